@@ -1,0 +1,28 @@
+# rankwright_embed(TARGET file...): compiles data files into TARGET as
+#     namespace rankwright { extern const std::string_view k<Name>Csv; }
+# so that the program needs no data folder at run time. devices.csv becomes kDevicesCsv.
+function(rankwright_embed target)
+  foreach(file IN LISTS ARGN)
+    cmake_path(GET file STEM stem)
+    cmake_path(GET file EXTENSION LAST_ONLY extension)
+    string(SUBSTRING ${extension} 1 -1 extension)
+    string(SUBSTRING ${stem} 0 1 initial)
+    string(TOUPPER ${initial} initial)
+    string(SUBSTRING ${stem} 1 -1 rest)
+    string(SUBSTRING ${extension} 0 1 extension_initial)
+    string(TOUPPER ${extension_initial} extension_initial)
+    string(SUBSTRING ${extension} 1 -1 extension_rest)
+    set(symbol k${initial}${rest}${extension_initial}${extension_rest})
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/${stem}_${extension}.cc)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} content)
+    file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
+#include <string_view>
+namespace rankwright {
+extern const std::string_view @symbol@;
+const std::string_view @symbol@ = R"embedded(@content@)embedded";
+}  // namespace rankwright
+]])
+    target_sources(${target} PRIVATE ${output})
+  endforeach()
+endfunction()

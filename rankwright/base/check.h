@@ -1,0 +1,19 @@
+// RW_CHECK: a promise that our own code makes to itself. It is never reachable from input: what a
+// user can get wrong is a Diagnostic, what a search can get wrong is a Misfit.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace rankwright {
+
+[[noreturn]] inline void broken_promise(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "rankwright: internal error: %s does not hold at %s:%d\n", condition, file,
+               line);
+  std::abort();
+}
+
+}  // namespace rankwright
+
+#define RW_CHECK(condition) \
+  ((condition) ? void(0) : ::rankwright::broken_promise(#condition, __FILE__, __LINE__))

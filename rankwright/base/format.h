@@ -1,0 +1,24 @@
+// How numbers look to people, in one place: three significant digits, SI prefixes, thousands
+// separated by commas. Reading the same text back is quantity.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rankwright/base/integer.h"
+#include "rankwright/base/units.h"
+
+namespace rankwright {
+
+std::string count(i64);                                                // 15,360
+std::string plural(i64, std::string_view one, std::string_view many);  // "1 node", "8 nodes"
+std::string short_count(double);       // 70.6 B, 4.19 M: parameters and tokens
+std::string show(Bytes);               // 134 MB: what is sent
+std::string show_memory(Bytes);        // 79.6 GiB: what is stored
+std::string show(Seconds);             // 1.32 ms
+std::string show(BytesPerSecond);      // 50 GB/s
+std::string show(Flops);               // 4.1 PFLOP
+std::string show(FlopsPerSecond);      // 989 TFLOP/s
+std::string percent(double fraction);  // 41 %
+
+}  // namespace rankwright

@@ -1,0 +1,45 @@
+#include "rankwright/base/suggest.h"
+
+#include <algorithm>
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kLongestWord = 64;  // words come from files: bound the work
+
+}  // namespace
+
+int edit_distance(std::string_view a, std::string_view b) {
+  a = a.substr(0, kLongestWord);
+  b = b.substr(0, kLongestWord);
+  // Optimal string alignment; three rows of the table are enough.
+  std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = int(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = int(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::optional<std::string> best;
+  int least = std::max(1, int(std::min(word.size(), kLongestWord)) / 3) + 1;
+  for (const std::string& candidate : known) {
+    const int distance = edit_distance(word, candidate);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace rankwright

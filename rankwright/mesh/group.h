@@ -1,0 +1,67 @@
+// Groups: the ranks that take part in one collective together. A group is described by its extents
+// (strides and counts), which are the same for all groups of one kind, so nothing here grows with
+// the number of ranks until somebody asks for the list of members.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/integer.h"
+#include "rankwright/mesh/mesh.h"
+
+namespace rankwright {
+
+/// Which ranks talk. dp_cp reduces dense gradients; shard and replicate are its two halves under
+/// hybrid sharding (shard inner). etp, ep and edp live on the expert mesh. model = tp x pp.
+enum class GroupKind : std::uint8_t {
+  tp,
+  cp,
+  dp,
+  dp_cp,
+  shard,
+  replicate,
+  pp,
+  ep,
+  etp,
+  edp,
+  model,
+  world
+};
+inline constexpr std::size_t kGroupKinds = 12;
+
+std::string_view name(GroupKind);  // "dp-cp"
+
+/// `count` ranks, `stride` apart.
+struct Extent {
+  i64 stride = 1;
+  i64 count = 1;
+
+  friend constexpr bool operator==(const Extent&, const Extent&) = default;
+};
+
+/// At most one extent an axis, ascending stride; extents of count 1 are left out. A small value: no
+/// allocation, because a search makes millions.
+struct GroupShape {
+  std::array<Extent, kAxes> extents{};
+  std::uint8_t used = 0;
+
+  i64 size() const;
+  const Extent* begin() const { return extents.data(); }
+  const Extent* end() const { return extents.data() + used; }
+
+  friend bool operator==(const GroupShape&, const GroupShape&) = default;
+};
+
+/// The shape of every group of `kind`. `shard_size` (1 .. dp*cp, a divisor) splits dp_cp into shard
+/// (that many neighbours, in rank order) and replicate.
+GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size);
+
+/// The lowest rank of the group of this shape that `rank` is in.
+i64 group_base(const GroupShape& shape, i64 rank);
+
+/// The members of the group that `rank` is in, ascending.
+std::vector<i64> group_members(const GroupShape& shape, i64 rank);
+
+}  // namespace rankwright

@@ -1,0 +1,62 @@
+// Placement: which device each rank sits on, and so which levels of the cluster a group spans and
+// how many groups share a link. Only the sizes of the cluster's domains are needed, so this folder
+// knows no bandwidths.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "rankwright/base/integer.h"
+#include "rankwright/cluster/cluster.h"
+#include "rankwright/mesh/group.h"
+
+namespace rankwright {
+
+struct Placement {
+  enum class Kind : std::uint8_t {
+    block,   // rank r on device r: hosts are filled one after another
+    cyclic,  // rank r on host r mod hosts: what `srun --distribution=cyclic` does
+    listed,  // as `devices` says
+  };
+  Kind kind = Kind::block;
+  i64 host_devices = 1;        // cyclic: devices a host
+  i64 hosts = 1;               // cyclic
+  std::vector<i64> devices{};  // listed: device of each rank, a permutation of 0 .. world-1
+
+  i64 device(i64 rank) const;
+  i64 rank(i64 device) const;  // the inverse
+
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+/// How the groups of one kind lie on the cluster's levels.
+struct Span {
+  /// The most members that one domain of each level holds, over all groups and domains; of the last
+  /// level: the whole group. inside[0] = 8 means: a group has 8 members in one NVLink domain.
+  std::array<i64, kMaxLevels> inside{};
+  /// The fewest members that a domain which holds any holds. Less than `inside` when groups lie
+  /// across boundaries unevenly (tp 16 in domains of 72).
+  std::array<i64, kMaxLevels> least{};
+  /// The most groups that cross the link of one domain of the level below (device, for level 0):
+  /// they have members in it and elsewhere under or above this level.
+  std::array<i64, kMaxLevels> sharers{};
+  /// The outermost level whose links any group crosses; -1 for groups of one.
+  int level = -1;
+  i64 size = 1;  // members of a group
+
+  /// All groups lie alike at every level.
+  bool uniform(std::size_t levels) const;
+
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+/// Over all groups of `shape` on `world` ranks. Closed form where every domain boundary is also a
+/// boundary of the mesh (always so for powers of two); else it counts, in time that grows with the
+/// world.
+Span span(const GroupShape& shape, i64 world, const Placement& placement, const Cluster& cluster);
+
+/// The outermost level between two devices: -1 for the same device, 0 inside one innermost domain.
+int level_between(const Cluster& cluster, i64 device_a, i64 device_b);
+
+}  // namespace rankwright

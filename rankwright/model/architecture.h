@@ -1,0 +1,57 @@
+// The architectures that are understood, one row each, and how a Model is built from a row and
+// shapes. Shapes are what config files state; a row says what the family adds without stating it
+// (biases, norms, gated or not). To add a family, add a row.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rankwright/base/result.h"
+#include "rankwright/model/model.h"
+
+namespace rankwright {
+
+/// The numbers of one model, by the names that Hugging Face's llama configs use. 0 = not stated.
+struct Shapes {
+  std::string name;
+  std::string architecture;
+  i64 hidden = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0;
+  i64 positions = 0;  // n_positions of gpt2, max_position_embeddings elsewhere
+  std::optional<bool> tied;
+  std::optional<bool> qkv_bias;  // attention_bias, where a config overrides the family
+  i64 experts = 0, active_experts = 0, expert_ffn = 0, shared_ffn = 0;
+  i64 first_dense = 0;   // first_k_dense_replace
+  i64 sparse_every = 1;  // decoder_sparse_step: every n-th layer is sparse
+  i64 q_rank = 0, kv_rank = 0, nope_dim = 0, rope_dim = 0, value_dim = 0;
+  i64 mtp_layers = 0;
+};
+
+struct Architecture {
+  std::string_view name;     // Hugging Face's model_type
+  std::string_view summary;  // one line for `catalog`
+  i64 matrices = 3;
+  i64 norms = 2;
+  bool norm_bias = false;
+  bool qkv_bias = false;
+  bool out_bias = false;
+  bool ffn_bias = false;
+  bool head_bias = false;
+  bool qk_norm = false;
+  bool tied = false;               // where a config does not say
+  bool learned_positions = false;  // positions are parameters
+  bool latent = false;             // MLA
+  bool sparse = false;             // has experts
+  bool shared_gate = false;
+  bool router_bias = false;
+};
+
+std::span<const Architecture> architectures();
+const Architecture* find_architecture(std::string_view name);
+
+/// A Model of these shapes, or what is missing or contradicts itself (RW0914; the Diagnostic's key
+/// names the shape, such as "hidden"). Every count is positive and products fit in 64 bits.
+Result<Model> build(const Shapes&);
+
+}  // namespace rankwright

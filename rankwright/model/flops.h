@@ -1,0 +1,28 @@
+// Floating-point operations of training one token, forward and backward, in the two conventions
+// that tools print (formulas F1, F2). They differ by the causal half of attention: never compare an
+// MFU of one with an MFU of the other. Recomputation is not counted here.
+#pragma once
+
+#include "rankwright/base/units.h"
+#include "rankwright/model/model.h"
+
+namespace rankwright {
+
+enum class FlopsConvention : unsigned char {
+  megatron_causal,  // attention halved: Megatron-LM, Megatron-Bridge
+  palm_full,        // 6 N + 12 L H d s: PaLM, torchtitan
+};
+
+std::string_view name(FlopsConvention);
+
+/// Forward FLOPs of one token in one layer at sequence length `sequence`, causal: what a stage
+/// split weighs (F3). Matmuls only.
+Flops forward_flops(const Model& model, const Layer& layer, i64 sequence);
+
+/// Forward FLOPs of one token in the output head (F4).
+Flops head_forward_flops(const Model& model);
+
+/// Forward and backward, one token.
+Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention);
+
+}  // namespace rankwright
