@@ -1,0 +1,44 @@
+// What is known by name: devices, systems and models. The data are CSV files beside this one, each
+// row with its source, embedded at build; to add a thing, add a row. One test guards all rows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/result.h"
+#include "rankwright/cluster/cluster.h"
+#include "rankwright/model/architecture.h"
+#include "rankwright/model/model.h"
+
+namespace rankwright {
+
+/// A machine that is sold in units: its inner levels, and the level that joins the units, whose
+/// arity is the number of units that the user asks for.
+struct System {
+  std::string name;     // what the user types: "dgx-h100 x 8"
+  std::string summary;
+  Cluster unit;         // one unit; the last level has arity 1 until `x N` is known
+  std::string source;
+};
+
+struct KnownModel {
+  std::string name;
+  std::vector<std::string> aliases;  // Hugging Face ids and other spellings
+  Model model;
+  std::string source;
+};
+
+std::span<const Device> devices();
+std::span<const System> systems();
+std::span<const KnownModel> known_models();
+
+/// Case does not matter; an unknown name is RW0908 with the nearest known one as a hint.
+Result<Device> find_device(std::string_view name);
+Result<Model> find_model(std::string_view name);
+
+/// "dgx-h100 x 8", "dgx-h100" (one unit).
+Result<Cluster> find_cluster(std::string_view text);
+
+}  // namespace rankwright
