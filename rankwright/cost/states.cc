@@ -1,0 +1,34 @@
+#include "rankwright/cost/states.h"
+
+#include "rankwright/plan/shares.h"
+
+namespace rankwright {
+
+States states(const Setup& setup, i64 pp_rank) {
+  const Plan& plan = setup.plan;
+  const Job& job = setup.job;
+  const Share share = rank_share(setup, pp_rank);
+  // ZeRO divides dense states over the shard group, expert states over the expert data ranks.
+  const double dense_shards = double(plan.shards());
+  const double expert_shards = double(plan.expert_dp());
+  const auto held = [&](i64 each, bool sharded) {
+    return bytes(share.dense, each) / (sharded ? dense_shards : 1.0) +
+           bytes(share.expert, each) / (sharded ? expert_shards : 1.0);
+  };
+  const i64 whole_units = plan.zero >= 3 ? 2 : 0;
+  return {.parameters = held(job.param_bytes(), plan.zero >= 3),
+          .gradients = held(job.grad_bytes(), plan.zero >= 2),
+          .optimizer = held(job.optimizer_bytes(), plan.zero >= 1),
+          .gathered = whole_units * bytes(largest_unit(setup, pp_rank), job.param_bytes())};
+}
+
+Fullest fullest_rank(const Setup& setup) {
+  Fullest fullest{0, states(setup, 0)};
+  for (i64 r = 1; r < setup.plan.pp; ++r) {
+    const States here = states(setup, r);
+    if (here.total() > fullest.states.total()) fullest = {r, here};
+  }
+  return fullest;
+}
+
+}  // namespace rankwright

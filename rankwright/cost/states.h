@@ -1,0 +1,30 @@
+// Model states: the bytes of parameters, gradients and optimizer that one rank holds after ZeRO.
+// Activations and buffers are not here. Formulas M1 to M3: with bf16 and Adam, 16 bytes a
+// parameter.
+#pragma once
+
+#include "rankwright/base/units.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+
+struct States {
+  Bytes parameters{};
+  Bytes gradients{};
+  Bytes optimizer{};
+  Bytes gathered{};  // ZeRO-3: the largest unit, whole, twice (the one in use and the next)
+
+  Bytes total() const { return parameters + gradients + optimizer + gathered; }
+};
+
+/// Of a rank of `pp_rank`.
+States states(const Setup& setup, i64 pp_rank);
+
+/// Over all pp ranks: which holds most.
+struct Fullest {
+  i64 pp_rank = 0;
+  States states;
+};
+Fullest fullest_rank(const Setup& setup);
+
+}  // namespace rankwright

@@ -1,0 +1,206 @@
+#include "rankwright/import/cluster_file.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxArity = i64{1} << 24;
+constexpr i64 kMaxDevices = i64{1} << 30;
+
+struct LevelField {
+  std::string_view key;
+  void (*read)(FieldReader&, const YamlNode&, Level&);
+};
+
+constexpr std::string_view kPer[] = {"device", "domain"};
+constexpr std::string_view kOrigins[] = {"data sheet", "calibrated", "measured", "assumed"};
+
+constexpr LevelField kLevelFields[] = {
+    {"name", [](FieldReader& r, const YamlNode& n, Level& l) { l.name = r.text(n).value_or(""); }},
+    {"arity", [](FieldReader& r, const YamlNode& n,
+                 Level& l) { l.arity = r.whole(n, 1, kMaxArity).value_or(1); }},
+    {"bandwidth",
+     [](FieldReader& r, const YamlNode& n, Level& l) {
+       l.bandwidth = r.take(n, parse_bandwidth(n.scalar)).value_or(BytesPerSecond{1});
+     }},
+    {"latency",
+     [](FieldReader& r, const YamlNode& n, Level& l) {
+       l.latency = r.take(n, parse_duration(n.scalar)).value_or(Seconds{});
+     }},
+    {"oversubscription", [](FieldReader& r, const YamlNode& n,
+                            Level& l) { l.oversubscription = r.number(n, 1).value_or(1); }},
+    {"per", [](FieldReader& r, const YamlNode& n,
+               Level& l) { l.per = Level::Per(r.one_of(n, kPer).value_or(0)); }},
+    {"origin", [](FieldReader& r, const YamlNode& n,
+                  Level& l) { l.origin = Origin(r.one_of(n, kOrigins).value_or(0)); }},
+};
+
+struct DeviceField {
+  std::string_view key;
+  void (*read)(FieldReader&, const YamlNode&, Device&);
+};
+
+constexpr DeviceField kDeviceFields[] = {
+    {"name", [](FieldReader& r, const YamlNode& n, Device& d) { d.name = r.text(n).value_or(""); }},
+    {"memory", [](FieldReader& r, const YamlNode& n,
+                  Device& d) { d.memory = r.take(n, parse_bytes(n.scalar)).value_or(Bytes{1}); }},
+    {"memory_bandwidth",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.memory_bandwidth = r.take(n, parse_bandwidth(n.scalar)).value_or(BytesPerSecond{1});
+     }},
+    {"fp16",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.fp16 = r.take(n, parse_flops(n.scalar)).value_or(FlopsPerSecond{1});
+     }},
+    {"bf16",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.bf16 = r.take(n, parse_flops(n.scalar)).value_or(FlopsPerSecond{1});
+     }},
+    {"fp8",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.fp8 = r.take(n, parse_flops(n.scalar)).value_or(FlopsPerSecond{1});
+     }},
+    {"source",
+     [](FieldReader& r, const YamlNode& n, Device& d) { d.source = r.text(n).value_or(""); }},
+};
+
+template <class Field, std::size_t N>
+std::vector<std::string_view> keys(const Field (&fields)[N]) {
+  std::vector<std::string_view> names;
+  for (const Field& field : fields) names.push_back(field.key);
+  return names;
+}
+
+void missing(FieldReader& reader, const YamlNode& node, std::string_view what,
+             std::string_view example) {
+  reader.report(node, {.code = "RW0912",
+                       .message = "something is missing",
+                       .detail = fmt::format("{} is not given", what),
+                       .hint = std::string(example)});
+}
+
+Device read_device(FieldReader& reader, const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::scalar)
+    return reader.take(node, find_device(node.scalar)).value_or(Device{});
+  Device device{.name = "device", .source = "the cluster file"};
+  reader.each(node, keys(kDeviceFields), [&](std::size_t field, const YamlNode& value) {
+    kDeviceFields[field].read(reader, value, device);
+  });
+  if (device.memory <= Bytes{}) missing(reader, node, "the device's memory", "memory: 80 GB");
+  if (device.bf16 <= FlopsPerSecond{} && device.fp16 <= FlopsPerSecond{})
+    missing(reader, node, "the device's bf16 rate", "bf16: 989 TFLOP/s");
+  return device;
+}
+
+std::vector<Level> read_levels(FieldReader& reader, const YamlNode& node) {
+  std::vector<Level> levels;
+  if (!reader.expect(node, YamlNode::Kind::sequence, "a list of levels, innermost first"))
+    return levels;
+  for (const YamlNode& item : node.items) {
+    if (levels.size() == kMaxLevels) {
+      reader.report(item, {.code = "RW0904",
+                           .message = "number out of range",
+                           .detail = fmt::format("at most {} levels are read", kMaxLevels)});
+      break;
+    }
+    Level level{.name = fmt::format("level {}", levels.size())};
+    level.arity = 0;
+    reader.each(item, keys(kLevelFields), [&](std::size_t field, const YamlNode& value) {
+      kLevelFields[field].read(reader, value, level);
+    });
+    if (level.arity == 0) missing(reader, item, "the level's arity", "arity: 8");
+    if (level.bandwidth <= BytesPerSecond{})
+      missing(reader, item, "the level's bandwidth", "bandwidth: 450 GB/s");
+    levels.push_back(std::move(level));
+  }
+  return levels;
+}
+
+/// All devices together, or nothing and a finding.
+bool countable(FieldReader& reader, const YamlNode& node, const Cluster& cluster) {
+  i64 devices = 1;
+  for (const Level& level : cluster.levels) {
+    const std::optional<i64> more = product({devices, level.arity});
+    if (!more || *more > kMaxDevices) {
+      reader.report(node, {.code = "RW0904",
+                           .message = "number out of range",
+                           .detail = fmt::format("the arities multiply to more than {} devices",
+                                                 count(kMaxDevices))});
+      return false;
+    }
+    devices = *more;
+  }
+  return true;
+}
+
+std::optional<Cluster> read_map(FieldReader& reader, const YamlNode& node, Diagnostics& findings) {
+  Cluster cluster{.name = "cluster"};
+  const std::size_t faults_before = findings.size();
+  constexpr std::string_view kKeys[] = {"name", "device", "levels", "host_devices"};
+  reader.each(node, {std::begin(kKeys), std::end(kKeys)},
+              [&](std::size_t key, const YamlNode& value) {
+                if (key == 0) cluster.name = reader.text(value).value_or("cluster");
+                if (key == 1) cluster.device = read_device(reader, value);
+                if (key == 2) cluster.levels = read_levels(reader, value);
+                if (key == 3) cluster.host_devices = reader.whole(value, 1, kMaxArity).value_or(0);
+              });
+  if (node.find("device") == nullptr) missing(reader, node, "the device", "device: h100-sxm");
+  if (cluster.levels.empty())
+    missing(reader, node, "the list of levels",
+            "levels: [{name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 2 us}]");
+  for (std::size_t i = faults_before; i < findings.size(); ++i)
+    if (findings[i].severity == Severity::error) return std::nullopt;
+  if (!countable(reader, node, cluster)) return std::nullopt;
+  if (cluster.host_devices == 0) cluster.host_devices = cluster.levels.front().arity;
+  return cluster;
+}
+
+bool names_a_file(std::string_view text) {
+  return text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
+}  // namespace
+
+std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node, FileReader files) {
+  if (node.kind == YamlNode::Kind::map) return read_map(reader, node, reader.findings());
+  const std::optional<std::string> name = reader.text(node);
+  if (!name) return std::nullopt;
+  if (!names_a_file(*name)) return reader.take(node, find_cluster(*name));
+  const std::string path = beside(reader.file(), *name);
+  const std::optional<std::string> text = reader.take(node, files(path));
+  if (!text) return std::nullopt;
+  return read_cluster_file(*text, path, reader.findings());
+}
+
+std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view file,
+                                         Diagnostics& findings) {
+  const Result<YamlNode> root = read_yaml(text, file);
+  if (!root) {
+    findings.push_back(root.error());
+    return std::nullopt;
+  }
+  FieldReader reader(file, findings);
+  return read_map(reader, *root, findings);
+}
+
+std::optional<Cluster> read_cluster_argument(const std::string& argument, FileReader files,
+                                             Diagnostics& findings) {
+  if (names_a_file(argument)) {
+    const Result<std::string> text = files(argument);
+    if (text) return read_cluster_file(*text, argument, findings);
+    findings.push_back(text.error());
+    return std::nullopt;
+  }
+  Result<Cluster> cluster = find_cluster(argument);
+  if (cluster) return *cluster;
+  cluster.error().where.file = "--cluster";
+  findings.push_back(cluster.error());
+  return std::nullopt;
+}
+
+}  // namespace rankwright

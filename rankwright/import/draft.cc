@@ -1,0 +1,207 @@
+#include "rankwright/import/draft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+/// The most ranks whose devices are written out one by one: 4,194,304.
+constexpr i64 kMaxListedRanks = i64{1} << 22;
+
+/// Fills one Setup and writes down every value that the draft did not have.
+class Resolver {
+ public:
+  explicit Resolver(const Draft& draft) : draft_(draft) {}
+
+  Setup resolve() {
+    model();
+    degrees();
+    cluster();
+    layout();
+    placement();
+    job();
+    return std::move(setup_);
+  }
+
+ private:
+  void assume(std::string_view key, std::string value, std::string why) {
+    setup_.assumed.push_back({std::string(key), std::move(value), std::move(why)});
+  }
+
+  /// The stated value, or `fallback`, written down. `text` is how the fallback is typed.
+  template <class T>
+  T or_assume(const std::optional<T>& stated, std::string_view key, T fallback, std::string text,
+              std::string why) {
+    if (stated) return *stated;
+    assume(key, std::move(text), std::move(why));
+    return fallback;
+  }
+
+  i64 count_or(const std::optional<i64>& stated, std::string_view key, i64 fallback,
+               std::string why) {
+    return or_assume(stated, key, fallback, std::to_string(fallback), std::move(why));
+  }
+
+  bool flag_or(const std::optional<bool>& stated, std::string_view key, bool fallback,
+               std::string why) {
+    return or_assume(stated, key, fallback, fallback ? "true" : "false", std::move(why));
+  }
+
+  void model();
+  void degrees();
+  void cluster();
+  void layout();
+  void placement();
+  void job();
+  void derive_dp();
+
+  const Draft& draft_;
+  Setup setup_{};
+};
+
+void Resolver::model() {
+  if (draft_.model) {
+    setup_.model = *draft_.model;
+    return;
+  }
+  const Result<Model> reference = find_model(kReferenceModel);
+  RW_CHECK(reference.has_value());
+  setup_.model = *reference;
+  setup_.reference_model = true;
+  assume("model", std::string(kReferenceModel), "for prices per layer only");
+}
+
+// A degree that is not given is 1, except one: dp is what the world leaves, as in Megatron-LM.
+void Resolver::degrees() {
+  Plan& plan = setup_.plan;
+  plan.tp = draft_.tp.value_or(1);
+  plan.cp = draft_.cp.value_or(1);
+  plan.pp = draft_.pp.value_or(1);
+  plan.ep = draft_.ep.value_or(1);
+  plan.etp = draft_.etp ? *draft_.etp : plan.ep > 1 ? 1 : plan.tp;
+  if (!draft_.etp && plan.ep > 1 && plan.tp > 1)
+    assume("parallelism.etp_size", "1", "experts are split over ep alone");
+
+  std::optional<i64> stated = draft_.world;
+  if (!stated && draft_.shape) stated = draft_.shape->nodes * draft_.shape->gpus;
+  if (!stated && draft_.cluster && !draft_.dp) stated = draft_.cluster->devices();
+  setup_.world = stated.value_or(0);
+  derive_dp();
+  if (!stated)  // every degree is stated, or absent and 1
+    setup_.world = product({plan.tp, plan.cp, plan.dp, plan.pp}).value_or(kMaxCount);
+}
+
+void Resolver::derive_dp() {
+  Plan& plan = setup_.plan;
+  if (draft_.dp) {
+    plan.dp = *draft_.dp;
+    return;
+  }
+  const std::optional<i64> model_ranks = product({plan.tp, plan.cp, plan.pp});
+  plan.dp = 1;
+  if (setup_.world == 0 || !model_ranks || !divides(*model_ranks, setup_.world)) return;
+  plan.dp = setup_.world / *model_ranks;
+  assume("parallelism.dp_size", std::to_string(plan.dp), "what the other degrees leave");
+}
+
+void Resolver::cluster() {
+  if (draft_.cluster) {
+    setup_.cluster = *draft_.cluster;
+    return;
+  }
+  const Result<Cluster> reference = find_cluster(kReferenceSystem);
+  RW_CHECK(reference.has_value());
+  setup_.cluster = *reference;
+  std::vector<Level>& levels = setup_.cluster.levels;
+  const i64 unit = levels.front().arity;
+  const NodeShape shape =
+      draft_.shape.value_or(NodeShape{.nodes = ceil_div(setup_.world, std::min(unit, setup_.world)),
+                                      .gpus = std::min(unit, setup_.world)});
+  levels.front().arity = shape.gpus;
+  levels.back().arity = shape.nodes;
+  setup_.cluster.host_devices = shape.gpus;
+  setup_.cluster.name = fmt::format("{} x {}", kReferenceSystem, shape.nodes);
+  assume("cluster", setup_.cluster.name,
+         shape.gpus == unit ? "" : fmt::format("with {} GPUs a node", shape.gpus));
+}
+
+void Resolver::layout() {
+  Plan& plan = setup_.plan;
+  plan.order = or_assume(draft_.order, "parallelism.order", kDefaultOrder, show(kDefaultOrder),
+                         "Megatron-LM's default");
+  plan.zero = or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "plain data parallelism");
+  plan.shard_size = draft_.shard_size.value_or(0);
+  plan.micro_batch = count_or(draft_.micro_batch, "parallelism.micro_batch", 1, "");
+  plan.virtual_stages = draft_.virtual_stages.value_or(1);
+  plan.microbatch_group = draft_.microbatch_group.value_or(0);
+  plan.cp_comm = draft_.cp_comm.value_or(CpComm::p2p);
+  if (draft_.stages) plan.stages = *draft_.stages;
+  if (draft_.stage_layers)
+    plan.stages = listed_stages(*draft_.stage_layers, setup_.model.mtp_layers);
+  plan.recompute =
+      or_assume(draft_.recompute, "parallelism.recompute", Recompute::none, "none", "");
+  plan.recompute_layers = draft_.recompute_layers.value_or(0);
+  plan.sequence_parallel = plan.tp == 1
+                               ? draft_.sequence_parallel.value_or(false)
+                               : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel",
+                                         true, "it costs no traffic and saves activations");
+  const Schedule usual = plan.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  plan.schedule = plan.pp == 1 ? draft_.schedule.value_or(usual)
+                               : or_assume(draft_.schedule, "parallelism.schedule", usual,
+                                           std::string(name(usual)), "");
+  plan.overlap = {.grad_reduce = draft_.overlap_grad.value_or(true),
+                  .param_gather = draft_.overlap_param.value_or(plan.zero >= 1),
+                  .tp = draft_.overlap_tp.value_or(false)};
+}
+
+void Resolver::placement() {
+  Placement& placement = setup_.plan.placement;
+  const i64 host = std::max<i64>(1, setup_.cluster.host_devices);
+  placement.kind = draft_.placement.value_or(Placement::Kind::block);
+  if (placement.kind == Placement::Kind::cyclic) {
+    placement.host_devices = host;
+    placement.hosts = std::max<i64>(1, setup_.world / host);
+  }
+  if (draft_.rank_devices) {
+    placement.kind = Placement::Kind::listed;
+    placement.devices = *draft_.rank_devices;
+  }
+  if (draft_.host_order) {
+    placement.kind = Placement::Kind::listed;
+    // Where hosts and world do not agree the list stays empty, and a rule says so.
+    const std::optional<i64> slots = product({i64(draft_.host_order->size()), host});
+    if (slots != setup_.world || setup_.world > kMaxListedRanks) return;
+    for (const i64 at : *draft_.host_order)
+      for (i64 slot = 0; slot < host; ++slot) placement.devices.push_back(at * host + slot);
+  }
+}
+
+void Resolver::job() {
+  Job& job = setup_.job;
+  const Plan& plan = setup_.plan;
+  constexpr i64 kSequence = 4096;
+  constexpr i64 kMicrobatchesPerStage = 8;
+  // Enough microbatches that the bubble does not drown the picture.
+  const i64 microbatches = plan.pp == 1 ? 1 : kMicrobatchesPerStage * plan.pp;
+  const std::optional<i64> batch = product({plan.dp, plan.micro_batch, microbatches});
+  job.sequence = count_or(draft_.sequence, "job.sequence", kSequence, "");
+  job.global_batch =
+      count_or(draft_.global_batch, "job.global_batch", batch.value_or(kMaxCount),
+               fmt::format("{} a pipeline", plural(microbatches, "microbatch", "microbatches")));
+  job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
+  job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
+                             "16 bytes a parameter in all; Megatron-LM keeps fp32");
+  job.optimizer = or_assume(draft_.optimizer, "job.optimizer", Optimizer::adam, "adam", "");
+}
+
+}  // namespace
+
+Setup resolve(const Draft& draft) { return Resolver(draft).resolve(); }
+
+}  // namespace rankwright

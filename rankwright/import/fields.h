@@ -1,0 +1,79 @@
+// Reads the values of a YAML map by a table of fields: one row a key, what it means and how it is
+// read. Unknown keys warn with the nearest known one; every fault has its line and column; reading
+// goes on after a fault, so that a person sees all of them at once.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/diagnostic.h"
+#include "rankwright/base/integer.h"
+#include "rankwright/base/result.h"
+#include "rankwright/import/yaml.h"
+
+namespace rankwright {
+
+/// Where faults go while a file is read.
+class FieldReader {
+ public:
+  FieldReader(std::string_view file, Diagnostics& findings) : file_(file), findings_(findings) {}
+
+  std::string_view file() const { return file_; }
+  Diagnostics& findings() { return findings_; }
+
+  /// Records `diagnostic` at `node`, under the dotted path that is being read.
+  void report(const YamlNode& node, Diagnostic diagnostic);
+
+  /// The value of a parse, or nothing and a finding at `node`.
+  template <class T>
+  std::optional<T> take(const YamlNode& node, Result<T> parsed) {
+    if (parsed) return std::move(*parsed);
+    report(node, std::move(parsed.error()));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> text(const YamlNode& node);
+  std::optional<i64> whole(const YamlNode& node, i64 least, i64 most);
+  std::optional<double> number(const YamlNode& node, double least);
+  std::optional<bool> flag(const YamlNode& node);
+
+  /// The index of one of `words`; else RW0907 with the nearest.
+  std::optional<std::size_t> one_of(const YamlNode& node, std::span<const std::string_view> words);
+
+  /// Calls read(index of the known key, value) for every entry of the map `node`.
+  template <class Read>
+  void each(const YamlNode& node, const std::vector<std::string_view>& known, Read read) {
+    if (!expect(node, YamlNode::Kind::map, "a list of `key: value` lines")) return;
+    for (const YamlEntry& entry : node.entries)
+      if (const std::optional<std::size_t> index = known_key(entry.key, known)) {
+        const std::string outer = path_;
+        path_ += (path_.empty() ? "" : ".") + entry.key.scalar;
+        keys_.push_back({path_, location(entry.value, file_)});
+        read(*index, entry.value);
+        path_ = outer;
+      }
+  }
+
+  bool expect(const YamlNode& node, YamlNode::Kind kind, std::string_view what);
+
+  /// Every known key that was given, by dotted path, with the place of its value.
+  struct Key {
+    std::string path;
+    Location where;
+  };
+  const std::vector<Key>& keys() const { return keys_; }
+
+ private:
+  std::optional<std::size_t> known_key(const YamlNode& key,
+                                       const std::vector<std::string_view>& known);
+
+  std::string_view file_;
+  Diagnostics& findings_;
+  std::string path_{};
+  std::vector<Key> keys_{};
+};
+
+}  // namespace rankwright

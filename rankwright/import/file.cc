@@ -1,0 +1,52 @@
+#include "rankwright/import/file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+Diagnostic unreadable(const std::string& path, std::string detail) {
+  return {.code = "RW0910",
+          .message = "the file cannot be opened",
+          .detail = std::move(detail),
+          .where = {.file = path}};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return fail(unreadable(path, "there is no such file"));
+  if (!std::filesystem::is_regular_file(status))
+    return fail(unreadable(path, "it is not a regular file"));
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return fail(unreadable(path, error.message()));
+  if (size > kMaxFileBytes)
+    return fail(unreadable(
+        path, fmt::format("it has {}, and at most {} are read", show_memory(Bytes{double(size)}),
+                          show_memory(Bytes{double(kMaxFileBytes)}))));
+  std::ifstream stream(path, std::ios::binary);
+  std::string text(std::size_t(size), '\0');
+  stream.read(text.data(), std::streamsize(text.size()));
+  if (!stream) return fail(unreadable(path, "it cannot be read"));
+  return text;
+}
+
+Result<std::string> refuse_file(const std::string& path) {
+  return fail(unreadable(path, "this input may not name files"));
+}
+
+std::string beside(std::string_view file, std::string_view name) {
+  const std::filesystem::path path(name);
+  if (path.is_absolute()) return path.string();
+  return (std::filesystem::path(file).parent_path() / path).string();
+}
+
+}  // namespace rankwright

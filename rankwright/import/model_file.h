@@ -1,0 +1,20 @@
+// Reads a model as people give it: a catalog name, a Hugging Face config.json, or shapes in a plan
+// file (`model: {architecture: llama, hidden: 4096, ...}`).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rankwright/import/fields.h"
+#include "rankwright/import/file.h"
+#include "rankwright/model/model.h"
+
+namespace rankwright {
+
+/// A file that ends in .json is a config.json, anything else a name in the catalog.
+Result<Model> read_model_argument(const std::string& argument, FileReader files);
+
+/// The value of a plan file's `model`, in any of the three forms.
+std::optional<Model> read_model(FieldReader& reader, const YamlNode& node, FileReader files);
+
+}  // namespace rankwright

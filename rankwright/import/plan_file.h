@@ -1,0 +1,31 @@
+// Reads plan files, version 1: a superset of the plan that courses teach. What each key means and
+// how its value is read is plan_keys; this file walks the document and keeps the places.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/diagnostic.h"
+#include "rankwright/import/draft.h"
+#include "rankwright/import/fields.h"
+#include "rankwright/import/file.h"
+
+namespace rankwright {
+
+struct PlanFile {
+  std::string name;
+  std::string text;
+  Draft draft{};
+  std::vector<FieldReader::Key> keys{};  // what was given, and where
+  Diagnostics findings{};
+
+  /// Where `path` was given; else where the nearest map around it was; else the whole file.
+  Location where(std::string_view path) const;
+};
+
+/// Never fails: `findings` says what could not be read. `files` reads the models and clusters that
+/// the file names.
+PlanFile read_plan(std::string text, std::string name, FileReader files);
+
+}  // namespace rankwright

@@ -1,0 +1,210 @@
+#include "rankwright/import/yaml.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <exception>
+#include <istream>
+#include <optional>
+#include <streambuf>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+/// Reads from memory that somebody else owns.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* const begin = const_cast<char*>(text.data());  // streambuf's signature; it only reads
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+Diagnostic unreadable(std::string_view file, const YAML::Mark& mark, std::string detail) {
+  return {.code = "RW0901",
+          .message = "the file cannot be read as YAML",
+          .detail = std::move(detail),
+          .where = {.file = std::string(file),
+                    .line = mark.is_null() ? 0 : mark.line + 1,
+                    .column = mark.is_null() ? 0 : mark.column + 1}};
+}
+
+/// Builds the tree from yaml-cpp's events. After the first fault it ignores the rest: the events
+/// that still come are bounded by the size of the file.
+class Builder final : public YAML::EventHandler {
+ public:
+  Builder(std::string_view file, YamlLimits limits) : file_(file), limits_(limits) {}
+
+  Result<YamlNode> result() {
+    if (fault_) return fail(*fault_);
+    return std::move(root_);
+  }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    leaf(mark, YamlNode::Kind::null, "");
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse(mark, "YAML aliases (*name) are not read here: write the value out");
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string& value) override {
+    leaf(mark, YamlNode::Kind::scalar, value);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    open(mark, YamlNode::Kind::sequence);
+  }
+  void OnSequenceEnd() override { close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    open(mark, YamlNode::Kind::map);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  /// A container that is still open, and in a map the key that waits for its value.
+  struct Open {
+    YamlNode node;
+    std::optional<YamlNode> key{};
+  };
+
+  void refuse(const YAML::Mark& mark, std::string detail) {
+    if (fault_) return;
+    fault_ = unreadable(file_, mark, std::move(detail));
+    fault_->code = "RW0906";
+    fault_->message = "the file is larger or more tangled than such a file needs to be";
+  }
+
+  static YamlNode make(const YAML::Mark& mark, YamlNode::Kind kind) {
+    YamlNode node;
+    node.kind = kind;
+    node.line = mark.line + 1;
+    node.column = mark.column + 1;
+    return node;
+  }
+
+  void leaf(const YAML::Mark& mark, YamlNode::Kind kind, const std::string& value) {
+    if (fault_) return;
+    YamlNode node = make(mark, kind);
+    node.scalar = value;
+    node.width = std::max(1, int(value.substr(0, value.find('\n')).size()));
+    place(std::move(node));
+  }
+
+  void open(const YAML::Mark& mark, YamlNode::Kind kind) {
+    if (fault_) return;
+    if (stack_.size() == limits_.depth)
+      return refuse(mark, fmt::format("it is nested more than {} deep", limits_.depth));
+    stack_.push_back({make(mark, kind)});
+  }
+
+  void close() {
+    if (fault_ || stack_.empty()) return;
+    YamlNode node = std::move(stack_.back().node);
+    stack_.pop_back();
+    place(std::move(node));
+  }
+
+  static YAML::Mark mark_of(const YamlNode& node) {
+    YAML::Mark mark;
+    mark.line = node.line - 1;
+    mark.column = node.column - 1;
+    return mark;
+  }
+
+  void place(YamlNode node) {
+    const YAML::Mark mark = mark_of(node);
+    if (++nodes_ > limits_.nodes)
+      return refuse(mark, fmt::format("it has more than {} values", count(i64(limits_.nodes))));
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& parent = stack_.back();
+    if (parent.node.kind == YamlNode::Kind::sequence) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.key) {
+      if (node.kind != YamlNode::Kind::scalar) {
+        fault_ = unreadable(file_, mark, "a key is not a plain word");
+        return;
+      }
+      parent.key = std::move(node);
+    } else {
+      add_entry(parent, std::move(node));
+    }
+  }
+
+  void add_entry(Open& map, YamlNode value) {
+    if (map.node.entries.size() == limits_.keys)
+      return refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
+    if (const YamlNode* twin = map.node.find(map.key->scalar)) {
+      fault_ = Diagnostic{.code = "RW0905",
+                          .message = "a key stands twice",
+                          .detail = fmt::format("'{}' is already given on line {}",
+                                                map.key->scalar.substr(0, 40), twin->line),
+                          .hint = "keep one of the two",
+                          .where = location(*map.key, file_)};
+      return;
+    }
+    map.node.entries.push_back({std::move(*map.key), std::move(value)});
+    map.key.reset();
+  }
+
+  std::string_view file_;
+  YamlLimits limits_;
+  std::vector<Open> stack_{};
+  YamlNode root_{};
+  std::size_t nodes_ = 0;
+  std::optional<Diagnostic> fault_{};
+};
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view key) const {
+  for (const YamlEntry& entry : entries)
+    if (entry.key.scalar == key) return &entry.value;
+  return nullptr;
+}
+
+Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLimits limits) {
+  if (text.size() > limits.bytes)
+    return fail({.code = "RW0906",
+                 .message = "the file is larger or more tangled than such a file needs to be",
+                 .detail = fmt::format("it has {} bytes, and at most {} are read",
+                                       count(i64(text.size())), count(i64(limits.bytes))),
+                 .where = {.file = std::string(file)}});
+  Builder builder(file, limits);
+  ViewBuffer buffer(text);
+  std::istream stream(&buffer);
+  // yaml-cpp reports by exceptions; they end here.
+  try {
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+    Builder second(file, limits);
+    if (parser.HandleNextDocument(second))
+      return fail(unreadable(file, YAML::Mark::null_mark(), "it holds more than one document"));
+  } catch (const YAML::Exception& error) {
+    return fail(unreadable(file, error.mark, error.msg));
+  } catch (const std::exception& error) {
+    return fail(unreadable(file, YAML::Mark::null_mark(), error.what()));
+  }
+  return builder.result();
+}
+
+Location location(const YamlNode& node, std::string_view file) {
+  return {.file = std::string(file), .line = node.line, .column = node.column, .width = node.width};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,39 @@
+#include "rankwright/plan/job.h"
+
+#include "rankwright/base/check.h"
+
+namespace rankwright {
+namespace {
+
+constexpr DtypeRow kDtypes[] = {
+    {Dtype::fp32, "fp32", 4},
+    {Dtype::bf16, "bf16", 2},
+    {Dtype::fp16, "fp16", 2},
+    {Dtype::fp8, "fp8", 1},
+};
+
+constexpr OptimizerRow kOptimizers[] = {
+    {Optimizer::adam, "adam", 8},
+    {Optimizer::sgd, "sgd", 4},
+    {Optimizer::lion, "lion", 4},
+};
+
+constexpr i64 kMasterBytes = 4;
+
+const DtypeRow& row(Dtype dtype) { return kDtypes[std::size_t(dtype)]; }
+
+}  // namespace
+
+std::span<const DtypeRow> dtypes() { return kDtypes; }
+i64 size(Dtype dtype) { return row(dtype).bytes; }
+std::string_view name(Dtype dtype) { return row(dtype).name; }
+
+std::span<const OptimizerRow> optimizers() { return kOptimizers; }
+std::string_view name(Optimizer optimizer) { return kOptimizers[std::size_t(optimizer)].name; }
+
+i64 Job::optimizer_bytes() const {
+  const i64 master = param_dtype == Dtype::fp32 ? 0 : kMasterBytes;
+  return kOptimizers[std::size_t(optimizer)].bytes + master;
+}
+
+}  // namespace rankwright

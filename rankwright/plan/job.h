@@ -1,0 +1,52 @@
+// A Job is what is trained, whatever the layout: batch, sequence, number formats, optimizer.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "rankwright/base/integer.h"
+
+namespace rankwright {
+
+enum class Dtype : unsigned char { fp32, bf16, fp16, fp8 };
+
+/// One row a number format.
+struct DtypeRow {
+  Dtype dtype;
+  std::string_view name;
+  i64 bytes;
+};
+std::span<const DtypeRow> dtypes();
+i64 size(Dtype);
+std::string_view name(Dtype);
+
+enum class Optimizer : unsigned char { adam, sgd, lion };
+
+/// One row an optimizer: bytes of state that it keeps for a parameter, in fp32.
+struct OptimizerRow {
+  Optimizer optimizer;
+  std::string_view name;
+  i64 bytes;  // Adam: two moments of 4 bytes; momentum: one
+};
+std::span<const OptimizerRow> optimizers();
+std::string_view name(Optimizer);
+
+struct Job {
+  i64 global_batch = 1;  // sequences a step, all ranks together
+  i64 sequence = 1;      // tokens a sequence
+  Dtype param_dtype = Dtype::bf16;
+  Dtype grad_dtype = Dtype::bf16;
+  Optimizer optimizer = Optimizer::adam;
+
+  /// Bytes of optimizer state a parameter: moments, and an fp32 master copy unless the parameters
+  /// are fp32 already (formula M1).
+  i64 optimizer_bytes() const;
+  i64 param_bytes() const { return size(param_dtype); }
+  i64 grad_bytes() const { return size(grad_dtype); }
+  /// Activations travel in the parameters' format, but never below 16 bits.
+  i64 activation_bytes() const { return size(param_dtype) < 2 ? 2 : size(param_dtype); }
+
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+}  // namespace rankwright

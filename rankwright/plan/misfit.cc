@@ -1,0 +1,208 @@
+#include "rankwright/plan/misfit.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+
+namespace rankwright {
+namespace {
+
+using Why = Misfit::Why;
+
+Misfit degrees(const Setup& s) {
+  const Plan& p = s.plan;
+  const std::optional<i64> ranks = product({p.tp, p.cp, p.dp, p.pp});
+  if (ranks && *ranks == s.world) return {};
+  return {Why::degrees, ranks.value_or(-1), s.world};
+}
+
+Misfit devices(const Setup& s) {
+  if (s.world <= s.cluster.devices()) return {};
+  return {Why::devices, s.world, s.cluster.devices()};
+}
+
+Misfit expert_ranks(const Setup& s) {
+  const std::optional<i64> ranks = product({s.plan.etp, s.plan.ep, s.plan.pp});
+  if (ranks && divides(*ranks, s.world)) return {};
+  return {Why::expert_ranks, ranks.value_or(-1), s.world};
+}
+
+Misfit pipelines_differ(const Setup& s) {
+  const MeshPair meshes = s.plan.meshes();
+  if (meshes.same_pipeline()) return {};
+  return {Why::pipelines_differ, meshes.expert.stride(Axis::pp), meshes.dense.stride(Axis::pp)};
+}
+
+Misfit placement(const Setup& s) {
+  if (s.plan.placement.kind != Placement::Kind::listed) return {};
+  const std::vector<i64>& listed = s.plan.placement.devices;
+  if (i64(listed.size()) != s.world) return {Why::placement, i64(listed.size()), s.world};
+  std::vector<bool> seen(listed.size());
+  for (const i64 device : listed) {
+    if (device < 0 || device >= s.world || seen[std::size_t(device)])
+      return {Why::placement, device, s.world};
+    seen[std::size_t(device)] = true;
+  }
+  return {};
+}
+
+Misfit heads(const Setup& s) {
+  for (const LayerRun& run : s.model.runs)
+    if (!divides(s.plan.tp, run.layer.attention.heads))
+      return {Why::heads, s.plan.tp, run.layer.attention.heads};
+  return {};
+}
+
+Misfit kv_heads(const Setup& s) {
+  for (const LayerRun& run : s.model.runs) {
+    const Attention& a = run.layer.attention;
+    if (a.kind == Attention::Kind::latent) continue;
+    if (!divides(s.plan.tp, a.kv_heads) && !divides(a.kv_heads, s.plan.tp))
+      return {Why::kv_heads, s.plan.tp, a.kv_heads};
+  }
+  return {};
+}
+
+Misfit ffn(const Setup& s) {
+  for (const LayerRun& run : s.model.runs) {
+    const FeedForward& f = run.layer.ffn;
+    const i64 width = f.sparse() ? f.shared_width : f.width;
+    if (width > 0 && !divides(s.plan.tp, width)) return {Why::ffn, s.plan.tp, width};
+  }
+  return {};
+}
+
+Misfit expert_ffn(const Setup& s) {
+  for (const LayerRun& run : s.model.runs) {
+    const FeedForward& f = run.layer.ffn;
+    if (f.sparse() && !divides(s.plan.etp, f.expert_width))
+      return {Why::expert_ffn, s.plan.etp, f.expert_width};
+  }
+  return {};
+}
+
+Misfit no_experts(const Setup& s) {
+  if (s.plan.ep == 1 || s.model.sparse()) return {};
+  return {Why::no_experts, s.plan.ep, 0};
+}
+
+Misfit experts(const Setup& s) {
+  for (const LayerRun& run : s.model.runs)
+    if (run.layer.ffn.sparse() && !divides(s.plan.ep, run.layer.ffn.experts))
+      return {Why::experts, s.plan.ep, run.layer.ffn.experts};
+  return {};
+}
+
+Misfit stages(const Setup& s) {
+  // A stated split may have stages without layers (the loss alone): it is held against pp x v.
+  const std::optional<i64> count = product({s.plan.pp, s.plan.virtual_stages});
+  if (!s.plan.stages.empty() || (count && *count <= s.model.layers())) return {};
+  return {Why::stages, count.value_or(-1), s.model.layers()};
+}
+
+Misfit stage_count(const Setup& s) {
+  const std::optional<i64> count = product({s.plan.pp, s.plan.virtual_stages});
+  const i64 stated = i64(s.plan.stages.size());
+  if (stated == 0 || (count && stated == *count)) return {};
+  return {Why::stage_count, stated, count.value_or(-1)};
+}
+
+Misfit stage_layers(const Setup& s) {
+  if (s.plan.stages.empty()) return {};
+  const i64 stated = total_layers(s.plan.stages);
+  if (stated == s.model.layers()) return {};
+  return {Why::stage_layers, stated, s.model.layers()};
+}
+
+Misfit chunks(const Setup& s) {
+  const ScheduleRow& schedule = row(s.plan.schedule);
+  const i64 v = s.plan.virtual_stages;
+  if (s.plan.pp == 1 && v == 1) return {};  // no pipeline: the schedule means nothing
+  if (v >= schedule.min_chunks && v <= schedule.max_chunks) return {};
+  return {Why::chunks, v, v < schedule.min_chunks ? schedule.min_chunks : schedule.max_chunks};
+}
+
+Misfit batch(const Setup& s) {
+  const std::optional<i64> at_once = product({s.plan.micro_batch, s.plan.dp});
+  if (at_once && divides(*at_once, s.job.global_batch)) return {};
+  return {Why::batch, at_once.value_or(-1), s.job.global_batch};
+}
+
+Misfit sequence_cp(const Setup& s) {
+  if (s.plan.cp == 1) return {};
+  const std::optional<i64> halves = product({2, s.plan.cp});
+  if (halves && divides(*halves, s.job.sequence)) return {};
+  return {Why::sequence_cp, halves.value_or(-1), s.job.sequence};
+}
+
+Misfit sequence_tp(const Setup& s) {
+  if (!s.plan.sequence_parallel || s.plan.tp == 1) return {};
+  // With cp a rank's part is two pieces, each of which tp must cut: cp x lcm(2, tp).
+  const i64 unit = s.plan.cp == 1 ? s.plan.tp : std::lcm(i64{2}, s.plan.tp);
+  const std::optional<i64> need = product({s.plan.cp, unit});
+  if (need && divides(*need, s.job.sequence)) return {};
+  return {Why::sequence_tp, need.value_or(-1), s.job.sequence};
+}
+
+Misfit ulysses(const Setup& s) {
+  if (s.plan.cp_comm != CpComm::a2a || s.plan.cp == 1) return {};
+  for (const LayerRun& run : s.model.runs) {
+    const i64 local = run.layer.attention.heads / s.plan.tp;
+    if (!divides(s.plan.cp, local)) return {Why::ulysses, s.plan.cp, local};
+  }
+  return {};
+}
+
+Misfit shard(const Setup& s) {
+  if (s.plan.shard_size == 0 || valid_shard_size(s.plan.meshes(), s.plan.shard_size)) return {};
+  return {Why::shard, s.plan.shard_size, s.plan.data_ranks()};
+}
+
+Misfit group(const Setup& s) {
+  const Plan& p = s.plan;
+  if (p.microbatch_group == 0 || p.virtual_stages == 1 || batch(s)) return {};
+  const i64 m = s.microbatches();
+  const i64 left = m % p.microbatch_group;
+  const bool in_range = p.microbatch_group >= p.pp && p.microbatch_group <= m;
+  if (in_range && (left == 0 || left >= p.pp)) return {};
+  return {Why::group, p.microbatch_group, m};
+}
+
+using Test = Misfit (*)(const Setup&);
+
+/// Without these there are no groups to speak of.
+constexpr Test kMeshTests[] = {degrees, devices, expert_ranks};
+
+constexpr Test kTests[] = {heads,  kv_heads, no_experts, experts,     batch,       stages,  stage_count,
+                           chunks, ffn,      expert_ffn, sequence_cp, sequence_tp, ulysses, group,
+                           stage_layers};
+
+/// These ask for the groups.
+constexpr Test kGroupTests[] = {shard, pipelines_differ, placement};
+
+}  // namespace
+
+Misfit first_misfit(const Setup& setup) {
+  for (const std::span<const Test> tests :
+       {std::span<const Test>(kMeshTests), std::span<const Test>(kTests),
+        std::span<const Test>(kGroupTests)})
+    for (const Test test : tests)
+      if (const Misfit misfit = test(setup)) return misfit;
+  return {};
+}
+
+std::vector<Misfit> misfits(const Setup& setup) {
+  std::vector<Misfit> found;
+  const auto collect = [&](std::span<const Test> tests) {
+    for (const Test test : tests)
+      if (const Misfit misfit = test(setup)) found.push_back(misfit);
+  };
+  collect(kMeshTests);
+  const bool groups = found.empty();
+  collect(kTests);
+  if (groups) collect(kGroupTests);
+  return found;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,101 @@
+#include "rankwright/plan/plan.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kAny = std::numeric_limits<i64>::max();
+
+constexpr ScheduleRow kSchedules[] = {
+    {Schedule::gpipe, "gpipe", StageOrder::loop, 1, 1},
+    {Schedule::one_f_one_b, "1f1b", StageOrder::loop, 1, 1},
+    {Schedule::interleaved, "interleaved-1f1b", StageOrder::loop, 2, kAny},
+    {Schedule::looped_bfs, "looped-bfs", StageOrder::loop, 2, kAny},
+    {Schedule::zb_h1, "zb-h1", StageOrder::loop, 1, 1},
+    {Schedule::zb_2p, "zb-2p", StageOrder::loop, 1, 1},
+    {Schedule::interleaved_zb, "interleaved-zb", StageOrder::loop, 2, kAny},
+    {Schedule::zb_v, "zb-v", StageOrder::vee, 2, 2},
+    {Schedule::dualpipe, "dualpipe", StageOrder::loop, 1, 1},
+    {Schedule::dualpipe_v, "dualpipe-v", StageOrder::vee, 2, 2},
+};
+
+constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
+constexpr std::string_view kCpComms[] = {"p2p", "all_gather", "a2a"};
+
+void add_run(std::vector<LayerRun>& runs, const Layer& layer, i64 count) {
+  for (LayerRun& run : runs)
+    if (run.layer == layer) {
+      run.count += count;
+      return;
+    }
+  runs.push_back({count, layer});
+}
+
+}  // namespace
+
+std::span<const ScheduleRow> schedules() { return kSchedules; }
+const ScheduleRow& row(Schedule schedule) { return kSchedules[std::size_t(schedule)]; }
+std::string_view name(Schedule schedule) { return row(schedule).name; }
+
+std::span<const std::string_view> recompute_names() { return kRecomputes; }
+std::string_view name(Recompute recompute) { return kRecomputes[std::size_t(recompute)]; }
+
+std::span<const std::string_view> cp_comm_names() { return kCpComms; }
+std::string_view name(CpComm comm) { return kCpComms[std::size_t(comm)]; }
+
+MeshPair Plan::meshes() const {
+  return {.dense = {.tp = tp, .cp = cp, .ep = 1, .dp = dp, .pp = pp, .order = order},
+          .expert = {.tp = etp, .cp = 1, .ep = ep, .dp = expert_dp(), .pp = pp, .order = order}};
+}
+
+bool Setup::left_open(std::string_view key) const {
+  return std::any_of(assumed.begin(), assumed.end(),
+                     [&](const Assumption& assumption) { return assumption.key == key; });
+}
+
+Stages Setup::stages() const {
+  if (!plan.stages.empty()) return plan.stages;
+  return even_stages(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
+}
+
+RankContents contents(const Setup& setup, i64 pp_rank) {
+  const Stages stages = setup.stages();
+  std::vector<i64> first{0};  // index of each stage's first layer
+  for (const Stage& stage : stages) first.push_back(first.back() + stage.layers);
+  RankContents on_rank;
+  for (const i64 s : stages_of(setup.plan, pp_rank)) {
+    const Stage& stage = stages[std::size_t(s)];
+    on_rank.layers += stage.layers;
+    on_rank.mtp += stage.mtp;
+    on_rank.embedding = on_rank.embedding || stage.embedding;
+    on_rank.loss = on_rank.loss || stage.loss;
+    i64 begin = 0;
+    for (const LayerRun& run : setup.model.runs) {
+      const i64 from = std::max(begin, first[std::size_t(s)]);
+      const i64 to = std::min(begin + run.count, first[std::size_t(s) + 1]);
+      if (from < to) add_run(on_rank.runs, run.layer, to - from);
+      begin += run.count;
+    }
+  }
+  return on_rank;
+}
+
+i64 pp_rank_of_stage(const Plan& plan, i64 stage) {
+  const i64 pass = stage / plan.pp;
+  const i64 offset = stage % plan.pp;
+  const bool back = row(plan.schedule).order == StageOrder::vee && pass % 2 == 1;
+  return back ? plan.pp - 1 - offset : offset;
+}
+
+std::vector<i64> stages_of(const Plan& plan, i64 pp_rank) {
+  std::vector<i64> stages;
+  for (i64 pass = 0; pass < plan.virtual_stages; ++pass) {
+    const bool back = row(plan.schedule).order == StageOrder::vee && pass % 2 == 1;
+    stages.push_back(pass * plan.pp + (back ? plan.pp - 1 - pp_rank : pp_rank));
+  }
+  return stages;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,131 @@
+// A Plan is a layout: degrees and their order, placement, stage split, schedule, microbatch, ZeRO
+// stage, recompute. It holds no results and no hardware. A Setup is a Plan with the Model, Cluster
+// and Job that it is for: what is checked, explained, priced and exported.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/integer.h"
+#include "rankwright/cluster/cluster.h"
+#include "rankwright/mesh/mesh.h"
+#include "rankwright/mesh/placement.h"
+#include "rankwright/model/model.h"
+#include "rankwright/plan/job.h"
+#include "rankwright/plan/stages.h"
+
+namespace rankwright {
+
+enum class Schedule : unsigned char {
+  gpipe,
+  one_f_one_b,
+  interleaved,
+  looped_bfs,
+  zb_h1,
+  zb_2p,
+  interleaved_zb,
+  zb_v,
+  dualpipe,
+  dualpipe_v,
+};
+
+/// How stages lie on pp ranks: round and round, there and back, or the two ends at once.
+enum class StageOrder : unsigned char { loop, vee };
+
+/// One row a schedule: what a plan file calls it and what its shape allows.
+struct ScheduleRow {
+  Schedule schedule;
+  std::string_view name;
+  StageOrder order;
+  i64 min_chunks;  // chunks a pp rank: 1..1 plain, 2..2 for the V ones, 2.. for interleaved
+  i64 max_chunks;
+};
+std::span<const ScheduleRow> schedules();
+const ScheduleRow& row(Schedule);
+std::string_view name(Schedule);
+
+enum class Recompute : unsigned char { none, selective, full };
+std::span<const std::string_view> recompute_names();
+std::string_view name(Recompute);
+
+enum class CpComm : unsigned char { p2p, all_gather, a2a };
+std::span<const std::string_view> cp_comm_names();
+std::string_view name(CpComm);
+
+/// What the framework hides behind computation.
+struct Overlap {
+  bool grad_reduce = true;
+  bool param_gather = true;
+  bool tp = false;
+
+  friend bool operator==(const Overlap&, const Overlap&) = default;
+};
+
+struct Plan {
+  i64 tp = 1, cp = 1, dp = 1, pp = 1;
+  i64 ep = 1;
+  i64 etp = 1;  // tensor degree inside an expert; frameworks default to tp
+  Order order = kDefaultOrder;
+  int zero = 0;        // 0: replicas; 1: optimizer sharded; 2: gradients too; 3: parameters too
+  i64 shard_size = 0;  // ranks that a ZeRO shard is spread over; 0 = all of dp x cp
+  bool sequence_parallel = false;
+  CpComm cp_comm = CpComm::p2p;
+  i64 micro_batch = 1;
+  i64 virtual_stages = 1;    // chunks a pp rank
+  i64 microbatch_group = 0;  // interleaved: microbatches that run through a chunk in a row; 0 = pp
+  Schedule schedule = Schedule::one_f_one_b;
+  Stages stages{};  // empty: even
+  Recompute recompute = Recompute::none;
+  i64 recompute_layers = 0;  // full recompute of so many layers a pp rank; 0 = all
+  Overlap overlap{};
+  Placement placement{};
+
+  i64 ranks() const { return tp * cp * dp * pp; }
+  i64 data_ranks() const { return dp * cp; }  // over which dense gradients are reduced
+  i64 shards() const { return shard_size == 0 ? data_ranks() : shard_size; }
+  i64 expert_dp() const { return ranks() / (etp * ep * pp); }
+  MeshPair meshes() const;
+
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// A value that the input left open and that was filled in.
+struct Assumption {
+  std::string key;    // "parallelism.order"
+  std::string value;  // as it would be typed
+  std::string why;
+};
+
+struct Setup {
+  Model model;
+  Cluster cluster;
+  Job job;
+  Plan plan;
+  i64 world = 1;                 // ranks asked for; the degrees must multiply to it
+  bool reference_model = false;  // no model was given: this one stands in, for prices per layer
+  std::vector<Assumption> assumed{};
+
+  bool left_open(std::string_view key) const;
+
+  i64 microbatches() const { return job.global_batch / (plan.micro_batch * plan.dp); }
+  /// The stages as stated, or the even split.
+  Stages stages() const;
+};
+
+/// What one pp rank runs: its chunks' layers, equal ones together, and what stands at the edges.
+struct RankContents {
+  std::vector<LayerRun> runs{};  // without MTP
+  i64 layers = 0;
+  i64 mtp = 0;
+  bool embedding = false;
+  bool loss = false;
+};
+RankContents contents(const Setup& setup, i64 pp_rank);
+
+/// The pp rank that runs `stage`, and the stages of a pp rank in the order of its chunks.
+i64 pp_rank_of_stage(const Plan& plan, i64 stage);
+std::vector<i64> stages_of(const Plan& plan, i64 pp_rank);
+
+}  // namespace rankwright

@@ -1,0 +1,82 @@
+// Traffic: what a rank of a pp rank sends in one step, as closed-form rows. No times: those are
+// cost/. `calls` count per rank per step; bytes are the full logical tensor of a call, as
+// nccl-tests counts size (for send/recv the message, for all-to-all one rank's buffer). The
+// expanded Program and the counters of a run add up to these same rows. Formulas T1 to T13.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/units.h"
+#include "rankwright/mesh/group.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+
+enum class Op : unsigned char { all_reduce, all_gather, reduce_scatter, all_to_all, send_recv };
+std::string_view name(Op);
+
+/// What a row is, apart from its numbers. `axis` is how a worksheet groups it.
+enum class TrafficKind : unsigned char {
+  tp_all_gather,
+  tp_reduce_scatter,
+  tp_all_reduce,
+  tp_embedding,
+  tp_embedding_grad,
+  tp_head_gather,
+  tp_head_reduce,
+  tp_cross_entropy,
+  tp_norm_grads,
+  cp_ring,
+  cp_all_gather,
+  cp_reduce_scatter,
+  cp_all_to_all,
+  ep_all_to_all,
+  etp_all_gather,
+  etp_reduce_scatter,
+  pp_forward,
+  pp_backward,
+  tied_embedding_grad,
+  dp_all_reduce,
+  dp_reduce_scatter,
+  dp_all_gather,
+  replica_all_reduce,
+  expert_dp_all_reduce,
+  expert_dp_reduce_scatter,
+  expert_dp_all_gather,
+  gradient_norm,
+};
+
+struct TrafficKindRow {
+  TrafficKind kind;
+  std::string_view label;      // "TP all-gather"
+  std::string_view frequency;  // "per layer"
+  bool critical;               // on the critical path: the next operation waits for it
+  bool wants_fastest;          // belongs on the innermost level
+  std::string_view risk;       // what goes wrong when its link is too slow
+};
+std::span<const TrafficKindRow> traffic_kinds();
+const TrafficKindRow& row(TrafficKind);
+
+struct Traffic {
+  TrafficKind kind;
+  Op op;
+  GroupKind group;
+  i64 calls = 0;
+  Bytes total{};  // over all calls; exact up to 2^53
+
+  Bytes bytes() const { return total / calls; }  // of one call, where they differ the mean
+
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// What every rank of `pp_rank` sends; rows of no calls, and of groups of one, are left out.
+/// The setup has no misfit.
+std::vector<Traffic> traffic(const Setup& setup, i64 pp_rank);
+
+/// Elements of a gradient bucket: Megatron-LM's default, max(40M, 1M x dp x cp) (T9).
+i64 bucket_elements(const Plan& plan);
+
+}  // namespace rankwright
