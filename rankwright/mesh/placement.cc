@@ -117,6 +117,10 @@ class Survey {
  private:
   Lie on_block(i64 domain) const {
     if (domain >= world_) return {size_, size_, 0};
+    if (size_ == world_) {  // one group: it fills every domain but perhaps the last
+      const i64 rest = world_ % domain;
+      return {domain, rest > 0 ? rest : domain, 1};
+    }
     const std::optional<i64> inside = members_inside(shape_, domain);
     if (!inside) return count_block(shape_, world_, domain);
     return {*inside, *inside, *inside < size_ ? domain / *inside : 0};
