@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankwright/base/integer.h"
@@ -57,6 +58,7 @@ struct Cluster {
   i64 host_devices = 0;       // devices that one operating system sees: 8, or 4 of an NVL72's 72
 
   /// Devices in one domain of `level`; of all levels: in the cluster. domain(-1) is one device.
+  /// Whoever reads the arities from outside has checked that their product fits in 64 bits.
   i64 domain(int level) const;
   i64 devices() const { return domain(int(levels.size()) - 1); }
 

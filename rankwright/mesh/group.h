@@ -41,8 +41,10 @@ struct Extent {
   friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// At most one extent an axis, ascending stride; extents of count 1 are left out. A small value: no
-/// allocation, because a search makes millions.
+/// Extents by ascending stride; each stride is a multiple of what the extent before it covers
+/// (stride * count). An extent that begins where the one before it ends is merged with it, and one
+/// of count 1 is left out, so two shapes are equal if and only if their groups are. A small value:
+/// no allocation, because a search makes millions.
 struct GroupShape {
   std::array<Extent, kAxes> extents{};
   std::uint8_t used = 0;
@@ -54,8 +56,12 @@ struct GroupShape {
   friend bool operator==(const GroupShape&, const GroupShape&) = default;
 };
 
-/// The shape of every group of `kind`. `shard_size` (1 .. dp*cp, a divisor) splits dp_cp into shard
-/// (that many neighbours, in rank order) and replicate.
+/// Whether the dp_cp groups can be cut into shards of `shard_size` neighbours that all have one
+/// shape: it divides the innermost extent, or is a multiple of it that divides the group.
+bool valid_shard_size(const MeshPair& meshes, i64 shard_size);
+
+/// The shape of every group of `kind`. A valid `shard_size` splits dp_cp into shard (that many
+/// neighbours, in rank order) and replicate; the other kinds do not look at it.
 GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size);
 
 /// The lowest rank of the group of this shape that `rank` is in.

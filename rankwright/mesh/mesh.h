@@ -26,8 +26,9 @@ inline constexpr Order kDefaultOrder{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axi
 /// "tp-cp-ep-dp-pp".
 std::string show(const Order&);
 
-/// Axes that are left out are put where the default order has them relative to their neighbours:
-/// "tp-pp-dp" is "tp-cp-ep-pp-dp". Nothing for an unknown or repeated axis.
+/// Axes between '-', ',' or blanks. An axis that is left out goes right behind the last of those
+/// that the default order has before it: "tp-pp-dp" is "tp-cp-ep-pp-dp", "dp-tp" is
+/// "dp-tp-cp-ep-pp". Nothing for an unknown or repeated axis, or where none is named.
 std::optional<Order> parse_order(std::string_view);
 
 /// Degrees on the five axes and their order. A degree of 1 means "not split". Degrees are at least
@@ -59,7 +60,7 @@ struct Mesh {
 
 /// The same ranks seen twice: by the dense layers (ep = 1), and by the expert layers, where tp is
 /// the expert tensor degree, cp is 1 and dp the expert data degree. Their pp groups must be equal:
-/// same_pipeline() says whether they are.
+/// same_pipeline() says whether they are; not so where the meshes differ in size.
 struct MeshPair {
   Mesh dense;
   Mesh expert;

@@ -21,7 +21,7 @@ struct Placement {
   };
   Kind kind = Kind::block;
   i64 host_devices = 1;        // cyclic: devices a host
-  i64 hosts = 1;               // cyclic
+  i64 hosts = 1;               // cyclic: hosts * host_devices is at least the world
   std::vector<i64> devices{};  // listed: device of each rank, a permutation of 0 .. world-1
 
   i64 device(i64 rank) const;
@@ -51,12 +51,15 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// Over all groups of `shape` on `world` ranks. Closed form where every domain boundary is also a
-/// boundary of the mesh (always so for powers of two); else it counts, in time that grows with the
-/// world.
+/// Over all groups of `shape` on `world` ranks, of which the cluster has at least as many devices.
+/// Without allocation, and in time that grows only with the levels, for block placement wherever
+/// the boundaries of a level's domains are boundaries of the mesh too (always so for powers of
+/// two); else it counts, in time and memory that grow with the world: who reads a world from
+/// outside bounds it.
 Span span(const GroupShape& shape, i64 world, const Placement& placement, const Cluster& cluster);
 
-/// The outermost level between two devices: -1 for the same device, 0 inside one innermost domain.
+/// The outermost level whose links lie between two devices of the cluster: -1 for the same device,
+/// 0 inside one innermost domain.
 int level_between(const Cluster& cluster, i64 device_a, i64 device_b);
 
 }  // namespace rankwright

@@ -1,0 +1,102 @@
+// For the tests of this folder: ranks, groups and domains by plain enumeration, without a stride or
+// a division in sight, and random meshes to hold the arithmetic against. Not part of the library.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "rankwright/mesh/group.h"
+#include "rankwright/mesh/mesh.h"
+
+namespace rankwright::enumeration {
+
+using Coordinates = std::array<i64, kAxes>;  // by Axis
+using Groups = std::vector<std::vector<i64>>;
+
+/// The coordinates of every rank: the mesh counted through like an odometer.
+inline std::vector<Coordinates> coordinates(const Mesh& mesh) {
+  std::vector<Coordinates> ranks;
+  Coordinates at{};
+  const auto degree = [&](Axis axis) { return mesh.degree(axis); };
+  const auto digit = [&](std::size_t i) -> i64& { return at[std::size_t(mesh.order[i])]; };
+  for (digit(4) = 0; digit(4) < degree(mesh.order[4]); ++digit(4))
+    for (digit(3) = 0; digit(3) < degree(mesh.order[3]); ++digit(3))
+      for (digit(2) = 0; digit(2) < degree(mesh.order[2]); ++digit(2))
+        for (digit(1) = 0; digit(1) < degree(mesh.order[1]); ++digit(1))
+          for (digit(0) = 0; digit(0) < degree(mesh.order[0]); ++digit(0)) ranks.push_back(at);
+  return ranks;
+}
+
+/// All groups of ranks that agree in every coordinate but those on `axes`, by their lowest rank.
+inline Groups groups(const Mesh& mesh, const std::vector<Axis>& axes) {
+  Groups result;
+  std::vector<Coordinates> fixed = coordinates(mesh);
+  for (Coordinates& c : fixed)
+    for (const Axis axis : axes) c[std::size_t(axis)] = 0;
+  std::vector<Coordinates> seen;
+  for (std::size_t rank = 0; rank < fixed.size(); ++rank) {
+    const auto found = std::find(seen.begin(), seen.end(), fixed[rank]);
+    const std::size_t group = std::size_t(found - seen.begin());
+    if (found == seen.end()) {
+      seen.push_back(fixed[rank]);
+      result.emplace_back();
+    }
+    result[group].push_back(i64(rank));
+  }
+  return result;
+}
+
+/// The kinds of groups that are axes of one mesh; shard and replicate are not.
+struct KindAxes {
+  GroupKind kind;
+  bool expert;
+  std::vector<Axis> axes;
+};
+
+inline const std::vector<KindAxes>& kinds() {
+  static const std::vector<KindAxes> table{
+      {GroupKind::tp, false, {Axis::tp}},
+      {GroupKind::cp, false, {Axis::cp}},
+      {GroupKind::dp, false, {Axis::dp}},
+      {GroupKind::dp_cp, false, {Axis::dp, Axis::cp}},
+      {GroupKind::pp, false, {Axis::pp}},
+      {GroupKind::ep, true, {Axis::ep}},
+      {GroupKind::etp, true, {Axis::tp}},
+      {GroupKind::edp, true, {Axis::dp}},
+      {GroupKind::model, false, {Axis::tp, Axis::pp}},
+      {GroupKind::world, false, {Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp}}};
+  return table;
+}
+
+inline Groups groups(const MeshPair& meshes, const KindAxes& kind) {
+  return groups(kind.expert ? meshes.expert : meshes.dense, kind.axes);
+}
+
+inline i64 random_divisor(i64 n) { return *rc::gen::elementOf(divisors(n)); }
+
+inline Order random_order() {
+  Order order = kDefaultOrder;
+  const int turns = *rc::gen::inRange(0, 120);
+  for (int i = 0; i < turns; ++i) std::next_permutation(order.begin(), order.end());
+  return order;
+}
+
+/// Two meshes over `world` ranks, in one order.
+inline MeshPair random_meshes(i64 world) {
+  MeshPair meshes;
+  meshes.dense.order = meshes.expert.order = random_order();
+  meshes.dense.pp = meshes.expert.pp = random_divisor(world);
+  const i64 rest = world / meshes.dense.pp;
+  meshes.dense.dp = random_divisor(rest);
+  meshes.dense.cp = random_divisor(rest / meshes.dense.dp);
+  meshes.dense.tp = rest / meshes.dense.dp / meshes.dense.cp;
+  meshes.expert.ep = random_divisor(rest);
+  meshes.expert.tp = random_divisor(rest / meshes.expert.ep);
+  meshes.expert.dp = rest / meshes.expert.ep / meshes.expert.tp;
+  return meshes;
+}
+
+}  // namespace rankwright::enumeration

@@ -1,0 +1,201 @@
+#include "rankwright/mesh/placement.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "rankwright/base/check.h"
+
+namespace rankwright {
+namespace {
+
+/// How all groups of one shape lie on all domains of one size.
+struct Lie {
+  i64 most = 0;      // members of one group in one domain
+  i64 least = 0;     // of those domains that hold any
+  i64 crossing = 0;  // the most groups that are in one domain and elsewhere
+};
+
+/// What the extents of a shape cover: ranks fall into windows of this size, and a group into one.
+i64 window(const GroupShape& shape) {
+  if (shape.used == 0) return 1;
+  const Extent& last = shape.extents[shape.used - 1u];
+  return last.stride * last.count;
+}
+
+/// Members of any group in any domain that holds some, where that is one number. Ranks are devices,
+/// domains are [0, d), [d, 2d), ...; an extent of count c and stride s puts into one domain
+///   c      if s*c divides d: domains are whole windows of s*c ranks;
+///   d/s    if s divides d and d divides s*c: a window is whole domains;
+///   1      if s >= d: two neighbours never share a domain.
+/// Strides ascend and each is a multiple of the window before it, so what one extent puts into a
+/// domain the next one repeats, and the numbers multiply. Else groups lie differently, or it takes
+/// counting to see that they do not.
+std::optional<i64> members_inside(const GroupShape& shape, i64 domain) {
+  i64 members = 1;
+  for (const Extent& extent : shape) {
+    const auto [stride, count] = extent;
+    if (stride >= domain) break;  // and so are all that follow
+    if (domain % stride != 0) return std::nullopt;
+    const i64 places = domain / stride;
+    if (places % count != 0 && count % places != 0) return std::nullopt;
+    members *= std::min(count, places);
+  }
+  return members;
+}
+
+constexpr i64 kNobody = -1;
+
+/// By device, the number of the group whose member sits there.
+std::vector<i64> owners(const GroupShape& shape, i64 world, const Placement& placement) {
+  const bool cyclic = placement.kind == Placement::Kind::cyclic;
+  const i64 devices = cyclic ? placement.hosts * placement.host_devices : world;
+  RW_CHECK(devices >= world);
+  RW_CHECK(placement.kind != Placement::Kind::listed || i64(placement.devices.size()) == world);
+  std::vector<i64> owner(std::size_t(devices), kNobody);
+  const std::vector<i64> offsets = group_members(shape, 0);
+  i64 group = 0;
+  for (i64 rank = 0; rank < world; ++rank) {
+    if (owner[std::size_t(placement.device(rank))] != kNobody) continue;
+    for (const i64 offset : offsets) owner[std::size_t(placement.device(rank + offset))] = group;
+    ++group;
+  }
+  return owner;
+}
+
+Lie count(const std::vector<i64>& owner, i64 groups, i64 size, i64 domain) {
+  Lie lie{.most = 0, .least = size, .crossing = 0};
+  std::vector<i64> members(std::size_t(groups), 0);  // of the group in this domain
+  std::vector<i64> present;                          // groups in this domain
+  for (std::size_t first = 0; first < owner.size(); first += std::size_t(domain)) {
+    const std::size_t last = std::min(owner.size(), first + std::size_t(domain));
+    for (std::size_t device = first; device < last; ++device)
+      if (owner[device] != kNobody && members[std::size_t(owner[device])]++ == 0)
+        present.push_back(owner[device]);
+    i64 crossing = 0;
+    for (const i64 group : present) {
+      const i64 here = std::exchange(members[std::size_t(group)], 0);
+      lie.most = std::max(lie.most, here);
+      lie.least = std::min(lie.least, here);
+      crossing += here < size ? 1 : 0;
+    }
+    lie.crossing = std::max(lie.crossing, crossing);
+    present.clear();
+  }
+  return lie;
+}
+
+/// Counts under block placement. Ranks that sit in the same `unit` of a domain have groups that lie
+/// alike, as both strides and domains are multiples of it, so one of each unit stands for all; and
+/// what lies on the first common multiple of window and domain comes again on the next.
+Lie count_block(GroupShape shape, i64 world, i64 domain) {
+  const i64 unit = std::gcd(shape.extents[0].stride, domain);
+  const i64 covers = window(shape);
+  const std::optional<i64> period = product({covers / std::gcd(covers, domain), domain});
+  const i64 ranks = std::min(world, period.value_or(world)) / unit;
+  for (Extent& extent : shape.extents) extent.stride /= unit;
+  const i64 size = shape.size();
+  Lie lie = count(owners(shape, ranks, {}), ranks / size, size, domain / unit);
+  lie.crossing *= unit;
+  return lie;
+}
+
+/// The lies of one shape on domains of ascending size. What is counted is prepared at most once.
+class Survey {
+ public:
+  Survey(const GroupShape& shape, i64 world, const Placement& placement)
+      : shape_(shape), world_(world), size_(shape.size()), placement_(placement) {}
+
+  Lie on(i64 domain) {
+    if (domain == 1 || size_ == 1) return {1, 1, size_ > 1 ? 1 : 0};
+    if (placement_.kind == Placement::Kind::block) return on_block(domain);
+    if (owner_.empty()) owner_ = owners(shape_, world_, placement_);
+    return count(owner_, world_ / size_, size_, domain);
+  }
+
+ private:
+  Lie on_block(i64 domain) const {
+    if (domain >= world_) return {size_, size_, 0};
+    if (size_ == world_) {  // one group: it fills every domain but perhaps the last
+      const i64 rest = world_ % domain;
+      return {domain, rest > 0 ? rest : domain, 1};
+    }
+    const std::optional<i64> inside = members_inside(shape_, domain);
+    if (!inside) return count_block(shape_, world_, domain);
+    return {*inside, *inside, *inside < size_ ? domain / *inside : 0};
+  }
+
+  const GroupShape& shape_;
+  i64 world_;
+  i64 size_;
+  const Placement& placement_;
+  std::vector<i64> owner_{};
+};
+
+}  // namespace
+
+i64 Placement::device(i64 rank) const {
+  switch (kind) {
+    case Kind::block:
+      return rank;
+    case Kind::cyclic:
+      return rank % hosts * host_devices + rank / hosts;
+    case Kind::listed:
+      return devices[std::size_t(rank)];
+  }
+  return rank;
+}
+
+i64 Placement::rank(i64 device) const {
+  switch (kind) {
+    case Kind::block:
+      return device;
+    case Kind::cyclic:
+      return device % host_devices * hosts + device / host_devices;
+    case Kind::listed: {
+      const auto found = std::find(devices.begin(), devices.end(), device);
+      RW_CHECK(found != devices.end());
+      return found - devices.begin();
+    }
+  }
+  return device;
+}
+
+bool Span::uniform(std::size_t levels) const {
+  return std::equal(inside.begin(), inside.begin() + std::ptrdiff_t(levels), least.begin());
+}
+
+Span span(const GroupShape& shape, i64 world, const Placement& placement, const Cluster& cluster) {
+  const std::size_t levels = cluster.levels.size();
+  RW_CHECK(levels >= 1 && levels <= kMaxLevels);
+  RW_CHECK(world >= 1 && world <= cluster.devices() && world % window(shape) == 0);
+  Span result;
+  result.size = shape.size();
+  Survey survey(shape, world, placement);
+  i64 domain = 1;
+  Lie below = survey.on(domain);
+  for (std::size_t k = 0; k < levels; ++k) {
+    result.sharers[k] = below.crossing;
+    if (below.crossing > 0) result.level = int(k);
+    domain *= cluster.levels[k].arity;
+    below = survey.on(domain);
+    result.inside[k] = below.most;
+    result.least[k] = below.least;
+  }
+  return result;
+}
+
+int level_between(const Cluster& cluster, i64 device_a, i64 device_b) {
+  int level = -1;
+  for (const Level& joins : cluster.levels) {
+    if (device_a == device_b) break;
+    device_a /= joins.arity;
+    device_b /= joins.arity;
+    ++level;
+  }
+  RW_CHECK(device_a == device_b);
+  return level;
+}
+
+}  // namespace rankwright
