@@ -17,9 +17,9 @@ namespace rankwright {
 /// A machine that is sold in units: its inner levels, and the level that joins the units, whose
 /// arity is the number of units that the user asks for.
 struct System {
-  std::string name;     // what the user types: "dgx-h100 x 8"
+  std::string name;  // what the user types: "dgx-h100 x 8"
   std::string summary;
-  Cluster unit;         // one unit; the last level has arity 1 until `x N` is known
+  Cluster unit;  // one unit; the last level has arity 1 until `x N` is known
   std::string source;
 };
 
@@ -34,11 +34,12 @@ std::span<const Device> devices();
 std::span<const System> systems();
 std::span<const KnownModel> known_models();
 
-/// Case does not matter; an unknown name is RW0908 with the nearest known one as a hint.
+/// Case does not matter, and a model's aliases are names too; an unknown name is RW0908 with the
+/// nearest known one as a hint.
 Result<Device> find_device(std::string_view name);
 Result<Model> find_model(std::string_view name);
 
-/// "dgx-h100 x 8", "dgx-h100" (one unit).
+/// "dgx-h100 x 8", "dgx-h100*8", "8 x dgx-h100", "dgx-h100" (one unit).
 Result<Cluster> find_cluster(std::string_view text);
 
 }  // namespace rankwright

@@ -44,7 +44,8 @@ struct Level {
   Seconds latency{};
   double oversubscription = 1;  // 2: half of that bandwidth when all below use it at once
   Per per = Per::device;
-  Origin origin = Origin::data_sheet;
+  Origin origin = Origin::data_sheet;       // of the bandwidth
+  Origin latency_origin = Origin::assumed;  // data sheets state none
 
   friend bool operator==(const Level&, const Level&) = default;
 };

@@ -3,6 +3,8 @@
 // MFU of one with an MFU of the other. Recomputation is not counted here.
 #pragma once
 
+#include <string_view>
+
 #include "rankwright/base/units.h"
 #include "rankwright/model/model.h"
 
@@ -16,13 +18,15 @@ enum class FlopsConvention : unsigned char {
 std::string_view name(FlopsConvention);
 
 /// Forward FLOPs of one token in one layer at sequence length `sequence`, causal: what a stage
-/// split weighs (F3). Matmuls only.
+/// split weighs (F3). Matmuls only, the router left out as Megatron does.
 Flops forward_flops(const Model& model, const Layer& layer, i64 sequence);
 
 /// Forward FLOPs of one token in the output head (F4).
 Flops head_forward_flops(const Model& model);
 
-/// Forward and backward, one token.
+/// Forward and backward, one token: F1 = 3 (sum of F3 over the layers + F4), F2 = 6 (N - embedding)
+/// + 12 L H d s with N of the parameters that one token visits. A tied head's matmul counts; the
+/// vocabulary is not padded; MTP modules that the model has are trained, and so counted.
 Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention);
 
 }  // namespace rankwright

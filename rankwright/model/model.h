@@ -62,21 +62,21 @@ struct Layer {
 /// `count` consecutive layers that are alike.
 struct LayerRun {
   i64 count = 0;
-  Layer layer;
+  Layer layer{};
 
   friend bool operator==(const LayerRun&, const LayerRun&) = default;
 };
 
 struct Model {
-  std::string name;
-  std::string architecture;  // the row of architecture.h that it was built with
+  std::string name{};
+  std::string architecture{};  // the row of architecture.h that it was built with
   i64 hidden = 0;
   i64 vocab = 0;
   i64 positions = 0;       // learned position embeddings (gpt2); 0 for rotary
   bool tied = false;       // the output head shares the embedding's weight
   bool head_bias = false;  // phi
   bool norm_bias = false;  // LayerNorm (gpt2, gpt_neox, phi) has one, RMSNorm does not
-  std::vector<LayerRun> runs;
+  std::vector<LayerRun> runs{};
   i64 mtp_layers = 0;    // multi-token-prediction modules behind the last layer (deepseek_v3)
   i64 max_sequence = 0;  // what the model was made for; 0 where not stated
 

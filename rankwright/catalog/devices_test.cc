@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/catalog/table.h"
+
+namespace rankwright {
+namespace {
+
+TEST(Devices, HaveUniqueNamesPositiveNumbersAndASource) {
+  std::set<std::string> names;
+  for (const Device& d : devices()) {
+    EXPECT_TRUE(names.insert(d.name).second) << d.name << " appears twice";
+    EXPECT_EQ(d.name, lower(d.name));
+    EXPECT_FALSE(d.vendor.empty()) << d.name;
+    EXPECT_FALSE(d.source.empty()) << d.name << " has no source";
+    EXPECT_GE(d.memory, 8.0_GB) << d.name;
+    EXPECT_LE(d.memory, 400.0_GB) << d.name;
+    EXPECT_GE(d.memory_bandwidth, 100.0_GBps) << d.name;
+    EXPECT_GT(std::max(d.fp16, d.bf16), 50.0_TFLOPS) << d.name;
+  }
+}
+
+TEST(Devices, AreNeverSlowerAtFewerBits) {
+  for (const Device& d : devices()) {
+    EXPECT_TRUE(d.fp8.value == 0 || d.fp8 >= d.bf16) << d.name;
+    EXPECT_TRUE(d.fp4.value == 0 || d.fp4 >= d.fp8) << d.name;
+  }
+}
+
+TEST(Devices, SayHowFarTheyAreVerified) {
+  const Csv table = shipped_table(kDevicesCsv, "devices.csv");
+  for (const Csv::Row& row : table.rows) {
+    const Cells cells(table, row);
+    const std::string verified = cells.text("verified");
+    EXPECT_TRUE(verified == "yes" || cells.text("notes") != "") << cells.text("name");
+    const bool driver = cells.text("memory_source") == "nvidia-smi";
+    EXPECT_EQ(driver, cells.text("memory").find("MiB") != std::string::npos) << cells.text("name");
+  }
+}
+
+TEST(FindDevice, ReadsARowWithItsUnits) {
+  const Result<Device> d = find_device("H100-SXM");
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->name, "h100-sxm");
+  EXPECT_EQ(d->memory, bytes(81559, 1048576));  // 79.6 GiB
+  EXPECT_EQ(d->memory_bandwidth, 3350.0_GBps);
+  EXPECT_EQ(d->bf16, 989.0_TFLOPS);
+  EXPECT_EQ(d->fp8, 1979.0_TFLOPS);
+  EXPECT_EQ(d->fp4, FlopsPerSecond{0});
+}
+
+TEST(FindDevice, SuggestsWhatWasMeant) {
+  const Result<Device> d = find_device("h100-sxn");
+  ASSERT_FALSE(d);
+  EXPECT_EQ(d.error().code, "RW0908");
+  EXPECT_EQ(d.error().detail, "no device is called 'h100-sxn'");
+  EXPECT_EQ(d.error().hint, "did you mean h100-sxm? (rankwright catalog devices)");
+  EXPECT_EQ(find_device("").error().hint, "`rankwright catalog devices` lists what is known");
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/catalog/table.h"
+
+namespace rankwright {
+namespace {
+
+Origin read_origin(const std::string& text) {
+  for (const Origin origin :
+       {Origin::data_sheet, Origin::calibrated, Origin::measured, Origin::assumed})
+    if (text == name(origin)) return origin;
+  broken_promise("an origin", __FILE__, __LINE__);
+}
+
+Level read_level(const Cells& cells) {
+  const std::string per = cells.text("per");
+  RW_CHECK(per == "device" || per == "domain");
+  return {.name = cells.text("level"),
+          .arity = cells.count("arity"),
+          .bandwidth = cells.bandwidth("bandwidth"),
+          .latency = cells.duration("latency"),
+          .oversubscription = double(cells.count("oversubscription")),
+          .per = per == "device" ? Level::Per::device : Level::Per::domain,
+          .origin = read_origin(cells.text("bandwidth_origin")),
+          .latency_origin = read_origin(cells.text("latency_origin"))};
+}
+
+/// One row is one level; rows of one system follow each other.
+std::vector<System> read_systems() {
+  const Csv table = shipped_table(kSystemsCsv, "systems.csv");
+  std::vector<System> systems;
+  for (const Csv::Row& row : table.rows) {
+    const Cells cells(table, row);
+    const std::string name = cells.text("system");
+    if (systems.empty() || systems.back().name != name) {
+      const Result<Device> device = find_device(cells.text("device"));
+      RW_CHECK(device);
+      systems.push_back({.name = name,
+                         .summary = cells.text("summary"),
+                         .unit = {.name = name,
+                                  .device = *device,
+                                  .levels = {},
+                                  .host_devices = cells.count("host_devices")},
+                         .source = cells.text("source")});
+    }
+    systems.back().unit.levels.push_back(read_level(cells));
+  }
+  return systems;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+bool looks_like_a_count(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789,_-+.") == std::string_view::npos;
+}
+
+struct Request {
+  std::string_view system;
+  std::optional<std::string_view> units;
+};
+
+/// Takes "A x N", "A xN", "A*N", "N x A" apart. An 'x' inside a name, as in mi300x-8, is none.
+Request split_request(std::string_view text) {
+  text = trim(text);
+  for (std::size_t at = text.size(); at-- > 0;) {
+    const char c = text[at];
+    if (c != '*' && c != 'x' && c != 'X') continue;
+    const std::string_view left = trim(text.substr(0, at));
+    const std::string_view right = trim(text.substr(at + 1));
+    if (looks_like_a_count(left)) return {.system = right, .units = left};
+    const bool apart = c == '*' || (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t'));
+    const bool alone = at + 1 == text.size() || text[at + 1] == ' ';
+    if (!left.empty() && apart && (alone || c == '*' || looks_like_a_count(right)))
+      return {.system = left, .units = right};
+  }
+  return {.system = text, .units = {}};
+}
+
+Diagnostic unknown_system(std::string_view wanted) {
+  std::vector<std::string> known;
+  std::string with_device;
+  for (const System& system : systems()) {
+    known.push_back(system.name);
+    if (system.unit.device.name == lower(wanted))
+      with_device += (with_device.empty() ? "" : ", ") + system.name;
+  }
+  Diagnostic unknown = unknown_name("system", wanted, known);
+  if (!with_device.empty())
+    unknown.hint = fmt::format("{} is a device; systems of it: {}", lower(wanted), with_device);
+  return unknown;
+}
+
+}  // namespace
+
+std::span<const System> systems() {
+  static const std::vector<System> all = read_systems();
+  return all;
+}
+
+Result<Cluster> find_cluster(std::string_view text) {
+  const Request request = split_request(text);
+  const std::string wanted = lower(request.system);
+  const auto found = std::find_if(systems().begin(), systems().end(),
+                                  [&](const System& system) { return system.name == wanted; });
+  if (found == systems().end()) return fail(unknown_system(request.system));
+  const Result<i64> units = request.units ? parse_count(*request.units) : Result<i64>(1);
+  if (!units) return fail(units.error());
+
+  Cluster cluster = found->unit;
+  const std::optional<i64> devices = product({cluster.devices(), *units});
+  if (!devices || *devices >= kMaxCount)
+    return fail({.code = "RW0904",
+                 .message = "number out of range",
+                 .detail = fmt::format("{} units of {} have more than 2^50 devices", count(*units),
+                                       found->name)});
+  cluster.levels.back().arity = *units;
+  cluster.name = *units == 1 ? found->name : fmt::format("{} x {}", found->name, *units);
+  return cluster;
+}
+
+}  // namespace rankwright

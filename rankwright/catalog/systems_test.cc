@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/catalog/table.h"
+
+namespace rankwright {
+namespace {
+
+TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
+  std::set<std::string> names;
+  for (const System& s : systems()) {
+    EXPECT_TRUE(names.insert(s.name).second) << s.name << " appears twice";
+    EXPECT_EQ(s.name, lower(s.name));
+    EXPECT_FALSE(s.summary.empty()) << s.name;
+    EXPECT_FALSE(s.source.empty()) << s.name << " has no source";
+    ASSERT_GE(s.unit.levels.size(), 2u) << s.name;
+    ASSERT_LE(s.unit.levels.size(), kMaxLevels) << s.name;
+    EXPECT_EQ(s.unit.levels.back().arity, 1) << s.name << ": the user says how many";
+    for (const Level& level : s.unit.levels) {
+      EXPECT_FALSE(level.name.empty()) << s.name;
+      EXPECT_GT(level.bandwidth, BytesPerSecond{0}) << s.name;
+      EXPECT_GT(level.latency, Seconds{0}) << s.name;
+      EXPECT_GE(level.oversubscription, 1) << s.name;
+    }
+    // A host holds whole devices of one unit: 8 of 8, or 4 of an NVL72's 72.
+    EXPECT_TRUE(divides(s.unit.host_devices, s.unit.devices())) << s.name;
+  }
+}
+
+// What one device can send through a level when all others do too.
+double share(const Cluster& cluster, int level) {
+  return cluster.uplink(level).value / double(cluster.domain(level - 1));
+}
+
+TEST(Systems, AreFasterInsideThanOutside) {
+  for (const System& s : systems())
+    for (int k = 1; k < int(s.unit.levels.size()); ++k)
+      EXPECT_GT(share(s.unit, k - 1), share(s.unit, k)) << s.name;
+}
+
+TEST(FindCluster, ReadsEverySpellingOfACount) {
+  for (const std::string_view text :
+       {"dgx-h100 x 8", "dgx-h100 x8", "dgx-h100*8", "DGX-H100 X 8", "8 x dgx-h100", "8x dgx-h100",
+        "8*dgx-h100", " dgx-h100 * 8 "}) {
+    const Result<Cluster> cluster = find_cluster(text);
+    ASSERT_TRUE(cluster) << text << ": " << cluster.error().detail;
+    EXPECT_EQ(cluster->name, "dgx-h100 x 8") << text;
+    EXPECT_EQ(cluster->devices(), 64) << text;
+  }
+  EXPECT_EQ(find_cluster("dgx-h100 x 2,048")->devices(), 16384);
+  EXPECT_EQ(find_cluster("mi300x-8 x 4")->devices(), 32);
+  EXPECT_EQ(find_cluster("4x mi300x-8")->devices(), 32);
+}
+
+TEST(FindCluster, TakesOneUnitWithoutACount) {
+  EXPECT_EQ(find_cluster("mi300x-8")->devices(), 8);
+  const Cluster rack = *find_cluster("gb200-nvl72");
+  EXPECT_EQ(rack.devices(), 72);
+  EXPECT_EQ(rack.host_devices, 4);
+  EXPECT_EQ(rack.name, "gb200-nvl72");
+}
+
+TEST(FindCluster, KeepsWhatEachLevelGives) {
+  const Cluster cluster = *find_cluster("dgx-h100 x 4");
+  EXPECT_EQ(cluster.device.name, "h100-sxm");
+  ASSERT_EQ(cluster.levels.size(), 2u);
+  EXPECT_EQ(cluster.levels[0], (Level{.name = "nvlink",
+                                      .arity = 8,
+                                      .bandwidth = 450.0_GBps,
+                                      .latency = 2.0_us,
+                                      .latency_origin = Origin::assumed}));
+  EXPECT_EQ(cluster.levels[1].bandwidth, 50.0_GBps);  // 400 Gb/s
+  EXPECT_EQ(cluster.uplink(1), 400.0_GBps);           // of a node, eight NICs
+  EXPECT_EQ(find_cluster("hgx-h100-1nic x 4")->uplink(1), 50.0_GBps);
+  EXPECT_EQ(find_cluster("hgx-a100-100g x 8")->uplink(1), 12.5_GBps);
+}
+
+TEST(FindCluster, SuggestsWhatWasMeant) {
+  const Diagnostic error = find_cluster("dgx-h10 x 8").error();
+  EXPECT_EQ(error.code, "RW0908");
+  EXPECT_EQ(error.detail, "no system is called 'dgx-h10'");
+  EXPECT_EQ(error.hint, "did you mean dgx-h100? (rankwright catalog systems)");
+  EXPECT_EQ(find_cluster("gb300 x 2").error().hint,
+            "gb300 is a device; systems of it: gb300-nvl72");
+}
+
+TEST(FindCluster, RefusesCountsThatAreNone) {
+  EXPECT_EQ(find_cluster("dgx-h100 x 0").error().code, "RW0904");
+  EXPECT_EQ(find_cluster("dgx-h100 x -1").error().code, "RW0904");
+  EXPECT_EQ(find_cluster("dgx-h100 x eight").error().code, "RW0903");
+  EXPECT_EQ(find_cluster("dgx-h100 x").error().code, "RW0903");
+  EXPECT_EQ(find_cluster("dgx-h100 x 99999999999999999999").error().code, "RW0904");
+  // 8 x 2^47 devices are 2^50.
+  EXPECT_EQ(find_cluster("dgx-h100 x 140737488355328").error().code, "RW0904");
+  EXPECT_TRUE(find_cluster("dgx-h100 x 140737488355327"));
+  EXPECT_EQ(find_cluster("").error().code, "RW0908");
+}
+
+RC_GTEST_PROP(FindCluster, MultipliesTheUnit, ()) {
+  const std::size_t index = *rc::gen::inRange<std::size_t>(0, systems().size());
+  const i64 units = *rc::gen::inRange<i64>(1, 1 << 20);
+  const System& system = systems()[index];
+  const Result<Cluster> cluster = find_cluster(system.name + " x " + std::to_string(units));
+  RC_ASSERT(cluster.has_value());
+  RC_ASSERT(cluster->devices() == units * system.unit.devices());
+}
+
+RC_GTEST_PROP(FindCluster, AnswersWhateverIsTyped, (const std::string& text)) {
+  const Result<Cluster> cluster = find_cluster("dgx-h100 x" + text);
+  RC_ASSERT(cluster || !cluster.error().detail.empty());
+}
+
+}  // namespace
+}  // namespace rankwright

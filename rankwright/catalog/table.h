@@ -1,0 +1,66 @@
+// Reads the cells of the catalog's own files. They are compiled in and guarded by a test, so a cell
+// that cannot be read is a broken promise of ours and not an error of the user's.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/csv.h"
+#include "rankwright/base/quantity.h"
+
+namespace rankwright {
+
+extern const std::string_view kDevicesCsv;
+extern const std::string_view kSystemsCsv;
+extern const std::string_view kModelsCsv;
+
+inline Csv shipped_table(std::string_view text, std::string_view file) {
+  Result<Csv> table = parse_csv(text, file);
+  RW_CHECK(table);
+  return std::move(*table);
+}
+
+/// One row, read by column. An empty cell is zero.
+class Cells {
+ public:
+  Cells(const Csv& table, const Csv::Row& row) : table_(table), row_(row) {}
+
+  std::string text(std::string_view column) const { return std::string(table_.cell(row_, column)); }
+  i64 count(std::string_view column) const { return read<i64>(column, parse_number); }
+  Bytes bytes(std::string_view column) const { return read<Bytes>(column, parse_bytes); }
+  BytesPerSecond bandwidth(std::string_view column) const {
+    return read<BytesPerSecond>(column, parse_bandwidth);
+  }
+  Seconds duration(std::string_view column) const { return read<Seconds>(column, parse_duration); }
+  FlopsPerSecond flops(std::string_view column) const {
+    return read<FlopsPerSecond>(column, parse_flops);
+  }
+
+ private:
+  static Result<i64> parse_number(std::string_view text) { return parse_count(text); }
+
+  template <class T>
+  T read(std::string_view column, Result<T> (*parse)(std::string_view)) const {
+    const std::string_view cell = table_.cell(row_, column);
+    if (cell.empty()) return T{};
+    const Result<T> value = parse(cell);
+    RW_CHECK(value);
+    return *value;
+  }
+
+  const Csv& table_;
+  const Csv::Row& row_;
+};
+
+/// "a;b" -> a, b.
+std::vector<std::string> split_list(std::string_view);
+
+std::string lower(std::string_view);
+
+/// RW0908 for a name that is no `kind` ("device"): with the nearest of `known`, or all of them.
+Diagnostic unknown_name(std::string_view kind, std::string_view name,
+                        const std::vector<std::string>& known);
+
+}  // namespace rankwright

@@ -1,0 +1,313 @@
+#include "rankwright/model/architecture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/suggest.h"
+
+namespace rankwright {
+namespace {
+
+// Checked against the layers that Hugging Face transformers builds for each model_type; the totals
+// in parameters_test.cc hold every row to published counts. Order: as `catalog` lists them.
+constexpr Architecture kArchitectures[] = {
+    {.name = "llama", .summary = "RMSNorm, gated MLP, grouped queries, rotary, no biases"},
+    {.name = "mistral", .summary = "as llama"},
+    {.name = "mixtral", .summary = "as mistral, every layer routed to experts", .sparse = true},
+    {.name = "qwen2", .summary = "as llama, with biases on Q, K and V", .qkv_bias = true},
+    {.name = "qwen3", .summary = "as llama, with norms on Q and K", .qk_norm = true},
+    {.name = "qwen2_moe",
+     .summary = "as qwen2, routed experts and one gated shared expert",
+     .qkv_bias = true,
+     .sparse = true,
+     .shared_gate = true},
+    {.name = "qwen3_moe", .summary = "as qwen3, routed experts", .qk_norm = true, .sparse = true},
+    {.name = "deepseek_v2",
+     .summary = "latent attention, routed and shared experts, dense first layers",
+     .latent = true,
+     .sparse = true},
+    {.name = "deepseek_v3",
+     .summary = "as deepseek_v2, with a bias for each expert that balances their load",
+     .latent = true,
+     .sparse = true,
+     .router_bias = true},
+    {.name = "gpt2",
+     .summary = "LayerNorm, plain MLP, learned positions, biases, tied embeddings",
+     .matrices = 2,
+     .ffn_multiple = 4,
+     .norm_bias = true,
+     .qkv_bias = true,
+     .out_bias = true,
+     .ffn_bias = true,
+     .tied = true,
+     .learned_positions = true},
+    {.name = "gpt_neox",
+     .summary = "LayerNorm, plain MLP, rotary, biases",
+     .matrices = 2,
+     .norm_bias = true,
+     .qkv_bias = true,
+     .out_bias = true,
+     .ffn_bias = true},
+    {.name = "gemma", .summary = "as llama, tied, heads wider than hidden / heads", .tied = true},
+    {.name = "gemma2", .summary = "as gemma, four norms a layer", .norms = 4, .tied = true},
+    {.name = "phi",
+     .summary = "one LayerNorm a layer, plain MLP, rotary, biases, the head has one too",
+     .matrices = 2,
+     .norms = 1,
+     .norm_bias = true,
+     .qkv_bias = true,
+     .out_bias = true,
+     .ffn_bias = true,
+     .head_bias = true},
+    {.name = "phi3", .summary = "as llama"},
+    {.name = "gpt",
+     .summary = "GPT from shapes, as Megatron's papers: as gpt2, positions where stated",
+     .matrices = 2,
+     .ffn_multiple = 4,
+     .norm_bias = true,
+     .qkv_bias = true,
+     .out_bias = true,
+     .ffn_bias = true,
+     .tied = true,
+     .learned_positions = true},
+};
+
+constexpr ShapeField kFields[] = {
+    {"hidden", &Shapes::hidden},
+    {"layers", &Shapes::layers},
+    {"heads", &Shapes::heads},
+    {"kv_heads", &Shapes::kv_heads},
+    {"head_dim", &Shapes::head_dim},
+    {"ffn", &Shapes::ffn},
+    {"vocab", &Shapes::vocab},
+    {"positions", &Shapes::positions},
+    {"max_sequence", &Shapes::max_sequence},
+    {"experts", &Shapes::experts},
+    {"active_experts", &Shapes::active_experts},
+    {"expert_ffn", &Shapes::expert_ffn},
+    {"shared_ffn", &Shapes::shared_ffn},
+    {"first_dense", &Shapes::first_dense},
+    {"sparse_every", &Shapes::sparse_every},
+    {"q_rank", &Shapes::q_rank},
+    {"kv_rank", &Shapes::kv_rank},
+    {"nope_dim", &Shapes::nope_dim},
+    {"rope_dim", &Shapes::rope_dim},
+    {"value_dim", &Shapes::value_dim},
+    {"mtp_layers", &Shapes::mtp_layers},
+};
+
+std::string_view field_name(i64 Shapes::*member) {
+  for (const ShapeField& field : kFields)
+    if (field.member == member) return field.name;
+  return {};
+}
+
+using Fault = std::optional<Diagnostic>;
+
+Diagnostic misunderstood(const Shapes& shapes, std::string_view key, std::string detail) {
+  return {.code = "RW0914",
+          .message = "the model cannot be built from these shapes",
+          .detail = shapes.name.empty() ? detail : fmt::format("{}: {}", shapes.name, detail),
+          .key = std::string(key)};
+}
+
+Diagnostic too_large(std::string_view key, std::string detail) {
+  return {.code = "RW0904",
+          .message = "number out of range",
+          .detail = std::move(detail),
+          .key = std::string(key)};
+}
+
+/// Fills in what the family or the other shapes decide.
+Shapes completed(Shapes s, const Architecture& a) {
+  if (s.kv_heads == 0) s.kv_heads = s.heads;
+  if (s.head_dim == 0 && !a.latent && divides(s.heads, s.hidden)) s.head_dim = s.hidden / s.heads;
+  if (s.ffn == 0 && s.hidden > 0 && s.hidden <= kMaxCount / 8) s.ffn = a.ffn_multiple * s.hidden;
+  return s;
+}
+
+bool layer_is_sparse(const Shapes& s, const Architecture& a, i64 index) {
+  return a.sparse && index >= s.first_dense && (index + 1) % s.sparse_every == 0;
+}
+
+Fault out_of_range(const Shapes& s) {
+  for (const ShapeField& field : kFields) {
+    const i64 n = s.*field.member;
+    if (n < 0 || n > kMaxCount)
+      return too_large(field.name, fmt::format("{} is {}: it must be from 0 to {} (2^50)",
+                                               field.name, n, count(kMaxCount)));
+  }
+  if (s.sparse_every < 1) return too_large("sparse_every", "sparse_every must be at least 1");
+  if (s.layers > kMaxLayers)
+    return too_large("layers",
+                     fmt::format("{} layers are more than {}", count(s.layers), count(kMaxLayers)));
+  if (s.mtp_layers > s.layers)
+    return too_large("mtp_layers", fmt::format("{} MTP layers behind {} layers",
+                                               count(s.mtp_layers), count(s.layers)));
+  return {};
+}
+
+Fault missing(const Shapes& s, const Architecture& a) {
+  std::vector<i64 Shapes::*> needed = {&Shapes::hidden, &Shapes::layers, &Shapes::heads,
+                                       &Shapes::vocab};
+  if (a.latent)
+    needed.insert(needed.end(),
+                  {&Shapes::kv_rank, &Shapes::nope_dim, &Shapes::rope_dim, &Shapes::value_dim});
+  if (a.sparse)
+    needed.insert(needed.end(), {&Shapes::experts, &Shapes::active_experts, &Shapes::expert_ffn});
+  if (!a.sparse || s.first_dense > 0 || s.sparse_every > 1) needed.push_back(&Shapes::ffn);
+  for (i64 Shapes::*const member : needed)
+    if (s.*member == 0)
+      return misunderstood(s, field_name(member),
+                           fmt::format("{} needs '{}'", a.name, field_name(member)));
+  return {};
+}
+
+Fault contradiction(const Shapes& s, const Architecture& a) {
+  if (!a.latent && s.head_dim == 0)
+    return misunderstood(s, "head_dim",
+                         fmt::format("{} heads do not divide a hidden size of {}, and no head_dim "
+                                     "is stated",
+                                     count(s.heads), count(s.hidden)));
+  if (!a.latent && !divides(s.kv_heads, s.heads))
+    return misunderstood(
+        s, "kv_heads",
+        fmt::format("{} kv_heads do not divide {} heads", count(s.kv_heads), count(s.heads)));
+  if (a.latent && (s.qkv_bias.value_or(false) || s.out_bias.value_or(false)))
+    return misunderstood(s, "qkv_bias", "latent attention with biases is not known");
+  if (!a.sparse && s.experts > 0)
+    return misunderstood(s, "experts", fmt::format("{} has no experts", a.name));
+  if (a.sparse && s.active_experts > s.experts)
+    return misunderstood(
+        s, "active_experts",
+        fmt::format("a token visits {} of {} experts", count(s.active_experts), count(s.experts)));
+  if (!a.learned_positions && s.positions > 0)
+    return misunderstood(s, "positions", fmt::format("{} learns no positions", a.name));
+  return {};
+}
+
+/// Each kind of parameter stays within kMaxCount, so that no sum or product of them overflows.
+Fault too_many_parameters(const Shapes& s, const Architecture& a) {
+  struct Part {
+    i64 Shapes::*member;  // blamed
+    std::optional<i64> parameters;
+  };
+  // A head's widths are sums of at most two counts of 2^50: they cannot overflow.
+  const i64 head = a.latent ? s.nope_dim + s.rope_dim + s.value_dim : s.head_dim;
+  const i64 ranks = s.hidden + s.q_rank + s.kv_rank;
+  const Part parts[] = {
+      {&Shapes::vocab, product({2, s.vocab, s.hidden})},
+      {&Shapes::positions, product({s.positions, s.hidden})},
+      {&Shapes::heads, product({4, s.layers, ranks, s.heads, head})},
+      {&Shapes::kv_rank, product({2, s.layers, s.hidden, s.q_rank + s.kv_rank + s.rope_dim})},
+      {&Shapes::ffn, product({4, s.layers, s.hidden, s.ffn})},
+      {&Shapes::shared_ffn, product({4, s.layers, s.hidden, s.shared_ffn + 1})},
+      {&Shapes::experts, product({4, s.layers, s.hidden, s.experts, s.expert_ffn})},
+      {&Shapes::experts, product({s.layers, s.hidden + 1, s.experts})},
+      {&Shapes::mtp_layers, product({2, s.mtp_layers, s.hidden, s.hidden + 3})},
+  };
+  for (const Part& part : parts)
+    if (!part.parameters || *part.parameters > kMaxCount)
+      return too_large(field_name(part.member),
+                       fmt::format("{} of {} makes more than 2^50 parameters",
+                                   field_name(part.member), count(s.*part.member)));
+  return {};
+}
+
+Attention attention_of(const Shapes& s, const Architecture& a) {
+  if (a.latent)
+    return {.kind = Attention::Kind::latent,
+            .heads = s.heads,
+            .q_rank = s.q_rank,
+            .kv_rank = s.kv_rank,
+            .nope_dim = s.nope_dim,
+            .rope_dim = s.rope_dim,
+            .value_dim = s.value_dim};
+  return {.heads = s.heads,
+          .kv_heads = s.kv_heads,
+          .head_dim = s.head_dim,
+          .qkv_bias = s.qkv_bias.value_or(a.qkv_bias),
+          .out_bias = s.out_bias.value_or(a.out_bias),
+          .qk_norm = a.qk_norm};
+}
+
+FeedForward feed_forward_of(const Shapes& s, const Architecture& a, bool sparse) {
+  if (!sparse)
+    return {.width = s.ffn, .matrices = a.matrices, .bias = s.ffn_bias.value_or(a.ffn_bias)};
+  return {.matrices = a.matrices,
+          .bias = s.ffn_bias.value_or(a.ffn_bias),
+          .experts = s.experts,
+          .active = s.active_experts,
+          .expert_width = s.expert_ffn,
+          .shared_width = s.shared_ffn,
+          .shared_gate = a.shared_gate && s.shared_ffn > 0,
+          .router_bias = a.router_bias};
+}
+
+std::vector<LayerRun> runs_of(const Shapes& s, const Architecture& a) {
+  std::vector<LayerRun> runs;
+  bool last = false;
+  for (i64 index = 0; index < s.layers; ++index) {
+    const bool sparse = layer_is_sparse(s, a, index);
+    if (runs.empty() || sparse != last)
+      runs.push_back({.count = 0,
+                      .layer = {.attention = attention_of(s, a),
+                                .ffn = feed_forward_of(s, a, sparse),
+                                .norms = a.norms}});
+    ++runs.back().count;
+    last = sparse;
+  }
+  return runs;
+}
+
+Diagnostic unknown_architecture(const Shapes& shapes) {
+  std::vector<std::string> known;
+  std::string listed;
+  for (const Architecture& a : kArchitectures) {
+    known.emplace_back(a.name);
+    listed += (listed.empty() ? "" : ", ") + known.back();
+  }
+  const std::optional<std::string> near = nearest(shapes.architecture, known);
+  Diagnostic unknown =
+      misunderstood(shapes, "architecture",
+                    fmt::format("unknown architecture '{}'", shapes.architecture.substr(0, 40)));
+  unknown.hint = near ? fmt::format("did you mean {}?", *near) : "known: " + listed;
+  return unknown;
+}
+
+}  // namespace
+
+std::span<const ShapeField> shape_fields() { return kFields; }
+
+std::span<const Architecture> architectures() { return kArchitectures; }
+
+const Architecture* find_architecture(std::string_view name) {
+  for (const Architecture& a : kArchitectures)
+    if (a.name == name) return &a;
+  return nullptr;
+}
+
+Result<Model> build(const Shapes& shapes) {
+  const Architecture* a = find_architecture(shapes.architecture);
+  if (a == nullptr) return fail(unknown_architecture(shapes));
+  if (const Fault fault = out_of_range(shapes)) return fail(*fault);
+  const Shapes s = completed(shapes, *a);
+  if (const Fault fault = missing(s, *a)) return fail(*fault);
+  if (const Fault fault = contradiction(s, *a)) return fail(*fault);
+  if (const Fault fault = too_many_parameters(s, *a)) return fail(*fault);
+  return Model{.name = s.name,
+               .architecture = s.architecture,
+               .hidden = s.hidden,
+               .vocab = s.vocab,
+               .positions = s.positions,
+               .tied = s.tied.value_or(a->tied),
+               .head_bias = a->head_bias,
+               .norm_bias = a->norm_bias,
+               .runs = runs_of(s, *a),
+               .mtp_layers = s.mtp_layers,
+               .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions};
+}
+
+}  // namespace rankwright

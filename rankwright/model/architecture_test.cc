@@ -1,0 +1,159 @@
+#include "rankwright/model/architecture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+using testing::HasSubstr;
+
+const Shapes kSmall{
+    .architecture = "llama", .hidden = 64, .layers = 4, .heads = 4, .ffn = 128, .vocab = 100};
+
+Shapes sparse() {
+  Shapes s = kSmall;
+  s.architecture = "qwen2_moe";
+  s.experts = 8;
+  s.active_experts = 2;
+  s.expert_ffn = 32;
+  return s;
+}
+
+Diagnostic error_of(const Shapes& shapes) {
+  const Result<Model> model = build(shapes);
+  EXPECT_FALSE(model);
+  return model ? Diagnostic{} : model.error();
+}
+
+TEST(Architectures, HaveUniqueNamesAndSummaries) {
+  std::set<std::string_view> names;
+  for (const Architecture& a : architectures()) {
+    EXPECT_TRUE(names.insert(a.name).second) << a.name;
+    EXPECT_FALSE(a.summary.empty()) << a.name;
+    EXPECT_EQ(find_architecture(a.name), &a);
+  }
+  EXPECT_EQ(find_architecture("bert"), nullptr);
+}
+
+TEST(Build, FillsInWhatIsNotStated) {
+  const Model model = *build(kSmall);
+  EXPECT_EQ(model.layers(), 4);
+  EXPECT_EQ(model.layer(0).attention.kv_heads, 4);
+  EXPECT_EQ(model.layer(0).attention.head_dim, 16);
+  EXPECT_FALSE(model.tied);
+  EXPECT_FALSE(model.sparse());
+
+  Shapes gpt = kSmall;
+  gpt.architecture = "gpt";
+  gpt.ffn = 0;
+  EXPECT_EQ(build(gpt)->layer(0).ffn.width, 4 * 64);
+  EXPECT_EQ(build(gpt)->positions, 0);
+  EXPECT_TRUE(build(gpt)->tied);
+  gpt.tied = false;
+  EXPECT_FALSE(build(gpt)->tied);
+}
+
+TEST(Build, KeepsARunOfLikeLayers) {
+  EXPECT_EQ(build(kSmall)->runs.size(), 1u);
+  EXPECT_EQ(build(sparse())->runs.size(), 1u);
+}
+
+TEST(Build, MakesTheFirstLayersDense) {
+  Shapes s = sparse();
+  s.first_dense = 1;
+  const Model model = *build(s);
+  ASSERT_EQ(model.runs.size(), 2u);
+  EXPECT_EQ(model.runs[0].count, 1);
+  EXPECT_EQ(model.layer(0).ffn.width, 128);
+  EXPECT_EQ(model.layer(1).ffn.experts, 8);
+}
+
+TEST(Build, MakesEveryNthLayerSparse) {
+  Shapes s = sparse();
+  s.sparse_every = 2;
+  const Model model = *build(s);
+  for (i64 i = 0; i < 4; ++i) EXPECT_EQ(model.layer(i).ffn.sparse(), i % 2 == 1) << i;
+}
+
+TEST(Build, NamesWhatIsMissing) {
+  for (const ShapeField& field : shape_fields()) {
+    if (field.name != "hidden" && field.name != "layers" && field.name != "heads" &&
+        field.name != "ffn" && field.name != "vocab")
+      continue;
+    Shapes s = kSmall;
+    s.*field.member = 0;
+    const Diagnostic error = error_of(s);
+    EXPECT_EQ(error.code, "RW0914") << field.name;
+    EXPECT_EQ(error.key, field.name);
+  }
+  Shapes latent = sparse();
+  latent.architecture = "deepseek_v3";
+  EXPECT_EQ(error_of(latent).key, "kv_rank");
+}
+
+TEST(Build, NamesWhatContradictsItself) {
+  Shapes s = kSmall;
+  s.heads = 5;
+  EXPECT_EQ(error_of(s).key, "head_dim");
+  s = kSmall;
+  s.kv_heads = 3;
+  EXPECT_EQ(error_of(s).detail, "3 kv_heads do not divide 4 heads");
+  s = kSmall;
+  s.experts = 8;
+  EXPECT_EQ(error_of(s).key, "experts");
+  s = kSmall;
+  s.positions = 1024;
+  EXPECT_EQ(error_of(s).key, "positions");
+  s = sparse();
+  s.active_experts = 9;
+  EXPECT_EQ(error_of(s).detail, "a token visits 9 of 8 experts");
+}
+
+TEST(Build, SuggestsTheArchitectureThatWasMeant) {
+  Shapes s = kSmall;
+  s.architecture = "lama";
+  EXPECT_EQ(error_of(s).hint, "did you mean llama?");
+  s.architecture = "transformer-xl";
+  EXPECT_THAT(error_of(s).hint, HasSubstr("known: llama, mistral"));
+}
+
+TEST(Build, RefusesWhatCouldNotBeCounted) {
+  Shapes s = kSmall;
+  s.layers = kMaxLayers + 1;
+  EXPECT_EQ(error_of(s).code, "RW0904");
+  s = kSmall;
+  s.vocab = -1;
+  EXPECT_EQ(error_of(s).detail, "vocab is -1: it must be from 0 to 1,125,899,906,842,624 (2^50)");
+  s = kSmall;
+  s.vocab = kMaxCount;
+  EXPECT_EQ(error_of(s).detail, "vocab of 1,125,899,906,842,624 makes more than 2^50 parameters");
+  s = kSmall;
+  s.mtp_layers = 5;
+  EXPECT_EQ(error_of(s).key, "mtp_layers");
+}
+
+// Whatever numbers a file states, the answer is an error or a model whose counts are exact.
+RC_GTEST_PROP(Build, NeverOverflows, ()) {
+  Shapes s;
+  const std::vector<Architecture> rows(architectures().begin(), architectures().end());
+  s.architecture = rows[*rc::gen::inRange<std::size_t>(0, rows.size())].name;
+  for (const ShapeField& field : shape_fields()) {
+    const int bits = *rc::gen::inRange(0, 20) == 0 ? 63 : *rc::gen::inRange(0, 20);
+    s.*field.member = *rc::gen::inRange<i64>(0, i64{1} << std::min(bits, 62));
+  }
+  s.layers = std::min(s.layers, i64{256});
+  const Result<Model> model = build(s);
+  if (!model) return;
+  // The sanitizers watch the sums; a double of the same cannot overflow.
+  RC_ASSERT(parameters(*model).total() > 0);
+  RC_ASSERT(parameters(*model).total() + mtp_parameters(*model).total() < 32 * kMaxCount);
+}
+
+}  // namespace
+}  // namespace rankwright

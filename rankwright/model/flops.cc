@@ -1,0 +1,92 @@
+#include "rankwright/model/flops.h"
+
+#include "rankwright/base/check.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+// Forward, then backward for the input and for the weight: three times the forward's matmuls.
+constexpr double kForwardAndBackward = 3;
+
+/// Weights that one token meets in a layer's matmuls. Biases and norms are no matmuls; the router
+/// is one, but a thousandth of the experts, and Megatron leaves it out: so do we.
+double matmul_weights(const Model& model, const Layer& layer) {
+  Layer stripped = layer;
+  stripped.attention.qkv_bias = stripped.attention.out_bias = stripped.ffn.bias = false;
+  stripped.ffn.shared_gate = false;
+  if (layer.ffn.sparse()) stripped.ffn.experts = layer.ffn.active;
+  const Parameters p = parameters(model, stripped);
+  return double(p.attention + p.mlp + p.experts);
+}
+
+/// Multiply-adds of one token with all `sequence` others: queries with keys, weights with values.
+double attention_products(const Attention& attention, i64 sequence) {
+  return double(sequence) * double(attention.query_width() + attention.value_width());
+}
+
+double head_weights(const Model& model) { return double(model.vocab) * double(model.hidden); }
+
+/// An MTP module: a layer like the last, the projection of two hidden states, and the head again.
+double mtp_projection_weights(const Model& model) {
+  return 2 * double(model.hidden) * double(model.hidden);
+}
+
+Flops causal(const Model& model, i64 sequence) {
+  Flops forward = head_forward_flops(model);
+  for (const LayerRun& run : model.runs)
+    forward += double(run.count) * forward_flops(model, run.layer, sequence);
+  if (model.mtp_layers > 0) {
+    const Flops module = forward_flops(model, model.runs.back().layer, sequence) +
+                         Flops{2 * mtp_projection_weights(model)} + head_forward_flops(model);
+    forward += double(model.mtp_layers) * module;
+  }
+  return kForwardAndBackward * forward;
+}
+
+/// 6 (N - N_embedding) + 12 L H d s, where N is what one token visits and a tied head still works.
+Flops full(const Model& model, i64 sequence) {
+  double weights = double(active_parameters(model) - parameters(model).embedding);
+  if (model.tied) weights += head_weights(model);
+  double products = 0;
+  for (const LayerRun& run : model.runs)
+    products += double(run.count) * attention_products(run.layer.attention, sequence);
+  if (model.mtp_layers > 0) {
+    const Layer& last = model.runs.back().layer;
+    weights += double(model.mtp_layers) *
+               (matmul_weights(model, last) + mtp_projection_weights(model) + head_weights(model));
+    products += double(model.mtp_layers) * attention_products(last.attention, sequence);
+  }
+  return kForwardAndBackward * Flops{2 * (weights + products)};
+}
+
+}  // namespace
+
+std::string_view name(FlopsConvention convention) {
+  switch (convention) {
+    case FlopsConvention::megatron_causal:
+      return "causal";
+    case FlopsConvention::palm_full:
+      return "full";
+  }
+  return "full";
+}
+
+Flops forward_flops(const Model& model, const Layer& layer, i64 sequence) {
+  const double products = attention_products(layer.attention, sequence) / 2;  // causal
+  return Flops{2 * (matmul_weights(model, layer) + products)};
+}
+
+Flops head_forward_flops(const Model& model) { return Flops{2 * head_weights(model)}; }
+
+Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention convention) {
+  switch (convention) {
+    case FlopsConvention::megatron_causal:
+      return causal(model, sequence);
+    case FlopsConvention::palm_full:
+      return full(model, sequence);
+  }
+  broken_promise("a convention", __FILE__, __LINE__);
+}
+
+}  // namespace rankwright

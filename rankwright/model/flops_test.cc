@@ -1,0 +1,129 @@
+#include "rankwright/model/flops.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/model/architecture.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+constexpr FlopsConvention kCausal = FlopsConvention::megatron_causal;
+constexpr FlopsConvention kFull = FlopsConvention::palm_full;
+
+const Shapes kLlama8B{.architecture = "llama",
+                      .hidden = 4096,
+                      .layers = 32,
+                      .heads = 32,
+                      .kv_heads = 8,
+                      .ffn = 14336,
+                      .vocab = 128256};
+
+const Shapes kDeepSeekV3{.architecture = "deepseek_v3",
+                         .hidden = 7168,
+                         .layers = 61,
+                         .heads = 128,
+                         .ffn = 18432,
+                         .vocab = 129280,
+                         .experts = 256,
+                         .active_experts = 8,
+                         .expert_ffn = 2048,
+                         .shared_ffn = 2048,
+                         .first_dense = 3,
+                         .q_rank = 1536,
+                         .kv_rank = 512,
+                         .nope_dim = 128,
+                         .rope_dim = 64,
+                         .value_dim = 128};
+
+TEST(TrainingFlops, OfLlama3At8KMatchTheWorkedExample) {
+  const Model model = *build(kLlama8B);
+  // Matmul weights: 32 * (2*4096*4096 + 2*4096*1024 + 3*4096*14336) + 128256*4096 = 7,504,658,432.
+  // 6 * that + 6 * 32 * 4096 * 8192 (causal) = 45.03 + 6.44 GFLOP
+  const double matmuls = 6.0 * 7'504'658'432;
+  EXPECT_DOUBLE_EQ(training_flops_per_token(model, 8192, kCausal).value,
+                   matmuls + 6.0 * 32 * 4096 * 8192);
+  EXPECT_NEAR(training_flops_per_token(model, 8192, kCausal).value / 1e9, 51.5, 0.05);
+  // Full: twice the attention, and 65 norms of 4096 count as parameters.
+  EXPECT_DOUBLE_EQ(training_flops_per_token(model, 8192, kFull).value,
+                   matmuls + 6.0 * 65 * 4096 + 12.0 * 32 * 4096 * 8192);
+  EXPECT_NEAR(training_flops_per_token(model, 8192, kFull).value / 1e9, 57.9, 0.05);
+}
+
+TEST(TrainingFlops, OfDeepSeekV3CountVisitedExpertsAndMtp) {
+  // Published for Megatron at 4,096: 249.7 GFLOP a token, 260 with the MTP module.
+  const Model model = *build(kDeepSeekV3);
+  EXPECT_NEAR(training_flops_per_token(model, 4096, kCausal).value / 1e9, 249.7, 0.15);
+  Shapes with_mtp = kDeepSeekV3;
+  with_mtp.mtp_layers = 1;
+  EXPECT_NEAR(training_flops_per_token(*build(with_mtp), 4096, kCausal).value / 1e9, 260, 0.2);
+}
+
+TEST(TrainingFlops, OfAnMtpModuleAreALayerAProjectionAndTheHead) {
+  Shapes with_mtp = kDeepSeekV3;
+  with_mtp.mtp_layers = 2;
+  const Model model = *build(with_mtp);
+  // Matmul weights of a layer with experts: 187,105,280 attention + 9 * 3*7168*2048.
+  const double weights = 187'105'280 + 9.0 * 3 * 7168 * 2048 + 2.0 * 7168 * 7168 + 129280.0 * 7168;
+  const double products = 4096.0 * 128 * (192 + 128);
+  for (const FlopsConvention convention : {kCausal, kFull}) {
+    const Flops extra = training_flops_per_token(model, 4096, convention) -
+                        training_flops_per_token(*build(kDeepSeekV3), 4096, convention);
+    const double share = convention == kCausal ? 0.5 : 1;
+    EXPECT_NEAR(extra.value, 2 * 6 * (weights + share * products), 1e3);
+  }
+}
+
+TEST(TrainingFlops, OfAGptFollowMegatronsFormula) {
+  // Narayanan et al. 2021 without recomputation: 72 L h^2 (1 + s/(6h) + V/(12 L h)) a token, full
+  // attention; GPT-3: 72*96*12288^2 * (1 + 2048/73728 + 51200/(12*96*12288)).
+  const Shapes gpt3{.architecture = "gpt",
+                    .hidden = 12288,
+                    .layers = 96,
+                    .heads = 96,
+                    .vocab = 51200,
+                    .positions = 2048};
+  const double h = 12288;
+  const double paper = 72 * 96 * h * h * (1 + 2048 / (6 * h) + 51200 / (12 * 96 * h));
+  const double full = training_flops_per_token(*build(gpt3), 2048, kFull).value;
+  // The full convention also counts biases and norms as parameters: 13 L h + 2 h of them.
+  EXPECT_NEAR(full - 6 * (13 * 96 * h + 2 * h), paper, 1e-9 * paper);
+}
+
+TEST(TrainingFlops, TyingTheHeadSavesNoWork) {
+  Shapes tied = kLlama8B;
+  tied.tied = true;
+  for (const FlopsConvention convention : {kCausal, kFull})
+    EXPECT_EQ(training_flops_per_token(*build(tied), 8192, convention),
+              training_flops_per_token(*build(kLlama8B), 8192, convention));
+}
+
+TEST(ForwardFlops, OfOneLayerAndTheHeadMatchTheWorkedExample) {
+  const Model model = *build(kLlama8B);
+  // 2 * (41,943,040 attention + 176,160,768 feed-forward) + 2 * 8192/2 * (4096 + 4096)
+  EXPECT_DOUBLE_EQ(forward_flops(model, model.layer(0), 8192).value,
+                   2.0 * 218'103'808 + 8192.0 * 8192);
+  EXPECT_DOUBLE_EQ(head_forward_flops(model).value, 2.0 * 128256 * 4096);
+}
+
+TEST(FlopsConvention, HasANameForReports) {
+  EXPECT_EQ(name(kCausal), "causal");
+  EXPECT_EQ(name(kFull), "full");
+}
+
+RC_GTEST_PROP(TrainingFlops, CausalIsThreeTimesTheForwardOfAllLayers, ()) {
+  Shapes shapes = *rc::gen::element(kLlama8B, kDeepSeekV3);
+  shapes.layers = *rc::gen::inRange<i64>(4, 60);
+  const i64 sequence = *rc::gen::inRange<i64>(1, 1 << 20);
+  const Model model = *build(shapes);
+  double forward = head_forward_flops(model).value;
+  for (i64 i = 0; i < model.layers(); ++i)
+    forward += forward_flops(model, model.layer(i), sequence).value;
+  const double causal = training_flops_per_token(model, sequence, kCausal).value;
+  RC_ASSERT(std::abs(causal - 3 * forward) < 1e-9 * causal);
+  RC_ASSERT(training_flops_per_token(model, sequence, kFull).value > causal);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,41 @@
+#include "rankwright/model/model.h"
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+
+namespace rankwright {
+
+i64 Attention::query_width() const {
+  return kind == Kind::latent ? heads * (nope_dim + rope_dim) : heads * head_dim;
+}
+
+i64 Attention::key_width() const {
+  return kind == Kind::latent ? heads * (nope_dim + rope_dim) : kv_heads * head_dim;
+}
+
+i64 Attention::value_width() const {
+  return kind == Kind::latent ? heads * value_dim : heads * head_dim;
+}
+
+i64 Model::layers() const {
+  i64 n = 0;
+  for (const LayerRun& run : runs) n += run.count;
+  return n;
+}
+
+const Layer& Model::layer(i64 index) const {
+  RW_CHECK(index >= 0);
+  for (const LayerRun& run : runs) {
+    if (index < run.count) return run.layer;
+    index -= run.count;
+  }
+  broken_promise("index < layers()", __FILE__, __LINE__);
+}
+
+bool Model::sparse() const {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const LayerRun& run) { return run.layer.ffn.sparse(); });
+}
+
+}  // namespace rankwright

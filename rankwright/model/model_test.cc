@@ -1,0 +1,49 @@
+#include "rankwright/model/model.h"
+
+#include <gtest/gtest.h>
+
+namespace rankwright {
+namespace {
+
+TEST(Attention, WidthsOfGroupedHeads) {
+  // Llama-3-8B: 32 query heads and 8 key-value heads of 128.
+  const Attention a{.heads = 32, .kv_heads = 8, .head_dim = 128};
+  EXPECT_EQ(a.query_width(), 4096);
+  EXPECT_EQ(a.key_width(), 1024);
+  EXPECT_EQ(a.value_width(), 4096);
+}
+
+TEST(Attention, WidthsOfLatentHeads) {
+  // DeepSeek-V3: 128 heads, keys of 128 + 64 with the position, values of 128.
+  const Attention a{.kind = Attention::Kind::latent,
+                    .heads = 128,
+                    .kv_rank = 512,
+                    .nope_dim = 128,
+                    .rope_dim = 64,
+                    .value_dim = 128};
+  EXPECT_EQ(a.query_width(), 24576);
+  EXPECT_EQ(a.key_width(), 24576);
+  EXPECT_EQ(a.value_width(), 16384);
+}
+
+TEST(Model, FindsALayerInItsRun) {
+  Model model{.runs = {{.count = 3}, {.count = 58}}};
+  model.runs[1].layer.ffn.experts = 256;
+  EXPECT_EQ(model.layers(), 61);
+  EXPECT_FALSE(model.layer(2).ffn.sparse());
+  EXPECT_TRUE(model.layer(3).ffn.sparse());
+  EXPECT_TRUE(model.layer(60).ffn.sparse());
+  EXPECT_TRUE(model.sparse());
+}
+
+TEST(Model, WithoutLayersHasNone) {
+  EXPECT_EQ(Model{}.layers(), 0);
+  EXPECT_FALSE(Model{}.sparse());
+}
+
+TEST(ModelDeathTest, ALayerBehindTheLastIsOurMistake) {
+  EXPECT_DEATH((void)Model{}.layer(0), "index < layers");
+}
+
+}  // namespace
+}  // namespace rankwright
