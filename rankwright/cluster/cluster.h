@@ -23,22 +23,22 @@ enum class Origin : unsigned char { data_sheet, calibrated, measured, assumed };
 std::string_view name(Origin);  // "data sheet", "calibrated", ...
 
 struct Device {
-  std::string name;
-  std::string vendor;
+  std::string name{};
+  std::string vendor{};
   Bytes memory{};  // what a framework can allocate from: the data sheet's figure
   BytesPerSecond memory_bandwidth{};
   FlopsPerSecond fp16{};  // dense; 0 where the device has no such unit
   FlopsPerSecond bf16{};
   FlopsPerSecond fp8{};
   FlopsPerSecond fp4{};
-  std::string source;
+  std::string source{};
 
   friend bool operator==(const Device&, const Device&) = default;
 };
 
 struct Level {
   enum class Per : unsigned char { device, domain };
-  std::string name;
+  std::string name{};
   i64 arity = 1;
   BytesPerSecond bandwidth{};  // per direction
   Seconds latency{};
@@ -53,10 +53,10 @@ struct Level {
 inline constexpr std::size_t kMaxLevels = 8;
 
 struct Cluster {
-  std::string name;
-  Device device;
-  std::vector<Level> levels;  // innermost first; 1 to kMaxLevels
-  i64 host_devices = 0;       // devices that one operating system sees: 8, or 4 of an NVL72's 72
+  std::string name{};
+  Device device{};
+  std::vector<Level> levels{};  // innermost first; 1 to kMaxLevels
+  i64 host_devices = 0;         // devices that one operating system sees: 8, or 4 of an NVL72's 72
 
   /// Devices in one domain of `level`; of all levels: in the cluster. domain(-1) is one device.
   /// Whoever reads the arities from outside has checked that their product fits in 64 bits.

@@ -10,7 +10,7 @@ namespace rankwright {
 namespace {
 
 constexpr i64 kMaxArity = i64{1} << 24;
-constexpr i64 kMaxDevices = i64{1} << 30;
+constexpr i64 kMaxDevices = i64{1} << 24;
 
 struct LevelField {
   std::string_view key;

@@ -12,7 +12,8 @@ namespace {
 
 // Limits of what a file may state. They are far beyond what is built, and keep every product of a
 // few of them inside 64 bits.
-constexpr i64 kMaxDegree = i64{1} << 30;
+constexpr i64 kMaxDegree =
+    i64{1} << 22;  // 4,194,304 ranks: where groups lie unevenly they are counted
 constexpr i64 kMaxBatch = i64{1} << 40;
 constexpr i64 kMaxSequence = i64{1} << 30;
 constexpr i64 kMaxMicroBatch = i64{1} << 20;

@@ -8,7 +8,8 @@ namespace rankwright {
 namespace {
 
 constexpr std::array<std::string_view, kGroupKinds> kNames{
-    "tp", "cp", "dp", "dp-cp", "shard", "replicate", "pp", "ep", "etp", "edp", "model", "world"};
+    "tp", "cp",  "dp",  "dp-cp", "shard", "replicate", "pp",
+    "ep", "etp", "edp", "model", "edges", "world"};
 
 /// Behind the extents that `shape` has already: `stride` is no less than what they cover.
 void append(GroupShape& shape, Extent extent) {
@@ -91,6 +92,7 @@ GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size) {
       RW_CHECK(valid_shard_size(meshes, shard_size));
       return halves(dp_cp(meshes.dense), shard_size).replicate;
     case GroupKind::pp:
+    case GroupKind::edges:
       return along(meshes.dense, {Axis::pp});
     case GroupKind::ep:
       return along(meshes.expert, {Axis::ep});

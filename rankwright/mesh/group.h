@@ -14,7 +14,9 @@
 namespace rankwright {
 
 /// Which ranks talk. dp_cp reduces dense gradients; shard and replicate are its two halves under
-/// hybrid sharding (shard inner). etp, ep and edp live on the expert mesh. model = tp x pp.
+/// hybrid sharding (shard inner). etp, ep and edp live on the expert mesh. model = tp x pp. edges
+/// are the first and the last rank of a pp group, which share tied embeddings: described as that
+/// group.
 enum class GroupKind : std::uint8_t {
   tp,
   cp,
@@ -27,9 +29,10 @@ enum class GroupKind : std::uint8_t {
   etp,
   edp,
   model,
+  edges,
   world
 };
-inline constexpr std::size_t kGroupKinds = 12;
+inline constexpr std::size_t kGroupKinds = 13;
 
 std::string_view name(GroupKind);  // "dp-cp"
 

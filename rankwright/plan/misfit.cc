@@ -174,9 +174,9 @@ using Test = Misfit (*)(const Setup&);
 /// Without these there are no groups to speak of.
 constexpr Test kMeshTests[] = {degrees, devices, expert_ranks};
 
-constexpr Test kTests[] = {heads,  kv_heads, no_experts, experts,     batch,       stages,  stage_count,
-                           chunks, ffn,      expert_ffn, sequence_cp, sequence_tp, ulysses, group,
-                           stage_layers};
+constexpr Test kTests[] = {heads,       kv_heads,    no_experts, experts, batch,
+                           stages,      stage_count, chunks,     ffn,     expert_ffn,
+                           sequence_cp, sequence_tp, ulysses,    group,   stage_layers};
 
 /// These ask for the groups.
 constexpr Test kGroupTests[] = {shard, pipelines_differ, placement};
