@@ -186,14 +186,10 @@ void Resolver::job() {
   Job& job = setup_.job;
   const Plan& plan = setup_.plan;
   constexpr i64 kSequence = 4096;
-  constexpr i64 kMicrobatchesPerStage = 8;
-  // Enough microbatches that the bubble does not drown the picture.
-  const i64 microbatches = plan.pp == 1 ? 1 : kMicrobatchesPerStage * plan.pp;
-  const std::optional<i64> batch = product({plan.dp, plan.micro_batch, microbatches});
   job.sequence = count_or(draft_.sequence, "job.sequence", kSequence, "");
-  job.global_batch =
-      count_or(draft_.global_batch, "job.global_batch", batch.value_or(kMaxCount),
-               fmt::format("{} a pipeline", plural(microbatches, "microbatch", "microbatches")));
+  job.global_batch = count_or(draft_.global_batch, "job.global_batch",
+                              default_global_batch(plan).value_or(kMaxCount),
+                              plan.pp == 1 ? "one microbatch" : "8 microbatches a stage");
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
   job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
                              "16 bytes a parameter in all; Megatron-LM keeps fp32");

@@ -50,6 +50,12 @@ MeshPair Plan::meshes() const {
           .expert = {.tp = etp, .cp = 1, .ep = ep, .dp = expert_dp(), .pp = pp, .order = order}};
 }
 
+std::optional<i64> default_global_batch(const Plan& plan) {
+  constexpr i64 kMicrobatchesPerStage = 8;
+  const i64 microbatches = plan.pp == 1 ? 1 : kMicrobatchesPerStage * plan.pp;
+  return product({plan.dp, plan.micro_batch, microbatches});
+}
+
 bool Setup::left_open(std::string_view key) const {
   return std::any_of(assumed.begin(), assumed.end(),
                      [&](const Assumption& assumption) { return assumption.key == key; });

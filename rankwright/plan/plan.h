@@ -3,6 +3,7 @@
 // and Job that it is for: what is checked, explained, priced and exported.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,6 +91,10 @@ struct Plan {
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };
+
+/// The batch that stands in where none is stated: 8 microbatches for each pipeline stage, so that
+/// the bubble does not drown the picture. Nothing where it leaves 64 bits.
+std::optional<i64> default_global_batch(const Plan& plan);
 
 /// A value that the input left open and that was filled in.
 struct Assumption {

@@ -1,0 +1,520 @@
+// RW01..: what arithmetic forbids, whatever framework runs the plan. Each rule puts one Misfit into
+// words and proposes the nearest plan without it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/rules/repair.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+using Why = Misfit::Why;
+
+/// A check that hands the subject's misfit of this kind, if there is one, to `describe`.
+template <Why why, Finding (*describe)(const Setup&, const Misfit&)>
+std::optional<Finding> on(const Subject& subject) {
+  for (const Misfit& misfit : subject.misfits)
+    if (misfit.why == why) return describe(subject.setup, misfit);
+  return std::nullopt;
+}
+
+/// Degrees above 1 as a product: "tp 8 x pp 4 x dp 3".
+std::string degrees_text(const Plan& plan) {
+  std::string text = fmt::format("tp {}", plan.tp);
+  if (plan.cp > 1) text += fmt::format(" x cp {}", plan.cp);
+  return text + fmt::format(" x pp {} x dp {}", plan.pp, plan.dp);
+}
+
+std::string number(i64 n) { return n < 0 ? "more than 64 bits hold" : count(n); }
+
+Finding degrees(const Setup& s, const Misfit& m) {
+  // Point at what was stated last and is easiest to change.
+  return {.detail = fmt::format("{} = {}, but world_size is {}", degrees_text(s.plan),
+                                number(m.need), count(m.have)),
+          .key = "parallelism.dp_size",
+          .fix = other_degrees(s, Why::degrees)};
+}
+
+Finding devices(const Setup& s, const Misfit& m) {
+  Finding finding{.detail = fmt::format("{} ranks, but {} has {} devices", count(m.need),
+                                        s.cluster.name, count(m.have)),
+                  .key = "world_size"};
+  Setup smaller = s;
+  smaller.world = m.have;
+  const std::vector<Edit> degrees = other_degrees(smaller, Why::degrees);
+  finding.fix = {edit("world_size", m.have)};
+  finding.fix.insert(finding.fix.end(), degrees.begin(), degrees.end());
+  return finding;
+}
+
+/// The nearest ep that leaves no new misfit; 1 always does.
+std::vector<Edit> other_experts(const Setup& s, Why why) {
+  i64 experts = 1;
+  for (const LayerRun& run : s.model.runs) experts = std::max(experts, run.layer.ffn.experts);
+  std::vector<i64> degrees = divisors(experts);
+  std::stable_sort(degrees.begin(), degrees.end(),
+                   [&](i64 a, i64 b) { return std::abs(a - s.plan.ep) < std::abs(b - s.plan.ep); });
+  for (const i64 ep : degrees) {
+    Setup after = s;
+    after.plan.ep = ep;
+    if (heals(s, after, why)) return {edit("parallelism.ep_size", ep)};
+    after.plan.etp = 1;
+    if (heals(s, after, why))
+      return {edit("parallelism.ep_size", ep), edit("parallelism.etp_size", 1)};
+  }
+  return {};
+}
+
+Finding expert_ranks(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("etp {} x ep {} x pp {} = {} does not divide the {} ranks",
+                                s.plan.etp, s.plan.ep, s.plan.pp, number(m.need), count(m.have)),
+          .key = "parallelism.ep_size",
+          .fix = other_experts(s, Why::expert_ranks)};
+}
+
+Finding pipelines_differ(const Setup& s, const Misfit& m) {
+  return {
+      .detail = fmt::format("with order {} pipeline neighbours are {} ranks apart for the dense "
+                            "layers and {} for the experts",
+                            show(s.plan.order), count(m.have), count(m.need)),
+      .key = "parallelism.order",
+      .fix = {edit("parallelism.order", show(kDefaultOrder))}};
+}
+
+Finding placement(const Setup& s, const Misfit& m) {
+  const i64 listed = i64(s.plan.placement.devices.size());
+  const std::string detail =
+      listed != s.world
+          ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
+          : fmt::format("device {} is listed twice, or is none of 0 to {}", m.need, s.world - 1);
+  return {.detail = detail, .key = "placement", .fix = {edit("placement", "block")}};
+}
+
+Finding heads(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("tp {} does not divide the {} attention heads of {}", m.need,
+                                m.have, s.model.name),
+          .key = "parallelism.tp_size",
+          .fix = other_degrees(s, Why::heads)};
+}
+
+Finding kv_heads(const Setup& s, const Misfit& m) {
+  return {
+      .detail = fmt::format("tp {} is neither a divisor nor a multiple of the {} key-value heads "
+                            "of {}",
+                            m.need, m.have, s.model.name),
+      .key = "parallelism.tp_size",
+      .fix = other_degrees(s, Why::kv_heads)};
+}
+
+Finding ffn(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("tp {} does not divide the feed-forward width {} of {}", m.need,
+                                count(m.have), s.model.name),
+          .key = "parallelism.tp_size",
+          .fix = other_degrees(s, Why::ffn)};
+}
+
+Finding expert_ffn(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("etp {} does not divide the expert width {} of {}", m.need,
+                                count(m.have), s.model.name),
+          .key = "parallelism.etp_size",
+          .fix = {edit("parallelism.etp_size", 1)}};
+}
+
+Finding no_experts(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("ep {}, but {} is a dense model", m.need, s.model.name),
+          .key = "parallelism.ep_size",
+          .fix = {edit("parallelism.ep_size", 1)}};
+}
+
+Finding experts(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("ep {} does not divide the {} experts of {}", m.need, m.have,
+                                s.model.name),
+          .key = "parallelism.ep_size",
+          .fix = other_experts(s, Why::experts)};
+}
+
+Finding stages(const Setup& s, const Misfit& m) {
+  Finding finding{.detail = fmt::format("pp {} x {} = {} stages, but {} has {} layers", s.plan.pp,
+                                        plural(s.plan.virtual_stages, "chunk", "chunks"),
+                                        number(m.need), s.model.name, m.have),
+                  .key = "parallelism.pp_size"};
+  Setup one = s;
+  one.plan.virtual_stages = 1;
+  one.plan.schedule = Schedule::one_f_one_b;
+  if (s.plan.virtual_stages > 1 && heals(s, one, Why::stages)) {
+    finding.fix = {edit("parallelism.virtual_stages", 1), edit("parallelism.schedule", "1f1b")};
+  } else {
+    finding.fix = other_degrees(s, Why::stages);
+  }
+  return finding;
+}
+
+/// The even split, in the grammar.
+Edit even_layout(const Setup& s) {
+  return edit("parallelism.stages",
+              show_layout(even_stages(s.model.layers(), s.plan.pp * s.plan.virtual_stages,
+                                      s.model.mtp_layers)));
+}
+
+Finding stage_count(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("{} are stated, but pp {} x {} = {}",
+                                plural(m.need, "stage", "stages"), s.plan.pp,
+                                plural(s.plan.virtual_stages, "chunk", "chunks"), number(m.have)),
+          .key = "parallelism.stages",
+          .fix = {even_layout(s)}};
+}
+
+Finding stage_layers(const Setup& s, const Misfit& m) {
+  return {
+      .detail =
+          fmt::format("the stages hold {} layers, but {} has {}", m.need, s.model.name, m.have),
+      .key = "parallelism.stages",
+      .fix = {even_layout(s)},
+      .notes = {fmt::format("a framework that trusts the stages trains a model of {} layers and "
+                            "says nothing",
+                            m.need)}};
+}
+
+Finding chunks(const Setup& s, const Misfit& m) {
+  const std::string_view schedule = name(s.plan.schedule);
+  Finding finding{
+      .detail = fmt::format(
+          "{} with {} a pp rank needs {}", schedule, plural(m.need, "chunk", "chunks"),
+          m.need < m.have ? fmt::format("at least {}", m.have) : fmt::format("{}", m.have)),
+      .key = "parallelism.schedule"};
+  Setup after = s;
+  after.plan.virtual_stages = m.have;
+  if (heals(s, after, Why::chunks)) {
+    finding.fix = {edit("parallelism.virtual_stages", m.have)};
+  } else {
+    finding.fix = {edit("parallelism.virtual_stages", 1), edit("parallelism.schedule", "1f1b")};
+  }
+  // More chunks than the schedule knows are usually meant for interleaving.
+  if (m.need > m.have) finding.fix = {edit("parallelism.schedule", "interleaved-1f1b")};
+  return finding;
+}
+
+Finding batch(const Setup& s, const Misfit& m) {
+  Finding finding{
+      .detail = fmt::format("micro_batch {} x dp {} = {} does not divide the global batch "
+                            "of {}",
+                            s.plan.micro_batch, s.plan.dp, number(m.need), count(m.have)),
+      .key = "job.global_batch"};
+  if (m.need > 0) finding.fix = {edit("job.global_batch", round_up(m.have, m.need))};
+  return finding;
+}
+
+Finding sequence_cp(const Setup&, const Misfit& m) {
+  Finding finding{.detail = fmt::format("2 x cp = {} does not divide the sequence of {} tokens",
+                                        number(m.need), count(m.have)),
+                  .key = "parallelism.cp_size"};
+  if (m.need > 0) finding.fix = {edit("job.sequence", round_up(m.have, m.need))};
+  return finding;
+}
+
+Finding sequence_tp(const Setup& s, const Misfit& m) {
+  Finding finding{.detail = fmt::format(
+                      "sequence parallelism over tp {} and cp {} cuts in steps of {}, which do "
+                      "not divide the sequence of {} tokens",
+                      s.plan.tp, s.plan.cp, number(m.need), count(m.have)),
+                  .key = "job.sequence"};
+  if (m.need > 0) finding.fix = {edit("job.sequence", round_up(m.have, m.need))};
+  return finding;
+}
+
+Finding ulysses(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("cp {} does not divide the {} heads that each of tp {} holds",
+                                m.need, m.have, s.plan.tp),
+          .key = "parallelism.cp_size",
+          .fix = {edit("parallelism.cp_comm", "p2p")}};
+}
+
+Finding shard(const Setup& s, const Misfit& m) {
+  Finding finding{
+      .detail = fmt::format("shard_size {} does not cut the {} data ranks (dp {} x cp {}) "
+                            "into equal neighbourhoods",
+                            m.need, m.have, s.plan.dp, s.plan.cp),
+      .key = "parallelism.shard_size"};
+  std::vector<i64> sizes = divisors(s.plan.data_ranks());
+  std::stable_sort(sizes.begin(), sizes.end(),
+                   [&](i64 a, i64 b) { return std::abs(a - m.need) < std::abs(b - m.need); });
+  for (const i64 size : sizes)
+    if (valid_shard_size(s.plan.meshes(), size)) {
+      finding.fix = {edit("parallelism.shard_size", size)};
+      break;
+    }
+  return finding;
+}
+
+Finding group(const Setup& s, const Misfit& m) {
+  Finding finding{
+      .detail = fmt::format("groups of {} do not cut {} microbatches: a group has from pp "
+                            "{} to {}, and a last one of at least pp",
+                            m.need, m.have, s.plan.pp, m.have),
+      .key = "parallelism.microbatch_group"};
+  for (const i64 size : {s.plan.pp, m.have}) {
+    Setup after = s;
+    after.plan.microbatch_group = size;
+    if (!heals(s, after, Why::group)) continue;
+    finding.fix = {edit("parallelism.microbatch_group", size)};
+    return finding;
+  }
+  // Fewer microbatches than pp ranks: the batch is too small for any group.
+  finding.fix = {edit("job.global_batch", s.plan.pp * s.plan.dp * s.plan.micro_batch),
+                 edit("parallelism.microbatch_group", s.plan.pp)};
+  return finding;
+}
+
+constexpr Rule::When kAlways = Rule::When::always;
+
+constexpr Rule kRules[] = {
+    {{"RW0101", Severity::error, "there are more ranks than devices",
+      "Every rank is one process on one GPU. A plan for more ranks than the cluster has devices "
+      "cannot start.",
+      "Lower world_size and the degrees, or name the cluster that is meant.", "",
+      "world_size: 128\n"
+      "cluster: dgx-h100 x 8\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 4}\n"},
+     Target::any,
+     kAlways,
+     on<Why::devices, devices>},
+    {{"RW0102", Severity::error, "degrees do not multiply to the world size",
+      "Every rank has one coordinate on each axis, so tp x cp x pp x dp is the number of ranks. "
+      "Expert parallelism is not a factor: it is carved out of the same ranks.",
+      "Leave dp_size out and it takes what the others leave.",
+      "Megatron-LM derives dp as world / (tp x pp x cp) and refuses a remainder",
+      "world_size: 64\n"
+      "node_shape: 8_nodes_x_8_gpus\n"
+      "parallelism:\n"
+      "  tp_size: 8\n"
+      "  pp_size: 4\n"
+      "  dp_size: 3\n"},
+     Target::any,
+     kAlways,
+     on<Why::degrees, degrees>},
+    {{"RW0103", Severity::error, "the expert degrees do not divide the world size",
+      "The expert layers see the same ranks as a mesh of their own, etp x ep x edp x pp, and edp "
+      "is "
+      "what is left.",
+      "Choose ep so that etp x ep x pp divides the ranks.",
+      "Megatron-LM core/parallel_state.py, initialize_model_parallel",
+      "world_size: 64\n"
+      "model: mixtral-8x7b\n"
+      "parallelism: {tp_size: 2, pp_size: 16, dp_size: 2, ep_size: 8, etp_size: 1}\n"},
+     Target::any,
+     kAlways,
+     on<Why::expert_ranks, expert_ranks>},
+    {{"RW0104", Severity::error, "tensor parallelism does not divide the attention heads",
+      "A tp rank computes whole heads. What does not divide cannot be cut.",
+      "Use a degree that divides the heads.", "Megatron-LM core/transformer/transformer_config.py",
+      "world_size: 64\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 64, dp_size: 1}\n"},
+     Target::any,
+     kAlways,
+     on<Why::heads, heads>},
+    {{"RW0105", Severity::error, "tensor parallelism does not go with the key-value heads",
+      "With grouped queries each tp rank holds whole key-value heads, or several ranks hold the "
+      "same "
+      "one. Neither works where the one number does not divide the other.",
+      "Use a degree that divides the key-value heads, or a multiple of them.",
+      "Megatron-LM core/transformer/transformer_config.py",
+      "world_size: 24\n"
+      "model: {architecture: llama, hidden: 6144, layers: 24, heads: 48, kv_heads: 8, ffn: 12288, "
+      "vocab: 32000}\n"
+      "parallelism: {tp_size: 12, dp_size: 2}\n"},
+     Target::any,
+     kAlways,
+     on<Why::kv_heads, kv_heads>},
+    {{"RW0106", Severity::error, "tensor parallelism does not divide the feed-forward width",
+      "The feed-forward matrices are cut along their wide side.",
+      "Use a degree that divides the intermediate size (of the shared expert, in a MoE layer).",
+      "Megatron-LM core/tensor_parallel/layers.py",
+      "world_size: 16\n"
+      "model: {architecture: llama, hidden: 4096, layers: 24, heads: 32, kv_heads: 32, ffn: 11000, "
+      "vocab: 32000}\n"
+      "parallelism: {tp_size: 16, dp_size: 1}\n"},
+     Target::any,
+     kAlways,
+     on<Why::ffn, ffn>},
+    {{"RW0107", Severity::error, "expert tensor parallelism does not divide the expert width",
+      "The matrices of one expert are cut along their wide side.",
+      "Experts are narrow: leave etp_size at 1 and use ep_size.", "",
+      "world_size: 16\n"
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 16, ffn: 700, "
+      "vocab: 32000, experts: 8, active_experts: 2}\n"
+      "parallelism: {tp_size: 8, dp_size: 2, ep_size: 2, etp_size: 8}\n"},
+     Target::any,
+     kAlways,
+     on<Why::expert_ffn, expert_ffn>},
+    {{"RW0108", Severity::error, "expert parallelism on a model without experts",
+      "Expert parallelism spreads the experts of MoE layers. A dense model has none.",
+      "Set ep_size to 1, or name the MoE model that is meant.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, dp_size: 8, ep_size: 8}\n"},
+     Target::any,
+     kAlways,
+     on<Why::no_experts, no_experts>},
+    {{"RW0109", Severity::error, "expert parallelism does not divide the experts",
+      "Every rank of an expert group holds the same number of whole experts.",
+      "Use a degree that divides the number of experts.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 48\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 48, ep_size: 48}\n"},
+     Target::any,
+     kAlways,
+     on<Why::experts, experts>},
+    {{"RW0110", Severity::error, "the batch does not divide over the data ranks",
+      "Every data rank runs the same number of microbatches: global_batch = micro_batch x dp x "
+      "microbatches.",
+      "Round the batch up, or change micro_batch.",
+      "Megatron-LM core/num_microbatches_calculator.py; DeepSpeed asserts the same of "
+      "train_batch_size",
+      "world_size: 64\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, micro_batch: 4}\n"
+      "job: {global_batch: 100}\n"},
+     Target::any,
+     kAlways,
+     on<Why::batch, batch>},
+    {{"RW0111", Severity::error, "there are more stages than layers",
+      "A stage without a layer has nothing to compute.",
+      "Use fewer pp ranks or chunks. A stage for the loss alone has to be stated in `stages`.", "",
+      "world_size: 64\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 1, pp_size: 32, dp_size: 2}\n"},
+     Target::any,
+     kAlways,
+     on<Why::stages, stages>},
+    {{"RW0112", Severity::error, "the stated stages are not pp x virtual_stages",
+      "Stage i runs on pp rank i mod pp, as its chunk i div pp; so there are pp x virtual_stages "
+      "of "
+      "them.",
+      "State as many stages, or leave the key out for an even split.",
+      "Megatron-LM training/arguments.py, on --pipeline-model-parallel-layout",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 1, pp_size: 4, dp_size: 2, stages: [5, 6, 5]}\n"},
+     Target::any,
+     kAlways,
+     on<Why::stage_count, stage_count>},
+    {{"RW0113", Severity::error, "the stages do not hold the model's layers",
+      "Frameworks build what the stages say. Runs have trained 64 layers where 80 were meant, and "
+      "28 "
+      "where 30 were, without a word.",
+      "Let the layers of all stages add up to the model's.", "Megatron-LM issues 468 and 1304",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 1, pp_size: 4, dp_size: 2, stages: [3, 4, 4, 3]}\n"},
+     Target::any,
+     kAlways,
+     on<Why::stage_layers, stage_layers>},
+    {{"RW0114", Severity::error, "context parallelism does not divide the sequence",
+      "Causal attention gives early tokens less work than late ones, so each cp rank takes one "
+      "piece "
+      "from the front and one from the back: 2 x cp pieces.",
+      "Pad the sequence, or lower cp_size.", "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2}\n"
+      "job: {sequence: 8200}\n"},
+     Target::any,
+     kAlways,
+     on<Why::sequence_cp, sequence_cp>},
+    {{"RW0115", Severity::error, "sequence parallelism does not divide the sequence",
+      "Outside the matmuls every tp rank holds an equal part of the sequence, and with context "
+      "parallelism an equal part of each of a cp rank's two pieces: cp x lcm(2, tp).",
+      "Pad the sequence, lower tp_size, or set sequence_parallel: false.", "",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 8, dp_size: 2, sequence_parallel: true}\n"
+      "job: {sequence: 4100}\n"},
+     Target::any,
+     kAlways,
+     on<Why::sequence_tp, sequence_tp>},
+    {{"RW0116", Severity::error, "all-to-all context parallelism does not divide the heads",
+      "Ulysses trades the sequence for heads around attention, so each cp rank needs whole heads "
+      "of "
+      "those that its tp rank has.",
+      "Use cp_comm: p2p, or lower cp_size.",
+      "TransformerEngine's attention with a2a; DeepSpeed-Ulysses",
+      "world_size: 64\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 8, cp_size: 8, dp_size: 1, cp_comm: a2a}\n"
+      "job: {sequence: 8192}\n"},
+     Target::any,
+     kAlways,
+     on<Why::ulysses, ulysses>},
+    {{"RW0117", Severity::error, "the shards do not cut the data ranks evenly",
+      "Hybrid sharding puts shard_size neighbouring data ranks (dp x cp) into one shard group and "
+      "repeats it.",
+      "Use a divisor of dp x cp.",
+      "Megatron-LM core/parallel_state.py, on --num-distributed-optimizer-instances",
+      "world_size: 64\n"
+      "parallelism: {tp_size: 4, dp_size: 16, zero_stage: 3, shard_size: 6}\n"},
+     Target::any,
+     kAlways,
+     on<Why::shard, shard>},
+    {{"RW0118", Severity::error, "dense and expert layers would have different pipelines",
+      "Both meshes number the same ranks, and a pipeline has to consist of the same ranks in both. "
+      "With pp innermost of dp that holds only if tp x cp = etp x ep.",
+      "Put pp last in the order.",
+      "Megatron-LM core/parallel_state.py asks for the same data-parallel size in both then",
+      "world_size: 32\n"
+      "model: mixtral-8x7b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 4, ep_size: 4, etp_size: 1, order: "
+      "tp-cp-ep-pp-dp}\n"},
+     Target::any,
+     kAlways,
+     on<Why::pipelines_differ, pipelines_differ>},
+    {{"RW0119", Severity::error, "the placement is not one device for each rank",
+      "A listed placement gives every rank a device of its own: a permutation of 0 to world - 1, "
+      "or "
+      "of the hosts.",
+      "List every device once, or use placement: block.", "",
+      "world_size: 4\n"
+      "node_shape: 1_nodes_x_4_gpus\n"
+      "parallelism: {tp_size: 2, dp_size: 2}\n"
+      "placement: {ranks: [0, 1, 1, 3]}\n"},
+     Target::any,
+     kAlways,
+     on<Why::placement, placement>},
+    {{"RW0120", Severity::error, "the schedule does not take so many chunks",
+      "Interleaved schedules need at least two chunks a pp rank, V-shaped ones exactly two, the "
+      "plain "
+      "ones one.",
+      "Change virtual_stages or the schedule.", "",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: 1f1b}\n"},
+     Target::any,
+     kAlways,
+     on<Why::chunks, chunks>},
+    {{"RW0121", Severity::error, "the microbatches do not come in such groups",
+      "An interleaved schedule runs microbatch_group microbatches through one chunk before the "
+      "next "
+      "chunk. A group smaller than pp leaves ranks idle in the middle of the step, and frameworks "
+      "refuse it.",
+      "Use pp_size, or a divisor of the microbatches that is not smaller.",
+      "Megatron-LM core/pipeline_parallel/schedules.py, "
+      "forward_backward_pipelining_with_interleaving",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: "
+      "interleaved-1f1b, microbatch_group: 6}\n"
+      "job: {global_batch: 16}\n"},
+     Target::any,
+     kAlways,
+     on<Why::group, group>},
+};
+
+}  // namespace
+
+std::span<const Rule> arithmetic_rules() { return kRules; }
+
+}  // namespace rankwright

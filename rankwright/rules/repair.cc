@@ -1,0 +1,94 @@
+#include "rankwright/rules/repair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace rankwright {
+namespace {
+
+/// The most candidates that are tried: fixes are small changes, so the divisors that count are
+/// small.
+constexpr i64 kMostTensor = 64;
+constexpr i64 kMostStages = 256;
+
+struct Candidate {
+  i64 tp, pp, dp;
+  int changed;
+  double distance;  // sum of |log2| of the factors
+  int touches;      // 4 for tp, 2 for dp, 1 for pp: what to leave alone when all else is equal
+};
+
+double factor(i64 from, i64 to) { return std::abs(std::log2(double(to) / double(from))); }
+
+Candidate candidate(const Plan& plan, i64 tp, i64 pp, i64 dp) {
+  const bool a = tp != plan.tp, b = pp != plan.pp, c = dp != plan.dp;
+  return {tp,
+          pp,
+          dp,
+          int(a) + int(b) + int(c),
+          factor(plan.tp, tp) + factor(plan.pp, pp) + factor(plan.dp, dp),
+          4 * int(a) + 2 * int(c) + int(b)};
+}
+
+std::vector<i64> up_to(std::vector<i64> numbers, i64 most) {
+  numbers.erase(std::upper_bound(numbers.begin(), numbers.end(), most), numbers.end());
+  return numbers;
+}
+
+}  // namespace
+
+Edit edit(std::string_view key, i64 value) { return edit(key, std::to_string(value)); }
+
+Edit edit(std::string_view key, std::string value) { return {std::string(key), std::move(value)}; }
+
+Setup with_degrees(const Setup& setup, i64 tp, i64 pp, i64 dp) {
+  Setup after = setup;
+  // An expert's tensor degree that nobody stated follows tp.
+  if (after.plan.etp == after.plan.tp && after.plan.ep == 1) after.plan.etp = tp;
+  after.plan.tp = tp;
+  after.plan.pp = pp;
+  after.plan.dp = dp;
+  if (setup.left_open("job.global_batch"))
+    after.job.global_batch = default_global_batch(after.plan).value_or(setup.job.global_batch);
+  if (setup.left_open("parallelism.sequence_parallel") || tp == 1)
+    after.plan.sequence_parallel = tp > 1;
+  return after;
+}
+
+bool heals(const Setup& before, const Setup& after, Misfit::Why why) {
+  const std::vector<Misfit> old = misfits(before);
+  const std::vector<Misfit> left = misfits(after);
+  return std::all_of(left.begin(), left.end(), [&](const Misfit& misfit) {
+    const bool known =
+        std::any_of(old.begin(), old.end(), [&](const Misfit& m) { return m.why == misfit.why; });
+    return misfit.why != why && known;
+  });
+}
+
+std::vector<Edit> other_degrees(const Setup& setup, Misfit::Why why, const Wanted& wanted) {
+  const Plan& plan = setup.plan;
+  if (!divides(plan.cp, setup.world)) return {};
+  const i64 ranks = setup.world / plan.cp;
+  std::vector<Candidate> candidates;
+  for (const i64 tp : up_to(divisors(ranks), kMostTensor))
+    for (const i64 pp : up_to(divisors(ranks / tp), kMostStages))
+      candidates.push_back(candidate(plan, tp, pp, ranks / tp / pp));
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <
+           std::tie(b.changed, b.distance, b.touches, b.tp, b.pp);
+  });
+  for (const Candidate& c : candidates) {
+    if (c.changed == 0) continue;
+    const Setup after = with_degrees(setup, c.tp, c.pp, c.dp);
+    if (!heals(setup, after, why) || (wanted && !wanted(after))) continue;
+    std::vector<Edit> edits;
+    if (c.tp != plan.tp) edits.push_back(edit("parallelism.tp_size", c.tp));
+    if (c.pp != plan.pp) edits.push_back(edit("parallelism.pp_size", c.pp));
+    if (c.dp != plan.dp) edits.push_back(edit("parallelism.dp_size", c.dp));
+    return edits;
+  }
+  return {};
+}
+
+}  // namespace rankwright

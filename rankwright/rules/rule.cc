@@ -1,0 +1,74 @@
+#include "rankwright/rules/rule.h"
+
+#include <algorithm>
+
+namespace rankwright {
+namespace {
+
+constexpr TargetRow kTargets[] = {
+    {Target::megatron, "megatron", "Megatron-LM main of 2026-08, core 0.20 dev"},
+    {Target::torchtitan, "torchtitan", "torchtitan v0.2.2, and main where it is stricter"},
+    {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6"},
+    {Target::nanotron, "nanotron", "nanotron 0.4"},
+};
+
+using Rows = std::span<const Rule> (*)();
+
+constexpr Rows kTopics[] = {arithmetic_rules, memory_rules,     placement_rules, schedule_rules,
+                            megatron_rules,   torchtitan_rules, deepspeed_rules, nanotron_rules};
+
+Diagnostic diagnostic(const Page& page, Finding finding) {
+  return {.code = page.code,
+          .severity = page.severity,
+          .message = std::string(page.title),
+          .detail = std::move(finding.detail),
+          .notes = std::move(finding.notes),
+          .hint = std::move(finding.hint),
+          .fix = std::move(finding.fix),
+          .key = std::move(finding.key)};
+}
+
+}  // namespace
+
+std::span<const TargetRow> targets() { return kTargets; }
+
+const TargetRow* find_target(std::string_view name) {
+  const auto found = std::find_if(std::begin(kTargets), std::end(kTargets),
+                                  [&](const TargetRow& row) { return row.name == name; });
+  return found == std::end(kTargets) ? nullptr : found;
+}
+
+std::vector<const Rule*> rules() {
+  std::vector<const Rule*> all;
+  for (const Rows rows : kTopics)
+    for (const Rule& rule : rows()) all.push_back(&rule);
+  return all;
+}
+
+std::vector<const Page*> pages() {
+  std::vector<const Page*> all;
+  for (const Rule* rule : rules()) all.push_back(&rule->page);
+  for (const Page& page : reading_pages()) all.push_back(&page);
+  return all;
+}
+
+const Page* find_page(std::string_view code) {
+  for (const Page* page : pages())
+    if (page->code == code) return page;
+  return nullptr;
+}
+
+Diagnostics lint(const Setup& setup, Target target) {
+  const std::vector<Misfit> found = misfits(setup);
+  const Subject subject{setup, found};
+  Diagnostics diagnostics;
+  for (const Rule* rule : rules()) {
+    if (rule->target != Target::any && rule->target != target) continue;
+    if (rule->when == Rule::When::without_misfits && !found.empty()) continue;
+    if (std::optional<Finding> finding = rule->check(subject))
+      diagnostics.push_back(diagnostic(rule->page, std::move(*finding)));
+  }
+  return diagnostics;
+}
+
+}  // namespace rankwright
