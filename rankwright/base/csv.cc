@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+
+#include "rankwright/base/format.h"
 
 namespace rankwright {
 namespace {
@@ -20,6 +23,7 @@ Result<std::vector<std::string>> take_row(std::string_view& text, std::string_vi
   const int first_line = line;
   std::vector<std::string> cells(1);
   bool quoted = false;
+  bool closed = false;  // the cell had quotes
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
     const char c = text[at];
@@ -32,20 +36,40 @@ Result<std::vector<std::string>> take_row(std::string_view& text, std::string_vi
         ++at;
       } else {
         quoted = false;
+        closed = true;
       }
-    } else if (c == '"' && cells.back().empty()) {
-      quoted = true;
     } else if (c == ',') {
       cells.emplace_back();
+      closed = false;
     } else if (c == '\n') {
       break;
-    } else if (c != '\r') {
+    } else if (c == '\r' && (at + 1 == text.size() || text[at + 1] == '\n')) {
+      continue;
+    } else if (closed) {
+      return fail(bad_table(file, first_line, "text follows a closing quote"));
+    } else if (c == '"' && cells.back().empty()) {
+      quoted = true;
+    } else {
       cells.back() += c;
     }
   }
   if (quoted) return fail(bad_table(file, first_line, "a quoted cell has no closing quote"));
   text.remove_prefix(std::min(at + 1, text.size()));
   return cells;
+}
+
+void skip_line(std::string_view& text, int& line) {
+  text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  ++line;
+}
+
+/// The first name that stands in `header` twice; columns without a name may be many.
+std::optional<std::string> repeated(std::vector<std::string> header) {
+  std::sort(header.begin(), header.end());
+  header.erase(header.begin(), std::upper_bound(header.begin(), header.end(), ""));
+  const auto found = std::adjacent_find(header.begin(), header.end());
+  if (found == header.end()) return std::nullopt;
+  return *found;
 }
 
 }  // namespace
@@ -57,20 +81,28 @@ std::string_view Csv::cell(const Row& row, std::string_view column) const {
 }
 
 Result<Csv> parse_csv(std::string_view text, std::string_view file) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Csv table;
   int line = 1;
   while (!text.empty()) {
+    if (text.front() == '#') {
+      skip_line(text, line);
+      continue;
+    }
     const int first_line = line;
-    const bool comment = text.front() == '#';
     Result<std::vector<std::string>> cells = take_row(text, file, line);
     if (!cells) return fail(cells.error());
-    if (comment || (cells->size() == 1 && cells->front().empty())) continue;
+    if (cells->size() == 1 && cells->front().empty()) continue;
     if (table.header.empty()) {
+      if (const std::optional<std::string> name = repeated(*cells))
+        return fail(bad_table(file, first_line, fmt::format("the header names '{}' twice", *name)));
       table.header = std::move(*cells);
     } else if (cells->size() != table.header.size()) {
-      return fail(bad_table(
-          file, first_line,
-          fmt::format("{} cells, but the header has {}", cells->size(), table.header.size())));
+      return fail(
+          bad_table(file, first_line,
+                    fmt::format("{}, but the header has {}",
+                                plural(i64(cells->size()), "cell", "cells"), table.header.size())));
     } else {
       table.rows.push_back({first_line, std::move(*cells)});
     }

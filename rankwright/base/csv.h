@@ -22,7 +22,8 @@ struct Csv {
   std::string_view cell(const Row& row, std::string_view column) const;
 };
 
-/// Every row has as many cells as the header; `file` is only named in the diagnostic.
+/// Every row has as many cells as the header, which names no column twice; `file` is only named in
+/// the diagnostic. Empty lines are skipped.
 Result<Csv> parse_csv(std::string_view text, std::string_view file);
 
 }  // namespace rankwright

@@ -29,11 +29,11 @@ std::string help(const Diagnostic& diagnostic) {
 }
 
 void sort(Diagnostics& diagnostics) {
-  std::stable_sort(diagnostics.begin(), diagnostics.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) {
-                     return std::tie(a.severity, a.where.line, a.where.column, a.code) <
-                            std::tie(b.severity, b.where.line, b.where.column, b.code);
-                   });
+  std::stable_sort(
+      diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+        return std::tie(a.severity, a.where.file, a.where.line, a.where.column, a.code) <
+               std::tie(b.severity, b.where.file, b.where.line, b.where.column, b.code);
+      });
 }
 
 bool has_errors(const Diagnostics& diagnostics) {

@@ -2,16 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 namespace rankwright {
 namespace {
 
-/// Three significant digits, without an exponent and without trailing zeros: 1.5, 41, 134, 1,340.
+/// Three significant digits, without trailing zeros: 0.15, 1.5, 41, 134, 1,340. A thousand and more
+/// keeps its digits until they say nothing; what is less than half a millionth is 0.
 std::string digits(double value) {
-  if (value == 0) return "0";
+  if (std::abs(value) >= 1e15) return fmt::format("{:.3g}", value);
   if (std::abs(value) >= 999.5) return count(std::llround(value));
-  const int before = value == 0 ? 1 : int(std::floor(std::log10(std::abs(value)))) + 1;
+  if (std::abs(value) < 0.5e-6) return "0";
+  const int before = int(std::floor(std::log10(std::abs(value)))) + 1;
   std::string text = fmt::format("{:.{}f}", value, std::max(0, 3 - before));
   if (text.find('.') != std::string::npos) {
     text.erase(text.find_last_not_of('0') + 1);
@@ -20,16 +24,32 @@ std::string digits(double value) {
   return text;
 }
 
-/// `value` with the largest of the prefixes that keeps it at or above 1.
-std::string scaled(double value, double step, std::initializer_list<std::string_view> units) {
-  if (!std::isfinite(value)) return "unbounded";
+/// What stands for a value that has no digits; empty for one that has.
+std::string without_digits(double value) {
+  if (std::isnan(value)) return "undefined";
+  if (std::isinf(value)) return value > 0 ? "unbounded" : "-unbounded";
+  return {};
+}
+
+/// `value` with the largest of the prefixes that keeps it at or above 1, and `suffix` behind that.
+std::string scaled(double value, double step, std::initializer_list<std::string_view> units,
+                   std::string_view suffix = "") {
+  if (std::string word = without_digits(value); !word.empty()) return word;
   const std::string_view* unit = units.begin();
   // 999.5 rounds to 1,000 of the smaller unit, so it is 1 of the next.
   while (std::abs(value) >= step - 0.5 && unit + 1 != units.end()) {
     value /= step;
     ++unit;
   }
-  return fmt::format("{} {}", digits(value), *unit);
+  return fmt::format("{} {}{}", digits(value), *unit, suffix);
+}
+
+std::string scaled_bytes(double value, std::string_view suffix) {
+  return scaled(value, 1e3, {"B", "kB", "MB", "GB", "TB", "PB", "EB"}, suffix);
+}
+
+std::string scaled_flops(double value, std::string_view suffix) {
+  return scaled(value, 1e3, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"}, suffix);
 }
 
 }  // namespace
@@ -46,36 +66,38 @@ std::string plural(i64 n, std::string_view one, std::string_view many) {
 }
 
 std::string short_count(double n) {
-  if (std::abs(n) < 999.5) return digits(n);
+  if (std::abs(n) < 999.5) return digits(n);  // false for NaN
   return scaled(n / 1e3, 1e3, {"k", "M", "B", "T", "P"});
 }
 
-std::string show(Bytes b) {
-  return scaled(b.value, 1e3, {"B", "kB", "MB", "GB", "TB", "PB", "EB"});
-}
+std::string show(Bytes b) { return scaled_bytes(b.value, ""); }
 
 std::string show_memory(Bytes b) {
   return scaled(b.value, 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"});
 }
 
 std::string show(Seconds s) {
-  if (s.value >= 86400) return digits(s.value / 86400) + " days";
-  if (s.value >= 7200) return digits(s.value / 3600) + " h";
-  if (s.value >= 0.9995) return digits(s.value) + " s";
+  if (std::string word = without_digits(s.value); !word.empty()) return word;
   if (s.value == 0) return "0 s";
+  if (s.value < 0) return "-" + show(Seconds{-s.value});
+  if (s.value >= 86400) {
+    const std::string days = digits(s.value / 86400);
+    return days + (days == "1" ? " day" : " days");
+  }
+  if (s.value >= 7199.5) return digits(s.value / 3600) + " h";
+  if (s.value >= 0.9995) return digits(s.value) + " s";
   return scaled(s.value * 1e9, 1e3, {"ns", "us", "ms", "s"});
 }
 
-std::string show(BytesPerSecond r) { return show(Bytes{r.value}) + "/s"; }
+std::string show(BytesPerSecond r) { return scaled_bytes(r.value, "/s"); }
 
-std::string show(Flops f) {
-  return scaled(f.value, 1e3, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"});
+std::string show(Flops f) { return scaled_flops(f.value, ""); }
+
+std::string show(FlopsPerSecond r) { return scaled_flops(r.value, "/s"); }
+
+std::string percent(double fraction) {
+  if (std::string word = without_digits(fraction); !word.empty()) return word;
+  return digits(fraction * 100) + " %";
 }
-
-std::string show(FlopsPerSecond r) {
-  return scaled(r.value / 1e12, 1e3, {"TFLOP/s", "PFLOP/s", "EFLOP/s"});
-}
-
-std::string percent(double fraction) { return digits(fraction * 100) + " %"; }
 
 }  // namespace rankwright

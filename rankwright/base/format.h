@@ -1,5 +1,6 @@
 // How numbers look to people, in one place: three significant digits, SI prefixes, thousands
-// separated by commas. Reading the same text back is quantity.h.
+// separated by commas; "unbounded" for infinity, "undefined" for NaN. Reading the same text back is
+// quantity.h.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ inline constexpr i64 kMaxCount = i64{1} << 50;
 std::optional<i64> product(std::initializer_list<i64> factors);
 
 constexpr bool divides(i64 divisor, i64 n) { return divisor > 0 && n % divisor == 0; }
-constexpr i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
+constexpr i64 ceil_div(i64 a, i64 b) { return a / b + (a % b > 0 ? 1 : 0); }
 constexpr i64 round_up(i64 n, i64 multiple) { return ceil_div(n, multiple) * multiple; }
 
 /// All divisors of n >= 1, ascending.

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <span>
+#include <string>
+
+#include "rankwright/base/format.h"
 
 namespace rankwright {
 namespace {
@@ -14,23 +19,70 @@ struct Unit {
   double value;
 };
 
-constexpr Unit kBytes[] = {{"B", 1},           {"kB", 1e3},     {"KB", 1e3},    {"MB", 1e6},
-                           {"GB", 1e9},        {"TB", 1e12},    {"PB", 1e15},   {"KiB", 1024},
-                           {"MiB", 1048576.0}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+constexpr Unit kBytes[] = {{"B", 1},        {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},
+                           {"GB", 1e9},     {"TB", 1e12},    {"PB", 1e15},    {"EB", 1e18},
+                           {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+                           {"PiB", 0x1p50}, {"EiB", 0x1p60}};
 constexpr Unit kBandwidths[] = {
-    {"B/s", 1},          {"kB/s", 1e3},     {"MB/s", 1e6},      {"GB/s", 1e9},
-    {"TB/s", 1e12},      {"MiB/s", 0x1p20}, {"GiB/s", 0x1p30},  {"b/s", 0.125},
-    {"Mb/s", 0.125e6},   {"Gb/s", 0.125e9}, {"Tb/s", 0.125e12}, {"Mbit/s", 0.125e6},
-    {"Gbit/s", 0.125e9}, {"Mbps", 0.125e6}, {"Gbps", 0.125e9},  {"GBps", 1e9}};
-constexpr Unit kDurations[] = {{"ns", 1e-9}, {"us", 1e-6}, {"µs", 1e-6}, {"ms", 1e-3},
-                               {"s", 1},     {"min", 60},  {"h", 3600},  {"d", 86400}};
-constexpr Unit kFlops[] = {{"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15},
-                           {"TFLOPS", 1e12}, {"PFLOPS", 1e15},  {"GFLOPS", 1e9}};
+    {"B/s", 1},         {"kB/s", 1e3},       {"MB/s", 1e6},       {"GB/s", 1e9},
+    {"TB/s", 1e12},     {"PB/s", 1e15},      {"EB/s", 1e18},      {"MiB/s", 0x1p20},
+    {"GiB/s", 0x1p30},  {"b/s", 0.125},      {"Mb/s", 0.125e6},   {"Gb/s", 0.125e9},
+    {"Tb/s", 0.125e12}, {"Mbit/s", 0.125e6}, {"Gbit/s", 0.125e9}, {"Tbit/s", 0.125e12},
+    {"Mbps", 0.125e6},  {"Gbps", 0.125e9},   {"Tbps", 0.125e12},  {"GBps", 1e9}};
+// The micro sign and the Greek letter look alike; keyboards have either.
+constexpr Unit kDurations[] = {{"ns", 1e-9}, {"us", 1e-6},   {"\u00b5s", 1e-6}, {"\u03bcs", 1e-6},
+                               {"ms", 1e-3}, {"s", 1},       {"min", 60},       {"h", 3600},
+                               {"d", 86400}, {"day", 86400}, {"days", 86400}};
+constexpr Unit kFlops[] = {{"FLOP/s", 1},     {"kFLOP/s", 1e3},  {"MFLOP/s", 1e6},
+                           {"GFLOP/s", 1e9},  {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15},
+                           {"EFLOP/s", 1e18}, {"GFLOPS", 1e9},   {"TFLOPS", 1e12},
+                           {"PFLOPS", 1e15},  {"EFLOPS", 1e18}};
 
 std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// The beginning of `text`, not cut inside a UTF-8 character.
+std::string_view beginning(std::string_view text, std::size_t length) {
+  if (text.size() <= length) return text;
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
+  return text.substr(0, length);
+}
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Whether the separators between `digits` stand where people put them: commas before every three
+/// digits, or underscores between any two.
+bool well_grouped(std::string_view digits) {
+  if (digits.empty()) return true;
+  if (!is_digit(digits.front()) || !is_digit(digits.back())) return false;
+  const bool commas = digits.find(',') != std::string_view::npos;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t to_end = digits.size() - i;
+    if (commas && is_digit(digits[i]) != (to_end % 4 != 0)) return false;
+    if (commas && digits[i] == '_') return false;
+    if (!is_digit(digits[i]) && !is_digit(digits[i + 1])) return false;
+  }
+  return true;
+}
+
+/// `text` as std::from_chars reads numbers: without a '+' and without the separators of thousands.
+/// Nothing where those stand in the wrong place.
+std::optional<std::string> plain(std::string_view text) {
+  std::string result;
+  if (!text.empty() && (text.front() == '+' || text.front() == '-')) {
+    if (text.front() == '-') result = "-";
+    text.remove_prefix(1);
+    if (!text.empty() && (text.front() == '+' || text.front() == '-')) return std::nullopt;
+  }
+  const std::size_t end = std::min(text.find_first_not_of("0123456789,_"), text.size());
+  if (!well_grouped(text.substr(0, end))) return std::nullopt;
+  for (const char c : text.substr(0, end))
+    if (is_digit(c)) result += c;
+  return result.append(text.substr(end));
 }
 
 std::string listed(std::span<const Unit> units) {
@@ -42,26 +94,32 @@ std::string listed(std::span<const Unit> units) {
 Diagnostic bad_quantity(std::string_view text, std::string detail, std::string hint) {
   return {.code = "RW0909",
           .message = "not a quantity with a unit",
-          .detail = fmt::format("'{}' {}", text.substr(0, 40), detail),
+          .detail = fmt::format("'{}' {}", beginning(text, 40), detail),
           .hint = std::move(hint)};
 }
 
 /// `example` is what the hint tells the user to type.
 Result<double> parse(std::string_view text, std::span<const Unit> units, std::string_view example) {
   const std::string_view whole = trim(text);
+  const auto refuse = [&](std::string detail) {
+    return fail(bad_quantity(whole, std::move(detail), fmt::format("such as {}", example)));
+  };
+  const std::optional<std::string> read = plain(whole);
+  if (!read) return refuse("does not begin with a number");
   double number = 0;
-  const auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
-  if (error != std::errc{} || !std::isfinite(number))
-    return fail(
-        bad_quantity(whole, "does not begin with a number", fmt::format("such as {}", example)));
-  if (number < 0)
-    return fail(bad_quantity(whole, "is negative", fmt::format("such as {}", example)));
-  const std::string_view unit = trim(whole.substr(std::size_t(end - whole.data())));
-  if (unit.empty())
-    return fail(bad_quantity(whole, "has no unit", fmt::format("such as {}", example)));
-  for (const Unit& known : units)
-    if (known.name == unit) return number * known.value;
-  return fail(bad_quantity(whole, fmt::format("has the unit '{}'", unit.substr(0, 20)),
+  const char* const last = read->data() + read->size();
+  const auto [end, error] = std::from_chars(read->data(), last, number);
+  if (error == std::errc::result_out_of_range) return refuse("is out of range");
+  if (error != std::errc{} || !std::isfinite(number)) return refuse("does not begin with a number");
+  if (std::signbit(number)) return refuse("is negative");
+  const std::string_view unit = trim({end, std::size_t(last - end)});
+  if (unit.empty()) return refuse("has no unit");
+  for (const Unit& known : units) {
+    if (known.name != unit) continue;
+    if (!std::isfinite(number * known.value)) return refuse("is out of range");
+    return number * known.value;
+  }
+  return fail(bad_quantity(whole, fmt::format("has the unit '{}'", beginning(unit, 20)),
                            "known units: " + listed(units)));
 }
 
@@ -84,27 +142,24 @@ Result<FlopsPerSecond> parse_flops(std::string_view text) {
 }
 
 Result<i64> parse_count(std::string_view text, i64 least) {
-  const std::string_view whole = trim(text);
-  std::string digits;
-  for (const char c : whole)
-    if (c != ',' && c != '_') digits += c;
-  i64 n = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  const bool number = error == std::errc{} && end == digits.data() + digits.size();
-  const bool too_large = error == std::errc::result_out_of_range || (number && n > kMaxCount);
-  if (too_large)
-    return fail(
-        {.code = "RW0904",
-         .message = "number out of range",
-         .detail = fmt::format("{} is more than {} (2^50)", whole.substr(0, 40), kMaxCount)});
-  if (!number)
-    return fail({.code = "RW0903",
-                 .message = "not a whole number",
-                 .detail = fmt::format("'{}' is not a whole number", whole.substr(0, 40))});
-  if (n < least)
+  const std::string_view whole = beginning(trim(text), 40);
+  const auto out_of_range = [&](std::string_view relation, std::string bound) {
     return fail({.code = "RW0904",
                  .message = "number out of range",
-                 .detail = fmt::format("{} is less than {}", n, least)});
+                 .detail = fmt::format("{} is {} than {}", whole, relation, bound)});
+  };
+  const std::string digits = plain(trim(text)).value_or("");
+  const char* const last = digits.data() + digits.size();
+  i64 n = 0;
+  const auto [end, error] = std::from_chars(digits.data(), last, n);
+  if (end != last || error == std::errc::invalid_argument)
+    return fail({.code = "RW0903",
+                 .message = "not a whole number",
+                 .detail = fmt::format("'{}' is not a whole number", whole)});
+  const bool overflows = error == std::errc::result_out_of_range;
+  if (overflows ? digits.front() == '-' : n < least)
+    return out_of_range("less", std::to_string(least));
+  if (overflows || n > kMaxCount) return out_of_range("more", count(kMaxCount) + " (2^50)");
   return n;
 }
 

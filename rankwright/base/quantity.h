@@ -1,5 +1,6 @@
 // Reads quantities with their units, as people write them: "450 GB/s", "2 us", "79.6 GiB". A bare
-// number is refused wherever a unit decides its meaning. The opposite direction is format.h.
+// number is refused wherever a unit decides its meaning. Thousands may be separated ("1,340 GB/s"):
+// what format.h writes is read back.
 #pragma once
 
 #include <string_view>
@@ -15,7 +16,7 @@ Result<BytesPerSecond> parse_bandwidth(std::string_view);  // 450 GB/s, 400 Gb/s
 Result<Seconds> parse_duration(std::string_view);          // 2 us, 1.5 ms, 3 s
 Result<FlopsPerSecond> parse_flops(std::string_view);      // 989 TFLOP/s
 
-/// A count of at least `least`; "1,024" and "1_024" are read too.
+/// A count of `least` to kMaxCount; "1,024" and "1_024" are read too.
 Result<i64> parse_count(std::string_view, i64 least = 1);
 
 }  // namespace rankwright

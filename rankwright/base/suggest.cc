@@ -7,6 +7,13 @@ namespace {
 
 constexpr std::size_t kLongestWord = 64;  // words come from files: bound the work
 
+std::string lower(std::string_view word) {
+  std::string text(word.substr(0, kLongestWord));
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return text;
+}
+
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -30,11 +37,14 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+  const std::string wanted = lower(word);
   std::optional<std::string> best;
-  int least = std::max(1, int(std::min(word.size(), kLongestWord)) / 3) + 1;
+  int least = std::max(1, int(wanted.size()) / 3) + 1;
   for (const std::string& candidate : known) {
-    const int distance = edit_distance(word, candidate);
-    if (distance < least) {
+    const int distance = edit_distance(wanted, lower(candidate));
+    // Something of the words must be in common: "x" is no slip for "y", nor is nothing.
+    const bool common = distance < int(std::max(wanted.size(), candidate.size()));
+    if (common && distance < least) {
       least = distance;
       best = candidate;
     }

@@ -1,0 +1,67 @@
+#include "rankwright/base/diagnostic.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rankwright {
+namespace {
+
+using ::testing::ElementsAre;
+
+Diagnostic at(Severity severity, std::string file, int line, int column, std::string_view code) {
+  return {.code = code,
+          .severity = severity,
+          .message = "",
+          .where = {.file = std::move(file), .line = line, .column = column}};
+}
+
+std::vector<std::string_view> codes(const Diagnostics& diagnostics) {
+  std::vector<std::string_view> result;
+  for (const Diagnostic& d : diagnostics) result.push_back(d.code);
+  return result;
+}
+
+TEST(Help, IsTheEditsAsOneTypesThem) {
+  Diagnostic d{.code = "RW0102",
+               .message = "",
+               .hint = "not this",
+               .fix = {{"parallelism.dp_size", "2"}, {"world_size", "64"}}};
+  EXPECT_EQ(help(d), "dp_size: 2, world_size: 64");
+  d.fix.clear();
+  EXPECT_EQ(help(d), "not this");
+  d.hint.clear();
+  EXPECT_EQ(help(d), "");
+}
+
+TEST(Sort, TellsTheWorstFirstThenByPlaceThenByCode) {
+  Diagnostics list{
+      at(Severity::note, "a", 1, 1, "note"),      at(Severity::error, "b", 1, 1, "other file"),
+      at(Severity::error, "a", 2, 1, "line 2"),   at(Severity::error, "a", 1, 5, "column 5"),
+      at(Severity::error, "a", 1, 1, "code b"),   at(Severity::error, "a", 1, 1, "code a"),
+      at(Severity::warning, "a", 1, 1, "warning")};
+  sort(list);
+  EXPECT_THAT(codes(list), ElementsAre("code a", "code b", "column 5", "line 2", "other file",
+                                       "warning", "note"));
+}
+
+TEST(Sort, KeepsEqualsInTheOrderTheyWereFound) {
+  Diagnostics list{at(Severity::error, "a", 1, 1, "x"), at(Severity::error, "a", 1, 1, "x")};
+  list[0].message = "first";
+  sort(list);
+  EXPECT_EQ(list[0].message, "first");
+}
+
+TEST(HasErrors, LooksForErrorsOnly) {
+  EXPECT_FALSE(has_errors({}));
+  EXPECT_FALSE(has_errors({at(Severity::warning, "", 0, 0, ""), at(Severity::note, "", 0, 0, "")}));
+  EXPECT_TRUE(has_errors({at(Severity::warning, "", 0, 0, ""), at(Severity::error, "", 0, 0, "")}));
+}
+
+TEST(Severity, HasAName) {
+  EXPECT_EQ(name(Severity::error), "error");
+  EXPECT_EQ(name(Severity::warning), "warning");
+  EXPECT_EQ(name(Severity::note), "note");
+}
+
+}  // namespace
+}  // namespace rankwright
