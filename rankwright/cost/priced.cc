@@ -1,8 +1,6 @@
 #include "rankwright/cost/priced.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "rankwright/cost/collective.h"
 
@@ -38,7 +36,11 @@ i64 groups_on_link(const Cluster& cluster, const Span& span, int level) {
 }
 
 std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank) {
-  std::array<std::optional<Span>, kGroupKinds> spans;
+  SpanTable spans;
+  return priced(setup, pp_rank, spans);
+}
+
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans) {
   std::vector<PricedTraffic> rows;
   for (const Traffic& t : traffic(setup, pp_rank)) {
     std::optional<Span>& span = spans[std::size_t(t.group)];

@@ -3,6 +3,8 @@
 // figures are of the first alpha-beta model: assumed.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "rankwright/base/units.h"
@@ -21,8 +23,12 @@ struct PricedTraffic {
   Seconds innermost{};  // the same if every group stood inside one innermost domain
 };
 
+/// Spans that were computed already, by group kind: they are the same for every pp rank.
+using SpanTable = std::array<std::optional<Span>, kGroupKinds>;
+
 /// What the ranks of `pp_rank` send. The setup has no misfit.
 std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank);
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans);
 
 /// What one rank puts on the wire in one call (C5).
 Bytes wire_bytes(Op op, Bytes size, i64 ranks);
