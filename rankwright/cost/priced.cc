@@ -45,13 +45,13 @@ std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& sp
   for (const Traffic& t : traffic(setup, pp_rank)) {
     std::optional<Span>& span = spans[std::size_t(t.group)];
     if (!span) span = span_of(setup, t.group);
-    const int level = slowest_level(t.op, t.bytes(), *span, setup.cluster);
     const Seconds each = collective_time(t.op, t.bytes(), *span, setup.cluster);
     const Seconds inner = collective_time(t.op, t.bytes(), innermost(*span), setup.cluster);
     rows.push_back({.traffic = t,
                     .span = *span,
-                    .level = level,
-                    .sharers = groups_on_link(setup.cluster, *span, level),
+                    .level = span->level,
+                    .slowest = slowest_level(t.op, t.bytes(), *span, setup.cluster),
+                    .sharers = groups_on_link(setup.cluster, *span, span->level),
                     .wire = t.calls * wire_bytes(t.op, t.bytes(), span->size),
                     .total = t.calls * each,
                     .innermost = t.calls * inner});

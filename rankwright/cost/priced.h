@@ -16,10 +16,11 @@ namespace rankwright {
 struct PricedTraffic {
   Traffic traffic;
   Span span;
-  int level = -1;       // the link that decides the time
-  i64 sharers = 1;      // groups on one such link: on a device's own, or on what a domain shares
-  Bytes wire{};         // that one rank sends in all calls
-  Seconds total{};      // of all calls, one after another
+  int level = -1;    // the outermost level that it crosses; -1 for a group of one
+  int slowest = -1;  // the level whose link decides the time
+  i64 sharers = 1;   // groups on one link of `level`: on a device's own, or on what a domain shares
+  Bytes wire{};      // that one rank sends in all calls
+  Seconds total{};   // of all calls, one after another
   Seconds innermost{};  // the same if every group stood inside one innermost domain
 };
 

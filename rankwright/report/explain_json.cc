@@ -91,6 +91,7 @@ ordered_json communication_json(const CommunicationRow& c) {
           {"wire_bytes", c.priced.wire.value},
           {"preferred_level", c.preferred},
           {"level", c.level},
+          {"slowest_level", c.slowest},
           {"groups_per_link", c.priced.sharers},
           {"seconds", c.priced.total.value},
           {"seconds_origin", "assumed"},

@@ -12,7 +12,8 @@
 namespace rankwright {
 namespace {
 
-constexpr i64 kMostNodes = 16;    // drawn; the rest is counted
+constexpr i64 kMostNodes = 16;    // all are drawn up to here
+constexpr i64 kFirstNodes = 6;    // of more, these
 constexpr i64 kRanksPerLine = 8;  // in a box
 constexpr i64 kMostRanksInBox = 72;
 
@@ -22,10 +23,16 @@ struct Lines {
 constexpr Lines kDrawn{"─", "│", "┌", "┐", "└", "┘"};
 constexpr Lines kAscii{"-", "|", "+", "+", "+", "+"};
 
-/// A box as lines of text. `width` is what a terminal shows; colour codes make lines longer.
-struct Box {
-  std::vector<std::string> lines;
+/// A line with colour codes in it, and how many characters a terminal shows of it.
+struct Line {
+  std::string text;
   std::size_t width = 0;
+};
+
+/// What stands in and above the box of one node.
+struct Box {
+  std::string title;
+  std::vector<Line> lines{};
 };
 
 std::string repeated(std::string_view text, std::size_t times) {
@@ -54,59 +61,57 @@ std::string title(const Setup& setup, i64 node, const std::vector<i64>& ranks) {
   return text;
 }
 
-Box draw(const Setup& setup, i64 node, i64 per_node, const Paint& paint, std::size_t digits) {
+Box fill(const Setup& setup, i64 node, i64 per_node, const Paint& paint, std::size_t digits) {
   const Mesh mesh = setup.plan.meshes().dense;
-  const Lines& lines = paint.on ? kDrawn : kAscii;
   std::vector<i64> ranks;
   for (i64 slot = 0; slot < per_node && node * per_node + slot < setup.world; ++slot)
     ranks.push_back(setup.plan.placement.rank(node * per_node + slot));
-
-  Box box;
-  const std::string head = title(setup, node, ranks);
-  const std::size_t per_line = std::size_t(std::min(per_node, kRanksPerLine));
-  // A wider gap between two tensor-parallel groups.
-  const std::size_t inner = per_line * (digits + 1) + per_line / 2 + 1;
-  box.width = std::max(inner + 2, display_width(head));
-  box.lines.push_back(paint.bold(head) + std::string(box.width - display_width(head), ' '));
-  const std::size_t bar = box.width - 2;
-  box.lines.push_back(std::string(lines.top_left) + repeated(lines.horizontal, bar) +
-                      std::string(lines.top_right));
-  for (std::size_t first = 0; first < ranks.size(); first += per_line) {
-    std::string text;
-    std::size_t shown = 0;
-    for (std::size_t i = first; i < std::min(ranks.size(), first + per_line); ++i) {
-      const bool new_group = i > first && mesh.coordinate(ranks[i], Axis::tp) == 0 && mesh.tp > 1;
-      const std::string cell = fmt::format("{}{:>{}}", new_group ? "  " : " ", ranks[i], digits);
-      text += paint.group(mesh.coordinate(ranks[i], Axis::pp), cell);
-      shown += cell.size();
-    }
-    box.lines.push_back(std::string(lines.vertical) + text +
-                        std::string(bar - std::min(bar, shown), ' ') + std::string(lines.vertical));
+  Box box{title(setup, node, ranks)};
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (i % std::size_t(kRanksPerLine) == 0) box.lines.push_back({" ", 1});
+    Line& line = box.lines.back();
+    // A wider gap between two tensor-parallel groups.
+    const bool new_group = mesh.tp > 1 && mesh.coordinate(ranks[i], Axis::tp) == 0;
+    const std::size_t gap = line.width == 1 ? 0 : new_group ? 2 : 1;
+    const std::string cell = fmt::format("{}{:>{}}", std::string(gap, ' '), ranks[i], digits);
+    line.text += paint.group(mesh.coordinate(ranks[i], Axis::pp), cell);
+    line.width += cell.size();
   }
-  box.lines.push_back(std::string(lines.bottom_left) + repeated(lines.horizontal, bar) +
-                      std::string(lines.bottom_right));
   return box;
 }
 
-/// Boxes side by side, as many as fit in `width`.
-std::string in_rows(const std::vector<Box>& boxes, std::size_t width) {
-  std::string out;
-  std::size_t widest = 1;
-  std::size_t tallest = 0;
+/// Line `index` of a box: its title, its borders, its ranks. Every box is `width` wide inside.
+std::string line_of(const Box& box, std::size_t index, std::size_t width, std::size_t height,
+                    const Paint& paint) {
+  const Lines& lines = paint.on ? kDrawn : kAscii;
+  const auto border = [&](std::string_view left, std::string_view right) {
+    return std::string(left) + repeated(lines.horizontal, width) + std::string(right);
+  };
+  if (index == 0)
+    return paint.bold(box.title) + std::string(width + 2 - display_width(box.title), ' ');
+  if (index == 1) return border(lines.top_left, lines.top_right);
+  if (index == height + 2) return border(lines.bottom_left, lines.bottom_right);
+  const Line line = index - 2 < box.lines.size() ? box.lines[index - 2] : Line{};
+  return std::string(lines.vertical) + line.text + std::string(width - line.width, ' ') +
+         std::string(lines.vertical);
+}
+
+/// Boxes side by side, as many as fit in `columns`.
+std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Paint& paint) {
+  std::size_t width = 1;
+  std::size_t height = 0;
   for (const Box& box : boxes) {
-    widest = std::max(widest, box.width);
-    tallest = std::max(tallest, box.lines.size());
+    for (const Line& line : box.lines) width = std::max(width, line.width + 1);
+    width = std::max(width, std::max<std::size_t>(2, display_width(box.title)) - 2);
+    height = std::max(height, box.lines.size());
   }
-  const std::size_t per_row = std::max<std::size_t>(1, (width + 2) / (widest + 2));
+  const std::size_t per_row = std::max<std::size_t>(1, columns / (width + 4));
+  std::string out;
   for (std::size_t first = 0; first < boxes.size(); first += per_row)
-    for (std::size_t line = 0; line < tallest; ++line) {
+    for (std::size_t index = 0; index < height + 3; ++index) {
       std::string text;
-      for (std::size_t b = first; b < std::min(boxes.size(), first + per_row); ++b) {
-        const bool has = line < boxes[b].lines.size();
-        text += (b == first ? "  " : "  ") +
-                (has ? boxes[b].lines[line] + std::string(widest - boxes[b].width, ' ')
-                     : std::string(widest, ' '));
-      }
+      for (std::size_t b = first; b < std::min(boxes.size(), first + per_row); ++b)
+        text += "  " + line_of(boxes[b], index, width, height, paint);
       text.erase(text.find_last_not_of(' ') + 1);
       out += text + "\n";
     }
@@ -118,15 +123,15 @@ std::string in_rows(const std::vector<Box>& boxes, std::size_t width) {
 std::string rank_grid(const Setup& setup, const Paint& paint, std::size_t width) {
   const i64 per_node = std::min(setup.cluster.domain(0), kMostRanksInBox);
   const i64 nodes = ceil_div(setup.world, per_node);
-  const i64 drawn = std::min(nodes, kMostNodes);
+  const i64 drawn = nodes <= kMostNodes ? nodes : kFirstNodes;
   const std::size_t digits = std::to_string(std::min(setup.world, drawn * per_node) - 1).size();
   // Permuted placements put high ranks on the first nodes.
   const bool block = setup.plan.placement.kind == Placement::Kind::block;
   const std::size_t wide = block ? digits : std::to_string(setup.world - 1).size();
   std::vector<Box> boxes;
   for (i64 node = 0; node < drawn; ++node)
-    boxes.push_back(draw(setup, node, per_node, paint, wide));
-  std::string out = in_rows(boxes, width);
+    boxes.push_back(fill(setup, node, per_node, paint, wide));
+  std::string out = in_rows(boxes, width, paint);
   if (drawn < nodes)
     out += fmt::format("  ... and {} more nodes, {} in all; see one rank with --rank N\n",
                        count(nodes - drawn), count(nodes));

@@ -110,8 +110,10 @@ std::string chips(const Setup& s) {
   };
   std::string text = axis("tp", p.tp, GroupKind::tp);
   if (p.cp > 1) text += " · " + axis("cp", p.cp, GroupKind::cp);
-  text += " · " + axis("pp", p.pp, GroupKind::pp);
-  if (p.virtual_stages > 1) text += fmt::format(" x {} chunks", p.virtual_stages);
+  const std::string chunks =
+      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+  text += p.pp == 1 ? " · pp 1"
+                    : fmt::format(" · pp {}{} on {}", p.pp, chunks, level_of(s, GroupKind::pp));
   text += " · " + axis("dp", p.dp, GroupKind::dp);
   if (p.ep > 1) text += " · " + axis("ep", p.ep, GroupKind::ep);
   text += p.zero == 0 ? " · no ZeRO" : fmt::format(" · ZeRO-{}", p.zero);

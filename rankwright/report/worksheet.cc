@@ -25,16 +25,19 @@ std::vector<CommunicationRow> communication(const Setup& setup) {
         return c.priced.traffic.kind == row.traffic.kind;
       });
       if (same == rows.end())
-        rows.push_back({row, r, level_name(setup, row.level), ""});
+        rows.push_back({.priced = row, .pp_rank = r});
       else if (row.total > same->priced.total)
-        *same = {row, r, level_name(setup, row.level), ""};
+        *same = {.priced = row, .pp_rank = r};
     }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const CommunicationRow& a, const CommunicationRow& b) {
                      return a.priced.traffic.kind < b.priced.traffic.kind;
                    });
-  for (CommunicationRow& c : rows)
+  for (CommunicationRow& c : rows) {
+    c.level = level_name(setup, c.priced.level);
+    c.slowest = level_name(setup, c.priced.slowest);
     c.preferred = row(c.priced.traffic.kind).wants_fastest ? level_name(setup, 0) : "any";
+  }
   return rows;
 }
 

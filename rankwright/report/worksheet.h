@@ -24,8 +24,9 @@ struct AxisRow {
 struct CommunicationRow {
   PricedTraffic priced;
   i64 pp_rank = 0;
-  std::string level;      // the link that it crosses
-  std::string preferred;  // the link where it belongs
+  std::string level{};      // the outermost link that it crosses
+  std::string slowest{};    // the link that decides its time
+  std::string preferred{};  // the link where it belongs
 };
 
 struct StateRow {
