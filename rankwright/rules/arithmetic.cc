@@ -423,7 +423,7 @@ constexpr Rule kRules[] = {
       "Pad the sequence, or lower cp_size.", "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2}\n"
+      "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2, zero_stage: 1}\n"
       "job: {sequence: 8200}\n"},
      Target::any,
      kAlways,
