@@ -79,6 +79,29 @@ TEST(HfConfig, TakesTheTextPartOfAMultimodalModel) {
   EXPECT_EQ(*model, *read_hf_config(kLlama, "config.json"));
 }
 
+TEST(HfConfig, PointsIntoTheTextPart) {
+  const Diagnostic error = error_of(R"({
+    "vision_config": {"hidden_size": 1024},
+    "text_config": {"model_type": "llama", "hidden_size": -1}
+  })");
+  EXPECT_EQ(error.code, "RW0904");
+  EXPECT_EQ(error.where.line, 3);
+}
+
+TEST(HfConfig, AllowsNoneOfWhatAModelMayLack) {
+  std::string text = contents(kConfigs / "deepseek-v3.json");
+  for (const std::string_view key : {"n_shared_experts", "num_nextn_predict_layers"}) {
+    const std::string one = "\"" + std::string(key) + "\": 1";
+    const std::size_t at = text.find(one);
+    ASSERT_NE(at, std::string::npos) << key;
+    text[at + one.size() - 1] = '0';
+  }
+  const Result<Model> model = read_hf_config(text, "config.json");
+  ASSERT_TRUE(model) << model.error().detail;
+  EXPECT_EQ(model->mtp_layers, 0);
+  EXPECT_EQ(model->layer(60).ffn.shared_width, 0);
+}
+
 TEST(HfConfig, NamesTheModelAfterTheFileOrWhatItSays) {
   EXPECT_EQ(read_hf_config(kLlama, "config.json")->name, "config.json");
   EXPECT_EQ(read_hf_config(edited("{", R"({"_name_or_path": "me/\u001b[31mtiny",)"), "f")->name,

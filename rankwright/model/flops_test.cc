@@ -107,6 +107,30 @@ TEST(ForwardFlops, OfOneLayerAndTheHeadMatchTheWorkedExample) {
   EXPECT_DOUBLE_EQ(head_forward_flops(model).value, 2.0 * 128256 * 4096);
 }
 
+TEST(ForwardFlops, LeaveOutWhatIsNoMatmul) {
+  Shapes biased = kLlama8B;
+  biased.qkv_bias = biased.out_bias = biased.ffn_bias = true;
+  const Model plain = *build(kLlama8B);
+  EXPECT_EQ(forward_flops(*build(biased), build(biased)->layer(0), 8192),
+            forward_flops(plain, plain.layer(0), 8192));
+}
+
+TEST(ForwardFlops, OfASparseLayerCountVisitedAndSharedExperts) {
+  // Qwen1.5-MoE-A2.7B: 4 * 2048^2 attention + 4 * 3*2048*1408 + 3*2048*5632; neither the router
+  // nor the gate of the shared expert. At one token: 2 * 1/2 * (2048 + 2048) of attention.
+  const Model model = *build({.architecture = "qwen2_moe",
+                              .hidden = 2048,
+                              .layers = 24,
+                              .heads = 16,
+                              .vocab = 151936,
+                              .experts = 60,
+                              .active_experts = 4,
+                              .expert_ffn = 1408,
+                              .shared_ffn = 5632});
+  const double weights = 4.0 * 2048 * 2048 + 4.0 * 3 * 2048 * 1408 + 3.0 * 2048 * 5632;
+  EXPECT_DOUBLE_EQ(forward_flops(model, model.layer(0), 1).value, 2 * weights + 4096);
+}
+
 TEST(FlopsConvention, HasANameForReports) {
   EXPECT_EQ(name(kCausal), "causal");
   EXPECT_EQ(name(kFull), "full");

@@ -1,0 +1,62 @@
+#include "rankwright/cost/priced.h"
+
+#include <algorithm>
+
+#include "rankwright/cost/collective.h"
+
+namespace rankwright {
+
+Bytes wire_bytes(Op op, Bytes size, i64 ranks) {
+  const double others = double(ranks - 1) / double(ranks);
+  switch (op) {
+    case Op::all_reduce:
+      return 2 * (others * size);
+    case Op::all_gather:
+    case Op::reduce_scatter:
+    case Op::all_to_all:
+      return others * size;
+    case Op::send_recv:
+      return size;
+  }
+  return {};
+}
+
+Span span_of(const Setup& setup, GroupKind kind) {
+  const Plan& plan = setup.plan;
+  return span(group_shape(plan.meshes(), kind, plan.shards()), setup.world, plan.placement,
+              setup.cluster);
+}
+
+i64 groups_on_link(const Cluster& cluster, const Span& span, int level) {
+  if (level < 0) return 0;
+  const i64 crossing = span.sharers[std::size_t(level)];
+  if (cluster.levels[std::size_t(level)].per == Level::Per::domain) return crossing;
+  // Every device below has a link of its own; a group uses those of all its members there.
+  return std::max<i64>(1, crossing / std::max<i64>(1, cluster.domain(level - 1)));
+}
+
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank) {
+  SpanTable spans;
+  return priced(setup, pp_rank, spans);
+}
+
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans) {
+  std::vector<PricedTraffic> rows;
+  for (const Traffic& t : traffic(setup, pp_rank)) {
+    std::optional<Span>& span = spans[std::size_t(t.group)];
+    if (!span) span = span_of(setup, t.group);
+    const Seconds each = collective_time(t.op, t.bytes(), *span, setup.cluster);
+    const Seconds inner = collective_time(t.op, t.bytes(), innermost(*span), setup.cluster);
+    rows.push_back({.traffic = t,
+                    .span = *span,
+                    .level = span->level,
+                    .slowest = slowest_level(t.op, t.bytes(), *span, setup.cluster),
+                    .sharers = groups_on_link(setup.cluster, *span, span->level),
+                    .wire = t.calls * wire_bytes(t.op, t.bytes(), span->size),
+                    .total = t.calls * each,
+                    .innermost = t.calls * inner});
+  }
+  return rows;
+}
+
+}  // namespace rankwright

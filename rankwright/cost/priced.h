@@ -1,0 +1,44 @@
+// Traffic with its links and times: which level each collective crosses, who shares the link, what
+// it takes. Times add up calls as if nothing overlapped; what is hidden is decided elsewhere. All
+// figures are of the first alpha-beta model: assumed.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "rankwright/base/units.h"
+#include "rankwright/mesh/placement.h"
+#include "rankwright/plan/traffic.h"
+
+namespace rankwright {
+
+struct PricedTraffic {
+  Traffic traffic;
+  Span span;
+  int level = -1;    // the outermost level that it crosses; -1 for a group of one
+  int slowest = -1;  // the level whose link decides the time
+  i64 sharers = 1;   // groups on one link of `level`: on a device's own, or on what a domain shares
+  Bytes wire{};      // that one rank sends in all calls
+  Seconds total{};   // of all calls, one after another
+  Seconds innermost{};  // the same if every group stood inside one innermost domain
+};
+
+/// Spans that were computed already, by group kind: they are the same for every pp rank.
+using SpanTable = std::array<std::optional<Span>, kGroupKinds>;
+
+/// What the ranks of `pp_rank` send. The setup has no misfit.
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank);
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans);
+
+/// What one rank puts on the wire in one call (C5).
+Bytes wire_bytes(Op op, Bytes size, i64 ranks);
+
+/// How the groups of `kind` lie.
+Span span_of(const Setup& setup, GroupKind kind);
+
+/// Groups that share one link of `level`: the NIC of a device where each has one, else the link of
+/// the domain.
+i64 groups_on_link(const Cluster& cluster, const Span& span, int level);
+
+}  // namespace rankwright

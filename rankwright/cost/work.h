@@ -1,0 +1,18 @@
+// How much each pp rank computes: forward FLOPs of one token, output head included. The slowest pp
+// rank sets the pace of all (formula W1).
+#pragma once
+
+#include <vector>
+
+#include "rankwright/base/units.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+
+/// By pp rank.
+std::vector<Flops> work(const Setup& setup);
+
+/// How much more the busiest pp rank computes than the mean: 0.25 is a quarter more.
+double imbalance(const std::vector<Flops>& work);
+
+}  // namespace rankwright

@@ -1,0 +1,374 @@
+// RW03..: where the ranks sit. Degrees that multiply are not a plan yet: a collective is as fast as
+// the slowest link that it crosses.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/priced.h"
+#include "rankwright/rules/repair.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+const Level& level_of(const Setup& setup, int level) {
+  return setup.cluster.levels[std::size_t(level)];
+}
+
+/// The rows of one group kind added up, on the pp rank that spends most on them.
+struct Price {
+  i64 calls = 0;
+  Bytes bytes{};
+  Seconds here{};
+  Seconds innermost{};
+};
+
+Price price(const Setup& setup, GroupKind kind) {
+  Price most;
+  SpanTable spans;
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    Price sum;
+    for (const PricedTraffic& row : priced(setup, r, spans)) {
+      if (row.traffic.group != kind) continue;
+      sum.calls += row.traffic.calls;
+      sum.bytes += row.traffic.total;
+      sum.here += row.total;
+      sum.innermost += row.innermost;
+    }
+    if (sum.here > most.here) most = sum;
+  }
+  return most;
+}
+
+/// "14 s a step on nvlink becomes 97 s on infiniband".
+std::string becomes(const Setup& setup, const Price& price, int level) {
+  return fmt::format(
+      "{} a step on {} becomes {} on {}{}", show(price.innermost), level_of(setup, 0).name,
+      show(price.here), level_of(setup, level).name,
+      setup.reference_model ? fmt::format(", with {}'s layers", setup.model.name) : "");
+}
+
+bool inside(const Setup& setup, GroupKind kind) { return span_of(setup, kind).level <= 0; }
+
+/// The fastest levels are worth staying on only if the next one is slower.
+bool slower_outside(const Setup& setup, int level) {
+  const auto device_rate = [&](int at) {
+    return setup.cluster.uplink(at) / setup.cluster.domain(at - 1);
+  };
+  return level > 0 && device_rate(level) < device_rate(0);
+}
+
+std::optional<Finding> tensor_leaves(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const Span span = span_of(s, GroupKind::tp);
+  if (!slower_outside(s, span.level) || s.plan.placement.kind != Placement::Kind::block ||
+      !span.uniform(s.cluster.levels.size()))
+    return std::nullopt;
+  const Price tp = price(s, GroupKind::tp);
+  const i64 domains = span.size / span.inside[0];
+  Finding finding{
+      .detail = fmt::format("each TP group spans {} {} domains: {} collectives a step, {} in all, "
+                            "cross {} at {}",
+                            domains, level_of(s, 0).name, count(tp.calls), show(tp.bytes),
+                            level_of(s, span.level).name, show(level_of(s, span.level).bandwidth)),
+      .key = "parallelism.tp_size",
+      .fix = other_degrees(s, Misfit::Why::none,
+                           [](const Setup& after) { return inside(after, GroupKind::tp); }),
+      .notes = {becomes(s, tp, span.level)}};
+  // Degrees that fit a domain still leave it when another axis is innermost.
+  if (s.plan.tp <= s.cluster.domain(0) && s.plan.order.front() != Axis::tp) {
+    Setup after = s;
+    after.plan.order = kDefaultOrder;
+    if (inside(after, GroupKind::tp))
+      finding.fix = {edit("parallelism.order", show(kDefaultOrder))};
+  }
+  return finding;
+}
+
+std::optional<Finding> tensor_straddles(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const Span span = span_of(s, GroupKind::tp);
+  if (!slower_outside(s, span.level) || s.plan.placement.kind != Placement::Kind::block ||
+      span.uniform(s.cluster.levels.size()))
+    return std::nullopt;
+  const i64 domain = s.cluster.domain(0);
+  return Finding{
+      .detail =
+          fmt::format("tp {} does not tile the {} devices of a {} domain: some groups have {} "
+                      "members in one and {} in the next",
+                      s.plan.tp, domain, level_of(s, 0).name, span.inside[0], span.least[0]),
+      .key = "parallelism.tp_size",
+      .fix = other_degrees(s, Misfit::Why::none,
+                           [](const Setup& after) { return inside(after, GroupKind::tp); }),
+      .notes = {becomes(s, price(s, GroupKind::tp), span.level)}};
+}
+
+std::optional<Finding> torn_apart(const Subject& subject) {
+  const Setup& s = subject.setup;
+  if (s.plan.placement.kind == Placement::Kind::block) return std::nullopt;
+  const Span here = span_of(s, GroupKind::tp);
+  Setup block = s;
+  block.plan.placement = {};
+  if (!slower_outside(s, here.level) || span_of(block, GroupKind::tp).level >= here.level)
+    return std::nullopt;
+  return Finding{
+      .detail = fmt::format("tp {} would stay inside {} with block placement, but here it "
+                            "crosses {}",
+                            s.plan.tp, level_of(s, 0).name, level_of(s, here.level).name),
+      .key = "placement",
+      .fix = {edit("placement", "block")},
+      .notes = {becomes(s, price(s, GroupKind::tp), here.level)}};
+}
+
+std::optional<Finding> expert_leaves(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const Span span = span_of(s, GroupKind::ep);
+  if (s.plan.ep == 1 || !slower_outside(s, span.level)) return std::nullopt;
+  const Price ep = price(s, GroupKind::ep);
+  return Finding{
+      .detail = fmt::format(
+          "ep {} has {} members in a {} domain: {} all-to-alls a step, {} in all, "
+          "cross {} at {}",
+          s.plan.ep, span.inside[0], level_of(s, 0).name, count(ep.calls), show(ep.bytes),
+          level_of(s, span.level).name, show(level_of(s, span.level).bandwidth)),
+      .key = "parallelism.ep_size",
+      .hint = fmt::format("ep_size: {} stays inside, if the experts then fit", s.cluster.domain(0)),
+      .notes = {becomes(s, ep, span.level)}};
+}
+
+std::optional<Finding> context_leaves(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const Span span = span_of(s, GroupKind::cp);
+  if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
+  const Price cp = price(s, GroupKind::cp);
+  return Finding{
+      .detail = fmt::format("cp {} crosses {}: {} messages a step, {} in all", s.plan.cp,
+                            level_of(s, span.level).name, count(cp.calls), show(cp.bytes)),
+      .key = "parallelism.cp_size",
+      .hint = "long sequences hide a ring behind attention; short ones do not",
+      .notes = {becomes(s, cp, span.level)}};
+}
+
+std::optional<Finding> order_left_open(const Subject& subject) {
+  const Setup& s = subject.setup;
+  int axes = 0;
+  for (const i64 degree : {s.plan.tp, s.plan.cp, s.plan.pp, s.plan.dp}) axes += degree > 1 ? 1 : 0;
+  if (!s.left_open("parallelism.order") || axes < 2) return std::nullopt;
+  return Finding{
+      .detail = fmt::format("{} is assumed, Megatron-LM's default: {} neighbours get the "
+                            "fastest links",
+                            show(s.plan.order), name(s.plan.order.front())),
+      .key = "parallelism",
+      .fix = {edit("parallelism.order", show(s.plan.order))}};
+}
+
+std::optional<Finding> cluster_left_open(const Subject& subject) {
+  const Setup& s = subject.setup;
+  if (!s.left_open("cluster")) return std::nullopt;
+  std::string levels;
+  for (const Level& level : s.cluster.levels)
+    levels +=
+        fmt::format("{}{} at {}", levels.empty() ? "" : ", ", level.name, show(level.bandwidth));
+  const i64 inner = s.cluster.levels.front().arity;
+  Finding finding{
+      .detail = fmt::format("{} nodes of {} {} are assumed: {}", s.cluster.devices() / inner, inner,
+                            s.cluster.device.name, levels),
+      .key = "cluster"};
+  if (inner == 8)
+    finding.fix = {edit("cluster", s.cluster.name)};
+  else
+    finding.hint = "cluster: {device: ..., levels: [...]} (rankwright explain plan.cluster)";
+  return finding;
+}
+
+std::optional<Finding> shared_link(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const GroupKind kind = GroupKind::dp_cp;
+  const Span span = span_of(s, kind);
+  if (span.level < 1 || level_of(s, span.level).per != Level::Per::domain) return std::nullopt;
+  const i64 sharers = groups_on_link(s.cluster, span, span.level);
+  if (sharers < 2) return std::nullopt;
+  const Level& level = level_of(s, span.level);
+  return Finding{
+      .detail = fmt::format("{} data-parallel groups share each {} link of {}: {} for each",
+                            sharers, level.name, show(level.bandwidth),
+                            show(s.cluster.uplink(span.level) / sharers)),
+      .key = "cluster",
+      .hint = fmt::format("{} a step of gradients have to pass; a NIC for each GPU would share "
+                          "nothing",
+                          show(price(s, kind).here))};
+}
+
+std::optional<Finding> idle_devices(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const i64 idle = s.cluster.devices() - s.world;
+  if (idle <= 0) return std::nullopt;
+  return Finding{.detail = fmt::format("{} of {} devices have no rank", count(idle),
+                                       count(s.cluster.devices())),
+                 .key = "world_size",
+                 .hint = fmt::format("world_size: {} uses them all", s.cluster.devices())};
+}
+
+std::optional<Finding> gathers_leave(const Subject& subject) {
+  const Setup& s = subject.setup;
+  if (s.plan.zero < 3 || s.plan.shards() < s.plan.data_ranks()) return std::nullopt;
+  const Span span = span_of(s, GroupKind::dp_cp);
+  if (!slower_outside(s, span.level) || span.inside[0] < 2) return std::nullopt;
+  Setup hybrid = s;
+  hybrid.plan.shard_size = span.inside[0];
+  if (!valid_shard_size(s.plan.meshes(), hybrid.plan.shard_size)) return std::nullopt;
+  const Price whole = price(s, GroupKind::dp_cp);
+  return Finding{
+      .detail =
+          fmt::format("every microbatch gathers and scatters over {}: {} a step, {} if nothing "
+                      "hides it",
+                      level_of(s, span.level).name, show(whole.bytes), show(whole.here)),
+      .key = "parallelism.zero_stage",
+      .fix = {edit("parallelism.shard_size", hybrid.plan.shard_size)},
+      .notes = {fmt::format("shards of {} stay on {}: {} a step, but each rank then holds {} times "
+                            "the states",
+                            hybrid.plan.shard_size, level_of(s, 0).name,
+                            show(price(hybrid, GroupKind::shard).here),
+                            s.plan.data_ranks() / hybrid.plan.shard_size)}};
+}
+
+constexpr Rule::When kValid = Rule::When::without_misfits;
+
+constexpr Rule kRules[] = {
+    {{"RW0301", Severity::warning, "tensor parallelism leaves the fastest level",
+      "Tensor parallelism communicates several times in every layer, and the next matmul waits for "
+      "it. On a link that is ten times slower the matmuls wait ten times as long.",
+      "Keep tp inside the node (or the NVLink domain) and let pp or dp cross.",
+      "Narayanan et al. 2021, section 3.2",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 16, pp_size: 4, dp_size: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 64, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     tensor_leaves},
+    {{"RW0302", Severity::warning, "some tensor-parallel groups lie across a boundary",
+      "Ranks are dealt in order. Where tp does not tile the domain, some groups lie inside it and "
+      "some across its edge, and every layer waits for those.",
+      "Use a degree that divides the domain.", "",
+      "world_size: 144\n"
+      "cluster: gb200-nvl72 x 2\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 16, pp_size: 3, dp_size: 3, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {global_batch: 144, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     tensor_straddles},
+    {{"RW0303", Severity::warning, "the placement tears tensor-parallel groups apart",
+      "With cyclic placement neighbouring ranks sit on different hosts, so the axis that talks "
+      "most "
+      "uses the slowest link.",
+      "Use block placement (srun --distribution=block).", "Slurm srun, --distribution",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {global_batch: 128, sequence: 8192}\n"
+      "placement: cyclic\n"},
+     Target::any,
+     kValid,
+     torn_apart},
+    {{"RW0304", Severity::warning, "expert parallelism leaves the fastest level",
+      "Every MoE layer sends each token's copies to the ranks of its experts and back. Unlike an "
+      "all-reduce, an all-to-all cannot be made smaller inside the node first.",
+      "Keep ep inside the domain where the experts fit, or count on the overlap of the framework.",
+      "DeepSeek-V3 report, section 3.2",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, pp_size: 1, dp_size: 64, ep_size: 64, zero_stage: 1, order: "
+      "tp-cp-ep-dp-pp}\n"
+      "job: {global_batch: 512, sequence: 4096}\n"},
+     Target::any,
+     kValid,
+     expert_leaves},
+    {{"RW0305", Severity::note, "context parallelism leaves the fastest level",
+      "Keys and values travel in every layer. A ring hides behind attention when each rank's part "
+      "of "
+      "the sequence is long; an all-gather or all-to-all hides less.",
+      "Put cp next to tp in the order, or use cp_comm: p2p.", "",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, cp_size: 4, dp_size: 2, zero_stage: 3, order: tp-cp-dp-pp}\n"
+      "job: {global_batch: 64, sequence: 65536}\n"},
+     Target::any,
+     kValid,
+     context_leaves},
+    {{"RW0306", Severity::warning, "degrees are given without an order",
+      "The same degrees in another order put other axes on the slow links. Degrees alone are not a "
+      "plan.",
+      "State the order, innermost axis first.", "Megatron-LM core/parallel_state.py, RankGenerator",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"
+      "job: {global_batch: 128, sequence: 8192}\n"},
+     Target::any,
+     Rule::When::always,
+     order_left_open},
+    {{"RW0307", Severity::warning, "the plan names no cluster",
+      "Which link a collective crosses, and what that costs, depends on the cluster. A node shape "
+      "says "
+      "how GPUs are boxed, not how fast the links are.",
+      "Name a system (rankwright catalog systems) or describe its levels.", "",
+      "world_size: 64\n"
+      "node_shape: 8_nodes_x_8_gpus\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 128, sequence: 8192}\n"},
+     Target::any,
+     Rule::When::always,
+     cluster_left_open},
+    {{"RW0308", Severity::note, "data-parallel groups share a link",
+      "Where the devices of a node share one NIC, every group that leaves the node gets its part "
+      "of "
+      "it.",
+      "More tensor parallelism inside the node means fewer gradient bytes a GPU; sharding does "
+      "not.",
+      "",
+      "world_size: 64\n"
+      "cluster: hgx-h100-1nic x 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 4, dp_size: 16, zero_stage: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 512, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     shared_link},
+    {{"RW0309", Severity::warning, "devices are left idle",
+      "The cluster has more devices than the plan has ranks.",
+      "Raise world_size, or name the part of the cluster that is meant.", "",
+      "world_size: 56\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 8, dp_size: 7, zero_stage: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 448, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     idle_devices},
+    {{"RW0310", Severity::note, "parameters are gathered over the slow level for every microbatch",
+      "ZeRO-3 gathers each layer before it is used, forward and backward, in every microbatch. "
+      "Over "
+      "the slow level that is often more than compute can hide.",
+      "Hybrid sharding keeps the gathers inside the node, where the states then fit.",
+      "PyTorch FSDP, HYBRID_SHARD; MiCS (Zhang et al. 2022)",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {dp_size: 64, zero_stage: 3, order: tp-dp-pp}\n"
+      "job: {global_batch: 512, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     gathers_leave},
+};
+
+}  // namespace
+
+std::span<const Rule> placement_rules() { return kRules; }
+
+}  // namespace rankwright

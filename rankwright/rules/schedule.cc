@@ -1,0 +1,345 @@
+// RW04..: the pipeline's schedule, its stages and microbatches, and switches that have no effect.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/bubble.h"
+#include "rankwright/cost/priced.h"
+#include "rankwright/cost/work.h"
+#include "rankwright/rules/repair.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+double bubble(const Setup& s) {
+  return bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
+}
+
+/// The batch with which a data rank has `microbatches`.
+Edit batch_for(const Setup& s, i64 microbatches) {
+  return edit("job.global_batch", microbatches * s.plan.micro_batch * s.plan.dp);
+}
+
+std::optional<Finding> too_few_microbatches(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const i64 m = s.microbatches();
+  if (s.plan.pp == 1 || m >= s.plan.pp) return std::nullopt;
+  return Finding{
+      .detail = fmt::format("{} for {} pp ranks: never all of them work; {} of the step is bubble",
+                            plural(m, "microbatch", "microbatches"), s.plan.pp, percent(bubble(s))),
+      .key = "job.global_batch",
+      .fix = {batch_for(s, 4 * s.plan.pp)}};
+}
+
+std::optional<Finding> large_bubble(const Subject& subject) {
+  const Setup& s = subject.setup;
+  constexpr double kMost = 0.2;
+  const i64 m = s.microbatches();
+  if (s.plan.pp == 1 || m < s.plan.pp || bubble(s) <= kMost) return std::nullopt;
+  const i64 enough = [&] {
+    i64 more = m;
+    while (bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) > kMost)
+      more += s.plan.pp;
+    return more;
+  }();
+  return Finding{.detail = fmt::format("{} on {} pp ranks with {}: {} of the step is bubble",
+                                       name(s.plan.schedule), s.plan.pp,
+                                       plural(m, "microbatch", "microbatches"), percent(bubble(s))),
+                 .key = "parallelism.pp_size",
+                 .fix = {batch_for(s, enough)},
+                 .notes = {"more chunks (virtual_stages) divide it, fewer pp ranks shrink it too"}};
+}
+
+std::optional<Finding> sequence_without_tensor(const Subject& subject) {
+  const Plan& plan = subject.setup.plan;
+  if (!plan.sequence_parallel || plan.tp > 1) return std::nullopt;
+  return Finding{.detail = "sequence_parallel: true with tp 1 changes nothing",
+                 .key = "parallelism.sequence_parallel",
+                 .fix = {edit("parallelism.sequence_parallel", "false")}};
+}
+
+/// Takes layers from the busiest pp rank's stages and gives them to the idlest until nothing gains.
+Stages levelled(Setup setup) {
+  setup.plan.stages = setup.stages();
+  double best = imbalance(work(setup));
+  for (i64 moves = 0; moves < setup.model.layers(); ++moves) {
+    const std::vector<Flops> by_rank = work(setup);
+    const i64 from = std::max_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
+    const i64 to = std::min_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
+    Setup after = setup;
+    Stage& giver = after.plan.stages[std::size_t(stages_of(setup.plan, from).back())];
+    if (giver.layers == 0) break;
+    --giver.layers;
+    ++after.plan.stages[std::size_t(stages_of(setup.plan, to).front())].layers;
+    if (imbalance(work(after)) >= best) break;
+    best = imbalance(work(after));
+    setup = std::move(after);
+  }
+  return setup.plan.stages;
+}
+
+std::optional<Finding> uneven_work(const Subject& subject) {
+  const Setup& s = subject.setup;
+  constexpr double kWorthSaying = 0.1;
+  if (s.plan.pp == 1 || s.reference_model) return std::nullopt;
+  const std::vector<Flops> by_rank = work(s);
+  const double before = imbalance(by_rank);
+  if (before <= kWorthSaying) return std::nullopt;
+  const i64 busiest = std::max_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
+  Finding finding{
+      .detail = fmt::format("pp rank {} computes {} more than the mean, and all wait for it",
+                            busiest, percent(before)),
+      .key = "parallelism.stages"};
+  if (contents(s, busiest).loss)
+    finding.notes.push_back("it also computes the output head and the loss");
+  Setup after = s;
+  after.plan.stages = levelled(s);
+  const double left = imbalance(work(after));
+  if (left < before && heals(s, after, Misfit::Why::none)) {
+    finding.hint = fmt::format("stages: {}  ({} more than the mean)",
+                               show_layout(after.plan.stages), percent(left));
+    if (left <= kWorthSaying)
+      finding.fix = {edit("parallelism.stages", show_layout(after.plan.stages))};
+  }
+  return finding;
+}
+
+std::optional<Finding> uneven_layers(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const i64 stages = s.plan.pp * s.plan.virtual_stages;
+  if (s.reference_model || !s.plan.stages.empty() || s.model.layers() % stages == 0)
+    return std::nullopt;
+  const std::string layout = show_layout(s.stages());
+  constexpr i64 kMostListed = 16;
+  return Finding{
+      .detail = fmt::format("{} layers over {} stages: {} are assumed", s.model.layers(), stages,
+                            stages <= kMostListed ? show_layers(s.stages()) : layout),
+      .key = "parallelism.pp_size",
+      .fix = {edit("parallelism.stages", layout)}};
+}
+
+std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
+  const Setup& s = subject.setup;
+  if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1) return std::nullopt;
+  const auto data_bytes = [](const Setup& setup) {
+    Bytes sum{};
+    for (const PricedTraffic& row : priced(setup, 0))
+      if (row.traffic.group == GroupKind::dp_cp || row.traffic.group == GroupKind::shard)
+        sum += row.traffic.total;
+    return sum;
+  };
+  Setup one = s;
+  one.plan.zero = 1;
+  return Finding{
+      .detail = fmt::format(
+          "ZeRO-{} reduces gradients in each of {} microbatches: {} a step, ZeRO-1 "
+          "{}",
+          s.plan.zero, count(s.microbatches()), show(data_bytes(s)), show(data_bytes(one))),
+      .key = "parallelism.zero_stage",
+      .fix = {edit("parallelism.zero_stage", 1)}};
+}
+
+std::optional<Finding> group_without_chunks(const Subject& subject) {
+  const Plan& plan = subject.setup.plan;
+  if (plan.microbatch_group == 0 || plan.virtual_stages > 1) return std::nullopt;
+  return Finding{
+      .detail = fmt::format("microbatch_group {} with one chunk a pp rank changes nothing",
+                            plan.microbatch_group),
+      .key = "parallelism.microbatch_group",
+      .hint = "leave it out, or set virtual_stages"};
+}
+
+std::optional<Finding> too_many_recomputed(const Subject& subject) {
+  const Setup& s = subject.setup;
+  i64 most = 0;
+  for (i64 r = 0; r < s.plan.pp; ++r) most = std::max(most, contents(s, r).layers);
+  if (s.plan.recompute_layers <= most) return std::nullopt;
+  return Finding{
+      .detail = fmt::format("{} layers are to be recomputed, but a pp rank has at most {}",
+                            s.plan.recompute_layers, most),
+      .key = "parallelism.recompute",
+      .fix = {edit("parallelism.recompute", "full")}};
+}
+
+std::optional<Finding> overlap_without_sequence(const Subject& subject) {
+  const Plan& plan = subject.setup.plan;
+  if (!plan.overlap.tp || (plan.tp > 1 && plan.sequence_parallel)) return std::nullopt;
+  return Finding{.detail = plan.tp == 1 ? "overlap.tp with tp 1 has nothing to overlap"
+                                        : "overlap.tp cuts all-gathers and reduce-scatters, and "
+                                          "without sequence parallelism there are none",
+                 .key = "parallelism.overlap.tp",
+                 .fix = {plan.tp == 1 ? edit("parallelism.overlap.tp", "false")
+                                      : edit("parallelism.sequence_parallel", "true")}};
+}
+
+std::optional<Finding> batch_left_open(const Subject& subject) {
+  const Setup& s = subject.setup;
+  if (!s.left_open("job.global_batch") && !s.left_open("job.sequence")) return std::nullopt;
+  return Finding{
+      .detail = fmt::format("{} sequences of {} tokens are assumed: {} a pipeline",
+                            count(s.job.global_batch), count(s.job.sequence),
+                            plural(s.microbatches(), "microbatch", "microbatches")),
+      .key = "job",
+      .fix = {edit("job.global_batch", s.job.global_batch), edit("job.sequence", s.job.sequence)}};
+}
+
+std::optional<Finding> chunks_without_pipeline(const Subject& subject) {
+  const Plan& plan = subject.setup.plan;
+  if (plan.pp > 1 || plan.virtual_stages == 1) return std::nullopt;
+  return Finding{.detail = fmt::format("virtual_stages {} with pp 1: there is no bubble to divide",
+                                       plan.virtual_stages),
+                 .key = "parallelism.virtual_stages",
+                 .fix = {edit("parallelism.virtual_stages", 1)}};
+}
+
+constexpr Rule::When kValid = Rule::When::without_misfits;
+
+constexpr Rule kRules[] = {
+    {{"RW0401", Severity::warning, "there are fewer microbatches than pp ranks",
+      "A pipeline is full only while every pp rank has a microbatch. With fewer, some ranks always "
+      "wait; some frameworks hang or refuse.",
+      "Raise global_batch, lower micro_batch, or use fewer pp ranks.",
+      "torchtitan issue 775; Narayanan et al. 2021, section 2.2",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 4, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     too_few_microbatches},
+    {{"RW0402", Severity::warning, "the pipeline idles for more than a fifth of the step",
+      "Filling and draining cost (pp - 1) / microbatches of the work with 1F1B, less with chunks "
+      "or "
+      "split backwards.",
+      "More microbatches, more chunks, another schedule, or fewer pp ranks.",
+      "Narayanan et al. 2021, section 2.2",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 16, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     large_bubble},
+    {{"RW0403", Severity::warning, "sequence parallelism without tensor parallelism has no effect",
+      "Megatron-style sequence parallelism rides on the tensor-parallel group. Frameworks switch "
+      "it "
+      "off without saying so.",
+      "Leave it out. To cut the sequence itself use cp_size.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "cluster: dgx-h100 x 1\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {dp_size: 8, sequence_parallel: true, zero_stage: 1}\n"
+      "job: {global_batch: 64, sequence: 4096}\n"},
+     Target::any,
+     Rule::When::always,
+     sequence_without_tensor},
+    {{"RW0404", Severity::warning, "the layers do not divide over the stages",
+      "Frameworks round in silence: 30 layers on 4 pp ranks have become 28.",
+      "State the stages, so that nobody has to guess.", "Megatron-LM issue 1304",
+      "world_size: 8\n"
+      "cluster: dgx-h100 x 1\n"
+      "model: {architecture: llama, hidden: 2048, layers: 30, heads: 16, ffn: 8192, vocab: 32000}\n"
+      "parallelism: {pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 64, sequence: 4096}\n"},
+     Target::any,
+     kValid,
+     uneven_layers},
+    {{"RW0405", Severity::warning, "one pp rank computes more than the others",
+      "All pp ranks work at the pace of the slowest. The last one also computes the output head, "
+      "which weighs as much as several layers when the vocabulary is large.",
+      "Give the edge stages fewer layers.", "Llama 3 report, section 3.3.2",
+      "world_size: 8\n"
+      "cluster: dgx-h100 x 1\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {pp_size: 8, dp_size: 1, order: tp-dp-pp}\n"
+      "job: {global_batch: 64, sequence: 4096}\n"},
+     Target::any,
+     kValid,
+     uneven_work},
+    {{"RW0406", Severity::warning, "gradients are reduced in every microbatch of the pipeline",
+      "ZeRO-2 and 3 keep only a shard of the gradients, so each microbatch is reduced when it is "
+      "done; ZeRO-1 reduces once a step. Pipelines need many microbatches.",
+      "Use ZeRO-1 with pipelines.", "DeepSpeed runtime/pipe/engine.py refuses the combination",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 2, order: tp-dp-pp}\n"
+      "job: {global_batch: 128, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     sharded_gradients_in_pipeline},
+    {{"RW0407", Severity::warning, "a microbatch group without chunks has no effect",
+      "Groups say how many microbatches pass through one chunk before the next. With one chunk "
+      "there "
+      "is no next.",
+      "Leave it out, or set virtual_stages.", "",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp, "
+      "microbatch_group: 4}\n"
+      "job: {global_batch: 128, sequence: 8192}\n"},
+     Target::any,
+     Rule::When::always,
+     group_without_chunks},
+    {{"RW0408", Severity::warning, "more layers are to be recomputed than there are",
+      "`recompute: {full: N}` means N layers on each pp rank.",
+      "Use recompute: full for all of them.", "",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp, "
+      "recompute: "
+      "{full: 40}}\n"
+      "job: {global_batch: 128, sequence: 8192}\n"},
+     Target::any,
+     kValid,
+     too_many_recomputed},
+    {{"RW0409", Severity::warning, "tensor-parallel overlap has nothing to overlap",
+      "The overlap cuts the all-gathers and reduce-scatters of sequence parallelism into pieces "
+      "that "
+      "run beside the matmuls.",
+      "Set sequence_parallel: true, or leave overlap.tp out.",
+      "Megatron-LM training/arguments.py, on --tp-comm-overlap",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp, "
+      "sequence_parallel: false, overlap: {tp: true}}\n"
+      "job: {global_batch: 128, sequence: 8192}\n"},
+     Target::any,
+     Rule::When::always,
+     overlap_without_sequence},
+    {{"RW0410", Severity::note, "the plan names no batch",
+      "Bubble, activations and every count of collectives follow from the batch and the sequence.",
+      "State job.global_batch and job.sequence.", "",
+      "world_size: 64\n"
+      "cluster: dgx-h100 x 8\n"
+      "model: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"},
+     Target::any,
+     kValid,
+     batch_left_open},
+    {{"RW0411", Severity::warning, "chunks without a pipeline have no effect",
+      "Chunks divide the bubble of a pipeline. With one pp rank there is none.",
+      "Set virtual_stages: 1.", "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "cluster: dgx-h100 x 1\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {dp_size: 8, virtual_stages: 2, zero_stage: 1}\n"
+      "job: {global_batch: 64, sequence: 4096}\n"},
+     Target::any,
+     Rule::When::always,
+     chunks_without_pipeline},
+};
+
+}  // namespace
+
+std::span<const Rule> schedule_rules() { return kRules; }
+
+}  // namespace rankwright
