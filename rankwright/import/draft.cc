@@ -170,7 +170,7 @@ void Resolver::placement() {
   placement.kind = draft_.placement.value_or(Placement::Kind::block);
   if (placement.kind == Placement::Kind::cyclic) {
     placement.host_devices = host;
-    placement.hosts = std::max<i64>(1, setup_.world / host);
+    placement.hosts = ceil_div(setup_.world, host);
   }
   if (draft_.rank_devices) {
     placement.kind = Placement::Kind::listed;

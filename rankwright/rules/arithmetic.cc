@@ -430,7 +430,7 @@ constexpr Rule kRules[] = {
       "from the front and one from the back: 2 x cp pieces.",
       "Pad the sequence, or lower cp_size.", "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
-      "model: llama-3.1-8b\n"
+      "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2}\n"
       "job: {sequence: 8200}\n"},
      Target::any,

@@ -101,6 +101,14 @@ TEST(NanotronPlacement, LetsWholeHostsTradePlaces) {
   EXPECT_THAT(found(Target::nanotron, plan + "cyclic\n"), Contains("RW0567"));
 }
 
+TEST(CyclicPlacement, HasHostsForAllRanks) {
+  // 12 ranks on hosts of 8 need two hosts, not one: the groups could not be laid out.
+  EXPECT_THAT(found(Target::any,
+                    "world_size: 12\nmodel: llama-3.2-1b\nplacement: cyclic\n"
+                    "parallelism: {dp_size: 12}\n"),
+              Not(Contains("RW0119")));
+}
+
 TEST(Fixes, LeaveDegreesAloneThatAlreadyMultiplyToTheDevices) {
   EXPECT_EQ(fix_of("RW0101", Target::any,
                    "world_size: 16\ncluster: dgx-h100\nmodel: llama-3.2-1b\n"
