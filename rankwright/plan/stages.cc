@@ -49,7 +49,8 @@ class LayoutReader {
       if (!times) return fail(times.error());
       if (item->size() * std::size_t(*times) + out.size() > kMaxSymbols)
         return wrong("more than 1,048,576 symbols");
-      for (i64 i = 0; i < *times; ++i) out += *item;
+      // Of nothing there is none, however often: "()*65536" costs no time.
+      for (i64 i = 0; i < *times && !item->empty(); ++i) out += *item;
     }
     return out;
   }
