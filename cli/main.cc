@@ -1,5 +1,7 @@
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -8,8 +10,13 @@
 #include "cli/verb.h"
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> args(argv + 1, argv + argc);
-  const bool no_color = std::getenv("NO_COLOR") != nullptr;
-  return rankwright::cli::run(
-      args, {std::cin, std::cout, std::cerr, !no_color && isatty(STDOUT_FILENO) == 1});
+  const std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
+  rankwright::cli::Io io{std::cin, std::cout, std::cerr};
+  if (isatty(STDOUT_FILENO) == 1) {
+    io.color = std::getenv("NO_COLOR") == nullptr;
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+      io.width = std::clamp<std::size_t>(size.ws_col, 60, 160);
+  }
+  return rankwright::cli::run(args, io);
 }

@@ -1,9 +1,91 @@
 #include "cli/verb.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/suggest.h"
+
 namespace rankwright::cli {
+namespace {
 
-std::span<const Verb> verbs() { return {}; }
+// The order here is the order of `rankwright help`.
+constexpr Verb kVerbs[] = {
+    {"check", "lint a plan: what cannot be, what will be slow, what is left open",
+     "rankwright check plan.yaml --for megatron", check},
+    {"explain", "say what a plan, a diagnostic code or a plan key means",
+     "rankwright explain plan.yaml --rank 17", explain},
+    {"catalog", "list and show known models, devices, systems and diagnostic codes",
+     "rankwright catalog models llama-3.1-405b", catalog},
+};
 
-int run(std::span<const std::string>, const Io&) { return kUsage; }
+constexpr std::string_view kExample = "rankwright explain examples/llama-3.1-405b-16384.yaml";
+
+void print_help(std::ostream& out) {
+  out << "Example: " << kExample << "\n\n"
+      << "Rankwright: layouts for training large models, checked and explained.\n\n"
+      << "Verbs:\n";
+  for (const Verb& one : kVerbs) out << fmt::format("  {:<9}{}\n", one.name, one.summary);
+  out << "  help     this text, or that of a verb: rankwright help check\n"
+      << "\nA plan is a file or - for standard input; a model or a cluster is a name or a file.\n"
+      << "Exit: 0 fine or warnings only, 1 unreadable or unknown, 2 a lint error, 64 usage.\n";
+}
+
+int unknown_verb(const std::string& name, const Io& io) {
+  std::vector<std::string> names{"help"};
+  for (const Verb& one : kVerbs) names.emplace_back(one.name);
+  io.err << fmt::format("rankwright: '{}' is not a verb\n", name.substr(0, 40));
+  if (const std::optional<std::string> near = nearest(name, names))
+    io.err << fmt::format("  help: did you mean {}?\n", *near);
+  else
+    io.err << "  help: rankwright help lists them\n";
+  return kUsage;
+}
+
+const Verb* find(std::string_view name) {
+  const auto found = std::find_if(std::begin(kVerbs), std::end(kVerbs),
+                                  [&](const Verb& one) { return one.name == name; });
+  return found == std::end(kVerbs) ? nullptr : found;
+}
+
+int help(Args args, const Io& io) {
+  if (args.empty()) {
+    print_help(io.out);
+    return kOk;
+  }
+  const Verb* const one = find(args[0]);
+  if (one == nullptr) return unknown_verb(args[0], io);
+  const std::string flag = "--help";
+  return one->run({&flag, 1}, io);
+}
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+const Verb& verb(std::string_view name) {
+  const Verb* const one = find(name);
+  RW_CHECK(one != nullptr);
+  return *one;
+}
+
+int run(Args args, const Io& io) {
+  if (args.empty()) {
+    print_help(io.err);
+    return kUsage;
+  }
+  const std::string& first = args[0];
+  if (first == "--version" || first == "-V") {
+    io.out << "rankwright " RANKWRIGHT_VERSION "\n";
+    return kOk;
+  }
+  if (first == "help" || first == "--help" || first == "-h") return help(args.subspan(1), io);
+  const Verb* const one = find(first);
+  if (one == nullptr) return unknown_verb(first, io);
+  return one->run(args.subspan(1), io);
+}
 
 }  // namespace rankwright::cli

@@ -9,12 +9,14 @@
 
 namespace rankwright::cli {
 
-/// Where a verb writes: data on `out`, everything else on `err`. Tests pass string streams.
+/// Where a verb reads and writes: data on `out`, everything else on `err`. Tests pass string
+/// streams.
 struct Io {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  bool terminal = false;  // out is a terminal that understands colour
+  bool color = false;       // out is a terminal, and NO_COLOR is not set
+  std::size_t width = 120;  // characters a line
 };
 
 enum Exit : int {
@@ -22,19 +24,26 @@ enum Exit : int {
   kUnreadable = 1,  // unreadable or unknown input
   kRefused = 2,     // a lint error, or nothing fits
   kUsage = 64,
-  kInterrupted = 130,
 };
+
+using Args = std::span<const std::string>;
 
 struct Verb {
   std::string_view name;
   std::string_view summary;  // one line of `rankwright help`
-  std::string_view example;  // the first line of `rankwright VERB --help`
-  int (*run)(std::span<const std::string> args, const Io& io);
+  std::string_view example;  // what `rankwright VERB --help` opens with
+  int (*run)(Args args, const Io& io);
 };
 
 std::span<const Verb> verbs();
+const Verb& verb(std::string_view name);  // one of the rows
 
 /// The whole program: `args` without the program's name. Returns the exit code.
-int run(std::span<const std::string> args, const Io& io);
+int run(Args args, const Io& io);
+
+// The functions of the rows, one file each.
+int check(Args args, const Io& io);
+int explain(Args args, const Io& io);
+int catalog(Args args, const Io& io);
 
 }  // namespace rankwright::cli

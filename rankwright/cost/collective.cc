@@ -1,6 +1,8 @@
 #include "rankwright/cost/collective.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 namespace rankwright {
 namespace {
@@ -35,18 +37,28 @@ Seconds link_time(Op op, Bytes size, const Span& span, const Cluster& cluster, i
 
 Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& cluster) {
   if (span.size <= 1) return {};
-  Seconds latency{};
-  Seconds slowest{};
+  Seconds ring{}, tree{};         // latencies
+  Seconds partly{}, all_of_it{};  // on the slowest link
   for (int level = 0; level <= span.level; ++level) {
-    const i64 domains = span.inside[std::size_t(level)] / members_below(span, level);
-    const i64 steps = op == Op::send_recv || op == Op::all_to_all ? 1 : domains - 1;
-    const Seconds alpha = cluster.levels[std::size_t(level)].latency;
-    // A send pays the latency of the outermost level alone; a ring pays for its steps on each.
-    latency = op == Op::send_recv ? alpha : latency + steps * alpha;
-    slowest = std::max(slowest, link_time(op, size, span, cluster, level));
+    const i64 domains = ceil_div(span.inside[std::size_t(level)], members_below(span, level));
+    const Seconds latency = cluster.levels[std::size_t(level)].latency;
+    ring += (domains - 1) * latency;
+    tree += std::bit_width(std::uint64_t(domains - 1)) * latency;  // ceil(log2 domains)
+    partly = std::max(partly, link_time(op, size, span, cluster, level));
+    all_of_it = std::max(all_of_it, link_time(Op::send_recv, size, span, cluster, level));
   }
-  const i64 rounds = op == Op::all_reduce ? 2 : 1;
-  return rounds * (latency + slowest);
+  const Seconds outermost = cluster.levels[std::size_t(span.level)].latency;
+  switch (op) {
+    case Op::all_reduce:
+      return 2 * std::min(ring + partly, tree + all_of_it);
+    case Op::all_gather:
+    case Op::reduce_scatter:
+      return ring + partly;
+    case Op::all_to_all:  // all messages are on their way at once
+    case Op::send_recv:
+      return outermost + partly;
+  }
+  return {};
 }
 
 Span innermost(const Span& span) {

@@ -11,14 +11,16 @@
 namespace rankwright {
 
 /// One call of `op` with `size` bytes (as nccl-tests counts it) by all groups that lie as `span`
-/// says, at the same time:
+/// says, at the same time. A ring (C1):
 ///
-///     t  =  rounds * ( latency  +  max over levels k  of  moved(k) / share(k) )
+///     t  =  rounds * ( sum over levels k of (n_k - 1) * latency_k  +  max over k of moved_k /
+///     share_k )
 ///
-/// where share(k) is a domain's uplink at level k divided by the groups that cross it, and moved(k)
-/// what one group moves through it: size * (p - m)/p for all-gather and reduce-scatter with m of
-/// the p members below the link, m times that for all-to-all, the message for a send; all-reduce is
-/// two rounds, the others one.
+/// with n_k the domains that a group joins at level k, share_k a domain's uplink divided by the
+/// groups that cross it, and moved_k what one group moves through it: size * (p - m)/p for
+/// all-gather and reduce-scatter with m of the p members below the link, m times that for
+/// all-to-all (C3), the message for a send (C4). All-reduce is two rounds, the others one. An
+/// all-reduce may take a tree instead (C2), which pays log2(n_k) latencies and moves all of `size`.
 Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& cluster);
 
 /// The same groups if all their members stood inside one domain of the innermost level: what the

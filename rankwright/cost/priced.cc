@@ -1,8 +1,6 @@
 #include "rankwright/cost/priced.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "rankwright/cost/collective.h"
 
@@ -38,18 +36,22 @@ i64 groups_on_link(const Cluster& cluster, const Span& span, int level) {
 }
 
 std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank) {
-  std::array<std::optional<Span>, kGroupKinds> spans;
+  SpanTable spans;
+  return priced(setup, pp_rank, spans);
+}
+
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans) {
   std::vector<PricedTraffic> rows;
   for (const Traffic& t : traffic(setup, pp_rank)) {
     std::optional<Span>& span = spans[std::size_t(t.group)];
     if (!span) span = span_of(setup, t.group);
-    const int level = slowest_level(t.op, t.bytes(), *span, setup.cluster);
     const Seconds each = collective_time(t.op, t.bytes(), *span, setup.cluster);
     const Seconds inner = collective_time(t.op, t.bytes(), innermost(*span), setup.cluster);
     rows.push_back({.traffic = t,
                     .span = *span,
-                    .level = level,
-                    .sharers = groups_on_link(setup.cluster, *span, level),
+                    .level = span->level,
+                    .slowest = slowest_level(t.op, t.bytes(), *span, setup.cluster),
+                    .sharers = groups_on_link(setup.cluster, *span, span->level),
                     .wire = t.calls * wire_bytes(t.op, t.bytes(), span->size),
                     .total = t.calls * each,
                     .innermost = t.calls * inner});

@@ -3,6 +3,8 @@
 // figures are of the first alpha-beta model: assumed.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "rankwright/base/units.h"
@@ -14,15 +16,20 @@ namespace rankwright {
 struct PricedTraffic {
   Traffic traffic;
   Span span;
-  int level = -1;       // the link that decides the time
-  i64 sharers = 1;      // groups on one such link: on a device's own, or on what a domain shares
-  Bytes wire{};         // that one rank sends in all calls
-  Seconds total{};      // of all calls, one after another
+  int level = -1;    // the outermost level that it crosses; -1 for a group of one
+  int slowest = -1;  // the level whose link decides the time
+  i64 sharers = 1;   // groups on one link of `level`: on a device's own, or on what a domain shares
+  Bytes wire{};      // that one rank sends in all calls
+  Seconds total{};   // of all calls, one after another
   Seconds innermost{};  // the same if every group stood inside one innermost domain
 };
 
+/// Spans that were computed already, by group kind: they are the same for every pp rank.
+using SpanTable = std::array<std::optional<Span>, kGroupKinds>;
+
 /// What the ranks of `pp_rank` send. The setup has no misfit.
 std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank);
+std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans);
 
 /// What one rank puts on the wire in one call (C5).
 Bytes wire_bytes(Op op, Bytes size, i64 ranks);

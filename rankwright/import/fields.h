@@ -51,7 +51,9 @@ class FieldReader {
       if (const std::optional<std::size_t> index = known_key(entry.key, known)) {
         const std::string outer = path_;
         path_ += (path_.empty() ? "" : ".") + entry.key.scalar;
-        keys_.push_back({path_, location(entry.value, file_)});
+        // A whole map or list is pointed at by its name.
+        const bool scalar = entry.value.kind == YamlNode::Kind::scalar;
+        keys_.push_back({path_, location(scalar ? entry.value : entry.key, file_)});
         read(*index, entry.value);
         path_ = outer;
       }
@@ -59,7 +61,7 @@ class FieldReader {
 
   bool expect(const YamlNode& node, YamlNode::Kind kind, std::string_view what);
 
-  /// Every known key that was given, by dotted path, with the place of its value.
+  /// Every known key that was given, by dotted path, and where to point at it.
   struct Key {
     std::string path;
     Location where;

@@ -29,6 +29,7 @@ Misfit expert_ranks(const Setup& s) {
 }
 
 Misfit pipelines_differ(const Setup& s) {
+  if (!s.model.sparse()) return {};  // no expert layers, no second pipeline
   const MeshPair meshes = s.plan.meshes();
   if (meshes.same_pipeline()) return {};
   return {Why::pipelines_differ, meshes.expert.stride(Axis::pp), meshes.dense.stride(Axis::pp)};

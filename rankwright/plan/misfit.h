@@ -15,7 +15,7 @@ struct Misfit {
     degrees,           // tp x cp x dp x pp is not the world size
     devices,           // more ranks than devices
     expert_ranks,      // etp x ep x pp does not divide the world
-    pipelines_differ,  // dense and expert meshes give different pp groups
+    pipelines_differ,  // dense and expert layers have different pp groups
     placement,         // the listed devices are not a permutation of the ranks
     heads,             // tp does not divide the attention heads
     kv_heads,          // neither of tp and the key-value heads divides the other

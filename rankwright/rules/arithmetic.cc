@@ -325,7 +325,8 @@ constexpr Rule kRules[] = {
       "world_size: 24\n"
       "model: {architecture: llama, hidden: 6144, layers: 24, heads: 48, kv_heads: 8, ffn: 12288, "
       "vocab: 32000}\n"
-      "parallelism: {tp_size: 12, dp_size: 2}\n"},
+      "parallelism: {tp_size: 12, dp_size: 2}\n"
+      "job: {sequence: 3072}\n"},
      Target::any,
      kAlways,
      on<Why::kv_heads, kv_heads>},
@@ -344,7 +345,8 @@ constexpr Rule kRules[] = {
       "The matrices of one expert are cut along their wide side.",
       "Experts are narrow: leave etp_size at 1 and use ep_size.", "",
       "world_size: 16\n"
-      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 16, ffn: 700, "
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 16, "
+      "expert_ffn: 700, "
       "vocab: 32000, experts: 8, active_experts: 2}\n"
       "parallelism: {tp_size: 8, dp_size: 2, ep_size: 2, etp_size: 8}\n"},
      Target::any,
@@ -421,7 +423,7 @@ constexpr Rule kRules[] = {
       "Pad the sequence, or lower cp_size.", "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2}\n"
+      "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2, zero_stage: 1}\n"
       "job: {sequence: 8200}\n"},
      Target::any,
      kAlways,

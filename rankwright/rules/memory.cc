@@ -31,13 +31,24 @@ std::string what_zero_leaves(const Setup& setup) {
   return text;
 }
 
+/// The ZeRO stages that a target has, least first.
+std::vector<int> zero_stages(Target target) {
+  if (target == Target::torchtitan) return {2, 3};
+  if (target == Target::nanotron) return {1};
+  return {1, 2, 3};
+}
+
 /// The least sharding that fits, else other degrees that do.
-std::vector<Edit> smaller(const Setup& setup, double share) {
-  // ZeRO-2 and 3 reduce every microbatch of a pipeline: there degrees come first.
-  const int most = setup.plan.pp > 1 ? 1 : 3;
-  for (int stage = setup.plan.zero + 1; stage <= most; ++stage)
-    if (fits(with_zero(setup, stage), share)) return {edit("parallelism.zero_stage", stage)};
-  for (const int stage : {setup.plan.zero, 1, 3}) {
+std::vector<Edit> smaller(const Setup& setup, double share, Target target) {
+  for (const int stage : zero_stages(target)) {
+    // ZeRO-2 and 3 reduce every microbatch of a pipeline: there degrees come first.
+    const bool costly = setup.plan.pp > 1 && stage > 1 && target != Target::torchtitan;
+    if (stage > setup.plan.zero && !costly && fits(with_zero(setup, stage), share))
+      return {edit("parallelism.zero_stage", stage)};
+  }
+  std::vector<int> stages = zero_stages(target);
+  stages.insert(stages.begin(), setup.plan.zero);
+  for (const int stage : stages) {
     if (stage < setup.plan.zero) continue;
     std::vector<Edit> edits =
         other_degrees(with_zero(setup, stage), Misfit::Why::none, [&](const Setup& after) {
@@ -68,7 +79,7 @@ std::optional<Finding> states_do_not_fit(const Subject& subject) {
                             show_memory(fullest.states.total()), fullest.pp_rank,
                             s.cluster.device.name, show_memory(s.cluster.device.memory)),
       .key = "parallelism",
-      .fix = smaller(s, kRoomForStates)};
+      .fix = smaller(s, kRoomForStates, subject.target)};
   finding.notes.push_back(states_text(fullest.states));
   if (s.plan.zero < 3 && s.plan.data_ranks() > 1) finding.notes.push_back(what_zero_leaves(s));
   if (finding.fix.empty())
@@ -87,7 +98,7 @@ std::optional<Finding> no_room_for_activations(const Subject& subject) {
                                         show_memory(s.cluster.device.memory), fullest.pp_rank,
                                         show_memory(left)),
                   .key = "parallelism",
-                  .fix = smaller(s, kRoomForStates),
+                  .fix = smaller(s, kRoomForStates, subject.target),
                   .notes = {states_text(fullest.states)}};
   if (finding.fix.empty()) finding.hint = "use more GPUs, or recompute: full";
   return finding;
@@ -96,7 +107,8 @@ std::optional<Finding> no_room_for_activations(const Subject& subject) {
 std::optional<Finding> replicated_optimizer(const Subject& subject) {
   const Setup& s = subject.setup;
   constexpr double kWorthSaying = 0.1;
-  if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 || !fits(s, kRoomForStates))
+  if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
+      !fits(s, kRoomForStates) || zero_stages(subject.target).front() != 1)
     return std::nullopt;
   const Bytes whole = fullest_rank(s).states.optimizer;
   const Bytes sharded = fullest_rank(with_zero(s, 1)).states.optimizer;

@@ -14,7 +14,7 @@ const Level& level_of(const Setup& setup, int level) {
   return setup.cluster.levels[std::size_t(level)];
 }
 
-/// The rows of one group kind added up, over the pp rank that has most of them: the first.
+/// The rows of one group kind added up, on the pp rank that spends most on them.
 struct Price {
   i64 calls = 0;
   Bytes bytes{};
@@ -23,15 +23,20 @@ struct Price {
 };
 
 Price price(const Setup& setup, GroupKind kind) {
-  Price sum;
-  for (const PricedTraffic& row : priced(setup, 0)) {
-    if (row.traffic.group != kind) continue;
-    sum.calls += row.traffic.calls;
-    sum.bytes += row.traffic.total;
-    sum.here += row.total;
-    sum.innermost += row.innermost;
+  Price most;
+  SpanTable spans;
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    Price sum;
+    for (const PricedTraffic& row : priced(setup, r, spans)) {
+      if (row.traffic.group != kind) continue;
+      sum.calls += row.traffic.calls;
+      sum.bytes += row.traffic.total;
+      sum.here += row.total;
+      sum.innermost += row.innermost;
+    }
+    if (sum.here > most.here) most = sum;
   }
-  return sum;
+  return most;
 }
 
 /// "14 s a step on nvlink becomes 97 s on infiniband".

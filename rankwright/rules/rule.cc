@@ -60,7 +60,7 @@ const Page* find_page(std::string_view code) {
 
 Diagnostics lint(const Setup& setup, Target target) {
   const std::vector<Misfit> found = misfits(setup);
-  const Subject subject{setup, found};
+  const Subject subject{setup, found, target};
   Diagnostics diagnostics;
   for (const Rule* rule : rules()) {
     if (rule->target != Target::any && rule->target != target) continue;

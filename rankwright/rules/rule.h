@@ -42,6 +42,7 @@ struct Page {
 struct Subject {
   const Setup& setup;
   const std::vector<Misfit>& misfits;
+  Target target = Target::any;
 };
 
 /// What a rule found; the page gives the rest of the Diagnostic.

@@ -112,15 +112,20 @@ std::optional<Finding> uneven_layers(const Subject& subject) {
   if (s.reference_model || !s.plan.stages.empty() || s.model.layers() % stages == 0)
     return std::nullopt;
   const std::string layout = show_layout(s.stages());
-  return Finding{.detail = fmt::format("{} layers over {} stages: {} are assumed", s.model.layers(),
-                                       stages, show_layers(s.stages())),
-                 .key = "parallelism.pp_size",
-                 .fix = {edit("parallelism.stages", layout)}};
+  constexpr i64 kMostListed = 16;
+  return Finding{
+      .detail = fmt::format("{} layers over {} stages: {} are assumed", s.model.layers(), stages,
+                            stages <= kMostListed ? show_layers(s.stages()) : layout),
+      .key = "parallelism.pp_size",
+      .fix = {edit("parallelism.stages", layout)}};
 }
 
 std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
   const Setup& s = subject.setup;
-  if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1) return std::nullopt;
+  // torchtitan holds the reduction back until the last microbatch.
+  if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1 ||
+      subject.target == Target::torchtitan)
+    return std::nullopt;
   const auto data_bytes = [](const Setup& setup) {
     Bytes sum{};
     for (const PricedTraffic& row : priced(setup, 0))

@@ -1,0 +1,67 @@
+// `rankwright check`: everything that is wrong with a plan, at once.
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "cli/options.h"
+#include "cli/plan_input.h"
+#include "cli/verb.h"
+#include "rankwright/report/findings.h"
+#include "rankwright/report/words.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright::cli {
+namespace {
+
+/// "64 = 8 x 4 x 2": the first thing that one checks by hand.
+std::string summary(const Setup& s) {
+  const Plan& p = s.plan;
+  std::string product = fmt::format("{} = tp {}", s.world, p.tp);
+  if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
+  product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
+  return fmt::format("{}\n{}\n\n", product, chips(s));
+}
+
+}  // namespace
+
+int check(Args args, const Io& io) {
+  Options options(verb("check"));
+  PlanFlags flags;
+  std::string target_name;
+  bool sarif = false;
+  options.app().add_option("plan", flags.plan, "a plan file, or - for standard input")->required();
+  std::vector<std::string> names;
+  for (const TargetRow& row : targets()) names.emplace_back(row.name);
+  options.app()
+      .add_option("--for", target_name, "also the rules of this framework")
+      ->check(CLI::IsMember(names));
+  options.app().add_flag("--sarif", sarif, "write SARIF 2.1.0");
+  flags.add_to(options);
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+
+  PlanInput input = read_input(flags, io);
+  Diagnostics findings = std::move(input.file.findings);
+  const TargetRow* const target = find_target(target_name);
+  if (input.setup) {
+    const Diagnostics linted = lint(*input.setup, target == nullptr ? Target::any : target->target);
+    findings.insert(findings.end(), linted.begin(), linted.end());
+  }
+  place(findings, input.file);
+
+  std::string text;
+  if (options.json()) {
+    text = findings_json(findings, input.file.name);
+  } else if (sarif) {
+    text = findings_sarif(findings, RANKWRIGHT_VERSION);
+  } else {
+    const Paint paint = options.paint(io);
+    if (input.setup && !has_errors(findings) && !options.quiet()) text = summary(*input.setup);
+    text += findings.empty() ? "nothing found\n"
+                             : findings_text(findings, input.file.name, input.file.text, paint);
+  }
+  if (const int failed = options.write(text, io)) return failed;
+  if (!input.setup) return kUnreadable;
+  return has_errors(findings) ? kRefused : kOk;
+}
+
+}  // namespace rankwright::cli

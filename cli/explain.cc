@@ -1,0 +1,120 @@
+// `rankwright explain`: what a plan, a diagnostic code or a plan key means.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <ostream>
+
+#include "cli/options.h"
+#include "cli/plan_input.h"
+#include "cli/verb.h"
+#include "rankwright/base/format.h"
+#include "rankwright/base/suggest.h"
+#include "rankwright/import/plan_keys.h"
+#include "rankwright/report/explain_json.h"
+#include "rankwright/report/explain_text.h"
+#include "rankwright/report/findings.h"
+#include "rankwright/report/pages.h"
+#include "rankwright/report/rank_view.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright::cli {
+namespace {
+
+struct Flags {
+  PlanFlags plan;
+  std::optional<i64> rank{};
+  bool markdown = false;
+};
+
+/// "zero_stage", "plan.zero_stage" and "parallelism.zero_stage" are the same key.
+const PlanKey* find_key(std::string_view name) {
+  if (name.starts_with("plan.")) name.remove_prefix(5);
+  for (const KeyRow& row : key_rows()) {
+    const std::string_view path = row.key.path;
+    if (path == name || path.substr(path.rfind('.') + 1) == name ||
+        path.substr(path.find('.') + 1) == name)
+      return &row.key;
+  }
+  return nullptr;
+}
+
+int explain_plan(const Flags& flags, const Options& options, const Io& io) {
+  PlanInput input = read_input(flags.plan, io);
+  Diagnostics findings = std::move(input.file.findings);
+  if (input.setup) {
+    const Diagnostics linted = lint(*input.setup, Target::any);
+    findings.insert(findings.end(), linted.begin(), linted.end());
+  }
+  place(findings, input.file);
+  // A plan that cannot be has no groups to explain; one that does not fit still has.
+  const bool sound = input.setup && misfits(*input.setup).empty();
+  if (!sound) {
+    io.err << findings_text(findings, input.file.name, input.file.text, {});
+    return input.setup ? kRefused : kUnreadable;
+  }
+  const Setup& setup = *input.setup;
+  const Paint paint = options.paint(io);
+  if (flags.rank && (*flags.rank < 0 || *flags.rank >= setup.world)) {
+    io.err << fmt::format(
+        "rankwright explain: there is no rank {}: the plan has ranks 0 to {}\n"
+        "  help: --rank {}\n",
+        *flags.rank, setup.world - 1, setup.world - 1);
+    return kUsage;
+  }
+  std::string text;
+  if (flags.rank) {
+    const RankView view = rank_view(setup, *flags.rank);
+    text = options.json() ? rank_json(setup, view) : rank_text(setup, view, paint);
+  } else {
+    const Worksheet sheet = worksheet(setup);
+    text = options.json()   ? explain_json(setup, sheet)
+           : flags.markdown ? explain_markdown(setup, sheet)
+                            : explain_text(setup, sheet, paint, io.width);
+  }
+  if (const int failed = options.write(text, io)) return failed;
+  if (!findings.empty() && !options.quiet())
+    io.err << fmt::format("{} · rankwright check {}\n", tally(findings), input.file.name);
+  return has_errors(findings) ? kRefused : kOk;
+}
+
+int unknown(const std::string& word, const Io& io) {
+  std::vector<std::string> known;
+  for (const Page* page : pages()) known.emplace_back(page->code);
+  for (const KeyRow& row : key_rows())
+    known.emplace_back(row.key.path.substr(row.key.path.rfind('.') + 1));
+  io.err << fmt::format("rankwright explain: '{}' is no file, no code and no plan key\n",
+                        word.substr(0, 60));
+  const std::optional<std::string> near = nearest(word, known);
+  io.err << (near ? fmt::format("  help: did you mean {}?\n", *near)
+                  : "  help: rankwright catalog codes lists the codes, rankwright catalog keys the "
+                    "keys\n");
+  return kUnreadable;
+}
+
+}  // namespace
+
+int explain(Args args, const Io& io) {
+  Options options(verb("explain"));
+  Flags flags;
+  options.app()
+      .add_option("what", flags.plan.plan,
+                  "a plan file or -, a code (RW0301), or a key (zero_stage)")
+      ->required();
+  options.app().add_option("--rank", flags.rank, "everything about one rank");
+  options.app().add_flag("--markdown", flags.markdown, "write Markdown");
+  flags.plan.add_to(options);
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+
+  const std::string& what = flags.plan.plan;
+  std::error_code error;
+  if (what == "-" || std::filesystem::exists(what, error)) return explain_plan(flags, options, io);
+  if (const Page* page = find_page(what))
+    return options.write(
+        options.json() ? page_json(*page) : page_text(*page, options.paint(io), io.width), io);
+  if (const PlanKey* key = find_key(what))
+    return options.write(
+        options.json() ? key_json(*key) : key_text(*key, options.paint(io), io.width), io);
+  return unknown(what, io);
+}
+
+}  // namespace rankwright::cli

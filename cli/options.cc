@@ -1,0 +1,49 @@
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <ostream>
+
+namespace rankwright::cli {
+
+Options::Options(const Verb& verb)
+    : app_(fmt::format("Example: {}\n\n{}", verb.example, verb.summary),
+           fmt::format("rankwright {}", verb.name)),
+      name_(verb.name) {
+  app_.add_flag("--json", json_, "write JSON with a versioned schema");
+  app_.add_option("-o,--output", output_, "write to this file")->type_name("FILE");
+  app_.add_flag("--no-color", no_color_, "no colour, even on a terminal (so does NO_COLOR)");
+  app_.add_flag("--quiet", quiet_, "write nothing but what was asked for");
+}
+
+std::optional<int> Options::parse(Args args, const Io& io) {
+  std::vector<std::string> reversed(args.rbegin(), args.rend());  // CLI11 takes them from the back
+  try {
+    app_.parse(reversed);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    io.out << app_.help();
+    return kOk;
+  } catch (const CLI::ParseError& error) {
+    io.err << fmt::format("rankwright {}: {}\n  help: rankwright help {}\n", name_, error.what(),
+                          name_);
+    return kUsage;
+  }
+}
+
+int Options::write(const std::string& text, const Io& io) const {
+  if (output_.empty()) {
+    io.out << text;
+    return kOk;
+  }
+  std::ofstream file(output_, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return kOk;
+  io.err << fmt::format("rankwright {}: cannot write {}\n", name_, output_);
+  return kUnreadable;
+}
+
+}  // namespace rankwright::cli

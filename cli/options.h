@@ -1,0 +1,39 @@
+// What every verb's command line has in common: help that opens with an example, errors that name
+// the flag, --json, --no-color, -o.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/verb.h"
+#include "rankwright/report/paint.h"
+
+namespace rankwright::cli {
+
+class Options {
+ public:
+  explicit Options(const Verb& verb);
+
+  CLI::App& app() { return app_; }
+
+  /// Nothing when the verb shall go on; else the exit code, with help or the fault printed.
+  std::optional<int> parse(Args args, const Io& io);
+
+  bool json() const { return json_; }
+  bool quiet() const { return quiet_; }
+  Paint paint(const Io& io) const { return {.on = io.color && !no_color_ && output_.empty()}; }
+
+  /// Writes to standard output, or to the file of -o.
+  int write(const std::string& text, const Io& io) const;
+
+ private:
+  CLI::App app_;
+  std::string name_;
+  std::string output_{};
+  bool json_ = false;
+  bool no_color_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace rankwright::cli

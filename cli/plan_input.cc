@@ -1,0 +1,66 @@
+#include "cli/plan_input.h"
+
+#include <istream>
+#include <iterator>
+
+#include "rankwright/import/cluster_file.h"
+#include "rankwright/import/model_file.h"
+
+namespace rankwright::cli {
+namespace {
+
+/// All of standard input, but no more than a file may have.
+std::string read_all(std::istream& in) {
+  std::string text;
+  char buffer[65536];
+  while (text.size() <= kMaxFileBytes && in.read(buffer, sizeof buffer))
+    text.append(buffer, sizeof buffer);
+  text.append(buffer, std::size_t(in.gcount()));
+  return text;
+}
+
+void override_model(PlanFile& file, const std::string& argument) {
+  Result<Model> model = read_model_argument(argument, read_file);
+  if (model) {
+    file.draft.model = std::move(*model);
+    return;
+  }
+  if (model.error().where.file.empty()) model.error().where.file = "--model";
+  file.findings.push_back(std::move(model.error()));
+}
+
+}  // namespace
+
+void PlanFlags::add_to(Options& options) {
+  options.app().add_option("--model", model, "instead of the plan's: a name or a config.json");
+  options.app().add_option("--cluster", cluster,
+                           "instead of the plan's: \"dgx-h100 x 8\" or a cluster file");
+}
+
+PlanInput read_input(const PlanFlags& flags, const Io& io) {
+  PlanInput input;
+  if (flags.plan == "-") {
+    input.file = read_plan(read_all(io.in), "-", read_file);
+  } else {
+    Result<std::string> text = read_file(flags.plan);
+    if (!text) {
+      input.file.name = flags.plan;
+      input.file.findings.push_back(text.error());
+      return input;
+    }
+    input.file = read_plan(std::move(*text), flags.plan, read_file);
+  }
+  if (!flags.model.empty()) override_model(input.file, flags.model);
+  if (!flags.cluster.empty())
+    input.file.draft.cluster = read_cluster_argument(flags.cluster, read_file, input.file.findings);
+  if (!has_errors(input.file.findings)) input.setup = resolve(input.file.draft);
+  return input;
+}
+
+void place(Diagnostics& findings, const PlanFile& file) {
+  for (Diagnostic& d : findings)
+    if (d.where.file.empty()) d.where = file.where(d.key);
+  sort(findings);
+}
+
+}  // namespace rankwright::cli

@@ -1,0 +1,33 @@
+// A plan as it is given to every verb that takes one: a file or -, with --model and --cluster on
+// top.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "rankwright/import/plan_file.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright::cli {
+
+struct PlanFlags {
+  std::string plan;
+  std::string model{};
+  std::string cluster{};
+
+  void add_to(Options& options);
+};
+
+struct PlanInput {
+  PlanFile file;
+  std::optional<Setup> setup{};  // nothing where reading found an error
+};
+
+PlanInput read_input(const PlanFlags& flags, const Io& io);
+
+/// Reading findings, misfits and lint for `setup`, with their places, most severe first.
+void place(Diagnostics& findings, const PlanFile& file);
+
+}  // namespace rankwright::cli

@@ -1,0 +1,30 @@
+// What `catalog` lists and shows: one row a kind of thing, each with a table of all and a table of
+// one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rankwright/base/result.h"
+#include "rankwright/report/paint.h"
+#include "rankwright/report/table.h"
+
+namespace rankwright {
+
+struct CatalogKind {
+  std::string_view name;  // "models"
+  std::string_view summary;
+  Table (*list)();
+  Result<Table> (*show)(std::string_view name);
+};
+
+std::span<const CatalogKind> catalog_kinds();
+const CatalogKind* find_catalog_kind(std::string_view name);
+
+std::string catalog_overview(const Paint& paint);
+
+/// Schema rankwright.catalog/1: an object a row, keyed by the columns.
+std::string table_json(std::string_view kind, const Table& table);
+
+}  // namespace rankwright

@@ -1,0 +1,92 @@
+#include "rankwright/report/explain_text.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/grid.h"
+#include "rankwright/report/table.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Table::Align kRight = Table::Align::right;
+
+constexpr std::string_view kOrigins =
+    "Counts and bytes are exact for this plan. Bandwidths are the catalog's; latencies, the share "
+    "of "
+    "peak that compute reaches, and so all times, are assumed.";
+
+Table axis_table(const Worksheet& sheet) {
+  Table table{{{"axis"}, {"degree"}, {"placement"}, {"reason"}}};
+  for (const AxisRow& row : sheet.axes)
+    table.rows.push_back({row.axis, row.degree, row.placement, row.reason});
+  return table;
+}
+
+Table communication_table(const Worksheet& sheet) {
+  Table table{{{"communication"},
+               {"frequency"},
+               {"calls", kRight},
+               {"bytes", kRight},
+               {"preferred"},
+               {"level"},
+               {"groups/link", kRight},
+               {"time", kRight},
+               {"risk"}}};
+  for (const CommunicationRow& c : sheet.communication) {
+    const TrafficKindRow& kind = row(c.priced.traffic.kind);
+    table.rows.push_back({std::string(kind.label), std::string(kind.frequency),
+                          count(c.priced.traffic.calls), show(c.priced.traffic.bytes()),
+                          c.preferred, c.level, count(c.priced.sharers), show(c.priced.total),
+                          std::string(kind.risk)});
+  }
+  return table;
+}
+
+Table state_table(const Worksheet& sheet) {
+  Table table{{{"state"},
+               {"TP"},
+               {"PP"},
+               {"CP"},
+               {"DP"},
+               {"EP"},
+               {"kept consistent by"},
+               {"critical path"}}};
+  for (const StateRow& s : sheet.states)
+    table.rows.push_back({s.state, s.tp, s.pp, s.cp, s.dp, s.ep, s.consistent, s.critical});
+  return table;
+}
+
+Table assumed_table(const Setup& setup) {
+  Table table{{{"left open"}, {"assumed"}, {"because"}}};
+  for (const Assumption& a : setup.assumed) table.rows.push_back({a.key, a.value, a.why});
+  return table;
+}
+
+}  // namespace
+
+std::string explain_text(const Setup& setup, const Worksheet& sheet, const Paint& paint,
+                         std::size_t width) {
+  std::string out = paint.bold(headline(setup)) + "\n\n  " + chips(setup) + "\n\n";
+  out += wrapped(sheet.words, width - 4, "  ") + "\n";
+  out += axis_table(sheet).text(paint) + "\n";
+  out += communication_table(sheet).text(paint) + "\n";
+  out += state_table(sheet).text(paint) + "\n";
+  out += rank_grid(setup, paint, width) + "\n";
+  if (!setup.assumed.empty()) out += assumed_table(setup).text(paint) + "\n";
+  return out + wrapped(kOrigins, width - 2, "");
+}
+
+std::string explain_markdown(const Setup& setup, const Worksheet& sheet) {
+  std::string out = "# " + headline(setup) + "\n\n" + chips(setup) + "\n\n" + sheet.words + "\n\n";
+  out += "## Axes\n\n" + axis_table(sheet).markdown() + "\n";
+  out += "## Communication\n\n" + communication_table(sheet).markdown() + "\n";
+  out += "## States\n\n" + state_table(sheet).markdown() + "\n";
+  constexpr std::size_t kPageWidth = 100;
+  out += "## Ranks\n\n```text\n" + rank_grid(setup, Paint{}, kPageWidth) + "```\n\n";
+  if (!setup.assumed.empty()) out += "## Assumed\n\n" + assumed_table(setup).markdown() + "\n";
+  return out + std::string(kOrigins) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,16 @@
+// A worksheet for people: on a terminal, or as Markdown for a design document.
+#pragma once
+
+#include <string>
+
+#include "rankwright/report/paint.h"
+#include "rankwright/report/worksheet.h"
+
+namespace rankwright {
+
+std::string explain_text(const Setup& setup, const Worksheet& sheet, const Paint& paint,
+                         std::size_t width);
+
+std::string explain_markdown(const Setup& setup, const Worksheet& sheet);
+
+}  // namespace rankwright

@@ -1,0 +1,149 @@
+#include "rankwright/report/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "rankwright/base/format.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The line of `text` with that number, without its end and without control characters.
+std::string line_of(std::string_view text, int number) {
+  for (int line = 1; line < number; ++line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return "";
+    text.remove_prefix(end + 1);
+  }
+  std::string line(text.substr(0, text.find('\n')));
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  constexpr std::size_t kLongest = 160;
+  if (line.size() > kLongest) line.resize(kLongest);
+  return line;
+}
+
+std::string one_text(const Diagnostic& d, std::string_view file, std::string_view text,
+                     const Paint& paint) {
+  std::string out = paint.severity(d.severity, fmt::format("{}[{}]", name(d.severity), d.code)) +
+                    paint.bold(": " + d.message) + "\n";
+  const bool placed = d.where.line > 0;
+  if (!d.where.file.empty())
+    out += paint.blue("  --> ") + d.where.file +
+           (placed ? fmt::format(":{}:{}", d.where.line, d.where.column) : "") + "\n";
+  const std::string line = placed && d.where.file == file ? line_of(text, d.where.line) : "";
+  if (!line.empty()) {
+    const std::string number = std::to_string(d.where.line);
+    const std::string gutter = std::string(number.size() + 3, ' ') + "|";
+    const int width =
+        std::clamp(d.where.width, 1, std::max(1, int(line.size()) - d.where.column + 1));
+    out += paint.blue(gutter) + "\n";
+    out += paint.blue(fmt::format("  {} |", number)) + " " + line + "\n";
+    out += paint.blue(gutter) + std::string(std::size_t(d.where.column), ' ') +
+           paint.severity(d.severity, std::string(std::size_t(width), '^') + " " + d.detail) + "\n";
+  } else if (!d.detail.empty()) {
+    out += "  " + d.detail + "\n";
+  }
+  for (const std::string& note : d.notes) out += paint.bold("  note: ") + note + "\n";
+  if (!help(d).empty()) out += paint.green("  help: ") + help(d) + "\n";
+  return out;
+}
+
+i64 how_many(const Diagnostics& findings, Severity severity) {
+  return std::count_if(findings.begin(), findings.end(),
+                       [&](const Diagnostic& d) { return d.severity == severity; });
+}
+
+ordered_json one_json(const Diagnostic& d) {
+  ordered_json fix = ordered_json::array();
+  for (const Edit& edit : d.fix) fix.push_back({{"key", edit.key}, {"value", edit.value}});
+  return {{"code", d.code},
+          {"severity", name(d.severity)},
+          {"message", d.message},
+          {"detail", d.detail},
+          {"notes", d.notes},
+          {"help", help(d)},
+          {"fix", fix},
+          {"key", d.key},
+          {"file", d.where.file},
+          {"line", d.where.line},
+          {"column", d.where.column}};
+}
+
+/// Text from files may not be valid UTF-8: replace what is not, never throw.
+std::string dump(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string tally(const Diagnostics& findings) {
+  std::string text;
+  const auto add = [&](Severity severity, std::string_view one, std::string_view many) {
+    const i64 n = how_many(findings, severity);
+    if (n > 0) text += (text.empty() ? "" : ", ") + plural(n, one, many);
+  };
+  add(Severity::error, "error", "errors");
+  add(Severity::warning, "warning", "warnings");
+  add(Severity::note, "note", "notes");
+  return text;
+}
+
+std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
+                          const Paint& paint) {
+  if (findings.empty()) return "";
+  std::string out;
+  for (const Diagnostic& d : findings) out += one_text(d, file, text, paint) + "\n";
+  return out + fmt::format("{} · rankwright explain {}\n", tally(findings), findings.front().code);
+}
+
+std::string findings_json(const Diagnostics& findings, std::string_view file) {
+  ordered_json all = ordered_json::array();
+  for (const Diagnostic& d : findings) all.push_back(one_json(d));
+  return dump({{"schema", "rankwright.check/1"},
+               {"file", file},
+               {"errors", how_many(findings, Severity::error)},
+               {"warnings", how_many(findings, Severity::warning)},
+               {"notes", how_many(findings, Severity::note)},
+               {"findings", all}});
+}
+
+std::string findings_sarif(const Diagnostics& findings, std::string_view version) {
+  ordered_json rules = ordered_json::array();
+  std::set<std::string_view> codes;
+  for (const Diagnostic& d : findings) codes.insert(d.code);
+  for (const std::string_view code : codes) {
+    const Page* page = find_page(code);
+    rules.push_back({{"id", code},
+                     {"shortDescription", {{"text", page == nullptr ? code : page->title}}},
+                     {"fullDescription", {{"text", page == nullptr ? code : page->why}}}});
+  }
+  ordered_json results = ordered_json::array();
+  for (const Diagnostic& d : findings) {
+    ordered_json place = {{"artifactLocation", {{"uri", d.where.file}}}};
+    if (d.where.line > 0)
+      place["region"] = {{"startLine", d.where.line},
+                         {"startColumn", d.where.column},
+                         {"endColumn", d.where.column + d.where.width}};
+    std::string text = d.message + ": " + d.detail;
+    if (!help(d).empty()) text += ". Try " + help(d);
+    results.push_back({{"ruleId", d.code},
+                       {"level", name(d.severity)},
+                       {"message", {{"text", text}}},
+                       {"locations", {{{"physicalLocation", place}}}}});
+  }
+  return dump(
+      {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+       {"version", "2.1.0"},
+       {"runs",
+        {{{"tool", {{"driver", {{"name", "rankwright"}, {"version", version}, {"rules", rules}}}}},
+          {"results", results}}}}});
+}
+
+}  // namespace rankwright

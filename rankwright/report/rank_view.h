@@ -1,0 +1,45 @@
+// Everything about one rank: coordinates, device, stage and layers, groups and peers. Costs the
+// same for rank 3 of 8 and for one of a million, but for the lists of members that are printed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/report/paint.h"
+
+namespace rankwright {
+
+struct RankView {
+  i64 rank = 0;
+  i64 tp = 0, cp = 0, dp = 0, pp = 0;  // coordinates
+  i64 ep = 0, etp = 0, edp = 0;        // on the expert mesh
+  i64 device = 0;
+  i64 host = 0, slot = 0;
+  std::vector<i64> domains{};  // which domain of each level it is in, innermost first
+
+  struct Chunk {
+    i64 stage = 0;
+    i64 first_layer = 0, layers = 0, mtp = 0;
+    bool embedding = false, loss = false;
+  };
+  std::vector<Chunk> chunks{};
+
+  struct GroupView {
+    std::string name;
+    std::string levels;  // "inside nvlink"
+    i64 size = 1;
+    std::vector<i64> members{};  // the first few and the last where there are many
+    bool shortened = false;
+  };
+  std::vector<GroupView> groups{};  // those of more than one rank
+  i64 previous = -1, next = -1;     // pipeline neighbours; -1 at the ends
+};
+
+/// 0 <= rank < world; the setup has no misfit.
+RankView rank_view(const Setup& setup, i64 rank);
+
+std::string rank_text(const Setup& setup, const RankView& view, const Paint& paint);
+std::string rank_json(const Setup& setup, const RankView& view);
+
+}  // namespace rankwright

@@ -1,0 +1,32 @@
+// Tables of text: columns that line up on a terminal, or Markdown. Cells are plain text; what they
+// say is decided by the caller.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/report/paint.h"
+
+namespace rankwright {
+
+struct Table {
+  enum class Align : unsigned char { left, right };
+  struct Column {
+    std::string name;
+    Align align = Align::left;
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows{};
+
+  std::string text(const Paint& paint, std::string_view indent = "") const;
+  std::string markdown() const;
+};
+
+/// Characters that a terminal shows, not bytes: UTF-8 continuation bytes are not counted.
+std::size_t display_width(std::string_view text);
+
+/// Breaks words so that no line is longer than `width`, each line after `indent`.
+std::string wrapped(std::string_view text, std::size_t width, std::string_view indent);
+
+}  // namespace rankwright

@@ -1,0 +1,130 @@
+#include "rankwright/report/words.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/bubble.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+std::string level_of(const Setup& s, GroupKind kind) {
+  const int level = span_of(s, kind).level;
+  return level < 0 ? "" : s.cluster.levels[std::size_t(level)].name;
+}
+
+/// "stay inside a nvlink domain", "cross infiniband".
+std::string where(const Setup& s, GroupKind kind) {
+  const Span span = span_of(s, kind);
+  if (span.level <= 0) return fmt::format("stay on {}", s.cluster.levels[0].name);
+  const Level& level = s.cluster.levels[std::size_t(span.level)];
+  return fmt::format("cross {} at {}", level.name, show(level.bandwidth));
+}
+
+std::string tensor(const Setup& s) {
+  if (s.plan.tp == 1) return "No layer is cut: tensor parallelism is off.";
+  return fmt::format("Every layer's matrices are cut over {} ranks, whose collectives {}{}.",
+                     s.plan.tp, where(s, GroupKind::tp),
+                     s.plan.sequence_parallel ? ", with the norms cut along the sequence" : "");
+}
+
+std::string pipeline(const Setup& s) {
+  const Plan& p = s.plan;
+  if (p.pp == 1) return "All layers stand on every rank's group: there is no pipeline.";
+  const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
+  return fmt::format(
+      "The {} layers run in {} stages on {} pp ranks, whose sends and receives {}; with {} {} "
+      "fills and drains for {} of the step.",
+      s.model.layers(), p.pp * p.virtual_stages, p.pp, where(s, GroupKind::pp),
+      plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule), percent(bubble));
+}
+
+std::string context(const Setup& s) {
+  if (s.plan.cp == 1) return "";
+  return fmt::format(" Each sequence is cut over {} ranks, whose keys and values {}.", s.plan.cp,
+                     where(s, GroupKind::cp));
+}
+
+std::string experts(const Setup& s) {
+  if (s.plan.ep == 1) return "";
+  i64 total = 0;
+  for (const LayerRun& run : s.model.runs) total = std::max(total, run.layer.ffn.experts);
+  return fmt::format(
+      " The {} experts of a layer are spread over {} ranks, {} on each, whose "
+      "all-to-alls {}.",
+      total, s.plan.ep, total / s.plan.ep, where(s, GroupKind::ep));
+}
+
+std::string data(const Setup& s) {
+  const Plan& p = s.plan;
+  if (p.dp == 1) return " There is one copy of the whole, so no data parallelism.";
+  constexpr std::string_view kKept[] = {
+      "keep all their states", "share the optimizer states (ZeRO-1)",
+      "share optimizer states and gradients (ZeRO-2)",
+      "share parameters, gradients and optimizer states (ZeRO-3)"};
+  return fmt::format(
+      " {} copies of this work on a batch of {} x {} tokens and {}; their gradients {}.",
+      count(p.dp), count(s.job.global_batch), count(s.job.sequence), kKept[p.zero],
+      where(s, GroupKind::dp_cp));
+}
+
+std::string memory(const Setup& s, const Fullest& fullest) {
+  if (s.reference_model) return "";
+  const Bytes total = fullest.states.total();
+  return fmt::format(
+      " The fullest rank (pp rank {}) holds {} of states in {}: {}.", fullest.pp_rank,
+      show_memory(total), show_memory(s.cluster.device.memory),
+      total > s.cluster.device.memory ? "it does not fit" : "the rest is for activations");
+}
+
+std::string bottleneck(const Outlook& look) {
+  const std::vector<Outlook::Part> parts = look.parts();
+  if (parts.empty()) return " Nothing but compute is expected to take time.";
+  return fmt::format(
+      " Besides {} of compute a step (half of peak assumed), {} is expected to cost "
+      "most: {}. A profile of one step would prove it.",
+      show(look.compute), parts.front().name, show(parts.front().time));
+}
+
+}  // namespace
+
+std::string headline(const Setup& s) {
+  const std::string model =
+      s.reference_model
+          ? fmt::format("a model that is not named ({}'s layers for prices)", s.model.name)
+          : fmt::format("{} ({} parameters)", s.model.name,
+                        short_count(double(parameters(s.model).total())));
+  const i64 host = std::max<i64>(1, s.cluster.host_devices);
+  const double tokens = double(s.job.global_batch) * double(s.job.sequence);
+  return fmt::format("{} on {} {}, {} x {} · {} x {} = {} tokens a step", model, count(s.world),
+                     s.cluster.device.name, plural(ceil_div(s.world, host), "node", "nodes"), host,
+                     count(s.job.global_batch), count(s.job.sequence), short_count(tokens));
+}
+
+std::string chips(const Setup& s) {
+  const Plan& p = s.plan;
+  const auto axis = [&](std::string_view name, i64 degree, GroupKind kind) {
+    return degree == 1 ? fmt::format("{} 1", name)
+                       : fmt::format("{} {} on {}", name, count(degree), level_of(s, kind));
+  };
+  std::string text = axis("tp", p.tp, GroupKind::tp);
+  if (p.cp > 1) text += " · " + axis("cp", p.cp, GroupKind::cp);
+  const std::string chunks =
+      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+  text += p.pp == 1 ? " · pp 1"
+                    : fmt::format(" · pp {}{} on {}", p.pp, chunks, level_of(s, GroupKind::pp));
+  text += " · " + axis("dp", p.dp, GroupKind::dp);
+  if (p.ep > 1) text += " · " + axis("ep", p.ep, GroupKind::ep);
+  text += p.zero == 0 ? " · no ZeRO" : fmt::format(" · ZeRO-{}", p.zero);
+  text += fmt::format(" · microbatch {} · ", p.micro_batch);
+  return text + (p.recompute == Recompute::none ? "no recompute"
+                                                : fmt::format("{} recompute", name(p.recompute)));
+}
+
+std::string plan_in_words(const Setup& s, const Worksheet& sheet) {
+  return tensor(s) + " " + pipeline(s) + context(s) + experts(s) + data(s) +
+         memory(s, sheet.fullest) + bottleneck(sheet.outlook);
+}
+
+}  // namespace rankwright

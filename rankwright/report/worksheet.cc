@@ -1,0 +1,201 @@
+#include "rankwright/report/worksheet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/bubble.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+std::string level_name(const Setup& setup, int level) {
+  return level < 0 ? "-" : setup.cluster.levels[std::size_t(level)].name;
+}
+
+/// One row a kind, from the pp rank on which it takes longest.
+std::vector<CommunicationRow> communication(const Setup& setup) {
+  std::vector<CommunicationRow> rows;
+  SpanTable spans;
+  for (i64 r = 0; r < setup.plan.pp; ++r)
+    for (const PricedTraffic& row : priced(setup, r, spans)) {
+      const auto same = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow& c) {
+        return c.priced.traffic.kind == row.traffic.kind;
+      });
+      if (same == rows.end())
+        rows.push_back({.priced = row, .pp_rank = r});
+      else if (row.total > same->priced.total)
+        *same = {.priced = row, .pp_rank = r};
+    }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const CommunicationRow& a, const CommunicationRow& b) {
+                     return a.priced.traffic.kind < b.priced.traffic.kind;
+                   });
+  for (CommunicationRow& c : rows) {
+    c.level = level_name(setup, c.priced.level);
+    c.slowest = level_name(setup, c.priced.slowest);
+    c.preferred = row(c.priced.traffic.kind).wants_fastest ? level_name(setup, 0) : "any";
+  }
+  return rows;
+}
+
+/// Calls and bytes of all rows of a group kind, on the pp rank that has most.
+Traffic sum_of(const std::vector<CommunicationRow>& rows, std::initializer_list<GroupKind> kinds) {
+  Traffic sum{};
+  for (const CommunicationRow& c : rows)
+    if (std::find(kinds.begin(), kinds.end(), c.priced.traffic.group) != kinds.end()) {
+      sum.calls += c.priced.traffic.calls;
+      sum.total += c.priced.traffic.total;
+    }
+  return sum;
+}
+
+AxisRow tensor_row(const Setup& s, const std::vector<CommunicationRow>& rows) {
+  if (s.plan.tp == 1) return {"TP", "1", "-", "layers stay whole"};
+  const Traffic sum = sum_of(rows, {GroupKind::tp});
+  return {"TP", count(s.plan.tp), placement_text(s.cluster, span_of(s, GroupKind::tp)),
+          fmt::format("{} collectives a step inside the layers, each waited for: {} in all",
+                      count(sum.calls), show(sum.total))};
+}
+
+AxisRow pipeline_row(const Setup& s) {
+  const Plan& p = s.plan;
+  if (p.pp == 1) return {"PP", "1", "-", "no stages, no bubble"};
+  const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
+  const std::string chunks =
+      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+  return {"PP", count(p.pp) + chunks, placement_text(s.cluster, span_of(s, GroupKind::pp)),
+          fmt::format("{} layers over {} stages; {} {}, {} bubble ({})", s.model.layers(),
+                      p.pp * p.virtual_stages, count(s.microbatches()),
+                      s.microbatches() == 1 ? "microbatch" : "microbatches", percent(bubble),
+                      name(p.schedule))};
+}
+
+AxisRow data_row(const Setup& s, const std::vector<CommunicationRow>& rows) {
+  if (s.plan.dp == 1) return {"DP", "1", "-", "one copy"};
+  const Traffic sum =
+      sum_of(rows, {GroupKind::dp_cp, GroupKind::shard, GroupKind::replicate, GroupKind::edp});
+  return {"DP", count(s.plan.dp), placement_text(s.cluster, span_of(s, GroupKind::dp)),
+          fmt::format("{} copies share a batch of {}; {} a rank and step", count(s.plan.dp),
+                      count(s.job.global_batch), show(sum.total))};
+}
+
+AxisRow zero_row(const Setup& s) {
+  const Plan& p = s.plan;
+  constexpr std::string_view kSharded[] = {"nothing", "optimizer states",
+                                           "optimizer states and gradients",
+                                           "parameters, gradients and optimizer states"};
+  if (p.zero == 0)
+    return {"FSDP/ZeRO", "0", "-",
+            p.data_ranks() == 1 ? "there is nothing to shard over"
+                                : "every data rank keeps all states of its part"};
+  const GroupKind kind = p.shards() < p.data_ranks() ? GroupKind::shard : GroupKind::dp_cp;
+  return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
+          placement_text(s.cluster, span_of(s, kind)),
+          fmt::format("{} sharded: {} of states on the fullest rank", kSharded[p.zero],
+                      show_memory(fullest_rank(s).states.total()))};
+}
+
+std::vector<AxisRow> axes(const Setup& s, const std::vector<CommunicationRow>& rows) {
+  const Plan& p = s.plan;
+  std::vector<AxisRow> all{tensor_row(s, rows)};
+  if (p.tp > 1 && p.sequence_parallel)
+    all.push_back(
+        {"SP", "with TP", all.front().placement,
+         "norms and dropout cut along the sequence: gathers and scatters, no all-reduce"});
+  if (p.cp > 1) {
+    const Traffic sum = sum_of(rows, {GroupKind::cp});
+    all.push_back({"CP", count(p.cp), placement_text(s.cluster, span_of(s, GroupKind::cp)),
+                   fmt::format("{} tokens a rank of {}; keys and values travel ({}): {}",
+                               count(s.job.sequence / p.cp), count(s.job.sequence), name(p.cp_comm),
+                               show(sum.total))});
+  }
+  if (p.ep > 1) {
+    const Traffic sum = sum_of(rows, {GroupKind::ep});
+    const std::string etp = p.etp > 1 ? fmt::format(" x etp {}", p.etp) : "";
+    all.push_back({"EP", count(p.ep) + etp, placement_text(s.cluster, span_of(s, GroupKind::ep)),
+                   fmt::format("{} all-to-alls a step carry tokens to their experts: {}",
+                               count(sum.calls), show(sum.total))});
+  }
+  all.push_back(pipeline_row(s));
+  all.push_back(data_row(s, rows));
+  all.push_back(zero_row(s));
+  return all;
+}
+
+std::vector<StateRow> state_rows(const Setup& s) {
+  const Plan& p = s.plan;
+  const auto mark = [](bool split, i64 degree, std::string_view text) {
+    return degree == 1 ? std::string("-") : std::string(split ? text : "same");
+  };
+  const std::string heads = mark(true, p.tp, "cut");
+  const std::string layers = mark(true, p.pp, "by layer");
+  const std::string same_cp = mark(false, p.cp, "");
+  const std::string experts = mark(true, p.ep, "by expert");
+  const bool data = p.data_ranks() > 1;
+  const auto sharded = [&](int stage) { return mark(p.zero >= stage, p.data_ranks(), "sharded"); };
+  const std::string reduce = !data         ? "nothing: one copy"
+                             : p.zero == 0 ? "DP all-reduce"
+                                           : "DP reduce-scatter";
+  const std::string when = !data         ? "-"
+                           : p.zero >= 2 ? "every microbatch, beside compute"
+                                         : "end of step, beside backward";
+  const std::string gather = p.zero >= 3   ? "FSDP all-gather before use"
+                             : p.zero >= 1 ? "all-gather after the update"
+                                           : "equal gradients, equal update";
+  return {
+      {"parameters", heads, layers, same_cp, sharded(3), experts, data ? gather : "one copy",
+       p.zero >= 3 ? "yes, unless prefetched" : "no"},
+      {"gradients", heads, layers, same_cp, sharded(2), experts, reduce, when},
+      {"optimizer", heads, layers, same_cp, sharded(1), experts,
+       p.zero >= 1 && data ? "each rank updates its shard" : "each rank updates all it holds",
+       "no"},
+      {"activations", mark(p.sequence_parallel, p.tp, "cut"), layers,
+       mark(true, p.cp, "by sequence"), mark(true, p.dp, "by batch"), mark(true, p.ep, "by token"),
+       p.tp > 1   ? "TP collectives in every layer"
+       : p.pp > 1 ? "PP send/recv"
+                  : "nothing",
+       "yes"},
+      {"batch", mark(false, p.tp, ""), mark(false, p.pp, ""), mark(true, p.cp, "by sequence"),
+       mark(true, p.dp, "by sample"), mark(false, p.ep, ""), "the data loader", "no"},
+  };
+}
+
+}  // namespace
+
+std::string placement_text(const Cluster& cluster, const Span& span) {
+  if (span.level < 0) return "one rank";
+  std::string text;
+  i64 before = 1;
+  for (int level = 0; level <= span.level; ++level) {
+    const i64 here = span.inside[std::size_t(level)];
+    const std::string& name = cluster.levels[std::size_t(level)].name;
+    if (here > before) {
+      const i64 domains = ceil_div(here, before);
+      if (!text.empty()) text += " x ";
+      text += level == 0 && here == span.size ? fmt::format("inside {}", name)
+              : level == 0                    ? fmt::format("{} inside {}", domains, name)
+                                              : fmt::format("{} across {}", domains, name);
+    }
+    before = std::max(before, here);
+  }
+  if (!span.uniform(cluster.levels.size())) text += ", unevenly";
+  return text;
+}
+
+Worksheet worksheet(const Setup& setup) {
+  Worksheet sheet;
+  sheet.communication = communication(setup);
+  sheet.axes = axes(setup, sheet.communication);
+  sheet.states = state_rows(setup);
+  sheet.fullest = fullest_rank(setup);
+  std::vector<PricedTraffic> rows;
+  for (const CommunicationRow& c : sheet.communication) rows.push_back(c.priced);
+  sheet.outlook = outlook(setup, rows);
+  sheet.words = plan_in_words(setup, sheet);
+  return sheet;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,54 @@
+// The worksheet of a plan, filled from computed numbers: axis, degree, placement and reason;
+// communication with its frequency, bytes, links and risk; states by axis; and the plan said in
+// words. Data and sentences only: how they are laid out is explain_text and explain_json.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankwright/cost/outlook.h"
+#include "rankwright/cost/priced.h"
+#include "rankwright/cost/states.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+
+struct AxisRow {
+  std::string axis;  // "TP", "PP", "DP", "FSDP/ZeRO", and those that are used of CP, EP, SP
+  std::string degree;
+  std::string placement;
+  std::string reason;
+};
+
+/// A collective on the pp rank that has most of it.
+struct CommunicationRow {
+  PricedTraffic priced;
+  i64 pp_rank = 0;
+  std::string level{};      // the outermost link that it crosses
+  std::string slowest{};    // the link that decides its time
+  std::string preferred{};  // the link where it belongs
+};
+
+struct StateRow {
+  std::string state;
+  std::string tp, pp, cp, dp, ep;  // "cut", "same", "-"
+  std::string consistent;          // which collective keeps it so
+  std::string critical;            // whether that is on the critical path
+};
+
+struct Worksheet {
+  std::vector<AxisRow> axes;
+  std::vector<CommunicationRow> communication;
+  std::vector<StateRow> states;
+  Outlook outlook;
+  Fullest fullest;
+  std::string words;  // one paragraph
+};
+
+/// The setup has no misfit.
+Worksheet worksheet(const Setup& setup);
+
+/// "8 inside nvlink x 4 across infiniband", "inside nvlink", "one rank".
+std::string placement_text(const Cluster& cluster, const Span& span);
+
+}  // namespace rankwright

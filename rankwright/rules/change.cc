@@ -1,0 +1,198 @@
+#include "rankwright/rules/change.h"
+
+#include <algorithm>
+
+namespace rankwright {
+namespace {
+
+std::string text(bool on) { return on ? "true" : "false"; }
+
+/// Both orders, without the axes on which the mesh is not split, are one.
+bool same_order(const Mesh& mesh, const Order& order) {
+  const auto split = [&](const Order& axes) {
+    std::vector<Axis> kept;
+    for (const Axis axis : axes)
+      if (mesh.degree(axis) > 1) kept.push_back(axis);
+    return kept;
+  };
+  return split(mesh.order) == split(order);
+}
+
+i64 most_experts(const Model& model) {
+  i64 experts = 1;
+  for (const LayerRun& run : model.runs) experts = std::max(experts, run.layer.ffn.experts);
+  return experts;
+}
+
+}  // namespace
+
+Change& Change::add(std::string_view key, std::string value) {
+  edits_.push_back(edit(key, std::move(value)));
+  return *this;
+}
+
+Change& Change::order(const Order& order) {
+  setup_.plan.order = order;
+  return add("parallelism.order", show(order));
+}
+
+Change& Change::degrees(i64 tp, i64 pp, i64 dp) {
+  const Plan before = setup_.plan;
+  setup_ = with_degrees(setup_, tp, pp, dp);
+  if (tp != before.tp) add("parallelism.tp_size", std::to_string(tp));
+  if (pp != before.pp) add("parallelism.pp_size", std::to_string(pp));
+  if (dp != before.dp) add("parallelism.dp_size", std::to_string(dp));
+  return *this;
+}
+
+Change& Change::cp(i64 degree) {
+  setup_.plan.cp = degree;
+  return add("parallelism.cp_size", std::to_string(degree));
+}
+
+Change& Change::experts(i64 ep, i64 etp) {
+  setup_.plan.ep = ep;
+  setup_.plan.etp = etp;
+  add("parallelism.ep_size", std::to_string(ep));
+  return add("parallelism.etp_size", std::to_string(etp));
+}
+
+Change& Change::zero(int stage) {
+  // Gathering parameters early is what sharding does unless the file says otherwise.
+  bool& gather = setup_.plan.overlap.param_gather;
+  if (gather == (setup_.plan.zero >= 1)) gather = stage >= 1;
+  setup_.plan.zero = stage;
+  return add("parallelism.zero_stage", std::to_string(stage));
+}
+
+Change& Change::shard_size(i64 ranks) {
+  setup_.plan.shard_size = ranks;
+  return add("parallelism.shard_size", std::to_string(ranks));
+}
+
+Change& Change::sequence_parallel(bool on) {
+  setup_.plan.sequence_parallel = on;
+  return add("parallelism.sequence_parallel", text(on));
+}
+
+Change& Change::cp_comm(CpComm comm) {
+  setup_.plan.cp_comm = comm;
+  return add("parallelism.cp_comm", std::string(name(comm)));
+}
+
+Change& Change::chunks(i64 chunks, Schedule schedule) {
+  if (setup_.plan.virtual_stages != chunks)
+    add("parallelism.virtual_stages", std::to_string(chunks));
+  setup_.plan.virtual_stages = chunks;
+  setup_.plan.schedule = schedule;
+  return add("parallelism.schedule", std::string(name(schedule)));
+}
+
+Change& Change::microbatch_group(i64 size) {
+  setup_.plan.microbatch_group = size;
+  return add("parallelism.microbatch_group", std::to_string(size));
+}
+
+Change& Change::even_stages() {
+  setup_.plan.stages.clear();
+  setup_.plan.stages = setup_.stages();
+  return add("parallelism.stages", show_layout(setup_.plan.stages));
+}
+
+Change& Change::recompute(Recompute recompute) {
+  setup_.plan.recompute = recompute;
+  setup_.plan.recompute_layers = 0;
+  return add("parallelism.recompute", std::string(name(recompute)));
+}
+
+Change& Change::overlap_grad_reduce(bool on) {
+  setup_.plan.overlap.grad_reduce = on;
+  return add("parallelism.overlap.grad_reduce", text(on));
+}
+
+Change& Change::overlap_param_gather(bool on) {
+  setup_.plan.overlap.param_gather = on;
+  return add("parallelism.overlap.param_gather", text(on));
+}
+
+Change& Change::overlap_tp(bool on) {
+  setup_.plan.overlap.tp = on;
+  return add("parallelism.overlap.tp", text(on));
+}
+
+Change& Change::block_placement() {
+  setup_.plan.placement = {};
+  return add("placement", "block");
+}
+
+Change& Change::microbatches(i64 count) {
+  const std::optional<i64> batch = product({count, setup_.plan.micro_batch, setup_.plan.dp});
+  setup_.job.global_batch = batch.value_or(setup_.job.global_batch);
+  return add("job.global_batch", std::to_string(setup_.job.global_batch));
+}
+
+Change& Change::sequence(i64 tokens) {
+  setup_.job.sequence = tokens;
+  return add("job.sequence", std::to_string(tokens));
+}
+
+Change& Change::param_dtype(Dtype dtype) {
+  setup_.job.param_dtype = dtype;
+  return add("job.param_dtype", std::string(name(dtype)));
+}
+
+bool mends(const Setup& before, const Setup& after, Fault fault, std::span<const Fault> faults) {
+  if (!heals(before, after, Misfit::Why::none) || fault(after)) return false;
+  return std::all_of(faults.begin(), faults.end(),
+                     [&](Fault other) { return !other(after) || other(before); });
+}
+
+std::vector<Edit> first_mend(const Setup& setup, Fault fault, std::span<const Fault> faults,
+                             const std::vector<Change>& changes) {
+  for (const Change& change : changes)
+    if (mends(setup, change.setup(), fault, faults)) return change.edits();
+  return {};
+}
+
+std::vector<Edit> mending_degrees(const Setup& setup, Fault fault, std::span<const Fault> faults,
+                                  const Wanted& wanted) {
+  return other_degrees(setup, Misfit::Why::none, [&](const Setup& after) {
+    return (!wanted || wanted(after)) && mends(setup, after, fault, faults);
+  });
+}
+
+std::vector<Edit> mending_experts(const Setup& setup, Fault fault, std::span<const Fault> faults) {
+  const i64 stated = setup.plan.ep;
+  std::vector<i64> degrees = divisors(most_experts(setup.model));
+  std::stable_sort(degrees.begin(), degrees.end(),
+                   [&](i64 a, i64 b) { return std::abs(a - stated) < std::abs(b - stated); });
+  std::vector<Change> changes;
+  for (const i64 ep : degrees)
+    for (const i64 etp : {setup.plan.etp, i64{1}, setup.plan.tp})
+      changes.push_back(Change(setup).experts(ep, etp));
+  return first_mend(setup, fault, faults, changes);
+}
+
+bool same_order(const Setup& setup, const Order& order) {
+  const MeshPair meshes = setup.plan.meshes();
+  return same_order(meshes.dense, order) &&
+         (!setup.model.sparse() || same_order(meshes.expert, order));
+}
+
+std::optional<i64> undivided_kv_heads(const Model& model, i64 ranks) {
+  for (const LayerRun& run : model.runs) {
+    const Attention& attention = run.layer.attention;
+    if (attention.kind == Attention::Kind::latent || divides(ranks, attention.kv_heads)) continue;
+    return attention.kv_heads;
+  }
+  return std::nullopt;
+}
+
+bool uneven_stages(const Setup& setup) {
+  if (setup.plan.stages.empty() || setup.plan.pp == 1) return false;
+  return setup.plan.stages != even_stages(setup.model.layers(),
+                                          setup.plan.pp * setup.plan.virtual_stages,
+                                          setup.model.mtp_layers);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,86 @@
+// A Change is what somebody may type into a plan file, together with the Setup that comes of it: so
+// that a fix is tried before it is proposed. Faults are what a target's rules call wrong, without
+// the words.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/rules/repair.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+
+/// Whether a setup without misfits breaks one rule.
+using Fault = bool (*)(const Setup&);
+
+/// The check of a rule: its fault, and the words for it.
+template <Fault fault, Finding (*tell)(const Setup&)>
+std::optional<Finding> when(const Subject& subject) {
+  if (!fault(subject.setup)) return std::nullopt;
+  return tell(subject.setup);
+}
+
+/// Edits, and the setup as it would be read with them. Each call adds one edit.
+class Change {
+ public:
+  explicit Change(const Setup& setup) : setup_(setup) {}
+
+  Change& order(const Order& order);
+  Change& degrees(i64 tp, i64 pp, i64 dp);  // only those that differ are edits
+  Change& cp(i64 degree);
+  Change& experts(i64 ep, i64 etp);
+  Change& zero(int stage);
+  Change& shard_size(i64 ranks);
+  Change& sequence_parallel(bool on);
+  Change& cp_comm(CpComm comm);
+  Change& chunks(i64 chunks, Schedule schedule);  // a schedule comes with its chunks
+  Change& microbatch_group(i64 size);
+  Change& even_stages();
+  Change& recompute(Recompute recompute);
+  Change& overlap_grad_reduce(bool on);
+  Change& overlap_param_gather(bool on);
+  Change& overlap_tp(bool on);
+  Change& block_placement();
+  Change& microbatches(i64 count);  // by the global batch
+  Change& sequence(i64 tokens);
+  Change& param_dtype(Dtype dtype);
+
+  const Setup& setup() const { return setup_; }
+  const std::vector<Edit>& edits() const { return edits_; }
+
+ private:
+  Change& add(std::string_view key, std::string value);
+
+  Setup setup_;
+  std::vector<Edit> edits_{};
+};
+
+/// `after` has no new misfit, not `fault`, and none of `faults` that `before` does not have.
+bool mends(const Setup& before, const Setup& after, Fault fault, std::span<const Fault> faults);
+
+/// The edits of the first change that mends; empty where none does.
+std::vector<Edit> first_mend(const Setup& setup, Fault fault, std::span<const Fault> faults,
+                             const std::vector<Change>& changes);
+
+/// Other degrees that mend and satisfy `wanted`: see other_degrees().
+std::vector<Edit> mending_degrees(const Setup& setup, Fault fault, std::span<const Fault> faults,
+                                  const Wanted& wanted = {});
+
+/// ep and etp that mend, nearest to the stated ep: among the divisors of the experts, with experts
+/// whole or cut as the dense layers are.
+std::vector<Edit> mending_experts(const Setup& setup, Fault fault, std::span<const Fault> faults);
+
+/// Whether the plan numbers its ranks as `order` does: axes of degree 1 may stand anywhere.
+bool same_order(const Setup& setup, const Order& order);
+
+/// The first number of key-value heads in the model that `ranks` does not divide; nothing where it
+/// divides all. Latent attention keeps none.
+std::optional<i64> undivided_kv_heads(const Model& model, i64 ranks);
+
+/// Stages that are stated and are not the even split.
+bool uneven_stages(const Setup& setup);
+
+}  // namespace rankwright

@@ -1,0 +1,428 @@
+// RW0501..: what Megatron-LM refuses, or does otherwise than the plan says. What it refuses as any
+// framework would is arithmetic.cc.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Order kAlternateOrder{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+constexpr i64 kVocabUnit = 128;  // --make-vocab-size-divisible-by
+
+bool order(const Setup& s) {
+  return !same_order(s, kDefaultOrder) && !same_order(s, kAlternateOrder);
+}
+
+// Megatron-LM makes the expert groups of dense models too, and asks both meshes for one dp.
+bool meshes(const Setup& s) {
+  return s.plan.pp > 1 && !same_order(s, kDefaultOrder) &&
+         s.plan.tp * s.plan.cp != s.plan.etp * s.plan.ep;
+}
+
+bool layers(const Setup& s) {
+  return !s.reference_model && s.plan.stages.empty() &&
+         !divides(s.plan.pp * s.plan.virtual_stages, s.model.layers());
+}
+
+bool schedule(const Setup& s) {
+  return s.plan.pp > 1 && s.plan.schedule != Schedule::one_f_one_b &&
+         s.plan.schedule != Schedule::interleaved;
+}
+
+bool lonely_chunks(const Setup& s) { return s.plan.virtual_stages > 1 && s.plan.pp == 1; }
+
+bool group(const Setup& s) {
+  return s.plan.virtual_stages > 1 && s.plan.pp > 1 && s.plan.microbatch_group == 0 &&
+         !divides(s.plan.pp, s.microbatches());
+}
+
+bool experts_without_sp(const Setup& s) {
+  return s.model.sparse() && s.plan.tp > 1 && !s.plan.sequence_parallel;
+}
+
+bool param_gather(const Setup& s) {
+  return s.plan.overlap.param_gather && (s.plan.zero == 0 || !s.plan.overlap.grad_reduce);
+}
+
+bool tp_overlap(const Setup& s) {
+  return s.plan.overlap.tp && (s.plan.tp == 1 || !s.plan.sequence_parallel);
+}
+
+bool ulysses_kv(const Setup& s) {
+  return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a &&
+         undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
+}
+
+bool half_experts(const Setup& s) { return s.plan.ep > 1 && s.job.param_dtype == Dtype::fp16; }
+
+/// What it stops at; a fix brings none of these.
+constexpr Fault kFaults[] = {
+    order,        meshes,     layers,     schedule,    lonely_chunks, group, experts_without_sp,
+    param_gather, tp_overlap, ulysses_kv, half_experts};
+
+bool fsdp(const Setup& s) { return s.plan.zero >= 2; }
+
+bool fsdp_pipeline(const Setup& s) { return fsdp(s) && s.plan.pp > 1; }
+
+/// Blackwell is the first generation with fp4 units.
+bool before_blackwell(const Device& device) {
+  return device.vendor == "NVIDIA" && device.fp4 == FlopsPerSecond{};
+}
+
+bool one_connection(const Setup& s) {
+  return (s.plan.tp > 1 || s.plan.cp > 1) && !fsdp(s) && before_blackwell(s.cluster.device);
+}
+
+bool vocabulary(const Setup& s) {
+  return !s.reference_model && !divides(kVocabUnit * s.plan.tp, s.model.vocab);
+}
+
+bool gradients(const Setup& s) {
+  const bool half = s.job.param_dtype == Dtype::bf16 || s.job.param_dtype == Dtype::fp8;
+  return half && s.job.grad_dtype == Dtype::bf16 && s.plan.data_ranks() > 1;
+}
+
+Finding tell_order(const Setup& s) {
+  return {.detail = fmt::format("{} is neither {} nor {}", show(s.plan.order), show(kDefaultOrder),
+                                show(kAlternateOrder)),
+          .key = "parallelism.order",
+          .fix = first_mend(s, order, kFaults,
+                            {Change(s).order(kDefaultOrder), Change(s).order(kAlternateOrder)}),
+          .hint = fmt::format("order: {}", show(kDefaultOrder))};
+}
+
+Finding tell_meshes(const Setup& s) {
+  return {.detail = fmt::format("tp {} x cp {} is not etp {} x ep {}, and pp does not come last",
+                                s.plan.tp, s.plan.cp, s.plan.etp, s.plan.ep),
+          .key = "parallelism.order",
+          .fix = first_mend(s, meshes, kFaults, {Change(s).order(kDefaultOrder)}),
+          .hint = fmt::format("order: {}", show(kDefaultOrder))};
+}
+
+Finding tell_layers(const Setup& s) {
+  const i64 stages = s.plan.pp * s.plan.virtual_stages;
+  const i64 run = s.model.layers() / stages * stages;
+  return {
+      .detail = fmt::format("{} layers of {} on {} stages", s.model.layers(), s.model.name, stages),
+      .key = "parallelism.pp_size",
+      .fix = first_mend(s, layers, kFaults, {Change(s).even_stages()}),
+      .hint = "state the layers of each stage in `stages`",
+      .notes = {fmt::format("rounded down, {} layers would be trained", run)}};
+}
+
+Finding tell_schedule(const Setup& s) {
+  const i64 chunks = s.plan.virtual_stages;
+  const Schedule nearest = chunks > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  return {.detail = std::string(name(s.plan.schedule)),
+          .key = "parallelism.schedule",
+          .fix = first_mend(
+              s, schedule, kFaults,
+              {Change(s).chunks(chunks, nearest), Change(s).chunks(1, Schedule::one_f_one_b)}),
+          .hint = "schedule: 1f1b, or interleaved-1f1b with virtual_stages"};
+}
+
+Finding tell_lonely_chunks(const Setup& s) {
+  return {.detail = fmt::format("virtual_stages {} with pp 1", s.plan.virtual_stages),
+          .key = "parallelism.virtual_stages",
+          .fix = first_mend(s, lonely_chunks, kFaults,
+                            {Change(s).chunks(1, Schedule::one_f_one_b),
+                             Change(s).chunks(1, Schedule::one_f_one_b).even_stages()}),
+          .hint = "virtual_stages: 1"};
+}
+
+/// The smallest group that the microbatches come in, else as many microbatches as go.
+std::vector<Edit> other_group(const Setup& s) {
+  const i64 m = s.microbatches();
+  std::vector<Change> changes;
+  for (i64 size = s.plan.pp; size <= std::min(m, 2 * s.plan.pp); ++size)
+    changes.push_back(Change(s).microbatch_group(size));
+  changes.push_back(Change(s).microbatch_group(m));
+  changes.push_back(Change(s).microbatches(round_up(m, s.plan.pp)));
+  return first_mend(s, group, kFaults, changes);
+}
+
+Finding tell_group(const Setup& s) {
+  return {.detail = fmt::format("{} microbatches are not a multiple of pp {}",
+                                count(s.microbatches()), s.plan.pp),
+          .key = "job.global_batch",
+          .fix = other_group(s),
+          .hint = "a global_batch with a multiple of pp microbatches"};
+}
+
+Finding tell_experts_without_sp(const Setup& s) {
+  return {.detail = fmt::format("{} has experts, tp {} and no sequence parallelism", s.model.name,
+                                s.plan.tp),
+          .key = "parallelism.sequence_parallel",
+          .fix = first_mend(s, experts_without_sp, kFaults, {Change(s).sequence_parallel(true)}),
+          .hint = "sequence_parallel: true, with a sequence that tp divides"};
+}
+
+Finding tell_param_gather(const Setup& s) {
+  return {.detail = s.plan.zero == 0 ? "overlap.param_gather with zero_stage 0"
+                                     : "overlap.param_gather without overlap.grad_reduce",
+          .key = "parallelism.overlap.param_gather",
+          .fix = first_mend(s, param_gather, kFaults, {Change(s).overlap_param_gather(false)}),
+          .hint = "overlap.param_gather: false"};
+}
+
+Finding tell_tp_overlap(const Setup& s) {
+  std::vector<Change> changes{Change(s).overlap_tp(false)};
+  if (s.plan.tp > 1) changes.insert(changes.begin(), Change(s).sequence_parallel(true));
+  return {.detail = s.plan.tp == 1 ? "with tp 1 there is nothing to overlap, and no sequence "
+                                     "parallelism"
+                                   : "sequence_parallel is off",
+          .key = "parallelism.overlap.tp",
+          .fix = first_mend(s, tp_overlap, kFaults, changes),
+          .hint = "overlap.tp: false"};
+}
+
+Finding tell_fsdp_pipeline(const Setup& s) {
+  return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
+          .key = "parallelism.zero_stage",
+          .fix = first_mend(s, fsdp_pipeline, kFaults, {Change(s).zero(1)})};
+}
+
+Finding tell_one_connection(const Setup& s) {
+  return {
+      .detail = fmt::format("tp {} and cp {} on {}", s.plan.tp, s.plan.cp, s.cluster.device.name),
+      .key = s.plan.tp > 1 ? "parallelism.tp_size" : "parallelism.cp_size",
+      .hint = "export CUDA_DEVICE_MAX_CONNECTIONS=1"};
+}
+
+Finding tell_many_connections(const Setup& s) {
+  return {.detail = fmt::format("zero_stage {} is Megatron-FSDP", s.plan.zero),
+          .key = "parallelism.zero_stage",
+          .hint = "unset CUDA_DEVICE_MAX_CONNECTIONS"};
+}
+
+Finding tell_ulysses_kv(const Setup& s) {
+  const i64 ranks = s.plan.tp * s.plan.cp;
+  return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
+                                s.plan.tp, s.plan.cp, ranks,
+                                undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
+          .key = "parallelism.cp_comm",
+          .fix = first_mend(s, ulysses_kv, kFaults, {Change(s).cp_comm(CpComm::p2p)}),
+          .hint = "cp_comm: p2p"};
+}
+
+Finding tell_vocabulary(const Setup& s) {
+  const i64 padded = round_up(s.model.vocab, kVocabUnit * s.plan.tp);
+  return {.detail = fmt::format("{} rows become {}: {} more, to a multiple of 128 x tp {}",
+                                count(s.model.vocab), count(padded), count(padded - s.model.vocab),
+                                s.plan.tp),
+          .key = "model"};
+}
+
+Finding tell_gradients(const Setup& s) {
+  return {
+      .detail = s.left_open("job.grad_dtype") ? "grad_dtype was left open and taken as bf16"
+                                              : "grad_dtype is bf16",
+      .key = "job.grad_dtype",
+      .hint = "grad_dtype: fp32 to count what Megatron-LM does, or --grad-reduce-in-bf16 there"};
+}
+
+Finding tell_half_experts(const Setup& s) {
+  return {.detail = fmt::format("ep {} with param_dtype fp16", s.plan.ep),
+          .key = "job.param_dtype",
+          .fix = first_mend(s, half_experts, kFaults, {Change(s).param_dtype(Dtype::bf16)}),
+          .hint = "param_dtype: bf16"};
+}
+
+constexpr Rule::When kSound = Rule::When::without_misfits;
+
+constexpr Rule kRules[] = {
+    {{"RW0501", Severity::error, "Megatron-LM cannot number the ranks in this order",
+      "It knows two orders: tp-cp-ep-dp-pp, and with --use-tp-pp-dp-mapping tp-cp-ep-pp-dp. Axes "
+      "of "
+      "degree 1 may stand anywhere.",
+      "Use one of the two; what else was wanted is a matter of the placement.",
+      "Megatron-LM core/parallel_state.py, initialize_model_parallel",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, order: dp-tp-cp-ep-pp}\n"},
+     Target::megatron,
+     kSound,
+     when<order, tell_order>},
+    {{"RW0502", Severity::error, "with pp before dp Megatron-LM wants tp x cp = etp x ep",
+      "It makes the expert groups of every model, and unless pp comes last it asks for the same dp "
+      "in both meshes. Context parallelism on a dense model breaks that: the expert mesh has no "
+      "cp.",
+      "Put pp last in the order.", "Megatron-LM core/parallel_state.py, initialize_model_parallel",
+      "world_size: 32\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, cp_size: 2, pp_size: 4, dp_size: 2, order: tp-cp-ep-pp-dp}\n"},
+     Target::megatron,
+     kSound,
+     when<meshes, tell_meshes>},
+    {{"RW0503", Severity::error, "Megatron-LM does not split these layers by itself",
+      "Without a layout every stage gets layers / (pp x virtual_stages), rounded down. Some paths "
+      "check the remainder and some have not: 80 layers have run as 64, and 30 as 28, without a "
+      "word.",
+      "State the split: `stages` becomes --pipeline-model-parallel-layout, from core 0.13 on.",
+      "Megatron-LM issues 468 and 1304; training/arguments.py, validate_args",
+      "world_size: 16\n"
+      "model: megatron-3.6b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2}\n"
+      "job: {sequence: 2048}\n"},
+     Target::megatron,
+     kSound,
+     when<layers, tell_layers>},
+    {{"RW0504", Severity::error, "Megatron-LM does not have this schedule",
+      "It runs 1F1B, and interleaved 1F1B with virtual stages: no GPipe, no zero bubble, no "
+      "DualPipe.",
+      "Use 1f1b, or interleaved-1f1b with virtual_stages.",
+      "Megatron-LM core/pipeline_parallel/schedules.py; pull request 5254 (DualPipe) was closed",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1}\n"},
+     Target::megatron,
+     kSound,
+     when<schedule, tell_schedule>},
+    {{"RW0505", Severity::error, "Megatron-LM interleaves microbatches in groups of pp",
+      "A group has from pp to all microbatches, and what is left for the last one is nothing or at "
+      "least pp. The default group is pp, so pp has to divide the microbatches.",
+      "State microbatch_group, or choose a batch with a multiple of pp microbatches.",
+      "Megatron-LM core/pipeline_parallel/schedules.py, "
+      "forward_backward_pipelining_with_interleaving",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2}\n"
+      "job: {global_batch: 20}\n"},
+     Target::megatron,
+     kSound,
+     when<group, tell_group>},
+    {{"RW0506", Severity::error, "Megatron-LM takes virtual stages only with a pipeline",
+      "Interleaving shrinks the bubble between pp ranks; with one there is none.",
+      "Leave virtual_stages out.", "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 8, dp_size: 1, virtual_stages: 2}\n"},
+     Target::megatron,
+     kSound,
+     when<lonely_chunks, tell_lonely_chunks>},
+    {{"RW0507", Severity::error,
+      "Megatron-LM trains experts under tp only with sequence parallelism",
+      "Without it every tp rank would route all tokens. The MoE layer raises in its first training "
+      "step, whatever ep is.",
+      "Set sequence_parallel: true.",
+      "Megatron-LM core/transformer/moe/moe_layer.py, as logs of 2026 quote it; "
+      "core/model_parallel_config.py warns",
+      "world_size: 8\n"
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
+      "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
+      "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4, sequence_parallel: false}\n"},
+     Target::megatron,
+     kSound,
+     when<experts_without_sp, tell_experts_without_sp>},
+    {{"RW0508", Severity::error, "Megatron-LM cannot gather parameters early here",
+      "--overlap-param-gather needs the distributed optimizer, since nothing else gathers "
+      "parameters, and --overlap-grad-reduce.",
+      "Turn overlap.param_gather off, or zero_stage and overlap.grad_reduce on.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 0, overlap: {param_gather: true}}\n"},
+     Target::megatron,
+     kSound,
+     when<param_gather, tell_param_gather>},
+    {{"RW0509", Severity::error, "Megatron-LM overlaps tp only with sequence parallelism",
+      "--tp-comm-overlap pipelines the all-gathers and reduce-scatters that sequence parallelism "
+      "makes of the all-reduces. With tp 1 sequence parallelism is off.",
+      "Set sequence_parallel: true, or overlap.tp: false.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 4, dp_size: 2, sequence_parallel: false, overlap: {tp: true}}\n"},
+     Target::megatron,
+     kSound,
+     when<tp_overlap, tell_tp_overlap>},
+    {{"RW0510", Severity::warning, "Megatron-FSDP with a pipeline is not documented",
+      "Stages 2 and 3 are Megatron-FSDP. Its pages name tensor, expert and context parallelism and "
+      "not the pipeline; a script of NVIDIA's calls the two mutually exclusive. Nothing was seen "
+      "that refuses them.",
+      "Use zero_stage: 1, the distributed optimizer.",
+      "Megatron-LM docs, custom_fsdp; pull requests 6081 (merged) and 6486 (open)",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 3}\n"},
+     Target::megatron,
+     kSound,
+     when<fsdp_pipeline, tell_fsdp_pipeline>},
+    {{"RW0511", Severity::note, "Megatron-LM wants CUDA_DEVICE_MAX_CONNECTIONS=1 here",
+      "Before Blackwell one queue to the device keeps collectives of tp and cp in front of the "
+      "kernels that they overlap with. Megatron-LM refuses to start without it.",
+      "Set it in the environment of every rank.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 4, dp_size: 2}\n"},
+     Target::megatron,
+     kSound,
+     when<one_connection, tell_one_connection>},
+    {{"RW0512", Severity::note, "Megatron-FSDP refuses CUDA_DEVICE_MAX_CONNECTIONS=1",
+      "With one queue its gathers could not run beside the computation.",
+      "Take the variable out of the environment.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 1, dp_size: 8, zero_stage: 3}\n"},
+     Target::megatron,
+     kSound,
+     when<fsdp, tell_many_connections>},
+    {{"RW0513", Severity::error,
+      "all-to-all context parallelism does not divide the key-value heads",
+      "TransformerEngine trades sequence for heads, queries and keys alike: after tp has cut them, "
+      "cp has to divide the key-value heads too.",
+      "Use cp_comm: p2p, or lower cp_size.",
+      "TransformerEngine's attention with a2a, AttnFuncWithCPAndQKVOA2A",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 4, cp_size: 4, dp_size: 1, cp_comm: a2a}\n"},
+     Target::megatron,
+     kSound,
+     when<ulysses_kv, tell_ulysses_kv>},
+    {{"RW0514", Severity::note, "Megatron-LM pads the vocabulary",
+      "The embedding and the output head get rows until 128 x tp divides them, so that tp cuts "
+      "them "
+      "evenly and the matmuls are well shaped. They cost memory and work; a checkpoint of another "
+      "tp may have other shapes.",
+      "Nothing needs doing; --make-vocab-size-divisible-by sets the 128.",
+      "Megatron-LM training/tokenizer, vocab_size_with_padding",
+      "world_size: 8\n"
+      "model: gpt2\n"
+      "parallelism: {tp_size: 4, dp_size: 2}\n"
+      "job: {sequence: 1024}\n"},
+     Target::megatron,
+     kSound,
+     when<vocabulary, tell_vocabulary>},
+    {{"RW0515", Severity::note, "Megatron-LM reduces gradients in fp32",
+      "With --bf16 it accumulates and reduces gradients in fp32 unless --grad-reduce-in-bf16 is "
+      "given: 2 bytes a parameter more, and twice the data-parallel traffic.",
+      "Set job.grad_dtype: fp32, or pass the flag.", "Megatron-LM training/arguments.py",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 1, dp_size: 8}\n"
+      "job: {grad_dtype: bf16}\n"},
+     Target::megatron,
+     kSound,
+     when<gradients, tell_gradients>},
+    {{"RW0516", Severity::error, "Megatron-LM has no expert parallelism in fp16",
+      "It refuses --fp16 with an expert degree above 1.", "Train in bf16.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
+      "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
+      "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4}\n"
+      "job: {param_dtype: fp16}\n"},
+     Target::megatron,
+     kSound,
+     when<half_experts, tell_half_experts>},
+};
+
+}  // namespace
+
+std::span<const Rule> megatron_rules() { return kRules; }
+
+}  // namespace rankwright

@@ -1,0 +1,135 @@
+// The whole table at once: every row that is ever added has a page that reads well, an example that
+// breaks it, and fixes that heal.
+#include "rankwright/rules/rule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "rankwright/rules/typing.h"
+
+namespace rankwright {
+namespace {
+
+using typing::codes;
+using typing::diagnose;
+using typing::show;
+using typing::typed;
+
+Diagnostics found_in_example(const Rule& rule) {
+  return diagnose(std::string(rule.page.example), rule.target);
+}
+
+TEST(EveryRule, HasACodeOfATopic) {
+  const std::regex code("RW0[1-6][0-9][0-9]");
+  for (const Rule* rule : rules())
+    EXPECT_TRUE(std::regex_match(std::string(rule->page.code), code)) << rule->page.code;
+}
+
+TEST(EveryRule, IsExplainedInSentences) {
+  for (const Rule* rule : rules()) {
+    const Page& page = rule->page;
+    EXPECT_FALSE(page.title.empty()) << page.code;
+    EXPECT_FALSE(page.title.ends_with('.')) << page.code;
+    EXPECT_TRUE(page.why.ends_with('.')) << page.code;
+    EXPECT_TRUE(page.remedy.ends_with('.')) << page.code;
+    EXPECT_TRUE(rule->target == Target::any || !page.source.empty()) << page.code;
+  }
+}
+
+TEST(EveryRule, IsFoundByItsCode) {
+  for (const Rule* rule : rules()) EXPECT_EQ(find_page(rule->page.code), &rule->page);
+}
+
+TEST(EveryRule, HasAnExampleThatCanBeRead) {
+  for (const Rule* rule : rules()) {
+    const std::string example(rule->page.example);
+    const PlanFile file = read_plan(example, "example.yaml", read_file);
+    EXPECT_FALSE(has_errors(file.findings)) << rule->page.code << "\n" << show(file.findings);
+  }
+}
+
+TEST(EveryRule, IsBrokenByItsExample) {
+  for (const Rule* rule : rules()) {
+    const Page& page = rule->page;
+    const Diagnostics all = found_in_example(*rule);
+    const auto mine = std::find_if(all.begin(), all.end(),
+                                   [&](const Diagnostic& d) { return d.code == page.code; });
+    ASSERT_NE(mine, all.end()) << page.code << "\n" << show(all);
+    EXPECT_EQ(mine->severity, page.severity);
+    EXPECT_EQ(mine->message, page.title);
+    EXPECT_FALSE(mine->detail.empty()) << page.code;
+    EXPECT_FALSE(mine->key.empty()) << page.code;
+    EXPECT_TRUE(page.severity != Severity::error || !help(*mine).empty()) << page.code;
+  }
+}
+
+TEST(EveryRule, IsTheOnlyErrorOfItsExample) {
+  // Whether it fits in memory is another question: examples are about one rule at a time.
+  for (const Rule* rule : rules())
+    for (const Diagnostic& d : found_in_example(*rule)) {
+      const bool other = d.severity == Severity::error && d.code != rule->page.code;
+      EXPECT_TRUE(!other || d.code.starts_with("RW02"))
+          << "in the example of " << rule->page.code << ": " << d.code << ": " << d.detail;
+    }
+}
+
+TEST(EveryRule, HealsByItsFix) {
+  for (const Rule* rule : rules()) {
+    const std::string example(rule->page.example);
+    const Diagnostics before = found_in_example(*rule);
+    for (const Diagnostic& d : before) {
+      if (d.fix.empty()) continue;
+      const std::string fixed = typed(example, d.fix);
+      EXPECT_EQ(typing::unhealed(before, diagnose(fixed, rule->target), d.code), "")
+          << d.code << " in the example of " << rule->page.code << " with:\n"
+          << fixed;
+    }
+  }
+}
+
+TEST(EveryRule, IsSilentForOtherTargets) {
+  for (const Rule* rule : rules()) {
+    const Diagnostics general = diagnose(std::string(rule->page.example), Target::any);
+    EXPECT_EQ(codes(general).contains(std::string(rule->page.code)), rule->target == Target::any)
+        << rule->page.code;
+  }
+}
+
+TEST(Rules, HaveCodesThatAscendWithinATopicAndAreUnique) {
+  std::set<std::string_view> seen;
+  const Rule* last = nullptr;
+  for (const Rule* rule : rules()) {
+    EXPECT_TRUE(seen.insert(rule->page.code).second) << rule->page.code;
+    const bool same_topic = last && last->target == rule->target &&
+                            last->page.code.substr(0, 4) == rule->page.code.substr(0, 4);
+    EXPECT_TRUE(!same_topic || last->page.code < rule->page.code) << rule->page.code;
+    last = rule;
+  }
+}
+
+TEST(Rules, OfATargetHaveTheirOwnRange) {
+  for (const Rule* rule : rules())
+    EXPECT_EQ(rule->target != Target::any, rule->page.code.starts_with("RW05")) << rule->page.code;
+}
+
+TEST(Targets, AreFoundByTheirNames) {
+  for (const TargetRow& row : targets()) EXPECT_EQ(find_target(row.name), &row);
+  EXPECT_EQ(find_target("any"), nullptr);
+  EXPECT_EQ(find_target(""), nullptr);
+}
+
+TEST(Lint, FindsNothingWrongWithASoundPlan) {
+  for (const TargetRow& row : targets())
+    EXPECT_FALSE(
+        has_errors(diagnose("world_size: 8\n"
+                            "model: tinyllama-1.1b\n"
+                            "parallelism: {dp_size: 8, zero_stage: 0}\n",
+                            row.target)))
+        << row.name;
+}
+
+}  // namespace
+}  // namespace rankwright

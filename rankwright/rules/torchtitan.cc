@@ -1,0 +1,479 @@
+// RW0521..: what torchtitan and the pipeline schedules of torch refuse, or do otherwise than the
+// plan says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+bool pipelined(const Setup& s) { return s.plan.pp > 1; }
+
+bool single_stage(Schedule schedule) { return row(schedule).max_chunks == 1; }
+
+bool zero_bubble(Schedule schedule) {
+  return schedule == Schedule::interleaved_zb || schedule == Schedule::zb_v ||
+         schedule == Schedule::dualpipe_v;
+}
+
+/// Of torch's classes those that walk the chunks in rounds of about pp microbatches.
+bool in_rounds(const Setup& s) {
+  return pipelined(s) &&
+         (s.plan.schedule == Schedule::interleaved || s.plan.schedule == Schedule::interleaved_zb);
+}
+
+i64 rounds(const Setup& s) { return std::max<i64>(1, s.microbatches() / s.plan.pp); }
+
+/// dp_shard x cp: the ranks that FSDP shards over, on which experts are spread.
+i64 shard_ranks(const Plan& plan) { return plan.zero == 0 ? plan.cp : plan.shards(); }
+
+bool kv_heads(const Setup& s) { return undivided_kv_heads(s.model, s.plan.tp).has_value(); }
+
+bool order(const Setup& s) { return !same_order(s, kDefaultOrder); }
+
+bool schedule(const Setup& s) {
+  const Schedule which = s.plan.schedule;
+  return pipelined(s) &&
+         (which == Schedule::zb_h1 || which == Schedule::zb_2p || which == Schedule::dualpipe);
+}
+
+bool few_microbatches(const Setup& s) {
+  return pipelined(s) && single_stage(s.plan.schedule) && s.microbatches() < s.plan.pp;
+}
+
+bool few_for_dualpipe(const Setup& s) {
+  return pipelined(s) && s.plan.schedule == Schedule::dualpipe_v &&
+         s.microbatches() < 2 * s.plan.pp;
+}
+
+bool uneven_rounds(const Setup& s) { return in_rounds(s) && !divides(rounds(s), s.microbatches()); }
+
+bool zero_one(const Setup& s) { return s.plan.zero == 1 && s.plan.data_ranks() > 1; }
+
+bool plain_dp(const Setup& s) {
+  return s.plan.zero == 0 && s.plan.dp > 1 && s.plan.cp == 1 && s.plan.dp != s.plan.ranks();
+}
+
+bool sequence(const Setup& s) { return !divides(2 * s.plan.tp * s.plan.cp, s.job.sequence); }
+
+bool expert_degrees(const Setup& s) {
+  const Plan& p = s.plan;
+  if (p.ep == 1) return false;
+  const i64 sharded = shard_ranks(p);
+  const bool whole = p.etp == 1 && divides(p.cp * p.tp, p.ep) && divides(p.ep, sharded * p.tp);
+  const bool cut = p.etp == p.tp && divides(p.cp, p.ep) && divides(p.ep, sharded);
+  return !whole && !cut;
+}
+
+bool few_expert_ranks(const Setup& s) { return s.model.sparse() && s.plan.ep < s.plan.tp; }
+
+bool ulysses_kv(const Setup& s) {
+  return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a &&
+         undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
+}
+
+bool tied(const Setup& s) { return pipelined(s) && s.model.tied; }
+
+bool mtp(const Setup& s) { return pipelined(s) && s.model.mtp_layers > 0; }
+
+/// What it stops at; a fix brings none of these.
+constexpr Fault kFaults[] = {
+    kv_heads, order,    schedule,       few_microbatches, few_for_dualpipe, uneven_rounds, zero_one,
+    plain_dp, sequence, expert_degrees, few_expert_ranks, ulysses_kv,       tied,          mtp};
+
+bool idle_stages(const Setup& s) {
+  return pipelined(s) && !single_stage(s.plan.schedule) && !few_for_dualpipe(s) &&
+         s.microbatches() < s.plan.pp * s.plan.virtual_stages;
+}
+
+bool fixed_group(const Setup& s) {
+  return in_rounds(s) && s.plan.microbatch_group != 0 && !uneven_rounds(s) &&
+         s.plan.microbatch_group != s.microbatches() / rounds(s);
+}
+
+bool sharded_by_cp(const Setup& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
+
+bool without_sp(const Setup& s) { return s.plan.tp > 1 && !s.plan.sequence_parallel; }
+
+bool recompute(const Setup& s) {
+  return pipelined(s) && zero_bubble(s.plan.schedule) && s.plan.recompute == Recompute::full;
+}
+
+Finding tell_kv_heads(const Setup& s) {
+  return {.detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
+                                undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
+          .key = "parallelism.tp_size",
+          .fix = mending_degrees(s, kv_heads, kFaults),
+          .hint = "a tp_size that divides the key-value heads"};
+}
+
+Finding tell_order(const Setup& s) {
+  return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(kDefaultOrder)),
+          .key = "parallelism.order",
+          .fix = first_mend(s, order, kFaults, {Change(s).order(kDefaultOrder)}),
+          .hint = fmt::format("order: {}", show(kDefaultOrder))};
+}
+
+Finding tell_schedule(const Setup& s) {
+  const i64 enough = std::max(s.microbatches(), s.plan.pp);
+  return {.detail = std::string(name(s.plan.schedule)),
+          .key = "parallelism.schedule",
+          .fix = first_mend(s, schedule, kFaults,
+                            {Change(s).chunks(1, Schedule::one_f_one_b),
+                             Change(s).chunks(1, Schedule::one_f_one_b).microbatches(enough)}),
+          .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
+}
+
+/// So many microbatches, or the next larger multiple of pp.
+std::vector<Edit> more_microbatches(const Setup& s, Fault fault, i64 wanted) {
+  return first_mend(
+      s, fault, kFaults,
+      {Change(s).microbatches(wanted), Change(s).microbatches(round_up(wanted, s.plan.pp))});
+}
+
+Finding tell_few_microbatches(const Setup& s) {
+  return {.detail = fmt::format("{} for {} stages",
+                                plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
+          .key = "job.global_batch",
+          .fix = more_microbatches(s, few_microbatches, s.plan.pp),
+          .hint = "a larger global_batch, or a smaller pp_size"};
+}
+
+Finding tell_few_for_dualpipe(const Setup& s) {
+  return {.detail = fmt::format("{} for 2 x pp {} stages",
+                                plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
+          .key = "job.global_batch",
+          .fix = more_microbatches(s, few_for_dualpipe, 2 * s.plan.pp),
+          .hint = "a larger global_batch, or a smaller pp_size"};
+}
+
+Finding tell_idle_stages(const Setup& s) {
+  const i64 stages = s.plan.pp * s.plan.virtual_stages;
+  return {.detail = fmt::format("{} for {} stages",
+                                plural(s.microbatches(), "microbatch", "microbatches"), stages),
+          .key = "job.global_batch",
+          .fix = more_microbatches(s, idle_stages, stages)};
+}
+
+Finding tell_uneven_rounds(const Setup& s) {
+  return {.detail = fmt::format("{} microbatches do not come in {} equal rounds",
+                                count(s.microbatches()), count(rounds(s))),
+          .key = "job.global_batch",
+          .fix = more_microbatches(s, uneven_rounds, round_up(s.microbatches(), s.plan.pp)),
+          .hint = "a global_batch with a multiple of pp microbatches"};
+}
+
+Finding tell_fixed_group(const Setup& s) {
+  const i64 each = s.microbatches() / rounds(s);
+  return {.detail = fmt::format("microbatch_group {}, but torch takes {} in a round",
+                                count(s.plan.microbatch_group), count(each)),
+          .key = "parallelism.microbatch_group",
+          .fix = first_mend(s, fixed_group, kFaults, {Change(s).microbatch_group(each)})};
+}
+
+Finding tell_zero_one(const Setup& s) {
+  return {.detail = fmt::format("zero_stage 1 over {} data ranks", s.plan.data_ranks()),
+          .key = "parallelism.zero_stage",
+          .fix = first_mend(s, zero_one, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .hint = "zero_stage: 2 or 3"};
+}
+
+Finding tell_plain_dp(const Setup& s) {
+  return {.detail = fmt::format("zero_stage 0 and dp {} beside tp {} and pp {}", s.plan.dp,
+                                s.plan.tp, s.plan.pp),
+          .key = "parallelism.zero_stage",
+          .fix = first_mend(s, plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .hint = "zero_stage: 2 or 3"};
+}
+
+Finding tell_sharded_by_cp(const Setup& s) {
+  return {.detail = fmt::format("zero_stage 0 with cp {}", s.plan.cp),
+          .key = "parallelism.zero_stage",
+          .fix = first_mend(s, sharded_by_cp, kFaults, {Change(s).zero(2), Change(s).zero(3)})};
+}
+
+Finding tell_sequence(const Setup& s) {
+  const i64 unit = 2 * s.plan.tp * s.plan.cp;
+  return {
+      .detail = fmt::format("2 x tp {} x cp {} = {} does not divide the sequence of {} tokens",
+                            s.plan.tp, s.plan.cp, count(unit), count(s.job.sequence)),
+      .key = "job.sequence",
+      .fix = first_mend(s, sequence, kFaults, {Change(s).sequence(round_up(s.job.sequence, unit))}),
+      .hint = "a sequence that 2 x tp x cp divides"};
+}
+
+Finding tell_expert_degrees(const Setup& s) {
+  return {.detail = fmt::format("ep {} with etp {}, tp {}, cp {} and {} sharding ranks", s.plan.ep,
+                                s.plan.etp, s.plan.tp, s.plan.cp, shard_ranks(s.plan)),
+          .key = "parallelism.ep_size",
+          .fix = mending_experts(s, expert_degrees, kFaults),
+          .hint = "etp_size: 1 and an ep_size that tp x cp divides"};
+}
+
+Finding tell_few_expert_ranks(const Setup& s) {
+  return {.detail = fmt::format("ep {} is smaller than tp {}", s.plan.ep, s.plan.tp),
+          .key = "parallelism.ep_size",
+          .fix = mending_experts(s, few_expert_ranks, kFaults),
+          .hint = "an ep_size of at least tp_size"};
+}
+
+Finding tell_ulysses_kv(const Setup& s) {
+  const i64 ranks = s.plan.tp * s.plan.cp;
+  return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
+                                s.plan.tp, s.plan.cp, ranks,
+                                undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
+          .key = "parallelism.cp_comm",
+          .fix = first_mend(s, ulysses_kv, kFaults, {Change(s).cp_comm(CpComm::all_gather)}),
+          .hint = "cp_comm: all_gather"};
+}
+
+Finding tell_without_sp(const Setup& s) {
+  return {.detail = fmt::format("sequence_parallel is off with tp {}", s.plan.tp),
+          .key = "parallelism.sequence_parallel",
+          .fix = first_mend(s, without_sp, kFaults, {Change(s).sequence_parallel(true)})};
+}
+
+std::vector<Edit> no_pipeline(const Setup& s, Fault fault) {
+  return mending_degrees(s, fault, kFaults, [](const Setup& after) { return after.plan.pp == 1; });
+}
+
+Finding tell_tied(const Setup& s) {
+  return {.detail = fmt::format("{} ties its embeddings, and pp is {}", s.model.name, s.plan.pp),
+          .key = "parallelism.pp_size",
+          .fix = no_pipeline(s, tied),
+          .hint = "pp_size: 1"};
+}
+
+Finding tell_mtp(const Setup& s) {
+  return {.detail = fmt::format("{} has {}, and pp is {}", s.model.name,
+                                plural(s.model.mtp_layers, "MTP module", "MTP modules"), s.plan.pp),
+          .key = "parallelism.pp_size",
+          .fix = no_pipeline(s, mtp),
+          .hint = "pp_size: 1"};
+}
+
+Finding tell_recompute(const Setup& s) {
+  return {.detail = fmt::format("recompute: full with {}", name(s.plan.schedule)),
+          .key = "parallelism.recompute",
+          .hint = "recompute: selective, or schedule: interleaved-1f1b"};
+}
+
+constexpr Rule::When kSound = Rule::When::without_misfits;
+
+constexpr Rule kRules[] = {
+    {{"RW0521", Severity::error, "torchtitan wants whole key-value heads on every tp rank",
+      "It cuts the key and value projections over tp and repeats no head, so tp has to divide the "
+      "key-value heads.",
+      "Use a tp_size that divides them, or Megatron-LM, which repeats heads.",
+      "torchtitan main config/validation.py, for a fused qkv projection; v0.2.2 was not seen to "
+      "check",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 16, dp_size: 1}\n"},
+     Target::torchtitan,
+     kSound,
+     when<kv_heads, tell_kv_heads>},
+    {{"RW0522", Severity::error, "torchtitan numbers ranks in one order only",
+      "Its device mesh is pp, dp_replicate, dp_shard, cp, tp with tp innermost; no setting changes "
+      "it.",
+      "Use the default order; what else was wanted is a matter of the placement.",
+      "torchtitan distributed/parallel_dims.py",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, order: tp-pp-dp, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<order, tell_order>},
+    {{"RW0523", Severity::error, "torch does not have this schedule",
+      "torch.distributed.pipelining has GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
+      "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV; others have to be given as a CSV file.",
+      "Use zb-v or interleaved-zb for a zero bubble, dualpipe-v for DualPipe.",
+      "torch/distributed/pipelining/schedules.py, get_schedule_class",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<schedule, tell_schedule>},
+    {{"RW0524", Severity::error, "there are fewer microbatches than stages",
+      "torch raises for GPipe and 1F1B. Older versions ran, and such a run was reported to hang.",
+      "Use a larger global_batch or smaller microbatches, or fewer stages.",
+      "torch/distributed/pipelining/schedules.py, PipelineScheduleSingle; torchtitan issue 775",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 2}\n"
+      "job: {global_batch: 4}\n"},
+     Target::torchtitan,
+     kSound,
+     when<few_microbatches, tell_few_microbatches>},
+    {{"RW0525", Severity::error, "DualPipeV needs a microbatch for each of its stages",
+      "It feeds the pipeline from both ends of the V, so torch asks for 2 x pp microbatches.",
+      "Use a larger global_batch, or smaller microbatches.",
+      "torch/distributed/pipelining/schedules.py, ScheduleDualPipeV",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: dualpipe-v, "
+      "zero_stage: 2}\n"
+      "job: {global_batch: 8}\n"},
+     Target::torchtitan,
+     kSound,
+     when<few_for_dualpipe, tell_few_for_dualpipe>},
+    {{"RW0526", Severity::warning, "there are fewer microbatches than chunks in the pipeline",
+      "torchtitan warns and runs: some stages are idle at any time.",
+      "Use a larger global_batch, or smaller microbatches.",
+      "torchtitan distributed/pipeline_parallel.py, build_pipeline_schedule",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, zero_stage: 2}\n"
+      "job: {global_batch: 8}\n"},
+     Target::torchtitan,
+     kSound,
+     when<idle_stages, tell_idle_stages>},
+    {{"RW0527", Severity::error, "the microbatches do not come in equal rounds",
+      "Interleaved schedules of torch take max(1, microbatches div pp) rounds, which have to be of "
+      "one size: with pp 4, 10 microbatches go and 9 or 11 do not.",
+      "Use a multiple of pp.", "torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, zero_stage: 2}\n"
+      "job: {global_batch: 18}\n"},
+     Target::torchtitan,
+     kSound,
+     when<uneven_rounds, tell_uneven_rounds>},
+    {{"RW0528", Severity::warning, "torch chooses the group of microbatches itself",
+      "It runs microbatches div rounds of them through a chunk before the next; microbatch_group "
+      "has no counterpart there.",
+      "State what torch does, or leave the key out.",
+      "torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, microbatch_group: 8, "
+      "zero_stage: 2}\n"
+      "job: {global_batch: 32}\n"},
+     Target::torchtitan,
+     kSound,
+     when<fixed_group, tell_fixed_group>},
+    {{"RW0529", Severity::error, "torchtitan has no ZeRO-1",
+      "FSDP2 shards parameters, gradients and optimizer together. Kept gathered after forward, as "
+      "under a pipeline, they are like ZeRO-2; resharded, ZeRO-3.",
+      "Use zero_stage: 2 (fsdp_reshard_after_forward = never) or 3 (always).",
+      "torchtitan distributed/fsdp.py",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 1}\n"},
+     Target::torchtitan,
+     kSound,
+     when<zero_one, tell_zero_one>},
+    {{"RW0530", Severity::error, "torchtitan does not combine plain data parallelism",
+      "Replicas without sharding are DDP, and DDP is refused beside tp or pp.",
+      "Shard: zero_stage 2 or 3.", "torchtitan models/llama3/infra/parallelize.py",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 0}\n"},
+     Target::torchtitan,
+     kSound,
+     when<plain_dp, tell_plain_dp>},
+    {{"RW0531", Severity::warning, "context parallelism turns sharding on",
+      "torchtitan shards over dp_shard x cp, and FSDP is on as soon as that is above 1: "
+      "parameters are not replicated as the plan says.",
+      "State the zero_stage that runs.", "torchtitan distributed/parallel_dims.py, fsdp_enabled",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 4, cp_size: 2, dp_size: 1, zero_stage: 0}\n"},
+     Target::torchtitan,
+     kSound,
+     when<sharded_by_cp, tell_sharded_by_cp>},
+    {{"RW0532", Severity::error, "torchtitan wants 2 x tp x cp to divide the sequence",
+      "v0.2.2 asks for the product, with or without context parallelism.", "Pad the sequence.",
+      "torchtitan distributed/parallel_dims.py, seq_len_divisor",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 8, dp_size: 1}\n"
+      "job: {sequence: 4104}\n"},
+     Target::torchtitan,
+     kSound,
+     when<sequence, tell_sequence>},
+    {{"RW0533", Severity::error, "torchtitan cannot spread the experts so",
+      "In v0.2.2 etp is 1 or tp. With 1, ep is a multiple of cp x tp and divides dp_shard x cp x "
+      "tp; with tp, ep is a multiple of cp and divides dp_shard x cp. The asserts say no more. "
+      "Main has no etp.",
+      "Use etp_size: 1 and an ep_size that is a multiple of tp x cp.",
+      "torchtitan distributed/parallel_dims.py",
+      "world_size: 8\n"
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
+      "expert_ffn: 2048, vocab: 32768, experts: 24, active_experts: 2}\n"
+      "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, ep_size: 2, etp_size: 1, zero_stage: "
+      "2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<expert_degrees, tell_expert_degrees>},
+    {{"RW0534", Severity::error, "torchtitan wants ep to be at least tp",
+      "Main spreads experts over the tp ranks too and refuses a MoE model whose ep is smaller than "
+      "tp, so tp without ep. v0.2.2 was not seen to.",
+      "Raise ep_size.", "torchtitan main config/validation.py",
+      "world_size: 8\n"
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
+      "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
+      "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<few_expert_ranks, tell_few_expert_ranks>},
+    {{"RW0535", Severity::error, "Ulysses in torchtitan does not divide the key-value heads",
+      "Main asks that tp x cp divides the heads and the key-value heads.",
+      "Use cp_comm: all_gather.", "torchtitan main config/validation.py",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 4, cp_size: 4, dp_size: 1, cp_comm: a2a, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<ulysses_kv, tell_ulysses_kv>},
+    {{"RW0536", Severity::warning, "torchtitan v0.2.2 always uses sequence parallelism with tp",
+      "Its tp plans hard-wire it. Main has enable_sequence_parallel.",
+      "Set sequence_parallel: true.", "torchtitan models/llama3/infra/parallelize.py",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 4, dp_size: 2, zero_stage: 2, sequence_parallel: false}\n"},
+     Target::torchtitan,
+     kSound,
+     when<without_sp, tell_without_sp>},
+    {{"RW0537", Severity::error, "torchtitan does not pipeline tied embeddings",
+      "The first and the last stage would share a weight. Main refuses it; v0.2.2 was not seen to.",
+      "Use tp and sharding instead of pp.", "torchtitan main config/validation.py",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<tied, tell_tied>},
+    {{"RW0538", Severity::error, "torchtitan does not pipeline multi-token prediction",
+      "Main refuses MTP modules with pp.", "Use tp, ep and sharding instead of pp.",
+      "torchtitan main config/validation.py",
+      "world_size: 8\n"
+      "model: {architecture: llama, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, ffn: 2048, "
+      "vocab: 32768, mtp_layers: 1}\n"
+      "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<mtp, tell_mtp>},
+    {{"RW0539", Severity::warning, "full recompute takes the gain of a zero bubble away",
+      "Zero-bubble schedules run backward in two halves; with full recompute each half needs the "
+      "forward again, or its activations stay. Users report it slow or out of memory.",
+      "Use recompute: selective, or interleaved-1f1b.",
+      "torchtitan issue 773 (open); pytorch issue 136766 (closed)",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: zb-v, "
+      "zero_stage: 2, recompute: full}\n"},
+     Target::torchtitan,
+     kSound,
+     when<recompute, tell_recompute>},
+};
+
+}  // namespace
+
+std::span<const Rule> torchtitan_rules() { return kRules; }
+
+}  // namespace rankwright
