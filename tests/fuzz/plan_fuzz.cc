@@ -1,7 +1,9 @@
-// Any text is read as a plan file, or refused with findings; what is read resolves to a setup
-// whose misfits can be found.
+// Any text is read as a plan file, or refused with findings; what is read resolves to a setup that
+// can be linted for every target.
 #include "rankwright/import/plan_file.h"
+
 #include "rankwright/plan/misfit.h"
+#include "rankwright/rules/rule.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -12,5 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Setup setup = resolve(file.draft);
   RW_CHECK(setup.world >= 1);
   RW_CHECK(bool(first_misfit(setup)) == !misfits(setup).empty());
+  for (const TargetRow& row : targets())
+    for (const Diagnostic& finding : lint(setup, row.target)) check_finding(finding);
   return 0;
 }
