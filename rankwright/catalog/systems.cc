@@ -101,6 +101,14 @@ Diagnostic unknown_system(std::string_view wanted) {
 
 }  // namespace
 
+std::string_view System::verified() const {
+  const auto assumed =
+      std::count_if(unit.levels.begin(), unit.levels.end(),
+                    [](const Level& level) { return level.origin == Origin::assumed; });
+  if (assumed == 0) return "yes";
+  return std::size_t(assumed) < unit.levels.size() ? "partly" : "no";
+}
+
 std::span<const System> systems() {
   static const std::vector<System> all = read_systems();
   return all;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "rankwright/catalog/catalog.h"
@@ -28,6 +29,34 @@ TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
     // A host holds whole devices of one unit: 8 of 8, or 4 of an NVL72's 72.
     EXPECT_TRUE(divides(s.unit.host_devices, s.unit.devices())) << s.name;
   }
+}
+
+TEST(Systems, SayOnEveryRowTheSameOfTheWhole) {
+  const Csv table = shipped_table(kSystemsCsv, "systems.csv");
+  for (const Csv::Row& row : table.rows) {
+    const Cells cells(table, row);
+    const auto system = std::find_if(systems().begin(), systems().end(), [&](const System& s) {
+      return s.name == cells.text("system");
+    });
+    ASSERT_NE(system, systems().end()) << cells.text("system");
+    EXPECT_EQ(cells.text("summary"), system->summary);
+    EXPECT_EQ(cells.text("source"), system->source);
+    EXPECT_EQ(cells.text("device"), system->unit.device.name);
+    EXPECT_EQ(cells.count("host_devices"), system->unit.host_devices);
+  }
+}
+
+TEST(Systems, AreVerifiedAsFarAsTheirBandwidthsAre) {
+  System system{
+      .name = "s",
+      .summary = "",
+      .unit = {.levels = {{.origin = Origin::data_sheet}, {.origin = Origin::data_sheet}}},
+      .source = ""};
+  EXPECT_EQ(system.verified(), "yes");
+  system.unit.levels[1].origin = Origin::assumed;
+  EXPECT_EQ(system.verified(), "partly");
+  system.unit.levels[0].origin = Origin::assumed;
+  EXPECT_EQ(system.verified(), "no");
 }
 
 // What one device can send through a level when all others do too.

@@ -81,9 +81,13 @@ void Resolver::degrees() {
   plan.cp = draft_.cp.value_or(1);
   plan.pp = draft_.pp.value_or(1);
   plan.ep = draft_.ep.value_or(1);
-  plan.etp = draft_.etp ? *draft_.etp : plan.ep > 1 ? 1 : plan.tp;
-  if (!draft_.etp && plan.ep > 1 && plan.tp > 1)
-    assume("parallelism.etp_size", "1", "experts are split over ep alone");
+  // Without experts there is nothing to cut: etp follows, whatever the file says.
+  const bool sparse = setup_.model.sparse();
+  const i64 usual = plan.ep > 1 ? 1 : plan.tp;
+  plan.etp = sparse ? draft_.etp.value_or(usual) : usual;
+  if (!draft_.etp && sparse && plan.tp > 1)
+    assume("parallelism.etp_size", std::to_string(usual),
+           plan.ep > 1 ? "experts are split over ep alone" : "experts are cut as dense layers are");
 
   std::optional<i64> stated = draft_.world;
   if (!stated && draft_.shape) stated = draft_.shape->nodes * draft_.shape->gpus;

@@ -92,12 +92,23 @@ TEST(Resolve, DpIsWhatTheOthersLeave) {
 
 TEST(Resolve, ExpertsAreSplitOverEpAlone) {
   Draft draft = course();
-  EXPECT_EQ(resolve(draft).plan.etp, 8);
+  draft.model = find_model("mixtral-8x7b").value();
+  EXPECT_THAT(assumed(resolve(draft)),
+              testing::Contains("parallelism.etp_size = 8 (experts are cut as dense layers are)"));
   draft.ep = 2;
   EXPECT_EQ(resolve(draft).plan.etp, 1);
-  EXPECT_TRUE(resolve(draft).left_open("parallelism.etp_size"));
+  EXPECT_THAT(assumed(resolve(draft)),
+              testing::Contains("parallelism.etp_size = 1 (experts are split over ep alone)"));
   draft.etp = 4;
   EXPECT_EQ(resolve(draft).plan.etp, 4);
+  EXPECT_FALSE(resolve(draft).left_open("parallelism.etp_size"));
+}
+
+TEST(Resolve, WithoutExpertsThereIsNothingForEtpToCut) {
+  Draft draft = course();
+  draft.etp = 4;
+  EXPECT_EQ(resolve(draft).plan.etp, 8);  // tp
+  EXPECT_FALSE(resolve(draft).left_open("parallelism.etp_size"));
 }
 
 TEST(Resolve, TheReferenceClusterHasTheWorldsShape) {

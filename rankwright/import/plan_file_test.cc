@@ -45,7 +45,7 @@ TEST(PlanFile, KnowsWhereEveryKeyWasGiven) {
   };
   EXPECT_EQ(file.where("world_size"), at(2, 13, 2));
   EXPECT_EQ(file.where("parallelism.tp_size"), at(5, 12, 1));
-  EXPECT_EQ(file.where("parallelism.zero_stage"), at(5, 3, 1));  // the map that it would stand in
+  EXPECT_EQ(file.where("parallelism.zero_stage"), at(4, 1, 11));  // the map it would stand in
   EXPECT_EQ(file.where("job.sequence"), (Location{.file = "p.yaml"}));
 }
 
@@ -165,7 +165,7 @@ TEST(PlanFile, NamesOfModelsAndClustersAreLookedUp) {
             "RW0908 1:10 no system is called 'dgx-h10'; did you mean dgx-h100? (rankwright catalog "
             "systems)\n");
   EXPECT_EQ(findings("model: {architecture: lama, hidden: 64}\n"),
-            "RW0914 1:8 model: unknown architecture 'lama'; did you mean llama?\n");
+            "RW0914 1:23 model: unknown architecture 'lama'; did you mean llama?\n");
   EXPECT_EQ(findings("model: {architecture: llama, hidden: 64, layers: 2}\n"),
             "RW0914 1:8 model: llama needs 'heads'\n");
 }

@@ -133,6 +133,7 @@ Result<Stages> parse_layout(std::string_view text) {
                  .key = "parallelism.stages"});
   };
   Stages stages(1);
+  bool loss = false;
   for (const char c : *symbols) {
     Stage& stage = stages.back();
     if (stage.loss && c != '|') return wrong("something stands behind the loss (L)");
@@ -142,7 +143,10 @@ Result<Stages> parse_layout(std::string_view text) {
     }
     if (c == 't') ++stage.layers;
     if (c == 'm') ++stage.mtp;
-    if (c == 'L') stage.loss = true;
+    if (c == 'L') {
+      if (loss) return wrong("the loss (L) stands twice");
+      loss = stage.loss = true;
+    }
     if (c == '|') {
       if (i64(stages.size()) == kMaxStages) return wrong("more than 65,536 stages");
       stages.emplace_back();

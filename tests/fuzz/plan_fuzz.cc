@@ -1,7 +1,6 @@
 // Any text is read as a plan file, or refused with findings; what is read resolves to a setup that
 // can be linted for every target.
 #include "rankwright/import/plan_file.h"
-
 #include "rankwright/plan/misfit.h"
 #include "rankwright/rules/rule.h"
 #include "tests/fuzz/fuzz.h"
