@@ -53,6 +53,10 @@ struct Level {
 
 inline constexpr std::size_t kMaxLevels = 8;
 
+/// The most devices that an input may state, and so the most ranks: 4,194,304. Where groups lie
+/// unevenly on levels they are counted one by one.
+inline constexpr i64 kMaxDevices = i64{1} << 22;
+
 struct Cluster {
   std::string name{};
   Device device{};
