@@ -31,7 +31,7 @@ std::optional<Quantity> quantity(FieldReader& reader, const YamlNode& node,
   if (!value || (*value >= range.least && *value <= range.most)) return value;
   reader.report(node, {.code = "RW0904",
                        .message = "number out of range",
-                       .detail = fmt::format("'{}' is not from {} to {}", node.scalar.substr(0, 40),
+                       .detail = fmt::format("'{}' is not from {} to {}", excerpt(node.scalar),
                                              show(range.least), show(range.most))});
   return std::nullopt;
 }
@@ -45,7 +45,7 @@ constexpr std::string_view kPer[] = {"device", "domain"};
 constexpr std::string_view kOrigins[] = {"data sheet", "calibrated", "measured", "assumed"};
 
 constexpr LevelField kLevelFields[] = {
-    {"name", [](FieldReader& r, const YamlNode& n, Level& l) { l.name = r.text(n).value_or(""); }},
+    {"name", [](FieldReader& r, const YamlNode& n, Level& l) { l.name = r.label(n).value_or(""); }},
     {"arity", [](FieldReader& r, const YamlNode& n,
                  Level& l) { l.arity = r.whole(n, 1, kMaxArity).value_or(1); }},
     {"bandwidth",
@@ -72,7 +72,8 @@ struct DeviceField {
 };
 
 constexpr DeviceField kDeviceFields[] = {
-    {"name", [](FieldReader& r, const YamlNode& n, Device& d) { d.name = r.text(n).value_or(""); }},
+    {"name",
+     [](FieldReader& r, const YamlNode& n, Device& d) { d.name = r.label(n).value_or(""); }},
     {"memory",
      [](FieldReader& r, const YamlNode& n, Device& d) {
        d.memory = quantity(r, n, parse_bytes, kMemory).value_or(Bytes{1});
@@ -178,7 +179,7 @@ std::optional<Cluster> read_map(FieldReader& reader, const YamlNode& node, Diagn
   constexpr std::string_view kKeys[] = {"name", "device", "levels", "host_devices"};
   reader.each(node, {std::begin(kKeys), std::end(kKeys)},
               [&](std::size_t key, const YamlNode& value) {
-                if (key == 0) cluster.name = reader.text(value).value_or("cluster");
+                if (key == 0) cluster.name = reader.label(value).value_or("cluster");
                 if (key == 1) cluster.device = read_device(reader, value);
                 if (key == 2) cluster.levels = read_levels(reader, value);
                 if (key == 3) cluster.host_devices = reader.whole(value, 1, kMaxArity).value_or(0);

@@ -27,7 +27,7 @@ std::string joined(std::span<const std::string_view> words) {
   return text;
 }
 
-std::string shown(const YamlNode& node) { return node.scalar.substr(0, 40); }
+std::string shown(const YamlNode& node) { return excerpt(node.scalar); }
 
 }  // namespace
 
@@ -48,6 +48,13 @@ bool FieldReader::expect(const YamlNode& node, YamlNode::Kind kind, std::string_
 std::optional<std::string> FieldReader::text(const YamlNode& node) {
   if (!expect(node, YamlNode::Kind::scalar, "a word")) return std::nullopt;
   return node.scalar;
+}
+
+std::optional<std::string> FieldReader::label(const YamlNode& node) {
+  constexpr std::size_t kLongest = 60;
+  const std::optional<std::string> whole = text(node);
+  if (!whole) return std::nullopt;
+  return excerpt(*whole, kLongest);
 }
 
 std::optional<i64> FieldReader::whole(const YamlNode& node, i64 least, i64 most) {

@@ -36,6 +36,8 @@ class FieldReader {
   }
 
   std::optional<std::string> text(const YamlNode& node);
+  /// A name that will be shown to people: short, and without control characters.
+  std::optional<std::string> label(const YamlNode& node);
   std::optional<i64> whole(const YamlNode& node, i64 least, i64 most);
   std::optional<double> number(const YamlNode& node, double least, double most);
   std::optional<bool> flag(const YamlNode& node);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/hf_config.h"
 #include "rankwright/model/architecture.h"
@@ -20,7 +21,8 @@ struct OtherField {
 };
 
 constexpr OtherField kOthers[] = {
-    {"name", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.name = r.text(n).value_or(""); }},
+    {"name",
+     [](FieldReader& r, const YamlNode& n, Shapes& s) { s.name = r.label(n).value_or(""); }},
     {"architecture",
      [](FieldReader& r, const YamlNode& n, Shapes& s) { s.architecture = r.text(n).value_or(""); }},
     {"tied", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.tied = r.flag(n); }},

@@ -60,11 +60,11 @@ void node_shape(Reading& r, const YamlNode& node) {
   const std::optional<std::string> nodes = before(stated.substr(0, times), "_nodes");
   const std::optional<std::string> gpus = before(stated.substr(behind), "_gpus");
   if (!nodes || !gpus) {
-    r.fields.report(node, {.code = "RW0911",
-                           .message = "not a node shape",
-                           .detail = fmt::format("'{}' is not of the form N_nodes_x_M_gpus",
-                                                 text->substr(0, 40)),
-                           .hint = "such as 8_nodes_x_8_gpus"});
+    r.fields.report(
+        node, {.code = "RW0911",
+               .message = "not a node shape",
+               .detail = fmt::format("'{}' is not of the form N_nodes_x_M_gpus", excerpt(*text)),
+               .hint = "such as 8_nodes_x_8_gpus"});
     return;
   }
   YamlNode part = node;
@@ -93,7 +93,7 @@ void order(Reading& r, const YamlNode& node) {
                    .message = "a value that is not known",
                    .detail = fmt::format("'{}' does not name each of tp, cp, ep, dp, pp at most "
                                          "once",
-                                         text->substr(0, 40)),
+                                         excerpt(*text)),
                    .hint = "such as tp-cp-ep-dp-pp: the leftmost axis has neighbouring ranks"});
 }
 

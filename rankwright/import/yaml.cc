@@ -168,7 +168,7 @@ class Builder final : public YAML::EventHandler {
     if (const YamlNode* twin = map.node.find(map.key->scalar))
       stop({.code = "RW0905",
             .message = "a key stands twice",
-            .detail = fmt::format("'{}' is already given on line {}", map.key->scalar.substr(0, 40),
+            .detail = fmt::format("'{}' is already given on line {}", excerpt(map.key->scalar),
                                   twin->line),
             .hint = "keep one of the two",
             .where = location(*map.key, file_)});

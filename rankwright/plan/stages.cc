@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
 
 namespace rankwright {
 namespace {
@@ -29,7 +30,7 @@ class LayoutReader {
     return fail(
         {.code = "RW0915",
          .message = "not a pipeline layout",
-         .detail = fmt::format("{} at character {} of '{}'", what, at_ + 1, text_.substr(0, 60)),
+         .detail = fmt::format("{} at character {} of '{}'", what, at_ + 1, excerpt(text_, 60)),
          .hint = "such as Ettt|(tt|)*29m|L: E embedding, t layer, m MTP, L loss, | ends a "
                  "stage, x*n repeats",
          .key = "parallelism.stages"});
