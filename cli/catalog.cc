@@ -18,7 +18,7 @@ int unknown_kind(const std::string& kind, const Io& io) {
   std::vector<std::string> names;
   for (const CatalogKind& row : catalog_kinds()) names.emplace_back(row.name);
   io.err << fmt::format("rankwright catalog: '{}' is no kind of thing that is known\n",
-                        kind.substr(0, 40));
+                        excerpt(kind));
   const std::optional<std::string> near = nearest(kind, names);
   io.err << (near ? fmt::format("  help: did you mean {}?\n", *near)
                   : "  help: rankwright catalog lists the kinds\n");

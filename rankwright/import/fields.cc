@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
@@ -28,7 +27,7 @@ std::string joined(std::span<const std::string_view> words) {
   return text;
 }
 
-std::string shown(const YamlNode& node) { return node.scalar.substr(0, 40); }
+std::string shown(const YamlNode& node) { return excerpt(node.scalar); }
 
 }  // namespace
 
@@ -51,6 +50,13 @@ std::optional<std::string> FieldReader::text(const YamlNode& node) {
   return node.scalar;
 }
 
+std::optional<std::string> FieldReader::label(const YamlNode& node) {
+  constexpr std::size_t kLongest = 60;
+  const std::optional<std::string> whole = text(node);
+  if (!whole) return std::nullopt;
+  return excerpt(*whole, kLongest);
+}
+
 std::optional<i64> FieldReader::whole(const YamlNode& node, i64 least, i64 most) {
   if (!expect(node, YamlNode::Kind::scalar, "a whole number")) return std::nullopt;
   const std::optional<i64> n = take(node, parse_count(node.scalar, least));
@@ -63,16 +69,16 @@ std::optional<i64> FieldReader::whole(const YamlNode& node, i64 least, i64 most)
   return n;
 }
 
-std::optional<double> FieldReader::number(const YamlNode& node, double least) {
+std::optional<double> FieldReader::number(const YamlNode& node, double least, double most) {
   if (!expect(node, YamlNode::Kind::scalar, "a number")) return std::nullopt;
   double n = 0;
   const char* const end = node.scalar.data() + node.scalar.size();
   const auto [at, error] = std::from_chars(node.scalar.data(), end, n);
-  if (error != std::errc{} || at != end || !std::isfinite(n) || n < least) {
+  if (error != std::errc{} || at != end || !(n >= least && n <= most)) {
     report(node,
            {.code = "RW0904",
             .message = "number out of range",
-            .detail = fmt::format("'{}' is not a number of at least {}", shown(node), least)});
+            .detail = fmt::format("'{}' is not a number from {} to {}", shown(node), least, most)});
     return std::nullopt;
   }
   return n;

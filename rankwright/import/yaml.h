@@ -19,8 +19,8 @@ struct YamlNode {
   Kind kind = Kind::null;
   std::string scalar{};
   int line = 0, column = 0, width = 1;
-  std::vector<YamlNode> items{};     // of a sequence
-  std::vector<YamlEntry> entries{};  // of a map, in the file's order
+  std::vector<YamlNode> items{};   // of a sequence
+  std::vector<YamlEntry> entries;  // of a map, in the file's order; clang 14 wants no {} here
 
   /// The value of `key` in a map, or nothing.
   const YamlNode* find(std::string_view key) const;

@@ -23,6 +23,7 @@ Misfit devices(const Setup& s) {
 }
 
 Misfit expert_ranks(const Setup& s) {
+  if (s.plan.ep == 1 && s.plan.etp == s.plan.tp) return {};  // the dense mesh: degrees() asks
   const std::optional<i64> ranks = product({s.plan.etp, s.plan.ep, s.plan.pp});
   if (ranks && divides(*ranks, s.world)) return {};
   return {Why::expert_ranks, ranks.value_or(-1), s.world};
@@ -139,7 +140,7 @@ Misfit sequence_cp(const Setup& s) {
 
 Misfit sequence_tp(const Setup& s) {
   if (!s.plan.sequence_parallel || s.plan.tp == 1) return {};
-  // With cp a rank's part is two pieces, each of which tp must cut: cp x lcm(2, tp).
+  // With cp a rank's part is two equal pieces, and tp cuts the part: cp x lcm(2, tp).
   const i64 unit = s.plan.cp == 1 ? s.plan.tp : std::lcm(i64{2}, s.plan.tp);
   const std::optional<i64> need = product({s.plan.cp, unit});
   if (need && divides(*need, s.job.sequence)) return {};

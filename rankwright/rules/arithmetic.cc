@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/rules/change.h"
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
@@ -28,6 +29,13 @@ std::string degrees_text(const Plan& plan) {
   return text + fmt::format(" x pp {} x dp {}", plan.pp, plan.dp);
 }
 
+/// The edits of the first change that heals; empty where none does.
+std::vector<Edit> first_heal(const Setup& s, Why why, const std::vector<Change>& changes) {
+  for (const Change& change : changes)
+    if (heals(s, change.setup(), why)) return change.edits();
+  return {};
+}
+
 std::string number(i64 n) { return n < 0 ? "more than 64 bits hold" : count(n); }
 
 Finding degrees(const Setup& s, const Misfit& m) {
@@ -42,10 +50,17 @@ Finding devices(const Setup& s, const Misfit& m) {
   Finding finding{.detail = fmt::format("{} ranks, but {} has {} devices", count(m.need),
                                         s.cluster.name, count(m.have)),
                   .key = "world_size"};
-  Setup smaller = s;
-  smaller.world = m.have;
-  const std::vector<Edit> degrees = other_degrees(smaller, Why::degrees);
-  finding.fix = {edit("world_size", m.have)};
+  const Change smaller = Change(s).world(m.have);
+  if (heals(s, smaller.setup(), Why::devices)) {
+    finding.fix = smaller.edits();
+    return finding;
+  }
+  // The degrees have to follow; what else was sound has to stay so.
+  const std::vector<Edit> degrees =
+      other_degrees(smaller.setup(), Why::degrees,
+                    [&](const Setup& after) { return heals(s, after, Why::devices); });
+  if (degrees.empty()) return finding;
+  finding.fix = smaller.edits();
   finding.fix.insert(finding.fix.end(), degrees.begin(), degrees.end());
   return finding;
 }
@@ -57,15 +72,10 @@ std::vector<Edit> other_experts(const Setup& s, Why why) {
   std::vector<i64> degrees = divisors(experts);
   std::stable_sort(degrees.begin(), degrees.end(),
                    [&](i64 a, i64 b) { return std::abs(a - s.plan.ep) < std::abs(b - s.plan.ep); });
-  for (const i64 ep : degrees) {
-    Setup after = s;
-    after.plan.ep = ep;
-    if (heals(s, after, why)) return {edit("parallelism.ep_size", ep)};
-    after.plan.etp = 1;
-    if (heals(s, after, why))
-      return {edit("parallelism.ep_size", ep), edit("parallelism.etp_size", 1)};
-  }
-  return {};
+  std::vector<Change> changes;
+  for (const i64 ep : degrees)
+    for (const i64 etp : {s.plan.etp, i64{1}}) changes.push_back(Change(s).experts(ep, etp));
+  return first_heal(s, why, changes);
 }
 
 Finding expert_ranks(const Setup& s, const Misfit& m) {
@@ -81,7 +91,7 @@ Finding pipelines_differ(const Setup& s, const Misfit& m) {
                             "layers and {} for the experts",
                             show(s.plan.order), count(m.have), count(m.need)),
       .key = "parallelism.order",
-      .fix = {edit("parallelism.order", show(kDefaultOrder))}};
+      .fix = first_heal(s, Why::pipelines_differ, {Change(s).order(kDefaultOrder)})};
 }
 
 Finding placement(const Setup& s, const Misfit& m) {
@@ -90,7 +100,9 @@ Finding placement(const Setup& s, const Misfit& m) {
       listed != s.world
           ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
           : fmt::format("device {} is listed twice, or is none of 0 to {}", m.need, s.world - 1);
-  return {.detail = detail, .key = "placement", .fix = {edit("placement", "block")}};
+  return {.detail = detail,
+          .key = "placement",
+          .fix = first_heal(s, Why::placement, {Change(s).block_placement()})};
 }
 
 Finding heads(const Setup& s, const Misfit& m) {
@@ -120,13 +132,13 @@ Finding expert_ffn(const Setup& s, const Misfit& m) {
   return {.detail = fmt::format("etp {} does not divide the expert width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.etp_size",
-          .fix = {edit("parallelism.etp_size", 1)}};
+          .fix = first_heal(s, Why::expert_ffn, {Change(s).experts(s.plan.ep, 1)})};
 }
 
 Finding no_experts(const Setup& s, const Misfit& m) {
   return {.detail = fmt::format("ep {}, but {} is a dense model", m.need, s.model.name),
           .key = "parallelism.ep_size",
-          .fix = {edit("parallelism.ep_size", 1)}};
+          .fix = first_heal(s, Why::no_experts, {Change(s).experts(1, s.plan.tp)})};
 }
 
 Finding experts(const Setup& s, const Misfit& m) {
@@ -141,22 +153,17 @@ Finding stages(const Setup& s, const Misfit& m) {
                                         plural(s.plan.virtual_stages, "chunk", "chunks"),
                                         number(m.need), s.model.name, m.have),
                   .key = "parallelism.pp_size"};
-  Setup one = s;
-  one.plan.virtual_stages = 1;
-  one.plan.schedule = Schedule::one_f_one_b;
-  if (s.plan.virtual_stages > 1 && heals(s, one, Why::stages)) {
-    finding.fix = {edit("parallelism.virtual_stages", 1), edit("parallelism.schedule", "1f1b")};
-  } else {
-    finding.fix = other_degrees(s, Why::stages);
-  }
+  if (s.plan.virtual_stages > 1)
+    finding.fix = first_heal(s, Why::stages, {Change(s).chunks(1, Schedule::one_f_one_b)});
+  if (finding.fix.empty()) finding.fix = other_degrees(s, Why::stages);
   return finding;
 }
 
-/// The even split, in the grammar.
-Edit even_layout(const Setup& s) {
-  return edit("parallelism.stages",
-              show_layout(even_stages(s.model.layers(), s.plan.pp * s.plan.virtual_stages,
-                                      s.model.mtp_layers)));
+/// The even split, where every stage gets a layer.
+std::vector<Edit> even_layout(const Setup& s, Why why) {
+  const std::optional<i64> stages = product({s.plan.pp, s.plan.virtual_stages});
+  if (!stages || *stages > s.model.layers()) return {};
+  return first_heal(s, why, {Change(s).even_stages()});
 }
 
 Finding stage_count(const Setup& s, const Misfit& m) {
@@ -164,7 +171,7 @@ Finding stage_count(const Setup& s, const Misfit& m) {
                                 plural(m.need, "stage", "stages"), s.plan.pp,
                                 plural(s.plan.virtual_stages, "chunk", "chunks"), number(m.have)),
           .key = "parallelism.stages",
-          .fix = {even_layout(s)}};
+          .fix = even_layout(s, Why::stage_count)};
 }
 
 Finding stage_layers(const Setup& s, const Misfit& m) {
@@ -172,7 +179,7 @@ Finding stage_layers(const Setup& s, const Misfit& m) {
       .detail =
           fmt::format("the stages hold {} layers, but {} has {}", m.need, s.model.name, m.have),
       .key = "parallelism.stages",
-      .fix = {even_layout(s)},
+      .fix = even_layout(s, Why::stage_layers),
       .notes = {fmt::format("a framework that trusts the stages trains a model of {} layers and "
                             "says nothing",
                             m.need)}};
@@ -185,16 +192,23 @@ Finding chunks(const Setup& s, const Misfit& m) {
           "{} with {} a pp rank needs {}", schedule, plural(m.need, "chunk", "chunks"),
           m.need < m.have ? fmt::format("at least {}", m.have) : fmt::format("{}", m.have)),
       .key = "parallelism.schedule"};
-  Setup after = s;
-  after.plan.virtual_stages = m.have;
-  if (heals(s, after, Why::chunks)) {
-    finding.fix = {edit("parallelism.virtual_stages", m.have)};
-  } else {
-    finding.fix = {edit("parallelism.virtual_stages", 1), edit("parallelism.schedule", "1f1b")};
-  }
   // More chunks than the schedule knows are usually meant for interleaving.
-  if (m.need > m.have) finding.fix = {edit("parallelism.schedule", "interleaved-1f1b")};
+  const bool more = m.need > m.have;
+  finding.fix = first_heal(s, Why::chunks,
+                           {more ? Change(s).chunks(m.need, Schedule::interleaved)
+                                 : Change(s).chunks(m.have, s.plan.schedule),
+                            Change(s).chunks(1, Schedule::one_f_one_b)});
   return finding;
+}
+
+/// The next larger batch that divides, in groups that divide too where such are stated.
+std::vector<Edit> larger_batch(const Setup& s, i64 at_once) {
+  const i64 microbatches = ceil_div(s.job.global_batch, at_once);
+  const i64 group = std::max<i64>(1, s.plan.microbatch_group);
+  return first_heal(
+      s, Why::batch,
+      {Change(s).microbatches(microbatches), Change(s).microbatches(round_up(microbatches, group)),
+       Change(s).microbatches(round_up(microbatches, s.plan.pp)).microbatch_group(s.plan.pp)});
 }
 
 Finding batch(const Setup& s, const Misfit& m) {
@@ -203,15 +217,16 @@ Finding batch(const Setup& s, const Misfit& m) {
                             "of {}",
                             s.plan.micro_batch, s.plan.dp, number(m.need), count(m.have)),
       .key = "job.global_batch"};
-  if (m.need > 0) finding.fix = {edit("job.global_batch", round_up(m.have, m.need))};
+  if (m.need > 0) finding.fix = larger_batch(s, m.need);
   return finding;
 }
 
-Finding sequence_cp(const Setup&, const Misfit& m) {
+Finding sequence_cp(const Setup& s, const Misfit& m) {
   Finding finding{.detail = fmt::format("2 x cp = {} does not divide the sequence of {} tokens",
                                         number(m.need), count(m.have)),
                   .key = "parallelism.cp_size"};
-  if (m.need > 0) finding.fix = {edit("job.sequence", round_up(m.have, m.need))};
+  if (m.need > 0)
+    finding.fix = first_heal(s, Why::sequence_cp, {Change(s).sequence(round_up(m.have, m.need))});
   return finding;
 }
 
@@ -221,7 +236,8 @@ Finding sequence_tp(const Setup& s, const Misfit& m) {
                       "not divide the sequence of {} tokens",
                       s.plan.tp, s.plan.cp, number(m.need), count(m.have)),
                   .key = "job.sequence"};
-  if (m.need > 0) finding.fix = {edit("job.sequence", round_up(m.have, m.need))};
+  if (m.need > 0)
+    finding.fix = first_heal(s, Why::sequence_tp, {Change(s).sequence(round_up(m.have, m.need))});
   return finding;
 }
 
@@ -229,7 +245,7 @@ Finding ulysses(const Setup& s, const Misfit& m) {
   return {.detail = fmt::format("cp {} does not divide the {} heads that each of tp {} holds",
                                 m.need, m.have, s.plan.tp),
           .key = "parallelism.cp_size",
-          .fix = {edit("parallelism.cp_comm", "p2p")}};
+          .fix = first_heal(s, Why::ulysses, {Change(s).cp_comm(CpComm::p2p)})};
 }
 
 Finding shard(const Setup& s, const Misfit& m) {
@@ -241,11 +257,9 @@ Finding shard(const Setup& s, const Misfit& m) {
   std::vector<i64> sizes = divisors(s.plan.data_ranks());
   std::stable_sort(sizes.begin(), sizes.end(),
                    [&](i64 a, i64 b) { return std::abs(a - m.need) < std::abs(b - m.need); });
-  for (const i64 size : sizes)
-    if (valid_shard_size(s.plan.meshes(), size)) {
-      finding.fix = {edit("parallelism.shard_size", size)};
-      break;
-    }
+  std::vector<Change> changes;
+  for (const i64 size : sizes) changes.push_back(Change(s).shard_size(size));
+  finding.fix = first_heal(s, Why::shard, changes);
   return finding;
 }
 
@@ -255,16 +269,11 @@ Finding group(const Setup& s, const Misfit& m) {
                             "{} to {}, and a last one of at least pp",
                             m.need, m.have, s.plan.pp, m.have),
       .key = "parallelism.microbatch_group"};
-  for (const i64 size : {s.plan.pp, m.have}) {
-    Setup after = s;
-    after.plan.microbatch_group = size;
-    if (!heals(s, after, Why::group)) continue;
-    finding.fix = {edit("parallelism.microbatch_group", size)};
-    return finding;
-  }
-  // Fewer microbatches than pp ranks: the batch is too small for any group.
-  finding.fix = {edit("job.global_batch", s.plan.pp * s.plan.dp * s.plan.micro_batch),
-                 edit("parallelism.microbatch_group", s.plan.pp)};
+  // With fewer microbatches than pp ranks the batch is too small for any group.
+  finding.fix =
+      first_heal(s, Why::group,
+                 {Change(s).microbatch_group(s.plan.pp), Change(s).microbatch_group(m.have),
+                  Change(s).microbatches(s.plan.pp).microbatch_group(s.plan.pp)});
   return finding;
 }
 
@@ -346,8 +355,7 @@ constexpr Rule kRules[] = {
       "Experts are narrow: leave etp_size at 1 and use ep_size.", "",
       "world_size: 16\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 16, "
-      "expert_ffn: 700, "
-      "vocab: 32000, experts: 8, active_experts: 2}\n"
+      "expert_ffn: 700, vocab: 32000, experts: 8, active_experts: 2}\n"
       "parallelism: {tp_size: 8, dp_size: 2, ep_size: 2, etp_size: 8}\n"},
      Target::any,
      kAlways,
@@ -422,15 +430,15 @@ constexpr Rule kRules[] = {
       "from the front and one from the back: 2 x cp pieces.",
       "Pad the sequence, or lower cp_size.", "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
-      "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2, zero_stage: 1}\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2}\n"
       "job: {sequence: 8200}\n"},
      Target::any,
      kAlways,
      on<Why::sequence_cp, sequence_cp>},
     {{"RW0115", Severity::error, "sequence parallelism does not divide the sequence",
-      "Outside the matmuls every tp rank holds an equal part of the sequence, and with context "
-      "parallelism an equal part of each of a cp rank's two pieces: cp x lcm(2, tp).",
+      "Outside the matmuls every tp rank holds an equal part of the sequence; with context "
+      "parallelism, of a cp rank's two pieces together: cp x lcm(2, tp).",
       "Pad the sequence, lower tp_size, or set sequence_parallel: false.", "",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"

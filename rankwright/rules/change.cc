@@ -31,6 +31,11 @@ Change& Change::add(std::string_view key, std::string value) {
   return *this;
 }
 
+Change& Change::world(i64 ranks) {
+  setup_.world = ranks;
+  return add("world_size", std::to_string(ranks));
+}
+
 Change& Change::order(const Order& order) {
   setup_.plan.order = order;
   return add("parallelism.order", show(order));
@@ -51,9 +56,9 @@ Change& Change::cp(i64 degree) {
 }
 
 Change& Change::experts(i64 ep, i64 etp) {
+  if (ep != setup_.plan.ep) add("parallelism.ep_size", std::to_string(ep));
   setup_.plan.ep = ep;
   setup_.plan.etp = etp;
-  add("parallelism.ep_size", std::to_string(ep));
   return add("parallelism.etp_size", std::to_string(etp));
 }
 

@@ -28,6 +28,7 @@ class Change {
  public:
   explicit Change(const Setup& setup) : setup_(setup) {}
 
+  Change& world(i64 ranks);
   Change& order(const Order& order);
   Change& degrees(i64 tp, i64 pp, i64 dp);  // only those that differ are edits
   Change& cp(i64 degree);

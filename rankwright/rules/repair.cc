@@ -45,13 +45,16 @@ Edit edit(std::string_view key, std::string value) { return {std::string(key), s
 Setup with_degrees(const Setup& setup, i64 tp, i64 pp, i64 dp) {
   Setup after = setup;
   // An expert's tensor degree that nobody stated follows tp.
-  if (after.plan.etp == after.plan.tp && after.plan.ep == 1) after.plan.etp = tp;
+  const bool stated = setup.model.sparse() && !setup.left_open("parallelism.etp_size");
+  if (after.plan.ep == 1 && after.plan.etp == after.plan.tp && (!stated || after.plan.tp == 1))
+    after.plan.etp = tp;
   after.plan.tp = tp;
   after.plan.pp = pp;
   after.plan.dp = dp;
   if (setup.left_open("job.global_batch"))
     after.job.global_batch = default_global_batch(after.plan).value_or(setup.job.global_batch);
-  if (setup.left_open("parallelism.sequence_parallel") || tp == 1)
+  // Nobody is asked about sequence parallelism at tp 1; above, it is on unless the file says no.
+  if (setup.left_open("parallelism.sequence_parallel") || setup.plan.tp == 1 || tp == 1)
     after.plan.sequence_parallel = tp > 1;
   return after;
 }

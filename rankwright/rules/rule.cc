@@ -18,6 +18,9 @@ constexpr Rows kTopics[] = {arithmetic_rules, memory_rules,     placement_rules,
                             megatron_rules,   torchtitan_rules, deepspeed_rules, nanotron_rules};
 
 Diagnostic diagnostic(const Page& page, Finding finding) {
+  // Nobody is left alone with an error: where no fix was found, the page says what people do.
+  const bool alone = finding.fix.empty() && finding.hint.empty();
+  if (alone && page.severity == Severity::error) finding.hint = page.remedy;
   return {.code = page.code,
           .severity = page.severity,
           .message = std::string(page.title),

@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "rankwright/rules/typing.h"
+#include "tests/typing.h"
 
 namespace rankwright {
 namespace {

@@ -1,0 +1,63 @@
+#include "rankwright/plan/job.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace rankwright {
+namespace {
+
+TEST(Job, KeepsSixteenBytesAParameterByDefault) {
+  // bf16 weight 2 + bf16 gradient 2 + fp32 master 4 + two Adam moments of 4 each = 16.
+  const Job job;
+  EXPECT_EQ(job.param_bytes(), 2);
+  EXPECT_EQ(job.grad_bytes(), 2);
+  EXPECT_EQ(job.optimizer_bytes(), 12);
+  EXPECT_EQ(job.param_bytes() + job.grad_bytes() + job.optimizer_bytes(), 16);
+}
+
+TEST(Job, KeepsEighteenWithGradientsInFp32AsMegatronDoes) {
+  const Job job{.grad_dtype = Dtype::fp32};
+  EXPECT_EQ(job.param_bytes() + job.grad_bytes() + job.optimizer_bytes(), 18);
+}
+
+TEST(Job, NeedsNoMasterCopyOfFp32Parameters) {
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp32}.optimizer_bytes()), 8);
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp16}.optimizer_bytes()), 12);
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp8}.optimizer_bytes()), 12);
+}
+
+TEST(Job, KeepsOneMomentForMomentumAndLion) {
+  EXPECT_EQ((Job{.optimizer = Optimizer::sgd}.optimizer_bytes()), 4 + 4);
+  EXPECT_EQ((Job{.optimizer = Optimizer::lion}.optimizer_bytes()), 4 + 4);
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp32, .optimizer = Optimizer::sgd}.optimizer_bytes()), 4);
+}
+
+TEST(Job, SendsActivationsInSixteenBitsAtLeast) {
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp8}.activation_bytes()), 2);
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp16}.activation_bytes()), 2);
+  EXPECT_EQ((Job{.param_dtype = Dtype::bf16}.activation_bytes()), 2);
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp32}.activation_bytes()), 4);
+}
+
+TEST(Dtypes, StandInTheOrderOfTheEnumAndHaveTheirNames) {
+  std::set<std::string_view> names;
+  for (const DtypeRow& row : dtypes()) {
+    EXPECT_EQ(&row, &dtypes()[std::size_t(row.dtype)]);
+    EXPECT_EQ(name(row.dtype), row.name);
+    EXPECT_EQ(size(row.dtype), row.bytes);
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  }
+}
+
+TEST(Optimizers, StandInTheOrderOfTheEnumAndHaveTheirNames) {
+  std::set<std::string_view> names;
+  for (const OptimizerRow& row : optimizers()) {
+    EXPECT_EQ(&row, &optimizers()[std::size_t(row.optimizer)]);
+    EXPECT_EQ(name(row.optimizer), row.name);
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace rankwright

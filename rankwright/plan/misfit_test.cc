@@ -1,0 +1,322 @@
+// Each kind of misfit: a plan that has it and a neighbour that has not; and all of them at once
+// against the same rules stated by counting.
+#include "rankwright/plan/misfit.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/enumeration.h"
+
+namespace rankwright {
+namespace {
+
+using Why = Misfit::Why;
+using Case = Setup;  // inside a test the name Setup is taken by GoogleTest
+
+/// 12 layers, 8 heads, 4 key-value heads, a feed-forward of 48; with experts: 6 of width 20.
+Model small_model(bool sparse) {
+  const FeedForward dense{.width = 48};
+  const FeedForward experts{.experts = 6, .active = 2, .expert_width = 20};
+  return {.name = "small",
+          .hidden = 64,
+          .vocab = 1000,
+          .runs = {{.count = 12,
+                    .layer = {.attention = {.heads = 8, .kv_heads = 4, .head_dim = 8},
+                              .ffn = sparse ? experts : dense}}}};
+}
+
+Cluster cluster_of(i64 devices) {
+  return {.name = "c", .levels = {{.name = "link", .arity = devices}}, .host_devices = devices};
+}
+
+Setup setup_of(Plan plan, bool sparse = false) {
+  Case s{.model = small_model(sparse), .cluster = cluster_of(4096), .job = {}, .plan = plan};
+  s.world = plan.ranks();
+  s.job = {.global_batch = 48 * plan.dp * plan.micro_batch, .sequence = 1024};
+  return s;
+}
+
+bool has(const Setup& s, Why why) {
+  const std::vector<Misfit> all = misfits(s);
+  return std::any_of(all.begin(), all.end(), [&](const Misfit& m) { return m.why == why; });
+}
+
+Misfit only(const Setup& s) {
+  const std::vector<Misfit> all = misfits(s);
+  EXPECT_EQ(all.size(), 1u);
+  EXPECT_EQ(first_misfit(s), all.empty() ? Misfit{} : all.front());
+  return all.empty() ? Misfit{} : all.front();
+}
+
+TEST(Misfits, AreNoneInASoundPlan) {
+  EXPECT_TRUE(misfits(setup_of({})).empty());
+  EXPECT_TRUE(misfits(setup_of({.tp = 4, .cp = 2, .dp = 3, .pp = 4, .etp = 4})).empty());
+  EXPECT_FALSE(first_misfit(setup_of({.tp = 2, .dp = 3, .ep = 6}, true)));
+}
+
+TEST(Misfits, DegreesMultiplyToTheWorld) {
+  Case s = setup_of({.tp = 2, .dp = 3, .pp = 2, .etp = 2});
+  s.world = 13;
+  EXPECT_EQ(only(s), (Misfit{Why::degrees, 12, 13}));
+  // A product that leaves 64 bits is no number at all.
+  s = setup_of({});
+  s.plan = {.tp = kMaxCount, .dp = kMaxCount, .etp = kMaxCount};
+  EXPECT_EQ(first_misfit(s), (Misfit{Why::degrees, -1, 1}));
+}
+
+TEST(Misfits, RanksHaveDevices) {
+  Case s = setup_of({.dp = 8});
+  s.cluster = cluster_of(8);
+  EXPECT_TRUE(misfits(s).empty());
+  s.cluster = cluster_of(7);
+  EXPECT_EQ(only(s), (Misfit{Why::devices, 8, 7}));
+}
+
+TEST(Misfits, ExpertDegreesDivideTheWorld) {
+  // etp 1 x ep 3 x pp 2 = 6 divides 12 ranks and not 8.
+  EXPECT_TRUE(misfits(setup_of({.tp = 2, .dp = 3, .pp = 2, .ep = 3}, true)).empty());
+  EXPECT_EQ(only(setup_of({.tp = 2, .dp = 2, .pp = 2, .ep = 3}, true)),
+            (Misfit{Why::expert_ranks, 6, 8}));
+}
+
+TEST(Misfits, WrongDegreesAreNotSaidAgainOfExperts) {
+  // tp 8 does not divide 12 ranks; that the expert mesh, which is the same, does not either is no
+  // news.
+  Case s = setup_of({.tp = 8, .etp = 8});
+  s.world = 12;
+  EXPECT_EQ(only(s).why, Why::degrees);
+}
+
+TEST(Misfits, PipelinesOfDenseAndExpertLayersAreOne) {
+  const Order pp_inside{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+  // Neighbours in the dense pipelines are tp = 2 apart; in the experts' etp x ep = 1 x 3.
+  Plan plan{.tp = 2, .dp = 6, .pp = 2, .ep = 3, .order = pp_inside};
+  EXPECT_EQ(only(setup_of(plan, true)), (Misfit{Why::pipelines_differ, 3, 2}));
+  plan.ep = 2;
+  EXPECT_TRUE(misfits(setup_of(plan, true)).empty());
+  plan.ep = 3;
+  plan.order = kDefaultOrder;
+  EXPECT_TRUE(misfits(setup_of(plan, true)).empty());
+}
+
+TEST(Misfits, DenseModelsHaveNoPipelineOfExperts) {
+  const Order pp_inside{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+  const Plan plan{.tp = 2, .cp = 2, .dp = 2, .pp = 2, .etp = 2, .order = pp_inside};
+  EXPECT_TRUE(misfits(setup_of(plan, false)).empty());
+  // With experts neighbours are tp x cp = 4 and etp = 2 apart.
+  Case sparse = setup_of(plan, true);
+  EXPECT_EQ(only(sparse), (Misfit{Why::pipelines_differ, 2, 4}));
+}
+
+TEST(Misfits, ListedDevicesAreAPermutation) {
+  Case s = setup_of({.dp = 3});
+  s.plan.placement = {.kind = Placement::Kind::listed, .devices = {2, 0, 1}};
+  EXPECT_TRUE(misfits(s).empty());
+  s.plan.placement.devices = {2, 0, 2};
+  EXPECT_EQ(only(s), (Misfit{Why::placement, 2, 3}));
+  s.plan.placement.devices = {2, 0, 3};
+  EXPECT_EQ(only(s), (Misfit{Why::placement, 3, 3}));
+  s.plan.placement.devices = {2, 0, -1};
+  EXPECT_EQ(only(s), (Misfit{Why::placement, -1, 3}));
+  s.plan.placement.devices = {0, 1};
+  EXPECT_EQ(only(s), (Misfit{Why::placement, 2, 3}));
+}
+
+TEST(Misfits, TensorParallelismDividesHeadsAndWidths) {
+  EXPECT_TRUE(misfits(setup_of({.tp = 8, .etp = 8})).empty());
+  EXPECT_EQ(first_misfit(setup_of({.tp = 16, .etp = 16})), (Misfit{Why::heads, 16, 8}));
+  Case s = setup_of({.tp = 8, .etp = 8});
+  s.model.runs[0].layer.ffn.width = 44;
+  EXPECT_EQ(only(s), (Misfit{Why::ffn, 8, 44}));
+}
+
+TEST(Misfits, KeyValueHeadsAndTensorRanksDivideOneAnother) {
+  Case s = setup_of({.tp = 6, .etp = 6});
+  s.model.runs[0].layer.attention.heads = 12;
+  s.model.runs[0].layer.attention.kv_heads = 4;
+  EXPECT_EQ(only(s), (Misfit{Why::kv_heads, 6, 4}));
+  s.model.runs[0].layer.attention.kv_heads = 3;  // each on two ranks
+  EXPECT_TRUE(misfits(s).empty());
+  s.model.runs[0].layer.attention.kv_heads = 12;  // two on each rank
+  EXPECT_TRUE(misfits(s).empty());
+  s.model.runs[0].layer.attention.kv_heads = 0;
+  s.model.runs[0].layer.attention.kind = Attention::Kind::latent;
+  EXPECT_TRUE(misfits(s).empty());
+}
+
+TEST(Misfits, SharedExpertsAreCutByTpAndRoutedOnesByEtp) {
+  Case s = setup_of({.tp = 4, .etp = 4}, true);
+  EXPECT_TRUE(misfits(s).empty());  // 20 / 4
+  s.model.runs[0].layer.ffn.shared_width = 30;
+  EXPECT_EQ(only(s), (Misfit{Why::ffn, 4, 30}));
+  s = setup_of({.tp = 8, .etp = 8}, true);
+  EXPECT_EQ(only(s), (Misfit{Why::expert_ffn, 8, 20}));
+}
+
+TEST(Misfits, ExpertParallelismDividesExperts) {
+  EXPECT_TRUE(misfits(setup_of({.dp = 12, .ep = 6}, true)).empty());
+  EXPECT_EQ(only(setup_of({.dp = 12, .ep = 4}, true)), (Misfit{Why::experts, 4, 6}));
+  EXPECT_EQ(only(setup_of({.dp = 12, .ep = 6}, false)), (Misfit{Why::no_experts, 6, 0}));
+}
+
+TEST(Misfits, StagesHaveLayers) {
+  EXPECT_TRUE(misfits(setup_of({.pp = 12})).empty());
+  EXPECT_EQ(only(setup_of({.pp = 13})), (Misfit{Why::stages, 13, 12}));
+  const Plan chunks{.pp = 4, .virtual_stages = 4, .schedule = Schedule::interleaved};
+  EXPECT_EQ(only(setup_of(chunks)), (Misfit{Why::stages, 16, 12}));
+}
+
+TEST(Misfits, StatedStagesAreAsManyAsChunksAndHoldTheModel) {
+  Case s = setup_of({.pp = 3, .stages = listed_stages({6, 6, 0}, 0)});
+  EXPECT_TRUE(misfits(s).empty());
+  s.plan.stages = listed_stages({6, 6}, 0);
+  EXPECT_EQ(only(s), (Misfit{Why::stage_count, 2, 3}));
+  s.plan.stages = listed_stages({6, 5, 0}, 0);
+  EXPECT_EQ(only(s), (Misfit{Why::stage_layers, 11, 12}));
+}
+
+TEST(Misfits, SchedulesTakeTheirChunks) {
+  const auto with = [](Schedule schedule, i64 chunks) {
+    return setup_of({.pp = 2, .virtual_stages = chunks, .schedule = schedule});
+  };
+  EXPECT_TRUE(misfits(with(Schedule::one_f_one_b, 1)).empty());
+  EXPECT_EQ(only(with(Schedule::one_f_one_b, 2)), (Misfit{Why::chunks, 2, 1}));
+  EXPECT_TRUE(misfits(with(Schedule::interleaved, 3)).empty());
+  EXPECT_EQ(only(with(Schedule::interleaved, 1)), (Misfit{Why::chunks, 1, 2}));
+  EXPECT_TRUE(misfits(with(Schedule::zb_v, 2)).empty());
+  EXPECT_EQ(only(with(Schedule::zb_v, 3)), (Misfit{Why::chunks, 3, 2}));
+  // Without a pipeline a schedule means nothing.
+  EXPECT_TRUE(misfits(setup_of({.schedule = Schedule::zb_v})).empty());
+}
+
+TEST(Misfits, MicrobatchesDivideTheBatch) {
+  Case s = setup_of({.dp = 3, .micro_batch = 2});
+  s.job.global_batch = 12;
+  EXPECT_TRUE(misfits(s).empty());
+  s.job.global_batch = 15;
+  EXPECT_EQ(only(s), (Misfit{Why::batch, 6, 15}));
+}
+
+TEST(Misfits, ContextParallelismCutsTheSequenceInTwoPiecesARank) {
+  Case s = setup_of({.cp = 3});
+  s.job.sequence = 18;
+  EXPECT_TRUE(misfits(s).empty());
+  s.job.sequence = 21;  // 3 divides it, 2 x 3 does not
+  EXPECT_EQ(only(s), (Misfit{Why::sequence_cp, 6, 21}));
+}
+
+TEST(Misfits, SequenceParallelismCutsEachPiece) {
+  Case s = setup_of({.tp = 4, .etp = 4, .sequence_parallel = true});
+  s.job.sequence = 12;
+  EXPECT_TRUE(misfits(s).empty());
+  s.job.sequence = 14;
+  EXPECT_EQ(only(s), (Misfit{Why::sequence_tp, 4, 14}));
+  s.plan.sequence_parallel = false;
+  EXPECT_TRUE(misfits(s).empty());
+  // cp 3 x lcm(2, 4) = 12.
+  s = setup_of({.tp = 4, .cp = 3, .etp = 4, .sequence_parallel = true});
+  s.job.sequence = 18;
+  EXPECT_EQ(only(s), (Misfit{Why::sequence_tp, 12, 18}));
+  s.job.sequence = 24;
+  EXPECT_TRUE(misfits(s).empty());
+}
+
+TEST(Misfits, UlyssesCutsTheHeadsOfATensorRank) {
+  // tp 2 leaves 4 of the 8 heads.
+  Case s = setup_of({.tp = 2, .cp = 4, .etp = 2, .cp_comm = CpComm::a2a});
+  EXPECT_TRUE(misfits(s).empty());
+  s = setup_of({.tp = 2, .cp = 8, .etp = 2, .cp_comm = CpComm::a2a});
+  EXPECT_EQ(only(s), (Misfit{Why::ulysses, 8, 4}));
+  s.plan.cp_comm = CpComm::p2p;
+  EXPECT_TRUE(misfits(s).empty());
+}
+
+TEST(Misfits, ShardsCutTheDataRanks) {
+  EXPECT_TRUE(misfits(setup_of({.dp = 12, .zero = 3, .shard_size = 4})).empty());
+  EXPECT_EQ(only(setup_of({.dp = 12, .zero = 3, .shard_size = 5})), (Misfit{Why::shard, 5, 12}));
+}
+
+TEST(Misfits, GroupsCutTheMicrobatches) {
+  const auto with = [](i64 group, i64 microbatches) {
+    Case s = setup_of({.pp = 3,
+                       .virtual_stages = 2,
+                       .microbatch_group = group,
+                       .schedule = Schedule::interleaved});
+    s.job.global_batch = microbatches;
+    return s;
+  };
+  EXPECT_TRUE(misfits(with(4, 8)).empty());
+  EXPECT_TRUE(misfits(with(4, 7)).empty());                 // 4 and 3, which is pp
+  EXPECT_EQ(only(with(4, 6)), (Misfit{Why::group, 4, 6}));  // 2 left over
+  EXPECT_EQ(only(with(2, 8)), (Misfit{Why::group, 2, 8}));  // smaller than pp
+  EXPECT_EQ(only(with(9, 8)), (Misfit{Why::group, 9, 8}));  // larger than the batch
+  EXPECT_TRUE(misfits(with(0, 7)).empty());                 // nothing stated
+}
+
+/// n dealt to `hands` one by one leaves everybody with the same.
+bool dealt_evenly(i64 n, i64 hands) {
+  std::vector<i64> held(std::size_t(hands), 0);
+  for (i64 i = 0; i < n; ++i) ++held[std::size_t(i) % held.size()];
+  return std::all_of(held.begin(), held.end(), [&](i64 h) { return h == held.front(); });
+}
+
+Plan random_plan(i64 world) {
+  const MeshPair meshes = enumeration::random_meshes(world);
+  return {.tp = meshes.dense.tp,
+          .cp = meshes.dense.cp,
+          .dp = meshes.dense.dp,
+          .pp = meshes.dense.pp,
+          .ep = meshes.expert.ep,
+          .etp = meshes.expert.tp,
+          .order = meshes.dense.order,
+          .sequence_parallel = *rc::gen::arbitrary<bool>(),
+          .cp_comm = *rc::gen::elementOf(std::vector<CpComm>{CpComm::p2p, CpComm::a2a}),
+          .micro_batch = *rc::gen::inRange<i64>(1, 4)};
+}
+
+RC_GTEST_PROP(Misfits, AreWhatCountingSays, ()) {
+  const i64 world = *rc::gen::inRange<i64>(1, 49);
+  const bool sparse = *rc::gen::arbitrary<bool>();
+  Case s = setup_of(random_plan(world), sparse);
+  s.job.global_batch = *rc::gen::inRange<i64>(1, 100);
+  s.job.sequence = *rc::gen::inRange<i64>(1, 300);
+  const Plan& p = s.plan;
+  RC_ASSERT(has(s, Why::heads) == !dealt_evenly(8, p.tp));
+  RC_ASSERT(has(s, Why::kv_heads) == (!dealt_evenly(4, p.tp) && !dealt_evenly(p.tp, 4)));
+  RC_ASSERT(has(s, Why::ffn) == (!sparse && !dealt_evenly(48, p.tp)));
+  RC_ASSERT(has(s, Why::expert_ffn) == (sparse && !dealt_evenly(20, p.etp)));
+  RC_ASSERT(has(s, Why::experts) == (sparse && !dealt_evenly(6, p.ep)));
+  RC_ASSERT(has(s, Why::no_experts) == (!sparse && p.ep > 1));
+  RC_ASSERT(has(s, Why::stages) == (p.pp > 12));
+  RC_ASSERT(has(s, Why::batch) == !dealt_evenly(s.job.global_batch, p.micro_batch * p.dp));
+  RC_ASSERT(has(s, Why::sequence_cp) == (p.cp > 1 && !dealt_evenly(s.job.sequence, 2 * p.cp)));
+  const MeshPair meshes = p.meshes();
+  const bool one_pipeline = enumeration::groups(meshes.dense, {Axis::pp}) ==
+                            enumeration::groups(meshes.expert, {Axis::pp});
+  RC_ASSERT(has(s, Why::pipelines_differ) == (sparse && !one_pipeline));
+  RC_ASSERT(!has(s, Why::degrees) && !has(s, Why::devices) && !has(s, Why::expert_ranks));
+}
+
+/// Sequence parallelism, token by token: a cp rank has one piece from the front and its mirror from
+/// the back, and tp cuts the two together evenly.
+bool tokens_cut_evenly(i64 sequence, i64 cp, i64 tp) {
+  const i64 pieces = cp == 1 ? 1 : 2 * cp;
+  if (!dealt_evenly(sequence, pieces)) return false;
+  const i64 rank_tokens = sequence / cp;
+  return dealt_evenly(rank_tokens, tp) && (cp == 1 || dealt_evenly(rank_tokens, 2));
+}
+
+RC_GTEST_PROP(Misfits, OfSequencesAreWhatCountingTokensSays, ()) {
+  const i64 tp = *rc::gen::elementOf(std::vector<i64>{1, 2, 4, 8});
+  const i64 cp = *rc::gen::inRange<i64>(1, 6);
+  Case s = setup_of({.tp = tp, .cp = cp, .etp = tp, .sequence_parallel = true});
+  s.job.sequence = *rc::gen::inRange<i64>(1, 500);
+  RC_ASSERT((has(s, Why::sequence_cp) || has(s, Why::sequence_tp)) ==
+            !tokens_cut_evenly(s.job.sequence, cp, tp));
+}
+
+}  // namespace
+}  // namespace rankwright

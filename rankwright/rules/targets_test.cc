@@ -1,0 +1,129 @@
+// The edges of single rules, where an example shows only one side.
+#include <gmock/gmock.h>
+
+#include "tests/typing.h"
+
+namespace rankwright {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+using typing::diagnose;
+
+std::set<std::string> found(Target target, const std::string& text) {
+  return typing::codes(diagnose(text, target));
+}
+
+std::vector<Edit> fix_of(std::string_view code, Target target, const std::string& text) {
+  for (const Diagnostic& d : diagnose(text, target))
+    if (d.code == code) return d.fix;
+  return {};
+}
+
+TEST(Orders, AreEqualWhereTheyDifferInAxesThatAreNotSplit) {
+  // cp and ep are 1: dp before or behind them is the same numbering.
+  const std::string plan =
+      "world_size: 16\nmodel: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, order: ";
+  EXPECT_THAT(found(Target::megatron, plan + "tp-dp-cp-ep-pp}\n"), Not(Contains("RW0501")));
+  EXPECT_THAT(found(Target::megatron, plan + "tp-pp-dp-cp-ep}\n"), Not(Contains("RW0501")));
+  EXPECT_THAT(found(Target::megatron, plan + "pp-tp-cp-ep-dp}\n"), Contains("RW0501"));
+  // The second order is Megatron-LM's alone.
+  EXPECT_THAT(found(Target::torchtitan, plan + "tp-pp-dp-cp-ep}\n"), Contains("RW0522"));
+  EXPECT_THAT(found(Target::nanotron, plan + "tp-dp-cp-ep-pp}\n"), Not(Contains("RW0564")));
+}
+
+TEST(MegatronLayers, GetTheEvenLayoutAsAFix) {
+  // 30 layers on 4 stages: 7 8 8 7.
+  const std::string plan = "world_size: 4\nmodel: megatron-3.6b\nparallelism: {pp_size: 4}\n";
+  EXPECT_EQ(fix_of("RW0503", Target::megatron, plan),
+            (std::vector<Edit>{{"parallelism.stages", "Et*7|t*8|t*8|t*7L"}}));
+}
+
+TEST(MegatronLayers, AreNotHeldAgainstAModelThatNobodyNamed) {
+  // 80 layers of the reference model on 3 stages.
+  EXPECT_THAT(found(Target::megatron, "world_size: 3\nparallelism: {pp_size: 3}\n"),
+              Not(Contains("RW0503")));
+}
+
+TEST(MegatronConnections, AreFreeFromBlackwellOn) {
+  const std::string plan = "model: llama-3.2-1b\nparallelism: {tp_size: 2, dp_size: 4}\ncluster: ";
+  EXPECT_THAT(found(Target::megatron, plan + "dgx-h100\n"), Contains("RW0511"));
+  EXPECT_THAT(found(Target::megatron, plan + "dgx-b200\n"), Not(Contains("RW0511")));
+}
+
+TEST(MegatronVocabulary, IsPaddedToAMultipleOf128TimesTp) {
+  // gpt2: 50,257 rows; 128 x 4 = 512; 99 x 512 = 50,688, which is 431 more.
+  for (const Diagnostic& d : diagnose("world_size: 4\nmodel: gpt2\njob: {sequence: 1024}\n"
+                                      "parallelism: {tp_size: 4}\n",
+                                      Target::megatron))
+    EXPECT_TRUE(d.code != "RW0514" || d.detail.starts_with("50,257 rows become 50,688: 431 more"))
+        << d.detail;
+}
+
+/// A pipeline of 4 with 2 chunks and so many microbatches.
+std::string interleaved(int microbatches) {
+  return "world_size: 4\nmodel: llama-3.1-8b\nparallelism: {pp_size: 4, virtual_stages: 2}\n"
+         "job: {global_batch: " +
+         std::to_string(microbatches) + "}\n";
+}
+
+TEST(TorchtitanRounds, AreOfOneSizeAndNotOfPp) {
+  // rounds = M div 4: 10 = 2 x 5 goes, 9 and 11 do not; below 8 there is one round.
+  for (const int good : {4, 7, 8, 10, 12})
+    EXPECT_THAT(found(Target::torchtitan, interleaved(good)), Not(Contains("RW0527"))) << good;
+  for (const int bad : {9, 11, 13})
+    EXPECT_THAT(found(Target::torchtitan, interleaved(bad)), Contains("RW0527")) << bad;
+}
+
+TEST(MegatronGroups, AreTheSmallestThatTheMicrobatchesComeIn) {
+  EXPECT_THAT(found(Target::megatron, interleaved(12)), Not(Contains("RW0505")));
+  // 10 = 5 + 5; a group of 4 would leave 2.
+  EXPECT_EQ(fix_of("RW0505", Target::megatron, interleaved(10)),
+            (std::vector<Edit>{{"parallelism.microbatch_group", "5"}}));
+  // Three microbatches are too few for any group: a batch of 4.
+  EXPECT_EQ(fix_of("RW0505", Target::megatron, interleaved(3)),
+            (std::vector<Edit>{{"job.global_batch", "4"}}));
+}
+
+TEST(NanotronMicrobatches, MayBeOneFewerThanTheStages) {
+  const std::string plan =
+      "world_size: 4\nmodel: llama-3.1-8b\nparallelism: {pp_size: 4}\njob: {global_batch: ";
+  EXPECT_THAT(found(Target::nanotron, plan + "3}\n"), Not(Contains("RW0565")));
+  EXPECT_THAT(found(Target::nanotron, plan + "2}\n"), Contains("RW0565"));
+}
+
+TEST(NanotronPlacement, LetsWholeHostsTradePlaces) {
+  const std::string plan =
+      "node_shape: 2_nodes_x_2_gpus\nmodel: llama-3.2-1b\nparallelism: {dp_size: 4}\nplacement: ";
+  EXPECT_THAT(found(Target::nanotron, plan + "{hosts: [1, 0]}\n"), Not(Contains("RW0567")));
+  EXPECT_THAT(found(Target::nanotron, plan + "{ranks: [1, 0, 2, 3]}\n"), Contains("RW0567"));
+  EXPECT_THAT(found(Target::nanotron, plan + "cyclic\n"), Contains("RW0567"));
+}
+
+TEST(CyclicPlacement, HasHostsForAllRanks) {
+  // 12 ranks on hosts of 8 need two hosts, not one: the groups could not be laid out.
+  EXPECT_THAT(found(Target::any,
+                    "world_size: 12\nmodel: llama-3.2-1b\nplacement: cyclic\n"
+                    "parallelism: {dp_size: 12}\n"),
+              Not(Contains("RW0119")));
+}
+
+TEST(Fixes, LeaveDegreesAloneThatAlreadyMultiplyToTheDevices) {
+  EXPECT_EQ(fix_of("RW0101", Target::any,
+                   "world_size: 16\ncluster: dgx-h100\nmodel: llama-3.2-1b\n"
+                   "parallelism: {tp_size: 2, dp_size: 4}\n"),
+            (std::vector<Edit>{{"world_size", "8"}}));
+}
+
+TEST(Fixes, AreNotMadeOfMoreStagesThanLayers) {
+  // 4,194,304 x 4,096 stages would not fit in memory, let alone in a file.
+  const std::string plan =
+      "model: llama-3.2-1b\n"
+      "parallelism: {pp_size: 4194304, virtual_stages: 4096, stages: [8, 8]}\n";
+  EXPECT_THAT(found(Target::any, plan), Contains("RW0112"));
+  EXPECT_TRUE(fix_of("RW0112", Target::any, plan).empty());
+}
+
+}  // namespace
+}  // namespace rankwright
