@@ -48,7 +48,7 @@ constexpr ShapeField kFields[] = {
 
 std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
   Shapes shapes;
-  shapes.name = "model";
+  shapes.name = "this model";
   std::vector<std::string_view> keys;
   for (const ShapeField& field : kFields) keys.push_back(field.key);
   reader.each(node, keys, [&](std::size_t field, const YamlNode& value) {
