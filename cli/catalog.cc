@@ -14,11 +14,12 @@
 namespace rankwright::cli {
 namespace {
 
+constexpr const char* kHow = "\nrankwright catalog KIND lists them, KIND NAME shows one.\n";
+
 int unknown_kind(const std::string& kind, const Io& io) {
   std::vector<std::string> names;
   for (const CatalogKind& row : catalog_kinds()) names.emplace_back(row.name);
-  io.err << fmt::format("rankwright catalog: '{}' is no kind of thing that is known\n",
-                        excerpt(kind));
+  io.err << fmt::format("rankwright catalog: there is no kind '{}'\n", excerpt(kind));
   const std::optional<std::string> near = nearest(kind, names);
   io.err << (near ? fmt::format("  help: did you mean {}?\n", *near)
                   : "  help: rankwright catalog lists the kinds\n");
@@ -36,7 +37,11 @@ int catalog(Args args, const Io& io) {
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   const Paint paint = options.paint(io);
-  if (kind.empty()) return options.write(catalog_overview(paint), io);
+  if (kind.empty()) {
+    const Table kinds = catalog_overview();
+    return options.write(options.json() ? table_json("kinds", kinds) : kinds.text(paint) + kHow,
+                         io);
+  }
   const CatalogKind* const row = find_catalog_kind(kind);
   if (row == nullptr) return unknown_kind(kind, io);
   if (name.empty()) {

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
+#include "rankwright/base/suggest.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/words.h"
 #include "rankwright/rules/rule.h"
@@ -22,6 +23,23 @@ std::string summary(const Setup& s) {
   return fmt::format("{}\n{}\n\n", product, chips(s));
 }
 
+std::string target_names() {
+  std::string text;
+  for (const TargetRow& row : targets()) text += (text.empty() ? "" : ", ") + std::string(row.name);
+  return text;
+}
+
+int unknown_target(const std::string& word, const Io& io) {
+  std::vector<std::string> names;
+  for (const TargetRow& row : targets()) names.emplace_back(row.name);
+  const std::optional<std::string> near = nearest(word, names);
+  io.err << fmt::format("rankwright check: there is no target '{}'\n  help: {}\n",
+                        word.substr(0, 40),
+                        near ? fmt::format("did you mean {}?", *near)
+                             : fmt::format("--for takes {}", target_names()));
+  return kUsage;
+}
+
 }  // namespace
 
 int check(Args args, const Io& io) {
@@ -30,18 +48,16 @@ int check(Args args, const Io& io) {
   std::string target_name;
   bool sarif = false;
   options.app().add_option("plan", flags.plan, "a plan file, or - for standard input")->required();
-  std::vector<std::string> names;
-  for (const TargetRow& row : targets()) names.emplace_back(row.name);
-  options.app()
-      .add_option("--for", target_name, "also the rules of this framework")
-      ->check(CLI::IsMember(names));
+  options.app().add_option("--for", target_name,
+                           fmt::format("also the rules of this framework: {}", target_names()));
   options.app().add_flag("--sarif", sarif, "write SARIF 2.1.0");
   flags.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
+  const TargetRow* const target = find_target(target_name);
+  if (target == nullptr && !target_name.empty()) return unknown_target(target_name, io);
   PlanInput input = read_input(flags, io);
   Diagnostics findings = std::move(input.file.findings);
-  const TargetRow* const target = find_target(target_name);
   if (input.setup) {
     const Diagnostics linted = lint(*input.setup, target == nullptr ? Target::any : target->target);
     findings.insert(findings.end(), linted.begin(), linted.end());

@@ -38,6 +38,13 @@ const PlanKey* find_key(std::string_view name) {
   return nullptr;
 }
 
+/// Codes are known in either case.
+std::string upper(std::string word) {
+  for (char& c : word)
+    if (c >= 'a' && c <= 'z') c = char(c - 'a' + 'A');
+  return word;
+}
+
 int explain_plan(const Flags& flags, const Options& options, const Io& io) {
   PlanInput input = read_input(flags.plan, io);
   Diagnostics findings = std::move(input.file.findings);
@@ -108,7 +115,7 @@ int explain(Args args, const Io& io) {
   const std::string& what = flags.plan.plan;
   std::error_code error;
   if (what == "-" || std::filesystem::exists(what, error)) return explain_plan(flags, options, io);
-  if (const Page* page = find_page(what))
+  if (const Page* page = find_page(upper(what)))
     return options.write(
         options.json() ? page_json(*page) : page_text(*page, options.paint(io), io.width), io);
   if (const PlanKey* key = find_key(what))

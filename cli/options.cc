@@ -6,6 +6,8 @@
 #include <fstream>
 #include <ostream>
 
+#include "rankwright/base/suggest.h"
+
 namespace rankwright::cli {
 
 Options::Options(const Verb& verb)
@@ -26,11 +28,28 @@ std::optional<int> Options::parse(Args args, const Io& io) {
   } catch (const CLI::CallForHelp&) {
     io.out << app_.help();
     return kOk;
+  } catch (const CLI::ExtrasError&) {
+    return unexpected(io);
   } catch (const CLI::ParseError& error) {
     io.err << fmt::format("rankwright {}: {}\n  help: rankwright help {}\n", name_, error.what(),
                           name_);
     return kUsage;
   }
+}
+
+int Options::unexpected(const Io& io) const {
+  const std::vector<std::string> extras = app_.remaining();
+  const std::string word = extras.empty() ? "" : extras.front().substr(0, 40);
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app_.get_options())
+    for (const std::string& flag : option->get_lnames()) flags.push_back("--" + flag);
+  const bool flag = word.starts_with('-');
+  const std::optional<std::string> near = flag ? nearest(word, flags) : std::nullopt;
+  io.err << fmt::format(
+      "rankwright {}: {} '{}'\n  help: {}\n", name_,
+      flag ? "there is no flag" : "one thing too many:", word,
+      near ? fmt::format("did you mean {}?", *near) : fmt::format("rankwright help {}", name_));
+  return kUsage;
 }
 
 int Options::write(const std::string& text, const Io& io) const {

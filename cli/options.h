@@ -28,6 +28,9 @@ class Options {
   int write(const std::string& text, const Io& io) const;
 
  private:
+  /// Says which argument nobody takes, and which was meant.
+  int unexpected(const Io& io) const;
+
   CLI::App app_;
   std::string name_;
   std::string output_{};

@@ -5,6 +5,26 @@
 
 namespace rankwright {
 
+namespace {
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+/// "job" for "job.sequence": the map that has to be named, because neither the diagnostic points
+/// into it nor is it `parallelism`, where a plan's keys stand. A map inside that one is always
+/// named: its keys are often left out. Empty where there is nothing to name.
+std::string_view map_to_name(std::string_view edit, std::string_view about) {
+  const std::size_t dot = edit.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string_view map = edit.substr(0, dot);
+  const bool inner = map.find('.') != std::string_view::npos;
+  const bool pointed_into =
+      !inner && about.starts_with(map) && about.substr(map.size()).starts_with('.');
+  const bool known = map == "parallelism" || pointed_into;
+  return known ? std::string_view{} : last_part(map);
+}
+
+}  // namespace
+
 std::string_view name(Severity severity) {
   switch (severity) {
     case Severity::error:
@@ -20,19 +40,24 @@ std::string_view name(Severity severity) {
 std::string help(const Diagnostic& diagnostic) {
   if (diagnostic.fix.empty()) return diagnostic.hint;
   std::string text;
+  std::string_view open;  // the map whose brace is open
   for (const Edit& edit : diagnostic.fix) {
+    const std::string_view map = map_to_name(edit.key, diagnostic.key);
+    if (!open.empty() && open != map) text += "}";
     if (!text.empty()) text += ", ";
-    // The last part of the path is what one types on the line: "parallelism.dp_size" -> "dp_size".
-    text += edit.key.substr(edit.key.rfind('.') + 1) + ": " + edit.value;
+    if (!map.empty() && open != map) text += std::string(map) + ": {";
+    text += std::string(last_part(edit.key)) + ": " + edit.value;
+    open = map;
   }
-  return text;
+  return open.empty() ? text : text + "}";
 }
 
 void sort(Diagnostics& diagnostics) {
   std::stable_sort(
       diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
-        return std::tie(a.severity, a.where.file, a.where.line, a.where.column, a.code) <
-               std::tie(b.severity, b.where.file, b.where.line, b.where.column, b.code);
+        const bool a_whole = a.where.line == 0, b_whole = b.where.line == 0;
+        return std::tie(a.severity, a.where.file, a_whole, a.where.line, a.where.column, a.code) <
+               std::tie(b.severity, b.where.file, b_whole, b.where.line, b.where.column, b.code);
       });
 }
 

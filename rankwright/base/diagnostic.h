@@ -49,7 +49,7 @@ using Diagnostics = std::vector<Diagnostic>;
 /// "dp_size: 2, pp_size: 4" from the fix, else the hint.
 std::string help(const Diagnostic&);
 
-/// Most severe first, then by place, then by code: the order in which people are told.
+/// Most severe first, then by place, with what is about a whole file after its lines, then by code.
 void sort(Diagnostics&);
 
 bool has_errors(const Diagnostics&);

@@ -33,6 +33,24 @@ TEST(Help, IsTheEditsAsOneTypesThem) {
   EXPECT_EQ(help(d), "");
 }
 
+TEST(Help, NamesTheMapThatTheDiagnosticDoesNotPointInto) {
+  Diagnostic d{.code = "RW0402",
+               .message = "",
+               .fix = {{"job.global_batch", "24"}, {"job.sequence", "64"}},
+               .key = "parallelism.pp_size"};
+  EXPECT_EQ(help(d), "job: {global_batch: 24, sequence: 64}");
+  d.key = "job.global_batch";
+  EXPECT_EQ(help(d), "global_batch: 24, sequence: 64");
+  d.key = "job";
+  EXPECT_EQ(help(d), "job: {global_batch: 24, sequence: 64}");
+  d.fix = {{"job.sequence", "64"}, {"parallelism.tp_size", "2"}};
+  EXPECT_EQ(help(d), "job: {sequence: 64}, tp_size: 2");
+  d.fix = {{"parallelism.overlap.grad_reduce", "false"}};
+  EXPECT_EQ(help(d), "overlap: {grad_reduce: false}");
+  d.key = "parallelism.overlap.grad_reduce";
+  EXPECT_EQ(help(d), "overlap: {grad_reduce: false}");
+}
+
 TEST(Sort, TellsTheWorstFirstThenByPlaceThenByCode) {
   Diagnostics list{
       at(Severity::note, "a", 1, 1, "note"),      at(Severity::error, "b", 1, 1, "other file"),
@@ -42,6 +60,12 @@ TEST(Sort, TellsTheWorstFirstThenByPlaceThenByCode) {
   sort(list);
   EXPECT_THAT(codes(list), ElementsAre("code a", "code b", "column 5", "line 2", "other file",
                                        "warning", "note"));
+}
+
+TEST(Sort, TellsWhatIsAboutAWholeFileAfterItsLines) {
+  Diagnostics list{at(Severity::error, "a", 0, 0, "whole"), at(Severity::error, "a", 9, 1, "line")};
+  sort(list);
+  EXPECT_THAT(codes(list), ElementsAre("line", "whole"));
 }
 
 TEST(Sort, KeepsEqualsInTheOrderTheyWereFound) {

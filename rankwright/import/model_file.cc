@@ -30,7 +30,7 @@ constexpr OtherField kOthers[] = {
 
 std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
   Shapes shapes;
-  shapes.name = "model";
+  shapes.name = "this model";
   const std::span<const ShapeField> numbers = shape_fields();
   const std::size_t found_before = reader.findings().size();
   std::vector<std::string_view> keys;

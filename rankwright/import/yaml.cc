@@ -10,6 +10,7 @@
 #include <istream>
 #include <optional>
 #include <streambuf>
+#include <utility>
 
 #include "rankwright/base/format.h"
 
@@ -24,6 +25,20 @@ class ViewBuffer : public std::streambuf {
     setg(begin, begin, begin + text.size());
   }
 };
+
+/// yaml-cpp's words for the usual slips, in ours.
+std::string in_plain_words(const std::string& message) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"end of map flow not found", "a { is never closed"},
+      {"end of sequence flow not found", "a [ is never closed"},
+      {"end of map not found", "the line is not indented like those above it"},
+      {"end of sequence not found", "the line is not indented like those above it"},
+      {"illegal map value", "a value stands where none can: is there a second ': ' on the line?"},
+  };
+  for (const auto& [theirs, ours] : kWords)
+    if (message == theirs) return std::string(ours);
+  return message;
+}
 
 Diagnostic unreadable(std::string_view file, const YAML::Mark& mark, std::string detail) {
   return {.code = "RW0901",
@@ -211,7 +226,7 @@ Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLim
   } catch (const Stop&) {
     return builder.result();
   } catch (const YAML::Exception& error) {
-    Diagnostic fault = unreadable(file, error.mark, error.msg);
+    Diagnostic fault = unreadable(file, error.mark, in_plain_words(error.msg));
     if (const int line = line_with_tab(text); line > 0)
       fault.hint = fmt::format("indent with spaces: line {} begins with a tab", line);
     return fail(std::move(fault));

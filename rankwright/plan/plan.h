@@ -119,8 +119,8 @@ struct Setup {
   Stages stages() const;
 };
 
-/// What one pp rank runs: its chunks' layers in order, equal neighbours together, and what stands at
-/// the edges.
+/// What one pp rank runs: its chunks' layers in order, equal neighbours together, and what stands
+/// at the edges.
 struct RankContents {
   std::vector<LayerRun> runs{};  // without MTP
   i64 layers = 0;

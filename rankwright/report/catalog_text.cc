@@ -237,12 +237,12 @@ const CatalogKind* find_catalog_kind(std::string_view name) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
-std::string catalog_overview(const Paint& paint) {
+Table catalog_overview() {
   Table table{{{"kind"}, {"known", kRight}, {"what they are"}}};
   for (const CatalogKind& kind : kKinds)
     table.rows.push_back(
         {std::string(kind.name), count(i64(kind.list().rows.size())), std::string(kind.summary)});
-  return table.text(paint) + "\nrankwright catalog KIND lists them, KIND NAME shows one.\n";
+  return table;
 }
 
 std::string table_json(std::string_view kind, const Table& table) {

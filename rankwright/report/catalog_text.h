@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "rankwright/base/result.h"
-#include "rankwright/report/paint.h"
 #include "rankwright/report/table.h"
 
 namespace rankwright {
@@ -22,7 +21,8 @@ struct CatalogKind {
 std::span<const CatalogKind> catalog_kinds();
 const CatalogKind* find_catalog_kind(std::string_view name);
 
-std::string catalog_overview(const Paint& paint);
+/// The kinds themselves, and how many of each are known.
+Table catalog_overview();
 
 /// Schema rankwright.catalog/1: an object a row, keyed by the columns.
 std::string table_json(std::string_view kind, const Table& table);

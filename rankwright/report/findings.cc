@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rankwright/base/format.h"
+#include "rankwright/report/table.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
@@ -14,44 +15,78 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The line of `text` with that number, without its end and without control characters.
-std::string line_of(std::string_view text, int number) {
+/// Control characters as blanks: what a file says must not steer a terminal.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  return out;
+}
+
+/// The line of `text` with that number, without its end.
+std::string_view line_of(std::string_view text, int number) {
   for (int line = 1; line < number; ++line) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return "";
+    if (end == std::string_view::npos) return {};
     text.remove_prefix(end + 1);
   }
-  std::string line(text.substr(0, text.find('\n')));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  return text.substr(0, text.find('\n'));
+}
+
+/// What is shown of a line, and how many characters stand before and under the caret.
+struct Excerpt {
+  std::string text;
+  std::size_t before = 0;
+  std::size_t width = 1;
+};
+
+/// Long lines are cut to a window around the place. Columns count bytes, carets characters.
+Excerpt excerpt(std::string_view line, const Location& where) {
   constexpr std::size_t kLongest = 160;
-  if (line.size() > kLongest) line.resize(kLongest);
-  return line;
+  constexpr std::size_t kLead = 60;  // shown before the place where the beginning is cut off
+  const auto boundary = [&](std::size_t at) {
+    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0u) == 0x80u) ++at;
+    return std::min(at, line.size());
+  };
+  const std::size_t place = std::min(std::size_t(std::max(where.column, 1)) - 1, line.size());
+  const bool far = line.size() > kLongest && place + kLead > kLongest;
+  const std::size_t begin = far ? boundary(place - kLead) : 0;
+  const std::size_t end = line.size() - begin > kLongest ? boundary(begin + kLongest) : line.size();
+  const std::size_t last = std::clamp(place + std::size_t(std::max(where.width, 1)), place, end);
+  const std::string_view head = begin > 0 ? "..." : "";
+  const std::string_view tail = end < line.size() ? "..." : "";
+  return {
+      .text = std::string(head) + printable(line.substr(begin, end - begin)) + std::string(tail),
+      .before = head.size() + display_width(line.substr(begin, place - begin)),
+      .width = std::max<std::size_t>(1, display_width(line.substr(place, last - place)))};
 }
 
 std::string one_text(const Diagnostic& d, std::string_view file, std::string_view text,
                      const Paint& paint) {
   std::string out = paint.severity(d.severity, fmt::format("{}[{}]", name(d.severity), d.code)) +
-                    paint.bold(": " + d.message) + "\n";
+                    paint.bold(": " + printable(d.message)) + "\n";
   const bool placed = d.where.line > 0;
   if (!d.where.file.empty())
-    out += paint.blue("  --> ") + d.where.file +
+    out += paint.blue("  --> ") + printable(d.where.file) +
            (placed ? fmt::format(":{}:{}", d.where.line, d.where.column) : "") + "\n";
-  const std::string line = placed && d.where.file == file ? line_of(text, d.where.line) : "";
+  const std::string detail = printable(d.detail);
+  const std::string_view line =
+      placed && d.where.file == file ? line_of(text, d.where.line) : std::string_view{};
   if (!line.empty()) {
     const std::string number = std::to_string(d.where.line);
     const std::string gutter = std::string(number.size() + 3, ' ') + "|";
-    const int width =
-        std::clamp(d.where.width, 1, std::max(1, int(line.size()) - d.where.column + 1));
+    const Excerpt shown = excerpt(line, d.where);
     out += paint.blue(gutter) + "\n";
-    out += paint.blue(fmt::format("  {} |", number)) + " " + line + "\n";
-    out += paint.blue(gutter) + std::string(std::size_t(d.where.column), ' ') +
-           paint.severity(d.severity, std::string(std::size_t(width), '^') + " " + d.detail) + "\n";
-  } else if (!d.detail.empty()) {
-    out += "  " + d.detail + "\n";
+    out += paint.blue(fmt::format("  {} |", number)) + " " + shown.text + "\n";
+    out += paint.blue(gutter) + std::string(shown.before + 1, ' ') +
+           paint.severity(d.severity,
+                          std::string(shown.width, '^') + (detail.empty() ? "" : " ") + detail) +
+           "\n";
+  } else if (!detail.empty()) {
+    out += "  " + detail + "\n";
   }
-  for (const std::string& note : d.notes) out += paint.bold("  note: ") + note + "\n";
-  if (!help(d).empty()) out += paint.green("  help: ") + help(d) + "\n";
+  for (const std::string& note : d.notes) out += paint.bold("  note: ") + printable(note) + "\n";
+  if (!help(d).empty()) out += paint.green("  help: ") + printable(help(d)) + "\n";
   return out;
 }
 
@@ -74,6 +109,18 @@ ordered_json one_json(const Diagnostic& d) {
           {"file", d.where.file},
           {"line", d.where.line},
           {"column", d.where.column}};
+}
+
+/// A file's name as a relative URI reference: what is not a letter, a digit or one of -._~/ is
+/// percent-encoded.
+std::string uri(std::string_view file) {
+  std::string out;
+  for (const char c : file) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
 }
 
 /// Text from files may not be valid UTF-8: replace what is not, never throw.
@@ -126,12 +173,13 @@ std::string findings_sarif(const Diagnostics& findings, std::string_view version
   }
   ordered_json results = ordered_json::array();
   for (const Diagnostic& d : findings) {
-    ordered_json place = {{"artifactLocation", {{"uri", d.where.file}}}};
+    ordered_json place = {{"artifactLocation", {{"uri", uri(d.where.file)}}}};
     if (d.where.line > 0)
       place["region"] = {{"startLine", d.where.line},
                          {"startColumn", d.where.column},
                          {"endColumn", d.where.column + d.where.width}};
-    std::string text = d.message + ": " + d.detail;
+    std::string text = d.message;
+    if (!d.detail.empty()) text += ": " + d.detail;
     if (!help(d).empty()) text += ". Try " + help(d);
     results.push_back({{"ruleId", d.code},
                        {"level", name(d.severity)},

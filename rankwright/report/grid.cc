@@ -61,6 +61,13 @@ std::string title(const Setup& setup, i64 node, const std::vector<i64>& ranks) {
   return text;
 }
 
+bool same_tensor_group(const Mesh& mesh, i64 a, i64 b) {
+  const auto first = [&](i64 rank) {
+    return rank - mesh.coordinate(rank, Axis::tp) * mesh.stride(Axis::tp);
+  };
+  return first(a) == first(b);
+}
+
 Box fill(const Setup& setup, i64 node, i64 per_node, const Paint& paint, std::size_t digits) {
   const Mesh mesh = setup.plan.meshes().dense;
   std::vector<i64> ranks;
@@ -71,7 +78,7 @@ Box fill(const Setup& setup, i64 node, i64 per_node, const Paint& paint, std::si
     if (i % std::size_t(kRanksPerLine) == 0) box.lines.push_back({" ", 1});
     Line& line = box.lines.back();
     // A wider gap between two tensor-parallel groups.
-    const bool new_group = mesh.tp > 1 && mesh.coordinate(ranks[i], Axis::tp) == 0;
+    const bool new_group = mesh.tp > 1 && i > 0 && !same_tensor_group(mesh, ranks[i - 1], ranks[i]);
     const std::size_t gap = line.width == 1 ? 0 : new_group ? 2 : 1;
     const std::string cell = fmt::format("{}{:>{}}", std::string(gap, ' '), ranks[i], digits);
     line.text += paint.group(mesh.coordinate(ranks[i], Axis::pp), cell);

@@ -31,7 +31,9 @@ std::string tensor(const Setup& s) {
 
 std::string pipeline(const Setup& s) {
   const Plan& p = s.plan;
-  if (p.pp == 1) return "All layers stand on every rank's group: there is no pipeline.";
+  if (p.pp == 1)
+    return fmt::format("Every rank holds {}: there is no pipeline.",
+                       p.tp > 1 ? "its part of all layers" : "all layers");
   const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   return fmt::format(
       "The {} layers run in {} stages on {} pp ranks, whose sends and receives {}; with {} {} "
@@ -58,7 +60,7 @@ std::string experts(const Setup& s) {
 
 std::string data(const Setup& s) {
   const Plan& p = s.plan;
-  if (p.dp == 1) return " There is one copy of the whole, so no data parallelism.";
+  if (p.dp == 1) return " There is one copy, so no data parallelism.";
   constexpr std::string_view kKept[] = {
       "keep all their states", "share the optimizer states (ZeRO-1)",
       "share optimizer states and gradients (ZeRO-2)",

@@ -125,6 +125,19 @@ std::vector<AxisRow> axes(const Setup& s, const std::vector<CommunicationRow>& r
   return all;
 }
 
+/// What hands activations from rank to rank.
+std::string activations_by(const Plan& p) {
+  std::string text;
+  const auto add = [&](i64 degree, std::string_view what) {
+    if (degree > 1) text += (text.empty() ? "" : ", ") + std::string(what);
+  };
+  add(p.tp, "TP collectives");
+  add(p.cp, "CP exchange");
+  add(p.ep, "EP all-to-all");
+  add(p.pp, "PP send/recv");
+  return text.empty() ? "nothing" : text;
+}
+
 std::vector<StateRow> state_rows(const Setup& s) {
   const Plan& p = s.plan;
   const auto mark = [](bool split, i64 degree, std::string_view text) {
@@ -147,17 +160,14 @@ std::vector<StateRow> state_rows(const Setup& s) {
                                            : "equal gradients, equal update";
   return {
       {"parameters", heads, layers, same_cp, sharded(3), experts, data ? gather : "one copy",
-       p.zero >= 3 ? "yes, unless prefetched" : "no"},
+       p.zero >= 3 && data ? "yes, unless prefetched" : "no"},
       {"gradients", heads, layers, same_cp, sharded(2), experts, reduce, when},
       {"optimizer", heads, layers, same_cp, sharded(1), experts,
        p.zero >= 1 && data ? "each rank updates its shard" : "each rank updates all it holds",
        "no"},
       {"activations", mark(p.sequence_parallel, p.tp, "cut"), layers,
        mark(true, p.cp, "by sequence"), mark(true, p.dp, "by batch"), mark(true, p.ep, "by token"),
-       p.tp > 1   ? "TP collectives in every layer"
-       : p.pp > 1 ? "PP send/recv"
-                  : "nothing",
-       "yes"},
+       activations_by(p), p.tp * p.cp * p.ep * p.pp > 1 ? "yes" : "-"},
       {"batch", mark(false, p.tp, ""), mark(false, p.pp, ""), mark(true, p.cp, "by sequence"),
        mark(true, p.dp, "by sample"), mark(false, p.ep, ""), "the data loader", "no"},
   };
@@ -167,6 +177,10 @@ std::vector<StateRow> state_rows(const Setup& s) {
 
 std::string placement_text(const Cluster& cluster, const Span& span) {
   if (span.level < 0) return "one rank";
+  const bool uniform = span.uniform(cluster.levels.size());
+  if (!uniform && span.inside[0] == span.size)
+    return fmt::format("some inside {}, some across {}", cluster.levels[0].name,
+                       cluster.levels[std::size_t(span.level)].name);
   std::string text;
   i64 before = 1;
   for (int level = 0; level <= span.level; ++level) {
@@ -181,8 +195,7 @@ std::string placement_text(const Cluster& cluster, const Span& span) {
     }
     before = std::max(before, here);
   }
-  if (!span.uniform(cluster.levels.size())) text += ", unevenly";
-  return text;
+  return uniform ? text : text + ", unevenly";
 }
 
 Worksheet worksheet(const Setup& setup) {

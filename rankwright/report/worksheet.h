@@ -48,7 +48,8 @@ struct Worksheet {
 /// The setup has no misfit.
 Worksheet worksheet(const Setup& setup);
 
-/// "8 inside nvlink x 4 across infiniband", "inside nvlink", "one rank".
+/// "8 inside nvlink x 4 across infiniband", "inside nvlink", "one rank",
+/// "some inside nvlink, some across infiniband".
 std::string placement_text(const Cluster& cluster, const Span& span);
 
 }  // namespace rankwright

@@ -97,9 +97,10 @@ Finding pipelines_differ(const Setup& s, const Misfit& m) {
 Finding placement(const Setup& s, const Misfit& m) {
   const i64 listed = i64(s.plan.placement.devices.size());
   const std::string detail =
-      listed != s.world
-          ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
-          : fmt::format("device {} is listed twice, or is none of 0 to {}", m.need, s.world - 1);
+      listed != s.world ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
+      : m.need < 0 || m.need >= s.world
+          ? fmt::format("device {} is none of 0 to {}", m.need, s.world - 1)
+          : fmt::format("device {} is listed twice", m.need);
   return {.detail = detail,
           .key = "placement",
           .fix = first_heal(s, Why::placement, {Change(s).block_placement()})};
@@ -187,11 +188,10 @@ Finding stage_layers(const Setup& s, const Misfit& m) {
 
 Finding chunks(const Setup& s, const Misfit& m) {
   const std::string_view schedule = name(s.plan.schedule);
-  Finding finding{
-      .detail = fmt::format(
-          "{} with {} a pp rank needs {}", schedule, plural(m.need, "chunk", "chunks"),
-          m.need < m.have ? fmt::format("at least {}", m.have) : fmt::format("{}", m.have)),
-      .key = "parallelism.schedule"};
+  Finding finding{.detail = fmt::format("{} takes {}{} a pp rank, not {}", schedule,
+                                        row(s.plan.schedule).max_chunks > m.have ? "at least " : "",
+                                        plural(m.have, "chunk", "chunks"), m.need),
+                  .key = "parallelism.schedule"};
   // More chunks than the schedule knows are usually meant for interleaving.
   const bool more = m.need > m.have;
   finding.fix = first_heal(s, Why::chunks,
@@ -232,8 +232,8 @@ Finding sequence_cp(const Setup& s, const Misfit& m) {
 
 Finding sequence_tp(const Setup& s, const Misfit& m) {
   Finding finding{.detail = fmt::format(
-                      "sequence parallelism over tp {} and cp {} cuts in steps of {}, which do "
-                      "not divide the sequence of {} tokens",
+                      "tp {} and cp {} cut the sequence into {} equal parts, and {} tokens do not "
+                      "divide so",
                       s.plan.tp, s.plan.cp, number(m.need), count(m.have)),
                   .key = "job.sequence"};
   if (m.need > 0)

@@ -118,31 +118,31 @@ Finding tell_tensor_pipeline(const Setup& s) {
 }
 
 Finding tell_pipeline(const Setup& s) {
-  return {.detail = fmt::format("pp {}", s.plan.pp),
+  return {.detail = fmt::format("its JSON has no key for pp {}", s.plan.pp),
           .key = "parallelism.pp_size",
           .hint = fmt::format("PipelineModule(num_stages={}, ...)", s.plan.pp)};
 }
 
 Finding tell_stages(const Setup& s) {
-  return {.detail = fmt::format("{} layers", show_layers(s.plan.stages)),
+  return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
           .key = "parallelism.stages",
           .fix = first_mend(s, uneven_stages, kFaults, {Change(s).even_stages()})};
 }
 
 Finding tell_selective(const Setup& s) {
-  return {.detail = "recompute: selective",
+  return {.detail = "it recomputes whole layers or nothing",
           .key = "parallelism.recompute",
           .fix = first_mend(s, selective, kFaults, {Change(s).recompute(Recompute::full)})};
 }
 
 Finding tell_tensor_sequence(const Setup& s) {
-  return {.detail = fmt::format("sequence_parallel with tp {}", s.plan.tp),
+  return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_mend(s, tensor_sequence, kFaults, {Change(s).sequence_parallel(false)})};
 }
 
 Finding tell_pipeline_overlap(const Setup& s) {
-  return {.detail = fmt::format("overlap.grad_reduce with pp {}", s.plan.pp),
+  return {.detail = fmt::format("overlap.grad_reduce is on with pp {}", s.plan.pp),
           .key = "parallelism.overlap.grad_reduce",
           .fix = first_mend(s, pipeline_overlap, kFaults, {Change(s).overlap_grad_reduce(false)})};
 }

@@ -104,18 +104,18 @@ Finding tell_meshes(const Setup& s) {
 Finding tell_layers(const Setup& s) {
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   const i64 run = s.model.layers() / stages * stages;
-  return {
-      .detail = fmt::format("{} layers of {} on {} stages", s.model.layers(), s.model.name, stages),
-      .key = "parallelism.pp_size",
-      .fix = first_mend(s, layers, kFaults, {Change(s).even_stages()}),
-      .hint = "state the layers of each stage in `stages`",
-      .notes = {fmt::format("rounded down, {} layers would be trained", run)}};
+  return {.detail = fmt::format("{} stages do not divide the {} layers of {}", stages,
+                                s.model.layers(), s.model.name),
+          .key = "parallelism.pp_size",
+          .fix = first_mend(s, layers, kFaults, {Change(s).even_stages()}),
+          .hint = "state the layers of each stage in `stages`",
+          .notes = {fmt::format("rounded down, {} layers would be trained", run)}};
 }
 
 Finding tell_schedule(const Setup& s) {
   const i64 chunks = s.plan.virtual_stages;
   const Schedule nearest = chunks > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
-  return {.detail = std::string(name(s.plan.schedule)),
+  return {.detail = fmt::format("{} is neither 1f1b nor interleaved-1f1b", name(s.plan.schedule)),
           .key = "parallelism.schedule",
           .fix = first_mend(
               s, schedule, kFaults,
@@ -152,8 +152,8 @@ Finding tell_group(const Setup& s) {
 }
 
 Finding tell_experts_without_sp(const Setup& s) {
-  return {.detail = fmt::format("{} has experts, tp {} and no sequence parallelism", s.model.name,
-                                s.plan.tp),
+  return {.detail = fmt::format("{} has experts, tp is {}, and sequence_parallel is off",
+                                s.model.name, s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_mend(s, experts_without_sp, kFaults, {Change(s).sequence_parallel(true)}),
           .hint = "sequence_parallel: true, with a sequence that tp divides"};
@@ -185,10 +185,10 @@ Finding tell_fsdp_pipeline(const Setup& s) {
 }
 
 Finding tell_one_connection(const Setup& s) {
-  return {
-      .detail = fmt::format("tp {} and cp {} on {}", s.plan.tp, s.plan.cp, s.cluster.device.name),
-      .key = s.plan.tp > 1 ? "parallelism.tp_size" : "parallelism.cp_size",
-      .hint = "export CUDA_DEVICE_MAX_CONNECTIONS=1"};
+  return {.detail = fmt::format("tp {} x cp {} on {}, which is older than Blackwell", s.plan.tp,
+                                s.plan.cp, s.cluster.device.name),
+          .key = s.plan.tp > 1 ? "parallelism.tp_size" : "parallelism.cp_size",
+          .hint = "export CUDA_DEVICE_MAX_CONNECTIONS=1"};
 }
 
 Finding tell_many_connections(const Setup& s) {
@@ -217,7 +217,7 @@ Finding tell_vocabulary(const Setup& s) {
 
 Finding tell_gradients(const Setup& s) {
   return {
-      .detail = s.left_open("job.grad_dtype") ? "grad_dtype was left open and taken as bf16"
+      .detail = s.left_open("job.grad_dtype") ? "grad_dtype is left open, and bf16 assumed"
                                               : "grad_dtype is bf16",
       .key = "job.grad_dtype",
       .hint = "grad_dtype: fp32 to count what Megatron-LM does, or --grad-reduce-in-bf16 there"};

@@ -124,25 +124,26 @@ Finding tell_sharded_over_cp(const Setup& s) {
 }
 
 Finding tell_stages(const Setup& s) {
-  return {.detail = fmt::format("{} layers", show_layers(s.plan.stages)),
+  return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
           .key = "parallelism.stages",
           .fix = first_mend(s, uneven_stages, kFaults, {Change(s).even_stages()})};
 }
 
 Finding tell_selective(const Setup& s) {
-  return {.detail = "recompute: selective",
+  return {.detail = "it recomputes whole layers or nothing",
           .key = "parallelism.recompute",
           .fix = first_mend(s, selective, kFaults, {Change(s).recompute(Recompute::full)})};
 }
 
 Finding tell_some_layers(const Setup& s) {
-  return {.detail = fmt::format("{} a pp rank", plural(s.plan.recompute_layers, "layer", "layers")),
+  return {.detail = fmt::format("{} a pp rank cannot be singled out",
+                                plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
           .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(Recompute::full)})};
 }
 
 Finding tell_experts(const Setup& s) {
-  return {.detail = fmt::format("ep {}", s.plan.ep),
+  return {.detail = fmt::format("ep is {}", s.plan.ep),
           .key = "parallelism.ep_size",
           .hint = "ep_size: 1, or a build with pull request 373"};
 }

@@ -63,8 +63,6 @@ constexpr Page kPages[] = {
      "stage, x*n and (...)*n repeat.",
      "Write it like Ett|(tt|)*3ttL, or as a list of layers a stage.",
      "Megatron-LM, --pipeline-model-parallel-layout", ""},
-    {"RW0916", kError, "the command line cannot be understood",
-     "A flag is unknown, or its value is missing.", "See rankwright VERB --help.", "", ""},
 };
 
 }  // namespace

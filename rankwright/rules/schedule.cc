@@ -98,10 +98,14 @@ std::optional<Finding> uneven_work(const Subject& subject) {
   after.plan.stages = levelled(s);
   const double left = imbalance(work(after));
   if (left < before && heals(s, after, Misfit::Why::none)) {
-    finding.hint = fmt::format("stages: {}  ({} more than the mean)",
-                               show_layout(after.plan.stages), percent(left));
+    const std::string layout = show_layout(after.plan.stages);
+    // Only what brings it below the bar is a fix; less is still worth typing.
     if (left <= kWorthSaying)
-      finding.fix = {edit("parallelism.stages", show_layout(after.plan.stages))};
+      finding.fix = {edit("parallelism.stages", layout)};
+    else
+      finding.hint = "stages: " + layout;
+    finding.notes.push_back(
+        fmt::format("with these stages the busiest computes {} more than the mean", percent(left)));
   }
   return finding;
 }
@@ -137,8 +141,7 @@ std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
   one.plan.zero = 1;
   return Finding{
       .detail = fmt::format(
-          "ZeRO-{} reduces gradients in each of {} microbatches: {} a step, ZeRO-1 "
-          "{}",
+          "ZeRO-{} reduces gradients in each of {} microbatches: {} a step, against {} with ZeRO-1",
           s.plan.zero, count(s.microbatches()), show(data_bytes(s)), show(data_bytes(one))),
       .key = "parallelism.zero_stage",
       .fix = {edit("parallelism.zero_stage", 1)}};
@@ -179,13 +182,19 @@ std::optional<Finding> overlap_without_sequence(const Subject& subject) {
 
 std::optional<Finding> batch_left_open(const Subject& subject) {
   const Setup& s = subject.setup;
-  if (!s.left_open("job.global_batch") && !s.left_open("job.sequence")) return std::nullopt;
-  return Finding{
-      .detail = fmt::format("{} sequences of {} tokens are assumed: {} a pipeline",
-                            count(s.job.global_batch), count(s.job.sequence),
-                            plural(s.microbatches(), "microbatch", "microbatches")),
-      .key = "job",
-      .fix = {edit("job.global_batch", s.job.global_batch), edit("job.sequence", s.job.sequence)}};
+  const bool batch = s.left_open("job.global_batch");
+  const bool sequence = s.left_open("job.sequence");
+  if (!batch && !sequence) return std::nullopt;
+  const std::string sequences =
+      batch ? plural(s.job.global_batch, "sequence", "sequences") : "sequences";
+  const std::string tokens =
+      sequence ? fmt::format(" of {} tokens", count(s.job.sequence)) : std::string();
+  Finding finding{.detail = fmt::format("{}{} assumed: {} a pipeline", sequences, tokens,
+                                        plural(s.microbatches(), "microbatch", "microbatches")),
+                  .key = "job"};
+  if (batch) finding.fix.push_back(edit("job.global_batch", s.job.global_batch));
+  if (sequence) finding.fix.push_back(edit("job.sequence", s.job.sequence));
+  return finding;
 }
 
 std::optional<Finding> chunks_without_pipeline(const Subject& subject) {
@@ -318,7 +327,7 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      overlap_without_sequence},
-    {{"RW0410", Severity::note, "the plan names no batch",
+    {{"RW0410", Severity::note, "the batch is left open",
       "Bubble, activations and every count of collectives follow from the batch and the sequence.",
       "State job.global_batch and job.sequence.", "",
       "world_size: 64\n"

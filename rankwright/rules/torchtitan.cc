@@ -119,7 +119,7 @@ Finding tell_order(const Setup& s) {
 
 Finding tell_schedule(const Setup& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  return {.detail = std::string(name(s.plan.schedule)),
+  return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
           .key = "parallelism.schedule",
           .fix = first_mend(s, schedule, kFaults,
                             {Change(s).chunks(1, Schedule::one_f_one_b),
@@ -143,8 +143,9 @@ Finding tell_few_microbatches(const Setup& s) {
 }
 
 Finding tell_few_for_dualpipe(const Setup& s) {
-  return {.detail = fmt::format("{} for 2 x pp {} stages",
-                                plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
+  return {.detail = fmt::format("{} for 2 x pp {} = {} stages",
+                                plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp,
+                                2 * s.plan.pp),
           .key = "job.global_batch",
           .fix = more_microbatches(s, few_for_dualpipe, 2 * s.plan.pp),
           .hint = "a larger global_batch, or a smaller pp_size"};
@@ -206,11 +207,12 @@ Finding tell_sequence(const Setup& s) {
 }
 
 Finding tell_expert_degrees(const Setup& s) {
-  return {.detail = fmt::format("ep {} with etp {}, tp {}, cp {} and {} sharding ranks", s.plan.ep,
-                                s.plan.etp, s.plan.tp, s.plan.cp, shard_ranks(s.plan)),
-          .key = "parallelism.ep_size",
-          .fix = mending_experts(s, expert_degrees, kFaults),
-          .hint = "etp_size: 1 and an ep_size that tp x cp divides"};
+  return {
+      .detail = fmt::format("ep {} with etp {} does not go with tp {}, cp {} and {} sharding ranks",
+                            s.plan.ep, s.plan.etp, s.plan.tp, s.plan.cp, shard_ranks(s.plan)),
+      .key = "parallelism.ep_size",
+      .fix = mending_experts(s, expert_degrees, kFaults),
+      .hint = "etp_size: 1 and an ep_size that tp x cp divides"};
 }
 
 Finding tell_few_expert_ranks(const Setup& s) {
@@ -256,9 +258,12 @@ Finding tell_mtp(const Setup& s) {
 }
 
 Finding tell_recompute(const Setup& s) {
-  return {.detail = fmt::format("recompute: full with {}", name(s.plan.schedule)),
-          .key = "parallelism.recompute",
-          .hint = "recompute: selective, or schedule: interleaved-1f1b"};
+  return {
+      .detail = fmt::format("{} runs backward in two halves, and with full recompute each needs "
+                            "the forward again",
+                            name(s.plan.schedule)),
+      .key = "parallelism.recompute",
+      .hint = "recompute: selective, or schedule: interleaved-1f1b"};
 }
 
 constexpr Rule::When kSound = Rule::When::without_misfits;

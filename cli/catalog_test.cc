@@ -1,0 +1,81 @@
+// `rankwright catalog` from its command line to its exit code.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/said.h"
+#include "rankwright/report/catalog_text.h"
+
+namespace rankwright::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(CatalogVerb, ListsItsKinds) {
+  const Said said = say({"catalog"});
+  EXPECT_EQ(said.code, 0);
+  for (const CatalogKind& kind : catalog_kinds())
+    EXPECT_THAT(said.out, HasSubstr("\n" + std::string(kind.name) + " "));
+}
+
+TEST(CatalogVerb, ListsItsKindsInJson) {
+  const json kinds = json::parse(say({"catalog", "--json"}).out);
+  EXPECT_EQ(kinds["schema"], "rankwright.catalog/1");
+  EXPECT_EQ(kinds["rows"].size(), catalog_kinds().size());
+}
+
+TEST(CatalogVerb, ListsEachKindAndShowsEachOfIt) {
+  for (const CatalogKind& kind : catalog_kinds()) {
+    const std::string name(kind.name);
+    const Table table = kind.list();
+    ASSERT_FALSE(table.rows.empty()) << name;
+    const Said list = say({"catalog", name});
+    EXPECT_EQ(list.code, 0);
+    const json rows = json::parse(say({"catalog", name, "--json"}).out)["rows"];
+    ASSERT_EQ(rows.size(), table.rows.size());
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const std::string& one = table.rows[i][0];
+      EXPECT_EQ(rows[i][table.columns[0].name], one);
+      EXPECT_THAT(list.out, HasSubstr(one));
+      EXPECT_EQ(say({"catalog", name, one}).code, 0) << name << " " << one;
+      EXPECT_TRUE(json::accept(say({"catalog", name, one, "--json"}).out)) << one;
+    }
+  }
+}
+
+TEST(CatalogVerb, GuessesAKind) {
+  const Said said = say({"catalog", "modles"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err,
+            "rankwright catalog: there is no kind 'modles'\n  help: did you mean models?\n");
+  EXPECT_EQ(say({"catalog", "qqqq"}).err,
+            "rankwright catalog: there is no kind 'qqqq'\n"
+            "  help: rankwright catalog lists the kinds\n");
+}
+
+TEST(CatalogVerb, GuessesANameOfEachKind) {
+  for (const CatalogKind& kind : catalog_kinds()) {
+    std::string name = kind.list().rows[0][0];
+    name.back() = name.back() == 'x' ? 'y' : 'x';
+    const Said said = say({"catalog", std::string(kind.name), name});
+    EXPECT_EQ(said.code, 1) << name;
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, StartsWith("rankwright catalog: "));
+    EXPECT_THAT(said.err, HasSubstr("'" + name + "'"));
+    EXPECT_THAT(said.err, HasSubstr("help: did you mean ")) << name;
+  }
+}
+
+TEST(CatalogVerb, SaysWhereTheListIsWhereNothingIsNear) {
+  for (const CatalogKind& kind : catalog_kinds()) {
+    const Said said = say({"catalog", std::string(kind.name), "qqqqqqqqqq"});
+    EXPECT_EQ(said.code, 1);
+    EXPECT_THAT(said.err, HasSubstr("  help: ")) << said.err;
+  }
+}
+
+}  // namespace
+}  // namespace rankwright::cli

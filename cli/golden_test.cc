@@ -1,0 +1,77 @@
+// The text of every diagnostic, as a user reads it: each rule's example, and a faulty file for each
+// reading code, against tests/golden/check/CODE.txt. Read the diff as the user would.
+#include "tests/golden.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "cli/plan_input.h"
+#include "cli/said.h"
+#include "rankwright/report/findings.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What `check plan.yaml --for TARGET` says below its summary.
+std::string checked(std::string_view plan, Target target) {
+  const PlanFile file = read_plan(std::string(plan), "plan.yaml", read_file);
+  Diagnostics findings = file.findings;
+  const Diagnostics linted = lint(resolve(file.draft), target);
+  findings.insert(findings.end(), linted.begin(), linted.end());
+  place(findings, file);
+  return findings_text(findings, file.name, file.text, {});
+}
+
+std::string code_text(const Page& page) {
+  return std::string(name(page.severity)) + "[" + std::string(page.code) + "]: ";
+}
+
+TEST(Golden, EveryRulesExampleReadsAsReviewed) {
+  for (const Rule* rule : rules()) {
+    const std::string text = checked(rule->page.example, rule->target);
+    EXPECT_THAT(text, ::testing::HasSubstr(code_text(rule->page)));
+    golden::expect("check/" + std::string(rule->page.code) + ".txt", text);
+  }
+}
+
+/// The faulty files by their code: plans, or a config.json for --model, or a cluster file.
+std::map<std::string, std::string> fault_files() {
+  std::map<std::string, std::string> files;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(RANKWRIGHT_SOURCE_DIR "/tests/data/faults"))
+    files[entry.path().stem().string()] = "tests/data/faults/" + entry.path().filename().string();
+  return files;
+}
+
+TEST(Golden, EveryReadingFaultReadsAsReviewed) {
+  const std::map<std::string, std::string> files = fault_files();
+  for (const Page& page : reading_pages()) {
+    const std::string code(page.code);
+    ASSERT_TRUE(files.contains(code)) << "write tests/data/faults/" << code << ".yaml or .json";
+    const std::string& file = files.at(code);
+    const Said said = file.ends_with(".json")
+                          ? say({"check", "examples/course-64.yaml", "--model", file})
+                          : say({"check", file, "--quiet"});
+    EXPECT_EQ(said.code, page.severity == Severity::error ? 1 : 0) << code;
+    EXPECT_THAT(said.out, ::testing::HasSubstr("[" + code + "]: "));
+    golden::expect("check/" + code + ".txt", said.out);
+  }
+}
+
+TEST(Golden, NoFileIsLeftOver) {
+  std::set<std::string> known;
+  for (const Page* page : pages()) known.insert(std::string(page->code) + ".txt");
+  for (const fs::directory_entry& entry : fs::directory_iterator(golden::path("check")))
+    EXPECT_TRUE(known.contains(entry.path().filename().string())) << entry.path();
+  for (const auto& [code, file] : fault_files()) EXPECT_NE(find_page(code), nullptr) << file;
+}
+
+}  // namespace
+}  // namespace rankwright::cli

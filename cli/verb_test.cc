@@ -1,0 +1,160 @@
+// What all verbs have in common: help, flags, exit codes, colour, files.
+#include "cli/verb.h"
+
+#include <gmock/gmock.h>
+
+#include "cli/said.h"
+#include "tests/golden.h"
+
+namespace rankwright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string kPlan = "examples/course-64.yaml";
+constexpr const char* kEscape = "\033[";
+
+TEST(Run, WithoutArgumentsSaysHowAndFails) {
+  const Said said = say({});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, StartsWith("Example: rankwright "));
+}
+
+TEST(Run, SaysItsVersion) {
+  for (const std::string flag : {"--version", "-V"}) {
+    const Said said = say({flag});
+    EXPECT_EQ(said.code, 0);
+    EXPECT_THAT(said.out, ::testing::MatchesRegex("rankwright [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  }
+}
+
+TEST(Run, GuessesAVerb) {
+  const Said said = say({"chekc"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err, "rankwright: 'chekc' is not a verb\n  help: did you mean check?\n");
+  EXPECT_EQ(say({"frobnicate"}).err,
+            "rankwright: 'frobnicate' is not a verb\n  help: rankwright help lists them\n");
+}
+
+TEST(Help, OfEverythingOpensWithAnExampleAndListsEveryVerb) {
+  for (const std::string word : {"help", "--help", "-h"}) {
+    const Said said = say({word});
+    EXPECT_EQ(said.code, 0);
+    EXPECT_THAT(said.out, StartsWith("Example: rankwright "));
+    for (const Verb& verb : verbs())
+      EXPECT_THAT(said.out, HasSubstr("\n  " + std::string(verb.name) + " "));
+  }
+}
+
+TEST(Help, OfAVerbOpensWithItsExample) {
+  for (const Verb& verb : verbs()) {
+    const Said said = say({std::string(verb.name), "--help"});
+    EXPECT_EQ(said.code, 0);
+    EXPECT_THAT(said.out, StartsWith("Example: " + std::string(verb.example) + "\n"));
+    EXPECT_EQ(say({"help", std::string(verb.name)}).out, said.out);
+  }
+  EXPECT_EQ(say({"help", "chek"}).err,
+            "rankwright: 'chek' is not a verb\n  help: did you mean check?\n");
+}
+
+TEST(Flags, ThatAreUnknownAreGuessed) {
+  const Said said = say({"check", kPlan, "--jsn"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err, "rankwright check: there is no flag '--jsn'\n  help: did you mean --json?\n");
+  EXPECT_EQ(
+      say({"explain", kPlan, "--frobnicate"}).err,
+      "rankwright explain: there is no flag '--frobnicate'\n  help: rankwright help explain\n");
+}
+
+TEST(Flags, TakeOnePlanOnly) {
+  const Said said = say({"check", kPlan, "other.yaml"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_EQ(said.err,
+            "rankwright check: one thing too many: 'other.yaml'\n  help: rankwright help check\n");
+}
+
+TEST(Flags, ThatLackTheirValueAreNamed) {
+  const Said said = say({"check", kPlan, "--model"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_THAT(said.err, HasSubstr("--model"));
+  EXPECT_EQ(say({"check"}).code, 64);
+  EXPECT_EQ(say({"explain", kPlan, "--rank", "seventeen"}).code, 64);
+}
+
+TEST(Output, GoesToTheFileOfO) {
+  const Scratch file("verb-test.txt");
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"check", kPlan}, {"explain", kPlan}, {"catalog", "models"}}) {
+    std::vector<std::string> with = args;
+    with.insert(with.end(), {"-o", file.path()});
+    const Said said = say(with, "", true);
+    EXPECT_EQ(said.code, 0);
+    EXPECT_EQ(said.out, "");
+    // Files get no colour, whatever the terminal.
+    EXPECT_EQ(golden::read(file.path()), say(args).out);
+  }
+}
+
+TEST(Output, ThatCannotBeWrittenIsAnError) {
+  const Said said = say({"check", kPlan, "-o", "/no/such/folder/file.txt"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err, "rankwright check: cannot write /no/such/folder/file.txt\n");
+}
+
+const std::vector<std::vector<std::string>> kCommands{{"check", kPlan},
+                                                      {"explain", kPlan},
+                                                      {"explain", kPlan, "--rank", "17"},
+                                                      {"explain", "RW0301"},
+                                                      {"explain", "zero_stage"},
+                                                      {"catalog"},
+                                                      {"catalog", "models"},
+                                                      {"catalog", "codes", "RW0301"}};
+
+TEST(Colour, IsOnOnlyWhereItIsAskedFor) {
+  for (std::vector<std::string> args : kCommands) {
+    EXPECT_THAT(say(args).out, Not(HasSubstr("\033"))) << args[1];
+    EXPECT_THAT(say(args, "", true).out, HasSubstr(kEscape));
+    args.push_back("--no-color");
+    EXPECT_THAT(say(args, "", true).out, Not(HasSubstr("\033")));
+  }
+}
+
+TEST(Colour, IsNeverInJson) {
+  for (std::vector<std::string> args : kCommands) {
+    args.push_back("--json");
+    EXPECT_THAT(say(args, "", true).out, Not(HasSubstr("\033")));
+  }
+}
+
+TEST(Colour, EndsBeforeTheLineDoes) {
+  // A line that is cut out of the output must not colour what follows it.
+  for (const std::vector<std::string>& args : kCommands)
+    for (const std::string& line : golden::lines(say(args, "", true).out)) {
+      const std::size_t last = line.rfind(kEscape);
+      EXPECT_TRUE(last == std::string::npos || line.substr(last, 4) == "\033[0m") << line;
+    }
+}
+
+TEST(Output, IsTheSameForTheSameInput) {
+  for (std::vector<std::string> args : kCommands) {
+    EXPECT_EQ(say(args).out, say(args).out);
+    args.push_back("--json");
+    EXPECT_EQ(say(args).out, say(args).out);
+  }
+}
+
+TEST(Json, IsVersionedEverywhere) {
+  for (std::vector<std::string> args : kCommands) {
+    args.push_back("--json");
+    EXPECT_THAT(say(args).out, StartsWith("{\n  \"schema\": \"rankwright.")) << args[1];
+  }
+}
+
+}  // namespace
+}  // namespace rankwright::cli

@@ -1,0 +1,91 @@
+#include "rankwright/report/words.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/report/setups.h"
+
+namespace rankwright {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kModel = "model: llama-3.2-1b\ncluster: dgx-h100 x 1\n";
+
+std::string words_of(const std::string& plan) { return worksheet(setup_of(plan)).words; }
+
+TEST(Headline, SaysModelClusterAndBatch) {
+  EXPECT_EQ(headline(setup_of(kModel + "job: {global_batch: 512, sequence: 8192}\n"
+                                       "parallelism: {dp_size: 8}\n")),
+            "llama-3.2-1b (1.24 B parameters) on 8 h100-sxm, 1 node x 8 · 512 x 8,192 = 4.19 M "
+            "tokens a step");
+}
+
+TEST(Headline, SaysWhereNoModelIsNamed) {
+  EXPECT_THAT(headline(setup_of("cluster: dgx-h100 x 8\nparallelism: {tp_size: 8, dp_size: 8}\n")),
+              HasSubstr("a model that is not named (llama-3.1-70b's layers for prices)"));
+}
+
+TEST(Chips, AreThePlanInOneLine) {
+  EXPECT_EQ(chips(setup_of(kModel + "parallelism: {dp_size: 8}\n")),
+            "tp 1 · pp 1 · dp 8 on nvlink · no ZeRO · microbatch 1 · no recompute");
+  EXPECT_EQ(chips(setup_of("model: mixtral-8x7b\ncluster: dgx-h100 x 4\n"
+                           "parallelism: {tp_size: 2, cp_size: 2, pp_size: 2, virtual_stages: 2, "
+                           "dp_size: 4, ep_size: 4, zero_stage: 1, micro_batch: 2, recompute: full}"
+                           "\n")),
+            "tp 2 on nvlink · cp 2 on nvlink · pp 2 x 2 chunks on infiniband · dp 4 on infiniband"
+            " · ep 4 on nvlink · ZeRO-1 · microbatch 2 · full recompute");
+}
+
+TEST(Words, SayWhatIsNotSplit) {
+  const std::string words = words_of(kModel + "world_size: 1\nparallelism: {dp_size: 1}\n");
+  EXPECT_THAT(words, HasSubstr("No layer is cut: tensor parallelism is off."));
+  EXPECT_THAT(words, HasSubstr("Every rank holds all layers: there is no pipeline."));
+  EXPECT_THAT(words, HasSubstr("There is one copy, so no data parallelism."));
+  EXPECT_THAT(words, HasSubstr("Nothing but compute is expected to take time."));
+}
+
+TEST(Words, SayWhatIsSplitAndWhichLinkIsCrossed) {
+  // 16 microbatches on 2 pp ranks: 1 / 17 = 5.88 %.
+  const std::string words = words_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+      "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n");
+  EXPECT_THAT(words, HasSubstr("cut over 4 ranks, whose collectives stay on nvlink"));
+  EXPECT_THAT(words, HasSubstr("32 layers run in 2 stages on 2 pp ranks, whose sends and receives "
+                               "cross infiniband at 50 GB/s"));
+  EXPECT_THAT(words,
+              HasSubstr("with 16 microbatches 1f1b fills and drains for 5.88 % of the step"));
+  EXPECT_THAT(words, HasSubstr("share the optimizer states (ZeRO-1)"));
+  EXPECT_THAT(words, HasSubstr("A profile of one step would prove it."));
+}
+
+TEST(Words, SayWhetherTheStatesFit) {
+  const std::string cluster = "cluster: dgx-h100 x 8\nparallelism: {dp_size: 64}\n";
+  EXPECT_THAT(words_of("model: llama-3.1-8b\n" + cluster), HasSubstr("it does not fit"));
+  EXPECT_THAT(words_of("model: llama-3.2-1b\n" + cluster),
+              HasSubstr("the rest is for activations"));
+  // Nobody knows about a model that is not named.
+  EXPECT_THAT(words_of(cluster), Not(HasSubstr("fullest")));
+}
+
+TEST(Words, SayHowExpertsAndSequencesAreSpread) {
+  const std::string words = words_of(
+      "model: mixtral-8x7b\ncluster: dgx-h100 x 2\n"
+      "parallelism: {cp_size: 2, dp_size: 8, ep_size: 4, zero_stage: 1}\n");
+  EXPECT_THAT(words, HasSubstr("The 8 experts of a layer are spread over 4 ranks, 2 on each"));
+  EXPECT_THAT(words, HasSubstr("Each sequence is cut over 2 ranks"));
+}
+
+TEST(Words, NameEveryZeroStage) {
+  const auto with = [](int stage) {
+    return words_of(kModel + "parallelism: {dp_size: 8, zero_stage: " + std::to_string(stage) +
+                    "}\n");
+  };
+  EXPECT_THAT(with(0), HasSubstr("keep all their states;"));
+  EXPECT_THAT(with(1), HasSubstr("share the optimizer states (ZeRO-1);"));
+  EXPECT_THAT(with(2), HasSubstr("share optimizer states and gradients (ZeRO-2);"));
+  EXPECT_THAT(with(3), HasSubstr("share parameters, gradients and optimizer states (ZeRO-3);"));
+}
+
+}  // namespace
+}  // namespace rankwright
