@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/cost/work.h"
-#include "rankwright/plan/sample.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

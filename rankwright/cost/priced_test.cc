@@ -5,7 +5,7 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/collective.h"
-#include "rankwright/plan/sample.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

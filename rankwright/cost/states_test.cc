@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/plan/sample.h"
 #include "rankwright/plan/shares.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "rankwright/model/flops.h"
-#include "rankwright/plan/sample.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

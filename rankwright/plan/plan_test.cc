@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "rankwright/plan/sample.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/model/parameters.h"
-#include "rankwright/plan/sample.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

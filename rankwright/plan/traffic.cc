@@ -85,6 +85,11 @@ class Collector {
         on_rank_(contents(setup, pp_rank)) {
     // An MTP module has a layer like the last one in it.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, setup.model.runs.back().layer});
+    i64 before = 0;
+    for (const LayerRun& run : on_rank_.runs) {
+      again_.push_back(run_again(plan_, before, run.count));
+      before += run.count;
+    }
   }
 
   std::vector<Traffic> rows() {
@@ -108,6 +113,7 @@ class Collector {
     add_total(kind, op, group, calls, calls * each);
   }
 
+  /// One row a kind, whatever layers it comes from: a report shows one.
   void add_total(K kind, Op op, GroupKind group, i64 calls, Bytes total) {
     if (calls == 0 || total.value == 0 || group_size(group) == 1) return;
     for (Traffic& row : rows_)
@@ -130,14 +136,9 @@ class Collector {
   }
   Bytes gradients(i64 parameters) const { return bytes(parameters, setup_.job.grad_bytes()); }
 
-  /// How many layers of `run` run forward a second time.
+  /// How many layers of `run`, one of on_rank_, run forward a second time.
   i64 recomputed(const LayerRun& run) const {
-    i64 before = 0;
-    for (const LayerRun& earlier : on_rank_.runs) {
-      if (&earlier == &run) break;
-      before += earlier.count;
-    }
-    return run_again(plan_, before, run.count);
+    return again_[std::size_t(&run - on_rank_.runs.data())];
   }
 
   void tensor();
@@ -155,6 +156,7 @@ class Collector {
   i64 pp_rank_;
   Share share_;
   RankContents on_rank_;
+  std::vector<i64> again_{};  // by run: how many of its layers run forward a second time
   std::vector<Traffic> rows_{};
 };
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
-#include "rankwright/plan/sample.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/plan/traffic.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "rankwright/plan/sample.h"
 #include "rankwright/plan/shares.h"
+#include "tests/sample.h"
 
 namespace rankwright {
 namespace {

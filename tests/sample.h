@@ -1,5 +1,5 @@
-// For the tests of this folder and of cost/: a small setup to write worked examples with, and
-// random setups without misfits to hold laws over. Not part of the library.
+// For the tests of plan/ and cost/: a small setup to write worked examples with, and random setups
+// without misfits to hold laws over. Not part of the library.
 #pragma once
 
 #include <rapidcheck.h>
