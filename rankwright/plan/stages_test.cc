@@ -52,7 +52,7 @@ TEST(ParseLayout, LetsTheLastStageEndToo) {
 
 TEST(ParseLayout, SaysWhereItGoesWrong) {
   EXPECT_EQ(error_of("Et|xL"), "'x' at character 4 of 'Et|xL'");
-  EXPECT_EQ(error_of("Et\x01L"), "'?' at character 3 of 'Et\x01L'");
+  EXPECT_EQ(error_of("Et\x01L"), "'?' at character 3 of 'Et?L'");
   EXPECT_EQ(error_of("Et)L"), "')' without a '(' at character 3 of 'Et)L'");
   EXPECT_EQ(error_of("E(tL"), "no ')' for the '(' at character 5 of 'E(tL'");
   EXPECT_EQ(error_of("Et*L"), "no number after '*' at character 4 of 'Et*L'");
