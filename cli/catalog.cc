@@ -19,7 +19,7 @@ constexpr const char* kHow = "\nrankwright catalog KIND lists them, KIND NAME sh
 int unknown_kind(const std::string& kind, const Io& io) {
   std::vector<std::string> names;
   for (const CatalogKind& row : catalog_kinds()) names.emplace_back(row.name);
-  io.err << fmt::format("rankwright catalog: there is no kind '{}'\n", kind.substr(0, 40));
+  io.err << fmt::format("rankwright catalog: there is no kind '{}'\n", excerpt(kind));
   const std::optional<std::string> near = nearest(kind, names);
   io.err << (near ? fmt::format("  help: did you mean {}?\n", *near)
                   : "  help: rankwright catalog lists the kinds\n");

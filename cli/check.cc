@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
+#include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/words.h"
@@ -33,8 +34,7 @@ int unknown_target(const std::string& word, const Io& io) {
   std::vector<std::string> names;
   for (const TargetRow& row : targets()) names.emplace_back(row.name);
   const std::optional<std::string> near = nearest(word, names);
-  io.err << fmt::format("rankwright check: there is no target '{}'\n  help: {}\n",
-                        word.substr(0, 40),
+  io.err << fmt::format("rankwright check: there is no target '{}'\n  help: {}\n", excerpt(word),
                         near ? fmt::format("did you mean {}?", *near)
                              : fmt::format("--for takes {}", target_names()));
   return kUsage;

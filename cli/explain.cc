@@ -90,7 +90,7 @@ int unknown(const std::string& word, const Io& io) {
   for (const KeyRow& row : key_rows())
     known.emplace_back(row.key.path.substr(row.key.path.rfind('.') + 1));
   io.err << fmt::format("rankwright explain: '{}' is no file, no code and no plan key\n",
-                        word.substr(0, 60));
+                        excerpt(word, 60));
   const std::optional<std::string> near = nearest(word, known);
   io.err << (near ? fmt::format("  help: did you mean {}?\n", *near)
                   : "  help: rankwright catalog codes lists the codes, rankwright catalog keys the "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 
 namespace rankwright::cli {
@@ -37,7 +38,7 @@ void print_help(std::ostream& out) {
 int unknown_verb(const std::string& name, const Io& io) {
   std::vector<std::string> names{"help"};
   for (const Verb& one : kVerbs) names.emplace_back(one.name);
-  io.err << fmt::format("rankwright: '{}' is not a verb\n", name.substr(0, 40));
+  io.err << fmt::format("rankwright: '{}' is not a verb\n", excerpt(name));
   if (const std::optional<std::string> near = nearest(name, names))
     io.err << fmt::format("  help: did you mean {}?\n", *near);
   else

@@ -141,5 +141,20 @@ RC_GTEST_PROP(Show, IsReadBackWithinHalfAPercent, ()) {
   RC_ASSERT(near(parse_duration(show(Seconds{t})).value().value, t));
 }
 
+TEST(Excerpt, IsFitForATerminal) {
+  EXPECT_EQ(excerpt("tp_size"), "tp_size");
+  EXPECT_EQ(excerpt("\033[31mred\n\x7f"), "?[31mred??");
+  EXPECT_EQ(excerpt("a\xC2\x9B"
+                    "2Jb"),
+            "a?2Jb");  // U+009B is what ESC [ is in 8 bits
+  EXPECT_EQ(excerpt("caf\xC3\xA9"), "caf\xC3\xA9");
+}
+
+TEST(Excerpt, IsNotCutInsideACharacter) {
+  EXPECT_EQ(excerpt("caf\xC3\xA9s", 4), "caf");
+  EXPECT_EQ(excerpt("caf\xC3\xA9s", 5), "caf\xC3\xA9");
+  EXPECT_EQ(excerpt("abc", 0), "");
+}
+
 }  // namespace
 }  // namespace rankwright

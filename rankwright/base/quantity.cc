@@ -45,13 +45,6 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// The beginning of `text`, not cut inside a UTF-8 character.
-std::string_view beginning(std::string_view text, std::size_t length) {
-  if (text.size() <= length) return text;
-  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
-  return text.substr(0, length);
-}
-
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Whether the separators between `digits` stand where people put them: commas before every three
@@ -94,7 +87,7 @@ std::string listed(std::span<const Unit> units) {
 Diagnostic bad_quantity(std::string_view text, std::string detail, std::string hint) {
   return {.code = "RW0909",
           .message = "not a quantity with a unit",
-          .detail = fmt::format("'{}' {}", beginning(text, 40), detail),
+          .detail = fmt::format("'{}' {}", excerpt(text), detail),
           .hint = std::move(hint)};
 }
 
@@ -119,7 +112,7 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
     if (!std::isfinite(number * known.value)) return refuse("is out of range");
     return number * known.value;
   }
-  return fail(bad_quantity(whole, fmt::format("has the unit '{}'", beginning(unit, 20)),
+  return fail(bad_quantity(whole, fmt::format("has the unit '{}'", excerpt(unit, 20)),
                            "known units: " + listed(units)));
 }
 
@@ -142,7 +135,7 @@ Result<FlopsPerSecond> parse_flops(std::string_view text) {
 }
 
 Result<i64> parse_count(std::string_view text, i64 least) {
-  const std::string_view whole = beginning(trim(text), 40);
+  const std::string whole = excerpt(trim(text));
   const auto out_of_range = [&](std::string_view relation, std::string bound) {
     return fail({.code = "RW0904",
                  .message = "number out of range",

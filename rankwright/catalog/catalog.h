@@ -21,6 +21,9 @@ struct System {
   std::string summary;
   Cluster unit;  // one unit; the last level has arity 1 until `x N` is known
   std::string source;
+
+  /// Were its bandwidths seen in `source`: "yes", "partly" or "no".
+  std::string_view verified() const;
 };
 
 struct KnownModel {
@@ -28,6 +31,7 @@ struct KnownModel {
   std::vector<std::string> aliases;  // Hugging Face ids and other spellings
   Model model;
   std::string source;
+  std::string verified;  // yes, total, no or own: what they mean is in models.csv
 };
 
 std::span<const Device> devices();

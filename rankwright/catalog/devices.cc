@@ -17,7 +17,8 @@ std::vector<Device> read_devices() {
                        .bf16 = cells.flops("bf16"),
                        .fp8 = cells.flops("fp8"),
                        .fp4 = cells.flops("fp4"),
-                       .source = cells.text("source")});
+                       .source = cells.text("source"),
+                       .verified = cells.text("verified")});
   }
   return devices;
 }

@@ -33,10 +33,23 @@ TEST(Devices, SayHowFarTheyAreVerified) {
   const Csv table = shipped_table(kDevicesCsv, "devices.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
-    const std::string verified = cells.text("verified");
-    EXPECT_TRUE(verified == "yes" || cells.text("notes") != "") << cells.text("name");
-    const bool driver = cells.text("memory_source") == "nvidia-smi";
-    EXPECT_EQ(driver, cells.text("memory").find("MiB") != std::string::npos) << cells.text("name");
+    const std::string name = cells.text("name"), verified = find_device(name)->verified;
+    EXPECT_TRUE(verified == "yes" || verified == "partly" || verified == "no") << name;
+    EXPECT_TRUE(verified == "yes" || cells.text("notes") != "") << name << " does not say what";
+  }
+}
+
+// The unit tells who counted: PyTorch prints GiB, nvidia-smi MiB, and labels are in GB.
+TEST(Devices, SayWhoCountedTheirMemory) {
+  const Csv table = shipped_table(kDevicesCsv, "devices.csv");
+  for (const Csv::Row& row : table.rows) {
+    const Cells cells(table, row);
+    const std::string source = cells.text("memory_source"), memory = cells.text("memory");
+    const std::string unit = source == "label"                    ? " GB"
+                             : source.starts_with("nvidia-smi: ") ? " MiB"
+                             : source.starts_with("runtime: ")    ? " GiB"
+                                                                  : "?";
+    EXPECT_TRUE(memory.ends_with(unit)) << cells.text("name") << ": " << source;
   }
 }
 
@@ -44,7 +57,7 @@ TEST(FindDevice, ReadsARowWithItsUnits) {
   const Result<Device> d = find_device("H100-SXM");
   ASSERT_TRUE(d);
   EXPECT_EQ(d->name, "h100-sxm");
-  EXPECT_EQ(d->memory, bytes(81559, 1048576));  // 79.6 GiB
+  EXPECT_EQ(d->memory, 79.11_GiB);
   EXPECT_EQ(d->memory_bandwidth, 3350.0_GBps);
   EXPECT_EQ(d->bf16, 989.0_TFLOPS);
   EXPECT_EQ(d->fp8, 1979.0_TFLOPS);

@@ -26,7 +26,8 @@ std::vector<KnownModel> read_models() {
     models.push_back({.name = cells.text("name"),
                       .aliases = split_list(cells.text("aliases")),
                       .model = *model,
-                      .source = cells.text("source")});
+                      .source = cells.text("source"),
+                      .verified = cells.text("verified")});
   }
   return models;
 }

@@ -101,6 +101,14 @@ Diagnostic unknown_system(std::string_view wanted) {
 
 }  // namespace
 
+std::string_view System::verified() const {
+  const auto assumed =
+      std::count_if(unit.levels.begin(), unit.levels.end(),
+                    [](const Level& level) { return level.origin == Origin::assumed; });
+  if (assumed == 0) return "yes";
+  return std::size_t(assumed) < unit.levels.size() ? "partly" : "no";
+}
+
 std::span<const System> systems() {
   static const std::vector<System> all = read_systems();
   return all;
@@ -117,11 +125,11 @@ Result<Cluster> find_cluster(std::string_view text) {
 
   Cluster cluster = found->unit;
   const std::optional<i64> devices = product({cluster.devices(), *units});
-  if (!devices || *devices >= kMaxCount)
+  if (!devices || *devices > kMaxDevices)
     return fail({.code = "RW0904",
                  .message = "number out of range",
-                 .detail = fmt::format("{} units of {} have more than 2^50 devices", count(*units),
-                                       found->name)});
+                 .detail = fmt::format("{} units of {} have more than {} devices", count(*units),
+                                       found->name, count(kMaxDevices))});
   cluster.levels.back().arity = *units;
   cluster.name = *units == 1 ? found->name : fmt::format("{} x {}", found->name, *units);
   return cluster;

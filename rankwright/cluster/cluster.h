@@ -25,13 +25,14 @@ std::string_view name(Origin);  // "data sheet", "calibrated", ...
 struct Device {
   std::string name{};
   std::string vendor{};
-  Bytes memory{};  // what a framework can allocate from: the data sheet's figure
+  Bytes memory{};  // the total that a framework finds, less than the label says
   BytesPerSecond memory_bandwidth{};
   FlopsPerSecond fp16{};  // dense; 0 where the device has no such unit
   FlopsPerSecond bf16{};
   FlopsPerSecond fp8{};
   FlopsPerSecond fp4{};
   std::string source{};
+  std::string verified{};  // of a device in the catalog: yes, partly, no (devices.csv)
 
   friend bool operator==(const Device&, const Device&) = default;
 };
@@ -51,6 +52,10 @@ struct Level {
 };
 
 inline constexpr std::size_t kMaxLevels = 8;
+
+/// The most devices that an input may state, and so the most ranks: 4,194,304. Where groups lie
+/// unevenly on levels they are counted one by one.
+inline constexpr i64 kMaxDevices = i64{1} << 22;
 
 struct Cluster {
   std::string name{};

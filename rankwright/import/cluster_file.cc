@@ -9,8 +9,32 @@
 namespace rankwright {
 namespace {
 
-constexpr i64 kMaxArity = i64{1} << 24;
-constexpr i64 kMaxDevices = i64{1} << 24;
+// What a file may state: beyond what is built, and such that no price becomes 0 or infinite.
+constexpr i64 kMaxArity = kMaxDevices;
+constexpr double kMaxOversubscription = 1000;
+
+template <class Quantity>
+struct Range {
+  Quantity least, most;
+};
+constexpr Range<Bytes> kMemory{{1}, {1e15}};
+constexpr Range<BytesPerSecond> kBandwidth{{1}, {1e18}};
+constexpr Range<Seconds> kLatency{{0}, {1000}};
+constexpr Range<FlopsPerSecond> kRate{{1}, {1e24}};
+
+template <class Quantity>
+std::optional<Quantity> quantity(FieldReader& reader, const YamlNode& node,
+                                 Result<Quantity> (*parse)(std::string_view),
+                                 Range<Quantity> range) {
+  if (!reader.expect(node, YamlNode::Kind::scalar, "a number with its unit")) return std::nullopt;
+  const std::optional<Quantity> value = reader.take(node, parse(node.scalar));
+  if (!value || (*value >= range.least && *value <= range.most)) return value;
+  reader.report(node, {.code = "RW0904",
+                       .message = "number out of range",
+                       .detail = fmt::format("'{}' is not from {} to {}", excerpt(node.scalar),
+                                             show(range.least), show(range.most))});
+  return std::nullopt;
+}
 
 struct LevelField {
   std::string_view key;
@@ -21,19 +45,21 @@ constexpr std::string_view kPer[] = {"device", "domain"};
 constexpr std::string_view kOrigins[] = {"data sheet", "calibrated", "measured", "assumed"};
 
 constexpr LevelField kLevelFields[] = {
-    {"name", [](FieldReader& r, const YamlNode& n, Level& l) { l.name = r.text(n).value_or(""); }},
+    {"name", [](FieldReader& r, const YamlNode& n, Level& l) { l.name = r.label(n).value_or(""); }},
     {"arity", [](FieldReader& r, const YamlNode& n,
                  Level& l) { l.arity = r.whole(n, 1, kMaxArity).value_or(1); }},
     {"bandwidth",
      [](FieldReader& r, const YamlNode& n, Level& l) {
-       l.bandwidth = r.take(n, parse_bandwidth(n.scalar)).value_or(BytesPerSecond{1});
+       l.bandwidth = quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
      }},
     {"latency",
      [](FieldReader& r, const YamlNode& n, Level& l) {
-       l.latency = r.take(n, parse_duration(n.scalar)).value_or(Seconds{});
+       l.latency = quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
      }},
-    {"oversubscription", [](FieldReader& r, const YamlNode& n,
-                            Level& l) { l.oversubscription = r.number(n, 1).value_or(1); }},
+    {"oversubscription",
+     [](FieldReader& r, const YamlNode& n, Level& l) {
+       l.oversubscription = r.number(n, 1, kMaxOversubscription).value_or(1);
+     }},
     {"per", [](FieldReader& r, const YamlNode& n,
                Level& l) { l.per = Level::Per(r.one_of(n, kPer).value_or(0)); }},
     {"origin", [](FieldReader& r, const YamlNode& n,
@@ -46,24 +72,27 @@ struct DeviceField {
 };
 
 constexpr DeviceField kDeviceFields[] = {
-    {"name", [](FieldReader& r, const YamlNode& n, Device& d) { d.name = r.text(n).value_or(""); }},
-    {"memory", [](FieldReader& r, const YamlNode& n,
-                  Device& d) { d.memory = r.take(n, parse_bytes(n.scalar)).value_or(Bytes{1}); }},
+    {"name",
+     [](FieldReader& r, const YamlNode& n, Device& d) { d.name = r.label(n).value_or(""); }},
+    {"memory",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.memory = quantity(r, n, parse_bytes, kMemory).value_or(Bytes{1});
+     }},
     {"memory_bandwidth",
      [](FieldReader& r, const YamlNode& n, Device& d) {
-       d.memory_bandwidth = r.take(n, parse_bandwidth(n.scalar)).value_or(BytesPerSecond{1});
+       d.memory_bandwidth = quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
      }},
     {"fp16",
      [](FieldReader& r, const YamlNode& n, Device& d) {
-       d.fp16 = r.take(n, parse_flops(n.scalar)).value_or(FlopsPerSecond{1});
+       d.fp16 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"bf16",
      [](FieldReader& r, const YamlNode& n, Device& d) {
-       d.bf16 = r.take(n, parse_flops(n.scalar)).value_or(FlopsPerSecond{1});
+       d.bf16 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"fp8",
      [](FieldReader& r, const YamlNode& n, Device& d) {
-       d.fp8 = r.take(n, parse_flops(n.scalar)).value_or(FlopsPerSecond{1});
+       d.fp8 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"source",
      [](FieldReader& r, const YamlNode& n, Device& d) { d.source = r.text(n).value_or(""); }},
@@ -88,6 +117,8 @@ Device read_device(FieldReader& reader, const YamlNode& node) {
   if (node.kind == YamlNode::Kind::scalar)
     return reader.take(node, find_device(node.scalar)).value_or(Device{});
   Device device{.name = "device", .source = "the cluster file"};
+  if (!reader.expect(node, YamlNode::Kind::map, "a device's name or a map of its figures"))
+    return device;
   reader.each(node, keys(kDeviceFields), [&](std::size_t field, const YamlNode& value) {
     kDeviceFields[field].read(reader, value, device);
   });
@@ -108,6 +139,9 @@ std::vector<Level> read_levels(FieldReader& reader, const YamlNode& node) {
                            .detail = fmt::format("at most {} levels are read", kMaxLevels)});
       break;
     }
+    if (!reader.expect(item, YamlNode::Kind::map,
+                       "a level such as {arity: 8, bandwidth: 450 GB/s}"))
+      continue;
     Level level{.name = fmt::format("level {}", levels.size())};
     level.arity = 0;
     reader.each(item, keys(kLevelFields), [&](std::size_t field, const YamlNode& value) {
@@ -140,23 +174,33 @@ bool countable(FieldReader& reader, const YamlNode& node, const Cluster& cluster
 
 std::optional<Cluster> read_map(FieldReader& reader, const YamlNode& node, Diagnostics& findings) {
   Cluster cluster{.name = "cluster"};
+  if (!reader.expect(node, YamlNode::Kind::map, "a device and its levels")) return std::nullopt;
   const std::size_t faults_before = findings.size();
   constexpr std::string_view kKeys[] = {"name", "device", "levels", "host_devices"};
   reader.each(node, {std::begin(kKeys), std::end(kKeys)},
               [&](std::size_t key, const YamlNode& value) {
-                if (key == 0) cluster.name = reader.text(value).value_or("cluster");
+                if (key == 0) cluster.name = reader.label(value).value_or("cluster");
                 if (key == 1) cluster.device = read_device(reader, value);
                 if (key == 2) cluster.levels = read_levels(reader, value);
                 if (key == 3) cluster.host_devices = reader.whole(value, 1, kMaxArity).value_or(0);
               });
   if (node.find("device") == nullptr) missing(reader, node, "the device", "device: h100-sxm");
-  if (cluster.levels.empty())
+  const YamlNode* levels = node.find("levels");
+  if (levels == nullptr || (levels->kind == YamlNode::Kind::sequence && levels->items.empty()))
     missing(reader, node, "the list of levels",
             "levels: [{name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 2 us}]");
   for (std::size_t i = faults_before; i < findings.size(); ++i)
     if (findings[i].severity == Severity::error) return std::nullopt;
   if (!countable(reader, node, cluster)) return std::nullopt;
   if (cluster.host_devices == 0) cluster.host_devices = cluster.levels.front().arity;
+  if (!divides(cluster.host_devices, cluster.devices())) {
+    reader.report(*node.find("host_devices"),
+                  {.code = "RW0904",
+                   .message = "number out of range",
+                   .detail = fmt::format("hosts of {} devices do not make up {}",
+                                         cluster.host_devices, count(cluster.devices()))});
+    return std::nullopt;
+  }
   return cluster;
 }
 

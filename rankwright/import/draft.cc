@@ -11,9 +11,6 @@
 namespace rankwright {
 namespace {
 
-/// The most ranks whose devices are written out one by one: 4,194,304.
-constexpr i64 kMaxListedRanks = i64{1} << 22;
-
 /// Fills one Setup and writes down every value that the draft did not have.
 class Resolver {
  public:
@@ -124,9 +121,11 @@ void Resolver::cluster() {
   setup_.cluster = *reference;
   std::vector<Level>& levels = setup_.cluster.levels;
   const i64 unit = levels.front().arity;
+  // A world that no cluster has ends at the largest one, and a rule says what is missing.
+  const i64 world = std::min(setup_.world, kMaxDevices);
+  const i64 host = std::min(unit, world);
   const NodeShape shape =
-      draft_.shape.value_or(NodeShape{.nodes = ceil_div(setup_.world, std::min(unit, setup_.world)),
-                                      .gpus = std::min(unit, setup_.world)});
+      draft_.shape.value_or(NodeShape{.nodes = ceil_div(world, host), .gpus = host});
   levels.front().arity = shape.gpus;
   levels.back().arity = shape.nodes;
   setup_.cluster.host_devices = shape.gpus;
@@ -180,7 +179,7 @@ void Resolver::placement() {
     placement.kind = Placement::Kind::listed;
     // Where hosts and world do not agree the list stays empty, and a rule says so.
     const std::optional<i64> slots = product({i64(draft_.host_order->size()), host});
-    if (slots != setup_.world || setup_.world > kMaxListedRanks) return;
+    if (slots != setup_.world || setup_.world > kMaxDevices) return;
     for (const i64 at : *draft_.host_order)
       for (i64 slot = 0; slot < host; ++slot) placement.devices.push_back(at * host + slot);
   }

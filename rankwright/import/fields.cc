@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
@@ -28,14 +27,14 @@ std::string joined(std::span<const std::string_view> words) {
   return text;
 }
 
-std::string shown(const YamlNode& node) { return node.scalar.substr(0, 40); }
+std::string shown(const YamlNode& node) { return excerpt(node.scalar); }
 
 }  // namespace
 
 void FieldReader::report(const YamlNode& node, Diagnostic diagnostic) {
   if (diagnostic.key.empty()) diagnostic.key = path_;
   // A file that cannot be opened has no line to show: the place is where it is named.
-  if (diagnostic.code == "RW0910") {
+  if (diagnostic.code == "RW0910" && !diagnostic.where.file.empty()) {
     diagnostic.detail = diagnostic.where.file + ": " + diagnostic.detail;
     diagnostic.where = {};
   }
@@ -53,15 +52,14 @@ bool FieldReader::expect(const YamlNode& node, YamlNode::Kind kind, std::string_
 
 std::optional<std::string> FieldReader::text(const YamlNode& node) {
   if (!expect(node, YamlNode::Kind::scalar, "a word")) return std::nullopt;
-  // Names go to terminals and into other files.
-  const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
-  if (std::any_of(node.scalar.begin(), node.scalar.end(), control)) {
-    report(node, {.code = "RW0903",
-                  .message = "a value of the wrong kind",
-                  .detail = "a word is expected here, on one line and without control characters"});
-    return std::nullopt;
-  }
   return node.scalar;
+}
+
+std::optional<std::string> FieldReader::label(const YamlNode& node) {
+  constexpr std::size_t kLongest = 60;
+  const std::optional<std::string> whole = text(node);
+  if (!whole) return std::nullopt;
+  return excerpt(*whole, kLongest);
 }
 
 std::optional<i64> FieldReader::whole(const YamlNode& node, i64 least, i64 most) {
@@ -76,16 +74,16 @@ std::optional<i64> FieldReader::whole(const YamlNode& node, i64 least, i64 most)
   return n;
 }
 
-std::optional<double> FieldReader::number(const YamlNode& node, double least) {
+std::optional<double> FieldReader::number(const YamlNode& node, double least, double most) {
   if (!expect(node, YamlNode::Kind::scalar, "a number")) return std::nullopt;
   double n = 0;
   const char* const end = node.scalar.data() + node.scalar.size();
   const auto [at, error] = std::from_chars(node.scalar.data(), end, n);
-  if (error != std::errc{} || at != end || !std::isfinite(n) || n < least) {
+  if (error != std::errc{} || at != end || !(n >= least && n <= most)) {
     report(node,
            {.code = "RW0904",
             .message = "number out of range",
-            .detail = fmt::format("'{}' is not a number of at least {}", shown(node), least)});
+            .detail = fmt::format("'{}' is not a number from {} to {}", shown(node), least, most)});
     return std::nullopt;
   }
   return n;

@@ -36,8 +36,10 @@ class FieldReader {
   }
 
   std::optional<std::string> text(const YamlNode& node);
+  /// A name that will be shown to people: short, and without control characters.
+  std::optional<std::string> label(const YamlNode& node);
   std::optional<i64> whole(const YamlNode& node, i64 least, i64 most);
-  std::optional<double> number(const YamlNode& node, double least);
+  std::optional<double> number(const YamlNode& node, double least, double most);
   std::optional<bool> flag(const YamlNode& node);
 
   /// The index of one of `words`; else RW0907 with the nearest.
@@ -46,7 +48,7 @@ class FieldReader {
   /// Calls read(index of the known key, value) for every entry of the map `node`.
   template <class Read>
   void each(const YamlNode& node, const std::vector<std::string_view>& known, Read read) {
-    if (!expect(node, YamlNode::Kind::map, "a list of `key: value` lines")) return;
+    if (!expect(node, YamlNode::Kind::map, "a map (`key: value`)")) return;
     for (const YamlEntry& entry : node.entries)
       if (const std::optional<std::size_t> index = known_key(entry.key, known)) {
         const std::string outer = path_;

@@ -29,9 +29,8 @@ Result<std::string> read_file(const std::string& path) {
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return fail(unreadable(path, error.message()));
   if (size > kMaxFileBytes)
-    return fail(unreadable(
-        path, fmt::format("it has {}, and at most {} are read", show_memory(Bytes{double(size)}),
-                          show_memory(Bytes{double(kMaxFileBytes)}))));
+    return fail(unreadable(path, fmt::format("it has {} bytes, and at most {} are read",
+                                             count(i64(size)), count(i64(kMaxFileBytes)))));
   std::ifstream stream(path, std::ios::binary);
   std::string text(std::size_t(size), '\0');
   stream.read(text.data(), std::streamsize(text.size()));

@@ -314,8 +314,8 @@ Diagnostic unknown_type(const Source& source, const std::string& type) {
     known.emplace_back(family.model_type);
     listed += (listed.empty() ? "" : ", ") + known.back();
   }
-  Diagnostic unknown = misunderstood(source, "model_type",
-                                     fmt::format("unknown model_type '{}'", type.substr(0, 40)));
+  Diagnostic unknown =
+      misunderstood(source, "model_type", fmt::format("unknown model_type '{}'", excerpt(type)));
   unknown.notes.push_back("known: " + listed);
   const std::optional<std::string> near = nearest(type, known);
   unknown.hint = near ? fmt::format("did you mean {}?", *near)

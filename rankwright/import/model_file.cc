@@ -1,5 +1,10 @@
 #include "rankwright/import/model_file.h"
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/hf_config.h"
 #include "rankwright/model/architecture.h"
@@ -9,55 +14,43 @@ namespace {
 
 constexpr i64 kMaxShape = i64{1} << 32;
 
-struct ShapeField {
+/// What a model map may say besides the numbers of Shapes.
+struct OtherField {
   std::string_view key;
   void (*read)(FieldReader&, const YamlNode&, Shapes&);
 };
 
-template <i64 Shapes::*member>
-void whole(FieldReader& reader, const YamlNode& node, Shapes& shapes) {
-  shapes.*member = reader.whole(node, 0, kMaxShape).value_or(0);
-}
-
-constexpr ShapeField kFields[] = {
-    {"name", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.name = r.text(n).value_or(""); }},
+constexpr OtherField kOthers[] = {
+    {"name",
+     [](FieldReader& r, const YamlNode& n, Shapes& s) { s.name = r.label(n).value_or(""); }},
     {"architecture",
      [](FieldReader& r, const YamlNode& n, Shapes& s) { s.architecture = r.text(n).value_or(""); }},
-    {"hidden", whole<&Shapes::hidden>},
-    {"layers", whole<&Shapes::layers>},
-    {"heads", whole<&Shapes::heads>},
-    {"kv_heads", whole<&Shapes::kv_heads>},
-    {"head_dim", whole<&Shapes::head_dim>},
-    {"ffn", whole<&Shapes::ffn>},
-    {"vocab", whole<&Shapes::vocab>},
-    {"positions", whole<&Shapes::positions>},
     {"tied", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.tied = r.flag(n); }},
-    {"experts", whole<&Shapes::experts>},
-    {"active_experts", whole<&Shapes::active_experts>},
-    {"expert_ffn", whole<&Shapes::expert_ffn>},
-    {"shared_ffn", whole<&Shapes::shared_ffn>},
-    {"first_dense", whole<&Shapes::first_dense>},
-    {"sparse_every", whole<&Shapes::sparse_every>},
-    {"q_rank", whole<&Shapes::q_rank>},
-    {"kv_rank", whole<&Shapes::kv_rank>},
-    {"nope_dim", whole<&Shapes::nope_dim>},
-    {"rope_dim", whole<&Shapes::rope_dim>},
-    {"value_dim", whole<&Shapes::value_dim>},
-    {"mtp_layers", whole<&Shapes::mtp_layers>},
 };
 
 std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
   Shapes shapes;
   shapes.name = "this model";
+  const std::span<const ShapeField> numbers = shape_fields();
+  const std::size_t found_before = reader.findings().size();
   std::vector<std::string_view> keys;
-  for (const ShapeField& field : kFields) keys.push_back(field.key);
-  reader.each(node, keys, [&](std::size_t field, const YamlNode& value) {
-    kFields[field].read(reader, value, shapes);
+  for (const OtherField& other : kOthers) keys.push_back(other.key);
+  for (const ShapeField& number : numbers) keys.push_back(number.name);
+  reader.each(node, keys, [&](std::size_t key, const YamlNode& value) {
+    if (key < std::size(kOthers)) return kOthers[key].read(reader, value, shapes);
+    i64& number = shapes.*numbers[key - std::size(kOthers)].member;
+    number = reader.whole(value, 0, kMaxShape).value_or(number);
   });
+  // A shape that could not be read is found already: no need to call it missing, too.
+  if (std::any_of(reader.findings().begin() + std::ptrdiff_t(found_before), reader.findings().end(),
+                  [](const Diagnostic& d) { return d.severity == Severity::error; }))
+    return std::nullopt;
   Result<Model> model = build(shapes);
+  if (model) return std::move(*model);
   // build() names the shape that is wrong; the file's key has the same name.
-  if (!model) model.error().key = "model." + model.error().key;
-  return reader.take(node, std::move(model));
+  const YamlNode* const value = node.find(model.error().key);
+  model.error().key = "model." + model.error().key;
+  return reader.take(value ? *value : node, std::move(model));
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "rankwright/base/format.h"
 #include "rankwright/import/cluster_file.h"
 #include "rankwright/import/model_file.h"
 
@@ -12,8 +14,7 @@ namespace {
 
 // Limits of what a file may state. They are far beyond what is built, and keep every product of a
 // few of them inside 64 bits.
-constexpr i64 kMaxDegree =
-    i64{1} << 22;  // 4,194,304 ranks: where groups lie unevenly they are counted
+constexpr i64 kMaxDegree = kMaxDevices;
 constexpr i64 kMaxBatch = i64{1} << 40;
 constexpr i64 kMaxSequence = i64{1} << 30;
 constexpr i64 kMaxMicroBatch = i64{1} << 20;
@@ -40,28 +41,46 @@ std::vector<std::string_view> names(const Rows& rows) {
 
 void nothing(Reading&, const YamlNode&) {}
 
+/// What stands before one of two endings: "8" of "8_nodes" and of "8_node".
+std::optional<std::string> before(std::string_view text, std::string_view plural) {
+  for (const std::string_view ending : {plural, plural.substr(0, plural.size() - 1)})
+    if (text.size() > ending.size() && text.ends_with(ending))
+      return std::string(text.substr(0, text.size() - ending.size()));
+  return std::nullopt;
+}
+
 /// "8_nodes_x_8_gpus".
 void node_shape(Reading& r, const YamlNode& node) {
   const std::optional<std::string> text = r.fields.text(node);
   if (!text) return;
-  const std::size_t nodes = text->find("_node");
-  const std::size_t times = text->find("_x_");
-  const std::size_t gpus = text->find("_gpu");
-  if (nodes == std::string::npos || times == std::string::npos || gpus == std::string::npos ||
-      nodes > times || times + 3 > gpus) {
-    r.fields.report(node, {.code = "RW0911",
-                           .message = "not a node shape",
-                           .detail = fmt::format("'{}' is not of the form N_nodes_x_M_gpus",
-                                                 text->substr(0, 40)),
-                           .hint = "such as 8_nodes_x_8_gpus"});
+  constexpr std::string_view kTimes = "_x_";
+  const std::string_view stated = *text;
+  const std::size_t times = std::min(stated.find(kTimes), stated.size());
+  const std::size_t behind = std::min(times + kTimes.size(), stated.size());
+  const std::optional<std::string> nodes = before(stated.substr(0, times), "_nodes");
+  const std::optional<std::string> gpus = before(stated.substr(behind), "_gpus");
+  if (!nodes || !gpus) {
+    r.fields.report(
+        node, {.code = "RW0911",
+               .message = "not a node shape",
+               .detail = fmt::format("'{}' is not of the form N_nodes_x_M_gpus", excerpt(*text)),
+               .hint = "such as 8_nodes_x_8_gpus"});
     return;
   }
   YamlNode part = node;
-  part.scalar = text->substr(0, nodes);
+  part.scalar = *nodes;
   const std::optional<i64> n = r.fields.whole(part, 1, kMaxDegree);
-  part.scalar = text->substr(times + 3, gpus - times - 3);
+  part.scalar = *gpus;
   const std::optional<i64> m = r.fields.whole(part, 1, 4096);
-  if (n && m) r.draft.shape = NodeShape{*n, *m};
+  if (!n || !m) return;
+  if (*n * *m > kMaxDevices) {
+    r.fields.report(node, {.code = "RW0904",
+                           .message = "number out of range",
+                           .detail = fmt::format("{} GPUs are more than {}", count(*n * *m),
+                                                 count(kMaxDevices))});
+    return;
+  }
+  r.draft.shape = NodeShape{*n, *m};
 }
 
 void order(Reading& r, const YamlNode& node) {
@@ -74,7 +93,7 @@ void order(Reading& r, const YamlNode& node) {
                    .message = "a value that is not known",
                    .detail = fmt::format("'{}' does not name each of tp, cp, ep, dp, pp at most "
                                          "once",
-                                         text->substr(0, 40)),
+                                         excerpt(*text)),
                    .hint = "such as tp-cp-ep-dp-pp: the leftmost axis has neighbouring ranks"});
 }
 

@@ -33,7 +33,7 @@ std::string in_plain_words(const std::string& message) {
       {"end of sequence flow not found", "a [ is never closed"},
       {"end of map not found", "the line is not indented like those above it"},
       {"end of sequence not found", "the line is not indented like those above it"},
-      {"illegal map value", "a value stands where none can: is there a second ': ' on the line?"},
+      {"illegal map value", "a value stands where none can"},
   };
   for (const auto& [theirs, ours] : kWords)
     if (message == theirs) return std::string(ours);
@@ -49,18 +49,34 @@ Diagnostic unreadable(std::string_view file, const YAML::Mark& mark, std::string
                     .column = mark.is_null() ? 0 : mark.column + 1}};
 }
 
-/// Builds the tree from yaml-cpp's events. After the first fault it ignores the rest: the events
-/// that still come are bounded by the size of the file.
+/// The first line that a tab indents, which YAML forbids and explains badly; else 0.
+int line_with_tab(std::string_view text) {
+  int line = 1;
+  for (std::size_t start = 0; start < text.size(); ++line) {
+    const std::size_t first = text.find_first_not_of(' ', start);
+    if (first != std::string_view::npos && text[first] == '\t') return line;
+    start = std::min(text.find('\n', start), text.size() - 1) + 1;
+  }
+  return 0;
+}
+
+/// Thrown through yaml-cpp at the first fault: the only way to make it stop reading.
+struct Stop {};
+
+/// Builds the tree from yaml-cpp's events.
 class Builder final : public YAML::EventHandler {
  public:
   Builder(std::string_view file, YamlLimits limits) : file_(file), limits_(limits) {}
 
+  /// The first fault if there was one, else the root of the document.
   Result<YamlNode> result() {
     if (fault_) return fail(*fault_);
     return std::move(root_);
   }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) stop(unreadable(file_, mark, "a second document begins here"));
+  }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -95,11 +111,16 @@ class Builder final : public YAML::EventHandler {
     std::optional<YamlNode> key{};
   };
 
-  void refuse(const YAML::Mark& mark, std::string detail) {
-    if (fault_) return;
-    fault_ = unreadable(file_, mark, std::move(detail));
-    fault_->code = "RW0906";
-    fault_->message = "the file is larger or more tangled than such a file needs to be";
+  [[noreturn]] void stop(Diagnostic fault) {
+    fault_ = std::move(fault);
+    throw Stop{};
+  }
+
+  [[noreturn]] void refuse(const YAML::Mark& mark, std::string detail) {
+    Diagnostic fault = unreadable(file_, mark, std::move(detail));
+    fault.code = "RW0906";
+    fault.message = "the file is larger or more tangled than such a file needs to be";
+    stop(std::move(fault));
   }
 
   static YamlNode make(const YAML::Mark& mark, YamlNode::Kind kind) {
@@ -111,7 +132,6 @@ class Builder final : public YAML::EventHandler {
   }
 
   void leaf(const YAML::Mark& mark, YamlNode::Kind kind, const std::string& value) {
-    if (fault_) return;
     YamlNode node = make(mark, kind);
     node.scalar = value;
     node.width = std::max(1, int(value.substr(0, value.find('\n')).size()));
@@ -119,14 +139,12 @@ class Builder final : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, YamlNode::Kind kind) {
-    if (fault_) return;
     if (stack_.size() == limits_.depth)
-      return refuse(mark, fmt::format("it is nested more than {} deep", limits_.depth));
+      refuse(mark, fmt::format("it is nested more than {} deep", limits_.depth));
     stack_.push_back({make(mark, kind)});
   }
 
   void close() {
-    if (fault_ || stack_.empty()) return;
     YamlNode node = std::move(stack_.back().node);
     stack_.pop_back();
     place(std::move(node));
@@ -142,7 +160,7 @@ class Builder final : public YAML::EventHandler {
   void place(YamlNode node) {
     const YAML::Mark mark = mark_of(node);
     if (++nodes_ > limits_.nodes)
-      return refuse(mark, fmt::format("it has more than {} values", count(i64(limits_.nodes))));
+      refuse(mark, fmt::format("it has more than {} values", count(i64(limits_.nodes))));
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -151,10 +169,8 @@ class Builder final : public YAML::EventHandler {
     if (parent.node.kind == YamlNode::Kind::sequence) {
       parent.node.items.push_back(std::move(node));
     } else if (!parent.key) {
-      if (node.kind != YamlNode::Kind::scalar) {
-        fault_ = unreadable(file_, mark, "a key is not a plain word");
-        return;
-      }
+      if (node.kind != YamlNode::Kind::scalar)
+        stop(unreadable(file_, mark, "a key is not a plain word"));
       parent.key = std::move(node);
     } else {
       add_entry(parent, std::move(node));
@@ -163,16 +179,14 @@ class Builder final : public YAML::EventHandler {
 
   void add_entry(Open& map, YamlNode value) {
     if (map.node.entries.size() == limits_.keys)
-      return refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
-    if (const YamlNode* twin = map.node.find(map.key->scalar)) {
-      fault_ = Diagnostic{.code = "RW0905",
-                          .message = "a key stands twice",
-                          .detail = fmt::format("'{}' is already given on line {}",
-                                                map.key->scalar.substr(0, 40), twin->line),
-                          .hint = "keep one of the two",
-                          .where = location(*map.key, file_)};
-      return;
-    }
+      refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
+    if (const YamlNode* twin = map.node.find(map.key->scalar))
+      stop({.code = "RW0905",
+            .message = "a key stands twice",
+            .detail = fmt::format("'{}' is already given on line {}", excerpt(map.key->scalar),
+                                  twin->line),
+            .hint = "keep one of the two",
+            .where = location(*map.key, file_)});
     map.node.entries.push_back({std::move(*map.key), std::move(value)});
     map.key.reset();
   }
@@ -182,6 +196,7 @@ class Builder final : public YAML::EventHandler {
   std::vector<Open> stack_{};
   YamlNode root_{};
   std::size_t nodes_ = 0;
+  int documents_ = 0;
   std::optional<Diagnostic> fault_{};
 };
 
@@ -206,12 +221,15 @@ Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLim
   // yaml-cpp reports by exceptions; they end here.
   try {
     YAML::Parser parser(stream);
-    parser.HandleNextDocument(builder);
-    Builder second(file, limits);
-    if (parser.HandleNextDocument(second))
-      return fail(unreadable(file, YAML::Mark::null_mark(), "it holds more than one document"));
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const Stop&) {
+    return builder.result();
   } catch (const YAML::Exception& error) {
-    return fail(unreadable(file, error.mark, in_plain_words(error.msg)));
+    Diagnostic fault = unreadable(file, error.mark, in_plain_words(error.msg));
+    if (const int line = line_with_tab(text); line > 0)
+      fault.hint = fmt::format("indent with spaces: line {} begins with a tab", line);
+    return fail(std::move(fault));
   } catch (const std::exception& error) {
     return fail(unreadable(file, YAML::Mark::null_mark(), error.what()));
   }

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "rankwright/mesh/enumeration.h"
+#include "tests/enumeration.h"
 
 namespace rankwright {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "rankwright/mesh/enumeration.h"
+#include "tests/enumeration.h"
 
 namespace rankwright {
 namespace {

@@ -272,7 +272,7 @@ Diagnostic unknown_architecture(const Shapes& shapes) {
   const std::optional<std::string> near = nearest(shapes.architecture, known);
   Diagnostic unknown =
       misunderstood(shapes, "architecture",
-                    fmt::format("unknown architecture '{}'", shapes.architecture.substr(0, 40)));
+                    fmt::format("unknown architecture '{}'", excerpt(shapes.architecture)));
   unknown.hint = near ? fmt::format("did you mean {}?", *near) : "known: " + listed;
   return unknown;
 }

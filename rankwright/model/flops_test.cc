@@ -52,12 +52,21 @@ TEST(TrainingFlops, OfLlama3At8KMatchTheWorkedExample) {
 }
 
 TEST(TrainingFlops, OfDeepSeekV3CountVisitedExpertsAndMtp) {
-  // Published for Megatron at 4,096: 249.7 GFLOP a token, 260 with the MTP module.
+  // Matmul weights that a token meets, with 9 of 257 experts:
+  //   attention  7168*1536 + 1536*128*192 + 7168*576 + 512*128*256 + 128*128*7168 = 187,105,280
+  //   61 * 187,105,280 + 3 * 3*7168*18432 + 58 * 9*3*7168*2048 + 129280*7168  =  36,518,166,528
+  // Attention products, causal: 61 * 4096 * 128 * (192 + 128) / 2               =   5,117,050,880
+  const double weights = 36'518'166'528, products = 5'117'050'880;
   const Model model = *build(kDeepSeekV3);
-  EXPECT_NEAR(training_flops_per_token(model, 4096, kCausal).value / 1e9, 249.7, 0.15);
+  const Flops ours = training_flops_per_token(model, 4096, kCausal);
+  EXPECT_DOUBLE_EQ(ours.value, 6 * (weights + products));  // 249.81 GFLOP
+  // Published for Megatron: 249.7, and 260 with the MTP module, where ours is 259.99. Routers
+  // (0.64), norms (below 0.001) and a padded vocabulary would all make ours larger, so which term
+  // the 249.7 leaves out is not known.
+  EXPECT_NEAR(ours.value / 249.7e9, 1, 1e-3);
   Shapes with_mtp = kDeepSeekV3;
   with_mtp.mtp_layers = 1;
-  EXPECT_NEAR(training_flops_per_token(*build(with_mtp), 4096, kCausal).value / 1e9, 260, 0.2);
+  EXPECT_NEAR(training_flops_per_token(*build(with_mtp), 4096, kCausal).value / 260e9, 1, 1e-3);
 }
 
 TEST(TrainingFlops, OfAnMtpModuleAreALayerAProjectionAndTheHead) {

@@ -13,8 +13,8 @@ struct Published {
   i64 total;
 };
 
-// One or more models of each architecture, with the count that their weights have (the sizes of the
-// tensors in their published checkpoints, or the paper's own count).
+// One or more models of each architecture with the count that is published: where each was seen
+// stands in catalog/models_test.cc.
 const Published kPublished[] = {
     {{.name = "Llama-3-8B",
       .architecture = "llama",

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rankwright/mesh/enumeration.h"
+#include "tests/enumeration.h"
 
 namespace rankwright {
 namespace {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
 
 namespace rankwright {
 namespace {
@@ -29,7 +30,7 @@ class LayoutReader {
     return fail(
         {.code = "RW0915",
          .message = "not a pipeline layout",
-         .detail = fmt::format("{} at character {} of '{}'", what, at_ + 1, text_.substr(0, 60)),
+         .detail = fmt::format("{} at character {} of '{}'", what, at_ + 1, excerpt(text_, 60)),
          .hint = "such as Ettt|(tt|)*29m|L: E embedding, t layer, m MTP, L loss, | ends a "
                  "stage, x*n repeats",
          .key = "parallelism.stages"});
@@ -49,7 +50,8 @@ class LayoutReader {
       if (!times) return fail(times.error());
       if (item->size() * std::size_t(*times) + out.size() > kMaxSymbols)
         return wrong("more than 1,048,576 symbols");
-      for (i64 i = 0; i < *times; ++i) out += *item;
+      // Of nothing there is none, however often: "()*65536" costs no time.
+      for (i64 i = 0; i < *times && !item->empty(); ++i) out += *item;
     }
     return out;
   }
@@ -90,8 +92,9 @@ class LayoutReader {
 /// One stage as the grammar writes it, long runs of layers as t*n.
 std::string show_stage(const Stage& stage) {
   std::string text = stage.embedding ? "E" : "";
-  text += stage.layers > 4 ? fmt::format("t*{}", stage.layers)
-                           : std::string(std::size_t(stage.layers), 't');
+  i64 layers = stage.layers;
+  for (; layers > kMaxStages; layers -= kMaxStages) text += fmt::format("t*{}", kMaxStages);
+  text += layers > 4 ? fmt::format("t*{}", layers) : std::string(std::size_t(layers), 't');
   text += std::string(std::size_t(stage.mtp), 'm');
   if (stage.loss) text += "L";
   return text;

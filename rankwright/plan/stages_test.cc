@@ -107,6 +107,12 @@ Stages random_stages() {
   return stages;
 }
 
+TEST(ShowLayout, StatesNoRepeatThatIsNotRead) {
+  // 6 x 65,536 layers in one stage.
+  const Stages stages = parse_layout("E(t*65536)*6L").value();
+  EXPECT_EQ(parse_layout(show_layout(stages)).value(), stages);
+}
+
 RC_GTEST_PROP(ShowLayout, IsReadBackAsTheSameStages, ()) {
   const Stages stages = random_stages();
   const Result<Stages> again = parse_layout(show_layout(stages));

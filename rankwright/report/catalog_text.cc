@@ -27,7 +27,7 @@ Result<Table> unknown(std::string_view what, std::string_view name,
   const std::optional<std::string> near = nearest(name, known);
   return fail({.code = "RW0908",
                .message = "a name that is not known",
-               .detail = fmt::format("there is no {} '{}'", what, name.substr(0, 40)),
+               .detail = fmt::format("there is no {} '{}'", what, excerpt(name)),
                .hint = near ? fmt::format("did you mean {}?", *near)
                             : fmt::format("rankwright catalog {}s lists them", what)});
 }

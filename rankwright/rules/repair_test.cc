@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/rules/typing.h"
+#include "tests/typing.h"
 
 namespace rankwright {
 namespace {

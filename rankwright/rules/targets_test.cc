@@ -1,7 +1,7 @@
 // The edges of single rules, where an example shows only one side.
 #include <gmock/gmock.h>
 
-#include "rankwright/rules/typing.h"
+#include "tests/typing.h"
 
 namespace rankwright {
 namespace {

@@ -1,5 +1,4 @@
-// For tests: a plan file as somebody types it, linted, and edited as a fix says. Not part of the
-// library.
+// For tests: a plan file as somebody types it, linted, and edited as a fix says.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

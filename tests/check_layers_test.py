@@ -1,0 +1,69 @@
+"""scripts/check_layers passes this tree, and finds each fault planted in a small one."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).parent.parent
+LAYERS = "# a comment\nbase\nplan\nimport\n"
+
+
+def check(root):
+    command = [sys.executable, str(ROOT / "scripts" / "check_layers"), str(root)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def check_planted(path, text):
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "LAYERS").write_text(LAYERS)
+        (root / path).parent.mkdir(parents=True)
+        (root / path).write_text(text)
+        return check(root)
+
+
+class CheckLayers(unittest.TestCase):
+    def test_this_tree_follows_its_layers(self):
+        self.assertEqual(check(ROOT), (0, "check_layers: every include follows LAYERS\n"))
+
+    def test_includes_of_the_same_folder_and_those_above_pass(self):
+        text = '#include <string>\n#include "rankwright/plan/b.h"\n#include "rankwright/base/a.h"\n'
+        self.assertEqual(check_planted("rankwright/plan/a.cc", text)[0], 0)
+
+    def test_tests_may_look_down(self):
+        text = '#include "rankwright/import/a.h"\n#include "tests/told.h"\n'
+        self.assertEqual(check_planted("rankwright/plan/a_test.cc", text)[0], 0)
+        text = '#include "cli/verb.h"\n'
+        self.assertEqual(check_planted("rankwright/plan/a_test.cc", text)[0], 1)
+
+    def test_components_may_include_the_library(self):
+        text = '#include "rankwright/import/a.h"\n#include "rankwright/runtime/b.h"\n'
+        self.assertEqual(check_planted("rankwright/runtime/a.cc", text)[0], 0)
+
+    def test_finds_each_fault_with_its_place(self):
+        included = {
+            "rankwright/import/b.h": "import/ is below plan/ in LAYERS",
+            "rankwright/runtime/b.h": "runtime/ is an optional component: the library builds "
+            "without it",
+            "rankwright/sim/b.h": "sim/ is an optional component: the library builds without it",
+            "rankwright/utils/b.h": "utils/ is not in LAYERS",
+            "cli/verb.h": "the library does not know cli/",
+            "tests/b.h": "the library does not know tests/",
+        }
+        for header, why in included.items():
+            with self.subTest(header):
+                self.assertEqual(
+                    check_planted("rankwright/plan/a.h", f'#pragma once\n#include "{header}"\n'),
+                    (1, f"rankwright/plan/a.h:2: includes {header}, but {why}\n"),
+                )
+
+    def test_finds_a_folder_that_has_no_layer(self):
+        self.assertEqual(
+            check_planted("rankwright/utils/a.h", ""),
+            (1, "rankwright/utils: the folder is not in LAYERS\n"),
+        )
+
+
+unittest.main()

@@ -1,0 +1,18 @@
+// Any text is read as a cluster file, or refused with findings; what is read has devices that can
+// be counted and links that carry something.
+#include "rankwright/import/cluster_file.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rankwright;
+  Diagnostics findings;
+  const std::optional<Cluster> cluster =
+      read_cluster_file(as_text(data, size), "fuzz.yaml", findings);
+  for (const Diagnostic& finding : findings) check_finding(finding);
+  RW_CHECK(cluster.has_value() == !has_errors(findings));
+  if (!cluster) return 0;
+  RW_CHECK(cluster->devices() >= 1 && cluster->devices() <= kMaxDevices);
+  for (int level = 0; level < int(cluster->levels.size()); ++level)
+    RW_CHECK(cluster->uplink(level) > BytesPerSecond{});
+  return 0;
+}

@@ -1,0 +1,26 @@
+// What every fuzz target includes: the function that libFuzzer and the replay call, and promise().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/diagnostic.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace rankwright {
+
+inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+/// What holds for every finding about a file: it can be looked up, and its place exists.
+inline void check_finding(const Diagnostic& finding) {
+  RW_CHECK(finding.code.size() == 6 && finding.code.starts_with("RW0"));
+  RW_CHECK(!finding.message.empty());
+  RW_CHECK(finding.where.line >= 0 && finding.where.column >= 0 && finding.where.width >= 1);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,15 @@
+// Any text is read as a Hugging Face config.json, or refused; what is read can be counted.
+#include "rankwright/import/hf_config.h"
+#include "rankwright/model/parameters.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rankwright;
+  const Result<Model> model = read_hf_config(as_text(data, size), "config.json");
+  if (!model) {
+    check_finding(model.error());
+    return 0;
+  }
+  RW_CHECK(parameters(*model).total() >= 1);
+  return 0;
+}

@@ -1,0 +1,19 @@
+// Any text is read as a plan file, or refused with findings; what is read resolves to a setup that
+// can be linted for every target.
+#include "rankwright/import/plan_file.h"
+#include "rankwright/plan/misfit.h"
+#include "rankwright/rules/rule.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rankwright;
+  const PlanFile file = read_plan(std::string(as_text(data, size)), "fuzz.yaml", refuse_file);
+  for (const Diagnostic& finding : file.findings) check_finding(finding);
+  if (has_errors(file.findings)) return 0;
+  const Setup setup = resolve(file.draft);
+  RW_CHECK(setup.world >= 1);
+  RW_CHECK(bool(first_misfit(setup)) == !misfits(setup).empty());
+  for (const TargetRow& row : targets())
+    for (const Diagnostic& finding : lint(setup, row.target)) check_finding(finding);
+  return 0;
+}

@@ -1,0 +1,25 @@
+// For tests: findings as text, one a line, so that a test states what, where and how to mend it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "rankwright/base/diagnostic.h"
+
+namespace rankwright {
+
+/// "RW0904 3:12 0 is less than 1".
+inline std::string told(const Diagnostic& finding) {
+  return fmt::format("{} {}:{} {}", finding.code, finding.where.line, finding.where.column,
+                     finding.detail);
+}
+
+inline std::string told(const Diagnostics& findings) {
+  std::string text;
+  for (const Diagnostic& finding : findings)
+    text += told(finding) + (finding.hint.empty() ? "" : "; " + finding.hint) + "\n";
+  return text;
+}
+
+}  // namespace rankwright
