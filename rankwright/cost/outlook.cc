@@ -37,14 +37,15 @@ Outlook outlook(const Setup& setup, const std::vector<PricedTraffic>& rows) {
   for (const PricedTraffic& row : rows) bucket(look, row.traffic.group) += row.total;
 
   // O1: forward, twice that backward, and forward again for what is recomputed.
-  const std::vector<Flops> by_rank = work(setup);
-  const Flops busiest = *std::max_element(by_rank.begin(), by_rank.end());
+  const std::vector<Flops> once = work(setup);
+  const std::vector<Flops> again = work_again(setup);
+  Flops busiest{};
+  for (std::size_t r = 0; r < once.size(); ++r) busiest = std::max(busiest, 3 * once[r] + again[r]);
   const double tokens = double(setup.microbatches()) * double(plan.micro_batch) *
                         double(setup.job.sequence) / double(plan.cp) / double(plan.tp);
-  const double passes = plan.recompute == Recompute::full ? 4 : 3;
   const FlopsPerSecond rate =
       kAssumedEfficiency * peak(setup.cluster.device, setup.job.param_dtype);
-  if (rate.value > 0) look.compute = passes * tokens * busiest / rate;
+  if (rate.value > 0) look.compute = tokens * busiest / rate;
 
   // O2
   look.bubble = bubble_ratio(plan.schedule, plan.pp, plan.virtual_stages, setup.microbatches()) *

@@ -23,8 +23,17 @@ Bytes wire_bytes(Op op, Bytes size, i64 ranks) {
 
 Span span_of(const Setup& setup, GroupKind kind) {
   const Plan& plan = setup.plan;
-  return span(group_shape(plan.meshes(), kind, plan.shards()), setup.world, plan.placement,
-              setup.cluster);
+  Span lies = span(group_shape(plan.meshes(), kind, plan.shards()), setup.world, plan.placement,
+                   setup.cluster);
+  if (kind == GroupKind::edges) {
+    // Two of a pp group talk, the farthest apart: together only where the whole group is.
+    for (std::size_t k = 0; k < kMaxLevels; ++k) {
+      lies.inside[k] = lies.least[k] == lies.size ? std::min<i64>(2, lies.size) : 1;
+      lies.least[k] = lies.inside[k];
+    }
+    lies.size = std::min<i64>(2, lies.size);
+  }
+  return lies;
 }
 
 i64 groups_on_link(const Cluster& cluster, const Span& span, int level) {

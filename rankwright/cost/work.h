@@ -9,8 +9,12 @@
 
 namespace rankwright {
 
-/// By pp rank.
+/// By pp rank. MTP modules are where they stand, their heads with the loss.
 std::vector<Flops> work(const Setup& setup);
+
+/// By pp rank, of the layers that full recompute runs forward a second time: the head is not among
+/// them. The attention that selective recompute repeats is left out.
+std::vector<Flops> work_again(const Setup& setup);
 
 /// How much more the busiest pp rank computes than the mean: 0.25 is a quarter more.
 double imbalance(const std::vector<Flops>& work);

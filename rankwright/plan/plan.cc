@@ -25,12 +25,10 @@ constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kCpComms[] = {"p2p", "all_gather", "a2a"};
 
 void add_run(std::vector<LayerRun>& runs, const Layer& layer, i64 count) {
-  for (LayerRun& run : runs)
-    if (run.layer == layer) {
-      run.count += count;
-      return;
-    }
-  runs.push_back({count, layer});
+  if (!runs.empty() && runs.back().layer == layer)
+    runs.back().count += count;
+  else
+    runs.push_back({count, layer});
 }
 
 }  // namespace
@@ -86,6 +84,12 @@ RankContents contents(const Setup& setup, i64 pp_rank) {
     }
   }
   return on_rank;
+}
+
+i64 run_again(const Plan& plan, i64 before, i64 count) {
+  if (plan.recompute != Recompute::full) return 0;
+  if (plan.recompute_layers == 0) return count;
+  return std::clamp(plan.recompute_layers - before, i64{0}, count);
 }
 
 i64 pp_rank_of_stage(const Plan& plan, i64 stage) {

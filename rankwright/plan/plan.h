@@ -119,15 +119,23 @@ struct Setup {
   Stages stages() const;
 };
 
-/// What one pp rank runs: its chunks' layers, equal ones together, and what stands at the edges.
+/// What one pp rank runs: its chunks' layers in order, equal neighbours together, and what stands
+/// at the edges.
 struct RankContents {
   std::vector<LayerRun> runs{};  // without MTP
   i64 layers = 0;
   i64 mtp = 0;
   bool embedding = false;
   bool loss = false;
+
+  /// An MTP module embeds the next tokens: where the embedding stands elsewhere it keeps a copy.
+  bool embeds() const { return embedding || mtp > 0; }
 };
 RankContents contents(const Setup& setup, i64 pp_rank);
+
+/// Of `count` layers that stand behind `before` others on a pp rank, MTP modules last: how many run
+/// forward a second time under full recompute.
+i64 run_again(const Plan& plan, i64 before, i64 count);
 
 /// The pp rank that runs `stage`, and the stages of a pp rank in the order of its chunks.
 i64 pp_rank_of_stage(const Plan& plan, i64 stage);

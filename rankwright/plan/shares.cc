@@ -49,8 +49,11 @@ Share embedding_share(const Model& model, i64 tp) {
 }
 
 Share head_share(const Model& model, i64 tp) {
-  const i64 rows = vocabulary_share(model, tp);
-  return {.dense = rows * model.hidden + (model.head_bias ? rows : 0)};
+  return {.dense = vocabulary_share(model, tp) * model.hidden};
+}
+
+Share head_bias_share(const Model& model, i64 tp) {
+  return {.dense = model.head_bias ? vocabulary_share(model, tp) : 0};
 }
 
 Share final_norm_share(const Model& model) {
@@ -75,11 +78,12 @@ void for_each_part(const Setup& setup, i64 pp_rank, Visit visit) {
   for (const LayerRun& run : on_rank.runs)
     visit(layer_share(model, run.layer, setup.plan), run.count);
   if (on_rank.mtp > 0) visit(mtp_share(setup), on_rank.mtp);
-  if (on_rank.embedding) visit(embedding_share(model, setup.plan.tp), 1);
+  if (on_rank.embeds()) visit(embedding_share(model, setup.plan.tp), 1);
   if (!on_rank.loss) return;
   visit(final_norm_share(model), 1);
+  visit(head_bias_share(model, setup.plan.tp), 1);
   // A tied head is the embedding itself where both are on this rank, else a copy of it.
-  if (!model.tied || !on_rank.embedding) visit(head_share(model, setup.plan.tp), 1);
+  if (!model.tied || !on_rank.embeds()) visit(head_share(model, setup.plan.tp), 1);
 }
 
 }  // namespace
@@ -100,15 +104,16 @@ Share layer_share(const Model& model, const Layer& layer, const Plan& plan) {
   const Split mlp = mlp_split(model, ffn, shared_width, plan.tp);
   const i64 router = ffn.sparse()
                          ? model.hidden * ffn.experts + (ffn.router_bias ? ffn.experts : 0) +
-                               (ffn.shared_gate ? model.hidden : 0)
+                               (ffn.shared_gate && ffn.shared_width > 0 ? model.hidden : 0)
                          : 0;
   const i64 norms = layer.norms * norm_parameters(model);
   Share share;
   share.sequence_shared = attention.whole + mlp.whole + router + norms;
   share.dense = attention.split + mlp.split + share.sequence_shared;
-  if (ffn.sparse())
-    share.expert =
-        ceil_div(ffn.experts, plan.ep) * mlp_split(model, ffn, ffn.expert_width, plan.etp).split;
+  if (ffn.sparse()) {
+    const Split expert = mlp_split(model, ffn, ffn.expert_width, plan.etp);
+    share.expert = ceil_div(ffn.experts, plan.ep) * (expert.split + expert.whole);
+  }
   return share;
 }
 
@@ -121,9 +126,12 @@ Share rank_share(const Setup& setup, i64 pp_rank) {
 }
 
 i64 largest_unit(const Setup& setup, i64 pp_rank) {
+  const bool dense = setup.plan.shards() > 1;
+  const bool expert = setup.plan.expert_dp() > 1;
   i64 largest = 0;
-  for_each_part(setup, pp_rank,
-                [&](const Share& part, i64) { largest = std::max(largest, part.total()); });
+  for_each_part(setup, pp_rank, [&](const Share& part, i64) {
+    largest = std::max(largest, (dense ? part.dense : 0) + (expert ? part.expert : 0));
+  });
   return largest;
 }
 

@@ -27,10 +27,12 @@ i64 vocabulary_share(const Model& model, i64 tp);
 /// One layer, split over tp (key and value heads repeat where there are fewer than tp), ep and etp.
 Share layer_share(const Model& model, const Layer& layer, const Plan& plan);
 
-/// All that a rank of `pp_rank` holds: its stages' layers, embedding, head, final norm, MTP.
+/// All that a rank of `pp_rank` holds: its stages' layers, embedding, head, final norm, MTP. A tied
+/// head, and the embedding that MTP reads, are copies where the embedding itself is elsewhere.
 Share rank_share(const Setup& setup, i64 pp_rank);
 
-/// The largest ZeRO-3 unit of a rank of `pp_rank`: a layer, the embedding or the head.
+/// What ZeRO-3 gathers of the largest unit of a rank of `pp_rank`, a layer, the embedding or the
+/// head: parameters that one rank holds alone are there already.
 i64 largest_unit(const Setup& setup, i64 pp_rank);
 
 }  // namespace rankwright

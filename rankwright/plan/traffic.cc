@@ -1,6 +1,7 @@
 #include "rankwright/plan/traffic.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "rankwright/base/check.h"
 #include "rankwright/plan/shares.h"
@@ -63,6 +64,16 @@ constexpr TrafficKindRow kKinds[] = {
      "one number, but everybody waits for the slowest"},
 };
 
+constexpr i64 kLast = std::numeric_limits<i64>::max();
+
+/// MTP modules up to and with `stage`.
+i64 mtp_until(const Stages& stages, i64 stage) {
+  i64 modules = 0;
+  for (i64 s = 0; s <= std::min(stage, i64(stages.size()) - 1); ++s)
+    modules += stages[std::size_t(s)].mtp;
+  return modules;
+}
+
 /// Collects rows for one pp rank; what several formulas need is computed once.
 class Collector {
  public:
@@ -72,8 +83,13 @@ class Collector {
         pp_rank_(pp_rank),
         share_(rank_share(setup, pp_rank)),
         on_rank_(contents(setup, pp_rank)) {
-    // An MTP module has a layer like the last one in it, and a loss of its own.
+    // An MTP module has a layer like the last one in it.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, setup.model.runs.back().layer});
+    i64 before = 0;
+    for (const LayerRun& run : on_rank_.runs) {
+      again_.push_back(run_again(plan_, before, run.count));
+      before += run.count;
+    }
   }
 
   std::vector<Traffic> rows() {
@@ -97,8 +113,16 @@ class Collector {
     add_total(kind, op, group, calls, calls * each);
   }
 
+  /// One row a kind, whatever layers it comes from: a report shows one.
   void add_total(K kind, Op op, GroupKind group, i64 calls, Bytes total) {
-    if (calls > 0 && group_size(group) > 1) rows_.push_back({kind, op, group, calls, total});
+    if (calls == 0 || total.value == 0 || group_size(group) == 1) return;
+    for (Traffic& row : rows_)
+      if (row.kind == kind) {
+        row.calls += calls;
+        row.total += total;
+        return;
+      }
+    rows_.push_back({kind, op, group, calls, total});
   }
 
   i64 microbatches() const { return setup_.microbatches(); }
@@ -112,23 +136,18 @@ class Collector {
   }
   Bytes gradients(i64 parameters) const { return bytes(parameters, setup_.job.grad_bytes()); }
 
-  /// How many layers of `run` run forward a second time: full recompute takes the first
-  /// `recompute_layers` of the rank, or all.
+  /// How many layers of `run`, one of on_rank_, run forward a second time.
   i64 recomputed(const LayerRun& run) const {
-    if (plan_.recompute != Recompute::full) return 0;
-    if (plan_.recompute_layers == 0) return run.count;
-    i64 before = 0;
-    for (const LayerRun& earlier : on_rank_.runs) {
-      if (&earlier == &run) break;
-      before += earlier.count;
-    }
-    return std::clamp(plan_.recompute_layers - before, i64{0}, run.count);
+    return again_[std::size_t(&run - on_rank_.runs.data())];
   }
 
   void tensor();
+  void predictions();
   void context();
   void expert();
   void pipeline();
+  bool holds_vocabulary(const RankContents& on_rank) const;
+  i64 holders() const;
   void data();
   void reduce(i64 parameters, i64 units, GroupKind group, K all_reduce, K scatter, K gather);
 
@@ -137,6 +156,7 @@ class Collector {
   i64 pp_rank_;
   Share share_;
   RankContents on_rank_;
+  std::vector<i64> again_{};  // by run: how many of its layers run forward a second time
   std::vector<Traffic> rows_{};
 };
 
@@ -152,14 +172,17 @@ void Collector::tensor() {
     again += recomputed(run) * (mlp ? 2 : 1);
   }
   const i64 m = microbatches();
-  const i64 losses = on_rank_.loss ? m * (1 + on_rank_.mtp) : 0;
-  const i64 embeddings = on_rank_.embedding ? m : 0;
+  // The loss stands behind all MTP modules: their outputs pass the head with the model's own.
+  const i64 losses = on_rank_.loss ? m * (1 + mtp_until(setup_.stages(), kLast)) : 0;
+  const i64 embeddings = m * ((on_rank_.embedding ? 1 : 0) + on_rank_.mtp);
   const Bytes each = activations(setup_.model.hidden);
   const GroupKind tp = GroupKind::tp;
   if (sequence_parallel()) {
     add(K::tp_all_gather, Op::all_gather, tp, m * (3 * blocks + again), each);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, m * (2 * blocks + again), each);
-    add(K::tp_embedding, Op::reduce_scatter, tp, embeddings, each);
+    // Learned positions are added to whole sequences: the sum is scattered without a collective.
+    const Op sum = setup_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
+    add(K::tp_embedding, sum, tp, embeddings, each);
     add(K::tp_embedding_grad, Op::all_gather, tp, embeddings, each);
     add(K::tp_head_gather, Op::all_gather, tp, 2 * losses, each);
     add(K::tp_head_reduce, Op::reduce_scatter, tp, losses, each);
@@ -168,9 +191,35 @@ void Collector::tensor() {
     add(K::tp_all_reduce, Op::all_reduce, tp, m * (2 * blocks + again), each);
     add(K::tp_embedding, Op::all_reduce, tp, embeddings, each);
     add(K::tp_head_reduce, Op::all_reduce, tp, losses, each);
+    // Norms of the heads' queries and keys see only this rank's heads, sequence parallel or not.
+    i64 head_norms = 0;
+    for (const LayerRun& run : on_rank_.runs)
+      head_norms += run.layer.attention.qk_norm ? run.count * 2 * run.layer.attention.head_dim : 0;
+    add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(head_norms));
   }
+  predictions();
   // T3: maximum, target logit and sum of exponentials, fp32, one number a token each.
   add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, bytes(tokens(), 4));
+}
+
+// T2: what joins embedding and hidden state before an MTP module's layer, a projection of 2h to h
+// whose output is gathered. Its backward scatters that gather, then gathers and scatters its input.
+void Collector::predictions() {
+  if (on_rank_.mtp == 0) return;
+  const i64 m = microbatches();
+  const i64 modules = m * on_rank_.mtp;
+  const i64 again = m * recomputed(on_rank_.runs.back());
+  const Bytes each = activations(setup_.model.hidden);
+  const GroupKind tp = GroupKind::tp;
+  add(K::tp_all_gather, Op::all_gather, tp, modules + again, each);
+  add(K::tp_reduce_scatter, Op::reduce_scatter, tp, modules, each);
+  if (sequence_parallel()) {
+    add(K::tp_all_gather, Op::all_gather, tp, 2 * modules + again, 2 * each);
+    add(K::tp_all_gather, Op::all_gather, tp, modules, each);
+    add(K::tp_reduce_scatter, Op::reduce_scatter, tp, modules, 2 * each);
+  } else {
+    add(K::tp_all_reduce, Op::all_reduce, tp, modules, 2 * each);
+  }
 }
 
 // T4 ring, T5 gather, T6 all-to-all: keys and values (and queries and outputs) of one layer.
@@ -226,37 +275,47 @@ void Collector::expert() {
 
 // T10: hidden states to the next stage, their gradients to the one before; a stage whose neighbour
 // is on the same rank sends nothing. Under sequence parallelism each tp rank sends its own part.
+// Behind an MTP module its output travels along to the loss.
 void Collector::pipeline() {
   if (plan_.pp == 1) return;
+  const Stages stages = setup_.stages();
   const i64 last = plan_.pp * plan_.virtual_stages - 1;
-  i64 forward = 0;
-  i64 backward = 0;
-  for (const i64 s : stages_of(plan_, pp_rank_)) {
-    if (s < last && pp_rank_of_stage(plan_, s + 1) != pp_rank_) ++forward;
-    if (s > 0 && pp_rank_of_stage(plan_, s - 1) != pp_rank_) ++backward;
-  }
+  const i64 m = microbatches();
   const Bytes each = activations(setup_.model.hidden) / (sequence_parallel() ? plan_.tp : 1);
-  add(K::pp_forward, Op::send_recv, GroupKind::pp, microbatches() * forward, each);
-  add(K::pp_backward, Op::send_recv, GroupKind::pp, microbatches() * backward, each);
-  if (setup_.model.tied && (on_rank_.embedding || on_rank_.loss) &&
-      on_rank_.embedding != on_rank_.loss)
+  for (const i64 s : stages_of(plan_, pp_rank_)) {
+    if (s < last && pp_rank_of_stage(plan_, s + 1) != pp_rank_)
+      add(K::pp_forward, Op::send_recv, GroupKind::pp, m, (1 + mtp_until(stages, s)) * each);
+    if (s > 0 && pp_rank_of_stage(plan_, s - 1) != pp_rank_)
+      add(K::pp_backward, Op::send_recv, GroupKind::pp, m, (1 + mtp_until(stages, s - 1)) * each);
+  }
+  if (holds_vocabulary(on_rank_) && holders() > 1)
     add(K::tied_embedding_grad, Op::all_reduce, GroupKind::edges, 1,
         gradients(vocabulary_share(setup_.model, plan_.tp) * setup_.model.hidden));
+}
+
+/// The weight that is read as the embedding, by this rank or as a tied head.
+bool Collector::holds_vocabulary(const RankContents& on_rank) const {
+  return on_rank.embeds() || (setup_.model.tied && on_rank.loss);
+}
+
+i64 Collector::holders() const {
+  i64 ranks = 0;
+  for (i64 r = 0; r < plan_.pp; ++r) ranks += holds_vocabulary(contents(setup_, r)) ? 1 : 0;
+  return ranks;
 }
 
 // T9 buckets; T11 ZeRO-0 to 3; T12 hybrid sharding; T13 experts over their own data ranks.
 void Collector::data() {
   const i64 units =
-      on_rank_.layers + on_rank_.mtp + (on_rank_.embedding ? 1 : 0) + (on_rank_.loss ? 1 : 0);
+      on_rank_.layers + on_rank_.mtp + (on_rank_.embeds() ? 1 : 0) + (on_rank_.loss ? 1 : 0);
   const bool hybrid = plan_.zero >= 1 && plan_.shards() < plan_.data_ranks();
   reduce(share_.dense, units, hybrid ? GroupKind::shard : GroupKind::dp_cp, K::dp_all_reduce,
          K::dp_reduce_scatter, K::dp_all_gather);
   if (hybrid) {
-    const i64 shard = ceil_div(share_.dense, plan_.shards());
     const i64 times = plan_.zero >= 2 ? microbatches() : 1;
     const i64 calls = plan_.zero >= 3 ? units : ceil_div(share_.dense, bucket_elements(plan_));
     add_total(K::replica_all_reduce, Op::all_reduce, GroupKind::replicate, times * calls,
-              times * gradients(shard));
+              times * gradients(share_.dense) / plan_.shards());
   }
   i64 sparse = 0;
   for (const LayerRun& run : on_rank_.runs) sparse += run.layer.ffn.sparse() ? run.count : 0;

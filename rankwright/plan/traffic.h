@@ -72,7 +72,8 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// What every rank of `pp_rank` sends; rows of no calls, and of groups of one, are left out.
+/// What every rank of `pp_rank` sends, one row a kind; rows of no calls, and of groups of one, are
+/// left out.
 /// The setup has no misfit.
 std::vector<Traffic> traffic(const Setup& setup, i64 pp_rank);
 

@@ -1,0 +1,61 @@
+// What it takes to explain and to check a plan. The cost follows pp ranks and levels, never ranks:
+// 64, 16,384 and 1,048,576 GPUs take the same order of time, a few milliseconds at most.
+#include <benchmark/benchmark.h>
+
+#include <optional>
+#include <string>
+
+#include "rankwright/import/draft.h"
+#include "rankwright/import/file.h"
+#include "rankwright/import/plan_file.h"
+#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/traffic.h"
+#include "rankwright/report/worksheet.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+constexpr const char* kExamples[] = {"course-64.yaml", "llama-3.1-405b-16384.yaml",
+                                     "deepseek-v3-2048.yaml", "million-five-levels.yaml"};
+
+std::string path_of(const benchmark::State& state) {
+  return std::string(RANKWRIGHT_SOURCE_DIR "/examples/") + kExamples[state.range(0)];
+}
+
+/// The example that the state names, or an error in its place.
+std::optional<Setup> example(benchmark::State& state) {
+  const std::string path = path_of(state);
+  const Result<std::string> text = read_file(path);
+  if (!text) {
+    state.SkipWithError("no such example");
+    return std::nullopt;
+  }
+  state.SetLabel(kExamples[state.range(0)]);
+  return resolve(read_plan(*text, path, read_file).draft);
+}
+
+void worksheet_of_a_plan(benchmark::State& state) {
+  const std::optional<Setup> setup = example(state);
+  if (!setup) return;
+  if (first_misfit(*setup)) return state.SkipWithError("the example does not fit");
+  for (auto _ : state) benchmark::DoNotOptimize(worksheet(*setup));
+}
+BENCHMARK(worksheet_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
+
+void lint_of_a_plan(benchmark::State& state) {
+  const std::optional<Setup> setup = example(state);
+  if (!setup) return;
+  for (auto _ : state) benchmark::DoNotOptimize(lint(*setup, Target::any));
+}
+BENCHMARK(lint_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
+
+void traffic_of_a_pp_rank(benchmark::State& state) {
+  const std::optional<Setup> setup = example(state);
+  if (!setup) return;
+  for (auto _ : state) benchmark::DoNotOptimize(traffic(*setup, 0));
+}
+BENCHMARK(traffic_of_a_pp_rank)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,100 @@
+#include "rankwright/cost/priced.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/collective.h"
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+using K = TrafficKind;
+
+/// tp 8 inside a node, dp 2 and pp 4 across eight of them.
+Setup course() {
+  Setup setup = sample::dense_setup({.tp = 8, .dp = 2, .pp = 4});
+  setup.model.tied = true;
+  setup.cluster = *find_cluster("dgx-h100 x 8");
+  return setup;
+}
+
+PricedTraffic find(const Setup& setup, K kind) {
+  for (const PricedTraffic& row : priced(setup, 0))
+    if (row.traffic.kind == kind) return row;
+  return {.traffic = {}, .span = {}};
+}
+
+TEST(WireBytes, OfOneRankOfEight) {
+  // all-reduce 2 x 7/8, gathers, scatters and all-to-all 7/8, a send all of it
+  EXPECT_EQ(wire_bytes(Op::all_reduce, 8.0_GB, 8), 14.0_GB);
+  EXPECT_EQ(wire_bytes(Op::all_gather, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(wire_bytes(Op::reduce_scatter, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(wire_bytes(Op::all_to_all, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(wire_bytes(Op::send_recv, 8.0_GB, 8), 8.0_GB);
+}
+
+TEST(WireBytes, AreNothingAlone) { EXPECT_EQ(wire_bytes(Op::all_reduce, 1.0_GB, 1), 0.0_B); }
+
+TEST(Priced, KnowsTheLevelOfEveryGroup) {
+  EXPECT_EQ(find(course(), K::tp_all_reduce).level, 0);
+  EXPECT_EQ(find(course(), K::dp_all_reduce).level, 1);
+  EXPECT_EQ(find(course(), K::pp_forward).level, 1);
+  EXPECT_EQ(find(course(), K::dp_all_reduce).slowest, 1);
+}
+
+TEST(Priced, CountsTheGroupsOnALink) {
+  rankwright::Setup setup = course();
+  EXPECT_EQ(find(setup, K::dp_all_reduce).sharers, 1);  // 8 groups on 8 NICs
+  setup.cluster.levels[1].per = Level::Per::domain;
+  EXPECT_EQ(find(setup, K::dp_all_reduce).sharers, 8);  // 8 groups on one
+  EXPECT_EQ(find(setup, K::tp_all_reduce).sharers, 1);
+}
+
+TEST(Priced, AddsUpCalls) {
+  const rankwright::Setup setup = course();
+  const PricedTraffic row = find(setup, K::tp_all_reduce);
+  const Span span = span_of(setup, GroupKind::tp);
+  // 2 layers on the rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 numbers
+  const Bytes each = bytes(2048 * 1024, 2);
+  EXPECT_DOUBLE_EQ(row.total.value,
+                   32 * collective_time(Op::all_reduce, each, span, setup.cluster).value);
+  EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
+  EXPECT_EQ(row.innermost, row.total);  // it is inside already
+}
+
+TEST(Priced, SaysWhatItWouldTakeInside) {
+  const PricedTraffic row = find(course(), K::dp_all_reduce);
+  EXPECT_LT(row.innermost, row.total);
+}
+
+TEST(Priced, TakesTheEdgesForTheTwoThatTheyAre) {
+  const PricedTraffic row = find(course(), K::tied_embedding_grad);
+  // of a pp group of 4, two talk: 2 x 1/2 of 32,000 / 8 rows of 1024, 2 bytes each
+  EXPECT_EQ(row.span.size, 2);
+  EXPECT_EQ(row.level, 1);
+  EXPECT_DOUBLE_EQ(row.wire.value, 4000.0 * 1024 * 2);
+}
+
+TEST(Priced, PutsEdgesInsideANodeWhereTheirPipelineIs) {
+  rankwright::Setup setup = course();
+  setup.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp")};
+  EXPECT_EQ(find(setup, K::tied_embedding_grad).level, 0);
+}
+
+RC_GTEST_PROP(Priced, IsTrafficWithNothingLostAndNothingNegative, ()) {
+  const Setup setup = sample::random_setup();
+  const i64 pp_rank = *rc::gen::inRange<i64>(0, setup.plan.pp);
+  const std::vector<Traffic> rows = traffic(setup, pp_rank);
+  const std::vector<PricedTraffic> all = priced(setup, pp_rank);
+  RC_ASSERT(all.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    RC_ASSERT(all[i].traffic == rows[i]);
+    RC_ASSERT(all[i].level == 0 && all[i].slowest == 0 && all[i].sharers == 1);  // one switch
+    RC_ASSERT(all[i].wire.value > 0 && all[i].wire <= 2 * rows[i].total);
+  }
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,89 @@
+#include "rankwright/cost/states.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/plan/shares.h"
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+/// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
+constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
+
+double per_parameter(int zero, i64 dp) {
+  const States s = states(sample::dense_setup({.dp = dp, .zero = zero}), 0);
+  return (s.parameters + s.gradients + s.optimizer).value / kParameters;
+}
+
+TEST(States, OfSevenBillionParametersAre112GB) {
+  // weights 2 + gradients 2 + master 4 + Adam 8 = 16 bytes; llama-7b has 6.738 billion
+  rankwright::Setup setup = sample::setup_of(*find_model("llama-7b"), {});
+  const double parameters = double(rank_share(setup, 0).total());
+  EXPECT_NEAR(parameters, 7e9, 0.3e9);
+  EXPECT_DOUBLE_EQ(states(setup, 0).total().value, 16 * parameters);
+  EXPECT_NEAR(states(setup, 0).total().value / parameters * 7e9, 112e9, 1);
+}
+
+TEST(States, OfZeroAreDividedStageByStage) {
+  EXPECT_DOUBLE_EQ(per_parameter(0, 8), 16);
+  EXPECT_DOUBLE_EQ(per_parameter(1, 8), 4 + 12.0 / 8);
+  EXPECT_DOUBLE_EQ(per_parameter(2, 8), 2 + 14.0 / 8);
+  EXPECT_DOUBLE_EQ(per_parameter(3, 8), 16.0 / 8);
+}
+
+TEST(States, OfMegatronsDistributedOptimizerAre6And12OverN) {
+  rankwright::Setup setup = sample::dense_setup({.cp = 2, .dp = 4, .zero = 1});
+  setup.job.grad_dtype = Dtype::fp32;
+  EXPECT_DOUBLE_EQ(states(setup, 0).total().value, (6 + 12.0 / 8) * kParameters);
+}
+
+TEST(States, OfHybridShardsAreDividedByTheShard) {
+  const rankwright::Setup setup = sample::dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
+  EXPECT_DOUBLE_EQ(states(setup, 0).optimizer.value, 12 * kParameters / 4);
+}
+
+TEST(States, OfZero3HoldTheLargestUnitWholeTwice) {
+  // the embedding: 2 x 32,768,000 x 2 bytes
+  const States s = states(sample::dense_setup({.dp = 8, .zero = 3}), 0);
+  EXPECT_EQ(s.gathered.value, 2 * 32'768'000.0 * 2);
+  EXPECT_EQ(states(sample::dense_setup({.dp = 8, .zero = 2}), 0).gathered, 0.0_B);
+  EXPECT_EQ(states(sample::dense_setup({.zero = 3}), 0).gathered, 0.0_B);  // nothing to gather
+}
+
+TEST(States, OfExpertsAreDividedByTheExpertDataRanks) {
+  // 25,165,824 expert parameters on a rank (8 layers x 2 experts x 3 x 1024 x 512); 8 / 4 = 2
+  const rankwright::Setup setup = sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}),
+                                                   {.dp = 8, .ep = 4, .zero = 1});
+  const double dense = double(rank_share(setup, 0).dense);
+  EXPECT_DOUBLE_EQ(states(setup, 0).optimizer.value, 12 * (dense / 8 + 25'165'824.0 / 2));
+}
+
+TEST(FullestRank, IsAnEdgeOfAPipeline) {
+  // both edges hold 32,768,000 more; the last has the norm besides
+  const Fullest fullest = fullest_rank(sample::dense_setup({.pp = 4}));
+  EXPECT_EQ(fullest.pp_rank, 3);
+  EXPECT_DOUBLE_EQ(fullest.states.total().value, 16 * (2 * 15'206'400.0 + 32'768'000.0 + 1024));
+}
+
+RC_GTEST_PROP(FullestRank, HoldsNoLessThanAnyOther, ()) {
+  const Setup setup = sample::random_setup();
+  const Fullest fullest = fullest_rank(setup);
+  for (i64 r = 0; r < setup.plan.pp; ++r)
+    RC_ASSERT(states(setup, r).total() <= fullest.states.total());
+  RC_ASSERT(states(setup, fullest.pp_rank).total() == fullest.states.total());
+}
+
+RC_GTEST_PROP(States, NeverGrowWithTheZeroStageButForWhatIsGathered, ()) {
+  Setup setup = sample::random_setup();
+  const auto held = [&](int zero) {
+    setup.plan.zero = zero;
+    const States s = states(setup, 0);
+    return s.total() - s.gathered;
+  };
+  for (int zero = 0; zero < 3; ++zero) RC_ASSERT(held(zero + 1) <= held(zero));
+}
+
+}  // namespace
+}  // namespace rankwright

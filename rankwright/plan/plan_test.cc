@@ -1,0 +1,159 @@
+#include "rankwright/plan/plan.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <limits>
+
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+using sample::dense_layer;
+using sample::dense_setup;
+using sample::model_of;
+using sample::setup_of;
+using sample::sparse_layer;
+using testing::ElementsAre;
+
+Plan pipeline(Schedule schedule, i64 pp, i64 chunks) {
+  return {.pp = pp, .virtual_stages = chunks, .schedule = schedule};
+}
+
+TEST(Schedules, StandInTheOrderOfTheirEnum) {
+  for (const ScheduleRow& s : schedules()) {
+    EXPECT_EQ(row(s.schedule).name, s.name);
+    EXPECT_LE(s.min_chunks, s.max_chunks) << s.name;
+  }
+}
+
+TEST(StagesOfARank, GoRoundAndRound) {
+  const Plan plan = pipeline(Schedule::interleaved, 4, 3);
+  EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 4, 8));
+  EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 7, 11));
+}
+
+TEST(StagesOfARank, GoThereAndBack) {
+  // Stages 0 1 2 3 on ranks 0 1 2 3, then 4 5 6 7 on ranks 3 2 1 0.
+  const Plan plan = pipeline(Schedule::zb_v, 4, 2);
+  EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 7));
+  EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 4));
+}
+
+TEST(StagesOfARank, AreOneWithoutChunks) {
+  EXPECT_THAT(stages_of(pipeline(Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
+}
+
+RC_GTEST_PROP(StagesOfARank, AreTheInverseOfTheRankOfAStage, ()) {
+  const ScheduleRow& s = schedules()[std::size_t(*rc::gen::inRange<i64>(0, 10))];
+  const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
+  const Plan plan = pipeline(s.schedule, *rc::gen::inRange<i64>(1, 9), chunks);
+  std::vector<i64> times(std::size_t(plan.pp * chunks), 0);
+  for (i64 r = 0; r < plan.pp; ++r)
+    for (const i64 stage : stages_of(plan, r)) {
+      RC_ASSERT(pp_rank_of_stage(plan, stage) == r);
+      ++times[std::size_t(stage)];
+    }
+  RC_ASSERT(std::all_of(times.begin(), times.end(), [](i64 n) { return n == 1; }));
+}
+
+TEST(DefaultGlobalBatch, IsEightMicrobatchesAStage) {
+  // dp 2 x micro-batch 3 x (8 x 4 stages) = 192
+  EXPECT_EQ(default_global_batch({.dp = 2, .pp = 4, .micro_batch = 3}), 192);
+}
+
+TEST(DefaultGlobalBatch, IsOneMicrobatchWithoutAPipeline) {
+  EXPECT_EQ(default_global_batch({.dp = 64, .micro_batch = 2}), 128);
+}
+
+TEST(DefaultGlobalBatch, IsNothingWhereItLeaves64Bits) {
+  const i64 huge = std::numeric_limits<i64>::max() / 2;
+  EXPECT_EQ(default_global_batch({.dp = huge, .micro_batch = 3}), std::nullopt);
+}
+
+TEST(Meshes, AreTwoViewsOfTheSameRanks) {
+  // 2 x 2 x 4 x 2 = 32 ranks; experts: etp 1 x ep 8 leaves 32 / (8 x 2) = 2 for expert data.
+  const Plan plan{.tp = 2, .cp = 2, .dp = 4, .pp = 2, .ep = 8, .etp = 1};
+  const MeshPair meshes = plan.meshes();
+  EXPECT_EQ(meshes.dense, (Mesh{.tp = 2, .cp = 2, .dp = 4, .pp = 2}));
+  EXPECT_EQ(meshes.expert, (Mesh{.tp = 1, .ep = 8, .dp = 2, .pp = 2}));
+  EXPECT_TRUE(meshes.same_pipeline());
+}
+
+TEST(Shards, AreAllDataRanksUnlessStated) {
+  Plan plan{.cp = 2, .dp = 8};
+  EXPECT_EQ(plan.shards(), 16);
+  plan.shard_size = 4;
+  EXPECT_EQ(plan.shards(), 4);
+}
+
+TEST(Microbatches, AreTheBatchOverWhatRunsAtOnce) {
+  rankwright::Setup setup = dense_setup({.dp = 4, .micro_batch = 2});
+  setup.job.global_batch = 48;
+  EXPECT_EQ(setup.microbatches(), 6);  // 48 / (2 x 4)
+}
+
+TEST(Contents, KeepTheOrderOfUnlikeLayers) {
+  // d s d s d s d s in four stages of two: rank 0 runs stages 0 and 2.
+  const LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
+  const rankwright::Setup setup =
+      setup_of(model_of({d, s, d, s, d, s, d, s}), pipeline(Schedule::interleaved, 2, 2));
+  EXPECT_THAT(contents(setup, 0).runs, ElementsAre(d, s, d, s));
+}
+
+TEST(Contents, PutEqualNeighboursTogether) {
+  const rankwright::Setup setup = dense_setup(pipeline(Schedule::interleaved, 2, 4));
+  EXPECT_THAT(contents(setup, 1).runs, ElementsAre(LayerRun{4, dense_layer()}));
+}
+
+TEST(Contents, OfTheEdges) {
+  rankwright::Setup setup = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
+  setup.model.mtp_layers = 1;
+  const RankContents first = contents(setup, 0), inner = contents(setup, 1),
+                     last = contents(setup, 3);
+  EXPECT_TRUE(first.embedding && !first.loss && first.mtp == 0);
+  EXPECT_TRUE(!inner.embedding && !inner.loss && inner.mtp == 0);
+  EXPECT_TRUE(!last.embedding && last.loss && last.mtp == 1);
+}
+
+TEST(Contents, OfAVHaveBothEdgesOnTheFirstRank) {
+  const rankwright::Setup setup = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  EXPECT_TRUE(contents(setup, 0).embedding && contents(setup, 0).loss);
+  EXPECT_FALSE(contents(setup, 3).embedding || contents(setup, 3).loss);
+}
+
+RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
+  const Setup setup = sample::random_setup(sample::random_model());
+  i64 layers = 0, mtp = 0, embeddings = 0, losses = 0, sparse = 0;
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const RankContents on_rank = contents(setup, r);
+    i64 in_runs = 0;
+    for (const LayerRun& run : on_rank.runs) {
+      in_runs += run.count;
+      sparse += run.layer.ffn.sparse() ? run.count : 0;
+    }
+    RC_ASSERT(in_runs == on_rank.layers);
+    layers += on_rank.layers;
+    mtp += on_rank.mtp;
+    embeddings += on_rank.embedding ? 1 : 0;
+    losses += on_rank.loss ? 1 : 0;
+  }
+  for (i64 i = 0; i < setup.model.layers(); ++i) sparse -= setup.model.layer(i).ffn.sparse();
+  RC_ASSERT(layers == setup.model.layers() && mtp == setup.model.mtp_layers && sparse == 0);
+  RC_ASSERT(embeddings == 1 && losses == 1);
+}
+
+TEST(RunAgain, TakesTheFirstLayersOfARank) {
+  Plan plan{.recompute = Recompute::full, .recompute_layers = 5};
+  EXPECT_EQ(run_again(plan, 0, 3), 3);  // layers 0 1 2 of 5
+  EXPECT_EQ(run_again(plan, 3, 4), 2);  // 3 4, not 5 6
+  EXPECT_EQ(run_again(plan, 7, 4), 0);
+  plan.recompute_layers = 0;
+  EXPECT_EQ(run_again(plan, 7, 4), 4);  // all
+  plan.recompute = Recompute::selective;
+  EXPECT_EQ(run_again(plan, 0, 4), 0);  // attention alone: no layer as a whole
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,191 @@
+#include "rankwright/plan/shares.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/model/parameters.h"
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+using sample::dense_layer;
+using sample::dense_setup;
+using sample::model_of;
+using sample::setup_of;
+using sample::sparse_layer;
+
+const Model kDense = model_of({{8, dense_layer()}});
+
+TEST(LayerShare, OfOneRankIsTheLayer) {
+  // attention 2 x 1024 x 1024 + 2 x 1024 x 256 = 2,621,440; feed-forward 3 x 1024 x 4096 =
+  // 12,582,912; two norms of 1024
+  EXPECT_EQ(layer_share(kDense, dense_layer(), {}),
+            (Share{.dense = 2'621'440 + 12'582'912 + 2048, .expert = 0, .sequence_shared = 2048}));
+}
+
+TEST(LayerShare, IsCutByTp) {
+  // attention 2,621,440 / 4, feed-forward 12,582,912 / 4; the norms are on every rank
+  EXPECT_EQ(layer_share(kDense, dense_layer(), {.tp = 4}).dense, 655'360 + 3'145'728 + 2048);
+}
+
+TEST(LayerShare, RepeatsKeyAndValueHeads) {
+  // 4 key-value heads on 16 ranks: each holds one of 64. Query and output 2 x 1024 x 64, key and
+  // value 2 x 1024 x 64; feed-forward 3 x 1024 x 256.
+  EXPECT_EQ(layer_share(kDense, dense_layer(), {.tp = 16}).dense,
+            131'072 + 131'072 + 786'432 + 2048);
+}
+
+TEST(LayerShare, KeepsBiasesBehindAReductionWhole) {
+  Layer layer = dense_layer();
+  layer.attention.qkv_bias = layer.attention.out_bias = layer.ffn.bias = true;
+  layer.attention.qk_norm = true;
+  const Share plain = layer_share(kDense, dense_layer(), {.tp = 4});
+  const Share biased = layer_share(kDense, layer, {.tp = 4});
+  // cut: query 256, key and value 64 each, two matrices of the feed-forward 1024 each
+  // whole: 1024 behind attention, 1024 behind the feed-forward, norms of 64 for queries and keys
+  EXPECT_EQ(biased.sequence_shared - plain.sequence_shared, 1024 + 1024 + 128);
+  EXPECT_EQ(biased.dense - plain.dense, 256 + 2 * 64 + 2 * 1024 + 1024 + 1024 + 128);
+}
+
+TEST(LayerShare, OfLatentAttentionKeepsTheDownProjectionsWhole) {
+  Model model = model_of({});
+  Layer layer = dense_layer();
+  layer.attention = {.kind = Attention::Kind::latent,
+                     .heads = 16,
+                     .q_rank = 512,
+                     .kv_rank = 256,
+                     .nope_dim = 64,
+                     .rope_dim = 32,
+                     .value_dim = 64};
+  const Share share = layer_share(model, layer, {.tp = 2});
+  // whole: 1024 x 512 + 512 (norm); 1024 x (256 + 32) + 256 (norm); two norms of 1024
+  const i64 whole = 524'288 + 512 + 294'912 + 256 + 2048;
+  // cut in 2: queries 512 x 16 x 96; keys and values 256 x 16 x 128; output 16 x 64 x 1024;
+  // feed-forward 12,582,912
+  const i64 cut = (786'432 + 524'288 + 1'048'576 + 12'582'912) / 2;
+  EXPECT_EQ(share, (Share{.dense = cut + whole, .expert = 0, .sequence_shared = whole}));
+}
+
+TEST(LayerShare, OfExpertsIsCutByEpAndEtp) {
+  Layer layer = sparse_layer();
+  layer.ffn.router_bias = layer.ffn.shared_gate = true;
+  const Share share = layer_share(kDense, layer, {.tp = 2, .ep = 4, .etp = 2});
+  // 8 experts / 4, each 3 x 1024 x 512 / 2
+  EXPECT_EQ(share.expert, 2 * 786'432);
+  // router 1024 x 8 + 8, the shared expert's gate 1024, two norms of 1024: on every tp rank
+  EXPECT_EQ(share.sequence_shared, 8192 + 8 + 1024 + 2048);
+  // attention 2,621,440 / 2, the shared expert 3 x 1024 x 1024 / 2
+  EXPECT_EQ(share.dense - share.sequence_shared, 1'310'720 + 1'572'864);
+}
+
+TEST(LayerShare, OfExpertsCountsTheirOutputBias) {
+  Layer layer = sparse_layer();
+  layer.ffn.bias = true;
+  // 2 experts, cut in 2: 3 x 1024 x 256, biases of two matrices 256 each; the last one's 1024 whole
+  EXPECT_EQ(layer_share(kDense, layer, {.ep = 4, .etp = 2}).expert, 2 * (786'432 + 512 + 1024));
+}
+
+TEST(VocabularyShare, IsRoundedUp) {
+  Model model = kDense;
+  model.vocab = 50257;  // = 8 x 6282 + 1
+  EXPECT_EQ(vocabulary_share(model, 8), 6283);
+  EXPECT_EQ(vocabulary_share(model, 1), 50257);
+}
+
+TEST(RankShare, HasEmbeddingFirstAndHeadLast) {
+  const rankwright::Setup setup = dense_setup({.tp = 2, .pp = 4});
+  const i64 layers = 2 * layer_share(kDense, dense_layer(), setup.plan).dense;
+  EXPECT_EQ(rank_share(setup, 0).dense, layers + 16000 * 1024);
+  EXPECT_EQ(rank_share(setup, 1).dense, layers);
+  EXPECT_EQ(rank_share(setup, 3).dense, layers + 16000 * 1024 + 1024);  // and the last norm
+}
+
+TEST(RankShare, HoldsATiedWeightOnceOnARankAndTwiceInAPipeline) {
+  rankwright::Setup one = dense_setup({}), two = dense_setup({.pp = 2});
+  one.model.tied = two.model.tied = true;
+  EXPECT_EQ(rank_share(one, 0).dense, parameters(one.model).total());
+  EXPECT_EQ(rank_share(two, 0).dense + rank_share(two, 1).dense,
+            parameters(two.model).total() + 32000 * 1024);
+}
+
+TEST(RankShare, OfATiedHeadKeepsItsBias) {
+  rankwright::Setup setup = dense_setup({});
+  setup.model.tied = setup.model.head_bias = true;
+  EXPECT_EQ(rank_share(setup, 0).dense, parameters(setup.model).total());
+}
+
+TEST(RankShare, OfMtpHasACopyOfTheEmbedding) {
+  // An MTP module embeds the next tokens: on a rank without the embedding it needs a copy of it.
+  rankwright::Setup plain = dense_setup({.pp = 2}), setup = dense_setup({.pp = 2});
+  setup.model.mtp_layers = 1;
+  EXPECT_EQ(rank_share(setup, 0), rank_share(plain, 0));
+  EXPECT_EQ(rank_share(setup, 1).dense - rank_share(plain, 1).dense,
+            mtp_parameters(setup.model).total() + 32000 * 1024);
+}
+
+/// Copies of the vocabulary matrix that the pipeline holds besides those the model counts.
+i64 copies(const Setup& setup) {
+  i64 held = 0;
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const RankContents on_rank = contents(setup, r);
+    const bool embeds = on_rank.embedding || on_rank.mtp > 0;
+    held += embeds ? 1 : 0;
+    held += on_rank.loss && !(setup.model.tied && embeds) ? 1 : 0;
+  }
+  return held - (setup.model.tied ? 1 : 2);
+}
+
+RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
+  Setup setup = sample::random_setup();
+  setup.plan.tp = setup.plan.ep = setup.plan.etp = 1;
+  i64 sum = 0;
+  for (i64 r = 0; r < setup.plan.pp; ++r) sum += rank_share(setup, r).total();
+  const Model& m = setup.model;
+  const i64 positions = m.mtp_layers > 0 && !contents(setup, 0).mtp ? m.positions * m.hidden : 0;
+  RC_ASSERT(sum == parameters(m).total() + mtp_parameters(m).total() +
+                       copies(setup) * m.vocab * m.hidden + positions);
+}
+
+RC_GTEST_PROP(LayerShare, AddsUpToTheLayerOverTpEpAndEtp, ()) {
+  const Model model = sample::random_model();
+  const Layer layer = model.runs.front().layer;
+  const Plan plan{.tp = sample::one_of({1, 2, 4}),
+                  .ep = sample::one_of({1, 2, 8}),
+                  .etp = sample::one_of({1, 2, 4})};
+  const bool repeats =
+      layer.attention.kind == Attention::Kind::grouped && layer.attention.kv_heads < plan.tp;
+  RC_PRE(!repeats);
+  const Share share = layer_share(model, layer, plan);
+  const Parameters whole = parameters(model, layer);
+  const i64 split = share.dense - share.sequence_shared;
+  RC_ASSERT(plan.tp * split + share.sequence_shared == whole.total() - whole.experts);
+  const FeedForward& ffn = layer.ffn;
+  const i64 biases = ffn.bias && ffn.sparse() ? ffn.experts / plan.ep * model.hidden : 0;
+  RC_ASSERT(plan.ep * (plan.etp * (share.expert - biases) + biases) == whole.experts);
+}
+
+RC_GTEST_PROP(RankShare, NeverGrowsWithTp, ()) {
+  const Setup setup = sample::random_setup();
+  Setup whole = setup;
+  whole.plan.tp = 1;
+  for (i64 r = 0; r < setup.plan.pp; ++r)
+    RC_ASSERT(rank_share(setup, r).dense <= rank_share(whole, r).dense);
+}
+
+TEST(LargestUnit, IsTheVocabularyOfASmallModel) {
+  // 32,000 x 1024 = 32,768,000 of the embedding; a layer has 15,206,400
+  EXPECT_EQ(largest_unit(dense_setup({.dp = 2, .pp = 4, .zero = 3}), 0), 32'768'000);
+  EXPECT_EQ(largest_unit(dense_setup({.dp = 2, .pp = 4, .zero = 3}), 1), 15'206'400);
+}
+
+TEST(LargestUnit, LeavesOutWhatIsNotSharded) {
+  // Experts of one data rank stay whole where they are: only the dense part of the layer, with
+  // attention 2,621,440, shared expert 3 x 1024 x 1024, router 8192 and norms 2048, is gathered.
+  const rankwright::Setup setup =
+      setup_of(model_of({{8, sparse_layer()}}), {.dp = 8, .pp = 4, .ep = 8, .zero = 3});
+  EXPECT_EQ(largest_unit(setup, 1), 2'621'440 + 3'145'728 + 8192 + 2048);
+}
+
+}  // namespace
+}  // namespace rankwright

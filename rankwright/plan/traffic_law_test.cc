@@ -1,0 +1,359 @@
+// The closed-form rows against an independent account: every microbatch, stage and layer is walked
+// through and each collective is written down as a framework would issue it.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "rankwright/plan/shares.h"
+#include "rankwright/plan/traffic.h"
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+using K = TrafficKind;
+using G = GroupKind;
+
+struct Sum {
+  i64 calls = 0;
+  double bytes = 0;
+};
+using Account = std::map<std::tuple<K, Op, G>, Sum>;
+
+class Framework {
+ public:
+  Framework(const Setup& setup, i64 pp_rank) : s_(setup), p_(setup.plan), rank_(pp_rank) {}
+
+  Account step() {
+    for (i64 i = 0; i < s_.microbatches(); ++i) {
+      microbatch();
+      if (p_.zero >= 2) reduce_gradients();
+    }
+    if (p_.zero < 2) reduce_gradients();
+    if (p_.zero == 1 || p_.zero == 2) gather_parameters();
+    finish();
+    return account_;
+  }
+
+ private:
+  i64 size_of(G group) const {
+    const i64 data = p_.dp * p_.cp;
+    const i64 shard = p_.shard_size == 0 ? data : p_.shard_size;
+    const std::map<G, i64> sizes{{G::tp, p_.tp},
+                                 {G::cp, p_.cp},
+                                 {G::dp_cp, data},
+                                 {G::shard, shard},
+                                 {G::pp, p_.pp},
+                                 {G::replicate, data / shard},
+                                 {G::edges, p_.pp},
+                                 {G::model, p_.tp * p_.pp},
+                                 {G::ep, p_.ep},
+                                 {G::etp, p_.etp},
+                                 {G::world, data * p_.tp * p_.pp},
+                                 {G::edp, data * p_.tp / p_.ep / p_.etp}};
+    return sizes.at(group);
+  }
+  void issue(K kind, Op op, G group, double bytes) {
+    if (size_of(group) == 1) return;
+    Sum& sum = account_[{kind, op, group}];
+    ++sum.calls;
+    sum.bytes += bytes;
+  }
+
+  bool sp() const { return p_.sequence_parallel && p_.tp > 1; }
+  double tokens() const { return double(s_.job.sequence) * double(p_.micro_batch) / double(p_.cp); }
+  double number() const { return s_.job.param_dtype == Dtype::fp32 ? 4 : 2; }
+  double wide(i64 width) const { return tokens() * number() * double(width); }
+  double hidden() const { return wide(s_.model.hidden); }
+  double gradient() const { return s_.job.grad_dtype == Dtype::fp32 ? 4 : 2; }
+
+  void gather(double bytes) { issue(K::tp_all_gather, Op::all_gather, G::tp, bytes); }
+  void scatter(double bytes) { issue(K::tp_reduce_scatter, Op::reduce_scatter, G::tp, bytes); }
+  void all_reduce(double bytes) { issue(K::tp_all_reduce, Op::all_reduce, G::tp, bytes); }
+
+  void block_forward() {
+    if (!sp()) return all_reduce(hidden());
+    gather(hidden());
+    scatter(hidden());
+  }
+  void block_backward() {
+    if (!sp()) return all_reduce(hidden());
+    gather(hidden());  // of the output's gradient
+    gather(hidden());  // of the input, for the weight's gradient
+    scatter(hidden());
+  }
+
+  struct Widths {
+    i64 query, key, value, output;
+  };
+  Widths widths(const Attention& a) const {
+    if (a.kind == Attention::Kind::latent) {
+      const i64 qk = a.heads / p_.tp * (a.nope_dim + a.rope_dim);
+      return {qk, qk, a.heads / p_.tp * a.value_dim, a.heads / p_.tp * a.value_dim};
+    }
+    const i64 q = a.heads / p_.tp * a.head_dim;
+    const i64 kv = std::max<i64>(1, a.kv_heads / p_.tp) * a.head_dim;
+    return {q, kv, kv, q};
+  }
+  void attention_forward(const Attention& a) {
+    if (p_.cp == 1) return;
+    const Widths w = widths(a);
+    if (p_.cp_comm == CpComm::p2p)
+      for (i64 i = 1; i < p_.cp; ++i)
+        issue(K::cp_ring, Op::send_recv, G::cp, wide(w.key + w.value));
+    if (p_.cp_comm == CpComm::all_gather)
+      issue(K::cp_all_gather, Op::all_gather, G::cp, double(p_.cp) * wide(w.key + w.value));
+    if (p_.cp_comm == CpComm::a2a)
+      for (const i64 width : {w.query, w.key, w.value, w.output})
+        issue(K::cp_all_to_all, Op::all_to_all, G::cp, wide(width));
+  }
+  void attention_backward(const Attention& a) {
+    attention_forward(a);  // the same again: keys and values, or gradients instead of activations
+    if (p_.cp == 1) return;
+    const Widths w = widths(a);
+    if (p_.cp_comm == CpComm::p2p)  // the gradients of keys and values travel behind them
+      for (i64 i = 1; i < p_.cp; ++i)
+        issue(K::cp_ring, Op::send_recv, G::cp, wide(w.key + w.value));
+    if (p_.cp_comm == CpComm::all_gather)
+      issue(K::cp_reduce_scatter, Op::reduce_scatter, G::cp, double(p_.cp) * wide(w.key + w.value));
+  }
+
+  void experts(const FeedForward& ffn) {
+    const double copies = double(ffn.active) * hidden() / (sp() ? double(p_.tp) : 1);
+    issue(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
+    issue(K::etp_all_gather, Op::all_gather, G::etp, double(p_.etp) * copies);
+    issue(K::etp_reduce_scatter, Op::reduce_scatter, G::etp, double(p_.etp) * copies);
+    issue(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
+  }
+  static bool has_mlp(const FeedForward& ffn) { return !ffn.sparse() || ffn.shared_width > 0; }
+  void forward(const Layer& layer) {
+    block_forward();
+    attention_forward(layer.attention);
+    if (has_mlp(layer.ffn)) block_forward();
+    if (layer.ffn.sparse()) experts(layer.ffn);
+  }
+  void backward(const Layer& layer) {
+    block_backward();
+    attention_backward(layer.attention);
+    if (has_mlp(layer.ffn)) block_backward();
+    if (layer.ffn.sparse()) experts(layer.ffn);
+  }
+  bool again(i64 nth) const {
+    return p_.recompute == Recompute::full &&
+           (p_.recompute_layers == 0 || nth < p_.recompute_layers);
+  }
+  void layer(const Layer& layer, i64 nth) {
+    forward(layer);
+    if (again(nth)) forward(layer);
+    if (p_.recompute == Recompute::selective) attention_forward(layer.attention);
+    backward(layer);
+  }
+
+  void embed() {
+    const bool scatters = sp() && s_.model.positions == 0;
+    issue(K::tp_embedding, scatters ? Op::reduce_scatter : Op::all_reduce, G::tp, hidden());
+    if (sp()) issue(K::tp_embedding_grad, Op::all_gather, G::tp, hidden());
+  }
+  void head_and_loss() {
+    if (sp()) {
+      issue(K::tp_head_gather, Op::all_gather, G::tp, hidden());
+      issue(K::tp_head_gather, Op::all_gather, G::tp, hidden());
+    }
+    issue(K::tp_head_reduce, sp() ? Op::reduce_scatter : Op::all_reduce, G::tp, hidden());
+    for (int i = 0; i < 3; ++i) issue(K::tp_cross_entropy, Op::all_reduce, G::tp, 4 * tokens());
+  }
+  void join_forward() {  // embedding and hidden state through the 2h -> h projection
+    if (sp()) gather(2 * hidden());
+    gather(hidden());
+  }
+  void join_backward() {
+    if (sp()) gather(hidden());
+    scatter(hidden());
+    if (!sp()) return all_reduce(2 * hidden());
+    gather(2 * hidden());
+    scatter(2 * hidden());
+  }
+  void mtp(i64 nth) {
+    embed();
+    join_forward();
+    if (again(nth)) join_forward();
+    layer(s_.model.runs.back().layer, nth);
+    join_backward();
+  }
+
+  void microbatch() {
+    const Stages stages = s_.stages();
+    i64 first = 0, predictions = 1, nth = 0;
+    for (i64 s = 0; s < i64(stages.size()); ++s) {
+      const Stage& stage = stages[std::size_t(s)];
+      if (s > 0) boundary(s, predictions);
+      predictions += stage.mtp;
+      if (pp_rank_of_stage(p_, s) == rank_) {
+        if (stage.embedding) embed();
+        for (i64 i = first; i < first + stage.layers; ++i) layer(s_.model.layer(i), nth++);
+        for (i64 i = 0; i < stage.mtp; ++i) mtp(nth++);
+        for (i64 i = 0; stage.loss && i < predictions; ++i) head_and_loss();
+      }
+      first += stage.layers;
+    }
+  }
+  /// Between stages s-1 and s: the hidden states of every prediction so far, and their gradients.
+  void boundary(i64 s, i64 predictions) {
+    const i64 from = pp_rank_of_stage(p_, s - 1), to = pp_rank_of_stage(p_, s);
+    if (from == to) return;
+    const double bytes = double(predictions) * hidden() / (sp() ? double(p_.tp) : 1);
+    if (from == rank_) issue(K::pp_forward, Op::send_recv, G::pp, bytes);
+    if (to == rank_) issue(K::pp_backward, Op::send_recv, G::pp, bytes);
+  }
+
+  /// The parts that ZeRO-3 wraps.
+  std::vector<Share> units() const {
+    const Model& m = s_.model;
+    const RankContents on_rank = contents(s_, rank_);
+    const bool embeds = on_rank.embedding || on_rank.mtp > 0;
+    const i64 norm = m.hidden * (m.norm_bias ? 2 : 1);
+    const i64 rows = (m.vocab + p_.tp - 1) / p_.tp;
+    std::vector<Share> list;
+    for (const LayerRun& run : on_rank.runs)
+      for (i64 i = 0; i < run.count; ++i) list.push_back(layer_share(m, run.layer, p_));
+    for (i64 i = 0; i < on_rank.mtp; ++i) {
+      list.push_back(layer_share(m, m.runs.back().layer, p_));
+      list.back().dense += 2 * m.hidden * m.hidden / p_.tp + 3 * norm;
+    }
+    if (embeds) list.push_back({.dense = (rows + m.positions) * m.hidden});
+    if (on_rank.loss)
+      list.push_back(
+          {.dense = norm + (m.tied && embeds ? 0 : rows * m.hidden) + (m.head_bias ? rows : 0)});
+    return list;
+  }
+  std::vector<double> buckets(i64 parameters) const {
+    const i64 most = std::max<i64>(40'000'000, 1'000'000 * p_.dp * p_.cp);
+    std::vector<double> list;
+    for (; parameters > 0; parameters -= std::min(parameters, most))
+      list.push_back(double(std::min(parameters, most)));
+    return list;
+  }
+  /// Dense or expert pieces of what is reduced or gathered in one call.
+  std::vector<double> pieces(bool expert) const {
+    const Share all = rank_share(s_, rank_);
+    if (p_.zero < 3) return buckets(expert ? all.expert : all.dense);
+    std::vector<double> list;
+    for (const Share& unit : units()) {
+      if (!expert) list.push_back(double(unit.dense));
+      if (expert && unit.expert > 0) list.push_back(double(unit.expert));
+    }
+    return list;
+  }
+  bool hybrid() const { return p_.zero > 0 && size_of(G::replicate) > 1; }
+  G dense_group() const { return hybrid() ? G::shard : G::dp_cp; }
+
+  void reduce_gradients() {
+    for (const bool expert : {false, true})
+      for (const double n : pieces(expert)) {
+        const G group = expert ? G::edp : dense_group();
+        if (p_.zero == 0)
+          issue(expert ? K::expert_dp_all_reduce : K::dp_all_reduce, Op::all_reduce, group,
+                n * gradient());
+        else
+          issue(expert ? K::expert_dp_reduce_scatter : K::dp_reduce_scatter, Op::reduce_scatter,
+                group, n * gradient());
+        if (!expert && hybrid())
+          issue(K::replica_all_reduce, Op::all_reduce, G::replicate,
+                n * gradient() / double(size_of(G::shard)));
+        if (p_.zero == 3) gather_piece(expert, n), gather_piece(expert, n);
+      }
+  }
+  void gather_piece(bool expert, double n) {
+    issue(expert ? K::expert_dp_all_gather : K::dp_all_gather, Op::all_gather,
+          expert ? G::edp : dense_group(), n * double(s_.job.param_bytes()));
+  }
+  void gather_parameters() {
+    for (const bool expert : {false, true})
+      for (const double n : pieces(expert)) gather_piece(expert, n);
+  }
+
+  /// Once a step: what tp ranks hold alike, what pp ranks hold alike, the norm.
+  void finish() {
+    const double shared = double(rank_share(s_, rank_).sequence_shared);
+    double head_norms = 0;
+    const RankContents on_rank = contents(s_, rank_);
+    const auto norms = [](const Layer& l) {
+      return l.attention.qk_norm ? 2 * l.attention.head_dim : 0;
+    };
+    for (const LayerRun& run : on_rank.runs) head_norms += double(run.count * norms(run.layer));
+    head_norms += double(on_rank.mtp * norms(s_.model.runs.back().layer));
+    const double summed = sp() ? shared : head_norms;
+    if (summed > 0) issue(K::tp_norm_grads, Op::all_reduce, G::tp, summed * gradient());
+
+    std::set<i64> holders;
+    const Stages stages = s_.stages();
+    for (i64 s = 0; s < i64(stages.size()); ++s) {
+      const Stage& stage = stages[std::size_t(s)];
+      if (stage.embedding || stage.mtp > 0 || (stage.loss && s_.model.tied))
+        holders.insert(pp_rank_of_stage(p_, s));
+    }
+    if (holders.size() > 1 && holders.count(rank_) > 0)
+      issue(K::tied_embedding_grad, Op::all_reduce, G::edges,
+            double(vocabulary_share(s_.model, p_.tp) * s_.model.hidden) * gradient());
+    issue(K::gradient_norm, Op::all_reduce, p_.zero > 0 ? G::world : G::model, 4);
+  }
+
+  const Setup& s_;
+  const Plan& p_;
+  i64 rank_;
+  Account account_{};
+};
+
+void compare(const Setup& setup, i64 pp_rank) {
+  Account expected = Framework(setup, pp_rank).step();
+  for (const Traffic& t : traffic(setup, pp_rank)) {
+    RC_LOG() << row(t.kind).label << " " << name(t.op) << " on pp rank " << pp_rank << std::endl;
+    const auto found = expected.find({t.kind, t.op, t.group});
+    RC_ASSERT(found != expected.end());
+    RC_ASSERT(t.calls == found->second.calls);
+    RC_ASSERT(std::abs(t.total.value - found->second.bytes) <= 1e-9 * found->second.bytes);
+    expected.erase(found);  // so a second row of the same kind is not found
+  }
+  for (const auto& [key, sum] : expected)
+    RC_FAIL("no row for " + std::string(row(std::get<0>(key)).label));
+}
+
+RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesOneByOne, ()) {
+  const Setup setup = sample::random_setup(sample::random_model());
+  for (i64 r = 0; r < setup.plan.pp; ++r) compare(setup, r);
+}
+
+RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesForKnownModels, ()) {
+  const Setup setup = sample::random_setup(sample::random_known_model());
+  for (i64 r = 0; r < setup.plan.pp; ++r) compare(setup, r);
+}
+
+i64 calls_of(const Setup& setup, K kind) {
+  i64 calls = 0;
+  for (i64 r = 0; r < setup.plan.pp; ++r)
+    for (const Traffic& t : traffic(setup, r)) calls += t.kind == kind ? t.calls : 0;
+  return calls;
+}
+
+RC_GTEST_PROP(Traffic, SendsOnceAcrossEveryBoundaryBetweenRanks, ()) {
+  const Setup setup = sample::random_setup();
+  i64 boundaries = 0;
+  for (i64 s = 1; s < setup.plan.pp * setup.plan.virtual_stages; ++s)
+    boundaries += pp_rank_of_stage(setup.plan, s - 1) != pp_rank_of_stage(setup.plan, s) ? 1 : 0;
+  RC_ASSERT(calls_of(setup, K::pp_forward) == boundaries * setup.microbatches());
+  RC_ASSERT(calls_of(setup, K::pp_backward) == boundaries * setup.microbatches());
+}
+
+RC_GTEST_PROP(Traffic, IsNothingOnOneRank, ()) {
+  Setup setup = sample::random_setup();
+  setup.plan = {.zero = setup.plan.zero, .recompute = setup.plan.recompute};
+  setup.world = 1;
+  RC_ASSERT(traffic(setup, 0).empty());
+}
+
+}  // namespace
+}  // namespace rankwright

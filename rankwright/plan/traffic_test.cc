@@ -1,0 +1,365 @@
+// Worked examples, one or more a kind of traffic, in units of what one microbatch of 2048 tokens
+// weighs: kHidden, its hidden states in bf16.
+#include "rankwright/plan/traffic.h"
+
+#include <gtest/gtest.h>
+
+#include "rankwright/plan/shares.h"
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+using K = TrafficKind;
+using sample::dense_layer;
+using sample::dense_setup;
+using sample::model_of;
+using sample::setup_of;
+using sample::sparse_layer;
+
+constexpr double kHidden = 2048.0 * 1024 * 2;  // tokens x width x 2 bytes
+
+/// The row of a kind; without one: no calls.
+Traffic find(const Setup& setup, i64 pp_rank, K kind) {
+  for (const Traffic& t : traffic(setup, pp_rank))
+    if (t.kind == kind) return t;
+  return {.kind = kind, .op = {}, .group = {}};
+}
+
+void expect(const Traffic& t, i64 calls, double each, Op op) {
+  EXPECT_EQ(t.calls, calls) << row(t.kind).label;
+  EXPECT_DOUBLE_EQ(t.total.value, double(calls) * each) << row(t.kind).label;
+  EXPECT_EQ(t.op, op) << row(t.kind).label;
+}
+
+/// 8 dense layers, 4 microbatches.
+Setup tensor_setup(bool sequence_parallel) {
+  return dense_setup({.tp = 2, .sequence_parallel = sequence_parallel});
+}
+
+TEST(TrafficKinds, StandInTheOrderOfTheirEnum) {
+  for (const TrafficKindRow& kind : traffic_kinds()) EXPECT_EQ(&row(kind.kind), &kind);
+}
+
+TEST(TpTraffic, OfSequenceParallelismIsSixGathersAndFourScattersALayer) {
+  // forward 2 + 2, backward 4 + 2; x 8 layers x 4 microbatches
+  expect(find(tensor_setup(true), 0, K::tp_all_gather), 6 * 8 * 4, kHidden, Op::all_gather);
+  expect(find(tensor_setup(true), 0, K::tp_reduce_scatter), 4 * 8 * 4, kHidden, Op::reduce_scatter);
+  EXPECT_EQ(find(tensor_setup(true), 0, K::tp_all_reduce).calls, 0);
+}
+
+TEST(TpTraffic, WithoutItIsFourAllReducesALayer) {
+  // forward 2, backward 2; x 8 layers x 4 microbatches
+  expect(find(tensor_setup(false), 0, K::tp_all_reduce), 4 * 8 * 4, kHidden, Op::all_reduce);
+  EXPECT_EQ(find(tensor_setup(false), 0, K::tp_all_gather).calls, 0);
+}
+
+TEST(TpTraffic, OfFullRecomputeRunsForwardAgain) {
+  rankwright::Setup setup = tensor_setup(true);
+  setup.plan.recompute = Recompute::full;
+  // 2 more gathers and 2 more scatters a layer
+  expect(find(setup, 0, K::tp_all_gather), 8 * 8 * 4, kHidden, Op::all_gather);
+  expect(find(setup, 0, K::tp_reduce_scatter), 6 * 8 * 4, kHidden, Op::reduce_scatter);
+  setup.plan.recompute_layers = 3;  // of three layers only: (6 x 8 + 2 x 3) x 4
+  expect(find(setup, 0, K::tp_all_gather), 54 * 4, kHidden, Op::all_gather);
+}
+
+TEST(TpTraffic, OfSelectiveRecomputeIsThatOfNone) {
+  rankwright::Setup setup = tensor_setup(true);
+  setup.plan.recompute = Recompute::selective;
+  EXPECT_EQ(find(setup, 0, K::tp_all_gather), find(tensor_setup(true), 0, K::tp_all_gather));
+}
+
+TEST(TpTraffic, OfExpertLayersIsAttentionAndTheSharedExpert) {
+  rankwright::Setup setup = tensor_setup(true);
+  setup.model = model_of({{8, sparse_layer()}});
+  EXPECT_EQ(find(setup, 0, K::tp_all_gather).calls, 6 * 8 * 4);
+  Layer without = sparse_layer();
+  without.ffn.shared_width = 0;
+  setup.model = model_of({{8, without}});
+  EXPECT_EQ(find(setup, 0, K::tp_all_gather).calls, 3 * 8 * 4);  // attention alone
+}
+
+TEST(TpTraffic, OfTheEmbedding) {
+  expect(find(tensor_setup(true), 0, K::tp_embedding), 4, kHidden, Op::reduce_scatter);
+  expect(find(tensor_setup(true), 0, K::tp_embedding_grad), 4, kHidden, Op::all_gather);
+  expect(find(tensor_setup(false), 0, K::tp_embedding), 4, kHidden, Op::all_reduce);
+  EXPECT_EQ(find(tensor_setup(false), 0, K::tp_embedding_grad).calls, 0);
+}
+
+TEST(TpTraffic, OfAnEmbeddingWithLearnedPositionsIsAllReduced) {
+  rankwright::Setup setup = tensor_setup(true);
+  setup.model.positions = 2048;
+  expect(find(setup, 0, K::tp_embedding), 4, kHidden, Op::all_reduce);
+  expect(find(setup, 0, K::tp_embedding_grad), 4, kHidden, Op::all_gather);
+}
+
+TEST(TpTraffic, OfTheHead) {
+  // gathered forward and again for the weight's gradient; the input's gradient is scattered
+  expect(find(tensor_setup(true), 0, K::tp_head_gather), 2 * 4, kHidden, Op::all_gather);
+  expect(find(tensor_setup(true), 0, K::tp_head_reduce), 4, kHidden, Op::reduce_scatter);
+  expect(find(tensor_setup(false), 0, K::tp_head_reduce), 4, kHidden, Op::all_reduce);
+  EXPECT_EQ(find(tensor_setup(false), 0, K::tp_head_gather).calls, 0);
+}
+
+TEST(TpTraffic, OfTheCrossEntropyIsThreeNumbersAToken) {
+  // maximum, target, sum of exponentials: 3 x 4 microbatches of 2048 fp32
+  expect(find(tensor_setup(false), 0, K::tp_cross_entropy), 12, 2048 * 4, Op::all_reduce);
+}
+
+TEST(TpTraffic, OfNormGradientsIsOnceAStepUnderSequenceParallelism) {
+  // 8 layers x 2 norms of 1024 and the last one, 2 bytes a gradient
+  expect(find(tensor_setup(true), 0, K::tp_norm_grads), 1, 17 * 1024 * 2, Op::all_reduce);
+  EXPECT_EQ(find(tensor_setup(false), 0, K::tp_norm_grads).calls, 0);
+}
+
+TEST(TpTraffic, OfNormsOnHeadsIsThereWithoutSequenceParallelismToo) {
+  rankwright::Setup setup = tensor_setup(false);
+  Layer layer = dense_layer();
+  layer.attention.qk_norm = true;
+  setup.model = model_of({{8, layer}});
+  // 8 layers x (queries 64 + keys 64) x 2 bytes
+  expect(find(setup, 0, K::tp_norm_grads), 1, 8 * 128 * 2, Op::all_reduce);
+}
+
+TEST(TpTraffic, OfMtpIsALayerAnEmbeddingAHeadAndAProjection) {
+  rankwright::Setup setup = tensor_setup(true);
+  setup.model.mtp_layers = 1;
+  expect(find(setup, 0, K::tp_embedding), 2 * 4, kHidden, Op::reduce_scatter);
+  expect(find(setup, 0, K::tp_head_gather), 2 * 2 * 4, kHidden, Op::all_gather);
+  expect(find(setup, 0, K::tp_cross_entropy), 2 * 12, 2048 * 4, Op::all_reduce);
+  // 9 layers of 6 gathers; the projection: input (2h) twice, output and its gradient once each
+  const Traffic gathers = find(setup, 0, K::tp_all_gather);
+  EXPECT_EQ(gathers.calls, (6 * 9 + 4) * 4);
+  EXPECT_EQ(gathers.total.value, (6 * 9 + 2 * 2 + 2) * 4 * kHidden);
+  // 9 layers of 4 scatters; the gradients of the projection's output and of its input (2h)
+  const Traffic scatters = find(setup, 0, K::tp_reduce_scatter);
+  EXPECT_EQ(scatters.calls, (4 * 9 + 2) * 4);
+  EXPECT_EQ(scatters.total.value, (4 * 9 + 1 + 2) * 4 * kHidden);
+}
+
+TEST(TpTraffic, OfMtpAwayFromTheLoss) {
+  rankwright::Setup setup = dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
+  setup.model.mtp_layers = 1;
+  setup.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  EXPECT_EQ(find(setup, 2, K::tp_embedding).calls, 4);       // its own, of the next tokens
+  EXPECT_EQ(find(setup, 2, K::tp_cross_entropy).calls, 0);   // no loss here
+  EXPECT_EQ(find(setup, 3, K::tp_cross_entropy).calls, 24);  // 2 losses x 3 x 4 microbatches
+}
+
+/// cp 4: a microbatch has 512 tokens a rank; keys and values are 256 wide each.
+Setup context_setup(CpComm comm, Recompute recompute = Recompute::none) {
+  return dense_setup({.cp = 4, .cp_comm = comm, .recompute = recompute});
+}
+constexpr double kKeyValue = 512.0 * (256 + 256) * 2;
+
+TEST(CpTraffic, OfTheRingIsThreeSendsForwardAndSixBackward) {
+  // forward keys and values, backward those and their gradients: 3 x (cp - 1) a layer
+  expect(find(context_setup(CpComm::p2p), 0, K::cp_ring), 9 * 8 * 4, kKeyValue, Op::send_recv);
+}
+
+TEST(CpTraffic, OfAllGatherIsTwoGathersAndAScatter) {
+  const rankwright::Setup setup = context_setup(CpComm::all_gather);
+  expect(find(setup, 0, K::cp_all_gather), 2 * 8 * 4, 4 * kKeyValue, Op::all_gather);
+  expect(find(setup, 0, K::cp_reduce_scatter), 8 * 4, 4 * kKeyValue, Op::reduce_scatter);
+}
+
+TEST(CpTraffic, OfAllToAllIsFourTensorsEachWay) {
+  // query and output 1024 wide, key and value 256: 2560 numbers a token in 4 calls, twice a layer
+  const Traffic t = find(context_setup(CpComm::a2a), 0, K::cp_all_to_all);
+  EXPECT_EQ(t.calls, 4 * 2 * 8 * 4);
+  EXPECT_EQ(t.total.value, 2 * 8 * 4 * 512.0 * 2560 * 2);
+}
+
+TEST(CpTraffic, OfSelectiveRecomputeRunsAttentionAgain) {
+  const rankwright::Setup ring = context_setup(CpComm::p2p, Recompute::selective);
+  EXPECT_EQ(find(ring, 0, K::cp_ring).calls, 12 * 8 * 4);  // 3 sends more
+  const rankwright::Setup gather = context_setup(CpComm::all_gather, Recompute::selective);
+  EXPECT_EQ(find(gather, 0, K::cp_all_gather).calls, 3 * 8 * 4);
+  EXPECT_EQ(find(gather, 0, K::cp_reduce_scatter).calls, 8 * 4);
+}
+
+TEST(CpTraffic, OfUnlikeLayersIsOneRow) {
+  rankwright::Setup setup = context_setup(CpComm::p2p);
+  setup.model = model_of({{3, dense_layer()}, {5, sparse_layer()}});
+  EXPECT_EQ(find(setup, 0, K::cp_ring).calls, 9 * 8 * 4);
+}
+
+/// 2 of 8 experts a token, over ep 4.
+Setup expert_setup(Plan plan) { return setup_of(model_of({{8, sparse_layer()}}), plan); }
+
+TEST(EpTraffic, OfTokensIsThereAndBackForwardAndBackward) {
+  const rankwright::Setup setup = expert_setup({.dp = 4, .ep = 4});
+  // 4 a layer, each with 2 copies of every token
+  expect(find(setup, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden, Op::all_to_all);
+}
+
+TEST(EpTraffic, OfFullRecomputeIsSixALayer) {
+  const rankwright::Setup setup = expert_setup({.dp = 4, .ep = 4, .recompute = Recompute::full});
+  EXPECT_EQ(find(setup, 0, K::ep_all_to_all).calls, 6 * 8 * 4);
+}
+
+TEST(EpTraffic, OfSequenceParallelismIsEachRanksOwnTokens) {
+  const rankwright::Setup setup =
+      expert_setup({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true});
+  expect(find(setup, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden / 2, Op::all_to_all);
+}
+
+TEST(EtpTraffic, GathersWhatItsRanksReceivedAndScattersWhatTheyComputed) {
+  const rankwright::Setup setup =
+      expert_setup({.tp = 2, .dp = 4, .ep = 4, .etp = 2, .sequence_parallel = true});
+  // forward one of each, backward one of each; 2 copies of half the tokens from 2 ranks
+  expect(find(setup, 0, K::etp_all_gather), 2 * 8 * 4, 2 * kHidden, Op::all_gather);
+  expect(find(setup, 0, K::etp_reduce_scatter), 2 * 8 * 4, 2 * kHidden, Op::reduce_scatter);
+}
+
+Setup pipeline_setup(Schedule schedule, i64 chunks) {
+  return dense_setup({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
+}
+
+TEST(PpTraffic, OfOneStageARankIsOneSendAMicrobatch) {
+  const rankwright::Setup setup = pipeline_setup(Schedule::one_f_one_b, 1);
+  expect(find(setup, 1, K::pp_forward), 4, kHidden, Op::send_recv);
+  expect(find(setup, 1, K::pp_backward), 4, kHidden, Op::send_recv);
+  EXPECT_EQ(find(setup, 0, K::pp_backward).calls, 0);  // nobody before the first
+  EXPECT_EQ(find(setup, 3, K::pp_forward).calls, 0);   // nobody behind the last
+}
+
+TEST(PpTraffic, OfChunksGoesRoundTheRanks) {
+  // rank 3 holds stages 3 and 7: 3 -> 4 is sent, behind 7 there is nothing
+  const rankwright::Setup setup = pipeline_setup(Schedule::interleaved, 2);
+  EXPECT_EQ(find(setup, 0, K::pp_forward).calls, 2 * 4);
+  EXPECT_EQ(find(setup, 3, K::pp_forward).calls, 4);
+  EXPECT_EQ(find(setup, 0, K::pp_backward).calls, 4);
+  EXPECT_EQ(find(setup, 3, K::pp_backward).calls, 2 * 4);
+}
+
+TEST(PpTraffic, OfAVTurnsOnTheLastRankWithoutASend) {
+  // rank 3 holds stages 3 and 4, rank 0 stages 0 and 7
+  const rankwright::Setup setup = pipeline_setup(Schedule::zb_v, 2);
+  EXPECT_EQ(find(setup, 3, K::pp_forward).calls, 4);   // 4 -> 5
+  EXPECT_EQ(find(setup, 0, K::pp_forward).calls, 4);   // 0 -> 1
+  EXPECT_EQ(find(setup, 1, K::pp_forward).calls, 8);   // 1 -> 2, 6 -> 7
+  EXPECT_EQ(find(setup, 3, K::pp_backward).calls, 4);  // 3 -> 2
+}
+
+TEST(PpTraffic, OfSequenceParallelismIsEachRanksPart) {
+  rankwright::Setup setup = dense_setup({.tp = 2, .pp = 2});
+  expect(find(setup, 0, K::pp_forward), 4, kHidden, Op::send_recv);
+  setup.plan.sequence_parallel = true;
+  expect(find(setup, 0, K::pp_forward), 4, kHidden / 2, Op::send_recv);
+}
+
+TEST(PpTraffic, BehindMtpCarriesItsOutputToTheLoss) {
+  rankwright::Setup setup = dense_setup({.pp = 4});
+  setup.model.mtp_layers = 1;
+  setup.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  expect(find(setup, 1, K::pp_forward), 4, kHidden, Op::send_recv);
+  expect(find(setup, 2, K::pp_forward), 4, 2 * kHidden, Op::send_recv);
+  expect(find(setup, 3, K::pp_backward), 4, 2 * kHidden, Op::send_recv);
+}
+
+TEST(TiedEmbedding, IsReducedBetweenTheEdges) {
+  rankwright::Setup setup = dense_setup({.tp = 2, .pp = 4});
+  EXPECT_EQ(find(setup, 0, K::tied_embedding_grad).calls, 0);
+  setup.model.tied = true;
+  // 32,000 / 2 rows of 1024, 2 bytes each
+  expect(find(setup, 0, K::tied_embedding_grad), 1, 16000 * 1024 * 2, Op::all_reduce);
+  expect(find(setup, 3, K::tied_embedding_grad), 1, 16000 * 1024 * 2, Op::all_reduce);
+  EXPECT_EQ(find(setup, 1, K::tied_embedding_grad).calls, 0);
+}
+
+TEST(TiedEmbedding, OfAVIsOnOneRank) {
+  rankwright::Setup setup = pipeline_setup(Schedule::zb_v, 2);
+  setup.model.tied = true;
+  EXPECT_EQ(find(setup, 0, K::tied_embedding_grad).calls, 0);
+}
+
+TEST(TiedEmbedding, IsReducedWithMtpEvenIfTheHeadIsNotTied) {
+  rankwright::Setup setup = dense_setup({.pp = 2});
+  setup.model.mtp_layers = 1;
+  expect(find(setup, 0, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
+  expect(find(setup, 1, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
+}
+
+TEST(Buckets, HoldFortyMillionElementsOrAMillionADataRank) {
+  EXPECT_EQ(bucket_elements({.dp = 8}), 40'000'000);
+  EXPECT_EQ(bucket_elements({.cp = 2, .dp = 64}), 128'000'000);
+}
+
+/// 187,188,224 parameters: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
+/// In buckets of 40 million: 5.
+constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
+
+TEST(DpTraffic, OfReplicasIsOneAllReduceABucket) {
+  const Traffic t = find(dense_setup({.dp = 4}), 0, K::dp_all_reduce);
+  EXPECT_EQ(t.group, GroupKind::dp_cp);
+  expect(t, 5, 2 * kParameters / 5, Op::all_reduce);
+}
+
+TEST(DpTraffic, OfZero1ScattersGradientsAndGathersParameters) {
+  rankwright::Setup setup = dense_setup({.dp = 4, .zero = 1});
+  setup.job.grad_dtype = Dtype::fp32;
+  expect(find(setup, 0, K::dp_reduce_scatter), 5, 4 * kParameters / 5, Op::reduce_scatter);
+  expect(find(setup, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
+  EXPECT_EQ(find(setup, 0, K::dp_all_reduce).calls, 0);
+}
+
+TEST(DpTraffic, OfZero2ScattersEveryMicrobatch) {
+  const rankwright::Setup setup = dense_setup({.dp = 4, .zero = 2});
+  expect(find(setup, 0, K::dp_reduce_scatter), 4 * 5, 2 * kParameters / 5, Op::reduce_scatter);
+  expect(find(setup, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
+}
+
+TEST(DpTraffic, OfZero3GathersEveryUnitTwiceAMicrobatch) {
+  // 10 units: 8 layers, the embedding, the head with its norm
+  const rankwright::Setup setup = dense_setup({.dp = 4, .zero = 3});
+  expect(find(setup, 0, K::dp_all_gather), 2 * 4 * 10, 2 * kParameters / 10, Op::all_gather);
+  expect(find(setup, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
+}
+
+TEST(DpTraffic, OfHybridShardsReducesAShardAcrossReplicas) {
+  rankwright::Setup setup = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
+  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).group, GroupKind::shard);
+  // 5 buckets, a quarter of each
+  expect(find(setup, 0, K::replica_all_reduce), 5, 2 * kParameters / 4 / 5, Op::all_reduce);
+  setup.plan.zero = 2;  // every microbatch
+  EXPECT_EQ(find(setup, 0, K::replica_all_reduce).calls, 4 * 5);
+  setup.plan.zero = 3;  // every unit
+  EXPECT_EQ(find(setup, 0, K::replica_all_reduce).calls, 4 * 10);
+  setup.plan.zero = 0;  // without ZeRO there are no shards
+  EXPECT_EQ(find(setup, 0, K::replica_all_reduce).calls, 0);
+  EXPECT_EQ(find(setup, 0, K::dp_all_reduce).group, GroupKind::dp_cp);
+}
+
+/// 8 experts of 3 x 1024 x 512 over ep 4: two of them in each of 8 layers, 25,165,824 in all.
+constexpr double kExperts = 8 * 2 * 3 * 1024.0 * 512;
+
+TEST(ExpertDpTraffic, RunsOverTheExpertDataRanks) {
+  const Traffic t = find(expert_setup({.dp = 8, .ep = 4}), 0, K::expert_dp_all_reduce);
+  EXPECT_EQ(t.group, GroupKind::edp);  // of 8 / 4 = 2
+  expect(t, 1, 2 * kExperts, Op::all_reduce);
+  EXPECT_EQ(find(expert_setup({.dp = 4, .ep = 4}), 0, K::expert_dp_all_reduce).calls, 0);
+}
+
+TEST(ExpertDpTraffic, OfZeroIsThatOfTheDenseParts) {
+  const rankwright::Setup one = expert_setup({.dp = 8, .ep = 4, .zero = 1});
+  expect(find(one, 0, K::expert_dp_reduce_scatter), 1, 2 * kExperts, Op::reduce_scatter);
+  expect(find(one, 0, K::expert_dp_all_gather), 1, 2 * kExperts, Op::all_gather);
+  const rankwright::Setup three = expert_setup({.dp = 8, .ep = 4, .zero = 3});  // 8 units
+  expect(find(three, 0, K::expert_dp_all_gather), 2 * 4 * 8, 2 * kExperts / 8, Op::all_gather);
+  expect(find(three, 0, K::expert_dp_reduce_scatter), 4 * 8, 2 * kExperts / 8, Op::reduce_scatter);
+}
+
+TEST(GradientNorm, IsOneNumberOverAllThatHoldDifferentGradients) {
+  const Traffic replicas = find(dense_setup({.tp = 2, .dp = 2, .pp = 2}), 0, K::gradient_norm);
+  EXPECT_EQ(replicas.group, GroupKind::model);
+  expect(replicas, 1, 4, Op::all_reduce);
+  const Traffic sharded = find(dense_setup({.dp = 2, .zero = 1}), 0, K::gradient_norm);
+  EXPECT_EQ(sharded.group, GroupKind::world);
+  expect(sharded, 1, 4, Op::all_reduce);
+  EXPECT_EQ(find(dense_setup({.dp = 2}), 0, K::gradient_norm).calls, 0);
+}
+
+}  // namespace
+}  // namespace rankwright
