@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/said.h"
 #include "rankwright/report/catalog_text.h"
+#include "tests/said.h"
 
 namespace rankwright::cli {
 namespace {

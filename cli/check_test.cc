@@ -4,8 +4,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/said.h"
 #include "tests/golden.h"
+#include "tests/said.h"
 
 namespace rankwright::cli {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/said.h"
 #include "rankwright/import/plan_keys.h"
 #include "rankwright/rules/rule.h"
 #include "tests/golden.h"
+#include "tests/said.h"
 
 namespace rankwright::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include <set>
 
 #include "cli/plan_input.h"
-#include "cli/said.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/rules/rule.h"
+#include "tests/said.h"
 
 namespace rankwright::cli {
 namespace {

@@ -40,7 +40,7 @@ std::optional<int> Options::parse(Args args, const Io& io) {
 
 int Options::unexpected(const Io& io) const {
   const std::vector<std::string> extras = app_.remaining();
-  const std::string word = extras.empty() ? "" : excerpt(extras.front());
+  const std::string word = extras.empty() ? "" : extras.front();
   std::vector<std::string> flags;
   for (const CLI::Option* option : app_.get_options())
     for (const std::string& flag : option->get_lnames()) flags.push_back("--" + flag);
@@ -48,7 +48,7 @@ int Options::unexpected(const Io& io) const {
   const std::optional<std::string> near = flag ? nearest(word, flags) : std::nullopt;
   io.err << fmt::format(
       "rankwright {}: {} '{}'\n  help: {}\n", name_,
-      flag ? "there is no flag" : "one thing too many:", word,
+      flag ? "there is no flag" : "one thing too many:", excerpt(word),
       near ? fmt::format("did you mean {}?", *near) : fmt::format("rankwright help {}", name_));
   return kUsage;
 }

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "cli/said.h"
 #include "tests/golden.h"
+#include "tests/said.h"
 
 namespace rankwright::cli {
 namespace {

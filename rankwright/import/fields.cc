@@ -34,7 +34,7 @@ std::string shown(const YamlNode& node) { return excerpt(node.scalar); }
 void FieldReader::report(const YamlNode& node, Diagnostic diagnostic) {
   if (diagnostic.key.empty()) diagnostic.key = path_;
   // A file that cannot be opened has no line to show: the place is where it is named.
-  if (diagnostic.code == "RW0910") {
+  if (diagnostic.code == "RW0910" && !diagnostic.where.file.empty()) {
     diagnostic.detail = diagnostic.where.file + ": " + diagnostic.detail;
     diagnostic.where = {};
   }
@@ -52,14 +52,6 @@ bool FieldReader::expect(const YamlNode& node, YamlNode::Kind kind, std::string_
 
 std::optional<std::string> FieldReader::text(const YamlNode& node) {
   if (!expect(node, YamlNode::Kind::scalar, "a word")) return std::nullopt;
-  // Names go to terminals and into other files.
-  const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
-  if (std::any_of(node.scalar.begin(), node.scalar.end(), control)) {
-    report(node, {.code = "RW0903",
-                  .message = "a value of the wrong kind",
-                  .detail = "a word is expected here, on one line and without control characters"});
-    return std::nullopt;
-  }
   return node.scalar;
 }
 

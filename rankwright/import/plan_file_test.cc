@@ -165,9 +165,9 @@ TEST(PlanFile, NamesOfModelsAndClustersAreLookedUp) {
             "RW0908 1:10 no system is called 'dgx-h10'; did you mean dgx-h100? (rankwright catalog "
             "systems)\n");
   EXPECT_EQ(findings("model: {architecture: lama, hidden: 64}\n"),
-            "RW0914 1:23 model: unknown architecture 'lama'; did you mean llama?\n");
+            "RW0914 1:23 this model: unknown architecture 'lama'; did you mean llama?\n");
   EXPECT_EQ(findings("model: {architecture: llama, hidden: 64, layers: 2}\n"),
-            "RW0914 1:8 model: llama needs 'heads'\n");
+            "RW0914 1:8 this model: llama needs 'heads'\n");
 }
 
 TEST(PlanFile, FilesThatItNamesAreReadFromItsFolder) {
@@ -186,7 +186,7 @@ TEST(PlanFile, ReadsNoDevice) {
             "known\n");
   const FileReader zero = [](const std::string&) { return read_file("/dev/zero"); };
   const PlanFile json = read_plan("model: zero.json\n", "p.yaml", zero);
-  EXPECT_EQ(told(json.findings), "RW0910 0:0 it is not a regular file\n");
+  EXPECT_EQ(told(json.findings), "RW0910 1:8 /dev/zero: it is not a regular file\n");
 }
 
 TEST(PlanFile, HostileTextsAreRefusedWhereTheyBecomeSo) {
@@ -199,8 +199,9 @@ TEST(PlanFile, HostileTextsAreRefusedWhereTheyBecomeSo) {
             "RW0905 2:1 'world_size' is already given on line 1; keep one of the two\n");
   EXPECT_EQ(findings("world_size: 64\n---\nworld_size: 32\n"),
             "RW0901 2:1 a second document begins here\n");
-  EXPECT_EQ(findings("parallelism:\n\ttp_size: 8\n"),
-            "RW0901 2:9 illegal map value; indent with spaces: line 2 begins with a tab\n");
+  EXPECT_EQ(
+      findings("parallelism:\n\ttp_size: 8\n"),
+      "RW0901 2:9 a value stands where none can; indent with spaces: line 2 begins with a tab\n");
 }
 
 RC_GTEST_PROP(PlanFile, AnyTextIsReadOrRefused, (const std::string& text)) {

@@ -33,7 +33,7 @@ std::string in_plain_words(const std::string& message) {
       {"end of sequence flow not found", "a [ is never closed"},
       {"end of map not found", "the line is not indented like those above it"},
       {"end of sequence not found", "the line is not indented like those above it"},
-      {"illegal map value", "a value stands where none can: is there a second ': ' on the line?"},
+      {"illegal map value", "a value stands where none can"},
   };
   for (const auto& [theirs, ours] : kWords)
     if (message == theirs) return std::string(ours);

@@ -63,8 +63,8 @@ TEST(Yaml, QuotesAndBlocksAreScalars) {
 }
 
 TEST(Yaml, SaysWhereTheTextIsNotYaml) {
-  EXPECT_EQ(fault("a: [1, 2\n"), "RW0901 2:1 end of sequence flow not found");
-  EXPECT_EQ(fault("parallelism:\n\ttp_size: 8\n"), "RW0901 2:9 illegal map value");
+  EXPECT_EQ(fault("a: [1, 2\n"), "RW0901 2:1 a [ is never closed");
+  EXPECT_EQ(fault("parallelism:\n\ttp_size: 8\n"), "RW0901 2:9 a value stands where none can");
   EXPECT_EQ(fault("a: 1\n---\nb: 2\n"), "RW0901 2:1 a second document begins here");
   EXPECT_EQ(fault("? [a, b]\n: 1\n"), "RW0901 1:3 a key is not a plain word");
   EXPECT_EQ(fault("a: 1\nbb: 2\na: 3\n"), "RW0905 3:1 'a' is already given on line 1");

@@ -34,14 +34,14 @@ std::string_view line_of(std::string_view text, int number) {
 }
 
 /// What is shown of a line, and how many characters stand before and under the caret.
-struct Excerpt {
+struct Window {
   std::string text;
   std::size_t before = 0;
   std::size_t width = 1;
 };
 
 /// Long lines are cut to a window around the place. Columns count bytes, carets characters.
-Excerpt excerpt(std::string_view line, const Location& where) {
+Window window(std::string_view line, const Location& where) {
   constexpr std::size_t kLongest = 160;
   constexpr std::size_t kLead = 60;  // shown before the place where the beginning is cut off
   const auto boundary = [&](std::size_t at) {
@@ -75,7 +75,7 @@ std::string one_text(const Diagnostic& d, std::string_view file, std::string_vie
   if (!line.empty()) {
     const std::string number = std::to_string(d.where.line);
     const std::string gutter = std::string(number.size() + 3, ' ') + "|";
-    const Excerpt shown = excerpt(line, d.where);
+    const Window shown = window(line, d.where);
     out += paint.blue(gutter) + "\n";
     out += paint.blue(fmt::format("  {} |", number)) + " " + shown.text + "\n";
     out += paint.blue(gutter) + std::string(shown.before + 1, ' ') +

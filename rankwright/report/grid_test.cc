@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "rankwright/report/setups.h"
 #include "rankwright/report/table.h"
+#include "tests/setups.h"
 
 namespace rankwright {
 namespace {

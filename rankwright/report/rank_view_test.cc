@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "rankwright/report/setups.h"
+#include "tests/setups.h"
 
 namespace rankwright {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "rankwright/report/setups.h"
+#include "tests/setups.h"
 
 namespace rankwright {
 namespace {

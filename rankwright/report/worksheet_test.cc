@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/report/setups.h"
+#include "tests/setups.h"
 
 namespace rankwright {
 namespace {
