@@ -254,6 +254,7 @@ Finding shard(const Setup& s, const Misfit& m) {
                             "into equal neighbourhoods",
                             m.need, m.have, s.plan.dp, s.plan.cp),
       .key = "parallelism.shard_size"};
+  if (s.plan.data_ranks() > kMaxDevices) return finding;
   std::vector<i64> sizes = divisors(s.plan.data_ranks());
   std::stable_sort(sizes.begin(), sizes.end(),
                    [&](i64 a, i64 b) { return std::abs(a - m.need) < std::abs(b - m.need); });

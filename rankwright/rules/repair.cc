@@ -71,7 +71,8 @@ bool heals(const Setup& before, const Setup& after, Misfit::Why why) {
 
 std::vector<Edit> other_degrees(const Setup& setup, Misfit::Why why, const Wanted& wanted) {
   const Plan& plan = setup.plan;
-  if (!divides(plan.cp, setup.world)) return {};
+  // More ranks than any cluster has devices: nobody means such a world, and its divisors are many.
+  if (!divides(plan.cp, setup.world) || setup.world > kMaxDevices) return {};
   const i64 ranks = setup.world / plan.cp;
   std::vector<Candidate> candidates;
   for (const i64 tp : up_to(divisors(ranks), kMostTensor))
