@@ -3,6 +3,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/rules/change.h"
+#include "rankwright/rules/common.h"
 
 namespace rankwright {
 namespace {
@@ -54,12 +55,7 @@ Finding tell_pipeline_zero(const Setup& s) {
           .hint = "zero_stage: 1"};
 }
 
-Finding tell_order(const Setup& s) {
-  return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(kDefaultOrder)),
-          .key = "parallelism.order",
-          .fix = first_mend(s, order, kFaults, {Change(s).order(kDefaultOrder)}),
-          .hint = fmt::format("order: {}", show(kDefaultOrder))};
-}
+Finding tell_order(const Setup& s) { return order_is_fixed(s, order, kFaults); }
 
 Finding tell_schedule(const Setup& s) {
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
@@ -123,17 +119,9 @@ Finding tell_pipeline(const Setup& s) {
           .hint = fmt::format("PipelineModule(num_stages={}, ...)", s.plan.pp)};
 }
 
-Finding tell_stages(const Setup& s) {
-  return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
-          .key = "parallelism.stages",
-          .fix = first_mend(s, uneven_stages, kFaults, {Change(s).even_stages()})};
-}
+Finding tell_stages(const Setup& s) { return stages_cannot_be_stated(s, uneven_stages, kFaults); }
 
-Finding tell_selective(const Setup& s) {
-  return {.detail = "it recomputes whole layers or nothing",
-          .key = "parallelism.recompute",
-          .fix = first_mend(s, selective, kFaults, {Change(s).recompute(Recompute::full)})};
-}
+Finding tell_selective(const Setup& s) { return recompute_is_whole(s, selective, kFaults); }
 
 Finding tell_tensor_sequence(const Setup& s) {
   return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),

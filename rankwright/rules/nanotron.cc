@@ -5,6 +5,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/rules/change.h"
+#include "rankwright/rules/common.h"
 
 namespace rankwright {
 namespace {
@@ -53,13 +54,7 @@ bool some_layers(const Setup& s) {
 
 bool experts(const Setup& s) { return s.plan.ep > 1; }
 
-Finding tell_kv_heads(const Setup& s) {
-  return {.detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
-                                undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
-          .key = "parallelism.tp_size",
-          .fix = mending_degrees(s, kv_heads, kFaults),
-          .hint = "a tp_size that divides the key-value heads"};
-}
+Finding tell_kv_heads(const Setup& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
 
 Finding tell_zero(const Setup& s) {
   return {.detail = fmt::format("zero_stage {} would run as 1", s.plan.zero),
@@ -79,12 +74,7 @@ Finding tell_schedule(const Setup& s) {
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 
-Finding tell_order(const Setup& s) {
-  return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(kDefaultOrder)),
-          .key = "parallelism.order",
-          .fix = first_mend(s, order, kFaults, {Change(s).order(kDefaultOrder)}),
-          .hint = fmt::format("order: {}", show(kDefaultOrder))};
-}
+Finding tell_order(const Setup& s) { return order_is_fixed(s, order, kFaults); }
 
 Finding tell_few_microbatches(const Setup& s) {
   return {.detail = fmt::format("{} for pp {}",
@@ -123,17 +113,9 @@ Finding tell_sharded_over_cp(const Setup& s) {
           .key = "parallelism.zero_stage"};
 }
 
-Finding tell_stages(const Setup& s) {
-  return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
-          .key = "parallelism.stages",
-          .fix = first_mend(s, uneven_stages, kFaults, {Change(s).even_stages()})};
-}
+Finding tell_stages(const Setup& s) { return stages_cannot_be_stated(s, uneven_stages, kFaults); }
 
-Finding tell_selective(const Setup& s) {
-  return {.detail = "it recomputes whole layers or nothing",
-          .key = "parallelism.recompute",
-          .fix = first_mend(s, selective, kFaults, {Change(s).recompute(Recompute::full)})};
-}
+Finding tell_selective(const Setup& s) { return recompute_is_whole(s, selective, kFaults); }
 
 Finding tell_some_layers(const Setup& s) {
   return {.detail = fmt::format("{} a pp rank cannot be singled out",

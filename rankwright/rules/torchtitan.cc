@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/rules/change.h"
+#include "rankwright/rules/common.h"
 
 namespace rankwright {
 namespace {
@@ -102,20 +103,9 @@ bool recompute(const Setup& s) {
   return pipelined(s) && zero_bubble(s.plan.schedule) && s.plan.recompute == Recompute::full;
 }
 
-Finding tell_kv_heads(const Setup& s) {
-  return {.detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
-                                undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
-          .key = "parallelism.tp_size",
-          .fix = mending_degrees(s, kv_heads, kFaults),
-          .hint = "a tp_size that divides the key-value heads"};
-}
+Finding tell_kv_heads(const Setup& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
 
-Finding tell_order(const Setup& s) {
-  return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(kDefaultOrder)),
-          .key = "parallelism.order",
-          .fix = first_mend(s, order, kFaults, {Change(s).order(kDefaultOrder)}),
-          .hint = fmt::format("order: {}", show(kDefaultOrder))};
-}
+Finding tell_order(const Setup& s) { return order_is_fixed(s, order, kFaults); }
 
 Finding tell_schedule(const Setup& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);

@@ -1,0 +1,34 @@
+#include "rankwright/rules/common.h"
+
+#include <fmt/format.h>
+
+namespace rankwright {
+
+Finding order_is_fixed(const Setup& s, Fault fault, std::span<const Fault> faults) {
+  return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(kDefaultOrder)),
+          .key = "parallelism.order",
+          .fix = first_mend(s, fault, faults, {Change(s).order(kDefaultOrder)}),
+          .hint = fmt::format("order: {}", show(kDefaultOrder))};
+}
+
+Finding kv_heads_undivided(const Setup& s, Fault fault, std::span<const Fault> faults) {
+  return {.detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
+                                undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
+          .key = "parallelism.tp_size",
+          .fix = mending_degrees(s, fault, faults),
+          .hint = "a tp_size that divides the key-value heads"};
+}
+
+Finding stages_cannot_be_stated(const Setup& s, Fault fault, std::span<const Fault> faults) {
+  return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
+          .key = "parallelism.stages",
+          .fix = first_mend(s, fault, faults, {Change(s).even_stages()})};
+}
+
+Finding recompute_is_whole(const Setup& s, Fault fault, std::span<const Fault> faults) {
+  return {.detail = "it recomputes whole layers or nothing",
+          .key = "parallelism.recompute",
+          .fix = first_mend(s, fault, faults, {Change(s).recompute(Recompute::full)})};
+}
+
+}  // namespace rankwright

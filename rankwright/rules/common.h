@@ -1,0 +1,24 @@
+// Findings that several targets have in common. `fault` is the target's name for what is wrong, and
+// `faults` all that it stops at: a fix brings none of them.
+#pragma once
+
+#include <span>
+
+#include "rankwright/rules/change.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+
+/// It numbers the ranks in one order only: the default.
+Finding order_is_fixed(const Setup& s, Fault fault, std::span<const Fault> faults);
+
+/// tp must divide the key-value heads.
+Finding kv_heads_undivided(const Setup& s, Fault fault, std::span<const Fault> faults);
+
+/// It splits the layers itself.
+Finding stages_cannot_be_stated(const Setup& s, Fault fault, std::span<const Fault> faults);
+
+/// It recomputes whole layers or nothing.
+Finding recompute_is_whole(const Setup& s, Fault fault, std::span<const Fault> faults);
+
+}  // namespace rankwright
