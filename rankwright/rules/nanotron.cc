@@ -5,7 +5,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/rules/change.h"
-#include "rankwright/rules/common.h"
+#include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
 namespace {

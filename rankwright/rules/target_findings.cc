@@ -1,4 +1,4 @@
-#include "rankwright/rules/common.h"
+#include "rankwright/rules/target_findings.h"
 
 #include <fmt/format.h>
 
