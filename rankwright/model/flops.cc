@@ -65,11 +65,11 @@ Flops full(const Model& model, i64 sequence) {
 std::string_view name(FlopsConvention convention) {
   switch (convention) {
     case FlopsConvention::megatron_causal:
-      return "causal";
+      return "Megatron, causal";
     case FlopsConvention::palm_full:
-      return "full";
+      return "PaLM, full";
   }
-  return "full";
+  return "PaLM, full";
 }
 
 Flops forward_flops(const Model& model, const Layer& layer, i64 sequence) {

@@ -141,8 +141,8 @@ TEST(ForwardFlops, OfASparseLayerCountVisitedAndSharedExperts) {
 }
 
 TEST(FlopsConvention, HasANameForReports) {
-  EXPECT_EQ(name(kCausal), "causal");
-  EXPECT_EQ(name(kFull), "full");
+  EXPECT_EQ(name(kCausal), "Megatron, causal");
+  EXPECT_EQ(name(kFull), "PaLM, full");
 }
 
 RC_GTEST_PROP(TrainingFlops, CausalIsThreeTimesTheForwardOfAllLayers, ()) {
