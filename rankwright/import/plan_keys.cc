@@ -12,10 +12,12 @@
 namespace rankwright {
 namespace {
 
-// Limits of what a file may state. They are far beyond what is built, and keep every product of a
-// few of them inside 64 bits.
+// Limits of what a file may state. They are far beyond what is built, and keep every count inside
+// 64 bits: the largest is that of a context ring, 3 x microbatches x layers x cp < 2^(2 + 28 + 16 +
+// 16).
 constexpr i64 kMaxDegree = kMaxDevices;
-constexpr i64 kMaxBatch = i64{1} << 40;
+constexpr i64 kMaxContext = i64{1} << 16;  // cp ranks
+constexpr i64 kMaxBatch = i64{1} << 28;
 constexpr i64 kMaxSequence = i64{1} << 30;
 constexpr i64 kMaxMicroBatch = i64{1} << 20;
 constexpr i64 kMaxChunks = 4096;
@@ -212,7 +214,7 @@ constexpr KeyRow kKeys[] = {
     {{"parallelism.cp_size", "a whole number; 2 x cp divides the sequence", "1",
       "Context parallelism: every sequence is cut over so many ranks.",
       "Divides activations of long sequences; costs keys and values on the wire in every layer."},
-     whole<&Draft::cp, kMaxDegree>},
+     whole<&Draft::cp, kMaxContext>},
     {{"parallelism.pp_size", "a whole number, at most the layers", "1",
       "Pipeline parallelism: layers are cut into stages on so many ranks.",
       "Divides layers; costs idle time at fill and drain, which more microbatches shrink, and a "
