@@ -56,13 +56,9 @@ int check(Args args, const Io& io) {
 
   const TargetRow* const target = find_target(target_name);
   if (target == nullptr && !target_name.empty()) return unknown_target(target_name, io);
-  PlanInput input = read_input(flags, io);
-  Diagnostics findings = std::move(input.file.findings);
-  if (input.setup) {
-    const Diagnostics linted = lint(*input.setup, target == nullptr ? Target::any : target->target);
-    findings.insert(findings.end(), linted.begin(), linted.end());
-  }
-  place(findings, input.file);
+  const PlanInput input = read_input(flags, io);
+  const Diagnostics findings =
+      all_findings(input, target == nullptr ? Target::any : target->target);
 
   std::string text;
   if (options.json()) {

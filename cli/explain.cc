@@ -46,13 +46,8 @@ std::string upper(std::string word) {
 }
 
 int explain_plan(const Flags& flags, const Options& options, const Io& io) {
-  PlanInput input = read_input(flags.plan, io);
-  Diagnostics findings = std::move(input.file.findings);
-  if (input.setup) {
-    const Diagnostics linted = lint(*input.setup, Target::any);
-    findings.insert(findings.end(), linted.begin(), linted.end());
-  }
-  place(findings, input.file);
+  const PlanInput input = read_input(flags.plan, io);
+  const Diagnostics findings = all_findings(input, Target::any);
   // A plan that cannot be has no groups to explain; one that does not fit still has.
   const bool sound = input.setup && misfits(*input.setup).empty();
   if (!sound) {

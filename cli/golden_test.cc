@@ -21,12 +21,9 @@ namespace fs = std::filesystem;
 
 /// What `check plan.yaml --for TARGET` says below its summary.
 std::string checked(std::string_view plan, Target target) {
-  const PlanFile file = read_plan(std::string(plan), "plan.yaml", read_file);
-  Diagnostics findings = file.findings;
-  const Diagnostics linted = lint(resolve(file.draft), target);
-  findings.insert(findings.end(), linted.begin(), linted.end());
-  place(findings, file);
-  return findings_text(findings, file.name, file.text, {});
+  PlanInput input{.file = read_plan(std::string(plan), "plan.yaml", read_file)};
+  input.setup = resolve(input.file.draft);
+  return findings_text(all_findings(input, target), input.file.name, input.file.text, {});
 }
 
 std::string code_text(const Page& page) {

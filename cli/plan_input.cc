@@ -57,10 +57,16 @@ PlanInput read_input(const PlanFlags& flags, const Io& io) {
   return input;
 }
 
-void place(Diagnostics& findings, const PlanFile& file) {
+Diagnostics all_findings(const PlanInput& input, Target target) {
+  Diagnostics findings = input.file.findings;
+  if (input.setup) {
+    const Diagnostics linted = lint(*input.setup, target);
+    findings.insert(findings.end(), linted.begin(), linted.end());
+  }
   for (Diagnostic& d : findings)
-    if (d.where.file.empty()) d.where = file.where(d.key);
+    if (d.where.file.empty()) d.where = input.file.where(d.key);
   sort(findings);
+  return findings;
 }
 
 }  // namespace rankwright::cli

@@ -9,6 +9,7 @@
 #include "cli/verb.h"
 #include "rankwright/import/plan_file.h"
 #include "rankwright/plan/plan.h"
+#include "rankwright/rules/rule.h"
 
 namespace rankwright::cli {
 
@@ -27,7 +28,7 @@ struct PlanInput {
 
 PlanInput read_input(const PlanFlags& flags, const Io& io);
 
-/// Reading findings, misfits and lint for `setup`, with their places, most severe first.
-void place(Diagnostics& findings, const PlanFile& file);
+/// What reading and linting for `target` found, each with its place, most severe first.
+Diagnostics all_findings(const PlanInput& input, Target target);
 
 }  // namespace rankwright::cli

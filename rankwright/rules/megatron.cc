@@ -4,6 +4,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/rules/change.h"
+#include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
 namespace {
@@ -198,13 +199,7 @@ Finding tell_many_connections(const Setup& s) {
 }
 
 Finding tell_ulysses_kv(const Setup& s) {
-  const i64 ranks = s.plan.tp * s.plan.cp;
-  return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
-                                s.plan.tp, s.plan.cp, ranks,
-                                undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
-          .key = "parallelism.cp_comm",
-          .fix = first_mend(s, ulysses_kv, kFaults, {Change(s).cp_comm(CpComm::p2p)}),
-          .hint = "cp_comm: p2p"};
+  return ulysses_kv_undivided(s, CpComm::p2p, ulysses_kv, kFaults);
 }
 
 Finding tell_vocabulary(const Setup& s) {

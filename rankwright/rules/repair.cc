@@ -36,6 +36,16 @@ std::vector<i64> up_to(std::vector<i64> numbers, i64 most) {
   return numbers;
 }
 
+/// heals(), where what was wrong before is known.
+bool heals(const std::vector<Misfit>& old, const Setup& after, Misfit::Why why) {
+  const std::vector<Misfit> left = misfits(after);
+  return std::all_of(left.begin(), left.end(), [&](const Misfit& misfit) {
+    const bool known =
+        std::any_of(old.begin(), old.end(), [&](const Misfit& m) { return m.why == misfit.why; });
+    return misfit.why != why && known;
+  });
+}
+
 }  // namespace
 
 Edit edit(std::string_view key, i64 value) { return edit(key, std::to_string(value)); }
@@ -60,13 +70,7 @@ Setup with_degrees(const Setup& setup, i64 tp, i64 pp, i64 dp) {
 }
 
 bool heals(const Setup& before, const Setup& after, Misfit::Why why) {
-  const std::vector<Misfit> old = misfits(before);
-  const std::vector<Misfit> left = misfits(after);
-  return std::all_of(left.begin(), left.end(), [&](const Misfit& misfit) {
-    const bool known =
-        std::any_of(old.begin(), old.end(), [&](const Misfit& m) { return m.why == misfit.why; });
-    return misfit.why != why && known;
-  });
+  return heals(misfits(before), after, why);
 }
 
 std::vector<Edit> other_degrees(const Setup& setup, Misfit::Why why, const Wanted& wanted) {
@@ -82,10 +86,11 @@ std::vector<Edit> other_degrees(const Setup& setup, Misfit::Why why, const Wante
     return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <
            std::tie(b.changed, b.distance, b.touches, b.tp, b.pp);
   });
+  const std::vector<Misfit> old = misfits(setup);
   for (const Candidate& c : candidates) {
     if (c.changed == 0) continue;
     const Setup after = with_degrees(setup, c.tp, c.pp, c.dp);
-    if (!heals(setup, after, why) || (wanted && !wanted(after))) continue;
+    if (!heals(old, after, why) || (wanted && !wanted(after))) continue;
     std::vector<Edit> edits;
     if (c.tp != plan.tp) edits.push_back(edit("parallelism.tp_size", c.tp));
     if (c.pp != plan.pp) edits.push_back(edit("parallelism.pp_size", c.pp));

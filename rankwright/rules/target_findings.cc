@@ -19,6 +19,17 @@ Finding kv_heads_undivided(const Setup& s, Fault fault, std::span<const Fault> f
           .hint = "a tp_size that divides the key-value heads"};
 }
 
+Finding ulysses_kv_undivided(const Setup& s, CpComm instead, Fault fault,
+                             std::span<const Fault> faults) {
+  const i64 ranks = s.plan.tp * s.plan.cp;
+  return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
+                                s.plan.tp, s.plan.cp, ranks,
+                                undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
+          .key = "parallelism.cp_comm",
+          .fix = first_mend(s, fault, faults, {Change(s).cp_comm(instead)}),
+          .hint = fmt::format("cp_comm: {}", name(instead))};
+}
+
 Finding stages_cannot_be_stated(const Setup& s, Fault fault, std::span<const Fault> faults) {
   return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
           .key = "parallelism.stages",

@@ -15,6 +15,11 @@ Finding order_is_fixed(const Setup& s, Fault fault, std::span<const Fault> fault
 /// tp must divide the key-value heads.
 Finding kv_heads_undivided(const Setup& s, Fault fault, std::span<const Fault> faults);
 
+/// All-to-all context parallelism needs whole key-value heads on each of tp x cp; `instead` does
+/// not.
+Finding ulysses_kv_undivided(const Setup& s, CpComm instead, Fault fault,
+                             std::span<const Fault> faults);
+
 /// It splits the layers itself.
 Finding stages_cannot_be_stated(const Setup& s, Fault fault, std::span<const Fault> faults);
 

@@ -213,13 +213,7 @@ Finding tell_few_expert_ranks(const Setup& s) {
 }
 
 Finding tell_ulysses_kv(const Setup& s) {
-  const i64 ranks = s.plan.tp * s.plan.cp;
-  return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
-                                s.plan.tp, s.plan.cp, ranks,
-                                undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
-          .key = "parallelism.cp_comm",
-          .fix = first_mend(s, ulysses_kv, kFaults, {Change(s).cp_comm(CpComm::all_gather)}),
-          .hint = "cp_comm: all_gather"};
+  return ulysses_kv_undivided(s, CpComm::all_gather, ulysses_kv, kFaults);
 }
 
 Finding tell_without_sp(const Setup& s) {
