@@ -1,25 +1,9 @@
 #include "rankwright/plan/plan.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace rankwright {
 namespace {
-
-constexpr i64 kAny = std::numeric_limits<i64>::max();
-
-constexpr ScheduleRow kSchedules[] = {
-    {Schedule::gpipe, "gpipe", StageOrder::loop, 1, 1},
-    {Schedule::one_f_one_b, "1f1b", StageOrder::loop, 1, 1},
-    {Schedule::interleaved, "interleaved-1f1b", StageOrder::loop, 2, kAny},
-    {Schedule::looped_bfs, "looped-bfs", StageOrder::loop, 2, kAny},
-    {Schedule::zb_h1, "zb-h1", StageOrder::loop, 1, 1},
-    {Schedule::zb_2p, "zb-2p", StageOrder::loop, 1, 1},
-    {Schedule::interleaved_zb, "interleaved-zb", StageOrder::loop, 2, kAny},
-    {Schedule::zb_v, "zb-v", StageOrder::vee, 2, 2},
-    {Schedule::dualpipe, "dualpipe", StageOrder::loop, 1, 1},
-    {Schedule::dualpipe_v, "dualpipe-v", StageOrder::vee, 2, 2},
-};
 
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kCpComms[] = {"p2p", "all_gather", "a2a"};
@@ -32,10 +16,6 @@ void add_run(std::vector<LayerRun>& runs, const Layer& layer, i64 count) {
 }
 
 }  // namespace
-
-std::span<const ScheduleRow> schedules() { return kSchedules; }
-const ScheduleRow& row(Schedule schedule) { return kSchedules[std::size_t(schedule)]; }
-std::string_view name(Schedule schedule) { return row(schedule).name; }
 
 std::span<const std::string_view> recompute_names() { return kRecomputes; }
 std::string_view name(Recompute recompute) { return kRecomputes[std::size_t(recompute)]; }

@@ -15,37 +15,10 @@
 #include "rankwright/mesh/placement.h"
 #include "rankwright/model/model.h"
 #include "rankwright/plan/job.h"
+#include "rankwright/plan/schedule.h"
 #include "rankwright/plan/stages.h"
 
 namespace rankwright {
-
-enum class Schedule : unsigned char {
-  gpipe,
-  one_f_one_b,
-  interleaved,
-  looped_bfs,
-  zb_h1,
-  zb_2p,
-  interleaved_zb,
-  zb_v,
-  dualpipe,
-  dualpipe_v,
-};
-
-/// How stages lie on pp ranks: round and round, there and back, or the two ends at once.
-enum class StageOrder : unsigned char { loop, vee };
-
-/// One row a schedule: what a plan file calls it and what its shape allows.
-struct ScheduleRow {
-  Schedule schedule;
-  std::string_view name;
-  StageOrder order;
-  i64 min_chunks;  // chunks a pp rank: 1..1 plain, 2..2 for the V ones, 2.. for interleaved
-  i64 max_chunks;
-};
-std::span<const ScheduleRow> schedules();
-const ScheduleRow& row(Schedule);
-std::string_view name(Schedule);
 
 enum class Recompute : unsigned char { none, selective, full };
 std::span<const std::string_view> recompute_names();

@@ -1,0 +1,75 @@
+// An Action is one thing that a pp rank does: a cell of the schedule (forward, backward, input
+// gradient, weight gradient of a stage and a microbatch), a send or a receive of what crosses a
+// stage boundary, or a step of its own (a collective, the optimizer). Eight bytes, because a long
+// step has fifty million. No times here, and no bytes: those belong to bodies and steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rankwright/base/integer.h"
+
+namespace rankwright {
+
+enum class ActionKind : std::uint8_t {
+  forward,
+  backward,      // input and weight gradient together
+  input_grad,    // what the stage before waits for
+  weight_grad,   // what nobody waits for
+  send_forward,  // an activation to the next stage
+  recv_forward,
+  send_backward,  // a gradient to the stage before
+  recv_backward,
+  step,  // one of the role's own steps; `microbatch` is its number
+};
+
+constexpr bool is_cell(ActionKind kind) { return kind <= ActionKind::weight_grad; }
+constexpr bool is_transfer(ActionKind kind) {
+  return kind >= ActionKind::send_forward && kind <= ActionKind::recv_backward;
+}
+constexpr bool is_send(ActionKind kind) {
+  return kind == ActionKind::send_forward || kind == ActionKind::send_backward;
+}
+/// Sends its gradient on when it is done: B or I.
+constexpr bool gives_gradient(ActionKind kind) {
+  return kind == ActionKind::backward || kind == ActionKind::input_grad;
+}
+/// Of a transfer: activations, not gradients.
+constexpr bool is_activation(ActionKind kind) {
+  return kind == ActionKind::send_forward || kind == ActionKind::recv_forward;
+}
+
+struct Action {
+  std::uint32_t microbatch = 0;
+  std::uint32_t stage : 24 =
+      0;  // a transfer's own end: send_forward of s meets recv_forward of s+1
+  std::uint32_t kind_bits : 7 = 0;
+  std::uint32_t joined : 1 = 0;  // with the next: cells that run as one, transfers posted together
+
+  constexpr ActionKind kind() const { return ActionKind(kind_bits); }
+  friend constexpr bool operator==(const Action& a, const Action& b) {
+    return a.microbatch == b.microbatch && a.stage == b.stage && a.kind_bits == b.kind_bits &&
+           a.joined == b.joined;
+  }
+};
+static_assert(sizeof(Action) == 8);
+
+constexpr Action action(ActionKind kind, i64 stage, i64 microbatch, bool joined = false) {
+  Action a;
+  a.microbatch = std::uint32_t(microbatch);
+  a.stage = std::uint32_t(stage) & 0xFFFFFF;
+  a.kind_bits = std::uint32_t(kind) & 0x7F;
+  a.joined = joined ? 1 : 0;
+  return a;
+}
+
+/// The boundary that a transfer crosses: k lies between stages k and k + 1.
+constexpr i64 boundary(const Action& a) {
+  const bool below = a.kind() == ActionKind::send_forward || a.kind() == ActionKind::recv_backward;
+  return below ? i64(a.stage) : i64(a.stage) - 1;
+}
+
+using Sequence = std::vector<Action>;
+using Sequences = std::vector<Sequence>;  // by pp rank
+
+}  // namespace rankwright

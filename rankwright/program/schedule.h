@@ -1,0 +1,36 @@
+// The order in which each pp rank runs its cells: one file a schedule, one row here. Sends and
+// receives are not in it (transfers.h puts them in), times are play.h. Formulas G1 to G10 say how
+// many forwards come first and what is held at most.
+#pragma once
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/program/action.h"
+
+namespace rankwright {
+
+/// The pipeline of a setup without misfits.
+PipelineShape pipeline_shape(const Setup& setup);
+
+/// The cells of every pp rank. The shape has no fault.
+Sequences cells(const PipelineShape& shape);
+
+/// The most stage activations that a pp rank holds at once: a forward begins one, the full backward
+/// or the weight gradient ends it. Stated by the schedule; its order keeps to it.
+i64 most_in_flight(const PipelineShape& shape, i64 pp_rank);
+
+/// Cells of the whole pipeline, or nothing where that leaves 64 bits: what an expansion costs.
+std::optional<i64> cell_count(const PipelineShape& shape);
+
+// The functions of the rows, one file each.
+Sequences gpipe(const PipelineShape&);
+Sequences one_f_one_b(const PipelineShape&);
+Sequences interleaved(const PipelineShape&);
+Sequences looped_bfs(const PipelineShape&);
+Sequences zb_h1(const PipelineShape&);
+Sequences zb_2p(const PipelineShape&);
+Sequences interleaved_zb(const PipelineShape&);
+Sequences zb_v(const PipelineShape&);
+Sequences dualpipe(const PipelineShape&);
+Sequences dualpipe_v(const PipelineShape&);
+
+}  // namespace rankwright
