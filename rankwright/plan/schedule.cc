@@ -1,5 +1,6 @@
 #include "rankwright/plan/schedule.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace rankwright {
@@ -12,7 +13,12 @@ using O = StageOrder;
 constexpr ScheduleRow kRows[] = {
     {Schedule::gpipe, "gpipe", O::loop, 1, 1},
     {Schedule::one_f_one_b, "1f1b", O::loop, 1, 1},
-    {Schedule::interleaved, "interleaved-1f1b", O::loop, 2, kAny},
+    {.schedule = Schedule::interleaved,
+     .name = "interleaved-1f1b",
+     .order = O::loop,
+     .min_chunks = 2,
+     .max_chunks = kAny,
+     .groups = true},
     {Schedule::looped_bfs, "looped-bfs", O::loop, 2, kAny},
     {.schedule = Schedule::zb_h1,
      .name = "zb-h1",
@@ -31,6 +37,7 @@ constexpr ScheduleRow kRows[] = {
      .order = O::loop,
      .min_chunks = 2,
      .max_chunks = kAny,
+     .groups = true,
      .splits_backward = true},
     {.schedule = Schedule::zb_v,
      .name = "zb-v",
@@ -74,6 +81,8 @@ ShapeFault shape_fault(const PipelineShape& s) {
   // Divided, because a product might leave 64 bits.
   if (r.rounds > 0 && s.microbatches / r.rounds < s.pp)
     return {Why::microbatches, r.rounds * s.pp, s.microbatches};
+  const i64 least = std::min(s.pp, s.microbatches);
+  if (r.groups && s.group_size() < least) return {Why::group, least, s.group_size()};
   return {};
 }
 

@@ -36,6 +36,7 @@ struct ScheduleRow {
   i64 max_chunks;
   i64 multiple = 1;              // pp ranks and microbatches come in these: DualPipe pairs both
   i64 rounds = 0;                // at least so many microbatches for each pp rank
+  bool groups = false;           // microbatches pass the chunks in groups
   bool splits_backward = false;  // into input gradient (I) and weight gradient (W)
 };
 std::span<const ScheduleRow> schedules();
@@ -59,7 +60,14 @@ struct PipelineShape {
 /// What a shape asks of its schedule and does not get. Without a pipeline (pp 1, one chunk) the
 /// schedule means nothing and every shape is right.
 struct ShapeFault {
-  enum class Why : unsigned char { none, chunks, pp_multiple, microbatch_multiple, microbatches };
+  enum class Why : unsigned char {
+    none,
+    chunks,
+    pp_multiple,
+    microbatch_multiple,
+    microbatches,  // too few
+    group,         // smaller than pp: its first microbatch has not come round when it is needed
+  };
   Why why = Why::none;
   i64 need = 0, have = 0;
 

@@ -63,6 +63,22 @@ constexpr Action action(ActionKind kind, i64 stage, i64 microbatch, bool joined 
   return a;
 }
 
+/// Cells as they are written: cell::F(2, 0) is "2F0".
+namespace cell {
+constexpr Action F(i64 stage, i64 microbatch) {
+  return action(ActionKind::forward, stage, microbatch);
+}
+constexpr Action B(i64 stage, i64 microbatch) {
+  return action(ActionKind::backward, stage, microbatch);
+}
+constexpr Action I(i64 stage, i64 microbatch) {
+  return action(ActionKind::input_grad, stage, microbatch);
+}
+constexpr Action W(i64 stage, i64 microbatch) {
+  return action(ActionKind::weight_grad, stage, microbatch);
+}
+}  // namespace cell
+
 /// The boundary that a transfer crosses: k lies between stages k and k + 1.
 constexpr i64 boundary(const Action& a) {
   const bool below = a.kind() == ActionKind::send_forward || a.kind() == ActionKind::recv_backward;

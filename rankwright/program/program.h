@@ -9,6 +9,7 @@
 
 #include "rankwright/plan/traffic.h"
 #include "rankwright/program/action.h"
+#include "rankwright/program/owners.h"
 
 namespace rankwright {
 
@@ -47,6 +48,7 @@ struct Program {
   i64 stages = 0;
   i64 microbatches = 0;
   Sequences roles{};  // by pp rank
+  Owners owners{};
   /// By stage, then F, B, I, W. Empty where the program was read without a plan.
   std::vector<std::array<Body, 4>> bodies{};
   /// By pp rank: what the `step` actions refer to.

@@ -1,0 +1,51 @@
+// The order in which an interleaved pipeline takes its chunks, the same for every pp rank: a group
+// of microbatches passes chunk 0, then chunk 1 and so on, then comes the next group. The last group
+// is what is left over, joined with the one before it where it is smaller than pp: alone it would
+// wait for its own first microbatch to come round, with ranks that wait for its gradients.
+// Backwards take the chunks from the last to the first.
+#pragma once
+
+#include <algorithm>
+
+#include "rankwright/plan/schedule.h"
+
+namespace rankwright {
+
+class ChunkOrder {
+ public:
+  explicit ChunkOrder(const PipelineShape& shape)
+      : chunks_(shape.chunks),
+        microbatches_(shape.microbatches),
+        group_(std::min(shape.group_size(), shape.microbatches)) {
+    const i64 left = microbatches_ % group_;
+    last_ = left == 0 ? group_ : left;
+    if (last_ < std::min(shape.pp, group_)) last_ += group_;
+  }
+
+  struct At {
+    i64 chunk;
+    i64 microbatch;
+  };
+  i64 size() const { return chunks_ * microbatches_; }
+  /// Of the largest group.
+  i64 group() const { return std::max(group_, last_); }
+  At forward(i64 k) const {
+    // Microbatch that the group of the k-th forward begins with.
+    const i64 first = std::min(k / (group_ * chunks_) * group_, microbatches_ - last_);
+    const i64 members = first == microbatches_ - last_ ? last_ : group_;
+    const i64 inside = k - first * chunks_;
+    return {inside / members, first + inside % members};
+  }
+  At backward(i64 k) const {
+    const At at = forward(k);
+    return {chunks_ - 1 - at.chunk, at.microbatch};
+  }
+
+ private:
+  i64 chunks_;
+  i64 microbatches_;
+  i64 group_;
+  i64 last_;  // members of the last group
+};
+
+}  // namespace rankwright

@@ -1,0 +1,21 @@
+// Meetings: calls of collectives whose group reaches over several pp ranks (the gradient norm, tied
+// embeddings). Groups inside one pp rank need no look: all their members run the same role.
+#pragma once
+
+#include <optional>
+
+#include "rankwright/program/proof.h"
+
+namespace rankwright {
+
+struct Meetings {
+  static constexpr i64 kNone = -1;
+
+  std::vector<std::vector<i64>> of_step{};  // by pp rank and step: the meeting, or kNone
+  std::vector<std::vector<i64>> members{};  // by meeting: pp ranks
+  std::optional<Disorder> disorder{};       // members that do not call the same, if any
+};
+
+Meetings meetings(const Program& program);
+
+}  // namespace rankwright

@@ -1,0 +1,307 @@
+#include "rankwright/program/proof.h"
+
+#include <algorithm>
+
+#include "rankwright/program/meetings.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kMostMisplaced = 8;  // more than that says nothing new
+
+/// What is known of a message, by (stage that receives it, microbatch), activations and gradients
+/// apart.
+enum Flag : std::uint8_t {
+  kSent = 1,      // a send stands in the program; later: has been posted
+  kReceived = 2,  // the same of its receive
+  kComputed = 4,  // forward (activations) or gradient (gradients) of that stage and microbatch
+};
+
+/// Flags of all messages and cells of a program.
+class Messages {
+ public:
+  Messages(const Program& program, const Owners& owners)
+      : owners_(owners), last_(program.stages - 1) {
+    clear();
+  }
+
+  void clear() {
+    activations_.assign(owners_.size(), 0);
+    gradients_.assign(owners_.size(), 0);
+  }
+
+  /// Of the message that `transfer` is one end of.
+  std::uint8_t& of(const Action& transfer) {
+    const i64 k = boundary(transfer);
+    const bool forward = is_activation(transfer.kind());
+    return (forward ? activations_
+                    : gradients_)[owners_.index(forward ? k + 1 : k, transfer.microbatch)];
+  }
+  std::uint8_t& forward(i64 stage, i64 microbatch) {
+    return activations_[owners_.index(stage, microbatch)];
+  }
+  std::uint8_t& gradient(i64 stage, i64 microbatch) {
+    return gradients_[owners_.index(stage, microbatch)];
+  }
+  bool crosses(const Action& transfer) const {
+    const i64 k = boundary(transfer);
+    return k >= 0 && k < last_;
+  }
+
+ private:
+  const Owners& owners_;
+  i64 last_;
+  std::vector<std::uint8_t> activations_{}, gradients_{};
+};
+
+/// Reads each rank's line from its beginning: is everything there when it is used, does every
+/// message have two ends.
+class Reader {
+ public:
+  Reader(const Program& program, const Owners& owners)
+      : program_(program), owners_(owners), messages_(program, owners) {}
+
+  std::vector<Misplaced> run() {
+    for (std::size_t r = 0; r < program_.roles.size(); ++r)
+      for (std::size_t i = 0; i < program_.roles[r].size(); ++i) look(i64(r), i64(i));
+    for (std::size_t r = 0; r < program_.roles.size(); ++r)
+      for (std::size_t i = 0; i < program_.roles[r].size(); ++i) match(i64(r), i64(i));
+    return std::move(found_);
+  }
+
+ private:
+  using Why = Misplaced::Why;
+
+  const Action& at(i64 r, i64 i) const { return program_.roles[std::size_t(r)][std::size_t(i)]; }
+  void fault(Why why, i64 r, i64 i) {
+    if (found_.size() < kMostMisplaced) found_.push_back({why, r, i, at(r, i)});
+  }
+
+  /// What stage s - 1 computed on this rank needs no message.
+  bool has_input(i64 r, i64 s, i64 m) {
+    if (s == 0 || (messages_.forward(s, m) & kReceived) != 0) return true;
+    return owners_.of(s - 1, m) == r && (messages_.forward(s - 1, m) & kComputed) != 0;
+  }
+  bool has_gradient(i64 r, i64 s, i64 m) {
+    if (s == program_.stages - 1 || (messages_.gradient(s, m) & kReceived) != 0) return true;
+    return owners_.of(s + 1, m) == r && (messages_.gradient(s + 1, m) & kComputed) != 0;
+  }
+
+  void look(i64 r, i64 i) {
+    const Action& a = at(r, i);
+    const i64 s = a.stage, m = a.microbatch;
+    const bool mine = a.kind() != ActionKind::step && owners_.of(s, m) == r;
+    const auto computed = [&](std::uint8_t flags) { return mine && (flags & kComputed) != 0; };
+    switch (a.kind()) {
+      case ActionKind::forward:
+        if (!has_input(r, s, m)) fault(Why::early, r, i);
+        messages_.forward(s, m) |= kComputed;
+        break;
+      case ActionKind::backward:
+      case ActionKind::input_grad:
+        if (!computed(messages_.forward(s, m)) || !has_gradient(r, s, m)) fault(Why::early, r, i);
+        messages_.gradient(s, m) |= kComputed;
+        break;
+      case ActionKind::weight_grad:
+        if (!computed(messages_.gradient(s, m))) fault(Why::early, r, i);
+        break;
+      case ActionKind::send_forward:
+        if (!computed(messages_.forward(s, m))) fault(Why::unsent, r, i);
+        post(r, i, kSent);
+        break;
+      case ActionKind::send_backward:
+        if (!computed(messages_.gradient(s, m))) fault(Why::unsent, r, i);
+        post(r, i, kSent);
+        break;
+      case ActionKind::recv_forward:
+      case ActionKind::recv_backward:
+        post(r, i, kReceived);
+        break;
+      case ActionKind::step:
+        break;
+    }
+  }
+
+  void post(i64 r, i64 i, Flag end) {
+    const Action& a = at(r, i);
+    if (!messages_.crosses(a)) return;
+    std::uint8_t& flags = messages_.of(a);
+    if ((flags & end) != 0) fault(Why::twice, r, i);
+    flags |= end;
+  }
+
+  void match(i64 r, i64 i) {
+    const Action& a = at(r, i);
+    if (!is_transfer(a.kind())) return;
+    const Flag other = is_send(a.kind()) ? kReceived : kSent;
+    if (!messages_.crosses(a) || (messages_.of(a) & other) == 0)
+      fault(is_send(a.kind()) ? Why::no_receive : Why::no_send, r, i);
+  }
+
+  const Program& program_;
+  const Owners& owners_;
+  Messages messages_;
+  std::vector<Misplaced> found_{};
+};
+
+/// Runs the ranks as far as they come. Computing takes no time and never blocks: only transfers and
+/// meetings do.
+class Runner {
+ public:
+  Runner(const Program& program, const Owners& owners, const Meetings& meetings, bool buffered)
+      : program_(program),
+        owners_(owners),
+        meetings_(meetings),
+        buffered_(buffered),
+        messages_(program, owners),
+        next_(program.roles.size(), 0),
+        posted_(program.roles.size(), 0),
+        arrived_(meetings.members.size(), 0) {}
+
+  std::vector<Waiting> run() {
+    for (i64 r = program_.pp() - 1; r >= 0; --r) awake_.push_back(r);
+    while (!awake_.empty()) {
+      const i64 r = awake_.back();
+      awake_.pop_back();
+      while (advance(r)) {
+      }
+    }
+    return stuck();
+  }
+
+ private:
+  const Sequence& role(i64 r) const { return program_.roles[std::size_t(r)]; }
+  bool ended(i64 r) const { return next_[std::size_t(r)] == role(r).size(); }
+
+  /// One cell, batch or step of rank r; false where it has to wait.
+  bool advance(i64 r) {
+    std::size_t& next = next_[std::size_t(r)];
+    if (ended(r)) return false;
+    const Action& a = role(r)[next];
+    if (a.kind() == ActionKind::step) return meet(r, a);
+    if (is_cell(a.kind())) {
+      ++next;
+      return true;
+    }
+    const std::size_t end = batch_end(r);
+    if (posted_[std::size_t(r)] <= next) post(r, end);
+    for (std::size_t i = next; i < end; ++i)
+      if (!complete(role(r)[i])) return false;
+    next = end;
+    return true;
+  }
+
+  std::size_t batch_end(i64 r) const {
+    std::size_t i = next_[std::size_t(r)];
+    while (role(r)[i].joined != 0) ++i;
+    return i + 1;
+  }
+
+  void post(i64 r, std::size_t end) {
+    for (std::size_t i = next_[std::size_t(r)]; i < end; ++i) {
+      const Action& a = role(r)[i];
+      if (!messages_.crosses(a)) continue;
+      messages_.of(a) |= is_send(a.kind()) ? kSent : kReceived;
+      const i64 other = partner(a);
+      if (other != r && other != Owners::kNobody) awake_.push_back(other);
+    }
+    posted_[std::size_t(r)] = end;
+  }
+
+  bool complete(const Action& a) {
+    if (!messages_.crosses(a)) return false;
+    if (is_send(a.kind())) return buffered_ || (messages_.of(a) & kReceived) != 0;
+    return (messages_.of(a) & kSent) != 0;
+  }
+
+  /// The rank at the other end.
+  i64 partner(const Action& a) const {
+    const i64 k = boundary(a);
+    return owners_.of(i64(a.stage) == k ? k + 1 : k, a.microbatch);
+  }
+
+  bool meet(i64 r, const Action& a) {
+    std::size_t& next = next_[std::size_t(r)];
+    const i64 meeting = meetings_.of_step[std::size_t(r)][a.microbatch];
+    if (meeting != Meetings::kNone) {
+      const std::vector<i64>& members = meetings_.members[std::size_t(meeting)];
+      i64& arrived = arrived_[std::size_t(meeting)];
+      if (posted_[std::size_t(r)] <= next) {
+        posted_[std::size_t(r)] = next + 1;
+        if (++arrived == i64(members.size()))
+          awake_.insert(awake_.end(), members.begin(), members.end());
+      }
+      if (arrived < i64(members.size())) return false;
+    }
+    ++next;
+    return true;
+  }
+
+  /// The action at which r stands, and whom it waits for.
+  Waiting waiting(i64 r) {
+    const std::size_t next = next_[std::size_t(r)];
+    const Action& a = role(r)[next];
+    if (a.kind() == ActionKind::step) {
+      const i64 meeting = meetings_.of_step[std::size_t(r)][a.microbatch];
+      for (const i64 other : meetings_.members[std::size_t(meeting)])
+        if (!at_meeting(other, meeting)) return {r, i64(next), a, ended(other) ? -1 : other};
+      return {r, i64(next), a, -1};
+    }
+    for (std::size_t i = next;; ++i) {
+      const Action& transfer = role(r)[i];
+      if (complete(transfer)) continue;
+      const i64 other = messages_.crosses(transfer) ? partner(transfer) : Owners::kNobody;
+      return {r, i64(i), transfer, other == Owners::kNobody || ended(other) ? -1 : other};
+    }
+  }
+
+  bool at_meeting(i64 r, i64 meeting) const {
+    if (ended(r)) return false;
+    const Action& a = role(r)[next_[std::size_t(r)]];
+    return a.kind() == ActionKind::step &&
+           meetings_.of_step[std::size_t(r)][a.microbatch] == meeting;
+  }
+
+  /// Follows who waits for whom from the first rank that stands still; a cycle is cut out of it.
+  std::vector<Waiting> stuck() {
+    std::vector<Waiting> chain;
+    for (i64 r = 0; r < program_.pp() && chain.empty(); ++r)
+      if (!ended(r)) chain.push_back(waiting(r));
+    while (!chain.empty() && chain.back().other >= 0) {
+      const i64 other = chain.back().other;
+      const auto seen = std::find_if(chain.begin(), chain.end(),
+                                     [&](const Waiting& w) { return w.pp_rank == other; });
+      if (seen != chain.end()) {
+        chain.erase(chain.begin(), seen);
+        break;
+      }
+      chain.push_back(waiting(other));
+    }
+    return chain;
+  }
+
+  const Program& program_;
+  const Owners& owners_;
+  const Meetings& meetings_;
+  bool buffered_;
+  Messages messages_;
+  std::vector<std::size_t> next_;    // by rank: where it stands
+  std::vector<std::size_t> posted_;  // by rank: up to where its transfers are posted
+  std::vector<i64> arrived_;         // by meeting
+  std::vector<i64> awake_{};
+};
+
+}  // namespace
+
+Proof prove(const Program& program) {
+  const Meetings meet = meetings(program);
+  Proof proof;
+  for (const Sequence& role : program.roles) proof.actions += i64(role.size());
+  proof.misplaced = Reader(program, program.owners).run();
+  proof.disorder = meet.disorder;
+  proof.rendezvous = Runner(program, program.owners, meet, false).run();
+  proof.buffered = Runner(program, program.owners, meet, true).run();
+  return proof;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <optional>
+
+#include "rankwright/program/meetings.h"
+#include "rankwright/program/play.h"
+
+namespace rankwright {
+namespace {
+
+Seconds length_of(const Durations& times, i64 pp_rank, const Action& a) {
+  return a.kind() == ActionKind::step ? times.steps[std::size_t(pp_rank)][a.microbatch]
+                                      : times.of(a);
+}
+
+/// Where every forward and every gradient stands among the events of its rank.
+class Positions {
+ public:
+  Positions(const Program& program, const std::vector<std::vector<Event>>& all)
+      : owners_(program.owners), forwards_(owners_.size(), 0), gradients_(owners_.size(), 0) {
+    for (const std::vector<Event>& of_rank : all)
+      for (std::size_t i = 0; i < of_rank.size(); ++i) {
+        const Action& a = of_rank[i].action;
+        if (a.kind() == ActionKind::forward)
+          forwards_[owners_.index(a.stage, a.microbatch)] = std::uint32_t(i);
+        else if (gives_gradient(a.kind()))
+          gradients_[owners_.index(a.stage, a.microbatch)] = std::uint32_t(i);
+      }
+  }
+  std::size_t forward(i64 stage, i64 microbatch) const {
+    return forwards_[owners_.index(stage, microbatch)];
+  }
+  std::size_t gradient(i64 stage, i64 microbatch) const {
+    return gradients_[owners_.index(stage, microbatch)];
+  }
+
+ private:
+  const Owners& owners_;
+  std::vector<std::uint32_t> forwards_, gradients_;
+};
+
+}  // namespace
+
+std::vector<Event> events(const Program& program, const Durations& times, const Timeline& timeline,
+                          i64 pp_rank) {
+  std::vector<Event> all;
+  const std::vector<Seconds>& starts = timeline.starts[std::size_t(pp_rank)];
+  all.reserve(starts.size());
+  std::size_t at = 0;
+  bool inside = false;  // a joined run has begun
+  for (const Action& a : program.roles[std::size_t(pp_rank)]) {
+    if (is_transfer(a.kind())) continue;
+    const bool joined = inside || a.joined != 0;
+    const Seconds start = inside ? all.back().end : starts[at];
+    const Seconds length = (joined ? times.together : 1.0) * length_of(times, pp_rank, a);
+    all.push_back({a, start, start + length});
+    inside = is_cell(a.kind()) && a.joined != 0;
+    ++at;
+  }
+  return all;
+}
+
+Phases phases(const std::vector<Event>& events) {
+  Phases p;
+  bool any = false, backward = false;
+  for (const Event& e : events) {
+    if (!is_cell(e.action.kind())) continue;
+    if (!any) p.first = e.start;
+    any = true;
+    if (gives_gradient(e.action.kind()) && !backward) {
+      p.warm = e.start;
+      backward = true;
+    }
+    if (e.action.kind() == ActionKind::forward) p.drain = e.end;
+    p.last = e.end;
+  }
+  return p;
+}
+
+namespace {
+
+/// Walks back from an event to the one that it waited for.
+class Tracer {
+ public:
+  Tracer(const Program& program, const Durations& times, const Timeline& timeline)
+      : program_(program), times_(times), meetings_(meetings(program)) {
+    for (i64 r = 0; r < program.pp(); ++r) all_.push_back(events(program, times, timeline, r));
+    positions_.emplace(program, all_);
+  }
+
+  std::vector<CriticalLink> run() {
+    std::vector<CriticalLink> chain;
+    for (std::optional<At> at = latest(); at;) {
+      chain.push_back({at->rank, event(*at)});
+      const std::optional<At> before = cause(*at);
+      if (before) chain.back().travelled = start(*at) - end(*before);
+      at = before;
+    }
+    std::reverse(chain.begin(), chain.end());
+    return chain;
+  }
+
+ private:
+  struct At {
+    i64 rank;
+    std::size_t index;
+  };
+
+  const std::vector<Event>& of(i64 rank) const { return all_[std::size_t(rank)]; }
+  const Event& event(At at) const { return of(at.rank)[at.index]; }
+
+  /// Joined cells begin and end together.
+  std::size_t first(At at) const {
+    while (at.index > 0 && is_cell(of(at.rank)[at.index - 1].action.kind()) &&
+           of(at.rank)[at.index - 1].action.joined != 0)
+      --at.index;
+    return at.index;
+  }
+  Seconds start(At at) const { return of(at.rank)[first(at)].start; }
+  Seconds end(At at) const {
+    while (is_cell(event(at).action.kind()) && event(at).action.joined != 0) ++at.index;
+    return event(at).end;
+  }
+
+  std::optional<At> latest() const {
+    std::optional<At> last;
+    for (i64 r = 0; r < i64(all_.size()); ++r)
+      for (std::size_t i = 0; i < of(r).size(); ++i)
+        if (!last || event({r, i}).end > event(*last).end) last = At{r, i};
+    return last;
+  }
+
+  /// The event that ended last of those that `at` had to wait for, on its own rank where several
+  /// did; nothing where it began at once.
+  std::optional<At> cause(At at) const {
+    std::optional<At> found;
+    Seconds when{};
+    const auto consider = [&](At other, Seconds arrival) {
+      if (arrival > when) {
+        found = other;
+        when = arrival;
+      }
+    };
+    const std::size_t begin = first(at);
+    for (std::size_t i = begin; i-- > 0;) {
+      consider({at.rank, i}, end({at.rank, i}));
+      if (!beside(at.rank, i)) break;  // what ran beside may have ended later than this
+    }
+    for (std::size_t i = begin; i <= at.index || of(at.rank)[i - 1].action.joined != 0; ++i)
+      inputs({at.rank, i}, consider);
+    return found;
+  }
+
+  bool beside(i64 rank, std::size_t i) const {
+    const Action& a = of(rank)[i].action;
+    return a.kind() == ActionKind::step && program_.steps[std::size_t(rank)][a.microbatch].beside;
+  }
+
+  template <class Consider>
+  void inputs(At at, const Consider& consider) const {
+    const Action& a = event(at).action;
+    const i64 s = a.stage, m = a.microbatch;
+    if (a.kind() == ActionKind::forward && s > 0)
+      from({program_.owners.of(s - 1, m), positions_->forward(s - 1, m)}, at.rank,
+           times_.activation[std::size_t(s - 1)], consider);
+    else if (gives_gradient(a.kind()) && s + 1 < program_.stages)
+      from({program_.owners.of(s + 1, m), positions_->gradient(s + 1, m)}, at.rank,
+           times_.gradient[std::size_t(s)], consider);
+    else if (a.kind() == ActionKind::step)
+      met(at, consider);
+  }
+
+  template <class Consider>
+  void from(At producer, i64 rank, Seconds travel, const Consider& consider) const {
+    consider(producer, end(producer) + (producer.rank == rank ? Seconds{} : travel));
+  }
+
+  /// A meeting begins when the last member has done what stands before it.
+  template <class Consider>
+  void met(At at, const Consider& consider) const {
+    const i64 meeting = meetings_.of_step[std::size_t(at.rank)][event(at).action.microbatch];
+    if (meeting == Meetings::kNone) return;
+    for (const i64 other : meetings_.members[std::size_t(meeting)])
+      for (std::size_t i = 1; i < of(other).size(); ++i) {
+        const Action& a = of(other)[i].action;
+        if (a.kind() == ActionKind::step &&
+            meetings_.of_step[std::size_t(other)][a.microbatch] == meeting)
+          consider({other, i - 1}, end({other, i - 1}));
+      }
+  }
+
+  const Program& program_;
+  const Durations& times_;
+  Meetings meetings_;
+  std::vector<std::vector<Event>> all_{};
+  std::optional<Positions> positions_{};
+};
+
+}  // namespace
+
+std::vector<CriticalLink> critical_path(const Program& program, const Durations& durations,
+                                        const Timeline& timeline) {
+  return Tracer(program, durations, timeline).run();
+}
+
+}  // namespace rankwright
