@@ -141,13 +141,19 @@ class Tracer {
       }
     };
     const std::size_t begin = first(at);
-    for (std::size_t i = begin; i-- > 0;) {
-      consider({at.rank, i}, end({at.rank, i}));
-      if (!beside(at.rank, i)) break;  // what ran beside may have ended later than this
-    }
+    past({at.rank, begin}, consider);
     for (std::size_t i = begin; i <= at.index || of(at.rank)[i - 1].action.joined != 0; ++i)
       inputs({at.rank, i}, consider);
     return found;
+  }
+
+  /// What stands before `at` on its rank: the last that it waited for, and what ran beside since.
+  template <class Consider>
+  void past(At at, const Consider& consider) const {
+    for (std::size_t i = at.index; i-- > 0;) {
+      consider({at.rank, i}, end({at.rank, i}));
+      if (!beside(at.rank, i)) return;
+    }
   }
 
   bool beside(i64 rank, std::size_t i) const {
@@ -180,11 +186,11 @@ class Tracer {
     const i64 meeting = meetings_.of_step[std::size_t(at.rank)][event(at).action.microbatch];
     if (meeting == Meetings::kNone) return;
     for (const i64 other : meetings_.members[std::size_t(meeting)])
-      for (std::size_t i = 1; i < of(other).size(); ++i) {
+      for (std::size_t i = 0; i < of(other).size(); ++i) {
         const Action& a = of(other)[i].action;
         if (a.kind() == ActionKind::step &&
             meetings_.of_step[std::size_t(other)][a.microbatch] == meeting)
-          consider({other, i - 1}, end({other, i - 1}));
+          past({other, i}, consider);
       }
   }
 
