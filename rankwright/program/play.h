@@ -63,7 +63,7 @@ Phases phases(const std::vector<Event>& events);
 /// earlier, until another chain takes over.
 struct CriticalLink {
   i64 pp_rank = 0;
-  Event event;
+  Event event;          // of joined cells their common time
   Seconds travelled{};  // what its input took to come from another rank, before `start`
 };
 

@@ -90,7 +90,7 @@ class Tracer {
   std::vector<CriticalLink> run() {
     std::vector<CriticalLink> chain;
     for (std::optional<At> at = latest(); at;) {
-      chain.push_back({at->rank, event(*at)});
+      chain.push_back({at->rank, {event(*at).action, start(*at), end(*at)}});
       const std::optional<At> before = cause(*at);
       if (before) chain.back().travelled = start(*at) - end(*before);
       at = before;

@@ -1,0 +1,252 @@
+#include "rankwright/program/cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "rankwright/base/format.h"
+#include "rankwright/plan/stages.h"
+
+namespace rankwright {
+namespace {
+
+/// By ActionKind. A step has no text: it belongs to a plan.
+constexpr std::string_view kNames[] = {"F",      "B",      "I",      "W",   "SEND_F",
+                                       "RECV_F", "SEND_B", "RECV_B", "STEP"};
+constexpr std::size_t kReadable = 8;
+
+/// What torch writes for FSDP; it moves nothing between pp ranks.
+constexpr std::string_view kPassedOver[] = {"UNSHARD", "RESHARD", "REDUCE_GRAD"};
+
+constexpr std::string_view kTogether = "OVERLAP_F_B";
+constexpr i64 kMostMicrobatches = i64{1} << 28;
+constexpr std::size_t kMostRanks = 65535;
+constexpr std::size_t kMostFaults = 8;
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// Digits at the beginning of `text`, taken off; nothing where there are none or too many.
+std::optional<i64> number(std::string_view& text) {
+  i64 n = 0;
+  const std::from_chars_result end = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (end.ec != std::errc{} || n < 0 || text.front() == '-') return std::nullopt;
+  text.remove_prefix(std::size_t(end.ptr - text.data()));
+  return n;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
+
+  Result<WrittenSchedule> run() {
+    for (int line = 1; !text_.empty(); ++line) {
+      const std::size_t end = std::min(text_.find('\n'), text_.size());
+      if (std::optional<Diagnostic> wrong = read_line(text_.substr(0, end), line))
+        return fail(std::move(*wrong));
+      text_.remove_prefix(std::min(end + 1, text_.size()));
+    }
+    if (out_.ranks.empty())
+      return fail(wrong({.file = std::string(file_)}, "there is no cell in it"));
+    return std::move(out_);
+  }
+
+ private:
+  Diagnostic wrong(Location where, std::string detail) const {
+    return {.code = "RW0916",
+            .message = "not a schedule",
+            .detail = std::move(detail),
+            .hint = "one line a pp rank, such as 0F0,0F1,0B0,0B1: stage, F B I or W, microbatch",
+            .where = std::move(where)};
+  }
+
+  std::optional<Diagnostic> read_line(std::string_view line, int number) {
+    if (trimmed(line).empty() || trimmed(line).front() == '#') return std::nullopt;
+    const Location start{std::string(file_), number, 1, 1};
+    if (out_.ranks.size() == kMostRanks) return wrong(start, "more than 65,535 lines");
+    out_.ranks.emplace_back();
+    out_.where.emplace_back();
+    for (std::size_t at = 0; at <= line.size();) {
+      const std::size_t end = std::min(line.find(',', at), line.size());
+      const std::string_view cell = trimmed(line.substr(at, end - at));
+      if (!cell.empty()) {
+        Location where = start;
+        where.column = int(cell.data() - line.data()) + 1;
+        where.width = int(cell.size());
+        if (std::optional<Diagnostic> fault = read_cell(cell, where)) return fault;
+      }
+      at = end + 1;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Diagnostic> read_cell(std::string_view cell, const Location& where) {
+    if (cell.front() != '(') return read_one(cell, where);
+    const std::size_t close = cell.find(')');
+    if (close == std::string_view::npos)
+      return wrong(where, fmt::format("no ')' in '{}'", excerpt(cell, 40)));
+    const std::size_t first = out_.ranks.back().size();
+    std::string_view inside = cell.substr(1, close - 1);
+    while (!inside.empty()) {
+      const std::size_t end = std::min(inside.find(';'), inside.size());
+      if (std::optional<Diagnostic> fault = read_one(trimmed(inside.substr(0, end)), where))
+        return fault;
+      inside.remove_prefix(std::min(end + 1, inside.size()));
+    }
+    return join(first, trimmed(cell.substr(close + 1)), cell, where);
+  }
+
+  /// Either cells that run as one, with the word, or transfers posted together, without.
+  std::optional<Diagnostic> join(std::size_t first, std::string_view word, std::string_view cell,
+                                 const Location& where) {
+    Sequence& rank = out_.ranks.back();
+    const auto all = [&](bool (*of)(ActionKind)) {
+      return std::all_of(rank.begin() + std::ptrdiff_t(first), rank.end(),
+                         [&](const Action& a) { return of(a.kind()); });
+    };
+    const bool right = word.empty() ? all(is_transfer) : word == kTogether ? all(is_cell) : false;
+    if (!right || rank.size() == first)
+      return wrong(where, fmt::format("'{}' is neither (F;B)OVERLAP_F_B nor (SEND;RECV)",
+                                      excerpt(cell, 40)));
+    for (std::size_t i = first; i + 1 < rank.size(); ++i) rank[i].joined = 1;
+    return std::nullopt;
+  }
+
+  std::optional<Diagnostic> read_one(std::string_view cell, const Location& where) {
+    std::string_view rest = cell;
+    const std::optional<i64> stage = number(rest);
+    const std::size_t letters = std::min(rest.find_first_of("0123456789"), rest.size());
+    const std::string_view kind = rest.substr(0, letters);
+    rest.remove_prefix(letters);
+    if (stage && rest.empty() &&
+        std::find(std::begin(kPassedOver), std::end(kPassedOver), kind) != std::end(kPassedOver))
+      return std::nullopt;
+    const std::string_view* const name = std::find(kNames, kNames + kReadable, kind);
+    const std::optional<i64> microbatch = rest.empty() ? std::nullopt : number(rest);
+    if (!stage || !microbatch || !rest.empty() || name == kNames + kReadable)
+      return wrong(where, fmt::format("'{}' is no cell", excerpt(cell, 40)));
+    if (*stage >= kMaxStages || *microbatch >= kMostMicrobatches)
+      return wrong(where,
+                   fmt::format("'{}': stages go to {}, microbatches to {}", excerpt(cell, 40),
+                               count(kMaxStages - 1), count(kMostMicrobatches - 1)));
+    const Action read = action(ActionKind(name - kNames), *stage, *microbatch);
+    out_.transfers = out_.transfers || is_transfer(read.kind());
+    out_.ranks.back().push_back(read);
+    out_.where.back().push_back(where);
+    return std::nullopt;
+  }
+
+  std::string_view text_;
+  std::string_view file_;
+  WrittenSchedule out_{};
+};
+
+/// A cell with where it stands, ordered by stage, microbatch and kind.
+struct Placed {
+  Action cell;
+  i64 pp_rank;
+  i64 position;
+};
+
+class Inspector {
+ public:
+  explicit Inspector(const Sequences& ranks) {
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      for (std::size_t i = 0; i < ranks[r].size(); ++i) {
+        const Action& a = ranks[r][i];
+        set_.stages = std::max(set_.stages, i64(a.stage) + 1);
+        set_.microbatches = std::max(set_.microbatches, i64(a.microbatch) + 1);
+        if (is_cell(a.kind())) placed_.push_back({a, i64(r), i64(i)});
+      }
+    std::stable_sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
+      if (a.cell.stage != b.cell.stage) return a.cell.stage < b.cell.stage;
+      if (a.cell.microbatch != b.cell.microbatch) return a.cell.microbatch < b.cell.microbatch;
+      return a.cell.kind_bits < b.cell.kind_bits;
+    });
+  }
+
+  CellSet run() {
+    std::size_t at = 0;
+    // Walks what should be there beside what is; ends early, so a hole of any size costs nothing.
+    for (i64 s = 0; s < set_.stages; ++s)
+      for (i64 m = 0; m < set_.microbatches; ++m) {
+        if (set_.faults.size() >= kMostFaults) return std::move(set_);
+        const std::size_t first = at;
+        while (at < placed_.size() && i64(placed_[at].cell.stage) == s &&
+               i64(placed_[at].cell.microbatch) == m)
+          ++at;
+        one(s, m, first, at);
+      }
+    return std::move(set_);
+  }
+
+ private:
+  using Why = CellFault::Why;
+
+  void fault(Why why, const Placed& p) {
+    set_.faults.push_back({why, p.cell, p.pp_rank, p.position});
+  }
+
+  /// The cells [first, end) of one stage and microbatch.
+  void one(i64 s, i64 m, std::size_t first, std::size_t end) {
+    bool seen[4] = {false, false, false, false};
+    for (std::size_t i = first; i < end; ++i) {
+      const Placed& p = placed_[i];
+      if (seen[p.cell.kind_bits])
+        fault(Why::twice, p);
+      else if (p.pp_rank != placed_[first].pp_rank)
+        fault(Why::elsewhere, p);
+      else if (p.cell.kind_bits >= 2 && seen[1])
+        fault(Why::mixed, p);
+      seen[p.cell.kind_bits] = true;
+    }
+    const auto want = [&](ActionKind kind) {
+      if (!seen[std::size_t(kind)]) set_.faults.push_back({Why::missing, action(kind, s, m)});
+    };
+    want(ActionKind::forward);
+    if (seen[1]) return;
+    const bool split = seen[2] || seen[3];
+    want(split ? ActionKind::input_grad : ActionKind::backward);
+    if (split) want(ActionKind::weight_grad);
+  }
+
+  std::vector<Placed> placed_{};
+  CellSet set_{};
+};
+
+}  // namespace
+
+std::string show(const Action& a) {
+  return fmt::format("{}{}{}", std::uint32_t(a.stage), kNames[a.kind_bits], a.microbatch);
+}
+
+std::string show_cells(const Sequences& ranks) {
+  std::string text;
+  for (const Sequence& rank : ranks) {
+    std::string line;
+    bool inside = false;
+    for (const Action& a : rank) {
+      if (!is_cell(a.kind())) continue;
+      const bool opens = !inside && a.joined != 0;
+      if (!line.empty()) line += inside ? ";" : ",";
+      line += (opens ? "(" : "") + show(a);
+      if (inside && a.joined == 0) line += fmt::format("){}", kTogether);
+      inside = a.joined != 0;
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+Result<WrittenSchedule> parse_cells(std::string_view text, std::string_view file) {
+  return Reader(text, file).run();
+}
+
+CellSet cell_set(const Sequences& ranks) { return Inspector(ranks).run(); }
+
+}  // namespace rankwright

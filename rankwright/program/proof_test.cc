@@ -1,0 +1,240 @@
+#include "rankwright/program/proof.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/program/cells.h"
+#include "tests/pipelines.h"
+
+namespace rankwright {
+namespace {
+
+using pipelines::any_shape;
+using pipelines::program_of;
+using testing::ElementsAre;
+
+/// What a person wrote, with its own transfers or with ours.
+Program written(const std::string& text) {
+  const Result<WrittenSchedule> read = parse_cells(text, "a.csv");
+  EXPECT_TRUE(read.has_value());
+  const CellSet set = cell_set(read->ranks);
+  EXPECT_TRUE(set.faults.empty());
+  if (!read->transfers) return with_transfers(read->ranks, set.stages, set.microbatches);
+  return {.stages = set.stages,
+          .microbatches = set.microbatches,
+          .roles = read->ranks,
+          .owners = Owners(read->ranks, set.stages, set.microbatches)};
+}
+
+/// "0: 0RECV_B1 <- 1".
+std::vector<std::string> words(const std::vector<Waiting>& chain) {
+  std::vector<std::string> out;
+  for (const Waiting& w : chain)
+    out.push_back(std::to_string(w.pp_rank) + ": " + show(w.action) + " <- " +
+                  std::to_string(w.other));
+  return out;
+}
+
+TEST(Proof, HoldsForOneRank) { EXPECT_TRUE(prove(written("0F0,0B0")).holds()); }
+
+TEST(Proof, HoldsForOneFOneB) {
+  const Proof proof = prove(program_of({Schedule::one_f_one_b, 4, 1, 8}));
+  EXPECT_TRUE(proof.holds());
+  // 4 ranks x 16 cells, and 3 boundaries x 8 microbatches x 2 ways x 2 ends.
+  EXPECT_EQ(proof.actions, 4 * 16 + 3 * 8 * 2 * 2);
+}
+
+TEST(Proof, NamesACycleOfCells) {
+  // Rank 0 wants the gradient of microbatch 1 before it has sent microbatch 1 forward.
+  const Proof proof = prove(written("0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n"));
+  EXPECT_THAT(words(proof.buffered), ElementsAre("0: 0RECV_B1 <- 1", "1: 1RECV_F1 <- 0"));
+  EXPECT_EQ(words(proof.rendezvous), words(proof.buffered));
+}
+
+TEST(Proof, FindsThatSingleBlockingSendsOfOneFOneBNeedABuffer) {
+  // After its warm-up rank 0 sends forward while rank 1 sends backward: both wait for a receive
+  // that the other posts later.
+  const Proof proof =
+      prove(written("0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+                    "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n"));
+  EXPECT_TRUE(proof.misplaced.empty());
+  EXPECT_TRUE(proof.buffered.empty());
+  EXPECT_THAT(words(proof.rendezvous), ElementsAre("0: 0SEND_F1 <- 1", "1: 1SEND_B0 <- 0"));
+}
+
+TEST(Proof, AcceptsTheSameWithBatches) {
+  EXPECT_TRUE(prove(written("0F0,0SEND_F0,0F1,(0SEND_F1;0RECV_B0),0B0,0RECV_B1,0B1\n"
+                            "1RECV_F0,1F0,1B0,(1SEND_B0;1RECV_F1),1F1,1B1,1SEND_B1\n"))
+                  .holds());
+}
+
+std::vector<Misplaced::Why> whys(const Proof& proof) {
+  std::vector<Misplaced::Why> out;
+  for (const Misplaced& m : proof.misplaced) out.push_back(m.why);
+  return out;
+}
+
+TEST(Proof, NamesTransfersWithoutAnOtherEnd) {
+  using Why = Misplaced::Why;
+  const Proof proof = prove(written("0F0,0SEND_F0,0B0\n1F0,1B0,1SEND_B0\n"));
+  EXPECT_THAT(whys(proof), ElementsAre(Why::early, Why::early, Why::no_receive, Why::no_receive));
+  // Nobody is left to receive: the chain ends there.
+  EXPECT_THAT(words(proof.rendezvous), ElementsAre("0: 0SEND_F0 <- 1", "1: 1SEND_B0 <- 0"));
+}
+
+TEST(Proof, NamesASendBeforeItsCellAndATransferTwice) {
+  using Why = Misplaced::Why;
+  EXPECT_THAT(whys(prove(written("0SEND_F0,0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n"))),
+              ElementsAre(Why::unsent));
+  EXPECT_THAT(whys(prove(written("0F0,0SEND_F0,0SEND_F0,0RECV_B0,0B0\n"
+                                 "1RECV_F0,1F0,1B0,1SEND_B0\n"))),
+              ElementsAre(Why::twice));
+}
+
+TEST(Proof, NamesATransferOverTheEnd) {
+  // The last stage has nobody to send to.
+  const Proof proof = prove(written("0F0,0SEND_F0,0B0\n"));
+  EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::no_receive));
+  EXPECT_THAT(words(proof.rendezvous), ElementsAre("0: 0SEND_F0 <- -1"));
+}
+
+/// A pipeline of two ranks that also call collectives over both.
+Program with_steps(std::vector<Body> steps) {
+  Sequences ranks = cells({Schedule::one_f_one_b, 2, 1, 2});
+  for (std::size_t r = 0; r < steps.size(); ++r)
+    for (std::size_t i = 0; i < steps[r].size(); ++i)
+      ranks[r].push_back(action(ActionKind::step, 0, i64(i)));
+  Program program = with_transfers(ranks, 2, 2);
+  program.steps = std::move(steps);
+  return program;
+}
+
+const Step kNorm{.kind = TrafficKind::gradient_norm,
+                 .op = Op::all_reduce,
+                 .group = GroupKind::world,
+                 .bytes = {4}};
+const Step kTied{.kind = TrafficKind::tied_embedding_grad,
+                 .op = Op::all_reduce,
+                 .group = GroupKind::edges,
+                 .bytes = {1024}};
+const Step kInside{.kind = TrafficKind::dp_all_reduce,
+                   .op = Op::all_reduce,
+                   .group = GroupKind::dp_cp,
+                   .bytes = {64}};
+
+TEST(Proof, HoldsWhereMembersCallTheSame) {
+  EXPECT_TRUE(prove(with_steps({{kInside, kTied, kNorm}, {kTied, kInside, kNorm}})).holds());
+}
+
+TEST(Proof, NamesCollectivesInAnotherOrder) {
+  // Each group sees the same calls, but the two ranks stand in different groups' calls: a cycle.
+  const Proof crossed = prove(with_steps({{kTied, kNorm}, {kNorm, kTied}}));
+  EXPECT_FALSE(crossed.disorder.has_value());
+  EXPECT_EQ(crossed.rendezvous.size(), 2U);
+  EXPECT_EQ(crossed.buffered.size(), 2U);
+}
+
+TEST(Proof, NamesTheFirstCallInWhichMembersDiffer) {
+  Step longer = kNorm;
+  longer.bytes = {8};
+  const Proof proof = prove(with_steps({{kNorm, kNorm}, {kNorm, longer}}));
+  ASSERT_TRUE(proof.disorder.has_value());
+  EXPECT_EQ(proof.disorder->index, 1);
+  EXPECT_EQ(proof.disorder->of_other->bytes, Bytes{8});
+  const Proof missing = prove(with_steps({{kNorm}, {}}));
+  ASSERT_TRUE(missing.disorder.has_value());
+  EXPECT_FALSE(missing.disorder->of_other.has_value());
+}
+
+// Every shape up to these sizes either has a fault that says what it lacks, or is proved. Under
+// sanitizers a part of them.
+TEST(EverySchedule, IsProvedOrRefused) {
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr i64 kPp = 6, kChunks = 3, kMicrobatches = 16;
+#else
+  constexpr i64 kPp = 16, kChunks = 4, kMicrobatches = 64;
+#endif
+  i64 proved = 0, refused = 0;
+  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const PipelineShape& shape) {
+    if (shape_fault(shape)) {
+      ++refused;
+      return;
+    }
+    ++proved;
+    EXPECT_TRUE(prove(program_of(shape)).holds()) << pipelines::show(shape);
+  });
+  EXPECT_EQ(proved + refused, i64(kSchedules) * kPp * kChunks * kMicrobatches);
+  EXPECT_GT(proved, refused / 4);
+}
+
+RC_GTEST_PROP(EverySchedule, IsProvedForAnyGroup, ()) {
+  const PipelineShape shape = any_shape();
+  if (shape_fault(shape)) return;
+  RC_ASSERT(prove(program_of(shape)).holds());
+}
+
+/// Runs cells in any order in which a rank may take any of its cells that are ready: whether all
+/// come about. The slow way to decide whether an order of cells waits for itself.
+bool runs_by_brute_force(const Sequences& ranks, i64 stages, i64 microbatches) {
+  std::vector<std::size_t> next(ranks.size(), 0);
+  std::vector<bool> forward(std::size_t(stages * microbatches)), gradient(forward.size());
+  const auto at = [&](i64 s, i64 m) { return std::size_t(s * microbatches + m); };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      if (next[r] == ranks[r].size()) continue;
+      const Action& a = ranks[r][next[r]];
+      const i64 s = a.stage, m = a.microbatch;
+      if (a.kind() == ActionKind::forward) {
+        if (s > 0 && !forward[at(s - 1, m)]) continue;
+        forward[at(s, m)] = true;
+      } else if (gives_gradient(a.kind())) {
+        if (!forward[at(s, m)] || (s + 1 < stages && !gradient[at(s + 1, m)])) continue;
+        gradient[at(s, m)] = true;
+      } else if (!gradient[at(s, m)]) {
+        continue;
+      }
+      ++next[r];
+      moved = true;
+    }
+  }
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (next[r] != ranks[r].size()) return false;
+  return true;
+}
+
+RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
+  const PipelineShape shape = any_shape(3, 5);
+  if (shape_fault(shape)) return;
+  Sequences ranks = cells(shape);
+  for (Sequence& rank : ranks)
+    for (Action& a : rank) a.joined = 0;
+  for (int swaps = *rc::gen::inRange(0, 6); swaps > 0; --swaps) {
+    Sequence& rank = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
+    std::swap(rank[*rc::gen::inRange<std::size_t>(0, rank.size())],
+              rank[*rc::gen::inRange<std::size_t>(0, rank.size())]);
+  }
+  const Proof proof = prove(with_transfers(ranks, shape.stages(), shape.microbatches));
+  RC_ASSERT(proof.holds() == runs_by_brute_force(ranks, shape.stages(), shape.microbatches));
+  // What runs without buffers runs with them.
+  RC_ASSERT(!proof.rendezvous.empty() || proof.buffered.empty());
+}
+
+RC_GTEST_PROP(Proof, SeesATransferThatIsTakenAway, ()) {
+  const PipelineShape shape = any_shape(4, 8);
+  if (shape_fault(shape) || shape.pp == 1) return;
+  Program program = program_of(shape);
+  Sequence& role = program.roles[*rc::gen::inRange<std::size_t>(0, program.roles.size())];
+  std::vector<std::size_t> transfers;
+  for (std::size_t i = 0; i < role.size(); ++i)
+    if (is_transfer(role[i].kind())) transfers.push_back(i);
+  const std::size_t gone = *rc::gen::elementOf(transfers);
+  if (role[gone].joined == 0 && gone > 0 && is_transfer(role[gone - 1].kind()))
+    role[gone - 1].joined = 0;
+  role.erase(role.begin() + std::ptrdiff_t(gone));
+  RC_ASSERT(!prove(program).misplaced.empty());
+}
+
+}  // namespace
+}  // namespace rankwright
