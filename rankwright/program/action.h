@@ -41,26 +41,20 @@ constexpr bool is_activation(ActionKind kind) {
 
 struct Action {
   std::uint32_t microbatch = 0;
-  std::uint32_t stage : 24 =
-      0;  // a transfer's own end: send_forward of s meets recv_forward of s+1
-  std::uint32_t kind_bits : 7 = 0;
-  std::uint32_t joined : 1 = 0;  // with the next: cells that run as one, transfers posted together
+  std::uint16_t stage = 0;  // a transfer's own end: send_forward of s meets recv_forward of s + 1
+  std::uint8_t kind_bits = 0;
+  std::uint8_t joined = 0;  // with the next: cells that run as one, transfers posted together
 
   constexpr ActionKind kind() const { return ActionKind(kind_bits); }
-  friend constexpr bool operator==(const Action& a, const Action& b) {
-    return a.microbatch == b.microbatch && a.stage == b.stage && a.kind_bits == b.kind_bits &&
-           a.joined == b.joined;
-  }
+  friend constexpr bool operator==(const Action&, const Action&) = default;
 };
 static_assert(sizeof(Action) == 8);
 
 constexpr Action action(ActionKind kind, i64 stage, i64 microbatch, bool joined = false) {
-  Action a;
-  a.microbatch = std::uint32_t(microbatch);
-  a.stage = std::uint32_t(stage) & 0xFFFFFF;
-  a.kind_bits = std::uint32_t(kind) & 0x7F;
-  a.joined = joined ? 1 : 0;
-  return a;
+  return {.microbatch = std::uint32_t(microbatch),
+          .stage = std::uint16_t(stage),
+          .kind_bits = std::uint8_t(kind),
+          .joined = joined ? std::uint8_t{1} : std::uint8_t{0}};
 }
 
 /// Cells as they are written: cell::F(2, 0) is "2F0".

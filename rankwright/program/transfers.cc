@@ -16,14 +16,18 @@ class Placer {
         state_(owners_.size(), 0),
         next_(cells.size(), 0),
         roles_(cells.size()) {
-    for (std::size_t r = 0; r < cells.size(); ++r) reserve(r);
+    for (std::size_t r = 0; r < cells.size(); ++r) {
+      left_ += i64(cells[r].size());
+      // A cell takes and gives at most one message. What stays unused is never touched.
+      roles_[r].reserve(3 * cells[r].size());
+    }
   }
 
   Program run() {
     while (left_ > 0) {
       bool moved = false;
       for (std::size_t r = 0; r < cells_.size(); ++r) {
-        steps(r);
+        moved = steps(r) || moved;
         if (next_[r] == cells_[r].size() || !ready(r)) continue;
         emit(r);
         moved = true;
@@ -32,7 +36,6 @@ class Placer {
       // where it stands, so that a Program comes out and the proof can name the cycle.
       if (!moved && left_ > 0) force();
     }
-    for (std::size_t r = 0; r < cells_.size(); ++r) steps(r);
     return {.stages = stages_,
             .microbatches = microbatches_,
             .roles = std::move(roles_),
@@ -41,16 +44,6 @@ class Placer {
 
  private:
   enum Flag : std::uint8_t { kForward = 1, kGradient = 2, kHasInput = 4, kHasGradient = 8 };
-
-  /// Every cell gives or takes at most two messages more than it stands for.
-  void reserve(std::size_t r) {
-    std::size_t most = cells_[r].size();
-    for (const Action& a : cells_[r]) {
-      if (is_cell(a.kind())) ++left_;
-      if (a.kind() == ActionKind::forward || gives_gradient(a.kind())) most += 2;
-    }
-    roles_[r].reserve(most);
-  }
 
   std::uint8_t& state(i64 stage, i64 microbatch) {
     return state_[owners_.index(stage, microbatch)];
@@ -74,9 +67,12 @@ class Placer {
   }
 
   /// A role's own steps wait for nobody here.
-  void steps(std::size_t r) {
+  bool steps(std::size_t r) {
+    const std::size_t first = next_[r];
     while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind() == ActionKind::step)
       roles_[r].push_back(cells_[r][next_[r]++]);
+    left_ -= i64(next_[r] - first);
+    return next_[r] > first;
   }
 
   void emit(std::size_t r) {
