@@ -1,4 +1,4 @@
-// `rankwright check`: everything that is wrong with a plan, at once.
+// `rankwright check`: everything that is wrong with a plan, or with a schedule, at once.
 #include <fmt/format.h>
 
 #include <ostream>
@@ -8,8 +8,10 @@
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/import/file.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/words.h"
+#include "rankwright/rules/proof_findings.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::cli {
@@ -22,6 +24,33 @@ std::string summary(const Setup& s) {
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
   product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
   return fmt::format("{}\n{}\n\n", product, chips(s));
+}
+
+/// What was checked: its name and text, and what is said of it where nothing is wrong.
+struct Subject {
+  const std::string& file;
+  const std::string& text;
+  std::string summary;
+};
+
+/// Text, JSON or SARIF; 0, or the exit code where it could not be written.
+int write_findings(const Diagnostics& findings, const Subject& subject, const Options& options,
+                   bool sarif, const Io& io) {
+  if (options.json()) return options.write(findings_json(findings, subject.file), io);
+  if (sarif) return options.write(findings_sarif(findings, RANKWRIGHT_VERSION), io);
+  std::string text;
+  if (!has_errors(findings) && !options.quiet()) text = subject.summary;
+  text += findings.empty() ? "nothing found\n"
+                           : findings_text(findings, subject.file, subject.text, options.paint(io));
+  return options.write(text, io);
+}
+
+std::string schedule_summary(const CheckedSchedule& s) {
+  return fmt::format(
+      "{}, {}, {}: {} actions\nno rank waits for ever, with or without buffered sends; every send "
+      "has its receive\n\n",
+      plural(s.pp, "pp rank", "pp ranks"), plural(s.stages, "stage", "stages"),
+      plural(s.microbatches, "microbatch", "microbatches"), count(s.actions));
 }
 
 std::string target_names() {
@@ -40,6 +69,35 @@ int unknown_target(const std::string& word, const Io& io) {
   return kUsage;
 }
 
+/// A schedule file instead of a plan: cells, one line a pp rank.
+int check_cells(const std::string& file, const Options& options, bool sarif, const Io& io) {
+  Diagnostics findings;
+  std::string text, summary;
+  bool readable = false;
+  const Result<std::string> read = read_file(file);
+  if (!read) {
+    findings.push_back(read.error());
+  } else {
+    text = *read;
+    const Result<WrittenSchedule> written = parse_cells(text, file);
+    readable = written.has_value();
+    if (!written) {
+      findings.push_back(written.error());
+    } else {
+      CheckedSchedule checked = check_schedule(*written);
+      findings = std::move(checked.findings);
+      summary = schedule_summary(checked);
+    }
+  }
+  for (Diagnostic& d : findings)
+    if (d.where.file.empty()) d.where.file = file;
+  sort(findings);
+  if (const int failed = write_findings(findings, {file, text, summary}, options, sarif, io))
+    return failed;
+  if (!readable) return kUnreadable;
+  return has_errors(findings) ? kRefused : kOk;
+}
+
 }  // namespace
 
 int check(Args args, const Io& io) {
@@ -47,7 +105,9 @@ int check(Args args, const Io& io) {
   PlanFlags flags;
   std::string target_name;
   bool sarif = false;
-  options.app().add_option("plan", flags.plan, "a plan file, or - for standard input")->required();
+  options.app()
+      .add_option("plan", flags.plan, "a plan file, - for standard input, or a schedule (.csv)")
+      ->required();
   options.app().add_option("--for", target_name,
                            fmt::format("also the rules of this framework: {}", target_names()));
   options.app().add_flag("--sarif", sarif, "write SARIF 2.1.0");
@@ -56,22 +116,14 @@ int check(Args args, const Io& io) {
 
   const TargetRow* const target = find_target(target_name);
   if (target == nullptr && !target_name.empty()) return unknown_target(target_name, io);
+  if (flags.plan.ends_with(".csv")) return check_cells(flags.plan, options, sarif, io);
   const PlanInput input = read_input(flags, io);
   const Diagnostics findings =
       all_findings(input, target == nullptr ? Target::any : target->target);
-
-  std::string text;
-  if (options.json()) {
-    text = findings_json(findings, input.file.name);
-  } else if (sarif) {
-    text = findings_sarif(findings, RANKWRIGHT_VERSION);
-  } else {
-    const Paint paint = options.paint(io);
-    if (input.setup && !has_errors(findings) && !options.quiet()) text = summary(*input.setup);
-    text += findings.empty() ? "nothing found\n"
-                             : findings_text(findings, input.file.name, input.file.text, paint);
-  }
-  if (const int failed = options.write(text, io)) return failed;
+  const Subject subject{
+      input.file.name, input.file.text,
+      input.setup && !has_errors(findings) ? summary(*input.setup) : std::string()};
+  if (const int failed = write_findings(findings, subject, options, sarif, io)) return failed;
   if (!input.setup) return kUnreadable;
   return has_errors(findings) ? kRefused : kOk;
 }

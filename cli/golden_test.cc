@@ -11,6 +11,7 @@
 
 #include "cli/plan_input.h"
 #include "rankwright/report/findings.h"
+#include "rankwright/rules/proof_findings.h"
 #include "rankwright/rules/rule.h"
 #include "tests/said.h"
 
@@ -38,6 +39,19 @@ TEST(Golden, EveryRulesExampleReadsAsReviewed) {
   }
 }
 
+TEST(Golden, EveryCounterexampleReadsAsReviewed) {
+  for (const Page& page : proof_pages()) {
+    if (page.example.empty()) continue;
+    const std::string example(page.example);
+    const Result<WrittenSchedule> written = parse_cells(example, "order.csv");
+    ASSERT_TRUE(written.has_value()) << page.code;
+    const Diagnostics findings = check_schedule(*written).findings;
+    const std::string text = findings_text(findings, "order.csv", example, {});
+    EXPECT_THAT(text, ::testing::HasSubstr(code_text(page)));
+    golden::expect("check/" + std::string(page.code) + ".txt", text);
+  }
+}
+
 /// The faulty files by their code: plans, or a config.json for --model, or a cluster file.
 std::map<std::string, std::string> fault_files() {
   std::map<std::string, std::string> files;
@@ -51,7 +65,8 @@ TEST(Golden, EveryReadingFaultReadsAsReviewed) {
   const std::map<std::string, std::string> files = fault_files();
   for (const Page& page : reading_pages()) {
     const std::string code(page.code);
-    ASSERT_TRUE(files.contains(code)) << "write tests/data/faults/" << code << ".yaml or .json";
+    ASSERT_TRUE(files.contains(code))
+        << "write tests/data/faults/" << code << ".yaml, .json or .csv";
     const std::string& file = files.at(code);
     const Said said = file.ends_with(".json")
                           ? say({"check", "examples/course-64.yaml", "--model", file})

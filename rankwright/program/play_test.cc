@@ -198,8 +198,10 @@ RC_GTEST_PROP(CriticalPath, AddsUpToTheStep, ()) {
 }
 
 RC_GTEST_PROP(CriticalPath, ShortensTheStepAndNothingElseDoes, ()) {
-  // A stage whose cells are not on the path may be a little faster and nothing changes.
+  // A stage whose cells are not on the path may be faster and nothing changes. (Joined cells share
+  // their time: one that is on the path puts its partner's stage there too.)
   const PipelineShape shape = valid_shape();
+  if (shape.schedule == Schedule::dualpipe || shape.schedule == Schedule::dualpipe_v) return;
   const Program program = program_of(shape);
   Durations times = random_durations(program);
   const Timeline before = play(program, times);

@@ -115,6 +115,7 @@ class Reader {
         break;
       case ActionKind::recv_forward:
       case ActionKind::recv_backward:
+        if (!mine) fault(Why::elsewhere, r, i);
         post(r, i, kReceived);
         break;
       case ActionKind::step:

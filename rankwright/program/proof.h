@@ -26,6 +26,7 @@ struct Misplaced {
     twice,       // the same transfer a second time
     early,       // a cell before its input has come
     unsent,      // a send before what it sends was computed
+    elsewhere,   // a receive on a rank that does not run the stage
   };
   Why why;
   i64 pp_rank = 0;

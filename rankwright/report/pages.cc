@@ -37,7 +37,9 @@ std::string page_text(const Page& page, const Paint& paint, std::size_t width) {
   out += section("What to do", page.remedy, paint, width);
   out += section("Source", page.source, paint, width);
   if (!page.example.empty())
-    out += paint.bold("A plan that has it") + "\n" + indented(page.example);
+    out += paint.bold(page.example.starts_with("0") ? "A schedule that has it"
+                                                    : "A plan that has it") +
+           "\n" + indented(page.example);
   return out;
 }
 

@@ -63,6 +63,12 @@ constexpr Page kPages[] = {
      "stage, x*n and (...)*n repeat.",
      "Write it like Ett|(tt|)*3ttL, or as a list of layers a stage.",
      "Megatron-LM, --pipeline-model-parallel-layout", ""},
+    {"RW0916", kError, "not a schedule",
+     "A schedule file has one line a pp rank and cells between commas: stage, then F (forward), B "
+     "(backward), I (input gradient) or W (weight gradient), then microbatch. Transfers may be "
+     "stated as SEND_F, RECV_F, SEND_B, RECV_B.",
+     "Write it like 0F0,0F1,0B0,0B1, or print one with `rankwright explain PLAN --csv FILE`.",
+     "torch.distributed.pipelining, schedules.py; torchtitan, pipeline_parallel_schedule_csv", ""},
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rankwright/rules/proof_findings.h"
+
 namespace rankwright {
 namespace {
 
@@ -51,6 +53,7 @@ std::vector<const Rule*> rules() {
 std::vector<const Page*> pages() {
   std::vector<const Page*> all;
   for (const Rule* rule : rules()) all.push_back(&rule->page);
+  for (const Page& page : proof_pages()) all.push_back(&page);
   for (const Page& page : reading_pages()) all.push_back(&page);
   return all;
 }

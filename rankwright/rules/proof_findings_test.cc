@@ -1,0 +1,118 @@
+#include "rankwright/rules/proof_findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/pipelines.h"
+
+namespace rankwright {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Diagnostics found(const std::string& text) {
+  const Result<WrittenSchedule> written = parse_cells(text, "order.csv");
+  EXPECT_TRUE(written.has_value());
+  return check_schedule(*written).findings;
+}
+
+std::vector<std::string> codes(const Diagnostics& all) {
+  std::vector<std::string> out;
+  for (const Diagnostic& d : all) out.emplace_back(d.code);
+  return out;
+}
+
+TEST(ProofPages, HaveExamplesThatAreFoundOut) {
+  for (const Page& page : proof_pages()) {
+    EXPECT_TRUE(page.why.ends_with('.')) << page.code;
+    EXPECT_TRUE(page.remedy.ends_with('.')) << page.code;
+    EXPECT_EQ(find_page(page.code), &page);
+    if (page.example.empty()) continue;
+    EXPECT_THAT(codes(found(std::string(page.example))), Contains(std::string(page.code)));
+  }
+}
+
+TEST(ProofFindings, NameTheCycleAndWhatToMove) {
+  const Diagnostics all = found("0F0,0F1,0B0,0B1\n1F1,1B1,1F0,1B0\n");
+  // Rank 1 takes them in the other order: it waits for nothing but time.
+  EXPECT_TRUE(all.empty());
+  // A cycle over three ranks: rank 2 wants microbatch 1 first, rank 0 gives it only after a
+  // gradient that rank 2 makes later.
+  const Diagnostics cycle = found("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n2F1,2B1,2F0,2B0\n");
+  ASSERT_EQ(codes(cycle), std::vector<std::string>{"RW0422"});
+  EXPECT_EQ(cycle[0].detail, "2 pp ranks wait for each other in a circle");
+  EXPECT_THAT(
+      cycle[0].notes,
+      ElementsAre("pp rank 0 waits before 0B0: it needs the gradient of 1B0 from pp rank 1",
+                  "pp rank 1 waits before 1F1: it needs the activation of 0F1 from pp rank 0"));
+  EXPECT_EQ(cycle[0].hint, "on pp rank 0 put 0F1 before 0B0");
+  EXPECT_EQ(cycle[0].where, (Location{"order.csv", 1, 5, 3}));
+}
+
+TEST(ProofFindings, SayWhichCellsAreWrong) {
+  const Diagnostics all = found("0F0,0F0,0B0\n1F0\n");
+  EXPECT_THAT(codes(all), ElementsAre("RW0421", "RW0421"));
+  EXPECT_EQ(all[0].detail, "0F0 stands a second time on pp rank 0");
+  EXPECT_EQ(all[0].where, (Location{"order.csv", 1, 5, 3}));
+  EXPECT_EQ(all[1].detail, "1B0 stands nowhere");
+}
+
+TEST(ProofFindings, NameCollectivesInAnotherOrder) {
+  const Disorder d{.one = 0,
+                   .other = 3,
+                   .index = 1,
+                   .group = GroupKind::world,
+                   .of_one = Step{.kind = TrafficKind::gradient_norm, .bytes = {4}}};
+  const Diagnostics all = proof_findings({}, Proof{.disorder = d}, nullptr);
+  ASSERT_EQ(codes(all), std::vector<std::string>{"RW0426"});
+  EXPECT_EQ(all[0].detail,
+            "call 2 over world: pp rank 0 calls gradient norm of 4 B, pp rank 3 calls nothing");
+}
+
+RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ()) {
+  const Sequences ranks = cells(pipelines::valid_shape());
+  RC_ASSERT(found(show_cells(ranks)).empty());
+}
+
+/// The hint typed in: the cell moved in front of the other.
+Sequences moved(Sequences ranks, const std::string& hint) {
+  int rank = 0;
+  char cell[32], before[32];
+  RC_ASSERT(std::sscanf(hint.c_str(), "on pp rank %d put %31s before %31s", &rank, cell, before) ==
+            3);
+  Sequence& line = ranks[std::size_t(rank)];
+  const auto find = [&](const std::string& name) {
+    return std::find_if(line.begin(), line.end(), [&](const Action& a) { return show(a) == name; });
+  };
+  const auto from = find(cell);
+  const auto to = find(before);
+  RC_ASSERT(from != line.end() && to != line.end());
+  RC_ASSERT(to < from);  // it stood behind, else nothing would be gained
+  std::rotate(to, from, from + 1);
+  return ranks;
+}
+
+RC_GTEST_PROP(ProofFindings, HintsLeadOutOfTheDeadlock, ()) {
+  // One swap of two cells in a good schedule. Following the hints, one after another, ends at a
+  // schedule that runs: each move undoes one wait.
+  const PipelineShape shape{Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
+                            *rc::gen::inRange<i64>(2, 6)};
+  Sequences ranks = cells(shape);
+  Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
+  std::swap(line[*rc::gen::inRange<std::size_t>(0, line.size())],
+            line[*rc::gen::inRange<std::size_t>(0, line.size())]);
+  for (int moves = 0; moves < 200; ++moves) {
+    const Diagnostics all = found(show_cells(ranks));
+    const auto cycle = std::find_if(all.begin(), all.end(),
+                                    [](const Diagnostic& d) { return d.code == "RW0422"; });
+    if (cycle == all.end()) return;
+    ranks = moved(std::move(ranks), cycle->hint);
+  }
+  RC_FAIL("still a circle after 200 moves");
+}
+
+}  // namespace
+}  // namespace rankwright

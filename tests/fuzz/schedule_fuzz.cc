@@ -1,0 +1,25 @@
+// Any bytes as a schedule file: read, or refused with a place; checked without a crash; and what is
+// sound is played, printed and read again.
+#include "rankwright/program/play.h"
+#include "rankwright/program/transfers.h"
+#include "rankwright/rules/proof_findings.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace rankwright;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Result<WrittenSchedule> written = parse_cells(as_text(data, size), "fuzz.csv");
+  if (!written) {
+    check_finding(written.error());
+    return 0;
+  }
+  const CheckedSchedule checked = check_schedule(*written);
+  if (!checked.findings.empty() || written->transfers) return 0;
+  const Result<WrittenSchedule> again = parse_cells(show_cells(written->ranks), "again.csv");
+  RW_CHECK(again && again->ranks == written->ranks);
+  const Program program = with_transfers(written->ranks, checked.stages, checked.microbatches);
+  const Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  const Timeline timeline = play(program, times);
+  RW_CHECK(!critical_path(program, times, timeline).empty());
+  return 0;
+}
