@@ -20,8 +20,9 @@ double bubble(Schedule schedule, double pp, double chunks) {
     case Schedule::interleaved_zb:
       return (pp - 1) * (kF + kI - kW) / chunks;
     case Schedule::zb_2p:
+      return (pp - 1) * kF;  // B4: rank r begins r forwards late, and all meet at the end
     case Schedule::zb_v:
-      return 0;  // B4: with equal F, I and W, and the memory to run ahead
+      return (pp - 1) * kF / chunks;
     case Schedule::dualpipe:
       return std::max(0.0, pp / 2 - 1) * (kF + kB + kB - 3 * kW);  // B5
     case Schedule::dualpipe_v:

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
+#include "rankwright/program/play.h"
+#include "tests/pipelines.h"
 #include "tests/sample.h"
 
 namespace rankwright {
@@ -34,9 +38,9 @@ TEST(Bubble, OfZbH1MovesWeightGradientsIn) {  // B3: 3 x (1 + 1 - 1), over the c
   EXPECT_DOUBLE_EQ(idle(Schedule::interleaved_zb, 4, 2), 1.5);
 }
 
-TEST(Bubble, OfZeroBubbleIsNone) {  // B4
-  EXPECT_EQ(idle(Schedule::zb_2p, 4, 1), 0);
-  EXPECT_EQ(idle(Schedule::zb_v, 4, 2), 0);
+TEST(Bubble, OfZeroBubbleIsTheFill) {  // B4: the last rank begins 3 forwards late
+  EXPECT_DOUBLE_EQ(idle(Schedule::zb_2p, 4, 1), 3);
+  EXPECT_DOUBLE_EQ(idle(Schedule::zb_v, 4, 2), 1.5);
 }
 
 TEST(Bubble, OfDualPipe) {  // B5: (8/2 - 1) x (3 + 2 - 3); F&B = 3
@@ -46,6 +50,18 @@ TEST(Bubble, OfDualPipe) {  // B5: (8/2 - 1) x (3 + 2 - 3); F&B = 3
 
 TEST(Bubble, OfDualPipeVIsOfHalfStages) {  // B5: (4 - 1) x (3 + 2 - 3) / 2
   EXPECT_DOUBLE_EQ(idle(Schedule::dualpipe_v, 4, 2), 3);
+}
+
+RC_GTEST_PROP(Bubble, IsWhatThePlayShows, ()) {
+  // From two microbatches a pp rank on, in whole groups.
+  PipelineShape shape = pipelines::valid_shape();
+  shape.group = 0;
+  shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 6);
+  const Program program = pipelines::program_of(shape);
+  const Timeline timeline = play(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
+  const double work = 3 * double(shape.chunks * shape.microbatches);
+  const double ratio = bubble_ratio(shape.schedule, shape.pp, shape.chunks, shape.microbatches);
+  RC_ASSERT(std::abs(timeline.end.value - work * (1 + ratio)) < 1e-9 * work);
 }
 
 TEST(BubbleFraction, IsOfTheWholeStep) {
