@@ -11,12 +11,16 @@ constexpr double kForwardAndBackward = 3;
 
 /// Weights that one token meets in a layer's matmuls. Biases and norms are no matmuls; the router
 /// is one, but a thousandth of the experts, and Megatron leaves it out: so do we.
-double matmul_weights(const Model& model, const Layer& layer) {
+Parameters matmul_parameters(const Model& model, const Layer& layer) {
   Layer stripped = layer;
   stripped.attention.qkv_bias = stripped.attention.out_bias = stripped.ffn.bias = false;
   stripped.ffn.shared_gate = false;
   if (layer.ffn.sparse()) stripped.ffn.experts = layer.ffn.active;
-  const Parameters p = parameters(model, stripped);
+  return parameters(model, stripped);
+}
+
+double matmul_weights(const Model& model, const Layer& layer) {
+  const Parameters p = matmul_parameters(model, layer);
   return double(p.attention + p.mlp + p.experts);
 }
 
@@ -72,9 +76,16 @@ std::string_view name(FlopsConvention convention) {
   return "PaLM, full";
 }
 
+LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence) {
+  const Parameters p = matmul_parameters(model, layer);
+  return {.projections = Flops{2 * double(p.attention)},
+          .core = Flops{attention_products(layer.attention, sequence)},  // 2 x, half of it: causal
+          .mlp = Flops{2 * double(p.mlp)},
+          .experts = Flops{2 * double(p.experts)}};
+}
+
 Flops forward_flops(const Model& model, const Layer& layer, i64 sequence) {
-  const double products = attention_products(layer.attention, sequence) / 2;  // causal
-  return Flops{2 * (matmul_weights(model, layer) + products)};
+  return layer_flops(model, layer, sequence).total();
 }
 
 Flops head_forward_flops(const Model& model) { return Flops{2 * head_weights(model)}; }

@@ -17,6 +17,17 @@ enum class FlopsConvention : unsigned char {
 
 std::string_view name(FlopsConvention);
 
+/// Forward FLOPs of one token in one layer, by part; the sum is F3.
+struct LayerFlops {
+  Flops projections{};  // of attention: queries, keys, values, output
+  Flops core{};         // attention's two products with the sequence, causal
+  Flops mlp{};          // dense feed-forward, or what every token visits of a MoE layer
+  Flops experts{};      // the routed experts that a token visits
+
+  Flops total() const { return projections + core + mlp + experts; }
+};
+LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence);
+
 /// Forward FLOPs of one token in one layer at sequence length `sequence`, causal: what a stage
 /// split weighs (F3). Matmuls only, the router left out as Megatron does.
 Flops forward_flops(const Model& model, const Layer& layer, i64 sequence);
