@@ -45,9 +45,9 @@ TEST(States, OfHybridShardsAreDividedByTheShard) {
 }
 
 TEST(States, OfZero3HoldTheLargestUnitWholeTwice) {
-  // the embedding: 2 x 32,768,000 x 2 bytes
+  // the head and the last norm: 2 x (32,768,000 + 1024) x 2 bytes
   const States s = states(sample::dense_setup({.dp = 8, .zero = 3}), 0);
-  EXPECT_EQ(s.gathered.value, 2 * 32'768'000.0 * 2);
+  EXPECT_EQ(s.gathered.value, 2 * 32'769'024.0 * 2);
   EXPECT_EQ(states(sample::dense_setup({.dp = 8, .zero = 2}), 0).gathered, 0.0_B);
   EXPECT_EQ(states(sample::dense_setup({.zero = 3}), 0).gathered, 0.0_B);  // nothing to gather
 }

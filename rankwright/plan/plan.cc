@@ -15,6 +15,20 @@ void add_run(std::vector<LayerRun>& runs, const Layer& layer, i64 count) {
     runs.push_back({count, layer});
 }
 
+/// What a stage runs whose first layer is `first` of the model.
+RankContents of_stage(const Model& model, const Stage& stage, i64 first) {
+  RankContents on_stage{
+      .layers = stage.layers, .mtp = stage.mtp, .embedding = stage.embedding, .loss = stage.loss};
+  i64 begin = 0;
+  for (const LayerRun& run : model.runs) {
+    const i64 from = std::max(begin, first);
+    const i64 to = std::min(begin + run.count, first + stage.layers);
+    if (from < to) add_run(on_stage.runs, run.layer, to - from);
+    begin += run.count;
+  }
+  return on_stage;
+}
+
 }  // namespace
 
 std::span<const std::string_view> recompute_names() { return kRecomputes; }
@@ -44,24 +58,42 @@ Stages Setup::stages() const {
   return even_stages(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
 }
 
-RankContents contents(const Setup& setup, i64 pp_rank) {
+PipelineShape pipeline_shape(const Setup& setup) {
+  return {.schedule = setup.plan.schedule,
+          .pp = setup.plan.pp,
+          .chunks = setup.plan.virtual_stages,
+          .microbatches = setup.microbatches(),
+          .group = setup.plan.microbatch_group};
+}
+
+std::vector<RankContents> stage_contents(const Setup& setup) {
+  std::vector<RankContents> all;
+  i64 first = 0;
+  for (const Stage& stage : setup.stages()) {
+    all.push_back(of_stage(setup.model, stage, first));
+    first += stage.layers;
+  }
+  return all;
+}
+
+std::vector<RankContents> chunk_contents(const Setup& setup, i64 pp_rank) {
   const Stages stages = setup.stages();
   std::vector<i64> first{0};  // index of each stage's first layer
   for (const Stage& stage : stages) first.push_back(first.back() + stage.layers);
+  std::vector<RankContents> chunks;
+  for (const i64 s : stages_of(setup.plan, pp_rank))
+    chunks.push_back(of_stage(setup.model, stages[std::size_t(s)], first[std::size_t(s)]));
+  return chunks;
+}
+
+RankContents contents(const Setup& setup, i64 pp_rank) {
   RankContents on_rank;
-  for (const i64 s : stages_of(setup.plan, pp_rank)) {
-    const Stage& stage = stages[std::size_t(s)];
-    on_rank.layers += stage.layers;
-    on_rank.mtp += stage.mtp;
-    on_rank.embedding = on_rank.embedding || stage.embedding;
-    on_rank.loss = on_rank.loss || stage.loss;
-    i64 begin = 0;
-    for (const LayerRun& run : setup.model.runs) {
-      const i64 from = std::max(begin, first[std::size_t(s)]);
-      const i64 to = std::min(begin + run.count, first[std::size_t(s) + 1]);
-      if (from < to) add_run(on_rank.runs, run.layer, to - from);
-      begin += run.count;
-    }
+  for (const RankContents& chunk : chunk_contents(setup, pp_rank)) {
+    on_rank.layers += chunk.layers;
+    on_rank.mtp += chunk.mtp;
+    on_rank.embedding = on_rank.embedding || chunk.embedding;
+    on_rank.loss = on_rank.loss || chunk.loss;
+    for (const LayerRun& run : chunk.runs) add_run(on_rank.runs, run.layer, run.count);
   }
   return on_rank;
 }

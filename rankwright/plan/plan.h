@@ -92,6 +92,9 @@ struct Setup {
   Stages stages() const;
 };
 
+/// The pipeline of a setup whose microbatches divide its batch.
+PipelineShape pipeline_shape(const Setup& setup);
+
 /// What one pp rank runs: its chunks' layers in order, equal neighbours together, and what stands
 /// at the edges.
 struct RankContents {
@@ -105,6 +108,10 @@ struct RankContents {
   bool embeds() const { return embedding || mtp > 0; }
 };
 RankContents contents(const Setup& setup, i64 pp_rank);
+
+/// The same by chunk of a pp rank, and by stage for all of them.
+std::vector<RankContents> chunk_contents(const Setup& setup, i64 pp_rank);
+std::vector<RankContents> stage_contents(const Setup& setup);
 
 /// Of `count` layers that stand behind `before` others on a pp rank, MTP modules last: how many run
 /// forward a second time under full recompute.

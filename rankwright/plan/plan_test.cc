@@ -123,6 +123,30 @@ TEST(Contents, OfAVHaveBothEdgesOnTheFirstRank) {
   EXPECT_FALSE(contents(setup, 3).embedding || contents(setup, 3).loss);
 }
 
+TEST(PipelineShape, IsThatOfThePlanAndItsMicrobatches) {
+  Plan plan = pipeline(Schedule::interleaved, 2, 4);
+  plan.microbatch_group = 3;
+  EXPECT_EQ(pipeline_shape(dense_setup(plan, 6)),
+            (PipelineShape{Schedule::interleaved, 2, 4, 6, 3}));
+}
+
+RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
+  const Setup setup = sample::random_setup(sample::random_model());
+  const std::vector<RankContents> by_stage = stage_contents(setup);
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(setup.plan, r);
+    const std::vector<RankContents> chunks = chunk_contents(setup, r);
+    RC_ASSERT(chunks.size() == stages.size());
+    i64 layers = 0, mtp = 0;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      RC_ASSERT(chunks[i].runs == by_stage[std::size_t(stages[i])].runs);
+      layers += chunks[i].layers;
+      mtp += chunks[i].mtp;
+    }
+    RC_ASSERT(layers == contents(setup, r).layers && mtp == contents(setup, r).mtp);
+  }
+}
+
 RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
   const Setup setup = sample::random_setup(sample::random_model());
   i64 layers = 0, mtp = 0, embeddings = 0, losses = 0, sparse = 0;

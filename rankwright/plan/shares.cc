@@ -1,6 +1,7 @@
 #include "rankwright/plan/shares.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "rankwright/model/parameters.h"
 
@@ -44,46 +45,30 @@ Split mlp_split(const Model& model, const FeedForward& ffn, i64 width, i64 tp) {
 
 i64 norm_parameters(const Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
-Share embedding_share(const Model& model, i64 tp) {
-  return {.dense = vocabulary_share(model, tp) * model.hidden + model.positions * model.hidden};
-}
-
-Share head_share(const Model& model, i64 tp) {
+Share vocabulary_weight(const Model& model, i64 tp) {
   return {.dense = vocabulary_share(model, tp) * model.hidden};
 }
 
-Share head_bias_share(const Model& model, i64 tp) {
-  return {.dense = model.head_bias ? vocabulary_share(model, tp) : 0};
-}
-
-Share final_norm_share(const Model& model) {
-  return {.dense = norm_parameters(model), .sequence_shared = norm_parameters(model)};
-}
-
-/// An MTP module: a layer like the last, a 2h -> h projection split over tp, three norms.
-Share mtp_share(const Setup& setup) {
+/// What each of a rank's chunks, which run `stages`, holds.
+std::vector<Holding> holdings(const Setup& setup, const std::vector<i64>& stages,
+                              const std::vector<const RankContents*>& chunks) {
+  constexpr i64 kNone = std::numeric_limits<i64>::max();
+  i64 owner = kNone;  // of the embedding
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    if (chunks[i]->embeds()) owner = std::min(owner, stages[i]);
   const Model& model = setup.model;
-  Share share = layer_share(model, model.runs.back().layer, setup.plan);
-  const i64 norms = 3 * norm_parameters(model);
-  share.dense += ceil_div(2 * model.hidden, setup.plan.tp) * model.hidden + norms;
-  share.sequence_shared += norms;
-  return share;
-}
-
-/// The parts of what a rank of `pp_rank` holds: visit(part, how many of them).
-template <class Visit>
-void for_each_part(const Setup& setup, i64 pp_rank, Visit visit) {
-  const Model& model = setup.model;
-  const RankContents on_rank = contents(setup, pp_rank);
-  for (const LayerRun& run : on_rank.runs)
-    visit(layer_share(model, run.layer, setup.plan), run.count);
-  if (on_rank.mtp > 0) visit(mtp_share(setup), on_rank.mtp);
-  if (on_rank.embeds()) visit(embedding_share(model, setup.plan.tp), 1);
-  if (!on_rank.loss) return;
-  visit(final_norm_share(model), 1);
-  visit(head_bias_share(model, setup.plan.tp), 1);
-  // A tied head is the embedding itself where both are on this rank, else a copy of it.
-  if (!model.tied || !on_rank.embeds()) visit(head_share(model, setup.plan.tp), 1);
+  std::vector<Holding> list;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    Holding held{.embedding = stages[i] == owner,
+                 .head_weight = chunks[i]->loss && !(model.tied && owner != kNone)};
+    for (const LayerRun& run : chunks[i]->runs)
+      held.share += run.count * layer_share(model, run.layer, setup.plan);
+    if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * mtp_share(setup);
+    if (held.embedding) held.share += embedding_share(model, setup.plan.tp);
+    if (chunks[i]->loss) held.share += head_share(model, setup.plan.tp, held.head_weight);
+    list.push_back(held);
+  }
+  return list;
 }
 
 }  // namespace
@@ -92,6 +77,7 @@ Share& Share::operator+=(const Share& other) {
   dense += other.dense;
   expert += other.expert;
   sequence_shared += other.sequence_shared;
+  head_norms += other.head_norms;
   return *this;
 }
 
@@ -109,6 +95,7 @@ Share layer_share(const Model& model, const Layer& layer, const Plan& plan) {
   const i64 norms = layer.norms * norm_parameters(model);
   Share share;
   share.sequence_shared = attention.whole + mlp.whole + router + norms;
+  if (layer.attention.qk_norm) share.head_norms = 2 * layer.attention.head_dim;
   share.dense = attention.split + mlp.split + share.sequence_shared;
   if (ffn.sparse()) {
     const Split expert = mlp_split(model, ffn, ffn.expert_width, plan.etp);
@@ -117,21 +104,77 @@ Share layer_share(const Model& model, const Layer& layer, const Plan& plan) {
   return share;
 }
 
+Share embedding_share(const Model& model, i64 tp) {
+  Share share = vocabulary_weight(model, tp);
+  share.dense += model.positions * model.hidden;
+  return share;
+}
+
+Share mtp_share(const Setup& setup) {
+  const Model& model = setup.model;
+  Share share = layer_share(model, model.runs.back().layer, setup.plan);
+  const i64 norms = 3 * norm_parameters(model);
+  share.dense += ceil_div(2 * model.hidden, setup.plan.tp) * model.hidden + norms;
+  share.sequence_shared += norms;
+  return share;
+}
+
+Share head_share(const Model& model, i64 tp, bool own_weight) {
+  Share share{.dense = norm_parameters(model), .sequence_shared = norm_parameters(model)};
+  if (model.head_bias) share.dense += vocabulary_share(model, tp);
+  if (own_weight) share += vocabulary_weight(model, tp);
+  return share;
+}
+
+std::vector<Unit> units(const Setup& setup, const RankContents& contents) {
+  const Model& model = setup.model;
+  const i64 tp = setup.plan.tp;
+  std::vector<Unit> list;
+  if (contents.embeds()) list.push_back({embedding_share(model, tp)});
+  for (const LayerRun& run : contents.runs)
+    list.push_back({layer_share(model, run.layer, setup.plan), run.count});
+  if (contents.mtp > 0) list.push_back({mtp_share(setup), contents.mtp});
+  if (contents.loss) list.push_back({head_share(model, tp, !model.tied || !contents.embeds())});
+  return list;
+}
+
+i64 partial_gradients(const Plan& plan, const Share& share) {
+  if (plan.tp == 1) return 0;
+  return plan.sequence_parallel ? share.sequence_shared : share.head_norms;
+}
+
 Share rank_share(const Setup& setup, i64 pp_rank) {
   Share sum;
-  for_each_part(setup, pp_rank, [&](const Share& part, i64 times) {
-    sum += {times * part.dense, times * part.expert, times * part.sequence_shared};
-  });
+  for (const Unit& unit : units(setup, contents(setup, pp_rank))) sum += unit.count * unit.share;
   return sum;
+}
+
+std::vector<Holding> chunk_holdings(const Setup& setup, i64 pp_rank) {
+  const std::vector<RankContents> contents = chunk_contents(setup, pp_rank);
+  std::vector<const RankContents*> chunks;
+  for (const RankContents& chunk : contents) chunks.push_back(&chunk);
+  return holdings(setup, stages_of(setup.plan, pp_rank), chunks);
+}
+
+std::vector<Holding> stage_holdings(const Setup& setup) {
+  const std::vector<RankContents> by_stage = stage_contents(setup);
+  std::vector<Holding> all(by_stage.size());
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(setup.plan, r);
+    std::vector<const RankContents*> chunks;
+    for (const i64 s : stages) chunks.push_back(&by_stage[std::size_t(s)]);
+    const std::vector<Holding> of_rank = holdings(setup, stages, chunks);
+    for (std::size_t i = 0; i < stages.size(); ++i) all[std::size_t(stages[i])] = of_rank[i];
+  }
+  return all;
 }
 
 i64 largest_unit(const Setup& setup, i64 pp_rank) {
   const bool dense = setup.plan.shards() > 1;
   const bool expert = setup.plan.expert_dp() > 1;
   i64 largest = 0;
-  for_each_part(setup, pp_rank, [&](const Share& part, i64) {
-    largest = std::max(largest, (dense ? part.dense : 0) + (expert ? part.expert : 0));
-  });
+  for (const Unit& unit : units(setup, contents(setup, pp_rank)))
+    largest = std::max(largest, (dense ? unit.share.dense : 0) + (expert ? unit.share.expert : 0));
   return largest;
 }
 

@@ -2,6 +2,8 @@
 // divides the states of each kind over that kind's data ranks. Formulas S1 to S4.
 #pragma once
 
+#include <vector>
+
 #include "rankwright/model/model.h"
 #include "rankwright/plan/plan.h"
 
@@ -10,14 +12,20 @@ namespace rankwright {
 /// Parameters on one rank. `dense` are reduced over dp x cp, `expert` over the expert data ranks.
 /// `sequence_shared` are those among `dense` that every tp rank holds and, under sequence
 /// parallelism, sees only part of the tokens for: norms, biases added after a reduction, the
-/// router.
+/// router. `head_norms` are those among them that see only this rank's heads, sequence parallel or
+/// not: norms on the heads' queries and keys.
 struct Share {
   i64 dense = 0;
   i64 expert = 0;
   i64 sequence_shared = 0;
+  i64 head_norms = 0;
 
   i64 total() const { return dense + expert; }
   Share& operator+=(const Share&);
+  friend Share operator*(i64 times, const Share& share) {
+    return {times * share.dense, times * share.expert, times * share.sequence_shared,
+            times * share.head_norms};
+  }
   friend bool operator==(const Share&, const Share&) = default;
 };
 
@@ -27,12 +35,46 @@ i64 vocabulary_share(const Model& model, i64 tp);
 /// One layer, split over tp (key and value heads repeat where there are fewer than tp), ep and etp.
 Share layer_share(const Model& model, const Layer& layer, const Plan& plan);
 
-/// All that a rank of `pp_rank` holds: its stages' layers, embedding, head, final norm, MTP. A tied
-/// head, and the embedding that MTP reads, are copies where the embedding itself is elsewhere.
+/// Vocabulary rows, and learned positions.
+Share embedding_share(const Model& model, i64 tp);
+
+/// A layer like the last, a 2h -> h projection split over tp, three norms.
+Share mtp_share(const Setup& setup);
+
+/// The final norm, the head's bias, and its weight unless that is the embedding's.
+Share head_share(const Model& model, i64 tp, bool own_weight);
+
+/// What ZeRO-3 wraps and gathers as one: the embedding, a layer, an MTP module, or the head with
+/// the final norm. `count` of them that are alike.
+struct Unit {
+  Share share{};
+  i64 count = 1;
+};
+
+/// The units of a rank or of a stage: embedding first, head last. A tied head, and the embedding
+/// that MTP reads, are copies where the embedding itself is elsewhere.
+std::vector<Unit> units(const Setup& setup, const RankContents& contents);
+
+/// Those of them whose gradients the tp ranks add up, because each has seen but a part.
+i64 partial_gradients(const Plan& plan, const Share& share);
+
+/// All that a rank of `pp_rank` holds: its stages' units.
 Share rank_share(const Setup& setup, i64 pp_rank);
 
-/// What ZeRO-3 gathers of the largest unit of a rank of `pp_rank`, a layer, the embedding or the
-/// head: parameters that one rank holds alone are there already.
+/// What one chunk of a rank holds. What two chunks of a rank read is held once: the embedding by
+/// the earliest stage that reads it, where backward ends and its gradient is complete.
+struct Holding {
+  Share share{};
+  bool embedding = false;    // the embedding is among it
+  bool head_weight = false;  // a weight of the head's own is among it
+};
+
+/// By chunk of a pp rank, which adds up to rank_share; and by stage for all ranks.
+std::vector<Holding> chunk_holdings(const Setup& setup, i64 pp_rank);
+std::vector<Holding> stage_holdings(const Setup& setup);
+
+/// What ZeRO-3 gathers of the largest unit of a rank of `pp_rank`: parameters that one rank holds
+/// alone are there already.
 i64 largest_unit(const Setup& setup, i64 pp_rank);
 
 }  // namespace rankwright

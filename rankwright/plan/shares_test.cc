@@ -147,6 +147,31 @@ RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
                        copies(setup) * m.vocab * m.hidden + positions);
 }
 
+RC_GTEST_PROP(Holdings, AddUpToWhatTheRankHolds, ()) {
+  const Setup setup = sample::random_setup();
+  const std::vector<Holding> by_stage = stage_holdings(setup);
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(setup.plan, r);
+    const std::vector<Holding> chunks = chunk_holdings(setup, r);
+    RC_ASSERT(chunks.size() == stages.size());
+    Share sum;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      RC_ASSERT(chunks[i].share == by_stage[std::size_t(stages[i])].share);
+      sum += chunks[i].share;
+    }
+    RC_ASSERT(sum == rank_share(setup, r));
+  }
+}
+
+TEST(Holdings, OfATiedWeightAreHeldByTheStageThatEmbeds) {
+  // A V of 2 ranks: rank 0 runs stage 0 with the embedding and stage 3 with the head.
+  rankwright::Setup setup = dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
+  setup.model.tied = true;
+  const std::vector<Holding> chunks = chunk_holdings(setup, 0);
+  EXPECT_EQ(chunks[0].share.dense, 2 * 15'206'400 + 32'768'000);
+  EXPECT_EQ(chunks[1].share.dense, 2 * 15'206'400 + 1024);  // the last norm
+}
+
 RC_GTEST_PROP(LayerShare, AddsUpToTheLayerOverTpEpAndEtp, ()) {
   const Model model = sample::random_model();
   const Layer layer = model.runs.front().layer;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rankwright/base/check.h"
+#include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
 namespace rankwright {
@@ -66,14 +67,6 @@ constexpr TrafficKindRow kKinds[] = {
 
 constexpr i64 kLast = std::numeric_limits<i64>::max();
 
-/// MTP modules up to and with `stage`.
-i64 mtp_until(const Stages& stages, i64 stage) {
-  i64 modules = 0;
-  for (i64 s = 0; s <= std::min(stage, i64(stages.size()) - 1); ++s)
-    modules += stages[std::size_t(s)].mtp;
-  return modules;
-}
-
 /// Collects rows for one pp rank; what several formulas need is computed once.
 class Collector {
  public:
@@ -82,7 +75,8 @@ class Collector {
         plan_(setup.plan),
         pp_rank_(pp_rank),
         share_(rank_share(setup, pp_rank)),
-        on_rank_(contents(setup, pp_rank)) {
+        on_rank_(contents(setup, pp_rank)),
+        sizes_(messages(setup)) {
     // An MTP module has a layer like the last one in it.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, setup.model.runs.back().layer});
     i64 before = 0;
@@ -126,14 +120,6 @@ class Collector {
   }
 
   i64 microbatches() const { return setup_.microbatches(); }
-  i64 tokens() const {  // of one microbatch on one rank, before sequence parallelism
-    return plan_.micro_batch * setup_.job.sequence / plan_.cp;
-  }
-  bool sequence_parallel() const { return plan_.sequence_parallel && plan_.tp > 1; }
-  /// `width` numbers for every token of a microbatch, in the activations' format.
-  Bytes activations(i64 width) const {
-    return double(tokens()) * bytes(width, setup_.job.activation_bytes());
-  }
   Bytes gradients(i64 parameters) const { return bytes(parameters, setup_.job.grad_bytes()); }
 
   /// How many layers of `run`, one of on_rank_, run forward a second time.
@@ -149,13 +135,19 @@ class Collector {
   bool holds_vocabulary(const RankContents& on_rank) const;
   i64 holders() const;
   void data();
-  void reduce(i64 parameters, i64 units, GroupKind group, K all_reduce, K scatter, K gather);
+  struct Pieces {  // elements, in how many calls
+    i64 elements = 0;
+    i64 calls = 0;
+  };
+  Pieces pieces(i64 Share::*kind) const;
+  void reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, K gather);
 
   const Setup& setup_;
   const Plan& plan_;
   i64 pp_rank_;
   Share share_;
   RankContents on_rank_;
+  Messages sizes_;
   std::vector<i64> again_{};  // by run: how many of its layers run forward a second time
   std::vector<Traffic> rows_{};
 };
@@ -175,9 +167,9 @@ void Collector::tensor() {
   // The loss stands behind all MTP modules: their outputs pass the head with the model's own.
   const i64 losses = on_rank_.loss ? m * (1 + mtp_until(setup_.stages(), kLast)) : 0;
   const i64 embeddings = m * ((on_rank_.embedding ? 1 : 0) + on_rank_.mtp);
-  const Bytes each = activations(setup_.model.hidden);
+  const Bytes each = sizes_.hidden;
   const GroupKind tp = GroupKind::tp;
-  if (sequence_parallel()) {
+  if (sequence_parallel(plan_)) {
     add(K::tp_all_gather, Op::all_gather, tp, m * (3 * blocks + again), each);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, m * (2 * blocks + again), each);
     // Learned positions are added to whole sequences: the sum is scattered without a collective.
@@ -186,20 +178,15 @@ void Collector::tensor() {
     add(K::tp_embedding_grad, Op::all_gather, tp, embeddings, each);
     add(K::tp_head_gather, Op::all_gather, tp, 2 * losses, each);
     add(K::tp_head_reduce, Op::reduce_scatter, tp, losses, each);
-    add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(share_.sequence_shared));
   } else {
     add(K::tp_all_reduce, Op::all_reduce, tp, m * (2 * blocks + again), each);
     add(K::tp_embedding, Op::all_reduce, tp, embeddings, each);
     add(K::tp_head_reduce, Op::all_reduce, tp, losses, each);
-    // Norms of the heads' queries and keys see only this rank's heads, sequence parallel or not.
-    i64 head_norms = 0;
-    for (const LayerRun& run : on_rank_.runs)
-      head_norms += run.layer.attention.qk_norm ? run.count * 2 * run.layer.attention.head_dim : 0;
-    add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(head_norms));
   }
+  add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(partial_gradients(plan_, share_)));
   predictions();
   // T3: maximum, target logit and sum of exponentials, fp32, one number a token each.
-  add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, bytes(tokens(), 4));
+  add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, sizes_.scores);
 }
 
 // T2: what joins embedding and hidden state before an MTP module's layer, a projection of 2h to h
@@ -209,11 +196,11 @@ void Collector::predictions() {
   const i64 m = microbatches();
   const i64 modules = m * on_rank_.mtp;
   const i64 again = m * recomputed(on_rank_.runs.back());
-  const Bytes each = activations(setup_.model.hidden);
+  const Bytes each = sizes_.hidden;
   const GroupKind tp = GroupKind::tp;
   add(K::tp_all_gather, Op::all_gather, tp, modules + again, each);
   add(K::tp_reduce_scatter, Op::reduce_scatter, tp, modules, each);
-  if (sequence_parallel()) {
+  if (sequence_parallel(plan_)) {
     add(K::tp_all_gather, Op::all_gather, tp, 2 * modules + again, 2 * each);
     add(K::tp_all_gather, Op::all_gather, tp, modules, each);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, modules, 2 * each);
@@ -229,16 +216,11 @@ void Collector::context() {
   const i64 m = microbatches();
   const GroupKind cp = GroupKind::cp;
   for (const LayerRun& run : on_rank_.runs) {
-    const Attention& a = run.layer.attention;
-    const bool latent = a.kind == Attention::Kind::latent;
-    const i64 query = a.query_width() / plan_.tp;
-    const i64 output = a.value_width() / plan_.tp;
-    const i64 key = latent ? query : ceil_div(a.kv_heads, plan_.tp) * a.head_dim;
-    const i64 value = latent ? output : key;
+    const AttentionMessages sizes = messages(setup_, run.layer.attention);
     const i64 again = plan_.recompute == Recompute::selective ? run.count : recomputed(run);
     const i64 forward = m * (run.count + again);
     const i64 backward = m * run.count;
-    const Bytes block = activations(key + value);
+    const Bytes block = sizes.key + sizes.value;
     switch (plan_.cp_comm) {
       case CpComm::p2p:
         add(K::cp_ring, Op::send_recv, cp, (plan_.cp - 1) * (forward + 2 * backward), block);
@@ -248,7 +230,7 @@ void Collector::context() {
         add(K::cp_reduce_scatter, Op::reduce_scatter, cp, backward, plan_.cp * block);
         break;
       case CpComm::a2a: {
-        const Bytes all = activations(query + key + value + output);
+        const Bytes all = sizes.query + block + sizes.output;
         add_total(K::cp_all_to_all, Op::all_to_all, cp, 4 * (forward + backward),
                   (forward + backward) * all);
         break;
@@ -261,12 +243,11 @@ void Collector::context() {
 // itself split, its tokens are gathered and the outputs scattered.
 void Collector::expert() {
   const i64 m = microbatches();
-  const i64 split = sequence_parallel() ? plan_.tp : 1;
   for (const LayerRun& run : on_rank_.runs) {
     const FeedForward& ffn = run.layer.ffn;
     if (!ffn.sparse()) continue;
     const i64 passes = m * (2 * run.count + recomputed(run));
-    const Bytes each = ffn.active * activations(setup_.model.hidden) / split;
+    const Bytes each = expert_message(setup_, ffn);
     add(K::ep_all_to_all, Op::all_to_all, GroupKind::ep, 2 * passes, each);
     add(K::etp_all_gather, Op::all_gather, GroupKind::etp, passes, plan_.etp * each);
     add(K::etp_reduce_scatter, Op::reduce_scatter, GroupKind::etp, passes, plan_.etp * each);
@@ -281,12 +262,13 @@ void Collector::pipeline() {
   const Stages stages = setup_.stages();
   const i64 last = plan_.pp * plan_.virtual_stages - 1;
   const i64 m = microbatches();
-  const Bytes each = activations(setup_.model.hidden) / (sequence_parallel() ? plan_.tp : 1);
   for (const i64 s : stages_of(plan_, pp_rank_)) {
     if (s < last && pp_rank_of_stage(plan_, s + 1) != pp_rank_)
-      add(K::pp_forward, Op::send_recv, GroupKind::pp, m, (1 + mtp_until(stages, s)) * each);
+      add(K::pp_forward, Op::send_recv, GroupKind::pp, m,
+          boundary_message(setup_, mtp_until(stages, s)));
     if (s > 0 && pp_rank_of_stage(plan_, s - 1) != pp_rank_)
-      add(K::pp_backward, Op::send_recv, GroupKind::pp, m, (1 + mtp_until(stages, s - 1)) * each);
+      add(K::pp_backward, Op::send_recv, GroupKind::pp, m,
+          boundary_message(setup_, mtp_until(stages, s - 1)));
   }
   if (holds_vocabulary(on_rank_) && holders() > 1)
     add(K::tied_embedding_grad, Op::all_reduce, GroupKind::edges, 1,
@@ -304,49 +286,62 @@ i64 Collector::holders() const {
   return ranks;
 }
 
-// T9 buckets; T11 ZeRO-0 to 3; T12 hybrid sharding; T13 experts over their own data ranks.
+/// What is reduced or gathered in one call. Every chunk has its own: units where ZeRO-3 wraps
+/// them, else buckets (T9).
+Collector::Pieces Collector::pieces(i64 Share::*kind) const {
+  Pieces all;
+  const auto add = [&](i64 elements, i64 calls) {
+    all.elements += elements;
+    all.calls += calls;
+  };
+  if (plan_.zero >= 3) {
+    for (const RankContents& chunk : chunk_contents(setup_, pp_rank_))
+      for (const Unit& unit : units(setup_, chunk))
+        if (unit.share.*kind > 0) add(unit.count * unit.share.*kind, unit.count);
+  } else {
+    for (const Holding& chunk : chunk_holdings(setup_, pp_rank_))
+      add(chunk.share.*kind, ceil_div(chunk.share.*kind, bucket_elements(plan_)));
+  }
+  return all;
+}
+
+// T11 ZeRO-0 to 3; T12 hybrid sharding; T13 experts over their own data ranks.
 void Collector::data() {
-  const i64 units =
-      on_rank_.layers + on_rank_.mtp + (on_rank_.embeds() ? 1 : 0) + (on_rank_.loss ? 1 : 0);
   const bool hybrid = plan_.zero >= 1 && plan_.shards() < plan_.data_ranks();
-  reduce(share_.dense, units, hybrid ? GroupKind::shard : GroupKind::dp_cp, K::dp_all_reduce,
+  const Pieces dense = pieces(&Share::dense);
+  reduce(dense, hybrid ? GroupKind::shard : GroupKind::dp_cp, K::dp_all_reduce,
          K::dp_reduce_scatter, K::dp_all_gather);
   if (hybrid) {
     const i64 times = plan_.zero >= 2 ? microbatches() : 1;
-    const i64 calls = plan_.zero >= 3 ? units : ceil_div(share_.dense, bucket_elements(plan_));
-    add_total(K::replica_all_reduce, Op::all_reduce, GroupKind::replicate, times * calls,
-              times * gradients(share_.dense) / plan_.shards());
+    add_total(K::replica_all_reduce, Op::all_reduce, GroupKind::replicate, times * dense.calls,
+              times * gradients(dense.elements) / plan_.shards());
   }
-  i64 sparse = 0;
-  for (const LayerRun& run : on_rank_.runs) sparse += run.layer.ffn.sparse() ? run.count : 0;
-  if (share_.expert > 0)
-    reduce(share_.expert, sparse, GroupKind::edp, K::expert_dp_all_reduce,
-           K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
+  reduce(pieces(&Share::expert), GroupKind::edp, K::expert_dp_all_reduce,
+         K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
 }
 
-void Collector::reduce(i64 parameters, i64 units, GroupKind group, K all_reduce, K scatter,
-                       K gather) {
-  const Bytes grads = gradients(parameters);
-  const Bytes weights = bytes(parameters, setup_.job.param_bytes());
-  const i64 buckets = ceil_div(parameters, bucket_elements(plan_));
+void Collector::reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, K gather) {
+  const Bytes grads = gradients(pieces.elements);
+  const Bytes weights = bytes(pieces.elements, setup_.job.param_bytes());
+  const i64 calls = pieces.calls;
   const i64 m = microbatches();
   switch (plan_.zero) {
     case 0:
-      add_total(all_reduce, Op::all_reduce, group, buckets, grads);
+      add_total(all_reduce, Op::all_reduce, group, calls, grads);
       break;
     case 1:
-      add_total(scatter, Op::reduce_scatter, group, buckets, grads);
-      add_total(gather, Op::all_gather, group, buckets, weights);
+      add_total(scatter, Op::reduce_scatter, group, calls, grads);
+      add_total(gather, Op::all_gather, group, calls, weights);
       break;
     case 2:
       // Only a shard of the gradients is kept, so every microbatch is reduced.
-      add_total(scatter, Op::reduce_scatter, group, m * buckets, m * grads);
-      add_total(gather, Op::all_gather, group, buckets, weights);
+      add_total(scatter, Op::reduce_scatter, group, m * calls, m * grads);
+      add_total(gather, Op::all_gather, group, calls, weights);
       break;
     default:
       // Gathered for forward, dropped, gathered again for backward.
-      add_total(gather, Op::all_gather, group, 2 * m * units, 2 * m * weights);
-      add_total(scatter, Op::reduce_scatter, group, m * units, m * grads);
+      add_total(gather, Op::all_gather, group, 2 * m * calls, 2 * m * weights);
+      add_total(scatter, Op::reduce_scatter, group, m * calls, m * grads);
   }
 }
 

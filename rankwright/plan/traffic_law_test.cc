@@ -210,25 +210,50 @@ class Framework {
     if (to == rank_) issue(K::pp_backward, Op::send_recv, G::pp, bytes);
   }
 
-  /// The parts that ZeRO-3 wraps.
-  std::vector<Share> units() const {
+  static bool embeds(const Stage& stage) { return stage.embedding || stage.mtp > 0; }
+  i64 rows() const { return (s_.model.vocab + p_.tp - 1) / p_.tp; }
+  Share embedding() const { return {.dense = (rows() + s_.model.positions) * s_.model.hidden}; }
+
+  /// The parts of stage s without the vocabulary: layers, MTP modules, what else the head has.
+  std::vector<Share> inner(i64 s) const {
     const Model& m = s_.model;
-    const RankContents on_rank = contents(s_, rank_);
-    const bool embeds = on_rank.embedding || on_rank.mtp > 0;
+    const Stages stages = s_.stages();
+    const Stage& stage = stages[std::size_t(s)];
     const i64 norm = m.hidden * (m.norm_bias ? 2 : 1);
-    const i64 rows = (m.vocab + p_.tp - 1) / p_.tp;
+    i64 first = 0;
+    for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
     std::vector<Share> list;
-    for (const LayerRun& run : on_rank.runs)
-      for (i64 i = 0; i < run.count; ++i) list.push_back(layer_share(m, run.layer, p_));
-    for (i64 i = 0; i < on_rank.mtp; ++i) {
+    for (i64 i = first; i < first + stage.layers; ++i)
+      list.push_back(layer_share(m, m.layer(i), p_));
+    for (i64 i = 0; i < stage.mtp; ++i) {
       list.push_back(layer_share(m, m.runs.back().layer, p_));
       list.back().dense += 2 * m.hidden * m.hidden / p_.tp + 3 * norm;
     }
-    if (embeds) list.push_back({.dense = (rows + m.positions) * m.hidden});
-    if (on_rank.loss)
-      list.push_back(
-          {.dense = norm + (m.tied && embeds ? 0 : rows * m.hidden) + (m.head_bias ? rows : 0)});
+    if (stage.loss) list.push_back({.dense = norm + (m.head_bias ? rows() : 0)});
     return list;
+  }
+  /// The parts of stage s that ZeRO-3 wraps. It gathers in every stage what that stage reads.
+  std::vector<Share> units(i64 s) const {
+    const Stages stages = s_.stages();
+    const Stage& stage = stages[std::size_t(s)];
+    std::vector<Share> list = inner(s);
+    if (stage.loss && !(s_.model.tied && embeds(stage)))
+      list.back().dense += rows() * s_.model.hidden;
+    if (embeds(stage)) list.push_back(embedding());
+    return list;
+  }
+  /// What stage s holds where no earlier stage of its rank does.
+  Share held(i64 s) const {
+    const Stages stages = s_.stages();
+    i64 owner = -1;  // of the embedding
+    for (i64 t = i64(stages.size()) - 1; t >= 0; --t)
+      if (pp_rank_of_stage(p_, t) == rank_ && embeds(stages[std::size_t(t)])) owner = t;
+    Share sum;
+    for (const Share& part : inner(s)) sum += part;
+    if (s == owner) sum += embedding();
+    if (stages[std::size_t(s)].loss && !(s_.model.tied && owner >= 0))
+      sum.dense += rows() * s_.model.hidden;
+    return sum;
   }
   std::vector<double> buckets(i64 parameters) const {
     const i64 most = std::max<i64>(40'000'000, 1'000'000 * p_.dp * p_.cp);
@@ -239,12 +264,15 @@ class Framework {
   }
   /// Dense or expert pieces of what is reduced or gathered in one call.
   std::vector<double> pieces(bool expert) const {
-    const Share all = rank_share(s_, rank_);
-    if (p_.zero < 3) return buckets(expert ? all.expert : all.dense);
+    const auto of = [&](const Share& share) { return expert ? share.expert : share.dense; };
     std::vector<double> list;
-    for (const Share& unit : units()) {
-      if (!expert) list.push_back(double(unit.dense));
-      if (expert && unit.expert > 0) list.push_back(double(unit.expert));
+    for (i64 s = 0; s < i64(s_.stages().size()); ++s) {
+      if (pp_rank_of_stage(p_, s) != rank_) continue;
+      if (p_.zero < 3)
+        for (const double bucket : buckets(of(held(s)))) list.push_back(bucket);
+      else
+        for (const Share& unit : units(s))
+          if (of(unit) > 0) list.push_back(double(of(unit)));
     }
     return list;
   }

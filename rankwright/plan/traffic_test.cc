@@ -318,6 +318,30 @@ TEST(DpTraffic, OfZero3GathersEveryUnitTwiceAMicrobatch) {
   expect(find(setup, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
 }
 
+TEST(DpTraffic, OfChunksHasBucketsOfItsOwnForEach) {
+  // 4 layers a rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
+  // make 1 bucket, with the embedding or the head (32,768,000) 2.
+  rankwright::Setup setup =
+      dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = Schedule::interleaved});
+  EXPECT_EQ(find(setup, 0, K::dp_all_reduce).calls, 2 + 1);
+  EXPECT_EQ(find(setup, 1, K::dp_all_reduce).calls, 1 + 2);
+  // chunks of 1 layer: 1 each, and 2 with the head
+  setup = dense_setup({.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = Schedule::interleaved});
+  EXPECT_EQ(find(setup, 1, K::dp_all_reduce).calls, 1 + 1 + 1 + 2);
+}
+
+TEST(DpTraffic, OfZero3GathersTheTiedWeightInEveryChunkThatReadsIt) {
+  // Rank 0 of a V holds the embedding and the head: one weight, read by both of its chunks.
+  rankwright::Setup setup =
+      dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::zb_v});
+  setup.model.tied = true;
+  const double held = 4 * 15'206'400.0 + 32'768'000 + 1024;
+  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).total.value, 2 * held);
+  setup.plan.zero = 3;
+  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).total.value, 4 * 2 * (held + 32'768'000));
+  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).calls, 4 * 6);
+}
+
 TEST(DpTraffic, OfHybridShardsReducesAShardAcrossReplicas) {
   rankwright::Setup setup = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
   EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).group, GroupKind::shard);

@@ -8,9 +8,6 @@
 
 namespace rankwright {
 
-/// The pipeline of a setup without misfits.
-PipelineShape pipeline_shape(const Setup& setup);
-
 /// The cells of every pp rank. The shape has no fault.
 Sequences cells(const PipelineShape& shape);
 

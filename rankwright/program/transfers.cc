@@ -24,12 +24,13 @@ class Placer {
   }
 
   Program run() {
+    for (std::size_t r = 0; r < cells_.size(); ++r) steps(r);
     while (left_ > 0) {
       bool moved = false;
       for (std::size_t r = 0; r < cells_.size(); ++r) {
-        moved = steps(r) || moved;
         if (next_[r] == cells_[r].size() || !ready(r)) continue;
         emit(r);
+        steps(r);
         moved = true;
       }
       // Every rank waits for another: the order of cells has a cycle. Its first member receives
@@ -66,13 +67,13 @@ class Placer {
     return ready(cells_[r][i]);
   }
 
-  /// A role's own steps wait for nobody here.
-  bool steps(std::size_t r) {
+  /// A role's own steps wait for nobody here: they stand right behind the cell before them and what
+  /// it sends, ahead of receives that other ranks bring about later.
+  void steps(std::size_t r) {
     const std::size_t first = next_[r];
     while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind() == ActionKind::step)
       roles_[r].push_back(cells_[r][next_[r]++]);
     left_ -= i64(next_[r] - first);
-    return next_[r] > first;
   }
 
   void emit(std::size_t r) {

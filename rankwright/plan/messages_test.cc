@@ -1,0 +1,78 @@
+#include "rankwright/plan/messages.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+using sample::dense_layer;
+using sample::dense_setup;
+using sample::sparse_layer;
+
+TEST(Messages, AreTheTokensOfACpRankInTheActivationsFormat) {
+  // 2 sequences x 2048 tokens / cp 4 = 1024 tokens, 1024 wide
+  rankwright::Setup setup = dense_setup({.cp = 4, .micro_batch = 2});
+  EXPECT_EQ(messages(setup).hidden, bytes(1024 * 1024, 2));
+  EXPECT_EQ(messages(setup).kept, messages(setup).hidden);
+  EXPECT_EQ(messages(setup).scores, bytes(1024, 4));
+  setup.job.param_dtype = Dtype::fp8;  // activations stay at 16 bits
+  EXPECT_EQ(messages(setup).hidden, bytes(1024 * 1024, 2));
+}
+
+TEST(Messages, AreKeptInPartsUnderSequenceParallelism) {
+  rankwright::Setup setup = dense_setup({.tp = 4, .sequence_parallel = true});
+  EXPECT_EQ(messages(setup).hidden, bytes(2048 * 1024, 2));
+  EXPECT_EQ(messages(setup).kept, bytes(512 * 1024, 2));
+  setup.plan.tp = 1;  // nothing to cut
+  EXPECT_FALSE(sequence_parallel(setup.plan));
+  EXPECT_EQ(messages(setup).kept, messages(setup).hidden);
+}
+
+TEST(AttentionMessages, AreTheHeadsOfATpRank) {
+  // 16 heads of 64 over tp 8: 2 heads, 128 wide; 4 key-value heads: one each, 64 wide
+  const AttentionMessages sizes = messages(dense_setup({.tp = 8}), dense_layer().attention);
+  EXPECT_EQ(sizes.query, bytes(2048 * 128, 2));
+  EXPECT_EQ(sizes.key, bytes(2048 * 64, 2));
+  EXPECT_EQ(sizes.value, sizes.key);
+  EXPECT_EQ(sizes.output, sizes.query);
+}
+
+TEST(AttentionMessages, OfLatentAttentionAreUnfolded) {
+  // Every head has keys of its own, 16 + 8 wide, and values of 12: 4 heads over tp 2.
+  const Attention latent{.kind = Attention::Kind::latent,
+                         .heads = 4,
+                         .kv_rank = 40,
+                         .nope_dim = 16,
+                         .rope_dim = 8,
+                         .value_dim = 12};
+  const AttentionMessages sizes = messages(dense_setup({.tp = 2}), latent);
+  EXPECT_EQ(sizes.query, bytes(2048 * 48, 2));
+  EXPECT_EQ(sizes.key, sizes.query);
+  EXPECT_EQ(sizes.value, bytes(2048 * 24, 2));
+  EXPECT_EQ(sizes.output, sizes.value);
+}
+
+TEST(ExpertMessage, IsACopyForEveryExpertThatATokenVisits) {
+  const rankwright::Setup setup = dense_setup({.tp = 2, .sequence_parallel = true});
+  EXPECT_EQ(expert_message(setup, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
+}
+
+TEST(BoundaryMessage, CarriesTheOutputsOfMtp) {
+  const rankwright::Setup setup = dense_setup({.pp = 2});
+  EXPECT_EQ(boundary_message(setup, 0), bytes(2048 * 1024, 2));
+  EXPECT_EQ(boundary_message(setup, 2), 3 * bytes(2048 * 1024, 2));
+}
+
+TEST(MtpUntil, CountsTheStageItself) {
+  const Stages stages = *parse_layout("Et|m|mL");
+  EXPECT_EQ(mtp_until(stages, 0), 0);
+  EXPECT_EQ(mtp_until(stages, 1), 1);
+  EXPECT_EQ(mtp_until(stages, 2), 2);
+  EXPECT_EQ(mtp_until(stages, 100), 2);
+  EXPECT_EQ(mtp_until({}, 0), 0);
+}
+
+}  // namespace
+}  // namespace rankwright

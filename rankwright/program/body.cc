@@ -1,0 +1,218 @@
+#include "rankwright/program/body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/program/passes.h"
+
+namespace rankwright {
+namespace {
+
+/// A stage as it runs, first piece first, and what ZeRO does around the pieces.
+struct StagePieces {
+  std::vector<Piece> pieces{};
+  std::vector<Share> held{};  // by piece: gradients that are complete behind its backward
+  // By piece: units that it is the first, or the last, to read.
+  std::vector<std::vector<Share>> first{};
+  std::vector<std::vector<Share>> last{};
+
+  void add(Piece piece, const Share& share, const Share& unit) {
+    pieces.push_back(piece);
+    held.push_back(share);
+    first.push_back({unit});
+    last.push_back({unit});
+  }
+};
+
+/// What a stage is told about its place.
+struct Place {
+  i64 first_layer = 0;  // of the model
+  i64 first_mtp = 0;
+  i64 layers_before = 0;  // on its pp rank: recompute counts there
+  i64 mtp_before = 0;     // the same, behind all layers of the rank
+};
+
+void add_vocabulary(const Setup& setup, const RankContents& on_stage, const Holding& held,
+                    StagePieces& stage) {
+  if (!on_stage.embeds()) return;
+  const Share unit = embedding_share(setup.model, setup.plan.tp);
+  std::size_t first = stage.pieces.size(), last = 0;
+  for (std::size_t i = 0; i < stage.pieces.size(); ++i) {
+    const Piece::Kind kind = stage.pieces[i].kind;
+    const bool reads = kind == Piece::Kind::embedding || kind == Piece::Kind::mtp ||
+                       (kind == Piece::Kind::heads && setup.model.tied);
+    if (!reads) continue;
+    first = std::min(first, i);
+    last = i;
+  }
+  stage.first[first].push_back(unit);
+  stage.last[last].push_back(unit);
+  if (held.embedding) stage.held[first] += unit;
+}
+
+StagePieces stage_pieces(const Setup& setup, const RankContents& on_stage, const Holding& held,
+                         const Place& place) {
+  const Model& model = setup.model;
+  StagePieces stage;
+  if (on_stage.embedding) stage.add({.kind = Piece::Kind::embedding}, {}, {});
+  i64 nth = 0;
+  for (const LayerRun& run : on_stage.runs) {
+    const Share unit = layer_share(model, run.layer, setup.plan);
+    for (i64 i = 0; i < run.count; ++i, ++nth)
+      stage.add({.kind = Piece::Kind::layer,
+                 .layer = place.first_layer + nth,
+                 .shape = &run.layer,
+                 .again = run_again(setup.plan, place.layers_before + nth, 1) > 0},
+                unit, unit);
+  }
+  for (i64 i = 0; i < on_stage.mtp; ++i) {
+    const Share unit = mtp_share(setup);
+    stage.add({.kind = Piece::Kind::mtp,
+               .layer = model.layers() + place.first_mtp + i,
+               .shape = &model.runs.back().layer,
+               .again = run_again(setup.plan, place.mtp_before + i, 1) > 0},
+              unit, unit);
+  }
+  if (on_stage.loss)
+    stage.add({.kind = Piece::Kind::heads}, head_share(model, setup.plan.tp, held.head_weight),
+              head_share(model, setup.plan.tp, !(model.tied && on_stage.embeds())));
+  add_vocabulary(setup, on_stage, held, stage);
+  return stage;
+}
+
+/// Gradients that wait until they fill a bucket (ZeRO-2).
+class Filling {
+ public:
+  explicit Filling(const Setup& setup) : bucket_(bucket_elements(setup.plan)) {}
+
+  void add(const Share& gradients, Calls& calls) {
+    waiting_ += gradients;
+    for (; waiting_.dense >= bucket_; waiting_.dense -= bucket_) calls.reduce({.dense = bucket_});
+    for (; waiting_.expert >= bucket_; waiting_.expert -= bucket_)
+      calls.reduce({.expert = bucket_});
+  }
+  void rest(Calls& calls) {
+    calls.reduce(waiting_);
+    waiting_ = {};
+  }
+
+ private:
+  i64 bucket_;
+  Share waiting_{};
+};
+
+/// Writes the bodies of one stage after another.
+class Bodies {
+ public:
+  explicit Bodies(const Setup& setup) : setup_(setup), passes_(setup) {}
+
+  std::array<Body, 4> of(const StagePieces& stage) {
+    return {forward(stage), backward(stage, {}), backward(stage, {.weight = false}),
+            backward(stage, {.input = false})};
+  }
+
+ private:
+  Body forward(const StagePieces& stage) {
+    const std::size_t n = stage.pieces.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      prefetch(stage.first[i], i == 0, i + 1 < n ? &stage.first[i + 1] : nullptr);
+      passes_.forward(stage.pieces[i]);
+    }
+    return passes_.calls().take();
+  }
+
+  Body backward(const StagePieces& stage, Gradients g) {
+    const std::size_t n = stage.pieces.size();
+    Filling filling(setup_);
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t i = n - 1 - k;
+      // The weight's gradient needs no weight.
+      if (g.input) prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
+      passes_.backward(stage.pieces[i], g);
+      if (!g.weight) continue;
+      if (setup_.plan.zero == 2) filling.add(stage.held[i], passes_.calls());
+      if (setup_.plan.zero == 3)
+        for (const Share& unit : stage.first[i]) passes_.calls().reduce(unit);
+    }
+    if (g.weight && setup_.plan.zero == 2) filling.rest(passes_.calls());
+    return passes_.calls().take();
+  }
+
+  /// ZeRO-3: what the next piece reads is gathered while this one runs; where that is not hidden,
+  /// and for the piece that opens a cell, right before it is read.
+  void prefetch(const std::vector<Share>& here, bool opens, const std::vector<Share>* next) {
+    if (setup_.plan.zero < 3) return;
+    const bool hidden = setup_.plan.overlap.param_gather;
+    if (!hidden || opens)
+      for (const Share& unit : here) passes_.calls().gather(unit, false);
+    if (hidden && next != nullptr)
+      for (const Share& unit : *next) passes_.calls().gather(unit, true);
+  }
+
+  const Setup& setup_;
+  Passes passes_;
+};
+
+/// By stage.
+std::vector<Place> places(const Setup& setup, const std::vector<RankContents>& stages) {
+  std::vector<Place> all(stages.size());
+  i64 layers = 0, mtp = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    all[s].first_layer = layers;
+    all[s].first_mtp = mtp;
+    layers += stages[s].layers;
+    mtp += stages[s].mtp;
+  }
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const std::vector<i64> on_rank = stages_of(setup.plan, r);
+    i64 before = 0;
+    for (const i64 s : on_rank) {
+      all[std::size_t(s)].layers_before = before;
+      before += stages[std::size_t(s)].layers;
+    }
+    for (const i64 s : on_rank) {
+      all[std::size_t(s)].mtp_before = before;
+      before += stages[std::size_t(s)].mtp;
+    }
+  }
+  return all;
+}
+
+constexpr std::string_view kParts[] = {"",        "embedding",  "attention", "mlp",      "router",
+                                       "experts", "projection", "head",      "optimizer"};
+static_assert(std::size(kParts) == std::size_t(Part::optimizer) + 1);
+
+}  // namespace
+
+std::vector<std::array<Body, 4>> bodies(const Setup& setup) {
+  const std::vector<RankContents> stages = stage_contents(setup);
+  const std::vector<Holding> holdings = stage_holdings(setup);
+  const std::vector<Place> placed = places(setup, stages);
+  Bodies write(setup);
+  std::vector<std::array<Body, 4>> all;
+  for (std::size_t s = 0; s < stages.size(); ++s)
+    all.push_back(write.of(stage_pieces(setup, stages[s], holdings[s], placed[s])));
+  return all;
+}
+
+Bytes transfer_bytes(const Setup& setup, i64 boundary) {
+  // An even split has its MTP modules on the last stage, behind all boundaries.
+  return boundary_message(setup, mtp_until(setup.plan.stages, boundary));
+}
+
+std::string show(const Step& step) {
+  std::string text;
+  if (step.computes()) {
+    if (step.layer >= 0) text = fmt::format("layer {} ", step.layer);
+    text += kParts[std::size_t(step.part)];
+  } else {
+    text = fmt::format("{} {}", row(step.kind).label, show(step.bytes));
+  }
+  if (step.again) text += " again";
+  if (step.beside) text += " beside";
+  return text;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,61 @@
+#include "rankwright/program/calls.h"
+
+#include <utility>
+
+namespace rankwright {
+
+using K = TrafficKind;
+using G = GroupKind;
+
+Calls::Calls(const Setup& setup) : setup_(setup) {
+  const MeshPair meshes = setup.plan.meshes();
+  for (std::size_t i = 0; i < kGroupKinds; ++i)
+    sizes_[i] = group_shape(meshes, GroupKind(i), setup.plan.shards()).size();
+}
+
+void Calls::compute(Part part) { body_.push_back({.part = part, .layer = layer, .again = again}); }
+
+void Calls::call(K kind, Op op, G group, Bytes bytes, bool beside) {
+  if (sizes_[std::size_t(group)] == 1) return;
+  body_.push_back({.layer = layer,
+                   .again = again,
+                   .kind = kind,
+                   .op = op,
+                   .group = group,
+                   .bytes = bytes,
+                   .beside = beside});
+}
+
+GroupKind Calls::data_group() const {
+  return setup_.plan.zero >= 1 && setup_.plan.shards() < setup_.plan.data_ranks() ? G::shard
+                                                                                  : G::dp_cp;
+}
+
+void Calls::reduce(const Share& parameters) {
+  const Plan& plan = setup_.plan;
+  const Bytes dense = bytes(parameters.dense, setup_.job.grad_bytes());
+  const Bytes expert = bytes(parameters.expert, setup_.job.grad_bytes());
+  const bool beside = plan.overlap.grad_reduce;
+  const bool scatter = plan.zero >= 1;
+  const Op op = scatter ? Op::reduce_scatter : Op::all_reduce;
+  if (parameters.dense > 0) {
+    call(scatter ? K::dp_reduce_scatter : K::dp_all_reduce, op, data_group(), dense, beside);
+    if (data_group() == G::shard)
+      call(K::replica_all_reduce, Op::all_reduce, G::replicate, dense / plan.shards(), beside);
+  }
+  if (parameters.expert > 0)
+    call(scatter ? K::expert_dp_reduce_scatter : K::expert_dp_all_reduce, op, G::edp, expert,
+         beside);
+}
+
+void Calls::gather(const Share& parameters, bool beside) {
+  const i64 each = setup_.job.param_bytes();
+  if (parameters.dense > 0)
+    call(K::dp_all_gather, Op::all_gather, data_group(), bytes(parameters.dense, each), beside);
+  if (parameters.expert > 0)
+    call(K::expert_dp_all_gather, Op::all_gather, G::edp, bytes(parameters.expert, each), beside);
+}
+
+Body Calls::take() { return std::exchange(body_, {}); }
+
+}  // namespace rankwright

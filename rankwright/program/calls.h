@@ -1,0 +1,48 @@
+// Calls: writes the steps of a body one after another, computation and collectives. It knows which
+// group and how many bytes a call has, and leaves out what a group of one does not send. In which
+// order they come is body.h and steps.h.
+#pragma once
+
+#include <array>
+
+#include "rankwright/plan/shares.h"
+#include "rankwright/program/program.h"
+
+namespace rankwright {
+
+class Calls {
+ public:
+  explicit Calls(const Setup& setup);
+
+  void compute(Part part);
+  void call(TrafficKind kind, Op op, GroupKind group, Bytes bytes, bool beside = false);
+
+  /// Over the data ranks, dense and expert parameters apart: gradients are reduced, over hybrid
+  /// shards and then their replicas; parameters are gathered. T11 to T13.
+  void reduce(const Share& parameters);
+  void gather(const Share& parameters, bool beside);
+
+  Body take();
+
+  // Of the steps that follow.
+  i64 layer = -1;
+  bool again = false;
+
+ private:
+  GroupKind data_group() const;
+
+  const Setup& setup_;
+  std::array<i64, kGroupKinds> sizes_{};
+  Body body_{};
+};
+
+/// `parameters` in pieces of one bucket, the last of each kind smaller: visit(piece).
+template <class Visit>
+void for_each_bucket(const Share& parameters, i64 bucket, Visit visit) {
+  for (i64 left = parameters.dense; left > 0; left -= bucket)
+    visit(Share{.dense = left < bucket ? left : bucket});
+  for (i64 left = parameters.expert; left > 0; left -= bucket)
+    visit(Share{.expert = left < bucket ? left : bucket});
+}
+
+}  // namespace rankwright

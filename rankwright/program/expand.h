@@ -1,0 +1,20 @@
+// Expansion: from a plan to the Program that every rank runs, cells, transfers, bodies and steps
+// together. Its totals are Traffic's rows, call for call and byte for byte. No times: play.h.
+#pragma once
+
+#include "rankwright/base/units.h"
+#include "rankwright/program/program.h"
+
+namespace rankwright {
+
+/// A bound on the memory that an expansion takes: actions follow microbatches and stages, bodies
+/// follow layers, steps follow parameters.
+Bytes expansion_bytes(const Setup& setup);
+
+/// Larger expansions are refused: 4 GiB.
+inline constexpr Bytes kMaxExpansion{4.0 * 1024 * 1024 * 1024};
+
+/// The setup has no misfit, its pipeline_shape no fault, and expansion_bytes is within bounds.
+Program expand(const Setup& setup);
+
+}  // namespace rankwright

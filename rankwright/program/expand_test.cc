@@ -1,0 +1,216 @@
+// Where the steps of a role stand among its cells, and the law: what a Program adds up to is what
+// Traffic counts.
+#include "rankwright/program/expand.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "rankwright/import/file.h"
+#include "rankwright/program/body.h"
+#include "rankwright/program/cells.h"
+#include "rankwright/program/proof.h"
+#include "tests/sample.h"
+#include "tests/setups.h"
+
+namespace rankwright {
+namespace {
+
+using sample::dense_layer;
+using sample::model_of;
+
+/// "0F0 0SEND_F0 ... [DP all-reduce 80 MB beside] ...".
+std::string line(const Program& program, std::size_t pp_rank) {
+  std::string text;
+  for (const Action& a : program.roles[pp_rank]) {
+    text += text.empty() ? "" : " ";
+    text += a.kind() == ActionKind::step ? "[" + show(program.steps[pp_rank][a.microbatch]) + "]"
+                                         : show(a);
+  }
+  return text;
+}
+
+/// Four layers, 15.2 million parameters each; dp 4 reduces them.
+Setup four_layers(Plan plan, i64 microbatches) {
+  plan.dp = 4;
+  return sample::setup_of(model_of({{4, dense_layer()}}), plan, microbatches);
+}
+
+TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
+  const rankwright::Setup setup =
+      four_layers({.pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::looped_bfs}, 2);
+  const Program program = expand(setup);
+  EXPECT_EQ(line(program, 1),
+            "[FSDP/ZeRO all-gather 30.4 MB beside] [FSDP/ZeRO all-gather 80 MB beside] "
+            "[FSDP/ZeRO all-gather 16 MB beside] "
+            "1RECV_F0 1F0 1SEND_F0 1RECV_F1 1F1 1SEND_F1 3RECV_F0 3F0 3RECV_F1 3F1 "
+            "3B0 3SEND_B0 1RECV_B0 3B1 3SEND_B1 "
+            "[DP reduce-scatter 80 MB beside] [DP reduce-scatter 16 MB beside] 1RECV_B1 "
+            "1B0 1SEND_B0 1B1 1SEND_B1 [DP reduce-scatter 30.4 MB beside] "
+            "[gradient norm 4 B] [optimizer]");
+}
+
+TEST(Expand, OfOneRankIsItsMicrobatchesAndTheOptimizer) {
+  rankwright::Setup setup = four_layers({}, 2);
+  setup.plan.overlap.grad_reduce = false;
+  // 4 x 15,206,400 + 2 x 32,768,000 + 1024 = 126,362,624: three buckets of 40 million and 6,362,624
+  EXPECT_EQ(line(expand(setup), 0),
+            "0F0 0B0 0F1 0B1 [DP all-reduce 80 MB] [DP all-reduce 80 MB] [DP all-reduce 80 MB] "
+            "[DP all-reduce 12.7 MB] [optimizer]");
+}
+
+struct Sum {
+  i64 calls = 0;
+  Bytes total{};
+};
+using Account = std::map<std::tuple<TrafficKind, Op, GroupKind>, Sum>;
+
+void count(Account& account, const Body& body, i64 times) {
+  for (const Step& step : body) {
+    if (step.computes()) continue;
+    Sum& sum = account[{step.kind, step.op, step.group}];
+    sum.calls += times;
+    sum.total += times * step.bytes;
+  }
+}
+
+/// What one pp rank sends, action by action.
+Account account_of(const Setup& setup, const Program& program, std::size_t pp_rank) {
+  Account account;
+  std::map<std::pair<i64, ActionKind>, i64> cells;
+  for (const Action& a : program.roles[pp_rank]) {
+    if (is_cell(a.kind())) ++cells[{a.stage, a.kind()}];
+    if (a.kind() == ActionKind::step) count(account, {program.steps[pp_rank][a.microbatch]}, 1);
+    if (!is_send(a.kind())) continue;
+    const bool forward = is_activation(a.kind());
+    const Step send{.kind = forward ? TrafficKind::pp_forward : TrafficKind::pp_backward,
+                    .op = Op::send_recv,
+                    .group = GroupKind::pp,
+                    .bytes = transfer_bytes(setup, boundary(a))};
+    count(account, {send}, 1);
+  }
+  for (const auto& [cell, times] : cells)
+    count(account, program.bodies[std::size_t(cell.first)][std::size_t(cell.second)], times);
+  return account;
+}
+
+/// What differs between the Program and Traffic; nothing, if the law holds.
+std::string difference(const Setup& setup) {
+  const Program program = expand(setup);
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    Account account = account_of(setup, program, std::size_t(r));
+    const std::string where = " on pp rank " + std::to_string(r);
+    for (const Traffic& t : traffic(setup, r)) {
+      const auto found = account.find({t.kind, t.op, t.group});
+      const std::string what = std::string(row(t.kind).label) + where;
+      if (found == account.end()) return what + ": not in the program";
+      const Sum sum = found->second;
+      if (sum.calls != t.calls)
+        return what + ": calls " + std::to_string(sum.calls) + " for " + std::to_string(t.calls);
+      // A shard of a bucket may be a fraction of a byte; all else is whole.
+      const double off = std::abs(sum.total.value - t.total.value);
+      if (off > (t.kind == TrafficKind::replica_all_reduce ? 1e-9 * t.total.value : 0))
+        return what + ": bytes " + std::to_string(sum.total.value) + " for " +
+               std::to_string(t.total.value);
+      account.erase(found);
+    }
+    for (const auto& [key, sum] : account)
+      return std::string(row(std::get<0>(key)).label) + where + ": not in the traffic";
+  }
+  return "";
+}
+
+/// With a pipeline that its schedule takes.
+Setup random_pipeline(const Model& model) {
+  Setup setup = sample::random_setup(model);
+  setup.plan.overlap = {sample::coin(), sample::coin(), sample::coin()};
+  const ScheduleRow& schedule = row(setup.plan.schedule);
+  const i64 rounds = setup.microbatches() + schedule.rounds * setup.plan.pp;
+  setup.job.global_batch =
+      round_up(rounds, schedule.multiple) * setup.plan.micro_batch * setup.plan.dp;
+  // Every stage of a mirrored pipeline stands on two ranks.
+  RC_PRE(schedule.order != StageOrder::mirror);
+  RC_PRE(!shape_fault(pipeline_shape(setup)));
+  return setup;
+}
+
+RC_GTEST_PROP(Expand, AddsUpToTheTraffic, ()) {
+  const Setup setup = random_pipeline(sample::random_model());
+  RC_ASSERT(difference(setup) == "");
+}
+
+RC_GTEST_PROP(Expand, AddsUpToTheTrafficOfKnownModels, ()) {
+  const Setup setup = random_pipeline(sample::random_known_model());
+  RC_ASSERT(difference(setup) == "");
+}
+
+RC_GTEST_PROP(Expand, MakesProgramsThatRunToTheirEnd, ()) {
+  const Program program = expand(random_pipeline(sample::random_model()));
+  RC_ASSERT(prove(program).holds());
+  // Every step stands in its role once.
+  for (std::size_t r = 0; r < program.roles.size(); ++r) {
+    std::vector<i64> seen(program.steps[r].size(), 0);
+    for (const Action& a : program.roles[r])
+      if (a.kind() == ActionKind::step) ++seen[a.microbatch];
+    RC_ASSERT(std::count(seen.begin(), seen.end(), 1) == i64(seen.size()));
+  }
+}
+
+/// What an expansion takes, counted.
+Bytes taken(const Program& program) {
+  std::size_t actions = 0, steps = 0;
+  for (const Sequence& role : program.roles) actions += role.size();
+  for (const Body& body : program.steps) steps += body.size();
+  for (const std::array<Body, 4>& stage : program.bodies)
+    for (const Body& body : stage) steps += body.size();
+  return bytes(actions, sizeof(Action)) + bytes(steps, sizeof(Step));
+}
+
+RC_GTEST_PROP(ExpansionBytes, AreABound, ()) {
+  Setup setup =
+      random_pipeline(sample::coin() ? sample::random_model() : sample::random_known_model());
+  RC_ASSERT(taken(expand(setup)) <= expansion_bytes(setup));
+}
+
+TEST(ExpansionBytes, OfHugePipelinesAreBeyondTheLimit) {
+  rankwright::Setup setup = four_layers({.pp = 2}, 1);
+  EXPECT_LT(expansion_bytes(setup), kMaxExpansion);
+  setup.job.global_batch = i64{1} << 40;
+  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
+  setup = four_layers({}, 1);
+  setup.plan.cp = i64{1} << 40;
+  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
+  setup = four_layers({}, 1);
+  setup.model.runs = {{i64{1} << 40, dense_layer()}};
+  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
+  setup = four_layers({}, 1);
+  setup.model.vocab = i64{1} << 50;
+  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
+  setup = four_layers({}, 1);
+  setup.plan.pp = i64{1} << 40;
+  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
+}
+
+class Example : public testing::TestWithParam<std::string> {};
+
+TEST_P(Example, AddsUpToItsTrafficAndRunsToItsEnd) {
+  const std::string path = RANKWRIGHT_SOURCE_DIR "/examples/" + GetParam();
+  const Result<std::string> text = read_file(path);
+  ASSERT_TRUE(text.has_value());
+  const PlanFile file = read_plan(*text, GetParam(), refuse_file);
+  const rankwright::Setup setup = resolve(file.draft);
+  ASSERT_TRUE(misfits(setup).empty());
+  EXPECT_EQ(difference(setup), "");
+  EXPECT_TRUE(prove(expand(setup)).holds());
+}
+
+INSTANTIATE_TEST_SUITE_P(Expand, Example,
+                         testing::Values("course-64.yaml", "deepseek-v3-2048.yaml",
+                                         "llama-3.1-405b-16384.yaml", "million-five-levels.yaml"));
+
+}  // namespace
+}  // namespace rankwright

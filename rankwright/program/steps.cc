@@ -1,0 +1,116 @@
+#include "rankwright/program/steps.h"
+
+#include <algorithm>
+
+#include "rankwright/program/calls.h"
+
+namespace rankwright {
+namespace {
+
+using K = TrafficKind;
+
+/// Reads the vocabulary's weight, as the embedding or as a tied head.
+bool reads_vocabulary(const Setup& setup, const RankContents& contents) {
+  return contents.embeds() || (setup.model.tied && contents.loss);
+}
+
+class Writer {
+ public:
+  explicit Writer(const Setup& setup)
+      : setup_(setup),
+        plan_(setup.plan),
+        stages_(stage_contents(setup)),
+        holdings_(stage_holdings(setup)),
+        calls_(setup) {
+    for (i64 r = 0; r < plan_.pp; ++r) holders_ += holds_vocabulary(r) ? 1 : 0;
+  }
+
+  RankSteps of(i64 pp_rank) {
+    RankSteps steps;
+    if (gathers() && plan_.overlap.param_gather) gather(pp_rank, true);
+    steps.first = calls_.take();
+    for (const i64 s : stages_of(plan_, pp_rank)) {
+      if (plan_.overlap.grad_reduce) reduce(s);
+      steps.behind.push_back(calls_.take());
+    }
+    last(pp_rank);
+    steps.last = calls_.take();
+    return steps;
+  }
+
+ private:
+  /// ZeRO-1 and 2 update their shards and then need the rest; ZeRO-3 gathers inside the cells.
+  bool gathers() const { return plan_.zero == 1 || plan_.zero == 2; }
+
+  bool holds_vocabulary(i64 pp_rank) const {
+    const std::vector<i64> on_rank = stages_of(plan_, pp_rank);
+    return std::any_of(on_rank.begin(), on_rank.end(),
+                       [&](i64 s) { return reads_vocabulary(setup_, stages_[std::size_t(s)]); });
+  }
+
+  /// ZeRO-2 and 3 reduce inside the cells, every microbatch.
+  void reduce(i64 stage) {
+    if (plan_.zero >= 2) return;
+    for_each_bucket(holdings_[std::size_t(stage)].share, bucket_elements(plan_),
+                    [&](const Share& bucket) { calls_.reduce(bucket); });
+  }
+
+  void gather(i64 pp_rank, bool beside) {
+    for (const i64 s : stages_of(plan_, pp_rank))
+      for_each_bucket(holdings_[std::size_t(s)].share, bucket_elements(plan_),
+                      [&](const Share& bucket) { calls_.gather(bucket, beside); });
+  }
+
+  /// In the order of Megatron-LM's finalize_model_grads and of its optimizer.
+  void last(i64 pp_rank) {
+    const std::vector<i64> on_rank = stages_of(plan_, pp_rank);
+    if (!plan_.overlap.grad_reduce)
+      for (const i64 s : on_rank) reduce(s);
+
+    Share held;
+    for (const i64 s : on_rank) held += holdings_[std::size_t(s)].share;
+    sum(K::tp_norm_grads, GroupKind::tp, partial_gradients(plan_, held));
+    if (holders_ > 1 && holds_vocabulary(pp_rank))
+      sum(K::tied_embedding_grad, GroupKind::edges,
+          vocabulary_share(setup_.model, plan_.tp) * setup_.model.hidden);
+
+    const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
+    calls_.call(K::gradient_norm, Op::all_reduce, all, bytes(1, 4));
+    calls_.compute(Part::optimizer);
+    if (gathers() && !plan_.overlap.param_gather) gather(pp_rank, false);
+  }
+
+  void sum(K kind, GroupKind group, i64 gradients) {
+    if (gradients > 0)
+      calls_.call(kind, Op::all_reduce, group, bytes(gradients, setup_.job.grad_bytes()));
+  }
+
+  const Setup& setup_;
+  const Plan& plan_;
+  std::vector<RankContents> stages_;
+  std::vector<Holding> holdings_;
+  Calls calls_;
+  i64 holders_ = 0;
+};
+
+}  // namespace
+
+std::vector<RankSteps> rank_steps(const Setup& setup) {
+  Writer write(setup);
+  std::vector<RankSteps> all;
+  for (i64 r = 0; r < setup.plan.pp; ++r) all.push_back(write.of(r));
+  return all;
+}
+
+std::vector<Body> steps(const Setup& setup) {
+  std::vector<Body> all;
+  for (const RankSteps& rank : rank_steps(setup)) {
+    Body line = rank.first;
+    for (const Body& behind : rank.behind) line.insert(line.end(), behind.begin(), behind.end());
+    line.insert(line.end(), rank.last.begin(), rank.last.end());
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
+}  // namespace rankwright

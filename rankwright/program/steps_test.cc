@@ -1,0 +1,127 @@
+// Worked examples: the steps of a role as words. A layer has 15,206,400 parameters, embedding and
+// head 32,768,000 each, in bf16: 30.4 MB and 65.5 MB.
+#include "rankwright/program/steps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/program/body.h"
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+using sample::dense_layer;
+using sample::model_of;
+using sample::setup_of;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> words(const Body& body) {
+  std::vector<std::string> list;
+  for (const Step& step : body) list.push_back(show(step));
+  return list;
+}
+
+TEST(RankSteps, OfOneRankAreTheOptimizer) {
+  const RankSteps steps = rank_steps(setup_of(model_of({{2, dense_layer()}}), {}, 1))[0];
+  EXPECT_THAT(steps.first, IsEmpty());
+  EXPECT_THAT(steps.behind, ElementsAre(IsEmpty()));
+  EXPECT_THAT(words(steps.last), ElementsAre("optimizer"));
+}
+
+/// Four layers on two ranks of two chunks: E t | t | t | t L.
+Setup interleaved(int zero, bool hidden) {
+  Setup setup = setup_of(
+      model_of({{4, dense_layer()}}),
+      {.dp = 4, .pp = 2, .zero = zero, .virtual_stages = 2, .schedule = Schedule::interleaved}, 2);
+  setup.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
+  return setup;
+}
+
+TEST(RankSteps, ReduceGradientsBehindTheirChunk) {
+  const RankSteps first = rank_steps(interleaved(0, true))[0];
+  // 15,206,400 + 32,768,000: a bucket of 40 million, 80 MB, and 15.9 MB; the other chunk is a layer
+  EXPECT_THAT(words(first.behind[0]),
+              ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
+  EXPECT_THAT(words(first.behind[1]), ElementsAre("DP all-reduce 30.4 MB beside"));
+  EXPECT_THAT(words(first.last), ElementsAre("gradient norm 4 B", "optimizer"));
+}
+
+TEST(RankSteps, ReduceGradientsAtTheEndWhereNothingIsHidden) {
+  const RankSteps first = rank_steps(interleaved(0, false))[0];
+  EXPECT_THAT(first.behind, ElementsAre(IsEmpty(), IsEmpty()));
+  EXPECT_THAT(words(first.last),
+              ElementsAre("DP all-reduce 80 MB", "DP all-reduce 15.9 MB", "DP all-reduce 30.4 MB",
+                          "gradient norm 4 B", "optimizer"));
+}
+
+TEST(RankSteps, OfZero1GatherParametersBeforeTheFirstCellOrBehindTheOptimizer) {
+  const std::string gather = "FSDP/ZeRO all-gather ";
+  const RankSteps hidden = rank_steps(interleaved(1, true))[0];
+  EXPECT_THAT(words(hidden.first), ElementsAre(gather + "80 MB beside", gather + "15.9 MB beside",
+                                               gather + "30.4 MB beside"));
+  EXPECT_THAT(words(hidden.behind[1]), ElementsAre("DP reduce-scatter 30.4 MB beside"));
+  EXPECT_THAT(words(hidden.last), ElementsAre("gradient norm 4 B", "optimizer"));
+  const RankSteps shown = rank_steps(interleaved(1, false))[0];
+  EXPECT_THAT(shown.first, IsEmpty());
+  EXPECT_THAT(words(shown.last),
+              ElementsAre("DP reduce-scatter 80 MB", "DP reduce-scatter 15.9 MB",
+                          "DP reduce-scatter 30.4 MB", "gradient norm 4 B", "optimizer",
+                          gather + "80 MB", gather + "15.9 MB", gather + "30.4 MB"));
+}
+
+TEST(RankSteps, OfZero2GatherAndOfZero3DoNeither) {
+  const RankSteps two = rank_steps(interleaved(2, true))[0];
+  EXPECT_EQ(two.first.size(), 3u);
+  EXPECT_THAT(two.behind, ElementsAre(IsEmpty(), IsEmpty()));  // every microbatch, in its cells
+  const RankSteps three = rank_steps(interleaved(3, true))[0];
+  EXPECT_THAT(three.first, IsEmpty());
+  EXPECT_THAT(three.behind, ElementsAre(IsEmpty(), IsEmpty()));
+  EXPECT_THAT(words(three.last), ElementsAre("gradient norm 4 B", "optimizer"));
+}
+
+TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
+  rankwright::Setup setup = setup_of(model_of({{3, dense_layer()}}),
+                                     {.tp = 2, .dp = 2, .pp = 3, .sequence_parallel = true}, 3);
+  setup.model.tied = true;
+  setup.plan.overlap.grad_reduce = false;
+  const std::vector<RankSteps> all = rank_steps(setup);
+  // A layer's matmuls 15,204,352 / 2 and its two norms of 1024, 16,000 rows of the vocabulary:
+  // 7,604,224 + 16,384,000 parameters. The norms are 2048 x 2 bytes.
+  EXPECT_THAT(words(all[0].last),
+              ElementsAre("DP all-reduce 48 MB", "TP norm gradients 4.1 kB",
+                          "tied embedding grad 32.8 MB", "gradient norm 4 B", "optimizer"));
+  EXPECT_THAT(words(all[1].last), ElementsAre("DP all-reduce 15.2 MB", "TP norm gradients 4.1 kB",
+                                              "gradient norm 4 B", "optimizer"));
+  // with the last norm, and the head's copy of the weight
+  EXPECT_THAT(words(all[2].last),
+              ElementsAre("DP all-reduce 48 MB", "TP norm gradients 6.14 kB",
+                          "tied embedding grad 32.8 MB", "gradient norm 4 B", "optimizer"));
+}
+
+TEST(RankSteps, OfExpertsRunOverTheirOwnDataRanks) {
+  const rankwright::Setup setup =
+      setup_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
+  // 2 of 8 experts of 3 x 1024 x 512, 2 bytes each: 6.29 MB
+  EXPECT_EQ(words(rank_steps(setup)[0].behind[0]).back(), "expert DP all-reduce 6.29 MB beside");
+}
+
+RC_GTEST_PROP(Steps, AreThoseOfTheRankInOneLine, ()) {
+  const Setup setup = sample::random_setup();
+  const std::vector<RankSteps> ranks = rank_steps(setup);
+  const std::vector<Body> lines = steps(setup);
+  RC_ASSERT(ranks.size() == std::size_t(setup.plan.pp) && lines.size() == ranks.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    std::size_t sum = ranks[r].first.size() + ranks[r].last.size();
+    for (const Body& behind : ranks[r].behind) sum += behind.size();
+    RC_ASSERT(ranks[r].behind.size() == stages_of(setup.plan, i64(r)).size());
+    RC_ASSERT(lines[r].size() == sum);
+    RC_ASSERT(std::count_if(lines[r].begin(), lines[r].end(),
+                            [](const Step& s) { return s.part == Part::optimizer; }) == 1);
+  }
+}
+
+}  // namespace
+}  // namespace rankwright
