@@ -112,7 +112,11 @@ inline Stages random_stages(const Model& model, i64 stages) {
   return split;
 }
 
-inline Plan random_plan(const Model& model) {
+inline Schedule random_schedule() {
+  return schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))].schedule;
+}
+
+inline Plan random_plan(const Model& model, Schedule which) {
   Plan plan{.tp = one_of({1, 2, 4}),
             .cp = one_of({1, 2}),
             .dp = one_of({1, 2, 4}),
@@ -124,9 +128,9 @@ inline Plan random_plan(const Model& model) {
   plan.sequence_parallel = coin();
   plan.cp_comm = CpComm(one_of({0, 1, 2}));
   plan.micro_batch = one_of({1, 2, 3});
-  const ScheduleRow& schedule =
-      *rc::gen::elementOf(std::vector<ScheduleRow>(schedules().begin(), schedules().end()));
-  plan.schedule = schedule.schedule;
+  const ScheduleRow& schedule = row(which);
+  plan.schedule = which;
+  if (plan.pp > 1) plan.pp = round_up(plan.pp, schedule.multiple);
   plan.virtual_stages = std::min(schedule.min_chunks + one_of({0, 1}), schedule.max_chunks);
   if (plan.pp == 1) plan.virtual_stages = 1;
   if (coin()) plan.stages = random_stages(model, plan.pp * plan.virtual_stages);
@@ -135,17 +139,29 @@ inline Plan random_plan(const Model& model) {
   return plan;
 }
 
+/// As many microbatches as the plan's schedule takes, and not many more.
+inline i64 random_microbatches(const Plan& plan) {
+  const ScheduleRow& schedule = row(plan.schedule);
+  if (plan.pp == 1 || schedule.rounds == 0) return one_of({1, 2, 3, 5});
+  return schedule.rounds * plan.pp + schedule.multiple * one_of({0, 1, 2});
+}
+
 /// A setup that has no misfit.
-inline Setup random_setup(const Model& model) {
-  Setup setup = setup_of(model, random_plan(model), one_of({1, 2, 3, 5}));
-  for (int tries = 0; first_misfit(setup) && tries < 100; ++tries)
-    setup = setup_of(model, random_plan(model), one_of({1, 2, 3, 5}));
+inline Setup random_setup(const Model& model, Schedule schedule) {
+  const auto draw = [&] {
+    const Plan plan = random_plan(model, schedule);
+    return setup_of(model, plan, random_microbatches(plan));
+  };
+  Setup setup = draw();
+  for (int tries = 0; first_misfit(setup) && tries < 100; ++tries) setup = draw();
   setup.job.sequence = one_of({64, 128, 192});
   setup.job.param_dtype = Dtype(one_of({0, 1, 3}));
   setup.job.grad_dtype = Dtype(one_of({0, 1}));
   RC_PRE(!first_misfit(setup));
   return setup;
 }
+
+inline Setup random_setup(const Model& model) { return random_setup(model, random_schedule()); }
 
 inline Setup random_setup() { return random_setup(coin() ? random_model() : random_known_model()); }
 

@@ -19,6 +19,8 @@ Seconds& bucket(Outlook& look, GroupKind kind) {
       return look.expert;
     case GroupKind::pp:
       return look.pipeline;
+    case GroupKind::mirror:
+      return look.mirror;
     default:
       return look.data;
   }
@@ -59,9 +61,10 @@ Outlook outlook(const Setup& setup, const std::vector<PricedTraffic>& rows) {
 }
 
 std::vector<Outlook::Part> Outlook::parts() const {
-  std::vector<Part> all{{"tensor parallelism", tensor},  {"context parallelism", context},
-                        {"expert parallelism", expert},  {"pipeline sends", pipeline},
-                        {"the pipeline bubble", bubble}, {"data parallelism", data_shown}};
+  std::vector<Part> all{{"tensor parallelism", tensor},    {"context parallelism", context},
+                        {"expert parallelism", expert},    {"pipeline sends", pipeline},
+                        {"the pipeline bubble", bubble},   {"data parallelism", data_shown},
+                        {"DualPipe's second copy", mirror}};
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const Part& part) { return part.time <= Seconds{}; }),
             all.end());
@@ -71,7 +74,7 @@ std::vector<Outlook::Part> Outlook::parts() const {
 }
 
 Seconds Outlook::step() const {
-  return compute + tensor + context + expert + pipeline + bubble + data_shown;
+  return compute + tensor + context + expert + pipeline + bubble + mirror + data_shown;
 }
 
 }  // namespace rankwright

@@ -21,6 +21,7 @@ struct Outlook {
   Seconds expert{};
   Seconds pipeline{};  // sends and receives
   Seconds bubble{};
+  Seconds mirror{};      // DualPipe: gradients between the two ranks of a stage, behind all else
   Seconds data{};        // gradients and ZeRO, all of it
   Seconds data_shown{};  // what backward (or forward and backward, for gathers) does not hide
 

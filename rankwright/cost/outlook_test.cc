@@ -60,6 +60,24 @@ TEST(Outlook, AddsUpTrafficByAxis) {
   EXPECT_EQ(look.data, 192.0_s);
 }
 
+TEST(Outlook, ShowsTheMirrorInFull) {
+  const rankwright::Setup setup = setup_of({});
+  const Outlook look = outlook(setup, {row_of(GroupKind::mirror, 5.0_s)});
+  EXPECT_EQ(look.mirror, 5.0_s);
+  EXPECT_EQ(look.data, 0.0_s);
+  EXPECT_DOUBLE_EQ(look.step().value, look.compute.value + 5);
+}
+
+TEST(Outlook, ComputesAsMuchInAMirrorAsInALine) {
+  // Inner ranks compute the same; the head is on two ranks, for half of the 8 microbatches each.
+  rankwright::Setup line = setup_of({.pp = 4}), mirror = line;
+  line.job.global_batch = mirror.job.global_batch = 8;
+  mirror.plan.schedule = Schedule::dualpipe;
+  const double head = 2 * 32'768'000.0;  // forward, a token
+  EXPECT_NEAR(outlook(line, {}).compute.value - outlook(mirror, {}).compute.value,
+              8 * 2048 * 3 * head / 2, 1e-3);
+}
+
 TEST(Outlook, HidesGradientsBehindTheLastBackward) {
   rankwright::Setup setup = setup_of({.dp = 2});
   const Seconds compute = outlook(setup, {}).compute;

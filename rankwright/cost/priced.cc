@@ -21,12 +21,26 @@ Bytes wire_bytes(Op op, Bytes size, i64 ranks) {
   return {};
 }
 
+namespace {
+
+/// Every member of a pp group has a mirror: of those in one domain as many pairs cross its link as
+/// there are mirrors outside for.
+void count_pairs(Span& group) {
+  for (std::size_t k = 0; k < kMaxLevels; ++k) {
+    const i64 below = k == 0 ? 1 : group.inside[k - 1];
+    group.sharers[k] *= std::max<i64>(1, std::min(below, group.size - below));
+  }
+}
+
+}  // namespace
+
 Span span_of(const Setup& setup, GroupKind kind) {
   const Plan& plan = setup.plan;
   Span lies = span(group_shape(plan.meshes(), kind, plan.shards()), setup.world, plan.placement,
                    setup.cluster);
-  if (kind == GroupKind::edges) {
+  if (kind == GroupKind::edges || kind == GroupKind::mirror) {
     // Two of a pp group talk, the farthest apart: together only where the whole group is.
+    if (kind == GroupKind::mirror) count_pairs(lies);
     for (std::size_t k = 0; k < kMaxLevels; ++k) {
       lies.inside[k] = lies.least[k] == lies.size ? std::min<i64>(2, lies.size) : 1;
       lies.least[k] = lies.inside[k];

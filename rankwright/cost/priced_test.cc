@@ -83,6 +83,37 @@ TEST(Priced, PutsEdgesInsideANodeWhereTheirPipelineIs) {
   EXPECT_EQ(find(setup, K::tied_embedding_grad).level, 0);
 }
 
+TEST(Priced, TakesAMirrorForTheTwoThatItIs) {
+  // pp 4 across the nodes: 8 pairs on 8 NICs; of what is moved half is sent, twice
+  rankwright::Setup setup = course();
+  setup.plan.schedule = Schedule::dualpipe;
+  setup.job.global_batch = 16;
+  const PricedTraffic row = find(setup, K::mirror_grad);
+  EXPECT_EQ(row.span.size, 2);
+  EXPECT_EQ(row.level, 1);
+  EXPECT_EQ(row.sharers, 1);
+  EXPECT_DOUBLE_EQ(row.wire.value, row.traffic.total.value);
+}
+
+TEST(Priced, CountsThePairsOfAMirrorOnALink) {
+  // A pipeline of 16 on two nodes of 8, whose link they share: 8 pairs cross it; of a pipeline of
+  // 12 the first node has 8 members, and 4 mirrors are outside.
+  const auto pairs = [](i64 pp) {
+    rankwright::Setup setup = sample::dense_setup({.pp = pp, .schedule = Schedule::dualpipe}, 32);
+    setup.cluster = *find_cluster("dgx-h100 x 2");
+    setup.cluster.levels[1].per = Level::Per::domain;
+    return groups_on_link(setup.cluster, span_of(setup, GroupKind::mirror), 1);
+  };
+  EXPECT_EQ(pairs(16), 8);
+  EXPECT_EQ(pairs(12), 4);
+}
+
+TEST(Priced, PutsAMirrorInsideANodeWhereItsPipelineIs) {
+  rankwright::Setup setup = course();
+  setup.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp"), .schedule = Schedule::dualpipe};
+  EXPECT_EQ(find(setup, K::mirror_grad).level, 0);
+}
+
 RC_GTEST_PROP(Priced, IsTrafficWithNothingLostAndNothingNegative, ()) {
   const Setup setup = sample::random_setup();
   const i64 pp_rank = *rc::gen::inRange<i64>(0, setup.plan.pp);

@@ -60,6 +60,15 @@ TEST(States, OfExpertsAreDividedByTheExpertDataRanks) {
   EXPECT_DOUBLE_EQ(states(setup, 0).optimizer.value, 12 * (dense / 8 + 25'165'824.0 / 2));
 }
 
+TEST(States, OfAMirrorAreOfTwoStages) {
+  // DualPipe: twice the parameters of a stage, two layers, at 16 bytes
+  const rankwright::Setup plain = sample::dense_setup({.pp = 4});
+  const rankwright::Setup mirror =
+      sample::dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
+  EXPECT_DOUBLE_EQ(states(plain, 1).total().value, 16 * 2 * 15'206'400.0);
+  EXPECT_DOUBLE_EQ(states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
+}
+
 TEST(FullestRank, IsAnEdgeOfAPipeline) {
   // both edges hold 32,768,000 more; the last has the norm besides
   const Fullest fullest = fullest_rank(sample::dense_setup({.pp = 4}));

@@ -16,6 +16,9 @@ Flops mtp_flops(const Setup& setup) {
   return projection + forward_flops(model, model.runs.back().layer, setup.job.sequence);
 }
 
+/// Of a stage's work what one rank that holds it does.
+double part(const Setup& setup) { return setup.plan.mirrored() ? 0.5 : 1; }
+
 }  // namespace
 
 std::vector<Flops> work(const Setup& setup) {
@@ -28,7 +31,7 @@ std::vector<Flops> work(const Setup& setup) {
     for (const LayerRun& run : on_rank.runs)
       sum += run.count * forward_flops(setup.model, run.layer, setup.job.sequence);
     if (on_rank.loss) sum += heads * head_forward_flops(setup.model);
-    by_rank.push_back(sum);
+    by_rank.push_back(part(setup) * sum);
   }
   return by_rank;
 }
@@ -44,7 +47,7 @@ std::vector<Flops> work_again(const Setup& setup) {
              forward_flops(setup.model, run.layer, setup.job.sequence);
       before += run.count;
     }
-    by_rank.push_back(sum);
+    by_rank.push_back(part(setup) * sum);
   }
   return by_rank;
 }

@@ -1,5 +1,5 @@
-// How much each pp rank computes: forward FLOPs of one token, output head included. The slowest pp
-// rank sets the pace of all (formula W1).
+// How much each pp rank computes: forward FLOPs of one token of the step, output head included. The
+// slowest pp rank sets the pace of all (formula W1).
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace rankwright {
 
-/// By pp rank. MTP modules are where they stand, their heads with the loss.
+/// By pp rank. MTP modules are where they stand, their heads with the loss. Where two ranks hold a
+/// stage, each runs it for half of the tokens.
 std::vector<Flops> work(const Setup& setup);
 
 /// By pp rank, of the layers that full recompute runs forward a second time: the head is not among

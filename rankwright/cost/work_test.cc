@@ -32,6 +32,15 @@ TEST(Work, OfMtpIsALayerAndAProjectionThereAndAHeadWithTheLoss) {
   EXPECT_DOUBLE_EQ(by_rank[3].value, 2 * kHead);
 }
 
+TEST(Work, OfAMirrorIsHalfOfTwoStages) {
+  // Ranks 0 and 3 have the first and the last stage, each for half of the tokens.
+  const std::vector<Flops> by_rank =
+      work(sample::dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8));
+  EXPECT_DOUBLE_EQ(by_rank[1].value, 2 * kLayer);
+  EXPECT_DOUBLE_EQ(by_rank[0].value, 2 * kLayer + kHead / 2);
+  EXPECT_EQ(by_rank[0], by_rank[3]);
+}
+
 RC_GTEST_PROP(Work, AddsUpToAThirdOfTraining, ()) {
   const Setup setup = sample::random_setup();
   const std::vector<Flops> by_rank = work(setup);
@@ -48,6 +57,14 @@ TEST(WorkAgain, IsOfLayersAndNotOfTheHead) {
   EXPECT_DOUBLE_EQ(work_again(setup)[3].value, kLayer);
   setup.plan.recompute = Recompute::selective;
   EXPECT_EQ(work_again(setup)[3].value, 0);
+}
+
+TEST(WorkAgain, OfAMirrorIsHalfOfTwoStages) {
+  rankwright::Setup setup = sample::dense_setup(
+      {.pp = 4, .schedule = Schedule::dualpipe, .recompute = Recompute::full}, 8);
+  EXPECT_DOUBLE_EQ(work_again(setup)[3].value, 2 * kLayer);
+  setup.plan.recompute_layers = 3;  // of the four that the rank holds
+  EXPECT_DOUBLE_EQ(work_again(setup)[3].value, 3 * kLayer / 2);
 }
 
 RC_GTEST_PROP(WorkAgain, IsNeverMoreThanTheWork, ()) {

@@ -190,9 +190,9 @@ void Resolver::job() {
   const Plan& plan = setup_.plan;
   constexpr i64 kSequence = 4096;
   job.sequence = count_or(draft_.sequence, "job.sequence", kSequence, "");
-  job.global_batch = count_or(draft_.global_batch, "job.global_batch",
-                              default_global_batch(plan).value_or(kMaxCount),
-                              plan.pp == 1 ? "one microbatch" : "8 microbatches a stage");
+  job.global_batch = count_or(
+      draft_.global_batch, "job.global_batch", default_global_batch(plan).value_or(kMaxCount),
+      plan.pp == 1 && plan.virtual_stages == 1 ? "one microbatch" : "8 microbatches a stage");
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
   job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
                              "16 bytes a parameter in all; Megatron-LM keeps fp32");

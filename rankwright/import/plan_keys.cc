@@ -17,7 +17,6 @@ namespace {
 // 16).
 constexpr i64 kMaxDegree = kMaxDevices;
 constexpr i64 kMaxContext = i64{1} << 16;  // cp ranks
-constexpr i64 kMaxBatch = i64{1} << 28;
 constexpr i64 kMaxSequence = i64{1} << 30;
 constexpr i64 kMaxMicroBatch = i64{1} << 20;
 constexpr i64 kMaxChunks = 4096;
@@ -267,7 +266,7 @@ constexpr KeyRow kKeys[] = {
       "Chunks a pp rank: the model is cut into pp x this many stages.",
       "Divides the bubble by it; multiplies the sends and receives."},
      whole<&Draft::virtual_stages, kMaxChunks>},
-    {{"parallelism.microbatch_group", "a whole number from pp_size to the microbatches", "pp_size",
+    {{"parallelism.microbatch_group", "a whole number from pp_size on", "pp_size",
       "Interleaved schedules: microbatches that pass through one chunk before the next chunk.",
       "Larger groups hold more activations and give sends more time."},
      whole<&Draft::microbatch_group, kMaxBatch>},

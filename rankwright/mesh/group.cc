@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, kGroupKinds> kNames{
     "tp", "cp",  "dp",  "dp-cp", "shard", "replicate", "pp",
-    "ep", "etp", "edp", "model", "edges", "world"};
+    "ep", "etp", "edp", "model", "edges", "mirror",    "world"};
 
 /// Behind the extents that `shape` has already: `stride` is no less than what they cover.
 void append(GroupShape& shape, Extent extent) {
@@ -93,6 +93,7 @@ GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size) {
       return halves(dp_cp(meshes.dense), shard_size).replicate;
     case GroupKind::pp:
     case GroupKind::edges:
+    case GroupKind::mirror:
       return along(meshes.dense, {Axis::pp});
     case GroupKind::ep:
       return along(meshes.expert, {Axis::ep});

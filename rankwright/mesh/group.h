@@ -15,8 +15,8 @@ namespace rankwright {
 
 /// Which ranks talk. dp_cp reduces dense gradients; shard and replicate are its two halves under
 /// hybrid sharding (shard inner). etp, ep and edp live on the expert mesh. model = tp x pp. edges
-/// are the first and the last rank of a pp group, which share tied embeddings: described as that
-/// group.
+/// are the first and the last rank of a pp group, which share tied embeddings; mirror are two ranks
+/// of it that hold the same stages, equally far from its ends. Both are described as that group.
 enum class GroupKind : std::uint8_t {
   tp,
   cp,
@@ -30,9 +30,10 @@ enum class GroupKind : std::uint8_t {
   edp,
   model,
   edges,
+  mirror,
   world
 };
-inline constexpr std::size_t kGroupKinds = 13;
+inline constexpr std::size_t kGroupKinds = 14;
 
 std::string_view name(GroupKind);  // "dp-cp"
 

@@ -31,6 +31,9 @@ struct OptimizerRow {
 std::span<const OptimizerRow> optimizers();
 std::string_view name(Optimizer);
 
+/// The largest batch that a file may state.
+inline constexpr i64 kMaxBatch = i64{1} << 28;
+
 struct Job {
   i64 global_batch = 1;  // sequences a step, all ranks together
   i64 sequence = 1;      // tokens a sequence

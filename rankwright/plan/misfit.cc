@@ -117,18 +117,37 @@ Misfit stage_layers(const Setup& s) {
   return {Why::stage_layers, stated, s.model.layers()};
 }
 
-Misfit chunks(const Setup& s) {
-  const ScheduleRow& schedule = row(s.plan.schedule);
-  const i64 v = s.plan.virtual_stages;
-  if (s.plan.pp == 1 && v == 1) return {};  // no pipeline: the schedule means nothing
-  if (v >= schedule.min_chunks && v <= schedule.max_chunks) return {};
-  return {Why::chunks, v, v < schedule.min_chunks ? schedule.min_chunks : schedule.max_chunks};
-}
-
 Misfit batch(const Setup& s) {
   const std::optional<i64> at_once = product({s.plan.micro_batch, s.plan.dp});
   if (at_once && divides(*at_once, s.job.global_batch)) return {};
   return {Why::batch, at_once.value_or(-1), s.job.global_batch};
+}
+
+/// What the schedule asks of the pipeline, one thing at a time: schedule.h has the rules.
+Misfit shape(const Setup& s) {
+  using Fault = ShapeFault::Why;
+  // While microbatches do not divide the batch nobody knows how many there are.
+  const bool counted = !batch(s);
+  const ShapeFault fault = shape_fault({.schedule = s.plan.schedule,
+                                        .pp = s.plan.pp,
+                                        .chunks = s.plan.virtual_stages,
+                                        .microbatches = counted ? s.microbatches() : 0,
+                                        .group = s.plan.microbatch_group});
+  switch (fault.why) {
+    case Fault::none:
+      return {};
+    case Fault::chunks:
+      return {Why::chunks, fault.have, fault.need};
+    case Fault::pp_multiple:
+      return {Why::pp_multiple, fault.have, fault.need};
+    case Fault::microbatch_multiple:
+      return {Why::microbatch_multiple, fault.have, fault.need};
+    case Fault::microbatches:
+      return counted ? Misfit{Why::microbatches, fault.have, fault.need} : Misfit{};
+    case Fault::group:
+      return {Why::group, fault.have, fault.need};
+  }
+  return {};
 }
 
 Misfit sequence_cp(const Setup& s) {
@@ -161,24 +180,14 @@ Misfit shard(const Setup& s) {
   return {Why::shard, s.plan.shard_size, s.plan.data_ranks()};
 }
 
-Misfit group(const Setup& s) {
-  const Plan& p = s.plan;
-  if (p.microbatch_group == 0 || p.virtual_stages == 1 || batch(s)) return {};
-  const i64 m = s.microbatches();
-  const i64 left = m % p.microbatch_group;
-  const bool in_range = p.microbatch_group >= p.pp && p.microbatch_group <= m;
-  if (in_range && (left == 0 || left >= p.pp)) return {};
-  return {Why::group, p.microbatch_group, m};
-}
-
 using Test = Misfit (*)(const Setup&);
 
 /// Without these there are no groups to speak of.
 constexpr Test kMeshTests[] = {degrees, devices, expert_ranks};
 
-constexpr Test kTests[] = {heads,       kv_heads,    no_experts, experts, batch,
-                           stages,      stage_count, chunks,     ffn,     expert_ffn,
-                           sequence_cp, sequence_tp, ulysses,    group,   stage_layers};
+constexpr Test kTests[] = {heads,       kv_heads,    no_experts, experts,     batch,
+                           stages,      stage_count, shape,      ffn,         expert_ffn,
+                           sequence_cp, sequence_tp, ulysses,    stage_layers};
 
 /// These ask for the groups.
 constexpr Test kGroupTests[] = {shard, pipelines_differ, placement};

@@ -239,21 +239,53 @@ TEST(Misfits, ShardsCutTheDataRanks) {
   EXPECT_EQ(only(setup_of({.dp = 12, .zero = 3, .shard_size = 5})), (Misfit{Why::shard, 5, 12}));
 }
 
-TEST(Misfits, GroupsCutTheMicrobatches) {
+/// pp ranks with this schedule and so many microbatches.
+Setup scheduled(Schedule schedule, i64 pp, i64 chunks, i64 microbatches) {
+  Case s = setup_of({.pp = pp, .virtual_stages = chunks, .schedule = schedule});
+  s.job.global_batch = microbatches;
+  return s;
+}
+
+TEST(Misfits, GroupsComeRoundThePipeline) {
   const auto with = [](i64 group, i64 microbatches) {
-    Case s = setup_of({.pp = 3,
-                       .virtual_stages = 2,
-                       .microbatch_group = group,
-                       .schedule = Schedule::interleaved});
-    s.job.global_batch = microbatches;
+    Case s = scheduled(Schedule::interleaved, 3, 2, microbatches);
+    s.plan.microbatch_group = group;
     return s;
   };
-  EXPECT_TRUE(misfits(with(4, 8)).empty());
-  EXPECT_TRUE(misfits(with(4, 7)).empty());                 // 4 and 3, which is pp
-  EXPECT_EQ(only(with(4, 6)), (Misfit{Why::group, 4, 6}));  // 2 left over
-  EXPECT_EQ(only(with(2, 8)), (Misfit{Why::group, 2, 8}));  // smaller than pp
-  EXPECT_EQ(only(with(9, 8)), (Misfit{Why::group, 9, 8}));  // larger than the batch
-  EXPECT_TRUE(misfits(with(0, 7)).empty());                 // nothing stated
+  EXPECT_TRUE(misfits(with(3, 8)).empty());  // 3, 3 and 2: who minds is a framework
+  EXPECT_TRUE(misfits(with(9, 8)).empty());  // larger than the batch: one group
+  EXPECT_TRUE(misfits(with(0, 7)).empty());  // nothing stated
+  EXPECT_TRUE(misfits(with(2, 2)).empty());  // all of them
+  EXPECT_EQ(only(with(2, 8)), (Misfit{Why::group, 2, 3}));
+  Case s = with(2, 8);
+  s.plan.schedule = Schedule::zb_v;  // has no groups
+  EXPECT_TRUE(misfits(s).empty());
+}
+
+TEST(Misfits, DualPipeTakesRanksInPairs) {
+  EXPECT_TRUE(misfits(scheduled(Schedule::dualpipe, 4, 1, 8)).empty());
+  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 3, 1, 8)), (Misfit{Why::pp_multiple, 3, 2}));
+  EXPECT_TRUE(misfits(scheduled(Schedule::dualpipe_v, 3, 2, 6)).empty());  // a V needs no pairs
+  EXPECT_TRUE(misfits(scheduled(Schedule::dualpipe, 1, 1, 1)).empty());    // no pipeline
+}
+
+TEST(Misfits, DualPipeTakesMicrobatchesInPairs) {
+  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 9)), (Misfit{Why::microbatch_multiple, 9, 2}));
+  EXPECT_TRUE(misfits(scheduled(Schedule::dualpipe_v, 4, 2, 9)).empty());
+}
+
+TEST(Misfits, DualPipeNeedsTwoMicrobatchesARank) {
+  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 6)), (Misfit{Why::microbatches, 6, 8}));
+  EXPECT_EQ(only(scheduled(Schedule::dualpipe_v, 4, 2, 7)), (Misfit{Why::microbatches, 7, 8}));
+}
+
+TEST(Misfits, OfMicrobatchesWaitForABatchThatDivides) {
+  Case s = scheduled(Schedule::dualpipe, 4, 1, 7);
+  s.plan.micro_batch = 2;
+  EXPECT_EQ(only(s), (Misfit{Why::batch, 2, 7}));
+  s.plan.pp = s.world = 3;
+  EXPECT_EQ(misfits(s).size(), 2u);  // that 3 is odd needs no batch
+  EXPECT_TRUE(has(s, Why::pp_multiple));
 }
 
 /// n dealt to `hands` one by one leaves everybody with the same.

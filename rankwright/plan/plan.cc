@@ -44,7 +44,8 @@ MeshPair Plan::meshes() const {
 
 std::optional<i64> default_global_batch(const Plan& plan) {
   constexpr i64 kMicrobatchesPerStage = 8;
-  const i64 microbatches = plan.pp == 1 ? 1 : kMicrobatchesPerStage * plan.pp;
+  const bool pipeline = plan.pp > 1 || plan.virtual_stages > 1;
+  const i64 microbatches = pipeline ? kMicrobatchesPerStage * plan.pp : 1;
   return product({plan.dp, plan.micro_batch, microbatches});
 }
 
@@ -104,18 +105,14 @@ i64 run_again(const Plan& plan, i64 before, i64 count) {
   return std::clamp(plan.recompute_layers - before, i64{0}, count);
 }
 
-i64 pp_rank_of_stage(const Plan& plan, i64 stage) {
-  const i64 pass = stage / plan.pp;
-  const i64 offset = stage % plan.pp;
-  const bool back = row(plan.schedule).order == StageOrder::vee && pass % 2 == 1;
-  return back ? plan.pp - 1 - offset : offset;
-}
-
 std::vector<i64> stages_of(const Plan& plan, i64 pp_rank) {
+  const i64 mirrored = plan.pp - 1 - pp_rank;
+  if (plan.mirrored() && pp_rank != mirrored)
+    return {std::min(pp_rank, mirrored), std::max(pp_rank, mirrored)};
   std::vector<i64> stages;
   for (i64 pass = 0; pass < plan.virtual_stages; ++pass) {
     const bool back = row(plan.schedule).order == StageOrder::vee && pass % 2 == 1;
-    stages.push_back(pass * plan.pp + (back ? plan.pp - 1 - pp_rank : pp_rank));
+    stages.push_back(pass * plan.pp + (back ? mirrored : pp_rank));
   }
   return stages;
 }

@@ -60,6 +60,8 @@ struct Plan {
   i64 data_ranks() const { return dp * cp; }  // over which dense gradients are reduced
   i64 shards() const { return shard_size == 0 ? data_ranks() : shard_size; }
   i64 expert_dp() const { return ranks() / (etp * ep * pp); }
+  /// Every stage is held twice, by pp ranks r and pp - 1 - r: DualPipe.
+  bool mirrored() const { return pp > 1 && row(schedule).order == StageOrder::mirror; }
   MeshPair meshes() const;
 
   friend bool operator==(const Plan&, const Plan&) = default;
@@ -88,6 +90,8 @@ struct Setup {
   bool left_open(std::string_view key) const;
 
   i64 microbatches() const { return job.global_batch / (plan.micro_batch * plan.dp); }
+  /// That a pp rank runs through each stage it holds: half of them where another rank holds it too.
+  i64 stage_microbatches() const { return plan.mirrored() ? microbatches() / 2 : microbatches(); }
   /// The stages as stated, or the even split.
   Stages stages() const;
 };
@@ -95,7 +99,7 @@ struct Setup {
 /// The pipeline of a setup whose microbatches divide its batch.
 PipelineShape pipeline_shape(const Setup& setup);
 
-/// What one pp rank runs: its chunks' layers in order, equal neighbours together, and what stands
+/// What one pp rank runs: its stages' layers in order, equal neighbours together, and what stands
 /// at the edges.
 struct RankContents {
   std::vector<LayerRun> runs{};  // without MTP
@@ -117,8 +121,9 @@ std::vector<RankContents> stage_contents(const Setup& setup);
 /// forward a second time under full recompute.
 i64 run_again(const Plan& plan, i64 before, i64 count);
 
-/// The pp rank that runs `stage`, and the stages of a pp rank in the order of its chunks.
-i64 pp_rank_of_stage(const Plan& plan, i64 stage);
+/// The stages that a pp rank holds, ascending, which is the order of its chunks. The two ranks of a
+/// mirrored pair hold the same two, in this same order: what is counted through them (which layers
+/// run again, which gradients share a bucket) comes out alike on both.
 std::vector<i64> stages_of(const Plan& plan, i64 pp_rank);
 
 }  // namespace rankwright

@@ -4,8 +4,10 @@
 #include <rapidcheck/gtest.h>
 
 #include <limits>
+#include <set>
 
 #include "tests/sample.h"
+#include "tests/ways.h"
 
 namespace rankwright {
 namespace {
@@ -41,21 +43,70 @@ TEST(StagesOfARank, GoThereAndBack) {
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 4));
 }
 
+TEST(StagesOfARank, AreTwoInAMirrorAndTheSameOnBothRanks) {
+  const Plan plan = pipeline(Schedule::dualpipe, 4, 1);
+  EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 3));
+  EXPECT_THAT(stages_of(plan, 1), ElementsAre(1, 2));
+  EXPECT_THAT(stages_of(plan, 2), ElementsAre(1, 2));
+  EXPECT_THAT(stages_of(plan, 3), ElementsAre(0, 3));
+  EXPECT_THAT(stages_of(pipeline(Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
+}
+
 TEST(StagesOfARank, AreOneWithoutChunks) {
   EXPECT_THAT(stages_of(pipeline(Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
 }
 
-RC_GTEST_PROP(StagesOfARank, AreTheInverseOfTheRankOfAStage, ()) {
-  const ScheduleRow& s = schedules()[std::size_t(*rc::gen::inRange<i64>(0, 10))];
+/// A pipeline of any schedule, in a shape that it takes.
+Setup random_pipeline() {
+  const ScheduleRow& s = schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))];
+  const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
   const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
-  const Plan plan = pipeline(s.schedule, *rc::gen::inRange<i64>(1, 9), chunks);
-  std::vector<i64> times(std::size_t(plan.pp * chunks), 0);
-  for (i64 r = 0; r < plan.pp; ++r)
-    for (const i64 stage : stages_of(plan, r)) {
-      RC_ASSERT(pp_rank_of_stage(plan, stage) == r);
-      ++times[std::size_t(stage)];
-    }
-  RC_ASSERT(std::all_of(times.begin(), times.end(), [](i64 n) { return n == 1; }));
+  const i64 microbatches = s.rounds * pp + s.multiple * *rc::gen::inRange<i64>(1, 5);
+  return dense_setup(pipeline(s.schedule, pp, chunks), microbatches);
+}
+
+RC_GTEST_PROP(StagesOfARank, AreThoseThatMicrobatchesMeetThere, ()) {
+  const Setup setup = random_pipeline();
+  RC_ASSERT(!shape_fault(pipeline_shape(setup)));
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(setup.plan, r);
+    const std::set<i64> met = ways::held(setup, r);
+    RC_ASSERT(stages == std::vector<i64>(met.begin(), met.end()));
+  }
+}
+
+RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
+  const Setup setup = random_pipeline();
+  const PipelineShape shape = pipeline_shape(setup);
+  for (i64 m = 0; m < shape.microbatches; ++m) {
+    const std::vector<i64> ranks = ways::way(setup, m);
+    for (i64 s = 0; s < shape.stages(); ++s)
+      for (i64 r = 0; r < shape.pp; ++r) {
+        const bool here = ranks[std::size_t(s)] == r;
+        const MicrobatchRun run = microbatches_of(shape, r, s);
+        RC_ASSERT(here == (pp_rank_of(shape, s, m) == r));
+        RC_ASSERT(here == (run.first <= m && m < run.first + run.count));
+      }
+  }
+}
+
+TEST(MicrobatchesOfAStage, AreHalfInAMirror) {
+  const rankwright::Setup setup = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
+  const PipelineShape shape = pipeline_shape(setup);
+  EXPECT_EQ(microbatches_of(shape, 1, 1), (MicrobatchRun{0, 5}));
+  EXPECT_EQ(microbatches_of(shape, 2, 1), (MicrobatchRun{5, 5}));
+  EXPECT_EQ(microbatches_of(shape, 0, 1), MicrobatchRun{});
+  EXPECT_EQ(setup.stage_microbatches(), 5);
+}
+
+TEST(PipelineShape, IsThatOfTheSetup) {
+  rankwright::Setup setup = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
+  setup.plan.microbatch_group = 6;
+  EXPECT_EQ(pipeline_shape(setup), (PipelineShape{.schedule = Schedule::interleaved,
+                                                  .pp = 4,
+                                                  .chunks = 3,
+                                                  .microbatches = 12,
+                                                  .group = 6}));
 }
 
 TEST(DefaultGlobalBatch, IsEightMicrobatchesAStage) {
@@ -65,6 +116,11 @@ TEST(DefaultGlobalBatch, IsEightMicrobatchesAStage) {
 
 TEST(DefaultGlobalBatch, IsOneMicrobatchWithoutAPipeline) {
   EXPECT_EQ(default_global_batch({.dp = 64, .micro_batch = 2}), 128);
+}
+
+TEST(DefaultGlobalBatch, IsEightMicrobatchesForChunksOnOneRankToo) {
+  // DualPipeV still wants 2 of them.
+  EXPECT_EQ(default_global_batch(pipeline(Schedule::dualpipe_v, 1, 2)), 8);
 }
 
 TEST(DefaultGlobalBatch, IsNothingWhereItLeaves64Bits) {
@@ -147,6 +203,21 @@ RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
   }
 }
 
+TEST(Contents, OfAMirrorHaveBothEdgesOnBothOuterRanks) {
+  const rankwright::Setup setup = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
+  for (const i64 r : {0, 3}) EXPECT_TRUE(contents(setup, r).embedding && contents(setup, r).loss);
+  for (const i64 r : {1, 2}) EXPECT_FALSE(contents(setup, r).embedding || contents(setup, r).loss);
+  for (const i64 r : {0, 1, 2, 3}) EXPECT_EQ(contents(setup, r).layers, 4);  // twice 8 / 4
+}
+
+TEST(StageContents, AreOfOneStageAlone) {
+  const rankwright::Setup setup = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const std::vector<RankContents> stages = stage_contents(setup);
+  EXPECT_TRUE(stages[0].embedding && !stages[0].loss);
+  EXPECT_TRUE(stages[7].loss && !stages[7].embedding);
+  EXPECT_EQ(stages[7].layers, 1);
+}
+
 RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
   const Setup setup = sample::random_setup(sample::random_model());
   i64 layers = 0, mtp = 0, embeddings = 0, losses = 0, sparse = 0;
@@ -163,9 +234,12 @@ RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
     embeddings += on_rank.embedding ? 1 : 0;
     losses += on_rank.loss ? 1 : 0;
   }
-  for (i64 i = 0; i < setup.model.layers(); ++i) sparse -= setup.model.layer(i).ffn.sparse();
-  RC_ASSERT(layers == setup.model.layers() && mtp == setup.model.mtp_layers && sparse == 0);
-  RC_ASSERT(embeddings == 1 && losses == 1);
+  const i64 times = setup.plan.mirrored() ? 2 : 1;
+  for (i64 i = 0; i < setup.model.layers(); ++i)
+    sparse -= setup.model.layer(i).ffn.sparse() ? times : 0;
+  RC_ASSERT(layers == times * setup.model.layers() && sparse == 0);
+  RC_ASSERT(mtp == times * setup.model.mtp_layers);
+  RC_ASSERT(embeddings == times && losses == times);
 }
 
 TEST(RunAgain, TakesTheFirstLayersOfARank) {

@@ -101,4 +101,14 @@ i64 pp_rank_of(const PipelineShape& shape, i64 stage, i64 microbatch) {
   return offset;
 }
 
+MicrobatchRun microbatches_of(const PipelineShape& shape, i64 pp_rank, i64 stage) {
+  const i64 m = shape.microbatches;
+  const bool halves = row(shape.schedule).order == StageOrder::mirror && shape.pp > 1;
+  if (!halves)
+    return pp_rank_of(shape, stage, 0) == pp_rank ? MicrobatchRun{0, m} : MicrobatchRun{};
+  if (pp_rank_of(shape, stage, 0) == pp_rank) return {0, m / 2};
+  return pp_rank_of(shape, stage, m - 1) == pp_rank ? MicrobatchRun{m / 2, m - m / 2}
+                                                    : MicrobatchRun{};
+}
+
 }  // namespace rankwright

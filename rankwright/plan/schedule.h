@@ -79,4 +79,16 @@ ShapeFault shape_fault(const PipelineShape& shape);
 /// The pp rank that runs `stage` for `microbatch`.
 i64 pp_rank_of(const PipelineShape& shape, i64 stage, i64 microbatch);
 
+/// Microbatches in a row.
+struct MicrobatchRun {
+  i64 first = 0;
+  i64 count = 0;
+
+  friend bool operator==(const MicrobatchRun&, const MicrobatchRun&) = default;
+};
+
+/// Those that `pp_rank` runs through `stage`: all or none, and where every stage is held twice one
+/// half. The shape has no fault.
+MicrobatchRun microbatches_of(const PipelineShape& shape, i64 pp_rank, i64 stage);
+
 }  // namespace rankwright

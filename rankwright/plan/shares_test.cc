@@ -109,6 +109,22 @@ TEST(RankShare, HoldsATiedWeightOnceOnARankAndTwiceInAPipeline) {
             parameters(two.model).total() + 32000 * 1024);
 }
 
+TEST(RankShare, OfAMirrorIsTwoStages) {
+  // DualPipe on 4 ranks: rank 0 has stages 0 and 3, rank 2 stages 1 and 2, of two layers each.
+  const rankwright::Setup setup = dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
+  const i64 layers = 4 * layer_share(kDense, dense_layer(), setup.plan).dense;
+  EXPECT_EQ(rank_share(setup, 0).dense, layers + 2 * 32000 * 1024 + 1024);
+  EXPECT_EQ(rank_share(setup, 2).dense, layers);
+  EXPECT_EQ(rank_share(setup, 0), rank_share(setup, 3));
+}
+
+TEST(RankShare, OfAMirrorHoldsATiedWeightOnce) {
+  rankwright::Setup tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
+  tied.model.tied = true;
+  EXPECT_EQ(rank_share(tied, 0).dense, parameters(tied.model).total());
+  EXPECT_EQ(rank_share(tied, 1).dense, parameters(tied.model).total());
+}
+
 TEST(RankShare, OfATiedHeadKeepsItsBias) {
   rankwright::Setup setup = dense_setup({});
   setup.model.tied = setup.model.head_bias = true;
@@ -124,6 +140,9 @@ TEST(RankShare, OfMtpHasACopyOfTheEmbedding) {
             mtp_parameters(setup.model).total() + 32000 * 1024);
 }
 
+/// On how many pp ranks every parameter is.
+i64 times(const Setup& setup) { return setup.plan.mirrored() ? 2 : 1; }
+
 /// Copies of the vocabulary matrix that the pipeline holds besides those the model counts.
 i64 copies(const Setup& setup) {
   i64 held = 0;
@@ -133,7 +152,7 @@ i64 copies(const Setup& setup) {
     held += embeds ? 1 : 0;
     held += on_rank.loss && !(setup.model.tied && embeds) ? 1 : 0;
   }
-  return held - (setup.model.tied ? 1 : 2);
+  return held - times(setup) * (setup.model.tied ? 1 : 2);
 }
 
 RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
@@ -143,8 +162,8 @@ RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
   for (i64 r = 0; r < setup.plan.pp; ++r) sum += rank_share(setup, r).total();
   const Model& m = setup.model;
   const i64 positions = m.mtp_layers > 0 && !contents(setup, 0).mtp ? m.positions * m.hidden : 0;
-  RC_ASSERT(sum == parameters(m).total() + mtp_parameters(m).total() +
-                       copies(setup) * m.vocab * m.hidden + positions);
+  RC_ASSERT(sum == times(setup) * (parameters(m).total() + mtp_parameters(m).total() + positions) +
+                       copies(setup) * m.vocab * m.hidden);
 }
 
 RC_GTEST_PROP(Holdings, AddUpToWhatTheRankHolds, ()) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "rankwright/base/check.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
@@ -11,59 +10,6 @@ namespace rankwright {
 namespace {
 
 using K = TrafficKind;
-
-constexpr TrafficKindRow kKinds[] = {
-    {K::tp_all_gather, "TP all-gather", "per layer", true, true,
-     "inside every layer: a slow link stalls every matmul"},
-    {K::tp_reduce_scatter, "TP reduce-scatter", "per layer", true, true,
-     "inside every layer: a slow link stalls every matmul"},
-    {K::tp_all_reduce, "TP all-reduce", "per layer", true, true,
-     "inside every layer: a slow link stalls every matmul"},
-    {K::tp_embedding, "TP embedding", "per microbatch", true, true, "first stage only"},
-    {K::tp_embedding_grad, "TP embedding grad", "per microbatch", true, true, "first stage only"},
-    {K::tp_head_gather, "TP head all-gather", "per microbatch", true, true,
-     "last stage only: adds to its imbalance"},
-    {K::tp_head_reduce, "TP head grad", "per microbatch", true, true,
-     "last stage only: adds to its imbalance"},
-    {K::tp_cross_entropy, "TP cross-entropy", "per microbatch", true, true,
-     "small messages: latency of the link"},
-    {K::tp_norm_grads, "TP norm gradients", "per step", false, false, "small; forgotten in sums"},
-    {K::cp_ring, "CP ring send/recv", "per layer", true, true,
-     "hidden behind attention only while blocks are long"},
-    {K::cp_all_gather, "CP all-gather", "per layer", true, true,
-     "keys and values before attention"},
-    {K::cp_reduce_scatter, "CP reduce-scatter", "per layer", true, true,
-     "gradients of keys and values"},
-    {K::cp_all_to_all, "CP all-to-all", "per layer", true, true,
-     "heads for sequence and back, around attention"},
-    {K::ep_all_to_all, "EP all-to-all", "per MoE layer", true, true,
-     "waits for the most loaded expert"},
-    {K::etp_all_gather, "ETP all-gather", "per MoE layer", true, true, "inside every expert layer"},
-    {K::etp_reduce_scatter, "ETP reduce-scatter", "per MoE layer", true, true,
-     "inside every expert layer"},
-    {K::pp_forward, "PP send/recv forward", "per stage boundary", true, false,
-     "idle time at fill and drain, and when stages are uneven"},
-    {K::pp_backward, "PP send/recv backward", "per stage boundary", true, false,
-     "idle time at fill and drain, and when stages are uneven"},
-    {K::tied_embedding_grad, "tied embedding grad", "per step", true, false,
-     "first and last stage wait for each other"},
-    {K::dp_all_reduce, "DP all-reduce", "per backward bucket", false, false,
-     "exposed when the last buckets outlast backward"},
-    {K::dp_reduce_scatter, "DP reduce-scatter", "per backward bucket", false, false,
-     "exposed when the last buckets outlast backward"},
-    {K::dp_all_gather, "FSDP/ZeRO all-gather", "per wrapped unit", false, false,
-     "exposed when a gather outlasts the layer before it"},
-    {K::replica_all_reduce, "replica all-reduce", "per backward bucket", false, false,
-     "hybrid sharding: shards agree across replicas"},
-    {K::expert_dp_all_reduce, "expert DP all-reduce", "per backward bucket", false, false,
-     "experts have fewer replicas and more bytes"},
-    {K::expert_dp_reduce_scatter, "expert DP reduce-scatter", "per backward bucket", false, false,
-     "experts have fewer replicas and more bytes"},
-    {K::expert_dp_all_gather, "expert FSDP/ZeRO all-gather", "per wrapped unit", false, false,
-     "experts have fewer replicas and more bytes"},
-    {K::gradient_norm, "gradient norm", "per step", true, false,
-     "one number, but everybody waits for the slowest"},
-};
 
 constexpr i64 kLast = std::numeric_limits<i64>::max();
 
@@ -92,6 +38,7 @@ class Collector {
     expert();
     pipeline();
     data();
+    mirror();
     const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
     add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, 4));
     return std::move(rows_);
@@ -119,8 +66,10 @@ class Collector {
     rows_.push_back({kind, op, group, calls, total});
   }
 
-  i64 microbatches() const { return setup_.microbatches(); }
+  /// That pass each of the rank's stages.
+  i64 microbatches() const { return setup_.stage_microbatches(); }
   Bytes gradients(i64 parameters) const { return bytes(parameters, setup_.job.grad_bytes()); }
+  i64 buckets(i64 parameters) const { return ceil_div(parameters, bucket_elements(plan_)); }
 
   /// How many layers of `run`, one of on_rank_, run forward a second time.
   i64 recomputed(const LayerRun& run) const {
@@ -141,6 +90,7 @@ class Collector {
   };
   Pieces pieces(i64 Share::*kind) const;
   void reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, K gather);
+  void mirror();
 
   const Setup& setup_;
   const Plan& plan_;
@@ -260,13 +210,15 @@ void Collector::expert() {
 void Collector::pipeline() {
   if (plan_.pp == 1) return;
   const Stages stages = setup_.stages();
-  const i64 last = plan_.pp * plan_.virtual_stages - 1;
+  const PipelineShape shape = pipeline_shape(setup_);
+  const i64 last = shape.stages() - 1;
   const i64 m = microbatches();
   for (const i64 s : stages_of(plan_, pp_rank_)) {
-    if (s < last && pp_rank_of_stage(plan_, s + 1) != pp_rank_)
+    const i64 microbatch = microbatches_of(shape, pp_rank_, s).first;  // any that comes here
+    if (s < last && pp_rank_of(shape, s + 1, microbatch) != pp_rank_)
       add(K::pp_forward, Op::send_recv, GroupKind::pp, m,
           boundary_message(setup_, mtp_until(stages, s)));
-    if (s > 0 && pp_rank_of_stage(plan_, s - 1) != pp_rank_)
+    if (s > 0 && pp_rank_of(shape, s - 1, microbatch) != pp_rank_)
       add(K::pp_backward, Op::send_recv, GroupKind::pp, m,
           boundary_message(setup_, mtp_until(stages, s - 1)));
   }
@@ -280,9 +232,11 @@ bool Collector::holds_vocabulary(const RankContents& on_rank) const {
   return on_rank.embeds() || (setup_.model.tied && on_rank.loss);
 }
 
+/// Pp ranks with that weight; of a mirrored pair one, because mirror() joins the two.
 i64 Collector::holders() const {
   i64 ranks = 0;
-  for (i64 r = 0; r < plan_.pp; ++r) ranks += holds_vocabulary(contents(setup_, r)) ? 1 : 0;
+  const i64 unlike = plan_.mirrored() ? plan_.pp / 2 : plan_.pp;
+  for (i64 r = 0; r < unlike; ++r) ranks += holds_vocabulary(contents(setup_, r)) ? 1 : 0;
   return ranks;
 }
 
@@ -300,7 +254,7 @@ Collector::Pieces Collector::pieces(i64 Share::*kind) const {
         if (unit.share.*kind > 0) add(unit.count * unit.share.*kind, unit.count);
   } else {
     for (const Holding& chunk : chunk_holdings(setup_, pp_rank_))
-      add(chunk.share.*kind, ceil_div(chunk.share.*kind, bucket_elements(plan_)));
+      add(chunk.share.*kind, buckets(chunk.share.*kind));
   }
   return all;
 }
@@ -345,21 +299,20 @@ void Collector::reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, 
   }
 }
 
+// T14: behind the data ranks' reduction the two that hold the same stages add up what each has,
+// the whole buckets or the shards of them that ZeRO leaves.
+void Collector::mirror() {
+  if (!plan_.mirrored()) return;
+  const bool sharded = plan_.zero >= 1;
+  const Bytes dense = gradients(share_.dense) / (sharded ? plan_.shards() : 1);
+  const Bytes expert = gradients(share_.expert) / (sharded ? plan_.expert_dp() : 1);
+  i64 calls = 0;
+  for (const Holding& chunk : chunk_holdings(setup_, pp_rank_))
+    calls += buckets(chunk.share.dense) + buckets(chunk.share.expert);
+  add_total(K::mirror_grad, Op::all_reduce, GroupKind::mirror, calls, dense + expert);
+}
+
 }  // namespace
-
-std::string_view name(Op op) {
-  constexpr std::string_view kNames[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-                                         "send/recv"};
-  return kNames[std::size_t(op)];
-}
-
-std::span<const TrafficKindRow> traffic_kinds() { return kKinds; }
-
-const TrafficKindRow& row(TrafficKind kind) {
-  const TrafficKindRow& found = kKinds[std::size_t(kind)];
-  RW_CHECK(found.kind == kind);
-  return found;
-}
 
 std::vector<Traffic> traffic(const Setup& setup, i64 pp_rank) {
   return Collector(setup, pp_rank).rows();

@@ -1,7 +1,7 @@
 // Traffic: what a rank of a pp rank sends in one step, as closed-form rows. No times: those are
 // cost/. `calls` count per rank per step; bytes are the full logical tensor of a call, as
 // nccl-tests counts size (for send/recv the message, for all-to-all one rank's buffer). The
-// expanded Program and the counters of a run add up to these same rows. Formulas T1 to T13.
+// expanded Program and the counters of a run add up to these same rows. Formulas T1 to T14.
 #pragma once
 
 #include <array>
@@ -46,6 +46,7 @@ enum class TrafficKind : unsigned char {
   expert_dp_all_reduce,
   expert_dp_reduce_scatter,
   expert_dp_all_gather,
+  mirror_grad,
   gradient_norm,
 };
 

@@ -11,12 +11,15 @@
 #include "rankwright/plan/shares.h"
 #include "rankwright/plan/traffic.h"
 #include "tests/sample.h"
+#include "tests/ways.h"
 
 namespace rankwright {
 namespace {
 
 using K = TrafficKind;
 using G = GroupKind;
+using ways::held;
+using ways::way;
 
 struct Sum {
   i64 calls = 0;
@@ -26,37 +29,39 @@ using Account = std::map<std::tuple<K, Op, G>, Sum>;
 
 class Framework {
  public:
-  Framework(const Setup& setup, i64 pp_rank) : s_(setup), p_(setup.plan), rank_(pp_rank) {}
+  Framework(const Setup& setup, i64 pp_rank)
+      : s_(setup), p_(setup.plan), rank_(pp_rank), held_(held(setup, pp_rank)), sizes_(sizes()) {}
 
   Account step() {
     for (i64 i = 0; i < s_.microbatches(); ++i) {
-      microbatch();
-      if (p_.zero >= 2) reduce_gradients();
+      microbatch(way(s_, i));
+      if (p_.zero >= 2) reduce_gradients(ways::met(s_, i, rank_));
     }
-    if (p_.zero < 2) reduce_gradients();
+    if (p_.zero < 2) reduce_gradients(held_);
     if (p_.zero == 1 || p_.zero == 2) gather_parameters();
     finish();
     return account_;
   }
 
  private:
-  i64 size_of(G group) const {
+  std::map<G, i64> sizes() const {
     const i64 data = p_.dp * p_.cp;
     const i64 shard = p_.shard_size == 0 ? data : p_.shard_size;
-    const std::map<G, i64> sizes{{G::tp, p_.tp},
-                                 {G::cp, p_.cp},
-                                 {G::dp_cp, data},
-                                 {G::shard, shard},
-                                 {G::pp, p_.pp},
-                                 {G::replicate, data / shard},
-                                 {G::edges, p_.pp},
-                                 {G::model, p_.tp * p_.pp},
-                                 {G::ep, p_.ep},
-                                 {G::etp, p_.etp},
-                                 {G::world, data * p_.tp * p_.pp},
-                                 {G::edp, data * p_.tp / p_.ep / p_.etp}};
-    return sizes.at(group);
+    return {{G::tp, p_.tp},
+            {G::cp, p_.cp},
+            {G::dp_cp, data},
+            {G::shard, shard},
+            {G::pp, p_.pp},
+            {G::replicate, data / shard},
+            {G::edges, p_.pp},
+            {G::mirror, p_.pp},
+            {G::model, p_.tp * p_.pp},
+            {G::ep, p_.ep},
+            {G::etp, p_.etp},
+            {G::world, data * p_.tp * p_.pp},
+            {G::edp, data * p_.tp / p_.ep / p_.etp}};
   }
+  i64 size_of(G group) const { return sizes_.at(group); }
   void issue(K kind, Op op, G group, double bytes) {
     if (size_of(group) == 1) return;
     Sum& sum = account_[{kind, op, group}];
@@ -185,25 +190,27 @@ class Framework {
     join_backward();
   }
 
-  void microbatch() {
+  void microbatch(const std::vector<i64>& ranks) {
     const Stages stages = s_.stages();
     i64 first = 0, predictions = 1, nth = 0;
     for (i64 s = 0; s < i64(stages.size()); ++s) {
       const Stage& stage = stages[std::size_t(s)];
-      if (s > 0) boundary(s, predictions);
+      if (s > 0) boundary(ranks[std::size_t(s) - 1], ranks[std::size_t(s)], predictions);
       predictions += stage.mtp;
-      if (pp_rank_of_stage(p_, s) == rank_) {
+      if (ranks[std::size_t(s)] == rank_) {
+        i64 n = nth;
         if (stage.embedding) embed();
-        for (i64 i = first; i < first + stage.layers; ++i) layer(s_.model.layer(i), nth++);
-        for (i64 i = 0; i < stage.mtp; ++i) mtp(nth++);
+        for (i64 i = first; i < first + stage.layers; ++i) layer(s_.model.layer(i), n++);
+        for (i64 i = 0; i < stage.mtp; ++i) mtp(n++);
         for (i64 i = 0; stage.loss && i < predictions; ++i) head_and_loss();
       }
+      // Layers are numbered over all that the rank holds, met by this microbatch or not.
+      if (held_.count(s) > 0) nth += stage.layers + stage.mtp;
       first += stage.layers;
     }
   }
-  /// Between stages s-1 and s: the hidden states of every prediction so far, and their gradients.
-  void boundary(i64 s, i64 predictions) {
-    const i64 from = pp_rank_of_stage(p_, s - 1), to = pp_rank_of_stage(p_, s);
+  /// Between two stages: the hidden states of every prediction so far, and their gradients.
+  void boundary(i64 from, i64 to, i64 predictions) {
     if (from == to) return;
     const double bytes = double(predictions) * hidden() / (sp() ? double(p_.tp) : 1);
     if (from == rank_) issue(K::pp_forward, Op::send_recv, G::pp, bytes);
@@ -243,11 +250,11 @@ class Framework {
     return list;
   }
   /// What stage s holds where no earlier stage of its rank does.
-  Share held(i64 s) const {
+  Share held_by(i64 s) const {
     const Stages stages = s_.stages();
     i64 owner = -1;  // of the embedding
-    for (i64 t = i64(stages.size()) - 1; t >= 0; --t)
-      if (pp_rank_of_stage(p_, t) == rank_ && embeds(stages[std::size_t(t)])) owner = t;
+    for (const i64 t : held_)
+      if (owner < 0 && embeds(stages[std::size_t(t)])) owner = t;
     Share sum;
     for (const Share& part : inner(s)) sum += part;
     if (s == owner) sum += embedding();
@@ -262,14 +269,13 @@ class Framework {
       list.push_back(double(std::min(parameters, most)));
     return list;
   }
-  /// Dense or expert pieces of what is reduced or gathered in one call.
-  std::vector<double> pieces(bool expert) const {
+  /// Dense or expert pieces of what is reduced or gathered in one call, of these stages.
+  std::vector<double> pieces(bool expert, const std::set<i64>& met) const {
     const auto of = [&](const Share& share) { return expert ? share.expert : share.dense; };
     std::vector<double> list;
-    for (i64 s = 0; s < i64(s_.stages().size()); ++s) {
-      if (pp_rank_of_stage(p_, s) != rank_) continue;
+    for (const i64 s : met) {
       if (p_.zero < 3)
-        for (const double bucket : buckets(of(held(s)))) list.push_back(bucket);
+        for (const double bucket : buckets(of(held_by(s)))) list.push_back(bucket);
       else
         for (const Share& unit : units(s))
           if (of(unit) > 0) list.push_back(double(of(unit)));
@@ -279,9 +285,9 @@ class Framework {
   bool hybrid() const { return p_.zero > 0 && size_of(G::replicate) > 1; }
   G dense_group() const { return hybrid() ? G::shard : G::dp_cp; }
 
-  void reduce_gradients() {
+  void reduce_gradients(const std::set<i64>& met) {
     for (const bool expert : {false, true})
-      for (const double n : pieces(expert)) {
+      for (const double n : pieces(expert, met)) {
         const G group = expert ? G::edp : dense_group();
         if (p_.zero == 0)
           issue(expert ? K::expert_dp_all_reduce : K::dp_all_reduce, Op::all_reduce, group,
@@ -301,7 +307,7 @@ class Framework {
   }
   void gather_parameters() {
     for (const bool expert : {false, true})
-      for (const double n : pieces(expert)) gather_piece(expert, n);
+      for (const double n : pieces(expert, held_)) gather_piece(expert, n);
   }
 
   /// Once a step: what tp ranks hold alike, what pp ranks hold alike, the norm.
@@ -317,22 +323,44 @@ class Framework {
     const double summed = sp() ? shared : head_norms;
     if (summed > 0) issue(K::tp_norm_grads, Op::all_reduce, G::tp, summed * gradient());
 
-    std::set<i64> holders;
-    const Stages stages = s_.stages();
-    for (i64 s = 0; s < i64(stages.size()); ++s) {
-      const Stage& stage = stages[std::size_t(s)];
-      if (stage.embedding || stage.mtp > 0 || (stage.loss && s_.model.tied))
-        holders.insert(pp_rank_of_stage(p_, s));
-    }
-    if (holders.size() > 1 && holders.count(rank_) > 0)
+    // Ranks with the embedding's weight; those that hold the same stages stand as one.
+    std::set<std::set<i64>> holders;
+    for (i64 r = 0; r < p_.pp; ++r)
+      if (reads_vocabulary(held(s_, r))) holders.insert(held(s_, r));
+    if (holders.size() > 1 && holders.count(held_) > 0)
       issue(K::tied_embedding_grad, Op::all_reduce, G::edges,
             double(vocabulary_share(s_.model, p_.tp) * s_.model.hidden) * gradient());
+    join_copies();
     issue(K::gradient_norm, Op::all_reduce, p_.zero > 0 ? G::world : G::model, 4);
+  }
+  bool reads_vocabulary(const std::set<i64>& stages) const {
+    for (const i64 s : stages) {
+      const Stage stage = s_.stages()[std::size_t(s)];
+      if (stage.embedding || stage.mtp > 0 || (stage.loss && s_.model.tied)) return true;
+    }
+    return false;
+  }
+  /// With every other rank that holds the same stages: bucket by bucket, of which ZeRO leaves one
+  /// data rank's part.
+  void join_copies() {
+    const double dense_parts = p_.zero > 0 ? double(size_of(G::shard)) : 1;
+    const double expert_parts = p_.zero > 0 ? double(size_of(G::edp)) : 1;
+    for (i64 r = 0; r < p_.pp; ++r) {
+      if (r == rank_ || held(s_, r) != held_) continue;
+      for (const i64 s : held_) {
+        for (const double n : buckets(held_by(s).dense))
+          issue(K::mirror_grad, Op::all_reduce, G::mirror, n * gradient() / dense_parts);
+        for (const double n : buckets(held_by(s).expert))
+          issue(K::mirror_grad, Op::all_reduce, G::mirror, n * gradient() / expert_parts);
+      }
+    }
   }
 
   const Setup& s_;
   const Plan& p_;
   i64 rank_;
+  std::set<i64> held_;
+  std::map<G, i64> sizes_;
   Account account_{};
 };
 
@@ -350,9 +378,11 @@ void compare(const Setup& setup, i64 pp_rank) {
     RC_FAIL("no row for " + std::string(row(std::get<0>(key)).label));
 }
 
-RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesOneByOne, ()) {
-  const Setup setup = sample::random_setup(sample::random_model());
-  for (i64 r = 0; r < setup.plan.pp; ++r) compare(setup, r);
+RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesOneByOneInEverySchedule, ()) {
+  for (const ScheduleRow& s : schedules()) {
+    const Setup setup = sample::random_setup(sample::random_model(), s.schedule);
+    for (i64 r = 0; r < setup.plan.pp; ++r) compare(setup, r);
+  }
 }
 
 RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesForKnownModels, ()) {
@@ -370,10 +400,12 @@ i64 calls_of(const Setup& setup, K kind) {
 RC_GTEST_PROP(Traffic, SendsOnceAcrossEveryBoundaryBetweenRanks, ()) {
   const Setup setup = sample::random_setup();
   i64 boundaries = 0;
-  for (i64 s = 1; s < setup.plan.pp * setup.plan.virtual_stages; ++s)
-    boundaries += pp_rank_of_stage(setup.plan, s - 1) != pp_rank_of_stage(setup.plan, s) ? 1 : 0;
-  RC_ASSERT(calls_of(setup, K::pp_forward) == boundaries * setup.microbatches());
-  RC_ASSERT(calls_of(setup, K::pp_backward) == boundaries * setup.microbatches());
+  for (i64 m = 0; m < setup.microbatches(); ++m) {
+    const std::vector<i64> ranks = way(setup, m);
+    for (std::size_t s = 1; s < ranks.size(); ++s) boundaries += ranks[s - 1] != ranks[s] ? 1 : 0;
+  }
+  RC_ASSERT(calls_of(setup, K::pp_forward) == boundaries);
+  RC_ASSERT(calls_of(setup, K::pp_backward) == boundaries);
 }
 
 RC_GTEST_PROP(Traffic, IsNothingOnOneRank, ()) {

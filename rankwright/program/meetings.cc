@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace rankwright {
 namespace {
 
 bool crosses_ranks(GroupKind group) {
-  return group == GroupKind::edges || group == GroupKind::model || group == GroupKind::world ||
-         group == GroupKind::pp;
+  return group == GroupKind::edges || group == GroupKind::mirror || group == GroupKind::model ||
+         group == GroupKind::world || group == GroupKind::pp;
 }
 
 /// A group as one pp rank sees it, and its calls in order: indices into the rank's steps.
@@ -25,53 +26,79 @@ Calls calls_of(const Program& program, std::size_t pp_rank) {
   return calls;
 }
 
-/// The ranks in one group: all, or for edges those that call it at all.
-std::vector<i64> members(const std::vector<Calls>& calls, GroupKind group) {
-  std::vector<i64> ranks;
-  for (std::size_t r = 0; r < calls.size(); ++r)
-    if (group != GroupKind::edges || calls[r].contains(group)) ranks.push_back(i64(r));
-  return ranks;
+/// The groups of a kind: one of all pp ranks; for edges of those that call it at all; for mirror a
+/// pair each.
+std::vector<std::vector<i64>> groups(const std::vector<Calls>& calls, GroupKind kind) {
+  const i64 pp = i64(calls.size());
+  std::vector<std::vector<i64>> all;
+  if (kind == GroupKind::mirror) {
+    for (i64 r = 0; r < pp / 2; ++r) all.push_back({r, pp - 1 - r});
+    return all;
+  }
+  all.emplace_back();
+  for (i64 r = 0; r < pp; ++r)
+    if (kind != GroupKind::edges || calls[std::size_t(r)].contains(kind)) all[0].push_back(r);
+  return all;
 }
 
 bool same_call(const Step& a, const Step& b) {
   return a.kind == b.kind && a.op == b.op && a.bytes == b.bytes;
 }
 
+/// Puts the calls of one group's members side by side.
+class Matcher {
+ public:
+  Matcher(const Program& program, std::vector<Calls>& calls, Meetings& found)
+      : program_(program), calls_(calls), found_(found) {}
+
+  void match(GroupKind kind, const std::vector<i64>& ranks) {
+    std::size_t length = 0;
+    for (const i64 r : ranks) length = std::max(length, list(r, kind).size());
+    for (std::size_t k = 0; k < length; ++k) {
+      for (const i64 r : ranks) {
+        compare(kind, k, ranks.front(), r);
+        if (k < list(r, kind).size())
+          found_.of_step[std::size_t(r)][std::size_t(list(r, kind)[k])] =
+              i64(found_.members.size());
+      }
+      found_.members.push_back(ranks);
+    }
+  }
+
+ private:
+  const std::vector<i64>& list(i64 rank, GroupKind kind) { return calls_[std::size_t(rank)][kind]; }
+
+  std::optional<Step> call(i64 rank, GroupKind kind, std::size_t k) {
+    if (k >= list(rank, kind).size()) return std::nullopt;
+    return program_.steps[std::size_t(rank)][std::size_t(list(rank, kind)[k])];
+  }
+
+  void compare(GroupKind kind, std::size_t k, i64 one, i64 other) {
+    const std::optional<Step> a = call(one, kind, k), b = call(other, kind, k);
+    const bool same = a && b && same_call(*a, *b);
+    if (!same && !found_.disorder) found_.disorder = {one, other, i64(k), kind, a, b};
+  }
+
+  const Program& program_;
+  std::vector<Calls>& calls_;
+  Meetings& found_;
+};
+
 }  // namespace
 
 Meetings meetings(const Program& program) {
   Meetings found;
   std::vector<Calls> calls;
+  std::set<GroupKind> kinds;
   for (std::size_t r = 0; r < program.roles.size(); ++r) {
     const std::size_t steps = program.steps.empty() ? 0 : program.steps[r].size();
     found.of_step.emplace_back(steps, Meetings::kNone);
     calls.push_back(steps == 0 ? Calls{} : calls_of(program, r));
+    for (const auto& [kind, list] : calls.back()) kinds.insert(kind);
   }
-  std::map<GroupKind, std::size_t> longest;
-  for (const Calls& of_rank : calls)
-    for (const auto& [group, list] : of_rank)
-      longest[group] = std::max(longest[group], list.size());
-
-  for (const auto& [group, length] : longest) {
-    const std::vector<i64> ranks = members(calls, group);
-    const auto call = [&](i64 rank, std::size_t k) -> std::optional<Step> {
-      const std::vector<i64>& list = calls[std::size_t(rank)][group];
-      if (k >= list.size()) return std::nullopt;
-      return program.steps[std::size_t(rank)][std::size_t(list[k])];
-    };
-    for (std::size_t k = 0; k < length; ++k) {
-      for (const i64 r : ranks) {
-        const std::optional<Step> one = call(ranks.front(), k), other = call(r, k);
-        const bool same = one && other && same_call(*one, *other);
-        if (!same && !found.disorder)
-          found.disorder = {ranks.front(), r, i64(k), group, one, other};
-        if (other)
-          found.of_step[std::size_t(r)][std::size_t(calls[std::size_t(r)][group][k])] =
-              i64(found.members.size());
-      }
-      found.members.push_back(ranks);
-    }
-  }
+  for (const GroupKind kind : kinds)
+    for (const std::vector<i64>& ranks : groups(calls, kind))
+      Matcher(program, calls, found).match(kind, ranks);
   return found;
 }
 

@@ -22,7 +22,9 @@ class Writer {
         stages_(stage_contents(setup)),
         holdings_(stage_holdings(setup)),
         calls_(setup) {
-    for (i64 r = 0; r < plan_.pp; ++r) holders_ += holds_vocabulary(r) ? 1 : 0;
+    // Of a mirrored pair one counts: mirror() joins the two.
+    const i64 unlike = plan_.mirrored() ? plan_.pp / 2 : plan_.pp;
+    for (i64 r = 0; r < unlike; ++r) holders_ += holds_vocabulary(r) ? 1 : 0;
   }
 
   RankSteps of(i64 pp_rank) {
@@ -73,11 +75,24 @@ class Writer {
     if (holders_ > 1 && holds_vocabulary(pp_rank))
       sum(K::tied_embedding_grad, GroupKind::edges,
           vocabulary_share(setup_.model, plan_.tp) * setup_.model.hidden);
+    if (plan_.mirrored())
+      for (const i64 s : on_rank) mirror(s);
 
     const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
     calls_.call(K::gradient_norm, Op::all_reduce, all, bytes(1, 4));
     calls_.compute(Part::optimizer);
     if (gathers() && !plan_.overlap.param_gather) gather(pp_rank, false);
+  }
+
+  /// With the other rank that holds the stage: whole buckets, or the shards that ZeRO leaves (T14).
+  void mirror(i64 stage) {
+    const bool sharded = plan_.zero >= 1;
+    for_each_bucket(
+        holdings_[std::size_t(stage)].share, bucket_elements(plan_), [&](const Share& bucket) {
+          const i64 parts = bucket.dense > 0 ? plan_.shards() : plan_.expert_dp();
+          calls_.call(K::mirror_grad, Op::all_reduce, GroupKind::mirror,
+                      bytes(bucket.total(), setup_.job.grad_bytes()) / (sharded ? parts : 1));
+        });
   }
 
   void sum(K kind, GroupKind group, i64 gradients) {

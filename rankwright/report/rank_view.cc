@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/priced.h"
@@ -44,16 +46,37 @@ RankView::GroupView group_view(const Setup& setup, GroupKind kind, i64 rank) {
   return view;
 }
 
-std::vector<RankView::Chunk> chunks(const Setup& setup, i64 pp_rank) {
+std::vector<RankView::Chunk> chunks(const Setup& setup, i64 rank, i64 pp_rank) {
   const Stages stages = setup.stages();
+  const PipelineShape shape = pipeline_shape(setup);
+  const i64 stride = setup.plan.meshes().dense.stride(Axis::pp);
   std::vector<RankView::Chunk> all;
   for (const i64 s : stages_of(setup.plan, pp_rank)) {
     i64 first = 0;
     for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
     const Stage& stage = stages[std::size_t(s)];
-    all.push_back({s, first, stage.layers, stage.mtp, stage.embedding, stage.loss});
+    const MicrobatchRun run = microbatches_of(shape, pp_rank, s);
+    const auto holder = [&](i64 neighbour) {
+      if (neighbour < 0 || neighbour == shape.stages()) return i64{-1};
+      return rank + (pp_rank_of(shape, neighbour, run.first) - pp_rank) * stride;
+    };
+    all.push_back({s, first, stage.layers, stage.mtp, stage.embedding, stage.loss, run,
+                   holder(s - 1), holder(s + 1)});
   }
   return all;
+}
+
+/// The other rank that holds the same stages, and what lies between the two.
+RankView::GroupView mirror_view(const Setup& setup, const RankView& view) {
+  const Plan& plan = setup.plan;
+  const i64 stride = plan.meshes().dense.stride(Axis::pp);
+  const i64 other = view.rank + (plan.pp - 1 - 2 * view.pp) * stride;
+  const int level = level_between(setup.cluster, view.device, plan.placement.device(other));
+  return {.name = std::string(name(GroupKind::mirror)),
+          .levels = fmt::format("{} {}", level == 0 ? "inside" : "2 across",
+                                setup.cluster.levels[std::size_t(level)].name),
+          .size = 2,
+          .members = {std::min(view.rank, other), std::max(view.rank, other)}};
 }
 
 std::string members_text(const RankView::GroupView& group) {
@@ -76,7 +99,19 @@ std::string chunk_text(const RankView::Chunk& chunk) {
   return text;
 }
 
-std::string or_none(i64 rank) { return rank < 0 ? "none" : count(rank); }
+std::string half_text(const MicrobatchRun& run) {
+  return fmt::format("; microbatches {} to {}", count(run.first), count(run.first + run.count - 1));
+}
+
+/// Who the chunks hand over to, or have from: other ranks than this one, each once.
+std::string partners(const RankView& view, i64 RankView::Chunk::*partner) {
+  std::set<i64> ranks;
+  for (const RankView::Chunk& chunk : view.chunks)
+    if (chunk.*partner >= 0 && chunk.*partner != view.rank) ranks.insert(chunk.*partner);
+  std::string text;
+  for (const i64 rank : ranks) text += (text.empty() ? "" : " and ") + count(rank);
+  return text.empty() ? "none" : text;
+}
 
 }  // namespace
 
@@ -97,7 +132,7 @@ RankView rank_view(const Setup& setup, i64 rank) {
   view.slot = view.device % host;
   for (int level = 0; level < int(setup.cluster.levels.size()); ++level)
     view.domains.push_back(view.device / setup.cluster.domain(level));
-  view.chunks = chunks(setup, view.pp);
+  view.chunks = chunks(setup, rank, view.pp);
   const bool hybrid = plan.zero > 0 && plan.shards() < plan.data_ranks();
   for (const GroupKind kind : kShown) {
     const bool expert = kind == GroupKind::ep || kind == GroupKind::etp || kind == GroupKind::edp;
@@ -105,6 +140,7 @@ RankView rank_view(const Setup& setup, i64 rank) {
     if (kind == GroupKind::dp_cp && plan.cp == 1) continue;  // the same as dp
     RankView::GroupView group = group_view(setup, kind, rank);
     if (group.size > 1) view.groups.push_back(std::move(group));
+    if (kind == GroupKind::pp && plan.mirrored()) view.groups.push_back(mirror_view(setup, view));
   }
   const i64 stride = meshes.dense.stride(Axis::pp);
   // With chunks in a loop the last pp rank hands over to the first one's next chunk.
@@ -130,9 +166,11 @@ std::string rank_text(const Setup& setup, const RankView& view, const Paint& pai
                          count(view.domains[level]));
   out += "\n";
   for (const RankView::Chunk& chunk : view.chunks)
-    out += fmt::format("  stage {:<7}{}\n", chunk.stage, chunk_text(chunk));
-  out += fmt::format("  pipeline     receives from {}, sends to {}\n\n", or_none(view.previous),
-                     or_none(view.next));
+    out += fmt::format("  stage {:<7}{}{}\n", chunk.stage, chunk_text(chunk),
+                       setup.plan.mirrored() ? half_text(chunk.microbatches) : "");
+  out += fmt::format("  pipeline     receives from {}, sends to {}\n\n",
+                     partners(view, &RankView::Chunk::receives_from),
+                     partners(view, &RankView::Chunk::sends_to));
   Table table{{{"group"}, {"ranks", Table::Align::right}, {"lies"}, {"members"}}};
   for (const RankView::GroupView& group : view.groups)
     table.rows.push_back({group.name, count(group.size), group.levels, members_text(group)});
@@ -147,7 +185,11 @@ std::string rank_json(const Setup& setup, const RankView& view) {
                       {"layers", c.layers},
                       {"mtp", c.mtp},
                       {"embedding", c.embedding},
-                      {"loss", c.loss}});
+                      {"loss", c.loss},
+                      {"first_microbatch", c.microbatches.first},
+                      {"microbatches", c.microbatches.count},
+                      {"receives_from", c.receives_from},
+                      {"sends_to", c.sends_to}});
   ordered_json groups = ordered_json::array();
   for (const RankView::GroupView& g : view.groups)
     groups.push_back({{"group", g.name},

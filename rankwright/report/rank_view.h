@@ -22,6 +22,8 @@ struct RankView {
     i64 stage = 0;
     i64 first_layer = 0, layers = 0, mtp = 0;
     bool embedding = false, loss = false;
+    MicrobatchRun microbatches{};           // that pass it on this rank
+    i64 receives_from = -1, sends_to = -1;  // ranks, going forward; -1 at the model's ends
   };
   std::vector<Chunk> chunks{};
 
@@ -33,7 +35,7 @@ struct RankView {
     bool shortened = false;
   };
   std::vector<GroupView> groups{};  // those of more than one rank
-  i64 previous = -1, next = -1;     // pipeline neighbours; -1 at the ends
+  i64 previous = -1, next = -1;     // neighbours on the pp axis; -1 at its ends
 };
 
 /// 0 <= rank < world; the setup has no misfit.

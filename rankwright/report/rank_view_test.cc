@@ -171,6 +171,64 @@ TEST(RankView, HasTheLayersOfItsStages) {
                         "  stage 7      layers 14 to 15, output head and loss\n"));
 }
 
+const std::string kMirror = kPipeline + "schedule: dualpipe}\n";  // 64 / 2 = 32 microbatches
+
+TEST(RankView, OfDualPipeHasTwoStagesAndTheirMicrobatches) {
+  // pp ranks 0 to 3 are ranks 0 2 4 6 (dp 0); 16 layers in 4 stages.
+  const rankwright::Setup setup = setup_of(kMirror);
+  EXPECT_THAT(rank_text(setup, rank_view(setup, 2), {}),
+              HasSubstr("  stage 1      layers 4 to 7; microbatches 0 to 15\n"
+                        "  stage 2      layers 8 to 11; microbatches 16 to 31\n"
+                        "  pipeline     receives from 0 and 4, sends to 0 and 4\n"));
+  EXPECT_THAT(
+      rank_text(setup, rank_view(setup, 6), {}),
+      HasSubstr("  stage 0      embedding, layers 0 to 3; microbatches 16 to 31\n"
+                "  stage 3      layers 12 to 15, output head and loss; microbatches 0 to 15\n"
+                "  pipeline     receives from 4, sends to 4\n"));
+}
+
+TEST(RankView, OfDualPipeNamesTheRankThatHoldsTheSameStages) {
+  const rankwright::Setup setup = setup_of(kMirror);
+  for (const RankView& view : all_of(setup)) {
+    ASSERT_NE(group(view, "mirror"), nullptr);
+    const std::vector<i64> members = group(view, "mirror")->members;
+    ASSERT_EQ(members.size(), 2u);
+    EXPECT_THAT(members, ::testing::Contains(view.rank));
+    for (const i64 member : members) {
+      const RankView other = rank_view(setup, member);
+      EXPECT_EQ(other.dp, view.dp);
+      EXPECT_EQ(other.chunks[0].stage, view.chunks[0].stage);
+      EXPECT_EQ(other.chunks[1].stage, view.chunks[1].stage);
+    }
+  }
+  const rankwright::Setup other = setup_of(kPipeline + "schedule: 1f1b}\n");
+  EXPECT_EQ(group(rank_view(other, 0), "mirror"), nullptr);
+}
+
+TEST(RankView, OfDualPipeSaysWhatLiesBetweenThisPair) {
+  // pp 4 on two nodes, dp inside: pp ranks 1 and 2 are on different nodes as 0 and 3 are; with pp
+  // inside dp every pipeline is in one node.
+  const std::string plan =
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
+      "parallelism: {pp_size: 4, dp_size: 4, schedule: dualpipe, order: ";
+  const rankwright::Setup across = setup_of(plan + "dp-pp}\n"),
+                          inside = setup_of(plan + "pp-dp}\n");
+  EXPECT_EQ(group(rank_view(across, 4), "mirror")->levels, "2 across infiniband");
+  EXPECT_EQ(group(rank_view(inside, 1), "mirror")->levels, "inside nvlink");
+}
+
+TEST(RankView, HandsOverWhereTheNextStageIs) {
+  // In a V the way back runs against the way there, and the turn stays on the last rank.
+  const rankwright::Setup vee = setup_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
+  const RankView last = rank_view(vee, 6);
+  EXPECT_EQ(last.chunks[0].receives_from, 4);
+  EXPECT_EQ(last.chunks[0].sends_to, 6);
+  EXPECT_EQ(last.chunks[1].sends_to, 4);
+  EXPECT_THAT(rank_text(vee, rank_view(vee, 0), {}), HasSubstr("receives from 2, sends to 2\n"));
+  const rankwright::Setup line = setup_of(kPipeline + "schedule: 1f1b}\n");
+  EXPECT_THAT(rank_text(line, rank_view(line, 0), {}), HasSubstr("receives from none, sends to 2"));
+}
+
 TEST(RankView, CoversEveryLayerOnce) {
   const rankwright::Setup setup = setup_of(
       "model: deepseek-v3\ncluster: dgx-h800 x 16\n"
@@ -199,6 +257,8 @@ TEST(RankJson, ListsWhatTheTextLists) {
   EXPECT_EQ(json["coordinates"]["pp"], 2);
   EXPECT_EQ(json["pipeline"]["previous"], 3);
   EXPECT_EQ(json["stages"][0]["first_layer"], 8);
+  EXPECT_EQ(json["stages"][0]["microbatches"], 32);
+  EXPECT_EQ(json["stages"][0]["sends_to"], 7);
   EXPECT_EQ(json["groups"][0]["group"], "pp");
   EXPECT_EQ(json["groups"][0]["members"], (nlohmann::json{1, 3, 5, 7}));
 }

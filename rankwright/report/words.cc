@@ -35,11 +35,18 @@ std::string pipeline(const Setup& s) {
     return fmt::format("Every rank holds {}: there is no pipeline.",
                        p.tp > 1 ? "its part of all layers" : "all layers");
   const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
+  const std::string mirror = p.mirrored()
+                                 ? fmt::format(
+                                       " Every stage is on two pp ranks, which run half of the "
+                                       "microbatches each; their gradients {} to be added up.",
+                                       where(s, GroupKind::mirror))
+                                 : "";
   return fmt::format(
       "The {} layers run in {} stages on {} pp ranks, whose sends and receives {}; with {} {} "
-      "fills and drains for {} of the step.",
+      "fills and drains for {} of the step.{}",
       s.model.layers(), p.pp * p.virtual_stages, p.pp, where(s, GroupKind::pp),
-      plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule), percent(bubble));
+      plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule), percent(bubble),
+      mirror);
 }
 
 std::string context(const Setup& s) {
@@ -60,7 +67,9 @@ std::string experts(const Setup& s) {
 
 std::string data(const Setup& s) {
   const Plan& p = s.plan;
-  if (p.dp == 1) return " There is one copy, so no data parallelism.";
+  if (p.dp == 1)
+    return p.mirrored() ? " There is no data parallelism."
+                        : " There is one copy, so no data parallelism.";
   constexpr std::string_view kKept[] = {
       "keep all their states", "share the optimizer states (ZeRO-1)",
       "share optimizer states and gradients (ZeRO-2)",

@@ -59,6 +59,17 @@ TEST(Words, SayWhatIsSplitAndWhichLinkIsCrossed) {
   EXPECT_THAT(words, HasSubstr("A profile of one step would prove it."));
 }
 
+TEST(Words, SayThatDualPipeHoldsEveryStageTwice) {
+  const std::string words = words_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+      "parallelism: {tp_size: 4, pp_size: 4, dp_size: 1, schedule: dualpipe}\n");
+  EXPECT_THAT(words,
+              HasSubstr("Every stage is on two pp ranks, which run half of the microbatches "
+                        "each; their gradients cross infiniband at 50 GB/s to be added up."));
+  EXPECT_THAT(words, HasSubstr("There is no data parallelism."));
+  EXPECT_THAT(words, Not(HasSubstr("one copy")));
+}
+
 TEST(Words, SayWhetherTheStatesFit) {
   const std::string cluster = "cluster: dgx-h100 x 8\nparallelism: {dp_size: 64}\n";
   EXPECT_THAT(words_of("model: llama-3.1-8b\n" + cluster), HasSubstr("it does not fit"));

@@ -66,15 +66,17 @@ AxisRow pipeline_row(const Setup& s) {
   const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   const std::string chunks =
       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
-  return {"PP", count(p.pp) + chunks, placement_text(s.cluster, span_of(s, GroupKind::pp)),
-          fmt::format("{} layers over {} stages; {} {}, {} bubble ({})", s.model.layers(),
-                      p.pp * p.virtual_stages, count(s.microbatches()),
-                      s.microbatches() == 1 ? "microbatch" : "microbatches", percent(bubble),
-                      name(p.schedule))};
+  return {
+      "PP", count(p.pp) + chunks, placement_text(s.cluster, span_of(s, GroupKind::pp)),
+      fmt::format("{} layers over {} stages{}; {} {}, {} bubble ({})", s.model.layers(),
+                  p.pp * p.virtual_stages, p.mirrored() ? ", each on two pp ranks" : "",
+                  count(s.microbatches()), s.microbatches() == 1 ? "microbatch" : "microbatches",
+                  percent(bubble), name(p.schedule))};
 }
 
 AxisRow data_row(const Setup& s, const std::vector<CommunicationRow>& rows) {
-  if (s.plan.dp == 1) return {"DP", "1", "-", "one copy"};
+  if (s.plan.dp == 1)
+    return {"DP", "1", "-", s.plan.mirrored() ? "no copies but the mirror's" : "one copy"};
   const Traffic sum =
       sum_of(rows, {GroupKind::dp_cp, GroupKind::shard, GroupKind::replicate, GroupKind::edp});
   return {"DP", count(s.plan.dp), placement_text(s.cluster, span_of(s, GroupKind::dp)),
@@ -138,6 +140,20 @@ std::string activations_by(const Plan& p) {
   return text.empty() ? "nothing" : text;
 }
 
+/// Which collectives make gradients equal: of data ranks, and of the two ranks that hold a stage.
+std::string gradients_by(const Plan& p) {
+  const std::string data = p.zero == 0 ? "DP all-reduce" : "DP reduce-scatter";
+  if (!p.mirrored()) return p.data_ranks() > 1 ? data : "nothing: one copy";
+  return p.data_ranks() > 1 ? data + ", mirror all-reduce" : "mirror all-reduce";
+}
+
+std::string gradients_when(const Plan& p) {
+  const std::string data =
+      p.zero >= 2 ? "every microbatch, beside compute" : "end of step, beside backward";
+  if (!p.mirrored()) return p.data_ranks() > 1 ? data : "-";
+  return p.data_ranks() > 1 ? data + "; mirror: end of step" : "end of step";
+}
+
 std::vector<StateRow> state_rows(const Setup& s) {
   const Plan& p = s.plan;
   const auto mark = [](bool split, i64 degree, std::string_view text) {
@@ -145,24 +161,22 @@ std::vector<StateRow> state_rows(const Setup& s) {
   };
   const std::string heads = mark(true, p.tp, "cut");
   const std::string layers = mark(true, p.pp, "by layer");
+  const std::string held = p.mirrored() ? "by layer, twice" : layers;
   const std::string same_cp = mark(false, p.cp, "");
   const std::string experts = mark(true, p.ep, "by expert");
   const bool data = p.data_ranks() > 1;
   const auto sharded = [&](int stage) { return mark(p.zero >= stage, p.data_ranks(), "sharded"); };
-  const std::string reduce = !data         ? "nothing: one copy"
-                             : p.zero == 0 ? "DP all-reduce"
-                                           : "DP reduce-scatter";
-  const std::string when = !data         ? "-"
-                           : p.zero >= 2 ? "every microbatch, beside compute"
-                                         : "end of step, beside backward";
   const std::string gather = p.zero >= 3   ? "FSDP all-gather before use"
                              : p.zero >= 1 ? "all-gather after the update"
                                            : "equal gradients, equal update";
   return {
-      {"parameters", heads, layers, same_cp, sharded(3), experts, data ? gather : "one copy",
+      {"parameters", heads, held, same_cp, sharded(3), experts,
+       data           ? gather
+       : p.mirrored() ? "equal gradients, equal update"
+                      : "one copy",
        p.zero >= 3 && data ? "yes, unless prefetched" : "no"},
-      {"gradients", heads, layers, same_cp, sharded(2), experts, reduce, when},
-      {"optimizer", heads, layers, same_cp, sharded(1), experts,
+      {"gradients", heads, held, same_cp, sharded(2), experts, gradients_by(p), gradients_when(p)},
+      {"optimizer", heads, held, same_cp, sharded(1), experts,
        p.zero >= 1 && data ? "each rank updates its shard" : "each rank updates all it holds",
        "no"},
       {"activations", mark(p.sequence_parallel, p.tp, "cut"), layers,

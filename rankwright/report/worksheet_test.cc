@@ -100,6 +100,17 @@ TEST(Axes, CarryTheirNumbers) {
   EXPECT_EQ(axis(sheet, "FSDP/ZeRO").degree, "stage 1 over 2");
 }
 
+TEST(Axes, SayThatDualPipeHoldsEveryStageTwice) {
+  const Worksheet sheet = worksheet(
+      setup_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\n"
+               "parallelism: {tp_size: 2, pp_size: 4, dp_size: 1, schedule: dualpipe}\n"));
+  // (4/2 - 1) x (3 + 2 - 3) = 2 idle of 32 x 3 + 2
+  EXPECT_EQ(axis(sheet, "PP").reason,
+            "16 layers over 4 stages, each on two pp ranks; 32 microbatches, 2.04 % bubble "
+            "(dualpipe)");
+  EXPECT_EQ(axis(sheet, "DP").reason, "no copies but the mirror's");
+}
+
 // State by axis, for every ZeRO stage.
 
 std::vector<StateRow> states_with(int zero) {
@@ -159,6 +170,30 @@ TEST(States, OfOneCopyAreKeptByNobody) {
   EXPECT_THAT(cells(rows[1]),
               ElementsAre("gradients", "-", "-", "-", "-", "-", "nothing: one copy", "-"));
   EXPECT_THAT(cells(rows[3]), ElementsAre("activations", "-", "-", "-", "-", "-", "nothing", "-"));
+}
+
+std::vector<StateRow> mirror_states(const std::string& degrees) {
+  return worksheet(setup_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\n"
+                            "parallelism: {schedule: dualpipe, " +
+                            degrees + "}\n"))
+      .states;
+}
+
+TEST(States, OfDualPipeAreHeldTwiceAndAddedUp) {
+  const std::vector<StateRow> rows = mirror_states("tp_size: 2, pp_size: 4");
+  EXPECT_THAT(cells(rows[0]), ElementsAre("parameters", "cut", "by layer, twice", "-", "-", "-",
+                                          "equal gradients, equal update", "no"));
+  EXPECT_THAT(cells(rows[1]), ElementsAre("gradients", "cut", "by layer, twice", "-", "-", "-",
+                                          "mirror all-reduce", "end of step"));
+  EXPECT_EQ(rows[2].pp, "by layer, twice");
+  EXPECT_EQ(rows[3].pp, "by layer");
+}
+
+TEST(States, OfDualPipeAreReducedOverDataRanksFirst) {
+  const std::vector<StateRow> rows = mirror_states("pp_size: 4, dp_size: 2, zero_stage: 2");
+  EXPECT_EQ(rows[0].consistent, "all-gather after the update");
+  EXPECT_EQ(rows[1].consistent, "DP reduce-scatter, mirror all-reduce");
+  EXPECT_EQ(rows[1].critical, "every microbatch, beside compute; mirror: end of step");
 }
 
 TEST(States, FollowSequencesAndExperts) {

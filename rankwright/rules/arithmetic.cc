@@ -201,14 +201,62 @@ Finding chunks(const Setup& s, const Misfit& m) {
   return finding;
 }
 
-/// The next larger batch that divides, in groups that divide too where such are stated.
+/// At least so many microbatches, and as many as the schedule takes.
+i64 enough(const Setup& s, i64 microbatches) {
+  const ScheduleRow& schedule = row(s.plan.schedule);
+  return round_up(std::max(microbatches, schedule.rounds * s.plan.pp), schedule.multiple);
+}
+
+Finding pp_multiple(const Setup& s, const Misfit& m) {
+  Finding finding{
+      .detail = fmt::format("{} lays every stage on two pp ranks, r and pp - 1 - r, and "
+                            "pp {} is not a multiple of {}",
+                            name(s.plan.schedule), m.need, m.have),
+      .key = "parallelism.pp_size",
+      .fix = other_degrees(s, Why::pp_multiple)};
+  if (finding.fix.empty())
+    finding.fix = first_heal(s, Why::pp_multiple, {Change(s).chunks(1, Schedule::one_f_one_b)});
+  return finding;
+}
+
+/// A larger batch, else a schedule that does not care.
+std::vector<Edit> other_microbatches(const Setup& s, Why why) {
+  return first_heal(s, why,
+                    {Change(s).microbatches(enough(s, s.microbatches())),
+                     Change(s).chunks(1, Schedule::one_f_one_b)});
+}
+
+Finding microbatch_multiple(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("{} sends half of the microbatches through the pipeline from each "
+                                "end, and {} is not a multiple of {}",
+                                name(s.plan.schedule), count(m.need), m.have),
+          .key = "job.global_batch",
+          .fix = other_microbatches(s, Why::microbatch_multiple)};
+}
+
+Finding microbatches(const Setup& s, const Misfit& m) {
+  return {
+      .detail = fmt::format("{} on pp {} takes at least {}, not {}", name(s.plan.schedule),
+                            s.plan.pp, plural(m.have, "microbatch", "microbatches"), count(m.need)),
+      .key = "job.global_batch",
+      .fix = other_microbatches(s, Why::microbatches)};
+}
+
+Finding group(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("a group of {} is through a chunk before its first microbatch has "
+                                "passed {} pp ranks: {} takes groups of at least {}",
+                                count(m.need), s.plan.pp, name(s.plan.schedule), count(m.have)),
+          .key = "parallelism.microbatch_group",
+          .fix = first_heal(s, Why::group, {Change(s).microbatch_group(s.plan.pp)})};
+}
+
+/// The next larger batch that divides, with microbatches and groups that the schedule takes.
 std::vector<Edit> larger_batch(const Setup& s, i64 at_once) {
   const i64 microbatches = ceil_div(s.job.global_batch, at_once);
-  const i64 group = std::max<i64>(1, s.plan.microbatch_group);
   return first_heal(
       s, Why::batch,
-      {Change(s).microbatches(microbatches), Change(s).microbatches(round_up(microbatches, group)),
-       Change(s).microbatches(round_up(microbatches, s.plan.pp)).microbatch_group(s.plan.pp)});
+      {Change(s).microbatches(microbatches), Change(s).microbatches(enough(s, microbatches)),
+       Change(s).microbatches(microbatches).microbatch_group(s.plan.pp)});
 }
 
 Finding batch(const Setup& s, const Misfit& m) {
@@ -261,20 +309,6 @@ Finding shard(const Setup& s, const Misfit& m) {
   std::vector<Change> changes;
   for (const i64 size : sizes) changes.push_back(Change(s).shard_size(size));
   finding.fix = first_heal(s, Why::shard, changes);
-  return finding;
-}
-
-Finding group(const Setup& s, const Misfit& m) {
-  Finding finding{
-      .detail = fmt::format("groups of {} do not cut {} microbatches: a group has from pp "
-                            "{} to {}, and a last one of at least pp",
-                            m.need, m.have, s.plan.pp, m.have),
-      .key = "parallelism.microbatch_group"};
-  // With fewer microbatches than pp ranks the batch is too small for any group.
-  finding.fix =
-      first_heal(s, Why::group,
-                 {Change(s).microbatch_group(s.plan.pp), Change(s).microbatch_group(m.have),
-                  Change(s).microbatches(s.plan.pp).microbatch_group(s.plan.pp)});
   return finding;
 }
 
@@ -506,22 +540,59 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      on<Why::chunks, chunks>},
-    {{"RW0121", Severity::error, "the microbatches do not come in such groups",
+    {{"RW0121", Severity::error, "the groups of microbatches are too small",
       "An interleaved schedule runs microbatch_group microbatches through one chunk before the "
-      "next "
-      "chunk. A group smaller than pp leaves ranks idle in the middle of the step, and frameworks "
-      "refuse it.",
-      "Use pp_size, or a divisor of the microbatches that is not smaller.",
+      "next. In a group smaller than pp the first one has not come round all pp ranks when the "
+      "next chunk waits for it, and the ranks wait for each other.",
+      "Use pp_size, or a multiple of it.",
       "Megatron-LM core/pipeline_parallel/schedules.py, "
       "forward_backward_pipelining_with_interleaving",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: "
-      "interleaved-1f1b, microbatch_group: 6}\n"
+      "interleaved-1f1b, microbatch_group: 2}\n"
       "job: {global_batch: 16}\n"},
      Target::any,
      kAlways,
      on<Why::group, group>},
+    {{"RW0122", Severity::error, "the schedule takes pp ranks in pairs",
+      "DualPipe runs the pipeline from both ends at once: pp ranks r and pp - 1 - r hold the same "
+      "two stages, so with an odd pp the one in the middle would have no partner.",
+      "Use an even pp_size, or another schedule.",
+      "DeepSeek DualPipe, dualpipe/dualpipe.py, step: num_ranks % 2 == 0",
+      "world_size: 24\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 3, dp_size: 4, schedule: dualpipe}\n"},
+     Target::any,
+     kAlways,
+     on<Why::pp_multiple, pp_multiple>},
+    {{"RW0123", Severity::error, "the schedule takes microbatches in pairs",
+      "DualPipe sends the first half of the microbatches through the pipeline from one end and the "
+      "second half from the other.",
+      "Use a batch with an even number of microbatches.",
+      "DeepSeek DualPipe, dualpipe/dualpipe.py, step: num_chunks % 2 == 0",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: dualpipe}\n"
+      "job: {global_batch: 18}\n"},
+     Target::any,
+     kAlways,
+     on<Why::microbatch_multiple, microbatch_multiple>},
+    {{"RW0124", Severity::error, "the schedule needs more microbatches",
+      "DualPipe and DualPipeV overlap the forward of one microbatch with the backward of another "
+      "that comes the other way. Their order of work has room for that only with 2 x pp "
+      "microbatches and more.",
+      "Use a larger global_batch, smaller microbatches or fewer pp ranks.",
+      "DeepSeek DualPipe, dualpipe/dualpipe.py and dualpipev.py, step: num_chunks >= num_ranks * "
+      "2; "
+      "torch/distributed/pipelining/schedules.py, ScheduleDualPipeV",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: dualpipe-v}\n"
+      "job: {global_batch: 8}\n"},
+     Target::any,
+     kAlways,
+     on<Why::microbatches, microbatches>},
 };
 
 }  // namespace

@@ -90,6 +90,8 @@ Change& Change::chunks(i64 chunks, Schedule schedule) {
     add("parallelism.virtual_stages", std::to_string(chunks));
   setup_.plan.virtual_stages = chunks;
   setup_.plan.schedule = schedule;
+  if (setup_.left_open("job.global_batch"))
+    setup_.job.global_batch = default_global_batch(setup_.plan).value_or(setup_.job.global_batch);
   return add("parallelism.schedule", std::string(name(schedule)));
 }
 
@@ -132,7 +134,8 @@ Change& Change::block_placement() {
 
 Change& Change::microbatches(i64 count) {
   const std::optional<i64> batch = product({count, setup_.plan.micro_batch, setup_.plan.dp});
-  setup_.job.global_batch = batch.value_or(setup_.job.global_batch);
+  // What no file may state heals nothing.
+  if (batch && *batch <= kMaxBatch) setup_.job.global_batch = *batch;
   return add("job.global_batch", std::to_string(setup_.job.global_batch));
 }
 

@@ -34,9 +34,12 @@ bool schedule(const Setup& s) {
 
 bool lonely_chunks(const Setup& s) { return s.plan.virtual_stages > 1 && s.plan.pp == 1; }
 
+/// Groups are of pp to all microbatches, and what is left over is nothing or at least pp.
 bool group(const Setup& s) {
-  return s.plan.virtual_stages > 1 && s.plan.pp > 1 && s.plan.microbatch_group == 0 &&
-         !divides(s.plan.pp, s.microbatches());
+  if (s.plan.virtual_stages == 1 || s.plan.pp == 1) return false;
+  const i64 m = s.microbatches();
+  const i64 size = pipeline_shape(s).group_size();
+  return size < s.plan.pp || size > m || (m % size > 0 && m % size < s.plan.pp);
 }
 
 bool experts_without_sp(const Setup& s) {
@@ -140,11 +143,21 @@ std::vector<Edit> other_group(const Setup& s) {
   for (i64 size = s.plan.pp; size <= std::min(m, 2 * s.plan.pp); ++size)
     changes.push_back(Change(s).microbatch_group(size));
   changes.push_back(Change(s).microbatch_group(m));
-  changes.push_back(Change(s).microbatches(round_up(m, s.plan.pp)));
+  Change more = Change(s).microbatches(round_up(m, s.plan.pp));
+  if (s.plan.microbatch_group != 0) more.microbatch_group(s.plan.pp);
+  changes.push_back(more);
   return first_mend(s, group, kFaults, changes);
 }
 
 Finding tell_group(const Setup& s) {
+  if (s.plan.microbatch_group != 0)
+    return {
+        .detail = fmt::format("groups of {} do not cut {} microbatches: a group has from pp {} "
+                              "to all of them, and the last one no fewer than pp",
+                              count(s.plan.microbatch_group), count(s.microbatches()), s.plan.pp),
+        .key = "parallelism.microbatch_group",
+        .fix = other_group(s),
+        .hint = "microbatch_group: pp_size, and a multiple of it in microbatches"};
   return {.detail = fmt::format("{} microbatches are not a multiple of pp {}",
                                 count(s.microbatches()), s.plan.pp),
           .key = "job.global_batch",
@@ -275,7 +288,7 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kSound,
      when<schedule, tell_schedule>},
-    {{"RW0505", Severity::error, "Megatron-LM interleaves microbatches in groups of pp",
+    {{"RW0505", Severity::error, "Megatron-LM interleaves microbatches in groups of at least pp",
       "A group has from pp to all microbatches, and what is left for the last one is nothing or at "
       "least pp. The default group is pp, so pp has to divide the microbatches.",
       "State microbatch_group, or choose a batch with a multiple of pp microbatches.",

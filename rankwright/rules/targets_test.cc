@@ -86,6 +86,60 @@ TEST(MegatronGroups, AreTheSmallestThatTheMicrobatchesComeIn) {
             (std::vector<Edit>{{"job.global_batch", "4"}}));
 }
 
+/// The same with groups of a stated size.
+std::string grouped(int microbatches, int group) {
+  return "world_size: 4\nmodel: llama-3.1-8b\nparallelism: {pp_size: 4, virtual_stages: 2, "
+         "microbatch_group: " +
+         std::to_string(group) + "}\njob: {global_batch: " + std::to_string(microbatches) + "}\n";
+}
+
+TEST(MegatronGroups, AreHeldAgainstThoseThatAreStated) {
+  for (const int good : {4, 6, 8, 12})  // 12 = 3 x 4 = 2 x 6 = 8 + 4 = 12
+    EXPECT_THAT(found(Target::megatron, grouped(12, good)), Not(Contains("RW0505"))) << good;
+  for (const int bad : {5, 9, 13})  // 2 or 3 left over; more than all
+    EXPECT_THAT(found(Target::megatron, grouped(12, bad)), Contains("RW0505")) << bad;
+  EXPECT_EQ(fix_of("RW0505", Target::megatron, grouped(12, 5)),
+            (std::vector<Edit>{{"parallelism.microbatch_group", "4"}}));
+  // Three microbatches are too few for any group: a batch of 4 in groups of 4.
+  EXPECT_EQ(fix_of("RW0505", Target::megatron, grouped(3, 3)),
+            (std::vector<Edit>{{"job.global_batch", "4"}, {"parallelism.microbatch_group", "4"}}));
+  // It is nobody else's rule.
+  EXPECT_TRUE(found(Target::any, grouped(12, 5)) == found(Target::any, grouped(12, 4)));
+}
+
+TEST(Groups, SmallerThanThePipelineAreNobodys) {
+  EXPECT_THAT(found(Target::any, grouped(12, 3)), Contains("RW0121"));
+  EXPECT_EQ(fix_of("RW0121", Target::any, grouped(12, 3)),
+            (std::vector<Edit>{{"parallelism.microbatch_group", "4"}}));
+}
+
+/// DualPipe on 3 or 4 ranks with so many microbatches.
+std::string dualpipe(int pp, int batch, int micro_batch = 1) {
+  return "world_size: " + std::to_string(pp) +
+         "\nmodel: llama-3.1-8b\nparallelism: {schedule: dualpipe, pp_size: " + std::to_string(pp) +
+         ", micro_batch: " + std::to_string(micro_batch) +
+         "}\njob: {global_batch: " + std::to_string(batch) + "}\n";
+}
+
+TEST(DualPipe, GetsTheNextBatchThatItTakes) {
+  EXPECT_EQ(fix_of("RW0123", Target::any, dualpipe(4, 9)),
+            (std::vector<Edit>{{"job.global_batch", "10"}}));
+  // 3 is odd and too few at once.
+  EXPECT_EQ(fix_of("RW0123", Target::any, dualpipe(4, 3)),
+            (std::vector<Edit>{{"job.global_batch", "8"}}));
+  EXPECT_EQ(fix_of("RW0124", Target::any, dualpipe(4, 6)),
+            (std::vector<Edit>{{"job.global_batch", "8"}}));
+  // 17 sequences in twos would be 9 microbatches: 10.
+  EXPECT_EQ(fix_of("RW0110", Target::any, dualpipe(4, 17, 2)),
+            (std::vector<Edit>{{"job.global_batch", "20"}}));
+}
+
+TEST(DualPipe, OnAnOddWorldBecomesAnotherSchedule) {
+  // tp 3 does not divide the heads, and dp 3 not the batch.
+  EXPECT_EQ(fix_of("RW0122", Target::any, dualpipe(3, 8)),
+            (std::vector<Edit>{{"parallelism.schedule", "1f1b"}}));
+}
+
 TEST(NanotronMicrobatches, MayBeOneFewerThanTheStages) {
   const std::string plan =
       "world_size: 4\nmodel: llama-3.1-8b\nparallelism: {pp_size: 4}\njob: {global_batch: ";

@@ -45,11 +45,6 @@ bool few_microbatches(const Setup& s) {
   return pipelined(s) && single_stage(s.plan.schedule) && s.microbatches() < s.plan.pp;
 }
 
-bool few_for_dualpipe(const Setup& s) {
-  return pipelined(s) && s.plan.schedule == Schedule::dualpipe_v &&
-         s.microbatches() < 2 * s.plan.pp;
-}
-
 bool uneven_rounds(const Setup& s) { return in_rounds(s) && !divides(rounds(s), s.microbatches()); }
 
 bool zero_one(const Setup& s) { return s.plan.zero == 1 && s.plan.data_ranks() > 1; }
@@ -81,12 +76,12 @@ bool tied(const Setup& s) { return pipelined(s) && s.model.tied; }
 bool mtp(const Setup& s) { return pipelined(s) && s.model.mtp_layers > 0; }
 
 /// What it stops at; a fix brings none of these.
-constexpr Fault kFaults[] = {
-    kv_heads, order,    schedule,       few_microbatches, few_for_dualpipe, uneven_rounds, zero_one,
-    plain_dp, sequence, expert_degrees, few_expert_ranks, ulysses_kv,       tied,          mtp};
+constexpr Fault kFaults[] = {kv_heads,   order,    schedule, few_microbatches, uneven_rounds,
+                             zero_one,   plain_dp, sequence, expert_degrees,   few_expert_ranks,
+                             ulysses_kv, tied,     mtp};
 
 bool idle_stages(const Setup& s) {
-  return pipelined(s) && !single_stage(s.plan.schedule) && !few_for_dualpipe(s) &&
+  return pipelined(s) && !single_stage(s.plan.schedule) &&
          s.microbatches() < s.plan.pp * s.plan.virtual_stages;
 }
 
@@ -129,15 +124,6 @@ Finding tell_few_microbatches(const Setup& s) {
                                 plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
           .key = "job.global_batch",
           .fix = more_microbatches(s, few_microbatches, s.plan.pp),
-          .hint = "a larger global_batch, or a smaller pp_size"};
-}
-
-Finding tell_few_for_dualpipe(const Setup& s) {
-  return {.detail = fmt::format("{} for 2 x pp {} = {} stages",
-                                plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp,
-                                2 * s.plan.pp),
-          .key = "job.global_batch",
-          .fix = more_microbatches(s, few_for_dualpipe, 2 * s.plan.pp),
           .hint = "a larger global_batch, or a smaller pp_size"};
 }
 
@@ -298,18 +284,6 @@ constexpr Rule kRules[] = {
      Target::torchtitan,
      kSound,
      when<few_microbatches, tell_few_microbatches>},
-    {{"RW0525", Severity::error, "DualPipeV needs a microbatch for each of its stages",
-      "It feeds the pipeline from both ends of the V, so torch asks for 2 x pp microbatches.",
-      "Use a larger global_batch, or smaller microbatches.",
-      "torch/distributed/pipelining/schedules.py, ScheduleDualPipeV",
-      "world_size: 16\n"
-      "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: dualpipe-v, "
-      "zero_stage: 2}\n"
-      "job: {global_batch: 8}\n"},
-     Target::torchtitan,
-     kSound,
-     when<few_for_dualpipe, tell_few_for_dualpipe>},
     {{"RW0526", Severity::warning, "there are fewer microbatches than chunks in the pipeline",
       "torchtitan warns and runs: some stages are idle at any time.",
       "Use a larger global_batch, or smaller microbatches.",
