@@ -6,7 +6,6 @@
 #include "rankwright/model/flops.h"
 
 namespace rankwright {
-
 namespace {
 
 /// An MTP module: a layer like the last, and the projection of two hidden states to one.
@@ -19,11 +18,28 @@ Flops mtp_flops(const Setup& setup) {
 /// Of a stage's work what one rank that holds it does.
 double part(const Setup& setup) { return setup.plan.mirrored() ? 0.5 : 1; }
 
+i64 mtp_modules(const Setup& setup) {
+  i64 modules = 0;
+  for (const Stage& stage : setup.stages()) modules += stage.mtp;
+  return modules;
+}
+
+StageMap stage_map(const Plan& plan) {
+  switch (row(plan.schedule).order) {
+    case StageOrder::loop:
+      break;
+    case StageOrder::vee:
+      return vee_map(plan.pp, plan.virtual_stages);
+    case StageOrder::mirror:
+      if (plan.mirrored()) return both_ends_map(plan.pp);
+  }
+  return round_map(plan.pp, plan.virtual_stages);
+}
+
 }  // namespace
 
 std::vector<Flops> work(const Setup& setup) {
-  i64 heads = 1;  // the model's own and one for every MTP module
-  for (const Stage& stage : setup.stages()) heads += stage.mtp;
+  const i64 heads = 1 + mtp_modules(setup);  // the model's own and one for every MTP module
   std::vector<Flops> by_rank;
   for (i64 r = 0; r < setup.plan.pp; ++r) {
     const RankContents on_rank = contents(setup, r);
@@ -56,6 +72,18 @@ double imbalance(const std::vector<Flops>& work) {
   const Flops most = *std::max_element(work.begin(), work.end());
   const Flops mean = std::accumulate(work.begin(), work.end(), Flops{}) / double(work.size());
   return most / mean - 1;
+}
+
+SplitTask split_task(const Setup& setup) {
+  const i64 modules = mtp_modules(setup);
+  SplitTask task{.mtp = {.weight = mtp_flops(setup).value},
+                 .mtp_modules = modules,
+                 .head = {.weight = ((1 + modules) * head_forward_flops(setup.model)).value}};
+  for (const LayerRun& run : setup.model.runs)
+    task.layers.push_back(
+        {run.count, {.weight = forward_flops(setup.model, run.layer, setup.job.sequence).value}});
+  task.map = stage_map(setup.plan);
+  return task;
 }
 
 }  // namespace rankwright

@@ -6,6 +6,7 @@
 
 #include "rankwright/base/units.h"
 #include "rankwright/plan/plan.h"
+#include "rankwright/plan/split.h"
 
 namespace rankwright {
 
@@ -19,5 +20,9 @@ std::vector<Flops> work_again(const Setup& setup);
 
 /// How much more the busiest pp rank computes than the mean: 0.25 is a quarter more.
 double imbalance(const std::vector<Flops>& work);
+
+/// What best_split() needs to find the stages with which the busiest pp rank computes least: the
+/// items that the plan's stages hold, weighed as work() does. No memory.
+SplitTask split_task(const Setup& setup);
 
 }  // namespace rankwright

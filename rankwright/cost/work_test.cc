@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/model/flops.h"
 #include "tests/sample.h"
 
@@ -77,6 +78,90 @@ TEST(Imbalance, IsWhatTheBusiestHasAboveTheMean) {
   // 3 + 3 + 6 = 12, mean 4: half more
   EXPECT_DOUBLE_EQ(imbalance({Flops{3}, Flops{3}, Flops{6}}), 0.5);
   EXPECT_DOUBLE_EQ(imbalance({Flops{5}}), 0);
+}
+
+TEST(SplitTask, WeighsItemsAsWorkDoes) {
+  rankwright::Setup setup = sample::dense_setup({.pp = 4});
+  setup.model.mtp_layers = 1;
+  const SplitTask task = split_task(setup);
+  EXPECT_EQ(task.embedding.weight, 0);
+  ASSERT_EQ(task.layers.size(), 1u);
+  EXPECT_EQ(task.layers[0].count, 8);
+  EXPECT_DOUBLE_EQ(task.layers[0].each.weight, kLayer);
+  EXPECT_EQ(task.mtp_modules, 1);
+  EXPECT_DOUBLE_EQ(task.mtp.weight, kLayer + 2 * 2 * 1024.0 * 1024);
+  EXPECT_DOUBLE_EQ(task.head.weight, 2 * kHead);
+}
+
+TEST(SplitTask, HasStagesWhereTheScheduleHasThem) {
+  const Plan plan{.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v};
+  EXPECT_EQ(split_task(sample::dense_setup(plan)).map.team_of_stage,
+            (std::vector<i64>{0, 1, 1, 0}));
+}
+
+RC_GTEST_PROP(SplitTask, LeadsToStagesThatAreNeverWorse, ()) {
+  Setup setup = sample::random_setup();
+  // A plan may state a stage without anything. A split has none.
+  for (const Stage& stage : setup.stages())
+    RC_PRE(stage.layers + stage.mtp > 0 || stage.embedding || stage.loss);
+  const double before = imbalance(work(setup));
+  const Split split = best_split(split_task(setup));
+  RC_ASSERT(split.fault == Split::Fault::none);
+  RC_ASSERT(split.proved);
+  setup.plan.stages = split.stages;
+  const std::vector<Flops> after = work(setup);
+  RC_ASSERT(imbalance(after) <= before + 1e-9);
+  const double most = std::max_element(after.begin(), after.end())->value;
+  RC_ASSERT(std::abs(most - split.rank_weight) <= 1e-9 * most);
+}
+
+/// A model of the catalog on 16 pp ranks, with the even stages.
+rankwright::Setup on_16(const std::string& name, i64 sequence) {
+  rankwright::Setup setup = sample::setup_of(*find_model(name), {.pp = 16}, 128);
+  setup.job.sequence = sequence;
+  return setup;
+}
+
+/// The same with the best stages, which are read back from what is typed.
+rankwright::Setup best(rankwright::Setup setup) {
+  const Split split = best_split(split_task(setup));
+  EXPECT_TRUE(split.proved);
+  EXPECT_EQ(parse_layout(show_layout(split.stages)).value(), split.stages);
+  setup.plan.stages = split.stages;
+  return setup;
+}
+
+TEST(BestStages, OfLlama405bAreTheEvenOnes) {
+  // A layer at 8,192 tokens: 2 x (2 x 16384^2 + 2 x 16384 x 1024 + 3 x 16384 x 53248) for the
+  // weights, 8192 x (16384 + 16384) for attention: 6,643,777,536. The head, 2 x 128256 x 16384, is
+  // 0.6326 of that. In layers: 126.6326 in all, 7.9145 on average. 15 ranks of 7 and a last one of
+  // 7 and the head have no room for 126, so some rank has 8: 1.1 % more.
+  const double layer = 6'643'777'536.0, head = 2.0 * 128256 * 16384;
+  const double least = 8 * layer / ((126 * layer + head) / 16) - 1;
+  EXPECT_NEAR(least, 0.011, 0.0005);
+  const rankwright::Setup even = on_16("llama-3.1-405b", 8192);
+  EXPECT_NEAR(imbalance(work(even)), least, 1e-9);
+  EXPECT_NEAR(imbalance(work(best(even))), least, 1e-9);
+  EXPECT_EQ(show_layout(best(even).plan.stages), "Et*7|(t*8|)*14t*7L");
+}
+
+TEST(BestStages, OfDeepSeekV3TakeLayersFromTheLastRank) {
+  // A layer at 4,096 tokens, dense or not (8 + 1 experts of 2048 are 18432): 2 x (187,105,280 +
+  // 3 x 7168 x 18432) + 4096 x (24576 + 16384) = 1,334,706,176. The MTP module adds 4 x 7168^2; the
+  // head is 2 x 129280 x 7168, once for the model and once for the module.
+  const double layer = 1'334'706'176.0, mtp = layer + 4.0 * 7168 * 7168;
+  const double heads = 2 * 2.0 * 129280 * 7168;
+  const double mean = (61 * layer + mtp + heads) / 16;
+  // Evenly the last rank has 3 layers, the module and the heads: 6.93 layers where the mean
+  // is 4.06.
+  const rankwright::Setup even = on_16("deepseek-v3", 4096);
+  EXPECT_NEAR(imbalance(work(even)), (3 * layer + mtp + heads) / mean - 1, 1e-9);
+  EXPECT_NEAR(imbalance(work(even)), 0.708, 0.0005);
+  // With 4 layers at most on a rank, 15 ranks have 60: the 61st stands with the module and the
+  // heads (4.93 layers). Elsewhere a rank would have 5.
+  EXPECT_NEAR(imbalance(work(best(even))), (layer + mtp + heads) / mean - 1, 1e-9);
+  EXPECT_NEAR(imbalance(work(best(even))), 0.215, 0.0005);
+  EXPECT_EQ(show_layout(best(even).plan.stages), "Etttt|(tttt|)*14tmL");
 }
 
 }  // namespace

@@ -60,26 +60,6 @@ std::optional<Finding> sequence_without_tensor(const Subject& subject) {
                  .fix = {edit("parallelism.sequence_parallel", "false")}};
 }
 
-/// Takes layers from the busiest pp rank's stages and gives them to the idlest until nothing gains.
-Stages levelled(Setup setup) {
-  setup.plan.stages = setup.stages();
-  double best = imbalance(work(setup));
-  for (i64 moves = 0; moves < setup.model.layers(); ++moves) {
-    const std::vector<Flops> by_rank = work(setup);
-    const i64 from = std::max_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
-    const i64 to = std::min_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
-    Setup after = setup;
-    Stage& giver = after.plan.stages[std::size_t(stages_of(setup.plan, from).back())];
-    if (giver.layers == 0) break;
-    --giver.layers;
-    ++after.plan.stages[std::size_t(stages_of(setup.plan, to).front())].layers;
-    if (imbalance(work(after)) >= best) break;
-    best = imbalance(work(after));
-    setup = std::move(after);
-  }
-  return setup.plan.stages;
-}
-
 std::optional<Finding> uneven_work(const Subject& subject) {
   const Setup& s = subject.setup;
   constexpr double kWorthSaying = 0.1;
@@ -94,9 +74,12 @@ std::optional<Finding> uneven_work(const Subject& subject) {
       .key = "parallelism.stages"};
   if (contents(s, busiest).loss)
     finding.notes.push_back("it also computes the output head and the loss");
+  const Split split = best_split(split_task(s));
+  if (split.fault != Split::Fault::none) return finding;
   Setup after = s;
-  after.plan.stages = levelled(s);
+  after.plan.stages = split.stages;
   const double left = imbalance(work(after));
+  const bool best = split.rank_weight <= split.least_rank_weight;
   if (left < before && heals(s, after, Misfit::Why::none)) {
     const std::string layout = show_layout(after.plan.stages);
     // Only what brings it below the bar is a fix; less is still worth typing.
@@ -105,7 +88,10 @@ std::optional<Finding> uneven_work(const Subject& subject) {
     else
       finding.hint = "stages: " + layout;
     finding.notes.push_back(
-        fmt::format("with these stages the busiest computes {} more than the mean", percent(left)));
+        fmt::format("with these stages the busiest computes {} more than the mean{}", percent(left),
+                    best ? "; no split does better" : ""));
+  } else if (best && left <= before) {
+    finding.notes.push_back("no split of the layers does better");
   }
   return finding;
 }

@@ -1,0 +1,184 @@
+#include "rankwright/plan/packing.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace rankwright {
+namespace {
+
+using Verdict = Probe::Verdict;
+
+/// Entries of the table that is kept to walk back: bins x combinations of the enumerated kinds.
+constexpr i64 kMostEntries = i64{1} << 21;
+/// A step is some nanoseconds; these are dearer.
+constexpr i64 kStepsOfQuestion = 32;
+constexpr i64 kStepsOfSum = 4;
+
+/// What one bin may take: so many of the other kinds, and then the most of the last.
+struct Choice {
+  std::vector<i64> others{};
+  i64 key = 0;  // the others as one number in mixed radix: keys add up as counts do
+  i64 last = 0;
+};
+
+class Packer {
+ public:
+  Packer(const Packing& packing, Steps& steps)
+      : packing_(packing), steps_(steps), kinds_(packing.demand.size() - 1) {
+    for (std::size_t k = 0; k <= kinds_; ++k) all_ += packing.weight[k] * packing.demand[k];
+  }
+
+  Packed packed() {
+    const std::size_t bins = packing_.room.size();
+    if (!lay_out()) return {Verdict::unknown};
+    // Twice what is needed is as good as any more.
+    for (std::size_t b = bins; b-- > 0;) behind_[b] = std::min(2 * all_, behind_[b + 1] + room(b));
+    if (behind_[0] < all_) return {Verdict::no};
+    for (std::size_t b = 0; b < bins; ++b) choices_.push_back(choices(b));
+    if (steps_.out()) return {Verdict::unknown};
+    if (!enough()) return {Verdict::no};
+    best_.assign(1, std::vector<i64>(std::size_t(keys_), -1));
+    best_[0][0] = 0;
+    live_ = {0};
+    for (std::size_t b = 0; b < bins; ++b) {
+      add(b);
+      if (steps_.out()) return {Verdict::unknown};
+    }
+    if (best_.back().back() < packing_.demand.back()) return {Verdict::no};
+    return {Verdict::yes, walk_back()};
+  }
+
+ private:
+  /// False where the tables would be too large.
+  bool lay_out() {
+    for (std::size_t k = 0; k < kinds_; ++k) {
+      stride_.push_back(keys_);
+      const std::optional<i64> keys = product({keys_, packing_.demand[k] + 1});
+      if (!keys || *keys > kMostEntries) return false;
+      keys_ = *keys;
+    }
+    behind_.assign(packing_.room.size() + 1, 0);
+    return keys_ <= kMostEntries / i64(behind_.size());
+  }
+
+  i64 room(std::size_t bin) const { return std::min(all_, packing_.room[bin]); }
+
+  /// Counts up like an odometer; where a count does not fit, no greater one does. What leaves more
+  /// unused than all bins together may is no choice.
+  std::vector<Choice> choices(std::size_t bin) {
+    if (packing_.like[bin] < i64(bin)) return choices_[std::size_t(packing_.like[bin])];
+    const i64 spare = behind_[0] - all_;
+    std::vector<Choice> found;
+    Choice choice{.others = std::vector<i64>(kinds_)};
+    while (steps_.take(kStepsOfQuestion)) {
+      choice.last = packing_.most(i64(bin), choice.others);
+      i64 unused = room(bin) - packing_.weight.back() * choice.last;
+      for (std::size_t k = 0; k < kinds_; ++k) unused -= packing_.weight[k] * choice.others[k];
+      if (choice.last >= 0 && unused <= spare) found.push_back(choice);
+      std::size_t k = 0;
+      // After a failure the first kind that is not at zero has gone too far: the next one moves.
+      for (bool failed = choice.last < 0; k < kinds_; ++k) {
+        i64& count = choice.others[k];
+        if (failed && count == 0) continue;
+        if (!failed && count < packing_.demand[k]) break;
+        choice.key -= count * stride_[k];
+        count = 0;
+        failed = false;
+      }
+      if (k == kinds_) break;
+      ++choice.others[k];
+      choice.key += stride_[k];
+    }
+    return found;
+  }
+
+  /// Whether bins could take all of each kind, if it were for that kind alone.
+  bool enough() const {
+    for (std::size_t k = 0; k <= kinds_; ++k) {
+      i64 sum = 0;
+      for (const std::vector<Choice>& of_bin : choices_) {
+        i64 most = -1;
+        for (const Choice& choice : of_bin)
+          most = std::max(most, k == kinds_ ? choice.last : choice.others[k]);
+        if (most < 0) return false;
+        sum += most;
+      }
+      if (sum < packing_.demand[k]) return false;
+    }
+    return true;
+  }
+
+  /// Counts of the other kinds, from their key.
+  void unfold(i64 key, std::vector<i64>& others) const {
+    for (std::size_t k = kinds_; k-- > 0; key %= stride_[k]) others[k] = key / stride_[k];
+  }
+
+  bool adds(const std::vector<i64>& others, const std::vector<i64>& more) const {
+    for (std::size_t k = 0; k < kinds_; ++k)
+      if (others[k] + more[k] > packing_.demand[k]) return false;
+    return true;
+  }
+
+  void add(std::size_t bin) {
+    if (!steps_.take(keys_ / 2)) return;
+    best_.emplace_back(std::size_t(keys_), -1);
+    const std::vector<i64>& before = best_[bin];
+    std::vector<i64>& after = best_[bin + 1];
+    std::vector<i64> live, others(kinds_);
+    for (const i64 key : live_) {
+      const i64 last = before[std::size_t(key)];
+      unfold(key, others);
+      i64 left = packing_.weight.back() * (packing_.demand.back() - last);
+      for (std::size_t k = 0; k < kinds_; ++k)
+        left += packing_.weight[k] * (packing_.demand[k] - others[k]);
+      if (left > behind_[bin]) continue;
+      if (!steps_.take(kStepsOfSum * i64(choices_[bin].size()))) return;
+      for (const Choice& choice : choices_[bin]) {
+        if (!adds(others, choice.others)) continue;
+        i64& most = after[std::size_t(key + choice.key)];
+        if (most < 0) live.push_back(key + choice.key);
+        most = std::max(most, std::min(packing_.demand.back(), last + choice.last));
+      }
+    }
+    live_ = std::move(live);
+  }
+
+  std::vector<std::vector<i64>> walk_back() const {
+    std::vector<std::vector<i64>> taken(choices_.size());
+    std::vector<i64> others(kinds_);
+    i64 key = keys_ - 1;
+    for (std::size_t bin = choices_.size(); bin-- > 0;) {
+      const i64 want = best_[bin + 1][std::size_t(key)];
+      for (const Choice& choice : choices_[bin]) {
+        if (choice.key > key) continue;
+        const i64 from = key - choice.key;
+        const i64 last = best_[bin][std::size_t(from)];
+        unfold(from, others);
+        if (last < 0 || !adds(others, choice.others)) continue;
+        if (std::min(packing_.demand.back(), last + choice.last) < want) continue;
+        taken[bin] = choice.others;
+        taken[bin].push_back(choice.last);
+        key = from;
+        break;
+      }
+    }
+    return taken;
+  }
+
+  const Packing& packing_;
+  Steps& steps_;
+  const std::size_t kinds_;  // that are enumerated
+  i64 all_ = 0;              // weight of everything
+  i64 keys_ = 1;
+  std::vector<i64> stride_{};  // by kind: what one more adds to a key
+  std::vector<i64> behind_{};  // by bin: weight that it and those behind it take at most
+  std::vector<std::vector<Choice>> choices_{};  // by bin
+  std::vector<std::vector<i64>> best_{};  // by bins filled and key: most of the last kind, or -1
+  std::vector<i64> live_{};               // keys that the bins so far can have
+};
+
+}  // namespace
+
+Packed pack(const Packing& packing, Steps& steps) { return Packer(packing, steps).packed(); }
+
+}  // namespace rankwright

@@ -1,0 +1,398 @@
+#include "rankwright/plan/split.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace rankwright {
+namespace {
+
+ItemCost weighs(double weight) { return {.weight = weight}; }
+
+/// The items of a task one by one; MTP modules that stay together are one.
+std::vector<ItemCost> items_of(const SplitTask& task) {
+  std::vector<ItemCost> items{task.embedding};
+  for (const ItemRun& run : task.layers)
+    items.insert(items.end(), std::size_t(run.count), run.each);
+  const double n = double(task.mtp_modules);
+  if (task.mtp_apart)
+    items.insert(items.end(), std::size_t(task.mtp_modules), task.mtp);
+  else if (task.mtp_modules > 0)
+    items.push_back({n * task.mtp.weight, n * task.mtp.states, n * task.mtp.activations});
+  items.push_back(task.head);
+  return items;
+}
+
+struct Figures {
+  double rank = 0, stage = 0, memory = 0;
+};
+
+/// As the words say it: a rank's share of the weight of its stages, and all of their memory.
+Figures figures(const SplitTask& task, const std::vector<i64>& cuts) {
+  const std::vector<ItemCost> items = items_of(task);
+  Figures most;
+  for (std::size_t r = 0; r < task.map.team_of_rank.size(); ++r) {
+    const i64 team = task.map.team_of_rank[r];
+    const double sharers =
+        double(std::count(task.map.team_of_rank.begin(), task.map.team_of_rank.end(), team));
+    double weight = 0, memory = 0;
+    i64 first = 0;
+    for (std::size_t s = 0; s < cuts.size(); ++s) {
+      double stage = 0;
+      for (i64 i = first; i < cuts[s]; ++i) {
+        const ItemCost& item = items[std::size_t(i)];
+        stage += item.weight;
+        if (task.map.team_of_stage[s] == team && task.capacity)
+          memory += item.states.value + task.in_flight[r] * item.activations.value;
+      }
+      if (task.map.team_of_stage[s] == team) weight += stage;
+      most.stage = std::max(most.stage, stage);
+      first = cuts[s];
+    }
+    most.rank = std::max(most.rank, weight / sharers);
+    most.memory = std::max(most.memory, memory);
+  }
+  return most;
+}
+
+std::vector<i64> cuts_of(const SplitTask& task, const Stages& stages) {
+  std::vector<i64> cuts;
+  i64 at = 0;
+  for (const Stage& stage : stages) {
+    const i64 mtp = task.mtp_apart ? stage.mtp : std::min<i64>(stage.mtp, 1);
+    at += (stage.embedding ? 1 : 0) + stage.layers + mtp + (stage.loss ? 1 : 0);
+    cuts.push_back(at);
+  }
+  return cuts;
+}
+
+void each_split(i64 items, i64 stages, std::vector<i64>& cuts,
+                const std::function<void(const std::vector<i64>&)>& see) {
+  const i64 first = cuts.empty() ? 0 : cuts.back();
+  const i64 left = stages - i64(cuts.size());
+  if (left == 1) {
+    cuts.push_back(items);
+    see(cuts);
+    cuts.pop_back();
+    return;
+  }
+  for (i64 end = first + 1; end <= items - (left - 1); ++end) {
+    cuts.push_back(end);
+    each_split(items, stages, cuts, see);
+    cuts.pop_back();
+  }
+}
+
+/// Looks at all splits.
+Figures brute_force(const SplitTask& task) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  Figures best{kNone, kNone, kNone};
+  std::vector<i64> cuts;
+  each_split(i64(items_of(task).size()), i64(task.map.team_of_stage.size()), cuts,
+             [&](const std::vector<i64>& ends) {
+               const Figures one = figures(task, ends);
+               best.memory = std::min(best.memory, one.memory);
+               if (task.capacity && one.memory > task.capacity->value) return;
+               if (std::pair(one.rank, one.stage) < std::pair(best.rank, best.stage)) {
+                 best.rank = one.rank;
+                 best.stage = one.stage;
+               }
+             });
+  return best;
+}
+
+ItemCost random_cost(int most) {
+  return {.weight = double(*rc::gen::inRange(0, most)),
+          .states = Bytes{double(*rc::gen::inRange(0, 20))},
+          .activations = Bytes{double(*rc::gen::inRange(0, 10))}};
+}
+
+/// Up to `longest` layers in a row are alike: with 1 they all differ.
+SplitTask random_task(StageMap map, i64 longest) {
+  const int weights = *rc::gen::element(3, 12, 1000);
+  SplitTask task{.embedding = random_cost(weights),
+                 .mtp = random_cost(weights),
+                 .mtp_modules = *rc::gen::inRange<i64>(0, 3),
+                 .mtp_apart = *rc::gen::arbitrary<bool>(),
+                 .head = random_cost(2 * weights),
+                 .map = std::move(map)};
+  for (i64 left = *rc::gen::inRange<i64>(0, 11); left > 0;) {
+    const i64 count = std::min(left, *rc::gen::inRange<i64>(1, longest + 1));
+    task.layers.push_back({count, random_cost(weights)});
+    left -= count;
+  }
+  return task;
+}
+
+i64 random_pp() { return *rc::gen::inRange<i64>(1, 5); }
+i64 random_longest() { return *rc::gen::element<i64>(1, 2, 4, 10); }
+
+StageMap random_map() {
+  const i64 pp = random_pp(), chunks = *rc::gen::inRange<i64>(1, 4);
+  const int kind = *rc::gen::inRange(0, 3);
+  return kind == 0 ? round_map(pp, chunks) : kind == 1 ? vee_map(pp, chunks) : both_ends_map(pp);
+}
+
+/// About what the best split for memory needs, so that the limit is felt.
+void limit_memory(SplitTask& task) {
+  for (std::size_t r = 0; r < task.map.team_of_rank.size(); ++r)
+    task.in_flight.push_back(*rc::gen::inRange(0, 9) / 2.0);
+  task.capacity = Bytes{0};
+  const double least =
+      items_of(task).size() < task.map.team_of_stage.size() ? 0 : brute_force(task).memory;
+  task.capacity = Bytes{std::max(0.0, least + *rc::gen::inRange(-5, 40))};
+}
+
+void expect_best(const SplitTask& task) {
+  const Split split = best_split(task);
+  RC_ASSERT(split.proved);
+  if (items_of(task).size() < task.map.team_of_stage.size()) {
+    RC_ASSERT(split.fault == Split::Fault::items);
+    return;
+  }
+  const Figures best = brute_force(task);
+  if (task.capacity && best.memory > task.capacity->value) {
+    RC_ASSERT(split.fault == Split::Fault::memory);
+    RC_ASSERT(split.memory.value == best.memory);
+    return;
+  }
+  RC_ASSERT(split.fault == Split::Fault::none);
+  const std::vector<i64> cuts = cuts_of(task, split.stages);
+  for (std::size_t s = 0; s < cuts.size(); ++s) RC_ASSERT(cuts[s] > (s == 0 ? 0 : cuts[s - 1]));
+  const Figures mine = figures(task, cuts);
+  RC_ASSERT(mine.rank == best.rank);
+  RC_ASSERT(mine.stage == best.stage);
+  RC_ASSERT(split.rank_weight == mine.rank);
+  RC_ASSERT(split.stage_weight == mine.stage);
+  RC_ASSERT(split.least_rank_weight == mine.rank);
+  RC_ASSERT(split.memory.value == mine.memory);
+  if (task.capacity) RC_ASSERT(mine.memory <= task.capacity->value);
+}
+
+RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnOneStageARank, ()) {
+  expect_best(random_task(round_map(random_pp(), 1), random_longest()));
+}
+
+RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnChunksInTurn, ()) {
+  const i64 chunks = *rc::gen::inRange<i64>(2, 4);
+  expect_best(random_task(round_map(random_pp(), chunks), random_longest()));
+}
+
+RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnAVee, ()) {
+  const i64 chunks = *rc::gen::inRange<i64>(2, 4);
+  expect_best(random_task(vee_map(random_pp(), chunks), random_longest()));
+}
+
+RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnBothEnds, ()) {
+  expect_best(random_task(both_ends_map(random_pp()), random_longest()));
+}
+
+RC_GTEST_PROP(BestSplit, IsTheBestOfAllWithinALimitOfMemory, ()) {
+  SplitTask task = random_task(random_map(), random_longest());
+  limit_memory(task);
+  expect_best(task);
+}
+
+TEST(StageMaps, SayWhichRankRunsAStage) {
+  EXPECT_EQ(round_map(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(vee_map(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 2, 1, 0}));
+  EXPECT_EQ(both_ends_map(5).team_of_stage, (std::vector<i64>{0, 1, 2, 1, 0}));
+  EXPECT_EQ(both_ends_map(4).team_of_rank, (std::vector<i64>{0, 1, 1, 0}));
+}
+
+TEST(BestSplit, OfOneStageIsEverything) {
+  const SplitTask task{
+      .layers = {{3, weighs(2)}}, .mtp_modules = 1, .head = weighs(1), .map = round_map(1, 1)};
+  const Split split = best_split(task);
+  EXPECT_EQ(show_layout(split.stages), "EtttmL");
+  EXPECT_EQ(split.rank_weight, 7);
+  EXPECT_TRUE(split.proved);
+}
+
+TEST(BestSplit, MayLeaveEmbeddingAndHeadAlone) {
+  const SplitTask task{.layers = {{1, weighs(1)}}, .map = round_map(3, 1)};
+  EXPECT_EQ(show_layout(best_split(task).stages), "E|t|L");
+}
+
+TEST(BestSplit, NeedsAnItemForEveryStage) {
+  const SplitTask task{.layers = {{1, weighs(1)}}, .map = round_map(2, 2)};
+  EXPECT_EQ(best_split(task).fault, Split::Fault::items);  // 3 items, 4 stages
+}
+
+TEST(BestSplit, WithoutWeightsIsStillASplit) {
+  const SplitTask task{.layers = {{6, {}}}, .map = round_map(4, 1)};
+  const Split split = best_split(task);
+  EXPECT_EQ(total_layers(split.stages), 6);
+  EXPECT_EQ(split.rank_weight, 0);
+  EXPECT_TRUE(split.proved);
+}
+
+TEST(BestSplit, MatchesTheWorkedExampleOfChunks) {
+  // 5 layers of 2 and a head of 3 on 2 ranks with 2 chunks: rank 1 has 3 + 2a, rank 0 has 2b, and
+  // a + b = 5. b = 3: 6 and 7. b = 4: 8. So 7, with two layers beside the head's rank: both in its
+  // first stage (4), because one of them in the last would make that 5.
+  const SplitTask task{.layers = {{5, weighs(2)}}, .head = weighs(3), .map = round_map(2, 2)};
+  const Split split = best_split(task);
+  EXPECT_EQ(split.rank_weight, 7);
+  EXPECT_EQ(split.stage_weight, 4);
+  EXPECT_EQ(split.stages[1].layers, 2);
+  EXPECT_EQ(split.stages[3].layers, 0);
+}
+
+TEST(BestSplit, OnBothEndsEvensOutPairsOfStages) {
+  // 8 layers of 1 and a head of 4 on 4 ranks: ranks 0 and 3 share the stages 0 and 3, ranks 1 and 2
+  // the others. 12 in all, so 3 each: 6 in each pair. A stage with the head has at least 4, and
+  // then no stage needs more.
+  const SplitTask task{.layers = {{8, weighs(1)}}, .head = weighs(4), .map = both_ends_map(4)};
+  const Split split = best_split(task);
+  EXPECT_EQ(split.rank_weight, 3);
+  EXPECT_EQ(split.stage_weight, 4);
+  EXPECT_EQ(split.stages[0].layers + split.stages[3].layers, 2);
+}
+
+TEST(BestSplit, KeepsMtpModulesTogetherUnlessTold) {
+  // 2 modules of 3 beside 2 layers of 1 and a head of 1: together they are 6 of 9.
+  SplitTask task{.layers = {{2, weighs(1)}},
+                 .mtp = weighs(3),
+                 .mtp_modules = 2,
+                 .head = weighs(1),
+                 .map = round_map(2, 1)};
+  EXPECT_EQ(best_split(task).rank_weight, 7);  // Ett|mmL
+  task.mtp_apart = true;
+  EXPECT_EQ(best_split(task).rank_weight, 5);  // Ettm|mL
+  EXPECT_EQ(show_layout(best_split(task).stages), "Ettm|mL");
+}
+
+TEST(BestSplit, PutsFewerLayersWhereMoreMicrobatchesAreInFlight) {
+  // 10 layers of 10 bytes and 1 for every microbatch. Rank 0 holds 10 of them, so a layer takes 20
+  // there and 11 on rank 1. Of 80 bytes: 4 layers there, 6 here, though 5 and 5 weigh less.
+  SplitTask task{.layers = {{10, {1, Bytes{10}, Bytes{1}}}}, .map = round_map(2, 1)};
+  EXPECT_EQ(show_layers(best_split(task).stages), "5 5");
+  task.capacity = Bytes{80};
+  task.in_flight = {10, 1};
+  const Split split = best_split(task);
+  EXPECT_EQ(show_layers(split.stages), "4 6");
+  EXPECT_EQ(split.memory, Bytes{80});
+}
+
+TEST(BestSplit, SaysWhatTheFullestRankNeedsAtLeast) {
+  // 4 layers of 10 bytes on 2 ranks: 20.
+  SplitTask task{.layers = {{4, {1, Bytes{10}, {}}}}, .map = round_map(2, 1)};
+  task.in_flight = {1, 1};
+  task.capacity = Bytes{19};
+  const Split split = best_split(task);
+  EXPECT_EQ(split.fault, Split::Fault::memory);
+  EXPECT_TRUE(split.stages.empty());
+  EXPECT_EQ(split.memory, Bytes{20});
+  EXPECT_TRUE(split.proved);
+  task.capacity = split.memory;
+  EXPECT_EQ(best_split(task).fault, Split::Fault::none);
+}
+
+TEST(BestSplit, OfBrokenWeightsIsABrokenPromise) {
+  SplitTask task{.layers = {{4, weighs(-1)}}, .map = round_map(2, 1)};
+  EXPECT_DEATH(best_split(task), "internal error");
+  task.layers[0].each.weight = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_DEATH(best_split(task), "internal error");
+}
+
+RC_GTEST_PROP(BestSplit, DoesNotDependOnTheUnit, ()) {
+  SplitTask task = random_task(random_map(), random_longest());
+  const Split split = best_split(task);
+  const double factor = *rc::gen::element(1e-12, 3.0, 1e12);
+  for (ItemCost* cost : {&task.embedding, &task.mtp, &task.head}) cost->weight *= factor;
+  for (ItemRun& run : task.layers) run.each.weight *= factor;
+  const Split scaled = best_split(task);
+  RC_ASSERT(scaled.fault == split.fault);
+  RC_ASSERT(std::abs(scaled.rank_weight - factor * split.rank_weight) <=
+            1e-9 * factor * split.rank_weight);
+}
+
+// How models are trained: a few alike layers, then many others.
+SplitTask real_task() {
+  SplitTask task{.mtp = weighs(*rc::gen::inRange(50, 200)),
+                 .mtp_modules = *rc::gen::inRange<i64>(0, 2),
+                 .head = weighs(*rc::gen::inRange(0, 500))};
+  task.layers.push_back({*rc::gen::inRange<i64>(0, 5), weighs(*rc::gen::inRange(50, 150))});
+  task.layers.push_back({*rc::gen::inRange<i64>(60, 127), weighs(100)});
+  const i64 pp = *rc::gen::element<i64>(2, 4, 8, 16, 30);
+  const int kind = *rc::gen::inRange(0, 4);
+  task.map = kind == 0   ? round_map(pp, 1)
+             : kind == 1 ? round_map(pp, *rc::gen::inRange<i64>(2, 1 + 60 / pp))
+             : kind == 2 ? vee_map(pp, 2)
+                         : both_ends_map(pp);
+  return task;
+}
+
+RC_GTEST_PROP(BestSplit, IsProvedForModelsAsTheyAre, ()) {
+  const SplitTask task = real_task();
+  const Split split = best_split(task);
+  RC_ASSERT(split.fault == Split::Fault::none);
+  RC_ASSERT(split.proved);
+  RC_ASSERT(split.least_rank_weight == split.rank_weight);
+  const Figures mine = figures(task, cuts_of(task, split.stages));
+  RC_ASSERT(mine.rank == split.rank_weight);
+  RC_ASSERT(mine.stage == split.stage_weight);
+  RC_ASSERT(parse_layout(show_layout(split.stages)).value() == split.stages);
+}
+
+/// Whether ranks that hold less than `most` each have room for layers of weight 1, one of them
+/// beside a head. Nothing else is a matter where every stage can have a layer.
+bool has_room(double most, i64 layers, i64 pp, double head) {
+  const auto below = [](double room) { return std::max<i64>(0, i64(std::ceil(room)) - 1); };
+  return head < most && (pp - 1) * below(most) + below(most - head) >= layers;
+}
+
+TEST(BestSplit, IsExactAtFullSize) {
+  constexpr double kHead = 0.66;
+  struct Case {
+    i64 layers, pp, chunks;
+  };
+  std::vector<Case> cases{{128, 64, 2}, {1000, 128, 4}, {61, 16, 2}};
+  for (i64 chunks = 1; chunks <= 7; ++chunks) cases.push_back({126, 16, chunks});
+  for (const auto& [layers, pp, chunks] : cases) {
+    const SplitTask task{
+        .layers = {{layers, weighs(1)}}, .head = weighs(kHead), .map = round_map(pp, chunks)};
+    const Split split = best_split(task);
+    EXPECT_TRUE(split.proved) << layers;
+    EXPECT_EQ(total_layers(split.stages), layers);
+    EXPECT_FALSE(has_room(split.rank_weight, layers, pp, kHead)) << layers << " on " << pp;
+  }
+}
+
+RC_GTEST_PROP(BestSplit, IsASplitAndNoBetterThanItsBoundWhenStepsRunOut, ()) {
+  SplitTask task = random_task(random_map(), random_longest());
+  RC_PRE(items_of(task).size() >= task.map.team_of_stage.size());
+  task.steps = *rc::gen::inRange(0, 20'000);
+  if (*rc::gen::arbitrary<bool>()) limit_memory(task);
+  const Split split = best_split(task);
+  const Figures best = brute_force(task);
+  if (split.fault == Split::Fault::memory) {
+    RC_ASSERT(split.memory.value >= best.memory);
+    if (split.proved) RC_ASSERT(best.memory > task.capacity->value);
+    return;
+  }
+  const Figures mine = figures(task, cuts_of(task, split.stages));
+  RC_ASSERT(split.rank_weight == mine.rank);
+  RC_ASSERT(mine.rank >= best.rank);
+  RC_ASSERT(split.least_rank_weight <= best.rank);
+  if (split.proved) RC_ASSERT(mine.rank == best.rank && mine.stage == best.stage);
+}
+
+TEST(BestSplit, SaysWhatItDidNotProve) {
+  // 5,000 layers, no two of 4,096 neighbours alike, on 256 ranks: more than it looks at one by one.
+  SplitTask task{.map = round_map(256, 1)};
+  for (i64 i = 0; i < 5000; ++i) task.layers.push_back({1, weighs(double(10'000 + i % 4096))});
+  const Split split = best_split(task);
+  EXPECT_FALSE(split.proved);
+  EXPECT_EQ(total_layers(split.stages), 5000);
+  EXPECT_LT(split.least_rank_weight, split.rank_weight);
+  EXPECT_EQ(figures(task, cuts_of(task, split.stages)).rank, split.rank_weight);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,241 @@
+#include "rankwright/plan/split_units.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+namespace rankwright {
+namespace {
+
+using Verdict = Probe::Verdict;
+
+constexpr i64 kMostEntries = i64{1} << 20;
+constexpr i64 kOpen = -1;
+constexpr i64 kStepsOfStage = 8;
+
+/// Sums over the items before one, and so over any items in a row.
+class Sums {
+ public:
+  void add(i64 value) { sums_.push_back(sums_.back() + value); }
+  i64 between(i64 first, i64 end) const {
+    return sums_[std::size_t(end)] - sums_[std::size_t(first)];
+  }
+  i64 items() const { return i64(sums_.size()) - 1; }
+
+ private:
+  std::vector<i64> sums_{0};
+};
+
+/// Items one by one, and what the stages and teams may have.
+class Line {
+ public:
+  Line(const SplitProblem& problem, const SplitLimits& limits)
+      : problem_(problem), limits_(limits), memory_(problem.limited ? problem.ranks.size() : 0) {
+    for (const SplitProblem::Run& run : problem.runs)
+      for (i64 i = 0; i < run.count; ++i) {
+        weight_.add(run.weight);
+        for (std::size_t t = 0; t < memory_.size(); ++t) memory_[t].add(run.memory[t]);
+      }
+    for (i64 team = 0; team < problem.teams(); ++team)
+      room_.push_back(limits.of_team(problem, team));
+  }
+
+  i64 items() const { return weight_.items(); }
+  i64 stages() const { return problem_.stages(); }
+  i64 team(i64 stage) const { return problem_.team_of_stage[std::size_t(stage)]; }
+  i64 room(i64 team) const { return room_[std::size_t(team)]; }
+  i64 weight(i64 first, i64 end) const { return weight_.between(first, end); }
+  i64 memory(i64 team, i64 first, i64 end) const {
+    return memory_.empty() ? 0 : memory_[std::size_t(team)].between(first, end);
+  }
+  i64 most_memory() const { return limits_.memory; }
+  i64 most_weight(i64 stage) const { return std::min(limits_.stage, room(team(stage))); }
+
+  /// The items from `first` to `end` as a stage whose team has nothing else.
+  bool fits(i64 stage, i64 first, i64 end) const {
+    return weight(first, end) <= most_weight(stage) &&
+           memory(team(stage), first, end) <= limits_.memory;
+  }
+
+ private:
+  const SplitProblem& problem_;
+  const SplitLimits limits_;
+  Sums weight_{};
+  std::vector<Sums> memory_;  // by team
+  std::vector<i64> room_{};   // by team
+};
+
+/// By stage and first item: whether the items from there on can be the stages from there on, each
+/// within what a team may have that has nothing else.
+using Ahead = std::vector<std::vector<char>>;
+
+Ahead look_ahead(const Line& line) {
+  const i64 all = line.items();
+  Ahead ahead(std::size_t(line.stages()) + 1, std::vector<char>(std::size_t(all) + 1));
+  ahead.back().back() = 1;
+  std::vector<i64> good(std::size_t(all) + 2);  // ends before an item from which it can be done
+  for (i64 s = line.stages() - 1; s >= 0; --s) {
+    const std::vector<char>& next = ahead[std::size_t(s) + 1];
+    for (std::size_t p = 0; p < next.size(); ++p) good[p + 1] = good[p] + next[p];
+    // The farthest end moves on with the first item: a stage costs one pass.
+    i64 end = 0;
+    for (i64 p = 0; p < all; ++p) {
+      end = std::max(end, p);
+      while (end < all && line.fits(s, p, end + 1)) ++end;
+      ahead[std::size_t(s)][std::size_t(p)] =
+          good[std::size_t(end) + 1] - good[std::size_t(p) + 1] > 0;
+    }
+  }
+  return ahead;
+}
+
+/// The first value in a range, nearest to `ideal` first, that does; nothing where none does.
+template <class Does>
+std::optional<i64> nearest(i64 low, i64 high, i64 ideal, const Does& does) {
+  if (low > high) return std::nullopt;
+  const i64 from = std::clamp(ideal, low, high);
+  for (i64 away = 0; from - away >= low || from + away <= high; ++away) {
+    if (from - away >= low && does(from - away)) return from - away;
+    if (away > 0 && from + away <= high && does(from + away)) return from + away;
+  }
+  return std::nullopt;
+}
+
+Cuts chain_cuts(const Line& line, const Ahead& ahead, const Cuts& ideal) {
+  Cuts cuts;
+  i64 first = 0;
+  for (i64 s = 0; s < line.stages(); ++s) {
+    i64 far = first + 1;
+    while (far < line.items() && line.fits(s, first, far + 1)) ++far;
+    first = *nearest(first + 1, far, ideal[std::size_t(s)],
+                     [&](i64 end) { return ahead[std::size_t(s) + 1][std::size_t(end)] != 0; });
+    cuts.push_back(first);
+  }
+  return cuts;
+}
+
+/// Teams one by one, each with all its stages: so a team's load is known at once, and what it
+/// leaves unused is lost. Of the teams before, only the cuts matter that the teams behind share
+/// with them; combinations of these that lead nowhere are remembered.
+class TeamSearch {
+ public:
+  TeamSearch(const SplitProblem& problem, const Line& line, Steps& steps)
+      : line_(line),
+        steps_(steps),
+        ideal_(ideal_cuts(problem)),
+        stages_of_(problem.ranks.size()),
+        cuts_(std::size_t(problem.stages()), kOpen) {
+    cuts_.back() = line.items();
+    const i64 all = line.weight(0, line.items());
+    for (i64 s = 0; s < line.stages(); ++s) {
+      stages_of_[std::size_t(line.team(s))].push_back(s);
+      most_.add(std::min(all, line.most_weight(s)));
+    }
+    spare_ = -all;
+    for (i64 team = 0; team < problem.teams(); ++team) spare_ += std::min(all, line.room(team));
+  }
+
+  Probe probe() {
+    if (spare_ >= 0 && place_team(0)) return {Verdict::yes, cuts_};
+    return {steps_.out() ? Verdict::unknown : Verdict::no};
+  }
+
+ private:
+  struct Held {
+    i64 weight = 0, memory = 0;
+  };
+
+  i64 cut(i64 stage) const { return stage < 0 ? 0 : cuts_[std::size_t(stage)]; }
+
+  bool place_team(std::size_t team) {
+    if (team == stages_of_.size()) return true;
+    const std::u32string key = shared_cuts(team);
+    if (dead_ends_.count(key) > 0) return false;
+    if (place_stage(team, 0, {})) return true;
+    if (!steps_.out()) dead_ends_.insert(key);
+    return false;
+  }
+
+  /// The cuts next to a stage of a team that is still to come: all that it needs to know.
+  std::u32string shared_cuts(std::size_t team) const {
+    std::u32string key{char32_t(team)};
+    for (i64 s = 0; s < line_.stages(); ++s) {
+      const bool before = line_.team(s) >= i64(team);
+      const bool behind = s + 1 < line_.stages() && line_.team(s + 1) >= i64(team);
+      if (cut(s) != kOpen && (before || behind)) key.push_back(char32_t(cut(s)));
+    }
+    return key;
+  }
+
+  /// The k-th stage of a team, which holds so much already.
+  bool place_stage(std::size_t team, std::size_t k, Held held) {
+    if (!steps_.take(kStepsOfStage)) return false;
+    if (k == stages_of_[team].size()) {
+      const i64 all = line_.weight(0, line_.items());
+      const i64 unused = std::min(all, line_.room(i64(team))) - held.weight;
+      if (unused > spare_) return false;
+      spare_ -= unused;
+      if (place_team(team + 1)) return true;
+      spare_ += unused;
+      return false;
+    }
+    const i64 s = stages_of_[team][k];
+    if (cut(s - 1) == kOpen) return place_cut(s - 1, team, k, held);
+    if (cut(s) == kOpen) return place_cut(s, team, k, held);
+    if (line_.weight(cut(s - 1), cut(s)) > line_.most_weight(s)) return false;
+    held.weight += line_.weight(cut(s - 1), cut(s));
+    held.memory += line_.memory(i64(team), cut(s - 1), cut(s));
+    if (held.weight > line_.room(i64(team)) || held.memory > line_.most_memory()) return false;
+    return place_stage(team, k + 1, held);
+  }
+
+  bool place_cut(i64 stage, std::size_t team, std::size_t k, const Held& held) {
+    i64 below = stage - 1, above = stage + 1;
+    while (below >= 0 && cut(below) == kOpen) --below;
+    while (cut(above) == kOpen) ++above;
+    const i64 low = cut(below) + stage - below, high = cut(above) - (above - stage);
+    const std::optional<i64> found = nearest(low, high, ideal_[std::size_t(stage)], [&](i64 value) {
+      if (!steps_.take(1)) return false;
+      // What lies between two cuts has to fit into the stages between them.
+      if (line_.weight(cut(below), value) > most_.between(below + 1, stage + 1)) return false;
+      if (line_.weight(value, cut(above)) > most_.between(stage + 1, above + 1)) return false;
+      cuts_[std::size_t(stage)] = value;
+      return place_stage(team, k, held);
+    });
+    if (!found) cuts_[std::size_t(stage)] = kOpen;
+    return found.has_value();
+  }
+
+  const Line& line_;
+  Steps& steps_;
+  const Cuts ideal_;
+  std::vector<std::vector<i64>> stages_of_;
+  Cuts cuts_;
+  Sums most_{};    // weight that stages may have
+  i64 spare_ = 0;  // weight that the teams to come may leave unused
+  std::unordered_set<std::u32string> dead_ends_{};
+};
+
+}  // namespace
+
+bool takes_units(const SplitProblem& problem) {
+  const i64 rows = std::max(problem.stages(), problem.limited ? problem.teams() : 1);
+  return problem.items() <= kMostEntries / rows;
+}
+
+Probe unit_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps) {
+  const Line line(problem, limits);
+  const Ahead ahead = look_ahead(line);
+  if (ahead[0][0] == 0) return {Verdict::no};
+  if (problem.stages() == problem.teams())
+    return {Verdict::yes, chain_cuts(line, ahead, ideal_cuts(problem))};
+  return TeamSearch(problem, line, steps).probe();
+}
+
+bool stages_fit(const SplitProblem& problem, const SplitLimits& limits) {
+  return look_ahead(Line(problem, limits))[0][0] != 0;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,48 @@
+// What single rules of the schedule say; what holds for all rules is in rule_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "rankwright/rules/rule.h"
+#include "tests/typing.h"
+
+namespace rankwright {
+namespace {
+
+using typing::diagnose;
+
+/// What RW0405 says about DeepSeek-V3 on 16 pp ranks.
+Diagnostic uneven(const std::string& stages) {
+  const Diagnostics found = diagnose(
+      "world_size: 128\n"
+      "cluster: dgx-h100 x 16\n"
+      "model: deepseek-v3\n"
+      "parallelism: {pp_size: 16, ep_size: 8, dp_size: 8, order: tp-dp-pp" +
+          stages +
+          "}\n"
+          "job: {global_batch: 1024, sequence: 4096}\n",
+      Target::any);
+  const auto mine = std::find_if(found.begin(), found.end(),
+                                 [](const Diagnostic& d) { return d.code == "RW0405"; });
+  EXPECT_NE(mine, found.end());
+  return mine == found.end() ? Diagnostic{} : *mine;
+}
+
+TEST(UnevenWork, ProposesTheBestStages) {
+  // The arithmetic is in cost/work_test.cc.
+  const Diagnostic found = uneven("");
+  EXPECT_EQ(found.hint, "stages: Etttt|(tttt|)*14tmL");
+  EXPECT_THAT(found.notes,
+              testing::Contains("with these stages the busiest computes 21.5 % more than the "
+                                "mean; no split does better"));
+}
+
+TEST(UnevenWork, SaysWhereNothingIsBetter) {
+  const Diagnostic found = uneven(", stages: \"Etttt|(tttt|)*14tmL\"");
+  EXPECT_EQ(found.hint, "");
+  EXPECT_THAT(found.notes, testing::Contains("no split of the layers does better"));
+}
+
+}  // namespace
+}  // namespace rankwright
