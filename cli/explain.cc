@@ -6,6 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/timeline.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
@@ -22,6 +23,7 @@ namespace {
 
 struct Flags {
   PlanFlags plan;
+  TimelineFlags timeline{};
   std::optional<i64> rank{};
   bool markdown = false;
 };
@@ -45,7 +47,29 @@ std::string upper(std::string word) {
   return word;
 }
 
+/// Writes what was asked for. The setup has no misfits.
+int show_plan(const Setup& setup, const Flags& flags, const Options& options, const Io& io) {
+  const Paint paint = options.paint(io);
+  if (flags.timeline.wanted())
+    return show_timeline(setup, flags.timeline, flags.markdown, options, io);
+  if (flags.rank) {
+    const RankView view = rank_view(setup, *flags.rank);
+    return options.write(options.json() ? rank_json(setup, view) : rank_text(setup, view, paint),
+                         io);
+  }
+  const Worksheet sheet = worksheet(setup);
+  return options.write(options.json()   ? explain_json(setup, sheet)
+                       : flags.markdown ? explain_markdown(setup, sheet)
+                                        : explain_text(setup, sheet, paint, io.prose()),
+                       io);
+}
+
 int explain_plan(const Flags& flags, const Options& options, const Io& io) {
+  if (flags.rank && flags.timeline.wanted()) {
+    io.err << "rankwright explain: --rank is about one rank, --timeline about all pp ranks\n"
+              "  help: one of the two\n";
+    return kUsage;
+  }
   const PlanInput input = read_input(flags.plan, io);
   const Diagnostics findings = all_findings(input, Target::any);
   // A plan that cannot be has no groups to explain; one that does not fit still has.
@@ -55,7 +79,6 @@ int explain_plan(const Flags& flags, const Options& options, const Io& io) {
     return input.setup ? kRefused : kUnreadable;
   }
   const Setup& setup = *input.setup;
-  const Paint paint = options.paint(io);
   if (flags.rank && (*flags.rank < 0 || *flags.rank >= setup.world)) {
     io.err << fmt::format(
         "rankwright explain: there is no rank {}: the plan has ranks 0 to {}\n"
@@ -63,17 +86,7 @@ int explain_plan(const Flags& flags, const Options& options, const Io& io) {
         *flags.rank, setup.world - 1, setup.world - 1);
     return kUsage;
   }
-  std::string text;
-  if (flags.rank) {
-    const RankView view = rank_view(setup, *flags.rank);
-    text = options.json() ? rank_json(setup, view) : rank_text(setup, view, paint);
-  } else {
-    const Worksheet sheet = worksheet(setup);
-    text = options.json()   ? explain_json(setup, sheet)
-           : flags.markdown ? explain_markdown(setup, sheet)
-                            : explain_text(setup, sheet, paint, io.width);
-  }
-  if (const int failed = options.write(text, io)) return failed;
+  if (const int failed = show_plan(setup, flags, options, io)) return failed;
   if (!findings.empty() && !options.quiet())
     io.err << fmt::format("{} · rankwright check {}\n", tally(findings), input.file.name);
   return has_errors(findings) ? kRefused : kOk;
@@ -103,6 +116,7 @@ int explain(Args args, const Io& io) {
                   "a plan file or -, a code (RW0301), or a key (zero_stage)")
       ->required();
   options.app().add_option("--rank", flags.rank, "everything about one rank");
+  flags.timeline.add_to(options);
   options.app().add_flag("--markdown", flags.markdown, "write Markdown");
   flags.plan.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
@@ -112,10 +126,10 @@ int explain(Args args, const Io& io) {
   if (what == "-" || std::filesystem::exists(what, error)) return explain_plan(flags, options, io);
   if (const Page* page = find_page(upper(what)))
     return options.write(
-        options.json() ? page_json(*page) : page_text(*page, options.paint(io), io.width), io);
+        options.json() ? page_json(*page) : page_text(*page, options.paint(io), io.prose()), io);
   if (const PlanKey* key = find_key(what))
     return options.write(
-        options.json() ? key_json(*key) : key_text(*key, options.paint(io), io.width), io);
+        options.json() ? key_json(*key) : key_text(*key, options.paint(io), io.prose()), io);
   return unknown(what, io);
 }
 

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
         no_color == nullptr || *no_color == '\0';  // an empty one means nothing (no-color.org)
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-      io.width = std::clamp<std::size_t>(size.ws_col, 60, 160);
+      io.width = std::clamp<std::size_t>(size.ws_col, 60, 400);
   }
   return rankwright::cli::run(args, io);
 }

@@ -54,15 +54,17 @@ int Options::unexpected(const Io& io) const {
 }
 
 int Options::write(const std::string& text, const Io& io) const {
-  if (output_.empty()) {
-    io.out << text;
-    return kOk;
-  }
-  std::ofstream file(output_, std::ios::binary);
+  if (!output_.empty()) return save(text, output_, io);
+  io.out << text;
+  return kOk;
+}
+
+int Options::save(const std::string& text, const std::string& path, const Io& io) const {
+  std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
   if (file) return kOk;
-  io.err << fmt::format("rankwright {}: cannot write {}\n", name_, output_);
+  io.err << fmt::format("rankwright {}: cannot write {}\n", name_, path);
   return kUnreadable;
 }
 

@@ -27,6 +27,9 @@ class Options {
   /// Writes to standard output, or to the file of -o.
   int write(const std::string& text, const Io& io) const;
 
+  /// Writes to a file that another flag names.
+  int save(const std::string& text, const std::string& path, const Io& io) const;
+
  private:
   /// Says which argument nobody takes, and which was meant.
   int unexpected(const Io& io) const;

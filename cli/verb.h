@@ -17,6 +17,8 @@ struct Io {
   std::ostream& err;
   bool color = false;       // out is a terminal, and NO_COLOR is not set
   std::size_t width = 120;  // characters a line
+
+  std::size_t prose() const { return width < 160 ? width : 160; }  // longer lines are hard to read
 };
 
 enum Exit : int {

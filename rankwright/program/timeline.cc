@@ -147,12 +147,19 @@ class Tracer {
     return found;
   }
 
-  /// What stands before `at` on its rank: the last that it waited for, and what ran beside since.
+  /// What `at` follows on its rank: the last cell or step before it, and, for a step, the last that
+  /// ran beside since a step that did not. Cells do not wait for what runs beside.
   template <class Consider>
   void past(At at, const Consider& consider) const {
-    for (std::size_t i = at.index; i-- > 0;) {
-      consider({at.rank, i}, end({at.rank, i}));
-      if (!beside(at.rank, i)) return;
+    const auto is_step = [&](std::size_t i) {
+      return of(at.rank)[i].action.kind() == ActionKind::step;
+    };
+    bool front = false, side = !is_step(at.index);
+    for (std::size_t i = at.index; i-- > 0 && !(front && side);) {
+      bool& found = beside(at.rank, i) ? side : front;
+      if (!found) consider({at.rank, i}, end({at.rank, i}));
+      found = true;
+      if (is_step(i) && !beside(at.rank, i)) return;
     }
   }
 

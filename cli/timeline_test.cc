@@ -1,0 +1,124 @@
+// `rankwright explain --timeline` from its command line to its exit code.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/golden.h"
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string kPlan = "examples/course-64.yaml";
+
+/// 4 pp ranks, and so many microbatches.
+std::string pipeline(const std::string& microbatches) {
+  return "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {pp_size: 4, dp_size: 2}\n"
+         "job: {global_batch: " +
+         microbatches + "}\n";
+}
+
+TEST(ExplainTimeline, DrawsEveryPpRank) {
+  const Said said = say({"explain", kPlan, "--timeline"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("\n\n1f1b · 4 pp ranks · 32 microbatches · step "));
+  for (const std::string rank : {"0", "1", "2", "3"})
+    EXPECT_THAT(said.out, HasSubstr("\npp " + rank + " |"));
+  EXPECT_THAT(said.out, Not(HasSubstr("\npp 4 ")));
+  EXPECT_EQ(said.err, say({"explain", kPlan}).err);
+}
+
+TEST(ExplainTimeline, UsesColorOnATerminal) {
+  EXPECT_THAT(say({"explain", kPlan, "--timeline"}, "", true).out, HasSubstr("\033[48;5;"));
+  EXPECT_THAT(say({"explain", kPlan, "--timeline", "--no-color"}, "", true).out,
+              Not(HasSubstr("\033")));
+}
+
+TEST(ExplainTimeline, WritesThePictureBesides) {
+  const Scratch file("timeline.svg");
+  const Said said = say({"explain", kPlan, "--svg", file.path()});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.out, say({"explain", kPlan, "--timeline"}).out);
+  EXPECT_THAT(golden::read(file.path()), StartsWith("<svg "));
+}
+
+TEST(ExplainTimeline, WritesTheTraceThatTheNameAsksFor) {
+  const Scratch perfetto("timeline.pftrace"), chrome("timeline.json");
+  EXPECT_EQ(say({"explain", kPlan, "--trace", perfetto.path()}).code, 0);
+  EXPECT_EQ(say({"explain", kPlan, "--trace", chrome.path()}).code, 0);
+  EXPECT_EQ(golden::read(perfetto.path())[0], '\n');  // field 1, with a length
+  // 4 ranks x 32 microbatches x F and B.
+  int slices = 0;
+  const json all = json::parse(golden::read(chrome.path()));
+  for (const json& event : all["traceEvents"]) slices += event["ph"] == "X" ? 1 : 0;
+  EXPECT_EQ(slices, 256);
+}
+
+TEST(ExplainTimeline, SpeaksJsonAndMarkdown) {
+  const json all = json::parse(say({"explain", kPlan, "--timeline", "--json"}).out);
+  EXPECT_EQ(all["schema"], "rankwright.timeline/1");
+  EXPECT_EQ(all["ranks"].size(), 4u);
+  const std::string text = say({"explain", kPlan, "--timeline", "--markdown"}, "", true).out;
+  EXPECT_THAT(text, StartsWith("# a model that is not named"));
+  EXPECT_THAT(text, HasSubstr("```text\n1f1b"));
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+}
+
+TEST(ExplainTimeline, FailsWhereAFileCannotBeWritten) {
+  for (const std::string flag : {"--svg", "--trace", "-o"}) {
+    const Said said = say({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
+    EXPECT_EQ(said.code, 1) << flag;
+    EXPECT_EQ(said.out, "");
+    EXPECT_EQ(said.err, "rankwright explain: cannot write no/such/folder/x.svg\n");
+  }
+}
+
+TEST(ExplainTimeline, IsNotAboutOneRank) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--timeline"}, {"--svg", "x.svg"}, {"--trace", "x.json"}}) {
+    std::vector<std::string> args = {"explain", kPlan, "--rank", "3"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    EXPECT_EQ(say(args).code, 64);
+    EXPECT_EQ(say(args).out, "");
+  }
+}
+
+TEST(ExplainTimeline, RefusesWhatWouldFillTheMemory) {
+  // 2 copies: 134,217,728 microbatches x 4 stages x 2. Of 33,554,432 cells a stage of 4 gets
+  // 4,194,304 microbatches, which 8 divides; the batch is twice that.
+  const Said said = say({"explain", "-", "--timeline"}, pipeline("268435456"));
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(
+      said.err,
+      "rankwright explain: the step has 1,073,741,824 cells; at most 33,554,432 can be played\n"
+      "  help: job: {global_batch: 8388608}, which gives 4,194,304 microbatches\n");
+}
+
+TEST(ExplainTimeline, RefusesATraceThatWouldFillTheDisk) {
+  const Scratch file("timeline.json");
+  // 2,000,000 cells / 8 are 250,000 microbatches, which 8 divides.
+  const Said said = say({"explain", "-", "--trace", file.path()}, pipeline("600000"));
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(
+      said.err,
+      "rankwright explain: the step has 2,400,000 cells; at most 2,000,000 can be written to a "
+      "trace\n  help: job: {global_batch: 500000}, which gives 250,000 microbatches\n");
+  EXPECT_FALSE(std::filesystem::exists(file.path()));
+}
+
+TEST(ExplainTimeline, SaysSoWhereItTakesLong) {
+  const std::string plan = pipeline("600000");
+  EXPECT_THAT(say({"explain", "-", "--timeline"}, plan).err,
+              StartsWith("playing 2,400,000 cells ...\n"));
+  EXPECT_EQ(say({"explain", "-", "--timeline", "--quiet"}, plan).err, "");
+}
+
+}  // namespace
+}  // namespace rankwright::cli

@@ -1,0 +1,76 @@
+// A Program that was played, with what every drawing of it needs: names of its events, which chunk
+// a stage is, how a rank's time is spent, where the step warms up and drains. No text for people
+// but names; no I/O.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "rankwright/plan/schedule.h"
+#include "rankwright/program/play.h"
+#include "rankwright/report/ink.h"
+
+namespace rankwright {
+
+struct Played {
+  PipelineShape shape;
+  Program program;
+  Durations durations;
+  Timeline timeline;
+  std::string times{};  // where the durations come from, for people
+};
+
+Played played(const PipelineShape& shape, Program program, Durations durations,
+              std::string times = "");
+
+std::vector<Event> events(const Played& played, i64 pp_rank);
+
+/// Runs beside the cells of its rank.
+bool is_beside(const Played& played, i64 pp_rank, const Action& action);
+
+/// How many shades a rank's cells have: its chunks, or two where microbatches enter at both ends.
+i64 shades(const PipelineShape& shape);
+
+/// Which of them a cell has. 0 for a step.
+i64 shade_of(const PipelineShape& shape, i64 pp_rank, const Action& action);
+
+/// "2F0" for a cell; a step's own name.
+std::string event_name(const Played& played, i64 pp_rank, const Action& action);
+
+/// The kinds of work that there are, in the order of the table.
+std::vector<Ink> used_inks(const Program& program);
+
+/// Cells of all ranks.
+i64 cell_count(const Program& program);
+
+/// The ranks that are drawn: all of them, or `most` from the first to the last, evenly spaced.
+std::vector<i64> drawn_ranks(i64 pp, i64 most);
+
+/// How an equal part of a rank's step is spent; what is missing to 1 is idle.
+struct Column {
+  std::array<double, kInks> share{};
+
+  double of(Ink ink) const { return share[std::size_t(ink)]; }
+  double backward() const;
+  double busy() const;
+};
+std::vector<Column> columns(const Played& played, i64 pp_rank, std::size_t count);
+
+/// A part of the step that has a name.
+struct Band {
+  std::string_view name;
+  Seconds begin{}, end{};
+
+  Seconds length() const { return end - begin; }
+};
+
+/// Warm-up lasts until every rank has begun a backward, drain begins when the first rank has done
+/// its last forward; between them all ranks alternate. Where they would overlap there is no steady
+/// state, and the first backward of all parts them. What follows the last cell is the end.
+std::vector<Band> bands(const std::vector<Phases>& ranks, Seconds end);
+
+/// Times to write under an axis from 0 to `end`: 1, 2 or 5 of a power of ten apart, at most `most`.
+std::vector<Seconds> ticks(Seconds end, i64 most);
+
+}  // namespace rankwright

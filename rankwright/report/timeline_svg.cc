@@ -1,0 +1,338 @@
+#include "rankwright/report/timeline_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMostCells = 20'000;        // drawn one by one
+constexpr i64 kMostBins = 40'000;         // of all rows together
+constexpr i64 kMostRows = 128;            // of more ranks a sample is drawn
+constexpr std::size_t kMostRuns = 2'000;  // of the critical path
+
+constexpr double kWidth = 1280, kLeft = 72, kRight = 118, kTop = 78;
+constexpr double kChart = kWidth - kLeft - kRight;
+constexpr std::size_t kCharacters = 160;  // in a line of text
+
+/// What XML would read as markup, and what it cannot hold.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) < ' ')
+      out += ' ';
+    else
+      out += c;
+  }
+  return out;
+}
+
+/// Two digits are a hundredth of a pixel.
+std::string px(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+/// Where things stand, in pixels.
+struct Place {
+  std::vector<i64> ranks{};
+  double pitch = 0;   // from row to row
+  double height = 0;  // of a row
+  bool cells = true;
+  Seconds end{};
+
+  double x(Seconds t) const { return kLeft + (end.value > 0 ? t / end * kChart : 0); }
+  double y(std::size_t row) const { return kTop + double(row) * pitch; }
+  double bottom() const { return y(ranks.size()); }
+};
+
+Place place(const Played& p, const TimelineSummary& s) {
+  Place where{.end = s.end};
+  where.ranks = drawn_ranks(p.program.pp(), kMostRows);
+  const std::size_t rows = where.ranks.size();
+  where.pitch = rows <= 16 ? 30 : rows <= 32 ? 20 : rows <= 64 ? 14 : 9;
+  where.height = where.pitch - (rows <= 16 ? 4 : rows <= 64 ? 2 : 1);
+  where.cells = s.cells <= kMostCells;
+  return where;
+}
+
+std::string text(double x, double y, std::string_view classes, std::string_view words) {
+  return fmt::format("<text x=\"{}\" y=\"{}\" class=\"{}\">{}</text>\n", px(x), px(y), classes,
+                     escaped(words));
+}
+
+/// The class of a colour: "f0" is the first chunk's forward.
+std::string color_class(Ink ink, i64 shade) {
+  return fmt::format("{}{}", "fbiwco"[std::size_t(ink)], shade);
+}
+
+std::string style(const Played& p) {
+  std::string css =
+      "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
+      "font-size:13px;fill:#1b1f23}\n"
+      ".h{font-size:17px;font-weight:600}.e{text-anchor:end}.m{text-anchor:middle}"
+      ".n{font-weight:600}.q{fill:#57606a}\n"
+      ".l{text-anchor:middle;dominant-baseline:central;pointer-events:none}\n"
+      ".k{fill:#000}.v{fill:#fff}\n"
+      ".g{fill:#fff}.r{fill:#eef0f2}.z0{fill:#0072b2;fill-opacity:.07}"
+      ".z1{fill:#808080;fill-opacity:.13}.z2{fill:#d55e00;fill-opacity:.07}"
+      ".z3{fill:#cc79a7;fill-opacity:.1}\n"
+      ".a{stroke:#8c959f;stroke-width:1}.d{stroke:#57606a;stroke-width:1;stroke-dasharray:4 3}\n"
+      ".p{fill:none;stroke:#1b1f23;stroke-width:1.6;stroke-linejoin:round;pointer-events:none}\n";
+  const i64 most = shades(p.shape);
+  for (std::size_t i = 0; i < kInks; ++i)
+    for (i64 chunk = 0; chunk < (i < 4 ? most : 1); ++chunk)
+      css += fmt::format(".{}{{fill:{}}}", color_class(Ink(i), chunk),
+                         hex(shade(Ink(i), chunk, i < 4 ? most : 1)));
+  css +=
+      "\n@media (prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9da7b1}.g{fill:#0d1117}"
+      ".r{fill:#1d232b}.k{fill:#000}.v{fill:#fff}.z0,.z2,.z3{fill-opacity:.16}.z1{fill-opacity:.2}"
+      ".a{stroke:#6e7681}.d{stroke:#9da7b1}.p{stroke:#fff}}\n";
+  return "<style>" + css + "</style>\n";
+}
+
+std::string rect(double x, double y, double width, double height, std::string_view classes) {
+  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"", px(x),
+                     px(y), px(width), px(height), classes);
+}
+
+std::string line(double x1, double y1, double x2, double y2, std::string_view classes) {
+  return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"/>\n", px(x1),
+                     px(y1), px(x2), px(y2), classes);
+}
+
+/// One cell or step, with what it says when pointed at, and its microbatch where that fits.
+std::string cell(const Played& p, i64 rank, const Event& e, const Place& where, double y) {
+  constexpr double kGap = 0.7;     // between cells that are wide enough to lose it
+  constexpr double kBeside = 0.2;  // of a row's height
+  const bool beside = is_beside(p, rank, e.action);
+  const double x = where.x(e.start);
+  const double width = where.x(e.end) - x;
+  const double height = beside ? kBeside * where.height : where.height;
+  const Ink ink = ink_of(p.program, rank, e.action);
+  const i64 shade_index = shade_of(p.shape, rank, e.action);
+  std::string out = rect(x, y + where.height - height, width > 4 * kGap ? width - kGap : width,
+                         height, color_class(ink, shade_index));
+  out += fmt::format("><title>{}: {}, {} to {}</title></rect>\n",
+                     escaped(event_name(p, rank, e.action)), row(ink).name, show(e.start),
+                     show(e.end));
+  const std::string label = is_cell(e.action.kind()) ? std::to_string(e.action.microbatch) : "";
+  if (label.empty()) return out;
+  constexpr double kDigit = 0.62, kSmallest = 7.5;  // width of one to its size; still readable
+  const double fits = (width - 2) / (kDigit * double(label.size()));
+  const double size = std::min({12.0, where.height * 0.7, fits});
+  if (size < kSmallest) return out;
+  const bool black = text_on(shade(ink, shade_index, shades(p.shape))) == Rgb{0, 0, 0};
+  return out +
+         fmt::format("<text x=\"{}\" y=\"{}\" class=\"l {}\" style=\"font-size:{}px\">{}</text>\n",
+                     px(x + width / 2), px(y + height / 2), black ? "k" : "v", px(size), label);
+}
+
+/// A row whose columns are stacked: backward below, forward above it. One path a kind of work;
+/// columns that look alike are one step of it.
+std::string stacked(const Played& p, i64 rank, std::size_t bins, const Place& where, double y) {
+  constexpr Ink kOrder[] = {Ink::weight_grad, Ink::input_grad, Ink::backward,
+                            Ink::forward,     Ink::collective, Ink::optimizer};
+  const std::vector<Column> all = columns(p, rank, bins);
+  const double width = kChart / double(bins);
+  std::vector<double> floor_of(bins, 0.0);  // what stands below, as a share
+  std::string out;
+  const auto quarter = [&](double share) { return std::round(share * where.height * 4) / 4; };
+  for (const Ink ink : kOrder) {
+    std::string d;
+    for (std::size_t c = 0; c < bins;) {
+      const double low = quarter(floor_of[c]);
+      const double high = quarter(floor_of[c] + all[c].of(ink));
+      std::size_t end = c;
+      for (; end < bins && quarter(floor_of[end]) == low &&
+             quarter(floor_of[end] + all[end].of(ink)) == high;
+           ++end)
+        floor_of[end] += all[end].of(ink);
+      if (high > low)
+        d += fmt::format("M{} {}h{}v{}h-{}z", px(kLeft + double(c) * width),
+                         px(y + where.height - high), px(double(end - c) * width), px(high - low),
+                         px(double(end - c) * width));
+      c = end;
+    }
+    if (!d.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", color_class(ink, 0), d);
+  }
+  return out;
+}
+
+/// The ground of the rows, and of the phases over it.
+std::string ground(const TimelineSummary& s, const Place& where) {
+  constexpr double kLetter = 8;  // pixels
+  std::string out;
+  for (std::size_t i = 0; i < where.ranks.size(); ++i)
+    out += rect(kLeft, where.y(i), kChart, where.height, "r") + "/>\n";
+  for (const Band& band : s.bands) {
+    const double begin = where.x(band.begin), end = where.x(band.end);
+    const int index = band.name == "warm-up"  ? 0
+                      : band.name == "steady" ? 1
+                      : band.name == "drain"  ? 2
+                                              : 3;
+    out +=
+        rect(begin, kTop - 24, end - begin, where.bottom() - kTop + 26, fmt::format("z{}", index)) +
+        "/>\n";
+    if (begin > kLeft) out += line(begin, kTop - 24, begin, where.bottom() + 2, "d");
+    std::string words = fmt::format("{} {}", band.name, show(band.length()));
+    if (kLetter * double(words.size()) > end - begin) words = band.name;
+    if (kLetter * double(words.size()) <= end - begin)
+      out += text((begin + end) / 2, kTop - 9, "m n", words);
+  }
+  return out;
+}
+
+std::string rows_of(const Played& p, const TimelineSummary& s, const Place& where) {
+  const std::size_t bins =
+      std::size_t(std::min<i64>(i64(kChart), kMostBins / i64(where.ranks.size())));
+  // Numbers in every row where there is room, else in some.
+  const std::size_t every = where.pitch >= 14 ? 1 : 2;
+  std::string out;
+  for (std::size_t i = 0; i < where.ranks.size(); ++i) {
+    const i64 rank = where.ranks[i];
+    const RankSummary& of = s.ranks[std::size_t(rank)];
+    const double y = where.y(i), middle = y + where.height / 2 + 4.5;
+    const std::size_t left = where.ranks.size() - i - 1;
+    if (left == 0 || (i % every == 0 && left >= every)) {
+      out += text(kLeft - 8, middle, "e", fmt::format("pp {}", rank));
+      out += text(kWidth - 62, middle, "e", fmt::format("{:.0f} %", 100 * s.share(of.cells)));
+      out += text(kWidth - 16, middle, "e", count(of.held));
+    }
+    if (!where.cells) {
+      out += stacked(p, rank, bins, where, y);
+      continue;
+    }
+    const std::vector<Event> line = events(p, rank);
+    for (const bool beside : {false, true})
+      for (const Event& e : line)
+        if (is_beside(p, rank, e.action) == beside) out += cell(p, rank, e, where, y);
+  }
+  return out;
+}
+
+/// A line along the cells of the critical path.
+std::string path_of(const Played& p, const TimelineSummary& s, const Place& where) {
+  if (s.path.size() > kMostRuns || i64(where.ranks.size()) < p.program.pp() || p.program.pp() < 2)
+    return "";
+  std::string points;
+  for (const PathRun& run : s.path) {
+    const double y = where.y(std::size_t(run.pp_rank)) + where.height - 2;
+    points +=
+        fmt::format("{},{} {},{} ", px(where.x(run.begin)), px(y), px(where.x(run.end)), px(y));
+  }
+  return fmt::format("<polyline class=\"p\" points=\"{}\"/>\n", points);
+}
+
+std::string axis_of(const Place& where) {
+  const double y = where.bottom() + 2;
+  std::string out = line(kLeft, y, kLeft + kChart, y, "a");
+  for (const Seconds t : ticks(where.end, 12)) {
+    out += line(where.x(t), y, where.x(t), y + 5, "a");
+    out += text(where.x(t), y + 19, "m q", t.value == 0 ? "0" : show(t));
+  }
+  return out;
+}
+
+/// Samples of the colours, in one line at `y`.
+std::string legend_of(const Played& p, const TimelineSummary& s, const Place& where, double y) {
+  std::string out;
+  double x = kLeft;
+  const auto sample = [&](std::string_view name, auto draw) {
+    out += draw(x);
+    out += text(x + 26, y, "q", name);
+    x += 26 + 7.2 * double(name.size()) + 22;
+  };
+  const i64 most = shades(p.shape);
+  for (const Ink ink : used_inks(p.program))
+    sample(row(ink).name, [&](double at) {
+      std::string boxes;
+      const i64 parts = where.cells && ink < Ink::collective ? std::min<i64>(most, 5) : 1;
+      for (i64 i = 0; i < parts; ++i)
+        boxes += rect(at + 20.0 * double(i) / double(parts), y - 11, 20.0 / double(parts), 13,
+                      color_class(ink, parts < 2 ? 0 : i * (most - 1) / (parts - 1))) +
+                 "/>\n";
+      return boxes;
+    });
+  sample("idle", [&](double at) { return rect(at, y - 11, 20, 13, "r") + "/>\n"; });
+  if (!path_of(p, s, where).empty())
+    sample("critical path", [&](double at) { return line(at, y - 4, at + 20, y - 4, "p"); });
+  return out;
+}
+
+/// How to read it.
+std::string caption(const Played& p, const TimelineSummary& s, const Place& where) {
+  std::string words;
+  if (where.cells) {
+    words = "Numbers are microbatches, where they fit; point at a cell for its times.";
+    if (shades(p.shape) > 1)
+      words += row(p.shape.schedule).order == StageOrder::mirror
+                   ? " Lighter cells entered at the other end."
+                   : " Lighter cells are later chunks.";
+  } else {
+    words = fmt::format(
+        "{} cells are too many to draw one by one: columns show how time is spent, backward below, "
+        "forward above.",
+        count(s.cells));
+  }
+  if (i64(where.ranks.size()) < p.program.pp())
+    words +=
+        fmt::format(" {} of {} pp ranks are drawn.", where.ranks.size(), count(p.program.pp()));
+  return words;
+}
+
+/// What stands below the picture; `y` moves down.
+std::string words_of(const Played& p, const TimelineSummary& s, const Place& where, double& y) {
+  constexpr double kLine = 19;
+  std::string out = text(kLeft, y, "q", caption(p, s, where));
+  y += kLine + 8;
+  for (const Remark& remark : remarks(p, s)) {
+    out += text(kLeft, y, "n", remark.name);
+    std::string lines = wrapped(remark.text, kCharacters, "");
+    for (std::size_t at = 0; at < lines.size(); y += kLine) {
+      const std::size_t end = lines.find('\n', at);
+      out += text(kLeft + 100, y, "", lines.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string timeline_svg(const Played& p, const TimelineSummary& s, std::string_view heading) {
+  const Place where = place(p, s);
+  double y = where.bottom() + 48;
+  const std::string legend = legend_of(p, s, where, y);
+  y += 24;
+  const std::string words = words_of(p, s, where, y);
+  const std::string title = timeline_title(p, s);
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "{1}\" "
+      "role=\"img\">\n<title>{2}</title>\n",
+      px(kWidth), px(y), escaped(title));
+  out += style(p) + rect(0, 0, kWidth, y, "g") + "/>\n";
+  out += text(kLeft, 22, "h", title) + text(kLeft, 41, "q", excerpt(heading, kCharacters));
+  out += text(kWidth - 62, kTop - 9, "e q", "busy") + text(kWidth - 16, kTop - 9, "e q", "held");
+  out += ground(s, where) + rows_of(p, s, where) + path_of(p, s, where) + axis_of(where) + legend +
+         words;
+  return out + "</svg>\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,23 @@
+// A played step for trace viewers: one track a pp rank, a slice a cell or step, an arrow for what
+// is sent from rank to rank. Perfetto's own format and the older JSON that Chrome's viewer reads;
+// both say the same, in nanoseconds. What runs beside cells has a track of its own.
+#pragma once
+
+#include <string>
+
+#include "rankwright/report/played.h"
+
+namespace rankwright {
+
+/// Slices of a trace. More than `kMostSlices` make files of half a gigabyte, which viewers refuse:
+/// whoever writes a trace asks first.
+inline constexpr i64 kMostSlices = 2'000'000;
+i64 slice_count(const Program& program);
+
+/// A protobuf of perfetto.protos.Trace: .pftrace.
+std::string perfetto_trace(const Played& played);
+
+/// The trace event format: .json.
+std::string chrome_trace(const Played& played);
+
+}  // namespace rankwright
