@@ -113,7 +113,7 @@ int explain(Args args, const Io& io) {
   Flags flags;
   options.app()
       .add_option("what", flags.plan.plan,
-                  "a plan file or -, a code (RW0301), or a key (zero_stage)")
+                  "a plan file or -, a schedule (.csv), a code (RW0301), or a key (zero_stage)")
       ->required();
   options.app().add_option("--rank", flags.rank, "everything about one rank");
   flags.timeline.add_to(options);
@@ -123,6 +123,8 @@ int explain(Args args, const Io& io) {
 
   const std::string& what = flags.plan.plan;
   std::error_code error;
+  if (what.ends_with(".csv") && std::filesystem::exists(what, error))
+    return show_schedule(what, flags.timeline, flags.markdown, options, io);
   if (what == "-" || std::filesystem::exists(what, error)) return explain_plan(flags, options, io);
   if (const Page* page = find_page(upper(what)))
     return options.write(

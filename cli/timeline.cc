@@ -6,13 +6,19 @@
 #include <ostream>
 
 #include "rankwright/base/format.h"
+#include "rankwright/cost/durations.h"
+#include "rankwright/import/file.h"
+#include "rankwright/program/cells.h"
+#include "rankwright/program/expand.h"
 #include "rankwright/program/schedule.h"
 #include "rankwright/program/transfers.h"
+#include "rankwright/report/findings.h"
 #include "rankwright/report/gantt.h"
 #include "rankwright/report/timeline_json.h"
 #include "rankwright/report/timeline_svg.h"
 #include "rankwright/report/trace.h"
 #include "rankwright/report/words.h"
+#include "rankwright/rules/proof_findings.h"
 
 namespace rankwright::cli {
 namespace {
@@ -22,29 +28,25 @@ constexpr i64 kMostRanks = 16'384;
 constexpr i64 kMostStages = 65'535;
 constexpr i64 kManyCells = 2'000'000;  // takes long enough to say so
 
-PipelineShape shape_of(const Setup& setup) {
-  return {.schedule = setup.plan.schedule,
-          .pp = setup.plan.pp,
-          .chunks = setup.plan.virtual_stages,
-          .microbatches = setup.microbatches(),
-          .group = setup.plan.microbatch_group};
-}
+constexpr std::string_view kUnits =
+    "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
+    "transfers and collectives none";
+constexpr std::string_view kAssumed =
+    "assumed: matmuls at half of the data sheet's peak, links at the catalog's bandwidth, "
+    "collectives inside layers in full; --unit-times draws the schedule alone";
 
 /// What the step does, and what everything takes.
-Played play_setup(const Setup& setup) {
-  const PipelineShape shape = shape_of(setup);
-  Program program = with_transfers(cells(shape), shape.stages(), shape.microbatches);
-  Durations durations = alike(program, 1.0_s, 1.0_s, 1.0_s);
-  return played(
-      shape, std::move(program), std::move(durations),
-      "units, not prices: forward, input gradient and weight gradient of every stage take "
-      "1 s each, transfers none");
+Played play_setup(const Setup& setup, bool unit_times) {
+  Program program = expand(setup);
+  Durations times = unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s) : durations(setup, program);
+  return played(pipeline_shape(setup), std::move(program), std::move(times),
+                std::string(unit_times ? kUnits : kAssumed));
 }
 
 /// A batch with so few microbatches that `most` cells are not exceeded; each pp rank gets its even
 /// share of them, which every schedule takes. Nothing where that is less than one round.
 std::string smaller_batch(const Setup& setup, i64 most) {
-  const PipelineShape shape = shape_of(setup);
+  const PipelineShape shape = pipeline_shape(setup);
   const std::optional<i64> one = cell_count({shape.schedule, shape.pp, shape.chunks, 1});
   const i64 round = 2 * shape.pp;
   const i64 microbatches = one && *one > 0 ? most / *one / round * round : 0;
@@ -63,7 +65,7 @@ int too_many(const Setup& setup, i64 have, i64 most, std::string_view done, cons
 
 /// Nothing where the step is small enough to be played, and to be traced where that is asked for.
 std::optional<int> refused(const Setup& setup, const TimelineFlags& flags, const Io& io) {
-  const PipelineShape shape = shape_of(setup);
+  const PipelineShape shape = pipeline_shape(setup);
   if (shape.pp > kMostRanks || shape.stages() > kMostStages) {
     io.err << fmt::format(
         "rankwright explain: the pipeline has {} pp ranks and {} stages; at most {} and {} can be "
@@ -75,30 +77,25 @@ std::optional<int> refused(const Setup& setup, const TimelineFlags& flags, const
   if (cells > kMostCells) return too_many(setup, cells, kMostCells, "played", io);
   if (!flags.trace.empty() && cells > kMostSlices)
     return too_many(setup, cells, kMostSlices, "written to a trace", io);
+  if (const Bytes need = expansion_bytes(setup); need > kMaxExpansion) {
+    io.err << fmt::format(
+        "rankwright explain: the step's actions and collectives take {}; at most {} can be played\n"
+        "  help: {}\n",
+        show(need), show(kMaxExpansion), smaller_batch(setup, kMostCells));
+    return kRefused;
+  }
   return std::nullopt;
 }
 
-}  // namespace
-
-void TimelineFlags::add_to(Options& options) {
-  options.app().add_flag("--timeline", timeline, "draw what each pp rank does when");
-  options.app().add_option("--svg", svg, "draw the timeline to this file")->type_name("FILE");
-  options.app()
-      .add_option("--trace", trace, "write a trace: .json for Chrome's viewer, else Perfetto's")
-      ->type_name("FILE");
-}
-
-int show_timeline(const Setup& setup, const TimelineFlags& flags, bool markdown,
-                  const Options& options, const Io& io) {
-  if (const std::optional<int> code = refused(setup, flags, io)) return *code;
-  const i64 cells = cell_count(shape_of(setup)).value_or(0);
-  if (cells > kManyCells && !options.quiet())
-    io.err << fmt::format("playing {} cells ...\n", count(cells));
-  const Played step = play_setup(setup);
+/// The chart, and the files besides.
+int draw(const Played& step, const std::string& heading, const TimelineFlags& flags, bool markdown,
+         const Options& options, const Io& io) {
   const TimelineSummary sum = summary(step);
-  const std::string heading = headline(setup);
   if (!flags.svg.empty())
     if (const int failed = options.save(timeline_svg(step, sum, heading), flags.svg, io))
+      return failed;
+  if (!flags.csv.empty())
+    if (const int failed = options.save(show_cells(step.program.roles), flags.csv, io))
       return failed;
   if (!flags.trace.empty()) {
     const bool json = flags.trace.ends_with(".json");
@@ -112,6 +109,58 @@ int show_timeline(const Setup& setup, const TimelineFlags& flags, bool markdown,
   return options.write(markdown ? "# " + heading + "\n\n```text\n" + chart + "```\n"
                                 : paint.bold(heading) + "\n\n" + chart,
                        io);
+}
+
+/// A shape that a written schedule can be drawn as: its chunks, round and round.
+PipelineShape drawn_shape(const CheckedSchedule& s) {
+  return {.pp = s.pp, .chunks = ceil_div(s.stages, s.pp), .microbatches = s.microbatches};
+}
+
+}  // namespace
+
+void TimelineFlags::add_to(Options& options) {
+  options.app().add_flag("--timeline", timeline, "draw what each pp rank does when");
+  options.app().add_option("--svg", svg, "draw the timeline to this file")->type_name("FILE");
+  options.app()
+      .add_option("--trace", trace, "write a trace: .json for Chrome's viewer, else Perfetto's")
+      ->type_name("FILE");
+  options.app()
+      .add_option("--csv", csv, "write the schedule's cells, as torchtitan reads them")
+      ->type_name("FILE");
+  options.app().add_flag("--unit-times", unit_times,
+                         "one unit of time for every forward, input and weight gradient");
+}
+
+int show_timeline(const Setup& setup, const TimelineFlags& flags, bool markdown,
+                  const Options& options, const Io& io) {
+  if (const std::optional<int> code = refused(setup, flags, io)) return *code;
+  const i64 cells = cell_count(pipeline_shape(setup)).value_or(0);
+  if (cells > kManyCells && !options.quiet())
+    io.err << fmt::format("playing {} cells ...\n", count(cells));
+  return draw(play_setup(setup, flags.unit_times), headline(setup), flags, markdown, options, io);
+}
+
+int show_schedule(const std::string& file, const TimelineFlags& flags, bool markdown,
+                  const Options& options, const Io& io) {
+  const Result<std::string> text = read_file(file);
+  const Result<WrittenSchedule> written =
+      text ? parse_cells(*text, file) : Result<WrittenSchedule>(fail(text.error()));
+  if (!written) {
+    io.err << findings_text({written.error()}, file, text.value_or(""), {});
+    return kUnreadable;
+  }
+  const CheckedSchedule checked = check_schedule(*written);
+  if (!checked.findings.empty()) {
+    io.err << findings_text(checked.findings, file, *text, {});
+    return kRefused;
+  }
+  Program program =
+      with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
+  Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
+  Played step =
+      played(drawn_shape(checked), std::move(program), std::move(times), std::string(kUnits));
+  step.what = "as written";
+  return draw(step, file, flags, markdown, options, io);
 }
 
 }  // namespace rankwright::cli

@@ -1,5 +1,5 @@
 // `rankwright explain plan.yaml --timeline`: the step as a Gantt chart, and as the files that were
-// asked for.
+// asked for. A schedule file (.csv) is drawn the same way, in units of time.
 #pragma once
 
 #include <string>
@@ -12,17 +12,25 @@ namespace rankwright::cli {
 
 struct TimelineFlags {
   bool timeline = false;
+  bool unit_times = false;
   std::string svg{};
   std::string trace{};
+  std::string csv{};
 
   void add_to(Options& options);
 
   /// A file that is asked for asks for the timeline.
-  bool wanted() const { return timeline || !svg.empty() || !trace.empty(); }
+  bool wanted() const {
+    return timeline || unit_times || !svg.empty() || !trace.empty() || !csv.empty();
+  }
 };
 
 /// The setup has no misfits. Returns the exit code.
 int show_timeline(const Setup& setup, const TimelineFlags& flags, bool markdown,
+                  const Options& options, const Io& io);
+
+/// The same for a schedule file: one line of cells a pp rank.
+int show_schedule(const std::string& file, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io);
 
 }  // namespace rankwright::cli

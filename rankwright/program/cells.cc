@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 #include "rankwright/base/format.h"
@@ -241,6 +242,16 @@ std::string show_cells(const Sequences& ranks) {
     text += line + "\n";
   }
   return text;
+}
+
+Sequences only_cells(const Sequences& ranks) {
+  Sequences out;
+  for (const Sequence& rank : ranks) {
+    out.emplace_back();
+    std::copy_if(rank.begin(), rank.end(), std::back_inserter(out.back()),
+                 [](const Action& a) { return is_cell(a.kind()); });
+  }
+  return out;
 }
 
 Result<WrittenSchedule> parse_cells(std::string_view text, std::string_view file) {

@@ -18,6 +18,9 @@ std::string show(const Action&);
 /// The lines of a file, cells only: where to send follows from them.
 std::string show_cells(const Sequences&);
 
+/// Without sends, receives and steps.
+Sequences only_cells(const Sequences&);
+
 struct WrittenSchedule {
   Sequences ranks{};
   bool transfers = false;                      // it says itself where it sends and receives

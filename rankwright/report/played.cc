@@ -27,7 +27,12 @@ void spread(const Event& event, double width, Ink ink, std::vector<Column>& colu
 
 Played played(const PipelineShape& shape, Program program, Durations durations, std::string times) {
   Timeline timeline = play(program, durations);
-  return {shape, std::move(program), std::move(durations), std::move(timeline), std::move(times)};
+  return {shape,
+          std::move(program),
+          std::move(durations),
+          std::move(timeline),
+          std::move(times),
+          std::string(name(shape.schedule))};
 }
 
 std::vector<Event> events(const Played& p, i64 pp_rank) {

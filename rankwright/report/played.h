@@ -19,6 +19,7 @@ struct Played {
   Durations durations;
   Timeline timeline;
   std::string times{};  // where the durations come from, for people
+  std::string what{};   // the schedule's name, or the file that it was read from
 };
 
 Played played(const PipelineShape& shape, Program program, Durations durations,

@@ -36,7 +36,7 @@ std::string timeline_json(const Played& p, const TimelineSummary& s, std::string
   for (const Remark& remark : remarks(p, s)) words[std::string(remark.name)] = remark.text;
   const ordered_json json = {{"schema", "rankwright.timeline/1"},
                              {"headline", headline},
-                             {"schedule", name(p.shape.schedule)},
+                             {"schedule", p.what},
                              {"pp", p.program.pp()},
                              {"chunks", p.shape.chunks},
                              {"microbatches", p.program.microbatches},

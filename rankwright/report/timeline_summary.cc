@@ -170,7 +170,7 @@ TimelineSummary summary(const Played& p) {
 
 std::string timeline_title(const Played& p, const TimelineSummary& s) {
   std::string text =
-      fmt::format("{} · {}", name(p.shape.schedule), plural(p.program.pp(), "pp rank", "pp ranks"));
+      fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
   if (p.shape.chunks > 1) text += fmt::format(" x {} chunks", count(p.shape.chunks));
   text += " · " + plural(p.program.microbatches, "microbatch", "microbatches");
   return text + fmt::format(" · step {} · bubble {}", show(s.end), percent(s.bubble));
