@@ -17,13 +17,18 @@
 namespace rankwright::cli {
 namespace {
 
-/// "64 = 8 x 4 x 2": the first thing that one checks by hand.
-std::string summary(const Setup& s) {
+/// "64 = 8 x 4 x 2": the first thing that one checks by hand; and what was proved of the pipeline.
+std::string summary(const Setup& s, const std::optional<ProvedPlan>& proved) {
   const Plan& p = s.plan;
   std::string product = fmt::format("{} = tp {}", s.world, p.tp);
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
   product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
-  return fmt::format("{}\n{}\n\n", product, chips(s));
+  std::string text = fmt::format("{}\n{}\n", product, chips(s));
+  if (proved)
+    text += fmt::format("{}: {} actions on {} run to their end, with or without buffered sends\n",
+                        name(s.plan.schedule), count(proved->actions),
+                        plural(p.pp, "pp rank", "pp ranks"));
+  return text + "\n";
 }
 
 /// What was checked: its name and text, and what is said of it where nothing is wrong.
@@ -118,11 +123,16 @@ int check(Args args, const Io& io) {
   if (target == nullptr && !target_name.empty()) return unknown_target(target_name, io);
   if (flags.plan.ends_with(".csv")) return check_cells(flags.plan, options, sarif, io);
   const PlanInput input = read_input(flags, io);
-  const Diagnostics findings =
-      all_findings(input, target == nullptr ? Target::any : target->target);
+  Diagnostics findings = all_findings(input, target == nullptr ? Target::any : target->target);
+  std::optional<ProvedPlan> proved;
+  if (input.setup && misfits(*input.setup).empty()) {
+    proved = prove_plan(*input.setup);
+    if (proved) findings.insert(findings.end(), proved->findings.begin(), proved->findings.end());
+    sort(findings);
+  }
   const Subject subject{
       input.file.name, input.file.text,
-      input.setup && !has_errors(findings) ? summary(*input.setup) : std::string()};
+      input.setup && !has_errors(findings) ? summary(*input.setup, proved) : std::string()};
   if (const int failed = write_findings(findings, subject, options, sarif, io)) return failed;
   if (!input.setup) return kUnreadable;
   return has_errors(findings) ? kRefused : kOk;

@@ -16,6 +16,7 @@
 #include "rankwright/report/findings.h"
 #include "rankwright/report/pages.h"
 #include "rankwright/report/rank_view.h"
+#include "rankwright/report/stages_view.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::cli {
@@ -25,6 +26,7 @@ struct Flags {
   PlanFlags plan;
   TimelineFlags timeline{};
   std::optional<i64> rank{};
+  bool stages = false;
   bool markdown = false;
 };
 
@@ -52,6 +54,12 @@ int show_plan(const Setup& setup, const Flags& flags, const Options& options, co
   const Paint paint = options.paint(io);
   if (flags.timeline.wanted())
     return show_timeline(setup, flags.timeline, flags.markdown, options, io);
+  if (flags.stages) {
+    const StagesView view = stages_view(setup);
+    return options.write(
+        options.json() ? stages_json(setup, view) : stages_text(setup, view, paint, io.prose()),
+        io);
+  }
   if (flags.rank) {
     const RankView view = rank_view(setup, *flags.rank);
     return options.write(options.json() ? rank_json(setup, view) : rank_text(setup, view, paint),
@@ -65,9 +73,9 @@ int show_plan(const Setup& setup, const Flags& flags, const Options& options, co
 }
 
 int explain_plan(const Flags& flags, const Options& options, const Io& io) {
-  if (flags.rank && flags.timeline.wanted()) {
-    io.err << "rankwright explain: --rank is about one rank, --timeline about all pp ranks\n"
-              "  help: one of the two\n";
+  if (int(flags.rank.has_value()) + int(flags.stages) + int(flags.timeline.wanted()) > 1) {
+    io.err << "rankwright explain: --rank, --stages and --timeline are three views of a plan\n"
+              "  help: one of them at a time\n";
     return kUsage;
   }
   const PlanInput input = read_input(flags.plan, io);
@@ -116,6 +124,8 @@ int explain(Args args, const Io& io) {
                   "a plan file or -, a schedule (.csv), a code (RW0301), or a key (zero_stage)")
       ->required();
   options.app().add_option("--rank", flags.rank, "everything about one rank");
+  options.app().add_flag("--stages", flags.stages,
+                         "layers by pp rank, how even they are, and the most even split");
   flags.timeline.add_to(options);
   options.app().add_flag("--markdown", flags.markdown, "write Markdown");
   flags.plan.add_to(options);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/golden.h"
@@ -53,11 +54,46 @@ TEST(ExplainTimeline, WritesTheTraceThatTheNameAsksFor) {
   EXPECT_EQ(say({"explain", kPlan, "--trace", perfetto.path()}).code, 0);
   EXPECT_EQ(say({"explain", kPlan, "--trace", chrome.path()}).code, 0);
   EXPECT_EQ(golden::read(perfetto.path())[0], '\n');  // field 1, with a length
-  // 4 ranks x 32 microbatches x F and B.
-  int slices = 0;
+  // 4 ranks x 32 microbatches x F and B; collectives of the step besides.
+  int cells = 0, others = 0;
   const json all = json::parse(golden::read(chrome.path()));
-  for (const json& event : all["traceEvents"]) slices += event["ph"] == "X" ? 1 : 0;
-  EXPECT_EQ(slices, 256);
+  for (const json& event : all["traceEvents"])
+    if (event["ph"] == "X")
+      ++(event["cat"] == "forward" || event["cat"] == "backward" ? cells : others);
+  EXPECT_EQ(cells, 256);
+  EXPECT_GT(others, 0);
+}
+
+TEST(ExplainTimeline, WritesCellsThatCheckProves) {
+  const Scratch file("timeline.csv");
+  EXPECT_EQ(say({"explain", kPlan, "--csv", file.path()}).code, 0);
+  EXPECT_THAT(golden::read(file.path()), StartsWith("0F0,0F1,0F2,0F3,0B0,0F4,"));
+  EXPECT_EQ(say({"check", file.path()}).code, 0);
+  // And it is drawn as the plan is in units of time.
+  const Said said = say({"explain", file.path()});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("as written · 4 pp ranks · 32 microbatches · step 105 s"));
+  EXPECT_THAT(say({"explain", kPlan, "--unit-times"}).out,
+              HasSubstr("1f1b · 4 pp ranks · 32 microbatches · step 105 s"));
+}
+
+TEST(ExplainTimeline, RefusesAScheduleThatHangs) {
+  const Scratch file("hangs.csv");
+  std::ofstream(file.path()) << "0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n";
+  const Said said = say({"explain", file.path()});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("error[RW0422]"));
+  std::ofstream(file.path()) << "0F0,nonsense\n";
+  EXPECT_EQ(say({"explain", file.path()}).code, 1);
+}
+
+TEST(ExplainStages, ShowsTheMostEvenSplit) {
+  const Said said = say({"explain", "examples/deepseek-v3-2048.yaml", "--stages"});
+  EXPECT_THAT(said.out, HasSubstr("61 layers over 16 pp ranks"));
+  EXPECT_THAT(said.out, HasSubstr("--pipeline-model-parallel-layout"));
+  EXPECT_TRUE(
+      json::accept(say({"explain", "examples/deepseek-v3-2048.yaml", "--stages", "--json"}).out));
+  EXPECT_EQ(say({"explain", kPlan, "--stages", "--rank", "1"}).code, 64);
 }
 
 TEST(ExplainTimeline, SpeaksJsonAndMarkdown) {

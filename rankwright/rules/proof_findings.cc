@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "rankwright/base/format.h"
+#include "rankwright/program/expand.h"
+#include "rankwright/program/schedule.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright {
@@ -229,6 +231,16 @@ Diagnostics proof_findings(const Program& program, const Proof& proof,
   else if (proof.buffered.empty() && !said(proof.rendezvous))
     all.push_back(words.circle(kUnbuffered, proof.rendezvous));
   return all;
+}
+
+std::optional<ProvedPlan> prove_plan(const Setup& setup) {
+  if (setup.plan.pp == 1) return std::nullopt;
+  const std::optional<i64> cells = cell_count(pipeline_shape(setup));
+  if (!cells || *cells > kMostProvedCells || expansion_bytes(setup) > kMaxExpansion)
+    return std::nullopt;
+  const Program program = expand(setup);
+  const Proof proof = prove(program);
+  return ProvedPlan{proof.actions, proof_findings(program, proof, nullptr)};
 }
 
 CheckedSchedule check_schedule(const WrittenSchedule& written) {

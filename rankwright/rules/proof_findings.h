@@ -15,6 +15,14 @@ inline constexpr i64 kMostProvedCells = i64{1} << 25;
 Diagnostics proof_findings(const Program& program, const Proof& proof,
                            const WrittenSchedule* written);
 
+/// The proof of a plan without misfits. Nothing where there is no pipeline, or one too long to be
+/// proved here.
+struct ProvedPlan {
+  i64 actions = 0;
+  Diagnostics findings{};
+};
+std::optional<ProvedPlan> prove_plan(const Setup& setup);
+
 /// A schedule from a file: its cells, then, where they are complete, the proof.
 struct CheckedSchedule {
   i64 pp = 0;

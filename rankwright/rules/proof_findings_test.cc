@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "tests/pipelines.h"
+#include "tests/setups.h"
 
 namespace rankwright {
 namespace {
@@ -75,6 +76,26 @@ TEST(ProofFindings, NameCollectivesInAnotherOrder) {
 RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ()) {
   const Sequences ranks = cells(pipelines::valid_shape());
   RC_ASSERT(found(show_cells(ranks)).empty());
+}
+
+TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
+  const std::string job = "model: llama-3.2-1b\ncluster: dgx-h100\n";
+  EXPECT_FALSE(prove_plan(setup_of(job + "parallelism: {dp_size: 8}\njob: {global_batch: 8, "
+                                         "sequence: 1024}\n"))
+                   .has_value());
+  const std::optional<ProvedPlan> proved = prove_plan(
+      setup_of(job + "parallelism: {pp_size: 8}\njob: {global_batch: 16, sequence: 1024}\n"));
+  ASSERT_TRUE(proved.has_value());
+  EXPECT_TRUE(proved->findings.empty());
+  // 8 x 16 x 2 cells and 7 boundaries x 16 x 2 ways x 2 ends; the ranks' own steps besides.
+  EXPECT_GE(proved->actions, 8 * 16 * 2 + 7 * 16 * 2 * 2);
+}
+
+TEST(ProvePlan, LeavesOutWhatWouldTakeMinutes) {
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
+      "job: {global_batch: 134217728, sequence: 1024}\n");
+  EXPECT_FALSE(prove_plan(setup).has_value());
 }
 
 /// The hint typed in: the cell moved in front of the other.

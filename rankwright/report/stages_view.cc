@@ -1,0 +1,188 @@
+#include "rankwright/report/stages_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/work.h"
+#include "rankwright/report/table.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// "embedding", "2 MTP, loss": what a pp rank holds besides layers.
+std::string besides(const RankContents& on_rank) {
+  std::string text;
+  const auto add = [&](bool has, const std::string& what) {
+    if (has) text += (text.empty() ? "" : ", ") + what;
+  };
+  add(on_rank.embedding, "embedding");
+  add(on_rank.mtp > 0, plural(on_rank.mtp, "MTP module", "MTP modules"));
+  add(on_rank.loss, "head and loss");
+  return text;
+}
+
+/// One row for neighbours that are alike: "1-14".
+Table rank_table(const Setup& setup, const StagesView& view) {
+  Table table{{{"pp rank"},
+               {"layers", Table::Align::right},
+               {"by chunk"},
+               {"with"},
+               {"of the mean", Table::Align::right}}};
+  const Flops mean =
+      std::accumulate(view.work.begin(), view.work.end(), Flops{}) / double(view.work.size());
+  std::vector<std::string> last;
+  i64 first = 0;
+  for (i64 r = 0; r <= setup.plan.pp; ++r) {
+    std::vector<std::string> row;
+    if (r < setup.plan.pp) {
+      const RankContents on_rank = contents(setup, r);
+      std::string chunks;
+      for (const i64 s : stages_of(setup.plan, r))
+        chunks += (chunks.empty() ? "" : " ") + std::to_string(view.now[std::size_t(s)].layers);
+      row = {count(on_rank.layers), chunks, besides(on_rank),
+             percent(view.work[std::size_t(r)] / mean)};
+    }
+    if (row == last) continue;
+    if (!last.empty()) {
+      last.insert(last.begin(),
+                  r - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, r - 1));
+      table.rows.push_back(std::move(last));
+    }
+    last = std::move(row);
+    first = r;
+  }
+  return table;
+}
+
+std::string verdict(const StagesView& view) {
+  if (view.best.fault != Split::Fault::none)
+    return "there are fewer layers than stages: nothing to split";
+  if (view.best.stages == view.now)
+    return view.best.proved ? "no split of the layers is more even" : "none more even was found";
+  if (view.best_imbalance >= view.imbalance)
+    return view.best.proved ? "no split has a lighter busiest pp rank; this one has lighter stages"
+                            : "none with a lighter busiest pp rank was found";
+  return fmt::format(
+      "{} more than the mean instead of {}{}", percent(view.best_imbalance),
+      percent(view.imbalance),
+      view.best.proved ? ": the best there is, proved" : ": the best that was found");
+}
+
+/// How a plan file and the frameworks say it.
+Table words_table(const StagesView& view) {
+  const std::string layout = show_layout(view.best.stages);
+  Table table{{{"for"}, {"write"}}};
+  table.rows.push_back({"plan file", fmt::format("parallelism: {{stages: \"{}\"}}", layout)});
+  table.rows.push_back(
+      {"megatron", fmt::format("--pipeline-model-parallel-layout \"{}\"", layout)});
+  if (view.titan) {
+    // Its first line after the name, the others below.
+    std::string lines = show(*view.titan);
+    std::string who = "torchtitan";
+    for (std::size_t end; (end = lines.find('\n')) != std::string::npos;) {
+      table.rows.push_back({std::exchange(who, ""), lines.substr(0, end)});
+      lines.erase(0, end + 1);
+    }
+    if (view.titan_imbalance > view.best_imbalance)
+      table.rows.push_back(
+          {"", fmt::format("# the best it can say: {}", percent(view.titan_imbalance))});
+  } else {
+    table.rows.push_back({"torchtitan", "it has no words for stages with MTP modules"});
+  }
+  table.rows.push_back({"a list", show_layers(view.best.stages)});
+  return table;
+}
+
+/// Among torchtitan's two settings those with which the busiest pp rank does least; its defaults
+/// where nothing is better.
+void ask_torchtitan(const Setup& setup, StagesView& view) {
+  for (const Stage& stage : view.best.stages)
+    if (stage.mtp > 0) return;
+  const i64 stages = i64(view.best.stages.size());
+  Setup trial = setup;
+  const auto ask = [&](i64 first, i64 last) {
+    const std::optional<std::vector<i64>> layers =
+        titan_layers(setup.model.layers(), stages, first, last);
+    if (!layers) return;
+    trial.plan.stages = listed_stages(*layers, 0);
+    const double uneven = imbalance(work(trial));
+    if (view.titan && uneven >= view.titan_imbalance) return;
+    if (const std::optional<TitanSplit> split = titan_split(trial.plan.stages)) {
+      view.titan = split;
+      view.titan_imbalance = uneven;
+    }
+  };
+  const TitanSplit defaults;
+  ask(defaults.first_less, defaults.last_less);
+  const i64 most = std::min<i64>(32, 2 * ceil_div(setup.model.layers(), stages) + 1);
+  for (i64 first = 0; first <= most; ++first)
+    for (i64 last = 0; last <= most; ++last) ask(first, last);
+}
+
+}  // namespace
+
+StagesView stages_view(const Setup& setup) {
+  StagesView view{
+      .now = setup.stages(), .work = work(setup), .best = best_split(split_task(setup))};
+  view.imbalance = view.best_imbalance = imbalance(view.work);
+  if (view.best.fault != Split::Fault::none) return view;
+  Setup after = setup;
+  after.plan.stages = view.best.stages;
+  view.best_imbalance = imbalance(work(after));
+  ask_torchtitan(setup, view);
+  return view;
+}
+
+std::string stages_text(const Setup& setup, const StagesView& view, const Paint& paint,
+                        std::size_t width) {
+  const auto busiest = std::max_element(view.work.begin(), view.work.end());
+  std::string out = paint.bold(headline(setup)) + "\n\n";
+  out += fmt::format("{} over {} x {}: {}\n\n", plural(setup.model.layers(), "layer", "layers"),
+                     plural(setup.plan.pp, "pp rank", "pp ranks"),
+                     plural(setup.plan.virtual_stages, "chunk", "chunks"), show_layout(view.now));
+  out += rank_table(setup, view).text(paint, "  ") + "\n";
+  out += wrapped(fmt::format("pp rank {} computes {} more than the mean, and all wait for it. Best "
+                             "split: {}.",
+                             busiest - view.work.begin(), percent(view.imbalance), verdict(view)),
+                 width, "");
+  if (view.best.fault != Split::Fault::none) return out;
+  return out + "\n" + words_table(view).text(paint, "  ");
+}
+
+std::string stages_json(const Setup& setup, const StagesView& view) {
+  ordered_json ranks = ordered_json::array();
+  for (i64 r = 0; r < setup.plan.pp; ++r)
+    ranks.push_back({{"pp_rank", r},
+                     {"stages", stages_of(setup.plan, r)},
+                     {"layers", contents(setup, r).layers},
+                     {"forward_flops_per_token", view.work[std::size_t(r)].value}});
+  ordered_json best = nullptr;
+  if (view.best.fault == Split::Fault::none) {
+    best = {{"layout", show_layout(view.best.stages)},
+            {"imbalance", view.best_imbalance},
+            {"proved", view.best.proved}};
+    ordered_json layers = ordered_json::array();
+    for (const Stage& stage : view.best.stages) layers.push_back(stage.layers);
+    best["layers"] = layers;
+    if (view.titan)
+      best["torchtitan"] = {{"first_stage_less_layers", view.titan->first_less},
+                            {"last_stage_less_layers", view.titan->last_less},
+                            {"imbalance", view.titan_imbalance}};
+  }
+  const ordered_json json = {{"schema", "rankwright.stages/1"},
+                             {"layout", show_layout(view.now)},
+                             {"imbalance", view.imbalance},
+                             {"ranks", ranks},
+                             {"best", best}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,32 @@
+// Which layers stand on which pp rank, how even that is, and the most even split there is: as a
+// plan file, Megatron-LM and torchtitan say it. The figures are FLOPs (formula W1), not times.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/plan/split.h"
+#include "rankwright/plan/split_text.h"
+#include "rankwright/report/paint.h"
+
+namespace rankwright {
+
+struct StagesView {
+  Stages now{};
+  std::vector<Flops> work{};  // by pp rank, one token forward
+  double imbalance = 0;       // of the busiest pp rank over the mean
+  Split best{};
+  double best_imbalance = 0;
+  std::optional<TitanSplit> titan{};  // the most even that torchtitan can say
+  double titan_imbalance = 0;
+};
+
+/// The setup has no misfits.
+StagesView stages_view(const Setup& setup);
+
+std::string stages_text(const Setup& setup, const StagesView& view, const Paint& paint,
+                        std::size_t width);
+std::string stages_json(const Setup& setup, const StagesView& view);
+
+}  // namespace rankwright
