@@ -70,6 +70,8 @@ std::vector<PathRun> runs(const std::vector<Stretch>& stretches) {
   return all;
 }
 
+constexpr double kWorthAWord = 0.0005;  // of the step
+
 /// The ranks with most of it, then what it consists of.
 std::string path_in_words(const TimelineSummary& s) {
   constexpr std::size_t kMostRanks = 4;
@@ -98,12 +100,13 @@ std::string path_in_words(const TimelineSummary& s) {
     text += fmt::format(", {} on {}", percent(s.share(rest)), plural(others, "other", "others"));
   bool first = true;
   for (std::size_t ink = 0; ink < kInks; ++ink)
-    if (s.critical[ink].value > 0) {
+    if (s.share(s.critical[ink]) >= kWorthAWord) {
       text += fmt::format("{}{} {}", first ? "; " : ", ", row(Ink(ink)).name,
                           percent(s.share(s.critical[ink])));
       first = false;
     }
-  if (s.travelled.value > 0) text += fmt::format(", transfers {}", percent(s.share(s.travelled)));
+  if (s.share(s.travelled) >= kWorthAWord)
+    text += fmt::format(", transfers {}", percent(s.share(s.travelled)));
   return text;
 }
 
@@ -169,8 +172,7 @@ TimelineSummary summary(const Played& p) {
 }
 
 std::string timeline_title(const Played& p, const TimelineSummary& s) {
-  std::string text =
-      fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
+  std::string text = fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
   if (p.shape.chunks > 1) text += fmt::format(" x {} chunks", count(p.shape.chunks));
   text += " · " + plural(p.program.microbatches, "microbatch", "microbatches");
   return text + fmt::format(" · step {} · bubble {}", show(s.end), percent(s.bubble));
