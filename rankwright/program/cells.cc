@@ -83,6 +83,11 @@ class Reader {
       }
       at = end + 1;
     }
+    // A line without a cell is no rank: nobody could send to it.
+    if (out_.ranks.back().empty()) {
+      out_.ranks.pop_back();
+      out_.where.pop_back();
+    }
     return std::nullopt;
   }
 

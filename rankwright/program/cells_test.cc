@@ -59,6 +59,7 @@ TEST(ParseCells, RefusesWhatIsTooLargeOrHalf) {
 
 TEST(ParseCells, FindsNothingInAnEmptyFile) {
   EXPECT_EQ(fault_in("\n# nothing\n").detail, "there is no cell in it");
+  EXPECT_EQ(fault_in(", \n,,\n").detail, "there is no cell in it");  // found by fuzzing
 }
 
 std::vector<CellFault> faults(const std::string& text) { return cell_set(read(text).ranks).faults; }

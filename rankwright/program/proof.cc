@@ -160,11 +160,16 @@ class Runner {
         arrived_(meetings.members.size(), 0) {}
 
   std::vector<Waiting> run() {
-    for (i64 r = program_.pp() - 1; r >= 0; --r) awake_.push_back(r);
-    while (!awake_.empty()) {
-      const i64 r = awake_.back();
-      awake_.pop_back();
-      while (advance(r)) {
+    // Who posts a transfer wakes the rank at its other end. A transfer that stands on the wrong
+    // rank wakes the wrong one: so until nobody moves all that stand still are tried again.
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (i64 r = program_.pp() - 1; r >= 0; --r)
+        if (!ended(r)) awake_.push_back(r);
+      while (!awake_.empty()) {
+        const i64 r = awake_.back();
+        awake_.pop_back();
+        while (advance(r)) moved = true;
       }
     }
     return stuck();

@@ -101,6 +101,17 @@ TEST(Proof, NamesAReceiveOnAnotherRank) {
   EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::early, Misplaced::Why::elsewhere));
 }
 
+TEST(Proof, GoesOnWhereATransferStandsOnTheWrongRank) {
+  // Rank 0 sends what stage 1 on rank 1 should: rank 2 gets it all the same, and nobody is left
+  // waiting. Found by fuzzing.
+  const Proof proof =
+      prove(written("0F0,0SEND_F0,1SEND_F0,0RECV_B0,0B0\n"
+                    "1RECV_F0,1F0,1RECV_B0,1B0,1SEND_B0\n"
+                    "2RECV_F0,2F0,2B0,2SEND_B0\n"));
+  EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::unsent));
+  EXPECT_TRUE(proof.rendezvous.empty());
+}
+
 TEST(Proof, NamesATransferOverTheEnd) {
   // The last stage has nobody to send to.
   const Proof proof = prove(written("0F0,0SEND_F0,0B0\n"));
