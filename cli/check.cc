@@ -121,7 +121,11 @@ int check(Args args, const Io& io) {
 
   const TargetRow* const target = find_target(target_name);
   if (target == nullptr && !target_name.empty()) return unknown_target(target_name, io);
-  if (flags.plan.ends_with(".csv")) return check_cells(flags.plan, options, sarif, io);
+  if (flags.plan.ends_with(".csv")) {
+    if (target != nullptr || flags.overrides())
+      return options.about_a_plan("--for, --model and --cluster", io);
+    return check_cells(flags.plan, options, sarif, io);
+  }
   const PlanInput input = read_input(flags, io);
   Diagnostics findings = all_findings(input, target == nullptr ? Target::any : target->target);
   std::optional<ProvedPlan> proved;

@@ -133,8 +133,11 @@ int explain(Args args, const Io& io) {
 
   const std::string& what = flags.plan.plan;
   std::error_code error;
-  if (what.ends_with(".csv") && std::filesystem::exists(what, error))
+  if (what.ends_with(".csv") && std::filesystem::exists(what, error)) {
+    if (flags.rank || flags.stages || flags.plan.overrides())
+      return options.about_a_plan("--rank, --stages, --model and --cluster", io);
     return show_schedule(what, flags.timeline, flags.markdown, options, io);
+  }
   if (what == "-" || std::filesystem::exists(what, error)) return explain_plan(flags, options, io);
   if (const Page* page = find_page(upper(what)))
     return options.write(

@@ -53,10 +53,19 @@ int Options::unexpected(const Io& io) const {
   return kUsage;
 }
 
+int Options::about_a_plan(std::string_view flags, const Io& io) const {
+  io.err << fmt::format(
+      "rankwright {}: {} are about a plan, and this is a schedule\n  help: leave them out\n", name_,
+      flags);
+  return kUsage;
+}
+
 int Options::write(const std::string& text, const Io& io) const {
   if (!output_.empty()) return save(text, output_, io);
-  io.out << text;
-  return kOk;
+  io.out << text << std::flush;
+  if (io.out) return kOk;
+  io.err << fmt::format("rankwright {}: cannot write to standard output\n", name_);
+  return kUnreadable;
 }
 
 int Options::save(const std::string& text, const std::string& path, const Io& io) const {

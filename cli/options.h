@@ -24,6 +24,9 @@ class Options {
   bool quiet() const { return quiet_; }
   Paint paint(const Io& io) const { return {.on = io.color && !no_color_ && output_.empty()}; }
 
+  /// Says that these flags mean nothing for a schedule file. Returns the exit code.
+  int about_a_plan(std::string_view flags, const Io& io) const;
+
   /// Writes to standard output, or to the file of -o.
   int write(const std::string& text, const Io& io) const;
 

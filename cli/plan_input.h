@@ -19,6 +19,9 @@ struct PlanFlags {
   std::string cluster{};
 
   void add_to(Options& options);
+
+  /// Something stands in for what the plan says.
+  bool overrides() const { return !model.empty() || !cluster.empty(); }
 };
 
 struct PlanInput {

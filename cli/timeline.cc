@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <ostream>
 
@@ -11,6 +12,7 @@
 #include "rankwright/program/cells.h"
 #include "rankwright/program/expand.h"
 #include "rankwright/program/schedule.h"
+#include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/gantt.h"
@@ -51,7 +53,7 @@ std::string smaller_batch(const Setup& setup, i64 most) {
   const i64 round = 2 * shape.pp;
   const i64 microbatches = one && *one > 0 ? most / *one / round * round : 0;
   const std::optional<i64> batch = product({microbatches, setup.plan.micro_batch, setup.plan.dp});
-  if (microbatches == 0 || !batch) return "a smaller pipeline";
+  if (microbatches <= 0 || !batch) return "a smaller pipeline";
   return fmt::format("job: {{global_batch: {}}}, which gives {} microbatches", *batch,
                      count(microbatches));
 }
@@ -75,15 +77,18 @@ std::optional<int> refused(const Setup& setup, const TimelineFlags& flags, const
   }
   const i64 cells = cell_count(shape).value_or(std::numeric_limits<i64>::max());
   if (cells > kMostCells) return too_many(setup, cells, kMostCells, "played", io);
-  if (!flags.trace.empty() && cells > kMostSlices)
-    return too_many(setup, cells, kMostSlices, "written to a trace", io);
   if (const Bytes need = expansion_bytes(setup); need > kMaxExpansion) {
     io.err << fmt::format(
         "rankwright explain: the step's actions and collectives take {}; at most {} can be played\n"
-        "  help: {}\n",
-        show(need), show(kMaxExpansion), smaller_batch(setup, kMostCells));
+        "  help: fewer layers or a smaller cp_size: what is inside a cell takes the most\n",
+        show(need), show(kMaxExpansion));
     return kRefused;
   }
+  if (flags.trace.empty()) return std::nullopt;
+  // The ranks' own steps are slices too.
+  i64 most = kMostSlices;
+  for (const Body& of_rank : steps(setup)) most -= i64(of_rank.size());
+  if (cells > most) return too_many(setup, cells, std::max<i64>(most, 0), "written to a trace", io);
   return std::nullopt;
 }
 
@@ -156,6 +161,12 @@ int show_schedule(const std::string& file, const TimelineFlags& flags, bool mark
   }
   Program program =
       with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
+  if (const i64 cells = slice_count(program); !flags.trace.empty() && cells > kMostSlices) {
+    io.err << fmt::format(
+        "rankwright explain: the schedule has {} cells; at most {} can be written to a trace\n",
+        count(cells), count(kMostSlices));
+    return kRefused;
+  }
   Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
   Played step =
       played(drawn_shape(checked), std::move(program), std::move(times), std::string(kUnits));

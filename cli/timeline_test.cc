@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "rankwright/base/integer.h"
 #include "tests/golden.h"
 #include "tests/said.h"
 
@@ -139,14 +140,64 @@ TEST(ExplainTimeline, RefusesWhatWouldFillTheMemory) {
 
 TEST(ExplainTimeline, RefusesATraceThatWouldFillTheDisk) {
   const Scratch file("timeline.json");
-  // 2,000,000 cells / 8 are 250,000 microbatches, which 8 divides.
-  const Said said = say({"explain", "-", "--trace", file.path()}, pipeline("600000"));
+  // 2,000,000 slices, less the ranks' own steps. 4 layers of 60.8 M parameters are 7 buckets of 40
+  // M on each rank, with the vocabulary's 263 M on the first and the last 13; norm and optimizer on
+  // all, tied gradients on those two: 2 x 7 + 2 x 13 + 4 x 2 + 2 = 50. Of 1,999,950 cells a stage
+  // of 4 gets 249,993 microbatches, of which 8 divides 249,992; the batch is twice that.
+  for (const std::string batch : {"600000", "500000"}) {
+    const Said said = say({"explain", "-", "--trace", file.path()}, pipeline(batch));
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, HasSubstr("at most 1,999,950 can be written to a trace\n  help: job: "
+                                    "{global_batch: 499984}, which gives 249,992 microbatches\n"));
+    EXPECT_FALSE(std::filesystem::exists(file.path()));
+  }
+}
+
+TEST(ExplainTimeline, RefusesATraceOfAScheduleThatWouldFillTheDisk) {
+  const Scratch schedule("timeline-long.csv"), file("timeline.json");
+  constexpr i64 kStages = 1000, kMicrobatches = 1001;
+  {
+    std::ofstream out(schedule.path());
+    for (i64 m = 0; m < kMicrobatches; ++m) {
+      for (i64 s = 0; s < kStages; ++s) out << s << 'F' << m << ',';
+      for (i64 s = kStages; s-- > 0;) out << s << 'B' << m << ',';
+    }
+  }
+  const Said said = say({"explain", schedule.path(), "--trace", file.path()});
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(
       said.err,
-      "rankwright explain: the step has 2,400,000 cells; at most 2,000,000 can be written to a "
-      "trace\n  help: job: {global_batch: 500000}, which gives 250,000 microbatches\n");
+      "rankwright explain: the schedule has 2,002,000 cells; at most 2,000,000 can be written "
+      "to a trace\n");
   EXPECT_FALSE(std::filesystem::exists(file.path()));
+}
+
+TEST(ExplainSchedule, IsNotAboutAPlan) {
+  const Scratch file("order.csv");
+  std::ofstream(file.path()) << "0F0,0B0\n";
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--stages"}, {"--rank", "0"}, {"--model", "llama-3.2-1b"}}) {
+    std::vector<std::string> args = {"explain", file.path()};
+    args.insert(args.end(), flags.begin(), flags.end());
+    const Said said = say(args);
+    EXPECT_EQ(said.code, 64);
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, HasSubstr("are about a plan, and this is a schedule"));
+  }
+  EXPECT_EQ(say({"check", file.path(), "--for", "megatron"}).code, 64);
+  EXPECT_EQ(say({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
+}
+
+TEST(ExplainTimeline, RefusesStepsWithTooMuchInsideTheirCells) {
+  // 60,000 layers with 511 sends of a ring in F and twice that in B and I.
+  const Said said =
+      say({"explain", "-", "--timeline"},
+          "model: {architecture: llama, layers: 60000, hidden: 4096, heads: 32, vocab: 32000, "
+          "ffn: 11008}\ncluster: dgx-h100 x 128\nparallelism: {pp_size: 2, cp_size: 512}\n"
+          "job: {global_batch: 4, sequence: 65536}\n");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("at most 4.29 GB can be played\n  help: fewer layers or"));
 }
 
 TEST(ExplainTimeline, SaysSoWhereItTakesLong) {

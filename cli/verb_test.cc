@@ -156,5 +156,15 @@ TEST(Json, IsVersionedEverywhere) {
   }
 }
 
+TEST(Output, ThatCannotBeWrittenIsAFailure) {
+  std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
+  std::istringstream in;
+  std::ostringstream out, err;
+  out.setstate(std::ios::badbit);  // a full disk, a closed pipe
+  const std::vector<std::string> args = {"explain", kPlan};
+  EXPECT_EQ(run(args, {in, out, err}), 1);
+  EXPECT_EQ(err.str(), "rankwright explain: cannot write to standard output\n");
+}
+
 }  // namespace
 }  // namespace rankwright::cli

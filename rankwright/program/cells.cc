@@ -52,8 +52,10 @@ class Reader {
         return fail(std::move(*wrong));
       text_.remove_prefix(std::min(end + 1, text_.size()));
     }
-    if (out_.ranks.empty())
+    const auto empty = [](const Sequence& rank) { return rank.empty(); };
+    if (std::all_of(out_.ranks.begin(), out_.ranks.end(), empty))
       return fail(wrong({.file = std::string(file_)}, "there is no cell in it"));
+    out_.file = file_;
     return std::move(out_);
   }
 
@@ -71,7 +73,7 @@ class Reader {
     const Location start{std::string(file_), number, 1, 1};
     if (out_.ranks.size() == kMostRanks) return wrong(start, "more than 65,535 lines");
     out_.ranks.emplace_back();
-    out_.where.emplace_back();
+    out_.places.emplace_back();
     for (std::size_t at = 0; at <= line.size();) {
       const std::size_t end = std::min(line.find(',', at), line.size());
       const std::string_view cell = trimmed(line.substr(at, end - at));
@@ -82,11 +84,6 @@ class Reader {
         if (std::optional<Diagnostic> fault = read_cell(cell, where)) return fault;
       }
       at = end + 1;
-    }
-    // A line without a cell is no rank: nobody could send to it.
-    if (out_.ranks.back().empty()) {
-      out_.ranks.pop_back();
-      out_.where.pop_back();
     }
     return std::nullopt;
   }
@@ -107,16 +104,20 @@ class Reader {
     return join(first, trimmed(cell.substr(close + 1)), cell, where);
   }
 
-  /// Either cells that run as one, with the word, or transfers posted together, without.
+  /// Either a forward and a backward that run as one, with the word, or transfers posted together,
+  /// without.
   std::optional<Diagnostic> join(std::size_t first, std::string_view word, std::string_view cell,
                                  const Location& where) {
     Sequence& rank = out_.ranks.back();
-    const auto all = [&](bool (*of)(ActionKind)) {
-      return std::all_of(rank.begin() + std::ptrdiff_t(first), rank.end(),
-                         [&](const Action& a) { return of(a.kind()); });
+    const auto count = [&](bool (*of)(ActionKind)) {
+      return std::size_t(std::count_if(rank.begin() + std::ptrdiff_t(first), rank.end(),
+                                       [&](const Action& a) { return of(a.kind()); }));
     };
-    const bool right = word.empty() ? all(is_transfer) : word == kTogether ? all(is_cell) : false;
-    if (!right || rank.size() == first)
+    const auto is_forward = [](ActionKind kind) { return kind == ActionKind::forward; };
+    const std::size_t all = rank.size() - first;
+    const bool pair = all == 2 && count(is_forward) == 1 && count(gives_gradient) == 1;
+    const bool batch = all > 0 && count(is_transfer) == all;
+    if (!(word.empty() ? batch : word == kTogether && pair))
       return wrong(where, fmt::format("'{}' is neither (F;B)OVERLAP_F_B nor (SEND;RECV)",
                                       excerpt(cell, 40)));
     for (std::size_t i = first; i + 1 < rank.size(); ++i) rank[i].joined = 1;
@@ -143,7 +144,7 @@ class Reader {
     const Action read = action(ActionKind(name - kNames), *stage, *microbatch);
     out_.transfers = out_.transfers || is_transfer(read.kind());
     out_.ranks.back().push_back(read);
-    out_.where.back().push_back(where);
+    out_.places.back().push_back({where.line, where.column, where.width});
     return std::nullopt;
   }
 
@@ -231,6 +232,11 @@ std::string show(const Action& a) {
   return fmt::format("{}{}{}", std::uint32_t(a.stage), kNames[a.kind_bits], a.microbatch);
 }
 
+Location WrittenSchedule::where(i64 pp_rank, i64 position) const {
+  const auto [line, column, width] = places[std::size_t(pp_rank)][std::size_t(position)];
+  return {file, line, column, width};
+}
+
 std::string show_cells(const Sequences& ranks) {
   std::string text;
   for (const Sequence& rank : ranks) {
@@ -244,7 +250,8 @@ std::string show_cells(const Sequences& ranks) {
       if (inside && a.joined == 0) line += fmt::format("){}", kTogether);
       inside = a.joined != 0;
     }
-    text += line + "\n";
+    // A blank line is no rank.
+    text += (line.empty() ? "," : line) + "\n";
   }
   return text;
 }

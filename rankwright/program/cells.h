@@ -1,7 +1,7 @@
 // Schedules as text: one line a pp rank, cells between commas, `<stage><F|B|I|W><microbatch>`, as
-// torch's pipelining prints them and torchtitan reads them: "0F0,0F1,0B0,0B1". Two cells that run
-// as one are "(0F1;3B0)OVERLAP_F_B". A hand-written file may also say where it sends and receives,
-// "0SEND_F1", "1RECV_F1", and post several together, "(0SEND_F1;0RECV_B0)".
+// torch's pipelining prints them and torchtitan reads them: "0F0,0F1,0B0,0B1". A forward and a
+// backward that run as one are "(0F1;3B0)OVERLAP_F_B". A hand-written file may also say where it
+// sends and receives, "0SEND_F1", "1RECV_F1", and post several together, "(0SEND_F1;0RECV_B0)".
 #pragma once
 
 #include <string>
@@ -22,9 +22,15 @@ std::string show_cells(const Sequences&);
 Sequences only_cells(const Sequences&);
 
 struct WrittenSchedule {
+  struct Place {
+    int line, column, width;
+  };
   Sequences ranks{};
-  bool transfers = false;                      // it says itself where it sends and receives
-  std::vector<std::vector<Location>> where{};  // of every action, by pp rank
+  bool transfers = false;  // it says itself where it sends and receives
+  std::string file{};
+  std::vector<std::vector<Place>> places{};  // of every action, by pp rank
+
+  Location where(i64 pp_rank, i64 position) const;
 };
 
 /// Reads the form above; blank cells and FSDP's UNSHARD, RESHARD and REDUCE_GRAD are passed over,

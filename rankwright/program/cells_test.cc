@@ -25,8 +25,8 @@ TEST(ParseCells, ReadsCellsWithTheirPlaces) {
   ASSERT_EQ(s.ranks.size(), 2U);
   EXPECT_EQ(s.ranks[0], (Sequence{cell::F(0, 0), cell::B(0, 0)}));
   EXPECT_EQ(s.ranks[1], (Sequence{cell::F(1, 0), cell::I(1, 0), cell::W(1, 0)}));
-  EXPECT_EQ(s.where[0][1], (Location{"a.csv", 2, 6, 3}));
-  EXPECT_EQ(s.where[1][1], (Location{"a.csv", 4, 6, 3}));
+  EXPECT_EQ(s.where(0, 1), (Location{"a.csv", 2, 6, 3}));
+  EXPECT_EQ(s.where(1, 1), (Location{"a.csv", 4, 6, 3}));
 }
 
 TEST(ParseCells, ReadsWhatIsPostedTogether) {
@@ -39,6 +39,8 @@ TEST(ParseCells, ReadsWhatIsPostedTogether) {
 TEST(ParseCells, ReadsTorchsOverlappedPair) {
   EXPECT_EQ(read("(0F1;3B0)OVERLAP_F_B").ranks[0],
             (Sequence{action(ActionKind::forward, 0, 1, true), cell::B(3, 0)}));
+  EXPECT_EQ(read("( 0F1 ; 3I0 ) OVERLAP_F_B").ranks[0],
+            (Sequence{action(ActionKind::forward, 0, 1, true), cell::I(3, 0)}));
 }
 
 TEST(ParseCells, SaysWhichCellIsNone) {
@@ -49,9 +51,10 @@ TEST(ParseCells, SaysWhichCellIsNone) {
 }
 
 TEST(ParseCells, RefusesWhatIsTooLargeOrHalf) {
-  for (const char* text :
-       {"F0", "0F", "-1F0", "0F-1", "0F0x", "(0F0", "(0F0;0B0)", "()OVERLAP_F_B",
-        "(0F0;0SEND_F0)OVERLAP_F_B", "(0F0;0B0)TOGETHER", "0F99999999999999999999"})
+  for (const char* text : {"F0", "0F", "-1F0", "0F-1", "0F0x", "(0F0", "(0F0;0B0)", "()OVERLAP_F_B",
+                           "(0F0;0SEND_F0)OVERLAP_F_B", "(0F0;0B0)TOGETHER",
+                           "0F99999999999999999999", "(0F1)OVERLAP_F_B", "(0F1;1F0)OVERLAP_F_B",
+                           "(0F2;1B0;2B0)OVERLAP_F_B", "(0F1;1W0)OVERLAP_F_B", "()", "(;0SEND_F0)"})
     EXPECT_EQ(fault_in(text).code, "RW0916") << text;
   EXPECT_THAT(fault_in("65536F0").detail, HasSubstr("stages go to 65,535"));
   EXPECT_THAT(fault_in("0F268435456").detail, HasSubstr("microbatches to 268,435,455"));
@@ -60,6 +63,13 @@ TEST(ParseCells, RefusesWhatIsTooLargeOrHalf) {
 TEST(ParseCells, FindsNothingInAnEmptyFile) {
   EXPECT_EQ(fault_in("\n# nothing\n").detail, "there is no cell in it");
   EXPECT_EQ(fault_in(", \n,,\n").detail, "there is no cell in it");  // found by fuzzing
+  EXPECT_EQ(fault_in(",\n0UNSHARD,0RESHARD\n").detail, "there is no cell in it");
+}
+
+TEST(ShowCells, KeepsARankThatHasNone) {
+  const Sequences ranks = {{}, {cell::F(0, 0), cell::B(0, 0)}};
+  EXPECT_EQ(show_cells(ranks), ",\n0F0,0B0\n");
+  EXPECT_EQ(read(show_cells(ranks)).ranks, ranks);
 }
 
 std::vector<CellFault> faults(const std::string& text) { return cell_set(read(text).ranks).faults; }

@@ -17,6 +17,12 @@ enum Flag : std::uint8_t {
   kComputed = 4,  // forward (activations) or gradient (gradients) of that stage and microbatch
 };
 
+/// Where a message stands in a table of its kind.
+std::size_t message(const Owners& owners, const Action& transfer) {
+  const i64 k = boundary(transfer);
+  return owners.index(is_activation(transfer.kind()) ? k + 1 : k, transfer.microbatch);
+}
+
 /// Flags of all messages and cells of a program.
 class Messages {
  public:
@@ -32,10 +38,7 @@ class Messages {
 
   /// Of the message that `transfer` is one end of.
   std::uint8_t& of(const Action& transfer) {
-    const i64 k = boundary(transfer);
-    const bool forward = is_activation(transfer.kind());
-    return (forward ? activations_
-                    : gradients_)[owners_.index(forward ? k + 1 : k, transfer.microbatch)];
+    return (is_activation(transfer.kind()) ? activations_ : gradients_)[message(owners_, transfer)];
   }
   std::uint8_t& forward(i64 stage, i64 microbatch) {
     return activations_[owners_.index(stage, microbatch)];
@@ -63,7 +66,13 @@ class Reader {
 
   std::vector<Misplaced> run() {
     for (std::size_t r = 0; r < program_.roles.size(); ++r)
-      for (std::size_t i = 0; i < program_.roles[r].size(); ++i) look(i64(r), i64(i));
+      for (i64 i = 0, end = 0; i < i64(program_.roles[r].size()); i = end) {
+        for (end = i + 1; at(i64(r), end - 1).joined != 0; ++end) {
+        }
+        // What is joined begins together: all of it looks at what there was before.
+        for (i64 k = i; k < end; ++k) look(i64(r), k);
+        for (i64 k = i; k < end; ++k) mark(i64(r), k);
+      }
     for (std::size_t r = 0; r < program_.roles.size(); ++r)
       for (std::size_t i = 0; i < program_.roles[r].size(); ++i) match(i64(r), i64(i));
     return std::move(found_);
@@ -87,6 +96,7 @@ class Reader {
     return owners_.of(s + 1, m) == r && (messages_.gradient(s + 1, m) & kComputed) != 0;
   }
 
+  /// Whether it stands where it may.
   void look(i64 r, i64 i) {
     const Action& a = at(r, i);
     const i64 s = a.stage, m = a.microbatch;
@@ -95,32 +105,35 @@ class Reader {
     switch (a.kind()) {
       case ActionKind::forward:
         if (!has_input(r, s, m)) fault(Why::early, r, i);
-        messages_.forward(s, m) |= kComputed;
         break;
       case ActionKind::backward:
       case ActionKind::input_grad:
         if (!computed(messages_.forward(s, m)) || !has_gradient(r, s, m)) fault(Why::early, r, i);
-        messages_.gradient(s, m) |= kComputed;
         break;
       case ActionKind::weight_grad:
         if (!computed(messages_.gradient(s, m))) fault(Why::early, r, i);
         break;
       case ActionKind::send_forward:
         if (!computed(messages_.forward(s, m))) fault(Why::unsent, r, i);
-        post(r, i, kSent);
         break;
       case ActionKind::send_backward:
         if (!computed(messages_.gradient(s, m))) fault(Why::unsent, r, i);
-        post(r, i, kSent);
         break;
       case ActionKind::recv_forward:
       case ActionKind::recv_backward:
         if (!mine) fault(Why::elsewhere, r, i);
-        post(r, i, kReceived);
         break;
       case ActionKind::step:
         break;
     }
+  }
+
+  /// What there is from then on.
+  void mark(i64 r, i64 i) {
+    const Action& a = at(r, i);
+    if (a.kind() == ActionKind::forward) messages_.forward(a.stage, a.microbatch) |= kComputed;
+    if (gives_gradient(a.kind())) messages_.gradient(a.stage, a.microbatch) |= kComputed;
+    if (is_transfer(a.kind())) post(r, i, is_send(a.kind()) ? kSent : kReceived);
   }
 
   void post(i64 r, i64 i, Flag end) {
@@ -143,6 +156,57 @@ class Reader {
   const Owners& owners_;
   Messages messages_;
   std::vector<Misplaced> found_{};
+};
+
+/// The rank at the other end of a transfer that crosses a boundary.
+i64 partner(const Owners& owners, const Action& transfer) {
+  const i64 k = boundary(transfer);
+  return owners.of(i64(transfer.stage) == k ? k + 1 : k, transfer.microbatch);
+}
+
+/// Holds the order in which a rank receives from another against that in which the other sends.
+/// Every message has two ends.
+class Matcher {
+ public:
+  explicit Matcher(const Program& program)
+      : program_(program),
+        activations_(program.owners.size()),
+        gradients_(program.owners.size()),
+        count_(program.roles.size()) {}
+
+  std::vector<Misplaced> run() {
+    for_each(true, [&](i64, i64, const Action& a, std::uint32_t number) { sent(a) = number; });
+    std::vector<Misplaced> found;
+    for_each(false, [&](i64 r, i64 i, const Action& a, std::uint32_t number) {
+      if (sent(a) != number && found.size() < kMostMisplaced)
+        found.push_back({Misplaced::Why::crossed, r, i, a, i64(sent(a)), i64(number)});
+    });
+    return found;
+  }
+
+ private:
+  /// All sends, or all receives, with their number among those with the same rank.
+  template <class Visit>
+  void for_each(bool sends, const Visit& visit) {
+    for (std::size_t r = 0; r < program_.roles.size(); ++r) {
+      const Sequence& role = program_.roles[r];
+      for (std::size_t i = 0; i < role.size(); ++i)
+        if (is_transfer(role[i].kind()) && is_send(role[i].kind()) == sends)
+          visit(i64(r), i64(i), role[i], ++count(role[i]));
+      for (const Action& a : role)
+        if (is_transfer(a.kind())) count(a) = 0;
+    }
+  }
+
+  std::uint32_t& count(const Action& a) { return count_[std::size_t(partner(program_.owners, a))]; }
+  /// The number that the message was sent as.
+  std::uint32_t& sent(const Action& a) {
+    return (is_activation(a.kind()) ? activations_ : gradients_)[message(program_.owners, a)];
+  }
+
+  const Program& program_;
+  std::vector<std::uint32_t> activations_, gradients_;  // as in Messages
+  std::vector<std::uint32_t> count_;                    // of the rank at hand, by the other rank
 };
 
 /// Runs the ranks as far as they come. Computing takes no time and never blocks: only transfers and
@@ -189,41 +253,30 @@ class Runner {
       ++next;
       return true;
     }
-    const std::size_t end = batch_end(r);
-    if (posted_[std::size_t(r)] <= next) post(r, end);
-    for (std::size_t i = next; i < end; ++i)
-      if (!complete(role(r)[i])) return false;
-    next = end;
-    return true;
+    if (posted_[std::size_t(r)] <= next) post(r);
+    // What is complete stays so: a long batch is not looked through again and again.
+    while (next < posted_[std::size_t(r)] && complete(role(r)[next])) ++next;
+    return next == posted_[std::size_t(r)];
   }
 
-  std::size_t batch_end(i64 r) const {
-    std::size_t i = next_[std::size_t(r)];
-    while (role(r)[i].joined != 0) ++i;
-    return i + 1;
-  }
-
-  void post(i64 r, std::size_t end) {
-    for (std::size_t i = next_[std::size_t(r)]; i < end; ++i) {
-      const Action& a = role(r)[i];
+  /// The batch at which r stands.
+  void post(i64 r) {
+    std::size_t& posted = posted_[std::size_t(r)];
+    posted = next_[std::size_t(r)];
+    for (bool more = true; more; ++posted) {
+      const Action& a = role(r)[posted];
+      more = a.joined != 0;
       if (!messages_.crosses(a)) continue;
       messages_.of(a) |= is_send(a.kind()) ? kSent : kReceived;
-      const i64 other = partner(a);
+      const i64 other = partner(owners_, a);
       if (other != r && other != Owners::kNobody) awake_.push_back(other);
     }
-    posted_[std::size_t(r)] = end;
   }
 
   bool complete(const Action& a) {
     if (!messages_.crosses(a)) return false;
     if (is_send(a.kind())) return buffered_ || (messages_.of(a) & kReceived) != 0;
     return (messages_.of(a) & kSent) != 0;
-  }
-
-  /// The rank at the other end.
-  i64 partner(const Action& a) const {
-    const i64 k = boundary(a);
-    return owners_.of(i64(a.stage) == k ? k + 1 : k, a.microbatch);
   }
 
   bool meet(i64 r, const Action& a) {
@@ -253,12 +306,8 @@ class Runner {
         if (!at_meeting(other, meeting)) return {r, i64(next), a, ended(other) ? -1 : other};
       return {r, i64(next), a, -1};
     }
-    for (std::size_t i = next;; ++i) {
-      const Action& transfer = role(r)[i];
-      if (complete(transfer)) continue;
-      const i64 other = messages_.crosses(transfer) ? partner(transfer) : Owners::kNobody;
-      return {r, i64(i), transfer, other == Owners::kNobody || ended(other) ? -1 : other};
-    }
+    const i64 other = messages_.crosses(a) ? partner(owners_, a) : Owners::kNobody;
+    return {r, i64(next), a, other == Owners::kNobody || ended(other) ? -1 : other};
   }
 
   bool at_meeting(i64 r, i64 meeting) const {
@@ -273,12 +322,12 @@ class Runner {
     std::vector<Waiting> chain;
     for (i64 r = 0; r < program_.pp() && chain.empty(); ++r)
       if (!ended(r)) chain.push_back(waiting(r));
+    std::vector<i64> place(program_.roles.size(), -1);  // in the chain, by rank
     while (!chain.empty() && chain.back().other >= 0) {
+      place[std::size_t(chain.back().pp_rank)] = i64(chain.size()) - 1;
       const i64 other = chain.back().other;
-      const auto seen = std::find_if(chain.begin(), chain.end(),
-                                     [&](const Waiting& w) { return w.pp_rank == other; });
-      if (seen != chain.end()) {
-        chain.erase(chain.begin(), seen);
+      if (const i64 seen = place[std::size_t(other)]; seen >= 0) {
+        chain.erase(chain.begin(), chain.begin() + seen);
         break;
       }
       chain.push_back(waiting(other));
@@ -291,7 +340,7 @@ class Runner {
   const Meetings& meetings_;
   bool buffered_;
   Messages messages_;
-  std::vector<std::size_t> next_;    // by rank: where it stands
+  std::vector<std::size_t> next_;    // by rank: where it stands, of a batch what is not complete
   std::vector<std::size_t> posted_;  // by rank: up to where its transfers are posted
   std::vector<i64> arrived_;         // by meeting
   std::vector<i64> awake_{};
@@ -307,6 +356,8 @@ Proof prove(const Program& program) {
   proof.disorder = meet.disorder;
   proof.rendezvous = Runner(program, program.owners, meet, false).run();
   proof.buffered = Runner(program, program.owners, meet, true).run();
+  // Where nobody gets as far, what would come in which order says nothing.
+  if (proof.misplaced.empty() && proof.buffered.empty()) proof.misplaced = Matcher(program).run();
   return proof;
 }
 

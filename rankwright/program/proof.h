@@ -27,11 +27,13 @@ struct Misplaced {
     early,       // a cell before its input has come
     unsent,      // a send before what it sends was computed
     elsewhere,   // a receive on a rank that does not run the stage
+    crossed,     // a receive in another order than its sender sends: NCCL matches by order
   };
   Why why;
   i64 pp_rank = 0;
   i64 position = 0;
   Action action{};
+  i64 sent = 0, received = 0;  // crossed: the number of its message from that rank, from 1 on
 };
 
 /// Members of one group that do not call the same collectives in the same order.

@@ -119,6 +119,66 @@ TEST(Proof, NamesATransferOverTheEnd) {
   EXPECT_THAT(words(proof.rendezvous), ElementsAre("0: 0SEND_F0 <- -1"));
 }
 
+TEST(Proof, NamesJoinedCellsThatNeedEachOther) {
+  // What runs as one begins as one: the backward of microbatch 0 cannot begin with its forward,
+  // though on a rank alone with one stage it would stand in order.
+  const Proof proof = prove(written("(0F0;0B0)OVERLAP_F_B,0F1,0B1\n"));
+  EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::early));
+  EXPECT_EQ(proof.misplaced[0].position, 1);
+  EXPECT_TRUE(prove(written("0F0,(0F1;0B0)OVERLAP_F_B,0B1\n")).holds());
+}
+
+TEST(Proof, AcceptsATransferFromARankToItself) {
+  EXPECT_TRUE(prove(written("0F0,(0SEND_F0;1RECV_F0),1F0,1B0,(1SEND_B0;0RECV_B0),0B0\n")).holds());
+  // One after the other the send waits for a receive that comes behind it.
+  const Proof alone = prove(written("0F0,0SEND_F0,1RECV_F0,1F0,1B0,0B0\n"));
+  EXPECT_TRUE(alone.buffered.empty());
+  EXPECT_THAT(words(alone.rendezvous), ElementsAre("0: 0SEND_F0 <- 0"));
+}
+
+TEST(Proof, NamesReceivesInAnotherOrderThanTheirSends) {
+  // In a batch nobody waits, and NCCL hands microbatch 0 to the receive for microbatch 1.
+  const Proof proof =
+      prove(written("0F0,0F1,(0SEND_F0;0SEND_F1),0RECV_B0,0B0,0RECV_B1,0B1\n"
+                    "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n"));
+  EXPECT_TRUE(proof.rendezvous.empty());
+  EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::crossed, Misplaced::Why::crossed));
+  EXPECT_EQ(show(proof.misplaced[0].action), "1RECV_F1");
+  EXPECT_EQ(proof.misplaced[0].sent, 2);
+  EXPECT_EQ(proof.misplaced[0].received, 1);
+}
+
+TEST(Proof, CountsMessagesBetweenTwoRanksByDirection) {
+  // Two ranks with two chunks each: rank 0 sends 0F and 2F to rank 1, which sends 1F back. What
+  // goes back does not count, and neither does what a third rank sends.
+  EXPECT_TRUE(prove(program_of({Schedule::interleaved, 2, 2, 4})).holds());
+  EXPECT_TRUE(prove(program_of({Schedule::zb_v, 3, 2, 6})).holds());
+  // Activations and gradients to the same rank are one stream: here 2SEND_B0 leaves behind
+  // 0SEND_F1, and 1RECV_B0 stands before 1RECV_F1.
+  const auto both = [](const std::string& sends, const std::string& receives) {
+    return "0F0,0SEND_F0,2RECV_F0,2F0,2B0,0F1," + sends +
+           ",0RECV_B0,0B0,2RECV_F1,2F1,2B1,2SEND_B1,0RECV_B1,0B1\n1RECV_F0,1F0,1SEND_F0," +
+           receives + ",1B0,1SEND_B0,1F1,1SEND_F1,1RECV_B1,1B1,1SEND_B1\n";
+  };
+  EXPECT_TRUE(prove(written(both("(0SEND_F1;2SEND_B0)", "(1RECV_F1;1RECV_B0)"))).holds());
+  EXPECT_THAT(whys(prove(written(both("(0SEND_F1;2SEND_B0)", "(1RECV_B0;1RECV_F1)")))),
+              ElementsAre(Misplaced::Why::crossed, Misplaced::Why::crossed));
+}
+
+TEST(Proof, OfAsManyRanksAsThereCanBeIsQuick) {
+  // 65,535 ranks, one microbatch: forwards go down and backwards come back one rank at a time. To
+  // look at every rank each time would be four billion looks.
+  constexpr i64 kRanks = 65535;
+  const Proof proof = prove(program_of({Schedule::one_f_one_b, kRanks, 1, 1}));
+  EXPECT_TRUE(proof.holds());
+  EXPECT_EQ(proof.actions, 2 * kRanks + 2 * 2 * (kRanks - 1));
+  // All backwards first: every rank waits for the next, which leads to the last and its input.
+  Sequences wrong;
+  for (i64 r = 0; r < kRanks; ++r) wrong.push_back({cell::B(r, 0), cell::F(r, 0)});
+  std::swap(wrong.back()[0], wrong.back()[1]);
+  EXPECT_FALSE(prove(with_transfers(wrong, kRanks, 1)).buffered.empty());
+}
+
 /// A pipeline of two ranks that also call collectives over both.
 Program with_steps(std::vector<Body> steps) {
   Sequences ranks = cells({Schedule::one_f_one_b, 2, 1, 2});
@@ -237,6 +297,7 @@ RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
   }
   const Proof proof = prove(with_transfers(ranks, shape.stages(), shape.microbatches));
   RC_ASSERT(proof.holds() == runs_by_brute_force(ranks, shape.stages(), shape.microbatches));
+  for (const Misplaced& m : proof.misplaced) RC_ASSERT(m.why != Misplaced::Why::crossed);
   // What runs without buffers runs with them.
   RC_ASSERT(!proof.rendezvous.empty() || proof.buffered.empty());
 }

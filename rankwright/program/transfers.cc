@@ -1,11 +1,37 @@
 #include "rankwright/program/transfers.h"
 
+#include <bit>
+
 #include "rankwright/program/owners.h"
 
 namespace rankwright {
 namespace {
 
-/// Runs the ranks in turn, one cell each, and writes down what they do.
+/// Some of the ranks: a bit each, so that it costs next to nothing to pass over the others.
+class RankSet {
+ public:
+  explicit RankSet(std::size_t ranks) : ranks_(ranks), words_(ranks / kBits + 1) {}
+
+  void insert(std::size_t r) { words_[r / kBits] |= bit(r); }
+  void erase(std::size_t r) { words_[r / kBits] &= ~bit(r); }
+  /// The first from `r` on; past the last rank where there is none.
+  std::size_t next(std::size_t r) const {
+    std::size_t word = r / kBits;
+    std::uint64_t left = words_[word] & ~(bit(r) - 1);
+    while (left == 0 && ++word < words_.size()) left = words_[word];
+    return left == 0 ? ranks_ : word * kBits + std::size_t(std::countr_zero(left));
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  static std::uint64_t bit(std::size_t r) { return std::uint64_t{1} << (r % kBits); }
+
+  std::size_t ranks_;
+  std::vector<std::uint64_t> words_;
+};
+
+/// Runs the ranks in turn, one cell each, and writes down what they do. A rank that has to wait is
+/// passed over until somebody makes what it might wait for.
 class Placer {
  public:
   Placer(const Sequences& cells, i64 stages, i64 microbatches)
@@ -15,27 +41,24 @@ class Placer {
         owners_(cells, stages, microbatches),
         state_(owners_.size(), 0),
         next_(cells.size(), 0),
+        awake_(cells.size()),
         roles_(cells.size()) {
     for (std::size_t r = 0; r < cells.size(); ++r) {
-      left_ += i64(cells[r].size());
+      awake_.insert(r);
       // A cell takes and gives at most one message. What stays unused is never touched.
       roles_[r].reserve(3 * cells[r].size());
     }
   }
 
   Program run() {
-    for (std::size_t r = 0; r < cells_.size(); ++r) steps(r);
-    while (left_ > 0) {
+    const std::size_t all = cells_.size();
+    for (std::size_t r = 0; r < all; ++r) steps(r);
+    for (std::size_t first = awake_.next(0); first < all; first = awake_.next(0)) {
       bool moved = false;
-      for (std::size_t r = 0; r < cells_.size(); ++r) {
-        if (next_[r] == cells_[r].size() || !ready(r)) continue;
-        emit(r);
-        steps(r);
-        moved = true;
-      }
+      for (std::size_t r = first; r < all; r = awake_.next(r + 1)) moved = turn(r) || moved;
       // Every rank waits for another: the order of cells has a cycle. Its first member receives
       // where it stands, so that a Program comes out and the proof can name the cycle.
-      if (!moved && left_ > 0) force();
+      if (!moved) force();
     }
     return {.stages = stages_,
             .microbatches = microbatches_,
@@ -60,6 +83,18 @@ class Placer {
     return true;
   }
 
+  /// One cell of r, or those that run as one; false where it has to wait or has none left.
+  bool turn(std::size_t r) {
+    const bool moves = next_[r] < cells_[r].size() && ready(r);
+    if (!moves) {
+      awake_.erase(r);
+      return false;
+    }
+    emit(r);
+    steps(r);
+    return true;
+  }
+
   bool ready(std::size_t r) {
     std::size_t i = next_[r];
     for (; cells_[r][i].joined != 0; ++i)
@@ -70,10 +105,8 @@ class Placer {
   /// A role's own steps wait for nobody here: they stand right behind the cell before them and what
   /// it sends, ahead of receives that other ranks bring about later.
   void steps(std::size_t r) {
-    const std::size_t first = next_[r];
     while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind() == ActionKind::step)
       roles_[r].push_back(cells_[r][next_[r]++]);
-    left_ -= i64(next_[r] - first);
   }
 
   void emit(std::size_t r) {
@@ -81,7 +114,6 @@ class Placer {
     do roles_[r].push_back(cells_[r][next_[r]]);
     while (cells_[r][next_[r]++].joined != 0);
     for (std::size_t i = first; i < next_[r]; ++i) hand_on(r, cells_[r][i]);
-    left_ -= i64(next_[r] - first);
   }
 
   void hand_on(std::size_t r, const Action& a) {
@@ -102,6 +134,7 @@ class Placer {
                 Flag has) {
     const i64 other = owners_.of(to, m);
     if (other == i64(r) || other == Owners::kNobody) return;
+    awake_.insert(std::size_t(other));
     post(r, action(send, from, m));
     if ((state(to, m) & has) == 0) post(std::size_t(other), action(recv, to, m));
     state(to, m) |= has;
@@ -113,14 +146,15 @@ class Placer {
     role.push_back(transfer);
   }
 
+  /// All ranks sleep: wakes the first that has cells left, if any.
   void force() {
-    for (std::size_t r = 0; r < cells_.size(); ++r) {
-      if (next_[r] == cells_[r].size()) continue;
-      for (std::size_t i = next_[r];; ++i) {
-        const Action& a = cells_[r][i];
-        if (!ready(a)) receive_here(r, a);
-        if (a.joined == 0) return;
-      }
+    while (waits_ < cells_.size() && next_[waits_] == cells_[waits_].size()) ++waits_;
+    if (waits_ == cells_.size()) return;
+    awake_.insert(waits_);
+    for (std::size_t i = next_[waits_];; ++i) {
+      const Action& a = cells_[waits_][i];
+      if (!ready(a)) receive_here(waits_, a);
+      if (a.joined == 0) return;
     }
   }
 
@@ -139,8 +173,9 @@ class Placer {
   Owners owners_;
   std::vector<std::uint8_t> state_;
   std::vector<std::size_t> next_;
+  RankSet awake_;
+  std::size_t waits_ = 0;  // those before have run all their cells
   Sequences roles_;
-  i64 left_ = 0;
 };
 
 }  // namespace

@@ -49,9 +49,17 @@ constexpr Page kPages[] = {
      "Collectives are matched by the order in which each member calls them. Where one calls "
      "another, or none, the group hangs or mixes data.",
      "Call them in one order on all members.", "NCCL user guide, group calls", ""},
+    {"RW0427", kError, "messages are received in another order than they are sent",
+     "NCCL has no tags: what one rank sends to another is matched by its order, also inside a "
+     "batch. A receive out of order takes the tensor of another microbatch or stage, and where the "
+     "shapes are equal nobody notices.",
+     "Write the receives from a rank in the order in which it sends.",
+     "NCCL user guide, point-to-point communication",
+     "0F0,0F1,(0SEND_F0;0SEND_F1),0RECV_B0,0B0,0RECV_B1,0B1\n"
+     "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n"},
 };
 
-enum Code : std::size_t { kCells, kCycle, kUnbuffered, kAlone, kEarly, kDisorder };
+enum Code : std::size_t { kCells, kCycle, kUnbuffered, kAlone, kEarly, kDisorder, kCrossed };
 
 Diagnostic finding(Code code, std::string detail) {
   const Page& page = kPages[code];
@@ -69,8 +77,20 @@ Location place(const WrittenSchedule* written, i64 pp_rank, const Action& wanted
   for (std::size_t i = 0; i < rank.size(); ++i)
     if (rank[i].kind() == wanted.kind() && rank[i].stage == wanted.stage &&
         rank[i].microbatch == wanted.microbatch)
-      return written->where[std::size_t(pp_rank)][i];
+      return written->where(pp_rank, i64(i));
   return {};
+}
+
+/// The transfer that meets this one.
+Action far_end(const Action& transfer) {
+  const i64 k = boundary(transfer);
+  const i64 stage = i64(transfer.stage) == k ? k + 1 : k;
+  const bool send = is_send(transfer.kind());
+  if (is_activation(transfer.kind()))
+    return action(send ? ActionKind::recv_forward : ActionKind::send_forward, stage,
+                  transfer.microbatch);
+  return action(send ? ActionKind::recv_backward : ActionKind::send_backward, stage,
+                transfer.microbatch);
 }
 
 class Words {
@@ -80,18 +100,19 @@ class Words {
 
   Diagnostic circle(Code code, const std::vector<Waiting>& chain) const {
     const bool closed = chain.back().other >= 0;
-    const i64 ranks = i64(chain.size());
+    const i64 last = chain.back().pp_rank;
     Diagnostic d = finding(
-        code, closed ? fmt::format("{} wait for each other in a circle",
-                                   plural(ranks, "pp rank", "pp ranks"))
-                     : fmt::format("pp rank {} waits for what never comes", chain.back().pp_rank));
+        code, !closed             ? fmt::format("pp rank {} waits for what never comes", last)
+              : chain.size() == 1 ? fmt::format("pp rank {} waits for itself", last)
+                                  : fmt::format("{} pp ranks wait for each other in a circle",
+                                                count(i64(chain.size()))));
     constexpr std::size_t kMostNotes = 16;
     for (std::size_t i = 0; i < std::min(chain.size(), kMostNotes); ++i)
       d.notes.push_back(waits(chain[i]));
     if (chain.size() > kMostNotes)
       d.notes.push_back(fmt::format("and so on over {} ranks", chain.size() - kMostNotes));
     if (closed && code == kCycle) d.hint = remedy(chain);
-    if (closed && code == kUnbuffered) d.hint = batch(chain.front());
+    if (closed && code == kUnbuffered) d.hint = batch(chain);
     d.where = place(written_, chain.front().pp_rank,
                     written_transfers() ? chain.front().action : own(chain.front()));
     return d;
@@ -118,12 +139,20 @@ class Words {
         return at(kEarly, "stands before the cell whose result it sends");
       case Why::elsewhere:
         return at(kAlone, "is received on a rank that does not run that stage");
+      case Why::crossed:
+        return at(kCrossed,
+                  fmt::format("takes message {} from pp rank {}, which sends it as message {}",
+                              m.received, sender(m.action), m.sent));
     }
     return at(kEarly, "");
   }
 
  private:
   bool written_transfers() const { return written_ != nullptr && written_->transfers; }
+
+  i64 sender(const Action& receive) const {
+    return program_.owners.of(far_end(receive).stage, receive.microbatch);
+  }
 
   /// The cell of this rank that a transfer belongs to: what needs the receive or made the send.
   Action own(const Waiting& w) const {
@@ -136,13 +165,7 @@ class Words {
   }
 
   /// The cell of the other rank that it waits for.
-  Action other(const Waiting& w) const {
-    const i64 k = boundary(w.action);
-    Waiting there = w;
-    there.pp_rank = w.other;
-    there.action.stage = std::uint16_t(i64(w.action.stage) == k ? k + 1 : k);
-    return own(there);
-  }
+  Action other(const Waiting& w) const { return own({w.other, -1, far_end(w.action), -1}); }
 
   std::string waits(const Waiting& w) const {
     const std::string who = fmt::format("pp rank {} waits", w.pp_rank);
@@ -165,22 +188,32 @@ class Words {
                        written_transfers() ? "at" : "before", cell, what, made, whom);
   }
 
-  /// Somebody in the circle could run what the one before waits for first.
+  /// Somebody in the circle could run what the one before waits for first, and send it.
   std::string remedy(const std::vector<Waiting>& chain) const {
     const Waiting& last = chain.back();
     const Waiting& first = chain.front();
     if (last.action.kind() == ActionKind::step || first.action.kind() == ActionKind::step)
       return std::string(kPages[kDisorder].remedy);
-    return fmt::format("on pp rank {} put {} before {}", first.pp_rank, show(other(last)),
-                       show(own(first)));
+    const Action made = other(last);
+    if (!written_transfers())
+      return fmt::format("on pp rank {} put {} before {}", first.pp_rank, show(made),
+                         show(own(first)));
+    const Sequence& role = program_.roles[std::size_t(first.pp_rank)];
+    const bool behind = std::find(role.begin() + first.position, role.end(), made) != role.end();
+    return fmt::format("on pp rank {} put {}{} before {}", first.pp_rank,
+                       behind ? show(made) + "," : "", show(far_end(last.action)),
+                       show(first.action));
   }
 
-  /// The send at which a rank waits, with the receive that it comes to too late.
-  std::string batch(const Waiting& first) const {
-    const Sequence& role = program_.roles[std::size_t(first.pp_rank)];
-    for (std::size_t i = std::size_t(first.position); i < role.size(); ++i)
-      if (is_transfer(role[i].kind()) && !is_send(role[i].kind()))
-        return fmt::format("post them together: ({};{})", show(first.action), show(role[i]));
+  /// A send at which somebody waits, with what the one before waits for. One of them waits at a
+  /// send: with buffers there is no circle.
+  std::string batch(const std::vector<Waiting>& chain) const {
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
+      if (is_send(chain[i].action.kind()) && before.action.kind() != ActionKind::step)
+        return fmt::format("on pp rank {} post together: ({};{})", chain[i].pp_rank,
+                           show(chain[i].action), show(far_end(before.action)));
+    }
     return std::string(kPages[kUnbuffered].remedy);
   }
 
@@ -208,7 +241,7 @@ Diagnostic cell_finding(const CellFault& fault, const WrittenSchedule& written) 
                                          "stands beside a whole backward (B) on"};
   Diagnostic d = finding(
       kCells, fmt::format("{} {} pp rank {}", cell, kWords[std::size_t(fault.why)], fault.pp_rank));
-  d.where = written.where[std::size_t(fault.pp_rank)][std::size_t(fault.position)];
+  d.where = written.where(fault.pp_rank, fault.position);
   return d;
 }
 

@@ -73,6 +73,51 @@ TEST(ProofFindings, NameCollectivesInAnotherOrder) {
             "call 2 over world: pp rank 0 calls gradient norm of 4 B, pp rank 3 calls nothing");
 }
 
+TEST(ProofFindings, SayWhichTransferToMoveWhereTransfersAreWritten) {
+  // Rank 0 waits for a gradient before it has run and sent the forward that leads to it.
+  const Diagnostics cycle = found(
+      "0F0,0SEND_F0,0RECV_B0,0B0,0F1,0SEND_F1,0RECV_B1,0B1\n"
+      "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n");
+  ASSERT_EQ(codes(cycle), std::vector<std::string>{"RW0422"});
+  EXPECT_THAT(
+      cycle[0].notes,
+      ElementsAre("pp rank 0 waits at 0RECV_B0: it needs the gradient of 1B0 from pp rank 1",
+                  "pp rank 1 waits at 1RECV_F1: it needs the activation of 0F1 from pp "
+                  "rank 0"));
+  EXPECT_EQ(cycle[0].hint, "on pp rank 0 put 0F1,0SEND_F1 before 0RECV_B0");
+  // The cell stands in time, its send does not.
+  const Diagnostics late = found("1RECV_F0,0F0,0SEND_F0,1F0,1B0,0B0\n");
+  ASSERT_EQ(codes(late), std::vector<std::string>{"RW0422"});
+  EXPECT_EQ(late[0].detail, "pp rank 0 waits for itself");
+  EXPECT_EQ(late[0].hint, "on pp rank 0 put 0F0,0SEND_F0 before 1RECV_F0");
+  EXPECT_EQ(found("0F0,1RECV_F0,0SEND_F0,1F0,1B0,0B0\n")[0].hint,
+            "on pp rank 0 put 0SEND_F0 before 1RECV_F0");
+}
+
+TEST(ProofFindings, SayWhatToPostTogether) {
+  const Diagnostics sends = found(
+      "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+      "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n");
+  ASSERT_EQ(codes(sends), std::vector<std::string>{"RW0423"});
+  EXPECT_EQ(sends[0].hint, "on pp rank 0 post together: (0SEND_F1;0RECV_B0)");
+  // Rank 0 waits at a receive: what helps is to be done on the rank that waits at a send.
+  const Diagnostics receive = found(
+      "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0\n"
+      "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n");
+  ASSERT_EQ(codes(receive), (std::vector<std::string>{"RW0427", "RW0427", "RW0423"}));
+  EXPECT_EQ(receive[2].hint, "on pp rank 1 post together: (1SEND_B0;1SEND_B1)");
+}
+
+TEST(ProofFindings, NameAReceiveThatTakesAnotherMessage) {
+  const Diagnostics all = found(
+      "0F0,0F1,(0SEND_F0;0SEND_F1),0RECV_B0,0B0,0RECV_B1,0B1\n"
+      "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
+  ASSERT_EQ(codes(all), (std::vector<std::string>{"RW0427", "RW0427"}));
+  EXPECT_EQ(all[0].detail,
+            "pp rank 1: 1RECV_F1 takes message 1 from pp rank 0, which sends it as message 2");
+  EXPECT_EQ(all[0].where, (Location{"order.csv", 2, 1, 19}));
+}
+
 RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ()) {
   const Sequences ranks = cells(pipelines::valid_shape());
   RC_ASSERT(found(show_cells(ranks)).empty());
