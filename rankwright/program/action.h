@@ -42,10 +42,9 @@ constexpr bool is_activation(ActionKind kind) {
 struct Action {
   std::uint32_t microbatch = 0;
   std::uint16_t stage = 0;  // a transfer's own end: send_forward of s meets recv_forward of s + 1
-  std::uint8_t kind_bits = 0;
+  ActionKind kind = ActionKind::forward;
   std::uint8_t joined = 0;  // with the next: cells that run as one, transfers posted together
 
-  constexpr ActionKind kind() const { return ActionKind(kind_bits); }
   friend constexpr bool operator==(const Action&, const Action&) = default;
 };
 static_assert(sizeof(Action) == 8);
@@ -53,7 +52,7 @@ static_assert(sizeof(Action) == 8);
 constexpr Action action(ActionKind kind, i64 stage, i64 microbatch, bool joined = false) {
   return {.microbatch = std::uint32_t(microbatch),
           .stage = std::uint16_t(stage),
-          .kind_bits = std::uint8_t(kind),
+          .kind = kind,
           .joined = joined ? std::uint8_t{1} : std::uint8_t{0}};
 }
 
@@ -75,7 +74,7 @@ constexpr Action W(i64 stage, i64 microbatch) {
 
 /// The boundary that a transfer crosses: k lies between stages k and k + 1.
 constexpr i64 boundary(const Action& a) {
-  const bool below = a.kind() == ActionKind::send_forward || a.kind() == ActionKind::recv_backward;
+  const bool below = a.kind == ActionKind::send_forward || a.kind == ActionKind::recv_backward;
   return below ? i64(a.stage) : i64(a.stage) - 1;
 }
 

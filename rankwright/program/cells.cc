@@ -111,7 +111,7 @@ class Reader {
     Sequence& rank = out_.ranks.back();
     const auto count = [&](bool (*of)(ActionKind)) {
       return std::size_t(std::count_if(rank.begin() + std::ptrdiff_t(first), rank.end(),
-                                       [&](const Action& a) { return of(a.kind()); }));
+                                       [&](const Action& a) { return of(a.kind); }));
     };
     const auto is_forward = [](ActionKind kind) { return kind == ActionKind::forward; };
     const std::size_t all = rank.size() - first;
@@ -142,7 +142,7 @@ class Reader {
                    fmt::format("'{}': stages go to {}, microbatches to {}", excerpt(cell, 40),
                                count(kMaxStages - 1), count(kMostMicrobatches - 1)));
     const Action read = action(ActionKind(name - kNames), *stage, *microbatch);
-    out_.transfers = out_.transfers || is_transfer(read.kind());
+    out_.transfers = out_.transfers || is_transfer(read.kind);
     out_.ranks.back().push_back(read);
     out_.places.back().push_back({where.line, where.column, where.width});
     return std::nullopt;
@@ -168,12 +168,12 @@ class Inspector {
         const Action& a = ranks[r][i];
         set_.stages = std::max(set_.stages, i64(a.stage) + 1);
         set_.microbatches = std::max(set_.microbatches, i64(a.microbatch) + 1);
-        if (is_cell(a.kind())) placed_.push_back({a, i64(r), i64(i)});
+        if (is_cell(a.kind)) placed_.push_back({a, i64(r), i64(i)});
       }
     std::stable_sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
       if (a.cell.stage != b.cell.stage) return a.cell.stage < b.cell.stage;
       if (a.cell.microbatch != b.cell.microbatch) return a.cell.microbatch < b.cell.microbatch;
-      return a.cell.kind_bits < b.cell.kind_bits;
+      return a.cell.kind < b.cell.kind;
     });
   }
 
@@ -204,13 +204,13 @@ class Inspector {
     bool seen[4] = {false, false, false, false};
     for (std::size_t i = first; i < end; ++i) {
       const Placed& p = placed_[i];
-      if (seen[p.cell.kind_bits])
+      if (seen[std::size_t(p.cell.kind)])
         fault(Why::twice, p);
       else if (p.pp_rank != placed_[first].pp_rank)
         fault(Why::elsewhere, p);
-      else if (p.cell.kind_bits >= 2 && seen[1])
+      else if (p.cell.kind >= ActionKind::input_grad && seen[1])
         fault(Why::mixed, p);
-      seen[p.cell.kind_bits] = true;
+      seen[std::size_t(p.cell.kind)] = true;
     }
     const auto want = [&](ActionKind kind) {
       if (!seen[std::size_t(kind)]) set_.faults.push_back({Why::missing, action(kind, s, m)});
@@ -229,7 +229,7 @@ class Inspector {
 }  // namespace
 
 std::string show(const Action& a) {
-  return fmt::format("{}{}{}", std::uint32_t(a.stage), kNames[a.kind_bits], a.microbatch);
+  return fmt::format("{}{}{}", a.stage, kNames[std::size_t(a.kind)], a.microbatch);
 }
 
 Location WrittenSchedule::where(i64 pp_rank, i64 position) const {
@@ -243,7 +243,7 @@ std::string show_cells(const Sequences& ranks) {
     std::string line;
     bool inside = false;
     for (const Action& a : rank) {
-      if (!is_cell(a.kind())) continue;
+      if (!is_cell(a.kind)) continue;
       const bool opens = !inside && a.joined != 0;
       if (!line.empty()) line += inside ? ";" : ",";
       line += (opens ? "(" : "") + show(a);
@@ -261,7 +261,7 @@ Sequences only_cells(const Sequences& ranks) {
   for (const Sequence& rank : ranks) {
     out.emplace_back();
     std::copy_if(rank.begin(), rank.end(), std::back_inserter(out.back()),
-                 [](const Action& a) { return is_cell(a.kind()); });
+                 [](const Action& a) { return is_cell(a.kind); });
   }
   return out;
 }

@@ -28,8 +28,7 @@ std::vector<ChunkEnd> chunk_ends(const Sequence& cells, const std::vector<i64>& 
   std::vector<bool> seen(stages.size());
   std::vector<ChunkEnd> ends;
   for (std::size_t i = cells.size(); i-- > 0 && ends.size() < stages.size();) {
-    if (cells[i].kind() != ActionKind::backward && cells[i].kind() != ActionKind::weight_grad)
-      continue;
+    if (cells[i].kind != ActionKind::backward && cells[i].kind != ActionKind::weight_grad) continue;
     const auto found = std::lower_bound(chunk_of.begin(), chunk_of.end(),
                                         std::pair{i64(cells[i].stage), std::size_t{0}});
     RW_CHECK(found != chunk_of.end() && found->first == i64(cells[i].stage));

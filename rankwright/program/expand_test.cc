@@ -28,8 +28,8 @@ std::string line(const Program& program, std::size_t pp_rank) {
   std::string text;
   for (const Action& a : program.roles[pp_rank]) {
     text += text.empty() ? "" : " ";
-    text += a.kind() == ActionKind::step ? "[" + show(program.steps[pp_rank][a.microbatch]) + "]"
-                                         : show(a);
+    text += a.kind == ActionKind::step ? "[" + show(program.steps[pp_rank][a.microbatch]) + "]"
+                                       : show(a);
   }
   return text;
 }
@@ -83,10 +83,10 @@ Account account_of(const Setup& setup, const Program& program, std::size_t pp_ra
   Account account;
   std::map<std::pair<i64, ActionKind>, i64> cells;
   for (const Action& a : program.roles[pp_rank]) {
-    if (is_cell(a.kind())) ++cells[{a.stage, a.kind()}];
-    if (a.kind() == ActionKind::step) count(account, {program.steps[pp_rank][a.microbatch]}, 1);
-    if (!is_send(a.kind())) continue;
-    const bool forward = is_activation(a.kind());
+    if (is_cell(a.kind)) ++cells[{a.stage, a.kind}];
+    if (a.kind == ActionKind::step) count(account, {program.steps[pp_rank][a.microbatch]}, 1);
+    if (!is_send(a.kind)) continue;
+    const bool forward = is_activation(a.kind);
     const Step send{.kind = forward ? TrafficKind::pp_forward : TrafficKind::pp_backward,
                     .op = Op::send_recv,
                     .group = GroupKind::pp,
@@ -155,7 +155,7 @@ RC_GTEST_PROP(Expand, MakesProgramsThatRunToTheirEnd, ()) {
   for (std::size_t r = 0; r < program.roles.size(); ++r) {
     std::vector<i64> seen(program.steps[r].size(), 0);
     for (const Action& a : program.roles[r])
-      if (a.kind() == ActionKind::step) ++seen[a.microbatch];
+      if (a.kind == ActionKind::step) ++seen[a.microbatch];
     RC_ASSERT(std::count(seen.begin(), seen.end(), 1) == i64(seen.size()));
   }
 }

@@ -18,7 +18,7 @@ using Calls = std::map<GroupKind, std::vector<i64>>;
 Calls calls_of(const Program& program, std::size_t pp_rank) {
   Calls calls;
   for (const Action& a : program.roles[pp_rank]) {
-    if (a.kind() != ActionKind::step) continue;
+    if (a.kind != ActionKind::step) continue;
     const Step& step = program.steps[pp_rank][a.microbatch];
     if (!step.computes() && crosses_ranks(step.group))
       calls[step.group].push_back(i64(a.microbatch));

@@ -4,9 +4,17 @@
 
 #include <optional>
 
-#include "rankwright/program/proof.h"
+#include "rankwright/program/program.h"
 
 namespace rankwright {
+
+/// Members of one group that do not call the same collectives in the same order.
+struct Disorder {
+  i64 one = 0, other = 0;  // pp ranks
+  i64 index = 0;           // the first call, counted from 0 over that group, in which they differ
+  GroupKind group{};
+  std::optional<Step> of_one{}, of_other{};  // nothing: this one makes no such call
+};
 
 struct Meetings {
   static constexpr i64 kNone = -1;

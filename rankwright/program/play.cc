@@ -65,9 +65,9 @@ class Player {
     rank.waits = nullptr;
     while (rank.next < role.size()) {
       const Action& a = role[rank.next];
-      if (is_transfer(a.kind())) {
+      if (is_transfer(a.kind)) {
         ++rank.next;
-      } else if (is_cell(a.kind())) {
+      } else if (is_cell(a.kind)) {
         if (!cells(r, starts)) return;
       } else if (!step(r, a, starts)) {
         return;
@@ -78,9 +78,9 @@ class Player {
   /// When the input of a cell is there; 0 where it has none.
   const double* input(const Action& a) const {
     static constexpr double kAlways = 0;
-    if (a.kind() == ActionKind::forward)
+    if (a.kind == ActionKind::forward)
       return a.stage == 0 ? &kAlways : &activations_[owners_.index(a.stage, a.microbatch)];
-    if (gives_gradient(a.kind()) && i64(a.stage) + 1 < program_.stages)
+    if (gives_gradient(a.kind) && i64(a.stage) + 1 < program_.stages)
       return &gradients_[owners_.index(a.stage, a.microbatch)];
     return &kAlways;
   }
@@ -116,10 +116,10 @@ class Player {
 
   void hand_on(std::size_t r, const Action& a, double done) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind() == ActionKind::forward && s + 1 < program_.stages)
+    if (a.kind == ActionKind::forward && s + 1 < program_.stages)
       arrive(r, owners_.of(s + 1, m), activations_[owners_.index(s + 1, m)], done,
              times_.activation[std::size_t(s)]);
-    else if (gives_gradient(a.kind()) && s > 0)
+    else if (gives_gradient(a.kind) && s > 0)
       arrive(r, owners_.of(s - 1, m), gradients_[owners_.index(s - 1, m)], done,
              times_.gradient[std::size_t(s - 1)]);
   }

@@ -20,7 +20,7 @@ struct Durations {
   std::vector<std::vector<Seconds>> steps{};    // by pp rank: its own steps
   double together = 1;  // two cells that are joined take this share of their sum
 
-  Seconds of(const Action& cell) const { return cells[cell.stage][cell.kind_bits]; }
+  Seconds of(const Action& cell) const { return cells[cell.stage][std::size_t(cell.kind)]; }
 };
 
 /// Every stage alike, transfers free, B = I + W: the case of the closed forms.
@@ -37,38 +37,5 @@ struct Timeline {
 
 /// The program has been proved: a play of one that deadlocks is a broken promise.
 Timeline play(const Program& program, const Durations& durations);
-
-struct Event {
-  Action action;
-  Seconds start{};
-  Seconds end{};
-};
-
-/// The cells and steps of one pp rank with their times, in order. Joined cells are drawn one behind
-/// the other inside their common time.
-std::vector<Event> events(const Program& program, const Durations& durations,
-                          const Timeline& timeline, i64 pp_rank);
-
-/// Where a rank's warm-up ends (its first backward begins) and its drain begins (its last forward
-/// ends).
-struct Phases {
-  Seconds first{};  // its first cell begins
-  Seconds warm{};
-  Seconds drain{};
-  Seconds last{};  // its last cell ends
-};
-Phases phases(const std::vector<Event>& events);
-
-/// One link of the chain of actions that no slack interrupts: shorten any of them and the step ends
-/// earlier, until another chain takes over.
-struct CriticalLink {
-  i64 pp_rank = 0;
-  Event event;          // of joined cells their common time
-  Seconds travelled{};  // what its input took to come from another rank, before `start`
-};
-
-/// From the first action to the last, in order.
-std::vector<CriticalLink> critical_path(const Program& program, const Durations& durations,
-                                        const Timeline& timeline);
 
 }  // namespace rankwright

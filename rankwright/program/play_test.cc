@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "rankwright/program/timeline.h"
 #include "tests/pipelines.h"
 
 namespace rankwright {
@@ -158,8 +159,8 @@ RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
       free = e.end;
       const std::size_t at = program.owners.index(e.action.stage, e.action.microbatch);
       // A joined pair hands both results on when it ends.
-      if (e.action.kind() == ActionKind::forward) forward[at] = e.end;
-      if (gives_gradient(e.action.kind())) gradient[at] = e.end;
+      if (e.action.kind == ActionKind::forward) forward[at] = e.end;
+      if (gives_gradient(e.action.kind)) gradient[at] = e.end;
     }
     RC_ASSERT(free <= timeline.end);
   }
@@ -170,17 +171,17 @@ RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
       const auto travel = [&](i64 other, Seconds t) {
         return program.owners.of(other, m) == r ? Seconds{} : t;
       };
-      if (e.action.kind() == ActionKind::forward && s > 0)
+      if (e.action.kind == ActionKind::forward && s > 0)
         RC_ASSERT(e.start >= forward[program.owners.index(s - 1, m)] +
                                  travel(s - 1, times.activation[std::size_t(s - 1)]));
-      if (gives_gradient(e.action.kind())) {
+      if (gives_gradient(e.action.kind)) {
         RC_ASSERT(e.start >= forward[at]);
         if (s + 1 < program.stages)
           RC_ASSERT(e.end - times.of(e.action) >=
                     gradient[program.owners.index(s + 1, m)] +
                         travel(s + 1, times.gradient[std::size_t(s)]));
       }
-      if (e.action.kind() == ActionKind::weight_grad) RC_ASSERT(e.start >= gradient[at]);
+      if (e.action.kind == ActionKind::weight_grad) RC_ASSERT(e.start >= gradient[at]);
     }
 }
 
@@ -207,7 +208,7 @@ RC_GTEST_PROP(CriticalPath, ShortensTheStepAndNothingElseDoes, ()) {
   const Timeline before = play(program, times);
   std::vector<bool> on_path(std::size_t(program.stages), false);
   for (const CriticalLink& link : critical_path(program, times, before))
-    if (is_cell(link.event.action.kind())) on_path[link.event.action.stage] = true;
+    if (is_cell(link.event.action.kind)) on_path[link.event.action.stage] = true;
   for (i64 s = 0; s < program.stages; ++s)
     if (!on_path[std::size_t(s)])
       for (Seconds& t : times.cells[std::size_t(s)]) t = 0.5 * t;

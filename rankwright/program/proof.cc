@@ -20,7 +20,7 @@ enum Flag : std::uint8_t {
 /// Where a message stands in a table of its kind.
 std::size_t message(const Owners& owners, const Action& transfer) {
   const i64 k = boundary(transfer);
-  return owners.index(is_activation(transfer.kind()) ? k + 1 : k, transfer.microbatch);
+  return owners.index(is_activation(transfer.kind) ? k + 1 : k, transfer.microbatch);
 }
 
 /// Flags of all messages and cells of a program.
@@ -38,7 +38,7 @@ class Messages {
 
   /// Of the message that `transfer` is one end of.
   std::uint8_t& of(const Action& transfer) {
-    return (is_activation(transfer.kind()) ? activations_ : gradients_)[message(owners_, transfer)];
+    return (is_activation(transfer.kind) ? activations_ : gradients_)[message(owners_, transfer)];
   }
   std::uint8_t& forward(i64 stage, i64 microbatch) {
     return activations_[owners_.index(stage, microbatch)];
@@ -100,9 +100,9 @@ class Reader {
   void look(i64 r, i64 i) {
     const Action& a = at(r, i);
     const i64 s = a.stage, m = a.microbatch;
-    const bool mine = a.kind() != ActionKind::step && owners_.of(s, m) == r;
+    const bool mine = a.kind != ActionKind::step && owners_.of(s, m) == r;
     const auto computed = [&](std::uint8_t flags) { return mine && (flags & kComputed) != 0; };
-    switch (a.kind()) {
+    switch (a.kind) {
       case ActionKind::forward:
         if (!has_input(r, s, m)) fault(Why::early, r, i);
         break;
@@ -131,9 +131,9 @@ class Reader {
   /// What there is from then on.
   void mark(i64 r, i64 i) {
     const Action& a = at(r, i);
-    if (a.kind() == ActionKind::forward) messages_.forward(a.stage, a.microbatch) |= kComputed;
-    if (gives_gradient(a.kind())) messages_.gradient(a.stage, a.microbatch) |= kComputed;
-    if (is_transfer(a.kind())) post(r, i, is_send(a.kind()) ? kSent : kReceived);
+    if (a.kind == ActionKind::forward) messages_.forward(a.stage, a.microbatch) |= kComputed;
+    if (gives_gradient(a.kind)) messages_.gradient(a.stage, a.microbatch) |= kComputed;
+    if (is_transfer(a.kind)) post(r, i, is_send(a.kind) ? kSent : kReceived);
   }
 
   void post(i64 r, i64 i, Flag end) {
@@ -146,10 +146,10 @@ class Reader {
 
   void match(i64 r, i64 i) {
     const Action& a = at(r, i);
-    if (!is_transfer(a.kind())) return;
-    const Flag other = is_send(a.kind()) ? kReceived : kSent;
+    if (!is_transfer(a.kind)) return;
+    const Flag other = is_send(a.kind) ? kReceived : kSent;
     if (!messages_.crosses(a) || (messages_.of(a) & other) == 0)
-      fault(is_send(a.kind()) ? Why::no_receive : Why::no_send, r, i);
+      fault(is_send(a.kind) ? Why::no_receive : Why::no_send, r, i);
   }
 
   const Program& program_;
@@ -191,17 +191,17 @@ class Matcher {
     for (std::size_t r = 0; r < program_.roles.size(); ++r) {
       const Sequence& role = program_.roles[r];
       for (std::size_t i = 0; i < role.size(); ++i)
-        if (is_transfer(role[i].kind()) && is_send(role[i].kind()) == sends)
+        if (is_transfer(role[i].kind) && is_send(role[i].kind) == sends)
           visit(i64(r), i64(i), role[i], ++count(role[i]));
       for (const Action& a : role)
-        if (is_transfer(a.kind())) count(a) = 0;
+        if (is_transfer(a.kind)) count(a) = 0;
     }
   }
 
   std::uint32_t& count(const Action& a) { return count_[std::size_t(partner(program_.owners, a))]; }
   /// The number that the message was sent as.
   std::uint32_t& sent(const Action& a) {
-    return (is_activation(a.kind()) ? activations_ : gradients_)[message(program_.owners, a)];
+    return (is_activation(a.kind) ? activations_ : gradients_)[message(program_.owners, a)];
   }
 
   const Program& program_;
@@ -248,8 +248,8 @@ class Runner {
     std::size_t& next = next_[std::size_t(r)];
     if (ended(r)) return false;
     const Action& a = role(r)[next];
-    if (a.kind() == ActionKind::step) return meet(r, a);
-    if (is_cell(a.kind())) {
+    if (a.kind == ActionKind::step) return meet(r, a);
+    if (is_cell(a.kind)) {
       ++next;
       return true;
     }
@@ -267,7 +267,7 @@ class Runner {
       const Action& a = role(r)[posted];
       more = a.joined != 0;
       if (!messages_.crosses(a)) continue;
-      messages_.of(a) |= is_send(a.kind()) ? kSent : kReceived;
+      messages_.of(a) |= is_send(a.kind) ? kSent : kReceived;
       const i64 other = partner(owners_, a);
       if (other != r && other != Owners::kNobody) awake_.push_back(other);
     }
@@ -275,7 +275,7 @@ class Runner {
 
   bool complete(const Action& a) {
     if (!messages_.crosses(a)) return false;
-    if (is_send(a.kind())) return buffered_ || (messages_.of(a) & kReceived) != 0;
+    if (is_send(a.kind)) return buffered_ || (messages_.of(a) & kReceived) != 0;
     return (messages_.of(a) & kSent) != 0;
   }
 
@@ -300,7 +300,7 @@ class Runner {
   Waiting waiting(i64 r) {
     const std::size_t next = next_[std::size_t(r)];
     const Action& a = role(r)[next];
-    if (a.kind() == ActionKind::step) {
+    if (a.kind == ActionKind::step) {
       const i64 meeting = meetings_.of_step[std::size_t(r)][a.microbatch];
       for (const i64 other : meetings_.members[std::size_t(meeting)])
         if (!at_meeting(other, meeting)) return {r, i64(next), a, ended(other) ? -1 : other};
@@ -313,8 +313,7 @@ class Runner {
   bool at_meeting(i64 r, i64 meeting) const {
     if (ended(r)) return false;
     const Action& a = role(r)[next_[std::size_t(r)]];
-    return a.kind() == ActionKind::step &&
-           meetings_.of_step[std::size_t(r)][a.microbatch] == meeting;
+    return a.kind == ActionKind::step && meetings_.of_step[std::size_t(r)][a.microbatch] == meeting;
   }
 
   /// Follows who waits for whom from the first rank that stands still; a cycle is cut out of it.

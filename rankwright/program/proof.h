@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "rankwright/program/meetings.h"
 #include "rankwright/program/program.h"
 
 namespace rankwright {
@@ -34,14 +35,6 @@ struct Misplaced {
   i64 position = 0;
   Action action{};
   i64 sent = 0, received = 0;  // crossed: the number of its message from that rank, from 1 on
-};
-
-/// Members of one group that do not call the same collectives in the same order.
-struct Disorder {
-  i64 one = 0, other = 0;  // pp ranks
-  i64 index = 0;           // the first call, counted from 0 over that group, in which they differ
-  GroupKind group{};
-  std::optional<Step> of_one{}, of_other{};  // nothing: this one makes no such call
 };
 
 struct Proof {

@@ -266,10 +266,10 @@ bool runs_by_brute_force(const Sequences& ranks, i64 stages, i64 microbatches) {
       if (next[r] == ranks[r].size()) continue;
       const Action& a = ranks[r][next[r]];
       const i64 s = a.stage, m = a.microbatch;
-      if (a.kind() == ActionKind::forward) {
+      if (a.kind == ActionKind::forward) {
         if (s > 0 && !forward[at(s - 1, m)]) continue;
         forward[at(s, m)] = true;
-      } else if (gives_gradient(a.kind())) {
+      } else if (gives_gradient(a.kind)) {
         if (!forward[at(s, m)] || (s + 1 < stages && !gradient[at(s + 1, m)])) continue;
         gradient[at(s, m)] = true;
       } else if (!gradient[at(s, m)]) {
@@ -309,9 +309,9 @@ RC_GTEST_PROP(Proof, SeesATransferThatIsTakenAway, ()) {
   Sequence& role = program.roles[*rc::gen::inRange<std::size_t>(0, program.roles.size())];
   std::vector<std::size_t> transfers;
   for (std::size_t i = 0; i < role.size(); ++i)
-    if (is_transfer(role[i].kind())) transfers.push_back(i);
+    if (is_transfer(role[i].kind)) transfers.push_back(i);
   const std::size_t gone = *rc::gen::elementOf(transfers);
-  if (role[gone].joined == 0 && gone > 0 && is_transfer(role[gone - 1].kind()))
+  if (role[gone].joined == 0 && gone > 0 && is_transfer(role[gone - 1].kind))
     role[gone - 1].joined = 0;
   role.erase(role.begin() + std::ptrdiff_t(gone));
   RC_ASSERT(!prove(program).misplaced.empty());

@@ -110,8 +110,8 @@ RC_GTEST_PROP(EverySchedule, RunsEveryCellOnceWhereTheRowSaysItIs, ()) {
 i64 held_at_most(const Sequence& rank) {
   i64 held = 0, most = 0;
   for (const Action& a : rank) {
-    if (a.kind() == ActionKind::forward) most = std::max(most, ++held);
-    if (a.kind() == ActionKind::backward || a.kind() == ActionKind::weight_grad) --held;
+    if (a.kind == ActionKind::forward) most = std::max(most, ++held);
+    if (a.kind == ActionKind::backward || a.kind == ActionKind::weight_grad) --held;
   }
   return most;
 }

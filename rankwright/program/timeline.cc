@@ -1,15 +1,15 @@
+#include "rankwright/program/timeline.h"
+
 #include <algorithm>
 #include <optional>
 
 #include "rankwright/program/meetings.h"
-#include "rankwright/program/play.h"
 
 namespace rankwright {
 namespace {
 
 Seconds length_of(const Durations& times, i64 pp_rank, const Action& a) {
-  return a.kind() == ActionKind::step ? times.steps[std::size_t(pp_rank)][a.microbatch]
-                                      : times.of(a);
+  return a.kind == ActionKind::step ? times.steps[std::size_t(pp_rank)][a.microbatch] : times.of(a);
 }
 
 /// Where every forward and every gradient stands among the events of its rank.
@@ -20,9 +20,9 @@ class Positions {
     for (const std::vector<Event>& of_rank : all)
       for (std::size_t i = 0; i < of_rank.size(); ++i) {
         const Action& a = of_rank[i].action;
-        if (a.kind() == ActionKind::forward)
+        if (a.kind == ActionKind::forward)
           forwards_[owners_.index(a.stage, a.microbatch)] = std::uint32_t(i);
-        else if (gives_gradient(a.kind()))
+        else if (gives_gradient(a.kind))
           gradients_[owners_.index(a.stage, a.microbatch)] = std::uint32_t(i);
       }
   }
@@ -48,12 +48,12 @@ std::vector<Event> events(const Program& program, const Durations& times, const 
   std::size_t at = 0;
   bool inside = false;  // a joined run has begun
   for (const Action& a : program.roles[std::size_t(pp_rank)]) {
-    if (is_transfer(a.kind())) continue;
+    if (is_transfer(a.kind)) continue;
     const bool joined = inside || a.joined != 0;
     const Seconds start = inside ? all.back().end : starts[at];
     const Seconds length = (joined ? times.together : 1.0) * length_of(times, pp_rank, a);
     all.push_back({a, start, start + length});
-    inside = is_cell(a.kind()) && a.joined != 0;
+    inside = is_cell(a.kind) && a.joined != 0;
     ++at;
   }
   return all;
@@ -63,14 +63,14 @@ Phases phases(const std::vector<Event>& events) {
   Phases p;
   bool any = false, backward = false;
   for (const Event& e : events) {
-    if (!is_cell(e.action.kind())) continue;
+    if (!is_cell(e.action.kind)) continue;
     if (!any) p.first = e.start;
     any = true;
-    if (gives_gradient(e.action.kind()) && !backward) {
+    if (gives_gradient(e.action.kind) && !backward) {
       p.warm = e.start;
       backward = true;
     }
-    if (e.action.kind() == ActionKind::forward) p.drain = e.end;
+    if (e.action.kind == ActionKind::forward) p.drain = e.end;
     p.last = e.end;
   }
   return p;
@@ -110,14 +110,14 @@ class Tracer {
 
   /// Joined cells begin and end together.
   std::size_t first(At at) const {
-    while (at.index > 0 && is_cell(of(at.rank)[at.index - 1].action.kind()) &&
+    while (at.index > 0 && is_cell(of(at.rank)[at.index - 1].action.kind) &&
            of(at.rank)[at.index - 1].action.joined != 0)
       --at.index;
     return at.index;
   }
   Seconds start(At at) const { return of(at.rank)[first(at)].start; }
   Seconds end(At at) const {
-    while (is_cell(event(at).action.kind()) && event(at).action.joined != 0) ++at.index;
+    while (is_cell(event(at).action.kind) && event(at).action.joined != 0) ++at.index;
     return event(at).end;
   }
 
@@ -152,7 +152,7 @@ class Tracer {
   template <class Consider>
   void past(At at, const Consider& consider) const {
     const auto is_step = [&](std::size_t i) {
-      return of(at.rank)[i].action.kind() == ActionKind::step;
+      return of(at.rank)[i].action.kind == ActionKind::step;
     };
     bool front = false, side = !is_step(at.index);
     for (std::size_t i = at.index; i-- > 0 && !(front && side);) {
@@ -165,20 +165,20 @@ class Tracer {
 
   bool beside(i64 rank, std::size_t i) const {
     const Action& a = of(rank)[i].action;
-    return a.kind() == ActionKind::step && program_.steps[std::size_t(rank)][a.microbatch].beside;
+    return a.kind == ActionKind::step && program_.steps[std::size_t(rank)][a.microbatch].beside;
   }
 
   template <class Consider>
   void inputs(At at, const Consider& consider) const {
     const Action& a = event(at).action;
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind() == ActionKind::forward && s > 0)
+    if (a.kind == ActionKind::forward && s > 0)
       from({program_.owners.of(s - 1, m), positions_->forward(s - 1, m)}, at.rank,
            times_.activation[std::size_t(s - 1)], consider);
-    else if (gives_gradient(a.kind()) && s + 1 < program_.stages)
+    else if (gives_gradient(a.kind) && s + 1 < program_.stages)
       from({program_.owners.of(s + 1, m), positions_->gradient(s + 1, m)}, at.rank,
            times_.gradient[std::size_t(s)], consider);
-    else if (a.kind() == ActionKind::step)
+    else if (a.kind == ActionKind::step)
       met(at, consider);
   }
 
@@ -195,7 +195,7 @@ class Tracer {
     for (const i64 other : meetings_.members[std::size_t(meeting)])
       for (std::size_t i = 0; i < of(other).size(); ++i) {
         const Action& a = of(other)[i].action;
-        if (a.kind() == ActionKind::step &&
+        if (a.kind == ActionKind::step &&
             meetings_.of_step[std::size_t(other)][a.microbatch] == meeting)
           past({other, i}, consider);
       }

@@ -75,9 +75,9 @@ class Placer {
 
   bool ready(const Action& a) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind() == ActionKind::forward)
+    if (a.kind == ActionKind::forward)
       return s == 0 || ((state(s - 1, m) & kForward) != 0) || ((state(s, m) & kHasInput) != 0);
-    if (gives_gradient(a.kind()))
+    if (gives_gradient(a.kind))
       return s == stages_ - 1 || ((state(s + 1, m) & kGradient) != 0) ||
              ((state(s, m) & kHasGradient) != 0);
     return true;
@@ -105,7 +105,7 @@ class Placer {
   /// A role's own steps wait for nobody here: they stand right behind the cell before them and what
   /// it sends, ahead of receives that other ranks bring about later.
   void steps(std::size_t r) {
-    while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind() == ActionKind::step)
+    while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind == ActionKind::step)
       roles_[r].push_back(cells_[r][next_[r]++]);
   }
 
@@ -118,11 +118,11 @@ class Placer {
 
   void hand_on(std::size_t r, const Action& a) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind() == ActionKind::forward) {
+    if (a.kind == ActionKind::forward) {
       state(s, m) |= kForward;
       if (s + 1 < stages_)
         transfer(r, ActionKind::send_forward, s, ActionKind::recv_forward, s + 1, m, kHasInput);
-    } else if (gives_gradient(a.kind())) {
+    } else if (gives_gradient(a.kind)) {
       state(s, m) |= kGradient;
       if (s > 0)
         transfer(r, ActionKind::send_backward, s, ActionKind::recv_backward, s - 1, m,
@@ -142,7 +142,7 @@ class Placer {
 
   void post(std::size_t r, Action transfer) {
     Sequence& role = roles_[r];
-    if (!role.empty() && is_transfer(role.back().kind())) role.back().joined = 1;
+    if (!role.empty() && is_transfer(role.back().kind)) role.back().joined = 1;
     role.push_back(transfer);
   }
 
@@ -159,7 +159,7 @@ class Placer {
   }
 
   void receive_here(std::size_t r, const Action& a) {
-    const bool forward = a.kind() == ActionKind::forward;
+    const bool forward = a.kind == ActionKind::forward;
     const i64 from = forward ? i64(a.stage) - 1 : i64(a.stage) + 1;
     state(a.stage, a.microbatch) |= forward ? kHasInput : kHasGradient;
     if (owners_.of(from, a.microbatch) != i64(r))

@@ -56,7 +56,7 @@ Seconds shortest_cell(const Played& p, const TimelineSummary& s, const std::vect
   for (const i64 rank : ranks)
     for (const Event& e : events(p, rank)) {
       const Seconds length = e.end - e.start;
-      if (is_cell(e.action.kind()) && length.value > 0 && length > kSliver * mean)
+      if (is_cell(e.action.kind) && length.value > 0 && length > kSliver * mean)
         shortest = std::min(shortest, length);
     }
   return shortest;
@@ -90,7 +90,7 @@ Layout layout(const Played& p, const TimelineSummary& s, std::size_t width) {
 /// "7", or "7b" for the second chunk where no colour can say so. Without colour one character is
 /// left for the kind.
 std::string label_of(const Played& p, i64 rank, const Action& a, std::size_t columns, bool color) {
-  if (!is_cell(a.kind())) return "";
+  if (!is_cell(a.kind)) return "";
   const std::size_t room = color || columns == 0 ? columns : columns - 1;
   std::string label = std::to_string(a.microbatch);
   if (label.size() > room) return "";

@@ -47,7 +47,7 @@ const InkRow& row(Ink ink) {
 }
 
 Ink ink_of(const Program& program, i64 pp_rank, const Action& a) {
-  if (is_cell(a.kind())) return Ink(a.kind_bits);
+  if (is_cell(a.kind)) return Ink(a.kind);
   const Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
   return step.computes() ? Ink::optimizer : Ink::collective;
 }

@@ -40,7 +40,7 @@ std::vector<Event> events(const Played& p, i64 pp_rank) {
 }
 
 bool is_beside(const Played& p, i64 pp_rank, const Action& a) {
-  return a.kind() == ActionKind::step && p.program.steps[std::size_t(pp_rank)][a.microbatch].beside;
+  return a.kind == ActionKind::step && p.program.steps[std::size_t(pp_rank)][a.microbatch].beside;
 }
 
 i64 shades(const PipelineShape& shape) {
@@ -49,14 +49,15 @@ i64 shades(const PipelineShape& shape) {
 }
 
 i64 shade_of(const PipelineShape& shape, i64 pp_rank, const Action& a) {
-  if (!is_cell(a.kind())) return 0;
+  if (!is_cell(a.kind)) return 0;
   if (row(shape.schedule).order == StageOrder::mirror)
     return shape.pp > 1 && i64(a.stage) != pp_rank ? 1 : 0;
   return std::min(i64(a.stage) / shape.pp, shape.chunks - 1);
 }
 
 std::string event_name(const Played& p, i64 pp_rank, const Action& a) {
-  if (is_cell(a.kind())) return fmt::format("{}{}{}", a.stage, "FBIW"[a.kind_bits], a.microbatch);
+  if (is_cell(a.kind))
+    return fmt::format("{}{}{}", a.stage, "FBIW"[std::size_t(a.kind)], a.microbatch);
   const Step& step = p.program.steps[std::size_t(pp_rank)][a.microbatch];
   return std::string(step.computes() ? name(step.part) : row(step.kind).label);
 }
@@ -65,7 +66,7 @@ std::vector<Ink> used_inks(const Program& program) {
   std::array<bool, kInks> used{};
   for (i64 r = 0; r < program.pp(); ++r)
     for (const Action& a : program.roles[std::size_t(r)])
-      if (!is_transfer(a.kind())) used[std::size_t(ink_of(program, r, a))] = true;
+      if (!is_transfer(a.kind)) used[std::size_t(ink_of(program, r, a))] = true;
   std::vector<Ink> found;
   for (std::size_t i = 0; i < kInks; ++i)
     if (used[i]) found.push_back(Ink(i));
@@ -76,7 +77,7 @@ i64 cell_count(const Program& program) {
   i64 cells = 0;
   for (const Sequence& role : program.roles)
     cells +=
-        std::count_if(role.begin(), role.end(), [](const Action& a) { return is_cell(a.kind()); });
+        std::count_if(role.begin(), role.end(), [](const Action& a) { return is_cell(a.kind); });
   return cells;
 }
 

@@ -9,6 +9,7 @@
 
 #include "rankwright/plan/schedule.h"
 #include "rankwright/program/play.h"
+#include "rankwright/program/timeline.h"
 #include "rankwright/report/ink.h"
 
 namespace rankwright {

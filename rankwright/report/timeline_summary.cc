@@ -14,7 +14,7 @@ namespace {
 i64 most_held(const std::vector<Event>& events) {
   i64 now = 0, most = 0;
   for (const Event& e : events) {
-    const ActionKind kind = e.action.kind();
+    const ActionKind kind = e.action.kind;
     if (kind == ActionKind::forward) ++now;
     if (kind == ActionKind::backward || kind == ActionKind::weight_grad) --now;
     most = std::max(most, now);
@@ -39,7 +39,7 @@ bool is(const Event& event, const Event& link) {
 void add_links(const Played& p, const std::vector<Event>& events,
                const std::vector<Stretch*>& stretches, RankSummary& rank, TimelineSummary& all) {
   const auto joined = [&](std::size_t i) {
-    return is_cell(events[i].action.kind()) && events[i].action.joined != 0;
+    return is_cell(events[i].action.kind) && events[i].action.joined != 0;
   };
   std::size_t at = 0;
   for (Stretch* const stretch : stretches) {
@@ -157,7 +157,7 @@ TimelineSummary summary(const Played& p) {
     const std::vector<Event> line = events(p, r);
     RankSummary rank{.pp_rank = r, .cells = p.timeline.busy[std::size_t(r)]};
     for (const Event& e : line)
-      if (!is_cell(e.action.kind()) && !is_beside(p, r, e.action)) rank.steps += e.end - e.start;
+      if (!is_cell(e.action.kind) && !is_beside(p, r, e.action)) rank.steps += e.end - e.start;
     rank.idle = std::max(Seconds{}, all.end - rank.cells - rank.steps);
     rank.held = most_held(line);
     rank.phases = phases(line);

@@ -131,7 +131,7 @@ std::string cell(const Played& p, i64 rank, const Event& e, const Place& where, 
   out += fmt::format("><title>{}: {}, {} to {}</title></rect>\n",
                      escaped(event_name(p, rank, e.action)), row(ink).name, show(e.start),
                      show(e.end));
-  const std::string label = is_cell(e.action.kind()) ? std::to_string(e.action.microbatch) : "";
+  const std::string label = is_cell(e.action.kind) ? std::to_string(e.action.microbatch) : "";
   if (label.empty()) return out;
   constexpr double kDigit = 0.62, kSmallest = 7.5;  // width of one to its size; still readable
   const double fits = (width - 2) / (kDigit * double(label.size()));

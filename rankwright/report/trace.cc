@@ -45,10 +45,10 @@ std::vector<Slice> slices(const Played& p, i64 rank) {
     slice.begin = std::max(last, nanoseconds(e.start));
     slice.end = last = std::max(slice.begin, nanoseconds(e.end));
     const i64 stage = e.action.stage;
-    if (e.action.kind() == ActionKind::forward) {
+    if (e.action.kind == ActionKind::forward) {
       slice.sends = arrow(p.program, rank, stage, stage + 1, e.action);
       slice.takes = arrow(p.program, rank, stage - 1, stage, e.action);
-    } else if (gives_gradient(e.action.kind())) {
+    } else if (gives_gradient(e.action.kind)) {
       slice.sends = arrow(p.program, rank, stage, stage - 1, e.action);
       slice.takes = arrow(p.program, rank, stage + 1, stage, e.action);
     }
@@ -195,7 +195,7 @@ i64 slice_count(const Program& program) {
   i64 slices = 0;
   for (const Sequence& role : program.roles)
     slices += std::count_if(role.begin(), role.end(),
-                            [](const Action& a) { return !is_transfer(a.kind()); });
+                            [](const Action& a) { return !is_transfer(a.kind); });
   return slices;
 }
 

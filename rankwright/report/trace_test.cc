@@ -200,7 +200,7 @@ RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
   const Played p = sample::random_play();
   i64 sends = 0;
   for (const Sequence& role : p.program.roles)
-    for (const Action& a : role) sends += is_send(a.kind()) ? 1 : 0;
+    for (const Action& a : role) sends += is_send(a.kind) ? 1 : 0;
   std::map<std::uint64_t, Read> from, to;
   for (const Read& slice : read_perfetto(perfetto_trace(p)).slices) {
     for (const std::uint64_t id : slice.sends) RC_ASSERT(from.emplace(id, slice).second);

@@ -75,7 +75,7 @@ Location place(const WrittenSchedule* written, i64 pp_rank, const Action& wanted
   if (written == nullptr) return {};
   const Sequence& rank = written->ranks[std::size_t(pp_rank)];
   for (std::size_t i = 0; i < rank.size(); ++i)
-    if (rank[i].kind() == wanted.kind() && rank[i].stage == wanted.stage &&
+    if (rank[i].kind == wanted.kind && rank[i].stage == wanted.stage &&
         rank[i].microbatch == wanted.microbatch)
       return written->where(pp_rank, i64(i));
   return {};
@@ -85,8 +85,8 @@ Location place(const WrittenSchedule* written, i64 pp_rank, const Action& wanted
 Action far_end(const Action& transfer) {
   const i64 k = boundary(transfer);
   const i64 stage = i64(transfer.stage) == k ? k + 1 : k;
-  const bool send = is_send(transfer.kind());
-  if (is_activation(transfer.kind()))
+  const bool send = is_send(transfer.kind);
+  if (is_activation(transfer.kind))
     return action(send ? ActionKind::recv_forward : ActionKind::send_forward, stage,
                   transfer.microbatch);
   return action(send ? ActionKind::recv_backward : ActionKind::send_backward, stage,
@@ -156,10 +156,10 @@ class Words {
 
   /// The cell of this rank that a transfer belongs to: what needs the receive or made the send.
   Action own(const Waiting& w) const {
-    const bool forward = is_activation(w.action.kind());
+    const bool forward = is_activation(w.action.kind);
     for (const Action& a : program_.roles[std::size_t(w.pp_rank)])
       if (a.stage == w.action.stage && a.microbatch == w.action.microbatch &&
-          (forward ? a.kind() == ActionKind::forward : gives_gradient(a.kind())))
+          (forward ? a.kind == ActionKind::forward : gives_gradient(a.kind)))
         return a;
     return w.action;
   }
@@ -171,17 +171,17 @@ class Words {
     const std::string who = fmt::format("pp rank {} waits", w.pp_rank);
     const std::string whom =
         w.other < 0 ? std::string("nobody") : fmt::format("pp rank {}", w.other);
-    if (w.action.kind() == ActionKind::step) {
+    if (w.action.kind == ActionKind::step) {
       const Step& step = program_.steps[std::size_t(w.pp_rank)][w.action.microbatch];
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
                          whom);
     }
     const std::string cell = written_transfers() ? show(w.action) : show(own(w));
-    const std::string_view what = is_activation(w.action.kind()) ? "activation" : "gradient";
+    const std::string_view what = is_activation(w.action.kind) ? "activation" : "gradient";
     if (w.other < 0)
       return fmt::format("{} at {}: the other end of this {} does not exist", who, cell, what);
     const std::string made = show(other(w));
-    if (is_send(w.action.kind()))
+    if (is_send(w.action.kind))
       return fmt::format("{} {} {}: {} has not come to receive the {} for {}", who,
                          written_transfers() ? "at" : "behind", cell, whom, what, made);
     return fmt::format("{} {} {}: it needs the {} of {} from {}", who,
@@ -192,7 +192,7 @@ class Words {
   std::string remedy(const std::vector<Waiting>& chain) const {
     const Waiting& last = chain.back();
     const Waiting& first = chain.front();
-    if (last.action.kind() == ActionKind::step || first.action.kind() == ActionKind::step)
+    if (last.action.kind == ActionKind::step || first.action.kind == ActionKind::step)
       return std::string(kPages[kDisorder].remedy);
     const Action made = other(last);
     if (!written_transfers())
@@ -210,7 +210,7 @@ class Words {
   std::string batch(const std::vector<Waiting>& chain) const {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
-      if (is_send(chain[i].action.kind()) && before.action.kind() != ActionKind::step)
+      if (is_send(chain[i].action.kind) && before.action.kind != ActionKind::step)
         return fmt::format("on pp rank {} post together: ({};{})", chain[i].pp_rank,
                            show(chain[i].action), show(far_end(before.action)));
     }

@@ -1,6 +1,7 @@
 // Any bytes as a schedule file: read, or refused with a place; checked without a crash; and what is
 // sound is played, printed and read again.
 #include "rankwright/program/play.h"
+#include "rankwright/program/timeline.h"
 #include "rankwright/program/transfers.h"
 #include "rankwright/rules/proof_findings.h"
 #include "tests/fuzz/fuzz.h"
