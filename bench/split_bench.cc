@@ -1,7 +1,7 @@
 // What the best stage split of a model takes: milliseconds at the sizes that people train.
 #include <benchmark/benchmark.h>
 
-#include "rankwright/plan/split.h"
+#include "rankwright/split/split.h"
 
 namespace rankwright {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/units.h"
 #include "rankwright/plan/plan.h"
-#include "rankwright/plan/split.h"
+#include "rankwright/split/split.h"
 
 namespace rankwright {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "rankwright/plan/plan.h"
-#include "rankwright/plan/split.h"
-#include "rankwright/plan/split_text.h"
 #include "rankwright/report/paint.h"
+#include "rankwright/split/split.h"
+#include "rankwright/split/text.h"
 
 namespace rankwright {
 

@@ -3,7 +3,7 @@
 // many items of each run every team takes: exact as long as the steps last. For split.cc only.
 #pragma once
 
-#include "rankwright/plan/split_problem.h"
+#include "rankwright/split/problem.h"
 
 namespace rankwright {
 

@@ -3,7 +3,7 @@
 // of every team by a chain: exact as long as the steps last. For split.cc only.
 #pragma once
 
-#include "rankwright/plan/split_problem.h"
+#include "rankwright/split/problem.h"
 
 namespace rankwright {
 

@@ -1,4 +1,4 @@
-#include "rankwright/plan/split_problem.h"
+#include "rankwright/split/problem.h"
 
 #include <algorithm>
 

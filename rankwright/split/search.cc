@@ -1,13 +1,13 @@
-#include "rankwright/plan/split_search.h"
+#include "rankwright/split/search.h"
 
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <utility>
 
-#include "rankwright/plan/packing.h"
-#include "rankwright/plan/split_counts.h"
-#include "rankwright/plan/split_units.h"
+#include "rankwright/split/counts.h"
+#include "rankwright/split/packing.h"
+#include "rankwright/split/units.h"
 
 namespace rankwright {
 namespace {

@@ -1,4 +1,4 @@
-#include "rankwright/plan/split_units.h"
+#include "rankwright/split/units.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "rankwright/plan/packing.h"
+#include "rankwright/split/packing.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

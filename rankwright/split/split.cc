@@ -1,12 +1,12 @@
-#include "rankwright/plan/split.h"
+#include "rankwright/split/split.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "rankwright/base/check.h"
-#include "rankwright/plan/split_problem.h"
-#include "rankwright/plan/split_search.h"
+#include "rankwright/split/problem.h"
+#include "rankwright/split/search.h"
 
 namespace rankwright {
 namespace {

@@ -1,4 +1,4 @@
-#include "rankwright/plan/split.h"
+#include "rankwright/split/split.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "rankwright/plan/split_problem.h"
+#include "rankwright/split/problem.h"
 
 namespace rankwright {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rankwright/base/integer.h"
-#include "rankwright/plan/split_problem.h"
+#include "rankwright/split/problem.h"
 
 namespace rankwright {
 

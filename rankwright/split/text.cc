@@ -1,4 +1,4 @@
-#include "rankwright/plan/split_text.h"
+#include "rankwright/split/text.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "rankwright/plan/split_counts.h"
+#include "rankwright/split/counts.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
-#include "rankwright/plan/packing.h"
+#include "rankwright/split/packing.h"
 
 namespace rankwright {
 namespace {
