@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
+
 #include "tests/pipelines.h"
+#include "tests/sample.h"
 #include "tests/setups.h"
 
 namespace rankwright {
@@ -121,6 +124,37 @@ TEST(ProofFindings, NameAReceiveThatTakesAnotherMessage) {
 RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ()) {
   const Sequences ranks = cells(pipelines::valid_shape());
   RC_ASSERT(found(show_cells(ranks)).empty());
+}
+
+/// A plan of that shape, of a model with layers enough.
+rankwright::Setup plan_of(const PipelineShape& shape) {
+  rankwright::Setup setup =
+      sample::setup_of(sample::model_of({{shape.stages(), sample::dense_layer()}}),
+                       {.pp = shape.pp, .virtual_stages = shape.chunks, .schedule = shape.schedule},
+                       shape.microbatches);
+  setup.plan.microbatch_group = shape.group;
+  return setup;
+}
+
+TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr i64 kPp = 4, kChunks = 3, kMicrobatches = 9;
+#else
+  constexpr i64 kPp = 16, kChunks = 4, kMicrobatches = 64;
+#endif
+  const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
+  i64 refused = 0;
+  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const PipelineShape& shape) {
+    const rankwright::Setup setup = plan_of(shape);
+    const std::vector<Misfit> found = misfits(setup);
+    EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
+    if (found.empty() || ++refused % 97 != 0) return;  // words are slow: every 97th
+    bool said = false;
+    for (const Diagnostic& d : lint(setup, Target::any))
+      said = said || (d.severity == Severity::error && of_shapes.contains(d.code));
+    EXPECT_TRUE(said) << pipelines::show(shape);
+  });
+  EXPECT_GT(refused, 0);
 }
 
 TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
