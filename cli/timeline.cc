@@ -26,8 +26,7 @@ namespace rankwright::cli {
 namespace {
 
 constexpr i64 kMostCells = i64{1} << 25;  // about four gigabytes when played
-constexpr i64 kMostRanks = 16'384;
-constexpr i64 kMostStages = 65'535;
+constexpr i64 kMostStages = kMaxStages - 1;
 constexpr i64 kManyCells = 2'000'000;  // takes long enough to say so
 
 constexpr std::string_view kUnits =
@@ -68,11 +67,11 @@ int too_many(const Setup& setup, i64 have, i64 most, std::string_view done, cons
 /// Nothing where the step is small enough to be played, and to be traced where that is asked for.
 std::optional<int> refused(const Setup& setup, const TimelineFlags& flags, const Io& io) {
   const PipelineShape shape = pipeline_shape(setup);
-  if (shape.pp > kMostRanks || shape.stages() > kMostStages) {
+  if (shape.stages() > kMostStages) {
     io.err << fmt::format(
-        "rankwright explain: the pipeline has {} pp ranks and {} stages; at most {} and {} can be "
-        "played\n  help: a smaller pp_size or virtual_stages\n",
-        count(shape.pp), count(shape.stages()), count(kMostRanks), count(kMostStages));
+        "rankwright explain: the pipeline has {} stages; at most {} can be played\n"
+        "  help: a smaller pp_size or virtual_stages\n",
+        count(shape.stages()), count(kMostStages));
     return kRefused;
   }
   const i64 cells = cell_count(shape).value_or(std::numeric_limits<i64>::max());

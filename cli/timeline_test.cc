@@ -188,6 +188,18 @@ TEST(ExplainSchedule, IsNotAboutAPlan) {
   EXPECT_EQ(say({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
 }
 
+TEST(ExplainTimeline, RefusesMoreStagesThanAnActionCanName) {
+  const Said said =
+      say({"explain", "-", "--timeline"},
+          "model: {architecture: llama, layers: 65536, hidden: 64, heads: 2, vocab: 64, ffn: 64}\n"
+          "cluster: dgx-h100 x 8192\nparallelism: {pp_size: 65536}\n"
+          "job: {global_batch: 1, sequence: 64}\n");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.err,
+            "rankwright explain: the pipeline has 65,536 stages; at most 65,535 can be played\n"
+            "  help: a smaller pp_size or virtual_stages\n");
+}
+
 TEST(ExplainTimeline, RefusesStepsWithTooMuchInsideTheirCells) {
   // 60,000 layers with 511 sends of a ring in F and twice that in B and I.
   const Said said =

@@ -32,8 +32,8 @@ class Clock {
     return sum;
   }
 
-  Seconds step(const Step& step, i64 pp_rank) {
-    if (step.part == Part::optimizer) return optimizer(pp_rank);
+  Seconds step(const Step& step, const RankContents& on_rank) {
+    if (step.part == Part::optimizer) return optimizer(on_rank);
     if (step.computes()) return {};
     return collective(step.op, step.bytes, step.group);
   }
@@ -77,8 +77,8 @@ class Clock {
   }
 
   /// Reads and writes the states once, at the memory's speed.
-  Seconds optimizer(i64 pp_rank) const {
-    const States held = states(setup_, pp_rank);
+  Seconds optimizer(const RankContents& on_rank) const {
+    const States held = states(setup_, on_rank);
     const BytesPerSecond speed = setup_.cluster.device.memory_bandwidth;
     if (speed.value <= 0) return {};
     return 2 * (held.optimizer + held.gradients) / speed;
@@ -105,10 +105,11 @@ Durations durations(const Setup& setup, const Program& program) {
     times.activation.push_back(sent);
     times.gradient.push_back(sent);
   }
-  for (i64 r = 0; r < program.pp(); ++r) {
+  const std::vector<RankContents> contents = rank_contents(setup);
+  for (std::size_t r = 0; r < contents.size(); ++r) {
     times.steps.emplace_back();
-    for (const Step& step : program.steps[std::size_t(r)])
-      times.steps.back().push_back(clock.step(step, r));
+    for (const Step& step : program.steps[r])
+      times.steps.back().push_back(clock.step(step, contents[r]));
   }
   return times;
 }

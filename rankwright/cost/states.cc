@@ -4,10 +4,12 @@
 
 namespace rankwright {
 
-States states(const Setup& setup, i64 pp_rank) {
+States states(const Setup& setup, i64 pp_rank) { return states(setup, contents(setup, pp_rank)); }
+
+States states(const Setup& setup, const RankContents& on_rank) {
   const Plan& plan = setup.plan;
   const Job& job = setup.job;
-  const Share share = rank_share(setup, pp_rank);
+  const Share share = rank_share(setup, on_rank);
   // ZeRO divides dense states over the shard group, expert states over the expert data ranks.
   const double dense_shards = double(plan.shards());
   const double expert_shards = double(plan.expert_dp());
@@ -19,13 +21,14 @@ States states(const Setup& setup, i64 pp_rank) {
   return {.parameters = held(job.param_bytes(), plan.zero >= 3),
           .gradients = held(job.grad_bytes(), plan.zero >= 2),
           .optimizer = held(job.optimizer_bytes(), plan.zero >= 1),
-          .gathered = whole_units * bytes(largest_unit(setup, pp_rank), job.param_bytes())};
+          .gathered = whole_units * bytes(largest_unit(setup, on_rank), job.param_bytes())};
 }
 
 Fullest fullest_rank(const Setup& setup) {
-  Fullest fullest{0, states(setup, 0)};
+  const std::vector<RankContents> all = rank_contents(setup);
+  Fullest fullest{0, states(setup, all[0])};
   for (i64 r = 1; r < setup.plan.pp; ++r) {
-    const States here = states(setup, r);
+    const States here = states(setup, all[std::size_t(r)]);
     if (here.total() > fullest.states.total()) fullest = {r, here};
   }
   return fullest;

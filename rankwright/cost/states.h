@@ -17,8 +17,9 @@ struct States {
   Bytes total() const { return parameters + gradients + optimizer + gathered; }
 };
 
-/// Of a rank of `pp_rank`.
+/// Of a rank of `pp_rank`, or of one with these contents.
 States states(const Setup& setup, i64 pp_rank);
+States states(const Setup& setup, const RankContents& on_rank);
 
 /// Over all pp ranks: which holds most.
 struct Fullest {

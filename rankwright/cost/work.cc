@@ -41,8 +41,7 @@ StageMap stage_map(const Plan& plan) {
 std::vector<Flops> work(const Setup& setup) {
   const i64 heads = 1 + mtp_modules(setup);  // the model's own and one for every MTP module
   std::vector<Flops> by_rank;
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const RankContents on_rank = contents(setup, r);
+  for (const RankContents& on_rank : rank_contents(setup)) {
     Flops sum = on_rank.mtp * mtp_flops(setup);
     for (const LayerRun& run : on_rank.runs)
       sum += run.count * forward_flops(setup.model, run.layer, setup.job.sequence);
@@ -54,8 +53,7 @@ std::vector<Flops> work(const Setup& setup) {
 
 std::vector<Flops> work_again(const Setup& setup) {
   std::vector<Flops> by_rank;
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const RankContents on_rank = contents(setup, r);
+  for (const RankContents& on_rank : rank_contents(setup)) {
     Flops sum = run_again(setup.plan, on_rank.layers, on_rank.mtp) * mtp_flops(setup);
     i64 before = 0;
     for (const LayerRun& run : on_rank.runs) {

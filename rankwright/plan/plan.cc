@@ -29,6 +29,14 @@ RankContents of_stage(const Model& model, const Stage& stage, i64 first) {
   return on_stage;
 }
 
+void add_chunk(RankContents& on_rank, const RankContents& chunk) {
+  on_rank.layers += chunk.layers;
+  on_rank.mtp += chunk.mtp;
+  on_rank.embedding = on_rank.embedding || chunk.embedding;
+  on_rank.loss = on_rank.loss || chunk.loss;
+  for (const LayerRun& run : chunk.runs) add_run(on_rank.runs, run.layer, run.count);
+}
+
 }  // namespace
 
 std::span<const std::string_view> recompute_names() { return kRecomputes; }
@@ -89,14 +97,17 @@ std::vector<RankContents> chunk_contents(const Setup& setup, i64 pp_rank) {
 
 RankContents contents(const Setup& setup, i64 pp_rank) {
   RankContents on_rank;
-  for (const RankContents& chunk : chunk_contents(setup, pp_rank)) {
-    on_rank.layers += chunk.layers;
-    on_rank.mtp += chunk.mtp;
-    on_rank.embedding = on_rank.embedding || chunk.embedding;
-    on_rank.loss = on_rank.loss || chunk.loss;
-    for (const LayerRun& run : chunk.runs) add_run(on_rank.runs, run.layer, run.count);
-  }
+  for (const RankContents& chunk : chunk_contents(setup, pp_rank)) add_chunk(on_rank, chunk);
   return on_rank;
+}
+
+std::vector<RankContents> rank_contents(const Setup& setup) {
+  const std::vector<RankContents> by_stage = stage_contents(setup);
+  std::vector<RankContents> all(std::size_t(setup.plan.pp));
+  for (i64 r = 0; r < setup.plan.pp; ++r)
+    for (const i64 s : stages_of(setup.plan, r))
+      add_chunk(all[std::size_t(r)], by_stage[std::size_t(s)]);
+  return all;
 }
 
 i64 run_again(const Plan& plan, i64 before, i64 count) {

@@ -113,6 +113,9 @@ struct RankContents {
 };
 RankContents contents(const Setup& setup, i64 pp_rank);
 
+/// Of all pp ranks in one go: contents() looks through all stages for each.
+std::vector<RankContents> rank_contents(const Setup& setup);
+
 /// The same by chunk of a pp rank, and by stage for all of them.
 std::vector<RankContents> chunk_contents(const Setup& setup, i64 pp_rank);
 std::vector<RankContents> stage_contents(const Setup& setup);

@@ -189,6 +189,8 @@ TEST(PipelineShape, IsThatOfThePlanAndItsMicrobatches) {
 RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
   const Setup setup = sample::random_setup(sample::random_model());
   const std::vector<RankContents> by_stage = stage_contents(setup);
+  const std::vector<RankContents> by_rank = rank_contents(setup);
+  RC_ASSERT(i64(by_rank.size()) == setup.plan.pp);
   for (i64 r = 0; r < setup.plan.pp; ++r) {
     const std::vector<i64> stages = stages_of(setup.plan, r);
     const std::vector<RankContents> chunks = chunk_contents(setup, r);
@@ -200,6 +202,11 @@ RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
       mtp += chunks[i].mtp;
     }
     RC_ASSERT(layers == contents(setup, r).layers && mtp == contents(setup, r).mtp);
+    const RankContents& one = by_rank[std::size_t(r)];
+    RC_ASSERT(one.runs == contents(setup, r).runs);
+    RC_ASSERT(one.layers == layers && one.mtp == mtp);
+    RC_ASSERT(one.embedding == contents(setup, r).embedding);
+    RC_ASSERT(one.loss == contents(setup, r).loss);
   }
 }
 

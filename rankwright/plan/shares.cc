@@ -144,8 +144,12 @@ i64 partial_gradients(const Plan& plan, const Share& share) {
 }
 
 Share rank_share(const Setup& setup, i64 pp_rank) {
+  return rank_share(setup, contents(setup, pp_rank));
+}
+
+Share rank_share(const Setup& setup, const RankContents& on_rank) {
   Share sum;
-  for (const Unit& unit : units(setup, contents(setup, pp_rank))) sum += unit.count * unit.share;
+  for (const Unit& unit : units(setup, on_rank)) sum += unit.count * unit.share;
   return sum;
 }
 
@@ -169,11 +173,11 @@ std::vector<Holding> stage_holdings(const Setup& setup) {
   return all;
 }
 
-i64 largest_unit(const Setup& setup, i64 pp_rank) {
+i64 largest_unit(const Setup& setup, const RankContents& on_rank) {
   const bool dense = setup.plan.shards() > 1;
   const bool expert = setup.plan.expert_dp() > 1;
   i64 largest = 0;
-  for (const Unit& unit : units(setup, contents(setup, pp_rank)))
+  for (const Unit& unit : units(setup, on_rank))
     largest = std::max(largest, (dense ? unit.share.dense : 0) + (expert ? unit.share.expert : 0));
   return largest;
 }

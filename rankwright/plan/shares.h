@@ -58,8 +58,9 @@ std::vector<Unit> units(const Setup& setup, const RankContents& contents);
 /// Those of them whose gradients the tp ranks add up, because each has seen but a part.
 i64 partial_gradients(const Plan& plan, const Share& share);
 
-/// All that a rank of `pp_rank` holds: its stages' units.
+/// All that a rank of `pp_rank` holds, or one with these contents: its stages' units.
 Share rank_share(const Setup& setup, i64 pp_rank);
+Share rank_share(const Setup& setup, const RankContents& on_rank);
 
 /// What one chunk of a rank holds. What two chunks of a rank read is held once: the embedding by
 /// the earliest stage that reads it, where backward ends and its gradient is complete.
@@ -73,8 +74,8 @@ struct Holding {
 std::vector<Holding> chunk_holdings(const Setup& setup, i64 pp_rank);
 std::vector<Holding> stage_holdings(const Setup& setup);
 
-/// What ZeRO-3 gathers of the largest unit of a rank of `pp_rank`: parameters that one rank holds
-/// alone are there already.
-i64 largest_unit(const Setup& setup, i64 pp_rank);
+/// What ZeRO-3 gathers of the largest unit of a rank: parameters that one rank holds alone are
+/// there already.
+i64 largest_unit(const Setup& setup, const RankContents& on_rank);
 
 }  // namespace rankwright

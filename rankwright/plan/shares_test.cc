@@ -219,8 +219,9 @@ RC_GTEST_PROP(RankShare, NeverGrowsWithTp, ()) {
 
 TEST(LargestUnit, IsTheVocabularyOfASmallModel) {
   // 32,000 x 1024 = 32,768,000 of the embedding; a layer has 15,206,400
-  EXPECT_EQ(largest_unit(dense_setup({.dp = 2, .pp = 4, .zero = 3}), 0), 32'768'000);
-  EXPECT_EQ(largest_unit(dense_setup({.dp = 2, .pp = 4, .zero = 3}), 1), 15'206'400);
+  const rankwright::Setup dense = dense_setup({.dp = 2, .pp = 4, .zero = 3});
+  EXPECT_EQ(largest_unit(dense, contents(dense, 0)), 32'768'000);
+  EXPECT_EQ(largest_unit(dense, contents(dense, 1)), 15'206'400);
 }
 
 TEST(LargestUnit, LeavesOutWhatIsNotSharded) {
@@ -228,7 +229,7 @@ TEST(LargestUnit, LeavesOutWhatIsNotSharded) {
   // attention 2,621,440, shared expert 3 x 1024 x 1024, router 8192 and norms 2048, is gathered.
   const rankwright::Setup setup =
       setup_of(model_of({{8, sparse_layer()}}), {.dp = 8, .pp = 4, .ep = 8, .zero = 3});
-  EXPECT_EQ(largest_unit(setup, 1), 2'621'440 + 3'145'728 + 8192 + 2048);
+  EXPECT_EQ(largest_unit(setup, contents(setup, 1)), 2'621'440 + 3'145'728 + 8192 + 2048);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ class Collector {
       : setup_(setup),
         plan_(setup.plan),
         pp_rank_(pp_rank),
-        share_(rank_share(setup, pp_rank)),
         on_rank_(contents(setup, pp_rank)),
+        share_(rank_share(setup, on_rank_)),
         sizes_(messages(setup)) {
     // An MTP module has a layer like the last one in it.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, setup.model.runs.back().layer});
@@ -95,8 +95,8 @@ class Collector {
   const Setup& setup_;
   const Plan& plan_;
   i64 pp_rank_;
-  Share share_;
   RankContents on_rank_;
+  Share share_;
   Messages sizes_;
   std::vector<i64> again_{};  // by run: how many of its layers run forward a second time
   std::vector<Traffic> rows_{};
@@ -234,10 +234,10 @@ bool Collector::holds_vocabulary(const RankContents& on_rank) const {
 
 /// Pp ranks with that weight; of a mirrored pair one, because mirror() joins the two.
 i64 Collector::holders() const {
-  i64 ranks = 0;
+  const std::vector<RankContents> all = rank_contents(setup_);
   const i64 unlike = plan_.mirrored() ? plan_.pp / 2 : plan_.pp;
-  for (i64 r = 0; r < unlike; ++r) ranks += holds_vocabulary(contents(setup_, r)) ? 1 : 0;
-  return ranks;
+  return std::count_if(all.begin(), all.begin() + unlike,
+                       [&](const RankContents& on_rank) { return holds_vocabulary(on_rank); });
 }
 
 /// What is reduced or gathered in one call. Every chunk has its own: units where ZeRO-3 wraps

@@ -82,8 +82,16 @@ namespace {
 class Tracer {
  public:
   Tracer(const Program& program, const Durations& times, const Timeline& timeline)
-      : program_(program), times_(times), meetings_(meetings(program)) {
-    for (i64 r = 0; r < program.pp(); ++r) all_.push_back(events(program, times, timeline, r));
+      : program_(program),
+        times_(times),
+        meetings_(meetings(program)),
+        calls_(meetings_.members.size()) {
+    for (i64 r = 0; r < program.pp(); ++r) {
+      all_.push_back(events(program, times, timeline, r));
+      for (std::size_t i = 0; i < of(r).size(); ++i)
+        if (const i64 meeting = meeting_of({r, i}); meeting != Meetings::kNone)
+          calls_[std::size_t(meeting)].push_back({r, i});
+    }
     positions_.emplace(program, all_);
   }
 
@@ -190,20 +198,21 @@ class Tracer {
   /// A meeting begins when the last member has done what stands before it.
   template <class Consider>
   void met(At at, const Consider& consider) const {
-    const i64 meeting = meetings_.of_step[std::size_t(at.rank)][event(at).action.microbatch];
+    const i64 meeting = meeting_of(at);
     if (meeting == Meetings::kNone) return;
-    for (const i64 other : meetings_.members[std::size_t(meeting)])
-      for (std::size_t i = 0; i < of(other).size(); ++i) {
-        const Action& a = of(other)[i].action;
-        if (a.kind == ActionKind::step &&
-            meetings_.of_step[std::size_t(other)][a.microbatch] == meeting)
-          past({other, i}, consider);
-      }
+    for (const At call : calls_[std::size_t(meeting)]) past(call, consider);
+  }
+
+  i64 meeting_of(At at) const {
+    const Action& a = event(at).action;
+    return a.kind == ActionKind::step ? meetings_.of_step[std::size_t(at.rank)][a.microbatch]
+                                      : Meetings::kNone;
   }
 
   const Program& program_;
   const Durations& times_;
   Meetings meetings_;
+  std::vector<std::vector<At>> calls_;  // by meeting: its members' steps
   std::vector<std::vector<Event>> all_{};
   std::optional<Positions> positions_{};
 };

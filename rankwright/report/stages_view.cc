@@ -38,12 +38,13 @@ Table rank_table(const Setup& setup, const StagesView& view) {
                {"of the mean", Table::Align::right}}};
   const Flops mean =
       std::accumulate(view.work.begin(), view.work.end(), Flops{}) / double(view.work.size());
+  const std::vector<RankContents> contents = rank_contents(setup);
   std::vector<std::string> last;
   i64 first = 0;
   for (i64 r = 0; r <= setup.plan.pp; ++r) {
     std::vector<std::string> row;
     if (r < setup.plan.pp) {
-      const RankContents on_rank = contents(setup, r);
+      const RankContents& on_rank = contents[std::size_t(r)];
       std::string chunks;
       for (const i64 s : stages_of(setup.plan, r))
         chunks += (chunks.empty() ? "" : " ") + std::to_string(view.now[std::size_t(s)].layers);
@@ -158,11 +159,12 @@ std::string stages_text(const Setup& setup, const StagesView& view, const Paint&
 }
 
 std::string stages_json(const Setup& setup, const StagesView& view) {
+  const std::vector<RankContents> contents = rank_contents(setup);
   ordered_json ranks = ordered_json::array();
   for (i64 r = 0; r < setup.plan.pp; ++r)
     ranks.push_back({{"pp_rank", r},
                      {"stages", stages_of(setup.plan, r)},
-                     {"layers", contents(setup, r).layers},
+                     {"layers", contents[std::size_t(r)].layers},
                      {"forward_flops_per_token", view.work[std::size_t(r)].value}});
   ordered_json best = nullptr;
   if (view.best.fault == Split::Fault::none) {

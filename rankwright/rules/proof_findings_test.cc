@@ -170,7 +170,7 @@ TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
   EXPECT_GE(proved->actions, 8 * 16 * 2 + 7 * 16 * 2 * 2);
 }
 
-TEST(ProvePlan, LeavesOutWhatWouldTakeMinutes) {
+TEST(ProvePlan, LeavesOutWhatWouldTakeGigabytes) {
   const rankwright::Setup setup = setup_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 134217728, sequence: 1024}\n");

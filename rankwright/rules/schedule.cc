@@ -146,7 +146,7 @@ std::optional<Finding> group_without_chunks(const Subject& subject) {
 std::optional<Finding> too_many_recomputed(const Subject& subject) {
   const Setup& s = subject.setup;
   i64 most = 0;
-  for (i64 r = 0; r < s.plan.pp; ++r) most = std::max(most, contents(s, r).layers);
+  for (const RankContents& on_rank : rank_contents(s)) most = std::max(most, on_rank.layers);
   if (s.plan.recompute_layers <= most) return std::nullopt;
   return Finding{
       .detail = fmt::format("{} layers are to be recomputed, but a pp rank has at most {}",
