@@ -111,6 +111,10 @@ class Placer {
 
   void emit(std::size_t r) {
     const std::size_t first = next_[r];
+    // Hundreds of lines are read and written in turn, more than the processor foresees.
+    constexpr std::size_t kAhead = 24;
+    __builtin_prefetch(cells_[r].data() + first + kAhead);
+    __builtin_prefetch(roles_[r].data() + roles_[r].size() + kAhead, 1);
     do roles_[r].push_back(cells_[r][next_[r]]);
     while (cells_[r][next_[r]++].joined != 0);
     for (std::size_t i = first; i < next_[r]; ++i) hand_on(r, cells_[r][i]);
