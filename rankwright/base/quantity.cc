@@ -156,4 +156,18 @@ Result<i64> parse_count(std::string_view text, i64 least) {
   return n;
 }
 
+Result<double> parse_real(std::string_view text) {
+  const std::string whole = excerpt(trim(text));
+  const std::string digits = plain(trim(text)).value_or("");
+  const char* const last = digits.data() + digits.size();
+  double n = 0;
+  const auto [end, error] = std::from_chars(digits.data(), last, n);
+  if (digits.empty() || end != last || error != std::errc{} || !std::isfinite(n))
+    return fail({.code = "RW0903",
+                 .message = "not a number",
+                 .detail = fmt::format("'{}' is not a number", whole),
+                 .hint = "such as 0.25"});
+  return n;
+}
+
 }  // namespace rankwright

@@ -1,5 +1,6 @@
-// What is known by name: devices, systems and models. The data are CSV files beside this one, each
-// row with its source, embedded at build; to add a thing, add a row. One test guards all rows.
+// What is known by name: devices, systems, models, and the constants of the cost model. The data
+// are CSV files beside this one, each row with its source, embedded at build; to add a thing, add a
+// row. One test guards all rows.
 #pragma once
 
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "rankwright/base/result.h"
+#include "rankwright/cluster/calibration.h"
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/model/architecture.h"
 #include "rankwright/model/model.h"
@@ -33,6 +35,28 @@ struct KnownModel {
   std::string source;
   std::string verified;  // yes, total, no or own: what they mean is in models.csv
 };
+
+/// How the value of a constant was found.
+enum class Found : unsigned char { fitted, measured, counted, assumed };
+std::string_view name(Found);
+
+struct ConstantRow {
+  Constant constant{};
+  std::string name;
+  double value = 0;
+  std::string unit;  // empty: a plain number
+  double low = 0, high = 0;
+  double prior = 0, spread = 0;  // of a fitted one: where a fit begins, and how sure that is
+  Found found = Found::assumed;
+  std::string meaning;
+  std::string origin;
+};
+
+/// By Constant.
+std::span<const ConstantRow> constants();
+
+/// The shipped values.
+const Calibration& calibration();
 
 std::span<const Device> devices();
 std::span<const System> systems();

@@ -17,6 +17,10 @@ std::vector<Device> read_devices() {
                        .bf16 = cells.flops("bf16"),
                        .fp8 = cells.flops("fp8"),
                        .fp4 = cells.flops("fp4"),
+                       .generation = cells.text("generation"),
+                       .multiprocessors = cells.count("multiprocessors"),
+                       .watts = double(cells.count("watts")),
+                       .best_matmul = cells.flops("best_matmul"),
                        .source = cells.text("source"),
                        .verified = cells.text("verified")});
   }

@@ -15,6 +15,7 @@ namespace rankwright {
 extern const std::string_view kDevicesCsv;
 extern const std::string_view kSystemsCsv;
 extern const std::string_view kModelsCsv;
+extern const std::string_view kCalibrationCsv;
 
 inline Csv shipped_table(std::string_view text, std::string_view file) {
   Result<Csv> table = parse_csv(text, file);
@@ -28,6 +29,7 @@ class Cells {
   Cells(const Csv& table, const Csv::Row& row) : table_(table), row_(row) {}
 
   std::string text(std::string_view column) const { return std::string(table_.cell(row_, column)); }
+  double number(std::string_view column) const { return read<double>(column, parse_decimal); }
   i64 count(std::string_view column) const { return read<i64>(column, parse_number); }
   Bytes bytes(std::string_view column) const { return read<Bytes>(column, parse_bytes); }
   BytesPerSecond bandwidth(std::string_view column) const {
@@ -39,6 +41,7 @@ class Cells {
   }
 
  private:
+  static Result<double> parse_decimal(std::string_view text) { return parse_real(text); }
   static Result<i64> parse_number(std::string_view text) { return parse_count(text); }
 
   template <class T>

@@ -31,6 +31,10 @@ struct Device {
   FlopsPerSecond bf16{};
   FlopsPerSecond fp8{};
   FlopsPerSecond fp4{};
+  std::string generation{};      // "hopper"; empty where nothing is known of its kind
+  i64 multiprocessors = 0;       // 0 where not known
+  double watts = 0;              // of the board; 0 where not known
+  FlopsPerSecond best_matmul{};  // bf16, the best shape that anybody measured; 0: none did
   std::string source{};
   std::string verified{};  // of a device in the catalog: yes, partly, no (devices.csv)
 

@@ -23,6 +23,7 @@ class Resolver {
     layout();
     placement();
     job();
+    software();
     return std::move(setup_);
   }
 
@@ -56,6 +57,7 @@ class Resolver {
   void layout();
   void placement();
   void job();
+  void software();
   void derive_dp();
 
   const Draft& draft_;
@@ -160,7 +162,18 @@ void Resolver::layout() {
                                            std::string(name(usual)), "");
   plan.overlap = {.grad_reduce = draft_.overlap_grad.value_or(true),
                   .param_gather = draft_.overlap_param.value_or(plan.zero >= 1),
-                  .tp = draft_.overlap_tp.value_or(false)};
+                  .tp = draft_.overlap_tp.value_or(false),
+                  .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1)};
+}
+
+void Resolver::software() {
+  Software& software = setup_.software;
+  software = or_assume(draft_.framework, "software.framework", frameworks().front(),
+                       std::string(frameworks().front().name), "");
+  software.attention = draft_.attention.value_or(software.attention);
+  software.launch = draft_.launch.value_or(software.launch);
+  software.loss = draft_.loss.value_or(software.loss);
+  software.tuned = draft_.tuned.value_or(software.tuned);
 }
 
 void Resolver::placement() {
@@ -196,6 +209,7 @@ void Resolver::job() {
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
   job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
                              "16 bytes a parameter in all; Megatron-LM keeps fp32");
+  job.matmul = draft_.matmul.value_or(Matmul::same);
   job.optimizer = or_assume(draft_.optimizer, "job.optimizer", Optimizer::adam, "adam", "");
 }
 

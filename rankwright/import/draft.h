@@ -31,7 +31,7 @@ struct Draft {
   std::optional<std::vector<i64>> stage_layers;  // from a list of counts
   std::optional<Recompute> recompute;
   std::optional<i64> recompute_layers;
-  std::optional<bool> overlap_grad, overlap_param, overlap_tp;
+  std::optional<bool> overlap_grad, overlap_param, overlap_tp, overlap_pp;
   std::optional<Placement::Kind> placement;
   std::optional<std::vector<i64>> rank_devices;  // device of each rank
   std::optional<std::vector<i64>> host_order;    // hosts in the order of the ranks
@@ -39,7 +39,13 @@ struct Draft {
   std::optional<Cluster> cluster;
   std::optional<i64> global_batch, sequence;
   std::optional<Dtype> param_dtype, grad_dtype;
+  std::optional<Matmul> matmul;
   std::optional<Optimizer> optimizer;
+  std::optional<Software> framework;
+  std::optional<AttentionKernel> attention;
+  std::optional<Launch> launch;
+  std::optional<Loss> loss;
+  std::optional<bool> tuned;
 };
 
 /// The model whose layers stand in where a file names none.

@@ -49,7 +49,7 @@ TEST(Resolve, FillsTheCoursesPlanAndSaysWith) {
                   "parallelism.schedule = 1f1b", "job.sequence = 4096",
                   "job.global_batch = 64 (8 microbatches a stage)", "job.param_dtype = bf16",
                   "job.grad_dtype = bf16 (16 bytes a parameter in all; Megatron-LM keeps fp32)",
-                  "job.optimizer = adam"));
+                  "job.optimizer = adam", "software.framework = megatron-core"));
 }
 
 TEST(Resolve, AnEmptyDraftIsOneGpu) {

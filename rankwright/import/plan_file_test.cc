@@ -115,7 +115,7 @@ TEST(PlanFile, UnknownKeysWarnWithTheNearest) {
             "ep_size, etp_size, order, zero_stage, shard_size, sequence_parallel, cp_comm, "
             "micro_batch, virtual_stages, microbatch_group, schedule, stages, recompute, overlap\n"
             "RW0902 3:1 'other' means nothing here; known here: world_size, node_shape, "
-            "reading_note, name, placement, model, cluster, parallelism, job\n");
+            "reading_note, name, placement, model, cluster, parallelism, job, software\n");
   EXPECT_FALSE(has_errors(file.findings));
 }
 

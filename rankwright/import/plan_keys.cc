@@ -189,7 +189,20 @@ void optimizer(Reading& r, const YamlNode& node) {
     r.draft.optimizer = optimizers()[*index].optimizer;
 }
 
-constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "job"};
+void framework(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(frameworks())))
+    r.draft.framework = frameworks()[*index];
+}
+
+/// A reader for one of a list of names that goes to `member`.
+template <class Enum, std::optional<Enum> Draft::*member,
+          std::span<const std::string_view> (*names_of)()>
+void named(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names_of()))
+    r.draft.*member = Enum(*index);
+}
+
+constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "job", "software"};
 
 // One row a key, in the order of the reference page.
 constexpr KeyRow kKeys[] = {
@@ -295,6 +308,10 @@ constexpr KeyRow kKeys[] = {
       "Tensor-parallel collectives are cut into pieces and run beside the matmuls.",
       "Hides part of them; needs sequence parallelism."},
      flag<&Draft::overlap_tp>},
+    {{"parallelism.overlap.pp", "true or false", "true with virtual_stages above 1",
+      "Pipeline sends and receives run beside the computation of other microbatches.",
+      "Hides most of them; interleaved schedules send more often and need it most."},
+     flag<&Draft::overlap_pp>},
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
       "Which device each rank sits on: hosts filled one after another, dealt round, or as listed.",
       "cyclic tears neighbouring ranks apart: tp leaves the node."},
@@ -321,9 +338,34 @@ constexpr KeyRow kKeys[] = {
       "Format of gradients and their reduction.",
       "fp32 adds 2 bytes a parameter and doubles data-parallel traffic."},
      dtype<&Draft::grad_dtype>},
+    {{"job.matmul", "same, fp8, mxfp8 or fp4", "same: as param_dtype",
+      "What the matmuls of the layers compute in; attention's core and the head stay in 16 bits.",
+      "fp8 doubles the peak; casts and small matmuls eat part of it."},
+     named<Matmul, &Draft::matmul, matmul_names>},
     {{"job.optimizer", "adam, sgd or lion", "adam", "Which states are kept for each parameter.",
       "Adam keeps 8 bytes and an fp32 copy of 4."},
      optimizer},
+    {{"software.framework",
+      "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, torchtitan, "
+      "llm-foundry, fsdp, maxtext or own",
+      "megatron-core", "What runs the plan: sets the other keys of `software`.",
+      "Decides kernels, launches, and what is held in memory besides the states."},
+     framework},
+    {{"software.attention", "unfused, flash1, flash2 or fused", "the framework's",
+      "Attention's kernel; fused is cuDNN's or FlashAttention-3.",
+      "unfused keeps the scores: 5 bytes a score and its square in the sequence."},
+     named<AttentionKernel, &Draft::attention, attention_kernel_names>},
+    {{"software.launch", "eager, graphs, compiled or blocking", "the framework's",
+      "How kernels reach the GPU.", "Small layers wait for the host unless it is graphs."},
+     named<Launch, &Draft::launch, launch_names>},
+    {{"software.loss", "fused, unfused, sharded or eager", "the framework's",
+      "How the loss is computed: 4, 6, 10 or 14 bytes a logit at its peak.",
+      "A vocabulary of 128k and 8,192 tokens: 4.2 to 14.7 GB on one rank."},
+     named<Loss, &Draft::loss, loss_names>},
+    {{"software.tuned", "true or false", "the framework's",
+      "The recipe was tuned for this model and machine by its vendor.",
+      "Those run about a tenth faster than others on the same layout."},
+     flag<&Draft::tuned>},
 };
 
 }  // namespace

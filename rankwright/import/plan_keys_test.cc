@@ -59,6 +59,7 @@ const Example kExamples[] = {
     {"parallelism.overlap.grad_reduce", "no", is<&Draft::overlap_grad, false>},
     {"parallelism.overlap.param_gather", "no", is<&Draft::overlap_param, false>},
     {"parallelism.overlap.tp", "yes", is<&Draft::overlap_tp, true>},
+    {"parallelism.overlap.pp", "yes", is<&Draft::overlap_pp, true>},
     {"placement", "cyclic", is<&Draft::placement, Placement::Kind::cyclic>},
     {"placement", "{ranks: [1, 0]}",
      [](const Draft& d) {
@@ -79,7 +80,14 @@ const Example kExamples[] = {
     {"job.sequence", "8", is<&Draft::sequence, 8>},
     {"job.param_dtype", "fp8", is<&Draft::param_dtype, Dtype::fp8>},
     {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, Dtype::fp32>},
+    {"job.matmul", "fp8", is<&Draft::matmul, Matmul::fp8>},
     {"job.optimizer", "lion", is<&Draft::optimizer, Optimizer::lion>},
+    {"software.framework", "torchtitan",
+     [](const Draft& d) { return d.framework && d.framework->name == "torchtitan"; }},
+    {"software.attention", "flash2", is<&Draft::attention, AttentionKernel::flash2>},
+    {"software.launch", "graphs", is<&Draft::launch, Launch::graphs>},
+    {"software.loss", "eager", is<&Draft::loss, Loss::eager>},
+    {"software.tuned", "yes", is<&Draft::tuned, true>},
 };
 
 /// "a.b.c" with 8 is "a: {b: {c: 8}}".

@@ -18,6 +18,8 @@ constexpr OptimizerRow kOptimizers[] = {
     {Optimizer::lion, "lion", 4},
 };
 
+constexpr std::string_view kMatmuls[] = {"same", "fp8", "mxfp8", "fp4"};
+
 constexpr i64 kMasterBytes = 4;
 
 const DtypeRow& row(Dtype dtype) { return kDtypes[std::size_t(dtype)]; }
@@ -27,6 +29,9 @@ const DtypeRow& row(Dtype dtype) { return kDtypes[std::size_t(dtype)]; }
 std::span<const DtypeRow> dtypes() { return kDtypes; }
 i64 size(Dtype dtype) { return row(dtype).bytes; }
 std::string_view name(Dtype dtype) { return row(dtype).name; }
+
+std::span<const std::string_view> matmul_names() { return kMatmuls; }
+std::string_view name(Matmul matmul) { return kMatmuls[std::size_t(matmul)]; }
 
 std::span<const OptimizerRow> optimizers() { return kOptimizers; }
 std::string_view name(Optimizer optimizer) { return kOptimizers[std::size_t(optimizer)].name; }

@@ -20,6 +20,12 @@ std::span<const DtypeRow> dtypes();
 i64 size(Dtype);
 std::string_view name(Dtype);
 
+/// What matmuls of the layers compute in. same: in the parameters' format. mxfp8 scales blocks of
+/// 32, fp4 blocks of 16. Attention's core and the output head stay in 16 bits.
+enum class Matmul : unsigned char { same, fp8, mxfp8, fp4 };
+std::span<const std::string_view> matmul_names();
+std::string_view name(Matmul);
+
 enum class Optimizer : unsigned char { adam, sgd, lion };
 
 /// One row an optimizer: bytes of state that it keeps for a parameter, in fp32.
@@ -39,6 +45,7 @@ struct Job {
   i64 sequence = 1;      // tokens a sequence
   Dtype param_dtype = Dtype::bf16;
   Dtype grad_dtype = Dtype::bf16;
+  Matmul matmul = Matmul::same;
   Optimizer optimizer = Optimizer::adam;
 
   /// Bytes of optimizer state a parameter: moments, and an fp32 master copy unless the parameters

@@ -16,6 +16,7 @@
 #include "rankwright/model/model.h"
 #include "rankwright/plan/job.h"
 #include "rankwright/plan/schedule.h"
+#include "rankwright/plan/software.h"
 #include "rankwright/plan/stages.h"
 
 namespace rankwright {
@@ -33,6 +34,7 @@ struct Overlap {
   bool grad_reduce = true;
   bool param_gather = true;
   bool tp = false;
+  bool pp = false;  // sends and receives
 
   friend bool operator==(const Overlap&, const Overlap&) = default;
 };
@@ -83,6 +85,7 @@ struct Setup {
   Cluster cluster;
   Job job;
   Plan plan;
+  Software software{};
   i64 world = 1;                 // ranks asked for; the degrees must multiply to it
   bool reference_model = false;  // no model was given: this one stands in, for prices per layer
   std::vector<Assumption> assumed{};

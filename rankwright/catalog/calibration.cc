@@ -1,0 +1,56 @@
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/catalog/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kFound[] = {"fitted", "measured", "counted", "assumed"};
+
+Found read_found(const std::string& text) {
+  for (std::size_t k = 0; k < std::size(kFound); ++k)
+    if (text == kFound[k]) return Found(k);
+  broken_promise("how a constant was found", __FILE__, __LINE__);
+}
+
+std::vector<ConstantRow> read_constants() {
+  const Csv table = shipped_table(kCalibrationCsv, "calibration.csv");
+  RW_CHECK(table.rows.size() == kConstants);
+  std::vector<ConstantRow> all;
+  for (const Csv::Row& row : table.rows) {
+    const Cells cells(table, row);
+    all.push_back({.constant = Constant(all.size()),
+                   .name = cells.text("constant"),
+                   .value = cells.number("value"),
+                   .unit = cells.text("unit"),
+                   .low = cells.number("low"),
+                   .high = cells.number("high"),
+                   .prior = cells.number("prior"),
+                   .spread = cells.number("spread"),
+                   .found = read_found(cells.text("how")),
+                   .meaning = cells.text("meaning"),
+                   .origin = cells.text("origin")});
+  }
+  return all;
+}
+
+Calibration shipped() {
+  Calibration values;
+  for (const ConstantRow& row : constants()) values[row.constant] = row.value;
+  return values;
+}
+
+}  // namespace
+
+std::string_view name(Found found) { return kFound[std::size_t(found)]; }
+
+std::span<const ConstantRow> constants() {
+  static const std::vector<ConstantRow> all = read_constants();
+  return all;
+}
+
+const Calibration& calibration() {
+  static const Calibration values = shipped();
+  return values;
+}
+
+}  // namespace rankwright

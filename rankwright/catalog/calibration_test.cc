@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+TEST(Constants, StandInTheOrderOfTheirEnum) {
+  ASSERT_EQ(constants().size(), kConstants);
+  EXPECT_EQ(constants()[std::size_t(Constant::matmul_ampere)].name, "matmul_ampere");
+  EXPECT_EQ(constants()[std::size_t(Constant::unfused_bytes)].name, "unfused_bytes");
+  EXPECT_EQ(constants()[std::size_t(Constant::launch_floor)].name, "launch_floor");
+  EXPECT_EQ(constants()[std::size_t(Constant::dp_window)].name, "dp_window");
+  EXPECT_EQ(constants()[std::size_t(Constant::reserve)].name, "reserve");
+}
+
+TEST(Constants, LieInTheirBandAndSayWhereTheyComeFrom) {
+  std::set<std::string> names;
+  for (const ConstantRow& row : constants()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_LE(row.low, row.value) << row.name;
+    EXPECT_GE(row.high, row.value) << row.name;
+    EXPECT_FALSE(row.meaning.empty()) << row.name;
+    EXPECT_FALSE(row.origin.empty()) << row.name;
+    EXPECT_EQ(calibration()[row.constant], row.value);
+    const bool fitted = row.found == Found::fitted;
+    EXPECT_EQ(fitted, row.spread > 0) << row.name << ": a fit begins somewhere";
+    EXPECT_TRUE(!fitted || (row.low <= row.prior && row.prior <= row.high)) << row.name;
+  }
+}
+
+TEST(Constants, FewAreFitted) {
+  EXPECT_LE(std::count_if(constants().begin(), constants().end(),
+                          [](const ConstantRow& row) { return row.found == Found::fitted; }),
+            25);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,82 @@
+// A Calibration is the constants of the cost model: shares of data-sheet figures that software
+// reaches, latencies, byte counts of kernels. It says nothing about a plan. The shipped one, with
+// the origin of every constant, is catalog/calibration.csv; a fit gives another.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace rankwright {
+
+/// One row of calibration.csv each, by this name and in this order.
+enum class Constant : unsigned char {
+  // Matmuls and attention: shares of the dense peak.
+  matmul_ampere,
+  matmul_hopper,
+  matmul_hopper_fp8,
+  matmul_blackwell,
+  matmul_blackwell_fp8,
+  matmul_fp4,
+  matmul_measured,
+  matmul_unknown,
+  power,
+  matmul_bytes,
+  wave,
+  backward,
+  flash_ampere,
+  flash2_hopper,
+  flash3_hopper,
+  flash_blackwell,
+  flash_unknown,
+  flash1,
+  narrow_head,
+  unfused_bytes,
+  unfused_matmul,
+  misaligned_head,
+  // Work that waits for memory.
+  memory_share,
+  elementwise,
+  cast_share,
+  loss_bytes,
+  permute,
+  step_bytes,
+  adam_bytes,
+  // Software.
+  launch_floor,
+  launch_sparse,
+  launch_graphs,
+  launch_compiled,
+  launch_blocking,
+  untuned,
+  imbalance_experts,
+  jitter,
+  // Links.
+  link_share,
+  nic_share,
+  nic_training,
+  collective_floor,
+  collective_ramp,
+  in_network,
+  tp_shown,
+  pp_shown,
+  ep_shown,
+  dp_window,
+  dp_shown,
+  zero3_contention,
+  // Memory.
+  workspace,
+  communicator,
+  reserve,
+};
+inline constexpr std::size_t kConstants = std::size_t(Constant::reserve) + 1;
+
+struct Calibration {
+  std::array<double, kConstants> values{};
+
+  double operator[](Constant c) const { return values[std::size_t(c)]; }
+  double& operator[](Constant c) { return values[std::size_t(c)]; }
+
+  friend bool operator==(const Calibration&, const Calibration&) = default;
+};
+
+}  // namespace rankwright

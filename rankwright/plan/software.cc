@@ -1,0 +1,107 @@
+#include "rankwright/plan/software.h"
+
+#include <array>
+
+namespace rankwright {
+namespace {
+
+constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash2", "fused"};
+constexpr std::array<std::string_view, 4> kLaunch{"eager", "graphs", "compiled", "blocking"};
+constexpr std::array<std::string_view, 4> kLoss{"fused", "unfused", "sharded", "eager"};
+constexpr std::array<i64, 4> kLogitBytes{4, 6, 10, 14};
+
+// An idle PyTorch process takes 1573 MiB of an A100 where all kernels are loaded at once (CUDA
+// before 11.7; bigscience's chronicles print it), about 0.5 GB with lazy loading.
+constexpr Bytes kAllKernels{1573.0 * 1048576};
+
+constexpr Software kMegatronCore{};
+
+constexpr Software kNemo{.name = "nemo", .tuned = true};
+
+constexpr Software kMlperf{.name = "mlperf", .launch = Launch::graphs, .tuned = true};
+
+constexpr Software kMegatron2021{.name = "megatron-2021",
+                                 .attention = AttentionKernel::unfused,
+                                 .loss = Loss::unfused,
+                                 .fused_accumulation = false,
+                                 .dropout = true,
+                                 .empty_gradients = false};
+
+constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
+                                      .attention = AttentionKernel::unfused,
+                                      .loss = Loss::sharded,
+                                      .fused_accumulation = false,
+                                      .all_reduces = true,
+                                      .empty_gradients = false,
+                                      .keeps_outputs = true,
+                                      .fp32_gradients = true,
+                                      .buckets = {2 * 5e8 * 2},
+                                      .context = kAllKernels};
+
+constexpr Software kDeepspeed{.name = "deepspeed",
+                              .attention = AttentionKernel::unfused,
+                              .loss = Loss::eager,
+                              .fused_accumulation = false,
+                              .single_rail = true,
+                              .all_reduces = true,
+                              .empty_gradients = false,
+                              .buckets = {2 * 5e8 * 2}};
+
+constexpr Software kTorchtitan{.name = "torchtitan",
+                               .attention = AttentionKernel::flash2,
+                               .loss = Loss::fused,
+                               .fused_accumulation = false,
+                               .recomputes_ops = true,
+                               .gathers_fp8 = true,
+                               .fsdp = true,
+                               .empty_gradients = false,
+                               .dense_embedding = false};
+
+constexpr Software kLlmFoundry{.name = "llm-foundry",
+                               .attention = AttentionKernel::flash1,
+                               .loss = Loss::eager,
+                               .fused_accumulation = false,
+                               .recomputes_ops = true,
+                               .fsdp = true,
+                               .empty_gradients = false,
+                               .dense_embedding = false};
+
+constexpr Software kFsdp{.name = "fsdp",
+                         .attention = AttentionKernel::flash2,
+                         .loss = Loss::eager,
+                         .fused_accumulation = false,
+                         .recomputes_ops = true,
+                         .fsdp = true,
+                         .empty_gradients = false,
+                         .dense_embedding = false};
+
+constexpr Software kMaxtext{.name = "maxtext",
+                            .launch = Launch::compiled,
+                            .tuned = true,
+                            .fused_accumulation = false,
+                            .recomputes_ops = true,
+                            .fsdp = true,
+                            .empty_gradients = false,
+                            .dense_embedding = false};
+
+constexpr Software kOwn{.name = "own", .attention = AttentionKernel::flash2};
+
+constexpr std::array kFrameworks{
+    kMegatronCore, kNemo, kMlperf,  kMegatron2021, kMegatronDeepspeed, kDeepspeed, kTorchtitan,
+    kLlmFoundry,   kFsdp, kMaxtext, kOwn};
+
+}  // namespace
+
+std::span<const std::string_view> attention_kernel_names() { return kAttention; }
+std::string_view name(AttentionKernel kernel) { return kAttention[std::size_t(kernel)]; }
+
+std::span<const std::string_view> launch_names() { return kLaunch; }
+std::string_view name(Launch launch) { return kLaunch[std::size_t(launch)]; }
+
+std::span<const std::string_view> loss_names() { return kLoss; }
+std::string_view name(Loss loss) { return kLoss[std::size_t(loss)]; }
+i64 bytes_per_logit(Loss loss) { return kLogitBytes[std::size_t(loss)]; }
+
+std::span<const Software> frameworks() { return kFrameworks; }
+
+}  // namespace rankwright
