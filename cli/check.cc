@@ -8,8 +8,10 @@
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/import/file.h"
 #include "rankwright/report/findings.h"
+#include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
 #include "rankwright/rules/proof_findings.h"
 #include "rankwright/rules/rule.h"
@@ -17,13 +19,15 @@
 namespace rankwright::cli {
 namespace {
 
-/// "64 = 8 x 4 x 2": the first thing that one checks by hand; and what was proved of the pipeline.
+/// "64 = 8 x 4 x 2": the first thing that one checks by hand; what it comes to; and what was proved
+/// of the pipeline.
 std::string summary(const Setup& s, const std::optional<ProvedPlan>& proved) {
   const Plan& p = s.plan;
   std::string product = fmt::format("{} = tp {}", s.world, p.tp);
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
   product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
   std::string text = fmt::format("{}\n{}\n", product, chips(s));
+  if (misfits(s).empty()) text += figures(s, estimate(s, calibration())) + "\n";
   if (proved)
     text += fmt::format("{}: {} actions on {} run to their end, with or without buffered sends\n",
                         name(s.plan.schedule), count(proved->actions),

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/golden.h"
 #include "tests/said.h"
@@ -25,11 +26,11 @@ const std::string kTooMany = "world_size: 64\nparallelism: {tp_size: 8, pp_size:
 TEST(Check, OfASoundPlanFindsNothing) {
   const Said said = check_text(kSound);
   EXPECT_EQ(said.code, 0);
-  EXPECT_EQ(said.out,
-            "8 = tp 1 x pp 1 x dp 8\n"
-            "tp 1 · pp 1 · dp 8 on nvlink · ZeRO-1 · microbatch 1 · no recompute\n"
-            "\n"
-            "nothing found\n");
+  EXPECT_THAT(said.out,
+              StartsWith("8 = tp 1 x pp 1 x dp 8\n"
+                         "tp 1 · pp 1 · dp 8 on nvlink · ZeRO-1 · microbatch 1 · no recompute\n"
+                         "step "));
+  EXPECT_THAT(said.out, HasSubstr(" of 79.1 GiB on pp rank 0\n\nnothing found\n"));
   EXPECT_EQ(said.err, "");
   EXPECT_EQ(check_text(kSound, {"--quiet"}).out, "nothing found\n");
 }
@@ -91,6 +92,22 @@ TEST(Check, TakesAnotherModelAndCluster) {
   EXPECT_THAT(large.out, HasSubstr("error[RW0201]"));
   EXPECT_THAT(check_text(kSound, {"--cluster", "dgx-h100 x 2"}).out,
               HasSubstr("8 of 16 devices have no rank"));
+}
+
+TEST(Check, NamesThreeChangesThatFitAndPutsTheFirstAsTheFix) {
+  const Said said = check_text(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
+      "job: {global_batch: 64, sequence: 4096}\nparallelism: {dp_size: 8, order: tp-dp-pp}\n");
+  EXPECT_EQ(said.code, 2);
+  std::vector<std::string> changes;
+  std::istringstream lines(said.out);
+  std::string help;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" GiB, step ") != std::string::npos) changes.push_back(line);
+    if (line.starts_with("  help: ")) help = line.substr(8);
+  }
+  ASSERT_EQ(changes.size(), 3u) << said.out;
+  EXPECT_THAT(changes.front(), StartsWith("  note: " + help + "   "));
 }
 
 TEST(Check, PointsAtTheFlagThatIsWrong) {

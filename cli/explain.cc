@@ -4,18 +4,21 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/faults.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/timeline.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/import/plan_keys.h"
 #include "rankwright/report/explain_json.h"
 #include "rankwright/report/explain_text.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/pages.h"
 #include "rankwright/report/rank_view.h"
+#include "rankwright/report/sensitivity_view.h"
 #include "rankwright/report/stages_view.h"
 #include "rankwright/rules/rule.h"
 
@@ -25,8 +28,11 @@ namespace {
 struct Flags {
   PlanFlags plan;
   TimelineFlags timeline{};
+  FaultFlags faults{};
   std::optional<i64> rank{};
   bool stages = false;
+  bool sensitivity = false;
+  std::string against{};  // another plan file
   bool markdown = false;
 };
 
@@ -49,11 +55,37 @@ std::string upper(std::string word) {
   return word;
 }
 
+/// The plan's constants against those of another plan, or alone.
+int show_sensitivity(const Setup& setup, const Flags& flags, const Options& options, const Io& io) {
+  const Paint paint = options.paint(io);
+  if (flags.against.empty()) {
+    const SensitivityView view = sensitivity_view(setup);
+    return options.write(options.json() ? sensitivity_json(setup, view)
+                                        : sensitivity_text(setup, view, paint, io.prose()),
+                         io);
+  }
+  PlanFlags other = flags.plan;
+  other.plan = flags.against;
+  const PlanInput input = read_input(other, io);
+  if (!input.setup || !misfits(*input.setup).empty()) {
+    io.err << findings_text(all_findings(input, Target::any), input.file.name, input.file.text, {});
+    return input.setup ? kRefused : kUnreadable;
+  }
+  const Comparison comparison = compare(setup, *input.setup, calibration());
+  const RivalPlan first{flags.plan.plan, setup}, second{flags.against, *input.setup};
+  return options.write(options.json()
+                           ? comparison_json(first, second, comparison)
+                           : comparison_text(first, second, comparison, paint, io.prose()),
+                       io);
+}
+
 /// Writes what was asked for. The setup has no misfits.
 int show_plan(const Setup& setup, const Flags& flags, const Options& options, const Io& io) {
   const Paint paint = options.paint(io);
   if (flags.timeline.wanted())
     return show_timeline(setup, flags.timeline, flags.markdown, options, io);
+  if (flags.faults.wanted()) return show_faults(setup, flags.faults, flags.markdown, options, io);
+  if (flags.sensitivity) return show_sensitivity(setup, flags, options, io);
   if (flags.stages) {
     const StagesView view = stages_view(setup);
     return options.write(
@@ -62,8 +94,8 @@ int show_plan(const Setup& setup, const Flags& flags, const Options& options, co
   }
   if (flags.rank) {
     const RankView view = rank_view(setup, *flags.rank);
-    return options.write(options.json() ? rank_json(setup, view) : rank_text(setup, view, paint),
-                         io);
+    return options.write(
+        options.json() ? rank_json(setup, view) : rank_text(setup, view, paint, io.prose()), io);
   }
   const Worksheet sheet = worksheet(setup);
   return options.write(options.json()   ? explain_json(setup, sheet)
@@ -73,9 +105,16 @@ int show_plan(const Setup& setup, const Flags& flags, const Options& options, co
 }
 
 int explain_plan(const Flags& flags, const Options& options, const Io& io) {
-  if (int(flags.rank.has_value()) + int(flags.stages) + int(flags.timeline.wanted()) > 1) {
-    io.err << "rankwright explain: --rank, --stages and --timeline are three views of a plan\n"
-              "  help: one of them at a time\n";
+  const int views = int(flags.rank.has_value()) + int(flags.stages) + int(flags.timeline.wanted()) +
+                    int(flags.faults.wanted()) + int(flags.sensitivity);
+  if (views > 1) {
+    io.err << "rankwright explain: --rank, --stages, --timeline, --sensitivity and --slow, "
+              "--slow-link, --fail are views of a plan\n  help: one of them at a time\n";
+    return kUsage;
+  }
+  if (!flags.against.empty() && !flags.sensitivity) {
+    io.err << "rankwright explain: --against belongs to --sensitivity\n"
+              "  help: --sensitivity --against OTHER_PLAN\n";
     return kUsage;
   }
   const PlanInput input = read_input(flags.plan, io);
@@ -126,7 +165,12 @@ int explain(Args args, const Io& io) {
   options.app().add_option("--rank", flags.rank, "everything about one rank");
   options.app().add_flag("--stages", flags.stages,
                          "layers by pp rank, how even they are, and the most even split");
+  options.app().add_flag("--sensitivity", flags.sensitivity,
+                         "which constants of the cost model the figures hang on");
+  options.app().add_option("--against", flags.against,
+                           "with --sensitivity: which would change which of two plans is faster");
   flags.timeline.add_to(options);
+  flags.faults.add_to(options);
   options.app().add_flag("--markdown", flags.markdown, "write Markdown");
   flags.plan.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
@@ -134,8 +178,10 @@ int explain(Args args, const Io& io) {
   const std::string& what = flags.plan.plan;
   std::error_code error;
   if (what.ends_with(".csv") && std::filesystem::exists(what, error)) {
-    if (flags.rank || flags.stages || flags.plan.overrides())
-      return options.about_a_plan("--rank, --stages, --model and --cluster", io);
+    if (flags.rank || flags.stages || flags.faults.wanted() || flags.sensitivity ||
+        flags.plan.overrides())
+      return options.about_a_plan(
+          "--rank, --stages, --sensitivity, --slow, --fail, --model and --cluster", io);
     return show_schedule(what, flags.timeline, flags.markdown, options, io);
   }
   if (what == "-" || std::filesystem::exists(what, error)) return explain_plan(flags, options, io);

@@ -1,6 +1,7 @@
 // `rankwright explain` from its command line to its exit code.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "rankwright/import/plan_keys.h"
@@ -69,7 +70,7 @@ TEST(ExplainRank, TakesEveryRankOfThePlanAndNoOther) {
 TEST(ExplainRank, SaysInJsonWhatItSaysInText) {
   // tp 8 x dp 2 x pp 4: rank 17 = tp 1 + 8 x (dp 0 + 2 x pp 1).
   const json rank = json::parse(say({"explain", kPlan, "--rank", "17", "--json"}).out);
-  EXPECT_EQ(rank["schema"], "rankwright.rank/1");
+  EXPECT_EQ(rank["schema"], "rankwright.rank/2");
   EXPECT_EQ(rank["rank"], 17);
   EXPECT_EQ(rank["coordinates"]["tp"], 1);
   EXPECT_EQ(rank["coordinates"]["dp"], 0);
@@ -122,7 +123,7 @@ TEST(ExplainWord, TakesACodeInEitherCase) {
 TEST(ExplainJson, SaysWhatTheTextSays) {
   const json sheet = json::parse(say({"explain", kPlan, "--json"}).out);
   const std::string text = say({"explain", kPlan}).out;
-  EXPECT_EQ(sheet["schema"], "rankwright.explain/1");
+  EXPECT_EQ(sheet["schema"], "rankwright.explain/2");
   EXPECT_EQ(sheet["world"], 64);
   EXPECT_EQ(sheet["plan"]["tp"], 8);
   EXPECT_THAT(text, HasSubstr(sheet["headline"].get<std::string>()));
@@ -132,6 +133,65 @@ TEST(ExplainJson, SaysWhatTheTextSays) {
     EXPECT_THAT(text, HasSubstr(row["communication"].get<std::string>()));
   for (const json& row : sheet["assumed"])
     EXPECT_THAT(text, HasSubstr(row["why"].get<std::string>()));
+}
+
+TEST(ExplainJson, ItemisesTheEstimate) {
+  const json sheet =
+      json::parse(say({"explain", "examples/llama-3.1-405b-16384.yaml", "--json"}).out)["estimate"];
+  double seconds = 0, bytes = 0;
+  for (const json& item : sheet["step"]["items"]) {
+    seconds += item["seconds"].get<double>();
+    EXPECT_FALSE(item["origin"].get<std::string>().empty());
+  }
+  for (const json& entry : sheet["memory"]["entries"]) {
+    bytes += entry["bytes"].get<double>();
+    EXPECT_FALSE(entry["origin"].get<std::string>().empty());
+  }
+  EXPECT_NEAR(seconds / sheet["step"]["seconds"].get<double>(), 1, 1e-9);
+  EXPECT_NEAR(bytes / sheet["memory"]["total_bytes"].get<double>(), 1, 1e-9);
+  EXPECT_GT(sheet["step"]["band"]["within"].get<double>(), 0);
+  EXPECT_GT(sheet["memory"]["band"]["runs"].get<int>(), 0);
+  // One for each pp rank, the largest that of the ledger.
+  const std::vector<double> totals = sheet["memory"]["total_bytes_by_pp_rank"];
+  EXPECT_EQ(totals.size(), 16u);
+  EXPECT_EQ(*std::max_element(totals.begin(), totals.end()), sheet["memory"]["total_bytes"]);
+}
+
+TEST(ExplainJson, SaysNothingOfMemoryWithoutAModel) {
+  EXPECT_TRUE(json::parse(say({"explain", kPlan, "--json"}).out)["estimate"]["memory"].is_null());
+}
+
+TEST(ExplainSensitivity, RanksConstantsInTextAndJson) {
+  const std::string plan = "examples/llama-3.1-405b-16384.yaml";
+  const json all = json::parse(say({"explain", plan, "--sensitivity", "--json"}).out);
+  EXPECT_EQ(all["schema"], "rankwright.sensitivity/1");
+  const std::string text = say({"explain", plan, "--sensitivity"}).out;
+  double last = 1;
+  for (std::size_t i = 0; i < 12; ++i) {
+    EXPECT_LE(all["constants"][i]["moves"].get<double>(), last);
+    last = all["constants"][i]["moves"];
+    EXPECT_THAT(text, HasSubstr("\n  " + all["constants"][i]["constant"].get<std::string>() + " "));
+  }
+}
+
+TEST(ExplainSensitivity, ComparesTwoPlans) {
+  const std::string plan = "examples/llama-3.1-405b-16384.yaml";
+  const std::string other = "examples/deepseek-v3-2048.yaml";
+  const Said said = say({"explain", plan, "--sensitivity", "--against", other});
+  EXPECT_THAT(said.out, StartsWith(plan + " against " + other + "\n"));
+  EXPECT_THAT(said.out, HasSubstr(" is the faster"));
+  const json rivals =
+      json::parse(say({"explain", plan, "--sensitivity", "--against", other, "--json"}).out);
+  EXPECT_EQ(rivals["schema"], "rankwright.rivals/1");
+  EXPECT_EQ(rivals["second"]["name"], other);
+}
+
+TEST(ExplainSensitivity, IsOneViewAndReadsBothPlans) {
+  EXPECT_EQ(say({"explain", kPlan, "--sensitivity", "--stages"}).code, 64);
+  const Said alone = say({"explain", kPlan, "--against", kPlan});
+  EXPECT_EQ(alone.code, 64);
+  EXPECT_THAT(alone.err, HasSubstr("--against belongs to --sensitivity"));
+  EXPECT_EQ(say({"explain", kPlan, "--sensitivity", "--against", "no/such.yaml"}).code, 1);
 }
 
 // Two published layouts, as they are explained.

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/durations.h"
 #include "rankwright/import/file.h"
 #include "rankwright/program/cells.h"
@@ -32,16 +33,17 @@ constexpr i64 kManyCells = 2'000'000;  // takes long enough to say so
 constexpr std::string_view kUnits =
     "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
     "transfers and collectives none";
-constexpr std::string_view kAssumed =
-    "assumed: matmuls at half of the data sheet's peak, links at the catalog's bandwidth, "
-    "collectives inside layers in full; --unit-times draws the schedule alone";
+constexpr std::string_view kCalibrated =
+    "calibrated on published runs, as explain's; cells have the collectives and sends that are not "
+    "hidden; --unit-times draws the schedule alone";
 
 /// What the step does, and what everything takes.
 Played play_setup(const Setup& setup, bool unit_times) {
   Program program = expand(setup);
-  Durations times = unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s) : durations(setup, program);
+  Durations times =
+      unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s) : durations(setup, program, calibration());
   return played(pipeline_shape(setup), std::move(program), std::move(times),
-                std::string(unit_times ? kUnits : kAssumed));
+                std::string(unit_times ? kUnits : kCalibrated));
 }
 
 /// A batch with so few microbatches that `most` cells are not exceeded; each pp rank gets its even

@@ -19,6 +19,8 @@ constexpr Verb kVerbs[] = {
      "rankwright check plan.yaml --for megatron", check},
     {"explain", "say what a plan, a diagnostic code or a plan key means",
      "rankwright explain plan.yaml --rank 17", explain},
+    {"validate", "compare predictions with measured runs or collectives",
+     "rankwright validate tests/data/validation/runs.csv --leave-one-family-out", validate},
     {"catalog", "list and show known models, devices, systems and diagnostic codes",
      "rankwright catalog models llama-3.1-405b", catalog},
 };

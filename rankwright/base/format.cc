@@ -76,6 +76,15 @@ std::string show_memory(Bytes b) {
   return scaled(b.value, 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"});
 }
 
+std::string show_memory(Bytes part, Bytes whole) {
+  std::string first = show_memory(part);
+  const std::string second = show_memory(whole);
+  const std::size_t unit = first.rfind(' ');
+  // The unit is said once where it is the same.
+  if (unit != std::string::npos && second.ends_with(first.substr(unit))) first.erase(unit);
+  return first + " of " + second;
+}
+
 std::string show(Seconds s) {
   if (std::string word = without_digits(s.value); !word.empty()) return word;
   if (s.value == 0) return "0 s";

@@ -13,14 +13,15 @@ namespace rankwright {
 
 std::string count(i64);                                                // 15,360
 std::string plural(i64, std::string_view one, std::string_view many);  // "1 node", "8 nodes"
-std::string short_count(double);       // 70.6 B, 4.19 M: parameters and tokens
-std::string show(Bytes);               // 134 MB: what is sent
-std::string show_memory(Bytes);        // 79.6 GiB: what is stored
-std::string show(Seconds);             // 1.32 ms
-std::string show(BytesPerSecond);      // 50 GB/s
-std::string show(Flops);               // 4.1 PFLOP
-std::string show(FlopsPerSecond);      // 989 TFLOP/s
-std::string percent(double fraction);  // 41 %
+std::string short_count(double);        // 70.6 B, 4.19 M: parameters and tokens
+std::string show(Bytes);                // 134 MB: what is sent
+std::string show_memory(Bytes);         // 79.6 GiB: what is stored
+std::string show_memory(Bytes, Bytes);  // 68.1 of 79.1 GiB: of what there is
+std::string show(Seconds);              // 1.32 ms
+std::string show(BytesPerSecond);       // 50 GB/s
+std::string show(Flops);                // 4.1 PFLOP
+std::string show(FlopsPerSecond);       // 989 TFLOP/s
+std::string percent(double fraction);   // 41 %
 
 /// The beginning of text from outside, fit for a terminal: control characters become '?', and it is
 /// not cut inside a UTF-8 character.

@@ -6,6 +6,14 @@ namespace {
 
 constexpr std::string_view kFound[] = {"fitted", "measured", "counted", "assumed"};
 
+constexpr std::string_view kData[] = {"", "steps", "memory", "collectives"};
+
+FitData read_data(const std::string& text) {
+  for (std::size_t k = 0; k < std::size(kData); ++k)
+    if (text == kData[k]) return FitData(k);
+  broken_promise("what a constant was fitted on", __FILE__, __LINE__);
+}
+
 Found read_found(const std::string& text) {
   for (std::size_t k = 0; k < std::size(kFound); ++k)
     if (text == kFound[k]) return Found(k);
@@ -27,10 +35,24 @@ std::vector<ConstantRow> read_constants() {
                    .prior = cells.number("prior"),
                    .spread = cells.number("spread"),
                    .found = read_found(cells.text("how")),
+                   .data = read_data(cells.text("data")),
                    .meaning = cells.text("meaning"),
                    .origin = cells.text("origin")});
   }
   return all;
+}
+
+Bands read_bands() {
+  const Csv table = shipped_table(kBandsCsv, "bands.csv");
+  const auto find = [&](std::string_view kind) {
+    for (const Csv::Row& row : table.rows) {
+      const Cells cells(table, row);
+      if (cells.text("kind") == kind)
+        return BandRow{cells.number("within"), i64(cells.number("rows"))};
+    }
+    broken_promise("a band of this kind", __FILE__, __LINE__);
+  };
+  return {find("dense"), find("sparse"), find("memory"), find("unmeasured")};
 }
 
 Calibration shipped() {
@@ -51,6 +73,11 @@ std::span<const ConstantRow> constants() {
 const Calibration& calibration() {
   static const Calibration values = shipped();
   return values;
+}
+
+const Bands& bands() {
+  static const Bands all = read_bands();
+  return all;
 }
 
 }  // namespace rankwright

@@ -27,6 +27,7 @@ TEST(Constants, LieInTheirBandAndSayWhereTheyComeFrom) {
     EXPECT_FALSE(row.origin.empty()) << row.name;
     EXPECT_EQ(calibration()[row.constant], row.value);
     const bool fitted = row.found == Found::fitted;
+    EXPECT_EQ(fitted, row.data != FitData::none) << row.name;
     EXPECT_EQ(fitted, row.spread > 0) << row.name << ": a fit begins somewhere";
     EXPECT_TRUE(!fitted || (row.low <= row.prior && row.prior <= row.high)) << row.name;
   }

@@ -40,6 +40,9 @@ struct KnownModel {
 enum class Found : unsigned char { fitted, measured, counted, assumed };
 std::string_view name(Found);
 
+/// What a constant was fitted on.
+enum class FitData : unsigned char { none, steps, memory, collectives };
+
 struct ConstantRow {
   Constant constant{};
   std::string name;
@@ -48,6 +51,7 @@ struct ConstantRow {
   double low = 0, high = 0;
   double prior = 0, spread = 0;  // of a fitted one: where a fit begins, and how sure that is
   Found found = Found::assumed;
+  FitData data = FitData::none;
   std::string meaning;
   std::string origin;
 };
@@ -57,6 +61,16 @@ std::span<const ConstantRow> constants();
 
 /// The shipped values.
 const Calibration& calibration();
+
+/// How far predictions lie from what was measured: nine of ten stay within.
+struct BandRow {
+  double within = 0;
+  i64 rows = 0;  // 0: assumed
+};
+struct Bands {
+  BandRow dense{}, sparse{}, memory{}, unmeasured{};
+};
+const Bands& bands();
 
 std::span<const Device> devices();
 std::span<const System> systems();

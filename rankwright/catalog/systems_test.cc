@@ -99,7 +99,7 @@ TEST(FindCluster, KeepsWhatEachLevelGives) {
   EXPECT_EQ(cluster.levels[0], (Level{.name = "nvlink",
                                       .arity = 8,
                                       .bandwidth = 450.0_GBps,
-                                      .latency = 2.0_us,
+                                      .latency = 1.2_us,
                                       .latency_origin = Origin::assumed}));
   EXPECT_EQ(cluster.levels[1].bandwidth, 50.0_GBps);  // 400 Gb/s
   EXPECT_EQ(cluster.uplink(1), 400.0_GBps);           // of a node, eight NICs

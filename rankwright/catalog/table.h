@@ -16,6 +16,8 @@ extern const std::string_view kDevicesCsv;
 extern const std::string_view kSystemsCsv;
 extern const std::string_view kModelsCsv;
 extern const std::string_view kCalibrationCsv;
+extern const std::string_view kBandsCsv;
+extern const std::string_view kFailuresCsv;
 
 inline Csv shipped_table(std::string_view text, std::string_view file) {
   Result<Csv> table = parse_csv(text, file);

@@ -4,61 +4,262 @@
 #include <bit>
 #include <cstdint>
 
+#include "rankwright/base/check.h"
+
 namespace rankwright {
 namespace {
 
-i64 members_below(const Span& span, int level) {
-  return level == 0 ? 1 : span.inside[std::size_t(level) - 1];
+/// The protocols change over where the wire takes this many times the steps (C1). Set by hand, as
+/// the next: over a grid of 16 pairs the error of large messages moved by one point.
+constexpr double kChange = 1.5;
+
+/// A step between domains of the full-bandwidth protocol over the low-latency one, less 1. Inside a
+/// domain it is fitted: Constant::collective_ramp.
+constexpr double kOuterRamp = 3;
+
+/// NICs of one domain that one group uses at most. A group of 144 or 1,440 on GB200 racks, 72
+/// members in each, is measured at what 8 NICs of a rack give.
+constexpr i64 kRails = 8;
+
+/// Whose switches reduce, and from how many members of a domain on NCCL lets them.
+struct Reducing {
+  std::string_view generation;
+  i64 members;
+};
+constexpr Reducing kReducing[] = {{"hopper", 5}, {"blackwell", 6}};
+
+/// Devices of those generations are also sold on PCIe, which has no such switch: the least rate of
+/// NVLink on a switch is 200 GB/s (H800), PCIe 6.0 has 121.
+constexpr BytesPerSecond kSwitchRate = 150.0_GBps;
+
+/// How one group lies on the levels that it crosses.
+struct Lie {
+  struct Part {
+    i64 below = 1;    // members in a domain below
+    i64 domains = 1;  // such domains that are joined here
+    Seconds latency{};
+    double all = 0;   // seconds a byte through the link of a domain below, all members' NICs in use
+    double rail = 0;  // the same with at most kRails of them
+    double one = 0;   // the same for a message of one member
+  };
+  std::array<Part, kMaxLevels> parts{};  // by level
+  int levels = 0;                        // that are crossed
+  i64 size = 1;
+  i64 reducing = 0;    // members in every domain, where its switch reduces; else 0
+  double reduced = 0;  // seconds a byte that a switch reduces
+};
+
+i64 reducing(const Span& span, const Cluster& cluster) {
+  if (cluster.levels[0].bandwidth < kSwitchRate) return 0;
+  for (const Reducing& row : kReducing)
+    if (cluster.device.generation == row.generation)
+      return span.least[0] >= row.members ? span.inside[0] : 0;
+  return 0;
 }
 
-/// Time on the links of one level, without latency; 0 where the group does not cross it.
-Seconds link_time(Op op, Bytes size, const Span& span, const Cluster& cluster, int level) {
-  const i64 sharers = span.sharers[std::size_t(level)];
-  const i64 below = members_below(span, level);
-  if (level > span.level || sharers == 0 || below >= span.size) return {};
-  const BytesPerSecond share = cluster.uplink(level) / sharers;
-  const double outside = double(span.size - below) / double(span.size);
-  switch (op) {
-    case Op::all_reduce:
-    case Op::all_gather:
-    case Op::reduce_scatter:
-      return outside * size / share;
-    case Op::all_to_all:
-      return below * (outside * size) / share;
-    case Op::send_recv:
-      // A domain's members send one after the other along the line: at most one of each group
-      // crosses the domain's border at a time.
-      return size / share;
+/// The group has at least two members.
+Lie lie(const Span& span, const Cluster& cluster, const Calibration& constants) {
+  Lie lies;
+  lies.levels = span.level + 1;
+  lies.size = span.size;
+  i64 devices = 1;  // in a domain below
+  for (int k = 0; k <= span.level; ++k) {
+    const Level& level = cluster.levels[std::size_t(k)];
+    Lie::Part& part = lies.parts[std::size_t(k)];
+    part.below = k == 0 ? 1 : span.inside[std::size_t(k) - 1];
+    part.domains = ceil_div(span.inside[std::size_t(k)], part.below);
+    part.latency = level.latency;
+    const i64 sharers = span.sharers[std::size_t(k)];
+    if (sharers > 0 && part.below < span.size) {
+      const double reached = constants[k == 0 ? Constant::link_share : Constant::nic_share];
+      const double device = level.oversubscription / (reached * level.bandwidth.value);
+      const bool each = level.per == Level::Per::device;
+      part.all = device * double(sharers) / (each ? double(devices) : 1.0);
+      const i64 here = each && k > 0 ? span.inside[0] : 1;
+      part.rail = here > kRails ? part.all * double(here) / double(kRails) : part.all;
+      part.one = each ? std::max(part.all, device) : part.all;
+    }
+    devices *= level.arity;
   }
-  return {};
+  lies.reducing = reducing(span, cluster);
+  if (lies.reducing > 0) lies.reduced = lies.parts[0].all / constants[Constant::in_network];
+  return lies;
 }
+
+/// Steps and bytes of one algorithm.
+struct Way {
+  bool possible = false;
+  Seconds inner{};     // latency of the steps on level 0
+  Seconds outer{};     // of those outside
+  double factor = -1;  // seconds a byte of the call's size
+  int slowest = 0;
+
+  void steps(int level, Seconds latency) { (level == 0 ? inner : outer) += latency; }
+  void link(int level, double seconds_a_byte) {
+    if (seconds_a_byte <= factor) return;
+    factor = seconds_a_byte;
+    slowest = level;
+  }
+};
+
+bool moves_shards(Op op) {
+  return op == Op::all_reduce || op == Op::all_gather || op == Op::reduce_scatter;
+}
+
+/// An all-reduce is a reduce-scatter and an all-gather.
+double rounds(Op op) { return op == Op::all_reduce ? 2 : 1; }
+
+/// C2
+Way ring(Op op, const Lie& lies) {
+  Way way;
+  way.possible = moves_shards(op);
+  if (!way.possible) return way;
+  const double moved = rounds(op) * double(lies.size - 1) / double(lies.size);
+  for (int k = 0; k < lies.levels; ++k) {
+    const Lie::Part& part = lies.parts[std::size_t(k)];
+    way.steps(k, rounds(op) * double(part.domains - 1) * part.latency);
+    way.link(k, moved * part.rail);
+  }
+  return way;
+}
+
+/// C3. A stage for each level that joins domains, one after another. What crosses level k passes
+/// the links of the levels inside it too, spread over the members there.
+Way hierarchical(Op op, const Lie& lies) {
+  Way way;
+  way.possible = moves_shards(op);
+  if (!way.possible) return way;
+  double sum = 0;
+  for (int k = 0; k < lies.levels; ++k) {
+    const Lie::Part& part = lies.parts[std::size_t(k)];
+    if (part.domains < 2) continue;
+    double slowest = 0;
+    for (int j = 0; j <= k; ++j) {
+      const Lie::Part& passed = lies.parts[std::size_t(j)];
+      slowest = std::max(slowest, double(passed.below) / double(part.below) * passed.rail);
+    }
+    const double stage = rounds(op) * double(part.domains - 1) / double(part.domains) * slowest;
+    way.steps(k, rounds(op) * double(part.domains - 1) * part.latency);
+    way.link(k, stage);
+    sum += stage;
+  }
+  way.factor = sum;
+  return way;
+}
+
+/// A tree between domains: down and up, two children a node, one where there are only two nodes.
+void tree_outside(Way& way, const Lie& lies) {
+  for (int k = 1; k < lies.levels; ++k) {
+    const Lie::Part& part = lies.parts[std::size_t(k)];
+    const int deep = std::bit_width(std::uint64_t(part.domains - 1));  // ceil(log2 domains)
+    way.steps(k, 2 * deep * part.latency);
+    way.link(k, (ceil_div(lies.size, part.below) == 2 ? 1 : 2) * part.rail);
+  }
+}
+
+/// C4: a chain inside a domain.
+Way tree(Op op, const Lie& lies) {
+  Way way;
+  way.possible = op == Op::all_reduce;
+  if (!way.possible) return way;
+  const Lie::Part& inside = lies.parts[0];
+  way.steps(0, 2 * (inside.domains - 1) * inside.latency);
+  way.link(0, (lies.size == 2 ? 1 : 2) * inside.rail);
+  tree_outside(way, lies);
+  return way;
+}
+
+/// C5: the switch of a domain reduces, so that every member sends and receives once.
+Way in_network(Op op, const Lie& lies) {
+  Way way;
+  way.possible = op == Op::all_reduce && lies.reducing > 0;
+  if (!way.possible) return way;
+  way.steps(0, (lies.reducing + 1) * lies.parts[0].latency);
+  way.link(0, lies.reduced);
+  tree_outside(way, lies);
+  return way;
+}
+
+/// C6, C7: all messages of an all-to-all are on their way at once, each member's on its own NIC; of
+/// a send at most one of each group crosses a domain's border at a time.
+Way direct(Op op, const Lie& lies) {
+  Way way;
+  way.possible = op == Op::all_to_all || op == Op::send_recv;
+  if (!way.possible) return way;
+  for (int k = 0; k < lies.levels; ++k) {
+    const Lie::Part& part = lies.parts[std::size_t(k)];
+    const double outside = double(lies.size - part.below) / double(lies.size);
+    const bool steps = op == Op::send_recv ? k + 1 == lies.levels : part.domains > 1;
+    if (steps) way.steps(k, part.latency);
+    way.link(k, op == Op::send_recv ? part.one : double(part.below) * outside * part.all);
+  }
+  return way;
+}
+
+/// C1
+CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size,
+                      const Calibration& constants) {
+  const Seconds latency = way.inner + way.outer;
+  const Seconds wire{size.value > 0 ? size.value * way.factor : 0};
+  Seconds change{};
+  if (latency.value > 0 && wire.value > 0)
+    change = (constants[Constant::collective_ramp] * way.inner + kOuterRamp * way.outer) /
+             (1 + kChange * (latency / wire));
+  return {.time = constants[Constant::collective_floor] * 1.0_us + latency + wire + change,
+          .algorithm = algorithm,
+          .latency = latency,
+          .wire = wire,
+          .slowest = way.slowest};
+}
+
+struct Row {
+  Algorithm algorithm;
+  std::string_view name;
+  Way (*way)(Op, const Lie&);
+};
+
+constexpr Row kRows[] = {
+    {Algorithm::none, "none", nullptr},
+    {Algorithm::ring, "ring", ring},
+    {Algorithm::hierarchical, "hierarchical", hierarchical},
+    {Algorithm::tree, "tree", tree},
+    {Algorithm::in_network, "in-network", in_network},
+    {Algorithm::direct, "direct", direct},
+};
+static_assert(std::size(kRows) == kAlgorithms);
 
 }  // namespace
 
-Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& cluster) {
+std::string_view name(Algorithm algorithm) { return kRows[std::size_t(algorithm)].name; }
+
+CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluster& cluster,
+                               const Calibration& constants) {
   if (span.size <= 1) return {};
-  Seconds ring{}, tree{};         // latencies
-  Seconds partly{}, all_of_it{};  // on the slowest link
-  for (int level = 0; level <= span.level; ++level) {
-    const i64 domains = ceil_div(span.inside[std::size_t(level)], members_below(span, level));
-    const Seconds latency = cluster.levels[std::size_t(level)].latency;
-    ring += (domains - 1) * latency;
-    tree += std::bit_width(std::uint64_t(domains - 1)) * latency;  // ceil(log2 domains)
-    partly = std::max(partly, link_time(op, size, span, cluster, level));
-    all_of_it = std::max(all_of_it, link_time(Op::send_recv, size, span, cluster, level));
+  const Lie lies = lie(span, cluster, constants);
+  CollectiveCost best;
+  for (const Row& row : kRows) {
+    if (row.way == nullptr) continue;
+    const Way way = row.way(op, lies);
+    if (!way.possible) continue;
+    const CollectiveCost cost = finish(row.algorithm, way, size, constants);
+    if (best.algorithm == Algorithm::none || cost.time < best.time) best = cost;
   }
-  const Seconds outermost = cluster.levels[std::size_t(span.level)].latency;
-  switch (op) {
-    case Op::all_reduce:
-      return 2 * std::min(ring + partly, tree + all_of_it);
-    case Op::all_gather:
-    case Op::reduce_scatter:
-      return ring + partly;
-    case Op::all_to_all:  // all messages are on their way at once
-    case Op::send_recv:
-      return outermost + partly;
-  }
-  return {};
+  return best;
+}
+
+std::optional<CollectiveCost> collective_cost(Op op, Bytes size, const Span& span,
+                                              const Cluster& cluster, const Calibration& constants,
+                                              Algorithm algorithm) {
+  const Row& row = kRows[std::size_t(algorithm)];
+  if (span.size <= 1 || row.way == nullptr) return {};
+  const Way way = row.way(op, lie(span, cluster, constants));
+  if (!way.possible) return {};
+  return finish(algorithm, way, size, constants);
+}
+
+Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& cluster,
+                        const Calibration& constants) {
+  return collective_cost(op, size, span, cluster, constants).time;
 }
 
 Span innermost(const Span& span) {
@@ -71,12 +272,10 @@ Span innermost(const Span& span) {
   return inner;
 }
 
-int slowest_level(Op op, Bytes size, const Span& span, const Cluster& cluster) {
-  int slowest = span.level < 0 ? -1 : 0;
-  for (int level = 1; level <= span.level; ++level)
-    if (link_time(op, size, span, cluster, level) > link_time(op, size, span, cluster, slowest))
-      slowest = level;
-  return slowest;
+Span shared(Span span, i64 kinds, int from) {
+  RW_CHECK(kinds >= 1 && from >= 0);
+  for (std::size_t k = std::size_t(from); k < kMaxLevels; ++k) span.sharers[k] *= kinds;
+  return span;
 }
 
 }  // namespace rankwright

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rankwright/cost/collective.h"
+#include "rankwright/catalog/catalog.h"
 
 namespace rankwright {
 
@@ -68,15 +68,18 @@ std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& sp
   for (const Traffic& t : traffic(setup, pp_rank)) {
     std::optional<Span>& span = spans[std::size_t(t.group)];
     if (!span) span = span_of(setup, t.group);
-    const Seconds each = collective_time(t.op, t.bytes(), *span, setup.cluster);
-    const Seconds inner = collective_time(t.op, t.bytes(), innermost(*span), setup.cluster);
+    const CollectiveCost each =
+        collective_cost(t.op, t.bytes(), *span, setup.cluster, calibration());
+    const Seconds inner =
+        collective_time(t.op, t.bytes(), innermost(*span), setup.cluster, calibration());
     rows.push_back({.traffic = t,
                     .span = *span,
                     .level = span->level,
-                    .slowest = slowest_level(t.op, t.bytes(), *span, setup.cluster),
+                    .slowest = each.slowest,
+                    .algorithm = each.algorithm,
                     .sharers = groups_on_link(setup.cluster, *span, span->level),
                     .wire = t.calls * wire_bytes(t.op, t.bytes(), span->size),
-                    .total = t.calls * each,
+                    .total = t.calls * each.time,
                     .innermost = t.calls * inner});
   }
   return rows;

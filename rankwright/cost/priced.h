@@ -1,6 +1,6 @@
 // Traffic with its links and times: which level each collective crosses, who shares the link, what
-// it takes. Times add up calls as if nothing overlapped; what is hidden is decided elsewhere. All
-// figures are of the first alpha-beta model: assumed.
+// it takes with the shipped constants. Times add up calls as if nothing overlapped; what is hidden
+// is decided elsewhere.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankwright/base/units.h"
+#include "rankwright/cost/collective.h"
 #include "rankwright/mesh/placement.h"
 #include "rankwright/plan/traffic.h"
 
@@ -18,9 +19,10 @@ struct PricedTraffic {
   Span span;
   int level = -1;    // the outermost level that it crosses; -1 for a group of one
   int slowest = -1;  // the level whose link decides the time
-  i64 sharers = 1;   // groups on one link of `level`: on a device's own, or on what a domain shares
-  Bytes wire{};      // that one rank sends in all calls
-  Seconds total{};   // of all calls, one after another
+  Algorithm algorithm = Algorithm::none;
+  i64 sharers = 1;  // groups on one link of `level`: on a device's own, or on what a domain shares
+  Bytes wire{};     // that one rank sends in all calls
+  Seconds total{};  // of all calls, one after another
   Seconds innermost{};  // the same if every group stood inside one innermost domain
 };
 
@@ -31,7 +33,7 @@ using SpanTable = std::array<std::optional<Span>, kGroupKinds>;
 std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank);
 std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans);
 
-/// What one rank puts on the wire in one call (C5).
+/// What one rank puts on the wire in one call (C8).
 Bytes wire_bytes(Op op, Bytes size, i64 ranks);
 
 /// How the groups of `kind` lie.

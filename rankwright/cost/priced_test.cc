@@ -58,8 +58,9 @@ TEST(Priced, AddsUpCalls) {
   const Span span = span_of(setup, GroupKind::tp);
   // 2 layers on the rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 numbers
   const Bytes each = bytes(2048 * 1024, 2);
-  EXPECT_DOUBLE_EQ(row.total.value,
-                   32 * collective_time(Op::all_reduce, each, span, setup.cluster).value);
+  EXPECT_DOUBLE_EQ(
+      row.total.value,
+      32 * collective_time(Op::all_reduce, each, span, setup.cluster, calibration()).value);
   EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
   EXPECT_EQ(row.innermost, row.total);  // it is inside already
 }

@@ -5,6 +5,7 @@
 
 #include "rankwright/base/units.h"
 #include "rankwright/plan/plan.h"
+#include "rankwright/plan/shares.h"
 
 namespace rankwright {
 
@@ -20,6 +21,13 @@ struct States {
 /// Of a rank of `pp_rank`, or of one with these contents.
 States states(const Setup& setup, i64 pp_rank);
 States states(const Setup& setup, const RankContents& on_rank);
+
+/// The same for a caller that knows the parameters of the rank, and of its largest unit.
+States states(const Setup& setup, const Share& share, i64 largest_unit);
+
+/// `each` bytes a parameter of `share`, whole or as ZeRO divides them: dense ones over the shard
+/// group, experts over their data ranks.
+Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded);
 
 /// Over all pp ranks: which holds most.
 struct Fullest {

@@ -37,7 +37,11 @@ Bytes expert_message(const Setup& setup, const FeedForward& ffn) {
   return ffn.active * messages(setup).kept;
 }
 
-Bytes boundary_message(const Setup& setup, i64 mtp) { return (1 + mtp) * messages(setup).kept; }
+Bytes boundary_message(const Setup& setup, i64 mtp) {
+  const Messages sizes = messages(setup);
+  const bool parts = setup.software.scatters_sends;
+  return (1 + mtp) * (parts ? sizes.hidden / setup.plan.tp : sizes.kept);
+}
 
 i64 mtp_until(const Stages& stages, i64 stage) {
   i64 modules = 0;

@@ -73,14 +73,6 @@ std::vector<Holding> holdings(const Setup& setup, const std::vector<i64>& stages
 
 }  // namespace
 
-Share& Share::operator+=(const Share& other) {
-  dense += other.dense;
-  expert += other.expert;
-  sequence_shared += other.sequence_shared;
-  head_norms += other.head_norms;
-  return *this;
-}
-
 i64 vocabulary_share(const Model& model, i64 tp) { return ceil_div(model.vocab, tp); }
 
 Share layer_share(const Model& model, const Layer& layer, const Plan& plan) {

@@ -21,7 +21,13 @@ struct Share {
   i64 head_norms = 0;
 
   i64 total() const { return dense + expert; }
-  Share& operator+=(const Share&);
+  Share& operator+=(const Share& other) {
+    dense += other.dense;
+    expert += other.expert;
+    sequence_shared += other.sequence_shared;
+    head_norms += other.head_norms;
+    return *this;
+  }
   friend Share operator*(i64 times, const Share& share) {
     return {times * share.dense, times * share.expert, times * share.sequence_shared,
             times * share.head_norms};

@@ -45,6 +45,7 @@ struct Software {
   bool recomputes_ops = false;     // selective: every second matmul, not attention's core
   bool gathers_fp8 = false;        // ZeRO-3 gathers one byte a parameter where matmuls are fp8
   bool single_rail = false;        // data-parallel rings use one NIC of a node
+  bool scatters_sends = false;     // each tp rank sends its part of a stage's output
   bool all_reduces = false;        // ZeRO-1 and 2 all-reduce gradients (DeepSpeed of 2022)
   // Memory.
   bool fsdp = false;            // weights are kept in fp32 and cast when gathered

@@ -29,6 +29,9 @@ class ChunkOrder {
   i64 size() const { return chunks_ * microbatches_; }
   /// Of the largest group.
   i64 group() const { return std::max(group_, last_); }
+  /// Of all groups but the last, and of that one.
+  i64 usual_group() const { return group_; }
+  i64 last_group() const { return last_; }
   At forward(i64 k) const {
     // Microbatch that the group of the k-th forward begins with.
     const i64 first = std::min(k / (group_ * chunks_) * group_, microbatches_ - last_);
@@ -40,6 +43,43 @@ class ChunkOrder {
     const At at = forward(k);
     return {chunks_ - 1 - at.chunk, at.microbatch};
   }
+
+  /// Goes through the forwards in order, many at a time.
+  class Walk {
+   public:
+    explicit Walk(const ChunkOrder& order)
+        : order_(order),
+          regular_((order.microbatches_ - order.last_) / order.group_),
+          left_(members()) {}
+
+    i64 chunk() const { return chunk_; }
+    /// Forwards from here on that stay in this chunk, in a row.
+    i64 left() const { return left_; }
+    /// At most left().
+    void advance(i64 forwards) {
+      left_ -= forwards;
+      if (left_ > 0) return;
+      if (++chunk_ == order_.chunks_) {
+        chunk_ = 0;
+        --regular_;
+      }
+      left_ = members();
+    }
+    /// Groups before the last one that are still to come, without the one that it is in.
+    i64 groups_ahead() const { return std::max<i64>(0, regular_ - 1); }
+    void skip(i64 groups) { regular_ -= groups; }
+
+   private:
+    i64 members() const { return regular_ > 0 ? order_.group_ : order_.last_; }
+
+    const ChunkOrder& order_;
+    i64 regular_;  // groups before the last, with the one that it is in
+    i64 chunk_ = 0;
+    i64 left_;
+  };
+
+  /// Forwards of one group but the last.
+  i64 round() const { return group_ * chunks_; }
 
  private:
   i64 chunks_;

@@ -3,6 +3,8 @@
 // many forwards come first and what is held at most.
 #pragma once
 
+#include <span>
+
 #include "rankwright/plan/plan.h"
 #include "rankwright/program/action.h"
 
@@ -14,6 +16,12 @@ Sequences cells(const PipelineShape& shape);
 /// The most stage activations that a pp rank holds at once: a forward begins one, the full backward
 /// or the weight gradient ends it. Stated by the schedule; its order keeps to it.
 i64 most_in_flight(const PipelineShape& shape, i64 pp_rank);
+
+/// The same where chunks differ: the most that a pp rank holds at once when an activation of its
+/// k-th chunk, in the order of stages_of, weighs weights[k]. Alike and of weight 1 they give
+/// most_in_flight. Exact, but for V schedules with fewer microbatches than they hold: there no less
+/// than is held.
+double most_held(const PipelineShape& shape, i64 pp_rank, std::span<const double> weights);
 
 /// Cells of the whole pipeline, or nothing where that leaves 64 bits: what an expansion costs.
 std::optional<i64> cell_count(const PipelineShape& shape);

@@ -5,6 +5,7 @@
 #include "rankwright/cost/bubble.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/model/parameters.h"
+#include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -92,20 +93,63 @@ ordered_json communication_json(const CommunicationRow& c) {
           {"preferred_level", c.preferred},
           {"level", c.level},
           {"slowest_level", c.slowest},
+          {"algorithm", name(c.priced.algorithm)},
           {"groups_per_link", c.priced.sharers},
           {"seconds", c.priced.total.value},
-          {"seconds_origin", "assumed"},
+          {"seconds_origin", name(Origin::calibrated)},
           {"critical_path", kind.critical},
           {"risk", kind.risk}};
 }
 
-ordered_json states_json(const Fullest& fullest) {
-  return {{"pp_rank", fullest.pp_rank},
-          {"parameters", fullest.states.parameters.value},
-          {"gradients", fullest.states.gradients.value},
-          {"optimizer", fullest.states.optimizer.value},
-          {"gathered", fullest.states.gathered.value},
-          {"total", fullest.states.total().value}};
+ordered_json band_json(const ErrorBand& band) {
+  return {{"within", band.within},
+          {"runs", band.rows},
+          {"origin", name(band.rows > 0 ? Origin::calibrated : Origin::assumed)}};
+}
+
+ordered_json step_json(const Setup& setup, const Worksheet& sheet) {
+  const StepTime& step = sheet.estimate.step;
+  const Waterfall fall = waterfall(setup, sheet);
+  ordered_json items = ordered_json::array();
+  for (const Waterfall::Bar& bar : fall.bars)
+    items.push_back({{"item", bar.name},
+                     {"seconds", bar.time.value},
+                     {"share", bar.share},
+                     {"computes", bar.computes},
+                     {"origin", name(bar.origin)},
+                     {"remark", bar.remark}});
+  return {{"seconds", fall.total.value},
+          {"band", band_json(fall.band)},
+          {"tokens_per_second_per_device", tokens_per_second(setup, fall.total)},
+          {"mfu", mfu(setup, fall.total)},
+          {"slowest_pp_rank", step.slowest},
+          {"hidden_dp_seconds", step.hidden_dp.value},
+          {"items", items}};
+}
+
+/// Null of a model that is not named.
+ordered_json memory_json(const Setup& setup, const Worksheet& sheet) {
+  if (setup.reference_model) return nullptr;
+  const Estimate& e = sheet.estimate;
+  ordered_json entries = ordered_json::array();
+  for (const EntryRow& of : rankwright::entries())
+    if (e.memory[of.entry] > Bytes{})
+      entries.push_back({{"entry", of.name},
+                         {"bytes", e.memory[of.entry].value},
+                         {"origin", name(of.origin)},
+                         {"formula", of.formula},
+                         {"meaning", of.meaning}});
+  ordered_json totals = ordered_json::array();
+  for (const Bytes& total : sheet.totals) totals.push_back(total.value);
+  return {{"pp_rank", e.memory.pp_rank},
+          {"instant", name(e.memory.instant)},
+          {"total_bytes", e.memory.total().value},
+          {"capacity_bytes", e.capacity.value},
+          {"fits", e.fits()},
+          {"sure", e.sure()},
+          {"band", band_json(e.memory_band)},
+          {"entries", entries},
+          {"total_bytes_by_pp_rank", totals}};
 }
 
 }  // namespace
@@ -133,24 +177,25 @@ std::string explain_json(const Setup& setup, const Worksheet& sheet) {
   ordered_json assumed = ordered_json::array();
   for (const Assumption& a : setup.assumed)
     assumed.push_back({{"key", a.key}, {"value", a.value}, {"why", a.why}});
-  const ordered_json json = {{"schema", "rankwright.explain/1"},
-                             {"headline", headline(setup)},
-                             {"words", sheet.words},
-                             {"world", setup.world},
-                             {"model", model_json(setup)},
-                             {"cluster", cluster_json(setup)},
-                             {"job",
-                              {{"global_batch", setup.job.global_batch},
-                               {"sequence", setup.job.sequence},
-                               {"param_dtype", name(setup.job.param_dtype)},
-                               {"grad_dtype", name(setup.job.grad_dtype)},
-                               {"optimizer", name(setup.job.optimizer)}}},
-                             {"plan", plan_json(setup)},
-                             {"axes", axes},
-                             {"communication", communication},
-                             {"states", states},
-                             {"states_bytes", states_json(sheet.fullest)},
-                             {"assumed", assumed}};
+  const ordered_json json = {
+      {"schema", "rankwright.explain/2"},
+      {"headline", headline(setup)},
+      {"words", sheet.words},
+      {"world", setup.world},
+      {"model", model_json(setup)},
+      {"cluster", cluster_json(setup)},
+      {"job",
+       {{"global_batch", setup.job.global_batch},
+        {"sequence", setup.job.sequence},
+        {"param_dtype", name(setup.job.param_dtype)},
+        {"grad_dtype", name(setup.job.grad_dtype)},
+        {"optimizer", name(setup.job.optimizer)}}},
+      {"plan", plan_json(setup)},
+      {"axes", axes},
+      {"communication", communication},
+      {"states", states},
+      {"estimate", {{"step", step_json(setup, sheet)}, {"memory", memory_json(setup, sheet)}}},
+      {"assumed", assumed}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/priced.h"
+#include "rankwright/report/ledger_view.h"
 #include "rankwright/report/table.h"
 #include "rankwright/report/worksheet.h"
 
@@ -113,6 +115,22 @@ std::string partners(const RankView& view, i64 RankView::Chunk::*partner) {
   return text.empty() ? "none" : text;
 }
 
+/// Null of a model that is not named.
+ordered_json memory_json(const Setup& setup, const Ledger& memory) {
+  if (setup.reference_model) return nullptr;
+  ordered_json rows = ordered_json::array();
+  for (const EntryRow& of : entries())
+    if (memory[of.entry] > Bytes{})
+      rows.push_back({{"entry", of.name},
+                      {"bytes", memory[of.entry].value},
+                      {"origin", name(of.origin)},
+                      {"formula", of.formula}});
+  return {{"instant", name(memory.instant)},
+          {"total_bytes", memory.total().value},
+          {"capacity_bytes", setup.cluster.device.memory.value},
+          {"entries", rows}};
+}
+
 }  // namespace
 
 RankView rank_view(const Setup& setup, i64 rank) {
@@ -149,10 +167,12 @@ RankView rank_view(const Setup& setup, i64 rank) {
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))
     view.next = rank + (view.pp + 1 < plan.pp ? stride : -round);
+  view.memory = ledger(setup, view.pp, calibration());
   return view;
 }
 
-std::string rank_text(const Setup& setup, const RankView& view, const Paint& paint) {
+std::string rank_text(const Setup& setup, const RankView& view, const Paint& paint,
+                      std::size_t width) {
   std::string out = paint.bold(fmt::format("rank {} of {}", count(view.rank), count(setup.world)));
   out += fmt::format("\n\n  coordinates  tp {} · cp {} · dp {} · pp {}", view.tp, view.cp,
                      count(view.dp), view.pp);
@@ -174,7 +194,11 @@ std::string rank_text(const Setup& setup, const RankView& view, const Paint& pai
   Table table{{{"group"}, {"ranks", Table::Align::right}, {"lies"}, {"members"}}};
   for (const RankView::GroupView& group : view.groups)
     table.rows.push_back({group.name, count(group.size), group.levels, members_text(group)});
-  return out + table.text(paint, "  ");
+  out += table.text(paint, "  ");
+  // Of a model that is not named nothing can be said.
+  if (setup.reference_model) return out;
+  const ErrorBand band{bands().memory.within, bands().memory.rows};
+  return out + "\n" + ledger_text(view.memory, setup.cluster.device.memory, band, paint, width);
 }
 
 std::string rank_json(const Setup& setup, const RankView& view) {
@@ -198,7 +222,7 @@ std::string rank_json(const Setup& setup, const RankView& view) {
                       {"members", g.members},
                       {"shortened", g.shortened}});
   const ordered_json json = {
-      {"schema", "rankwright.rank/1"},
+      {"schema", "rankwright.rank/2"},
       {"rank", view.rank},
       {"world", setup.world},
       {"coordinates",
@@ -213,7 +237,8 @@ std::string rank_json(const Setup& setup, const RankView& view) {
       {"domains", view.domains},
       {"stages", stages},
       {"pipeline", {{"previous", view.previous}, {"next", view.next}}},
-      {"groups", groups}};
+      {"groups", groups},
+      {"memory", memory_json(setup, view.memory)}};
   return json.dump(2) + "\n";
 }
 

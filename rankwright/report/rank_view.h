@@ -1,10 +1,12 @@
-// Everything about one rank: coordinates, device, stage and layers, groups and peers. Costs the
-// same for rank 3 of 8 and for one of a million, but for the lists of members that are printed.
+// Everything about one rank: coordinates, device, stage and layers, groups and peers, and what
+// fills its memory. Costs the same for rank 3 of 8 and for one of a million, but for the lists of
+// members that are printed.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "rankwright/cost/memory.h"
 #include "rankwright/plan/plan.h"
 #include "rankwright/report/paint.h"
 
@@ -36,12 +38,14 @@ struct RankView {
   };
   std::vector<GroupView> groups{};  // those of more than one rank
   i64 previous = -1, next = -1;     // neighbours on the pp axis; -1 at its ends
+  Ledger memory{};
 };
 
 /// 0 <= rank < world; the setup has no misfit.
 RankView rank_view(const Setup& setup, i64 rank);
 
-std::string rank_text(const Setup& setup, const RankView& view, const Paint& paint);
+std::string rank_text(const Setup& setup, const RankView& view, const Paint& paint,
+                      std::size_t width = 120);
 std::string rank_json(const Setup& setup, const RankView& view);
 
 }  // namespace rankwright

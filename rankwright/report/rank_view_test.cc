@@ -250,7 +250,7 @@ TEST(RankJson, ListsWhatTheTextLists) {
   const rankwright::Setup setup = setup_of(kPipeline + "schedule: 1f1b}\n");
   const RankView view = rank_view(setup, 5);
   const nlohmann::json json = nlohmann::json::parse(rank_json(setup, view));
-  EXPECT_EQ(json["schema"], "rankwright.rank/1");
+  EXPECT_EQ(json["schema"], "rankwright.rank/2");
   EXPECT_EQ(json["rank"], 5);
   EXPECT_EQ(json["world"], 8);
   EXPECT_EQ(json["coordinates"]["dp"], 1);

@@ -6,10 +6,17 @@
 #include <cmath>
 
 #include "rankwright/base/format.h"
+#include "rankwright/report/svg.h"
 #include "rankwright/report/table.h"
 
 namespace rankwright {
 namespace {
+
+using svg::escaped;
+using svg::line;
+using svg::px;
+using svg::rect;
+using svg::text;
 
 constexpr i64 kMostCells = 20'000;        // drawn one by one
 constexpr i64 kMostBins = 40'000;         // of all rows together
@@ -19,34 +26,6 @@ constexpr std::size_t kMostRuns = 2'000;  // of the critical path
 constexpr double kWidth = 1280, kLeft = 72, kRight = 118, kTop = 78;
 constexpr double kChart = kWidth - kLeft - kRight;
 constexpr std::size_t kCharacters = 160;  // in a line of text
-
-/// What XML would read as markup, and what it cannot hold.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) < ' ')
-      out += ' ';
-    else
-      out += c;
-  }
-  return out;
-}
-
-/// Two digits are a hundredth of a pixel.
-std::string px(double value) {
-  std::string text = fmt::format("{:.2f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text == "-0" ? "0" : text;
-}
 
 /// Where things stand, in pixels.
 struct Place {
@@ -69,11 +48,6 @@ Place place(const Played& p, const TimelineSummary& s) {
   where.height = where.pitch - (rows <= 16 ? 4 : rows <= 64 ? 2 : 1);
   where.cells = s.cells <= kMostCells;
   return where;
-}
-
-std::string text(double x, double y, std::string_view classes, std::string_view words) {
-  return fmt::format("<text x=\"{}\" y=\"{}\" class=\"{}\">{}</text>\n", px(x), px(y), classes,
-                     escaped(words));
 }
 
 /// The class of a colour: "f0" is the first chunk's forward.
@@ -104,16 +78,6 @@ std::string style(const Played& p) {
       ".r{fill:#1d232b}.k{fill:#000}.v{fill:#fff}.z0,.z2,.z3{fill-opacity:.16}.z1{fill-opacity:.2}"
       ".a{stroke:#6e7681}.d{stroke:#9da7b1}.p{stroke:#fff}}\n";
   return "<style>" + css + "</style>\n";
-}
-
-std::string rect(double x, double y, double width, double height, std::string_view classes) {
-  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"", px(x),
-                     px(y), px(width), px(height), classes);
-}
-
-std::string line(double x1, double y1, double x2, double y2, std::string_view classes) {
-  return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"/>\n", px(x1),
-                     px(y1), px(x2), px(y2), classes);
 }
 
 /// One cell or step, with what it says when pointed at, and its microbatch where that fits.

@@ -80,22 +80,49 @@ std::string data(const Setup& s) {
       where(s, GroupKind::dp_cp));
 }
 
-std::string memory(const Setup& s, const Fullest& fullest) {
+std::string memory(const Setup& s, const Estimate& e) {
   if (s.reference_model) return "";
-  const Bytes total = fullest.states.total();
-  return fmt::format(
-      " The fullest rank (pp rank {}) holds {} of states in {}: {}.", fullest.pp_rank,
-      show_memory(total), show_memory(s.cluster.device.memory),
-      total > s.cluster.device.memory ? "it does not fit" : "the rest is for activations");
+  const std::string verdict = !e.sure()  ? "so near that it may or may not fit"
+                              : e.fits() ? "it fits"
+                                         : "it does not fit";
+  return fmt::format(" The fullest rank (pp rank {}) needs {} of {}: {}.", e.memory.pp_rank,
+                     show_memory(e.memory.total()), show_memory(e.capacity), verdict);
 }
 
-std::string bottleneck(const Outlook& look) {
-  const std::vector<Outlook::Part> parts = look.parts();
-  if (parts.empty()) return " Nothing but compute is expected to take time.";
+/// What is waited for, as one says it. Items that compute have no words here.
+std::string_view waiting_for(Item item) {
+  switch (item) {
+    case Item::tp:
+      return "tensor parallelism's collectives";
+    case Item::cp:
+      return "context parallelism's exchange";
+    case Item::ep:
+      return "the experts' all-to-alls";
+    case Item::sends:
+      return "the pipeline's sends";
+    case Item::imbalance:
+      return "the slowest pp rank";
+    case Item::bubble:
+      return "the pipeline's fill and drain";
+    case Item::dp:
+      return "data parallelism";
+    case Item::jitter:
+      return "the slowest of many nodes";
+    default:
+      return {};
+  }
+}
+
+std::string bottleneck(const StepTime& step) {
+  Item longest = Item::matmul;
+  Seconds most{};
+  for (const ItemRow& row : items())
+    if (!row.computes && step[row.item] > most) longest = row.item, most = step[row.item];
+  if (most <= Seconds{}) return " Nothing but compute is expected to take time.";
   return fmt::format(
-      " Besides {} of compute a step (half of peak assumed), {} is expected to cost "
-      "most: {}. A profile of one step would prove it.",
-      show(look.compute), parts.front().name, show(parts.front().time));
+      " Of {} a step, {} is compute; most of what is waited for is {}: {}. A profile of one step "
+      "would prove it.",
+      show(step.total()), show(step.compute()), waiting_for(longest), show(most));
 }
 
 }  // namespace
@@ -135,7 +162,7 @@ std::string chips(const Setup& s) {
 
 std::string plan_in_words(const Setup& s, const Worksheet& sheet) {
   return tensor(s) + " " + pipeline(s) + context(s) + experts(s) + data(s) +
-         memory(s, sheet.fullest) + bottleneck(sheet.outlook);
+         memory(s, sheet.estimate) + bottleneck(sheet.estimate.step);
 }
 
 }  // namespace rankwright

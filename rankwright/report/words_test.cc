@@ -70,11 +70,10 @@ TEST(Words, SayThatDualPipeHoldsEveryStageTwice) {
   EXPECT_THAT(words, Not(HasSubstr("one copy")));
 }
 
-TEST(Words, SayWhetherTheStatesFit) {
+TEST(Words, SayWhetherItFits) {
   const std::string cluster = "cluster: dgx-h100 x 8\nparallelism: {dp_size: 64}\n";
   EXPECT_THAT(words_of("model: llama-3.1-8b\n" + cluster), HasSubstr("it does not fit"));
-  EXPECT_THAT(words_of("model: llama-3.2-1b\n" + cluster),
-              HasSubstr("the rest is for activations"));
+  EXPECT_THAT(words_of("model: llama-3.2-1b\n" + cluster), HasSubstr("of 79.1 GiB: it fits."));
   // Nobody knows about a model that is not named.
   EXPECT_THAT(words_of(cluster), Not(HasSubstr("fullest")));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/bubble.h"
 #include "rankwright/report/words.h"
 
@@ -97,7 +98,7 @@ AxisRow zero_row(const Setup& s) {
   return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
           placement_text(s.cluster, span_of(s, kind)),
           fmt::format("{} sharded: {} of states on the fullest rank", kSharded[p.zero],
-                      show_memory(fullest_rank(s).states.total()))};
+                      show_memory(fullest(s, calibration()).states()))};
 }
 
 std::vector<AxisRow> axes(const Setup& s, const std::vector<CommunicationRow>& rows) {
@@ -217,10 +218,9 @@ Worksheet worksheet(const Setup& setup) {
   sheet.communication = communication(setup);
   sheet.axes = axes(setup, sheet.communication);
   sheet.states = state_rows(setup);
-  sheet.fullest = fullest_rank(setup);
-  std::vector<PricedTraffic> rows;
-  for (const CommunicationRow& c : sheet.communication) rows.push_back(c.priced);
-  sheet.outlook = outlook(setup, rows);
+  sheet.estimate = estimate(setup, calibration());
+  for (const Ledger& of_rank : ledgers(setup, calibration()))
+    sheet.totals.push_back(of_rank.total());
   sheet.words = plan_in_words(setup, sheet);
   return sheet;
 }

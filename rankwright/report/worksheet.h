@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "rankwright/cost/outlook.h"
+#include "rankwright/cost/estimate.h"
 #include "rankwright/cost/priced.h"
-#include "rankwright/cost/states.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
@@ -40,9 +39,9 @@ struct Worksheet {
   std::vector<AxisRow> axes;
   std::vector<CommunicationRow> communication;
   std::vector<StateRow> states;
-  Outlook outlook;
-  Fullest fullest;
-  std::string words;  // one paragraph
+  Estimate estimate;
+  std::vector<Bytes> totals;  // what must fit, by pp rank
+  std::string words;          // one paragraph
 };
 
 /// The setup has no misfit.

@@ -112,6 +112,24 @@ Change& Change::recompute(Recompute recompute) {
   return add("parallelism.recompute", std::string(name(recompute)));
 }
 
+Change& Change::recompute_layers(i64 layers) {
+  setup_.plan.recompute = Recompute::full;
+  setup_.plan.recompute_layers = layers;
+  return add("parallelism.recompute", "{full: " + std::to_string(layers) + "}");
+}
+
+Change& Change::micro_batch(i64 sequences) {
+  setup_.plan.micro_batch = sequences;
+  if (setup_.left_open("job.global_batch"))
+    setup_.job.global_batch = default_global_batch(setup_.plan).value_or(setup_.job.global_batch);
+  return add("parallelism.micro_batch", std::to_string(sequences));
+}
+
+Change& Change::loss(Loss loss) {
+  setup_.software.loss = loss;
+  return add("software.loss", std::string(name(loss)));
+}
+
 Change& Change::overlap_grad_reduce(bool on) {
   setup_.plan.overlap.grad_reduce = on;
   return add("parallelism.overlap.grad_reduce", text(on));

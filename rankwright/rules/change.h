@@ -41,6 +41,9 @@ class Change {
   Change& microbatch_group(i64 size);
   Change& even_stages();
   Change& recompute(Recompute recompute);
+  Change& recompute_layers(i64 layers);  // of a pp rank, in full
+  Change& micro_batch(i64 sequences);
+  Change& loss(Loss loss);
   Change& overlap_grad_reduce(bool on);
   Change& overlap_param_gather(bool on);
   Change& overlap_tp(bool on);

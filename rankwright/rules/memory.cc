@@ -1,106 +1,96 @@
-// RW02..: does it fit? States only (parameters, gradients, optimizer); activations come on top.
+// RW02..: does it fit? By the ledger of the fullest rank (cost/memory.h).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "rankwright/base/format.h"
-#include "rankwright/cost/states.h"
-#include "rankwright/rules/repair.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/rules/change.h"
+#include "rankwright/rules/fitting.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
 namespace {
 
-/// What states may take of a device: activations, buffers and the context need the rest.
-constexpr double kRoomForStates = 0.8;
+constexpr std::size_t kChanges = 3;  // that are named
 
-bool fits(const Setup& setup, double share) {
-  return fullest_rank(setup).states.total() <= share * setup.cluster.device.memory;
-}
-
-Setup with_zero(const Setup& setup, int stage) {
-  Setup after = setup;
-  after.plan.zero = stage;
-  return after;
-}
-
-/// "ZeRO-1 leaves 58.4 GiB, ZeRO-2 ...": what each higher stage would hold on the fullest rank.
-std::string what_zero_leaves(const Setup& setup) {
+/// "activations 63.6 GiB, parameters 5.94 GiB, gradients 5.94 GiB": the three largest.
+std::string largest(const Ledger& ledger) {
+  std::vector<const EntryRow*> rows;
+  for (const EntryRow& of : entries())
+    if (ledger[of.entry] > Bytes{}) rows.push_back(&of);
+  std::stable_sort(rows.begin(), rows.end(), [&](const EntryRow* a, const EntryRow* b) {
+    return ledger[a->entry] > ledger[b->entry];
+  });
   std::string text;
-  for (int stage = setup.plan.zero + 1; stage <= 3; ++stage)
-    text += fmt::format("{}ZeRO-{} leaves {}", text.empty() ? "" : ", ", stage,
-                        show_memory(fullest_rank(with_zero(setup, stage)).states.total()));
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, rows.size()); ++i)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rows[i]->name,
+                        show_memory(ledger[rows[i]->entry]));
   return text;
 }
 
-/// The ZeRO stages that a target has, least first.
-std::vector<int> zero_stages(Target target) {
-  if (target == Target::torchtitan) return {2, 3};
-  if (target == Target::nanotron) return {1};
-  return {1, 2, 3};
-}
-
-/// The least sharding that fits, else other degrees that do.
-std::vector<Edit> smaller(const Setup& setup, double share, Target target) {
-  for (const int stage : zero_stages(target)) {
-    // ZeRO-2 and 3 reduce every microbatch of a pipeline: there degrees come first.
-    const bool costly = setup.plan.pp > 1 && stage > 1 && target != Target::torchtitan;
-    if (stage > setup.plan.zero && !costly && fits(with_zero(setup, stage), share))
-      return {edit("parallelism.zero_stage", stage)};
+/// "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)"
+std::string change_text(const Fitting& fit, const Setup& setup, const Estimate& now) {
+  std::string keys;
+  for (const Edit& edit : fit.change.edits()) {
+    const std::string key = edit.key.starts_with("parallelism.") ? edit.key.substr(12) : edit.key;
+    keys += fmt::format("{}{}: {}", keys.empty() ? "" : ", ", key, edit.value);
   }
-  std::vector<int> stages = zero_stages(target);
-  stages.insert(stages.begin(), setup.plan.zero);
-  for (const int stage : stages) {
-    if (stage < setup.plan.zero) continue;
-    std::vector<Edit> edits =
-        other_degrees(with_zero(setup, stage), Misfit::Why::none, [&](const Setup& after) {
-          const bool inside = after.plan.tp <= setup.cluster.domain(0);
-          return inside && fits(after, share);
-        });
-    if (edits.empty()) continue;
-    if (stage != setup.plan.zero) edits.push_back(edit("parallelism.zero_stage", stage));
-    return edits;
-  }
-  return {};
+  const Estimate& then = fit.estimate;
+  const i64 batch = setup.job.global_batch;
+  const double slower = fit.time_each() / (now.time() / double(batch)) - 1;
+  return fmt::format("{}   {}, step {} ({}{}{}){}", keys,
+                     show_memory(then.memory.total(), then.capacity), show(then.time()),
+                     slower < 0 ? "-" : "+", percent(std::abs(std::round(1000 * slower) / 1000)),
+                     fit.change.setup().job.global_batch == batch ? "" : " a token",
+                     then.sure() ? "" : ", not for sure");
 }
 
-std::string states_text(const States& states) {
-  std::string text =
-      fmt::format("parameters {}, gradients {}, optimizer {}", show_memory(states.parameters),
-                  show_memory(states.gradients), show_memory(states.optimizer));
-  if (states.gathered > Bytes{}) text += ", gathered layers " + show_memory(states.gathered);
-  return text;
+/// The changes as notes, the first as the fix.
+void propose(const Subject& subject, const Estimate& now, bool surely, Finding& finding) {
+  const std::vector<Fitting> fits = cheapest_fits(subject.setup, subject.target, kChanges, surely);
+  for (const Fitting& fit : fits) finding.notes.push_back(change_text(fit, subject.setup, now));
+  if (!fits.empty()) finding.fix = fits.front().change.edits();
 }
 
-std::optional<Finding> states_do_not_fit(const Subject& subject) {
+std::optional<Finding> does_not_fit(const Subject& subject) {
   const Setup& s = subject.setup;
-  if (s.reference_model || fits(s, 1)) return std::nullopt;
-  const Fullest fullest = fullest_rank(s);
+  if (s.reference_model) return std::nullopt;
+  const Bytes most = (1 + bands().memory.within) * s.cluster.device.memory;
+  if (fullest(s, calibration()).total() <= most) return std::nullopt;
+  const Estimate now = estimate(s, calibration());
   Finding finding{
-      .detail = fmt::format("{} of states on pp rank {}, but {} has {}",
-                            show_memory(fullest.states.total()), fullest.pp_rank,
-                            s.cluster.device.name, show_memory(s.cluster.device.memory)),
-      .key = "parallelism",
-      .fix = smaller(s, kRoomForStates, subject.target)};
-  finding.notes.push_back(states_text(fullest.states));
-  if (s.plan.zero < 3 && s.plan.data_ranks() > 1) finding.notes.push_back(what_zero_leaves(s));
+      .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
+                            show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
+      .key = "parallelism"};
+  finding.notes.push_back(largest(now.memory));
+  propose(subject, now, false, finding);
   if (finding.fix.empty())
-    finding.hint =
-        fmt::format("no tp x pp x dp of {} ranks holds it: use more GPUs", count(s.world));
+    finding.hint = fmt::format("no change of a few keys makes it fit {}: use more GPUs",
+                               plural(s.world, "GPU", "GPUs"));
   return finding;
 }
 
-std::optional<Finding> no_room_for_activations(const Subject& subject) {
+std::optional<Finding> may_not_fit(const Subject& subject) {
   const Setup& s = subject.setup;
-  if (s.reference_model || !fits(s, 1) || fits(s, kRoomForStates)) return std::nullopt;
-  const Fullest fullest = fullest_rank(s);
-  const Bytes left = s.cluster.device.memory - fullest.states.total();
-  Finding finding{.detail = fmt::format("states take {} of {} on pp rank {}: {} are left",
-                                        show_memory(fullest.states.total()),
-                                        show_memory(s.cluster.device.memory), fullest.pp_rank,
-                                        show_memory(left)),
+  if (s.reference_model) return std::nullopt;
+  const Bytes total = fullest(s, calibration()).total();
+  const Bytes capacity = s.cluster.device.memory;
+  const double within = bands().memory.within;
+  if (std::abs(total / capacity - 1) > within) return std::nullopt;
+  const Estimate now = estimate(s, calibration());
+  const std::string room = total <= capacity
+                               ? fmt::format("{} are left", show_memory(capacity - total))
+                               : fmt::format("{} too much", show_memory(total - capacity));
+  Finding finding{.detail = fmt::format("pp rank {} needs {} of {}: {}, less than the error of ±{}",
+                                        now.memory.pp_rank, show_memory(total, capacity),
+                                        s.cluster.device.name, room, percent(within)),
                   .key = "parallelism",
-                  .fix = smaller(s, kRoomForStates, subject.target),
-                  .notes = {states_text(fullest.states)}};
-  if (finding.fix.empty()) finding.hint = "use more GPUs, or recompute: full";
+                  .notes = {largest(now.memory)}};
+  propose(subject, now, true, finding);
+  if (finding.fix.empty()) finding.hint = "run a step before booking, or use more GPUs";
   return finding;
 }
 
@@ -108,10 +98,14 @@ std::optional<Finding> replicated_optimizer(const Subject& subject) {
   const Setup& s = subject.setup;
   constexpr double kWorthSaying = 0.1;
   if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
-      !fits(s, kRoomForStates) || zero_stages(subject.target).front() != 1)
+      zero_stages(subject.target).front() != 1)
     return std::nullopt;
-  const Bytes whole = fullest_rank(s).states.optimizer;
-  const Bytes sharded = fullest_rank(with_zero(s, 1)).states.optimizer;
+  const Ledger now = fullest(s, calibration());
+  // Where it does not fit for sure, that is said instead, with what would.
+  if (now.total() > (1 - bands().memory.within) * s.cluster.device.memory) return std::nullopt;
+  const Bytes whole = now[Entry::optimizer];
+  const Bytes sharded =
+      ledger(Change(s).zero(1).setup(), now.pp_rank, calibration())[Entry::optimizer];
   if (whole - sharded < kWorthSaying * s.cluster.device.memory) return std::nullopt;
   return Finding{
       .detail = fmt::format("each of {} data ranks keeps the same {} of optimizer states",
@@ -133,25 +127,29 @@ std::optional<Finding> model_left_open(const Subject& subject) {
 }
 
 constexpr Rule kRules[] = {
-    {{"RW0201", Severity::error, "the model's states do not fit",
-      "Parameters, gradients and optimizer take 16 bytes a parameter with bf16 and Adam: 2 + 2 + 4 "
-      "(fp32 copy) + 8 (two moments). tp and pp divide the parameters of a rank, plain dp does "
-      "not: "
-      "64 GPUs with dp 64 hold 64 whole copies.",
-      "Shard with zero_stage, cut layers with tp_size, spread them with pp_size.",
-      "ZeRO (Rajbhandari et al. 2020), section 3",
+    {{"RW0201", Severity::error, "the plan does not fit in memory",
+      "The fullest rank needs more than its device has. Parameters, gradients and optimizer take "
+      "16 "
+      "bytes a parameter with bf16 and Adam; tp and pp divide them, plain dp does not. What "
+      "backward "
+      "reads comes on top, for every microbatch in flight, and the loss, buffers, the allocator's "
+      "reserve and the framework's context.",
+      "Take one of the changes that the notes name: each was priced again, and they stand in the "
+      "order of the step's time. explain shows the whole ledger.",
+      "docs/reference/formulas.md, M1 to M25",
       "world_size: 64\n"
       "model: llama-3.1-8b\n"
       "cluster: dgx-h100 x 8\n"
       "parallelism: {dp_size: 64}\n"},
      Target::any,
      Rule::When::without_misfits,
-     states_do_not_fit},
-    {{"RW0202", Severity::warning, "the states leave little room for activations",
-      "Activations, communication buffers and the framework's own context come on top of the "
-      "states. "
-      "Above four fifths of the device there is rarely room for them.",
-      "Shard further, cut further, or recompute.", "",
+     does_not_fit},
+    {{"RW0202", Severity::warning, "the plan may not fit in memory",
+      "What the fullest rank needs is nearer to what its device has than the error of the ledger: "
+      "nine of ten published runs lie within that band, on either side.",
+      "Run a step before booking, or take one of the changes that the notes name: each leaves more "
+      "than the error.",
+      "",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "cluster: dgx-h100 x 1\n"
@@ -159,7 +157,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 8192, grad_dtype: fp32}\n"},
      Target::any,
      Rule::When::without_misfits,
-     no_room_for_activations},
+     may_not_fit},
     {{"RW0203", Severity::note, "every data rank keeps the same optimizer states",
       "Plain data parallelism repeats 12 of the 16 bytes a parameter on every data rank, though "
       "each "

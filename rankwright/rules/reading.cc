@@ -69,6 +69,10 @@ constexpr Page kPages[] = {
      "stated as SEND_F, RECV_F, SEND_B, RECV_B.",
      "Write it like 0F0,0F1,0B0,0B1, or print one with `rankwright explain PLAN --csv FILE`.",
      "torch.distributed.pipelining, schedules.py; torchtitan, pipeline_parallel_schedule_csv", ""},
+    {"RW0917", kError, "a table without the columns of measured runs",
+     "`validate` reads a CSV with one training run a row: its shapes, degrees, GPU and what was "
+     "measured; or one collective measurement a row.",
+     "Name the columns as tests/data/validation/runs.csv does; blank cells are allowed.", "", ""},
 };
 
 }  // namespace

@@ -309,7 +309,7 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-70b\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp, "
       "sequence_parallel: false, overlap: {tp: true}}\n"
-      "job: {global_batch: 128, sequence: 8192}\n"},
+      "job: {global_batch: 128, sequence: 4096}\n"},
      Target::any,
      Rule::When::always,
      overlap_without_sequence},

@@ -1,0 +1,64 @@
+// What a search pays for the price of one plan: the whole estimate, and in it the time of a
+// pipelined step in closed form.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/pipeline.h"
+#include "rankwright/import/draft.h"
+#include "rankwright/import/plan_file.h"
+
+namespace rankwright {
+namespace {
+
+/// Stages that differ a little: arguments are the schedule, pp ranks, chunks and microbatches.
+void pipeline_step(benchmark::State& state) {
+  const PipelineShape shape{.schedule = Schedule(state.range(0)),
+                            .pp = state.range(1),
+                            .chunks = state.range(2),
+                            .microbatches = state.range(3)};
+  std::vector<StageTimes> stages;
+  for (i64 k = 0; k < shape.stages(); ++k) {
+    const double f = 1 + 0.02 * double(k * 7 % 11);
+    stages.push_back({{f}, {1.2 * f}, {0.9 * f}});
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(pipeline_time(shape, stages, Seconds{0.05}));
+  state.SetLabel(std::string(name(shape.schedule)));
+}
+
+/// Every schedule on 16 pp ranks, with up to four chunks.
+void every_schedule(benchmark::internal::Benchmark* bench) {
+  for (const ScheduleRow& s : schedules())
+    bench->Args({i64(s.schedule), 16, std::min<i64>(4, s.max_chunks), 128});
+}
+BENCHMARK(pipeline_step)->Apply(every_schedule);
+
+/// Time and memory of a plan whose model, cluster and job stand: what a search does for each of
+/// millions.
+void whole_estimate(benchmark::State& state, std::string_view text) {
+  const PlanFile file = read_plan(std::string(text), "plan.yaml", refuse_file);
+  const Setup setup = resolve(file.draft);
+  for (auto _ : state) benchmark::DoNotOptimize(estimate(setup, calibration()));
+}
+BENCHMARK_CAPTURE(whole_estimate, dp_8,
+                  "model: llama-3.2-1b\ncluster: dgx-a100 x 1\nparallelism: {dp_size: 8}\n"
+                  "job: {global_batch: 256, sequence: 2048}\n");
+BENCHMARK_CAPTURE(whole_estimate, tp_8_pp_4_dp_2,
+                  "model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
+                  "parallelism: {tp_size: 8, pp_size: 4, zero_stage: 1}\n"
+                  "job: {global_batch: 512, sequence: 8192}\n");
+BENCHMARK_CAPTURE(whole_estimate, pp_16_moe,
+                  "model: deepseek-v3\ncluster: dgx-h800 x 256\n"
+                  "parallelism: {pp_size: 16, ep_size: 64, zero_stage: 1}\n"
+                  "job: {global_batch: 15360, sequence: 4096}\n");
+BENCHMARK_CAPTURE(whole_estimate, pp_16_x_7,
+                  "model: llama-3.1-405b\ncluster: dgx-h100 x 2048\n"
+                  "parallelism: {tp_size: 8, pp_size: 16, virtual_stages: 7, zero_stage: 1}\n"
+                  "job: {global_batch: 2048, sequence: 8192}\n");
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,113 @@
+// `rankwright validate` from its command line to its exit code.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kRuns = "tests/data/validation/runs.csv";
+const std::string kCollectives = "tests/data/validation/collectives.csv";
+
+/// A file with this text, gone when the test is over.
+class Written {
+ public:
+  Written(const std::string& name, const std::string& text) : file_(name) {
+    std::ofstream(file_.path()) << text;
+  }
+  std::string path() const { return file_.path(); }
+
+ private:
+  Scratch file_;
+};
+
+const std::string kColumns =
+    "id,family,gpu,gpus,tp,pp,dp,layers,hidden,heads,seq,global_batch_seqs,measured_step_s\n";
+const std::string kRow = "a,own,H100,8,8,1,1,32,4096,32,4096,64,9\n";
+
+TEST(ValidateVerb, ScoresPublishedRuns) {
+  const Said said = say({"validate", kRuns});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(said.out, StartsWith("691 runs with the shipped constants."));
+  for (const char* part : {"\nCalculon ", "\nconstant MFU ", "\nallocated ", "\nreserved ",
+                           "\nfitted constant ", "\nexcluded\n", "llama3_405B_8192_seq8192"})
+    EXPECT_THAT(said.out, HasSubstr(part));
+}
+
+TEST(ValidateVerb, WritesJsonTextAndPlotToFiles) {
+  const Scratch out("validate.json"), plot("validate.svg");
+  const Said said = say({"validate", kRuns, "--json", "-o", out.path(), "--plot", plot.path()});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.out, "");
+  std::ifstream stream(out.path());
+  const json j = json::parse(stream);
+  EXPECT_EQ(j["step_time"]["rows"], 691);
+  EXPECT_GE(j["scored"]["percent"].get<double>(), 90);
+  std::ifstream drawn(plot.path());
+  std::string first;
+  std::getline(drawn, first);
+  EXPECT_THAT(first, StartsWith("<svg "));
+}
+
+TEST(ValidateVerb, SaysTheSameTwice) {
+  EXPECT_EQ(say({"validate", kRuns, "--all"}).out, say({"validate", kRuns, "--all"}).out);
+}
+
+TEST(ValidateVerb, HoldsOutAFamilyAndUsesOtherFiles) {
+  const Written file("own.csv", kColumns + kRow);
+  const Said alone = say({"validate", file.path(), "--leave-one-family-out", "--quiet"});
+  EXPECT_EQ(alone.code, 0);
+  EXPECT_THAT(alone.out, HasSubstr("own: no other publication is among the rows"));
+  const Written other("other.csv", kColumns + "b,other,H100,8,8,1,1,32,4096,32,4096,64,8\n");
+  const json j = json::parse(say({"validate", file.path(), "--with", other.path(), "--json",
+                                  "--leave-one-family-out", "--calibrate-one", "--quiet"})
+                                 .out);
+  EXPECT_TRUE(j["at_priors"].empty());
+  EXPECT_EQ(j["with"].size(), 1u);
+  EXPECT_EQ(j["rows"].size(), 1u);
+  EXPECT_FALSE(j["rows"][0]["scored"].get<bool>());
+}
+
+TEST(ValidateVerb, ScoresCollectivesByTheirColumns) {
+  const Said said = say({"validate", kCollectives});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("measurements of collectives on"));
+  EXPECT_EQ(json::parse(say({"validate", kCollectives, "--json"}).out)["schema"],
+            "rankwright.collectives/1");
+  const Said wrong = say({"validate", kCollectives, "--calibrate-one"});
+  EXPECT_EQ(wrong.code, 64);
+  EXPECT_THAT(wrong.err, HasSubstr("this is a table of collectives"));
+  EXPECT_EQ(say({"validate", kCollectives, kRuns}).code, 64);
+  EXPECT_EQ(say({"validate", kRuns, kCollectives}).code, 1);
+}
+
+TEST(ValidateVerb, RefusesWhatItCannotRead) {
+  EXPECT_EQ(say({"validate"}).code, 64);
+  EXPECT_EQ(say({"validate", kRuns, "--with", kRuns}).code, 64);
+  const Said missing = say({"validate", "no/such.csv"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, StartsWith("error[RW0910]"));
+  const Written columns("columns.csv", "id,layers\na,1\n");
+  EXPECT_THAT(say({"validate", columns.path()}).err, StartsWith("error[RW0917]"));
+  EXPECT_EQ(say({"validate", columns.path()}).code, 1);
+  EXPECT_EQ(say({"validate", kRuns, "--plot", "no/such/folder/plot.svg"}).code, 1);
+}
+
+TEST(ValidateVerb, SaysWhyNoRowCanBeScored) {
+  const Written none("none.csv", kColumns + "a,own,H100,8,8,1,1,32,4096,0,4096,64,9\n");
+  const Said said = say({"validate", none.path()});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, StartsWith("rankwright validate: no row can be scored\n  a: heads is 0: "));
+}
+
+}  // namespace
+}  // namespace rankwright::cli

@@ -1,0 +1,87 @@
+#include "rankwright/catalog/failures.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/suggest.h"
+#include "rankwright/catalog/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kKinds[] = {"rate", "restart", "storage", "hang"};
+constexpr double kNode = 8;  // GPUs of the nodes that rates are counted by
+
+FailureRow::Kind read_kind(const std::string& text) {
+  for (std::size_t k = 0; k < std::size(kKinds); ++k)
+    if (text == kKinds[k]) return FailureRow::Kind(k);
+  broken_promise("a kind of failure row", __FILE__, __LINE__);
+}
+
+std::vector<FailureRow> read_rows() {
+  const Csv table = shipped_table(kFailuresCsv, "failures.csv");
+  std::vector<FailureRow> rows;
+  for (const Csv::Row& row : table.rows) {
+    const Cells cells(table, row);
+    rows.push_back({.kind = read_kind(cells.text("kind")),
+                    .name = cells.text("name"),
+                    .value = cells.number("value"),
+                    .gpus = i64(cells.number("gpus")),
+                    .system = cells.text("system"),
+                    .source = cells.text("source"),
+                    .verified = cells.text("verified"),
+                    .notes = cells.text("notes")});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::span<const FailureRow> failure_rows() {
+  static const std::vector<FailureRow> all = read_rows();
+  return all;
+}
+
+const FailureRow& usual(FailureRow::Kind kind) {
+  for (const FailureRow& row : failure_rows())
+    if (row.kind == kind) return row;
+  broken_promise("a row of every kind", __FILE__, __LINE__);
+}
+
+Result<FailureRow> find_failure_rate(std::string_view name) {
+  std::vector<std::string> known;
+  std::string list;
+  for (const FailureRow& row : failure_rows()) {
+    if (row.kind != FailureRow::Kind::rate) continue;
+    if (row.name == lower(name)) return row;
+    known.push_back(row.name);
+    list += (list.empty() ? "" : ", ") + row.name;
+  }
+  const std::optional<std::string> near = nearest(lower(name), known);
+  return fail({.code = "RW0908",
+               .message = "unknown name",
+               .detail = fmt::format("no failure rate is called '{}'", excerpt(name)),
+               .hint = near ? fmt::format("did you mean {}?", *near) : "known: " + list});
+}
+
+Seconds time_between_failures(const FailureRow& rate, i64 gpus) {
+  const double a_day = rate.value / 1000 / kNode * double(gpus);
+  return Seconds{86400 / a_day};
+}
+
+Seconds usual_restart(i64 gpus) {
+  const FailureRow* below = nullptr;
+  for (const FailureRow& row : failure_rows()) {
+    if (row.kind != FailureRow::Kind::restart) continue;
+    if (gpus <= row.gpus) {
+      if (below == nullptr) return Seconds{row.value};
+      const double share = double(gpus - below->gpus) / double(row.gpus - below->gpus);
+      return Seconds{below->value + share * (row.value - below->value)};
+    }
+    below = &row;
+  }
+  RW_CHECK(below != nullptr);
+  return Seconds{below->value};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,48 @@
+#include "rankwright/cost/estimate.h"
+
+#include <cmath>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/rates.h"
+#include "rankwright/model/flops.h"
+
+namespace rankwright {
+namespace {
+
+ErrorBand step_band(const Setup& setup) {
+  if (!fitted_generation(setup.cluster.device)) return {bands().unmeasured.within, 0};
+  const BandRow& row = setup.model.sparse() ? bands().sparse : bands().dense;
+  return {row.within, row.rows};
+}
+
+}  // namespace
+
+bool Estimate::sure() const { return std::abs(memory.total() / capacity - 1) > memory_band.within; }
+
+Estimate estimate(const Setup& setup, const Calibration& calibration) {
+  return {.step = step_time(setup, calibration),
+          .memory = fullest(setup, calibration),
+          .capacity = setup.cluster.device.memory,
+          .step_band = step_band(setup),
+          .memory_band = {bands().memory.within, bands().memory.rows}};
+}
+
+double mfu(const Setup& setup, Seconds step) {
+  const double tokens = double(setup.job.global_batch) * double(setup.job.sequence);
+  const Flops work = tokens * training_flops_per_token(setup.model, setup.job.sequence,
+                                                       FlopsConvention::megatron_causal);
+  const FlopsPerSecond most =
+      double(setup.world) * peak(setup.cluster.device, setup.job.matmul == Matmul::same
+                                                           ? setup.job.param_dtype
+                                                           : Dtype::fp8);
+  if (most.value <= 0 || step.value <= 0) return 0;
+  return work / step / most;
+}
+
+double tokens_per_second(const Setup& setup, Seconds step) {
+  if (step.value <= 0) return 0;
+  return double(setup.job.global_batch) * double(setup.job.sequence) / step.value /
+         double(setup.world);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,40 @@
+// An Estimate is what a plan costs: the time of a step as a waterfall of items, and the memory of
+// its fullest rank as a ledger of entries, each with the band in which nine of ten published runs
+// lie that were predicted without having seen their publication. Numbers only: how they are said
+// and drawn is report/. Formulas X1 to X10.
+#pragma once
+
+#include <string_view>
+
+#include "rankwright/cost/memory.h"
+#include "rankwright/cost/step.h"
+
+namespace rankwright {
+
+/// Predicted / measured - 1 stays within +-`within` for nine of ten.
+struct ErrorBand {
+  double within = 0;
+  i64 rows = 0;  // measured runs that say so; 0: assumed
+};
+
+struct Estimate {
+  StepTime step{};
+  Ledger memory{};  // of the fullest pp rank
+  Bytes capacity{};
+  ErrorBand step_band{}, memory_band{};
+
+  Seconds time() const { return step.total(); }
+  bool fits() const { return memory.total() <= capacity; }
+  /// It fits, or does not, whatever the error within the band.
+  bool sure() const;
+};
+
+/// The setup has no misfit.
+Estimate estimate(const Setup& setup, const Calibration& calibration);
+
+/// Model FLOPs over what the devices could do in that time, attention halved (F1), in the format of
+/// the job's matmuls. Recompute does not count.
+double mfu(const Setup& setup, Seconds step);
+double tokens_per_second(const Setup& setup, Seconds step);  // and device
+
+}  // namespace rankwright

@@ -1,0 +1,73 @@
+#include "rankwright/cost/estimate.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/model/flops.h"
+#include "tests/timed.h"
+
+namespace rankwright {
+namespace {
+
+rankwright::Setup dense(Plan plan = {}) { return sample::timed(sample::dense_setup(plan)); }
+
+TEST(Rate, OfTokensIsForOneDevice) {
+  // 4 microbatches of 2,048 tokens for each of 2 data ranks: 16,384 tokens in 4 s on 2 devices.
+  const rankwright::Setup setup = dense({.dp = 2});
+  EXPECT_DOUBLE_EQ(tokens_per_second(setup, 4.0_s), 2048);
+  EXPECT_EQ(tokens_per_second(setup, Seconds{}), 0);
+}
+
+TEST(Mfu, IsOneWhereAStepTakesWhatThePeakWould) {
+  rankwright::Setup setup = dense({.dp = 2});
+  const Flops work =
+      16'384.0 * training_flops_per_token(setup.model, 2048, FlopsConvention::megatron_causal);
+  const Seconds least = work / (2 * 989.0_TFLOPS);
+  EXPECT_NEAR(mfu(setup, least), 1, 1e-12);
+  EXPECT_NEAR(mfu(setup, 4 * least), 0.25, 1e-12);
+  // Of what the format could do: 989 / 1,979.
+  setup.job.matmul = Matmul::fp8;
+  EXPECT_NEAR(mfu(setup, least), 989.0 / 1979, 1e-12);
+  EXPECT_EQ(mfu(setup, Seconds{}), 0);
+}
+
+TEST(Band, IsThatOfTheKindOfModelAndDevice) {
+  rankwright::Setup setup = dense();
+  EXPECT_EQ(estimate(setup, calibration()).step_band.within, bands().dense.within);
+  setup.cluster.device.generation = "unheard of";
+  const ErrorBand unknown = estimate(setup, calibration()).step_band;
+  EXPECT_EQ(unknown.within, bands().unmeasured.within);
+  EXPECT_EQ(unknown.rows, 0);
+  const rankwright::Setup sparse =
+      sample::timed(sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}), {}));
+  EXPECT_EQ(estimate(sparse, calibration()).step_band.within, bands().sparse.within);
+}
+
+TEST(Estimate, IsSureOutsideOfItsBand) {
+  Estimate e{.capacity = 100.0_GB, .memory_band = {0.1, 20}};
+  const auto sure = [&](double held) {
+    e.memory[Entry::parameters] = held * 1.0_GB;
+    return e.sure();
+  };
+  EXPECT_TRUE(sure(80));
+  EXPECT_TRUE(e.fits());
+  EXPECT_FALSE(sure(95));
+  EXPECT_TRUE(e.fits());
+  EXPECT_FALSE(sure(105));
+  EXPECT_FALSE(e.fits());
+  EXPECT_TRUE(sure(120));
+  EXPECT_FALSE(e.fits());
+}
+
+RC_GTEST_PROP(Estimate, NamesTheFullestRank, ()) {
+  const rankwright::Setup setup = sample::random_timed();
+  const Estimate e = estimate(setup, calibration());
+  for (const Ledger& other : ledgers(setup, calibration()))
+    RC_ASSERT(other.total() <= e.memory.total());
+  RC_ASSERT(e.memory.pp_rank >= 0 && e.memory.pp_rank < setup.plan.pp);
+  RC_ASSERT(mfu(setup, e.time()) > 0 && mfu(setup, e.time()) < 1);
+}
+
+}  // namespace
+}  // namespace rankwright

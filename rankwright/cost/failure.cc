@@ -1,0 +1,107 @@
+#include "rankwright/cost/failure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/cost/states.h"
+#include "rankwright/cost/step.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+/// log(e^x - 1), for any x > 0.
+double log_expm1(double x) { return x > 30 ? x : std::log(std::expm1(x)); }
+
+/// log(1 - u) + u, without losing what is left of small u.
+double log_rest(double u) {
+  if (u < 1e-4) return -u * u * (1.0 / 2 + u / 3 + u * u / 4);
+  return std::log1p(-u) + u;
+}
+
+/// log of the time that a second of useful work takes, up to a constant.
+double waste(Seconds work, const FailureModel& model) {
+  return log_expm1((work + model.checkpoint) / model.between) - std::log(work.value);
+}
+
+}  // namespace
+
+Seconds expected_time(Seconds work, const FailureModel& model) {
+  const double m = model.between.value;
+  return Seconds{m * std::exp(model.restart.value / m) *
+                 std::expm1((work + model.checkpoint).value / m)};
+}
+
+/// The derivative of Z10 / work is 0 where (1 - u) e^(u + c) = 1, with u = work / M, c = C / M. Its
+/// logarithm falls from c to minus infinity between u = 0 and 1: it is halved in until nothing
+/// changes. The restart is a factor of its own and does not matter.
+Seconds best_interval(const FailureModel& model) {
+  const double c = model.checkpoint / model.between;
+  double low = 0, high = 1;
+  for (int k = 0; k < 200; ++k) {
+    const double middle = (low + high) / 2;
+    (log_rest(middle) + c > 0 ? low : high) = middle;
+  }
+  return high * model.between;
+}
+
+i64 best_steps(Seconds step, const FailureModel& model) {
+  const double steps = std::min(best_interval(model) / step, 1e15);
+  const i64 fewer = std::max<i64>(1, i64(std::floor(steps)));
+  const bool more = waste(double(fewer + 1) * step, model) < waste(double(fewer) * step, model);
+  return more ? fewer + 1 : fewer;
+}
+
+Uptime uptime(Seconds interval, const FailureModel& model) {
+  const double m = model.between.value;
+  const double x = (interval + model.checkpoint).value / m;
+  // Every restart that is not interrupted itself: e^(-R/M) of the time is spent outside of them.
+  const double outside = std::exp(-model.restart.value / m);
+  const double grown = std::expm1(x);
+  return {.interval = interval,
+          .useful = outside * (interval.value / m) / grown,
+          .checkpoints = outside * (model.checkpoint.value / m) / grown,
+          .lost = outside * (1 - x / grown),
+          .restarts = 1 - outside,
+          .lost_each = Seconds{m * (1 - x / grown)}};
+}
+
+Bytes checkpoint_bytes(const Setup& setup) {
+  return bytes(parameters(setup.model).total(),
+               setup.job.param_bytes() + setup.job.optimizer_bytes());
+}
+
+i64 checkpoint_nodes(const Setup& setup) {
+  const i64 host = std::max<i64>(1, setup.cluster.host_devices);
+  const i64 writers = setup.plan.zero >= 1 ? setup.world : setup.world / setup.plan.dp;
+  return std::max<i64>(1, ceil_div(writers, host));
+}
+
+Copies copies(const Plan& plan) {
+  const i64 pairs = plan.mirrored() ? 2 : 1;
+  const i64 all = pairs * plan.data_ranks();
+  const i64 shards = plan.data_ranks() / std::max<i64>(1, plan.shards());
+  return {.parameters = plan.zero >= 3 ? pairs * shards : all,
+          .optimizer = plan.zero >= 1 ? pairs * shards : all};
+}
+
+Failure failure(const Setup& setup, const Calibration& calibration, i64 rank,
+                const FailureTask& task) {
+  Failure out{.task = task, .step = step_time(setup, calibration).total()};
+  FailureModel hung = task.model;
+  hung.restart += task.hang;
+  Seconds interval = task.interval.value_or(Seconds{});
+  if (!task.interval) {
+    out.steps = best_steps(out.step, task.model);
+    interval = double(out.steps) * out.step;
+  }
+  out.uptime = uptime(interval, task.model);
+  out.when_hung = uptime(interval, hung);
+  out.copies = copies(setup.plan);
+  const States held = states(setup, setup.plan.meshes().dense.coordinate(rank, Axis::pp));
+  out.parameters = held.parameters;
+  out.optimizer = held.optimizer;
+  return out;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,393 @@
+#include "rankwright/cost/layer_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/plan/messages.h"
+#include "rankwright/plan/shares.h"
+
+namespace rankwright {
+namespace {
+
+/// Matmuls of a part of a layer on one rank, each of k inner and n columns: sums over them.
+struct Matmuls {
+  double nk = 0, n = 0, k = 0;
+  double count = 0;
+
+  void add(double columns, double inner) {
+    nk += columns * inner;
+    n += columns;
+    k += inner;
+    count += 1;
+  }
+};
+
+struct MatmulTime {
+  Seconds forward{}, input{}, weight{};
+};
+
+constexpr double kHalf = 2;  // bytes of an element in 16 bits
+
+/// L1: arithmetic, half a wave of tiles that each matmul loses at its end, and the part of its
+/// bytes that arithmetic does not hide. The lost tiles have the inner length of their pass: k
+/// forward, n for the input's gradient, the rows for the weight's.
+MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate, const Setup& setup,
+                       const Rates& rates, const Calibration& c) {
+  const Seconds work = Flops{2 * rows * m.nk} / rate;
+  const Seconds lost = Flops{2 * rates.tile} / rate;
+  const double outputs = kHalf * rows * (m.n + m.k);
+  const double accumulated = setup.software.fused_accumulation ? 8 : 4;  // fp32 read and written
+  const Seconds read = c[Constant::matmul_bytes] * (Bytes{outputs + kHalf * m.nk} / rates.memory);
+  const Seconds added =
+      c[Constant::matmul_bytes] * (Bytes{outputs + accumulated * m.nk} / rates.memory);
+  const double slower = c[Constant::backward];
+  return {.forward = work + m.k * lost + read,
+          .input = slower * (work + m.n * lost) + read,
+          .weight = slower * (work + rows * m.count * lost) + added};
+}
+
+/// What layer_time works with: one microbatch on one rank.
+struct Work {
+  const Setup& setup;
+  const Rates& rates;
+  const Links& links;
+  const Calibration& c;
+  double tokens;  // of the microbatch on a cp rank
+  double tp;
+  double kept;  // tokens between the blocks: tp cuts them under sequence parallelism
+  double hidden;
+
+  Work(const Setup& s, const Rates& r, const Links& l, const Calibration& calibration)
+      : setup(s),
+        rates(r),
+        links(l),
+        c(calibration),
+        tokens(double(s.plan.micro_batch) * double(s.job.sequence) / double(s.plan.cp)),
+        tp(double(s.plan.tp)),
+        kept(tokens / (sequence_parallel(s.plan) ? tp : 1)),
+        hidden(double(s.model.hidden)) {}
+
+  MatmulTime matmuls(const Matmuls& m, double rows) const {
+    return matmul_time(m, rows, rates.layers, setup, rates, c);
+  }
+  Seconds stream(double bytes) const {
+    return c[Constant::elementwise] * (Bytes{bytes} / rates.memory);
+  }
+  Seconds casts(double elements) const { return Bytes{rates.casts * elements} / rates.memory; }
+};
+
+struct AttentionShape {
+  Matmuls matmuls{};
+  double core = 0;     // mean width of what enters the two products with the sequence
+  double handled = 0;  // elements of queries, keys and values
+  double keys = 0;     // width of keys and values that context parallelism sends
+};
+
+AttentionShape attention_shape(const Attention& a, double h, double tp) {
+  AttentionShape s;
+  if (a.kind == Attention::Kind::latent) {
+    const double query = double(a.query_width()), value = double(a.value_width());
+    const double latent = double(a.kv_rank + a.rope_dim);
+    const double up = double(a.heads * (a.nope_dim + a.value_dim));
+    if (a.q_rank > 0) s.matmuls.add(double(a.q_rank), h);
+    s.matmuls.add(query / tp, a.q_rank > 0 ? double(a.q_rank) : h);
+    s.matmuls.add(latent, h);
+    s.matmuls.add(up / tp, double(a.kv_rank));
+    s.matmuls.add(h, value / tp);
+    s.core = (query + value) / 2 / tp;
+    s.handled = (query + up + value) / tp;
+    s.keys = latent;
+    return s;
+  }
+  const double query = double(a.query_width()) / tp;
+  const double key = double(ceil_div(a.kv_heads, i64(tp)) * a.head_dim);
+  s.matmuls.add(query + 2 * key, h);
+  s.matmuls.add(h, query);
+  s.core = query;
+  s.handled = query + 2 * key;
+  s.keys = 2 * key;
+  return s;
+}
+
+struct CoreTime {
+  Seconds forward{}, backward{};
+};
+
+/// L2: fused, causal FLOPs at the kernel's rate, short sequences slower; L3: unfused, the full
+/// square in two batched matmuls and 11 bytes forward, 17 backward for each score.
+CoreTime core_time(const Work& w, const Attention& a, double width) {
+  const double sequence = double(w.setup.job.sequence);
+  if (w.setup.software.attention != AttentionKernel::unfused) {
+    constexpr double kLong = 4096, kFill = 300, kBackward = 2.5;
+    const bool narrow = a.kind == Attention::Kind::grouped && a.head_dim <= 64;
+    const FlopsPerSecond rate = (narrow ? w.c[Constant::narrow_head] : 1) * w.rates.attention;
+    const double fill = sequence < kLong ? 1 + kFill / sequence : 1;
+    const Seconds forward = fill * (Flops{2 * w.tokens * sequence * width} / rate);
+    return {forward, kBackward * forward};
+  }
+  const double aligned = a.head_dim % 8 == 0 ? 1 : w.c[Constant::misaligned_head];
+  const Seconds products = aligned * (Flops{4 * w.tokens * sequence * width} /
+                                      (w.c[Constant::unfused_matmul] * w.rates.half));
+  const Seconds score = w.c[Constant::unfused_bytes] *
+                        (Bytes{w.tokens * sequence * double(a.heads) / w.tp} / w.rates.memory);
+  return {products + 11 * score, 2 * products + 17 * score};
+}
+
+/// L6: keys and values go round beside attention's core, and what is longer than it shows; or they
+/// are gathered before it, or heads are exchanged for sequence, which nothing hides.
+Seconds cp_time(const Work& w, const Attention& attention, const AttentionShape& shape,
+                const CoreTime& core) {
+  const Plan& plan = w.setup.plan;
+  if (plan.cp == 1) return {};
+  const double others = double(plan.cp - 1);
+  const Bytes part = Bytes{kHalf * w.tokens * shape.keys};
+  if (plan.cp_comm == CpComm::all_gather) {
+    const Bytes all = double(plan.cp) * part;
+    return 2 * w.links.time(Op::all_gather, all, GroupKind::cp) +
+           w.links.time(Op::reduce_scatter, all, GroupKind::cp);
+  }
+  if (plan.cp_comm == CpComm::a2a) {
+    const AttentionMessages m = messages(w.setup, attention);
+    Seconds once{};
+    for (const Bytes size : {m.query, m.key, m.value, m.output})
+      once += w.links.time(Op::all_to_all, size, GroupKind::cp);
+    return 2 * once;
+  }
+  constexpr double kNeverHidden = 0.1;
+  const Seconds ring = others * w.links.time(Op::send_recv, part, GroupKind::cp);
+  return std::max(Seconds{}, ring - core.forward) + std::max(Seconds{}, 2 * ring - core.backward) +
+         kNeverHidden * ring;
+}
+
+struct ExpertTime {
+  Pass forward{}, input{}, weight{};
+};
+
+/// L7: the routed and shared experts, the passes over dispatched tokens, and the all-to-alls.
+ExpertTime expert_time(const Work& w, const FeedForward& ffn) {
+  const Plan& plan = w.setup.plan;
+  const double etp = double(plan.etp), ep = double(plan.ep);
+  const double sent = w.tokens / w.tp;  // the tp ranks each send a part
+  const double copies = sent * double(ffn.active);
+  const double local = std::max(1.0, double(ffn.experts) / ep);
+  const double rows = copies * ep * etp / double(ffn.experts);
+  const double gates = double(ffn.matrices - 1);
+
+  Matmuls one, shared;
+  one.add(gates * double(ffn.expert_width) / etp, w.hidden);
+  one.add(w.hidden, double(ffn.expert_width) / etp);
+  const MatmulTime expert = w.matmuls(one, rows);
+  MatmulTime always;
+  if (ffn.shared_width > 0) {
+    shared.add(gates * double(ffn.shared_width) / w.tp, w.hidden);
+    shared.add(w.hidden, double(ffn.shared_width) / w.tp);
+    always = w.matmuls(shared, w.tokens);
+  }
+  const double busiest = w.c[Constant::imbalance_experts] * local;
+
+  const Bytes all = Bytes{kHalf * copies * w.hidden};
+  const Seconds pass = w.c[Constant::permute] * (all / w.rates.memory);
+  Seconds exchange{};
+  if (plan.ep > 1) {
+    const double inside = double(w.links.span(GroupKind::ep).inside[0]);
+    const double nodes = ep / std::max(1.0, inside);
+    // A token crosses once to each other node that has one of its experts.
+    const double crossings = nodes * (1 - std::pow(1 - 1 / nodes, double(ffn.active)));
+    const Bytes out = Bytes{kHalf * sent * w.hidden * crossings};
+    exchange =
+        w.links.all_to_all(all, out, plan.overlap.pp ? w.c[Constant::ep_shown] : 1, GroupKind::ep);
+  }
+  if (plan.etp > 1) exchange += w.links.time(Op::all_gather, etp * all, GroupKind::etp);
+
+  const double activated = 6 * (double(ffn.expert_width) / etp * rows * local +
+                                double(ffn.shared_width) / w.tp * w.tokens);
+  ExpertTime time;
+  time.forward = {.matmul = busiest * expert.forward + always.forward,
+                  .elementwise = w.stream(activated),
+                  .casts = w.casts(rows * local * one.k),
+                  .permute = 6 * pass,
+                  .ep = 2 * exchange};
+  time.input = {.matmul = busiest * expert.input + always.input,
+                .elementwise = w.stream(2 * activated),
+                .casts = w.casts(rows * local * one.n),
+                .permute = 8 * pass,
+                .ep = 2 * exchange};
+  time.weight.matmul = busiest * expert.weight + always.weight;
+  return time;
+}
+
+struct DenseTime {
+  MatmulTime matmul{};
+  double activated = 0;  // bytes of the activation function, forward
+  Matmuls shape{};
+};
+
+DenseTime dense_time(const Work& w, const FeedForward& ffn) {
+  const double width = double(ffn.width) / w.tp;
+  DenseTime time;
+  time.shape.add(double(ffn.matrices - 1) * width, w.hidden);
+  time.shape.add(w.hidden, width);
+  time.matmul = w.matmuls(time.shape, w.tokens);
+  time.activated = (ffn.matrices == 2 ? 4 : 6) * width * w.tokens;
+  return time;
+}
+
+/// L8: a smooth maximum of what the device and what the host takes.
+Seconds not_below(Seconds work, Seconds floor) {
+  const double w = work.value, f = floor.value;
+  return {std::cbrt(w * w * w + f * f * f)};
+}
+
+/// Puts what launches add into the passes.
+void launch(LayerTime& time, const Rates& rates, double kernels) {
+  constexpr double kBackwardKernels = 1.2;  // of a layer with experts
+  const Seconds forward = time.forward.total();
+  const Seconds backward = time.backward();
+  Seconds more_forward = rates.blocking, more_backward = rates.blocking;
+  if (rates.blocking.value <= 0) {
+    more_forward = not_below(forward, kernels * rates.launch) - forward;
+    more_backward =
+        not_below(backward, (kernels > 1 ? kBackwardKernels : 1) * kernels * rates.launch) -
+        backward;
+  }
+  time.forward.launch += more_forward;
+  const double part = backward.value > 0 ? time.input.total() / backward : 0.5;
+  time.input.launch += part * more_backward;
+  time.weight.launch += (1 - part) * more_backward;
+}
+
+/// L9: what selective recompute runs again. Megatron-LM attention's core, or, of layers with
+/// experts, norms, the activation function and latent attention's up-projections; torch's policy
+/// every second matmul and what lies between.
+Seconds selective(const Work& w, const Layer& layer, const LayerTime& time, Seconds core) {
+  if (w.setup.software.recomputes_ops) return 0.5 * time.forward.matmul + time.forward.elementwise;
+  if (!layer.ffn.sparse()) return core;
+  const Attention& a = layer.attention;
+  const double up =
+      a.kind == Attention::Kind::latent
+          ? double(a.q_rank * a.query_width() + a.kv_rank * a.heads * (a.nope_dim + a.value_dim)) /
+                w.tp
+          : 0;
+  return time.forward.elementwise + w.matmuls({.nk = up}, w.tokens).forward;
+}
+
+}  // namespace
+
+Pass& Pass::operator+=(const Pass& other) {
+  matmul += other.matmul;
+  attention += other.attention;
+  elementwise += other.elementwise;
+  casts += other.casts;
+  permute += other.permute;
+  tp += other.tp;
+  cp += other.cp;
+  ep += other.ep;
+  launch += other.launch;
+  return *this;
+}
+
+Pass operator*(double times, const Pass& p) {
+  return {.matmul = times * p.matmul,
+          .attention = times * p.attention,
+          .elementwise = times * p.elementwise,
+          .casts = times * p.casts,
+          .permute = times * p.permute,
+          .tp = times * p.tp,
+          .cp = times * p.cp,
+          .ep = times * p.ep,
+          .launch = times * p.launch};
+}
+
+BlockTime block_time(const Setup& setup, const Links& links, const Calibration& calibration) {
+  const Plan& plan = setup.plan;
+  if (plan.tp == 1) return {};
+  const Bytes all = messages(setup).hidden;
+  const double shown = plan.overlap.tp ? calibration[Constant::tp_shown] : 1;
+  if (!plan.sequence_parallel) {
+    const Seconds reduce = shown * links.time(Op::all_reduce, all, GroupKind::tp);
+    return {reduce, reduce};
+  }
+  constexpr double kSecondGather = 0.3;
+  const Seconds gather = shown * links.time(Op::all_gather, all, GroupKind::tp);
+  const Seconds scatter = shown * links.time(Op::reduce_scatter, all, GroupKind::tp);
+  return {gather + scatter, gather + scatter + kSecondGather * gather};
+}
+
+LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates, const Links& links,
+                     const BlockTime& tp, const Calibration& calibration) {
+  const Work w(setup, rates, links, calibration);
+  const AttentionShape shape = attention_shape(layer.attention, w.hidden, w.tp);
+  const MatmulTime projections = w.matmuls(shape.matmuls, w.tokens);
+  const CoreTime core = core_time(w, layer.attention, shape.core);
+
+  // L4: bytes of norms, residuals and the handling of queries, keys and values.
+  const double norms = 22 * w.hidden * w.kept, norms_back = 30 * w.hidden * w.kept;
+  const double handled = shape.handled * w.tokens;
+  LayerTime time;
+  time.forward = {.matmul = projections.forward,
+                  .attention = core.forward,
+                  .elementwise = w.stream(norms + 8 * handled),
+                  .casts = w.casts(w.tokens * shape.matmuls.k),
+                  .tp = tp.forward};
+  time.input = {.matmul = projections.input,
+                .attention = core.backward,
+                .elementwise = w.stream(norms_back + 10 * handled),
+                .casts = w.casts(w.tokens * shape.matmuls.n),
+                .tp = tp.backward,
+                .cp = cp_time(w, layer.attention, shape, core)};
+  time.weight.matmul = projections.weight;
+
+  if (layer.ffn.sparse()) {
+    const ExpertTime experts = expert_time(w, layer.ffn);
+    constexpr double kRouterAndShared = 0.5;  // of a dense block's collectives
+    time.forward += experts.forward;
+    time.input += experts.input;
+    time.weight += experts.weight;
+    time.forward.tp += kRouterAndShared * tp.forward;
+    time.input.tp += kRouterAndShared * tp.backward;
+  } else {
+    const DenseTime dense = dense_time(w, layer.ffn);
+    time.forward.matmul += dense.matmul.forward;
+    time.forward.elementwise += w.stream(dense.activated);
+    time.forward.casts += w.casts(w.tokens * dense.shape.k);
+    time.forward.tp += tp.forward;
+    time.input.matmul += dense.matmul.input;
+    time.input.elementwise += w.stream(2 * dense.activated);
+    time.input.casts += w.casts(w.tokens * dense.shape.n);
+    time.input.tp += tp.backward;
+    time.weight.matmul += dense.matmul.weight;
+  }
+  launch(time, rates, layer.ffn.sparse() ? calibration[Constant::launch_sparse] : 1);
+  if (setup.plan.recompute == Recompute::full) time.again = time.forward.total();
+  if (setup.plan.recompute == Recompute::selective)
+    time.again = selective(w, layer, time, core.forward);
+  return time;
+}
+
+EdgeTime head_time(const Setup& setup, const Rates& rates, const Links& links, const BlockTime& tp,
+                   const Calibration& calibration) {
+  const Work w(setup, rates, links, calibration);
+  const double rows = double(vocabulary_share(setup.model, setup.plan.tp));
+  Matmuls head;
+  head.add(rows, w.hidden);
+  const MatmulTime matmul = matmul_time(head, w.tokens, rates.half, setup, rates, calibration);
+  const Seconds loss = w.stream(calibration[Constant::loss_bytes] * w.tokens * rows);
+  EdgeTime time;
+  time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = tp.forward};
+  time.input = {.matmul = matmul.input, .elementwise = 0.5 * loss, .tp = tp.backward};
+  time.weight.matmul = matmul.weight;
+  return time;
+}
+
+EdgeTime embedding_time(const Setup& setup, const Rates& rates, const Links& links,
+                        const BlockTime& tp, const Calibration& calibration) {
+  const Work w(setup, rates, links, calibration);
+  constexpr double kPass = 8;  // bytes an element: read and written, twice
+  EdgeTime time;
+  time.forward.elementwise = w.stream(kPass * w.tokens * w.hidden);
+  time.forward.tp = 0.5 * tp.forward;
+  time.weight.elementwise = w.stream(kPass * w.tokens * w.hidden);
+  return time;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,62 @@
+// What one microbatch takes in one layer, in the output head and in the embedding, on one rank: by
+// pass (forward, input gradient, weight gradient, what runs again) and by what it is spent on.
+// Matmuls by shape, attention by kernel, work that waits for memory, the collectives that the next
+// operation waits for. Formulas L1 to L9. Bubbles and data parallelism are step.h.
+#pragma once
+
+#include "rankwright/cost/links.h"
+#include "rankwright/cost/rates.h"
+#include "rankwright/model/model.h"
+
+namespace rankwright {
+
+/// What a pass is spent on.
+struct Pass {
+  Seconds matmul{};
+  Seconds attention{};  // its core
+  Seconds elementwise{};
+  Seconds casts{};
+  Seconds permute{};  // tokens to and from their experts, on the rank
+  Seconds tp{};       // collectives that are not hidden
+  Seconds cp{};
+  Seconds ep{};
+  Seconds launch{};  // the host is slower than the device
+
+  Seconds total() const {
+    return matmul + attention + elementwise + casts + permute + tp + cp + ep + launch;
+  }
+  Pass& operator+=(const Pass& other);
+  friend Pass operator*(double times, const Pass& pass);
+};
+
+struct LayerTime {
+  Pass forward{};
+  Pass input{};     // gradient
+  Pass weight{};    // gradient
+  Seconds again{};  // recompute, before backward
+
+  Seconds backward() const { return input.total() + weight.total(); }
+};
+
+/// L5: the tensor-parallel collectives of one block, attention's or the feed-forward's, that
+/// overlap does not hide. Under sequence parallelism backward gathers its input a second time,
+/// mostly beside the weight's gradient.
+struct BlockTime {
+  Seconds forward{}, backward{};
+};
+BlockTime block_time(const Setup& setup, const Links& links, const Calibration& calibration);
+
+/// Of a layer; `again` is what the plan recomputes of each layer that it recomputes.
+LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates, const Links& links,
+                     const BlockTime& block, const Calibration& calibration);
+
+/// One microbatch beside the layers.
+struct EdgeTime {
+  Pass forward{}, input{}, weight{};
+};
+EdgeTime head_time(const Setup& setup, const Rates& rates, const Links& links,
+                   const BlockTime& block, const Calibration& calibration);
+EdgeTime embedding_time(const Setup& setup, const Rates& rates, const Links& links,
+                        const BlockTime& block, const Calibration& calibration);
+
+}  // namespace rankwright

@@ -1,0 +1,232 @@
+#include "rankwright/cost/memory.h"
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+#include "rankwright/cost/rank_load.h"
+#include "rankwright/cost/states.h"
+#include "rankwright/plan/messages.h"
+#include "rankwright/program/schedule.h"
+
+namespace rankwright {
+namespace {
+
+constexpr EntryRow kRows[] = {
+    {Entry::parameters, "parameters", "weights as the layers compute with them, after ZeRO", "M1",
+     Origin::data_sheet},
+    {Entry::gradients, "gradients", "gradient of every weight, after ZeRO", "M1",
+     Origin::data_sheet},
+    {Entry::optimizer, "optimizer", "fp32 copy and moments, after ZeRO", "M1", Origin::data_sheet},
+    {Entry::activations, "activations", "what backward reads, of all microbatches in flight", "M4",
+     Origin::data_sheet},
+    {Entry::recomputed_layer, "recomputed layer", "what running one layer again brings back", "M11",
+     Origin::data_sheet},
+    {Entry::layer_gradients, "layer gradients", "gradients inside one layer's feed-forward", "M12",
+     Origin::data_sheet},
+    {Entry::logits, "logits", "logits and what the loss makes of them", "M13", Origin::data_sheet},
+    {Entry::head_gradient, "head gradient", "the output head's gradient, 16-bit, for a moment",
+     "M14", Origin::data_sheet},
+    {Entry::embedding_gradient, "embedding gradient",
+     "the embedding's gradient, 16-bit and whole, for a moment", "M15", Origin::data_sheet},
+    {Entry::gathered_units, "gathered units", "weights that ZeRO has gathered", "M16",
+     Origin::data_sheet},
+    {Entry::reduce_scatter, "reduce-scatter", "gradients of a unit on their way to their shards",
+     "M17", Origin::data_sheet},
+    {Entry::sequence_gather, "sequence gather",
+     "a block's input and its gradient, gathered over tp", "M18", Origin::data_sheet},
+    {Entry::empty_gradients, "empty gradients", "one 16-bit tensor for each shape of weight", "M19",
+     Origin::data_sheet},
+    {Entry::buckets, "buckets", "communication buckets of the framework", "M20",
+     Origin::data_sheet},
+    {Entry::workspace, "workspace", "of matmul libraries", "M21", Origin::measured},
+    {Entry::reserve, "reserve", "held by the allocator beyond its tensors", "M22",
+     Origin::calibrated},
+    {Entry::context, "context", "driver and loaded kernels", "M23", Origin::assumed},
+    {Entry::communicators, "communicators", "buffers of the collectives' library", "M24",
+     Origin::calibrated},
+};
+static_assert(std::size(kRows) == kEntries);
+
+constexpr std::string_view kInstants[] = {"backward", "loss", "embedding"};
+
+constexpr double kGB = 1e9;
+
+Bytes sum(const Ledger& ledger, Entry first, Entry last) {
+  Bytes total;
+  for (std::size_t e = std::size_t(first); e <= std::size_t(last); ++e) total += ledger.entries[e];
+  return total;
+}
+
+/// Communicators of a rank: the world, tp, dp; two each for pp, cp and ep, which has its own dp.
+i64 communicators(const Plan& plan) {
+  return 1 + (plan.tp > 1) + (plan.dp > 1) + 2 * ((plan.pp > 1) + (plan.cp > 1) + (plan.ep > 1));
+}
+
+/// The ledgers of a setup: what is alike on all pp ranks is counted once.
+class Accounts {
+ public:
+  Accounts(const Setup& setup, const Calibration& calibration)
+      : setup_(setup),
+        calibration_(calibration),
+        loads_(setup),
+        activation_(setup.job.activation_bytes()),
+        tokens_(messages(setup).hidden / bytes(setup.model.hidden, activation_)),
+        vocabulary_(double(vocabulary_share(setup.model, setup.plan.tp))) {}
+
+  Ledger of(i64 pp_rank);
+  bool like_the_one_before(i64 pp_rank) const { return loads_.like_the_one_before(pp_rank); }
+
+ private:
+  void put_states(Ledger& out, const RankLoad& load) const;
+  void put_fsdp(Ledger& out, const RankLoad& load) const;
+  void put_instant(Ledger& out, const RankLoad& load) const;
+  void put_beyond(Ledger& out) const;
+
+  const Setup& setup_;
+  const Calibration& calibration_;
+  RankLoads loads_;
+  i64 activation_;     // bytes
+  double tokens_;      // of a microbatch, on a cp rank
+  double vocabulary_;  // rows of it on a tp rank
+};
+
+void Accounts::put_states(Ledger& out, const RankLoad& load) const {
+  const Job& job = setup_.job;
+  const Plan& plan = setup_.plan;
+  const States all = states(setup_, load.share, std::max(load.largest_layer, load.largest_edge));
+  out[Entry::parameters] = all.parameters;
+  out[Entry::gradients] = all.gradients;
+  out[Entry::optimizer] = all.optimizer;
+  out[Entry::gathered_units] = all.gathered;
+  // fp32 sums of 16-bit gradients: both are held.
+  if (setup_.software.fp32_gradients && job.grad_bytes() > job.param_bytes())
+    out[Entry::gradients] += held(plan, load.share, job.param_bytes(), plan.zero >= 2);
+}
+
+/// FSDP keeps fp32 weights, sharded even where they are not resharded (ZeRO-2), and gathers them in
+/// the activations' format. In a pipeline gradients wait, whole, for the last microbatch.
+void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
+  constexpr i64 kFp32 = 4;
+  const Plan& plan = setup_.plan;
+  const i64 copy = setup_.job.param_bytes() < kFp32 ? kFp32 : 0;  // the weights are that copy
+  out[Entry::parameters] = held(plan, load.share, kFp32, plan.zero >= 2);
+  out[Entry::gradients] = held(plan, load.share, kFp32, plan.zero >= 2 && plan.pp == 1);
+  out[Entry::optimizer] =
+      held(plan, load.share, setup_.job.optimizer_bytes() - copy, plan.zero >= 1);
+  if (plan.zero < 2) return;
+  const i64 whole = loads_.sharded(load.share);
+  out[Entry::gathered_units] =
+      bytes(plan.zero >= 3 ? 2 * load.largest_layer + load.edges : whole, activation_);
+  out[Entry::reduce_scatter] = bytes(load.largest_layer, kFp32 + activation_);
+}
+
+/// What stands only at one of three instants: the fullest of them counts.
+void Accounts::put_instant(Ledger& out, const RankLoad& load) const {
+  const Software& software = setup_.software;
+  const Bytes rows = bytes(vocabulary_ * double(setup_.model.hidden), activation_);
+  const Bytes backward = load.brought_back + load.gradients;
+  // Every MTP module has logits of its own.
+  const Bytes logits =
+      (1 + setup_.model.mtp_layers) * bytes(tokens_ * vocabulary_, bytes_per_logit(software.loss));
+  const Bytes head = software.empty_gradients ? rows : Bytes{};
+  const Bytes loss = load.loss ? logits + head : Bytes{};
+  const Bytes gone{loads_.chunks()[load.embedding_chunk]};
+  const bool embeds = load.embeds && software.dense_embedding;
+  if (embeds && rows - gone > std::max(backward, loss)) {
+    out.instant = Instant::embedding;
+    out[Entry::embedding_gradient] = rows;
+    out[Entry::activations] = std::max(Bytes{}, load.held - gone);
+  } else if (loss > backward) {
+    out.instant = Instant::loss;
+    out[Entry::logits] = logits;
+    out[Entry::head_gradient] = head;
+  } else {
+    out.instant = Instant::backward;
+    out[Entry::recomputed_layer] = load.brought_back;
+    out[Entry::layer_gradients] = load.gradients;
+  }
+}
+
+/// What no tensor takes: it follows from what tensors take.
+void Accounts::put_beyond(Ledger& out) const {
+  constexpr double kAllocatorLimit = 0.97;  // of the device: beyond that it gives back and retries
+  constexpr double kFp32 = 4;
+  const Job& job = setup_.job;
+  const Bytes allocated = out.allocated();
+  Bytes reserve = calibration_[Constant::reserve] * (allocated - out.states());
+  if (setup_.software.fp32_gradients && job.grad_bytes() <= job.param_bytes() &&
+      job.optimizer_bytes() > 0)
+    reserve += kFp32 / double(job.optimizer_bytes()) * out[Entry::optimizer];
+  const Bytes device = setup_.cluster.device.memory;
+  if (device > Bytes{})
+    reserve = std::min(reserve, std::max(Bytes{}, kAllocatorLimit * device - allocated));
+  out[Entry::reserve] = reserve;
+  out[Entry::context] = setup_.software.context;
+  out[Entry::communicators] =
+      bytes(communicators(setup_.plan), kGB * calibration_[Constant::communicator]);
+}
+
+Ledger Accounts::of(i64 pp_rank) {
+  const RankLoad load = loads_.of(pp_rank);
+  const Software& software = setup_.software;
+  Ledger out{.pp_rank = pp_rank};
+  out[Entry::activations] = load.held;
+  software.fsdp ? put_fsdp(out, load) : put_states(out, load);
+  if (sequence_parallel(setup_.plan))
+    out[Entry::sequence_gather] = 2 * bytes(tokens_ * double(setup_.model.hidden), activation_);
+  if (software.empty_gradients)
+    out[Entry::empty_gradients] = bytes(load.attention + load.dense + load.sparse, activation_);
+  out[Entry::buckets] = software.buckets;
+  out[Entry::workspace] = {kGB * calibration_[Constant::workspace]};
+  put_instant(out, load);
+  put_beyond(out);
+  return out;
+}
+
+}  // namespace
+
+std::span<const EntryRow> entries() { return kRows; }
+const EntryRow& row(Entry entry) {
+  const EntryRow& found = kRows[std::size_t(entry)];
+  RW_CHECK(found.entry == entry);
+  return found;
+}
+std::string_view name(Entry entry) { return row(entry).name; }
+std::string_view name(Instant instant) { return kInstants[std::size_t(instant)]; }
+
+Bytes Ledger::states() const { return sum(*this, Entry::parameters, Entry::optimizer); }
+Bytes Ledger::allocated() const { return sum(*this, Entry::parameters, Entry::workspace); }
+Bytes Ledger::reserved() const { return sum(*this, Entry::parameters, Entry::reserve); }
+Bytes Ledger::total() const { return sum(*this, Entry::parameters, Entry::communicators); }
+
+Ledger ledger(const Setup& setup, i64 pp_rank, const Calibration& calibration) {
+  return Accounts(setup, calibration).of(pp_rank);
+}
+
+std::vector<Ledger> ledgers(const Setup& setup, const Calibration& calibration) {
+  Accounts accounts(setup, calibration);
+  std::vector<Ledger> all;
+  all.reserve(std::size_t(setup.plan.pp));
+  for (i64 r = 0; r < setup.plan.pp; ++r) all.push_back(accounts.of(r));
+  return all;
+}
+
+Ledger fullest(const Setup& setup, const Calibration& calibration) {
+  Accounts accounts(setup, calibration);
+  Ledger most = accounts.of(0);
+  Bytes largest = most.total();
+  const PipelineShape shape = pipeline_shape(setup);
+  for (i64 r = 1; r < setup.plan.pp; ++r) {
+    // The same contents with no more microbatches in flight cannot take more.
+    if (accounts.like_the_one_before(r) && most_in_flight(shape, r) <= most_in_flight(shape, r - 1))
+      continue;
+    const Ledger here = accounts.of(r);
+    const Bytes total = here.total();
+    if (total <= largest) continue;
+    most = here;
+    largest = total;
+  }
+  return most;
+}
+
+}  // namespace rankwright

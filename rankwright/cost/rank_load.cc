@@ -1,0 +1,166 @@
+#include "rankwright/cost/rank_load.h"
+
+#include <algorithm>
+
+#include "rankwright/plan/messages.h"
+#include "rankwright/program/schedule.h"
+
+namespace rankwright {
+
+RankLoads::RankLoads(const Setup& setup)
+    : setup_(setup),
+      shape_(pipeline_shape(setup)),
+      vee_(row(setup.plan.schedule).order == StageOrder::vee),
+      mirrored_(setup.plan.mirrored()),
+      each_(setup.model.layers() / shape_.stages()),
+      left_(setup.model.layers() % shape_.stages()),
+      first_longer_((shape_.stages() - left_) / 2),
+      embedding_(embedding_share(setup.model, setup.plan.tp)),
+      head_(head_share(setup.model, setup.plan.tp, true)),
+      tied_head_(head_share(setup.model, setup.plan.tp, false)),
+      dense_spread_(setup.plan.shards() > 1),
+      expert_spread_(setup.plan.expert_dp() > 1) {
+  const Model& model = setup.model;
+  const Plan& plan = setup.plan;
+  kinds_.reserve(model.runs.size());
+  i64 end = 0;
+  for (const LayerRun& run : model.runs) {
+    const Share share = layer_share(model, run.layer, plan);
+    end += run.count;
+    kinds_.push_back({.end = end,
+                      .sparse = run.layer.ffn.sparse(),
+                      .share = share,
+                      .sharded = sharded(share),
+                      .activations = activations(setup, run.layer),
+                      .matrices = matrices(setup, run.layer)});
+  }
+  if (model.mtp_layers > 0) {
+    mtp_ = kinds_.back();  // like the last layer, and a projection
+    mtp_.share = mtp_share(setup);
+    mtp_.sharded = sharded(mtp_.share);
+    mtp_.activations = mtp_activations(setup);
+  }
+  if (setup.software.keeps_outputs && plan.pp > 1) output_ = messages(setup).kept;
+  before_.reserve(plan.stages.size());
+  i64 before = 0;
+  for (const Stage& stage : plan.stages) {
+    before_.push_back(before);
+    before += stage.layers;
+  }
+  chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
+}
+
+/// As Setup::stages() has it.
+Stage RankLoads::stage(i64 s) const {
+  if (!before_.empty()) return setup_.plan.stages[std::size_t(s)];
+  const bool longer = s >= first_longer_ && s < first_longer_ + left_;
+  const bool last = s + 1 == shape_.stages();
+  return {.layers = each_ + (longer ? 1 : 0),
+          .mtp = last ? setup_.model.mtp_layers : 0,
+          .embedding = s == 0,
+          .loss = last};
+}
+
+i64 RankLoads::first_layer(i64 s) const {
+  if (!before_.empty()) return before_[std::size_t(s)];
+  return s * each_ + std::clamp<i64>(s - first_longer_, 0, left_);
+}
+
+/// Of even stages, one of those that are all alike.
+bool RankLoads::inner(i64 s) const {
+  const bool longer = s >= first_longer_ && s < first_longer_ + left_;
+  return s > 0 && s + 1 < shape_.stages() && !longer;
+}
+
+/// As stages_of() has it.
+i64 RankLoads::stage_of(i64 pp_rank, i64 chunk) const {
+  const i64 mirrored = shape_.pp - 1 - pp_rank;
+  if (mirrored_) return chunk == 0 ? std::min(pp_rank, mirrored) : std::max(pp_rank, mirrored);
+  const bool back = vee_ && chunk % 2 == 1;
+  return chunk * shape_.pp + (back ? mirrored : pp_rank);
+}
+
+bool RankLoads::like_the_one_before(i64 pp_rank) const {
+  const auto kind_at = [&](i64 layer) {
+    return std::partition_point(kinds_.begin(), kinds_.end(),
+                                [&](const Kind& each) { return each.end <= layer; });
+  };
+  for (i64 k = 0; k < i64(chunks_.size()); ++k) {
+    const i64 here = stage_of(pp_rank, k), there = stage_of(pp_rank - 1, k);
+    if (kinds_.size() == 1 && before_.empty() && inner(here) && inner(there)) continue;
+    const Stage at = stage(here);
+    if (at != stage(there)) return false;
+    if (kinds_.size() == 1) continue;
+    const i64 first = std::min(first_layer(here), first_layer(there));
+    const i64 last = std::max(first_layer(here), first_layer(there)) + at.layers - 1;
+    if (kind_at(first) != kind_at(last)) return false;
+  }
+  return true;
+}
+
+i64 RankLoads::sharded(const Share& share) const {
+  return (dense_spread_ ? share.dense : 0) + (expert_spread_ ? share.expert : 0);
+}
+
+double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) const {
+  const LayerActivations& a = kind.activations;
+  load.share += count * kind.share;
+  load.largest_layer = std::max(load.largest_layer, kind.sharded);
+  load.brought_back = std::max(load.brought_back, again > 0 ? a.whole : a.core);
+  load.gradients = std::max(load.gradients, a.gradients);
+  load.attention = std::max(load.attention, kind.matrices.attention);
+  double& ffn = kind.sparse ? load.sparse : load.dense;
+  ffn = std::max(ffn, kind.matrices.ffn);
+  return (again * a.input + (count - again) * a.kept).value;
+}
+
+void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
+  i64 before = 0;  // layers of this rank so far: the first of them run again
+  for (std::size_t k = 0; k < chunks_.size(); ++k) {
+    const i64 s = stage_of(pp_rank, i64(k));
+    const Stage at = stage(s);
+    chunks_[k] = output_.value;
+    i64 from = first_layer(s);
+    const i64 end = from + at.layers;
+    auto kind = std::partition_point(kinds_.begin(), kinds_.end(),
+                                     [&](const Kind& each) { return each.end <= from; });
+    for (; from < end; ++kind) {
+      const i64 count = std::min(end, kind->end) - from;
+      chunks_[k] += add(load, *kind, count, run_again(setup_.plan, before, count));
+      before += count;
+      from += count;
+    }
+    if ((at.embedding || at.mtp > 0) && !load.embeds) load.embedding_chunk = k;
+    load.embeds = load.embeds || at.embedding || at.mtp > 0;
+    load.loss = load.loss || at.loss;
+  }
+  if (setup_.model.mtp_layers == 0) return;
+  for (std::size_t k = 0; k < chunks_.size(); ++k) {
+    const i64 modules = stage(stage_of(pp_rank, i64(k))).mtp;
+    if (modules == 0) continue;
+    chunks_[k] += add(load, mtp_, modules, run_again(setup_.plan, before, modules));
+    before += modules;
+  }
+}
+
+void RankLoads::add_edges(RankLoad& load) const {
+  if (load.embeds) {
+    load.share += embedding_;
+    load.edges = load.largest_edge = sharded(embedding_);
+  }
+  if (!load.loss) return;
+  const Share& head = setup_.model.tied && load.embeds ? tied_head_ : head_;
+  load.share += head;
+  load.edges += sharded(head);
+  load.largest_edge = std::max(load.largest_edge, sharded(head));
+}
+
+RankLoad RankLoads::of(i64 pp_rank) {
+  RankLoad load;
+  add_layers(load, pp_rank);
+  add_edges(load);
+  load.held = {most_held(shape_, pp_rank, chunks_)};
+  return load;
+}
+
+}  // namespace rankwright

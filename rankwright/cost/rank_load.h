@@ -1,0 +1,75 @@
+// What a pp rank has, added up over its chunks in the form that the memory ledger wants: sums and
+// largest ones, no lists. RankContents (plan/plan.h) says the same with lists; a search asks for
+// millions of these, so here nothing is allocated for a pp rank.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rankwright/cost/activations.h"
+#include "rankwright/plan/plan.h"
+#include "rankwright/plan/shares.h"
+
+namespace rankwright {
+
+struct RankLoad {
+  Share share{};
+  i64 largest_layer = 0;  // parameters of it that ZeRO shards
+  i64 largest_edge = 0;   // the same of embedding and head
+  i64 edges = 0;          // of both together
+  bool embeds = false;
+  bool loss = false;
+  std::size_t embedding_chunk = 0;              // the first that embeds
+  Bytes held{};                                 // activations of all microbatches in flight
+  Bytes brought_back{};                         // by recompute, for the backward of one layer
+  Bytes gradients{};                            // inside one layer
+  double attention = 0, dense = 0, sparse = 0;  // numbers in the largest matrices of each kind
+};
+
+/// The loads of a setup without misfits: what is alike on all pp ranks is counted once.
+class RankLoads {
+ public:
+  explicit RankLoads(const Setup& setup);
+
+  RankLoad of(i64 pp_rank);
+  /// Every chunk has what the same chunk of the pp rank before has.
+  bool like_the_one_before(i64 pp_rank) const;
+  /// Parameters that ZeRO spreads over ranks: what one rank holds alone is there already.
+  i64 sharded(const Share& share) const;
+  /// Activations of one microbatch, by chunk of the pp rank that was asked for last.
+  std::span<const double> chunks() const { return chunks_; }
+
+ private:
+  /// Layers in a row that are alike, and what one of them is to the ledger.
+  struct Kind {
+    i64 end = 0;  // layers of the model up to the last of them
+    bool sparse = false;
+    Share share{};
+    i64 sharded = 0;  // parameters that ZeRO spreads
+    LayerActivations activations{};
+    LayerMatrices matrices{};
+  };
+
+  Stage stage(i64 s) const;
+  bool inner(i64 s) const;
+  i64 first_layer(i64 s) const;
+  i64 stage_of(i64 pp_rank, i64 chunk) const;
+  /// `count` layers of a kind, of which `again` run again; what they keep of a microbatch.
+  double add(RankLoad& load, const Kind& kind, i64 count, i64 again) const;
+  void add_layers(RankLoad& load, i64 pp_rank);
+  void add_edges(RankLoad& load) const;
+
+  const Setup& setup_;
+  PipelineShape shape_;
+  bool vee_, mirrored_;             // how stages lie on pp ranks
+  i64 each_, left_, first_longer_;  // of even stages: their layers, and those with one more
+  std::vector<i64> before_{};       // of stated stages: layers before each
+  std::vector<Kind> kinds_{};
+  Kind mtp_{};
+  Share embedding_{}, head_{}, tied_head_{};
+  Bytes output_{};                     // of a stage, where the framework keeps it
+  bool dense_spread_, expert_spread_;  // over more than one rank
+  std::vector<double> chunks_{};
+};
+
+}  // namespace rankwright

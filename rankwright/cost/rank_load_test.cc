@@ -1,0 +1,102 @@
+#include "rankwright/cost/rank_load.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/plan/messages.h"
+#include "rankwright/program/schedule.h"
+#include "tests/sample.h"
+
+namespace rankwright {
+namespace {
+
+/// Activations of a microbatch by chunk, counted from the lists of plan/.
+std::vector<double> weights(const Setup& setup, i64 pp_rank) {
+  std::vector<double> by_chunk;
+  i64 before = 0;
+  const std::vector<RankContents> chunks = chunk_contents(setup, pp_rank);
+  for (const RankContents& chunk : chunks) {
+    double sum = setup.software.keeps_outputs && setup.plan.pp > 1 ? messages(setup).kept.value : 0;
+    for (const LayerRun& run : chunk.runs) {
+      const LayerActivations a = activations(setup, run.layer);
+      const i64 again = run_again(setup.plan, before, run.count);
+      sum += (again * a.input + (run.count - again) * a.kept).value;
+      before += run.count;
+    }
+    by_chunk.push_back(sum);
+  }
+  for (std::size_t k = 0; k < chunks.size(); ++k) {
+    if (chunks[k].mtp == 0) continue;
+    const LayerActivations a = mtp_activations(setup);
+    const i64 again = run_again(setup.plan, before, chunks[k].mtp);
+    by_chunk[k] += (again * a.input + (chunks[k].mtp - again) * a.kept).value;
+    before += chunks[k].mtp;
+  }
+  return by_chunk;
+}
+
+RC_GTEST_PROP(RankLoad, IsWhatTheListsOfThePlanSay, ()) {
+  Setup setup = sample::random_setup();
+  setup.software.keeps_outputs = sample::coin();
+  RankLoads loads(setup);
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    const RankLoad load = loads.of(r);
+    const RankContents on_rank = contents(setup, r);
+    RC_ASSERT(load.share == rank_share(setup, r));
+    RC_ASSERT(load.embeds == on_rank.embeds());
+    RC_ASSERT(load.loss == on_rank.loss);
+    RC_ASSERT(std::max(load.largest_layer, load.largest_edge) == largest_unit(setup, on_rank));
+    const std::vector<double> expected = weights(setup, r);
+    RC_ASSERT(expected.size() == loads.chunks().size());
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      RC_ASSERT(std::abs(loads.chunks()[k] - expected[k]) <= 1e-9 * expected[k]);
+    const double held = most_held(pipeline_shape(setup), r, expected);
+    RC_ASSERT(std::abs(load.held.value - held) <= 1e-9 * held);
+  }
+}
+
+TEST(RankLoad, CountsChunksThatDiffer) {
+  // 1f1b of pp 2 with 5 and 3 layers: rank 0 holds two microbatches of 5, rank 1 one of 3.
+  rankwright::Setup setup = sample::dense_setup({.pp = 2});
+  setup.plan.stages = listed_stages({5, 3}, 0);
+  const Bytes layer = activations(setup, sample::dense_layer()).kept;
+  RankLoads loads(setup);
+  EXPECT_DOUBLE_EQ(loads.of(0).held.value, 10 * layer.value);
+  EXPECT_DOUBLE_EQ(loads.of(1).held.value, 3 * layer.value);
+}
+
+TEST(RankLoad, KeepsInputsOfTheLayersThatRunAgain) {
+  // Three of eight layers run again: three inputs, five whole layers.
+  const rankwright::Setup setup =
+      sample::dense_setup({.recompute = Recompute::full, .recompute_layers = 3});
+  const LayerActivations a = activations(setup, sample::dense_layer());
+  const RankLoad load = RankLoads(setup).of(0);
+  EXPECT_DOUBLE_EQ(load.held.value, (3 * a.input + 5 * a.kept).value);
+  EXPECT_EQ(load.brought_back, a.whole);
+}
+
+RC_GTEST_PROP(RankLoad, NeverShrinksWithMicrobatchesNorGrowsWithRecompute, ()) {
+  const Setup few = sample::random_setup();
+  // Whole rounds: a remainder is joined to the group before it and holds more than one more group.
+  const auto rounds = [&](i64 n) {
+    Setup setup = few;
+    setup.plan.microbatch_group = 0;
+    setup.job.global_batch = n * 2 * setup.plan.pp * setup.plan.micro_batch * setup.plan.dp;
+    return setup;
+  };
+  const auto held = [](const Setup& setup, i64 r) { return RankLoads(setup).of(r).held; };
+  const auto with = [&](Recompute recompute) {
+    Setup setup = few;
+    setup.plan.recompute = recompute;
+    setup.plan.recompute_layers = 0;
+    return setup;
+  };
+  for (i64 r = 0; r < few.plan.pp; ++r) {
+    RC_ASSERT(held(rounds(1), r) <= held(rounds(2), r));
+    RC_ASSERT(held(with(Recompute::none), r) >= held(with(Recompute::selective), r));
+    RC_ASSERT(held(with(Recompute::selective), r) >= held(with(Recompute::full), r));
+  }
+}
+
+}  // namespace
+}  // namespace rankwright

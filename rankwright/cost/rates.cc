@@ -1,0 +1,115 @@
+#include "rankwright/cost/rates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace rankwright {
+namespace {
+
+/// One row a generation that was fitted: which constants are its own, and the board power for each
+/// peak FLOP of the device that they were fitted on.
+struct GenerationRow {
+  std::string_view name;
+  Constant matmul, matmul8;
+  Constant flash2, flash3;
+  double watts, tflops;  // 16 bits, dense
+};
+constexpr GenerationRow kGenerations[] = {
+    {"ampere", Constant::matmul_ampere, Constant::matmul_ampere, Constant::flash_ampere,
+     Constant::flash_ampere, 400, 312},
+    {"hopper", Constant::matmul_hopper, Constant::matmul_hopper_fp8, Constant::flash2_hopper,
+     Constant::flash3_hopper, 700, 989},
+    {"blackwell", Constant::matmul_blackwell, Constant::matmul_blackwell_fp8,
+     Constant::flash_blackwell, Constant::flash_blackwell, 1000, 2250},
+};
+
+/// Nothing computes nearer to its peak than this.
+constexpr double kMostOfPeak = 0.95;
+
+struct Shares {
+  double matmul, matmul8, attention;
+};
+
+/// R1, R2
+Shares shares(const Device& device, AttentionKernel kernel, const Calibration& c) {
+  const FlopsPerSecond peak16 = peak(device, Dtype::bf16);
+  for (const GenerationRow& row : kGenerations) {
+    if (device.generation != row.name) continue;
+    const double tflops = peak16.value / 1e12;
+    const double relative =
+        device.watts > 0 ? (device.watts / tflops) / (row.watts / row.tflops) : 1;
+    // The devices of the fit have a ratio of exactly 1, and pow is the dearest call here.
+    const double power = relative == 1 ? 1 : std::pow(relative, c[Constant::power]);
+    const bool newest = kernel == AttentionKernel::fused;
+    return {.matmul = std::min(kMostOfPeak, power * c[row.matmul]),
+            .matmul8 = std::min(kMostOfPeak, power * c[row.matmul8]),
+            .attention = std::min(kMostOfPeak, power * c[newest ? row.flash3 : row.flash2])};
+  }
+  const double matmul = device.best_matmul.value > 0
+                            ? c[Constant::matmul_measured] * (device.best_matmul / peak16)
+                            : c[Constant::matmul_unknown];
+  return {.matmul = matmul, .matmul8 = matmul, .attention = c[Constant::flash_unknown]};
+}
+
+/// Bytes a cast reads and writes for an element: 16 bits in, 8 out, in both layouts of which
+/// backward needs the other; block scales take a pass more.
+double cast_bytes(Matmul matmul) { return matmul == Matmul::fp8 ? 4 : 6; }
+
+double launches(Launch launch, const Calibration& c) {
+  switch (launch) {
+    case Launch::eager:
+      return 1;
+    case Launch::graphs:
+      return c[Constant::launch_graphs];
+    case Launch::compiled:
+      return c[Constant::launch_compiled];
+    case Launch::blocking:
+      return 0;
+  }
+  return 1;
+}
+
+}  // namespace
+
+bool fitted_generation(const Device& device) {
+  return std::any_of(std::begin(kGenerations), std::end(kGenerations),
+                     [&](const GenerationRow& row) { return device.generation == row.name; });
+}
+
+FlopsPerSecond peak(const Device& device, Dtype dtype) {
+  if (dtype == Dtype::fp8 && device.fp8.value > 0) return device.fp8;
+  return device.bf16.value > 0 ? device.bf16 : device.fp16;
+}
+
+Rates rates(const Setup& setup, const Calibration& c) {
+  const Device& device = setup.cluster.device;
+  const Software& software = setup.software;
+  const Shares reached = shares(device, software.attention, c);
+  const FlopsPerSecond peak16 = peak(device, Dtype::bf16);
+
+  Rates rates;
+  rates.half = reached.matmul * peak16;
+  rates.layers = rates.half;
+  Matmul matmul = setup.job.matmul;
+  if (matmul == Matmul::same && setup.job.param_dtype == Dtype::fp8) matmul = Matmul::fp8;
+  if (matmul == Matmul::fp4 && device.fp4.value > 0)
+    rates.layers = c[Constant::matmul_fp4] * reached.matmul8 * device.fp4;
+  else if (matmul != Matmul::same && device.fp8.value > 0)
+    rates.layers = reached.matmul8 * device.fp8;
+  else
+    matmul = Matmul::same;  // no such unit: computed in 16 bits
+  if (matmul != Matmul::same) rates.casts = c[Constant::cast_share] * cast_bytes(matmul);
+
+  rates.attention = reached.attention * peak16;
+  if (software.attention == AttentionKernel::flash1)
+    rates.attention = c[Constant::flash1] * rates.attention;
+  rates.memory = c[Constant::memory_share] * device.memory_bandwidth;
+  constexpr double kTile = 128.0 * 128.0;
+  rates.tile = c[Constant::wave] * double(device.multiprocessors) * kTile;
+  rates.launch = launches(software.launch, c) * c[Constant::launch_floor] * 1.0_ms;
+  if (software.launch == Launch::blocking) rates.blocking = c[Constant::launch_blocking] * 1.0_ms;
+  return rates;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,86 @@
+#include "rankwright/cost/rates.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/timed.h"
+
+namespace rankwright {
+namespace {
+
+using sample::hopper;
+
+Rates rates_on(const Device& device, Matmul matmul = Matmul::same) {
+  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
+  setup.cluster.device = device;
+  setup.job.matmul = matmul;
+  return rates(setup, calibration());
+}
+
+TEST(Rates, OfTheDeviceOfTheFitAreItsShares) {
+  const Calibration& c = calibration();
+  const Rates r = rates_on(hopper());
+  EXPECT_DOUBLE_EQ(r.half.value, c[Constant::matmul_hopper] * 989e12);
+  EXPECT_EQ(r.layers, r.half);
+  EXPECT_DOUBLE_EQ(r.attention.value, c[Constant::flash3_hopper] * 989e12);
+  EXPECT_DOUBLE_EQ(r.memory.value, c[Constant::memory_share] * 3000e9);
+  EXPECT_EQ(r.casts, 0);
+}
+
+TEST(Rates, FallWithThePowerThatABoardHasForItsPeak) {
+  // A board of 350 W with the same units has half of the watts a FLOP: the share falls by
+  // 0.5^power.
+  Device board = hopper();
+  board.watts = 350;
+  const double power = std::pow(0.5, calibration()[Constant::power]);
+  EXPECT_NEAR(rates_on(board).half / rates_on(hopper()).half, power, 1e-12);
+}
+
+TEST(Rates, OfAnUnknownGenerationAreMeasuredOrAssumed) {
+  const Calibration& c = calibration();
+  Device other = hopper();
+  other.generation = "other";
+  EXPECT_FALSE(fitted_generation(other));
+  EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[Constant::matmul_unknown] * 989e12);
+  other.best_matmul = 500.0_TFLOPS;
+  EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[Constant::matmul_measured] * 500e12);
+}
+
+TEST(Rates, OfEightBitsAreNeverLowerOnHopper) {
+  for (const Matmul matmul : {Matmul::fp8, Matmul::mxfp8}) {
+    EXPECT_GT(rates_on(hopper(), matmul).layers, rates_on(hopper()).layers);
+    EXPECT_EQ(rates_on(hopper(), matmul).half, rates_on(hopper()).half);
+    EXPECT_GT(rates_on(hopper(), matmul).casts, 0);
+  }
+}
+
+TEST(Rates, OfFormatsThatADeviceLacksAreThoseOfSixteenBits) {
+  Device old = hopper();
+  old.fp8 = {};
+  EXPECT_EQ(rates_on(old, Matmul::fp8).layers, rates_on(old).layers);
+  EXPECT_EQ(rates_on(old, Matmul::fp8).casts, 0);
+}
+
+TEST(Peak, StandsInBetweenTheSixteenBitFormats) {
+  Device old{.fp16 = 125.0_TFLOPS};
+  EXPECT_EQ(peak(old, Dtype::bf16), 125.0_TFLOPS);
+  EXPECT_EQ(peak(old, Dtype::fp8), 125.0_TFLOPS);
+  EXPECT_EQ(peak(hopper(), Dtype::fp8), 1979.0_TFLOPS);
+}
+
+RC_GTEST_PROP(Rates, NeverReachThePeak, ()) {
+  Device board = hopper();
+  board.generation = *rc::gen::element(std::string("ampere"), std::string("hopper"),
+                                       std::string("blackwell"), std::string("none"));
+  board.watts = double(*rc::gen::inRange(0, 3000));
+  const Rates r = rates_on(board, Matmul(*rc::gen::inRange(0, 4)));
+  RC_ASSERT(r.half.value > 0 && r.half < board.bf16);
+  RC_ASSERT(r.layers.value > 0 && r.layers < board.fp8);
+  RC_ASSERT(r.attention.value > 0 && r.attention < board.bf16);
+}
+
+}  // namespace
+}  // namespace rankwright

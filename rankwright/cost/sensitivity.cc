@@ -1,0 +1,82 @@
+#include "rankwright/cost/sensitivity.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankwright {
+namespace {
+
+constexpr double kFitted = 0.1;  // how far a fitted constant is moved
+constexpr double kNothing = 1e-9;
+
+Outcome outcome(const Setup& setup, Calibration c, Constant constant, double value) {
+  c[constant] = value;
+  const Estimate e = estimate(setup, c);
+  return {value, e.time(), e.memory.total(), e.fits()};
+}
+
+/// Time for a token of the second over that of the first, less 1.
+double lead(const Setup& first, const Setup& second, const Calibration& c) {
+  const auto tokens = [](const Setup& s) {
+    return double(s.job.global_batch) * double(s.job.sequence);
+  };
+  const Seconds one = step_time(first, c).total() / tokens(first);
+  const Seconds two = step_time(second, c).total() / tokens(second);
+  return two / one - 1;
+}
+
+}  // namespace
+
+Bounds bounds_of(const ConstantRow& row) {
+  if (row.found != Found::fitted) return {row.low, row.high};
+  return {std::max(row.low, (1 - kFitted) * row.value),
+          std::min(row.high, (1 + kFitted) * row.value)};
+}
+
+std::vector<Sensitivity> sensitivity(const Setup& setup, const Calibration& calibration) {
+  const Estimate now = estimate(setup, calibration);
+  std::vector<Sensitivity> all;
+  for (const ConstantRow& row : constants()) {
+    const Bounds bounds = bounds_of(row);
+    Sensitivity s{.constant = row.constant,
+                  .low = outcome(setup, calibration, row.constant, bounds.low),
+                  .high = outcome(setup, calibration, row.constant, bounds.high)};
+    const auto moved = [&](const Outcome& o) { return std::abs(o.step / now.time() - 1); };
+    const auto fills = [&](const Outcome& o) {
+      return std::abs(o.memory / now.memory.total() - 1) > kNothing;
+    };
+    s.moves = std::max(moved(s.low), moved(s.high));
+    s.flips = s.low.fits != now.fits() || s.high.fits != now.fits();
+    if (s.moves > kNothing || fills(s.low) || fills(s.high)) all.push_back(s);
+  }
+  std::stable_sort(all.begin(), all.end());
+  return all;
+}
+
+Comparison compare(const Setup& first, const Setup& second, const Calibration& calibration) {
+  Comparison c{.lead = lead(first, second, calibration)};
+  for (const ConstantRow& row : constants()) {
+    const Bounds bounds = bounds_of(row);
+    const auto at = [&](double value) {
+      Calibration moved = calibration;
+      moved[row.constant] = value;
+      return lead(first, second, moved);
+    };
+    Rivalry r{.constant = row.constant, .low = bounds.low, .high = bounds.high};
+    r.at_low = at(r.low);
+    r.at_high = at(r.high);
+    if (std::abs(r.at_low - c.lead) < kNothing && std::abs(r.at_high - c.lead) < kNothing) continue;
+    const auto other = [&](double lead) { return (lead > 0) != (c.lead > 0); };
+    r.swaps = other(r.at_low) || other(r.at_high);
+    c.rivals.push_back(r);
+  }
+  const auto width = [&](const Rivalry& r) {
+    return std::max(std::abs(r.at_low - c.lead), std::abs(r.at_high - c.lead));
+  };
+  std::stable_sort(c.rivals.begin(), c.rivals.end(), [&](const Rivalry& a, const Rivalry& b) {
+    return a.swaps != b.swaps ? a.swaps : width(a) > width(b);
+  });
+  return c;
+}
+
+}  // namespace rankwright

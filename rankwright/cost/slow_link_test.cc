@@ -1,0 +1,81 @@
+#include "rankwright/cost/slow_link.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/plan/misfit.h"
+#include "tests/setups.h"
+
+namespace rankwright {
+namespace {
+
+const std::string kPlan =
+    "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
+    "parallelism: {pp_size: 2, tp_size: 4, dp_size: 4}\n";
+
+LinkLoss loss(const rankwright::Setup& setup, int level, double factor) {
+  const SlowLink links[] = {{level, factor * setup.cluster.levels[std::size_t(level)].bandwidth}};
+  return link_loss(setup, calibration(), links);
+}
+
+TEST(LinkLoss, OfALinkAsItShouldBeIsNone) {
+  const LinkLoss none = loss(setup_of(kPlan), 1, 1);
+  EXPECT_EQ(none.before.total(), none.after.total());
+  EXPECT_EQ(none.lost(), 0);
+}
+
+TEST(LinkLoss, IsOnTheItemsThatCrossIt) {
+  // tp 4 stays on NVLink: InfiniBand at half speed leaves tp as it was, and data parallelism
+  // (4 replicas over nodes) longer. NVLink at half speed does the opposite.
+  const rankwright::Setup setup = setup_of(kPlan);
+  const LinkLoss outer = loss(setup, 1, 0.5), inner = loss(setup, 0, 0.5);
+  EXPECT_EQ(outer.after[Item::tp], outer.before[Item::tp]);
+  EXPECT_GT(outer.after[Item::dp], outer.before[Item::dp]);
+  EXPECT_GT(inner.after[Item::tp], 1.2 * inner.before[Item::tp]);
+  for (const LinkLoss::Crossing& row : outer.crossings) EXPECT_NE(row.group, GroupKind::tp);
+  EXPECT_TRUE(std::any_of(inner.crossings.begin(), inner.crossings.end(),
+                          [](const LinkLoss::Crossing& r) { return r.group == GroupKind::tp; }));
+}
+
+TEST(LinkLoss, BestOrderIsThatOfBruteForce) {
+  // All 120 orders of the five axes, typed or not: none is better than the one that is named.
+  const rankwright::Setup setup = setup_of(kPlan);
+  for (const double factor : {0.02, 0.25, 1.0}) {
+    const LinkLoss out = loss(setup, 1, factor);
+    rankwright::Setup slow = setup;
+    slow.cluster = with_links(setup.cluster, out.links);
+    Order order = kDefaultOrder;
+    std::sort(order.begin(), order.end());
+    do {
+      slow.plan.order = order;
+      if (first_misfit(slow)) continue;
+      EXPECT_GE(step_time(slow, calibration()).total(), (1 - 1e-3) * out.best.after) << show(order);
+    } while (std::next_permutation(order.begin(), order.end()));
+    slow.plan.order = out.best.order;
+    EXPECT_EQ(step_time(slow, calibration()).total(), out.best.after);
+  }
+}
+
+TEST(DistinctOrders, BeginWithThePlansOwnAndNameNoneTwice) {
+  const rankwright::Setup setup = setup_of(kPlan);
+  const std::vector<Order> orders = distinct_orders(setup.plan);
+  EXPECT_EQ(orders.size(), 6u);  // of tp, dp and pp
+  EXPECT_EQ(orders.front(), setup.plan.order);
+  EXPECT_EQ(std::set<Order>(orders.begin(), orders.end()).size(), 6u);
+}
+
+RC_GTEST_PROP(LinkLoss, NeverFallsWithLessBandwidth, ()) {
+  const rankwright::Setup setup = setup_of(kPlan);
+  const int level = *rc::gen::inRange(0, 2);
+  const double more = *rc::gen::inRange(10, 1000) / 1000.0;
+  const double less = more * *rc::gen::inRange(10, 1000) / 1000.0;
+  RC_ASSERT(loss(setup, level, less).after.total() >=
+            loss(setup, level, more).after.total() * (1 - 1e-12));
+}
+
+}  // namespace
+}  // namespace rankwright

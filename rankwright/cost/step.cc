@@ -1,0 +1,415 @@
+#include "rankwright/cost/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "rankwright/cost/layer_time.h"
+#include "rankwright/plan/messages.h"
+#include "rankwright/plan/shares.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Origin kCalibrated = Origin::calibrated, kAssumed = Origin::assumed;
+
+constexpr ItemRow kItemRows[] = {
+    {Item::matmul, "matmuls", true, kCalibrated, "of the layers"},
+    {Item::attention, "attention", true, kCalibrated,
+     "its two products with the sequence, and the softmax"},
+    {Item::elementwise, "memory-bound", true, kAssumed, "norms, residuals, activations, rotations"},
+    {Item::casts, "casts", true, kAssumed, "to fp8 or fp4, where no kernel before does it"},
+    {Item::permute, "token permutation", true, kAssumed, "to and from experts, on the rank"},
+    {Item::vocabulary, "vocabulary", true, kCalibrated, "embedding, output head and loss"},
+    {Item::recompute, "recompute", true, kCalibrated, "forward again before backward"},
+    {Item::launch, "launches", true, kCalibrated, "the device waits for the host"},
+    {Item::tp, "tp collectives", false, kCalibrated, "that are not hidden"},
+    {Item::cp, "cp exchange", false, kCalibrated, "that attention does not hide"},
+    {Item::ep, "ep all-to-all", false, kAssumed, "that is not hidden"},
+    {Item::sends, "pp sends", false, kAssumed, "that are not hidden"},
+    {Item::imbalance, "uneven stages", false, kCalibrated, "the slowest pp rank over the mean"},
+    {Item::bubble, "bubble", false, kCalibrated, "fill and drain of the pipeline"},
+    {Item::untuned, "untuned", true, kCalibrated, "what vendors gain by tuning a recipe"},
+    {Item::dp, "dp and ZeRO", false, kCalibrated, "gradients and weights that nothing hides"},
+    {Item::optimizer, "optimizer", true, kAssumed, "and what else a step does once"},
+    {Item::jitter, "jitter", false, kCalibrated, "all wait for the slowest of many nodes"},
+};
+static_assert(std::size(kItemRows) == kItems);
+
+/// One kind of layer of the model on this plan.
+struct Kind {
+  i64 first = 0, end = 0;  // layers of the model
+  LayerTime time{};
+  StageTimes sums{};  // of its passes
+  Share share{};
+};
+
+/// What stands on a pp rank, over its chunks; one microbatch.
+struct OnRank {
+  Seconds forward{}, backward{};
+  Share share{};
+  i64 layers = 0;
+
+  void add(const OnRank& stage, double part) {
+    forward += part * stage.forward;
+    backward += part * stage.backward;
+    share += stage.share;
+    layers += stage.layers;
+  }
+};
+
+Seconds computed(const Pass& pass) { return pass.total() - pass.tp - pass.cp - pass.ep; }
+
+StageTimes sums(const Pass& forward, const Pass& input, const Pass& weight) {
+  return {forward.total(), input.total(), weight.total()};
+}
+
+class Pricer {
+ public:
+  Pricer(const Setup& setup, const Calibration& calibration)
+      : setup_(setup),
+        plan_(setup.plan),
+        c_(calibration),
+        rates_(rates(setup, calibration)),
+        links_(setup, calibration) {
+    const BlockTime block = block_time(setup, links_, c_);
+    i64 first = 0;
+    for (const LayerRun& run : setup.model.runs) {
+      const LayerTime time = layer_time(setup, run.layer, rates_, links_, block, c_);
+      kinds_.push_back({first, first + run.count, time, sums(time.forward, time.input, time.weight),
+                        layer_share(setup.model, run.layer, plan_)});
+      first += run.count;
+    }
+    head_ = head_time(setup, rates_, links_, block, c_);
+    embedding_ = embedding_time(setup, rates_, links_, block, c_);
+    add_stages();
+    if (plan_.pp > 1)
+      send_ = links_.time(Op::send_recv, boundary_message(setup_, 0), GroupKind::pp);
+  }
+
+  StepTime step();
+  CellTimes times() const;
+
+ private:
+  std::vector<StageTimes> computed_times() const;
+  /// Of `count` layers behind `before` others on their pp rank: how many run again, or in part.
+  i64 again(i64 count, i64 before) const {
+    return plan_.recompute == Recompute::full ? run_again(plan_, before, count) : count;
+  }
+  void add_stages();
+  void add_layers(const Kind& kind, i64 count, StageTimes& stage, OnRank& on);
+  /// Which kind a layer is of.
+  std::size_t kind_of(i64 layer) const {
+    std::size_t k = 0;
+    while (k + 1 < kinds_.size() && kinds_[k].end <= layer) ++k;
+    return k;
+  }
+  double shown() const { return plan_.overlap.pp ? c_[Constant::pp_shown] : 1; }
+  /// Of nodes of 8.
+  double doublings() const { return std::log2(std::max(1.0, double(setup_.world) / 8)); }
+  void pipeline(StepTime& step);
+  void data_parallel(StepTime& step);
+  void zero3(StepTime& step, const OnRank& on);
+  Seconds sharded(Op op, Bytes size) const;
+  Seconds scatter(const Share& share) const;
+  Seconds gather(const Share& share, i64 each) const;
+
+  const Setup& setup_;
+  const Plan& plan_;
+  const Calibration& c_;
+  Rates rates_;
+  Links links_;
+  std::vector<Kind> kinds_{};
+  EdgeTime head_{}, embedding_{};
+  i64 mtp_ = 0;                      // modules
+  Seconds send_{};                   // X2: one activation or gradient to the next stage
+  std::vector<StageTimes> times_{};  // by stage
+  std::vector<OnRank> ranks_{};      // by pp rank
+  // Over all stages, one microbatch:
+  Pass passes_{};
+  Seconds vocabulary_{}, again_{};
+  Seconds stage_again_{};  // of the stage that was added last
+  const OnRank* heaviest_ = nullptr;
+};
+
+/// `on` is what the pp rank has so far: of full recompute of n layers a pp rank the first n run
+/// again.
+void Pricer::add_layers(const Kind& kind, i64 count, StageTimes& stage, OnRank& on) {
+  if (count <= 0) return;
+  const i64 redone = again(count, on.layers);
+  stage.forward += count * kind.sums.forward;
+  stage.input += count * kind.sums.input + redone * kind.time.again;
+  stage.weight += count * kind.sums.weight;
+  stage_again_ += redone * kind.time.again;
+  on.layers += count;
+  on.share += count * kind.share;
+}
+
+/// X1
+void Pricer::add_stages() {
+  const Model& model = setup_.model;
+  const Stages stages = setup_.stages();
+  for (const Stage& stage : stages) mtp_ += stage.mtp;
+  const double heads = double(1 + mtp_);
+  const Share head = head_share(model, plan_.tp, !(model.tied && plan_.pp == 1));
+  const Share embedding = embedding_share(model, plan_.tp);
+  const StageTimes embeds = sums(embedding_.forward, embedding_.input, embedding_.weight);
+  const StageTimes ends = sums(head_.forward, head_.input, head_.weight);
+  const auto add_edge = [&](double count, const StageTimes& edge, StageTimes& stage) {
+    stage.forward += count * edge.forward;
+    stage.input += count * edge.input;
+    stage.weight += count * edge.weight;
+    vocabulary_ += count * (edge.forward + edge.input + edge.weight);
+  };
+
+  ranks_.resize(std::size_t(plan_.pp));
+  times_.reserve(stages.size());
+  const bool vee = row(plan_.schedule).order == StageOrder::vee;
+  const bool mirrored = plan_.mirrored();
+  const bool by_rank = plan_.recompute_layers > 0;
+  i64 first = 0;
+  i64 at = 0, pass = 0;
+  OnRank added;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const Stage& stage = stages[s];
+    const i64 mirror = plan_.pp - 1 - at;
+    OnRank& there = ranks_[std::size_t(vee && pass % 2 == 1 ? mirror : at)];
+    // Most stages are like the one before them.
+    const bool alike = s > 0 && !by_rank && stage == stages[s - 1] && !stage.embedding &&
+                       !stage.loss &&
+                       kind_of(first - stage.layers) == kind_of(first + stage.layers - 1);
+    if (!alike) {
+      StageTimes time{};
+      stage_again_ = {};
+      OnRank after = there;
+      for (const Kind& kind : kinds_)
+        add_layers(kind, std::min(kind.end, first + stage.layers) - std::max(kind.first, first),
+                   time, after);
+      add_layers(kinds_.back(), stage.mtp, time, after);
+      if (stage.embedding) add_edge(1, embeds, time), after.share += embedding;
+      if (stage.loss) add_edge(heads, ends, time), after.share += head;
+      added = {.forward = time.forward,
+               .backward = time.input + time.weight,
+               .share = {.dense = after.share.dense - there.share.dense,
+                         .expert = after.share.expert - there.share.expert},
+               .layers = after.layers - there.layers};
+      times_.push_back(time);
+    } else {
+      times_.push_back(times_.back());
+    }
+    again_ += stage_again_;
+    // Where two pp ranks hold a stage each runs half of its microbatches.
+    there.add(added, mirrored ? 0.5 : 1);
+    if (mirrored) ranks_[std::size_t(mirror)].add(added, 0.5);
+    first += stage.layers;
+    if (++at == plan_.pp) at = 0, ++pass;
+  }
+  for (const Kind& kind : kinds_) {
+    const double count = double(kind.end - kind.first + (&kind == &kinds_.back() ? mtp_ : 0));
+    passes_ += count * kind.time.forward;
+    passes_ += count * kind.time.input;
+    passes_ += count * kind.time.weight;
+  }
+  heaviest_ = &*std::max_element(
+      ranks_.begin(), ranks_.end(),
+      [](const OnRank& a, const OnRank& b) { return a.share.total() < b.share.total(); });
+}
+
+/// X3 to X5
+void Pricer::pipeline(StepTime& step) {
+  const double m = double(setup_.microbatches());
+  const double part = m / double(plan_.pp);
+  step[Item::matmul] = part * passes_.matmul;
+  step[Item::attention] = part * passes_.attention;
+  step[Item::elementwise] = part * passes_.elementwise;
+  step[Item::casts] = part * passes_.casts;
+  step[Item::permute] = part * passes_.permute;
+  step[Item::vocabulary] = part * vocabulary_;
+  step[Item::recompute] = part * again_;
+  step[Item::launch] = part * passes_.launch;
+  step[Item::tp] = part * passes_.tp;
+  step[Item::cp] = part * passes_.cp;
+  step[Item::ep] = part * passes_.ep;
+  if (plan_.pp == 1) return;
+
+  Seconds mean{}, busiest{};
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const Seconds time = ranks_[r].forward + ranks_[r].backward;
+    mean += time / double(plan_.pp);
+    if (time > busiest) busiest = time, step.slowest = i64(r);
+  }
+  // X4: sends that show lengthen every stage; the others delay what waits for them.
+  const Seconds sent = shown() * send_;
+  const Seconds sends = 2 * double(plan_.virtual_stages) * sent;
+  step[Item::sends] = m * sends;
+  step[Item::imbalance] = m * (busiest - mean);
+  for (StageTimes& stage : times_) stage.forward += sent, stage.input += sent;
+  const Seconds end = pipeline_time(pipeline_shape(setup_), times_, send_ - sent);
+  step[Item::bubble] = std::max(Seconds{}, end - m * (busiest + sends));
+}
+
+/// Dense weights or gradients over the ranks that shard them.
+Seconds Pricer::sharded(Op op, Bytes size) const {
+  if (setup_.software.single_rail) return links_.single_rail(op, size, GroupKind::shard);
+  return links_.time(op, size, GroupKind::shard);
+}
+
+/// X6: gradients to the ranks that update them, one call. Under hybrid sharding each shard is then
+/// added up over its copies.
+Seconds Pricer::scatter(const Share& share) const {
+  const i64 each = setup_.job.grad_bytes();
+  const Bytes dense = bytes(share.dense, each), expert = bytes(share.expert, each);
+  const bool whole = plan_.zero == 0 || (plan_.zero < 3 && setup_.software.all_reduces);
+  const Op op = whole ? Op::all_reduce : Op::reduce_scatter;
+  return sharded(op, dense) +
+         links_.time(Op::all_reduce, dense / plan_.shards(), GroupKind::replicate) +
+         links_.time(op, expert, GroupKind::edp);
+}
+
+/// Weights to the ranks that compute with them, one call.
+Seconds Pricer::gather(const Share& share, i64 each) const {
+  return sharded(Op::all_gather, bytes(share.dense, each)) +
+         links_.time(Op::all_gather, bytes(share.expert, each), GroupKind::edp);
+}
+
+/// X6: gradients travel beside backward, weights beside forward: what that does not hide shows, and
+/// at least a part.
+void Pricer::data_parallel(StepTime& step) {
+  const OnRank& on = *heaviest_;
+  const double m = double(setup_.microbatches());
+  // The two ranks that hold a stage add up their gradients when all else is done.
+  if (plan_.mirrored())
+    step[Item::dp] += links_.time(Op::all_reduce, bytes(on.share.total(), setup_.job.grad_bytes()),
+                                  GroupKind::mirror);
+  if (plan_.zero >= 3) return zero3(step, on);
+  const Seconds scattered = scatter(on.share);
+  const Seconds gathered =
+      plan_.zero == 0 ? Seconds{} : gather(on.share, setup_.job.activation_bytes());
+  // With v chunks the gradients of all but one are ready while the last pp microbatches still run.
+  const double v = double(plan_.virtual_stages);
+  const double window =
+      c_[Constant::dp_window] * (1 + (std::min(m, double(plan_.pp)) - 1) * (v - 1) / v);
+  const auto left = [&](bool overlap, Seconds time, Seconds beside) {
+    return overlap ? std::max(c_[Constant::dp_shown] * time, time - window * beside) : time;
+  };
+  const Seconds shown = left(plan_.overlap.grad_reduce, scattered, on.backward) +
+                        left(plan_.overlap.param_gather, gathered, on.forward);
+  step[Item::dp] += shown;
+  step.hidden_dp = scattered + gathered - shown;
+}
+
+/// X7: every microbatch gathers weights beside forward, and again beside backward, where it also
+/// scatters gradients. What is longer than the computation beside it shows; what is not slows it.
+void Pricer::zero3(StepTime& step, const OnRank& on) {
+  const double m = double(setup_.microbatches());
+  const i64 units = std::max<i64>(1, on.layers);
+  const Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
+  const bool fp8 = setup_.software.gathers_fp8 && setup_.job.matmul != Matmul::same;
+  const Seconds gathered = gather(unit, fp8 ? 1 : setup_.job.activation_bytes());
+  const Seconds scattered = scatter(unit);
+  const auto beside = [&](Seconds traffic, Seconds compute) {
+    return std::max(Seconds{}, traffic - compute) +
+           c_[Constant::zero3_contention] * std::min(traffic, compute);
+  };
+  const Seconds shown = m * (beside(units * gathered, on.forward) +
+                             beside(units * (gathered + scattered), on.backward)) +
+                        gathered + scattered;
+  step[Item::dp] += shown;
+  step.hidden_dp = std::max(Seconds{}, m * units * (2 * gathered + scattered) - shown);
+}
+
+/// Of the stages' times what no collective takes. What runs again is a forward: its collectives
+/// take the same share.
+std::vector<StageTimes> Pricer::computed_times() const {
+  const Stages stages = setup_.stages();
+  const EdgeTime heads{(1 + double(mtp_)) * head_.forward, (1 + double(mtp_)) * head_.input,
+                       (1 + double(mtp_)) * head_.weight};
+  std::vector<i64> layers(std::size_t(plan_.pp), 0);  // of each pp rank so far
+  std::vector<StageTimes> all;
+  i64 first = 0;
+  for (i64 s = 0; s < i64(stages.size()); ++s) {
+    const Stage& stage = stages[std::size_t(s)];
+    const i64 at = s % plan_.pp;
+    const bool back = row(plan_.schedule).order == StageOrder::vee && s / plan_.pp % 2 == 1;
+    i64& before = layers[std::size_t(back ? plan_.pp - 1 - at : at)];
+    StageTimes time{};
+    const auto add = [&](const Kind& kind, i64 count) {
+      if (count <= 0) return;
+      const Seconds forward = kind.sums.forward;
+      const double share = forward.value > 0 ? computed(kind.time.forward) / forward : 1;
+      time.forward += count * computed(kind.time.forward);
+      time.input +=
+          count * computed(kind.time.input) + share * (again(count, before) * kind.time.again);
+      time.weight += count * computed(kind.time.weight);
+      before += count;
+    };
+    const auto add_edge = [&](const EdgeTime& edge) {
+      time.forward += computed(edge.forward);
+      time.input += computed(edge.input);
+      time.weight += computed(edge.weight);
+    };
+    for (const Kind& kind : kinds_)
+      add(kind, std::min(kind.end, first + stage.layers) - std::max(kind.first, first));
+    add(kinds_.back(), stage.mtp);
+    first += stage.layers;
+    if (stage.embedding) add_edge(embedding_);
+    if (stage.loss) add_edge(heads);
+    all.push_back(time);
+  }
+  return all;
+}
+
+/// X9: with the sends that are not hidden, what tuning would gain, and jitter.
+CellTimes Pricer::times() const {
+  const double slower = (setup_.software.tuned ? 1 : c_[Constant::untuned]) *
+                        (1 + c_[Constant::jitter] / 100 * doublings());
+  const Seconds sent = shown() * send_;
+  CellTimes times{.hop = slower * (send_ - sent)};
+  for (const StageTimes& stage : times_)
+    times.stages.push_back(
+        {slower * (stage.forward + sent), slower * (stage.input + sent), slower * stage.weight});
+  for (const StageTimes& stage : computed_times())
+    times.compute.push_back({slower * stage.forward, slower * stage.input, slower * stage.weight});
+  return times;
+}
+
+StepTime Pricer::step() {
+  StepTime step;
+  pipeline(step);
+  const Seconds pipe = step.total();
+  if (!setup_.software.tuned) step[Item::untuned] = (c_[Constant::untuned] - 1) * pipe;
+  data_parallel(step);
+  // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
+  // the optimizer reads and writes its states.
+  const double n = double(plan_.data_ranks());
+  const double bytes_each = c_[Constant::step_bytes] / (plan_.zero >= 3 ? n : 1) +
+                            c_[Constant::adam_bytes] / (plan_.zero >= 1 ? n : 1);
+  step[Item::optimizer] = Bytes{double(heaviest_->share.total()) * bytes_each} / rates_.memory;
+  step[Item::jitter] = c_[Constant::jitter] / 100 * doublings() * step.total();
+  return step;
+}
+
+}  // namespace
+
+std::span<const ItemRow> items() { return kItemRows; }
+
+const ItemRow& row(Item item) { return kItemRows[std::size_t(item)]; }
+
+Seconds StepTime::total() const { return std::accumulate(items.begin(), items.end(), Seconds{}); }
+
+Seconds StepTime::compute() const {
+  Seconds sum{};
+  for (const ItemRow& row : kItemRows)
+    if (row.computes) sum += (*this)[row.item];
+  return sum;
+}
+
+StepTime step_time(const Setup& setup, const Calibration& calibration) {
+  return Pricer(setup, calibration).step();
+}
+
+CellTimes cell_times(const Setup& setup, const Calibration& calibration) {
+  return Pricer(setup, calibration).times();
+}
+
+}  // namespace rankwright

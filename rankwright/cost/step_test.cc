@@ -1,0 +1,148 @@
+#include "rankwright/cost/step.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/layer_time.h"
+#include "rankwright/plan/shares.h"
+#include "tests/timed.h"
+
+namespace rankwright {
+namespace {
+
+rankwright::Setup dense(Plan plan = {}, i64 microbatches = 4) {
+  return sample::timed(sample::dense_setup(plan, microbatches));
+}
+
+StepTime step_of(const rankwright::Setup& setup) { return step_time(setup, calibration()); }
+
+TEST(Items, AreOneRowEachInOrder) {
+  for (std::size_t k = 0; k < kItems; ++k) {
+    EXPECT_EQ(items()[k].item, Item(k));
+    EXPECT_EQ(&row(Item(k)), &items()[k]);
+  }
+}
+
+TEST(StepTime, OfOneDeviceWaitsForNothing) {
+  const StepTime t = step_of(dense());
+  for (const ItemRow& of : items()) EXPECT_TRUE(of.computes || t[of.item] == Seconds{}) << of.name;
+  EXPECT_EQ(t.total(), t.compute());
+  EXPECT_GT(t[Item::matmul], Seconds{});
+}
+
+TEST(StepTime, OfLayersIsTheirSum) {
+  // 8 equal layers, 4 microbatches, forward and both gradients.
+  const rankwright::Setup setup = dense();
+  const Calibration& c = calibration();
+  const Links links(setup, c);
+  const LayerTime layer = layer_time(setup, sample::dense_layer(), rates(setup, c), links,
+                                     block_time(setup, links, c), c);
+  const Seconds once = layer.forward.matmul + layer.input.matmul + layer.weight.matmul;
+  EXPECT_NEAR(step_of(setup)[Item::matmul] / (4 * 8 * once), 1, 1e-12);
+}
+
+TEST(StepTime, OfTheOptimizerIsWhatItMoves) {
+  // 26 bytes for every parameter of the rank, and 40 for those of its shard: a quarter.
+  const rankwright::Setup setup = dense({.dp = 4, .zero = 1});
+  const Calibration& c = calibration();
+  Share all = 8 * layer_share(setup.model, sample::dense_layer(), setup.plan);
+  all += embedding_share(setup.model, 1);
+  all += head_share(setup.model, 1, true);
+  const Seconds expected =
+      Bytes{double(all.total()) * (26 + 40.0 / 4)} / (c[Constant::memory_share] * 3000.0_GBps);
+  EXPECT_NEAR(step_of(setup)[Item::optimizer] / expected, 1, 1e-12);
+}
+
+TEST(StepTime, OfGradientsShowsWhatBackwardDoesNotHide) {
+  rankwright::Setup setup = dense({.dp = 4});
+  const StepTime hidden = step_of(setup);
+  setup.plan.overlap.grad_reduce = false;
+  const StepTime shown = step_of(setup);
+  EXPECT_EQ(shown.hidden_dp, Seconds{});
+  EXPECT_NEAR((hidden[Item::dp] + hidden.hidden_dp) / shown[Item::dp], 1, 1e-12);
+  // At least the first and last bucket.
+  EXPECT_GE(hidden[Item::dp].value, calibration()[Constant::dp_shown] * shown[Item::dp].value);
+}
+
+TEST(StepTime, LosesABubbleByItsSchedule) {
+  // 8 layers on 4 pp ranks of 2, of which the last also has the head: 1F1B with 4 microbatches
+  // idles 3 slots of 4 + 3, interleaved with 2 chunks 3 of 8 + 3. The head makes it uneven, so
+  // compare only the order.
+  const StepTime one = step_of(dense({.pp = 4}, 8));
+  const StepTime two =
+      step_of(dense({.pp = 4, .virtual_stages = 2, .schedule = Schedule::interleaved}, 8));
+  EXPECT_GT(one[Item::bubble], two[Item::bubble]);
+  EXPECT_EQ(one.slowest, 3);
+  EXPECT_GT(one[Item::imbalance], Seconds{});
+}
+
+TEST(StepTime, TakesNoJitterOnOneNodeAndMoreOnMany) {
+  // 64 ranks are 8 nodes of 8: three doublings.
+  EXPECT_EQ(step_of(dense({.dp = 8}))[Item::jitter], Seconds{});
+  const StepTime t = step_of(dense({.dp = 64}));
+  const double share = 3 * calibration()[Constant::jitter] / 100;
+  EXPECT_NEAR(t[Item::jitter] / (t.total() - t[Item::jitter]), share, 1e-12);
+}
+
+TEST(StepTime, IsShorterWhereAVendorTunedIt) {
+  rankwright::Setup setup = dense();
+  const StepTime plain = step_of(setup);
+  setup.software.tuned = true;
+  const StepTime tuned = step_of(setup);
+  EXPECT_EQ(tuned[Item::untuned], Seconds{});
+  EXPECT_NEAR((plain.total() - tuned.total()) / plain[Item::untuned], 1, 1e-9);
+}
+
+RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {
+  const StepTime t = step_of(sample::random_timed());
+  for (const ItemRow& of : items()) {
+    RC_ASSERT(std::isfinite(t[of.item].value));
+    RC_ASSERT(t[of.item] >= Seconds{-1e-12});
+  }
+  RC_ASSERT(t.hidden_dp >= Seconds{-1e-12});
+  RC_ASSERT(t.compute() <= t.total() * (1 + 1e-12));
+}
+
+RC_GTEST_PROP(StepTime, IsNeverLongerOnFasterLinks, ()) {
+  rankwright::Setup setup = sample::random_timed();
+  const Seconds before = step_of(setup).total();
+  for (Level& level : setup.cluster.levels) level.bandwidth = 2 * level.bandwidth;
+  RC_ASSERT(step_of(setup).total() <= before * (1 + 1e-9));
+}
+
+RC_GTEST_PROP(StepTime, GrowsWithWhatIsRecomputed, ()) {
+  rankwright::Setup setup = sample::random_timed();
+  setup.plan.recompute_layers = 0;
+  std::vector<Seconds> times;
+  for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full}) {
+    setup.plan.recompute = r;
+    times.push_back(step_of(setup)[Item::recompute]);
+  }
+  RC_ASSERT(times[0] == Seconds{});
+  RC_ASSERT(times[0] <= times[1] && times[1] <= times[2]);
+}
+
+RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
+  rankwright::Setup setup = sample::random_timed();
+  RC_PRE(setup.plan.pp == 1);
+  const StepTime one = step_of(setup);
+  setup.job.global_batch *= 2;
+  const StepTime two = step_of(setup);
+  const auto inside = [](const StepTime& t) {
+    return t.total() - t[Item::dp] - t[Item::optimizer] - t[Item::jitter];
+  };
+  RC_ASSERT(std::abs(inside(two) / inside(one) - 2) < 1e-9);
+}
+
+RC_GTEST_PROP(CellTimes, AreOneAStage, ()) {
+  const rankwright::Setup setup = sample::random_timed();
+  const CellTimes times = cell_times(setup, calibration());
+  RC_ASSERT(i64(times.stages.size()) == setup.plan.pp * setup.plan.virtual_stages);
+  RC_ASSERT(times.hop >= Seconds{} && (setup.plan.pp > 1 || times.hop == Seconds{}));
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,212 @@
+#include "rankwright/cost/straggler.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/durations.h"
+#include "rankwright/cost/relief.h"
+#include "rankwright/program/expand.h"
+#include "tests/setups.h"
+
+namespace rankwright {
+namespace {
+
+const std::string kPipeline =
+    "model: llama-3.2-1b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 2048}\n"
+    "parallelism: {pp_size: 4, tp_size: 2, dp_size: 2}\n";
+
+Seconds after(const rankwright::Setup& setup, i64 rank, double factor, bool play = true) {
+  const SlowRank slow[] = {{rank, factor}};
+  return SlowSteps(setup, calibration(), play).step(slow);
+}
+
+TEST(Straggler, AtItsUsualPaceChangesNothing) {
+  const rankwright::Setup setup = setup_of(kPipeline);
+  for (const bool play : {false, true})
+    for (i64 rank = 0; rank < 16; ++rank)
+      EXPECT_EQ(after(setup, rank, 1, play), step_time(setup, calibration()).total());
+}
+
+TEST(Straggler, AloneMatchesTheWorkedExample) {
+  // One GPU: no collective, no pipeline, nobody waits. Twice as long is twice as long, but for
+  // jitter, of which one node has none.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 4, sequence: 2048}\n"
+      "world_size: 1\n");
+  const Seconds before = step_time(setup, calibration()).total();
+  EXPECT_NEAR(after(setup, 0, 2, false) / before, 2, 1e-9);
+  // And a faster one is faster: nobody else sets the pace.
+  EXPECT_NEAR(after(setup, 0, 0.5, false) / before, 0.5, 1e-9);
+}
+
+TEST(Straggler, OfManySetsThePaceOnlyWhereItIsSlower) {
+  const rankwright::Setup setup = setup_of(kPipeline);
+  const Seconds before = step_time(setup, calibration()).total();
+  EXPECT_EQ(after(setup, 5, 0.5), before);  // its tp peer is not faster, nor the other replica
+  EXPECT_GT(after(setup, 5, 1.5), before);
+}
+
+TEST(Straggler, CostsTheReplicaWhoeverInItIsSlow) {
+  // Ranks that share a stage cost the same: 2 tp ranks x 2 replicas on each pp rank.
+  const rankwright::Setup setup = setup_of(kPipeline);
+  for (i64 pp = 0; pp < 4; ++pp)
+    for (i64 other = 1; other < 4; ++other)
+      EXPECT_EQ(after(setup, 4 * pp + other, 1.7), after(setup, 4 * pp, 1.7));
+}
+
+TEST(Straggler, InTwoReplicasCountsOnce) {
+  // Two replicas with the same slow stage end together; two slow stages of one replica do not.
+  const rankwright::Setup setup = setup_of(kPipeline);
+  const SlowSteps steps(setup, calibration(), true);
+  const SlowRank apart[] = {{0, 1.5}, {2, 1.5}}, together[] = {{0, 1.5}, {4, 1.5}};
+  EXPECT_EQ(setup.plan.meshes().dense.coordinate(2, Axis::dp), 1);
+  EXPECT_EQ(steps.step(apart), after(setup, 0, 1.5));
+  EXPECT_GT(steps.step(together), after(setup, 0, 1.5));
+}
+
+TEST(Straggler, IsPlayedAsTheProgramIsWithItsCellsLonger) {
+  // The slow stage's cells by hand: everything is compute where nothing is split inside layers.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 16, sequence: 2048}\n"
+      "parallelism: {pp_size: 4, overlap: {pp: true}}\nworld_size: 4\n");
+  const CellTimes cells = cell_times(setup, calibration());
+  const Program program = expand(setup);
+  Durations times = durations(setup, program, calibration());
+  const Seconds before = play(program, times).end;
+  for (std::size_t kind = 0; kind < 4; ++kind) {
+    const StageTimes& c = cells.compute[2];
+    const Seconds parts[] = {c.forward, c.input + c.weight, c.input, c.weight};
+    times.cells[2][kind] += 0.5 * parts[kind];
+  }
+  for (std::size_t k = 0; k < program.steps[2].size(); ++k)
+    if (program.steps[2][k].computes()) times.steps[2][k] = 1.5 * times.steps[2][k];
+  const Seconds more = play(program, times).end - before;
+  const Seconds whole = step_time(setup, calibration()).total();
+  const Seconds said = after(setup, 2, 1.5) - whole;
+  EXPECT_NEAR(said / more, std::min(1.0, whole / before), 1e-9);
+}
+
+TEST(ReplicasMeet, WhereZeroAndExpertsSaySo) {
+  const auto plan = [](int zero) {
+    return setup_of(
+        "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8, sequence: 2048}\n"
+        "parallelism: {dp_size: 8, zero_stage: " +
+        std::to_string(zero) + "}\n");
+  };
+  EXPECT_EQ(replicas_meet(plan(3).plan), ReplicasMeet::gathers);
+  EXPECT_EQ(replicas_meet(plan(1).plan), ReplicasMeet::gradients);
+  // 8 ranks share experts, which are 8 replicas where nothing else is split; 8 of tp are one.
+  EXPECT_EQ(replicas_meet({.dp = 8, .ep = 8}), ReplicasMeet::experts);
+  EXPECT_EQ(replicas_meet({.tp = 8, .dp = 8, .ep = 8}), ReplicasMeet::gradients);
+  rankwright::Setup alone = plan(1);
+  alone.plan.dp = 1;
+  EXPECT_EQ(replicas_meet(alone.plan), ReplicasMeet::never);
+}
+
+TEST(Straggler, IsBestPlacedWhereBruteForceSaysSo) {
+  const rankwright::Setup setup = setup_of(kPipeline);
+  for (i64 rank = 0; rank < 16; ++rank) {
+    const SlowRank slow[] = {{rank, 1.4}};
+    const Straggler out = straggler(setup, calibration(), slow);
+    ASSERT_EQ(out.places.size(), 4u);
+    Seconds least = out.places[0].after;
+    for (i64 pp = 0; pp < 4; ++pp) {
+      EXPECT_EQ(out.places[std::size_t(pp)].after, after(setup, rank % 4 + 4 * pp, 1.4));
+      least = std::min(least, out.places[std::size_t(pp)].after);
+    }
+    EXPECT_EQ(out.places[std::size_t(out.best)].after, least);
+    EXPECT_EQ(out.places[std::size_t(out.now)].after, out.after);
+  }
+}
+
+/// A pipeline of some shape, and a rank in it.
+rankwright::Setup any_setup() {
+  const i64 pp = *rc::gen::element<i64>(1, 2, 4), tp = *rc::gen::element<i64>(1, 2);
+  const i64 dp = 16 / pp / tp, zero = *rc::gen::element<i64>(0, 1, 3);
+  const std::string schedule =
+      pp == 1 ? "1f1b" : *rc::gen::element<std::string>("gpipe", "1f1b", "zb-h1");
+  return setup_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 2\njob: {global_batch: 64, sequence: 1024}\n"
+      "parallelism: {pp_size: " +
+      std::to_string(pp) + ", tp_size: " + std::to_string(tp) + ", dp_size: " + std::to_string(dp) +
+      ", zero_stage: " + std::to_string(pp > 1 && zero == 3 ? 1 : zero) +
+      ", schedule: " + schedule + "}\n");
+}
+
+RC_GTEST_PROP(Straggler, NeverSpeedsTheStepAndLosesNoMoreThanItsFactor, ()) {
+  const rankwright::Setup setup = any_setup();
+  const i64 rank = *rc::gen::inRange<i64>(0, 16);
+  const double factor = 1 + *rc::gen::inRange(0, 500) / 100.0;
+  const Seconds before = step_time(setup, calibration()).total();
+  for (const bool play : {false, true}) {
+    const Seconds slow = after(setup, rank, factor, play);
+    RC_ASSERT(slow >= before * (1 - 1e-12));
+    RC_ASSERT(slow <= after(setup, rank, factor + 0.5, play) * (1 + 1e-12));
+    RC_ASSERT(slow / before - 1 <= factor - 1 + 1e-9);
+  }
+}
+
+RC_GTEST_PROP(Straggler, IsPricedAlikeByThePlayAndTheClosedForm, ()) {
+  const rankwright::Setup setup = any_setup();
+  const i64 rank = *rc::gen::inRange<i64>(0, 16);
+  const double played = after(setup, rank, 1.5, true).value;
+  RC_ASSERT(std::abs(after(setup, rank, 1.5, false).value / played - 1) < 0.05);
+}
+
+TEST(Relief, OffersOnlyWhatIsShorter) {
+  const rankwright::Setup setup = setup_of(kPipeline);
+  for (i64 rank = 0; rank < 16; ++rank) {
+    const SlowRank slow[] = {{rank, 2}};
+    const Straggler out = straggler(setup, calibration(), slow);
+    const Relief offer = relief(setup, calibration(), out);
+    if (offer.place) {
+      EXPECT_LT(offer.place->after, out.after);
+    }
+    if (offer.lighter) {
+      EXPECT_LT(offer.lighter->after, out.after);
+      EXPECT_EQ(total_layers(offer.lighter->stages), setup.model.layers());
+    }
+    EXPECT_EQ(offer.without, 0.5);
+  }
+}
+
+TEST(Relief, MovesWholeNodesAndPricesThemThere) {
+  // tp fills a node, so a pp rank is a node; the head makes the last one the busiest. Its slow
+  // device hurts less on another, and the price is that of the exchanged plan.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 4\njob: {global_batch: 16, sequence: 2048}\n"
+      "parallelism: {pp_size: 4, tp_size: 8}\n");
+  const SlowRank slow[] = {{30, 3}};
+  const Straggler out = straggler(setup, calibration(), slow);
+  const std::optional<Swap> swap = better_place(setup, calibration(), out);
+  ASSERT_TRUE(swap);
+  EXPECT_TRUE(swap->hosts);
+  EXPECT_EQ(swap->first, 3);
+  EXPECT_EQ(swap->second, swap->pp_rank);
+  ASSERT_TRUE(swap->placement);
+  // Device 30 is the seventh of its node, and now of rank 8 x pp + 6.
+  EXPECT_EQ(swap->placement->rank(30), 8 * swap->pp_rank + 6);
+  rankwright::Setup moved = setup;
+  moved.plan.placement = *swap->placement;
+  EXPECT_TRUE(misfits(moved).empty());
+  EXPECT_EQ(after(moved, swap->placement->rank(30), 3), swap->after);
+}
+
+TEST(Relief, TakesLayersFromTheSlowStage) {
+  // Twice as slow a stage of 8 layers beside three like it: fewer than 8 are better for it.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100\njob: {global_batch: 32, sequence: 2048}\n"
+      "parallelism: {pp_size: 4, tp_size: 2}\n");
+  const SlowRank slow[] = {{2, 2}};
+  const Straggler out = straggler(setup, calibration(), slow);
+  const std::optional<Lighter> lighter = lighter_stages(setup, calibration(), out);
+  ASSERT_TRUE(lighter);
+  EXPECT_EQ(setup.stages()[1].layers - lighter->stages[1].layers, lighter->moved);
+  EXPECT_GT(lighter->moved, 0);
+}
+
+}  // namespace
+}  // namespace rankwright

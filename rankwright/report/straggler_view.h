@@ -1,0 +1,32 @@
+// Slow ranks and slow links said out loud: what the step takes before and after, who waits where,
+// and what would hurt less. Numbers come from cost/straggler.h, relief.h and slow_link.h.
+#pragma once
+
+#include <string>
+
+#include "rankwright/cost/relief.h"
+#include "rankwright/cost/slow_link.h"
+#include "rankwright/report/paint.h"
+
+namespace rankwright {
+
+std::string straggler_text(const Setup& setup, const Straggler& slow, const Relief& relief,
+                           const Paint& paint, std::size_t width);
+
+/// `setup` has the cluster as it should be.
+std::string link_text(const Setup& setup, const LinkLoss& loss, const Paint& paint,
+                      std::size_t width);
+
+/// "+21.4 %", "-3 %", "no longer".
+std::string longer(Seconds before, Seconds after);
+
+/// "7.86", "1,432": an amount of GPUs or GPU-hours.
+std::string about(double amount);
+
+/// A bar of '#' for a share of `most`, none of it less than one mark; `cells` is the whole.
+std::string bar(double share, double most, std::size_t cells);
+
+/// How a placement is typed: {hosts: [...]} where whole hosts are moved, else {ranks: [...]}.
+std::string typed(const Placement& placement, i64 host_devices);
+
+}  // namespace rankwright

@@ -1,0 +1,208 @@
+#include "rankwright/report/waterfall.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/bubble.h"
+#include "rankwright/cost/rates.h"
+#include "rankwright/report/bars.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kSmall = 0.002;  // of the step: less is joined
+
+/// "15,360 calls, 2.06 TB a rank, on nvlink": of the pp rank that has most.
+std::string traffic(const Worksheet& sheet, std::initializer_list<GroupKind> kinds) {
+  i64 calls = 0;
+  Bytes sent{};
+  const CommunicationRow* farthest = nullptr;
+  for (const CommunicationRow& c : sheet.communication) {
+    if (std::find(kinds.begin(), kinds.end(), c.priced.traffic.group) == kinds.end()) continue;
+    calls += c.priced.traffic.calls;
+    sent += c.priced.traffic.total;
+    if (farthest == nullptr || c.priced.level > farthest->priced.level) farthest = &c;
+  }
+  if (farthest == nullptr) return {};
+  return fmt::format("{}, {} a rank, on {}", plural(calls, "call", "calls"), show(sent),
+                     farthest->level);
+}
+
+std::string data_remark(const Worksheet& sheet) {
+  const StepTime& step = sheet.estimate.step;
+  const std::string rows = traffic(sheet, {GroupKind::dp_cp, GroupKind::shard, GroupKind::replicate,
+                                           GroupKind::edp, GroupKind::mirror});
+  if (step.hidden_dp <= Seconds{}) return "nothing hides it; " + rows;
+  return fmt::format("exposed of {}; {}", show(step[Item::dp] + step.hidden_dp), rows);
+}
+
+/// B1 and B2 as slots, the others as a share.
+std::string bubble_remark(const Setup& setup) {
+  const Plan& p = setup.plan;
+  const i64 m = setup.microbatches();
+  const std::string who =
+      fmt::format("{}, {}", name(p.schedule), plural(m, "microbatch", "microbatches"));
+  switch (p.schedule) {
+    case Schedule::gpipe:
+    case Schedule::one_f_one_b:
+    case Schedule::interleaved:
+    case Schedule::looped_bfs:
+      return fmt::format("{}: {} of {} slots idle", who, count(p.pp - 1),
+                         count(p.virtual_stages * m + p.pp - 1));
+    default:
+      return fmt::format("{}: {} where stages are alike", who,
+                         percent(bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
+  }
+}
+
+std::string recompute_remark(const Plan& plan) {
+  if (plan.recompute == Recompute::selective) return "selective: a part of every layer";
+  if (plan.recompute_layers == 0) return "full: every layer";
+  return fmt::format("full: {} a pp rank", plural(plan.recompute_layers, "layer", "layers"));
+}
+
+/// "at most 741 of 989 TFLOP/s".
+std::string rate_remark(FlopsPerSecond rate, FlopsPerSecond most) {
+  return fmt::format("at {} in large shapes, {} of peak", show(rate), percent(rate / most));
+}
+
+FlopsPerSecond layer_peak(const Setup& setup) {
+  const Device& device = setup.cluster.device;
+  const Matmul matmul = setup.job.matmul;
+  if (matmul == Matmul::fp4 && device.fp4.value > 0) return device.fp4;
+  return peak(device, matmul == Matmul::same ? setup.job.param_dtype : Dtype::fp8);
+}
+
+std::string compute_remark(const Setup& setup, Item item) {
+  const Rates reached = rates(setup, calibration());
+  const Device& device = setup.cluster.device;
+  switch (item) {
+    case Item::matmul:
+      return rate_remark(reached.layers, layer_peak(setup));
+    case Item::attention:
+      if (setup.software.attention == AttentionKernel::unfused)
+        return "unfused: scores are written";
+      return rate_remark(reached.attention, peak(device, Dtype::bf16));
+    case Item::elementwise:
+      return fmt::format("{}, at {}", row(item).meaning, show(reached.memory));
+    case Item::recompute:
+      return recompute_remark(setup.plan);
+    default:
+      return std::string(row(item).meaning);
+  }
+}
+
+std::string remark(const Setup& setup, const Worksheet& sheet, Item item) {
+  const Calibration& c = calibration();
+  switch (item) {
+    case Item::tp:
+      return traffic(sheet, {GroupKind::tp});
+    case Item::cp:
+      return traffic(sheet, {GroupKind::cp});
+    case Item::ep:
+      return traffic(sheet, {GroupKind::ep, GroupKind::etp});
+    case Item::sends:
+      return traffic(sheet, {GroupKind::pp});
+    case Item::imbalance:
+      return fmt::format("pp rank {} is the slowest: see --stages", sheet.estimate.step.slowest);
+    case Item::bubble:
+      return bubble_remark(setup);
+    case Item::untuned:
+      return fmt::format("{} that vendors gain by tuning a recipe",
+                         percent(c[Constant::untuned] - 1));
+    case Item::dp:
+      return data_remark(sheet);
+    case Item::jitter:
+      return fmt::format("{} for each doubling of the nodes", percent(c[Constant::jitter] / 100));
+    default:
+      return compute_remark(setup, item);
+  }
+}
+
+/// What nothing of this device's generation was fitted on is assumed.
+Origin origin_of(const Setup& setup, const ItemRow& of) {
+  if (of.computes && !fitted_generation(setup.cluster.device)) return Origin::assumed;
+  return of.origin;
+}
+
+/// Those that are shown on their own, and one for all others.
+std::vector<Waterfall::Bar> joined(const Waterfall& fall) {
+  std::vector<Waterfall::Bar> kept, small;
+  for (const Waterfall::Bar& bar : fall.bars) (bar.share < kSmall ? small : kept).push_back(bar);
+  if (small.size() < 2) return fall.bars;
+  Waterfall::Bar other{.name = "other", .computes = true};
+  for (const Waterfall::Bar& bar : small) {
+    other.time += bar.time;
+    other.share += bar.share;
+    other.remark += (other.remark.empty() ? "" : ", ") + bar.name;
+  }
+  kept.push_back(other);
+  return kept;
+}
+
+}  // namespace
+
+Waterfall waterfall(const Setup& setup, const Worksheet& sheet) {
+  const StepTime& step = sheet.estimate.step;
+  Waterfall fall{.total = step.total(), .band = sheet.estimate.step_band};
+  for (const ItemRow& of : items()) {
+    const Seconds time = step[of.item];
+    if (time <= Seconds{}) continue;
+    fall.bars.push_back({.item = of.item,
+                         .name = std::string(of.name),
+                         .time = time,
+                         .share = time / fall.total,
+                         .computes = of.computes,
+                         .origin = origin_of(setup, of),
+                         .remark = remark(setup, sheet, of.item)});
+  }
+  return fall;
+}
+
+std::string band_text(const ErrorBand& band) {
+  return fmt::format("±{}{}", percent(std::round(100 * band.within) / 100),
+                     band.rows == 0 ? " assumed" : "");
+}
+
+std::string figures(const Setup& setup, const Estimate& e) {
+  std::string text =
+      fmt::format("step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), band_text(e.step_band),
+                  short_count(tokens_per_second(setup, e.time())), percent(mfu(setup, e.time())));
+  if (!setup.reference_model)
+    text += fmt::format("   {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
+                        e.memory.pp_rank);
+  return text;
+}
+
+std::string waterfall_text(const Waterfall& fall, const Paint& paint, std::size_t width) {
+  const std::vector<Waterfall::Bar> bars = joined(fall);
+  Seconds longest{};
+  for (const Waterfall::Bar& bar : bars) longest = std::max(longest, bar.time);
+  std::vector<BarLine> lines;
+  for (const Waterfall::Bar& bar : bars)
+    lines.push_back({.name = bar.name,
+                     .fraction = bar.time / longest,
+                     .figures = {show(bar.time), share_text(bar.share)},
+                     .remark = bar.remark,
+                     .tone = bar.computes ? BarLine::Tone::work : BarLine::Tone::wait});
+  return bars_text(lines, paint, width);
+}
+
+Table waterfall_table(const Waterfall& fall) {
+  Table table{{{"item"},
+               {"time", Table::Align::right},
+               {"share", Table::Align::right},
+               {"origin"},
+               {"remark"}}};
+  for (const Waterfall::Bar& bar : fall.bars)
+    table.rows.push_back({bar.name, show(bar.time), share_text(bar.share),
+                          std::string(name(bar.origin)), bar.remark});
+  return table;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,186 @@
+#include "rankwright/rules/fitting.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kBeam = 12;  // changes that do not fit yet and are carried on
+constexpr int kMostChanges = 3;    // together
+constexpr int kDoublings = 4;      // of tp and of pp
+
+bool touches(const Change& change, std::string_view key) {
+  return std::any_of(change.edits().begin(), change.edits().end(),
+                     [&](const Edit& edit) { return edit.key == key; });
+}
+
+/// What may be typed next, one thing each.
+class Next {
+ public:
+  Next(const Change& from, Target target) : from_(from), plan_(from.setup().plan) {
+    zero(target);
+    recompute();
+    rest();
+    degrees();
+  }
+
+  std::vector<Change> all{};
+
+ private:
+  bool open(std::string_view key) const { return !touches(from_, key); }
+
+  template <class Make>
+  void add(Make make) {
+    Change change = from_;
+    make(change);
+    all.push_back(std::move(change));
+  }
+
+  void zero(Target target) {
+    if (plan_.data_ranks() == 1 || !open("parallelism.zero_stage")) return;
+    for (const int stage : zero_stages(target))
+      if (stage > plan_.zero) add([&](Change& c) { c.zero(stage); });
+    if (plan_.zero > 0 && plan_.shards() < plan_.data_ranks() && open("parallelism.shard_size"))
+      add([&](Change& c) { c.shard_size(plan_.data_ranks()); });
+  }
+
+  void recompute() {
+    if (!open("parallelism.recompute")) return;
+    if (plan_.recompute == Recompute::none)
+      add([](Change& c) { c.recompute(Recompute::selective); });
+    if (plan_.recompute == Recompute::full && plan_.recompute_layers == 0) return;
+    add([](Change& c) { c.recompute(Recompute::full); });
+    if (const i64 layers = fewest_layers(); layers > 0)
+      add([&](Change& c) { c.recompute_layers(layers); });
+  }
+
+  /// The least number of layers a pp rank whose full recompute fits; 0 where none below all does.
+  i64 fewest_layers() const {
+    const std::vector<RankContents> ranks = rank_contents(from_.setup());
+    i64 most = 0;
+    for (const RankContents& rank : ranks) most = std::max(most, rank.layers + rank.mtp);
+    const auto fits = [&](i64 layers) {
+      Change change = from_;
+      change.recompute_layers(layers);
+      const Setup& after = change.setup();
+      return fullest(after, calibration()).total() <=
+             (1 - bands().memory.within) * after.cluster.device.memory;
+    };
+    i64 low = 1, high = most;  // `high` is not tried: that is full recompute
+    while (low < high) {
+      const i64 middle = low + (high - low) / 2;
+      if (fits(middle))
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low < most && low > plan_.recompute_layers ? low : 0;
+  }
+
+  void rest() {
+    const Setup& s = from_.setup();
+    if (open("parallelism.micro_batch"))
+      for (i64 size = plan_.micro_batch; size % 2 == 0;)
+        size /= 2, add([&](Change& c) { c.micro_batch(size); });
+    if (plan_.tp > 1 && !plan_.sequence_parallel) add([](Change& c) { c.sequence_parallel(true); });
+    if (s.software.loss != Loss::fused) add([](Change& c) { c.loss(Loss::fused); });
+    const bool keeps_more =
+        plan_.schedule == Schedule::gpipe || plan_.schedule == Schedule::interleaved;
+    if (plan_.pp > 1 && keeps_more && open("parallelism.schedule"))
+      add([](Change& c) { c.chunks(1, Schedule::one_f_one_b); });
+    if (s.model.sparse() && open("parallelism.ep_size"))
+      add([&](Change& c) { c.experts(2 * plan_.ep, plan_.etp); });
+  }
+
+  void degrees() {
+    const Setup& s = from_.setup();
+    if (!open("parallelism.dp_size")) return;
+    const i64 inside = s.cluster.domain(0);
+    for (int t = 0; t <= kDoublings; ++t)
+      for (int p = 0; p <= kDoublings; ++p) {
+        const i64 tp = plan_.tp << t, pp = plan_.pp << p, times = i64{1} << (t + p);
+        if (t + p == 0 || plan_.dp % times != 0 || pp > s.model.layers()) continue;
+        if (t > 0 && tp > inside) continue;
+        add([&](Change& c) { c.degrees(tp, pp, plan_.dp / times); });
+      }
+    if (plan_.dp % 2 == 0 && open("parallelism.cp_size"))
+      add([&](Change& c) { c.cp(2 * plan_.cp).degrees(plan_.tp, plan_.pp, plan_.dp / 2); });
+  }
+
+  const Change& from_;
+  const Plan& plan_;
+};
+
+/// An error that `before` does not have. Memory is what is being changed.
+bool brings_errors(const Setup& before, const Setup& after, Target target) {
+  const std::vector<Misfit> none;
+  for (const Rule* rule : rules()) {
+    const bool asked = rule->target == Target::any || rule->target == target;
+    if (!asked || rule->page.severity != Severity::error || rule->page.code.starts_with("RW02"))
+      continue;
+    if (rule->check({after, none, target}) && !rule->check({before, none, target})) return true;
+  }
+  return false;
+}
+
+struct Trial {
+  Change change;
+  Bytes total{};
+};
+
+}  // namespace
+
+Seconds Fitting::time_each() const {
+  return estimate.time() / double(change.setup().job.global_batch);
+}
+
+std::vector<int> zero_stages(Target target) {
+  if (target == Target::torchtitan) return {2, 3};
+  if (target == Target::nanotron) return {1};
+  return {1, 2, 3};
+}
+
+std::vector<Fitting> cheapest_fits(const Setup& setup, Target target, std::size_t most,
+                                   bool surely) {
+  const Bytes capacity = setup.cluster.device.memory;
+  std::vector<Trial> beam{{Change(setup)}};
+  std::set<std::vector<std::pair<std::string, std::string>>> seen;
+  for (int changes = 1; changes <= kMostChanges; ++changes) {
+    std::vector<Fitting> fitting;
+    std::vector<Trial> left;
+    for (const Trial& trial : beam)
+      for (Change& change : Next(trial.change, target).all) {
+        std::vector<std::pair<std::string, std::string>> keys;
+        for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
+        std::sort(keys.begin(), keys.end());
+        if (!seen.insert(std::move(keys)).second || first_misfit(change.setup())) continue;
+        const Bytes total = fullest(change.setup(), calibration()).total();
+        const double room = surely ? 1 - bands().memory.within : 1;
+        if (total <= room * capacity)
+          fitting.push_back({change, estimate(change.setup(), calibration())});
+        else
+          left.push_back({std::move(change), total});
+      }
+    std::stable_sort(fitting.begin(), fitting.end(), [](const Fitting& a, const Fitting& b) {
+      const bool sure = a.estimate.sure(), other = b.estimate.sure();
+      return sure != other ? sure : a.time_each() < b.time_each();
+    });
+    std::vector<Fitting> kept;
+    for (const Fitting& one : fitting) {
+      if (kept.size() == most) break;
+      if (!brings_errors(setup, one.change.setup(), target)) kept.push_back(one);
+    }
+    if (!kept.empty()) return kept;
+    std::stable_sort(left.begin(), left.end(),
+                     [](const Trial& a, const Trial& b) { return a.total < b.total; });
+    if (left.size() > kBeam) left.erase(left.begin() + kBeam, left.end());
+    beam = std::move(left);
+  }
+  return {};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,112 @@
+#include "rankwright/rules/fitting.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/setups.h"
+#include "tests/typing.h"
+
+namespace rankwright {
+namespace {
+
+const std::string kEight =
+    "model: llama-3.1-8b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
+    "job: {global_batch: 64, sequence: 4096}\n";
+
+const std::string kPlans[] = {
+    kEight + "parallelism: {dp_size: 8}\n",
+    kEight + "parallelism: {dp_size: 8, zero_stage: 1, micro_batch: 4}\n",
+    "model: llama-3.1-70b\ncluster: dgx-h100 x 8\nworld_size: 64\n"
+    "job: {global_batch: 128, sequence: 8192}\nparallelism: {tp_size: 2, dp_size: 32}\n",
+    "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nworld_size: 16\n"
+    "job: {global_batch: 64, sequence: 4096}\nparallelism: {dp_size: 16, zero_stage: 1}\n",
+};
+
+TEST(CheapestFits, AreNoneWhereNothingCan) {
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.1-405b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
+      "parallelism: {dp_size: 8}\n");
+  EXPECT_TRUE(cheapest_fits(setup, Target::any, 3).empty());
+}
+
+TEST(CheapestFits, AreThoseThatTypingThemGives) {
+  for (const std::string& plan : kPlans) {
+    const std::vector<Fitting> fits = cheapest_fits(setup_of(plan), Target::any, 3);
+    ASSERT_FALSE(fits.empty()) << plan;
+    EXPECT_LE(fits.size(), 3u);
+    for (const Fitting& fit : fits) {
+      const rankwright::Setup typed = setup_of(typing::typed(plan, fit.change.edits()));
+      const Estimate again = estimate(typed, calibration());
+      EXPECT_TRUE(again.fits()) << plan;
+      EXPECT_EQ(again.memory.total(), fit.estimate.memory.total()) << plan;
+      EXPECT_EQ(again.time(), fit.estimate.time()) << plan;
+    }
+  }
+}
+
+TEST(CheapestFits, StandInTheOrderOfTheirTime) {
+  for (const std::string& plan : kPlans) {
+    const std::vector<Fitting> fits = cheapest_fits(setup_of(plan), Target::any, 100);
+    for (std::size_t i = 1; i < fits.size(); ++i) {
+      const bool sure = fits[i - 1].estimate.sure(), then = fits[i].estimate.sure();
+      EXPECT_TRUE(sure || !then);
+      EXPECT_TRUE(sure != then || fits[i - 1].time_each() <= fits[i].time_each());
+    }
+  }
+}
+
+TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
+  // Every ZeRO stage, every recompute, every tp and pp of 8 ranks, one at a time, on the first
+  // plan.
+  const rankwright::Setup setup = setup_of(kPlans[0]);
+  std::vector<Change> tried;
+  for (const int stage : {1, 2, 3}) tried.push_back(Change(setup).zero(stage));
+  for (const Recompute r : {Recompute::selective, Recompute::full})
+    tried.push_back(Change(setup).recompute(r));
+  for (const i64 tp : {1, 2, 4, 8})
+    for (const i64 pp : {1, 2, 4, 8})
+      if (tp * pp > 1 && tp * pp <= 8) tried.push_back(Change(setup).degrees(tp, pp, 8 / tp / pp));
+  Seconds best{1e9};
+  for (const Change& change : tried) {
+    if (first_misfit(change.setup())) continue;
+    const Estimate e = estimate(change.setup(), calibration());
+    if (e.fits() && e.sure()) best = std::min(best, e.time());
+  }
+  const std::vector<Fitting> fits = cheapest_fits(setup, Target::any, 3);
+  ASSERT_FALSE(fits.empty());
+  EXPECT_LE(fits.front().estimate.time(), best);
+}
+
+TEST(CheapestFits, RecomputeTheFewestLayersThatSurelyFit) {
+  // 4 sequences a microbatch of 32 layers do not fit, and some layers recomputed do.
+  const rankwright::Setup setup = setup_of(kPlans[1]);
+  ASSERT_FALSE(estimate(setup, calibration()).fits());
+  for (const Fitting& fit : cheapest_fits(setup, Target::any, 100)) {
+    const i64 layers = fit.change.setup().plan.recompute_layers;
+    if (layers <= 1) continue;
+    EXPECT_TRUE(fit.estimate.sure());
+    const Estimate less =
+        estimate(Change(setup).recompute_layers(layers - 1).setup(), calibration());
+    EXPECT_FALSE(less.fits() && less.sure()) << layers;
+    return;
+  }
+  ADD_FAILURE() << "no number of layers was proposed";
+}
+
+TEST(CheapestFits, KeepToTheStagesOfATarget) {
+  for (const Fitting& fit : cheapest_fits(setup_of(kPlans[0]), Target::nanotron, 100))
+    EXPECT_LE(fit.change.setup().plan.zero, 1);
+  for (const Fitting& fit : cheapest_fits(setup_of(kPlans[0]), Target::torchtitan, 100))
+    EXPECT_NE(fit.change.setup().plan.zero, 1);
+}
+
+TEST(CheapestFits, LeaveMoreThanTheErrorWhereAsked) {
+  for (const std::string& plan : kPlans)
+    for (const Fitting& fit : cheapest_fits(setup_of(plan), Target::any, 100, true))
+      EXPECT_TRUE(fit.estimate.fits() && fit.estimate.sure()) << plan;
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,27 @@
+#include "rankwright/validate/calculon.h"
+
+#include <map>
+#include <string>
+
+#include "rankwright/catalog/table.h"
+
+namespace rankwright {
+
+extern const std::string_view kCalculonCsv;
+
+std::optional<double> calculon_error(std::string_view id) {
+  static const std::map<std::string, double, std::less<>> errors = [] {
+    std::map<std::string, double, std::less<>> all;
+    const Csv table = shipped_table(kCalculonCsv, "calculon.csv");
+    for (const Csv::Row& row : table.rows) {
+      const Cells cells(table, row);
+      all[cells.text("id")] = cells.number("error_percent") / 100;
+    }
+    return all;
+  }();
+  const auto found = errors.find(id);
+  if (found == errors.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace rankwright

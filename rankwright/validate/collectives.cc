@@ -1,0 +1,221 @@
+#include "rankwright/validate/collectives.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Bytes kLarge = 1.0_MB;
+constexpr Bytes kHuge = 64.0_MB;
+
+/// How much the priors pull against the error of rows, and the steps of the search, as factors.
+constexpr double kPull = 0.003;
+constexpr double kSteps[] = {1.3, 1.1, 1.03, 1.01};
+constexpr int kSweeps = 12;
+
+bool in_class(Bytes size, SizeClass c) {
+  switch (c) {
+    case SizeClass::small:
+      return size < kLarge;
+    case SizeClass::large:
+      return size >= kLarge;
+    case SizeClass::huge:
+      return size >= kHuge;
+  }
+  return false;
+}
+
+constexpr double kLeastLatency = 0.1, kMostLatency = 4, kFirstLatency = 0.5;
+
+using Settings = std::vector<CollectiveSetting>;
+
+Settings with_latency(Settings settings, double factor) {
+  for (CollectiveSetting& setting : settings)
+    for (Level& level : setting.cluster.levels)
+      if (level.latency_origin == Origin::calibrated) level.latency = factor * level.latency;
+  return settings;
+}
+
+CollectiveCost cost(const Settings& settings, const MeasuredCollective& row,
+                    const Calibration& constants) {
+  const CollectiveSetting& setting = settings[row.setting];
+  return collective_cost(row.op, row.size, setting.span, setting.cluster, constants);
+}
+
+/// What a fit makes small.
+class Distance {
+ public:
+  Distance(const MeasuredCollectives& measured, std::string_view without) : measured_(measured) {
+    for (std::size_t i = 0; i < measured.rows.size(); ++i) {
+      const std::string& system = measured.rows[i].system;
+      if (system == without) continue;
+      const auto at = std::find(measured.systems.begin(), measured.systems.end(), system);
+      rows_.push_back({i, std::size_t(at - measured.systems.begin())});
+      for (const Level& level : measured.settings[measured.rows[i].setting].cluster.levels)
+        calibrated_ = calibrated_ || level.latency_origin == Origin::calibrated;
+    }
+  }
+
+  /// A row stands on a level whose latency can be fitted.
+  bool calibrated() const { return calibrated_; }
+
+  double operator()(const CollectiveFit& fit) const {
+    const Calibration& constants = fit.constants;
+    const Settings settings = with_latency(measured_.settings, fit.latency);
+    std::vector<double> sums(measured_.systems.size()), counts(measured_.systems.size());
+    double all = 0;
+    for (const auto& [row, system] : rows_) {
+      const MeasuredCollective& m = measured_.rows[row];
+      const Seconds predicted = cost(settings, m, constants).time + m.harness;
+      const double off = std::abs(std::log(predicted / m.time));
+      sums[system] += off;
+      counts[system] += 1;
+      all += off;
+    }
+    double means = 0, systems = 0;
+    for (std::size_t s = 0; s < sums.size(); ++s) {
+      if (counts[s] == 0) continue;
+      means += sums[s] / counts[s];
+      systems += 1;
+    }
+    if (systems == 0) return pull(constants);
+    return (all / double(rows_.size()) + means / systems) / 2 + pull(constants);
+  }
+
+ private:
+  static double pull(const Calibration& constants) {
+    double sum = 0;
+    for (const Constant c : kCollectiveConstants) {
+      const ConstantRow& row = rankwright::constants()[std::size_t(c)];
+      const double away = std::log(constants[c] / row.prior) / row.spread;
+      sum += away * away;
+    }
+    return kPull * sum;
+  }
+
+  struct Row {
+    std::size_t row, system;
+  };
+  const MeasuredCollectives& measured_;
+  std::vector<Row> rows_;
+  bool calibrated_ = false;
+};
+
+ErrorTable table(const CollectiveScore& score, std::string_view system,
+                 double CollectivePrediction::*error) {
+  ErrorTable all;
+  for (std::size_t c = 0; c < kSizeClasses; ++c) {
+    std::vector<double> errors;
+    for (const CollectivePrediction& p : score.predictions) {
+      const MeasuredCollective& row = score.measured.rows[p.row];
+      if (!system.empty() && row.system != system) continue;
+      if (in_class(row.size, SizeClass(c))) errors.push_back(p.*error);
+    }
+    all[c] = error_stats(std::move(errors));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string_view name(SizeClass c) {
+  constexpr std::string_view kNames[] = {"< 1 MB", ">= 1 MB", ">= 64 MB"};
+  return kNames[std::size_t(c)];
+}
+
+ErrorStats error_stats(std::vector<double> errors) {
+  ErrorStats stats;
+  stats.rows = i64(errors.size());
+  if (errors.empty()) return stats;
+  std::sort(errors.begin(), errors.end(),
+            [](double a, double b) { return std::abs(a) < std::abs(b); });
+  for (const double e : errors) {
+    stats.mean_absolute += std::abs(e);
+    stats.bias += e;
+  }
+  stats.mean_absolute /= double(errors.size());
+  stats.bias /= double(errors.size());
+  stats.p90 = std::abs(errors[(9 * errors.size() + 9) / 10 - 1]);
+  stats.worst = errors.back();
+  return stats;
+}
+
+CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibration& start,
+                              std::string_view without) {
+  const Distance distance(measured, without);
+  CollectiveFit best{.constants = start};
+  for (const Constant c : kCollectiveConstants)
+    best.constants[c] = constants()[std::size_t(c)].prior;
+  if (distance.calibrated()) best.latency = kFirstLatency;
+  double least = distance(best);
+  const auto better = [&](const CollectiveFit& next) {
+    const double value = distance(next);
+    if (value >= least - 1e-9) return false;
+    least = value;
+    best = next;
+    return true;
+  };
+  // One at a time, up and down, in ever finer steps: few constants, and a distance that is nearly
+  // convex in their logarithms.
+  for (const double step : kSteps) {
+    bool moved = true;
+    for (int sweep = 0; sweep < kSweeps && moved; ++sweep) {
+      moved = false;
+      for (const double factor : {step, 1 / step}) {
+        for (const Constant c : kCollectiveConstants) {
+          const ConstantRow& row = constants()[std::size_t(c)];
+          CollectiveFit next = best;
+          next.constants[c] = std::clamp(best.constants[c] * factor, row.low, row.high);
+          moved = better(next) || moved;
+        }
+        if (!distance.calibrated()) continue;
+        CollectiveFit next = best;
+        next.latency = std::clamp(best.latency * factor, kLeastLatency, kMostLatency);
+        moved = better(next) || moved;
+      }
+    }
+  }
+  return best;
+}
+
+CollectiveScore score_collectives(MeasuredCollectives measured, const Calibration& given) {
+  CollectiveScore score;
+  score.measured = std::move(measured);
+  score.given = given;
+  score.fitted = fit_collectives(score.measured, given);
+  for (std::size_t i = 0; i < score.measured.rows.size(); ++i) {
+    const MeasuredCollective& row = score.measured.rows[i];
+    const CollectiveCost each = cost(score.measured.settings, row, given);
+    const Seconds predicted = each.time + row.harness;
+    score.predictions.push_back({.row = i,
+                                 .predicted = predicted,
+                                 .algorithm = each.algorithm,
+                                 .error = predicted / row.time - 1});
+  }
+  const bool several = score.measured.systems.size() > 1;
+  for (const std::string& system : score.measured.systems) {
+    if (several) {
+      const CollectiveFit others = fit_collectives(score.measured, given, system);
+      const Settings settings = with_latency(score.measured.settings, others.latency);
+      for (CollectivePrediction& p : score.predictions) {
+        const MeasuredCollective& row = score.measured.rows[p.row];
+        if (row.system != system) continue;
+        p.held_out = cost(settings, row, others.constants).time + row.harness;
+        p.error_held_out = p.held_out / row.time - 1;
+      }
+    }
+    score.systems.push_back({.system = system,
+                             .given = table(score, system, &CollectivePrediction::error),
+                             .held_out = {}});
+    if (several)
+      score.systems.back().held_out = table(score, system, &CollectivePrediction::error_held_out);
+  }
+  score.total = table(score, {}, &CollectivePrediction::error);
+  if (several) score.total_held_out = table(score, {}, &CollectivePrediction::error_held_out);
+  return score;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,82 @@
+// How far the times of collectives (cost/collective.h) lie from measured ones: with given
+// constants, and with those that a fit finds when the system in question is left out. Data only:
+// text of it is report/collectives_text.h.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "rankwright/cluster/calibration.h"
+#include "rankwright/cost/collective.h"
+#include "rankwright/validate/collective_rows.h"
+
+namespace rankwright {
+
+/// Classes of message size; the last is a part of the second.
+enum class SizeClass : unsigned char { small, large, huge };
+inline constexpr std::size_t kSizeClasses = 3;
+
+std::string_view name(SizeClass);  // "< 1 MB", ">= 1 MB", ">= 64 MB"
+
+/// Of predicted / measured - 1.
+struct ErrorStats {
+  i64 rows = 0;
+  double mean_absolute = 0;
+  double bias = 0;   // mean with its sign
+  double p90 = 0;    // nine tenths are no farther off
+  double worst = 0;  // the one farthest off, with its sign
+
+  friend bool operator==(const ErrorStats&, const ErrorStats&) = default;
+};
+
+using ErrorTable = std::array<ErrorStats, kSizeClasses>;  // by SizeClass
+
+struct CollectivePrediction {
+  std::size_t row = 0;  // of MeasuredCollectives::rows
+  Seconds predicted{};  // with the harness
+  Seconds held_out{};   // by constants that were fitted without its system; 0: there is no other
+  Algorithm algorithm{};
+  double error = 0;           // of `predicted`
+  double error_held_out = 0;  // of `held_out`
+};
+
+struct SystemScore {
+  std::string system;
+  ErrorTable given, held_out;
+};
+
+/// The constants that a fit moves. The shares of links, assumed latencies and the figures of
+/// cost/collective.cc stay: a held-out error is not blind to them.
+inline constexpr Constant kCollectiveConstants[] = {
+    Constant::collective_floor, Constant::collective_ramp, Constant::in_network};
+
+/// A latency that the catalog calls calibrated was found on such rows, so a fit moves it too.
+struct CollectiveFit {
+  Calibration constants{};
+  double latency = 1;  // all calibrated latencies, over the catalog's
+
+  friend bool operator==(const CollectiveFit&, const CollectiveFit&) = default;
+};
+
+struct CollectiveScore {
+  MeasuredCollectives measured;
+  Calibration given{};
+  CollectiveFit fitted{};  // on all rows
+  std::vector<CollectivePrediction> predictions;
+  std::vector<SystemScore> systems;
+  ErrorTable total{}, total_held_out{};
+};
+
+CollectiveScore score_collectives(MeasuredCollectives measured, const Calibration& given);
+
+/// `start` with the constants above moved to where |ln(predicted / measured)| is least: the mean of
+/// its mean over rows and its mean over systems, with a pull to the priors of calibration.csv.
+/// Latencies have no prior: they begin at half of the catalog's. Rows of `without` are left out.
+CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibration& start,
+                              std::string_view without = {});
+
+/// Errors of a class; nothing but zeros where there are none.
+ErrorStats error_stats(std::vector<double> errors);
+
+}  // namespace rankwright

@@ -1,0 +1,98 @@
+// The score on published runs, each family predicted by constants that were fitted without it, held
+// against ceilings; and the bands that estimates carry against what these rows say.
+#include <gtest/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/runs.h"
+
+namespace rankwright {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kEvery = 10;  // single-node row: sanitizers are slow
+#else
+constexpr std::size_t kEvery = 1;
+#endif
+
+std::vector<Case> all_cases() {
+  std::vector<Run> runs = published("runs.csv").scored;
+  const std::vector<Run> single = published("vtrain_single_node.csv").scored;
+  for (std::size_t i = 0; i < single.size(); i += kEvery) runs.push_back(single[i]);
+  return make_cases(runs);
+}
+
+/// Without the single-node rows.
+std::vector<ScoredRun> of_runs(const std::vector<ScoredRun>& rows) {
+  std::vector<ScoredRun> some;
+  for (const ScoredRun& row : rows)
+    if (row.run->family != "vtrain single") some.push_back(row);
+  return some;
+}
+
+double mape(const Score& score, std::string_view family) {
+  for (const FamilyErrors& f : score.families)
+    if (f.family == family && !f.sparse) return f.errors.mape;
+  ADD_FAILURE() << "no family " << family;
+  return 1;
+}
+
+void expect_steps(const Score& all, const Score& runs, const Score& calibrated) {
+  EXPECT_LE(all.dense.mape, 0.09);
+  EXPECT_LE(all.all.mape, 0.11);
+  EXPECT_LE(runs.dense.mape, 0.09);
+  EXPECT_LE(runs.all.mape, 0.11);
+  EXPECT_LE(mape(all, "vtrain"), 0.10);
+  EXPECT_LE(mape(all, "vtrain single"), 0.10);
+  EXPECT_LE(calibrated.dense.mape, 0.07);
+  EXPECT_LE(runs.mean_regret, 0.04);
+  EXPECT_GE(runs.mean_model_spearman, 0.75);
+  // Better than what it is compared with, on the same rows.
+  EXPECT_LT(runs.calculon.ours.mape, 0.6 * runs.calculon.theirs.mape);
+  EXPECT_LT(runs.baseline.ours.mape, 0.5 * runs.baseline.theirs.mape);
+}
+
+void expect_bands(const Score& runs) {
+  const auto expect = [](const Errors& errors, const BandRow& band) {
+    EXPECT_NEAR(band.within, errors.p90, 0.015) << errors.name;
+    EXPECT_EQ(band.rows, i64(errors.rows)) << errors.name;
+  };
+  expect(runs.dense, bands().dense);
+  expect(runs.sparse, bands().sparse);
+  expect(runs.memory, bands().memory);
+}
+
+TEST(Published, RunsHeldOutStayWithinTheirCeilings) {
+  const std::vector<Case> cases = all_cases();
+  const Validation held_out =
+      validate(cases, {}, {.mode = Mode::leave_one_family_out}, no_progress);
+  std::vector<ScoredRun> rows = of_runs(held_out.rows);
+  const Score runs = score(rows);
+  calibrate_one(rows);
+  expect_steps(held_out.score, runs, score(rows));
+  expect_bands(runs);
+  EXPECT_LE(runs.allocated.mape, 0.05);
+  EXPECT_LE(runs.memory.mape, 0.10);
+}
+
+TEST(Published, RunsWithTheShippedConstantsAreNoWorse) {
+  const std::vector<Case> cases = all_cases();
+  const Score runs = score(of_runs(validate(cases, {}, {}, no_progress).rows));
+  EXPECT_LE(runs.dense.mape, 0.07);
+  EXPECT_LE(runs.memory.mape, 0.05);
+}
+
+TEST(Published, RunsAreScoredButForAFew) {
+  for (const std::string name : {"runs.csv", "vtrain_single_node.csv"}) {
+    const Runs runs = published(name);
+    EXPECT_GE(double(runs.scored.size()), 0.9 * double(runs.scored.size() + runs.excluded.size()));
+  }
+}
+
+TEST(Published, AtMostTwentyFiveConstantsAreFitted) {
+  i64 fitted = 0;
+  for (const ConstantRow& row : constants()) fitted += row.found == Found::fitted ? 1 : 0;
+  EXPECT_LE(fitted, 25);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,190 @@
+#include "rankwright/validate/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/work.h"
+#include "rankwright/model/parameters.h"
+#include "rankwright/plan/misfit.h"
+#include "rankwright/split/split.h"
+#include "rankwright/validate/run_setup.h"
+
+namespace rankwright {
+namespace {
+
+using Why = Misfit::Why;
+
+constexpr std::string_view kFigures[] = {"allocated", "reserved", "device"};
+constexpr std::size_t kMostRows = 20'000;
+constexpr i64 kMostStages = 4096;
+constexpr i64 kMostSteps = 1'000'000;  // of the search for a stage split
+
+/// Misfits of a published run. Widths and sequences that a degree does not divide are priced by
+/// their share; what is not in this table is one of those.
+struct WhyRow {
+  Why why;
+  std::string_view words;
+};
+constexpr WhyRow kHard[] = {
+    {Why::degrees, "tp x cp x dp x pp is not the number of GPUs"},
+    {Why::devices, "more ranks than GPUs"},
+    {Why::expert_ranks, "etp x ep x pp does not divide the number of GPUs"},
+    {Why::pipelines_differ, "experts have other pipelines than the rest"},
+    {Why::batch, "micro-batch x dp does not divide the global batch"},
+    {Why::stages, "more stages than layers"},
+    {Why::stage_count, "no split of the layers into so many stages"},
+    {Why::stage_layers, "no split of the layers into so many stages"},
+    {Why::chunks, "the schedule does not take so many chunks"},
+    {Why::pp_multiple, "the schedule takes pp ranks in pairs"},
+    {Why::microbatch_multiple, "the schedule takes microbatches in pairs"},
+    {Why::microbatches, "fewer microbatches than the schedule needs"},
+    {Why::group, "fewer microbatches in a group than the schedule needs"},
+};
+
+/// Why no price can be had of a setup; empty where one can.
+std::string_view hard_misfit(const Setup& setup) {
+  for (const Misfit& misfit : misfits(setup)) {
+    if (misfit.why == Why::heads && misfit.need > misfit.have) return "more tp ranks than heads";
+    if (misfit.why == Why::experts && misfit.need > misfit.have)
+      return "more ep ranks than experts";
+    for (const WhyRow& row : kHard)
+      if (row.why == misfit.why) return row.words;
+  }
+  return {};
+}
+
+/// So that counting parameters never leaves 64 bits; each kind of them apart, as in a model file.
+bool too_large(const Model& model) {
+  const double layers = double(model.layers() + model.mtp_layers), hidden = double(model.hidden);
+  for (const LayerRun& run : model.runs) {
+    const Attention& a = run.layer.attention;
+    const FeedForward& f = run.layer.ffn;
+    const double head = double(a.head_dim + a.nope_dim + a.rope_dim + a.value_dim);
+    const double ranks = hidden + double(a.q_rank + a.kv_rank);
+    const double most = std::max({4 * layers * ranks * double(std::max(a.heads, a.kv_heads)) * head,
+                                  4 * layers * hidden * double(std::max(f.width, f.shared_width)),
+                                  4 * layers * hidden * double(f.experts) * double(f.expert_width),
+                                  2 * hidden * double(model.vocab)});
+    if (most > double(kMaxCount)) return true;
+  }
+  return false;
+}
+
+/// The row as a Run, or why it cannot be one.
+tl::expected<Run, std::string> read_run(const RunRow& row) {
+  if (std::string lack = row.lacking(); !lack.empty()) {
+    const std::string wrong = row.out_of_bounds();
+    return tl::unexpected(wrong.empty() ? lack : wrong);
+  }
+  if (std::string wrong = row.out_of_bounds(); !wrong.empty()) return tl::unexpected(wrong);
+  if (!device_name(row.text("gpu")))
+    return tl::unexpected(fmt::format("GPU '{}' is not in the catalog", excerpt(row.text("gpu"))));
+  Run run = run_of(row);
+  if (run.measured.value <= 0 && run.measured_memory.value <= 0)
+    return tl::unexpected(std::string("no step time, no tokens a second, no memory"));
+  if (too_large(run.setup.model)) return tl::unexpected(std::string("more than 2^50 parameters"));
+  const std::optional<i64> stages = product({run.setup.plan.pp, run.setup.plan.virtual_stages});
+  if (!stages || *stages > kMostStages)
+    return tl::unexpected(fmt::format("more than {} stages", count(kMostStages)));
+  split_stages(run.setup);
+  if (choices(run).empty()) return tl::unexpected(std::string(hard_misfit(run.setup)));
+  return run;
+}
+
+bool divides_layers(const Setup& setup, i64 stages) {
+  const i64 layers = setup.model.layers();
+  return layers % stages == 0 || (layers + 2) % stages == 0;
+}
+
+}  // namespace
+
+std::string_view name(MemoryFigure figure) { return kFigures[std::size_t(figure)]; }
+
+void split_stages(Setup& setup) {
+  const i64 layers = setup.model.layers();
+  const i64 count = setup.plan.pp * setup.plan.virtual_stages;
+  setup.plan.stages.clear();
+  if (count == 1 || (layers % count == 0 && setup.model.mtp_layers == 0)) return;
+  if (layers % count != 0 && (layers + 2) % count == 0 && setup.model.mtp_layers == 0) {
+    std::vector<i64> each(std::size_t(count), (layers + 2) / count);
+    --each.front();
+    --each.back();
+    setup.plan.stages = listed_stages(each, 0);
+    return;
+  }
+  SplitTask task = split_task(setup);
+  task.steps = kMostSteps;
+  const Split best = best_split(task);
+  if (best.fault == Split::Fault::none) setup.plan.stages = best.stages;
+}
+
+Result<Runs> read_runs(const Csv& table, std::string_view file) {
+  const auto has = [&](std::string_view column) {
+    return std::find(table.header.begin(), table.header.end(), column) != table.header.end();
+  };
+  const bool single = has("global_batch") && !has("framework");
+  for (const std::string_view column : {"id", "layers", "hidden", "heads", "seq", "gpus"})
+    if (!has(column))
+      return fail({.code = "RW0917",
+                   .message = "a table without the columns of measured runs",
+                   .detail = fmt::format("there is no column '{}'", column),
+                   .hint = "the columns are those of tests/data/validation/runs.csv",
+                   .where = {.file = std::string(file)}});
+  if (table.rows.size() > kMostRows)
+    return fail({.code = "RW0906",
+                 .message = "more rows than are scored",
+                 .detail = fmt::format("{} rows, and at most {} are read",
+                                       count(i64(table.rows.size())), count(i64(kMostRows))),
+                 .where = {.file = std::string(file)}});
+  Runs runs;
+  for (const Csv::Row& line : table.rows) {
+    const RunRow row(table, line, single);
+    const std::string_view quality = row.text("quality");
+    if (quality != "A" && quality != "B" && !quality.empty()) continue;
+    if (tl::expected<Run, std::string> run = read_run(row))
+      runs.scored.push_back(std::move(*run));
+    else
+      runs.excluded.push_back(
+          {std::string(row.text("id")), std::string(row.text("family")), run.error()});
+  }
+  return runs;
+}
+
+std::vector<Run> choices(const Run& run) {
+  const Plan& plan = run.setup.plan;
+  const auto options = [](bool open, i64 stated, std::vector<i64> all) {
+    return open ? all : std::vector<i64>{stated};
+  };
+  std::vector<i64> chunks;
+  for (i64 v = 2; v <= 24; ++v)
+    if (plan.pp * v <= kMostStages && divides_layers(run.setup, plan.pp * v)) chunks.push_back(v);
+  if (chunks.empty()) chunks.push_back(1);
+  std::vector<Run> all;
+  for (const i64 micro : options(run.open_micro_batch, plan.micro_batch, {1, 2, 4, 8, 16, 32}))
+    for (const i64 v : options(run.open_chunks, plan.virtual_stages, chunks))
+      for (const i64 recompute : options(run.open_recompute, i64(plan.recompute), {0, 1, 2}))
+        for (const i64 zero : options(run.open_zero, plan.zero, {0, 1})) {
+          if (run.setup.job.global_batch % (micro * plan.dp) != 0) continue;
+          const i64 microbatches = run.setup.job.global_batch / (micro * plan.dp);
+          if (run.open_chunks && v > 1 && microbatches % plan.pp != 0) continue;
+          Run one = run;
+          one.setup.plan.micro_batch = micro;
+          one.setup.plan.virtual_stages = v;
+          one.setup.plan.recompute = Recompute(recompute);
+          one.setup.plan.zero = int(zero);
+          if (v != plan.virtual_stages) split_stages(one.setup);
+          if (hard_misfit(one.setup).empty()) all.push_back(std::move(one));
+        }
+  if (!all.empty() || !run.open_chunks) return all;
+  // No number of chunks does: plain 1F1B stands in.
+  Run plain = run;
+  plain.open_chunks = false;
+  plain.setup.plan.schedule = Schedule::one_f_one_b;
+  plain.setup.plan.virtual_stages = 1;
+  split_stages(plain.setup);
+  return choices(plain);
+}
+
+}  // namespace rankwright

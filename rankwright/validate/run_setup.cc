@@ -1,0 +1,288 @@
+#include "rankwright/validate/run_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+/// How sources spell GPUs, by prefix; the first that matches counts.
+struct GpuRow {
+  std::string_view prefix, device;
+};
+constexpr GpuRow kGpus[] = {
+    {"H100-96", "h100-96g"}, {"H100", "h100-sxm"}, {"H800", "h800-sxm"},    {"H200", "h200-sxm"},
+    {"H20", "h20"},          {"GH200", "gh200"},   {"B200", "b200-sxm"},    {"GB200", "gb200"},
+    {"B300", "b300-sxm"},    {"GB300", "gb300"},   {"A100-40", "a100-40g"}, {"A100", "a100-80g"},
+    {"A800", "a100-80g"},    {"L40S", "l40s"},     {"Gaudi2", "gaudi2"},    {"Gaudi3", "gaudi3"},
+    {"Ampere", "a100-80g"},  {"V100", "v100-32g"}, {"MI300X", "mi300x"},    {"MI325X", "mi325x"},
+    {"MI355X", "mi355x"},    {"TPUv4", "tpu-v4"},  {"TPUv5e", "tpu-v5e"},   {"TPUv5p", "tpu-v5p"},
+};
+
+/// How sources name what ran, by prefix, and what that does where a row has no column for it: how
+/// it overlaps, what gradients are kept in, which memory figure it prints.
+struct FrameworkRow {
+  std::string_view prefix, software;
+  Overlap overlap{};
+  Dtype grads = Dtype::fp32;
+  MemoryFigure memory = MemoryFigure::allocated;
+};
+constexpr Overlap kNothing{.grad_reduce = false, .param_gather = false};
+constexpr Overlap kData{.grad_reduce = true, .param_gather = true};
+constexpr Overlap kAll{.grad_reduce = true, .param_gather = true, .tp = true, .pp = true};
+constexpr FrameworkRow kFrameworkRows[] = {
+    {"NeMo (MLPerf)", "mlperf", kAll, Dtype::bf16},
+    {"NeMo", "nemo", kAll, Dtype::bf16},
+    {"Megatron-Bridge", "nemo", kAll, Dtype::bf16},
+    {"Megatron-Core", "megatron-core", kAll},
+    {"Megatron-DeepSpeed", "megatron-deepspeed", kNothing, Dtype::fp16, MemoryFigure::device},
+    // The zero-bubble fork sends beside computation.
+    {"Megatron-LM fork",
+     "megatron-2021",
+     {.grad_reduce = false, .param_gather = false, .pp = true},
+     Dtype::fp16},
+    {"Megatron-LM", "megatron-2021", kNothing, Dtype::fp16},
+    {"DeepSpeed ZeRO", "deepspeed", kNothing, Dtype::fp16},
+    {"DeepSpeed", "megatron-deepspeed", kNothing, Dtype::fp16},
+    {"GPT-NeoX", "megatron-deepspeed", kNothing, Dtype::fp16},
+    {"metaseq", "megatron-2021", kNothing, Dtype::fp16},
+    {"torchtitan", "torchtitan", kData, Dtype::fp32, MemoryFigure::reserved},
+    {"llm-foundry FSDP (PURE", "llm-foundry", kData, Dtype::bf16, MemoryFigure::reserved},
+    {"llm-foundry", "llm-foundry", kData, Dtype::fp32, MemoryFigure::reserved},
+    {"FSDP", "fsdp", kData, Dtype::fp32, MemoryFigure::reserved},
+    {"fms-fsdp", "fsdp", kData, Dtype::fp32, MemoryFigure::reserved},
+    {"MaxText",
+     "maxtext",
+     {.grad_reduce = true, .param_gather = true, .tp = true},
+     Dtype::bf16,
+     MemoryFigure::device},
+    {"Meta", "own", {.grad_reduce = true, .param_gather = true, .pp = true}},
+    {"HAI-LLM", "own", kAll},
+    {"InternEvo", "own", kData},
+    {"ColossalAI", "own", kData},
+    {"Primus", "megatron-core", kAll},
+    {"Pai-Megatron", "megatron-core", kAll},
+};
+/// Software that no row names is taken for today's, without overlap of tp and pp.
+constexpr FrameworkRow kOther{"", "megatron-core", kData};
+
+struct PrecisionRow {
+  std::string_view part;  // of the cell
+  Matmul matmul;
+};
+constexpr PrecisionRow kPrecisions[] = {
+    {"fp4", Matmul::fp4}, {"mxfp8", Matmul::mxfp8}, {"fp8", Matmul::fp8}};
+
+struct ScheduleName {
+  std::string_view prefix;
+  Schedule schedule;
+};
+constexpr ScheduleName kScheduleNames[] = {
+    {"zb-1p", Schedule::zb_h1},
+    {"zb-h1", Schedule::zb_h1},
+    {"zb-2p", Schedule::zb_2p},
+    {"zb-v", Schedule::zb_v},
+    {"dualpipe", Schedule::dualpipe},
+    {"1f1b-interleaved", Schedule::interleaved},
+    {"interleaved", Schedule::interleaved},
+    {"gpipe", Schedule::gpipe},
+};
+template <class Rows>
+auto find_prefix(const Rows& rows, std::string_view text) {
+  return std::find_if(std::begin(rows), std::end(rows),
+                      [&](const auto& row) { return text.starts_with(row.prefix); });
+}
+
+/// "MLA q_lora1536 kv_lora512 nope128 rope64 v128": the number behind `word`.
+i64 number_behind(std::string_view text, std::string_view word, i64 otherwise) {
+  constexpr i64 kMost = 65536;
+  const std::size_t at = text.find(word);
+  if (at == std::string_view::npos) return otherwise;
+  i64 value = otherwise;
+  std::from_chars(text.data() + at + word.size(), text.data() + text.size(), value);
+  return value >= 1 && value <= kMost ? value : otherwise;
+}
+
+Attention attention_of(const RunRow& row, i64 hidden) {
+  Attention a;
+  a.heads = row.whole_or("heads", 1);
+  const std::string_view kind = row.text("attn");
+  if (kind.starts_with("MLA")) {
+    a.kind = Attention::Kind::latent;
+    a.q_rank = number_behind(kind, "q_lora", 1536);
+    a.kv_rank = number_behind(kind, "kv_lora", 512);
+    a.nope_dim = number_behind(kind, "nope", 128);
+    a.rope_dim = number_behind(kind, "rope", 64);
+    a.value_dim = number_behind(kind, " v", 128);
+    return a;
+  }
+  a.kv_heads = row.whole("kv_heads").value_or(a.heads);
+  a.head_dim = row.whole("head_dim").value_or(std::max<i64>(1, hidden / a.heads));
+  return a;
+}
+
+Model model_of(const RunRow& row) {
+  Model model;
+  model.hidden = *row.whole("hidden");
+  model.vocab = row.whole("vocab").value_or(51200);
+  const i64 layers = *row.whole("layers");
+  Layer dense;
+  dense.attention = attention_of(row, model.hidden);
+  // Rows of one model are told by its name: vTrain's single-node table has none.
+  model.name = row.single() ? fmt::format("GPT {} x {}, {} heads", layers, model.hidden,
+                                          dense.attention.heads)
+                            : std::string(row.text("model"));
+  dense.ffn = {.width = row.whole("ffn").value_or(4 * model.hidden),
+               .matrices = row.whole("mlp_mats").value_or(2)};
+  Layer sparse = dense;
+  sparse.ffn.experts = row.whole_or("n_experts", 0);
+  if (sparse.ffn.experts == 0) {
+    model.runs = {{layers, dense}};
+  } else {
+    sparse.ffn.width = 0;
+    sparse.ffn.active = std::clamp<i64>(row.whole_or("topk", 1), 1, sparse.ffn.experts);
+    sparse.ffn.expert_width = std::max<i64>(1, row.whole_or("moe_ffn", dense.ffn.width));
+    sparse.ffn.shared_width = row.whole_or("shared_ffn", 0);
+    const i64 first = std::min(row.whole_or("n_dense_layers", 0), layers - 1);
+    if (first > 0) model.runs.push_back({first, dense});
+    model.runs.push_back({layers - first, sparse});
+  }
+  if (row.text("flops_definition").find("MTP") != std::string_view::npos) model.mtp_layers = 1;
+  return model;
+}
+
+Cluster cluster_of(const RunRow& row, const Device& device, i64 world) {
+  // Of an NVL72's 72 GPUs jobs that need more than one take 64: degrees are powers of two.
+  i64 domain = row.whole("nvlink_domain").value_or(8);
+  if (domain == 72) domain = 64;
+  const bool ampere = device.generation == "ampere" || device.generation == "volta";
+  const double link = row.number("intra_link_GBps").value_or(300);
+  const double nic = row.number("inter_link_GBps_per_gpu").value_or(ampere ? 25 : 50);
+  return {.name = std::string(row.text("gpu")),
+          .device = device,
+          .levels = {{.name = "nvlink",
+                      .arity = domain,
+                      .bandwidth = std::max(link, 1.0) * 1.0_GBps,
+                      .latency = 1.2_us},
+                     {.name = "network",
+                      .arity = ceil_div(world, domain),
+                      .bandwidth = std::max(nic, 0.1) * 1.0_GBps,
+                      .latency = 5.0_us}},
+          .host_devices = row.whole("gpus_per_node").value_or(8)};
+}
+
+Plan plan_of(const RunRow& row, Run& run) {
+  Plan plan;
+  plan.tp = row.whole("tp").value_or(1);
+  plan.pp = row.whole("pp").value_or(1);
+  plan.cp = row.whole("cp").value_or(1);
+  plan.dp = row.whole("dp").value_or(1);
+  if (run.setup.model.sparse()) {
+    plan.ep = row.whole("ep").value_or(1);
+    plan.etp = row.whole("etp").value_or(1);
+  }
+  plan.sequence_parallel = row.text("sp") == "yes";
+  const std::optional<i64> zero = row.whole("zero_stage", 0);
+  plan.zero = int(zero.value_or(0));
+  run.open_zero = !zero;
+  const std::optional<i64> micro = row.whole("micro_batch");
+  plan.micro_batch = micro.value_or(1);
+  run.open_micro_batch = !micro;
+  const std::string_view recompute = row.text("recompute");
+  run.open_recompute = recompute.empty();
+  for (std::size_t k = 0; k < recompute_names().size(); ++k)
+    if (recompute == recompute_names()[k]) plan.recompute = Recompute(k);
+
+  const auto schedule = find_prefix(kScheduleNames, row.text("schedule"));
+  if (schedule != std::end(kScheduleNames)) plan.schedule = schedule->schedule;
+  const std::optional<i64> chunks = row.whole("vpp");
+  plan.virtual_stages = chunks.value_or(1);
+  if (plan.schedule == Schedule::zb_v) plan.virtual_stages = 2;
+  if (plan.schedule == Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
+  run.open_chunks = !chunks && plan.schedule == Schedule::interleaved && plan.pp > 1;
+  // What is called interleaved and has one chunk is not; and the other way round.
+  if (plan.schedule == Schedule::interleaved && chunks && plan.virtual_stages == 1)
+    plan.schedule = Schedule::one_f_one_b;
+  if (plan.schedule == Schedule::one_f_one_b && plan.virtual_stages > 1)
+    plan.schedule = Schedule::interleaved;
+  return plan;
+}
+
+/// What a framework's name and a remark say.
+void software_of(const RunRow& row, Run& run) {
+  const auto found = find_prefix(kFrameworkRows, row.text("framework"));
+  const FrameworkRow& framework = found == std::end(kFrameworkRows) ? kOther : *found;
+  Setup& setup = run.setup;
+  for (const Software& software : frameworks())
+    if (software.name == framework.software) setup.software = software;
+  // What was written before a GPU was sold has learned its kernels since.
+  const std::string& generation = setup.cluster.device.generation;
+  if (setup.software.attention == AttentionKernel::unfused && generation != "ampere" &&
+      generation != "volta")
+    setup.software.attention = AttentionKernel::flash2;
+  setup.plan.overlap = framework.overlap;
+  setup.job.grad_dtype = framework.grads;
+  run.memory_figure = framework.memory;
+
+  const std::string_view notes = row.text("notes");
+  const auto noted = [&](std::string_view words) {
+    return notes.find(words) != std::string_view::npos;
+  };
+  if (noted("no DP overlap")) setup.plan.overlap = kNothing;
+  if (noted("async TP") || noted("asyncTP") || run.id.find("asyncTP") != std::string::npos)
+    setup.plan.overlap.tp = true;
+  // DeepSpeed's bf16 sums gradients in fp32.
+  if (framework.software == "megatron-deepspeed" && run.precision == "bf16")
+    setup.job.grad_dtype = Dtype::fp32;
+  // torchtitan compiles its loss since spring 2025 (pytorch/torchtitan#1033).
+  if (framework.software == "torchtitan" &&
+      row.text("source").find("_2024") != std::string_view::npos)
+    setup.software.loss = Loss::eager;
+  // BLOOM's production script sets CUDA_LAUNCH_BLOCKING=1.
+  if (run.model.starts_with("BLOOM")) setup.software.launch = Launch::blocking;
+}
+}  // namespace
+
+std::optional<std::string_view> device_name(std::string_view gpu) {
+  const auto found = find_prefix(kGpus, gpu);
+  if (found == std::end(kGpus)) return std::nullopt;
+  return found->device;
+}
+
+Run run_of(const RunRow& row) {
+  Run run;
+  run.id = row.text("id");
+  run.family = row.text("family");
+  // vTrain's two tables are of one publication: they are held out together.
+  run.publication = row.single() ? "vtrain" : run.family;
+  run.gpu = row.text("gpu");
+  run.precision = row.text("precision");
+  run.quality = row.text("quality");
+  run.measured = row.step();
+  run.measured_memory = row.memory();
+
+  Setup& setup = run.setup;
+  setup.model = model_of(row);
+  run.model = setup.model.name;
+  run.sparse = setup.model.sparse();
+  const Result<Device> device = find_device(*device_name(run.gpu));
+  setup.world = *row.whole("gpus");
+  setup.cluster = cluster_of(row, *device, setup.world);
+  setup.plan = plan_of(row, run);
+  setup.job.global_batch = *row.whole("global_batch_seqs");
+  setup.job.sequence = *row.whole("seq");
+  software_of(row, run);
+  for (const PrecisionRow& precision : kPrecisions)
+    if (setup.job.matmul == Matmul::same && run.precision.find(precision.part) != std::string::npos)
+      setup.job.matmul = precision.matmul;
+  for (const std::string_view column :
+       {"tp", "pp", "vpp", "dp", "cp", "ep", "micro_batch", "schedule", "zero_stage", "recompute"})
+    run.layout += fmt::format("{}|", row.text(column));
+  return run;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,297 @@
+#include "rankwright/validate/score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "rankwright/model/flops.h"
+#include "rankwright/validate/calculon.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kLayouts = 4;  // that make a sweep
+constexpr double kShrink = 0.5;      // of one calibration row's error
+
+double mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
+/// Ranks, ties shared.
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> rank(values.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t j = i;
+    while (j + 1 < order.size() && values[order[j + 1]] == values[order[i]]) ++j;
+    for (std::size_t k = i; k <= j; ++k) rank[order[k]] = double(i + j) / 2;
+    i = j + 1;
+  }
+  return rank;
+}
+
+using Key = std::tuple<std::string, std::string, std::string, bool>;
+Key calibration_key(const Run& run) { return {run.family, run.gpu, run.precision, run.sparse}; }
+
+double model_flops(const Run& run) {
+  const Job& job = run.setup.job;
+  return training_flops_per_token(run.setup.model, job.sequence, FlopsConvention::megatron_causal)
+             .value *
+         double(job.global_batch) * double(job.sequence) / double(run.setup.world);
+}
+
+/// The median of sorted values, two at least, without that of index `out`.
+double median_without(const std::vector<double>& sorted, std::size_t out) {
+  const auto other = [&](std::size_t k) { return sorted[k < out ? k : k + 1]; };
+  const std::size_t others = sorted.size() - 1, half = others / 2;
+  return others % 2 == 1 ? other(half) : (other(half - 1) + other(half)) / 2;
+}
+
+/// V6: model FLOPs at the median of what rows of the same device and precision reach, the row
+/// itself left out.
+void baselines(std::vector<ScoredRun>& rows) {
+  const auto rate = [](const ScoredRun& row) {
+    return model_flops(*row.run) / row.run->measured.value;
+  };
+  std::map<std::pair<std::string, Matmul>, std::vector<ScoredRun*>> kinds;
+  for (ScoredRun& row : rows)
+    if (row.timed())
+      kinds[{row.run->setup.cluster.device.name, row.run->setup.job.matmul}].push_back(&row);
+  for (auto& [kind, members] : kinds) {
+    if (members.size() < 2) continue;
+    std::stable_sort(members.begin(), members.end(),
+                     [&](const ScoredRun* a, const ScoredRun* b) { return rate(*a) < rate(*b); });
+    std::vector<double> rates;
+    for (const ScoredRun* row : members) rates.push_back(rate(*row));
+    for (std::size_t i = 0; i < members.size(); ++i)
+      members[i]->baseline = rates[i] / median_without(rates, i) - 1;
+  }
+}
+
+Sweep sweep_of(std::string name, const std::vector<const ScoredRun*>& rows) {
+  const auto faster = [](const ScoredRun* a, const ScoredRun* b) {
+    return a->run->measured < b->run->measured;
+  };
+  const auto predicted = [](const ScoredRun* a, const ScoredRun* b) { return a->step < b->step; };
+  const ScoredRun* best = *std::min_element(rows.begin(), rows.end(), faster);
+  const ScoredRun* pick = *std::min_element(rows.begin(), rows.end(), predicted);
+  std::vector<double> a, b;
+  for (const ScoredRun* row : rows) {
+    a.push_back(row->step.value);
+    b.push_back(row->run->measured.value);
+  }
+  return {.family = rows.front()->run->family,
+          .name = std::move(name),
+          .rows = rows.size(),
+          .spearman = spearman(a, b),
+          .regret = pick->run->measured / best->run->measured - 1,
+          .picked = pick->run->id,
+          .fastest = best->run->id};
+}
+
+void add_sweeps(Score& score, const std::vector<const ScoredRun*>& rows) {
+  std::map<std::string, std::vector<const ScoredRun*>> sweeps;
+  for (const ScoredRun* row : rows) {
+    const Run& run = *row->run;
+    sweeps[run.family + " · " + run.model + " · " + run.gpu + " x " +
+           std::to_string(run.setup.world) + " · " + std::to_string(run.setup.job.global_batch) +
+           " x " + std::to_string(run.setup.job.sequence)]
+        .push_back(row);
+  }
+  std::vector<double> regrets, correlations;
+  for (const auto& [name, members] : sweeps) {
+    std::set<std::string> layouts;
+    for (const ScoredRun* row : members) layouts.insert(row->run->layout);
+    if (layouts.size() < kLayouts) continue;
+    score.sweeps.push_back(sweep_of(name, members));
+    regrets.push_back(score.sweeps.back().regret);
+    correlations.push_back(score.sweeps.back().spearman);
+  }
+  score.mean_regret = mean(regrets);
+  score.mean_spearman = mean(correlations);
+}
+
+void add_errors(Score& score, const std::vector<const ScoredRun*>& rows) {
+  std::vector<Error> all, dense, sparse;
+  std::map<std::pair<std::string, bool>, std::vector<Error>> families;
+  for (const ScoredRun* row : rows) {
+    const Error error{row->run->id, row->error()};
+    all.push_back(error);
+    (row->run->sparse ? sparse : dense).push_back(error);
+    families[{row->run->family, row->run->sparse}].push_back(error);
+  }
+  score.all = errors("all", all);
+  score.dense = errors("dense", dense);
+  score.sparse = errors("MoE", sparse);
+  std::vector<Errors> each, each_dense, each_sparse;
+  for (const auto& [key, list] : families) {
+    const auto& [family, is_sparse] = key;
+    const Errors one = errors(family + (is_sparse ? " MoE" : ""), list);
+    score.families.push_back({family, is_sparse, one});
+    each.push_back(one);
+    (is_sparse ? each_sparse : each_dense).push_back(one);
+  }
+  score.over_families = over_families("all", each);
+  score.dense_over_families = over_families("dense", each_dense);
+  score.sparse_over_families = over_families("MoE", each_sparse);
+}
+
+/// Other predictors on the rows that they can do, and this one on the same rows.
+void add_others(Score& score, const std::vector<const ScoredRun*>& rows) {
+  const auto beside = [&](std::string name, const auto& their_error) {
+    std::vector<Error> theirs, ours;
+    for (const ScoredRun* row : rows) {
+      const std::optional<double> error = their_error(*row);
+      if (!error) continue;
+      theirs.push_back({row->run->id, *error});
+      ours.push_back({row->run->id, row->error()});
+    }
+    return Beside{errors(std::move(name), theirs), errors("here", ours)};
+  };
+  score.calculon =
+      beside("Calculon", [](const ScoredRun& row) { return calculon_error(row.run->id); });
+  score.baseline = beside("constant MFU", [](const ScoredRun& row) { return row.baseline; });
+}
+
+/// The mean of vTrain's multi-node rows is over its models.
+void add_models(Score& score, const std::vector<const ScoredRun*>& rows) {
+  std::map<std::string, std::vector<const ScoredRun*>> models;
+  for (const ScoredRun* row : rows)
+    if (row->run->family == "vtrain") models[row->run->model].push_back(row);
+  std::vector<double> correlations;
+  for (const auto& [name, members] : models) {
+    score.models.push_back(sweep_of(name, members));
+    correlations.push_back(score.models.back().spearman);
+  }
+  score.mean_model_spearman = mean(correlations);
+}
+
+void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
+  std::vector<Error> all, allocated, reserved;
+  std::map<std::string, std::vector<Error>> families;
+  for (const ScoredRun& row : rows) {
+    if (row.memory.value <= 0 || row.run->measured_memory.value <= 0) continue;
+    const Error error{row.run->id, row.memory_error()};
+    all.push_back(error);
+    (row.run->memory_figure == MemoryFigure::allocated ? allocated : reserved).push_back(error);
+    families[row.run->family].push_back(error);
+  }
+  score.memory = errors("all", all);
+  score.allocated = errors("allocated", allocated);
+  score.reserved = errors("reserved", reserved);
+  for (const auto& [name, list] : families) score.memory_families.push_back(errors(name, list));
+}
+
+/// Constants without each publication in turn.
+void refit(Validation& out, const std::vector<Case>& cases, const std::vector<Case>& also,
+           const Progress& progress) {
+  std::set<std::string> publications;
+  for (const Case& one : cases) publications.insert(one.run.publication);
+  for (const std::string& publication : publications) {
+    progress(out.refits.size(), publications.size(), publication);
+    std::vector<const Case*> others;
+    for (const std::vector<Case>* list : {&cases, &also})
+      for (const Case& one : *list)
+        if (one.run.publication != publication) others.push_back(&one);
+    if (others.empty()) out.at_priors.push_back(publication);
+    out.refits[publication] = fit(others);
+  }
+}
+
+}  // namespace
+
+double spearman(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = ranks(a), y = ranks(b);
+  const double mx = mean(x), my = mean(y);
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mx) * (y[i] - my);
+    xx += (x[i] - mx) * (x[i] - mx);
+    yy += (y[i] - my) * (y[i] - my);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
+
+Errors errors(std::string name, const std::vector<Error>& all) {
+  Errors out{.name = std::move(name), .rows = all.size()};
+  if (all.empty()) return out;
+  std::vector<double> size;
+  for (const Error& e : all) {
+    out.bias += e.value / double(all.size());
+    size.push_back(std::abs(e.value));
+    if (std::abs(e.value) > std::abs(out.worst) || out.worst_id.empty())
+      out.worst = e.value, out.worst_id = e.id;
+  }
+  out.mape = mean(size);
+  std::sort(size.begin(), size.end());
+  out.p90 = size[(9 * size.size() + 9) / 10 - 1];
+  return out;
+}
+
+Errors over_families(std::string name, const std::vector<Errors>& families) {
+  Errors out{.name = std::move(name), .rows = families.size()};
+  for (const Errors& family : families) {
+    out.mape += family.mape / double(families.size());
+    out.bias += family.bias / double(families.size());
+    out.p90 += family.p90 / double(families.size());
+    if (family.mape > out.worst) out.worst = family.mape, out.worst_id = family.name;
+  }
+  return out;
+}
+
+Score score(const std::vector<ScoredRun>& rows) {
+  Score score;
+  std::vector<const ScoredRun*> timed;
+  for (const ScoredRun& row : rows)
+    if (row.timed() && !row.calibrates) timed.push_back(&row);
+  add_errors(score, timed);
+  add_others(score, timed);
+  add_sweeps(score, timed);
+  add_models(score, timed);
+  add_memory(score, rows);
+  return score;
+}
+
+void calibrate_one(std::vector<ScoredRun>& rows) {
+  std::map<Key, ScoredRun*> first;
+  for (ScoredRun& row : rows) {
+    if (!row.timed()) continue;
+    ScoredRun*& best = first[calibration_key(*row.run)];
+    if (best == nullptr || row.run->id < best->run->id) best = &row;
+  }
+  std::map<Key, double> factor;
+  for (auto& [key, row] : first) {
+    factor[key] = std::pow(row->run->measured / row->step, kShrink);
+    row->calibrates = true;
+  }
+  for (ScoredRun& row : rows)
+    if (const auto found = factor.find(calibration_key(*row.run)); found != factor.end())
+      row.step = found->second * row.step;
+}
+
+Validation validate(const std::vector<Case>& cases, const std::vector<Case>& also,
+                    ValidateOptions options, const Progress& progress) {
+  Validation out{.options = options};
+  if (options.mode == Mode::leave_one_family_out) refit(out, cases, also, progress);
+  for (const Case& one : cases) {
+    const auto found = out.refits.find(one.run.publication);
+    const Calibration& values = found == out.refits.end() ? calibration() : found->second;
+    const Prediction predicted = predict(one, values);
+    const Setup& setup = one.options[predicted.option];
+    ScoredRun row{.run = &one.run, .setup = &setup, .step = predicted.step};
+    if (one.run.measured_memory.value > 0) row.memory = memory_figure(one.run, setup, values);
+    out.rows.push_back(row);
+  }
+  baselines(out.rows);
+  if (options.calibrate_one) calibrate_one(out.rows);
+  out.score = score(out.rows);
+  return out;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,177 @@
+#include "rankwright/validate/score.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/validate/calculon.h"
+#include "tests/runs.h"
+
+namespace rankwright {
+namespace {
+
+TEST(Spearman, SharesTheRanksOfTies) {
+  // Ranks 0 1.5 1.5 3 and 0 1 2 3, mean 1.5: (2.25 + 0 + 0 + 2.25) / sqrt(4.5 x 5).
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 2, 3}, {10, 20, 30, 40}), 4.5 / std::sqrt(4.5 * 5));
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 3}, {9, 8, 7}), -1);
+  EXPECT_EQ(spearman({1, 1, 1}, {1, 2, 3}), 0);  // nothing to rank
+}
+
+RC_GTEST_PROP(Spearman, HangsOnTheOrderAlone, (const std::vector<int>& values)) {
+  std::vector<double> a, b;
+  for (const int v : values) {
+    a.push_back(v);
+    b.push_back(std::exp(v / 1e9));  // grows with it
+  }
+  const double rho = spearman(a, b);
+  RC_ASSERT(rho == 0 || std::abs(rho - 1) < 1e-9);
+}
+
+TEST(Errors, AreCountedByHand) {
+  std::vector<Error> ten;
+  for (int i = 1; i <= 10; ++i)
+    ten.push_back({"r" + std::to_string(i), i % 2 == 0 ? 0.01 * i : -0.01 * i});
+  const Errors e = errors("ten", ten);
+  EXPECT_EQ(e.rows, 10u);
+  EXPECT_DOUBLE_EQ(e.mape, 0.055);    // mean of 1 to 10 %
+  EXPECT_NEAR(e.bias, 0.005, 1e-12);  // (30 - 25) / 10 %
+  EXPECT_DOUBLE_EQ(e.p90, 0.09);      // nine of ten are no farther off
+  EXPECT_DOUBLE_EQ(e.worst, 0.10);
+  EXPECT_EQ(e.worst_id, "r10");
+  EXPECT_EQ(errors("none", {}).rows, 0u);
+  EXPECT_DOUBLE_EQ(errors("one", {{"a", -0.3}}).p90, 0.3);
+}
+
+TEST(Errors, OverFamiliesCountEachOnce) {
+  const Errors few = errors("few", {{"a", 0.3}});
+  const Errors many = errors("many", {{"b", 0.1}, {"c", 0.1}, {"d", -0.1}});
+  const Errors e = over_families("all", {few, many});
+  EXPECT_EQ(e.rows, 2u);
+  EXPECT_DOUBLE_EQ(e.mape, 0.2);
+  EXPECT_DOUBLE_EQ(e.worst, 0.3);
+  EXPECT_EQ(e.worst_id, "few");
+}
+
+/// Rows of one model on one cluster, each with its layout, what was predicted and what measured.
+struct Rows {
+  std::vector<Run> runs{};
+  std::vector<ScoredRun> scored{};
+
+  explicit Rows(const std::vector<std::pair<double, double>>& times) {
+    runs.resize(times.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      runs[i].id = "r" + std::to_string(i);
+      runs[i].family = runs[i].publication = "own";
+      runs[i].layout = std::to_string(i);
+      runs[i].measured = {times[i].second};
+      scored.push_back({.run = &runs[i], .setup = &runs[i].setup, .step = {times[i].first}});
+    }
+  }
+};
+
+TEST(Sweep, HasTheRegretOfThePick) {
+  // r1 is predicted fastest and took 12 s; r2 took 10: 20 % longer. Ranks 1 0 2 3 and 2 1 0 3.
+  const Rows rows({{8, 14}, {7, 12}, {9, 10}, {20, 20}});
+  const Score s = score(rows.scored);
+  ASSERT_EQ(s.sweeps.size(), 1u);
+  EXPECT_DOUBLE_EQ(s.sweeps[0].regret, 0.2);
+  EXPECT_EQ(s.sweeps[0].picked, "r1");
+  EXPECT_EQ(s.sweeps[0].fastest, "r2");
+  // 1 - 6 sum d^2 / (n (n^2 - 1)), d = 1 1 2 0: 1 - 36 / 60
+  EXPECT_DOUBLE_EQ(s.sweeps[0].spearman, 0.4);
+}
+
+TEST(Sweep, NeedsFourLayouts) {
+  EXPECT_TRUE(score(Rows({{1, 1}, {2, 2}, {3, 3}}).scored).sweeps.empty());
+  Rows same({{1, 1}, {2, 2}, {3, 3}, {4, 4}});
+  same.runs[3].layout = same.runs[0].layout;
+  EXPECT_TRUE(score(same.scored).sweeps.empty());
+}
+
+TEST(Score, KeepsDenseAndSparseApart) {
+  Rows rows({{11, 10}, {8, 10}, {15, 10}});
+  rows.runs[2].sparse = true;
+  const Score s = score(rows.scored);
+  EXPECT_NEAR(s.dense.mape, 0.15, 1e-12);
+  EXPECT_NEAR(s.sparse.mape, 0.5, 1e-12);
+  EXPECT_NEAR(s.all.mape, 0.8 / 3, 1e-12);
+  ASSERT_EQ(s.families.size(), 2u);
+  EXPECT_NEAR(s.over_families.mape, 0.325, 1e-12);
+}
+
+TEST(Score, KeepsAllocatedAndReservedMemoryApart) {
+  Rows rows({{1, 1}, {1, 1}, {1, 1}});
+  for (ScoredRun& row : rows.scored) row.memory = 11.0_GB;
+  for (rankwright::Run& run : rows.runs) run.measured_memory = 10.0_GB;
+  rows.runs[1].memory_figure = MemoryFigure::reserved;
+  rows.runs[2].measured_memory = {};
+  const Score s = score(rows.scored);
+  EXPECT_EQ(s.memory.rows, 2u);
+  EXPECT_NEAR(s.allocated.mape, 0.1, 1e-12);
+  EXPECT_EQ(s.reserved.worst_id, "r1");
+}
+
+/// Three rows that are alike but for what was measured.
+std::vector<Case> alike() {
+  const Runs runs = *read_runs(run_table({with_cells({{"id", "c"}, {"measured_step_s", "2"}}),
+                                          with_cells({{"id", "a"}, {"measured_step_s", "4"}}),
+                                          with_cells({{"id", "b"}, {"measured_step_s", "8"}})}),
+                               "own.csv");
+  return make_cases(runs.scored);
+}
+
+TEST(Baseline, IsTheMedianOfTheOthersOfItsKind) {
+  // Rates are as 4 : 2 : 1. The others' medians: 1.5, 2.5, 3.
+  const std::vector<Case> cases = alike();
+  const Validation v = validate(cases, {}, {}, no_progress);
+  EXPECT_NEAR(*v.rows[0].baseline, 4 / 1.5 - 1, 1e-12);
+  EXPECT_NEAR(*v.rows[1].baseline, 2 / 2.5 - 1, 1e-12);
+  EXPECT_NEAR(*v.rows[2].baseline, 1 / 3.0 - 1, 1e-12);
+  EXPECT_EQ(v.score.baseline.ours.rows, 3u);
+  const std::vector<Case> alone(cases.begin(), cases.begin() + 1);
+  EXPECT_FALSE(validate(alone, {}, {}, no_progress).rows[0].baseline);
+}
+
+TEST(CalibrateOne, MovesTheOthersHalfWayAndIsNotScored) {
+  const std::vector<Case> cases = alike();
+  const Validation plain = validate(cases, {}, {}, no_progress);
+  const Validation moved = validate(cases, {}, {.calibrate_one = true}, no_progress);
+  // The first by id is a, with 4 s: all are multiplied by sqrt(4 / predicted).
+  const double predicted = plain.rows[1].step.value;
+  const double factor = std::sqrt(4 / predicted);
+  EXPECT_TRUE(moved.rows[1].calibrates);
+  EXPECT_NEAR(moved.rows[0].step.value, factor * plain.rows[0].step.value, 1e-12);
+  EXPECT_EQ(moved.score.all.rows, 2u);
+}
+
+TEST(LeaveOneFamilyOut, StandsAtThePriorsWhereNothingIsLeft) {
+  const std::vector<Case> cases = alike();
+  const ValidateOptions held_out{.mode = Mode::leave_one_family_out};
+  const Validation v = validate(cases, {}, held_out, no_progress);
+  EXPECT_EQ(v.at_priors, std::vector<std::string>{"own"});
+  EXPECT_EQ(v.refits.at("own"), fit({}));
+}
+
+TEST(LeaveOneFamilyOut, UsesOtherRowsWithoutScoringThem) {
+  const std::vector<Case> cases = alike();
+  std::vector<Case> also = alike();
+  for (Case& one : also) one.run.publication = one.run.family = "other";
+  const ValidateOptions held_out{.mode = Mode::leave_one_family_out};
+  const Validation v = validate(cases, also, held_out, no_progress);
+  EXPECT_TRUE(v.at_priors.empty());
+  EXPECT_EQ(v.rows.size(), 3u);
+  EXPECT_NE(v.refits.at("own"), fit({}));
+  // Rows of the publication itself are left out wherever they stand.
+  EXPECT_EQ(validate(cases, cases, held_out, no_progress).at_priors.size(), 1u);
+}
+
+TEST(Calculon, IsKnownByTheIdsOfPublishedRuns) {
+  EXPECT_NEAR(*calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // as its row says
+  EXPECT_FALSE(calculon_error("no such row"));
+  std::size_t known = 0;
+  for (const rankwright::Run& run : published("runs.csv").scored)
+    known += calculon_error(run.id) ? 1 : 0;
+  EXPECT_EQ(known, 174u);  // of its 189 rows 15 are of quality C
+}
+
+}  // namespace
+}  // namespace rankwright
