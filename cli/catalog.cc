@@ -32,7 +32,9 @@ int catalog(Args args, const Io& io) {
   Options options(verb("catalog"));
   std::string kind;
   std::string name;
-  options.app().add_option("kind", kind, "models, devices, systems, architectures, codes or keys");
+  options.app().add_option(
+      "kind", kind,
+      "models, devices, systems, architectures, constants, frameworks, failures, codes or keys");
   options.app().add_option("name", name, "one of them");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 

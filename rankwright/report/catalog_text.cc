@@ -8,6 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/catalog/failures.h"
 #include "rankwright/import/plan_keys.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/model/parameters.h"
@@ -115,6 +116,9 @@ Result<Table> device_show(std::string_view name) {
                 {"bf16, dense", or_dash(d->bf16)},
                 {"fp8, dense", or_dash(d->fp8)},
                 {"fp4, dense", or_dash(d->fp4)},
+                {"best matmul measured", or_dash(d->best_matmul)},
+                {"generation", d->generation.empty() ? "-" : d->generation},
+                {"board power", d->watts > 0 ? fmt::format("{} W", d->watts) : "-"},
                 {"source", d->source}}};
 }
 
@@ -218,11 +222,123 @@ Result<Table> key_show(std::string_view name) {
   return unknown("key", name, known);
 }
 
+/// "0.82 ms", "0.9".
+std::string figure(double value, const std::string& unit) {
+  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
+}
+
+Table constant_list() {
+  Table table{{{"constant"}, {"value", kRight}, {"band"}, {"how"}, {"what it is"}}};
+  for (const ConstantRow& c : constants())
+    table.rows.push_back({c.name, figure(c.value, c.unit), fmt::format("{} to {}", c.low, c.high),
+                          std::string(rankwright::name(c.found)), c.meaning});
+  return table;
+}
+
+Result<Table> constant_show(std::string_view name) {
+  std::vector<std::string> known;
+  for (const ConstantRow& c : constants()) {
+    known.push_back(c.name);
+    if (c.name != name) continue;
+    Table table{{{c.name}, {"value"}},
+                {{"means", c.meaning},
+                 {"shipped", figure(c.value, c.unit)},
+                 {"band", fmt::format("{} to {}", c.low, c.high)},
+                 {"how", std::string(rankwright::name(c.found))},
+                 {"origin", c.origin}}};
+    if (c.spread > 0)
+      table.rows.push_back(
+          {"a fit begins at", fmt::format("{}, sure to {}", c.prior, percent(c.spread))});
+    return table;
+  }
+  return unknown("constant", name, known);
+}
+
+std::string yes(bool value) { return value ? "yes" : "no"; }
+
+Table framework_list() {
+  Table table{{{"framework"},
+               {"attention"},
+               {"launch"},
+               {"loss"},
+               {"fp32 shards"},
+               {"tuned"},
+               {"selective recompute"}}};
+  for (const Software& f : frameworks())
+    table.rows.push_back({std::string(f.name), std::string(rankwright::name(f.attention)),
+                          std::string(rankwright::name(f.launch)),
+                          std::string(rankwright::name(f.loss)), yes(f.fsdp), yes(f.tuned),
+                          f.recomputes_ops ? "every second matmul" : "attention's core"});
+  return table;
+}
+
+Result<Table> framework_show(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Software& f : frameworks()) {
+    known.emplace_back(f.name);
+    if (f.name != name) continue;
+    return Table{{{std::string(name)}, {"value"}},
+                 {{"attention", std::string(rankwright::name(f.attention))},
+                  {"launch", std::string(rankwright::name(f.launch))},
+                  {"loss", fmt::format("{}, {} bytes a logit", rankwright::name(f.loss),
+                                       bytes_per_logit(f.loss))},
+                  {"tuned by its vendor", yes(f.tuned)},
+                  {"weight gradients added inside the matmul", yes(f.fused_accumulation)},
+                  {"selective recompute by operation", yes(f.recomputes_ops)},
+                  {"ZeRO-3 gathers fp8", yes(f.gathers_fp8)},
+                  {"rings of data ranks use one NIC", yes(f.single_rail)},
+                  {"tp ranks send parts of a stage's output", yes(f.scatters_sends)},
+                  {"ZeRO-1 and 2 all-reduce gradients", yes(f.all_reduces)},
+                  {"fp32 weights, sharded, cast when gathered", yes(f.fsdp)},
+                  {"dropout masks", yes(f.dropout)},
+                  {"cached empty gradients", yes(f.empty_gradients)},
+                  {"whole gradient of the embedding", yes(f.dense_embedding)},
+                  {"outputs of stages kept", yes(f.keeps_outputs)},
+                  {"fp32 copy of gradients at the step", yes(f.fp32_gradients)},
+                  {"buckets", show_memory(f.buckets)},
+                  {"driver's context", show_memory(f.context)}}};
+  }
+  return unknown("framework", name, known);
+}
+
+/// What a row's value counts.
+std::string_view failure_unit(FailureRow::Kind kind) {
+  constexpr std::string_view kUnits[] = {"per 1,000 node-days", "s", "GB/s a node", "s"};
+  return kUnits[std::size_t(kind)];
+}
+
+Table failure_list() {
+  Table table{{{"name"}, {"value", kRight}, {"unit"}, {"of"}, {"source"}}};
+  for (const FailureRow& f : failure_rows())
+    table.rows.push_back({f.name, fmt::format("{:.4g}", f.value), std::string(failure_unit(f.kind)),
+                          f.system, f.source});
+  return table;
+}
+
+Result<Table> failure_show(std::string_view name) {
+  std::vector<std::string> known;
+  for (const FailureRow& f : failure_rows()) {
+    known.push_back(f.name);
+    if (f.name != name) continue;
+    return Table{{{f.name}, {"value"}},
+                 {{"value", fmt::format("{:.4g} {}", f.value, failure_unit(f.kind))},
+                  {"of", f.system},
+                  {"source", f.source},
+                  {"verified", f.verified},
+                  {"notes", f.notes}}};
+  }
+  return unknown("failure rate", name, known);
+}
+
 constexpr CatalogKind kKinds[] = {
     {"models", "networks by name, with their parameters", model_list, model_show},
     {"devices", "accelerators, from their data sheets", device_list, device_show},
     {"systems", "machines by name: \"dgx-h100 x 8\"", system_list, system_show},
     {"architectures", "families of models that can be read", architecture_list, architecture_show},
+    {"constants", "of the cost model, and how each was found", constant_list, constant_show},
+    {"frameworks", "what the software does that a plan does not say", framework_list,
+     framework_show},
+    {"failures", "published failure rates, restarts and storage", failure_list, failure_show},
     {"codes", "diagnostics of `check`", code_list, code_show},
     {"keys", "keys of a plan file", key_list, key_show},
 };
