@@ -65,7 +65,10 @@ std::string bar(double fraction, std::size_t columns, const Paint& paint) {
   return text + std::string(kEighths[std::size_t(eighths % 8)]);
 }
 
-std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string share_text(double share) {
+  if (share > 0 && share < 0.0005) return "<0.1 %";
+  return fmt::format("{:.1f} %", 100 * share);
+}
 
 std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std::size_t width) {
   const Columns c = columns(lines, width);

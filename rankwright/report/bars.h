@@ -21,7 +21,7 @@ struct BarLine {
 /// Not longer than `columns`; what is more than nothing is seen.
 std::string bar(double fraction, std::size_t columns, const Paint& paint);
 
-/// "41.0 %": one digit behind the point, so that shares stand below each other.
+/// "41.0 %": one digit behind the point, so that shares stand below each other; "<0.1 %".
 std::string share_text(double share);
 
 /// Names, bars, figures and remarks in columns. Remarks that do not fit in `width` go on below.

@@ -40,6 +40,12 @@ RC_GTEST_PROP(Bar, IsNeverTooLongAndNeverShrinks, ()) {
   }
 }
 
+TEST(ShareText, HasOneDigitBehindThePoint) {
+  EXPECT_EQ(share_text(0), "0.0 %");
+  EXPECT_EQ(share_text(0.0004), "<0.1 %");
+  EXPECT_EQ(share_text(0.4096), "41.0 %");
+}
+
 TEST(Bars, StandInColumns) {
   EXPECT_EQ(bars_text({{.name = "a", .fraction = 1, .figures = {"10 s", "90.9 %"}, .remark = "x"},
                        {.name = "long", .fraction = 0.1, .figures = {"1 s", "9.1 %"}}},

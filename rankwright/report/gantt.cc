@@ -31,7 +31,10 @@ struct Layout {
 
   std::size_t column(Seconds t) const {
     if (!(end.value > 0)) return 0;
-    const double at = std::floor(t / end * double(columns) + 0.5);
+    // One cell's end and the next one's start may differ in their last bit, on either side of a
+    // half.
+    constexpr double kHalf = 0.5 + 1e-9;
+    const double at = std::floor(t / end * double(columns) + kHalf);
     return std::min(columns, std::size_t(std::max(0.0, at)));
   }
 };
