@@ -23,14 +23,4 @@ Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded) {
          bytes(share.expert, each) / (sharded ? double(plan.expert_dp()) : 1.0);
 }
 
-Fullest fullest_rank(const Setup& setup) {
-  const std::vector<RankContents> all = rank_contents(setup);
-  Fullest fullest{0, states(setup, all[0])};
-  for (i64 r = 1; r < setup.plan.pp; ++r) {
-    const States here = states(setup, all[std::size_t(r)]);
-    if (here.total() > fullest.states.total()) fullest = {r, here};
-  }
-  return fullest;
-}
-
 }  // namespace rankwright

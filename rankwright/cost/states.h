@@ -29,11 +29,4 @@ States states(const Setup& setup, const Share& share, i64 largest_unit);
 /// group, experts over their data ranks.
 Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded);
 
-/// Over all pp ranks: which holds most.
-struct Fullest {
-  i64 pp_rank = 0;
-  States states;
-};
-Fullest fullest_rank(const Setup& setup);
-
 }  // namespace rankwright

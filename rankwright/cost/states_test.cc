@@ -69,21 +69,6 @@ TEST(States, OfAMirrorAreOfTwoStages) {
   EXPECT_DOUBLE_EQ(states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
 }
 
-TEST(FullestRank, IsAnEdgeOfAPipeline) {
-  // both edges hold 32,768,000 more; the last has the norm besides
-  const Fullest fullest = fullest_rank(sample::dense_setup({.pp = 4}));
-  EXPECT_EQ(fullest.pp_rank, 3);
-  EXPECT_DOUBLE_EQ(fullest.states.total().value, 16 * (2 * 15'206'400.0 + 32'768'000.0 + 1024));
-}
-
-RC_GTEST_PROP(FullestRank, HoldsNoLessThanAnyOther, ()) {
-  const Setup setup = sample::random_setup();
-  const Fullest fullest = fullest_rank(setup);
-  for (i64 r = 0; r < setup.plan.pp; ++r)
-    RC_ASSERT(states(setup, r).total() <= fullest.states.total());
-  RC_ASSERT(states(setup, fullest.pp_rank).total() == fullest.states.total());
-}
-
 RC_GTEST_PROP(States, NeverGrowWithTheZeroStageButForWhatIsGathered, ()) {
   Setup setup = sample::random_setup();
   const auto held = [&](int zero) {

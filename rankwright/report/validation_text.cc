@@ -83,7 +83,7 @@ std::string totals(const Validation& v, const Paint& paint) {
   add(table, "families", s.over_families, true);
   add(table, "dense families", s.dense_over_families, true);
   add(table, "MoE families", s.sparse_over_families, true);
-  std::string out = table.rows.empty() ? "no step time was measured\n" : table.text(paint);
+  std::string out = table.rows.empty() ? "no step time is scored\n" : table.text(paint);
 
   Table beside{{{"on the same rows"},
                 {"rows", kRight},
@@ -156,7 +156,7 @@ std::string spread(const Validation& v, const ConstantRow& row) {
 }
 
 std::string constants_text(const Validation& v, const Paint& paint) {
-  Table table{{{"fitted constant"}, {"shipped", kRight}, {"unit"}, {"prior", kRight}}};
+  Table table{{{"fitted constant"}, {"shipped"}, {"prior", kRight}}};
   if (!v.refits.empty()) table.columns.push_back({"refits", kRight});
   table.columns.push_back({"from"});
   std::string others;
@@ -166,11 +166,13 @@ std::string constants_text(const Validation& v, const Paint& paint) {
                             row.unit.empty() ? "" : " ", row.unit, name(row.found));
       continue;
     }
-    std::vector<std::string> cells{row.name, fmt::format("{:.4g}", row.value), row.unit,
+    std::vector<std::string> cells{row.name, fmt::format("{:.4g} {}", row.value, row.unit),
                                    fmt::format("{:.4g}", row.prior)};
     if (!v.refits.empty())
       cells.push_back(row.data == FitData::collectives ? "not refitted" : spread(v, row));
-    cells.push_back(excerpt(row.origin, v.refits.empty() ? 56 : 36));
+    // Beside refits there is no room for where the prior is from.
+    cells.push_back(
+        excerpt(v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
     table.rows.push_back(std::move(cells));
   }
   const std::string rest = fmt::format(
@@ -218,7 +220,7 @@ std::string rows_of(const Validation& v, const Paint& paint) {
                {"blanks"}}};
   for (const ScoredRun& row : v.rows) {
     const bool timed = row.timed();
-    table.rows.push_back({excerpt(row.run->id, kId), timed ? show(row.step) : "",
+    table.rows.push_back({excerpt(row.run->id, kId - 2), timed ? show(row.step) : "",
                           timed ? show(row.run->measured) : "",
                           row.calibrates ? "calibrates"
                           : timed        ? with_sign(row.error())

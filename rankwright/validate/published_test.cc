@@ -8,17 +8,24 @@
 namespace rankwright {
 namespace {
 
+// Sanitizers are slow, and few rows do: what is held against ceilings then are the code and not the
+// figures.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kEvery = 10;  // single-node row: sanitizers are slow
+constexpr bool kAll = false;
+#elif defined(__has_feature)
+constexpr bool kAll = !__has_feature(address_sanitizer);
 #else
-constexpr std::size_t kEvery = 1;
+constexpr bool kAll = true;
 #endif
 
 std::vector<Case> all_cases() {
-  std::vector<Run> runs = published("runs.csv").scored;
+  constexpr std::size_t kRuns = 4, kSingle = 40;  // every so many
+  std::vector<Run> some;
+  const std::vector<Run> runs = published("runs.csv").scored;
   const std::vector<Run> single = published("vtrain_single_node.csv").scored;
-  for (std::size_t i = 0; i < single.size(); i += kEvery) runs.push_back(single[i]);
-  return make_cases(runs);
+  for (std::size_t i = 0; i < runs.size(); i += kAll ? 1 : kRuns) some.push_back(runs[i]);
+  for (std::size_t i = 0; i < single.size(); i += kAll ? 1 : kSingle) some.push_back(single[i]);
+  return make_cases(some);
 }
 
 /// Without the single-node rows.
@@ -68,6 +75,8 @@ TEST(Published, RunsHeldOutStayWithinTheirCeilings) {
   std::vector<ScoredRun> rows = of_runs(held_out.rows);
   const Score runs = score(rows);
   calibrate_one(rows);
+  EXPECT_LE(runs.dense.mape, 0.15);
+  if (!kAll) GTEST_SKIP() << "the ceilings are of all rows";
   expect_steps(held_out.score, runs, score(rows));
   expect_bands(runs);
   EXPECT_LE(runs.allocated.mape, 0.05);
