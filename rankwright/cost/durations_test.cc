@@ -103,7 +103,10 @@ RC_GTEST_PROP(Durations, AreThoseThatTheStepIsMadeOf, ()) {
   const rankwright::Setup setup = sample::random_timed();
   const CellTimes cells = cell_times(setup, calibration());
   const Seconds closed = pipeline_time(pipeline_shape(setup), cells.stages, cells.hop);
-  RC_ASSERT(std::abs(pipeline_part(setup) / closed - 1) < 1e-9);
+  // Under ZeRO-3 cells also wait for gathers and scatters, which the step books apart.
+  const double ratio = pipeline_part(setup) / closed;
+  RC_ASSERT(ratio <= 1 + 1e-9);
+  RC_ASSERT(ratio >= 1 - 1e-9 || setup.plan.zero == 3);
   RC_ASSERT(std::abs(played(setup) / closed - 1) < 0.2);
 }
 

@@ -31,10 +31,12 @@ double mfu(const Setup& setup, Seconds step) {
   const double tokens = double(setup.job.global_batch) * double(setup.job.sequence);
   const Flops work = tokens * training_flops_per_token(setup.model, setup.job.sequence,
                                                        FlopsConvention::megatron_causal);
-  const FlopsPerSecond most =
-      double(setup.world) * peak(setup.cluster.device, setup.job.matmul == Matmul::same
-                                                           ? setup.job.param_dtype
-                                                           : Dtype::fp8);
+  const Device& device = setup.cluster.device;
+  const Matmul matmul = setup.job.matmul;
+  const FlopsPerSecond each = matmul == Matmul::fp4 && device.fp4.value > 0 ? device.fp4
+                              : matmul == Matmul::same ? peak(device, setup.job.param_dtype)
+                                                       : peak(device, Dtype::fp8);
+  const FlopsPerSecond most = double(setup.world) * each;
   if (most.value <= 0 || step.value <= 0) return 0;
   return work / step / most;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rankwright/cost/states.h"
+#include "rankwright/cost/memory.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/model/parameters.h"
 
@@ -77,12 +77,18 @@ i64 checkpoint_nodes(const Setup& setup) {
   return std::max<i64>(1, ceil_div(writers, host));
 }
 
-Copies copies(const Plan& plan) {
+Copies copies(const Setup& setup) {
+  const Plan& plan = setup.plan;
   const i64 pairs = plan.mirrored() ? 2 : 1;
-  const i64 all = pairs * plan.data_ranks();
-  const i64 shards = plan.data_ranks() / std::max<i64>(1, plan.shards());
-  return {.parameters = plan.zero >= 3 ? pairs * shards : all,
-          .optimizer = plan.zero >= 1 ? pairs * shards : all};
+  const bool weights = plan.zero >= (setup.software.fsdp ? 2 : 3);  // sharded
+  const i64 replicas = plan.data_ranks() / std::max<i64>(1, plan.shards());
+  const i64 whole = pairs * plan.data_ranks(), shard = pairs * replicas;
+  Copies dense{.parameters = weights ? shard : whole, .optimizer = plan.zero >= 1 ? shard : whole};
+  if (!setup.model.sparse()) return dense;
+  // Of experts there are as many as expert data ranks; the fewest count.
+  const i64 experts = pairs * plan.expert_dp();
+  return {.parameters = std::min(dense.parameters, weights ? pairs : experts),
+          .optimizer = std::min(dense.optimizer, plan.zero >= 1 ? pairs : experts)};
 }
 
 Failure failure(const Setup& setup, const Calibration& calibration, i64 rank,
@@ -97,10 +103,11 @@ Failure failure(const Setup& setup, const Calibration& calibration, i64 rank,
   }
   out.uptime = uptime(interval, task.model);
   out.when_hung = uptime(interval, hung);
-  out.copies = copies(setup.plan);
-  const States held = states(setup, setup.plan.meshes().dense.coordinate(rank, Axis::pp));
-  out.parameters = held.parameters;
-  out.optimizer = held.optimizer;
+  out.copies = copies(setup);
+  const Ledger held =
+      ledger(setup, setup.plan.meshes().dense.coordinate(rank, Axis::pp), calibration);
+  out.parameters = held[Entry::parameters];
+  out.optimizer = held[Entry::optimizer];
   return out;
 }
 

@@ -46,7 +46,7 @@ struct Copies {
   i64 parameters = 1;
   i64 optimizer = 1;
 };
-Copies copies(const Plan& plan);
+Copies copies(const Setup& setup);
 
 /// What is asked about a job; what is left open is filled by who knows the published figures.
 struct FailureTask {

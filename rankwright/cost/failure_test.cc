@@ -148,15 +148,27 @@ TEST(Checkpoint, HasFourteenBytesAParameter) {
 }
 
 TEST(Copies, AreThoseThatZeroLeaves) {
-  Plan plan{.tp = 8, .dp = 4, .pp = 2};
-  EXPECT_EQ(copies(plan).optimizer, 4);
-  plan.zero = 1;
-  EXPECT_EQ(copies(plan).optimizer, 1);
-  EXPECT_EQ(copies(plan).parameters, 4);
-  plan.zero = 3;
-  EXPECT_EQ(copies(plan).parameters, 1);
-  plan.shard_size = 2;  // hybrid: two groups of two hold the same
-  EXPECT_EQ(copies(plan).optimizer, 2);
+  rankwright::Setup setup = setup_of(
+      "model: llama-3-8b\ncluster: dgx-h100 x 8\n"
+      "parallelism: {tp_size: 8, dp_size: 4, pp_size: 2}\n");
+  EXPECT_EQ(copies(setup).optimizer, 4);
+  setup.plan.zero = 1;
+  EXPECT_EQ(copies(setup).optimizer, 1);
+  EXPECT_EQ(copies(setup).parameters, 4);
+  setup.plan.zero = 2;  // FSDP shards weights too
+  setup.software.fsdp = true;
+  EXPECT_EQ(copies(setup).parameters, 1);
+  setup.plan.zero = 3;
+  EXPECT_EQ(copies(setup).parameters, 1);
+  setup.plan.shard_size = 2;  // hybrid: two groups of two hold the same
+  EXPECT_EQ(copies(setup).optimizer, 2);
+}
+
+TEST(Copies, OfExpertsAreThoseOfTheirDataRanks) {
+  // 16 ranks, experts over 8 of them: two hold each expert, sixteen each dense weight.
+  const rankwright::Setup setup = setup_of(
+      "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8}\n");
+  EXPECT_EQ(copies(setup).parameters, 2);
 }
 
 }  // namespace

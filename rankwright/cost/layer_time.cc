@@ -133,30 +133,33 @@ CoreTime core_time(const Work& w, const Attention& a, double width) {
   return {products + 11 * score, 2 * products + 17 * score};
 }
 
+struct CpTime {
+  Seconds forward{}, backward{};
+};
+
 /// L6: keys and values go round beside attention's core, and what is longer than it shows; or they
 /// are gathered before it, or heads are exchanged for sequence, which nothing hides.
-Seconds cp_time(const Work& w, const Attention& attention, const AttentionShape& shape,
-                const CoreTime& core) {
+CpTime cp_time(const Work& w, const Attention& attention, const AttentionShape& shape,
+               const CoreTime& core) {
   const Plan& plan = w.setup.plan;
   if (plan.cp == 1) return {};
-  const double others = double(plan.cp - 1);
   const Bytes part = Bytes{kHalf * w.tokens * shape.keys};
   if (plan.cp_comm == CpComm::all_gather) {
     const Bytes all = double(plan.cp) * part;
-    return 2 * w.links.time(Op::all_gather, all, GroupKind::cp) +
-           w.links.time(Op::reduce_scatter, all, GroupKind::cp);
+    const Seconds gather = w.links.time(Op::all_gather, all, GroupKind::cp);
+    return {gather, gather + w.links.time(Op::reduce_scatter, all, GroupKind::cp)};
   }
   if (plan.cp_comm == CpComm::a2a) {
     const AttentionMessages m = messages(w.setup, attention);
     Seconds once{};
     for (const Bytes size : {m.query, m.key, m.value, m.output})
       once += w.links.time(Op::all_to_all, size, GroupKind::cp);
-    return 2 * once;
+    return {once, once};
   }
-  constexpr double kNeverHidden = 0.1;
-  const Seconds ring = others * w.links.time(Op::send_recv, part, GroupKind::cp);
-  return std::max(Seconds{}, ring - core.forward) + std::max(Seconds{}, 2 * ring - core.backward) +
-         kNeverHidden * ring;
+  constexpr double kNeverHidden = 0.1;  // of one ring, forward and backward together
+  const Seconds ring = double(plan.cp - 1) * w.links.time(Op::send_recv, part, GroupKind::cp);
+  return {std::max(Seconds{}, ring - core.forward) + kNeverHidden / 3 * ring,
+          std::max(Seconds{}, 2 * ring - core.backward) + kNeverHidden * 2 / 3 * ring};
 }
 
 struct ExpertTime {
@@ -199,8 +202,9 @@ ExpertTime expert_time(const Work& w, const FeedForward& ffn) {
   }
   if (plan.etp > 1) exchange += w.links.time(Op::all_gather, etp * all, GroupKind::etp);
 
-  const double activated = 6 * (double(ffn.expert_width) / etp * rows * local +
-                                double(ffn.shared_width) / w.tp * w.tokens);
+  const double activated =
+      (ffn.matrices == 2 ? 4 : 6) *
+      (double(ffn.expert_width) / etp * rows * local + double(ffn.shared_width) / w.tp * w.tokens);
   ExpertTime time;
   time.forward = {.matmul = busiest * expert.forward + always.forward,
                   .elementwise = w.stream(activated),
@@ -320,6 +324,8 @@ LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates,
   const MatmulTime projections = w.matmuls(shape.matmuls, w.tokens);
   const CoreTime core = core_time(w, layer.attention, shape.core);
 
+  const CpTime cp = cp_time(w, layer.attention, shape, core);
+
   // L4: bytes of norms, residuals and the handling of queries, keys and values.
   const double norms = 22 * w.hidden * w.kept, norms_back = 30 * w.hidden * w.kept;
   const double handled = shape.handled * w.tokens;
@@ -328,13 +334,14 @@ LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates,
                   .attention = core.forward,
                   .elementwise = w.stream(norms + 8 * handled),
                   .casts = w.casts(w.tokens * shape.matmuls.k),
-                  .tp = tp.forward};
+                  .tp = tp.forward,
+                  .cp = cp.forward};
   time.input = {.matmul = projections.input,
                 .attention = core.backward,
                 .elementwise = w.stream(norms_back + 10 * handled),
                 .casts = w.casts(w.tokens * shape.matmuls.n),
                 .tp = tp.backward,
-                .cp = cp_time(w, layer.attention, shape, core)};
+                .cp = cp.backward};
   time.weight.matmul = projections.weight;
 
   if (layer.ffn.sparse()) {

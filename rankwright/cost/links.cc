@@ -19,6 +19,7 @@ Links::Links(const Setup& setup, const Calibration& calibration)
   find(GroupKind::shard, plan.shards());
   find(GroupKind::replicate, plan.data_ranks() / plan.shards());
   if (plan.mirrored()) find(GroupKind::mirror, plan.pp);
+  if (setup.model.tied) find(GroupKind::edges, plan.pp);
   if (!setup.model.sparse()) return;
   find(GroupKind::ep, plan.ep);
   find(GroupKind::etp, plan.etp);

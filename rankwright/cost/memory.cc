@@ -74,6 +74,12 @@ class Accounts {
         vocabulary_(double(vocabulary_share(setup.model, setup.plan.tp))) {}
 
   Ledger of(i64 pp_rank);
+  /// All chunks of the pp rank that was asked for last keep as much of a microbatch.
+  bool even_chunks() const {
+    const std::span<const double> all = loads_.chunks();
+    return setup_.plan.recompute_layers == 0 &&
+           std::all_of(all.begin(), all.end(), [&](double one) { return one == all[0]; });
+  }
   bool like_the_one_before(i64 pp_rank) const { return loads_.like_the_one_before(pp_rank); }
 
  private:
@@ -217,8 +223,10 @@ Ledger fullest(const Setup& setup, const Calibration& calibration) {
   Bytes largest = most.total();
   const PipelineShape shape = pipeline_shape(setup);
   for (i64 r = 1; r < setup.plan.pp; ++r) {
-    // The same contents with no more microbatches in flight cannot take more.
-    if (accounts.like_the_one_before(r) && most_in_flight(shape, r) <= most_in_flight(shape, r - 1))
+    // The same contents with no more microbatches in flight cannot take more, where it does not
+    // matter which chunk they are of.
+    if (accounts.even_chunks() && accounts.like_the_one_before(r) &&
+        most_in_flight(shape, r) <= most_in_flight(shape, r - 1))
       continue;
     const Ledger here = accounts.of(r);
     const Bytes total = here.total();

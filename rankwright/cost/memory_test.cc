@@ -223,5 +223,34 @@ RC_GTEST_PROP(Fullest, IsTheLargestByBruteForce, ()) {
   RC_ASSERT(most == all[std::size_t(most.pp_rank)]);
 }
 
+/// The largest of all pp ranks, one by one.
+Bytes largest(const rankwright::Setup& setup) {
+  Bytes most{};
+  for (const Ledger& l : ledgers(setup, calibration())) most = std::max(most, l.total());
+  return most;
+}
+
+TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
+  // The first layers of a pp rank run again: its first chunk keeps little, its last all, and which
+  // of them is in flight differs from rank to rank.
+  for (const Schedule schedule : {Schedule::zb_v, Schedule::dualpipe_v, Schedule::interleaved})
+    for (i64 layers = 1; layers < 4; ++layers) {
+      const rankwright::Setup setup = sample::dense_setup({.pp = 2,
+                                                           .virtual_stages = 2,
+                                                           .schedule = schedule,
+                                                           .recompute = Recompute::full,
+                                                           .recompute_layers = layers},
+                                                          8);
+      EXPECT_EQ(fullest(setup, calibration()).total(), largest(setup)) << name(schedule) << layers;
+    }
+}
+
+TEST(Fullest, IsFoundAmongUnevenStages) {
+  rankwright::Setup setup =
+      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v}, 8);
+  setup.plan.stages = listed_stages({1, 1, 3, 3}, 0);
+  EXPECT_EQ(fullest(setup, calibration()).total(), largest(setup));
+}
+
 }  // namespace
 }  // namespace rankwright

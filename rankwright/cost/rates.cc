@@ -90,6 +90,9 @@ Rates rates(const Setup& setup, const Calibration& c) {
 
   Rates rates;
   rates.half = reached.matmul * peak16;
+  // fp32 goes through tensor cores as TF32, at half the rate; FSDP computes in 16 bits all the
+  // same.
+  if (setup.job.param_dtype == Dtype::fp32 && !software.fsdp) rates.half = 0.5 * rates.half;
   rates.layers = rates.half;
   Matmul matmul = setup.job.matmul;
   if (matmul == Matmul::same && setup.job.param_dtype == Dtype::fp8) matmul = Matmul::fp8;

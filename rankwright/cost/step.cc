@@ -110,6 +110,13 @@ class Pricer {
   void pipeline(StepTime& step);
   void data_parallel(StepTime& step);
   void zero3(StepTime& step, const OnRank& on);
+  struct Zero3 {
+    Seconds forward{}, backward{};    // that show, of one microbatch
+    Seconds gathered{}, scattered{};  // one unit
+    Seconds all{};                    // of one microbatch, hidden or not
+  };
+  Zero3 zero3_waits(const OnRank& on) const;
+  Seconds beside(Seconds traffic, Seconds compute) const;
   Seconds sharded(Op op, Bytes size) const;
   Seconds scatter(const Share& share) const;
   Seconds gather(const Share& share, i64 each) const;
@@ -151,7 +158,9 @@ void Pricer::add_stages() {
   const Stages stages = setup_.stages();
   for (const Stage& stage : stages) mtp_ += stage.mtp;
   const double heads = double(1 + mtp_);
-  const Share head = head_share(model, plan_.tp, !(model.tied && plan_.pp == 1));
+  // A tied head stands beside the embedding on one pp rank, or the V brings it back there.
+  const bool together = plan_.pp == 1 || row(plan_.schedule).order == StageOrder::vee;
+  const Share head = head_share(model, plan_.tp, !(model.tied && together));
   const Share embedding = embedding_share(model, plan_.tp);
   const StageTimes embeds = sums(embedding_.forward, embedding_.input, embedding_.weight);
   const StageTimes ends = sums(head_.forward, head_.input, head_.weight);
@@ -186,6 +195,8 @@ void Pricer::add_stages() {
         add_layers(kind, std::min(kind.end, first + stage.layers) - std::max(kind.first, first),
                    time, after);
       add_layers(kinds_.back(), stage.mtp, time, after);
+      if (stage.mtp > 0)  // the projection of two hidden states to one, and its norms
+        after.share.dense += stage.mtp * (mtp_share(setup_).dense - kinds_.back().share.dense);
       if (stage.embedding) add_edge(1, embeds, time), after.share += embedding;
       if (stage.loss) add_edge(heads, ends, time), after.share += head;
       added = {.forward = time.forward,
@@ -281,7 +292,16 @@ void Pricer::data_parallel(StepTime& step) {
   if (plan_.mirrored())
     step[Item::dp] += links_.time(Op::all_reduce, bytes(on.share.total(), setup_.job.grad_bytes()),
                                   GroupKind::mirror);
+  // First and last stage add up the gradients of an embedding that both hold.
+  if (setup_.model.tied && plan_.pp > 1)
+    step[Item::dp] +=
+        links_.time(Op::all_reduce,
+                    bytes(embedding_share(setup_.model, plan_.tp).dense, setup_.job.grad_bytes()),
+                    GroupKind::edges);
   if (plan_.zero >= 3) return zero3(step, on);
+  // ZeRO-2 keeps no whole gradients, so every microbatch scatters its own; FSDP under a pipeline
+  // lets them wait for the last.
+  const bool each = plan_.zero == 2 && !(setup_.software.fsdp && plan_.pp > 1);
   const Seconds scattered = scatter(on.share);
   const Seconds gathered =
       plan_.zero == 0 ? Seconds{} : gather(on.share, setup_.job.activation_bytes());
@@ -292,30 +312,42 @@ void Pricer::data_parallel(StepTime& step) {
   const auto left = [&](bool overlap, Seconds time, Seconds beside) {
     return overlap ? std::max(c_[Constant::dp_shown] * time, time - window * beside) : time;
   };
-  const Seconds shown = left(plan_.overlap.grad_reduce, scattered, on.backward) +
-                        left(plan_.overlap.param_gather, gathered, on.forward);
+  Seconds shown = left(plan_.overlap.grad_reduce, scattered, on.backward) +
+                  left(plan_.overlap.param_gather, gathered, on.forward);
+  const double before_last = each ? m - 1 : 0;
+  shown += before_last * (plan_.overlap.grad_reduce ? beside(scattered, on.backward) : scattered);
   step[Item::dp] += shown;
-  step.hidden_dp = scattered + gathered - shown;
+  step.hidden_dp = std::max(Seconds{}, (1 + before_last) * scattered + gathered - shown);
 }
 
-/// X7: every microbatch gathers weights beside forward, and again beside backward, where it also
-/// scatters gradients. What is longer than the computation beside it shows; what is not slows it.
-void Pricer::zero3(StepTime& step, const OnRank& on) {
-  const double m = double(setup_.microbatches());
+/// Traffic beside computation: what is longer shows, what is not slows it.
+Seconds Pricer::beside(Seconds traffic, Seconds compute) const {
+  return std::max(Seconds{}, traffic - compute) +
+         c_[Constant::zero3_contention] * std::min(traffic, compute);
+}
+
+/// X7: what one microbatch waits for under ZeRO-3, forward and backward.
+Pricer::Zero3 Pricer::zero3_waits(const OnRank& on) const {
   const i64 units = std::max<i64>(1, on.layers);
   const Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
   const bool fp8 = setup_.software.gathers_fp8 && setup_.job.matmul != Matmul::same;
-  const Seconds gathered = gather(unit, fp8 ? 1 : setup_.job.activation_bytes());
-  const Seconds scattered = scatter(unit);
-  const auto beside = [&](Seconds traffic, Seconds compute) {
-    return std::max(Seconds{}, traffic - compute) +
-           c_[Constant::zero3_contention] * std::min(traffic, compute);
-  };
-  const Seconds shown = m * (beside(units * gathered, on.forward) +
-                             beside(units * (gathered + scattered), on.backward)) +
-                        gathered + scattered;
+  Zero3 waits;
+  waits.gathered = gather(unit, fp8 ? 1 : setup_.job.activation_bytes());
+  waits.scattered = scatter(unit);
+  waits.all = units * (2 * waits.gathered + waits.scattered);
+  waits.forward = beside(units * waits.gathered, on.forward);
+  waits.backward = beside(units * (waits.gathered + waits.scattered), on.backward);
+  return waits;
+}
+
+/// X7: every microbatch gathers weights beside forward, and again beside backward, where it also
+/// scatters gradients.
+void Pricer::zero3(StepTime& step, const OnRank& on) {
+  const double m = double(setup_.microbatches());
+  const Zero3 waits = zero3_waits(on);
+  const Seconds shown = m * (waits.forward + waits.backward) + waits.gathered + waits.scattered;
   step[Item::dp] += shown;
-  step.hidden_dp = std::max(Seconds{}, m * units * (2 * gathered + scattered) - shown);
+  step.hidden_dp = std::max(Seconds{}, m * waits.all - shown);
 }
 
 /// Of the stages' times what no collective takes. What runs again is a forward: its collectives
@@ -365,9 +397,17 @@ CellTimes Pricer::times() const {
                         (1 + c_[Constant::jitter] / 100 * doublings());
   const Seconds sent = shown() * send_;
   CellTimes times{.hop = slower * (send_ - sent)};
+  // Of ZeRO-3 every cell waits for its share.
+  double forward = 1, backward = 1;
+  if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
+    const Zero3 waits = zero3_waits(*heaviest_);
+    forward += waits.forward / heaviest_->forward;
+    backward += waits.backward / heaviest_->backward;
+  }
   for (const StageTimes& stage : times_)
-    times.stages.push_back(
-        {slower * (stage.forward + sent), slower * (stage.input + sent), slower * stage.weight});
+    times.stages.push_back({slower * (forward * stage.forward + sent),
+                            slower * (backward * stage.input + sent),
+                            slower * backward * stage.weight});
   for (const StageTimes& stage : computed_times())
     times.compute.push_back({slower * stage.forward, slower * stage.input, slower * stage.weight});
   return times;
@@ -380,11 +420,15 @@ StepTime Pricer::step() {
   if (!setup_.software.tuned) step[Item::untuned] = (c_[Constant::untuned] - 1) * pipe;
   data_parallel(step);
   // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
-  // the optimizer reads and writes its states.
-  const double n = double(plan_.data_ranks());
-  const double bytes_each = c_[Constant::step_bytes] / (plan_.zero >= 3 ? n : 1) +
-                            c_[Constant::adam_bytes] / (plan_.zero >= 1 ? n : 1);
-  step[Item::optimizer] = Bytes{double(heaviest_->share.total()) * bytes_each} / rates_.memory;
+  // the optimizer reads and writes its states. FSDP holds no more than the shard from ZeRO-2 on.
+  const int whole_until = setup_.software.fsdp ? 2 : 3;
+  const Share& share = heaviest_->share;
+  const double here = double(share.total());
+  const double shard = double(share.dense) / double(plan_.shards()) +
+                       double(share.expert) / double(plan_.expert_dp());
+  const double touched = c_[Constant::step_bytes] * (plan_.zero >= whole_until ? shard : here) +
+                         c_[Constant::adam_bytes] * (plan_.zero >= 1 ? shard : here);
+  step[Item::optimizer] = Bytes{touched} / rates_.memory;
   step[Item::jitter] = c_[Constant::jitter] / 100 * doublings() * step.total();
   return step;
 }

@@ -144,5 +144,20 @@ RC_GTEST_PROP(CellTimes, AreOneAStage, ()) {
   RC_ASSERT(times.hop >= Seconds{} && (setup.plan.pp > 1 || times.hop == Seconds{}));
 }
 
+TEST(StepTime, OfZero2ScattersEveryMicrobatch) {
+  // Not hidden, ZeRO-1 scatters once and ZeRO-2 four times: three scatters more.
+  Plan plan{.dp = 4, .zero = 1};
+  plan.overlap.grad_reduce = plan.overlap.param_gather = false;
+  const rankwright::Setup once = sample::timed(sample::dense_setup(plan, 4));
+  ASSERT_EQ(once.microbatches(), 4);
+  rankwright::Setup each = once;
+  each.plan.zero = 2;
+  const Calibration& c = calibration();
+  const Share share = rank_share(once, 0);
+  const Seconds scatter = Links(once, c).time(
+      Op::reduce_scatter, bytes(share.dense, once.job.grad_bytes()), GroupKind::shard);
+  EXPECT_NEAR((step_time(each, c)[Item::dp] - step_time(once, c)[Item::dp]) / scatter, 3, 1e-9);
+}
+
 }  // namespace
 }  // namespace rankwright

@@ -94,6 +94,18 @@ constexpr DeviceField kDeviceFields[] = {
      [](FieldReader& r, const YamlNode& n, Device& d) {
        d.fp8 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
+    {"fp4",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.fp4 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
+     }},
+    {"generation",
+     [](FieldReader& r, const YamlNode& n, Device& d) { d.generation = r.label(n).value_or(""); }},
+    {"multiprocessors",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.multiprocessors = r.whole(n, 1, 1'000'000).value_or(0);
+     }},
+    {"watts", [](FieldReader& r, const YamlNode& n,
+                 Device& d) { d.watts = double(r.whole(n, 1, 1'000'000).value_or(0)); }},
     {"source",
      [](FieldReader& r, const YamlNode& n, Device& d) { d.source = r.text(n).value_or(""); }},
 };
@@ -123,6 +135,8 @@ Device read_device(FieldReader& reader, const YamlNode& node) {
     kDeviceFields[field].read(reader, value, device);
   });
   if (device.memory <= Bytes{}) missing(reader, node, "the device's memory", "memory: 80 GB");
+  if (device.memory_bandwidth <= BytesPerSecond{})
+    missing(reader, node, "the bandwidth of the device's memory", "memory_bandwidth: 3350 GB/s");
   if (device.bf16 <= FlopsPerSecond{} && device.fp16 <= FlopsPerSecond{})
     missing(reader, node, "the device's bf16 rate", "bf16: 989 TFLOP/s");
   return device;

@@ -135,6 +135,8 @@ TEST(ClusterFile, SaysWhatIsMissing) {
             "bandwidth: 450 GB/s, latency: 2 us}]\n");
   EXPECT_EQ(faults("device: {name: d}\nlevels: [{name: a}]\n"),
             "RW0912 1:9 the device's memory is not given; memory: 80 GB\n"
+            "RW0912 1:9 the bandwidth of the device's memory is not given; memory_bandwidth: 3350 "
+            "GB/s\n"
             "RW0912 1:9 the device's bf16 rate is not given; bf16: 989 TFLOP/s\n"
             "RW0912 2:10 the level's arity is not given; arity: 8\n"
             "RW0912 2:10 the level's bandwidth is not given; bandwidth: 450 GB/s\n");

@@ -156,8 +156,11 @@ std::string chips(const Setup& s) {
   if (p.ep > 1) text += " · " + axis("ep", p.ep, GroupKind::ep);
   text += p.zero == 0 ? " · no ZeRO" : fmt::format(" · ZeRO-{}", p.zero);
   text += fmt::format(" · microbatch {} · ", p.micro_batch);
-  return text + (p.recompute == Recompute::none ? "no recompute"
-                                                : fmt::format("{} recompute", name(p.recompute)));
+  if (p.recompute == Recompute::none) return text + "no recompute";
+  if (p.recompute == Recompute::full && p.recompute_layers > 0)
+    return text + fmt::format("full recompute of {} a pp rank",
+                              plural(p.recompute_layers, "layer", "layers"));
+  return text + fmt::format("{} recompute", name(p.recompute));
 }
 
 std::string plan_in_words(const Setup& s, const Worksheet& sheet) {

@@ -314,6 +314,18 @@ Finding shard(const Setup& s, const Misfit& m) {
 
 constexpr Rule::When kAlways = Rule::When::always;
 
+std::optional<Finding> no_such_unit(const Subject& subject) {
+  const Setup& s = subject.setup;
+  const Device& device = s.cluster.device;
+  const bool fp4 = s.job.matmul == Matmul::fp4 && device.fp4.value <= 0;
+  const bool fp8 = s.job.matmul != Matmul::same && device.fp8.value <= 0;
+  if (!fp4 && !fp8) return std::nullopt;
+  return Finding{.detail = fmt::format("{} has no unit for {}: priced as {}", device.name,
+                                       name(s.job.matmul), fp8 ? "16 bits" : "fp8"),
+                 .key = "job.matmul",
+                 .fix = {edit("job.matmul", fp8 ? "same" : "fp8")}};
+}
+
 constexpr Rule kRules[] = {
     {{"RW0101", Severity::error, "there are more ranks than devices",
       "Every rank is one process on one GPU. A plan for more ranks than the cluster has devices "
@@ -593,6 +605,19 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      on<Why::microbatches, microbatches>},
+    {{"RW0125", Severity::warning, "matmuls in a format that the device has no unit for",
+      "Tensor cores compute in the formats that they were built for: fp8 from Hopper and MI300X "
+      "on, "
+      "fp4 from Blackwell on. Others emulate it, at the speed of the next wider format or less.",
+      "Compute in a format that the device has; rankwright catalog devices lists them.", "",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 2, dp_size: 4, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {global_batch: 64, sequence: 4096, matmul: fp8}\n"},
+     Target::any,
+     Rule::When::without_misfits,
+     no_such_unit},
 };
 
 }  // namespace
