@@ -188,7 +188,8 @@ Result<FailureTask> read_failure(const Setup& setup, const FaultFlags& flags,
   };
   say(mtbf->has_value(), from.between,
       fmt::format("{} per 1,000 node-days, {}", rate->value, rate->name), cited(*rate));
-  say(restart->has_value(), from.restart, restart_words(setup.world), cited(usual(Kind::restart)));
+  say(restart->has_value(), from.restart, restart_words(setup.world),
+      cited(nearest_restart(setup.world)));
   say(checkpoint->has_value(), from.checkpoint,
       fmt::format("{} from {} at {} GB/s each", show(size), plural(nodes, "node", "nodes"),
                   storage.value),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 #include "rankwright/catalog/table.h"
@@ -67,6 +69,17 @@ Result<FailureRow> find_failure_rate(std::string_view name) {
 Seconds time_between_failures(const FailureRow& rate, i64 gpus) {
   const double a_day = rate.value / 1000 / kNode * double(gpus);
   return Seconds{86400 / a_day};
+}
+
+const FailureRow& nearest_restart(i64 gpus) {
+  const FailureRow* nearest = nullptr;
+  for (const FailureRow& row : failure_rows()) {
+    if (row.kind != FailureRow::Kind::restart) continue;
+    if (nearest == nullptr || std::abs(row.gpus - gpus) < std::abs(nearest->gpus - gpus))
+      nearest = &row;
+  }
+  RW_CHECK(nearest != nullptr);
+  return *nearest;
 }
 
 Seconds usual_restart(i64 gpus) {

@@ -36,6 +36,9 @@ Result<FailureRow> find_failure_rate(std::string_view name);
 /// their number (Z9).
 Seconds time_between_failures(const FailureRow& rate, i64 gpus);
 
+/// The published restart of the nearest number of GPUs.
+const FailureRow& nearest_restart(i64 gpus);
+
 /// Between the published restarts a straight line, beyond them the nearest: seconds.
 Seconds usual_restart(i64 gpus);
 

@@ -70,7 +70,10 @@ LinkLoss link_loss(const Setup& setup, const Calibration& calibration,
   LinkLoss out{.links = {links.begin(), links.end()},
                .before = step_time(setup, calibration),
                .after = step_time(slow, calibration)};
-  out.crossings = crossings(setup, slow, out.after.slowest, links);
+  // A pp rank in the middle sends both ways; the edges have but one neighbour.
+  const i64 pp = setup.plan.pp;
+  const i64 busy = pp > 2 ? std::clamp<i64>(out.after.slowest, 1, pp - 2) : out.after.slowest;
+  out.crossings = crossings(setup, slow, busy, links);
   out.best = {setup.plan.order, out.after.total()};
   std::vector<Order> orders = distinct_orders(setup.plan);
   if (prices_slowly(setup) && i64(orders.size()) > kFewOrders)

@@ -51,9 +51,10 @@ std::string heading(const Validation& v, const ValidationSource& source) {
         " The first row of a family, GPU and precision moves the others half-way and is not "
         "scored.";
   text += fmt::format(
-      " Of {} rows of quality A and B {} can be predicted ({}). Error: predicted / measured - 1; "
+      " Of {} of quality A and B {} can be predicted ({}). Error: predicted / measured - 1; "
       "MAPE: mean of its size; p90: nine of ten rows stay within.",
-      count(i64(rows + source.excluded.size())), count(i64(rows)), hundredth(source.share(rows)));
+      plural(i64(rows + source.excluded.size()), "row", "rows"), count(i64(rows)),
+      hundredth(source.share(rows)));
   std::string out = wrapped(text, kWidth, "");
   for (const std::string& family : v.at_priors)
     out += wrapped(fmt::format("{}: no other publication is among the rows, so the constants stand "
