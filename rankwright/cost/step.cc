@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "rankwright/cost/data_time.h"
 #include "rankwright/cost/layer_time.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
@@ -42,20 +43,6 @@ struct Kind {
   LayerTime time{};
   StageTimes sums{};  // of its passes
   Share share{};
-};
-
-/// What stands on a pp rank, over its chunks; one microbatch.
-struct OnRank {
-  Seconds forward{}, backward{};
-  Share share{};
-  i64 layers = 0;
-
-  void add(const OnRank& stage, double part) {
-    forward += part * stage.forward;
-    backward += part * stage.backward;
-    share += stage.share;
-    layers += stage.layers;
-  }
 };
 
 Seconds computed(const Pass& pass) { return pass.total() - pass.tp - pass.cp - pass.ep; }
@@ -97,7 +84,7 @@ class Pricer {
     return plan_.recompute == Recompute::full ? run_again(plan_, before, count) : count;
   }
   void add_stages();
-  void add_layers(const Kind& kind, i64 count, StageTimes& stage, OnRank& on);
+  void add_layers(const Kind& kind, i64 count, StageTimes& stage, RankWork& on);
   /// Which kind a layer is of.
   std::size_t kind_of(i64 layer) const {
     std::size_t k = 0;
@@ -108,18 +95,6 @@ class Pricer {
   /// Of nodes of 8.
   double doublings() const { return std::log2(std::max(1.0, double(setup_.world) / 8)); }
   void pipeline(StepTime& step);
-  void data_parallel(StepTime& step);
-  void zero3(StepTime& step, const OnRank& on);
-  struct Zero3 {
-    Seconds forward{}, backward{};    // that show, of one microbatch
-    Seconds gathered{}, scattered{};  // one unit
-    Seconds all{};                    // of one microbatch, hidden or not
-  };
-  Zero3 zero3_waits(const OnRank& on) const;
-  Seconds beside(Seconds traffic, Seconds compute) const;
-  Seconds sharded(Op op, Bytes size) const;
-  Seconds scatter(const Share& share) const;
-  Seconds gather(const Share& share, i64 each) const;
 
   const Setup& setup_;
   const Plan& plan_;
@@ -131,17 +106,17 @@ class Pricer {
   i64 mtp_ = 0;                      // modules
   Seconds send_{};                   // X2: one activation or gradient to the next stage
   std::vector<StageTimes> times_{};  // by stage
-  std::vector<OnRank> ranks_{};      // by pp rank
+  std::vector<RankWork> ranks_{};    // by pp rank
   // Over all stages, one microbatch:
   Pass passes_{};
   Seconds vocabulary_{}, again_{};
   Seconds stage_again_{};  // of the stage that was added last
-  const OnRank* heaviest_ = nullptr;
+  const RankWork* heaviest_ = nullptr;
 };
 
 /// `on` is what the pp rank has so far: of full recompute of n layers a pp rank the first n run
 /// again.
-void Pricer::add_layers(const Kind& kind, i64 count, StageTimes& stage, OnRank& on) {
+void Pricer::add_layers(const Kind& kind, i64 count, StageTimes& stage, RankWork& on) {
   if (count <= 0) return;
   const i64 redone = again(count, on.layers);
   stage.forward += count * kind.sums.forward;
@@ -178,11 +153,11 @@ void Pricer::add_stages() {
   const bool by_rank = plan_.recompute_layers > 0;
   i64 first = 0;
   i64 at = 0, pass = 0;
-  OnRank added;
+  RankWork added;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
     const i64 mirror = plan_.pp - 1 - at;
-    OnRank& there = ranks_[std::size_t(vee && pass % 2 == 1 ? mirror : at)];
+    RankWork& there = ranks_[std::size_t(vee && pass % 2 == 1 ? mirror : at)];
     // Most stages are like the one before them.
     const bool alike = s > 0 && !by_rank && stage == stages[s - 1] && !stage.embedding &&
                        !stage.loss &&
@@ -190,7 +165,7 @@ void Pricer::add_stages() {
     if (!alike) {
       StageTimes time{};
       stage_again_ = {};
-      OnRank after = there;
+      RankWork after = there;
       for (const Kind& kind : kinds_)
         add_layers(kind, std::min(kind.end, first + stage.layers) - std::max(kind.first, first),
                    time, after);
@@ -223,7 +198,7 @@ void Pricer::add_stages() {
   }
   heaviest_ = &*std::max_element(
       ranks_.begin(), ranks_.end(),
-      [](const OnRank& a, const OnRank& b) { return a.share.total() < b.share.total(); });
+      [](const RankWork& a, const RankWork& b) { return a.share.total() < b.share.total(); });
 }
 
 /// X3 to X5
@@ -257,97 +232,6 @@ void Pricer::pipeline(StepTime& step) {
   for (StageTimes& stage : times_) stage.forward += sent, stage.input += sent;
   const Seconds end = pipeline_time(pipeline_shape(setup_), times_, send_ - sent);
   step[Item::bubble] = std::max(Seconds{}, end - m * (busiest + sends));
-}
-
-/// Dense weights or gradients over the ranks that shard them.
-Seconds Pricer::sharded(Op op, Bytes size) const {
-  if (setup_.software.single_rail) return links_.single_rail(op, size, GroupKind::shard);
-  return links_.time(op, size, GroupKind::shard);
-}
-
-/// X6: gradients to the ranks that update them, one call. Under hybrid sharding each shard is then
-/// added up over its copies.
-Seconds Pricer::scatter(const Share& share) const {
-  const i64 each = setup_.job.grad_bytes();
-  const Bytes dense = bytes(share.dense, each), expert = bytes(share.expert, each);
-  const bool whole = plan_.zero == 0 || (plan_.zero < 3 && setup_.software.all_reduces);
-  const Op op = whole ? Op::all_reduce : Op::reduce_scatter;
-  return sharded(op, dense) +
-         links_.time(Op::all_reduce, dense / plan_.shards(), GroupKind::replicate) +
-         links_.time(op, expert, GroupKind::edp);
-}
-
-/// Weights to the ranks that compute with them, one call.
-Seconds Pricer::gather(const Share& share, i64 each) const {
-  return sharded(Op::all_gather, bytes(share.dense, each)) +
-         links_.time(Op::all_gather, bytes(share.expert, each), GroupKind::edp);
-}
-
-/// X6: gradients travel beside backward, weights beside forward: what that does not hide shows, and
-/// at least a part.
-void Pricer::data_parallel(StepTime& step) {
-  const OnRank& on = *heaviest_;
-  const double m = double(setup_.microbatches());
-  // The two ranks that hold a stage add up their gradients when all else is done.
-  if (plan_.mirrored())
-    step[Item::dp] += links_.time(Op::all_reduce, bytes(on.share.total(), setup_.job.grad_bytes()),
-                                  GroupKind::mirror);
-  // First and last stage add up the gradients of an embedding that both hold.
-  if (setup_.model.tied && plan_.pp > 1)
-    step[Item::dp] +=
-        links_.time(Op::all_reduce,
-                    bytes(embedding_share(setup_.model, plan_.tp).dense, setup_.job.grad_bytes()),
-                    GroupKind::edges);
-  if (plan_.zero >= 3) return zero3(step, on);
-  // ZeRO-2 keeps no whole gradients, so every microbatch scatters its own; FSDP under a pipeline
-  // lets them wait for the last.
-  const bool each = plan_.zero == 2 && !(setup_.software.fsdp && plan_.pp > 1);
-  const Seconds scattered = scatter(on.share);
-  const Seconds gathered =
-      plan_.zero == 0 ? Seconds{} : gather(on.share, setup_.job.activation_bytes());
-  // With v chunks the gradients of all but one are ready while the last pp microbatches still run.
-  const double v = double(plan_.virtual_stages);
-  const double window =
-      c_[Constant::dp_window] * (1 + (std::min(m, double(plan_.pp)) - 1) * (v - 1) / v);
-  const auto left = [&](bool overlap, Seconds time, Seconds beside) {
-    return overlap ? std::max(c_[Constant::dp_shown] * time, time - window * beside) : time;
-  };
-  Seconds shown = left(plan_.overlap.grad_reduce, scattered, on.backward) +
-                  left(plan_.overlap.param_gather, gathered, on.forward);
-  const double before_last = each ? m - 1 : 0;
-  shown += before_last * (plan_.overlap.grad_reduce ? beside(scattered, on.backward) : scattered);
-  step[Item::dp] += shown;
-  step.hidden_dp = std::max(Seconds{}, (1 + before_last) * scattered + gathered - shown);
-}
-
-/// Traffic beside computation: what is longer shows, what is not slows it.
-Seconds Pricer::beside(Seconds traffic, Seconds compute) const {
-  return std::max(Seconds{}, traffic - compute) +
-         c_[Constant::zero3_contention] * std::min(traffic, compute);
-}
-
-/// X7: what one microbatch waits for under ZeRO-3, forward and backward.
-Pricer::Zero3 Pricer::zero3_waits(const OnRank& on) const {
-  const i64 units = std::max<i64>(1, on.layers);
-  const Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
-  const bool fp8 = setup_.software.gathers_fp8 && setup_.job.matmul != Matmul::same;
-  Zero3 waits;
-  waits.gathered = gather(unit, fp8 ? 1 : setup_.job.activation_bytes());
-  waits.scattered = scatter(unit);
-  waits.all = units * (2 * waits.gathered + waits.scattered);
-  waits.forward = beside(units * waits.gathered, on.forward);
-  waits.backward = beside(units * (waits.gathered + waits.scattered), on.backward);
-  return waits;
-}
-
-/// X7: every microbatch gathers weights beside forward, and again beside backward, where it also
-/// scatters gradients.
-void Pricer::zero3(StepTime& step, const OnRank& on) {
-  const double m = double(setup_.microbatches());
-  const Zero3 waits = zero3_waits(on);
-  const Seconds shown = m * (waits.forward + waits.backward) + waits.gathered + waits.scattered;
-  step[Item::dp] += shown;
-  step.hidden_dp = std::max(Seconds{}, m * waits.all - shown);
 }
 
 /// Of the stages' times what no collective takes. What runs again is a forward: its collectives
@@ -400,7 +284,7 @@ CellTimes Pricer::times() const {
   // Of ZeRO-3 every cell waits for its share.
   double forward = 1, backward = 1;
   if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
-    const Zero3 waits = zero3_waits(*heaviest_);
+    const ZeroWaits waits = zero3_waits(setup_, *heaviest_, links_, c_);
     forward += waits.forward / heaviest_->forward;
     backward += waits.backward / heaviest_->backward;
   }
@@ -418,7 +302,9 @@ StepTime Pricer::step() {
   pipeline(step);
   const Seconds pipe = step.total();
   if (!setup_.software.tuned) step[Item::untuned] = (c_[Constant::untuned] - 1) * pipe;
-  data_parallel(step);
+  const DataTime data = data_time(setup_, *heaviest_, links_, c_);
+  step[Item::dp] = data.shown;
+  step.hidden_dp = data.hidden;
   // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
   // the optimizer reads and writes its states. FSDP holds no more than the shard from ZeRO-2 on.
   const int whole_until = setup_.software.fsdp ? 2 : 3;
