@@ -129,10 +129,13 @@ Result<std::optional<Seconds>> read_time(const std::string& text, std::string_vi
                                          std::string_view example, bool zero) {
   if (text.empty()) return std::optional<Seconds>{};
   const Result<Seconds> time = parse_duration(text);
-  if (!time || *time > kMostTime || time->value < 0 || (time->value == 0 && !zero))
-    return fail(
-        usage(fmt::format("--{} '{}' is not a time{}", flag, excerpt(text), zero ? "" : " above 0"),
-              fmt::format("--{} \"{}\"", flag, example)));
+  const std::string type = fmt::format("--{} \"{}\"", flag, example);
+  if (!time) return fail(usage(fmt::format("--{} {}", flag, time.error().detail), type));
+  if (*time > kMostTime)
+    return fail(usage(
+        fmt::format("--{} '{}' is more than {}", flag, excerpt(text), show(kMostTime)), type));
+  if (time->value == 0 && !zero)
+    return fail(usage(fmt::format("--{} '{}' is not above 0", flag, excerpt(text)), type));
   return std::optional<Seconds>(*time);
 }
 

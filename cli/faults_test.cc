@@ -138,6 +138,8 @@ TEST(ExplainFail, RefusesWhatMeansNothing) {
   EXPECT_THAT(refused({"--fail", "3", "--mtbf", "3 h", "--failures", "rsc-1"}),
               HasSubstr("one of them"));
   EXPECT_THAT(refused({"--mtbf", "3 h"}), HasSubstr("add --fail 0"));
+  EXPECT_THAT(refused({"--fail", "3", "--mtbf", "3"}), HasSubstr("has no unit"));
+  EXPECT_THAT(refused({"--fail", "3", "--mtbf", "1e300 h"}), HasSubstr("is more than"));
 }
 
 TEST(ExplainFaults, OfASchedulesFileAreRefused) {

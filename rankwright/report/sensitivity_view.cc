@@ -112,8 +112,18 @@ std::string comparison_text(const RivalPlan& first, const RivalPlan& second,
   for (const RivalPlan& plan : {first, second})
     out += fmt::format("  {}: {}\n", plan.name,
                        figures(plan.setup, estimate(plan.setup, calibration())));
-  out += fmt::format("\n  a token takes {} {} with {}\n\n", share_text(std::abs(comparison.lead)),
-                     ahead ? "longer" : "less", second.name);
+  constexpr double kNothing = 1e-6;
+  out += std::abs(comparison.lead) < kNothing
+             ? std::string("\n  a token takes as long with either\n\n")
+             : fmt::format("\n  a token takes {} {} with {}\n\n",
+                           share_text(std::abs(comparison.lead)), ahead ? "longer" : "less",
+                           second.name);
+  if (first.setup.model.name != second.setup.model.name)
+    out += wrapped(fmt::format("They train two models, {} and {}: a token of one is not a token of "
+                               "the other.",
+                               first.setup.model.name, second.setup.model.name),
+                   width - 4, "  ") +
+           "\n";
   double widest = 0;
   const auto width_of = [&](const Rivalry& r) {
     return std::max(std::abs(r.at_low - comparison.lead), std::abs(r.at_high - comparison.lead));
