@@ -222,10 +222,11 @@ Ledger fullest(const Setup& setup, const Calibration& calibration) {
   Ledger most = accounts.of(0);
   Bytes largest = most.total();
   const PipelineShape shape = pipeline_shape(setup);
+  const bool loop = row(setup.plan.schedule).order == StageOrder::loop;
   for (i64 r = 1; r < setup.plan.pp; ++r) {
     // The same contents with no more microbatches in flight cannot take more, where it does not
     // matter which chunk they are of.
-    if (accounts.even_chunks() && accounts.like_the_one_before(r) &&
+    if ((loop || accounts.even_chunks()) && accounts.like_the_one_before(r) &&
         most_in_flight(shape, r) <= most_in_flight(shape, r - 1))
       continue;
     const Ledger here = accounts.of(r);

@@ -245,6 +245,22 @@ TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
     }
 }
 
+RC_GTEST_PROP(Fullest, IsTheLargestHoweverStagesAndRecomputeLie, ()) {
+  const ScheduleRow kind =
+      *rc::gen::elementOf(std::vector<ScheduleRow>(schedules().begin(), schedules().end()));
+  Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
+  plan.virtual_stages = std::clamp(*rc::gen::inRange<i64>(1, 5), kind.min_chunks, kind.max_chunks);
+  plan.recompute = *rc::gen::element(Recompute::none, Recompute::selective, Recompute::full);
+  plan.recompute_layers = *rc::gen::inRange<i64>(0, 6);
+  rankwright::Setup setup = sample::dense_setup(plan, *rc::gen::inRange<i64>(1, 31));
+  std::vector<i64> layers(std::size_t(plan.pp * plan.virtual_stages), 0);
+  for (i64 k = 0; k < setup.model.layers(); ++k)
+    ++layers[*rc::gen::inRange<std::size_t>(0, layers.size())];
+  setup.plan.stages = listed_stages(layers, 0);
+  RC_PRE(!shape_fault(pipeline_shape(setup)));
+  RC_ASSERT(fullest(setup, calibration()).total() == largest(setup));
+}
+
 TEST(Fullest, IsFoundAmongUnevenStages) {
   rankwright::Setup setup =
       sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v}, 8);
