@@ -97,6 +97,18 @@ TEST(LayerActivations, OfSelectiveRecomputeByOperationKeepEverySecondMatmul) {
   EXPECT_EQ(a.core, a.whole);
 }
 
+TEST(LayerActivations, OfSelectiveRecomputeOfExpertsDropWhatMegatronsModulesDo) {
+  // tp 4 with sequence parallelism: 4 bytes of each of 4 heads, what 2 norms write of 1024 / 4, and
+  // behind the activation 2 visits of 512 for a quarter of the tokens, and 1024 / 4 of the shared.
+  const rankwright::Setup setup =
+      sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}),
+                       {.tp = 4, .sequence_parallel = true, .recompute = Recompute::selective});
+  const LayerActivations a = activations(setup, sample::sparse_layer());
+  const double dropped = 4 * 4 + 2 * (2 * 256 + 2 * 512 / 4 + 256);
+  EXPECT_EQ(a_token(a.whole) - a_token(a.kept), dropped);
+  EXPECT_EQ(a_token(a.core), dropped);
+}
+
 TEST(LayerMatrices, AreThoseOfOneExpert) {
   // attention h(1024 + 2 x 256 + 1024); shared 3 x h x 1024, expert 3 x h x 512
   const rankwright::Setup setup =

@@ -169,6 +169,13 @@ TEST(CollectiveCost, OfATreeOfTwoNodesSendsOnce) {
   EXPECT_EQ(slow.slowest, 1);
 }
 
+TEST(CollectiveCost, OfATreeOfTwoInsideANodeSendsOnce) {
+  // 2 steps of 1 us, 0.9 GB / 450 GB/s = 2000 us
+  const Span two = span_on(nodes(), {.tp = 2}, GroupKind::tp);
+  expect(*collective_cost(Op::all_reduce, 0.9_GB, two, nodes(), round_constants(), Algorithm::tree),
+         Algorithm::tree, 2, 0, 2000);
+}
+
 TEST(CollectiveCost, InTheNetworkSendsOnce) {
   // 8 members: 9 steps of 1 us; 0.9 GB at 0.8 of 450 GB/s = 2500 us, where a ring takes 3500
   Cluster cluster = nodes();
@@ -197,7 +204,9 @@ TEST(CollectiveCost, InTheNetworkWantsASwitchAndMembers) {
   EXPECT_TRUE(possible("blackwell", 6, 900.0_GBps));
   EXPECT_FALSE(possible("blackwell", 5, 900.0_GBps));
   EXPECT_FALSE(possible("ampere", 8, 300.0_GBps));
-  EXPECT_FALSE(possible("hopper", 8, 63.0_GBps));  // PCIe 5.0
+  EXPECT_FALSE(possible("hopper", 8, 63.0_GBps));    // PCIe 5.0
+  EXPECT_FALSE(possible("hopper", 12, 450.0_GBps));  // 8 in a node, but 4 in the next
+  EXPECT_TRUE(possible("hopper", 16, 450.0_GBps));
 }
 
 TEST(CollectiveCost, OfStagesMovesLessAcrossASlowLink) {

@@ -73,7 +73,7 @@ Bytes checkpoint_bytes(const Setup& setup) {
 
 i64 checkpoint_nodes(const Setup& setup) {
   const i64 host = std::max<i64>(1, setup.cluster.host_devices);
-  const i64 writers = setup.plan.zero >= 1 ? setup.world : setup.world / setup.plan.dp;
+  const i64 writers = setup.plan.zero >= 1 ? setup.world : setup.world / setup.plan.data_ranks();
   return std::max<i64>(1, ceil_div(writers, host));
 }
 

@@ -164,11 +164,28 @@ TEST(Copies, AreThoseThatZeroLeaves) {
   EXPECT_EQ(copies(setup).optimizer, 2);
 }
 
+TEST(Failure, OfARankThatHangsIsNoticedLater) {
+  // M = 100 s, R = 30 s: 1 - e^-0.3 of the time is spent in restarts; with 20 s until a hang is
+  // noticed 1 - e^-0.5.
+  const rankwright::Setup setup =
+      setup_of("model: llama-3-8b\ncluster: dgx-h100 x 4\nparallelism: {tp_size: 8, dp_size: 4}\n");
+  const FailureTask task{{100.0_s, 30.0_s, 10.0_s}, 40.0_s, 20.0_s};
+  const Failure out = failure(setup, calibration(), 0, task);
+  EXPECT_NEAR(out.uptime.restarts, 1 - std::exp(-0.3), 1e-12);
+  EXPECT_NEAR(out.when_hung.restarts, 1 - std::exp(-0.5), 1e-12);
+}
+
 TEST(Copies, OfExpertsAreThoseOfTheirDataRanks) {
   // 16 ranks, experts over 8 of them: two hold each expert, sixteen each dense weight.
-  const rankwright::Setup setup = setup_of(
+  rankwright::Setup setup = setup_of(
       "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8}\n");
   EXPECT_EQ(copies(setup).parameters, 2);
+  EXPECT_EQ(copies(setup).optimizer, 2);
+  // ZeRO in shards of 4: four hold each dense shard, but the two halve an expert's states.
+  setup.plan.zero = 1;
+  setup.plan.shard_size = 4;
+  EXPECT_EQ(copies(setup).parameters, 2);
+  EXPECT_EQ(copies(setup).optimizer, 1);
 }
 
 }  // namespace

@@ -22,6 +22,10 @@ LayerTime dense_time(const rankwright::Setup& setup, const Calibration& c = cali
 
 rankwright::Setup dense(Plan plan = {}) { return sample::timed(sample::dense_setup(plan)); }
 
+rankwright::Setup sparse(Plan plan) {
+  return sample::timed(sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}), plan));
+}
+
 TEST(LayerTime, OfOneRankHasNoTraffic) {
   const LayerTime t = dense_time(dense());
   for (const Pass& pass : {t.forward, t.input, t.weight})
@@ -120,6 +124,170 @@ TEST(LayerTime, OfExpertsCrossesOnceToEachNode) {
   EXPECT_NEAR(outside.forward.ep / (2 * exchange), 1, 1e-12);
   EXPECT_GT(outside.forward.ep, inside.forward.ep);
   EXPECT_EQ(outside.forward.permute, inside.forward.permute);
+}
+
+TEST(LayerTime, OfGradientsLosesWavesOfTheirOwnLength) {
+  // Half a wave of 132 tiles with the inner length of the pass: the outputs 1536 + 1024 + 8192 +
+  // 1024 = 11,776 for the input's gradient, 2,048 tokens in each of 4 matmuls for the weight's.
+  Calibration c = sample::plain();
+  const LayerTime bare = dense_time(dense(), c);
+  c[Constant::wave] = 0.5;
+  const LayerTime t = dense_time(dense(), c);
+  const Seconds one =
+      Flops{2 * 0.5 * 132 * 128 * 128} / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
+  EXPECT_NEAR((t.input.matmul - bare.input.matmul) / one, 11'776, 1e-4);
+  EXPECT_NEAR((t.weight.matmul - bare.weight.matmul) / one, 4 * 2048, 1e-4);
+}
+
+TEST(LayerTime, OfAWeightsGradientReadsAndWritesItsSum) {
+  // 15,204,352 weights: fp32 read and written inside the matmul is 8 bytes each, written alone 4;
+  // and 2 bytes of inputs and outputs, 2,048 x (7,168 + 11,776).
+  Calibration c = sample::plain();
+  rankwright::Setup setup = dense();
+  const Seconds bare = dense_time(setup, c).weight.matmul;
+  c[Constant::matmul_bytes] = 1;
+  const BytesPerSecond memory = c[Constant::memory_share] * 3000.0_GBps;
+  for (const bool fused : {true, false}) {
+    setup.software.fused_accumulation = fused;
+    const Bytes moved{(fused ? 8 : 4) * 15'204'352.0 + 2 * 2048.0 * (7168 + 11'776)};
+    EXPECT_NEAR((dense_time(setup, c).weight.matmul - bare) / (moved / memory), 1, 1e-9);
+  }
+}
+
+TEST(LayerTime, OfLatentAttentionIsItsFiveMatmuls) {
+  // Queries 1024 -> 256 -> 16 x 64; keys and values 1024 -> 128 + 32, then 128 -> 16 x (32 + 32);
+  // out 512 -> 1024: 262,144 + 262,144 + 163,840 + 131,072 + 524,288 = 1,343,488, beside a
+  // feed-forward of 12,582,912. Scores are 1,024 wide and values 512: 768 in the mean.
+  Layer layer = sample::dense_layer();
+  layer.attention = {.kind = Attention::Kind::latent,
+                     .heads = 16,
+                     .q_rank = 256,
+                     .kv_rank = 128,
+                     .nope_dim = 32,
+                     .rope_dim = 32,
+                     .value_dim = 32};
+  const Calibration c = sample::plain();
+  const FlopsPerSecond rate = c[Constant::matmul_hopper] * 989.0_TFLOPS;
+  const LayerTime t = time_of(dense(), layer, c);
+  EXPECT_NEAR(t.forward.matmul / (Flops{2.0 * 2048 * (1'343'488 + 12'582'912)} / rate), 1, 1e-12);
+  const Seconds core = (1 + 300.0 / 2048) * (Flops{2.0 * 2048 * 2048 * 768} /
+                                             (c[Constant::flash3_hopper] * 989.0_TFLOPS));
+  EXPECT_NEAR(t.forward.attention / core, 1, 1e-12);
+  // Without a rank of their own, queries are one matrix of 1024 x 1024.
+  layer.attention.q_rank = 0;
+  const Seconds whole = time_of(dense(), layer, c).forward.matmul;
+  EXPECT_NEAR((whole - t.forward.matmul) / (Flops{2.0 * 2048 * 524'288} / rate), 1, 1e-9);
+}
+
+TEST(LayerTime, OfMemoryBoundWorkIsItsBytes) {
+  // Of 2,048 tokens sequence parallelism over 4 keeps 512 between blocks: 22 x 1024 bytes each
+  // forward, 30 backward. Queries, keys and values are 256 + 64 + 64 wide: 8 and 10 bytes. The
+  // gated activation of 1,024: 6 and 12.
+  const LayerTime t = dense_time(dense({.tp = 4, .sequence_parallel = true}));
+  const Calibration& c = calibration();
+  const BytesPerSecond memory = c[Constant::memory_share] / c[Constant::elementwise] * 3000.0_GBps;
+  const Bytes forward{22.0 * 1024 * 512 + 8.0 * 384 * 2048 + 6.0 * 1024 * 2048};
+  const Bytes backward{30.0 * 1024 * 512 + 10.0 * 384 * 2048 + 12.0 * 1024 * 2048};
+  EXPECT_NEAR(t.forward.elementwise / (forward / memory), 1, 1e-12);
+  EXPECT_NEAR(t.input.elementwise / (backward / memory), 1, 1e-12);
+}
+
+TEST(LayerTime, OfARingShowsWhatAttentionDoesNotHide) {
+  // 4 cp ranks: keys and values of 512 tokens, 2 x 4 x 64 wide, 2 bytes, go 3 hops; backward they
+  // and their gradients. A tenth of a ring never hides: a third of it forward.
+  const rankwright::Setup setup = dense({.cp = 4});
+  const Seconds ring =
+      3 * Links(setup, calibration()).time(Op::send_recv, Bytes{2.0 * 512 * 512}, GroupKind::cp);
+  const LayerTime t = dense_time(setup);
+  ASSERT_GT(2 * ring, t.input.attention);
+  EXPECT_NEAR(t.forward.cp / (ring - t.forward.attention + 0.1 / 3 * ring), 1, 1e-12);
+  EXPECT_NEAR(t.input.cp / (2 * ring - t.input.attention + 0.2 / 3 * ring), 1, 1e-12);
+}
+
+TEST(LayerTime, OfGatheredKeysIsTheWholeSequence) {
+  // 2,048 tokens x 512 x 2 bytes, gathered; backward gathers again and scatters the gradients.
+  const rankwright::Setup setup = dense({.cp = 4, .cp_comm = CpComm::all_gather});
+  const Links links(setup, calibration());
+  const Bytes all{2.0 * 2048 * 512};
+  const Seconds gather = links.time(Op::all_gather, all, GroupKind::cp);
+  const Seconds scatter = links.time(Op::reduce_scatter, all, GroupKind::cp);
+  EXPECT_NEAR(dense_time(setup).forward.cp / gather, 1, 1e-12);
+  EXPECT_NEAR(dense_time(setup).input.cp / (gather + scatter), 1, 1e-12);
+}
+
+TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
+  // tp 2: projections 1024 x 768 + 512 x 1024 and a shared expert 3 x 512 x 1024, 2,883,584 for
+  // 2,048 tokens. A tp rank sends 1,024 tokens to 2 experts each; of 4 ranks with 2 experts, or 2
+  // pairs that halve 4, every one computes 2,048 visits of 3 x 512 x 1024 = 1,572,864, and the
+  // busiest imbalance_experts as many.
+  const Calibration c = sample::plain();
+  const Flops flops{2 * 2048.0 * (2'883'584 + c[Constant::imbalance_experts] * 1'572'864)};
+  const Seconds expected = flops / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
+  const Bytes copies{2.0 * 2048 * 1024};
+  const Seconds pass = c[Constant::permute] * (copies / (c[Constant::memory_share] * 3000.0_GBps));
+  for (const Plan& plan :
+       {Plan{.tp = 2, .dp = 4, .ep = 4}, Plan{.tp = 2, .dp = 4, .ep = 2, .etp = 2}}) {
+    const rankwright::Setup setup = sparse(plan);
+    const LayerTime t = time_of(setup, sample::sparse_layer(), c);
+    EXPECT_NEAR(t.forward.matmul / expected, 1, 1e-12);
+    EXPECT_NEAR(t.forward.permute / pass, 6, 1e-9);
+    EXPECT_NEAR(t.input.permute / pass, 8, 1e-9);
+    // Attention's collectives, and half of a dense block's for the router and the shared expert.
+    const Links links(setup, c);
+    const Seconds reduce = links.time(Op::all_reduce, Bytes{2.0 * 2048 * 1024}, GroupKind::tp);
+    EXPECT_NEAR(t.forward.tp / (1.5 * reduce), 1, 1e-12);
+  }
+}
+
+TEST(LayerTime, OfSplitExpertsGathersWhatTheirRanksWereSent) {
+  // No tp: 2,048 tokens to 2 experts each, exchanged over ep and gathered by pairs of etp.
+  const rankwright::Setup setup = sparse({.dp = 4, .ep = 2, .etp = 2});
+  const Links links(setup, calibration());
+  const Bytes copies{2.0 * 2048 * 2 * 1024};
+  const Seconds exchange = links.all_to_all(copies, copies, 1, GroupKind::ep) +
+                           links.time(Op::all_gather, 2 * copies, GroupKind::etp);
+  const LayerTime t = time_of(setup, sample::sparse_layer(), calibration());
+  EXPECT_NEAR(t.forward.ep / (2 * exchange), 1, 1e-12);
+  EXPECT_NEAR(t.input.ep / (2 * exchange), 1, 1e-12);
+}
+
+TEST(LayerTime, OfUnfusedAttentionBackwardReadsScoresAgain) {
+  // Products forward once, backward twice; scores 11 bytes forward, 17 backward. So twice forward
+  // less backward is 2 x 11 - 17 = 5 bytes of 2,048 x 2,048 x 16 scores.
+  rankwright::Setup setup = dense();
+  setup.software.attention = AttentionKernel::unfused;
+  const Calibration& c = calibration();
+  const Seconds score = c[Constant::unfused_bytes] *
+                        (Bytes{2048.0 * 2048 * 16} / (c[Constant::memory_share] * 3000.0_GBps));
+  const LayerTime t = dense_time(setup);
+  EXPECT_NEAR((2 * t.forward.attention - t.input.attention) / score, 5, 1e-9);
+}
+
+TEST(LayerTime, OfSelectiveRecomputeIsWhatTheSoftwareRunsAgain) {
+  rankwright::Setup setup = dense({.recompute = Recompute::selective});
+  const LayerTime core = dense_time(setup);
+  EXPECT_EQ(core.again, core.forward.attention);
+  setup.software.recomputes_ops = true;  // every second matmul, and what lies between
+  const LayerTime ops = dense_time(setup);
+  EXPECT_EQ(ops.again, 0.5 * ops.forward.matmul + ops.forward.elementwise);
+}
+
+TEST(HeadTime, IsOfSixteenBitsAndOfItsRowsOfTheVocabulary) {
+  // tp 4 of 32,000: 8,000 rows of 1,024 for 2,048 tokens. Layers in 8 bits leave it as it is.
+  rankwright::Setup setup = dense({.tp = 4});
+  const Calibration c = sample::plain();
+  const Seconds matmul =
+      Flops{2.0 * 2048 * 8000 * 1024} / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
+  const Seconds loss = c[Constant::elementwise] * (Bytes{c[Constant::loss_bytes] * 2048 * 8000} /
+                                                   (c[Constant::memory_share] * 3000.0_GBps));
+  for (const Matmul format : {Matmul::same, Matmul::fp8}) {
+    setup.job.matmul = format;
+    const Links links(setup, c);
+    const EdgeTime t = head_time(setup, rates(setup, c), links, block_time(setup, links, c), c);
+    for (const Pass& pass : {t.forward, t.input, t.weight})
+      EXPECT_NEAR(pass.matmul / matmul, 1, 1e-12);
+    EXPECT_NEAR((t.forward.elementwise + t.input.elementwise) / loss, 1, 1e-12);
+  }
 }
 
 RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {

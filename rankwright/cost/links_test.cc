@@ -51,6 +51,8 @@ TEST(Links, HideAPartOfWhatLeavesTheNode) {
   ASSERT_GT(links.span(GroupKind::ep).level, 0);
   const Seconds all = links.all_to_all(1.0_GB, 1.0_GB, 1, GroupKind::ep);
   EXPECT_LT(links.all_to_all(1.0_GB, 1.0_GB, 0.5, GroupKind::ep), all);
+  // Both go on at once: the longer counts.
+  EXPECT_EQ(all, links.time(Op::all_to_all, 1.0_GB, GroupKind::ep));
   // Where all is hidden, what stays inside is left.
   EXPECT_GT(links.all_to_all(1.0_GB, 1.0_GB, 0, GroupKind::ep), Seconds{});
 }

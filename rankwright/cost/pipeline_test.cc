@@ -133,6 +133,28 @@ RC_GTEST_PROP(PipelineTime, IsNeverLessThanTheBusiestRanksWork, ()) {
   RC_ASSERT(t.closed().value >= busiest(t).value * (1 - 1e-12));
 }
 
+TEST(PipelineTime, OfDualPipePaysTheSendInTheMiddle) {
+  // 2 pp ranks, 2 microbatches from either end, a send of 100 s: forward there, the gradient back,
+  // 200 s and the cells on that way, 1 + 1 + 1 + 1 s.
+  const Timed t = alike_stages({Schedule::dualpipe, 2, 1, 4}, {{1}, {1}, {1}}, Seconds{100});
+  EXPECT_GE(t.closed().value, 204);
+  EXPECT_LE(t.closed().value, t.played().value);
+}
+
+RC_GTEST_PROP(PipelineTime, IsNeverLessThanTheWayOfOneMicrobatch, ()) {
+  // Forward through all stages and back, a send between any two that are on different pp ranks. One
+  // that is long against the cells, so that it shows.
+  Timed t = any_timed();
+  t.hop = Seconds{1000.0};
+  Seconds way{};
+  for (std::size_t k = 0; k < t.stages.size(); ++k) {
+    way += t.stages[k].forward + t.stages[k].input;
+    const bool sent = k > 0 && pp_rank_of(t.shape, i64(k), 0) != pp_rank_of(t.shape, i64(k) - 1, 0);
+    if (sent) way += 2 * t.hop;
+  }
+  RC_ASSERT(t.closed().value >= way.value * (1 - 1e-12));
+}
+
 RC_GTEST_PROP(PipelineTime, IsNeverMoreThanThePlay, ()) {
   // PT1: its paths are some of the play's.
   const Timed t = any_timed();

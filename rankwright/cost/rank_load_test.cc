@@ -65,6 +65,16 @@ TEST(RankLoad, CountsChunksThatDiffer) {
   EXPECT_DOUBLE_EQ(loads.of(1).held.value, 3 * layer.value);
 }
 
+TEST(RankLoad, EmbedsInItsFirstChunk) {
+  // A V of 2 pp ranks: rank 0 embeds in its first chunk, and its last has the MTP module, which
+  // reads the same embedding.
+  rankwright::Setup setup =
+      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
+  setup.model.mtp_layers = 1;
+  ASSERT_EQ(chunk_contents(setup, 0)[1].mtp, 1);
+  EXPECT_EQ(RankLoads(setup).of(0).embedding_chunk, 0u);
+}
+
 TEST(RankLoad, KeepsInputsOfTheLayersThatRunAgain) {
   // Three of eight layers run again: three inputs, five whole layers.
   const rankwright::Setup setup =

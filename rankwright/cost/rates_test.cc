@@ -57,6 +57,30 @@ TEST(Rates, OfEightBitsAreNeverLowerOnHopper) {
   }
 }
 
+TEST(Rates, OfCastsCountTheBytesOfTheirFormat) {
+  // 16 bits in, 8 out twice: 4 bytes; block scales take a pass of 2 more.
+  const double share = calibration()[Constant::cast_share];
+  EXPECT_DOUBLE_EQ(rates_on(hopper(), Matmul::fp8).casts, 4 * share);
+  EXPECT_DOUBLE_EQ(rates_on(hopper(), Matmul::mxfp8).casts, 6 * share);
+}
+
+TEST(Rates, OfFourBitsAreAShareOfThoseOfEight) {
+  Device device = hopper();
+  device.fp4 = 4000.0_TFLOPS;
+  const Calibration& c = calibration();
+  EXPECT_DOUBLE_EQ(rates_on(device, Matmul::fp4).layers.value,
+                   c[Constant::matmul_fp4] * c[Constant::matmul_hopper_fp8] * 4000e12);
+}
+
+TEST(Rates, OfFp32AreHalfUnlessFsdpCastsIt) {
+  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
+  const FlopsPerSecond half = rates(setup, calibration()).half;
+  setup.job.param_dtype = Dtype::fp32;
+  EXPECT_EQ(rates(setup, calibration()).half, 0.5 * half);
+  setup.software.fsdp = true;
+  EXPECT_EQ(rates(setup, calibration()).half, half);
+}
+
 TEST(Rates, OfFormatsThatADeviceLacksAreThoseOfSixteenBits) {
   Device old = hopper();
   old.fp8 = {};

@@ -73,6 +73,9 @@ TEST(Sensitivity, FindsWhatDecidesWhetherItFits) {
   };
   const std::vector<Constant> near = flipping();
   EXPECT_NE(std::find(near.begin(), near.end(), Constant::communicator), near.end());
+  setup.cluster.device.memory = 0.999 * total;  // a little less: a lower constant makes it fit
+  const std::vector<Constant> below = flipping();
+  EXPECT_NE(std::find(below.begin(), below.end(), Constant::communicator), below.end());
   setup.cluster.device.memory = 2 * total;
   EXPECT_TRUE(flipping().empty());
 }
@@ -89,6 +92,21 @@ double token_time(const rankwright::Setup& s, Constant constant, double value) {
   Calibration c = calibration();
   c[constant] = value;
   return step_time(s, c).total().value / double(s.job.global_batch) / double(s.job.sequence);
+}
+
+TEST(Compare, IsForATokenNotForAStep) {
+  // Twice the batch takes less than twice as long: its step is longer, its token shorter.
+  const rankwright::Setup first = setup_of(kPlan);
+  rankwright::Setup second = first;
+  second.job.global_batch *= 2;
+  const double lead = compare(first, second, calibration()).lead;
+  const double value = calibration()[Constant::reserve];
+  EXPECT_LT(lead, 0);
+  EXPECT_NEAR(
+      lead,
+      token_time(second, Constant::reserve, value) / token_time(first, Constant::reserve, value) -
+          1,
+      1e-12);
 }
 
 TEST(Compare, FindsWhatSwapsTwoPlansThatAreNear) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/priced.h"
 #include "rankwright/plan/misfit.h"
 #include "tests/setups.h"
 
@@ -39,6 +40,37 @@ TEST(LinkLoss, IsOnTheItemsThatCrossIt) {
   for (const LinkLoss::Crossing& row : outer.crossings) EXPECT_NE(row.group, GroupKind::tp);
   EXPECT_TRUE(std::any_of(inner.crossings.begin(), inner.crossings.end(),
                           [](const LinkLoss::Crossing& r) { return r.group == GroupKind::tp; }));
+}
+
+TEST(LinkLoss, ListsWhatAPpRankInTheMiddleSends) {
+  // The last of 4 pp ranks has the head and sets the pace, but sends one way only: the one before
+  // it is listed, which sends both ways.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
+      "parallelism: {pp_size: 4, tp_size: 8}\n");
+  const LinkLoss out = loss(setup, 1, 0.5);
+  ASSERT_EQ(out.after.slowest, 3);
+  const auto calls = [&](i64 pp_rank) {
+    i64 sum = 0;
+    for (const PricedTraffic& row : priced(setup, pp_rank))
+      if (row.traffic.group == GroupKind::pp) sum += row.traffic.calls;
+    return sum;
+  };
+  i64 listed = 0;
+  for (const LinkLoss::Crossing& row : out.crossings)
+    if (row.group == GroupKind::pp) listed += row.calls;
+  EXPECT_EQ(listed, calls(2));
+  EXPECT_GT(calls(2), calls(3));
+}
+
+TEST(LinkLoss, CountsGroupsOfWhichOnlySomeCross) {
+  // dp 3 on nodes of 8: ranks 0 1 2 share a node, 6 7 8 do not.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 3\njob: {global_batch: 48, sequence: 2048}\n"
+      "parallelism: {dp_size: 3, pp_size: 8}\n");
+  const LinkLoss out = loss(setup, 1, 0.5);
+  EXPECT_TRUE(std::any_of(out.crossings.begin(), out.crossings.end(),
+                          [](const LinkLoss::Crossing& r) { return r.ranks == 3; }));
 }
 
 TEST(LinkLoss, BestOrderIsThatOfBruteForce) {

@@ -83,6 +83,13 @@ class Pricer {
   i64 again(i64 count, i64 before) const {
     return plan_.recompute == Recompute::full ? run_again(plan_, before, count) : count;
   }
+  /// The pp rank of a stage, the lower one where two hold it: V and mirror turn back.
+  std::size_t rank_of(i64 at, i64 pass) const {
+    const i64 back = plan_.pp - 1 - at;
+    if (plan_.mirrored()) return std::size_t(std::min(at, back));
+    return std::size_t(row(plan_.schedule).order == StageOrder::vee && pass % 2 == 1 ? back : at);
+  }
+  Share edge_share(const Stage& stage, char& embeds) const;
   void add_stages();
   void add_layers(const Kind& kind, i64 count, StageTimes& stage, RankWork& on);
   /// Which kind a layer is of.
@@ -127,17 +134,24 @@ void Pricer::add_layers(const Kind& kind, i64 count, StageTimes& stage, RankWork
   on.share += count * kind.share;
 }
 
+/// What a stage holds beside layers. An MTP module embeds too, and a tied head reads the embedding:
+/// what its pp rank has of an earlier stage is not held twice.
+Share Pricer::edge_share(const Stage& stage, char& embeds) const {
+  Share sum;
+  if ((stage.embedding || stage.mtp > 0) && !embeds) {
+    sum += embedding_share(setup_.model, plan_.tp);
+    embeds = true;
+  }
+  if (stage.loss) sum += head_share(setup_.model, plan_.tp, !(setup_.model.tied && embeds));
+  return sum;
+}
+
 /// X1
 void Pricer::add_stages() {
-  const Model& model = setup_.model;
   const Stages stages = setup_.stages();
   for (const Stage& stage : stages) mtp_ += stage.mtp;
   const double heads = double(1 + mtp_);
-  // A tied head stands beside the embedding on one pp rank, or the V brings it back there.
-  const bool together = plan_.pp == 1 || row(plan_.schedule).order == StageOrder::vee;
-  const Share head = head_share(model, plan_.tp, !(model.tied && together));
-  const Share embedding = embedding_share(model, plan_.tp);
-  const StageTimes embeds = sums(embedding_.forward, embedding_.input, embedding_.weight);
+  const StageTimes embedded = sums(embedding_.forward, embedding_.input, embedding_.weight);
   const StageTimes ends = sums(head_.forward, head_.input, head_.weight);
   const auto add_edge = [&](double count, const StageTimes& edge, StageTimes& stage) {
     stage.forward += count * edge.forward;
@@ -148,7 +162,7 @@ void Pricer::add_stages() {
 
   ranks_.resize(std::size_t(plan_.pp));
   times_.reserve(stages.size());
-  const bool vee = row(plan_.schedule).order == StageOrder::vee;
+  std::vector<char> embeds(std::size_t(plan_.pp), false);  // by pp rank
   const bool mirrored = plan_.mirrored();
   const bool by_rank = plan_.recompute_layers > 0;
   i64 first = 0;
@@ -156,11 +170,11 @@ void Pricer::add_stages() {
   RankWork added;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
-    const i64 mirror = plan_.pp - 1 - at;
-    RankWork& there = ranks_[std::size_t(vee && pass % 2 == 1 ? mirror : at)];
+    const std::size_t home = rank_of(at, pass);
+    RankWork& there = ranks_[home];
     // Most stages are like the one before them.
     const bool alike = s > 0 && !by_rank && stage == stages[s - 1] && !stage.embedding &&
-                       !stage.loss &&
+                       !stage.loss && stage.mtp == 0 &&
                        kind_of(first - stage.layers) == kind_of(first + stage.layers - 1);
     if (!alike) {
       StageTimes time{};
@@ -172,8 +186,9 @@ void Pricer::add_stages() {
       add_layers(kinds_.back(), stage.mtp, time, after);
       if (stage.mtp > 0)  // the projection of two hidden states to one, and its norms
         after.share.dense += stage.mtp * (mtp_share(setup_).dense - kinds_.back().share.dense);
-      if (stage.embedding) add_edge(1, embeds, time), after.share += embedding;
-      if (stage.loss) add_edge(heads, ends, time), after.share += head;
+      if (stage.embedding) add_edge(1, embedded, time);
+      if (stage.loss) add_edge(heads, ends, time);
+      after.share += edge_share(stage, embeds[home]);
       added = {.forward = time.forward,
                .backward = time.input + time.weight,
                .share = {.dense = after.share.dense - there.share.dense,
@@ -186,7 +201,7 @@ void Pricer::add_stages() {
     again_ += stage_again_;
     // Where two pp ranks hold a stage each runs half of its microbatches.
     there.add(added, mirrored ? 0.5 : 1);
-    if (mirrored) ranks_[std::size_t(mirror)].add(added, 0.5);
+    if (mirrored) ranks_[std::size_t(plan_.pp) - 1 - home].add(added, 0.5);
     first += stage.layers;
     if (++at == plan_.pp) at = 0, ++pass;
   }
@@ -245,14 +260,13 @@ std::vector<StageTimes> Pricer::computed_times() const {
   i64 first = 0;
   for (i64 s = 0; s < i64(stages.size()); ++s) {
     const Stage& stage = stages[std::size_t(s)];
-    const i64 at = s % plan_.pp;
-    const bool back = row(plan_.schedule).order == StageOrder::vee && s / plan_.pp % 2 == 1;
-    i64& before = layers[std::size_t(back ? plan_.pp - 1 - at : at)];
+    i64& before = layers[rank_of(s % plan_.pp, s / plan_.pp)];
     StageTimes time{};
     const auto add = [&](const Kind& kind, i64 count) {
       if (count <= 0) return;
       const Seconds forward = kind.sums.forward;
-      const double share = forward.value > 0 ? computed(kind.time.forward) / forward : 1;
+      const bool whole = plan_.recompute == Recompute::full && forward.value > 0;
+      const double share = whole ? computed(kind.time.forward) / forward : 1;
       time.forward += count * computed(kind.time.forward);
       time.input +=
           count * computed(kind.time.input) + share * (again(count, before) * kind.time.again);

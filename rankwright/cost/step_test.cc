@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/data_time.h"
 #include "rankwright/cost/layer_time.h"
 #include "rankwright/plan/shares.h"
 #include "tests/timed.h"
@@ -94,6 +96,101 @@ TEST(StepTime, IsShorterWhereAVendorTunedIt) {
   const StepTime tuned = step_of(setup);
   EXPECT_EQ(tuned[Item::untuned], Seconds{});
   EXPECT_NEAR((plain.total() - tuned.total()) / plain[Item::untuned], 1, 1e-9);
+}
+
+TEST(StepTime, OfSendsIsTwoAChunkAndMicrobatch) {
+  // 8 microbatches through 2 chunks of a pp rank, an activation and a gradient each: 32 sends.
+  const rankwright::Setup setup =
+      dense({.pp = 4, .virtual_stages = 2, .schedule = Schedule::interleaved}, 8);
+  const Seconds send =
+      Links(setup, calibration()).time(Op::send_recv, Bytes{2.0 * 2048 * 1024}, GroupKind::pp);
+  EXPECT_NEAR(step_of(setup)[Item::sends] / send, 32, 1e-9);
+}
+
+TEST(StepTime, OfTheVocabularyHasAHeadForEveryMtpModule) {
+  // 4 microbatches: one embedding, the head and that of one module.
+  rankwright::Setup setup = dense();
+  setup.model.mtp_layers = 1;
+  const Calibration& c = calibration();
+  const Links links(setup, c);
+  const EdgeTime head = head_time(setup, rates(setup, c), links, {}, c);
+  const EdgeTime first = embedding_time(setup, rates(setup, c), links, {}, c);
+  const auto all = [](const EdgeTime& edge) {
+    return edge.forward.total() + edge.input.total() + edge.weight.total();
+  };
+  EXPECT_NEAR(step_of(setup)[Item::vocabulary] / (4 * (2 * all(head) + all(first))), 1, 1e-12);
+}
+
+TEST(StepTime, OfTheOptimizerUnderFsdpIsOfTheShardAlone) {
+  // 26 and 40 bytes, both for a quarter of the parameters, from ZeRO-2 on; else ZeRO-3 only.
+  rankwright::Setup setup = dense({.dp = 4, .zero = 2});
+  const double all = double(rank_share(setup, 0).total());
+  const BytesPerSecond memory = calibration()[Constant::memory_share] * 3000.0_GBps;
+  EXPECT_NEAR(step_of(setup)[Item::optimizer] / (Bytes{all * (26 + 10)} / memory), 1, 1e-12);
+  setup.software.fsdp = true;
+  EXPECT_NEAR(step_of(setup)[Item::optimizer] / (Bytes{all * (6.5 + 10)} / memory), 1, 1e-12);
+}
+
+TEST(StepTime, OfTheOptimizerShardsExpertsOverTheirOwnRanks) {
+  // 8 data ranks, experts over 4: dense parameters in eighths, experts in halves.
+  const rankwright::Setup setup = sample::timed(sample::setup_of(
+      sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1}));
+  const Share share = rank_share(setup, 0);
+  const double shard = double(share.dense) / 8 + double(share.expert) / 2;
+  const Seconds expected = Bytes{26.0 * double(share.total()) + 40 * shard} /
+                           (calibration()[Constant::memory_share] * 3000.0_GBps);
+  EXPECT_NEAR(step_of(setup)[Item::optimizer] / expected, 1, 1e-12);
+}
+
+TEST(StepTime, RunsTheFirstLayersOfARankAgain) {
+  // 2 pp ranks with 2 chunks of 2 layers: the first 3 layers of each run again, 2 of the first
+  // chunk and 1 of the second. 6 in all, 4 microbatches, the mean of 2 ranks.
+  const rankwright::Setup setup = dense({.pp = 2,
+                                         .virtual_stages = 2,
+                                         .schedule = Schedule::interleaved,
+                                         .recompute = Recompute::full,
+                                         .recompute_layers = 3});
+  const Calibration& c = calibration();
+  const Seconds again =
+      layer_time(setup, sample::dense_layer(), rates(setup, c), Links(setup, c), {}, c).again;
+  EXPECT_NEAR(step_of(setup)[Item::recompute] / again, 4.0 / 2 * 6, 1e-9);
+}
+
+RC_GTEST_PROP(StepTime, UpdatesWhatTheHeaviestRankHolds, ()) {
+  rankwright::Setup setup = sample::random_timed();
+  setup.plan.zero = 0;
+  i64 most = 0;
+  for (i64 r = 0; r < setup.plan.pp; ++r) most = std::max(most, rank_share(setup, r).total());
+  const Calibration& c = calibration();
+  const Seconds expected =
+      Bytes{double(most) * (c[Constant::step_bytes] + c[Constant::adam_bytes])} /
+      (c[Constant::memory_share] * 3000.0_GBps);
+  RC_ASSERT(std::abs(step_of(setup)[Item::optimizer] / expected - 1) < 1e-12);
+}
+
+RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
+  const rankwright::Setup setup = sample::random_timed();
+  const CellTimes times = cell_times(setup, calibration());
+  RC_ASSERT(times.compute.size() == times.stages.size());
+  for (std::size_t s = 0; s < times.stages.size(); ++s) {
+    const StageTimes &all = times.stages[s], &part = times.compute[s];
+    RC_ASSERT(part.forward <= all.forward * (1 + 1e-9));
+    RC_ASSERT(part.input <= all.input * (1 + 1e-9));
+    RC_ASSERT(part.weight <= all.weight * (1 + 1e-9));
+  }
+}
+
+TEST(CellTimes, OfZero3WaitForTheirWeightsAndGradients) {
+  rankwright::Setup setup = dense({.dp = 4, .zero = 1});
+  setup.software.tuned = true;
+  const Calibration& c = calibration();
+  const StageTimes bare = cell_times(setup, c).stages.at(0);
+  setup.plan.zero = 3;
+  const StageTimes cell = cell_times(setup, c).stages.at(0);
+  const RankWork on{bare.forward, bare.input + bare.weight, rank_share(setup, 0), 8};
+  const ZeroWaits waits = zero3_waits(setup, on, Links(setup, c), c);
+  EXPECT_NEAR((cell.forward - bare.forward) / waits.forward, 1, 1e-9);
+  EXPECT_NEAR((cell.input + cell.weight - on.backward) / waits.backward, 1, 1e-9);
 }
 
 RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {

@@ -42,6 +42,18 @@ TEST(Straggler, AloneMatchesTheWorkedExample) {
   EXPECT_NEAR(after(setup, 0, 0.5, false) / before, 0.5, 1e-9);
 }
 
+TEST(Straggler, OfAllRanksOfAStageAtOnceMayBeFaster) {
+  // tp 2 x cp 2 share a stage: 4 that are twice as fast halve its time, 2 wait for the others.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8, sequence: 2048}\n"
+      "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2}\n");
+  const SlowSteps steps(setup, calibration(), false);
+  const SlowRank all[] = {{0, 0.5}, {1, 0.5}, {2, 0.5}, {3, 0.5}};
+  ASSERT_EQ(setup.plan.meshes().dense.coordinate(3, Axis::dp), 0);
+  EXPECT_EQ(steps.factors(all, 0), std::vector<double>{0.5});
+  EXPECT_EQ(steps.factors({all, 2}, 0), std::vector<double>{1});
+}
+
 TEST(Straggler, OfManySetsThePaceOnlyWhereItIsSlower) {
   const rankwright::Setup setup = setup_of(kPipeline);
   const Seconds before = step_time(setup, calibration()).total();

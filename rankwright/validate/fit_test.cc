@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "rankwright/cost/memory.h"
 #include "rankwright/cost/step.h"
 #include "tests/runs.h"
 
@@ -75,6 +76,37 @@ TEST(Fit, LeavesAPriorWhereNoRowDecides) {
     if (row.data != FitData::none && row.data != FitData::collectives) continue;
     EXPECT_EQ(found[row.constant], row.value) << row.name;
   }
+}
+
+TEST(Fit, TrustsSparseRowsLess) {
+  // Rows that contradict each other: one half says 0.68, the other the prior. The fit lies nearer
+  // to the first half where the others are of MoE models.
+  Calibration made = priors();
+  made[Constant::matmul_ampere] = 0.68;
+  std::vector<Case> cases = as_if(made);
+  const std::vector<Case> others = as_if(priors());
+  const std::size_t half = cases.size();
+  cases.insert(cases.end(), others.begin(), others.end());
+  const double dense = fit(pointers(cases))[Constant::matmul_ampere];
+  for (std::size_t k = half; k < cases.size(); ++k) cases[k].run.sparse = true;
+  EXPECT_LT(fit(pointers(cases))[Constant::matmul_ampere], 0.99 * dense);
+}
+
+TEST(Case, HoldsTheSmallestWhereNothingFits) {
+  // 7.5 B parameters whole on every GPU do not fit, whatever the micro-batch and the recompute.
+  const Runs runs = *read_runs(run_table({with_cells({{"gpus", "8"},
+                                                      {"tp", "1"},
+                                                      {"pp", "1"},
+                                                      {"zero_stage", "0"},
+                                                      {"micro_batch", ""},
+                                                      {"recompute", ""}})}),
+                               "own.csv");
+  const Case one = make_case(runs.scored.at(0));
+  ASSERT_EQ(one.options.size(), 1u);
+  ASSERT_GT(choices(one.run).size(), 1u);
+  const Bytes held = fullest(one.options[0], calibration()).total();
+  for (const rankwright::Run& choice : choices(one.run))
+    EXPECT_LE(held, fullest(choice.setup, calibration()).total());
 }
 
 TEST(Case, HoldsTheOptionsThatFitElseTheSmallest) {

@@ -164,6 +164,15 @@ TEST(LeaveOneFamilyOut, UsesOtherRowsWithoutScoringThem) {
   EXPECT_EQ(validate(cases, cases, held_out, no_progress).at_priors.size(), 1u);
 }
 
+TEST(LeaveOneFamilyOut, LeavesOutAPublicationUnderEveryFamily) {
+  // One publication may have rows of several families: none of them may teach its own score.
+  const std::vector<Case> cases = alike();
+  std::vector<Case> also = alike();
+  for (Case& one : also) one.run.family = "another";
+  const ValidateOptions held_out{.mode = Mode::leave_one_family_out};
+  EXPECT_EQ(validate(cases, also, held_out, no_progress).at_priors.size(), 1u);
+}
+
 TEST(Calculon, IsKnownByTheIdsOfPublishedRuns) {
   EXPECT_NEAR(*calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // as its row says
   EXPECT_FALSE(calculon_error("no such row"));
