@@ -83,11 +83,14 @@ int validate_collectives(const Csv& table, const Flags& flags, const Options& op
       options.json() ? collectives_json(score) : collectives_text(score, options.paint(io)), io);
 }
 
-/// The runs of all `files`, with what was left out; nothing where one cannot be read.
-std::optional<Runs> read_all(const std::vector<std::string>& files, const Io& io) {
+/// The runs of all `files`, with what was left out; nothing where one cannot be read. `first`: the
+/// table of the first of them, where it has been read already.
+std::optional<Runs> read_all(const std::vector<std::string>& files, const Io& io,
+                             const Csv* first = nullptr) {
   Runs all;
-  for (const std::string& file : files) {
-    const Result<Csv> table = read_table(file);
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const std::string& file = files[k];
+    const Result<Csv> table = k == 0 && first != nullptr ? Result<Csv>(*first) : read_table(file);
     if (!table) {
       unreadable(table.error(), file, io);
       return std::nullopt;
@@ -124,8 +127,8 @@ std::string fitted_csv(const std::vector<Case>& cases) {
   return text;
 }
 
-int validate_runs(const Flags& flags, const Options& options, const Io& io) {
-  std::optional<Runs> runs = read_all(flags.files, io);
+int validate_runs(const Csv& first, const Flags& flags, const Options& options, const Io& io) {
+  std::optional<Runs> runs = read_all(flags.files, io, &first);
   if (!runs) return kUnreadable;
   const std::optional<Runs> with = read_all(flags.with, io);
   if (!with) return kUnreadable;
@@ -181,7 +184,7 @@ int validate(Args args, const Io& io) {
   const Result<Csv> first = read_table(flags.files.front());
   if (!first) return unreadable(first.error(), flags.files.front(), io);
   if (holds_collectives(*first)) return validate_collectives(*first, flags, options, io);
-  return validate_runs(flags, options, io);
+  return validate_runs(*first, flags, options, io);
 }
 
 }  // namespace rankwright::cli

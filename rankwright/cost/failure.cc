@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rankwright/cost/memory.h"
+#include "rankwright/cost/states.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/model/parameters.h"
 
@@ -80,7 +81,7 @@ i64 checkpoint_nodes(const Setup& setup) {
 Copies copies(const Setup& setup) {
   const Plan& plan = setup.plan;
   const i64 pairs = plan.mirrored() ? 2 : 1;
-  const bool weights = plan.zero >= (setup.software.fsdp ? 2 : 3);  // sharded
+  const bool weights = shards_weights(setup);
   const i64 replicas = plan.data_ranks() / std::max<i64>(1, plan.shards());
   const i64 whole = pairs * plan.data_ranks(), shard = pairs * replicas;
   Copies dense{.parameters = weights ? shard : whole, .optimizer = plan.zero >= 1 ? shard : whole};

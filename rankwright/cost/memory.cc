@@ -115,7 +115,7 @@ void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
   constexpr i64 kFp32 = 4;
   const Plan& plan = setup_.plan;
   const i64 copy = setup_.job.param_bytes() < kFp32 ? kFp32 : 0;  // the weights are that copy
-  out[Entry::parameters] = held(plan, load.share, kFp32, plan.zero >= 2);
+  out[Entry::parameters] = held(plan, load.share, kFp32, shards_weights(setup_));
   out[Entry::gradients] = held(plan, load.share, kFp32, plan.zero >= 2 && plan.pp == 1);
   out[Entry::optimizer] =
       held(plan, load.share, setup_.job.optimizer_bytes() - copy, plan.zero >= 1);

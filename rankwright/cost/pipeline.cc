@@ -169,8 +169,7 @@ double time_of(const Task& task) {
 Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop) {
   RW_CHECK(!shape_fault(shape) && i64(stages.size()) == shape.stages());
   // Without a pipeline a rank takes one microbatch after the other.
-  if (stages.size() == 1)
-    return double(shape.microbatches) * (stages[0].forward + stages[0].input + stages[0].weight);
+  if (stages.size() == 1) return double(shape.microbatches) * stages[0].total();
   std::array<std::byte, kRoom> buffer;  // not filled: it need not be
   std::pmr::monotonic_buffer_resource room(buffer.data(), buffer.size());
   std::pmr::vector<CellTimes> times(&room);

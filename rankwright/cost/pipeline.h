@@ -15,6 +15,7 @@ namespace rankwright {
 struct StageTimes {
   Seconds forward, input, weight;
 
+  Seconds total() const { return forward + input + weight; }
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 };
 

@@ -18,6 +18,8 @@ States states(const Setup& setup, const Share& share, i64 largest_unit) {
           .gathered = whole_units * bytes(largest_unit, job.param_bytes())};
 }
 
+bool shards_weights(const Setup& setup) { return setup.plan.zero >= (setup.software.fsdp ? 2 : 3); }
+
 Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded) {
   return bytes(share.dense, each) / (sharded ? double(plan.shards()) : 1.0) +
          bytes(share.expert, each) / (sharded ? double(plan.expert_dp()) : 1.0);

@@ -25,6 +25,10 @@ States states(const Setup& setup, const RankContents& on_rank);
 /// The same for a caller that knows the parameters of the rank, and of its largest unit.
 States states(const Setup& setup, const Share& share, i64 largest_unit);
 
+/// Each rank holds its shard of the weights only: from ZeRO-3 on; FSDP keeps fp32 shards from
+/// ZeRO-2 on, even where what it gathers from them stays.
+bool shards_weights(const Setup& setup);
+
 /// `each` bytes a parameter of `share`, whole or as ZeRO divides them: dense ones over the shard
 /// group, experts over their data ranks.
 Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded);

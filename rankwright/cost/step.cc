@@ -6,6 +6,7 @@
 
 #include "rankwright/cost/data_time.h"
 #include "rankwright/cost/layer_time.h"
+#include "rankwright/cost/states.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
@@ -41,14 +42,29 @@ static_assert(std::size(kItemRows) == kItems);
 struct Kind {
   i64 first = 0, end = 0;  // layers of the model
   LayerTime time{};
-  StageTimes sums{};  // of its passes
   Share share{};
+
+  i64 layers_in(const Stage& stage, i64 stage_first) const {
+    return std::min(end, stage_first + stage.layers) - std::max(first, stage_first);
+  }
 };
 
 Seconds computed(const Pass& pass) { return pass.total() - pass.tp - pass.cp - pass.ep; }
 
-StageTimes sums(const Pass& forward, const Pass& input, const Pass& weight) {
-  return {forward.total(), input.total(), weight.total()};
+/// What a stage is added up from: all that it takes, or of that what the device itself computes.
+struct Parts {
+  struct Layer {
+    StageTimes passes{};
+    Seconds again{};
+  };
+  std::vector<Layer> layers{};  // by kind
+  StageTimes embedding{}, heads{};
+};
+
+void add(StageTimes& to, double count, const StageTimes& each) {
+  to.forward += count * each.forward;
+  to.input += count * each.input;
+  to.weight += count * each.weight;
 }
 
 class Pricer {
@@ -62,8 +78,8 @@ class Pricer {
     const BlockTime block = block_time(setup, links_, c_);
     i64 first = 0;
     for (const LayerRun& run : setup.model.runs) {
-      const LayerTime time = layer_time(setup, run.layer, rates_, links_, block, c_);
-      kinds_.push_back({first, first + run.count, time, sums(time.forward, time.input, time.weight),
+      kinds_.push_back({first, first + run.count,
+                        layer_time(setup, run.layer, rates_, links_, block, c_),
                         layer_share(setup.model, run.layer, plan_)});
       first += run.count;
     }
@@ -79,6 +95,13 @@ class Pricer {
 
  private:
   std::vector<StageTimes> computed_times() const;
+  struct Sum {
+    StageTimes time{};
+    Seconds again{};  // that is in it
+  };
+  Sum sum(const Stage& stage, i64 first, i64 before, const Parts& parts) const;
+  Parts all_parts() const;
+  Parts computed_parts() const;
   /// Of `count` layers behind `before` others on their pp rank: how many run again, or in part.
   i64 again(i64 count, i64 before) const {
     return plan_.recompute == Recompute::full ? run_again(plan_, before, count) : count;
@@ -91,7 +114,6 @@ class Pricer {
   }
   Share edge_share(const Stage& stage, char& embeds) const;
   void add_stages();
-  void add_layers(const Kind& kind, i64 count, StageTimes& stage, RankWork& on);
   /// Which kind a layer is of.
   std::size_t kind_of(i64 layer) const {
     std::size_t k = 0;
@@ -117,21 +139,53 @@ class Pricer {
   // Over all stages, one microbatch:
   Pass passes_{};
   Seconds vocabulary_{}, again_{};
-  Seconds stage_again_{};  // of the stage that was added last
   const RankWork* heaviest_ = nullptr;
 };
 
-/// `on` is what the pp rank has so far: of full recompute of n layers a pp rank the first n run
-/// again.
-void Pricer::add_layers(const Kind& kind, i64 count, StageTimes& stage, RankWork& on) {
-  if (count <= 0) return;
-  const i64 redone = again(count, on.layers);
-  stage.forward += count * kind.sums.forward;
-  stage.input += count * kind.sums.input + redone * kind.time.again;
-  stage.weight += count * kind.sums.weight;
-  stage_again_ += redone * kind.time.again;
-  on.layers += count;
-  on.share += count * kind.share;
+Parts Pricer::all_parts() const {
+  const auto sums = [](const auto& time) {
+    return StageTimes{time.forward.total(), time.input.total(), time.weight.total()};
+  };
+  Parts parts{.embedding = sums(embedding_)};
+  add(parts.heads, double(1 + mtp_), sums(head_));
+  parts.layers.reserve(kinds_.size());
+  for (const Kind& kind : kinds_) parts.layers.push_back({sums(kind.time), kind.time.again});
+  return parts;
+}
+
+/// What runs again in full is a forward: its collectives take the same share.
+Parts Pricer::computed_parts() const {
+  const auto sums = [](const auto& time) {
+    return StageTimes{computed(time.forward), computed(time.input), computed(time.weight)};
+  };
+  Parts parts{.embedding = sums(embedding_)};
+  add(parts.heads, double(1 + mtp_), sums(head_));
+  for (const Kind& kind : kinds_) {
+    const Seconds forward = kind.time.forward.total();
+    const bool whole = plan_.recompute == Recompute::full && forward.value > 0;
+    const double share = whole ? computed(kind.time.forward) / forward : 1;
+    parts.layers.push_back({sums(kind.time), share * kind.time.again});
+  }
+  return parts;
+}
+
+/// A stage whose first layer is `first` of the model and behind `before` others on its pp rank: of
+/// full recompute of n layers a pp rank the first n run again.
+Pricer::Sum Pricer::sum(const Stage& stage, i64 first, i64 before, const Parts& parts) const {
+  Sum sum;
+  const auto add_layers = [&](const Parts::Layer& each, i64 count) {
+    if (count <= 0) return;
+    add(sum.time, double(count), each.passes);
+    sum.again += again(count, before) * each.again;
+    before += count;
+  };
+  for (std::size_t k = 0; k < kinds_.size(); ++k)
+    add_layers(parts.layers[k], kinds_[k].layers_in(stage, first));
+  add_layers(parts.layers.back(), stage.mtp);
+  sum.time.input += sum.again;
+  if (stage.embedding) add(sum.time, 1, parts.embedding);
+  if (stage.loss) add(sum.time, 1, parts.heads);
+  return sum;
 }
 
 /// What a stage holds beside layers. An MTP module embeds too, and a tied head reads the embedding:
@@ -149,17 +203,8 @@ Share Pricer::edge_share(const Stage& stage, char& embeds) const {
 /// X1
 void Pricer::add_stages() {
   const Stages stages = setup_.stages();
-  for (const Stage& stage : stages) mtp_ += stage.mtp;
-  const double heads = double(1 + mtp_);
-  const StageTimes embedded = sums(embedding_.forward, embedding_.input, embedding_.weight);
-  const StageTimes ends = sums(head_.forward, head_.input, head_.weight);
-  const auto add_edge = [&](double count, const StageTimes& edge, StageTimes& stage) {
-    stage.forward += count * edge.forward;
-    stage.input += count * edge.input;
-    stage.weight += count * edge.weight;
-    vocabulary_ += count * (edge.forward + edge.input + edge.weight);
-  };
-
+  mtp_ = mtp_until(stages, i64(stages.size()) - 1);
+  const Parts parts = all_parts();
   ranks_.resize(std::size_t(plan_.pp));
   times_.reserve(stages.size());
   std::vector<char> embeds(std::size_t(plan_.pp), false);  // by pp rank
@@ -168,6 +213,7 @@ void Pricer::add_stages() {
   i64 first = 0;
   i64 at = 0, pass = 0;
   RankWork added;
+  Sum taken;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
     const std::size_t home = rank_of(at, pass);
@@ -177,28 +223,19 @@ void Pricer::add_stages() {
                        !stage.loss && stage.mtp == 0 &&
                        kind_of(first - stage.layers) == kind_of(first + stage.layers - 1);
     if (!alike) {
-      StageTimes time{};
-      stage_again_ = {};
-      RankWork after = there;
+      taken = sum(stage, first, there.layers, parts);
+      added = {.forward = taken.time.forward,
+               .backward = taken.time.input + taken.time.weight,
+               .share = edge_share(stage, embeds[home]),
+               .layers = stage.layers + stage.mtp};
       for (const Kind& kind : kinds_)
-        add_layers(kind, std::min(kind.end, first + stage.layers) - std::max(kind.first, first),
-                   time, after);
-      add_layers(kinds_.back(), stage.mtp, time, after);
-      if (stage.mtp > 0)  // the projection of two hidden states to one, and its norms
-        after.share.dense += stage.mtp * (mtp_share(setup_).dense - kinds_.back().share.dense);
-      if (stage.embedding) add_edge(1, embedded, time);
-      if (stage.loss) add_edge(heads, ends, time);
-      after.share += edge_share(stage, embeds[home]);
-      added = {.forward = time.forward,
-               .backward = time.input + time.weight,
-               .share = {.dense = after.share.dense - there.share.dense,
-                         .expert = after.share.expert - there.share.expert},
-               .layers = after.layers - there.layers};
-      times_.push_back(time);
-    } else {
-      times_.push_back(times_.back());
+        added.share += std::max<i64>(0, kind.layers_in(stage, first)) * kind.share;
+      if (stage.mtp > 0) added.share += stage.mtp * mtp_share(setup_);
+      if (stage.embedding) vocabulary_ += parts.embedding.total();
+      if (stage.loss) vocabulary_ += parts.heads.total();
     }
-    again_ += stage_again_;
+    times_.push_back(taken.time);
+    again_ += taken.again;
     // Where two pp ranks hold a stage each runs half of its microbatches.
     there.add(added, mirrored ? 0.5 : 1);
     if (mirrored) ranks_[std::size_t(plan_.pp) - 1 - home].add(added, 0.5);
@@ -249,42 +286,18 @@ void Pricer::pipeline(StepTime& step) {
   step[Item::bubble] = std::max(Seconds{}, end - m * (busiest + sends));
 }
 
-/// Of the stages' times what no collective takes. What runs again is a forward: its collectives
-/// take the same share.
+/// Of the stages' times what no collective takes.
 std::vector<StageTimes> Pricer::computed_times() const {
-  const Stages stages = setup_.stages();
-  const EdgeTime heads{(1 + double(mtp_)) * head_.forward, (1 + double(mtp_)) * head_.input,
-                       (1 + double(mtp_)) * head_.weight};
+  const Parts parts = computed_parts();
   std::vector<i64> layers(std::size_t(plan_.pp), 0);  // of each pp rank so far
   std::vector<StageTimes> all;
-  i64 first = 0;
-  for (i64 s = 0; s < i64(stages.size()); ++s) {
-    const Stage& stage = stages[std::size_t(s)];
+  i64 first = 0, s = 0;
+  for (const Stage& stage : setup_.stages()) {
     i64& before = layers[rank_of(s % plan_.pp, s / plan_.pp)];
-    StageTimes time{};
-    const auto add = [&](const Kind& kind, i64 count) {
-      if (count <= 0) return;
-      const Seconds forward = kind.sums.forward;
-      const bool whole = plan_.recompute == Recompute::full && forward.value > 0;
-      const double share = whole ? computed(kind.time.forward) / forward : 1;
-      time.forward += count * computed(kind.time.forward);
-      time.input +=
-          count * computed(kind.time.input) + share * (again(count, before) * kind.time.again);
-      time.weight += count * computed(kind.time.weight);
-      before += count;
-    };
-    const auto add_edge = [&](const EdgeTime& edge) {
-      time.forward += computed(edge.forward);
-      time.input += computed(edge.input);
-      time.weight += computed(edge.weight);
-    };
-    for (const Kind& kind : kinds_)
-      add(kind, std::min(kind.end, first + stage.layers) - std::max(kind.first, first));
-    add(kinds_.back(), stage.mtp);
+    all.push_back(sum(stage, first, before, parts).time);
+    before += stage.layers + stage.mtp;
     first += stage.layers;
-    if (stage.embedding) add_edge(embedding_);
-    if (stage.loss) add_edge(heads);
-    all.push_back(time);
+    ++s;
   }
   return all;
 }
@@ -320,13 +333,12 @@ StepTime Pricer::step() {
   step[Item::dp] = data.shown;
   step.hidden_dp = data.hidden;
   // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
-  // the optimizer reads and writes its states. FSDP holds no more than the shard from ZeRO-2 on.
-  const int whole_until = setup_.software.fsdp ? 2 : 3;
+  // the optimizer reads and writes its states.
   const Share& share = heaviest_->share;
   const double here = double(share.total());
   const double shard = double(share.dense) / double(plan_.shards()) +
                        double(share.expert) / double(plan_.expert_dp());
-  const double touched = c_[Constant::step_bytes] * (plan_.zero >= whole_until ? shard : here) +
+  const double touched = c_[Constant::step_bytes] * (shards_weights(setup_) ? shard : here) +
                          c_[Constant::adam_bytes] * (plan_.zero >= 1 ? shard : here);
   step[Item::optimizer] = Bytes{touched} / rates_.memory;
   step[Item::jitter] = c_[Constant::jitter] / 100 * doublings() * step.total();

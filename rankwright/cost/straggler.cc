@@ -26,8 +26,6 @@ StageTimes longer(const StageTimes& stage, double more, const StageTimes& comput
           stage.weight + more * compute.weight};
 }
 
-Seconds sum(const StageTimes& times) { return times.forward + times.input + times.weight; }
-
 /// All pp ranks, or kMostPlaces of them from the first to the last, with `now` among them.
 std::vector<i64> tried(i64 pp, i64 now) {
   std::vector<i64> ranks;
@@ -122,7 +120,7 @@ Seconds SlowSteps::end(const std::vector<double>& factors) const {
   const Seconds optimizer = slowest * whole_[Item::optimizer];
   if (plan().pp > 1) return pipeline_time(shape_, stages, cells_.hop) + optimizer;
   Seconds all = optimizer;
-  for (const StageTimes& stage : stages) all += double(shape_.microbatches) * sum(stage);
+  for (const StageTimes& stage : stages) all += double(shape_.microbatches) * stage.total();
   return all;
 }
 
@@ -144,13 +142,13 @@ Seconds SlowSteps::step(std::span<const SlowRank> slow) const {
 
 Seconds SlowSteps::busy(i64 pp_rank) const {
   Seconds all{};
-  for (const i64 s : stages_of(plan(), pp_rank)) all += sum(cells_.stages[std::size_t(s)]);
+  for (const i64 s : stages_of(plan(), pp_rank)) all += cells_.stages[std::size_t(s)].total();
   return double(setup_.stage_microbatches()) * all;
 }
 
 Seconds SlowSteps::compute(i64 pp_rank) const {
   Seconds all{};
-  for (const i64 s : stages_of(plan(), pp_rank)) all += sum(cells_.compute[std::size_t(s)]);
+  for (const i64 s : stages_of(plan(), pp_rank)) all += cells_.compute[std::size_t(s)].total();
   return double(setup_.stage_microbatches()) * all;
 }
 

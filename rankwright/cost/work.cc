@@ -51,21 +51,6 @@ std::vector<Flops> work(const Setup& setup) {
   return by_rank;
 }
 
-std::vector<Flops> work_again(const Setup& setup) {
-  std::vector<Flops> by_rank;
-  for (const RankContents& on_rank : rank_contents(setup)) {
-    Flops sum = run_again(setup.plan, on_rank.layers, on_rank.mtp) * mtp_flops(setup);
-    i64 before = 0;
-    for (const LayerRun& run : on_rank.runs) {
-      sum += run_again(setup.plan, before, run.count) *
-             forward_flops(setup.model, run.layer, setup.job.sequence);
-      before += run.count;
-    }
-    by_rank.push_back(part(setup) * sum);
-  }
-  return by_rank;
-}
-
 double imbalance(const std::vector<Flops>& work) {
   const Flops most = *std::max_element(work.begin(), work.end());
   const Flops mean = std::accumulate(work.begin(), work.end(), Flops{}) / double(work.size());

@@ -14,10 +14,6 @@ namespace rankwright {
 /// stage, each runs it for half of the tokens.
 std::vector<Flops> work(const Setup& setup);
 
-/// By pp rank, of the layers that full recompute runs forward a second time: the head is not among
-/// them. The attention that selective recompute repeats is left out.
-std::vector<Flops> work_again(const Setup& setup);
-
 /// How much more the busiest pp rank computes than the mean: 0.25 is a quarter more.
 double imbalance(const std::vector<Flops>& work);
 

@@ -51,29 +51,6 @@ RC_GTEST_PROP(Work, AddsUpToAThirdOfTraining, ()) {
   RC_ASSERT(std::abs(3 * sum.value - training.value) <= 1e-9 * training.value);
 }
 
-TEST(WorkAgain, IsOfLayersAndNotOfTheHead) {
-  rankwright::Setup setup = sample::dense_setup({.pp = 4, .recompute = Recompute::full});
-  EXPECT_DOUBLE_EQ(work_again(setup)[3].value, 2 * kLayer);
-  setup.plan.recompute_layers = 1;
-  EXPECT_DOUBLE_EQ(work_again(setup)[3].value, kLayer);
-  setup.plan.recompute = Recompute::selective;
-  EXPECT_EQ(work_again(setup)[3].value, 0);
-}
-
-TEST(WorkAgain, OfAMirrorIsHalfOfTwoStages) {
-  rankwright::Setup setup = sample::dense_setup(
-      {.pp = 4, .schedule = Schedule::dualpipe, .recompute = Recompute::full}, 8);
-  EXPECT_DOUBLE_EQ(work_again(setup)[3].value, 2 * kLayer);
-  setup.plan.recompute_layers = 3;  // of the four that the rank holds
-  EXPECT_DOUBLE_EQ(work_again(setup)[3].value, 3 * kLayer / 2);
-}
-
-RC_GTEST_PROP(WorkAgain, IsNeverMoreThanTheWork, ()) {
-  const Setup setup = sample::random_setup();
-  const std::vector<Flops> once = work(setup), again = work_again(setup);
-  for (std::size_t r = 0; r < once.size(); ++r) RC_ASSERT(again[r] <= once[r]);
-}
-
 TEST(Imbalance, IsWhatTheBusiestHasAboveTheMean) {
   // 3 + 3 + 6 = 12, mean 4: half more
   EXPECT_DOUBLE_EQ(imbalance({Flops{3}, Flops{3}, Flops{6}}), 0.5);

@@ -10,6 +10,7 @@
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/cost/collective.h"
 #include "rankwright/validate/collective_rows.h"
+#include "rankwright/validate/errors.h"
 
 namespace rankwright {
 
@@ -17,19 +18,7 @@ namespace rankwright {
 enum class SizeClass : unsigned char { small, large, huge };
 inline constexpr std::size_t kSizeClasses = 3;
 
-std::string_view name(SizeClass);  // "< 1 MB", ">= 1 MB", ">= 64 MB"
-
-/// Of predicted / measured - 1.
-struct ErrorStats {
-  i64 rows = 0;
-  double mean_absolute = 0;
-  double bias = 0;   // mean with its sign
-  double p90 = 0;    // nine tenths are no farther off
-  double worst = 0;  // the one farthest off, with its sign
-
-  friend bool operator==(const ErrorStats&, const ErrorStats&) = default;
-};
-
+std::string_view name(SizeClass);                         // "< 1 MB", ">= 1 MB", ">= 64 MB"
 using ErrorTable = std::array<ErrorStats, kSizeClasses>;  // by SizeClass
 
 struct CollectivePrediction {
@@ -75,8 +64,5 @@ CollectiveScore score_collectives(MeasuredCollectives measured, const Calibratio
 /// Latencies have no prior: they begin at half of the catalog's. Rows of `without` are left out.
 CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibration& start,
                               std::string_view without = {});
-
-/// Errors of a class; nothing but zeros where there are none.
-ErrorStats error_stats(std::vector<double> errors);
 
 }  // namespace rankwright

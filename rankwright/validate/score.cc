@@ -219,18 +219,19 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 Errors errors(std::string name, const std::vector<Error>& all) {
-  Errors out{.name = std::move(name), .rows = all.size()};
-  if (all.empty()) return out;
-  std::vector<double> size;
+  std::vector<double> values;
+  const Error* worst = nullptr;
   for (const Error& e : all) {
-    out.bias += e.value / double(all.size());
-    size.push_back(std::abs(e.value));
-    if (std::abs(e.value) > std::abs(out.worst) || out.worst_id.empty())
-      out.worst = e.value, out.worst_id = e.id;
+    values.push_back(e.value);
+    if (worst == nullptr || std::abs(e.value) > std::abs(worst->value)) worst = &e;
   }
-  out.mape = mean(size);
-  std::sort(size.begin(), size.end());
-  out.p90 = size[(9 * size.size() + 9) / 10 - 1];
+  const ErrorStats stats = error_stats(std::move(values));
+  Errors out{.name = std::move(name),
+             .rows = all.size(),
+             .mape = stats.mean_absolute,
+             .bias = stats.bias,
+             .p90 = stats.p90};
+  if (worst != nullptr) out.worst = worst->value, out.worst_id = worst->id;
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rankwright/validate/errors.h"
 #include "rankwright/validate/fit.h"
 
 namespace rankwright {
