@@ -12,9 +12,7 @@ RankLoads::RankLoads(const Setup& setup)
       shape_(pipeline_shape(setup)),
       vee_(row(setup.plan.schedule).order == StageOrder::vee),
       mirrored_(setup.plan.mirrored()),
-      each_(setup.model.layers() / shape_.stages()),
-      left_(setup.model.layers() % shape_.stages()),
-      first_longer_((shape_.stages() - left_) / 2),
+      stages_(setup.stages()),
       embedding_(embedding_share(setup.model, setup.plan.tp)),
       head_(head_share(setup.model, setup.plan.tp, true)),
       tied_head_(head_share(setup.model, setup.plan.tp, false)),
@@ -41,35 +39,13 @@ RankLoads::RankLoads(const Setup& setup)
     mtp_.activations = mtp_activations(setup);
   }
   if (setup.software.keeps_outputs && plan.pp > 1) output_ = messages(setup).kept;
-  before_.reserve(plan.stages.size());
+  before_.reserve(stages_.size());
   i64 before = 0;
-  for (const Stage& stage : plan.stages) {
+  for (const Stage& stage : stages_) {
     before_.push_back(before);
     before += stage.layers;
   }
   chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
-}
-
-/// As Setup::stages() has it.
-Stage RankLoads::stage(i64 s) const {
-  if (!before_.empty()) return setup_.plan.stages[std::size_t(s)];
-  const bool longer = s >= first_longer_ && s < first_longer_ + left_;
-  const bool last = s + 1 == shape_.stages();
-  return {.layers = each_ + (longer ? 1 : 0),
-          .mtp = last ? setup_.model.mtp_layers : 0,
-          .embedding = s == 0,
-          .loss = last};
-}
-
-i64 RankLoads::first_layer(i64 s) const {
-  if (!before_.empty()) return before_[std::size_t(s)];
-  return s * each_ + std::clamp<i64>(s - first_longer_, 0, left_);
-}
-
-/// Of even stages, one of those that are all alike.
-bool RankLoads::inner(i64 s) const {
-  const bool longer = s >= first_longer_ && s < first_longer_ + left_;
-  return s > 0 && s + 1 < shape_.stages() && !longer;
 }
 
 /// As stages_of() has it.
@@ -87,8 +63,7 @@ bool RankLoads::like_the_one_before(i64 pp_rank) const {
   };
   for (i64 k = 0; k < i64(chunks_.size()); ++k) {
     const i64 here = stage_of(pp_rank, k), there = stage_of(pp_rank - 1, k);
-    if (kinds_.size() == 1 && before_.empty() && inner(here) && inner(there)) continue;
-    const Stage at = stage(here);
+    const Stage& at = stage(here);
     if (at != stage(there)) return false;
     if (kinds_.size() == 1) continue;
     const i64 first = std::min(first_layer(here), first_layer(there));
@@ -118,7 +93,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   i64 before = 0;  // layers of this rank so far: the first of them run again
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 s = stage_of(pp_rank, i64(k));
-    const Stage at = stage(s);
+    const Stage& at = stage(s);
     chunks_[k] = output_.value;
     i64 from = first_layer(s);
     const i64 end = from + at.layers;

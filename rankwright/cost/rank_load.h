@@ -50,9 +50,8 @@ class RankLoads {
     LayerMatrices matrices{};
   };
 
-  Stage stage(i64 s) const;
-  bool inner(i64 s) const;
-  i64 first_layer(i64 s) const;
+  const Stage& stage(i64 s) const { return stages_[std::size_t(s)]; }
+  i64 first_layer(i64 s) const { return before_[std::size_t(s)]; }
   i64 stage_of(i64 pp_rank, i64 chunk) const;
   /// `count` layers of a kind, of which `again` run again; what they keep of a microbatch.
   double add(RankLoad& load, const Kind& kind, i64 count, i64 again) const;
@@ -61,9 +60,9 @@ class RankLoads {
 
   const Setup& setup_;
   PipelineShape shape_;
-  bool vee_, mirrored_;             // how stages lie on pp ranks
-  i64 each_, left_, first_longer_;  // of even stages: their layers, and those with one more
-  std::vector<i64> before_{};       // of stated stages: layers before each
+  bool vee_, mirrored_;  // how stages lie on pp ranks
+  Stages stages_;
+  std::vector<i64> before_{};  // by stage: layers of the model before it
   std::vector<Kind> kinds_{};
   Kind mtp_{};
   Share embedding_{}, head_{}, tied_head_{};
