@@ -49,25 +49,6 @@ constexpr Software kDeepspeed{.name = "deepspeed",
                               .empty_gradients = false,
                               .buckets = {2 * 5e8 * 2}};
 
-constexpr Software kTorchtitan{.name = "torchtitan",
-                               .attention = AttentionKernel::flash2,
-                               .loss = Loss::fused,
-                               .fused_accumulation = false,
-                               .recomputes_ops = true,
-                               .gathers_fp8 = true,
-                               .fsdp = true,
-                               .empty_gradients = false,
-                               .dense_embedding = false};
-
-constexpr Software kLlmFoundry{.name = "llm-foundry",
-                               .attention = AttentionKernel::flash1,
-                               .loss = Loss::eager,
-                               .fused_accumulation = false,
-                               .recomputes_ops = true,
-                               .fsdp = true,
-                               .empty_gradients = false,
-                               .dense_embedding = false};
-
 constexpr Software kFsdp{.name = "fsdp",
                          .attention = AttentionKernel::flash2,
                          .loss = Loss::eager,
@@ -77,14 +58,31 @@ constexpr Software kFsdp{.name = "fsdp",
                          .empty_gradients = false,
                          .dense_embedding = false};
 
-constexpr Software kMaxtext{.name = "maxtext",
-                            .launch = Launch::compiled,
-                            .tuned = true,
-                            .fused_accumulation = false,
-                            .recomputes_ops = true,
-                            .fsdp = true,
-                            .empty_gradients = false,
-                            .dense_embedding = false};
+// What others on FSDP do differently.
+constexpr Software kTorchtitan = [] {
+  Software s = kFsdp;
+  s.name = "torchtitan";
+  s.loss = Loss::fused;
+  s.gathers_fp8 = true;
+  return s;
+}();
+
+constexpr Software kLlmFoundry = [] {
+  Software s = kFsdp;
+  s.name = "llm-foundry";
+  s.attention = AttentionKernel::flash1;
+  return s;
+}();
+
+constexpr Software kMaxtext = [] {
+  Software s = kFsdp;
+  s.name = "maxtext";
+  s.attention = AttentionKernel::fused;
+  s.launch = Launch::compiled;
+  s.loss = Loss::fused;
+  s.tuned = true;
+  return s;
+}();
 
 constexpr Software kOwn{.name = "own", .attention = AttentionKernel::flash2};
 
