@@ -6,9 +6,13 @@
 
 namespace rankwright {
 
-Links::Links(const Setup& setup, const Calibration& calibration)
-    : cluster_(setup.cluster), loaded_(calibration) {
+Links::Links(const Cluster& cluster, const Calibration& calibration)
+    : cluster_(cluster), loaded_(calibration) {
   loaded_[Constant::nic_share] *= calibration[Constant::nic_training];
+}
+
+Links::Links(const Setup& setup, const Calibration& calibration)
+    : Links(setup.cluster, calibration) {
   const Plan& plan = setup.plan;
   const auto find = [&](GroupKind kind, i64 size) {
     if (size > 1) spans_[std::size_t(kind)] = span_of(setup, kind);

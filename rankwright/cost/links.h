@@ -12,8 +12,14 @@ class Links {
  public:
   /// The groups that layers, sends and ZeRO use.
   Links(const Setup& setup, const Calibration& calibration);
+  /// None: nothing is sent, all times are 0.
+  static Links none(const Setup& setup, const Calibration& calibration) {
+    return Links(setup.cluster, calibration);
+  }
   /// Another kind, where it was not among them.
   void add(const Setup& setup, GroupKind kind);
+  /// Who knows how a kind lies says so.
+  void set(GroupKind kind, const Span& span) { spans_[std::size_t(kind)] = span; }
 
   /// One call by all groups of the kind at the same time.
   Seconds time(Op op, Bytes size, GroupKind kind) const;
@@ -26,6 +32,8 @@ class Links {
   Seconds all_to_all(Bytes size, Bytes out, double shown, GroupKind kind) const;
 
  private:
+  Links(const Cluster& cluster, const Calibration& calibration);
+
   const Cluster& cluster_;
   Calibration loaded_;  // what a NIC reaches in the middle of a step
   std::array<Span, kGroupKinds> spans_{};

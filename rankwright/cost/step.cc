@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "rankwright/cost/data_time.h"
-#include "rankwright/cost/layer_time.h"
 #include "rankwright/cost/states.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
@@ -38,17 +37,6 @@ constexpr ItemRow kItemRows[] = {
 };
 static_assert(std::size(kItemRows) == kItems);
 
-/// One kind of layer of the model on this plan.
-struct Kind {
-  i64 first = 0, end = 0;  // layers of the model
-  LayerTime time{};
-  Share share{};
-
-  i64 layers_in(const Stage& stage, i64 stage_first) const {
-    return std::min(end, stage_first + stage.layers) - std::max(first, stage_first);
-  }
-};
-
 Seconds computed(const Pass& pass) { return pass.total() - pass.tp - pass.cp - pass.ep; }
 
 /// What a stage is added up from: all that it takes, or of that what the device itself computes.
@@ -67,30 +55,28 @@ void add(StageTimes& to, double count, const StageTimes& each) {
   to.weight += count * each.weight;
 }
 
+/// Of a send, what computation does not hide.
+double shown(const Setup& setup, const Calibration& c) {
+  return setup.plan.overlap.pp ? c[Constant::pp_shown] : 1;
+}
+
+double untuned(const Setup& setup, const Calibration& c) {
+  return setup.software.tuned ? 1 : c[Constant::untuned];
+}
+
+/// What every doubling of nodes of 8 adds to a step, as a share of it.
+double jitter(const Setup& setup, const Calibration& c) {
+  return c[Constant::jitter] / 100 * std::log2(std::max(1.0, double(setup.world) / 8));
+}
+
 class Pricer {
  public:
-  Pricer(const Setup& setup, const Calibration& calibration)
-      : setup_(setup),
-        plan_(setup.plan),
-        c_(calibration),
-        rates_(rates(setup, calibration)),
-        links_(setup, calibration) {
-    const BlockTime block = block_time(setup, links_, c_);
-    i64 first = 0;
-    for (const LayerRun& run : setup.model.runs) {
-      kinds_.push_back({first, first + run.count,
-                        layer_time(setup, run.layer, rates_, links_, block, c_),
-                        layer_share(setup.model, run.layer, plan_)});
-      first += run.count;
-    }
-    head_ = head_time(setup, rates_, links_, block, c_);
-    embedding_ = embedding_time(setup, rates_, links_, block, c_);
+  Pricer(const Setup& setup, const Calibration& calibration, const LayerPrices& prices)
+      : setup_(setup), plan_(setup.plan), c_(calibration), prices_(prices) {
     add_stages();
-    if (plan_.pp > 1)
-      send_ = links_.time(Op::send_recv, boundary_message(setup_, 0), GroupKind::pp);
   }
 
-  StepTime step();
+  StagePrices staged() const;
   CellTimes times() const;
 
  private:
@@ -117,23 +103,16 @@ class Pricer {
   /// Which kind a layer is of.
   std::size_t kind_of(i64 layer) const {
     std::size_t k = 0;
-    while (k + 1 < kinds_.size() && kinds_[k].end <= layer) ++k;
+    while (k + 1 < kinds().size() && kinds()[k].end <= layer) ++k;
     return k;
   }
-  double shown() const { return plan_.overlap.pp ? c_[Constant::pp_shown] : 1; }
-  /// Of nodes of 8.
-  double doublings() const { return std::log2(std::max(1.0, double(setup_.world) / 8)); }
-  void pipeline(StepTime& step);
+  const std::vector<KindPrice>& kinds() const { return prices_.kinds; }
 
   const Setup& setup_;
   const Plan& plan_;
   const Calibration& c_;
-  Rates rates_;
-  Links links_;
-  std::vector<Kind> kinds_{};
-  EdgeTime head_{}, embedding_{};
+  const LayerPrices& prices_;
   i64 mtp_ = 0;                      // modules
-  Seconds send_{};                   // X2: one activation or gradient to the next stage
   std::vector<StageTimes> times_{};  // by stage
   std::vector<RankWork> ranks_{};    // by pp rank
   // Over all stages, one microbatch:
@@ -146,10 +125,10 @@ Parts Pricer::all_parts() const {
   const auto sums = [](const auto& time) {
     return StageTimes{time.forward.total(), time.input.total(), time.weight.total()};
   };
-  Parts parts{.embedding = sums(embedding_)};
-  add(parts.heads, double(1 + mtp_), sums(head_));
-  parts.layers.reserve(kinds_.size());
-  for (const Kind& kind : kinds_) parts.layers.push_back({sums(kind.time), kind.time.again});
+  Parts parts{.embedding = sums(prices_.embedding)};
+  add(parts.heads, double(1 + mtp_), sums(prices_.head));
+  parts.layers.reserve(kinds().size());
+  for (const KindPrice& kind : kinds()) parts.layers.push_back({sums(kind.time), kind.time.again});
   return parts;
 }
 
@@ -158,9 +137,9 @@ Parts Pricer::computed_parts() const {
   const auto sums = [](const auto& time) {
     return StageTimes{computed(time.forward), computed(time.input), computed(time.weight)};
   };
-  Parts parts{.embedding = sums(embedding_)};
-  add(parts.heads, double(1 + mtp_), sums(head_));
-  for (const Kind& kind : kinds_) {
+  Parts parts{.embedding = sums(prices_.embedding)};
+  add(parts.heads, double(1 + mtp_), sums(prices_.head));
+  for (const KindPrice& kind : kinds()) {
     const Seconds forward = kind.time.forward.total();
     const bool whole = plan_.recompute == Recompute::full && forward.value > 0;
     const double share = whole ? computed(kind.time.forward) / forward : 1;
@@ -179,8 +158,8 @@ Pricer::Sum Pricer::sum(const Stage& stage, i64 first, i64 before, const Parts& 
     sum.again += again(count, before) * each.again;
     before += count;
   };
-  for (std::size_t k = 0; k < kinds_.size(); ++k)
-    add_layers(parts.layers[k], kinds_[k].layers_in(stage, first));
+  for (std::size_t k = 0; k < kinds().size(); ++k)
+    add_layers(parts.layers[k], kinds()[k].layers_in(stage, first));
   add_layers(parts.layers.back(), stage.mtp);
   sum.time.input += sum.again;
   if (stage.embedding) add(sum.time, 1, parts.embedding);
@@ -228,7 +207,7 @@ void Pricer::add_stages() {
                .backward = taken.time.input + taken.time.weight,
                .share = edge_share(stage, embeds[home]),
                .layers = stage.layers + stage.mtp};
-      for (const Kind& kind : kinds_)
+      for (const KindPrice& kind : kinds())
         added.share += std::max<i64>(0, kind.layers_in(stage, first)) * kind.share;
       if (stage.mtp > 0) added.share += stage.mtp * mtp_share(setup_);
       if (stage.embedding) vocabulary_ += parts.embedding.total();
@@ -242,8 +221,8 @@ void Pricer::add_stages() {
     first += stage.layers;
     if (++at == plan_.pp) at = 0, ++pass;
   }
-  for (const Kind& kind : kinds_) {
-    const double count = double(kind.end - kind.first + (&kind == &kinds_.back() ? mtp_ : 0));
+  for (const KindPrice& kind : kinds()) {
+    const double count = double(kind.end - kind.first + (&kind == &kinds().back() ? mtp_ : 0));
     passes_ += count * kind.time.forward;
     passes_ += count * kind.time.input;
     passes_ += count * kind.time.weight;
@@ -254,9 +233,11 @@ void Pricer::add_stages() {
 }
 
 /// X3 to X5
-void Pricer::pipeline(StepTime& step) {
+StagePrices Pricer::staged() const {
   const double m = double(setup_.microbatches());
   const double part = m / double(plan_.pp);
+  StagePrices staged{.heaviest = *heaviest_};
+  StepTime& step = staged.step;
   step[Item::matmul] = part * passes_.matmul;
   step[Item::attention] = part * passes_.attention;
   step[Item::elementwise] = part * passes_.elementwise;
@@ -268,7 +249,7 @@ void Pricer::pipeline(StepTime& step) {
   step[Item::tp] = part * passes_.tp;
   step[Item::cp] = part * passes_.cp;
   step[Item::ep] = part * passes_.ep;
-  if (plan_.pp == 1) return;
+  if (plan_.pp == 1) return staged;
 
   Seconds mean{}, busiest{};
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
@@ -277,13 +258,15 @@ void Pricer::pipeline(StepTime& step) {
     if (time > busiest) busiest = time, step.slowest = i64(r);
   }
   // X4: sends that show lengthen every stage; the others delay what waits for them.
-  const Seconds sent = shown() * send_;
+  const Seconds sent = shown(setup_, c_) * prices_.send;
   const Seconds sends = 2 * double(plan_.virtual_stages) * sent;
   step[Item::sends] = m * sends;
   step[Item::imbalance] = m * (busiest - mean);
-  for (StageTimes& stage : times_) stage.forward += sent, stage.input += sent;
-  const Seconds end = pipeline_time(pipeline_shape(setup_), times_, send_ - sent);
-  step[Item::bubble] = std::max(Seconds{}, end - m * (busiest + sends));
+  staged.busiest = m * (busiest + sends);
+  staged.hop = prices_.send - sent;
+  staged.stages = times_;
+  for (StageTimes& stage : staged.stages) stage.forward += sent, stage.input += sent;
+  return staged;
 }
 
 /// Of the stages' times what no collective takes.
@@ -304,14 +287,13 @@ std::vector<StageTimes> Pricer::computed_times() const {
 
 /// X9: with the sends that are not hidden, what tuning would gain, and jitter.
 CellTimes Pricer::times() const {
-  const double slower = (setup_.software.tuned ? 1 : c_[Constant::untuned]) *
-                        (1 + c_[Constant::jitter] / 100 * doublings());
-  const Seconds sent = shown() * send_;
-  CellTimes times{.hop = slower * (send_ - sent)};
+  const double slower = untuned(setup_, c_) * (1 + jitter(setup_, c_));
+  const Seconds sent = shown(setup_, c_) * prices_.send;
+  CellTimes times{.hop = slower * (prices_.send - sent)};
   // Of ZeRO-3 every cell waits for its share.
   double forward = 1, backward = 1;
   if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
-    const ZeroWaits waits = zero3_waits(setup_, *heaviest_, links_, c_);
+    const ZeroWaits waits = zero3_waits(setup_, *heaviest_, prices_.links, c_);
     forward += waits.forward / heaviest_->forward;
     backward += waits.backward / heaviest_->backward;
   }
@@ -322,27 +304,6 @@ CellTimes Pricer::times() const {
   for (const StageTimes& stage : computed_times())
     times.compute.push_back({slower * stage.forward, slower * stage.input, slower * stage.weight});
   return times;
-}
-
-StepTime Pricer::step() {
-  StepTime step;
-  pipeline(step);
-  const Seconds pipe = step.total();
-  if (!setup_.software.tuned) step[Item::untuned] = (c_[Constant::untuned] - 1) * pipe;
-  const DataTime data = data_time(setup_, *heaviest_, links_, c_);
-  step[Item::dp] = data.shown;
-  step.hidden_dp = data.hidden;
-  // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
-  // the optimizer reads and writes its states.
-  const Share& share = heaviest_->share;
-  const double here = double(share.total());
-  const double shard = double(share.dense) / double(plan_.shards()) +
-                       double(share.expert) / double(plan_.expert_dp());
-  const double touched = c_[Constant::step_bytes] * (shards_weights(setup_) ? shard : here) +
-                         c_[Constant::adam_bytes] * (plan_.zero >= 1 ? shard : here);
-  step[Item::optimizer] = Bytes{touched} / rates_.memory;
-  step[Item::jitter] = c_[Constant::jitter] / 100 * doublings() * step.total();
-  return step;
 }
 
 }  // namespace
@@ -360,12 +321,70 @@ Seconds StepTime::compute() const {
   return sum;
 }
 
+Seconds least_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices) {
+  const Plan& plan = setup.plan;
+  const i64 mtp = setup.model.mtp_layers;
+  // Of full recompute of n layers a pp rank nobody knows yet which they are.
+  const bool again = plan.recompute_layers == 0;
+  const auto total = [](const auto& time) {
+    return time.forward.total() + time.input.total() + time.weight.total();
+  };
+  Seconds once = double(1 + mtp) * total(prices.head) + total(prices.embedding);
+  for (const KindPrice& kind : prices.kinds) {
+    const i64 count = kind.end - kind.first + (&kind == &prices.kinds.back() ? mtp : 0);
+    once += double(count) * (total(kind.time) + (again ? kind.time.again : Seconds{}));
+  }
+  const Seconds sends = 2 * shown(setup, calibration) * prices.send;  // of one chunk
+  const double m = double(setup.microbatches());
+  return untuned(setup, calibration) * (1 + jitter(setup, calibration)) * m *
+         (once / double(plan.pp) + sends);
+}
+
+StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
+                         const LayerPrices& prices) {
+  return Pricer(setup, calibration, prices).staged();
+}
+
+Seconds least_time(const Setup& setup, const Calibration& calibration, const StagePrices& staged) {
+  return untuned(setup, calibration) * (1 + jitter(setup, calibration)) * staged.step.total();
+}
+
+Seconds pipeline_end(const Setup& setup, const StagePrices& staged) {
+  if (setup.plan.pp == 1) return {};
+  return pipeline_time(pipeline_shape(setup), staged.stages, staged.hop);
+}
+
+StepTime step_time(const Setup& setup, const Calibration& c, const LayerPrices& prices,
+                   const StagePrices& staged, Seconds end) {
+  StepTime step = staged.step;
+  step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
+  step[Item::untuned] = (untuned(setup, c) - 1) * step.total();
+  const DataTime data = data_time(setup, staged.heaviest, prices.links, c);
+  step[Item::dp] = data.shown;
+  step.hidden_dp = data.hidden;
+  // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
+  // the optimizer reads and writes its states.
+  const Plan& plan = setup.plan;
+  const Share& share = staged.heaviest.share;
+  const double here = double(share.total());
+  const double shard =
+      double(share.dense) / double(plan.shards()) + double(share.expert) / double(plan.expert_dp());
+  const double touched = c[Constant::step_bytes] * (shards_weights(setup) ? shard : here) +
+                         c[Constant::adam_bytes] * (plan.zero >= 1 ? shard : here);
+  step[Item::optimizer] = Bytes{touched} / prices.rates.memory;
+  step[Item::jitter] = jitter(setup, c) * step.total();
+  return step;
+}
+
 StepTime step_time(const Setup& setup, const Calibration& calibration) {
-  return Pricer(setup, calibration).step();
+  const LayerPrices prices = layer_prices(setup, calibration);
+  const StagePrices staged = stage_prices(setup, calibration, prices);
+  return step_time(setup, calibration, prices, staged, pipeline_end(setup, staged));
 }
 
 CellTimes cell_times(const Setup& setup, const Calibration& calibration) {
-  return Pricer(setup, calibration).times();
+  const LayerPrices prices = layer_prices(setup, calibration);
+  return Pricer(setup, calibration, prices).times();
 }
 
 }  // namespace rankwright

@@ -12,6 +12,8 @@
 #include "rankwright/base/units.h"
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/cluster/cluster.h"
+#include "rankwright/cost/data_time.h"
+#include "rankwright/cost/layer_prices.h"
 #include "rankwright/cost/pipeline.h"
 #include "rankwright/plan/plan.h"
 
@@ -64,6 +66,32 @@ struct StepTime {
 
 /// The setup has no misfit.
 StepTime step_time(const Setup& setup, const Calibration& calibration);
+
+// The same in three parts, for a search: plans that differ in ZeRO alone share the first two, and
+// plans that differ in stages the first (layer_prices.h). After each part is known what the step
+// takes at least, whatever the parts that follow.
+
+/// The stages of a plan, before a schedule puts them into a pipeline.
+struct StagePrices {
+  StepTime step{};                   // up to the bubble
+  std::vector<StageTimes> stages{};  // with the sends that show; empty without a pipeline
+  Seconds hop{};                     // of a send, beside computation
+  Seconds busiest{};                 // all that the slowest pp rank does, microbatches and sends
+  RankWork heaviest{};               // the pp rank that holds most
+};
+StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
+                         const LayerPrices& prices);
+
+/// No step takes less, whatever its stages and schedule; whatever its schedule.
+Seconds least_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices);
+Seconds least_time(const Setup& setup, const Calibration& calibration, const StagePrices& staged);
+
+/// When the last cell ends, in closed form (pipeline.h); nothing without a pipeline.
+Seconds pipeline_end(const Setup& setup, const StagePrices& staged);
+
+/// The whole step of a pipeline that ends then, by closed form or by play.
+StepTime step_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices,
+                   const StagePrices& staged, Seconds end);
 
 /// What the play of the plan's Program takes for its cells. Sends that the software does not hide
 /// are part of the cells.

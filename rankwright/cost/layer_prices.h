@@ -1,0 +1,38 @@
+// What one microbatch takes on a plan, layer kind by layer kind and at the edges, whatever the
+// plan's schedule, chunks, stages and ZeRO: a search prices these once for all plans that differ in
+// nothing else. What the stages make of them is step.h.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "rankwright/cost/layer_time.h"
+#include "rankwright/plan/shares.h"
+
+namespace rankwright {
+
+/// Layers of the model in a row that are alike.
+struct KindPrice {
+  i64 first = 0, end = 0;  // layers of the model
+  LayerTime time{};
+  Share share{};
+
+  i64 layers_in(const Stage& stage, i64 stage_first) const {
+    return std::min(end, stage_first + stage.layers) - std::max(first, stage_first);
+  }
+};
+
+struct LayerPrices {
+  Rates rates;
+  Links links;
+  std::vector<KindPrice> kinds{};
+  EdgeTime head{}, embedding{};
+  Seconds send{};  // X2: one activation or gradient to the next stage
+};
+
+/// The setup has no misfit. `links` are the setup's, or none at all: then nothing is sent, and what
+/// comes of it is what any order of the axes takes at least.
+LayerPrices layer_prices(const Setup& setup, const Calibration& calibration, Links links);
+LayerPrices layer_prices(const Setup& setup, const Calibration& calibration);
+
+}  // namespace rankwright
