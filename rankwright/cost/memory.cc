@@ -68,19 +68,11 @@ class Accounts {
   Accounts(const Setup& setup, const Calibration& calibration)
       : setup_(setup),
         calibration_(calibration),
-        loads_(setup),
         activation_(setup.job.activation_bytes()),
         tokens_(messages(setup).hidden / bytes(setup.model.hidden, activation_)),
         vocabulary_(double(vocabulary_share(setup.model, setup.plan.tp))) {}
 
-  Ledger of(i64 pp_rank);
-  /// All chunks of the pp rank that was asked for last keep as much of a microbatch.
-  bool even_chunks() const {
-    const std::span<const double> all = loads_.chunks();
-    return setup_.plan.recompute_layers == 0 &&
-           std::all_of(all.begin(), all.end(), [&](double one) { return one == all[0]; });
-  }
-  bool like_the_one_before(i64 pp_rank) const { return loads_.like_the_one_before(pp_rank); }
+  Ledger of(const RankLoad& load) const;
 
  private:
   void put_states(Ledger& out, const RankLoad& load) const;
@@ -90,7 +82,6 @@ class Accounts {
 
   const Setup& setup_;
   const Calibration& calibration_;
-  RankLoads loads_;
   i64 activation_;     // bytes
   double tokens_;      // of a microbatch, on a cp rank
   double vocabulary_;  // rows of it on a tp rank
@@ -120,9 +111,8 @@ void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
   out[Entry::optimizer] =
       held(plan, load.share, setup_.job.optimizer_bytes() - copy, plan.zero >= 1);
   if (plan.zero < 2) return;
-  const i64 whole = loads_.sharded(load.share);
   out[Entry::gathered_units] =
-      bytes(plan.zero >= 3 ? 2 * load.largest_layer + load.edges : whole, activation_);
+      bytes(plan.zero >= 3 ? 2 * load.largest_layer + load.edges : load.sharded, activation_);
   out[Entry::reduce_scatter] = bytes(load.largest_layer, kFp32 + activation_);
 }
 
@@ -136,7 +126,7 @@ void Accounts::put_instant(Ledger& out, const RankLoad& load) const {
       (1 + setup_.model.mtp_layers) * bytes(tokens_ * vocabulary_, bytes_per_logit(software.loss));
   const Bytes head = software.empty_gradients ? rows : Bytes{};
   const Bytes loss = load.loss ? logits + head : Bytes{};
-  const Bytes gone{loads_.chunks()[load.embedding_chunk]};
+  const Bytes gone = load.embedding_chunk;
   const bool embeds = load.embeds && software.dense_embedding;
   if (embeds && rows - gone > std::max(backward, loss)) {
     out.instant = Instant::embedding;
@@ -172,10 +162,9 @@ void Accounts::put_beyond(Ledger& out) const {
       bytes(communicators(setup_.plan), kGB * calibration_[Constant::communicator]);
 }
 
-Ledger Accounts::of(i64 pp_rank) {
-  const RankLoad load = loads_.of(pp_rank);
+Ledger Accounts::of(const RankLoad& load) const {
   const Software& software = setup_.software;
-  Ledger out{.pp_rank = pp_rank};
+  Ledger out{.pp_rank = load.pp_rank};
   out[Entry::activations] = load.held;
   software.fsdp ? put_fsdp(out, load) : put_states(out, load);
   if (sequence_parallel(setup_.plan))
@@ -206,36 +195,35 @@ Bytes Ledger::reserved() const { return sum(*this, Entry::parameters, Entry::res
 Bytes Ledger::total() const { return sum(*this, Entry::parameters, Entry::communicators); }
 
 Ledger ledger(const Setup& setup, i64 pp_rank, const Calibration& calibration) {
-  return Accounts(setup, calibration).of(pp_rank);
+  return Accounts(setup, calibration).of(RankLoads(setup).of(pp_rank));
 }
 
 std::vector<Ledger> ledgers(const Setup& setup, const Calibration& calibration) {
-  Accounts accounts(setup, calibration);
+  const Accounts accounts(setup, calibration);
+  RankLoads loads(setup);
   std::vector<Ledger> all;
   all.reserve(std::size_t(setup.plan.pp));
-  for (i64 r = 0; r < setup.plan.pp; ++r) all.push_back(accounts.of(r));
+  for (i64 r = 0; r < setup.plan.pp; ++r) all.push_back(accounts.of(loads.of(r)));
   return all;
 }
 
-Ledger fullest(const Setup& setup, const Calibration& calibration) {
-  Accounts accounts(setup, calibration);
-  Ledger most = accounts.of(0);
-  Bytes largest = most.total();
-  const PipelineShape shape = pipeline_shape(setup);
-  const bool loop = row(setup.plan.schedule).order == StageOrder::loop;
-  for (i64 r = 1; r < setup.plan.pp; ++r) {
-    // The same contents with no more microbatches in flight cannot take more, where it does not
-    // matter which chunk they are of.
-    if ((loop || accounts.even_chunks()) && accounts.like_the_one_before(r) &&
-        most_in_flight(shape, r) <= most_in_flight(shape, r - 1))
-      continue;
-    const Ledger here = accounts.of(r);
+Ledger fullest(const Setup& setup, const Calibration& calibration,
+               std::span<const RankLoad> loads) {
+  const Accounts accounts(setup, calibration);
+  Ledger most;
+  Bytes largest{-1};
+  for (const RankLoad& load : loads) {
+    const Ledger here = accounts.of(load);
     const Bytes total = here.total();
     if (total <= largest) continue;
     most = here;
     largest = total;
   }
   return most;
+}
+
+Ledger fullest(const Setup& setup, const Calibration& calibration) {
+  return fullest(setup, calibration, RankLoads(setup).that_count());
 }
 
 }  // namespace rankwright

@@ -13,6 +13,7 @@
 
 #include "rankwright/base/units.h"
 #include "rankwright/cluster/calibration.h"
+#include "rankwright/cost/rank_load.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
@@ -81,5 +82,8 @@ Ledger ledger(const Setup& setup, i64 pp_rank, const Calibration& calibration);
 /// By pp rank, in one go; and the one whose total is largest, the first of equals.
 std::vector<Ledger> ledgers(const Setup& setup, const Calibration& calibration);
 Ledger fullest(const Setup& setup, const Calibration& calibration);
+
+/// The same for a search: plans that differ in ZeRO alone have the same loads.
+Ledger fullest(const Setup& setup, const Calibration& calibration, std::span<const RankLoad> loads);
 
 }  // namespace rankwright

@@ -1,6 +1,7 @@
 #include "rankwright/cost/rank_load.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rankwright/plan/messages.h"
 #include "rankwright/program/schedule.h"
@@ -105,7 +106,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
       before += count;
       from += count;
     }
-    if ((at.embedding || at.mtp > 0) && !load.embeds) load.embedding_chunk = k;
+    if ((at.embedding || at.mtp > 0) && !load.embeds) embedding_chunk_ = k;
     load.embeds = load.embeds || at.embedding || at.mtp > 0;
     load.loss = load.loss || at.loss;
   }
@@ -131,11 +132,32 @@ void RankLoads::add_edges(RankLoad& load) const {
 }
 
 RankLoad RankLoads::of(i64 pp_rank) {
-  RankLoad load;
+  RankLoad load{.pp_rank = pp_rank};
+  embedding_chunk_ = 0;
   add_layers(load, pp_rank);
   add_edges(load);
+  load.sharded = sharded(load.share);
+  load.embedding_chunk = {chunks_[embedding_chunk_]};
   load.held = {most_held(shape_, pp_rank, chunks_)};
   return load;
+}
+
+bool RankLoads::even_chunks() const {
+  return setup_.plan.recompute_layers == 0 &&
+         std::all_of(chunks_.begin(), chunks_.end(), [&](double one) { return one == chunks_[0]; });
+}
+
+std::vector<RankLoad> RankLoads::that_count() {
+  std::vector<RankLoad> loads{of(0)};
+  const bool loop = row(setup_.plan.schedule).order == StageOrder::loop;
+  i64 in_flight = most_in_flight(shape_, 0);
+  for (i64 r = 1; r < shape_.pp; ++r) {
+    const i64 before = std::exchange(in_flight, most_in_flight(shape_, r));
+    // Where chunks differ it matters which of them microbatches are in.
+    if ((loop || even_chunks()) && like_the_one_before(r) && in_flight <= before) continue;
+    loads.push_back(of(r));
+  }
+  return loads;
 }
 
 }  // namespace rankwright

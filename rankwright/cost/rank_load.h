@@ -13,16 +13,18 @@
 namespace rankwright {
 
 struct RankLoad {
+  i64 pp_rank = 0;
   Share share{};
+  i64 sharded = 0;        // parameters that ZeRO spreads
   i64 largest_layer = 0;  // parameters of it that ZeRO shards
   i64 largest_edge = 0;   // the same of embedding and head
   i64 edges = 0;          // of both together
   bool embeds = false;
   bool loss = false;
-  std::size_t embedding_chunk = 0;              // the first that embeds
-  Bytes held{};                                 // activations of all microbatches in flight
-  Bytes brought_back{};                         // by recompute, for the backward of one layer
-  Bytes gradients{};                            // inside one layer
+  Bytes embedding_chunk{};  // activations of a microbatch in the first that embeds
+  Bytes held{};             // activations of all microbatches in flight
+  Bytes brought_back{};     // by recompute, for the backward of one layer
+  Bytes gradients{};        // inside one layer
   double attention = 0, dense = 0, sparse = 0;  // numbers in the largest matrices of each kind
 };
 
@@ -32,14 +34,20 @@ class RankLoads {
   explicit RankLoads(const Setup& setup);
 
   RankLoad of(i64 pp_rank);
-  /// Every chunk has what the same chunk of the pp rank before has.
-  bool like_the_one_before(i64 pp_rank) const;
-  /// Parameters that ZeRO spreads over ranks: what one rank holds alone is there already.
-  i64 sharded(const Share& share) const;
+  /// Of all pp ranks that may be the fullest, whatever ZeRO does: the same contents as on the rank
+  /// before, with no more microbatches in flight, cannot take more.
+  std::vector<RankLoad> that_count();
   /// Activations of one microbatch, by chunk of the pp rank that was asked for last.
   std::span<const double> chunks() const { return chunks_; }
 
  private:
+  /// Every chunk has what the same chunk of the pp rank before has.
+  bool like_the_one_before(i64 pp_rank) const;
+  /// All chunks of the pp rank that was asked for last keep as much of a microbatch.
+  bool even_chunks() const;
+  /// Parameters that ZeRO spreads over ranks: what one rank holds alone is there already.
+  i64 sharded(const Share& share) const;
+
   /// Layers in a row that are alike, and what one of them is to the ledger.
   struct Kind {
     i64 end = 0;  // layers of the model up to the last of them
@@ -68,7 +76,9 @@ class RankLoads {
   Share embedding_{}, head_{}, tied_head_{};
   Bytes output_{};                     // of a stage, where the framework keeps it
   bool dense_spread_, expert_spread_;  // over more than one rank
-  std::vector<double> chunks_{};
+  // Of the pp rank that was asked for last:
+  std::vector<double> chunks_{};  // activations of one microbatch, by chunk
+  std::size_t embedding_chunk_ = 0;
 };
 
 }  // namespace rankwright
