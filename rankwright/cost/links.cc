@@ -7,7 +7,7 @@
 namespace rankwright {
 
 Links::Links(const Cluster& cluster, const Calibration& calibration)
-    : cluster_(cluster), loaded_(calibration) {
+    : cluster_(&cluster), loaded_(calibration) {
   loaded_[Constant::nic_share] *= calibration[Constant::nic_training];
 }
 
@@ -38,22 +38,22 @@ void Links::add(const Setup& setup, GroupKind kind) {
 Seconds Links::time(Op op, Bytes size, GroupKind kind) const {
   const Span& span = spans_[std::size_t(kind)];
   if (span.size <= 1) return {};
-  return collective_time(op, size, span, cluster_, loaded_);
+  return collective_time(op, size, span, *cluster_, loaded_);
 }
 
 Seconds Links::single_rail(Op op, Bytes size, GroupKind kind) const {
   const Span& span = spans_[std::size_t(kind)];
   if (span.size <= 1) return {};
   // A node's members share one NIC, as if each were a group of its own.
-  return collective_time(op, size, shared(span, span.inside[0], 1), cluster_, loaded_);
+  return collective_time(op, size, shared(span, span.inside[0], 1), *cluster_, loaded_);
 }
 
 Seconds Links::all_to_all(Bytes size, Bytes out, double shown, GroupKind kind) const {
   const Span& span = spans_[std::size_t(kind)];
   if (span.size <= 1) return {};
-  const Seconds inside = collective_time(Op::all_to_all, size, innermost(span), cluster_, loaded_);
+  const Seconds inside = collective_time(Op::all_to_all, size, innermost(span), *cluster_, loaded_);
   if (span.level <= 0) return inside;
-  return std::max(inside, shown * collective_time(Op::all_to_all, out, span, cluster_, loaded_));
+  return std::max(inside, shown * collective_time(Op::all_to_all, out, span, *cluster_, loaded_));
 }
 
 }  // namespace rankwright

@@ -34,7 +34,7 @@ class Links {
  private:
   Links(const Cluster& cluster, const Calibration& calibration);
 
-  const Cluster& cluster_;
+  const Cluster* cluster_;
   Calibration loaded_;  // what a NIC reaches in the middle of a step
   std::array<Span, kGroupKinds> spans_{};
 };

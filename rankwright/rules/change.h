@@ -13,9 +13,6 @@
 
 namespace rankwright {
 
-/// Whether a setup without misfits breaks one rule.
-using Fault = bool (*)(const Setup&);
-
 /// The check of a rule: its fault, and the words for it.
 template <Fault fault, Finding (*tell)(const Setup&)>
 std::optional<Finding> when(const Subject& subject) {

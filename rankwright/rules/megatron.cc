@@ -252,7 +252,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, order: dp-tp-cp-ep-pp}\n"},
      Target::megatron,
      kSound,
-     when<order, tell_order>},
+     when<order, tell_order>,
+     order},
     {{"RW0502", Severity::error, "with pp before dp Megatron-LM wants tp x cp = etp x ep",
       "It makes the expert groups of every model, and unless pp comes last it asks for the same dp "
       "in both meshes. Context parallelism on a dense model breaks that: the expert mesh has no "
@@ -263,7 +264,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, cp_size: 2, pp_size: 4, dp_size: 2, order: tp-cp-ep-pp-dp}\n"},
      Target::megatron,
      kSound,
-     when<meshes, tell_meshes>},
+     when<meshes, tell_meshes>,
+     meshes},
     {{"RW0503", Severity::error, "Megatron-LM does not split these layers by itself",
       "Without a layout every stage gets layers / (pp x virtual_stages), rounded down. Some paths "
       "check the remainder and some have not: 80 layers have run as 64, and 30 as 28, without a "
@@ -276,7 +278,8 @@ constexpr Rule kRules[] = {
       "job: {sequence: 2048}\n"},
      Target::megatron,
      kSound,
-     when<layers, tell_layers>},
+     when<layers, tell_layers>,
+     layers},
     {{"RW0504", Severity::error, "Megatron-LM does not have this schedule",
       "It runs 1F1B, and interleaved 1F1B with virtual stages: no GPipe, no zero bubble, no "
       "DualPipe.",
@@ -287,7 +290,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1}\n"},
      Target::megatron,
      kSound,
-     when<schedule, tell_schedule>},
+     when<schedule, tell_schedule>,
+     schedule},
     {{"RW0505", Severity::error, "Megatron-LM interleaves microbatches in groups of at least pp",
       "A group has from pp to all microbatches, and what is left for the last one is nothing or at "
       "least pp. The default group is pp, so pp has to divide the microbatches.",
@@ -300,7 +304,8 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 20}\n"},
      Target::megatron,
      kSound,
-     when<group, tell_group>},
+     when<group, tell_group>,
+     group},
     {{"RW0506", Severity::error, "Megatron-LM takes virtual stages only with a pipeline",
       "Interleaving shrinks the bubble between pp ranks; with one there is none.",
       "Leave virtual_stages out.", "Megatron-LM training/arguments.py, validate_args",
@@ -309,7 +314,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, dp_size: 1, virtual_stages: 2}\n"},
      Target::megatron,
      kSound,
-     when<lonely_chunks, tell_lonely_chunks>},
+     when<lonely_chunks, tell_lonely_chunks>,
+     lonely_chunks},
     {{"RW0507", Severity::error,
       "Megatron-LM trains experts under tp only with sequence parallelism",
       "Without it every tp rank would route all tokens. The MoE layer raises in its first training "
@@ -323,7 +329,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4, sequence_parallel: false}\n"},
      Target::megatron,
      kSound,
-     when<experts_without_sp, tell_experts_without_sp>},
+     when<experts_without_sp, tell_experts_without_sp>,
+     experts_without_sp},
     {{"RW0508", Severity::error, "Megatron-LM cannot gather parameters early here",
       "--overlap-param-gather needs the distributed optimizer, since nothing else gathers "
       "parameters, and --overlap-grad-reduce.",
@@ -334,7 +341,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 0, overlap: {param_gather: true}}\n"},
      Target::megatron,
      kSound,
-     when<param_gather, tell_param_gather>},
+     when<param_gather, tell_param_gather>,
+     param_gather},
     {{"RW0509", Severity::error, "Megatron-LM overlaps tp only with sequence parallelism",
       "--tp-comm-overlap pipelines the all-gathers and reduce-scatters that sequence parallelism "
       "makes of the all-reduces. With tp 1 sequence parallelism is off.",
@@ -345,7 +353,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 4, dp_size: 2, sequence_parallel: false, overlap: {tp: true}}\n"},
      Target::megatron,
      kSound,
-     when<tp_overlap, tell_tp_overlap>},
+     when<tp_overlap, tell_tp_overlap>,
+     tp_overlap},
     {{"RW0510", Severity::warning, "Megatron-FSDP with a pipeline is not documented",
       "Stages 2 and 3 are Megatron-FSDP. Its pages name tensor, expert and context parallelism and "
       "not the pipeline; a script of NVIDIA's calls the two mutually exclusive. Nothing was seen "
@@ -357,7 +366,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 3}\n"},
      Target::megatron,
      kSound,
-     when<fsdp_pipeline, tell_fsdp_pipeline>},
+     when<fsdp_pipeline, tell_fsdp_pipeline>,
+     fsdp_pipeline},
     {{"RW0511", Severity::note, "Megatron-LM wants CUDA_DEVICE_MAX_CONNECTIONS=1 here",
       "Before Blackwell one queue to the device keeps collectives of tp and cp in front of the "
       "kernels that they overlap with. Megatron-LM refuses to start without it.",
@@ -368,7 +378,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 4, dp_size: 2}\n"},
      Target::megatron,
      kSound,
-     when<one_connection, tell_one_connection>},
+     when<one_connection, tell_one_connection>,
+     one_connection},
     {{"RW0512", Severity::note, "Megatron-FSDP refuses CUDA_DEVICE_MAX_CONNECTIONS=1",
       "With one queue its gathers could not run beside the computation.",
       "Take the variable out of the environment.",
@@ -378,7 +389,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 1, dp_size: 8, zero_stage: 3}\n"},
      Target::megatron,
      kSound,
-     when<fsdp, tell_many_connections>},
+     when<fsdp, tell_many_connections>,
+     fsdp},
     {{"RW0513", Severity::error,
       "all-to-all context parallelism does not divide the key-value heads",
       "TransformerEngine trades sequence for heads, queries and keys alike: after tp has cut them, "
@@ -390,7 +402,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 4, cp_size: 4, dp_size: 1, cp_comm: a2a}\n"},
      Target::megatron,
      kSound,
-     when<ulysses_kv, tell_ulysses_kv>},
+     when<ulysses_kv, tell_ulysses_kv>,
+     ulysses_kv},
     {{"RW0514", Severity::note, "Megatron-LM pads the vocabulary",
       "The embedding and the output head get rows until 128 x tp divides them, so that tp cuts "
       "them "
@@ -404,7 +417,8 @@ constexpr Rule kRules[] = {
       "job: {sequence: 1024}\n"},
      Target::megatron,
      kSound,
-     when<vocabulary, tell_vocabulary>},
+     when<vocabulary, tell_vocabulary>,
+     vocabulary},
     {{"RW0515", Severity::note, "Megatron-LM reduces gradients in fp32",
       "With --bf16 it accumulates and reduces gradients in fp32 unless --grad-reduce-in-bf16 is "
       "given: 2 bytes a parameter more, and twice the data-parallel traffic.",
@@ -415,7 +429,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: bf16}\n"},
      Target::megatron,
      kSound,
-     when<gradients, tell_gradients>},
+     when<gradients, tell_gradients>,
+     gradients},
     {{"RW0516", Severity::error, "Megatron-LM has no expert parallelism in fp16",
       "It refuses --fp16 with an expert degree above 1.", "Train in bf16.",
       "Megatron-LM training/arguments.py, validate_args",
@@ -426,7 +441,8 @@ constexpr Rule kRules[] = {
       "job: {param_dtype: fp16}\n"},
      Target::megatron,
      kSound,
-     when<half_experts, tell_half_experts>},
+     when<half_experts, tell_half_experts>,
+     half_experts},
 };
 
 }  // namespace

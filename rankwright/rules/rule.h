@@ -54,12 +54,16 @@ struct Finding {
   std::vector<std::string> notes{};
 };
 
+/// Whether a setup without misfits breaks one rule.
+using Fault = bool (*)(const Setup&);
+
 struct Rule {
   enum class When : unsigned char { always, without_misfits };
   Page page;
   Target target = Target::any;
   When when = When::without_misfits;
   std::optional<Finding> (*check)(const Subject&) = nullptr;
+  Fault fault = nullptr;  // the same without the words, which take time: a target's rules have it
 };
 
 /// All rules, by code.

@@ -1,0 +1,28 @@
+// The stage split that evens out time: layers, embedding and head weighed by what they take on the
+// node's ranks. A search asks for the same splits again and again, so they are kept.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "rankwright/cost/layer_prices.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+
+/// Splits by what decides them. Weights count to a 64th of the heaviest layer, so that nodes which
+/// differ by less share a split; the same question has the same answer, whoever asks first.
+class Balance {
+ public:
+  /// For the setup's pp, chunks and schedule, the layers weighed by `prices`. Empty where there are
+  /// fewer layers than stages.
+  const Stages& stages(const Setup& setup, const LayerPrices& prices);
+
+ private:
+  using Key = std::vector<i64>;
+  std::mutex mutex_{};
+  std::map<Key, Stages> known_{};
+};
+
+}  // namespace rankwright

@@ -1,0 +1,55 @@
+// What a search makes of candidates: their price, and how many of them went which way. Small data;
+// how they are found is explore.h, how they are ranked rank.h.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/units.h"
+#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+
+struct Candidate {
+  Plan plan{};
+  Seconds time{};  // of a step, in closed form
+  Bytes memory{};  // of its fullest rank
+};
+
+/// What a person would call the same plan, tuned: degrees, ZeRO stage and recompute.
+struct Family {
+  i64 tp = 1, cp = 1, pp = 1, dp = 1, ep = 1, etp = 1;
+  int zero = 0;
+  Recompute recompute = Recompute::none;
+
+  /// Degrees above 1.
+  int axes() const { return (tp > 1) + (cp > 1) + (pp > 1) + (dp > 1) + (ep > 1); }
+
+  friend auto operator<=>(const Family&, const Family&) = default;
+};
+Family family(const Plan& plan);
+
+/// The better known of two: the faster, and of two that are equally fast the one found first.
+inline bool faster(const Candidate& a, const Candidate& b) { return a.time < b.time; }
+
+/// Where the candidates of a space went. They add up: candidates = alike + misfits + rules +
+/// bounded + memory + priced.
+struct Tally {
+  i64 candidates = 0;
+  i64 alike = 0;  // cost just what a plainer candidate costs: its ranks lie, or its stages are, as
+                  // there
+  i64 bounded = 0;  // cannot be as fast as the best, whatever their inner choices
+  i64 memory = 0;   // do not fit
+  i64 priced = 0;
+  std::map<Misfit::Why, i64> misfits{};     // arithmetic forbids
+  std::map<std::string_view, i64> rules{};  // the target refuses: by code
+
+  i64 broken() const;
+  Tally& operator+=(const Tally& other);
+  friend bool operator==(const Tally&, const Tally&) = default;
+};
+
+}  // namespace rankwright

@@ -1,0 +1,371 @@
+#include "rankwright/search/explore.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "rankwright/cost/memory.h"
+#include "rankwright/cost/priced.h"
+#include "rankwright/cost/step.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
+
+/// A choice of ZeRO on one order of the axes.
+struct Shard {
+  int zero = 0;
+  i64 size = 0;  // ranks of a shard; 0: all
+  Span shard{}, replicate{};
+
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
+/// An order of the axes: how its groups lie.
+struct Lie {
+  Order order{};
+  Links links;
+  std::vector<Shard> shards{};
+};
+
+/// An order and an exchange, priced.
+struct Route {
+  const Lie* lie = nullptr;
+  CpComm comm{};
+  LayerPrices prices;
+  Seconds least{};
+};
+
+constexpr GroupKind kKinds[] = {GroupKind::tp, GroupKind::cp,  GroupKind::pp, GroupKind::shard,
+                                GroupKind::ep, GroupKind::etp, GroupKind::edp};
+
+bool alike(const Lie& a, const Lie& b) {
+  return a.shards == b.shards && std::all_of(std::begin(kKinds), std::end(kKinds), [&](auto kind) {
+           return a.links.span(kind) == b.links.span(kind);
+         });
+}
+
+/// Keeps of `all` those that nothing is as fast and as small as, the fastest first.
+void keep_front(std::vector<Candidate>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.time != b.time ? a.time < b.time : a.memory < b.memory;
+  });
+  Bytes least{std::numeric_limits<double>::infinity()};
+  std::erase_if(all, [&](const Candidate& one) {
+    if (one.memory >= least) return true;
+    least = one.memory;
+    return false;
+  });
+}
+
+void keep_families(std::vector<Candidate>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    const Family one = family(a.plan), other = family(b.plan);
+    return one != other ? one < other : a.time < b.time;
+  });
+  const auto same = [](const Candidate& a, const Candidate& b) {
+    return family(a.plan) == family(b.plan);
+  };
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
+}
+
+void drop_slower(std::vector<Candidate>& all, Seconds than) {
+  std::erase_if(all, [&](const Candidate& one) { return one.time > than; });
+}
+
+class Explorer {
+ public:
+  Explorer(const Ground& ground, const Node& node, std::optional<Seconds> best, Balance& balance)
+      : ground_(ground),
+        problem_(ground.problem),
+        node_(node),
+        balance_(balance),
+        best_(best.value_or(kNever)),
+        setup_(setup_of(ground.problem, node)),
+        shardings_(shardings(problem_, node)),
+        pipes_(pipes(problem_, node)),
+        comms_(cp_comms(problem_, node)),
+        sequence_parallels_(sequence_parallels(problem_, node)),
+        recomputes_(recomputes(problem_)) {}
+
+  Explored all();
+
+ private:
+  Plan& plan() { return setup_.plan; }
+  Seconds limit() const { return ground_.bounds ? (1 + ground_.windows.widest()) * best_ : kNever; }
+  /// Candidates that differ in neither order nor ZeRO.
+  i64 outside_order() const {
+    return i64(sequence_parallels_.size() * recomputes_.size() * comms_.size() * pipes_.size());
+  }
+  void find_lies();
+  Lie lie(const Order& order);
+  std::vector<Route> routes();
+  void pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked);
+  void route(Route& route, std::span<const RankLoad> loads);
+  bool refused();
+  Bytes memory(const Shard& shard, std::span<const RankLoad> loads);
+  void keep(Seconds time, Bytes memory);
+  void miss(Misfit misfit, i64 count) { out_.tally.misfits[misfit.why] += count; }
+
+  const Ground& ground_;
+  const Problem& problem_;
+  const Node& node_;
+  Balance& balance_;
+  Seconds best_;
+  Setup setup_;
+  std::vector<Sharding> shardings_;
+  std::vector<Pipe> pipes_;
+  std::vector<CpComm> comms_;
+  std::vector<bool> sequence_parallels_;
+  std::vector<Recompute> recomputes_;
+  std::vector<Lie> lies_{};
+  std::vector<std::pair<std::pair<int, i64>, Ledger>> ledgers_{};  // of this pipe, by ZeRO and size
+  Explored out_{};
+};
+
+/// Hybrid sharding is over the data ranks that one domain of the level holds.
+Lie Explorer::lie(const Order& order) {
+  plan().order = order;
+  choose(plan(), 0, 0, problem_.setup.plan.overlap);
+  Lie lie{.order = order, .links = Links(setup_, ground_.calibration)};
+  const i64 all = plan().data_ranks();
+  const Span& whole = lie.links.span(GroupKind::shard);
+  const i64 each = outside_order();
+  for (const Sharding& sharding : shardings_) {
+    Shard shard{.zero = sharding.zero, .shard = whole, .replicate = {}};
+    if (sharding.level != Sharding::kWhole) {
+      const std::size_t level = std::size_t(sharding.level);
+      shard.size = all > 1 ? whole.inside[level] : 1;
+      if (shard.size <= 1 || shard.size >= all ||
+          std::any_of(lie.shards.begin(), lie.shards.end(), [&](const Shard& other) {
+            return other.zero == shard.zero && other.size == shard.size;
+          })) {
+        out_.tally.alike += each;
+        continue;
+      }
+      if (whole.least[level] != shard.size || !valid_shard_size(plan().meshes(), shard.size)) {
+        miss({Misfit::Why::shard}, each);
+        continue;
+      }
+      plan().shard_size = shard.size;
+      shard.shard = span_of(setup_, GroupKind::shard);
+      shard.replicate = span_of(setup_, GroupKind::replicate);
+      plan().shard_size = 0;
+    }
+    lie.shards.push_back(shard);
+  }
+  return lie;
+}
+
+/// Orders whose groups lie as those of a plainer one cost the same.
+void Explorer::find_lies() {
+  const i64 each = outside_order() * i64(shardings_.size());
+  for (const Order& order : orders(problem_, node_)) {
+    plan().order = order;
+    if (const Misfit misfit = first_misfit(setup_)) {
+      miss(misfit, each);
+      continue;
+    }
+    const Tally before = out_.tally;
+    Lie found = lie(order);
+    if (std::any_of(lies_.begin(), lies_.end(),
+                    [&](const Lie& other) { return alike(found, other); })) {
+      out_.tally = before;
+      out_.tally.alike += each;
+    } else {
+      lies_.push_back(std::move(found));
+    }
+  }
+}
+
+/// What the layers take on each order and exchange, the fastest first.
+std::vector<Route> Explorer::routes() {
+  std::vector<Route> all;
+  for (const Lie& lie : lies_)
+    for (const CpComm comm : comms_) {
+      plan().order = lie.order;
+      plan().cp_comm = comm;
+      const i64 each = i64(pipes_.size() * lie.shards.size());
+      if (const Misfit misfit = first_misfit(setup_)) {
+        miss(misfit, each);
+        continue;
+      }
+      LayerPrices prices = layer_prices(setup_, ground_.calibration, lie.links);
+      const Seconds least = least_time(setup_, ground_.calibration, prices);
+      if (least > limit())
+        out_.tally.bounded += each;
+      else
+        all.push_back({&lie, comm, std::move(prices), least});
+    }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Route& a, const Route& b) { return a.least < b.least; });
+  return all;
+}
+
+/// A rule of the target refuses the plan.
+bool Explorer::refused() {
+  for (const Rule* rule : ground_.rules)
+    if (rule->fault(setup_)) {
+      ++out_.tally.rules[rule->page.code];
+      return true;
+    }
+  return false;
+}
+
+/// The ledger does not look at orders: what was counted for one stands for all.
+Bytes Explorer::memory(const Shard& shard, std::span<const RankLoad> loads) {
+  const std::pair<int, i64> key{shard.zero, shard.size};
+  for (const auto& [known, ledger] : ledgers_)
+    if (known == key) return ledger.total();
+  ledgers_.emplace_back(key, fullest(setup_, ground_.calibration, loads));
+  return ledgers_.back().second.total();
+}
+
+void Explorer::keep(Seconds time, Bytes memory) {
+  const Windows& windows = ground_.windows;
+  Candidate one{plan(), time, memory};
+  if (time < best_) best_ = time;
+  if (!out_.best || time < out_.best->time) out_.best = one;
+  if (time <= (1 + windows.near) * best_) out_.near.push_back(one);
+  if (time > (1 + windows.family) * best_) return;
+  out_.families.push_back(one);
+  out_.front.push_back(std::move(one));
+  constexpr std::size_t kMany = 4096;
+  if (out_.families.size() % kMany == 0) keep_families(out_.families);
+  if (out_.front.size() % kMany == 0) keep_front(out_.front);
+}
+
+void Explorer::route(Route& route, std::span<const RankLoad> loads) {
+  plan().order = route.lie->order;
+  plan().cp_comm = route.comm;
+  std::vector<std::pair<const Shard*, Bytes>> fitting;
+  for (const Shard& shard : route.lie->shards) {
+    choose(plan(), shard.zero, shard.size, problem_.setup.plan.overlap);
+    if (refused()) continue;
+    const Bytes total = memory(shard, loads);
+    if (total <= problem_.capacity) {
+      fitting.emplace_back(&shard, total);
+      continue;
+    }
+    ++out_.tally.memory;
+    if (!out_.leanest || total < out_.leanest->memory) out_.leanest = {plan(), {}, total};
+  }
+  if (fitting.empty()) return;
+  const auto bounded = [&](Seconds least) {
+    if (least <= limit()) return false;
+    out_.tally.bounded += i64(fitting.size());
+    return true;
+  };
+  if (bounded(route.least)) return;
+  const StagePrices staged = stage_prices(setup_, ground_.calibration, route.prices);
+  if (bounded(least_time(setup_, ground_.calibration, staged))) return;
+  const Seconds end = pipeline_end(setup_, staged);
+  for (const auto& [shard, total] : fitting) {
+    choose(plan(), shard->zero, shard->size, problem_.setup.plan.overlap);
+    route.prices.links.set(GroupKind::shard, shard->shard);
+    route.prices.links.set(GroupKind::replicate, shard->replicate);
+    ++out_.tally.priced;
+    const Seconds time = step_time(setup_, ground_.calibration, route.prices, staged, end).total();
+    if (time <= limit()) keep(time, total);
+  }
+}
+
+void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked) {
+  i64 each = 0;
+  for (const Route& route : routes) each += i64(route.lie->shards.size());
+  choose(plan(), pipe);
+  choose(plan(), 0, 0, problem_.setup.plan.overlap);
+  if (pipe.balanced) {
+    const Stages even = setup_.stages();
+    const Misfit misfit = first_misfit(setup_);
+    if (misfit) return miss(misfit, each);
+    const Stages& balanced = balance_.stages(setup_, unlinked);
+    if (balanced.empty() || balanced == even) {
+      out_.tally.alike += each;
+      return;
+    }
+    plan().stages = balanced;
+  }
+  if (const Misfit misfit = first_misfit(setup_)) return miss(misfit, each);
+  if (routes.empty()) return;
+  if (routes.front().least > limit()) {
+    out_.tally.bounded += each;
+    return;
+  }
+  ledgers_.clear();
+  const std::vector<RankLoad> loads = RankLoads(setup_).that_count();
+  for (Route& one : routes) route(one, loads);
+}
+
+Explored Explorer::all() {
+  find_lies();
+  for (const bool sequence_parallel : sequence_parallels_)
+    for (const Recompute recompute : recomputes_) {
+      choose(plan(), Pipe{});
+      plan().sequence_parallel = sequence_parallel;
+      plan().recompute = recompute;
+      std::vector<Route> all = routes();
+      plan().order = kDefaultOrder;
+      plan().cp_comm = CpComm::p2p;
+      const LayerPrices unlinked =
+          layer_prices(setup_, ground_.calibration, Links::none(setup_, ground_.calibration));
+      for (const Pipe& pipe : pipes_) pipeline(pipe, all, unlinked);
+    }
+  keep_families(out_.families);
+  keep_front(out_.front);
+  out_.tally.candidates = candidates(problem_, node_);
+  return std::move(out_);
+}
+
+}  // namespace
+
+void Explored::merge(Explored&& other, const Windows& windows) {
+  tally += other.tally;
+  if (other.best && (!best || faster(*other.best, *best))) best = std::move(other.best);
+  const auto add = [](std::vector<Candidate>& to, std::vector<Candidate>& from) {
+    to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));
+  };
+  add(near, other.near);
+  add(families, other.families);
+  add(front, other.front);
+  if (best) {
+    drop_slower(near, (1 + windows.near) * best->time);
+    drop_slower(families, (1 + windows.family) * best->time);
+    drop_slower(front, (1 + windows.family) * best->time);
+  }
+  keep_families(families);
+  keep_front(front);
+  if (other.leanest && (!leanest || other.leanest->memory < leanest->memory))
+    leanest = std::move(other.leanest);
+}
+
+Ground ground(const Problem& problem, const Calibration& calibration, const Windows& windows) {
+  Ground ground{.problem = problem, .calibration = calibration, .windows = windows};
+  for (const Rule* rule : rules())
+    if (rule->target != Target::any && rule->target == problem.limits.target && rule->fault &&
+        rule->page.severity != Severity::note)
+      ground.rules.push_back(rule);
+  return ground;
+}
+
+Prospect prospect(const Ground& ground, const Node& node) {
+  Setup setup = setup_of(ground.problem, node);
+  Prospect prospect{.node = node, .candidates = candidates(ground.problem, node)};
+  // What the pipeline's schedule or the order asks may be met by another choice.
+  prospect.misfit = first_misfit(setup);
+  if (prospect.misfit) return prospect;
+  setup.plan.sequence_parallel = true;
+  if (first_misfit(setup)) setup.plan.sequence_parallel = false;
+  prospect.least =
+      least_time(setup, ground.calibration,
+                 layer_prices(setup, ground.calibration, Links::none(setup, ground.calibration)));
+  return prospect;
+}
+
+Explored explore(const Ground& ground, const Node& node, std::optional<Seconds> best,
+                 Balance& balance) {
+  return Explorer(ground, node, best, balance).all();
+}
+
+}  // namespace rankwright

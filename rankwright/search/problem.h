@@ -1,0 +1,52 @@
+// A Problem is what a search is asked: what to train on what (a Setup without its plan), what the
+// plan may be, and what it may take. No results.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+
+/// What a number may be, both ends included.
+struct Range {
+  i64 least = 1;
+  i64 most = std::numeric_limits<i64>::max();
+
+  bool has(i64 value) const { return least <= value && value <= most; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// What a plan may be. As it stands: anything.
+struct Limits {
+  Range tp{}, cp{}, pp{}, dp{}, ep{}, etp{};
+  Range micro_batch{};
+  Range chunks{};
+  Range zero{0, 3};
+  bool hybrid = true;                       // sharding inside a level
+  std::optional<Recompute> recompute{};     // else all
+  std::optional<Schedule> schedule{};       // else all
+  std::optional<bool> sequence_parallel{};  // else both
+  std::optional<CpComm> cp_comm{};          // else all
+  std::optional<Order> order{};             // else all
+  bool even = false;                        // no stage split but the even one
+  Target target = Target::any;              // what this framework can run without a warning
+
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+struct Problem {
+  /// Model, cluster, job, software and world; of the plan what is not searched: overlap.
+  Setup setup;
+  Limits limits{};
+  Bytes capacity{};  // a plan that takes more does not fit
+};
+
+/// The whole device.
+Problem problem(Setup setup, Limits limits = {});
+
+}  // namespace rankwright

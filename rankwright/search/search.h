@@ -1,0 +1,35 @@
+// The search: all nodes of the space, those that promise most first, until what is left cannot be
+// as fast as what was found. The same answer for any number of threads: they work in rounds, and
+// what one round found bounds the next.
+#pragma once
+
+#include <functional>
+
+#include "rankwright/search/explore.h"
+
+namespace rankwright {
+
+/// Said between rounds.
+struct Progress {
+  i64 done = 0, candidates = 0;  // candidates that are decided, of all
+  std::optional<Seconds> best{};
+};
+
+struct SearchOptions {
+  Windows windows{};
+  bool bounds = true;  // else everything that fits is priced
+  int threads = 0;     // 0: as many as there are
+  /// Asked between rounds: false ends the search.
+  std::function<bool(const Progress&)> go_on{};
+};
+
+struct Searched {
+  Explored space{};
+  bool complete = true;  // else nothing is known of what was not decided
+  i64 undecided = 0;     // candidates
+};
+
+Searched search(const Problem& problem, const Calibration& calibration,
+             const SearchOptions& options = {});
+
+}  // namespace rankwright

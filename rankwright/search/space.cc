@@ -1,0 +1,219 @@
+#include "rankwright/search/space.h"
+
+#include <algorithm>
+
+namespace rankwright {
+namespace {
+
+constexpr Schedule kPlain = Schedule::one_f_one_b;
+
+std::vector<i64> divisors(i64 number) {
+  std::vector<i64> low, high;
+  for (i64 d = 1; d * d <= number; ++d) {
+    if (number % d != 0) continue;
+    low.push_back(d);
+    if (d * d != number) high.push_back(number / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+std::vector<i64> divisors(i64 number, const Range& range) {
+  std::vector<i64> all = divisors(number);
+  std::erase_if(all, [&](i64 d) { return !range.has(d); });
+  return all;
+}
+
+/// The experts of a layer; 0 for a dense model.
+i64 experts(const Model& model) {
+  for (const LayerRun& run : model.runs)
+    if (run.layer.ffn.sparse()) return run.layer.ffn.experts;
+  return 0;
+}
+
+struct Experts {
+  i64 ep = 1, etp = 1;
+};
+
+/// Expert tensor parallelism cuts no finer than tp does. A dense model has neither.
+std::vector<Experts> expert_degrees(const Problem& problem, i64 tp) {
+  const i64 count = experts(problem.setup.model);
+  if (count == 0) return {{1, tp}};
+  std::vector<Experts> all;
+  for (const i64 ep : divisors(count, problem.limits.ep))
+    for (const i64 etp : divisors(tp, problem.limits.etp)) all.push_back({ep, etp});
+  return all;
+}
+
+/// Those that divide a replica's batch; one, where the batch does not divide over the replicas.
+std::vector<i64> micro_batches(const Problem& problem, i64 dp) {
+  const i64 batch = problem.setup.job.global_batch;
+  return divisors(batch % dp == 0 ? batch / dp : 1, problem.limits.micro_batch);
+}
+
+/// Axes along which the node's ranks differ: only their order matters.
+std::vector<Axis> live_axes(const Problem& problem, const Node& node) {
+  const bool sparse = problem.setup.model.sparse();
+  const i64 world = node.tp * node.cp * node.pp * node.dp;
+  const bool expert_data = sparse && world > node.etp * node.ep * node.pp;
+  std::vector<Axis> live;
+  for (const Axis axis : kDefaultOrder) {
+    const bool split = axis == Axis::tp   ? node.tp > 1 || (sparse && node.etp > 1)
+                       : axis == Axis::cp ? node.cp > 1
+                       : axis == Axis::ep ? node.ep > 1
+                       : axis == Axis::dp ? node.dp > 1 || expert_data
+                                          : node.pp > 1;
+    if (split) live.push_back(axis);
+  }
+  return live;
+}
+
+/// The default order with the live axes in this order instead.
+Order with(const std::vector<Axis>& live, const std::vector<Axis>& permuted) {
+  Order order = kDefaultOrder;
+  std::size_t next = 0;
+  for (Axis& axis : order)
+    if (std::find(live.begin(), live.end(), axis) != live.end()) axis = permuted[next++];
+  return order;
+}
+
+bool same_on(const std::vector<Axis>& live, const Order& a, const Order& b) {
+  const auto kept = [&](const Order& order) {
+    std::vector<Axis> axes;
+    for (const Axis axis : order)
+      if (std::find(live.begin(), live.end(), axis) != live.end()) axes.push_back(axis);
+    return axes;
+  };
+  return kept(a) == kept(b);
+}
+
+i64 most_chunks(const Problem& problem, const Node& node, const ScheduleRow& row) {
+  const i64 whole = problem.setup.model.layers() / node.pp;  // a stage has at least a layer
+  return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.most}));
+}
+
+}  // namespace
+
+Problem problem(Setup setup, Limits limits) {
+  const Bytes capacity = setup.cluster.device.memory;
+  return {std::move(setup), std::move(limits), capacity};
+}
+
+std::vector<Node> nodes(const Problem& problem) {
+  const Limits& limits = problem.limits;
+  std::vector<Node> all;
+  const i64 world = problem.setup.world;
+  for (const i64 pp : divisors(world, limits.pp))
+    for (const i64 cp : divisors(world / pp, limits.cp))
+      for (const i64 tp : divisors(world / pp / cp, limits.tp)) {
+        const i64 dp = world / pp / cp / tp;
+        if (!limits.dp.has(dp)) continue;
+        for (const Experts& experts : expert_degrees(problem, tp))
+          for (const i64 size : micro_batches(problem, dp))
+            all.push_back({tp, cp, pp, dp, experts.ep, experts.etp, size});
+      }
+  return all;
+}
+
+Setup setup_of(const Problem& problem, const Node& node) {
+  Setup setup = problem.setup;
+  setup.assumed.clear();
+  const Overlap overlap = setup.plan.overlap;
+  setup.plan = {.tp = node.tp,
+                .cp = node.cp,
+                .dp = node.dp,
+                .pp = node.pp,
+                .ep = node.ep,
+                .etp = node.etp,
+                .micro_batch = node.micro_batch};
+  choose(setup.plan, 0, 0, overlap);
+  return setup;
+}
+
+std::vector<Order> orders(const Problem& problem, const Node& node) {
+  const std::vector<Axis> live = live_axes(problem, node);
+  std::vector<Axis> permuted = live;
+  std::vector<Order> all;
+  do {
+    const Order order = with(live, permuted);
+    if (!problem.limits.order || same_on(live, order, *problem.limits.order)) all.push_back(order);
+  } while (std::next_permutation(permuted.begin(), permuted.end()));
+  return all;
+}
+
+std::vector<bool> sequence_parallels(const Problem& problem, const Node& node) {
+  if (node.tp == 1) return {false};
+  if (problem.limits.sequence_parallel) return {*problem.limits.sequence_parallel};
+  return {false, true};
+}
+
+std::vector<CpComm> cp_comms(const Problem& problem, const Node& node) {
+  if (node.cp == 1) return {CpComm::p2p};
+  if (problem.limits.cp_comm) return {*problem.limits.cp_comm};
+  return {CpComm::p2p, CpComm::all_gather, CpComm::a2a};
+}
+
+std::vector<Recompute> recomputes(const Problem& problem) {
+  if (problem.limits.recompute) return {*problem.limits.recompute};
+  return {Recompute::none, Recompute::selective, Recompute::full};
+}
+
+std::vector<Pipe> pipes(const Problem& problem, const Node& node) {
+  if (node.pp == 1) return {{}};
+  std::vector<Schedule> plainest_first{kPlain};
+  for (const ScheduleRow& row : schedules())
+    if (row.schedule != kPlain) plainest_first.push_back(row.schedule);
+  std::vector<Pipe> all;
+  for (const Schedule schedule : plainest_first) {
+    if (problem.limits.schedule && *problem.limits.schedule != schedule) continue;
+    const ScheduleRow& facts = row(schedule);
+    const i64 most = most_chunks(problem, node, facts);
+    for (i64 chunks = std::max(facts.min_chunks, problem.limits.chunks.least); chunks <= most;
+         ++chunks) {
+      if (!problem.limits.chunks.has(chunks)) continue;
+      all.push_back({schedule, chunks, false});
+      if (!problem.limits.even) all.push_back({schedule, chunks, true});
+    }
+  }
+  return all;
+}
+
+std::vector<Sharding> shardings(const Problem& problem, const Node& node) {
+  const Limits& limits = problem.limits;
+  const bool spread = node.dp * node.cp > 1 || problem.setup.model.sparse();
+  const int inner = int(problem.setup.cluster.levels.size()) - 1;  // levels but the outermost
+  std::vector<Sharding> all;
+  for (int zero = int(limits.zero.least); zero <= std::min<i64>(3, limits.zero.most); ++zero) {
+    if (zero > 0 && !spread) break;
+    all.push_back({.zero = zero});
+    if (zero == 0 || !limits.hybrid) continue;
+    for (int level = 0; level < inner; ++level) all.push_back({.zero = zero, .level = level});
+  }
+  // One rank has nothing to shard, whatever is asked for.
+  if (all.empty()) all.push_back({});
+  return all;
+}
+
+i64 candidates(const Problem& problem, const Node& node) {
+  const std::size_t count = orders(problem, node).size() *
+                            sequence_parallels(problem, node).size() *
+                            cp_comms(problem, node).size() * recomputes(problem).size() *
+                            pipes(problem, node).size() * shardings(problem, node).size();
+  return i64(count);
+}
+
+void choose(Plan& plan, const Pipe& pipe) {
+  plan.schedule = pipe.schedule;
+  plan.virtual_stages = pipe.chunks;
+  plan.stages.clear();
+}
+
+void choose(Plan& plan, int zero, i64 size, const Overlap& overlap) {
+  plan.zero = zero;
+  plan.shard_size = size;
+  plan.overlap = overlap;
+  plan.overlap.param_gather = overlap.param_gather && zero > 0;
+  plan.overlap.tp = overlap.tp && plan.tp > 1 && plan.sequence_parallel;
+}
+
+}  // namespace rankwright

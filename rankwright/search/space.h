@@ -1,0 +1,70 @@
+// The space that a search goes through, axis by axis: which degrees, orders, schedules, stage
+// splits and ZeRO stages there are to choose from. A candidate is one choice of each. Counting
+// them, and which candidate is which Plan, is here; what they cost is explore.h.
+//
+//   degrees and microbatch            a Node
+//     sequence parallelism, recompute
+//       schedule and chunks, even or balanced stages
+//         order of the axes, exchange of context parallelism
+//           ZeRO stage, and the level inside which it shards
+#pragma once
+
+#include <vector>
+
+#include "rankwright/search/problem.h"
+
+namespace rankwright {
+
+/// The outermost choice.
+struct Node {
+  i64 tp = 1, cp = 1, pp = 1, dp = 1;
+  i64 ep = 1, etp = 1;
+  i64 micro_batch = 1;
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+/// How the layers are put through the pipeline.
+struct Pipe {
+  Schedule schedule = Schedule::one_f_one_b;
+  i64 chunks = 1;
+  bool balanced = false;  // stages as even as layers go in time, not in number
+
+  friend bool operator==(const Pipe&, const Pipe&) = default;
+};
+
+/// What is sharded, and inside which level: none is all data ranks.
+struct Sharding {
+  static constexpr int kWhole = -1;
+  int zero = 0;
+  int level = kWhole;
+
+  friend bool operator==(const Sharding&, const Sharding&) = default;
+};
+
+/// All nodes, in an order that never changes: every way to write the world as tp x cp x pp x dp,
+/// with every microbatch that divides a replica's batch and every ep and etp. Also those that break
+/// a rule: they are counted.
+std::vector<Node> nodes(const Problem& problem);
+
+/// The setup of a node whose inner choices are the plainest.
+Setup setup_of(const Problem& problem, const Node& node);
+
+/// The inner choices of a node, plainest first.
+std::vector<Order> orders(const Problem& problem, const Node& node);
+std::vector<bool> sequence_parallels(const Problem& problem, const Node& node);
+std::vector<CpComm> cp_comms(const Problem& problem, const Node& node);
+std::vector<Recompute> recomputes(const Problem& problem);
+std::vector<Pipe> pipes(const Problem& problem, const Node& node);
+std::vector<Sharding> shardings(const Problem& problem, const Node& node);
+
+/// Candidates of a node: the product of its inner choices.
+i64 candidates(const Problem& problem, const Node& node);
+
+/// Writes a choice into a plan that has the node's degrees.
+void choose(Plan& plan, const Pipe& pipe);
+/// `size` is the ranks of a shard, 0 for all. What the framework overlaps follows ZeRO: there is
+/// nothing to gather early without it.
+void choose(Plan& plan, int zero, i64 size, const Overlap& overlap);
+
+}  // namespace rankwright
