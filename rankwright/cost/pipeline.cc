@@ -166,6 +166,30 @@ double time_of(const Task& task) {
 
 }  // namespace
 
+/// PT8. The first stage of a rank that anything reaches is its r-th, or with DualPipe the nearer of
+/// its two.
+Seconds least_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+                            Seconds hop) {
+  const ScheduleRow& facts = row(shape.schedule);
+  const bool mirror = facts.order == StageOrder::mirror && shape.pp > 1;
+  const std::size_t pp = std::size_t(shape.pp);
+  Seconds up{}, down{}, least{};  // through the stages before a rank's first, there and back
+  for (std::size_t r = 0; r < (mirror ? (pp + 1) / 2 : pp); ++r) {
+    Seconds work{};
+    for (std::size_t pass = 0; pass * pp < stages.size(); ++pass) {
+      const bool back = facts.order == StageOrder::vee && pass % 2 == 1;
+      work += stages[pass * pp + (back ? pp - 1 - r : r)].total();
+    }
+    if (mirror) work = (work + stages[pp - 1 - r].total()) / 2;
+    const Seconds end = up + double(shape.microbatches) * work + down;
+    least = std::max(least, end);
+    up += stages[r].forward + hop;
+    // A weight gradient that comes last keeps nobody waiting.
+    if (!facts.splits_backward) down += stages[r].input + stages[r].weight + hop;
+  }
+  return least;
+}
+
 Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop) {
   RW_CHECK(!shape_fault(shape) && i64(stages.size()) == shape.stages());
   // Without a pipeline a rank takes one microbatch after the other.
@@ -176,7 +200,8 @@ Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> st
   times.reserve(stages.size());
   for (const StageTimes& t : stages)
     times.push_back({t.forward.value, t.input.value, t.weight.value});
-  return Seconds{time_of({shape, times, hop.value, &room})};
+  return std::max(Seconds{time_of({shape, times, hop.value, &room})},
+                  least_pipeline_time(shape, stages, hop));
 }
 
 }  // namespace rankwright

@@ -23,4 +23,9 @@ struct StageTimes {
 /// what one send takes over any boundary, forward or backward.
 Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop);
 
+/// Neither the play nor pipeline_time ends earlier: every rank waits until its first microbatch has
+/// come, works, and where backward is one cell the last gradient still goes down (PT8).
+Seconds least_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+                            Seconds hop);
+
 }  // namespace rankwright

@@ -179,6 +179,21 @@ RC_GTEST_PROP(PipelineTime, GrowsWithEveryTime, ()) {
   RC_ASSERT(t.closed().value >= before.value * (1 - 1e-12));
 }
 
+RC_GTEST_PROP(LeastPipelineTime, IsNeverMoreThanThePlay, ()) {  // PT8
+  const Timed t = any_timed();
+  const Seconds least = least_pipeline_time(t.shape, t.stages, t.hop);
+  RC_ASSERT(least <= (1 + 1e-12) * t.played());
+  RC_ASSERT(least <= t.closed());
+}
+
+TEST(LeastPipelineTime, Of1F1BAlikeIsTheStep) {
+  // Four ranks of F 1, B 2, 8 microbatches: rank 3 waits 3, works 24, and three more backwards run
+  // below it, 6: 33.
+  const Timed t = alike_stages({Schedule::one_f_one_b, 4, 1, 8}, {{1}, {1}, {1}}, {});
+  EXPECT_EQ(least_pipeline_time(t.shape, t.stages, t.hop), Seconds{33});
+  EXPECT_EQ(t.played(), Seconds{33});
+}
+
 TEST(PipelineTime, TakesNoTimeForNothingAndHugeSteps) {
   for (const ScheduleRow& s : schedules()) {
     const i64 chunks = s.min_chunks;

@@ -8,6 +8,9 @@
 #include "rankwright/cost/states.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
+#include "rankwright/program/play.h"
+#include "rankwright/program/schedule.h"
+#include "rankwright/program/transfers.h"
 
 namespace rankwright {
 namespace {
@@ -336,8 +339,7 @@ Seconds least_time(const Setup& setup, const Calibration& calibration, const Lay
   }
   const Seconds sends = 2 * shown(setup, calibration) * prices.send;  // of one chunk
   const double m = double(setup.microbatches());
-  return untuned(setup, calibration) * (1 + jitter(setup, calibration)) * m *
-         (once / double(plan.pp) + sends);
+  return slowed(setup, calibration, m * (once / double(plan.pp) + sends));
 }
 
 StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
@@ -345,13 +347,33 @@ StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
   return Pricer(setup, calibration, prices).staged();
 }
 
-Seconds least_time(const Setup& setup, const Calibration& calibration, const StagePrices& staged) {
-  return untuned(setup, calibration) * (1 + jitter(setup, calibration)) * staged.step.total();
+Seconds least_end(const Setup& setup, const StagePrices& staged) {
+  if (setup.plan.pp == 1) return {};
+  // The busiest pp rank's work is added up elsewhere too, in another order: rounding must not show.
+  return std::max(staged.busiest,
+                  least_pipeline_time(pipeline_shape(setup), staged.stages, staged.hop));
+}
+
+Seconds slowed(const Setup& setup, const Calibration& c, Seconds time) {
+  return untuned(setup, c) * (1 + jitter(setup, c)) * time;
 }
 
 Seconds pipeline_end(const Setup& setup, const StagePrices& staged) {
   if (setup.plan.pp == 1) return {};
-  return pipeline_time(pipeline_shape(setup), staged.stages, staged.hop);
+  return std::max(staged.busiest, pipeline_time(pipeline_shape(setup), staged.stages, staged.hop));
+}
+
+Seconds played_end(const Setup& setup, const StagePrices& staged) {
+  if (setup.plan.pp == 1) return {};
+  const PipelineShape shape = pipeline_shape(setup);
+  const Program program = with_transfers(cells(shape), shape.stages(), shape.microbatches);
+  Durations times;
+  for (const StageTimes& t : staged.stages)
+    times.cells.push_back({t.forward, t.input + t.weight, t.input, t.weight});
+  times.activation.assign(staged.stages.size() - 1, staged.hop);
+  times.gradient = times.activation;
+  times.steps.resize(program.steps.size());
+  return play(program, times).end;
 }
 
 StepTime step_time(const Setup& setup, const Calibration& c, const LayerPrices& prices,

@@ -82,16 +82,22 @@ struct StagePrices {
 StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
                          const LayerPrices& prices);
 
-/// No step takes less, whatever its stages and schedule; whatever its schedule.
+/// No step takes less, whatever its stages, schedule and ZeRO.
 Seconds least_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices);
-Seconds least_time(const Setup& setup, const Calibration& calibration, const StagePrices& staged);
 
-/// When the last cell ends, in closed form (pipeline.h); nothing without a pipeline.
+/// When the last cell ends: at least (PT8), and in closed form (pipeline.h). 0 without a pipeline.
+Seconds least_end(const Setup& setup, const StagePrices& staged);
 Seconds pipeline_end(const Setup& setup, const StagePrices& staged);
+
+/// The same by play: its cost grows with microbatches (program/play.h).
+Seconds played_end(const Setup& setup, const StagePrices& staged);
 
 /// The whole step of a pipeline that ends then, by closed form or by play.
 StepTime step_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices,
                    const StagePrices& staged, Seconds end);
+
+/// What a step takes longer whose pipeline ends so much later: untuned, and with jitter.
+Seconds slowed(const Setup& setup, const Calibration& calibration, Seconds time);
 
 /// What the play of the plan's Program takes for its cells. Sends that the software does not hide
 /// are part of the cells.

@@ -8,7 +8,7 @@
 namespace rankwright {
 namespace {
 
-constexpr double kUnits = 64;    // of the heaviest layer
+constexpr double kUnits = 16;    // of the heaviest layer
 constexpr i64 kSteps = 200'000;  // of the search for a split: a millisecond at most
 
 template <class Time>

@@ -11,7 +11,7 @@
 
 namespace rankwright {
 
-/// Splits by what decides them. Weights count to a 64th of the heaviest layer, so that nodes which
+/// Splits by what decides them. Weights count to a 16th of the heaviest layer, so that nodes which
 /// differ by less share a split; the same question has the same answer, whoever asks first.
 class Balance {
  public:

@@ -7,6 +7,7 @@
 #include "rankwright/cost/memory.h"
 #include "rankwright/cost/priced.h"
 #include "rankwright/cost/step.h"
+#include "rankwright/model/parameters.h"
 
 namespace rankwright {
 namespace {
@@ -37,6 +38,13 @@ struct Route {
   Seconds least{};
 };
 
+/// A choice of ZeRO that fits, and what the step takes at least.
+struct Fit {
+  const Shard* shard = nullptr;
+  Bytes memory{};
+  Seconds least{};
+};
+
 constexpr GroupKind kKinds[] = {GroupKind::tp, GroupKind::cp,  GroupKind::pp, GroupKind::shard,
                                 GroupKind::ep, GroupKind::etp, GroupKind::edp};
 
@@ -57,6 +65,24 @@ void keep_front(std::vector<Candidate>& all) {
     least = one.memory;
     return false;
   });
+}
+
+/// Something in a front is as fast and as small.
+bool covered(const std::vector<Candidate>& front, Seconds time, Bytes memory) {
+  // Memory falls as time grows: of those that are as fast the last is the smallest.
+  const auto slower = std::partition_point(front.begin(), front.end(),
+                                           [&](const Candidate& one) { return one.time <= time; });
+  return slower != front.begin() && std::prev(slower)->memory <= memory;
+}
+
+void add_to_front(std::vector<Candidate>& front, const Candidate& one) {
+  if (covered(front, one.time, one.memory)) return;
+  std::erase_if(front, [&](const Candidate& other) {
+    return other.time >= one.time && other.memory >= one.memory;
+  });
+  front.insert(std::partition_point(front.begin(), front.end(),
+                                    [&](const Candidate& o) { return o.time <= one.time; }),
+               one);
 }
 
 void keep_families(std::vector<Candidate>& all) {
@@ -101,10 +127,17 @@ class Explorer {
   void find_lies();
   Lie lie(const Order& order);
   std::vector<Route> routes();
+  void weigh_layers();
+  Bytes least_memory(const Pipe& pipe) const;
   void pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked);
   void route(Route& route, std::span<const RankLoad> loads);
   bool refused();
   Bytes memory(const Shard& shard, std::span<const RankLoad> loads);
+  /// Of the node, with this recompute.
+  Seconds fastest(int zero) const {
+    return families_[std::size_t(setup_.plan.recompute)][std::size_t(zero)];
+  }
+  bool hopeless(Seconds least, int zero, Bytes memory) const;
   void keep(Seconds time, Bytes memory);
   void miss(Misfit misfit, i64 count) { out_.tally.misfits[misfit.why] += count; }
 
@@ -120,7 +153,11 @@ class Explorer {
   std::vector<bool> sequence_parallels_;
   std::vector<Recompute> recomputes_;
   std::vector<Lie> lies_{};
+  std::array<std::array<Seconds, 4>, 3> families_{};  // the fastest so far: by recompute, ZeRO
   std::vector<std::pair<std::pair<int, i64>, Ledger>> ledgers_{};  // of this pipe, by ZeRO and size
+  std::vector<Fit> fitting_{};
+  Bytes states_{};  // of all parameters, spread over all ranks
+  Bytes kept_{};    // activations of one microbatch in all layers, on a rank that had them all
   Explored out_{};
 };
 
@@ -222,60 +259,104 @@ Bytes Explorer::memory(const Shard& shard, std::span<const RankLoad> loads) {
   return ledgers_.back().second.total();
 }
 
+/// A candidate of this family that takes so much memory, and no less time than `least`, is of no
+/// interest: not near the best, not the best of its family, not in the front.
+bool Explorer::hopeless(Seconds least, int zero, Bytes memory) const {
+  if (!ground_.bounds) return false;
+  if (least > limit()) return true;
+  return least > (1 + ground_.windows.near) * best_ && least >= fastest(zero) &&
+         covered(out_.front, least, memory);
+}
+
 void Explorer::keep(Seconds time, Bytes memory) {
   const Windows& windows = ground_.windows;
-  Candidate one{plan(), time, memory};
+  const Candidate one{plan(), time, memory};
   if (time < best_) best_ = time;
   if (!out_.best || time < out_.best->time) out_.best = one;
   if (time <= (1 + windows.near) * best_) out_.near.push_back(one);
   if (time > (1 + windows.family) * best_) return;
+  add_to_front(out_.front, one);
+  Seconds& fastest = families_[std::size_t(plan().recompute)][std::size_t(plan().zero)];
+  if (time >= fastest) return;
+  fastest = time;
   out_.families.push_back(one);
-  out_.front.push_back(std::move(one));
-  constexpr std::size_t kMany = 4096;
-  if (out_.families.size() % kMany == 0) keep_families(out_.families);
-  if (out_.front.size() % kMany == 0) keep_front(out_.front);
 }
 
 void Explorer::route(Route& route, std::span<const RankLoad> loads) {
   plan().order = route.lie->order;
   plan().cp_comm = route.comm;
-  std::vector<std::pair<const Shard*, Bytes>> fitting;
+  std::vector<Fit>& fitting = fitting_;
+  fitting.clear();
   for (const Shard& shard : route.lie->shards) {
     choose(plan(), shard.zero, shard.size, problem_.setup.plan.overlap);
     if (refused()) continue;
     const Bytes total = memory(shard, loads);
     if (total <= problem_.capacity) {
-      fitting.emplace_back(&shard, total);
+      fitting.push_back({&shard, total, route.least});
       continue;
     }
     ++out_.tally.memory;
     if (!out_.leanest || total < out_.leanest->memory) out_.leanest = {plan(), {}, total};
   }
   if (fitting.empty()) return;
-  const auto bounded = [&](Seconds least) {
-    if (least <= limit()) return false;
-    out_.tally.bounded += i64(fitting.size());
-    return true;
+  const auto bounded = [&] {
+    out_.tally.bounded += i64(std::erase_if(
+        fitting, [&](const Fit& one) { return hopeless(one.least, one.shard->zero, one.memory); }));
+    return fitting.empty();
   };
-  if (bounded(route.least)) return;
-  const StagePrices staged = stage_prices(setup_, ground_.calibration, route.prices);
-  if (bounded(least_time(setup_, ground_.calibration, staged))) return;
-  const Seconds end = pipeline_end(setup_, staged);
-  for (const auto& [shard, total] : fitting) {
-    choose(plan(), shard->zero, shard->size, problem_.setup.plan.overlap);
-    route.prices.links.set(GroupKind::shard, shard->shard);
-    route.prices.links.set(GroupKind::replicate, shard->replicate);
-    ++out_.tally.priced;
-    const Seconds time = step_time(setup_, ground_.calibration, route.prices, staged, end).total();
-    if (time <= limit()) keep(time, total);
+  if (bounded()) return;
+  const Calibration& c = ground_.calibration;
+  const StagePrices staged = stage_prices(setup_, c, route.prices);
+  // All but the bubble, of which no less than this is certain.
+  const Seconds soonest = least_end(setup_, staged);
+  for (Fit& one : fitting) {
+    choose(plan(), one.shard->zero, one.shard->size, problem_.setup.plan.overlap);
+    route.prices.links.set(GroupKind::shard, one.shard->shard);
+    route.prices.links.set(GroupKind::replicate, one.shard->replicate);
+    one.least = step_time(setup_, c, route.prices, staged, soonest).total();
   }
+  if (bounded()) return;
+  const Seconds later = slowed(setup_, c, pipeline_end(setup_, staged) - soonest);
+  for (const Fit& one : fitting) {
+    choose(plan(), one.shard->zero, one.shard->size, problem_.setup.plan.overlap);
+    ++out_.tally.priced;
+    if (one.least + later <= limit()) keep(one.least + later, one.memory);
+  }
+}
+
+void Explorer::weigh_layers() {
+  const Job& job = setup_.job;
+  const i64 each = job.param_bytes() + job.grad_bytes() + job.optimizer_bytes();
+  states_ = bytes(parameters(setup_.model).total(), each) / double(setup_.world);
+  kept_ = {};
+  for (const LayerRun& run : setup_.model.runs) {
+    const LayerActivations a = activations(setup_, run.layer);
+    kept_ += double(run.count) * (plan().recompute == Recompute::full ? a.input : a.kept);
+  }
+}
+
+/// The fullest pp rank holds no less than the mean: all its chunks of one microbatch, whose
+/// backward begins behind its last forward (with DualPipe one of two stages), and its part of the
+/// states as if they were spread over all ranks.
+Bytes Explorer::least_memory(const Pipe& pipe) const {
+  const bool mirror = row(pipe.schedule).order == StageOrder::mirror;
+  return (mirror ? 0.5 : 1) / double(node_.pp) * kept_ + states_;
 }
 
 void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked) {
   i64 each = 0;
   for (const Route& route : routes) each += i64(route.lie->shards.size());
+  if (routes.empty()) return;
   choose(plan(), pipe);
   choose(plan(), 0, 0, problem_.setup.plan.overlap);
+  if (ground_.bounds && least_memory(pipe) > problem_.capacity) {
+    out_.tally.memory += each;
+    return;
+  }
+  if (routes.front().least > limit()) {
+    out_.tally.bounded += each;
+    return;
+  }
   if (pipe.balanced) {
     const Stages even = setup_.stages();
     const Misfit misfit = first_misfit(setup_);
@@ -288,23 +369,20 @@ void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const Laye
     plan().stages = balanced;
   }
   if (const Misfit misfit = first_misfit(setup_)) return miss(misfit, each);
-  if (routes.empty()) return;
-  if (routes.front().least > limit()) {
-    out_.tally.bounded += each;
-    return;
-  }
   ledgers_.clear();
   const std::vector<RankLoad> loads = RankLoads(setup_).that_count();
   for (Route& one : routes) route(one, loads);
 }
 
 Explored Explorer::all() {
+  for (std::array<Seconds, 4>& one : families_) one.fill(kNever);
   find_lies();
   for (const bool sequence_parallel : sequence_parallels_)
     for (const Recompute recompute : recomputes_) {
       choose(plan(), Pipe{});
       plan().sequence_parallel = sequence_parallel;
       plan().recompute = recompute;
+      weigh_layers();
       std::vector<Route> all = routes();
       plan().order = kDefaultOrder;
       plan().cp_comm = CpComm::p2p;
@@ -313,7 +391,6 @@ Explored Explorer::all() {
       for (const Pipe& pipe : pipes_) pipeline(pipe, all, unlinked);
     }
   keep_families(out_.families);
-  keep_front(out_.front);
   out_.tally.candidates = candidates(problem_, node_);
   return std::move(out_);
 }

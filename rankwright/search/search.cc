@@ -78,7 +78,8 @@ Searched run(const Ground& ground, const SearchOptions& options) {
 
 }  // namespace
 
-Searched search(const Problem& problem, const Calibration& calibration, const SearchOptions& options) {
+Searched search(const Problem& problem, const Calibration& calibration,
+                const SearchOptions& options) {
   Ground on = ground(problem, calibration, options.windows);
   on.bounds = options.bounds;
   Searched found;

@@ -30,6 +30,6 @@ struct Searched {
 };
 
 Searched search(const Problem& problem, const Calibration& calibration,
-             const SearchOptions& options = {});
+                const SearchOptions& options = {});
 
 }  // namespace rankwright
