@@ -6,6 +6,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "rankwright/base/utf8.h"
+
 namespace rankwright {
 namespace {
 
@@ -110,16 +112,14 @@ std::string percent(double fraction) {
 }
 
 std::string excerpt(std::string_view text, std::size_t most) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  std::size_t end = std::min(text.size(), most);
-  while (end < text.size() && end > 0 && (byte(end) & 0xC0u) == 0x80u) --end;
   std::string out;
-  for (std::size_t at = 0; at < end; ++at) {
-    // C1 controls are two bytes in UTF-8: C2 80 to C2 9F.
-    const bool c1 = byte(at) == 0xC2u && at + 1 < end && byte(at + 1) < 0xA0u;
-    const bool control = byte(at) < ' ' || byte(at) == 0x7Fu || c1;
-    out += control ? '?' : text[at];
-    if (c1) ++at;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = first_character(text.substr(at));
+    const std::size_t bytes = c.bytes > 0 ? c.bytes : 1;
+    if (bytes > most - at) break;
+    const bool control = c.code < ' ' || (c.code >= 0x7F && c.code < 0xA0);  // C0, DEL, C1
+    out += c.bytes == 0 || control ? "?" : text.substr(at, bytes);
+    at += bytes;
   }
   return out;
 }

@@ -150,6 +150,17 @@ TEST(Excerpt, IsFitForATerminal) {
   EXPECT_EQ(excerpt("caf\xC3\xA9"), "caf\xC3\xA9");
 }
 
+TEST(Excerpt, IsUtf8) {
+  EXPECT_EQ(excerpt("caf\xE9s"), "caf?s");  // Latin-1
+  EXPECT_EQ(excerpt("\xED\xA0\x80"), "???");
+  EXPECT_EQ(excerpt("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
+}
+
+RC_GTEST_PROP(Excerpt, OfAnExcerptIsItself, (const std::string& text)) {
+  const std::string once = excerpt(text);
+  RC_ASSERT(excerpt(once) == once);
+}
+
 TEST(Excerpt, IsNotCutInsideACharacter) {
   EXPECT_EQ(excerpt("caf\xC3\xA9s", 4), "caf");
   EXPECT_EQ(excerpt("caf\xC3\xA9s", 5), "caf\xC3\xA9");

@@ -12,6 +12,7 @@ namespace {
 // What a file may state: beyond what is built, and such that no price becomes 0 or infinite.
 constexpr i64 kMaxArity = kMaxDevices;
 constexpr double kMaxOversubscription = 1000;
+constexpr std::size_t kLongestSource = 400;
 
 template <class Quantity>
 struct Range {
@@ -64,6 +65,10 @@ constexpr LevelField kLevelFields[] = {
                Level& l) { l.per = Level::Per(r.one_of(n, kPer).value_or(0)); }},
     {"origin", [](FieldReader& r, const YamlNode& n,
                   Level& l) { l.origin = Origin(r.one_of(n, kOrigins).value_or(0)); }},
+    {"latency_origin",
+     [](FieldReader& r, const YamlNode& n, Level& l) {
+       l.latency_origin = Origin(r.one_of(n, kOrigins).value_or(0));
+     }},
 };
 
 struct DeviceField {
@@ -74,6 +79,8 @@ struct DeviceField {
 constexpr DeviceField kDeviceFields[] = {
     {"name",
      [](FieldReader& r, const YamlNode& n, Device& d) { d.name = r.label(n).value_or(""); }},
+    {"vendor",
+     [](FieldReader& r, const YamlNode& n, Device& d) { d.vendor = r.label(n).value_or(""); }},
     {"memory",
      [](FieldReader& r, const YamlNode& n, Device& d) {
        d.memory = quantity(r, n, parse_bytes, kMemory).value_or(Bytes{1});
@@ -105,9 +112,15 @@ constexpr DeviceField kDeviceFields[] = {
        d.multiprocessors = r.whole(n, 1, 1'000'000).value_or(0);
      }},
     {"watts", [](FieldReader& r, const YamlNode& n,
-                 Device& d) { d.watts = double(r.whole(n, 1, 1'000'000).value_or(0)); }},
-    {"source",
-     [](FieldReader& r, const YamlNode& n, Device& d) { d.source = r.text(n).value_or(""); }},
+                 Device& d) { d.watts = r.number(n, 1, 1'000'000).value_or(0); }},
+    {"best_matmul",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.best_matmul = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
+     }},
+    {"source", [](FieldReader& r, const YamlNode& n,
+                  Device& d) { d.source = excerpt(r.text(n).value_or(""), kLongestSource); }},
+    {"verified",
+     [](FieldReader& r, const YamlNode& n, Device& d) { d.verified = r.label(n).value_or(""); }},
 };
 
 template <class Field, std::size_t N>

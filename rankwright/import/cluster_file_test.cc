@@ -52,25 +52,34 @@ TEST(ClusterFile, ReadsEveryKey) {
       "host_devices: 4\n"
       "device:\n"
       "  {name: d, memory: 80 GB, memory_bandwidth: 2 TB/s, fp16: 1 TFLOP/s, bf16: 2 TFLOP/s,\n"
-      "   fp8: 3 TFLOP/s, source: measured here}\n"
+      "   fp8: 3 TFLOP/s, fp4: 4 TFLOP/s, vendor: us, generation: new, multiprocessors: 7,\n"
+      "   watts: 350.5, best_matmul: 1.5 TFLOP/s, source: measured here, verified: partly}\n"
       "levels:\n"
       "  - {name: a, arity: 72, bandwidth: 400 Gb/s, latency: 1.5 ms, oversubscription: 2.5,\n"
-      "     per: domain, origin: measured}\n");
+      "     per: domain, origin: measured, latency_origin: calibrated}\n");
   ASSERT_TRUE(cluster);
   const Device device{.name = "d",
+                      .vendor = "us",
                       .memory = 80.0_GB,
                       .memory_bandwidth = 2000.0_GBps,
                       .fp16 = 1.0_TFLOPS,
                       .bf16 = 2.0_TFLOPS,
                       .fp8 = 3.0_TFLOPS,
-                      .source = "measured here"};
+                      .fp4 = 4.0_TFLOPS,
+                      .generation = "new",
+                      .multiprocessors = 7,
+                      .watts = 350.5,
+                      .best_matmul = 1.5_TFLOPS,
+                      .source = "measured here",
+                      .verified = "partly"};
   const Level level{.name = "a",
                     .arity = 72,
                     .bandwidth = 50.0_GBps,
                     .latency = 1.5_ms,
                     .oversubscription = 2.5,
                     .per = Level::Per::domain,
-                    .origin = Origin::measured};
+                    .origin = Origin::measured,
+                    .latency_origin = Origin::calibrated};
   EXPECT_EQ(*cluster,
             (Cluster{.name = "mine", .device = device, .levels = {level}, .host_devices = 4}));
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
@@ -56,10 +55,9 @@ std::optional<std::string> FieldReader::text(const YamlNode& node) {
 }
 
 std::optional<std::string> FieldReader::label(const YamlNode& node) {
-  constexpr std::size_t kLongest = 60;
   const std::optional<std::string> whole = text(node);
   if (!whole) return std::nullopt;
-  return excerpt(*whole, kLongest);
+  return excerpt(*whole, kLongestLabel);
 }
 
 std::optional<i64> FieldReader::whole(const YamlNode& node, i64 least, i64 most) {
@@ -76,17 +74,15 @@ std::optional<i64> FieldReader::whole(const YamlNode& node, i64 least, i64 most)
 
 std::optional<double> FieldReader::number(const YamlNode& node, double least, double most) {
   if (!expect(node, YamlNode::Kind::scalar, "a number")) return std::nullopt;
-  double n = 0;
-  const char* const end = node.scalar.data() + node.scalar.size();
-  const auto [at, error] = std::from_chars(node.scalar.data(), end, n);
-  if (error != std::errc{} || at != end || !(n >= least && n <= most)) {
+  const Result<double> n = parse_real(node.scalar);
+  if (!n || *n < least || *n > most) {
     report(node,
            {.code = "RW0904",
             .message = "number out of range",
             .detail = fmt::format("'{}' is not a number from {} to {}", shown(node), least, most)});
     return std::nullopt;
   }
-  return n;
+  return *n;
 }
 
 std::optional<bool> FieldReader::flag(const YamlNode& node) {

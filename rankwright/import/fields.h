@@ -16,6 +16,9 @@
 
 namespace rankwright {
 
+/// The most bytes of a name that is shown to people; what is longer is cut.
+inline constexpr std::size_t kLongestLabel = 96;
+
 /// Where faults go while a file is read.
 class FieldReader {
  public:

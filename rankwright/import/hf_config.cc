@@ -9,6 +9,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/import/fields.h"
 #include "rankwright/model/architecture.h"
 
 namespace rankwright {
@@ -335,13 +336,14 @@ Result<const Family*> read_family(const Json& json, const Source& source) {
   return fail(unknown_type(source, name));
 }
 
-/// The name goes to terminals and into files: printable ASCII, not too long.
+/// The name goes to terminals and into files: printable ASCII, not too long. Of a file's name that
+/// is left which a label keeps, so that a plan file can state it.
 std::string read_name(const Json& json, std::string_view file_name) {
   std::string name;
   if (const Json* stated = find(json, "_name_or_path"); stated != nullptr && stated->is_string())
     for (const char c : stated->get<std::string>())
-      if (c > ' ' && c <= '~' && name.size() < 96) name += c;
-  return name.empty() ? std::string(file_name) : name;
+      if (c > ' ' && c <= '~' && name.size() < kLongestLabel) name += c;
+  return name.empty() ? excerpt(file_name, kLongestLabel) : name;
 }
 
 /// A fault that build() found names a shape; the user knows it by the file's key.

@@ -12,8 +12,6 @@
 namespace rankwright {
 namespace {
 
-constexpr i64 kMaxShape = i64{1} << 32;
-
 /// What a model map may say besides the numbers of Shapes.
 struct OtherField {
   std::string_view key;
@@ -26,6 +24,9 @@ constexpr OtherField kOthers[] = {
     {"architecture",
      [](FieldReader& r, const YamlNode& n, Shapes& s) { s.architecture = r.text(n).value_or(""); }},
     {"tied", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.tied = r.flag(n); }},
+    {"qkv_bias", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.qkv_bias = r.flag(n); }},
+    {"out_bias", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.out_bias = r.flag(n); }},
+    {"ffn_bias", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.ffn_bias = r.flag(n); }},
 };
 
 std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
@@ -39,7 +40,7 @@ std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
   reader.each(node, keys, [&](std::size_t key, const YamlNode& value) {
     if (key < std::size(kOthers)) return kOthers[key].read(reader, value, shapes);
     i64& number = shapes.*numbers[key - std::size(kOthers)].member;
-    number = reader.whole(value, 0, kMaxShape).value_or(number);
+    number = reader.whole(value, 0, kMaxCount).value_or(number);
   });
   // A shape that could not be read is found already: no need to call it missing, too.
   if (std::any_of(reader.findings().begin() + std::ptrdiff_t(found_before), reader.findings().end(),

@@ -6,6 +6,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/model/architecture.h"
 #include "rankwright/model/parameters.h"
+#include "tests/shapes.h"
 
 namespace rankwright {
 namespace {
@@ -32,7 +33,13 @@ std::string as_yaml(const Shapes& shapes) {
   for (const ShapeField& field : shape_fields())
     if (const i64 n = shapes.*field.member)
       text += std::string(field.name) + ": " + std::to_string(n) + "\n";
-  if (shapes.tied) text += *shapes.tied ? "tied: true\n" : "tied: false\n";
+  const auto flag = [&](std::string_view key, const std::optional<bool>& value) {
+    if (value) text += std::string(key) + (*value ? ": true\n" : ": false\n");
+  };
+  flag("tied", shapes.tied);
+  flag("qkv_bias", shapes.qkv_bias);
+  flag("out_bias", shapes.out_bias);
+  flag("ffn_bias", shapes.ffn_bias);
   return text;
 }
 
@@ -100,6 +107,13 @@ TEST(ReadModel, ReadsEveryShapeUnderItsName) {
     EXPECT_EQ(*reading.model, *build(shapes));
     EXPECT_TRUE(reading.findings.empty());
   }
+}
+
+RC_GTEST_PROP(ReadModel, ReadsShapesOfEveryFamily, ()) {
+  const Shapes shapes = random_shapes();
+  const Reading reading = read(as_yaml(shapes));
+  RC_ASSERT(reading.findings.empty());
+  RC_ASSERT(*reading.model == *build(shapes));
 }
 
 TEST(ReadModel, TiesTheHeadWhereTheFileSaysSo) {

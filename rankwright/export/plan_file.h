@@ -1,0 +1,34 @@
+// Writes plan files, version 1: the file that reads back as a Setup. A file is what a person would
+// write: keys in the order of import/plan_keys, and only those that say something. One row a key in
+// plan_file.cc; it prices nothing, so what was predicted comes in as comments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+
+/// A remark behind a key: {"parallelism.tp_size", "inside the node"}.
+struct KeyComment {
+  std::string key;
+  std::string text;
+};
+
+struct PlanComments {
+  std::vector<std::string> head{};  // lines above the first key
+  std::vector<KeyComment> beside{};
+};
+
+/// The plan file that reads back as `setup`: model, cluster, job, software and plan, so that the
+/// file stands alone. Same setup, same bytes.
+///
+/// For setups as resolve() gives them, and others that a file can state: a model that build()
+/// makes, a framework of the table with its kernels, names as labels are read. What means nothing
+/// is not kept: etp of a dense model, recompute_layers without full recompute. A model that only
+/// stands in (reference_model) is left out, so that it is not taken for one that was stated, and so
+/// are a world and a batch above what a file may state: they follow from the degrees.
+std::string plan_yaml(const Setup& setup, const PlanComments& comments = {});
+
+}  // namespace rankwright

@@ -1,0 +1,155 @@
+#include "rankwright/export/typed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/quantity.h"
+#include "rankwright/base/utf8.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Words that YAML takes for something else than text, in lower case.
+bool means_something(std::string_view word) {
+  constexpr std::string_view kWords[] = {"null", "true", "false", "yes", "no",
+                                         "on",   "off",  "y",     "n"};
+  std::string lower(word);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
+}
+
+/// Begins with a letter and goes on with what means nothing to YAML, inside {} and [] neither:
+/// narrower than YAML's rules, so that every reader of it agrees.
+bool is_plain(std::string_view text) {
+  constexpr std::string_view kSafe = "0123456789_-./+*|() ";
+  if (text.empty() || !is_letter(text.front()) || text.back() == ' ') return false;
+  for (const char c : text)
+    if (!is_letter(c) && kSafe.find(c) == std::string_view::npos) return false;
+  return !means_something(text);
+}
+
+/// What looks like nothing, breaks lines or changes how a text runs cannot stand for itself.
+bool is_shown(char32_t c) {
+  if (c < 0xA1) return c >= ' ' && c < 0x7F;
+  const bool format = (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+                      (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || c == 0xAD;
+  return !format && (c & 0xFFFE) != 0xFFFE;  // the last two of each plane are no characters
+}
+
+std::string escaped(char32_t c) {
+  if (c == '\n') return "\\n";
+  if (c == '\t') return "\\t";
+  if (c <= 0xFF) return fmt::format("\\x{:02x}", unsigned(c));
+  if (c <= 0xFFFF) return fmt::format("\\u{:04x}", unsigned(c));
+  return fmt::format("\\U{:08x}", unsigned(c));
+}
+
+/// `text` with each character as `write` has it.
+std::string rewritten(std::string_view text, std::string (*write)(char32_t, std::string_view)) {
+  constexpr char32_t kReplacement = 0xFFFD;
+  std::string out;
+  while (!text.empty()) {
+    const Character c = first_character(text);
+    out +=
+        c.bytes == 0 ? write(kReplacement, "\xEF\xBF\xBD") : write(c.code, text.substr(0, c.bytes));
+    text.remove_prefix(std::max<std::size_t>(1, c.bytes));
+  }
+  return out;
+}
+
+/// `value` in `unit` as a decimal that reads back as it was, or nothing. The quotient may be one
+/// step off, since the reader's product is rounded, too.
+template <class Quantity>
+std::string in_unit(Quantity value, std::string_view unit,
+                    Result<Quantity> (*parse)(std::string_view)) {
+  const double factor = parse(fmt::format("1 {}", unit))->value;
+  const double near = value.value / factor;
+  constexpr double kEnd = std::numeric_limits<double>::infinity();
+  std::string best;
+  for (const double number : {near, std::nextafter(near, 0.0), std::nextafter(near, kEnd)}) {
+    if (!std::isfinite(number) || number * factor != value.value) continue;
+    std::string text = fmt::format("{} {}", number, unit);
+    if (best.empty() || text.size() < best.size()) best = std::move(text);
+  }
+  return best;
+}
+
+/// The shortest; of equally short ones the first, so `units` begins with the usual one. The unit of
+/// factor 1 is among them, so there always is one.
+template <class Quantity>
+std::string shortest(Quantity value, std::initializer_list<std::string_view> units,
+                     Result<Quantity> (*parse)(std::string_view)) {
+  std::string best;
+  for (const std::string_view unit : units) {
+    std::string text = in_unit(value, unit, parse);
+    if (!text.empty() && (best.empty() || text.size() < best.size())) best = std::move(text);
+  }
+  RW_CHECK(!best.empty());
+  return best;
+}
+
+}  // namespace
+
+std::string typed_text(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
+  return "\"" +
+         rewritten(text,
+                   [](char32_t c, std::string_view itself) {
+                     if (c == '"' || c == '\\') return "\\" + std::string(itself);
+                     return is_shown(c) ? std::string(itself) : escaped(c);
+                   }) +
+         "\"";
+}
+
+std::string typed_comment(std::string_view text) {
+  return rewritten(text, [](char32_t c, std::string_view itself) {
+    return is_shown(c) ? std::string(itself) : std::string("?");
+  });
+}
+
+std::string typed(bool flag) { return flag ? "true" : "false"; }
+
+std::string typed(double number) { return fmt::format("{}", number); }
+
+std::string typed(Bytes b) {
+  return shortest(b, {"GB", "GiB", "MiB", "MB", "TB", "TiB", "KiB", "kB", "B"}, parse_bytes);
+}
+
+std::string typed(BytesPerSecond r) {
+  return shortest(r, {"GB/s", "TB/s", "MB/s", "kB/s", "B/s"}, parse_bandwidth);
+}
+
+std::string typed(Seconds s) { return shortest(s, {"us", "ms", "ns", "s"}, parse_duration); }
+
+std::string typed(FlopsPerSecond r) {
+  return shortest(r, {"TFLOP/s", "PFLOP/s", "GFLOP/s", "MFLOP/s", "FLOP/s"}, parse_flops);
+}
+
+std::string typed(std::span<const i64> numbers, std::size_t column) {
+  std::string text = "[";
+  std::size_t at = column + 1;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::string number = std::to_string(numbers[i]);
+    if (i > 0) text += ",";
+    if (i > 0 && at + number.size() + 3 > kColumns) {
+      text += "\n" + std::string(column + 1, ' ');
+      at = column + 1;
+    } else if (i > 0) {
+      text += " ";
+    }
+    text += number;
+    at += number.size() + 2;
+  }
+  return text + "]";
+}
+
+}  // namespace rankwright

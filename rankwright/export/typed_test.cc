@@ -1,0 +1,141 @@
+#include "rankwright/export/typed.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "rankwright/base/quantity.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/yaml.h"
+
+namespace rankwright {
+namespace {
+
+/// What a YAML reader takes `text` for, as a value, in a list and in a map.
+std::string read_back(const std::string& text) {
+  const Result<YamlNode> root =
+      read_yaml("a: " + text + "  # b\nc: {d: " + text + ", e: [" + text + "]}\n", "t.yaml");
+  EXPECT_TRUE(root) << text;
+  if (!root) return "";
+  const YamlNode& map = *root->find("c");
+  EXPECT_EQ(root->find("a")->kind, YamlNode::Kind::scalar) << text;
+  EXPECT_EQ(map.find("d")->scalar, root->find("a")->scalar) << text;
+  EXPECT_EQ(map.find("e")->items[0].scalar, root->find("a")->scalar) << text;
+  return root->find("a")->scalar;
+}
+
+TEST(TypedText, IsPlainWhereItMay) {
+  for (const std::string_view plain :
+       {"llama-3.1-8b", "meta-llama/Llama-3.1-8B", "dgx-h100 x 8", "E|(t|)*126L", "data sheet"})
+    EXPECT_EQ(typed_text(plain), plain);
+}
+
+TEST(TypedText, IsQuotedWhereItMustBe) {
+  EXPECT_EQ(typed_text(""), R"("")");
+  EXPECT_EQ(typed_text("a: b"), R"("a: b")");
+  EXPECT_EQ(typed_text("a #b"), R"("a #b")");
+  EXPECT_EQ(typed_text(R"(say "hi" \o/)"), R"("say \"hi\" \\o/")");
+  EXPECT_EQ(typed_text("a\nb\tc"), R"("a\nb\tc")");
+  EXPECT_EQ(typed_text(std::string_view("\0\x1b", 2)), R"("\x00\x1b")");
+  EXPECT_EQ(typed_text("caf\xC3\xA9"), "\"caf\xC3\xA9\"");
+  EXPECT_EQ(typed_text("\xE2\x80\xA8"), R"("\u2028")");          // a line break to YAML 1.1
+  EXPECT_EQ(typed_text("\xF3\xBF\xBF\xBF"), R"("\U000fffff")");  // no character
+  EXPECT_EQ(typed_text("a\xFF"), "\"a\xEF\xBF\xBD\"");           // no UTF-8
+  for (const std::string_view other :
+       {"null", "~", "Yes", "OFF", "n", "8", "1e3", "-a", " a", "a "})
+    EXPECT_EQ(typed_text(other), "\"" + std::string(other) + "\"");
+}
+
+/// Of all kinds of bytes, many of which mean something to YAML.
+std::string random_text() {
+  const std::string_view kLoud = "\"'\\#:,[]{}&*!|>%@` \n\r\t\x04-?~";
+  std::string text;
+  for (int i = *rc::gen::inRange(0, 12); i > 0; --i) {
+    const int kind = *rc::gen::inRange(0, 4);
+    if (kind == 0) text += kLoud[*rc::gen::inRange<std::size_t>(0, kLoud.size())];
+    if (kind == 1) text += char(*rc::gen::inRange(0, 128));
+    if (kind == 2)
+      text += *rc::gen::elementOf(std::vector<std::string>{
+          "\xC2\x85", "\xC2\xA0", "\xE2\x80\xA9", "\xE2\x80\xAE", "\xEF\xBB\xBF", "\xEF\xBF\xBF",
+          "\xF0\x9F\x98\x80", "\xE4\xB8\xAD", "\xF4\x8F\xBF\xBF"});
+    if (kind == 3) text += *rc::gen::elementOf(std::vector<std::string>{"null", "no", "0x1", "a"});
+  }
+  return text;
+}
+
+RC_GTEST_PROP(TypedText, ReadsBackAsItWas, ()) {
+  const std::string text = random_text();
+  const std::string typed = typed_text(text);
+  RC_ASSERT(typed.find('\n') == std::string::npos);
+  RC_ASSERT(read_back(typed) == text);
+}
+
+RC_GTEST_PROP(TypedComment, SaysNothingToTheReader, ()) {
+  const std::string comment = typed_comment(random_text());
+  const Result<YamlNode> root = read_yaml("a: 1  # " + comment + "\nb: 2\n", "t.yaml");
+  RC_ASSERT(root.has_value());
+  RC_ASSERT(root->entries.size() == 2u);
+  RC_ASSERT(root->find("a")->scalar == "1");
+}
+
+TEST(TypedQuantity, HasTheUnitThatPeopleUse) {
+  EXPECT_EQ(typed(80.0_GB), "80 GB");
+  EXPECT_EQ(typed(79.6_GiB), "79.6 GiB");
+  EXPECT_EQ(typed(*parse_bytes("81559 MiB")), "81559 MiB");
+  EXPECT_EQ(typed(450.0_GBps), "450 GB/s");
+  EXPECT_EQ(typed(*parse_bandwidth("400 Gb/s")), "50 GB/s");  // 400 / 8
+  EXPECT_EQ(typed(*parse_duration("1.2 us")), "1.2 us");
+  EXPECT_EQ(typed(Seconds{0.25}), "250 ms");
+  EXPECT_EQ(typed(989.4_TFLOPS), "989.4 TFLOP/s");
+  EXPECT_EQ(typed(2.5), "2.5");
+}
+
+TEST(TypedQuantity, IsShortForEveryFigureOfTheCatalog) {
+  // As short as a person wrote it, or shorter: no figure there has more than 7 digits.
+  for (const Device& d : devices())
+    for (const std::string& text : {typed(d.memory), typed(d.memory_bandwidth), typed(d.bf16)})
+      EXPECT_LE(text.find(' '), 8u) << d.name << ": " << text;
+  for (const System& system : systems())
+    for (const Level& l : system.unit.levels)
+      for (const std::string& text : {typed(l.bandwidth), typed(l.latency)})
+        EXPECT_LE(text.find(' '), 8u) << system.name << ": " << text;
+}
+
+/// Any positive double, by its bits.
+double random_double() {
+  const std::uint64_t bits = *rc::gen::inRange<std::uint64_t>(1, 0x7FF0000000000000u);
+  return std::bit_cast<double>(bits);
+}
+
+RC_GTEST_PROP(TypedQuantity, ReadsBackToTheLastBit, ()) {
+  const double value = random_double();
+  RC_ASSERT(parse_bytes(typed(Bytes{value}))->value == value);
+  RC_ASSERT(parse_bandwidth(typed(BytesPerSecond{value}))->value == value);
+  RC_ASSERT(parse_duration(typed(Seconds{value}))->value == value);
+  RC_ASSERT(parse_flops(typed(FlopsPerSecond{value}))->value == value);
+  RC_ASSERT(*parse_real(typed(value)) == value);
+}
+
+RC_GTEST_PROP(TypedQuantity, KeepsShortFiguresShort, ()) {
+  // Four digits in a unit were typed; no more come back.
+  const std::string typed_by_hand = std::to_string(*rc::gen::inRange(1, 10000)) + " us";
+  const std::string text = typed(*parse_duration(typed_by_hand));
+  RC_ASSERT(text.size() <= typed_by_hand.size());
+}
+
+TEST(TypedList, BreaksLinesUnderItsFirstNumber) {
+  const std::vector<i64> few{1, 2, 3};
+  EXPECT_EQ(typed(few, 5), "[1, 2, 3]");
+  EXPECT_EQ(typed(std::vector<i64>{}, 5), "[]");
+  const std::vector<i64> long_ones(12, 1'000'000'000'000);  // 15 columns each with ", "
+  // From column 11 on: 5 of them end at 11 + 5 * 15 = 86, a sixth needs 13 + 2 more than 100 has.
+  const std::string line = "1000000000000, 1000000000000, 1000000000000, 1000000000000, ";
+  EXPECT_EQ(typed(long_ones, 10), "[" + line + "1000000000000,\n           " + line +
+                                      "1000000000000,\n           1000000000000, 1000000000000]");
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,67 @@
+#include "rankwright/model/shapes.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/shapes.h"
+
+namespace rankwright {
+namespace {
+
+TEST(ShapesOf, AModelThatNoShapesMakeIsNothing) {
+  EXPECT_FALSE(shapes_of(Model{}));
+  Model model = *find_model("llama-3.1-8b");
+  model.runs.push_back({1, model.runs.front().layer});
+  model.runs.back().layer.norms = 7;
+  EXPECT_FALSE(shapes_of(model));
+  model = *find_model("llama-3.1-8b");
+  model.architecture = "no such family";
+  EXPECT_FALSE(shapes_of(model));
+}
+
+TEST(ShapesOf, StatesNoMoreThanDiffersFromTheFamily) {
+  const std::optional<Shapes> small = shapes_of(*find_model("llama-3.2-1b"));
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->tied, true);  // llama is not, by itself
+  EXPECT_EQ(small->layers, 16);
+  EXPECT_EQ(small->experts, 0);
+  EXPECT_FALSE(small->qkv_bias || small->out_bias || small->ffn_bias);
+  const std::optional<Shapes> deepseek = shapes_of(*find_model("deepseek-v3"));
+  ASSERT_TRUE(deepseek);
+  EXPECT_EQ(deepseek->first_dense, 3);  // of 61 layers
+  EXPECT_EQ(deepseek->sparse_every, 1);
+  EXPECT_EQ(deepseek->experts, 256);
+}
+
+TEST(ShapesOf, SeeHowExpertsAreSpread) {
+  Shapes s{.name = "m", .architecture = "mixtral", .hidden = 8, .layers = 6, .heads = 2, .ffn = 9};
+  s.vocab = s.experts = s.active_experts = s.expert_ffn = 1;
+  s.sparse_every = 3;  // layers 2 and 5
+  EXPECT_EQ(shapes_of(*build(s))->first_dense, 0);
+  EXPECT_EQ(shapes_of(*build(s))->sparse_every, 3);
+  s.first_dense = 3;  // layer 5, the last: as well every layer from there on
+  EXPECT_EQ(shapes_of(*build(s))->first_dense, 5);
+  EXPECT_EQ(shapes_of(*build(s))->sparse_every, 1);
+  s.first_dense = 6;  // none
+  EXPECT_EQ(shapes_of(*build(s))->first_dense, 6);
+}
+
+TEST(ShapesOf, MakeEveryModelOfTheCatalogAgain) {
+  for (const KnownModel& known : known_models()) {
+    const std::optional<Shapes> shapes = shapes_of(known.model);
+    ASSERT_TRUE(shapes) << known.name;
+    EXPECT_EQ(*build(*shapes), known.model) << known.name;
+  }
+}
+
+RC_GTEST_PROP(ShapesOf, MakeTheModelAgain, ()) {
+  const Result<Model> model = build(random_shapes());
+  RC_ASSERT(model.has_value());
+  const std::optional<Shapes> shapes = shapes_of(*model);
+  RC_ASSERT(shapes.has_value());
+  RC_ASSERT(*build(*shapes) == *model);
+}
+
+}  // namespace
+}  // namespace rankwright
