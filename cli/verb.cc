@@ -19,6 +19,8 @@ constexpr Verb kVerbs[] = {
      "rankwright check plan.yaml --for megatron", check},
     {"explain", "say what a plan, a diagnostic code or a plan key means",
      "rankwright explain plan.yaml --rank 17", explain},
+    {"compare", "put two plans side by side, and say what explains the difference",
+     "rankwright compare examples/course-64.yaml examples/course-64-chunks.yaml", compare},
     {"validate", "compare predictions with measured runs or collectives",
      "rankwright validate tests/data/validation/runs.csv --leave-one-family-out", validate},
     {"catalog", "list and show known models, devices, systems and diagnostic codes",

@@ -46,6 +46,7 @@ int run(Args args, const Io& io);
 // The functions of the rows, one file each.
 int check(Args args, const Io& io);
 int explain(Args args, const Io& io);
+int compare(Args args, const Io& io);
 int validate(Args args, const Io& io);
 int catalog(Args args, const Io& io);
 

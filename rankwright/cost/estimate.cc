@@ -1,5 +1,6 @@
 #include "rankwright/cost/estimate.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "rankwright/catalog/catalog.h"
@@ -31,12 +32,7 @@ double mfu(const Setup& setup, Seconds step) {
   const double tokens = double(setup.job.global_batch) * double(setup.job.sequence);
   const Flops work = tokens * training_flops_per_token(setup.model, setup.job.sequence,
                                                        FlopsConvention::megatron_causal);
-  const Device& device = setup.cluster.device;
-  const Matmul matmul = setup.job.matmul;
-  const FlopsPerSecond each = matmul == Matmul::fp4 && device.fp4.value > 0 ? device.fp4
-                              : matmul == Matmul::same ? peak(device, setup.job.param_dtype)
-                                                       : peak(device, Dtype::fp8);
-  const FlopsPerSecond most = double(setup.world) * each;
+  const FlopsPerSecond most = double(setup.world) * layer_peak(setup);
   if (most.value <= 0 || step.value <= 0) return 0;
   return work / step / most;
 }
@@ -45,6 +41,10 @@ double tokens_per_second(const Setup& setup, Seconds step) {
   if (step.value <= 0) return 0;
   return double(setup.job.global_batch) * double(setup.job.sequence) / step.value /
          double(setup.world);
+}
+
+double tie_band(const Estimate& a, const Estimate& b) {
+  return std::max(a.step_band.within, b.step_band.within);
 }
 
 }  // namespace rankwright

@@ -37,4 +37,9 @@ Estimate estimate(const Setup& setup, const Calibration& calibration);
 double mfu(const Setup& setup, Seconds step);
 double tokens_per_second(const Setup& setup, Seconds step);  // and device
 
+/// X12: two plans whose times differ by no more than this share of the shorter are a tie. The
+/// errors of two plans for one machine have much in common, so this is more than needed; until
+/// paired runs say how much, the wider of the two bands stands in.
+double tie_band(const Estimate& a, const Estimate& b);
+
 }  // namespace rankwright

@@ -44,6 +44,13 @@ TEST(Band, IsThatOfTheKindOfModelAndDevice) {
   EXPECT_EQ(estimate(sparse, calibration()).step_band.within, bands().sparse.within);
 }
 
+TEST(TieBand, IsTheWiderOfTwo) {
+  const Estimate narrow{.step_band = {0.1, 20}}, wide{.step_band = {0.4, 20}};
+  EXPECT_EQ(tie_band(narrow, narrow), 0.1);
+  EXPECT_EQ(tie_band(narrow, wide), 0.4);
+  EXPECT_EQ(tie_band(wide, narrow), 0.4);
+}
+
 TEST(Estimate, IsSureOutsideOfItsBand) {
   Estimate e{.capacity = 100.0_GB, .memory_band = {0.1, 20}};
   const auto sure = [&](double held) {

@@ -82,6 +82,13 @@ FlopsPerSecond peak(const Device& device, Dtype dtype) {
   return device.bf16.value > 0 ? device.bf16 : device.fp16;
 }
 
+FlopsPerSecond layer_peak(const Setup& setup) {
+  const Device& device = setup.cluster.device;
+  const Matmul matmul = setup.job.matmul;
+  if (matmul == Matmul::fp4 && device.fp4.value > 0) return device.fp4;
+  return peak(device, matmul == Matmul::same ? setup.job.param_dtype : Dtype::fp8);
+}
+
 Rates rates(const Setup& setup, const Calibration& c) {
   const Device& device = setup.cluster.device;
   const Software& software = setup.software;

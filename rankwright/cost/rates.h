@@ -29,4 +29,7 @@ bool fitted_generation(const Device& device);
 /// Peak of the device in the job's format; bf16 and fp16 stand in for each other.
 FlopsPerSecond peak(const Device& device, Dtype dtype);
 
+/// The same in the format that the layers' matmuls compute in.
+FlopsPerSecond layer_peak(const Setup& setup);
+
 }  // namespace rankwright

@@ -30,6 +30,18 @@ TEST(Rates, OfTheDeviceOfTheFitAreItsShares) {
   EXPECT_EQ(r.casts, 0);
 }
 
+TEST(LayerPeak, IsThatOfTheFormatThatTheDeviceHas) {
+  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
+  EXPECT_EQ(layer_peak(setup), 989.0_TFLOPS);
+  setup.job.matmul = Matmul::mxfp8;
+  EXPECT_EQ(layer_peak(setup), 1979.0_TFLOPS);
+  // Hopper has no fp4: the next best.
+  setup.job.matmul = Matmul::fp4;
+  EXPECT_EQ(layer_peak(setup), 1979.0_TFLOPS);
+  setup.cluster.device.fp4 = 4000.0_TFLOPS;
+  EXPECT_EQ(layer_peak(setup), 4000.0_TFLOPS);
+}
+
 TEST(Rates, FallWithThePowerThatABoardHasForItsPeak) {
   // A board of 350 W with the same units has half of the watts a FLOP: the share falls by
   // 0.5^power.

@@ -65,6 +65,24 @@ std::string bar(double fraction, std::size_t columns, const Paint& paint) {
   return text + std::string(kEighths[std::size_t(eighths % 8)]);
 }
 
+std::string difference_bar(double fraction, std::size_t columns, const Paint& paint) {
+  const std::string line = paint.on ? "│" : "|";
+  if (fraction > 0)
+    return std::string(columns, ' ') + line +
+           colored(bar(fraction, columns, paint), BarLine::Tone::wait, paint);
+  // Blocks are cut on their right: leftwards there are whole ones and a half.
+  const double length = std::min(1.0, -fraction) * double(columns);
+  std::string drawn;
+  if (!paint.on) {
+    drawn = bar(-fraction, columns, paint);
+  } else if (length > 0) {
+    const long halves = std::max(1L, std::lround(2 * length));
+    if (halves % 2 == 1) drawn = "▐";
+    for (long i = 0; i < halves / 2; ++i) drawn += "█";
+  }
+  return blanks(columns, drawn) + (drawn.empty() ? "" : paint.green(drawn)) + line;
+}
+
 std::string share_text(double share) {
   if (share > 0 && share < 0.0005) return "<0.1 %";
   return fmt::format("{:.1f} %", 100 * share);

@@ -21,6 +21,10 @@ struct BarLine {
 /// Not longer than `columns`; what is more than nothing is seen.
 std::string bar(double fraction, std::size_t columns, const Paint& paint);
 
+/// How much more or less: a bar of at most `columns` to the right or to the left of a line in the
+/// middle, in colour yellow and green. As wide as the line and what is left of it at least.
+std::string difference_bar(double fraction, std::size_t columns, const Paint& paint);
+
 /// "41.0 %": one digit behind the point, so that shares stand below each other; "<0.1 %".
 std::string share_text(double share);
 

@@ -40,6 +40,24 @@ RC_GTEST_PROP(Bar, IsNeverTooLongAndNeverShrinks, ()) {
   }
 }
 
+TEST(DifferenceBar, GoesRightForMoreAndLeftForLess) {
+  EXPECT_EQ(difference_bar(0.5, 4, kPlain), "    |##");
+  EXPECT_EQ(difference_bar(-0.5, 4, kPlain), "  ##|");
+  EXPECT_EQ(difference_bar(0, 4, kPlain), "    |");
+  EXPECT_EQ(difference_bar(-0.001, 4, kPlain), "   .|");
+  // 0.625 of 4 columns are 2 and a half, on the left as on the right.
+  EXPECT_EQ(difference_bar(-0.625, 4, kColor), " \033[32m▐██\033[0m│");
+  EXPECT_EQ(difference_bar(0.625, 4, kColor), "    │\033[33m██▌\033[0m");
+}
+
+RC_GTEST_PROP(DifferenceBar, HasItsLineInOnePlace, ()) {
+  const std::size_t columns = *rc::gen::inRange<std::size_t>(1, 60);
+  const double fraction = double(*rc::gen::inRange(-1500, 1500)) / 1000;
+  const std::string drawn = difference_bar(fraction, columns, kPlain);
+  RC_ASSERT(drawn.find('|') == columns);
+  RC_ASSERT(drawn.size() <= 2 * columns + 1);
+}
+
 TEST(ShareText, HasOneDigitBehindThePoint) {
   EXPECT_EQ(share_text(0), "0.0 %");
   EXPECT_EQ(share_text(0.0004), "<0.1 %");

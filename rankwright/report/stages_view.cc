@@ -17,18 +17,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "embedding", "2 MTP, loss": what a pp rank holds besides layers.
-std::string besides(const RankContents& on_rank) {
-  std::string text;
-  const auto add = [&](bool has, const std::string& what) {
-    if (has) text += (text.empty() ? "" : ", ") + what;
-  };
-  add(on_rank.embedding, "embedding");
-  add(on_rank.mtp > 0, plural(on_rank.mtp, "MTP module", "MTP modules"));
-  add(on_rank.loss, "head and loss");
-  return text;
-}
-
 /// One row for neighbours that are alike: "1-14".
 Table rank_table(const Setup& setup, const StagesView& view) {
   Table table{{{"pp rank"},
@@ -129,6 +117,17 @@ void ask_torchtitan(const Setup& setup, StagesView& view) {
 }
 
 }  // namespace
+
+std::string besides(const RankContents& on_rank) {
+  std::string text;
+  const auto add = [&](bool has, const std::string& what) {
+    if (has) text += (text.empty() ? "" : ", ") + what;
+  };
+  add(on_rank.embedding, "embedding");
+  add(on_rank.mtp > 0, plural(on_rank.mtp, "MTP module", "MTP modules"));
+  add(on_rank.loss, "head and loss");
+  return text;
+}
 
 StagesView stages_view(const Setup& setup) {
   StagesView view{

@@ -27,6 +27,9 @@ StagesView stages_view(const Setup& setup);
 
 std::string stages_text(const Setup& setup, const StagesView& view, const Paint& paint,
                         std::size_t width);
+/// "embedding", "2 MTP modules, head and loss": what a pp rank holds besides layers.
+std::string besides(const RankContents& on_rank);
+
 std::string stages_json(const Setup& setup, const StagesView& view);
 
 }  // namespace rankwright

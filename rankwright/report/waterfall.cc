@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
@@ -18,12 +17,12 @@ namespace {
 constexpr double kSmall = 0.002;  // of the step: less is joined
 
 /// "15,360 calls, 2.06 TB a rank, on nvlink": of the pp rank that has most.
-std::string traffic(const Worksheet& sheet, std::initializer_list<GroupKind> kinds) {
+std::string traffic(const Worksheet& sheet, Item item) {
   i64 calls = 0;
   Bytes sent{};
   const CommunicationRow* farthest = nullptr;
   for (const CommunicationRow& c : sheet.communication) {
-    if (std::find(kinds.begin(), kinds.end(), c.priced.traffic.group) == kinds.end()) continue;
+    if (!waits_for(item, c.priced.traffic.group)) continue;
     calls += c.priced.traffic.calls;
     sent += c.priced.traffic.total;
     if (farthest == nullptr || c.priced.level > farthest->priced.level) farthest = &c;
@@ -35,8 +34,7 @@ std::string traffic(const Worksheet& sheet, std::initializer_list<GroupKind> kin
 
 std::string data_remark(const Worksheet& sheet) {
   const StepTime& step = sheet.estimate.step;
-  const std::string rows = traffic(sheet, {GroupKind::dp_cp, GroupKind::shard, GroupKind::replicate,
-                                           GroupKind::edp, GroupKind::mirror});
+  const std::string rows = traffic(sheet, Item::dp);
   if (step.hidden_dp <= Seconds{}) return "nothing hides it; " + rows;
   return fmt::format("exposed of {}; {}", show(step[Item::dp] + step.hidden_dp), rows);
 }
@@ -71,13 +69,6 @@ std::string rate_remark(FlopsPerSecond rate, FlopsPerSecond most) {
   return fmt::format("at {} in large shapes, {} of peak", show(rate), percent(rate / most));
 }
 
-FlopsPerSecond layer_peak(const Setup& setup) {
-  const Device& device = setup.cluster.device;
-  const Matmul matmul = setup.job.matmul;
-  if (matmul == Matmul::fp4 && device.fp4.value > 0) return device.fp4;
-  return peak(device, matmul == Matmul::same ? setup.job.param_dtype : Dtype::fp8);
-}
-
 std::string compute_remark(const Setup& setup, Item item) {
   const Rates reached = rates(setup, calibration());
   const Device& device = setup.cluster.device;
@@ -101,13 +92,10 @@ std::string remark(const Setup& setup, const Worksheet& sheet, Item item) {
   const Calibration& c = calibration();
   switch (item) {
     case Item::tp:
-      return traffic(sheet, {GroupKind::tp});
     case Item::cp:
-      return traffic(sheet, {GroupKind::cp});
     case Item::ep:
-      return traffic(sheet, {GroupKind::ep, GroupKind::etp});
     case Item::sends:
-      return traffic(sheet, {GroupKind::pp});
+      return traffic(sheet, item);
     case Item::imbalance:
       return fmt::format("pp rank {} is the slowest: see --stages", sheet.estimate.step.slowest);
     case Item::bubble:

@@ -190,6 +190,24 @@ std::vector<StateRow> state_rows(const Setup& s) {
 
 }  // namespace
 
+bool waits_for(Item item, GroupKind group) {
+  switch (item) {
+    case Item::tp:
+      return group == GroupKind::tp;
+    case Item::cp:
+      return group == GroupKind::cp;
+    case Item::ep:
+      return group == GroupKind::ep || group == GroupKind::etp;
+    case Item::sends:
+      return group == GroupKind::pp;
+    case Item::dp:
+      return group == GroupKind::dp_cp || group == GroupKind::shard ||
+             group == GroupKind::replicate || group == GroupKind::edp || group == GroupKind::mirror;
+    default:
+      return false;
+  }
+}
+
 std::string placement_text(const Cluster& cluster, const Span& span) {
   if (span.level < 0) return "one rank";
   const bool uniform = span.uniform(cluster.levels.size());

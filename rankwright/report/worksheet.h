@@ -47,6 +47,9 @@ struct Worksheet {
 /// The setup has no misfit.
 Worksheet worksheet(const Setup& setup);
 
+/// The item of a step in which the collectives of these groups are waited for.
+bool waits_for(Item item, GroupKind group);
+
 /// "8 inside nvlink x 4 across infiniband", "inside nvlink", "one rank",
 /// "some inside nvlink, some across infiniband".
 std::string placement_text(const Cluster& cluster, const Span& span);

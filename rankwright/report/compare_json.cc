@@ -1,0 +1,96 @@
+#include "rankwright/report/compare_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json side_json(const NamedPlan& plan, const Estimate& e) {
+  const Setup& setup = plan.setup;
+  ordered_json memory = nullptr;
+  if (!setup.reference_model)
+    memory = {{"pp_rank", e.memory.pp_rank},
+              {"total_bytes", e.memory.total().value},
+              {"capacity_bytes", e.capacity.value},
+              {"within", e.memory_band.within},
+              {"fits", e.fits()},
+              {"sure", e.sure()}};
+  return {{"name", plan.name},
+          {"headline", headline(setup)},
+          {"plan", plan_line(setup)},
+          {"world", setup.world},
+          {"tokens_per_step", setup.job.global_batch * setup.job.sequence},
+          {"step_seconds", e.time().value},
+          {"within", e.step_band.within},
+          {"tokens_per_second_per_device", tokens_per_second(setup, e.time())},
+          {"mfu", mfu(setup, e.time())},
+          {"memory", memory}};
+}
+
+ordered_json items_json(const CompareView& view) {
+  ordered_json all = ordered_json::array();
+  for (const TimeRow& of : view.items)
+    all.push_back({{"item", row(of.item).name},
+                   {"a_seconds", of.a.value},
+                   {"b_seconds", of.b.value},
+                   {"difference_seconds", of.difference().value}});
+  return all;
+}
+
+/// Null where a model is not named.
+ordered_json entries_json(const CompareView& view) {
+  if (view.entries.empty()) return nullptr;
+  ordered_json all = ordered_json::array();
+  for (const MemoryRow& of : view.entries)
+    all.push_back({{"entry", row(of.entry).name},
+                   {"a_bytes", of.a.value},
+                   {"b_bytes", of.b.value},
+                   {"difference_bytes", of.difference().value}});
+  return all;
+}
+
+}  // namespace
+
+std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+  ordered_json keys = ordered_json::array();
+  for (const KeyDifference& d : view.keys)
+    keys.push_back({{"key", d.key},
+                    {"a", d.a},
+                    {"b", d.b},
+                    {"a_assumed", d.a_assumed},
+                    {"b_assumed", d.b_assumed}});
+  ordered_json causes = ordered_json::array();
+  for (const Cause& cause : view.causes)
+    causes.push_back({{"item", row(cause.item).name},
+                      {"difference_seconds", cause.difference.value},
+                      {"words", cause.words}});
+  ordered_json faster = nullptr;  // where both take as long
+  if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
+  const ordered_json json = {{"schema", "rankwright.compare/1"},
+                             {"a", side_json(a, view.a)},
+                             {"b", side_json(b, view.b)},
+                             {"basis", name(view.basis)},
+                             {"unlike", view.unlike},
+                             {"fit", view.fit},
+                             {"verdict",
+                              {{"text", view.verdict},
+                               {"faster", faster},
+                               {"lead", view.gap()},
+                               {"within", tie_band(view.a, view.b)},
+                               {"tie", view.tie()}}},
+                             {"differs", keys},
+                             {"time",
+                              {{"items", items_json(view)},
+                               {"a_seconds", view.total_a.value},
+                               {"b_seconds", view.total_b.value},
+                               {"difference_seconds", view.difference().value}}},
+                             {"causes", causes},
+                             {"memory", entries_json(view)}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

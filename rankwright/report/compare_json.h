@@ -1,0 +1,13 @@
+// A comparison for machines: schema rankwright.compare/1. Quantities are in base units (bytes,
+// seconds), with the unit in the key.
+#pragma once
+
+#include <string>
+
+#include "rankwright/report/compare_text.h"
+
+namespace rankwright {
+
+std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view);
+
+}  // namespace rankwright

@@ -1,0 +1,185 @@
+#include "rankwright/report/compare_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/compare_causes.h"
+#include "rankwright/report/waterfall.h"
+#include "rankwright/report/worksheet.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kMillion = 1e6;
+
+struct BasisRow {
+  std::string_view name, words;
+};
+constexpr std::array<BasisRow, 3> kBases = {{
+    {"step", "a step"},
+    {"tokens", "a million tokens"},
+    {"device_tokens", "of GPU time a million tokens"},
+}};
+
+double tokens(const Setup& s) { return double(s.job.global_batch) * double(s.job.sequence); }
+
+Basis basis_of(const Setup& a, const Setup& b) {
+  if (a.world != b.world) return Basis::device_tokens;
+  const bool same = a.model == b.model && a.job.global_batch == b.job.global_batch &&
+                    a.job.sequence == b.job.sequence;
+  return same ? Basis::step : Basis::tokens;
+}
+
+/// What a time of a step is multiplied by.
+double scale(const Setup& s, Basis basis) {
+  switch (basis) {
+    case Basis::step:
+      return 1;
+    case Basis::tokens:
+      return kMillion / tokens(s);
+    case Basis::device_tokens:
+      return double(s.world) * kMillion / tokens(s);
+  }
+  return 1;
+}
+
+/// Why a step of one is not a step of the other.
+std::string unlike_text(const Setup& a, const Setup& b, Basis basis) {
+  if (basis == Basis::step) return {};
+  std::string text = "Steps are not the same work in both (";
+  std::string_view comma;
+  const auto add = [&](bool differs, const std::string& what) {
+    if (differs) text += std::string(comma) + what, comma = ", ";
+  };
+  add(a.model != b.model, "the models differ");
+  add(a.job.global_batch != b.job.global_batch || a.job.sequence != b.job.sequence,
+      fmt::format("{} x {} against {} x {} tokens", count(a.job.global_batch),
+                  count(a.job.sequence), count(b.job.global_batch), count(b.job.sequence)));
+  add(a.world != b.world, fmt::format("{} against {} GPUs", count(a.world), count(b.world)));
+  text += fmt::format("), so times are {}.",
+                      basis == Basis::tokens ? "those of a million tokens"
+                                             : "those of all GPUs together for a million tokens");
+  if (a.model != b.model) text += " Tokens of two models are not the same work either.";
+  if (a.left_open("job.global_batch") && b.left_open("job.global_batch") &&
+      a.job.global_batch != b.job.global_batch)
+    text += " Neither plan states its batch: job: {global_batch: N} in both compares steps.";
+  return text;
+}
+
+/// "12 %", and from twice on "2.1 times".
+std::string faster(double gap) {
+  return gap < 1 ? fmt::format("{} faster", percent(std::round(1000 * gap) / 1000))
+                 : fmt::format("{:.1f} times as fast", 1 + gap);
+}
+
+/// Of a plan that does not fit, or not for sure.
+std::string fit_of(std::string_view name, const Estimate& e) {
+  if (e.fits() && e.sure()) return {};
+  const std::string need =
+      fmt::format("{} {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
+                  band_text(e.memory_band), e.memory.pp_rank);
+  if (e.fits()) return fmt::format("{} fits, but not for sure: {}.", name, need);
+  if (!e.sure()) return fmt::format("{} does not fit, but the error is as large: {}.", name, need);
+  return fmt::format("{} does not fit: {}.", name, need);
+}
+
+bool cannot_run(const Estimate& e) { return !e.fits() && e.sure(); }
+
+std::string fit_text(const Setup& a, const Setup& b, const CompareView& view) {
+  if (a.reference_model || b.reference_model)
+    return "Whether they fit cannot be said of a model that is not named: --model NAME.";
+  std::string text = fit_of("A", view.a);
+  const std::string of_b = fit_of("B", view.b);
+  if (!text.empty() && !of_b.empty()) text += " ";
+  text += of_b;
+  const bool no_a = cannot_run(view.a), no_b = cannot_run(view.b);
+  if (no_a && no_b) return text + " Neither can run: times are what they would be.";
+  if (no_a || no_b) return text + fmt::format(" Only {} can run.", no_a ? "B" : "A");
+  return text;
+}
+
+/// With more GPUs a step of the same tokens is shorter, whatever they cost.
+std::string wall_clock(const Setup& a, const Setup& b, const CompareView& view) {
+  const auto of = [](const Setup& s, const Estimate& e) {
+    return show((kMillion / tokens(s)) * e.time());
+  };
+  return fmt::format(" For a million tokens the {} GPUs of A take {}, the {} of B {}.",
+                     count(a.world), of(a, view.a), count(b.world), of(b, view.b));
+}
+
+/// "B is 12 % faster (8.1 s against 9.2 s a step)"; of a plan that cannot run, what it would be.
+std::string winner_text(const CompareView& view) {
+  const bool b_wins = view.lead() > 0;
+  const Estimate& winner = b_wins ? view.b : view.a;
+  return fmt::format("{}{} {} {} ({} against {} {})",
+                     view.basis == Basis::device_tokens ? "for each GPU " : "", b_wins ? "B" : "A",
+                     cannot_run(winner) ? "would be" : "is", faster(view.gap()),
+                     show(std::min(view.total_a, view.total_b)),
+                     show(std::max(view.total_a, view.total_b)), words(view.basis));
+}
+
+std::string verdict_text(const Setup& a, const Setup& b, const CompareView& view) {
+  const bool by_device = view.basis == Basis::device_tokens;
+  const std::string clock = by_device ? wall_clock(a, b, view) : "";
+  constexpr double kNothing = 1e-6;
+  if (view.gap() < kNothing)
+    return (by_device ? "A GPU gets through as many tokens with either." : "Both take as long.") +
+           clock;
+  std::string winner = winner_text(view);
+  const std::string error = percent(tie_band(view.a, view.b));
+  if (view.tie())
+    return fmt::format("Tie: {}, inside the model's error of ±{}. Measure both.", winner, error) +
+           clock;
+  if (by_device) winner.front() = 'F';
+  return fmt::format("{}: more than the model's error of ±{}.", winner, error) + clock;
+}
+
+std::vector<TimeRow> time_rows(const Setup& a, const Setup& b, const CompareView& view) {
+  const double of_a = scale(a, view.basis), of_b = scale(b, view.basis);
+  std::vector<TimeRow> rows;
+  for (const ItemRow& of : items()) {
+    const TimeRow row{of.item, of_a * view.a.step[of.item], of_b * view.b.step[of.item]};
+    if (row.a > Seconds{} || row.b > Seconds{}) rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<MemoryRow> memory_rows(const CompareView& view) {
+  std::vector<MemoryRow> rows;
+  for (const EntryRow& of : entries()) {
+    const MemoryRow row{of.entry, view.a.memory[of.entry], view.b.memory[of.entry]};
+    if (row.a > Bytes{} || row.b > Bytes{}) rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string_view name(Basis basis) { return kBases[std::size_t(basis)].name; }
+std::string_view words(Basis basis) { return kBases[std::size_t(basis)].words; }
+
+double CompareView::gap() const {
+  return std::max(total_a, total_b) / std::min(total_a, total_b) - 1;
+}
+
+CompareView compare_view(const Setup& a, const Setup& b) {
+  const Worksheet sheet_a = worksheet(a), sheet_b = worksheet(b);
+  CompareView view{.a = sheet_a.estimate, .b = sheet_b.estimate, .basis = basis_of(a, b)};
+  view.keys = key_differences(a, b);
+  view.items = time_rows(a, b, view);
+  for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;
+  if (!a.reference_model && !b.reference_model) view.entries = memory_rows(view);
+  const bool by_token = view.basis != Basis::step;
+  view.causes = causes({a, sheet_a, scale(a, view.basis), by_token},
+                       {b, sheet_b, scale(b, view.basis), by_token}, view.items);
+  view.unlike = unlike_text(a, b, view.basis);
+  view.fit = fit_text(a, b, view);
+  view.verdict = verdict_text(a, b, view);
+  return view;
+}
+
+}  // namespace rankwright
