@@ -20,12 +20,27 @@ ErrorBand step_band(const Setup& setup) {
 
 bool Estimate::sure() const { return std::abs(memory.total() / capacity - 1) > memory_band.within; }
 
-Estimate estimate(const Setup& setup, const Calibration& calibration) {
-  return {.step = step_time(setup, calibration),
+namespace {
+
+Estimate with_step(const Setup& setup, const Calibration& calibration, const StepTime& step) {
+  return {.step = step,
           .memory = fullest(setup, calibration),
           .capacity = setup.cluster.device.memory,
           .step_band = step_band(setup),
           .memory_band = {bands().memory.within, bands().memory.rows}};
+}
+
+}  // namespace
+
+Estimate estimate(const Setup& setup, const Calibration& calibration) {
+  return with_step(setup, calibration, step_time(setup, calibration));
+}
+
+Estimate played_estimate(const Setup& setup, const Calibration& calibration) {
+  const LayerPrices prices = layer_prices(setup, calibration);
+  const StagePrices staged = stage_prices(setup, calibration, prices);
+  return with_step(setup, calibration,
+                   step_time(setup, calibration, prices, staged, played_end(setup, staged)));
 }
 
 double mfu(const Setup& setup, Seconds step) {

@@ -32,6 +32,10 @@ struct Estimate {
 /// The setup has no misfit.
 Estimate estimate(const Setup& setup, const Calibration& calibration);
 
+/// The same with the bubble of the pipeline as it is played, not by closed form: its cost grows
+/// with microbatches.
+Estimate played_estimate(const Setup& setup, const Calibration& calibration);
+
 /// Model FLOPs over what the devices could do in that time, attention halved (F1), in the format of
 /// the job's matmuls. Recompute does not count.
 double mfu(const Setup& setup, Seconds step);

@@ -1,0 +1,251 @@
+#include "rankwright/search/answer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/program/schedule.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+double tie_band(const Setup&) { return 0.049; }
+
+constexpr std::size_t kRivals = 4;
+constexpr double kEqual = 0.005;  // plans of one family closer than this differ in nothing to gain
+constexpr i64 kMostCells = 4'000'000;  // of a play: a second
+
+/// Closed forms within kClosedFormError of their plays: whoever is the fastest when played is no
+/// slower than this over the fastest closed form.
+constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
+
+/// Plays candidates, each pipeline once: many differ in what is outside it.
+class Plays {
+ public:
+  Plays(const Problem& problem, const Calibration& calibration)
+      : problem_(problem), calibration_(calibration) {}
+
+  /// The step of a candidate with its pipeline played.
+  Seconds time(const Candidate& candidate);
+
+  i64 played() const { return i64(count_); }
+  double error() const { return error_; }
+
+ private:
+  const Problem& problem_;
+  const Calibration& calibration_;
+  std::map<std::vector<double>, Seconds> ends_{};
+  i64 count_ = 0;
+  double error_ = 0;
+};
+
+Seconds Plays::time(const Candidate& candidate) {
+  if (candidate.plan.pp == 1) return candidate.time;
+  const Setup setup = setup_of(problem_, candidate.plan);
+  const PipelineShape shape = pipeline_shape(setup);
+  const std::optional<i64> cells = cell_count(shape);
+  if (!cells || *cells > kMostCells) return candidate.time;
+  const LayerPrices prices = layer_prices(setup, calibration_);
+  const StagePrices staged = stage_prices(setup, calibration_, prices);
+  std::vector<double> key{double(shape.schedule), double(shape.pp), double(shape.chunks),
+                          double(shape.microbatches), staged.hop.value};
+  for (const StageTimes& stage : staged.stages)
+    key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
+  const auto [end, added] = ends_.try_emplace(std::move(key));
+  if (added) end->second = std::max(staged.busiest, played_end(setup, staged));
+  const Seconds later = end->second - pipeline_end(setup, staged);
+  const Seconds time = candidate.time + slowed(setup, calibration_, later);
+  ++count_;
+  error_ = std::max(error_, std::abs(candidate.time / time - 1));
+  return time;
+}
+
+/// What makes one family simpler than another: fewer axes, then less ZeRO, then less recompute.
+auto simplicity(const Family& family) {
+  return std::tuple(family.axes(), family.zero, family.recompute);
+}
+
+/// Inside a family: what a person would have to explain.
+auto plainness(const Setup& setup) {
+  const Plan& p = setup.plan;
+  return std::tuple(!same_order(setup, kDefaultOrder), !p.stages.empty(), p.shard_size != 0,
+                    p.schedule != Schedule::one_f_one_b, p.schedule != Schedule::interleaved,
+                    p.virtual_stages, p.cp_comm);
+}
+
+Limits only(Limits limits, const Family& f) {
+  const auto just = [](i64 value) { return Range{value, value}; };
+  limits.tp = just(f.tp);
+  limits.cp = just(f.cp);
+  limits.pp = just(f.pp);
+  limits.dp = just(f.dp);
+  limits.ep = just(f.ep);
+  limits.etp = just(f.etp);
+  limits.zero = just(f.zero);
+  limits.recompute = f.recompute;
+  return limits;
+}
+
+class Ranking {
+ public:
+  Ranking(const Problem& problem, const Calibration& calibration, const SearchOptions& options)
+      : problem_(problem),
+        calibration_(calibration),
+        options_(options),
+        plays_(problem, calibration) {
+    answer_.band = tie_band(problem.setup);
+    options_.windows = {.near = kNear, .family = (1 + answer_.band) * (1 + kNear) - 1};
+  }
+
+  Answer all();
+
+ private:
+  struct Played {
+    Candidate candidate;
+    Seconds time{};
+  };
+  Played fastest(const std::vector<Candidate>& some);
+  const Candidate& plainest(const std::vector<Candidate>& some, const Played& fastest);
+  void choose(const Explored& space);
+  void compare(const Explored& space);
+  std::optional<Priced> fastest_with(Limits limits, Bytes capacity) const;
+  Priced price(const Candidate& one) const { return priced(problem_, one.plan, calibration_); }
+
+  const Problem& problem_;
+  const Calibration& calibration_;
+  SearchOptions options_;
+  Plays plays_;
+  Answer answer_{};
+};
+
+Ranking::Played Ranking::fastest(const std::vector<Candidate>& some) {
+  Played best{some.front(), plays_.time(some.front())};
+  for (const Candidate& one : some) {
+    // Sorted by closed form: from here on nothing can be faster.
+    if (one.time > (1 + kNear) * best.time) break;
+    const Seconds time = plays_.time(one);
+    if (time < best.time) best = {one, time};
+  }
+  return best;
+}
+
+const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const Played& fastest) {
+  const Family same = family(fastest.candidate.plan);
+  const Candidate* best = nullptr;
+  for (const Candidate& one : some) {
+    if (family(one.plan) != same || plays_.time(one) > (1 + kEqual) * fastest.time) continue;
+    const auto key = [&](const Candidate& c) { return plainness(setup_of(problem_, c.plan)); };
+    if (!best || key(one) < key(*best)) best = &one;
+  }
+  return best ? *best : fastest.candidate;
+}
+
+/// The simplest family that ties with the fastest plan; of its plans the plainest of the fastest.
+void Ranking::choose(const Explored& space) {
+  const Played first = fastest(space.near);
+  std::vector<const Candidate*> tied;
+  for (const Candidate& one : space.families)
+    if (one.time <= (1 + answer_.band) * (1 + kNear) * first.time) tied.push_back(&one);
+  std::stable_sort(tied.begin(), tied.end(), [](const Candidate* a, const Candidate* b) {
+    return simplicity(family(a->plan)) < simplicity(family(b->plan));
+  });
+  const Family of_first = family(first.candidate.plan);
+  for (const Candidate* one : tied) {
+    const Family simpler = family(one->plan);
+    if (simplicity(simpler) >= simplicity(of_first)) break;
+    if (plays_.time(*one) > (1 + answer_.band) * first.time) continue;
+    Problem inside = problem_;
+    inside.limits = only(problem_.limits, simpler);
+    SearchOptions options = options_;
+    options.windows = {.near = kNear, .family = 0};
+    options.go_on = {};
+    const Searched found = search(inside, calibration_, options);
+    const Played best = fastest(found.space.near);
+    answer_.best = price(plainest(found.space.near, best));
+    answer_.fastest = price(first.candidate);
+    return;
+  }
+  answer_.best = price(plainest(space.near, first));
+}
+
+/// Everything that the best is held against.
+void Ranking::compare(const Explored& space) {
+  const Family chosen = family(answer_.best->setup.plan);
+  const Seconds least = answer_.fastest ? answer_.fastest->time() : answer_.best->time();
+  const Family of_fastest = answer_.fastest ? family(answer_.fastest->setup.plan) : chosen;
+  for (const Candidate& one : space.families) {
+    const Seconds time = plays_.time(one);
+    const Family of = family(one.plan);
+    if (of != of_fastest) {
+      const double more = time / least - 1;
+      answer_.margin = std::min(answer_.margin.value_or(more), more);
+    }
+    if (time > (1 + answer_.band) * least) continue;
+    ++answer_.tied;
+    if (of != chosen && of != of_fastest && answer_.rivals.size() < kRivals)
+      answer_.rivals.push_back(price(one));
+  }
+  answer_.front = space.front;
+  if (!answer_.best->estimate.sure())
+    answer_.safe = fastest_with(
+        problem_.limits, (1 - answer_.best->estimate.memory_band.within) * problem_.capacity);
+  if (!same_order(answer_.best->setup, kDefaultOrder)) {
+    Limits limits = problem_.limits;
+    limits.order = kDefaultOrder;
+    answer_.usual = fastest_with(limits, problem_.capacity);
+  }
+}
+
+std::optional<Priced> Ranking::fastest_with(Limits limits, Bytes capacity) const {
+  Problem other = problem_;
+  other.limits = std::move(limits);
+  other.capacity = capacity;
+  SearchOptions options{.threads = options_.threads};
+  const Searched found = search(other, calibration_, options);
+  if (!found.space.best) return std::nullopt;
+  return priced(problem_, found.space.best->plan, calibration_);
+}
+
+Answer Ranking::all() {
+  const Searched found = search(problem_, calibration_, options_);
+  answer_.tally = found.space.tally;
+  answer_.complete = found.complete;
+  answer_.undecided = found.undecided;
+  answer_.leanest = found.space.leanest;
+  if (found.space.best) {
+    choose(found.space);
+    compare(found.space);
+  }
+  answer_.played = plays_.played();
+  answer_.play_error = plays_.error();
+  return std::move(answer_);
+}
+
+}  // namespace
+
+Setup setup_of(const Problem& problem, const Plan& plan) {
+  Setup setup = problem.setup;
+  setup.plan = plan;
+  return setup;
+}
+
+Priced priced(const Problem& problem, const Plan& plan, const Calibration& calibration) {
+  Priced one{.setup = setup_of(problem, plan)};
+  one.closed = step_time(one.setup, calibration).total();
+  const std::optional<i64> cells = cell_count(pipeline_shape(one.setup));
+  const bool playable = cells && *cells <= kMostCells;
+  one.estimate =
+      playable ? played_estimate(one.setup, calibration) : estimate(one.setup, calibration);
+  one.estimate.capacity = problem.capacity;
+  return one;
+}
+
+Answer answer(const Problem& problem, const Calibration& calibration,
+              const SearchOptions& options) {
+  return Ranking(problem, calibration, options).all();
+}
+
+}  // namespace rankwright

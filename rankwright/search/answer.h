@@ -1,0 +1,57 @@
+// The answer to a Problem: what to run, what it was held against, and the certificate. The search
+// ranks by closed form; everything within its error of the fastest is played and ranked again, and
+// within the error of any comparison the simpler plan wins. Words for people are report/.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "rankwright/cost/estimate.h"
+#include "rankwright/search/search.h"
+
+namespace rankwright {
+
+/// A plan with its whole price, its pipeline played.
+struct Priced {
+  Setup setup;
+  Estimate estimate{};
+  Seconds closed{};  // the step by closed form
+
+  Seconds time() const { return estimate.time(); }
+};
+
+struct Answer {
+  std::optional<Priced> best{};     // what to run; nothing where nothing fits
+  std::optional<Priced> fastest{};  // of all, where a simpler plan that ties with it won
+  /// The fastest of each other family that ties with the fastest, fastest first; the first few.
+  std::vector<Priced> rivals{};
+  i64 tied = 0;     // families that tie, the best's among them
+  double band = 0;  // two plans closer than this are a tie
+  /// Of the fastest plan to the runner-up, the fastest of another family: how much slower, as a
+  /// share. Nothing where there is no other.
+  std::optional<double> margin{};
+  std::vector<Candidate> front{};      // within the band: nothing is faster and smaller
+  std::optional<Priced> safe{};        // the fastest that fits whatever the ledger's error
+  std::optional<Priced> usual{};       // the fastest whose ranks any framework numbers by default
+  std::optional<Candidate> leanest{};  // where nothing fits: what needs least
+  // The certificate.
+  Tally tally{};
+  bool complete = true;
+  i64 undecided = 0;
+  i64 played = 0;         // plans near the fastest whose pipelines were played
+  double play_error = 0;  // the largest difference of closed form and play among them, as a share
+};
+
+/// Of the closed form: nine hundred and ninety-nine of a thousand random plans are within it of
+/// their play.
+inline constexpr double kClosedFormError = 0.02;
+
+Answer answer(const Problem& problem, const Calibration& calibration,
+              const SearchOptions& options = {});
+
+/// A candidate as a setup that stands alone.
+Setup setup_of(const Problem& problem, const Plan& plan);
+/// And with its whole price.
+Priced priced(const Problem& problem, const Plan& plan, const Calibration& calibration);
+
+}  // namespace rankwright

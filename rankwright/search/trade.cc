@@ -1,0 +1,121 @@
+#include "rankwright/search/trade.h"
+
+#include <algorithm>
+
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+/// Shares of the memory that a plan may take, and parts of the GPUs.
+constexpr double kShares[] = {0.875, 0.75, 0.5};
+constexpr i64 kParts[] = {2, 4};
+
+std::optional<Priced> fastest(const Problem& problem, const Calibration& calibration, int threads) {
+  const Searched found = search(problem, calibration, {.threads = threads});
+  if (!found.space.best) return std::nullopt;
+  return priced(problem, found.space.best->plan, calibration);
+}
+
+/// `a` is as good as `b` in everything.
+bool covers(const TradePoint& a, const TradePoint& b) {
+  if (!a.plan || !b.plan) return false;
+  return a.gpus <= b.gpus && a.plan->time() <= b.plan->time() &&
+         a.plan->estimate.memory.total() <= b.plan->estimate.memory.total();
+}
+
+/// No layout on so few GPUs can hold the states.
+bool too_few(const Problem& problem, i64 gpus) {
+  const Job& job = problem.setup.job;
+  const Bytes states = bytes(parameters(problem.setup.model).total(),
+                             job.param_bytes() + job.grad_bytes() + job.optimizer_bytes());
+  return states > double(gpus) * problem.capacity;
+}
+
+}  // namespace
+
+std::vector<TradePoint> trade(const Problem& problem, const Priced& best,
+                              const Calibration& calibration, int threads) {
+  std::vector<TradePoint> points{{problem.setup.world, problem.capacity, best}};
+  const auto add = [&](TradePoint&& point) {
+    if (std::none_of(points.begin(), points.end(),
+                     [&](const TradePoint& other) { return covers(other, point); }))
+      points.push_back(std::move(point));
+  };
+  for (const double share : kShares) {
+    Problem tighter = problem;
+    tighter.capacity = share * problem.capacity;
+    if (best.estimate.memory.total() <= tighter.capacity) continue;
+    std::optional<Priced> plan = fastest(tighter, calibration, threads);
+    const bool fits = plan.has_value();
+    add({problem.setup.world, tighter.capacity, std::move(plan)});
+    if (!fits) break;
+  }
+  for (const i64 part : kParts) {
+    if (problem.setup.world % part != 0) break;
+    Problem fewer = problem;
+    fewer.setup.world /= part;
+    std::optional<Priced> plan;
+    if (!too_few(fewer, fewer.setup.world)) plan = fastest(fewer, calibration, threads);
+    const bool fits = plan.has_value();
+    add({fewer.setup.world, problem.capacity, std::move(plan)});
+    if (!fits) break;
+  }
+  return points;
+}
+
+std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
+                                  const Calibration& calibration, const SearchOptions& options) {
+  std::vector<CountRow> rows;
+  for (const i64 count : counts) {
+    Problem other = problem;
+    other.setup.world = count;
+    SearchOptions inside = options;
+    inside.windows = {};
+    const Searched found = search(other, calibration, inside);
+    CountRow row{.gpus = count, .plan = {}, .leanest = found.space.leanest};
+    if (found.space.best) row.plan = priced(other, found.space.best->plan, calibration);
+    rows.push_back(std::move(row));
+    if (!found.complete) break;
+  }
+  return rows;
+}
+
+std::vector<i64> count_ladder(i64 host, i64 least, i64 most) {
+  std::vector<i64> counts;
+  const auto add = [&](i64 count) {
+    if (least <= count && count <= most) counts.push_back(count);
+  };
+  for (i64 part = 1; part < host; ++part)
+    if (host % part == 0) add(part);
+  for (i64 hosts = 1; hosts <= most / host; hosts *= 2) {
+    add(hosts * host);
+    if (hosts > 1) add(hosts / 2 * 3 * host);
+  }
+  add(least);
+  add(most);
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+std::optional<CountRow> fewest(const Problem& problem, const Calibration& calibration,
+                               const SearchOptions& options) {
+  const i64 host = std::max<i64>(1, problem.setup.cluster.host_devices);
+  const i64 most = problem.setup.cluster.devices();
+  const auto next = [&](i64 count) {
+    if (count >= host) return count + host;
+    do ++count;
+    while (host % count != 0);
+    return count;
+  };
+  for (i64 count = 1; count <= most; count = next(count)) {
+    if (too_few(problem, count)) continue;
+    std::vector<CountRow> row = over_counts(problem, {count}, calibration, options);
+    if (row.front().plan) return std::move(row.front());
+    if (options.go_on && !options.go_on({})) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,43 @@
+// What more headroom or fewer GPUs cost: the front of step time, memory and GPUs, point by point.
+// Each point is a search of its own with a tighter limit, so it is as certain as the answer.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "rankwright/search/answer.h"
+
+namespace rankwright {
+
+struct TradePoint {
+  i64 gpus = 0;
+  Bytes capacity{};              // that the plan had to keep to
+  std::optional<Priced> plan{};  // nothing where nothing fits
+};
+
+/// The answer itself; plans that leave an eighth, a quarter and a half of the memory free, and
+/// plans on a half and a quarter of the GPUs. Points that another is no worse than in everything
+/// are left out.
+std::vector<TradePoint> trade(const Problem& problem, const Priced& best,
+                              const Calibration& calibration, int threads = 0);
+
+/// The same job on other numbers of GPUs, in rising order: whole hosts, or parts of one that divide
+/// it. `go_on` is asked between them.
+struct CountRow {
+  i64 gpus = 0;
+  std::optional<Priced> plan{};
+  std::optional<Candidate> leanest{};  // where nothing fits
+};
+std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
+                                  const Calibration& calibration, const SearchOptions& options);
+
+/// Counts from `least` to `most` that a person would try: 1, 1.5, 2, 3, 4, 6, 8 ... hosts, and both
+/// ends.
+std::vector<i64> count_ladder(i64 host, i64 least, i64 most);
+
+/// The fewest GPUs on which something fits, up to the cluster: every count of whole hosts, and the
+/// parts of one, from below. Counts whose memory cannot hold the states are skipped.
+std::optional<CountRow> fewest(const Problem& problem, const Calibration& calibration,
+                               const SearchOptions& options);
+
+}  // namespace rankwright

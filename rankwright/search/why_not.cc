@@ -1,0 +1,190 @@
+#include "rankwright/search/why_not.h"
+
+#include <algorithm>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+using Kind = Neighbour::Kind;
+using Verdict = Neighbour::Verdict;
+
+/// An axis: where its degree stands in a plan, and what limits it.
+struct AxisRow {
+  Kind kind;
+  i64 Plan::*degree;
+  Range Limits::*range;
+};
+constexpr AxisRow kAxisRows[] = {
+    {Kind::tp, &Plan::tp, &Limits::tp}, {Kind::cp, &Plan::cp, &Limits::cp},
+    {Kind::pp, &Plan::pp, &Limits::pp}, {Kind::dp, &Plan::dp, &Limits::dp},
+    {Kind::ep, &Plan::ep, &Limits::ep},
+};
+
+class WhyNot {
+ public:
+  WhyNot(const Problem& problem, const Priced& best, const Calibration& calibration, int threads)
+      : problem_(problem),
+        best_(best),
+        plan_(best.setup.plan),
+        calibration_(calibration),
+        threads_(threads),
+        rules_(ground(problem, calibration, {}).rules) {}
+
+  std::vector<Neighbour> all();
+
+ private:
+  void axis(const AxisRow& row, i64 degree);
+  void orders_but_this();
+  void schedules_but_this();
+  Neighbour judge(Kind kind, const Plan& plan) const;
+  void change(Kind kind, const Plan& plan) { found_.push_back(judge(kind, plan)); }
+
+  const Problem& problem_;
+  const Priced& best_;
+  const Plan& plan_;
+  const Calibration& calibration_;
+  int threads_;
+  std::vector<const Rule*> rules_;
+  std::vector<Neighbour> found_{};
+};
+
+Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
+  Neighbour one{.kind = kind, .setup = setup_of(problem_, plan)};
+  one.misfit = first_misfit(one.setup);
+  if (one.misfit) {
+    one.verdict = Verdict::misfit;
+    return one;
+  }
+  for (const Rule* rule : rules_)
+    if (rule->fault(one.setup)) {
+      one.rule = rule->page.code;
+      one.verdict = Verdict::rule;
+      return one;
+    }
+  const Priced price = priced(problem_, plan, calibration_);
+  one.memory = price.estimate.memory;
+  one.verdict = price.estimate.fits() ? Verdict::priced : Verdict::memory;
+  one.step = price.estimate.step;
+  one.time = price.time();
+  return one;
+}
+
+/// The best plan whose axis has this degree.
+void WhyNot::axis(const AxisRow& row, i64 degree) {
+  Problem other = problem_;
+  const Range& allowed = problem_.limits.*row.range;
+  if (!allowed.has(degree)) return;
+  other.limits.*row.range = {degree, degree};
+  const Searched found = search(other, calibration_, {.threads = threads_});
+  const Candidate* one = found.space.best      ? &*found.space.best
+                         : found.space.leanest ? &*found.space.leanest
+                                               : nullptr;
+  Neighbour neighbour;
+  if (one) {
+    neighbour = judge(row.kind, one->plan);
+  } else {
+    // Nothing was even weighed: the plan with this degree in place of its own says why.
+    Plan plan = plan_;
+    const i64 rest = plan.*row.degree * plan.dp;
+    plan.*row.degree = degree;
+    if (row.kind != Kind::dp && row.kind != Kind::ep && rest % degree == 0) plan.dp = rest / degree;
+    neighbour = judge(row.kind, plan);
+    if (!neighbour.misfit && found.space.tally.misfits.empty() && neighbour.rule.empty()) return;
+  }
+  neighbour.searched = true;
+  neighbour.degree = degree;
+  found_.push_back(std::move(neighbour));
+}
+
+/// The default order, where this is another, and the fastest of all others.
+void WhyNot::orders_but_this() {
+  const Node node{plan_.tp, plan_.cp, plan_.pp, plan_.dp, plan_.ep, plan_.etp, plan_.micro_batch};
+  std::optional<Neighbour> fastest;
+  for (const Order& order : orders(problem_, node)) {
+    Plan plan = plan_;
+    plan.order = order;
+    if (order == plan_.order) continue;
+    Neighbour one = judge(Kind::order, plan);
+    if (order == kDefaultOrder) {
+      found_.push_back(one);
+      continue;
+    }
+    // Ranks that lie alike are no other choice.
+    if (one.verdict == Verdict::priced && one.time == best_.time()) continue;
+    const bool runs = one.verdict == Verdict::priced;
+    if (runs && (!fastest || one.time < fastest->time)) fastest = std::move(one);
+  }
+  if (fastest) found_.push_back(std::move(*fastest));
+}
+
+/// The fastest of the schedules that this plan does not have, stages even; else the leanest.
+void WhyNot::schedules_but_this() {
+  const Node node{plan_.tp, plan_.cp, plan_.pp, plan_.dp, plan_.ep, plan_.etp, plan_.micro_batch};
+  std::optional<Neighbour> fastest, leanest;
+  for (const Pipe& pipe : pipes(problem_, node)) {
+    if (pipe.balanced || pipe.schedule == plan_.schedule) continue;
+    Plan plan = plan_;
+    choose(plan, pipe);
+    Neighbour one = judge(Kind::schedule, plan);
+    if (one.verdict == Verdict::priced && (!fastest || one.time < fastest->time))
+      fastest = std::move(one);
+    else if (one.verdict == Verdict::memory &&
+             (!leanest || one.memory.total() < leanest->memory.total()))
+      leanest = std::move(one);
+  }
+  if (fastest)
+    found_.push_back(std::move(*fastest));
+  else if (leanest)
+    found_.push_back(std::move(*leanest));
+}
+
+std::vector<Neighbour> WhyNot::all() {
+  for (const AxisRow& row : kAxisRows) {
+    const i64 degree = plan_.*row.degree;
+    if (row.kind == Kind::ep && !problem_.setup.model.sparse()) continue;
+    if (degree % 2 == 0) axis(row, degree / 2);
+    if (2 * degree <= problem_.setup.world) axis(row, 2 * degree);
+  }
+  orders_but_this();
+  const Limits& limits = problem_.limits;
+  for (const int zero : {plan_.zero - 1, plan_.zero + 1}) {
+    if (!limits.zero.has(zero) || (zero > 0 && plan_.data_ranks() == 1)) continue;
+    Plan plan = plan_;
+    choose(plan, zero, zero == 0 ? 0 : plan_.shard_size, problem_.setup.plan.overlap);
+    change(Kind::zero, plan);
+  }
+  for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+    const int away = int(recompute) - int(plan_.recompute);
+    if ((away != 1 && away != -1) || limits.recompute) continue;
+    Plan plan = plan_;
+    plan.recompute = recompute;
+    change(Kind::recompute, plan);
+  }
+  for (const i64 size :
+       {plan_.micro_batch % 2 == 0 ? plan_.micro_batch / 2 : 0, 2 * plan_.micro_batch}) {
+    if (!limits.micro_batch.has(size) || size == 0) continue;
+    Plan plan = plan_;
+    plan.micro_batch = size;
+    change(Kind::micro_batch, plan);
+  }
+  if (plan_.tp > 1 && !limits.sequence_parallel) {
+    Plan plan = plan_;
+    plan.sequence_parallel = !plan.sequence_parallel;
+    choose(plan, plan.zero, plan.shard_size, problem_.setup.plan.overlap);
+    change(Kind::sequence_parallel, plan);
+  }
+  if (plan_.pp > 1) schedules_but_this();
+  return std::move(found_);
+}
+
+}  // namespace
+
+std::vector<Neighbour> neighbours(const Problem& problem, const Priced& best,
+                                  const Calibration& calibration, int threads) {
+  return WhyNot(problem, best, calibration, threads).all();
+}
+
+}  // namespace rankwright

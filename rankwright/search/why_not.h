@@ -1,0 +1,52 @@
+// Why not otherwise: the neighbours of a plan, and what each would cost or what refuses it. Numbers
+// only; the sentences are report/.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/search/answer.h"
+
+namespace rankwright {
+
+struct Neighbour {
+  enum class Kind : unsigned char {
+    tp,
+    cp,
+    pp,
+    dp,
+    ep,
+    order,
+    zero,
+    recompute,
+    micro_batch,
+    sequence_parallel,
+    schedule,
+  };
+  enum class Verdict : unsigned char {
+    priced,  // it runs, and takes `time`
+    misfit,  // arithmetic refuses it
+    rule,    // the target refuses it
+    memory,  // it does not fit
+  };
+  Kind kind{};
+  /// The degree doubled or halved is the whole change of an axis: everything else was searched
+  /// anew, and `setup` is the fastest plan of those, or the leanest where none fits. Else one key
+  /// was changed and all others were kept.
+  bool searched = false;
+  i64 degree = 0;  // of an axis: what was asked
+  Verdict verdict{};
+  Setup setup;
+  Seconds time{};   // priced
+  StepTime step{};  // priced
+  Ledger memory{};  // priced and memory: of the fullest rank
+  Misfit misfit{};
+  std::string_view rule{};  // code
+};
+
+/// In the order of Kind. `best` solves `problem`.
+std::vector<Neighbour> neighbours(const Problem& problem, const Priced& best,
+                                  const Calibration& calibration, int threads = 0);
+
+}  // namespace rankwright
