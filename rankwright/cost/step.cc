@@ -342,6 +342,11 @@ Seconds least_time(const Setup& setup, const Calibration& calibration, const Lay
   return slowed(setup, calibration, m * (once / double(plan.pp) + sends));
 }
 
+Seconds least_more(const Setup& setup, const Calibration& calibration, const LayerPrices& prices) {
+  const Seconds sends = 2 * shown(setup, calibration) * prices.send;
+  return slowed(setup, calibration, double(setup.microbatches()) * sends);
+}
+
 StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
                          const LayerPrices& prices) {
   return Pricer(setup, calibration, prices).staged();

@@ -84,6 +84,8 @@ StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
 
 /// No step takes less, whatever its stages, schedule and ZeRO.
 Seconds least_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices);
+/// And so much more for every chunk of a pp rank beyond the first.
+Seconds least_more(const Setup& setup, const Calibration& calibration, const LayerPrices& prices);
 
 /// When the last cell ends: at least (PT8), and in closed form (pipeline.h). 0 without a pipeline.
 Seconds least_end(const Setup& setup, const StagePrices& staged);

@@ -8,16 +8,19 @@
 #include "rankwright/cost/priced.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/model/parameters.h"
+#include "rankwright/program/schedule.h"
 
 namespace rankwright {
 namespace {
 
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
+constexpr Bytes kEndless{std::numeric_limits<double>::infinity()};
 
 /// A choice of ZeRO on one order of the axes.
 struct Shard {
   int zero = 0;
-  i64 size = 0;  // ranks of a shard; 0: all
+  i64 size = 0;        // ranks of a shard; 0: all
+  std::size_t at = 0;  // of this pair among all that the node has
   Span shard{}, replicate{};
 
   friend bool operator==(const Shard&, const Shard&) = default;
@@ -35,7 +38,10 @@ struct Route {
   const Lie* lie = nullptr;
   CpComm comm{};
   LayerPrices prices;
-  Seconds least{};
+  Seconds least{};  // of a step with one chunk a pp rank
+  Seconds chunk{};  // what sends add for each chunk more
+
+  Seconds least_with(const Pipe& pipe) const { return least + double(pipe.chunks - 1) * chunk; }
 };
 
 /// A choice of ZeRO that fits, and what the step takes at least.
@@ -102,12 +108,13 @@ void drop_slower(std::vector<Candidate>& all, Seconds than) {
 
 class Explorer {
  public:
-  Explorer(const Ground& ground, const Node& node, std::optional<Seconds> best, Balance& balance)
+  Explorer(const Ground& ground, const Node& node, const Known& known, Balance& balance)
       : ground_(ground),
         problem_(ground.problem),
         node_(node),
         balance_(balance),
-        best_(best.value_or(kNever)),
+        best_(known.best.value_or(kNever)),
+        leanest_(known.leanest.value_or(kEndless)),
         setup_(setup_of(ground.problem, node)),
         shardings_(shardings(problem_, node)),
         pipes_(pipes(problem_, node)),
@@ -129,10 +136,13 @@ class Explorer {
   std::vector<Route> routes();
   void weigh_layers();
   Bytes least_memory(const Pipe& pipe) const;
+  Bytes least_on_first() const;
+  bool too_large(Bytes least) const;
   void pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked);
-  void route(Route& route, std::span<const RankLoad> loads);
+  void find_fitting(const Route& route, Seconds least);
+  void route(Route& route, const Pipe& pipe);
   bool refused();
-  Bytes memory(const Shard& shard, std::span<const RankLoad> loads);
+  Bytes memory(const Shard& shard);
   /// Of the node, with this recompute.
   Seconds fastest(int zero) const {
     return families_[std::size_t(setup_.plan.recompute)][std::size_t(zero)];
@@ -146,6 +156,7 @@ class Explorer {
   const Node& node_;
   Balance& balance_;
   Seconds best_;
+  Bytes leanest_;
   Setup setup_;
   std::vector<Sharding> shardings_;
   std::vector<Pipe> pipes_;
@@ -154,10 +165,14 @@ class Explorer {
   std::vector<Recompute> recomputes_;
   std::vector<Lie> lies_{};
   std::array<std::array<Seconds, 4>, 3> families_{};  // the fastest so far: by recompute, ZeRO
-  std::vector<std::pair<std::pair<int, i64>, Ledger>> ledgers_{};  // of this pipe, by ZeRO and size
+  std::vector<std::pair<int, i64>> sizes_{};          // ZeRO and shards that any order has
+  std::vector<RankLoad> loads_{};                     // of this pipe
+  std::vector<Bytes> totals_{};  // of this pipe, by Shard::at; kEndless: not known yet
   std::vector<Fit> fitting_{};
-  Bytes states_{};  // of all parameters, spread over all ranks
-  Bytes kept_{};    // activations of one microbatch in all layers, on a rank that had them all
+  Bytes states_{};    // of all parameters, spread over all ranks
+  Bytes kept_{};      // activations of one microbatch in all layers, on a rank that had them all
+  Bytes lightest_{};  // activations of one microbatch in a layer that keeps least
+  Stages stages_{};   // of this pipe
   Explored out_{};
 };
 
@@ -190,6 +205,10 @@ Lie Explorer::lie(const Order& order) {
       shard.replicate = span_of(setup_, GroupKind::replicate);
       plan().shard_size = 0;
     }
+    const std::pair<int, i64> key{shard.zero, shard.size};
+    const auto known = std::find(sizes_.begin(), sizes_.end(), key);
+    shard.at = std::size_t(known - sizes_.begin());
+    if (known == sizes_.end()) sizes_.push_back(key);
     lie.shards.push_back(shard);
   }
   return lie;
@@ -230,10 +249,11 @@ std::vector<Route> Explorer::routes() {
       }
       LayerPrices prices = layer_prices(setup_, ground_.calibration, lie.links);
       const Seconds least = least_time(setup_, ground_.calibration, prices);
+      const Seconds chunk = least_more(setup_, ground_.calibration, prices);
       if (least > limit())
         out_.tally.bounded += each;
       else
-        all.push_back({&lie, comm, std::move(prices), least});
+        all.push_back({&lie, comm, std::move(prices), least, chunk});
     }
   std::stable_sort(all.begin(), all.end(),
                    [](const Route& a, const Route& b) { return a.least < b.least; });
@@ -251,12 +271,10 @@ bool Explorer::refused() {
 }
 
 /// The ledger does not look at orders: what was counted for one stands for all.
-Bytes Explorer::memory(const Shard& shard, std::span<const RankLoad> loads) {
-  const std::pair<int, i64> key{shard.zero, shard.size};
-  for (const auto& [known, ledger] : ledgers_)
-    if (known == key) return ledger.total();
-  ledgers_.emplace_back(key, fullest(setup_, ground_.calibration, loads));
-  return ledgers_.back().second.total();
+Bytes Explorer::memory(const Shard& shard) {
+  Bytes& total = totals_[shard.at];
+  if (total == kEndless) total = fullest(setup_, ground_.calibration, loads_).total();
+  return total;
 }
 
 /// A candidate of this family that takes so much memory, and no less time than `least`, is of no
@@ -282,23 +300,35 @@ void Explorer::keep(Seconds time, Bytes memory) {
   out_.families.push_back(one);
 }
 
-void Explorer::route(Route& route, std::span<const RankLoad> loads) {
-  plan().order = route.lie->order;
-  plan().cp_comm = route.comm;
-  std::vector<Fit>& fitting = fitting_;
-  fitting.clear();
+/// Those of the order's choices of ZeRO that fit and that no rule refuses.
+void Explorer::find_fitting(const Route& route, Seconds least) {
+  fitting_.clear();
   for (const Shard& shard : route.lie->shards) {
     choose(plan(), shard.zero, shard.size, problem_.setup.plan.overlap);
     if (refused()) continue;
-    const Bytes total = memory(shard, loads);
+    const Bytes total = memory(shard);
     if (total <= problem_.capacity) {
-      fitting.push_back({&shard, total, route.least});
+      fitting_.push_back({&shard, total, least});
       continue;
     }
     ++out_.tally.memory;
-    if (!out_.leanest || total < out_.leanest->memory) out_.leanest = {plan(), {}, total};
+    if (total >= leanest_) continue;
+    leanest_ = total;
+    out_.leanest = {plan(), {}, total};
   }
-  if (fitting.empty()) return;
+}
+
+void Explorer::route(Route& route, const Pipe& pipe) {
+  plan().order = route.lie->order;
+  plan().cp_comm = route.comm;
+  const Seconds least = route.least_with(pipe);
+  if (least > limit()) {
+    out_.tally.bounded += i64(route.lie->shards.size());
+    return;
+  }
+  find_fitting(route, least);
+  if (fitting_.empty()) return;
+  std::vector<Fit>& fitting = fitting_;
   const auto bounded = [&] {
     out_.tally.bounded += i64(std::erase_if(
         fitting, [&](const Fit& one) { return hopeless(one.least, one.shard->zero, one.memory); }));
@@ -329,9 +359,12 @@ void Explorer::weigh_layers() {
   const i64 each = job.param_bytes() + job.grad_bytes() + job.optimizer_bytes();
   states_ = bytes(parameters(setup_.model).total(), each) / double(setup_.world);
   kept_ = {};
+  lightest_ = kEndless;
   for (const LayerRun& run : setup_.model.runs) {
     const LayerActivations a = activations(setup_, run.layer);
-    kept_ += double(run.count) * (plan().recompute == Recompute::full ? a.input : a.kept);
+    const Bytes each_layer = plan().recompute == Recompute::full ? a.input : a.kept;
+    kept_ += double(run.count) * each_layer;
+    lightest_ = std::min(lightest_, each_layer);
   }
 }
 
@@ -343,35 +376,55 @@ Bytes Explorer::least_memory(const Pipe& pipe) const {
   return (mirror ? 0.5 : 1) / double(node_.pp) * kept_ + states_;
 }
 
+/// Pp rank 0 holds so many of its smallest chunk at least.
+Bytes Explorer::least_on_first() const {
+  i64 layers = setup_.model.layers();
+  const Stages& stages = stages_;
+  for (const i64 s : stages_of(setup_.plan, 0))
+    layers = std::min(layers, stages[std::size_t(s)].layers);
+  return double(most_in_flight(pipeline_shape(setup_), 0) * layers) * lightest_ + states_;
+}
+
+/// What needs so much does not fit, and where nothing is known to fit it is not the leanest either.
+bool Explorer::too_large(Bytes least) const {
+  return ground_.bounds && least > problem_.capacity && (best_ < kNever || least >= leanest_);
+}
+
 void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked) {
+  if (routes.empty()) return;
   i64 each = 0;
   for (const Route& route : routes) each += i64(route.lie->shards.size());
-  if (routes.empty()) return;
   choose(plan(), pipe);
   choose(plan(), 0, 0, problem_.setup.plan.overlap);
-  if (ground_.bounds && least_memory(pipe) > problem_.capacity) {
+  if (too_large(least_memory(pipe))) {
     out_.tally.memory += each;
     return;
   }
-  if (routes.front().least > limit()) {
+  const auto fastest = std::min_element(
+      routes.begin(), routes.end(),
+      [&](const Route& a, const Route& b) { return a.least_with(pipe) < b.least_with(pipe); });
+  if (fastest->least_with(pipe) > limit()) {
     out_.tally.bounded += each;
     return;
   }
+  if (const Misfit misfit = first_misfit(setup_)) return miss(misfit, each);
+  stages_ = setup_.stages();
   if (pipe.balanced) {
-    const Stages even = setup_.stages();
-    const Misfit misfit = first_misfit(setup_);
-    if (misfit) return miss(misfit, each);
     const Stages& balanced = balance_.stages(setup_, unlinked);
-    if (balanced.empty() || balanced == even) {
+    if (balanced.empty() || balanced == stages_) {
       out_.tally.alike += each;
       return;
     }
-    plan().stages = balanced;
+    stages_ = plan().stages = balanced;
+    if (const Misfit misfit = first_misfit(setup_)) return miss(misfit, each);
   }
-  if (const Misfit misfit = first_misfit(setup_)) return miss(misfit, each);
-  ledgers_.clear();
-  const std::vector<RankLoad> loads = RankLoads(setup_).that_count();
-  for (Route& one : routes) route(one, loads);
+  if (too_large(least_on_first())) {
+    out_.tally.memory += each;
+    return;
+  }
+  loads_ = RankLoads(setup_).that_count();
+  totals_.assign(sizes_.size(), kEndless);
+  for (Route& one : routes) route(one, pipe);
 }
 
 Explored Explorer::all() {
@@ -434,15 +487,17 @@ Prospect prospect(const Ground& ground, const Node& node) {
   if (prospect.misfit) return prospect;
   setup.plan.sequence_parallel = true;
   if (first_misfit(setup)) setup.plan.sequence_parallel = false;
-  prospect.least =
-      least_time(setup, ground.calibration,
-                 layer_prices(setup, ground.calibration, Links::none(setup, ground.calibration)));
+  const auto least = [&](Links links) {
+    return least_time(setup, ground.calibration,
+                      layer_prices(setup, ground.calibration, std::move(links)));
+  };
+  prospect.least = least(Links::none(setup, ground.calibration));
+  prospect.promise = least(Links(setup, ground.calibration));
   return prospect;
 }
 
-Explored explore(const Ground& ground, const Node& node, std::optional<Seconds> best,
-                 Balance& balance) {
-  return Explorer(ground, node, best, balance).all();
+Explored explore(const Ground& ground, const Node& node, const Known& known, Balance& balance) {
+  return Explorer(ground, node, known, balance).all();
 }
 
 }  // namespace rankwright

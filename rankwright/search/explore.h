@@ -47,13 +47,17 @@ Ground ground(const Problem& problem, const Calibration& calibration, const Wind
 struct Prospect {
   Node node{};
   Seconds least{};
+  Seconds promise{};  // the same on the default order of the axes: a guess where to look first
   i64 candidates = 0;
   Misfit misfit{};  // that all its candidates have
 };
 Prospect prospect(const Ground& ground, const Node& node);
 
-/// `best`: the fastest that is known from elsewhere.
-Explored explore(const Ground& ground, const Node& node, std::optional<Seconds> best,
-                 Balance& balance);
+/// What the rest of the space has.
+struct Known {
+  std::optional<Seconds> best{};   // the fastest that fits
+  std::optional<Bytes> leanest{};  // what needs least of those that do not
+};
+Explored explore(const Ground& ground, const Node& node, const Known& known, Balance& balance);
 
 }  // namespace rankwright

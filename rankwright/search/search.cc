@@ -20,60 +20,95 @@ std::vector<Prospect> prospects(const Ground& ground) {
   return found;
 }
 
-Explored round(const Ground& ground, std::span<const Prospect> some, std::optional<Seconds> best,
+Explored round(const Ground& ground, std::span<const Prospect> some, const Known& known,
                Balance& balance) {
   std::vector<Explored> each(some.size());
-  tbb::parallel_for(std::size_t{0}, some.size(),
-                    [&](std::size_t k) { each[k] = explore(ground, some[k].node, best, balance); });
+  tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
+    each[k] = explore(ground, some[k].node, known, balance);
+  });
   Explored all;
   for (Explored& one : each) all.merge(std::move(one), ground.windows);
   return all;
 }
 
-Searched run(const Ground& ground, const SearchOptions& options) {
-  Searched found;
-  Explored& space = found.space;
-  std::vector<Prospect> all = prospects(ground);
-  Progress progress;
-  Balance balance;
-  for (const Prospect& one : all) progress.candidates += one.candidates;
-  std::erase_if(all, [&](const Prospect& one) {
+class Rounds {
+ public:
+  Rounds(const Ground& ground, const SearchOptions& options)
+      : ground_(ground), options_(options), left_(prospects(ground)) {}
+
+  Searched all();
+
+ private:
+  Explored& space() { return found_.space; }
+  void drop_misfits();
+  /// Nothing on it can be of interest.
+  bool hopeless(const Prospect& one) const {
+    const std::optional<Candidate>& best = found_.space.best;
+    return ground_.bounds && best && one.least > (1 + ground_.windows.widest()) * best->time;
+  }
+  /// The next so many that are not hopeless; those before them are counted.
+  std::vector<Prospect> next(std::size_t count);
+  bool go_on();
+
+  const Ground& ground_;
+  const SearchOptions& options_;
+  std::vector<Prospect> left_;  // what promises most first
+  std::size_t at_ = 0;          // of the first that is not decided
+  i64 candidates_ = 0;
+  Balance balance_{};
+  Searched found_{};
+};
+
+void Rounds::drop_misfits() {
+  for (const Prospect& one : left_) candidates_ += one.candidates;
+  std::erase_if(left_, [&](const Prospect& one) {
     if (!one.misfit) return false;
-    space.tally.candidates += one.candidates;
-    space.tally.misfits[one.misfit.why] += one.candidates;
+    space().tally.candidates += one.candidates;
+    space().tally.misfits[one.misfit.why] += one.candidates;
     return true;
   });
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Prospect& a, const Prospect& b) { return a.least < b.least; });
-  std::size_t next = 0, size = kFirstRound;
-  const auto hopeless = [&](const Prospect& one) {
-    return ground.bounds && space.best &&
-           one.least > (1 + ground.windows.widest()) * space.best->time;
-  };
-  while (next < all.size() && !hopeless(all[next])) {
-    progress.done = space.tally.candidates;
-    if (space.best) progress.best = space.best->time;
-    if (options.go_on && !options.go_on(progress)) {
-      found.complete = false;
-      break;
-    }
-    const std::size_t count = std::min(size, all.size() - next);
-    const std::optional<Seconds> best = space.best ? std::optional(space.best->time) : std::nullopt;
-    space.merge(round(ground, std::span(all).subspan(next, count), best, balance), ground.windows);
-    next += count;
-    size = std::min(2 * size, kLastRound);
-  }
-  for (; next < all.size(); ++next) {
-    if (!found.complete && !hopeless(all[next])) {
-      found.undecided += all[next].candidates;
+}
+
+std::vector<Prospect> Rounds::next(std::size_t count) {
+  std::vector<Prospect> some;
+  for (; at_ < left_.size() && some.size() < count; ++at_) {
+    if (!hopeless(left_[at_])) {
+      some.push_back(left_[at_]);
       continue;
     }
-    space.tally.candidates += all[next].candidates;
-    space.tally.bounded += all[next].candidates;
+    space().tally.candidates += left_[at_].candidates;
+    space().tally.bounded += left_[at_].candidates;
   }
-  std::stable_sort(space.near.begin(), space.near.end(), faster);
-  std::stable_sort(space.families.begin(), space.families.end(), faster);
-  return found;
+  return some;
+}
+
+bool Rounds::go_on() {
+  if (!options_.go_on) return true;
+  Progress progress{.done = space().tally.candidates, .candidates = candidates_};
+  if (space().best) progress.best = space().best->time;
+  return options_.go_on(progress);
+}
+
+Searched Rounds::all() {
+  drop_misfits();
+  std::stable_sort(left_.begin(), left_.end(),
+                   [](const Prospect& a, const Prospect& b) { return a.promise < b.promise; });
+  for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
+    if (!go_on()) {
+      found_.complete = false;
+      break;
+    }
+    const std::vector<Prospect> some = next(size);
+    if (some.empty()) break;
+    Known known;
+    if (space().best) known.best = space().best->time;
+    if (space().leanest) known.leanest = space().leanest->memory;
+    space().merge(round(ground_, some, known, balance_), ground_.windows);
+  }
+  for (const Prospect& one : next(left_.size())) found_.undecided += one.candidates;
+  std::stable_sort(space().near.begin(), space().near.end(), faster);
+  std::stable_sort(space().families.begin(), space().families.end(), faster);
+  return std::move(found_);
 }
 
 }  // namespace
@@ -84,7 +119,7 @@ Searched search(const Problem& problem, const Calibration& calibration,
   on.bounds = options.bounds;
   Searched found;
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute([&] { found = run(on, options); });
+  arena.execute([&] { found = Rounds(on, options).all(); });
   return found;
 }
 
