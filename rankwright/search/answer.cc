@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -14,6 +15,7 @@ namespace {
 
 double tie_band(const Setup&) { return 0.049; }
 
+constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 constexpr std::size_t kRivals = 4;
 constexpr double kEqual = 0.005;  // plans of one family closer than this differ in nothing to gain
 constexpr i64 kMostCells = 4'000'000;  // of a play: a second
@@ -28,39 +30,44 @@ class Plays {
   Plays(const Problem& problem, const Calibration& calibration)
       : problem_(problem), calibration_(calibration) {}
 
-  /// The step of a candidate with its pipeline played.
-  Seconds time(const Candidate& candidate);
+  /// The step of a candidate with its pipeline played; nothing where it is certain without a play
+  /// that it takes longer than `than`.
+  std::optional<Seconds> time(const Candidate& candidate, Seconds than);
 
-  i64 played() const { return i64(count_); }
+  i64 judged() const { return judged_; }
   double error() const { return error_; }
 
  private:
   const Problem& problem_;
   const Calibration& calibration_;
   std::map<std::vector<double>, Seconds> ends_{};
-  i64 count_ = 0;
+  i64 judged_ = 0;
   double error_ = 0;
 };
 
-Seconds Plays::time(const Candidate& candidate) {
-  if (candidate.plan.pp == 1) return candidate.time;
+std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
+  ++judged_;
   const Setup setup = setup_of(problem_, candidate.plan);
   const PipelineShape shape = pipeline_shape(setup);
   const std::optional<i64> cells = cell_count(shape);
-  if (!cells || *cells > kMostCells) return candidate.time;
+  if (shape.pp == 1 || !cells || *cells > kMostCells)
+    return candidate.time > than ? std::nullopt : std::optional(candidate.time);
   const LayerPrices prices = layer_prices(setup, calibration_);
   const StagePrices staged = stage_prices(setup, calibration_, prices);
+  const Seconds closed = pipeline_end(setup, staged);
+  const auto with = [&](Seconds end) {
+    return candidate.time + slowed(setup, calibration_, end - closed);
+  };
+  if (with(least_end(setup, staged)) > than) return std::nullopt;
   std::vector<double> key{double(shape.schedule), double(shape.pp), double(shape.chunks),
                           double(shape.microbatches), staged.hop.value};
   for (const StageTimes& stage : staged.stages)
     key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
   const auto [end, added] = ends_.try_emplace(std::move(key));
   if (added) end->second = std::max(staged.busiest, played_end(setup, staged));
-  const Seconds later = end->second - pipeline_end(setup, staged);
-  const Seconds time = candidate.time + slowed(setup, calibration_, later);
-  ++count_;
+  const Seconds time = with(end->second);
   error_ = std::max(error_, std::abs(candidate.time / time - 1));
-  return time;
+  return time > than ? std::nullopt : std::optional(time);
 }
 
 /// What makes one family simpler than another: fewer axes, then less ZeRO, then less recompute.
@@ -122,49 +129,46 @@ class Ranking {
 };
 
 Ranking::Played Ranking::fastest(const std::vector<Candidate>& some) {
-  Played best{some.front(), plays_.time(some.front())};
-  for (const Candidate& one : some) {
-    // Sorted by closed form: from here on nothing can be faster.
-    if (one.time > (1 + kNear) * best.time) break;
-    const Seconds time = plays_.time(one);
-    if (time < best.time) best = {one, time};
-  }
+  Played best{some.front(), plays_.time(some.front(), kNever).value()};
+  for (const Candidate& one : some)
+    if (const std::optional<Seconds> time = plays_.time(one, best.time); time && *time < best.time)
+      best = {one, *time};
   return best;
 }
 
 const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const Played& fastest) {
   const Family same = family(fastest.candidate.plan);
-  const Candidate* best = nullptr;
-  for (const Candidate& one : some) {
-    if (family(one.plan) != same || plays_.time(one) > (1 + kEqual) * fastest.time) continue;
-    const auto key = [&](const Candidate& c) { return plainness(setup_of(problem_, c.plan)); };
-    if (!best || key(one) < key(*best)) best = &one;
-  }
-  return best ? *best : fastest.candidate;
+  std::vector<const Candidate*> plainer;
+  for (const Candidate& one : some)
+    if (family(one.plan) == same) plainer.push_back(&one);
+  std::stable_sort(plainer.begin(), plainer.end(), [&](const Candidate* a, const Candidate* b) {
+    return plainness(setup_of(problem_, a->plan)) < plainness(setup_of(problem_, b->plan));
+  });
+  for (const Candidate* one : plainer)
+    if (plays_.time(*one, (1 + kEqual) * fastest.time)) return *one;
+  return fastest.candidate;
 }
 
 /// The simplest family that ties with the fastest plan; of its plans the plainest of the fastest.
 void Ranking::choose(const Explored& space) {
   const Played first = fastest(space.near);
-  std::vector<const Candidate*> tied;
+  std::vector<const Candidate*> simpler;
+  const Family of_first = family(first.candidate.plan);
   for (const Candidate& one : space.families)
-    if (one.time <= (1 + answer_.band) * (1 + kNear) * first.time) tied.push_back(&one);
-  std::stable_sort(tied.begin(), tied.end(), [](const Candidate* a, const Candidate* b) {
+    if (simplicity(family(one.plan)) < simplicity(of_first)) simpler.push_back(&one);
+  std::stable_sort(simpler.begin(), simpler.end(), [](const Candidate* a, const Candidate* b) {
     return simplicity(family(a->plan)) < simplicity(family(b->plan));
   });
-  const Family of_first = family(first.candidate.plan);
-  for (const Candidate* one : tied) {
-    const Family simpler = family(one->plan);
-    if (simplicity(simpler) >= simplicity(of_first)) break;
-    if (plays_.time(*one) > (1 + answer_.band) * first.time) continue;
+  const Seconds tie = (1 + answer_.band) * first.time;
+  for (const Candidate* one : simpler) {
+    if (!plays_.time(*one, tie)) continue;
     Problem inside = problem_;
-    inside.limits = only(problem_.limits, simpler);
+    inside.limits = only(problem_.limits, family(one->plan));
     SearchOptions options = options_;
     options.windows = {.near = kNear, .family = 0};
     options.go_on = {};
     const Searched found = search(inside, calibration_, options);
-    const Played best = fastest(found.space.near);
-    answer_.best = price(plainest(found.space.near, best));
+    answer_.best = price(plainest(found.space.near, fastest(found.space.near)));
     answer_.fastest = price(first.candidate);
     return;
   }
@@ -174,24 +178,24 @@ void Ranking::choose(const Explored& space) {
 /// Everything that the best is held against.
 void Ranking::compare(const Explored& space) {
   const Family chosen = family(answer_.best->setup.plan);
-  const Seconds least = answer_.fastest ? answer_.fastest->time() : answer_.best->time();
-  const Family of_fastest = answer_.fastest ? family(answer_.fastest->setup.plan) : chosen;
+  const Priced& first = answer_.fastest ? *answer_.fastest : *answer_.best;
+  const Family of_first = family(first.setup.plan);
+  const Seconds tie = (1 + answer_.band) * first.time();
   for (const Candidate& one : space.families) {
-    const Seconds time = plays_.time(one);
     const Family of = family(one.plan);
-    if (of != of_fastest) {
-      const double more = time / least - 1;
-      answer_.margin = std::min(answer_.margin.value_or(more), more);
-    }
-    if (time > (1 + answer_.band) * least) continue;
-    ++answer_.tied;
-    if (of != chosen && of != of_fastest && answer_.rivals.size() < kRivals)
-      answer_.rivals.push_back(price(one));
+    if (one.time <= tie) ++answer_.tied;
+    if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
+    Priced other = of == chosen ? *answer_.best : price(one);
+    answer_.margin = std::min(answer_.margin.value_or(other.time() / first.time() - 1),
+                              other.time() / first.time() - 1);
+    if (of != chosen && other.time() <= tie && answer_.rivals.size() < kRivals)
+      answer_.rivals.push_back(std::move(other));
   }
   answer_.front = space.front;
-  if (!answer_.best->estimate.sure())
-    answer_.safe = fastest_with(
-        problem_.limits, (1 - answer_.best->estimate.memory_band.within) * problem_.capacity);
+  const Estimate& estimate = answer_.best->estimate;
+  if (!estimate.sure())
+    answer_.safe =
+        fastest_with(problem_.limits, (1 - estimate.memory_band.within) * problem_.capacity);
   if (!same_order(answer_.best->setup, kDefaultOrder)) {
     Limits limits = problem_.limits;
     limits.order = kDefaultOrder;
@@ -219,7 +223,7 @@ Answer Ranking::all() {
     choose(found.space);
     compare(found.space);
   }
-  answer_.played = plays_.played();
+  answer_.played = plays_.judged();
   answer_.play_error = plays_.error();
   return std::move(answer_);
 }

@@ -38,7 +38,7 @@ struct Answer {
   Tally tally{};
   bool complete = true;
   i64 undecided = 0;
-  i64 played = 0;         // plans near the fastest whose pipelines were played
+  i64 played = 0;  // plans near the fastest that were played, or need not be: they cannot be faster
   double play_error = 0;  // the largest difference of closed form and play among them, as a share
 };
 

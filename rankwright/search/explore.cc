@@ -172,6 +172,7 @@ class Explorer {
   Bytes states_{};    // of all parameters, spread over all ranks
   Bytes kept_{};      // activations of one microbatch in all layers, on a rank that had them all
   Bytes lightest_{};  // activations of one microbatch in a layer that keeps least
+  i64 inside_ = 0;    // candidates of one pipe
   Stages stages_{};   // of this pipe
   Explored out_{};
 };
@@ -391,19 +392,15 @@ bool Explorer::too_large(Bytes least) const {
 }
 
 void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked) {
-  if (routes.empty()) return;
-  i64 each = 0;
-  for (const Route& route : routes) each += i64(route.lie->shards.size());
+  const i64 each = inside_;
   choose(plan(), pipe);
   choose(plan(), 0, 0, problem_.setup.plan.overlap);
   if (too_large(least_memory(pipe))) {
     out_.tally.memory += each;
     return;
   }
-  const auto fastest = std::min_element(
-      routes.begin(), routes.end(),
-      [&](const Route& a, const Route& b) { return a.least_with(pipe) < b.least_with(pipe); });
-  if (fastest->least_with(pipe) > limit()) {
+  if (std::all_of(routes.begin(), routes.end(),
+                  [&](const Route& one) { return one.least_with(pipe) > limit(); })) {
     out_.tally.bounded += each;
     return;
   }
@@ -437,10 +434,13 @@ Explored Explorer::all() {
       plan().recompute = recompute;
       weigh_layers();
       std::vector<Route> all = routes();
+      if (all.empty()) continue;
       plan().order = kDefaultOrder;
       plan().cp_comm = CpComm::p2p;
       const LayerPrices unlinked =
           layer_prices(setup_, ground_.calibration, Links::none(setup_, ground_.calibration));
+      inside_ = 0;
+      for (const Route& route : all) inside_ += i64(route.lie->shards.size());
       for (const Pipe& pipe : pipes_) pipeline(pipe, all, unlinked);
     }
   keep_families(out_.families);

@@ -11,6 +11,7 @@ namespace {
 // A round is what is explored before its finds bound the rest: small at first, when a find tells
 // most.
 constexpr std::size_t kFirstRound = 8, kLastRound = 64;
+constexpr std::size_t kProbed = 64;  // nodes
 
 std::vector<Prospect> prospects(const Ground& ground) {
   const std::vector<Node> all = nodes(ground.problem);
@@ -18,6 +19,34 @@ std::vector<Prospect> prospects(const Ground& ground) {
   tbb::parallel_for(std::size_t{0}, all.size(),
                     [&](std::size_t k) { found[k] = prospect(ground, all[k]); });
   return found;
+}
+
+/// The plainest part of a space: what it holds bounds the rest before anything else is known.
+Problem plainest(Problem problem) {
+  Limits& limits = problem.limits;
+  if (!limits.schedule && limits.chunks.has(1)) {
+    limits.schedule = Schedule::one_f_one_b;
+    limits.chunks = {1, 1};
+  }
+  if (!limits.order) limits.order = kDefaultOrder;
+  limits.hybrid = false;
+  limits.even = true;
+  return problem;
+}
+
+/// The fastest that fits among the plainest candidates of the nodes that promise most.
+std::optional<Seconds> probe(const Ground& ground, std::span<const Prospect> some,
+                             Balance& balance) {
+  const Problem problem = plainest(ground.problem);
+  const Ground plain = rankwright::ground(problem, ground.calibration, {});
+  std::vector<std::optional<Candidate>> each(some.size());
+  tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
+    each[k] = explore(plain, some[k].node, {}, balance).best;
+  });
+  std::optional<Seconds> best;
+  for (const std::optional<Candidate>& one : each)
+    if (one && (!best || one->time < *best)) best = one->time;
+  return best;
 }
 
 Explored round(const Ground& ground, std::span<const Prospect> some, const Known& known,
@@ -43,8 +72,7 @@ class Rounds {
   void drop_misfits();
   /// Nothing on it can be of interest.
   bool hopeless(const Prospect& one) const {
-    const std::optional<Candidate>& best = found_.space.best;
-    return ground_.bounds && best && one.least > (1 + ground_.windows.widest()) * best->time;
+    return ground_.bounds && best_ && one.least > (1 + ground_.windows.widest()) * *best_;
   }
   /// The next so many that are not hopeless; those before them are counted.
   std::vector<Prospect> next(std::size_t count);
@@ -55,6 +83,7 @@ class Rounds {
   std::vector<Prospect> left_;  // what promises most first
   std::size_t at_ = 0;          // of the first that is not decided
   i64 candidates_ = 0;
+  std::optional<Seconds> best_{};  // the fastest that is known, found or probed
   Balance balance_{};
   Searched found_{};
 };
@@ -93,6 +122,8 @@ Searched Rounds::all() {
   drop_misfits();
   std::stable_sort(left_.begin(), left_.end(),
                    [](const Prospect& a, const Prospect& b) { return a.promise < b.promise; });
+  if (ground_.bounds)
+    best_ = probe(ground_, std::span(left_).first(std::min(kProbed, left_.size())), balance_);
   for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
     if (!go_on()) {
       found_.complete = false;
@@ -100,10 +131,10 @@ Searched Rounds::all() {
     }
     const std::vector<Prospect> some = next(size);
     if (some.empty()) break;
-    Known known;
-    if (space().best) known.best = space().best->time;
+    Known known{.best = best_, .leanest = {}};
     if (space().leanest) known.leanest = space().leanest->memory;
     space().merge(round(ground_, some, known, balance_), ground_.windows);
+    if (space().best && (!best_ || space().best->time < *best_)) best_ = space().best->time;
   }
   for (const Prospect& one : next(left_.size())) found_.undecided += one.candidates;
   std::stable_sort(space().near.begin(), space().near.end(), faster);
