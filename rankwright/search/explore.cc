@@ -31,6 +31,7 @@ struct Lie {
   Order order{};
   Links links;
   std::vector<Shard> shards{};
+  i64 alike = 0, broken = 0;  // choices of ZeRO that come to another one, that arithmetic forbids
 };
 
 /// An order and an exchange, priced.
@@ -106,6 +107,18 @@ void drop_slower(std::vector<Candidate>& all, Seconds than) {
   std::erase_if(all, [&](const Candidate& one) { return one.time > than; });
 }
 
+/// Of a setup whatever its order, sequence parallelism and recompute: nothing is sent, and
+/// sequence parallelism divides what it can.
+Seconds least_time(const Ground& ground, Setup& setup) {
+  const bool before = std::exchange(setup.plan.sequence_parallel, true);
+  if (first_misfit(setup)) setup.plan.sequence_parallel = false;
+  const Seconds least = rankwright::least_time(
+      setup, ground.calibration,
+      layer_prices(setup, ground.calibration, Links::none(setup, ground.calibration)));
+  setup.plan.sequence_parallel = before;
+  return least;
+}
+
 class Explorer {
  public:
   Explorer(const Ground& ground, const Node& node, const Known& known, Balance& balance)
@@ -119,6 +132,7 @@ class Explorer {
         shardings_(shardings(problem_, node)),
         pipes_(pipes(problem_, node)),
         comms_(cp_comms(problem_, node)),
+        micro_batches_(micro_batches(problem_, node)),
         sequence_parallels_(sequence_parallels(problem_, node)),
         recomputes_(recomputes(problem_)) {}
 
@@ -129,8 +143,10 @@ class Explorer {
   Seconds limit() const { return ground_.bounds ? (1 + ground_.windows.widest()) * best_ : kNever; }
   /// Candidates that differ in neither order nor ZeRO.
   i64 outside_order() const {
-    return i64(sequence_parallels_.size() * recomputes_.size() * comms_.size() * pipes_.size());
+    return i64(micro_batches_.size() * sequence_parallels_.size() * recomputes_.size() *
+               comms_.size() * pipes_.size());
   }
+  void microbatch(i64 size);
   void find_lies();
   Lie lie(const Order& order);
   std::vector<Route> routes();
@@ -161,6 +177,7 @@ class Explorer {
   std::vector<Sharding> shardings_;
   std::vector<Pipe> pipes_;
   std::vector<CpComm> comms_;
+  std::vector<i64> micro_batches_;
   std::vector<bool> sequence_parallels_;
   std::vector<Recompute> recomputes_;
   std::vector<Lie> lies_{};
@@ -184,7 +201,6 @@ Lie Explorer::lie(const Order& order) {
   Lie lie{.order = order, .links = Links(setup_, ground_.calibration)};
   const i64 all = plan().data_ranks();
   const Span& whole = lie.links.span(GroupKind::shard);
-  const i64 each = outside_order();
   for (const Sharding& sharding : shardings_) {
     Shard shard{.zero = sharding.zero, .shard = whole, .replicate = {}};
     if (sharding.level != Sharding::kWhole) {
@@ -194,11 +210,11 @@ Lie Explorer::lie(const Order& order) {
           std::any_of(lie.shards.begin(), lie.shards.end(), [&](const Shard& other) {
             return other.zero == shard.zero && other.size == shard.size;
           })) {
-        out_.tally.alike += each;
+        ++lie.alike;
         continue;
       }
       if (whole.least[level] != shard.size || !valid_shard_size(plan().meshes(), shard.size)) {
-        miss({Misfit::Why::shard}, each);
+        ++lie.broken;
         continue;
       }
       plan().shard_size = shard.size;
@@ -217,22 +233,23 @@ Lie Explorer::lie(const Order& order) {
 
 /// Orders whose groups lie as those of a plainer one cost the same.
 void Explorer::find_lies() {
-  const i64 each = outside_order() * i64(shardings_.size());
+  const i64 outside = outside_order();
+  const i64 each = outside * i64(shardings_.size());
   for (const Order& order : orders(problem_, node_)) {
     plan().order = order;
     if (const Misfit misfit = first_misfit(setup_)) {
       miss(misfit, each);
       continue;
     }
-    const Tally before = out_.tally;
     Lie found = lie(order);
     if (std::any_of(lies_.begin(), lies_.end(),
                     [&](const Lie& other) { return alike(found, other); })) {
-      out_.tally = before;
       out_.tally.alike += each;
-    } else {
-      lies_.push_back(std::move(found));
+      continue;
     }
+    out_.tally.alike += found.alike * outside;
+    if (found.broken > 0) miss({Misfit::Why::shard}, found.broken * outside);
+    lies_.push_back(std::move(found));
   }
 }
 
@@ -249,7 +266,7 @@ std::vector<Route> Explorer::routes() {
         continue;
       }
       LayerPrices prices = layer_prices(setup_, ground_.calibration, lie.links);
-      const Seconds least = least_time(setup_, ground_.calibration, prices);
+      const Seconds least = rankwright::least_time(setup_, ground_.calibration, prices);
       const Seconds chunk = least_more(setup_, ground_.calibration, prices);
       if (least > limit())
         out_.tally.bounded += each;
@@ -424,9 +441,16 @@ void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const Laye
   for (Route& one : routes) route(one, pipe);
 }
 
-Explored Explorer::all() {
-  for (std::array<Seconds, 4>& one : families_) one.fill(kNever);
-  find_lies();
+/// All candidates of one microbatch size.
+void Explorer::microbatch(i64 size) {
+  plan() = setup_of(problem_, node_).plan;
+  plan().micro_batch = size;
+  if (least_time(ground_, setup_) > limit()) {
+    i64 each = 0;
+    for (const Lie& lie : lies_) each += i64(lie.shards.size());
+    out_.tally.bounded += each * outside_order() / i64(micro_batches_.size());
+    return;
+  }
   for (const bool sequence_parallel : sequence_parallels_)
     for (const Recompute recompute : recomputes_) {
       choose(plan(), Pipe{});
@@ -443,6 +467,12 @@ Explored Explorer::all() {
       for (const Route& route : all) inside_ += i64(route.lie->shards.size());
       for (const Pipe& pipe : pipes_) pipeline(pipe, all, unlinked);
     }
+}
+
+Explored Explorer::all() {
+  for (std::array<Seconds, 4>& one : families_) one.fill(kNever);
+  find_lies();
+  for (const i64 size : micro_batches_) microbatch(size);
   keep_families(out_.families);
   out_.tally.candidates = candidates(problem_, node_);
   return std::move(out_);
@@ -481,18 +511,21 @@ Ground ground(const Problem& problem, const Calibration& calibration, const Wind
 
 Prospect prospect(const Ground& ground, const Node& node) {
   Setup setup = setup_of(ground.problem, node);
-  Prospect prospect{.node = node, .candidates = candidates(ground.problem, node)};
+  Prospect prospect{.node = node,
+                    .least = kNever,
+                    .promise = kNever,
+                    .candidates = candidates(ground.problem, node)};
   // What the pipeline's schedule or the order asks may be met by another choice.
   prospect.misfit = first_misfit(setup);
   if (prospect.misfit) return prospect;
-  setup.plan.sequence_parallel = true;
-  if (first_misfit(setup)) setup.plan.sequence_parallel = false;
-  const auto least = [&](Links links) {
-    return least_time(setup, ground.calibration,
-                      layer_prices(setup, ground.calibration, std::move(links)));
-  };
-  prospect.least = least(Links::none(setup, ground.calibration));
-  prospect.promise = least(Links(setup, ground.calibration));
+  const Links links(setup, ground.calibration);
+  for (const i64 size : micro_batches(ground.problem, node)) {
+    setup.plan.micro_batch = size;
+    prospect.least = std::min(prospect.least, least_time(ground, setup));
+    prospect.promise = std::min(
+        prospect.promise, rankwright::least_time(setup, ground.calibration,
+                                                 layer_prices(setup, ground.calibration, links)));
+  }
   return prospect;
 }
 

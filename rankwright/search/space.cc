@@ -45,12 +45,6 @@ std::vector<Experts> expert_degrees(const Problem& problem, i64 tp) {
   return all;
 }
 
-/// Those that divide a replica's batch; one, where the batch does not divide over the replicas.
-std::vector<i64> micro_batches(const Problem& problem, i64 dp) {
-  const i64 batch = problem.setup.job.global_batch;
-  return divisors(batch % dp == 0 ? batch / dp : 1, problem.limits.micro_batch);
-}
-
 /// Axes along which the node's ranks differ: only their order matters.
 std::vector<Axis> live_axes(const Problem& problem, const Node& node) {
   const bool sparse = problem.setup.model.sparse();
@@ -109,25 +103,26 @@ std::vector<Node> nodes(const Problem& problem) {
         const i64 dp = world / pp / cp / tp;
         if (!limits.dp.has(dp)) continue;
         for (const Experts& experts : expert_degrees(problem, tp))
-          for (const i64 size : micro_batches(problem, dp))
-            all.push_back({tp, cp, pp, dp, experts.ep, experts.etp, size});
+          all.push_back({tp, cp, pp, dp, experts.ep, experts.etp});
       }
   return all;
 }
+
+Node node_of(const Plan& plan) { return {plan.tp, plan.cp, plan.pp, plan.dp, plan.ep, plan.etp}; }
 
 Setup setup_of(const Problem& problem, const Node& node) {
   Setup setup = problem.setup;
   setup.assumed.clear();
   const Overlap overlap = setup.plan.overlap;
-  setup.plan = {.tp = node.tp,
-                .cp = node.cp,
-                .dp = node.dp,
-                .pp = node.pp,
-                .ep = node.ep,
-                .etp = node.etp,
-                .micro_batch = node.micro_batch};
+  setup.plan = {
+      .tp = node.tp, .cp = node.cp, .dp = node.dp, .pp = node.pp, .ep = node.ep, .etp = node.etp};
   choose(setup.plan, 0, 0, overlap);
   return setup;
+}
+
+std::vector<i64> micro_batches(const Problem& problem, const Node& node) {
+  const i64 batch = problem.setup.job.global_batch;
+  return divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
 }
 
 std::vector<Order> orders(const Problem& problem, const Node& node) {
@@ -195,7 +190,7 @@ std::vector<Sharding> shardings(const Problem& problem, const Node& node) {
 }
 
 i64 candidates(const Problem& problem, const Node& node) {
-  const std::size_t count = orders(problem, node).size() *
+  const std::size_t count = micro_batches(problem, node).size() * orders(problem, node).size() *
                             sequence_parallels(problem, node).size() *
                             cp_comms(problem, node).size() * recomputes(problem).size() *
                             pipes(problem, node).size() * shardings(problem, node).size();

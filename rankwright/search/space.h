@@ -2,8 +2,8 @@
 // splits and ZeRO stages there are to choose from. A candidate is one choice of each. Counting
 // them, and which candidate is which Plan, is here; what they cost is explore.h.
 //
-//   degrees and microbatch            a Node
-//     sequence parallelism, recompute
+//   degrees                           a Node
+//     microbatch, sequence parallelism, recompute
 //       schedule and chunks, even or balanced stages
 //         order of the axes, exchange of context parallelism
 //           ZeRO stage, and the level inside which it shards
@@ -19,7 +19,6 @@ namespace rankwright {
 struct Node {
   i64 tp = 1, cp = 1, pp = 1, dp = 1;
   i64 ep = 1, etp = 1;
-  i64 micro_batch = 1;
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -43,14 +42,16 @@ struct Sharding {
 };
 
 /// All nodes, in an order that never changes: every way to write the world as tp x cp x pp x dp,
-/// with every microbatch that divides a replica's batch and every ep and etp. Also those that break
-/// a rule: they are counted.
+/// with every ep and etp. Also those that break a rule: they are counted.
 std::vector<Node> nodes(const Problem& problem);
+Node node_of(const Plan& plan);
 
 /// The setup of a node whose inner choices are the plainest.
 Setup setup_of(const Problem& problem, const Node& node);
 
 /// The inner choices of a node, plainest first.
+/// Microbatches divide a replica's batch; 1 where the batch does not divide over the replicas.
+std::vector<i64> micro_batches(const Problem& problem, const Node& node);
 std::vector<Order> orders(const Problem& problem, const Node& node);
 std::vector<bool> sequence_parallels(const Problem& problem, const Node& node);
 std::vector<CpComm> cp_comms(const Problem& problem, const Node& node);

@@ -101,7 +101,7 @@ void WhyNot::axis(const AxisRow& row, i64 degree) {
 
 /// The default order, where this is another, and the fastest of all others.
 void WhyNot::orders_but_this() {
-  const Node node{plan_.tp, plan_.cp, plan_.pp, plan_.dp, plan_.ep, plan_.etp, plan_.micro_batch};
+  const Node node = node_of(plan_);
   std::optional<Neighbour> fastest;
   for (const Order& order : orders(problem_, node)) {
     Plan plan = plan_;
@@ -122,7 +122,7 @@ void WhyNot::orders_but_this() {
 
 /// The fastest of the schedules that this plan does not have, stages even; else the leanest.
 void WhyNot::schedules_but_this() {
-  const Node node{plan_.tp, plan_.cp, plan_.pp, plan_.dp, plan_.ep, plan_.etp, plan_.micro_batch};
+  const Node node = node_of(plan_);
   std::optional<Neighbour> fastest, leanest;
   for (const Pipe& pipe : pipes(problem_, node)) {
     if (pipe.balanced || pipe.schedule == plan_.schedule) continue;
