@@ -104,7 +104,9 @@ class Ranking {
         options_(options),
         plays_(problem, calibration) {
     answer_.band = tie_band(problem.setup);
-    options_.windows = {.near = kNear, .family = (1 + answer_.band) * (1 + kNear) - 1};
+    if (!options_.balance) options_.balance = std::make_shared<Balance>();
+    answer_.window = (1 + answer_.band) * (1 + kNear) - 1;
+    options_.windows = {.near = kNear, .family = answer_.window};
   }
 
   Answer all();
@@ -118,6 +120,7 @@ class Ranking {
   const Candidate& plainest(const std::vector<Candidate>& some, const Played& fastest);
   void choose(const Explored& space);
   void compare(const Explored& space);
+  std::optional<Priced> fastest_within(Bytes capacity) const;
   std::optional<Priced> fastest_with(Limits limits, Bytes capacity) const;
   Priced price(const Candidate& one) const { return priced(problem_, one.plan, calibration_); }
 
@@ -191,11 +194,11 @@ void Ranking::compare(const Explored& space) {
     if (of != chosen && other.time() <= tie && answer_.rivals.size() < kRivals)
       answer_.rivals.push_back(std::move(other));
   }
+  answer_.families = space.families;
   answer_.front = space.front;
   const Estimate& estimate = answer_.best->estimate;
   if (!estimate.sure())
-    answer_.safe =
-        fastest_with(problem_.limits, (1 - estimate.memory_band.within) * problem_.capacity);
+    answer_.safe = fastest_within((1 - estimate.memory_band.within) * problem_.capacity);
   if (!same_order(answer_.best->setup, kDefaultOrder)) {
     Limits limits = problem_.limits;
     limits.order = kDefaultOrder;
@@ -203,11 +206,16 @@ void Ranking::compare(const Explored& space) {
   }
 }
 
+std::optional<Priced> Ranking::fastest_within(Bytes capacity) const {
+  if (const Candidate* known = smaller(answer_.front, capacity)) return price(*known);
+  return fastest_with(problem_.limits, capacity);
+}
+
 std::optional<Priced> Ranking::fastest_with(Limits limits, Bytes capacity) const {
   Problem other = problem_;
   other.limits = std::move(limits);
   other.capacity = capacity;
-  SearchOptions options{.threads = options_.threads};
+  SearchOptions options{.threads = options_.threads, .balance = options_.balance};
   const Searched found = search(other, calibration_, options);
   if (!found.space.best) return std::nullopt;
   return priced(problem_, found.space.best->plan, calibration_);
@@ -229,6 +237,12 @@ Answer Ranking::all() {
 }
 
 }  // namespace
+
+const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity) {
+  for (const Candidate& one : front)
+    if (one.memory <= capacity) return &one;
+  return nullptr;
+}
 
 Setup setup_of(const Problem& problem, const Plan& plan) {
   Setup setup = problem.setup;

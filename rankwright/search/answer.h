@@ -30,7 +30,11 @@ struct Answer {
   /// Of the fastest plan to the runner-up, the fastest of another family: how much slower, as a
   /// share. Nothing where there is no other.
   std::optional<double> margin{};
-  std::vector<Candidate> front{};      // within the band: nothing is faster and smaller
+  /// What else the search is certain of, as far as `window` (a share) from the fastest: the fastest
+  /// of each family, and the front: nothing is faster and smaller. By closed form, fastest first.
+  double window = 0;
+  std::vector<Candidate> families{};
+  std::vector<Candidate> front{};
   std::optional<Priced> safe{};        // the fastest that fits whatever the ledger's error
   std::optional<Priced> usual{};       // the fastest whose ranks any framework numbers by default
   std::optional<Candidate> leanest{};  // where nothing fits: what needs least
@@ -48,6 +52,9 @@ inline constexpr double kClosedFormError = 0.02;
 
 Answer answer(const Problem& problem, const Calibration& calibration,
               const SearchOptions& options = {});
+
+/// The fastest of a front that takes no more; nothing where none does.
+const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
 
 /// A candidate as a setup that stands alone.
 Setup setup_of(const Problem& problem, const Plan& plan);

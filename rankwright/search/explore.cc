@@ -41,8 +41,17 @@ struct Route {
   LayerPrices prices;
   Seconds least{};  // of a step with one chunk a pp rank
   Seconds chunk{};  // what sends add for each chunk more
+  // What a layer takes at least, whichever kind it is: forward, and then.
+  Seconds forward{}, backward{};
 
   Seconds least_with(const Pipe& pipe) const { return least + double(pipe.chunks - 1) * chunk; }
+};
+
+/// Layers of a pipeline whose stages go round: on its first and last pp rank, and in the stages
+/// that a microbatch passes before it comes to the last.
+struct Ends {
+  bool known = false;
+  double first = 0, last = 0, before = 0;
 };
 
 /// A choice of ZeRO that fits, and what the step takes at least.
@@ -59,6 +68,17 @@ bool alike(const Lie& a, const Lie& b) {
   return a.shards == b.shards && std::all_of(std::begin(kKinds), std::end(kKinds), [&](auto kind) {
            return a.links.span(kind) == b.links.span(kind);
          });
+}
+
+/// With what its lightest layer takes.
+Route lightest(Route route) {
+  route.forward = route.backward = kNever;
+  for (const KindPrice& kind : route.prices.kinds) {
+    const Seconds again = kind.time.again;
+    route.forward = std::min(route.forward, kind.time.forward.total());
+    route.backward = std::min(route.backward, kind.time.backward() + again);
+  }
+  return route;
 }
 
 /// Keeps of `all` those that nothing is as fast and as small as, the fastest first.
@@ -109,7 +129,7 @@ void drop_slower(std::vector<Candidate>& all, Seconds than) {
 
 /// Of a setup whatever its order, sequence parallelism and recompute: nothing is sent, and
 /// sequence parallelism divides what it can.
-Seconds least_time(const Ground& ground, Setup& setup) {
+Seconds unlinked_time(const Ground& ground, Setup& setup) {
   const bool before = std::exchange(setup.plan.sequence_parallel, true);
   if (first_misfit(setup)) setup.plan.sequence_parallel = false;
   const Seconds least = rankwright::least_time(
@@ -154,6 +174,8 @@ class Explorer {
   Bytes least_memory(const Pipe& pipe) const;
   Bytes least_on_first() const;
   bool too_large(Bytes least) const;
+  Ends ends(const Pipe& pipe) const;
+  Seconds least_time(const Route& route, const Pipe& pipe, const Ends& ends) const;
   void pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked);
   void find_fitting(const Route& route, Seconds least);
   void route(Route& route, const Pipe& pipe);
@@ -191,6 +213,7 @@ class Explorer {
   Bytes lightest_{};  // activations of one microbatch in a layer that keeps least
   i64 inside_ = 0;    // candidates of one pipe
   Stages stages_{};   // of this pipe
+  Ends ends_{};       // and what stands at their ends
   Explored out_{};
 };
 
@@ -271,7 +294,7 @@ std::vector<Route> Explorer::routes() {
       if (least > limit())
         out_.tally.bounded += each;
       else
-        all.push_back({&lie, comm, std::move(prices), least, chunk});
+        all.push_back(lightest({&lie, comm, std::move(prices), least, chunk}));
     }
   std::stable_sort(all.begin(), all.end(),
                    [](const Route& a, const Route& b) { return a.least < b.least; });
@@ -339,7 +362,7 @@ void Explorer::find_fitting(const Route& route, Seconds least) {
 void Explorer::route(Route& route, const Pipe& pipe) {
   plan().order = route.lie->order;
   plan().cp_comm = route.comm;
-  const Seconds least = route.least_with(pipe);
+  const Seconds least = least_time(route, pipe, ends_);
   if (least > limit()) {
     out_.tally.bounded += i64(route.lie->shards.size());
     return;
@@ -403,6 +426,43 @@ Bytes Explorer::least_on_first() const {
   return double(most_in_flight(pipeline_shape(setup_), 0) * layers) * lightest_ + states_;
 }
 
+Ends Explorer::ends(const Pipe& pipe) const {
+  const bool loop = row(pipe.schedule).order == StageOrder::loop;
+  const i64 pp = node_.pp;
+  if (!loop || pp == 1 || !stages_.front().embedding || !stages_.back().loss) return {};
+  Ends ends{.known = true};
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    const double layers = double(stages_[s].layers + stages_[s].mtp);
+    const i64 rank = i64(s) % pp;
+    if (rank == 0) ends.first += layers;
+    if (rank == pp - 1) ends.last += layers;
+    if (i64(s) < pp - 1) ends.before += layers;
+  }
+  return ends;
+}
+
+/// PT8 of the first and the last pp rank, without going through the stages.
+Seconds Explorer::least_time(const Route& route, const Pipe& pipe, const Ends& ends) const {
+  const Seconds least = route.least_with(pipe);
+  if (!ends.known) return least;
+  const LayerPrices& p = route.prices;
+  const auto backward = [](const EdgeTime& edge) {
+    return edge.input.total() + edge.weight.total();
+  };
+  const double m = double(setup_.microbatches());
+  const double hops = double(node_.pp - 1);
+  const Seconds layer = route.forward + route.backward;
+  const Seconds embedding = p.embedding.forward.total() + backward(p.embedding);
+  const Seconds head =
+      double(1 + setup_.model.mtp_layers) * (p.head.forward.total() + backward(p.head));
+  Seconds last = ends.before * route.forward + p.embedding.forward.total() + hops * p.send +
+                 m * (ends.last * layer + head);
+  if (!row(pipe.schedule).splits_backward)
+    last += ends.before * route.backward + backward(p.embedding) + hops * p.send;
+  const Seconds first = m * (ends.first * layer + embedding);
+  return std::max(least, slowed(setup_, ground_.calibration, std::max(first, last)));
+}
+
 /// What needs so much does not fit, and where nothing is known to fit it is not the leanest either.
 bool Explorer::too_large(Bytes least) const {
   return ground_.bounds && least > problem_.capacity && (best_ < kNever || least >= leanest_);
@@ -436,6 +496,12 @@ void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const Laye
     out_.tally.memory += each;
     return;
   }
+  ends_ = ends(pipe);
+  if (std::all_of(routes.begin(), routes.end(),
+                  [&](const Route& one) { return least_time(one, pipe, ends_) > limit(); })) {
+    out_.tally.bounded += each;
+    return;
+  }
   loads_ = RankLoads(setup_).that_count();
   totals_.assign(sizes_.size(), kEndless);
   for (Route& one : routes) route(one, pipe);
@@ -445,7 +511,7 @@ void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const Laye
 void Explorer::microbatch(i64 size) {
   plan() = setup_of(problem_, node_).plan;
   plan().micro_batch = size;
-  if (least_time(ground_, setup_) > limit()) {
+  if (unlinked_time(ground_, setup_) > limit()) {
     i64 each = 0;
     for (const Lie& lie : lies_) each += i64(lie.shards.size());
     out_.tally.bounded += each * outside_order() / i64(micro_batches_.size());
@@ -521,7 +587,7 @@ Prospect prospect(const Ground& ground, const Node& node) {
   const Links links(setup, ground.calibration);
   for (const i64 size : micro_batches(ground.problem, node)) {
     setup.plan.micro_batch = size;
-    prospect.least = std::min(prospect.least, least_time(ground, setup));
+    prospect.least = std::min(prospect.least, unlinked_time(ground, setup));
     prospect.promise = std::min(
         prospect.promise, rankwright::least_time(setup, ground.calibration,
                                                  layer_prices(setup, ground.calibration, links)));

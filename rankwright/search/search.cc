@@ -63,7 +63,10 @@ Explored round(const Ground& ground, std::span<const Prospect> some, const Known
 class Rounds {
  public:
   Rounds(const Ground& ground, const SearchOptions& options)
-      : ground_(ground), options_(options), left_(prospects(ground)) {}
+      : ground_(ground),
+        options_(options),
+        left_(prospects(ground)),
+        balance_(options.balance ? options.balance : std::make_shared<Balance>()) {}
 
   Searched all();
 
@@ -84,7 +87,7 @@ class Rounds {
   std::size_t at_ = 0;          // of the first that is not decided
   i64 candidates_ = 0;
   std::optional<Seconds> best_{};  // the fastest that is known, found or probed
-  Balance balance_{};
+  std::shared_ptr<Balance> balance_;
   Searched found_{};
 };
 
@@ -123,7 +126,7 @@ Searched Rounds::all() {
   std::stable_sort(left_.begin(), left_.end(),
                    [](const Prospect& a, const Prospect& b) { return a.promise < b.promise; });
   if (ground_.bounds)
-    best_ = probe(ground_, std::span(left_).first(std::min(kProbed, left_.size())), balance_);
+    best_ = probe(ground_, std::span(left_).first(std::min(kProbed, left_.size())), *balance_);
   for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
     if (!go_on()) {
       found_.complete = false;
@@ -133,7 +136,7 @@ Searched Rounds::all() {
     if (some.empty()) break;
     Known known{.best = best_, .leanest = {}};
     if (space().leanest) known.leanest = space().leanest->memory;
-    space().merge(round(ground_, some, known, balance_), ground_.windows);
+    space().merge(round(ground_, some, known, *balance_), ground_.windows);
     if (space().best && (!best_ || space().best->time < *best_)) best_ = space().best->time;
   }
   for (const Prospect& one : next(left_.size())) found_.undecided += one.candidates;

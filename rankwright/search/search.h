@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "rankwright/search/explore.h"
 
@@ -19,6 +20,8 @@ struct SearchOptions {
   Windows windows{};
   bool bounds = true;  // else everything that fits is priced
   int threads = 0;     // 0: as many as there are
+  /// Stage splits that earlier searches for the same model found; nothing: this one keeps its own.
+  std::shared_ptr<Balance> balance{};
   /// Asked between rounds: false ends the search.
   std::function<bool(const Progress&)> go_on{};
 };

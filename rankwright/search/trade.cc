@@ -11,8 +11,10 @@ namespace {
 constexpr double kShares[] = {0.875, 0.75, 0.5};
 constexpr i64 kParts[] = {2, 4};
 
-std::optional<Priced> fastest(const Problem& problem, const Calibration& calibration, int threads) {
-  const Searched found = search(problem, calibration, {.threads = threads});
+std::optional<Priced> fastest(const Problem& problem, const Calibration& calibration,
+                              const SearchOptions& options) {
+  const Searched found =
+      search(problem, calibration, {.threads = options.threads, .balance = options.balance});
   if (!found.space.best) return std::nullopt;
   return priced(problem, found.space.best->plan, calibration);
 }
@@ -34,8 +36,9 @@ bool too_few(const Problem& problem, i64 gpus) {
 
 }  // namespace
 
-std::vector<TradePoint> trade(const Problem& problem, const Priced& best,
-                              const Calibration& calibration, int threads) {
+std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
+                              const Calibration& calibration, const SearchOptions& options) {
+  const Priced& best = *answer.best;
   std::vector<TradePoint> points{{problem.setup.world, problem.capacity, best}};
   const auto add = [&](TradePoint&& point) {
     if (std::none_of(points.begin(), points.end(),
@@ -46,7 +49,9 @@ std::vector<TradePoint> trade(const Problem& problem, const Priced& best,
     Problem tighter = problem;
     tighter.capacity = share * problem.capacity;
     if (best.estimate.memory.total() <= tighter.capacity) continue;
-    std::optional<Priced> plan = fastest(tighter, calibration, threads);
+    const Candidate* known = smaller(answer.front, tighter.capacity);
+    std::optional<Priced> plan =
+        known ? priced(problem, known->plan, calibration) : fastest(tighter, calibration, options);
     const bool fits = plan.has_value();
     add({problem.setup.world, tighter.capacity, std::move(plan)});
     if (!fits) break;
@@ -56,7 +61,7 @@ std::vector<TradePoint> trade(const Problem& problem, const Priced& best,
     Problem fewer = problem;
     fewer.setup.world /= part;
     std::optional<Priced> plan;
-    if (!too_few(fewer, fewer.setup.world)) plan = fastest(fewer, calibration, threads);
+    if (!too_few(fewer, fewer.setup.world)) plan = fastest(fewer, calibration, options);
     const bool fits = plan.has_value();
     add({fewer.setup.world, problem.capacity, std::move(plan)});
     if (!fits) break;

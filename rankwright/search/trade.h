@@ -18,8 +18,8 @@ struct TradePoint {
 /// The answer itself; plans that leave an eighth, a quarter and a half of the memory free, and
 /// plans on a half and a quarter of the GPUs. Points that another is no worse than in everything
 /// are left out.
-std::vector<TradePoint> trade(const Problem& problem, const Priced& best,
-                              const Calibration& calibration, int threads = 0);
+std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
+                              const Calibration& calibration, const SearchOptions& options = {});
 
 /// The same job on other numbers of GPUs, in rising order: whole hosts, or parts of one that divide
 /// it. `go_on` is asked between them.

@@ -25,12 +25,13 @@ constexpr AxisRow kAxisRows[] = {
 
 class WhyNot {
  public:
-  WhyNot(const Problem& problem, const Priced& best, const Calibration& calibration, int threads)
+  WhyNot(const Problem& problem, const Answer& answer, const Calibration& calibration,
+         const SearchOptions& options)
       : problem_(problem),
-        best_(best),
-        plan_(best.setup.plan),
+        answer_(answer),
+        plan_(answer.best->setup.plan),
         calibration_(calibration),
-        threads_(threads),
+        options_(options),
         rules_(ground(problem, calibration, {}).rules) {}
 
   std::vector<Neighbour> all();
@@ -43,10 +44,10 @@ class WhyNot {
   void change(Kind kind, const Plan& plan) { found_.push_back(judge(kind, plan)); }
 
   const Problem& problem_;
-  const Priced& best_;
+  const Answer& answer_;
   const Plan& plan_;
   const Calibration& calibration_;
-  int threads_;
+  SearchOptions options_;
   std::vector<const Rule*> rules_;
   std::vector<Neighbour> found_{};
 };
@@ -74,11 +75,19 @@ Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
 
 /// The best plan whose axis has this degree.
 void WhyNot::axis(const AxisRow& row, i64 degree) {
+  if (!(problem_.limits.*row.range).has(degree)) return;
+  const auto known = std::find_if(answer_.families.begin(), answer_.families.end(),
+                                  [&](const Candidate& c) { return c.plan.*row.degree == degree; });
+  if (known != answer_.families.end()) {
+    found_.push_back(judge(row.kind, known->plan));
+    found_.back().searched = true;
+    found_.back().degree = degree;
+    return;
+  }
   Problem other = problem_;
-  const Range& allowed = problem_.limits.*row.range;
-  if (!allowed.has(degree)) return;
   other.limits.*row.range = {degree, degree};
-  const Searched found = search(other, calibration_, {.threads = threads_});
+  const Searched found =
+      search(other, calibration_, {.threads = options_.threads, .balance = options_.balance});
   const Candidate* one = found.space.best      ? &*found.space.best
                          : found.space.leanest ? &*found.space.leanest
                                                : nullptr;
@@ -113,7 +122,7 @@ void WhyNot::orders_but_this() {
       continue;
     }
     // Ranks that lie alike are no other choice.
-    if (one.verdict == Verdict::priced && one.time == best_.time()) continue;
+    if (one.verdict == Verdict::priced && one.time == answer_.best->time()) continue;
     const bool runs = one.verdict == Verdict::priced;
     if (runs && (!fastest || one.time < fastest->time)) fastest = std::move(one);
   }
@@ -182,9 +191,9 @@ std::vector<Neighbour> WhyNot::all() {
 
 }  // namespace
 
-std::vector<Neighbour> neighbours(const Problem& problem, const Priced& best,
-                                  const Calibration& calibration, int threads) {
-  return WhyNot(problem, best, calibration, threads).all();
+std::vector<Neighbour> neighbours(const Problem& problem, const Answer& answer,
+                                  const Calibration& calibration, const SearchOptions& options) {
+  return WhyNot(problem, answer, calibration, options).all();
 }
 
 }  // namespace rankwright

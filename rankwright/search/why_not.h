@@ -45,8 +45,10 @@ struct Neighbour {
   std::string_view rule{};  // code
 };
 
-/// In the order of Kind. `best` solves `problem`.
-std::vector<Neighbour> neighbours(const Problem& problem, const Priced& best,
-                                  const Calibration& calibration, int threads = 0);
+/// In the order of Kind, of the best that `answer` found for `problem`. Of the options threads and
+/// balance count.
+std::vector<Neighbour> neighbours(const Problem& problem, const Answer& answer,
+                                  const Calibration& calibration,
+                                  const SearchOptions& options = {});
 
 }  // namespace rankwright
