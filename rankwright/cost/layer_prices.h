@@ -28,6 +28,11 @@ struct LayerPrices {
   std::vector<KindPrice> kinds{};
   EdgeTime head{}, embedding{};
   Seconds send{};  // X2: one activation or gradient to the next stage
+
+  /// The same for a plan that recomputes otherwise.
+  void recompute(Recompute what) {
+    for (KindPrice& kind : kinds) kind.time.recompute(what);
+  }
 };
 
 /// The setup has no misfit. `links` are the setup's, or none at all: then nothing is sent, and what

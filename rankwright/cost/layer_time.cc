@@ -365,9 +365,8 @@ LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates,
     time.weight.matmul += dense.matmul.weight;
   }
   launch(time, rates, layer.ffn.sparse() ? calibration[Constant::launch_sparse] : 1);
-  if (setup.plan.recompute == Recompute::full) time.again = time.forward.total();
-  if (setup.plan.recompute == Recompute::selective)
-    time.again = selective(w, layer, time, core.forward);
+  time.selective = selective(w, layer, time, core.forward);
+  time.recompute(setup.plan.recompute);
   return time;
 }
 

@@ -31,11 +31,18 @@ struct Pass {
 
 struct LayerTime {
   Pass forward{};
-  Pass input{};     // gradient
-  Pass weight{};    // gradient
-  Seconds again{};  // recompute, before backward
+  Pass input{};         // gradient
+  Pass weight{};        // gradient
+  Seconds selective{};  // what selective recompute runs again
+  Seconds again{};      // what the plan's does, before backward
 
   Seconds backward() const { return input.total() + weight.total(); }
+  /// The same layer in a plan that recomputes otherwise.
+  void recompute(Recompute what) {
+    again = what == Recompute::full        ? forward.total()
+            : what == Recompute::selective ? selective
+                                           : Seconds{};
+  }
 };
 
 /// L5: the tensor-parallel collectives of one block, attention's or the feed-forward's, that

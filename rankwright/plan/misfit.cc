@@ -189,6 +189,9 @@ constexpr Test kTests[] = {heads,       kv_heads,    no_experts, experts,     ba
                            stages,      stage_count, shape,      ffn,         expert_ffn,
                            sequence_cp, sequence_tp, ulysses,    stage_layers};
 
+/// What schedule, chunks and stages decide.
+constexpr Test kPipelineTests[] = {stages, stage_count, shape, stage_layers};
+
 /// These ask for the groups.
 constexpr Test kGroupTests[] = {shard, pipelines_differ, placement};
 
@@ -200,6 +203,12 @@ Misfit first_misfit(const Setup& setup) {
         std::span<const Test>(kGroupTests)})
     for (const Test test : tests)
       if (const Misfit misfit = test(setup)) return misfit;
+  return {};
+}
+
+Misfit first_pipeline_misfit(const Setup& setup) {
+  for (const Test test : kPipelineTests)
+    if (const Misfit misfit = test(setup)) return misfit;
   return {};
 }
 

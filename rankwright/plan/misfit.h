@@ -47,6 +47,10 @@ struct Misfit {
 /// The first rule that the setup breaks, cheapest first. All degrees and sizes are at least 1.
 Misfit first_misfit(const Setup& setup);
 
+/// The same of the rules that look at schedule, chunks and stages: for a search that changes
+/// nothing else.
+Misfit first_pipeline_misfit(const Setup& setup);
+
 /// All of them. Rules that ask for groups are left out while the degrees do not give any.
 std::vector<Misfit> misfits(const Setup& setup);
 

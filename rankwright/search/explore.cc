@@ -70,15 +70,14 @@ bool alike(const Lie& a, const Lie& b) {
          });
 }
 
-/// With what its lightest layer takes.
-Route lightest(Route route) {
+/// What the lightest layer takes.
+void find_lightest(Route& route) {
   route.forward = route.backward = kNever;
   for (const KindPrice& kind : route.prices.kinds) {
     const Seconds again = kind.time.again;
     route.forward = std::min(route.forward, kind.time.forward.total());
     route.backward = std::min(route.backward, kind.time.backward() + again);
   }
-  return route;
 }
 
 /// Keeps of `all` those that nothing is as fast and as small as, the fastest first.
@@ -170,13 +169,14 @@ class Explorer {
   void find_lies();
   Lie lie(const Order& order);
   std::vector<Route> routes();
+  std::vector<Route*> open_routes(std::vector<Route>& all);
   void weigh_layers();
   Bytes least_memory(const Pipe& pipe) const;
   Bytes least_on_first() const;
   bool too_large(Bytes least) const;
   Ends ends(const Pipe& pipe) const;
   Seconds least_time(const Route& route, const Pipe& pipe, const Ends& ends) const;
-  void pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked);
+  void pipeline(const Pipe& pipe, const std::vector<Route*>& routes, const LayerPrices& unlinked);
   void find_fitting(const Route& route, Seconds least);
   void route(Route& route, const Pipe& pipe);
   bool refused();
@@ -276,14 +276,15 @@ void Explorer::find_lies() {
   }
 }
 
-/// What the layers take on each order and exchange, the fastest first.
+/// What the layers take on each order and exchange, without recompute.
 std::vector<Route> Explorer::routes() {
   std::vector<Route> all;
+  all.reserve(lies_.size() * comms_.size());
   for (const Lie& lie : lies_)
     for (const CpComm comm : comms_) {
       plan().order = lie.order;
       plan().cp_comm = comm;
-      const i64 each = i64(pipes_.size() * lie.shards.size());
+      const i64 each = i64(recomputes_.size() * pipes_.size() * lie.shards.size());
       if (const Misfit misfit = first_misfit(setup_)) {
         miss(misfit, each);
         continue;
@@ -294,11 +295,26 @@ std::vector<Route> Explorer::routes() {
       if (least > limit())
         out_.tally.bounded += each;
       else
-        all.push_back(lightest({&lie, comm, std::move(prices), least, chunk}));
+        all.push_back({&lie, comm, std::move(prices), least, chunk});
     }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Route& a, const Route& b) { return a.least < b.least; });
   return all;
+}
+
+/// The same with this recompute: what is then too slow is left out for now.
+std::vector<Route*> Explorer::open_routes(std::vector<Route>& all) {
+  std::vector<Route*> open;
+  for (Route& one : all) {
+    one.prices.recompute(plan().recompute);
+    one.least = rankwright::least_time(setup_, ground_.calibration, one.prices);
+    find_lightest(one);
+    if (one.least > limit())
+      out_.tally.bounded += i64(pipes_.size() * one.lie->shards.size());
+    else
+      open.push_back(&one);
+  }
+  std::stable_sort(open.begin(), open.end(),
+                   [](const Route* a, const Route* b) { return a->least < b->least; });
+  return open;
 }
 
 /// A rule of the target refuses the plan.
@@ -468,7 +484,8 @@ bool Explorer::too_large(Bytes least) const {
   return ground_.bounds && least > problem_.capacity && (best_ < kNever || least >= leanest_);
 }
 
-void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const LayerPrices& unlinked) {
+void Explorer::pipeline(const Pipe& pipe, const std::vector<Route*>& routes,
+                        const LayerPrices& unlinked) {
   const i64 each = inside_;
   choose(plan(), pipe);
   choose(plan(), 0, 0, problem_.setup.plan.overlap);
@@ -477,11 +494,11 @@ void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const Laye
     return;
   }
   if (std::all_of(routes.begin(), routes.end(),
-                  [&](const Route& one) { return one.least_with(pipe) > limit(); })) {
+                  [&](const Route* one) { return one->least_with(pipe) > limit(); })) {
     out_.tally.bounded += each;
     return;
   }
-  if (const Misfit misfit = first_misfit(setup_)) return miss(misfit, each);
+  if (const Misfit misfit = first_pipeline_misfit(setup_)) return miss(misfit, each);
   stages_ = setup_.stages();
   if (pipe.balanced) {
     const Stages& balanced = balance_.stages(setup_, unlinked);
@@ -490,7 +507,7 @@ void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const Laye
       return;
     }
     stages_ = plan().stages = balanced;
-    if (const Misfit misfit = first_misfit(setup_)) return miss(misfit, each);
+    if (const Misfit misfit = first_pipeline_misfit(setup_)) return miss(misfit, each);
   }
   if (too_large(least_on_first())) {
     out_.tally.memory += each;
@@ -498,13 +515,13 @@ void Explorer::pipeline(const Pipe& pipe, std::vector<Route>& routes, const Laye
   }
   ends_ = ends(pipe);
   if (std::all_of(routes.begin(), routes.end(),
-                  [&](const Route& one) { return least_time(one, pipe, ends_) > limit(); })) {
+                  [&](const Route* one) { return least_time(*one, pipe, ends_) > limit(); })) {
     out_.tally.bounded += each;
     return;
   }
   loads_ = RankLoads(setup_).that_count();
   totals_.assign(sizes_.size(), kEndless);
-  for (Route& one : routes) route(one, pipe);
+  for (Route* one : routes) route(*one, pipe);
 }
 
 /// All candidates of one microbatch size.
@@ -517,22 +534,28 @@ void Explorer::microbatch(i64 size) {
     out_.tally.bounded += each * outside_order() / i64(micro_batches_.size());
     return;
   }
-  for (const bool sequence_parallel : sequence_parallels_)
+  for (const bool sequence_parallel : sequence_parallels_) {
+    choose(plan(), Pipe{});
+    plan().sequence_parallel = sequence_parallel;
+    plan().recompute = Recompute::none;
+    std::vector<Route> all = routes();
+    if (all.empty()) continue;
+    plan().order = kDefaultOrder;
+    plan().cp_comm = CpComm::p2p;
+    LayerPrices unlinked =
+        layer_prices(setup_, ground_.calibration, Links::none(setup_, ground_.calibration));
     for (const Recompute recompute : recomputes_) {
       choose(plan(), Pipe{});
-      plan().sequence_parallel = sequence_parallel;
       plan().recompute = recompute;
+      const std::vector<Route*> open = open_routes(all);
+      if (open.empty()) continue;
       weigh_layers();
-      std::vector<Route> all = routes();
-      if (all.empty()) continue;
-      plan().order = kDefaultOrder;
-      plan().cp_comm = CpComm::p2p;
-      const LayerPrices unlinked =
-          layer_prices(setup_, ground_.calibration, Links::none(setup_, ground_.calibration));
+      unlinked.recompute(recompute);
       inside_ = 0;
-      for (const Route& route : all) inside_ += i64(route.lie->shards.size());
-      for (const Pipe& pipe : pipes_) pipeline(pipe, all, unlinked);
+      for (const Route* route : open) inside_ += i64(route->lie->shards.size());
+      for (const Pipe& pipe : pipes_) pipeline(pipe, open, unlinked);
     }
+  }
 }
 
 Explored Explorer::all() {
