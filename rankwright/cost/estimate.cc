@@ -37,10 +37,11 @@ Estimate estimate(const Setup& setup, const Calibration& calibration) {
 }
 
 Estimate played_estimate(const Setup& setup, const Calibration& calibration) {
-  const LayerPrices prices = layer_prices(setup, calibration);
+  const Links links(setup, calibration);
+  const LayerPrices prices = layer_prices(setup, links, calibration);
   const StagePrices staged = stage_prices(setup, calibration, prices);
   return with_step(setup, calibration,
-                   step_time(setup, calibration, prices, staged, played_end(setup, staged)));
+                   step_time(setup, calibration, links, prices, staged, played_end(setup, staged)));
 }
 
 double mfu(const Setup& setup, Seconds step) {

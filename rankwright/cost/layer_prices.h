@@ -24,7 +24,6 @@ struct KindPrice {
 
 struct LayerPrices {
   Rates rates;
-  Links links;
   std::vector<KindPrice> kinds{};
   EdgeTime head{}, embedding{};
   Seconds send{};  // X2: one activation or gradient to the next stage
@@ -37,7 +36,9 @@ struct LayerPrices {
 
 /// The setup has no misfit. `links` are the setup's, or none at all: then nothing is sent, and what
 /// comes of it is what any order of the axes takes at least.
-LayerPrices layer_prices(const Setup& setup, const Calibration& calibration, Links links);
-LayerPrices layer_prices(const Setup& setup, const Calibration& calibration);
+LayerPrices layer_prices(const Setup& setup, const Links& links, const Calibration& calibration);
+
+/// The send of it: the rest looks at the groups inside layers alone.
+Seconds send_time(const Setup& setup, const Links& links);
 
 }  // namespace rankwright

@@ -80,7 +80,7 @@ class Pricer {
   }
 
   StagePrices staged() const;
-  CellTimes times() const;
+  CellTimes times(const Links& links) const;
 
  private:
   std::vector<StageTimes> computed_times() const;
@@ -289,14 +289,14 @@ std::vector<StageTimes> Pricer::computed_times() const {
 }
 
 /// X9: with the sends that are not hidden, what tuning would gain, and jitter.
-CellTimes Pricer::times() const {
+CellTimes Pricer::times(const Links& links) const {
   const double slower = untuned(setup_, c_) * (1 + jitter(setup_, c_));
   const Seconds sent = shown(setup_, c_) * prices_.send;
   CellTimes times{.hop = slower * (prices_.send - sent)};
   // Of ZeRO-3 every cell waits for its share.
   double forward = 1, backward = 1;
   if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
-    const ZeroWaits waits = zero3_waits(setup_, *heaviest_, prices_.links, c_);
+    const ZeroWaits waits = zero3_waits(setup_, *heaviest_, links, c_);
     forward += waits.forward / heaviest_->forward;
     backward += waits.backward / heaviest_->backward;
   }
@@ -381,12 +381,12 @@ Seconds played_end(const Setup& setup, const StagePrices& staged) {
   return play(program, times).end;
 }
 
-StepTime step_time(const Setup& setup, const Calibration& c, const LayerPrices& prices,
-                   const StagePrices& staged, Seconds end) {
+StepTime step_time(const Setup& setup, const Calibration& c, const Links& links,
+                   const LayerPrices& prices, const StagePrices& staged, Seconds end) {
   StepTime step = staged.step;
   step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
   step[Item::untuned] = (untuned(setup, c) - 1) * step.total();
-  const DataTime data = data_time(setup, staged.heaviest, prices.links, c);
+  const DataTime data = data_time(setup, staged.heaviest, links, c);
   step[Item::dp] = data.shown;
   step.hidden_dp = data.hidden;
   // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
@@ -404,14 +404,16 @@ StepTime step_time(const Setup& setup, const Calibration& c, const LayerPrices& 
 }
 
 StepTime step_time(const Setup& setup, const Calibration& calibration) {
-  const LayerPrices prices = layer_prices(setup, calibration);
+  const Links links(setup, calibration);
+  const LayerPrices prices = layer_prices(setup, links, calibration);
   const StagePrices staged = stage_prices(setup, calibration, prices);
-  return step_time(setup, calibration, prices, staged, pipeline_end(setup, staged));
+  return step_time(setup, calibration, links, prices, staged, pipeline_end(setup, staged));
 }
 
 CellTimes cell_times(const Setup& setup, const Calibration& calibration) {
-  const LayerPrices prices = layer_prices(setup, calibration);
-  return Pricer(setup, calibration, prices).times();
+  const Links links(setup, calibration);
+  const LayerPrices prices = layer_prices(setup, links, calibration);
+  return Pricer(setup, calibration, prices).times(links);
 }
 
 }  // namespace rankwright

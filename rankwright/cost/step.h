@@ -95,8 +95,8 @@ Seconds pipeline_end(const Setup& setup, const StagePrices& staged);
 Seconds played_end(const Setup& setup, const StagePrices& staged);
 
 /// The whole step of a pipeline that ends then, by closed form or by play.
-StepTime step_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices,
-                   const StagePrices& staged, Seconds end);
+StepTime step_time(const Setup& setup, const Calibration& calibration, const Links& links,
+                   const LayerPrices& prices, const StagePrices& staged, Seconds end);
 
 /// What a step takes longer whose pipeline ends so much later: untuned, and with jitter.
 Seconds slowed(const Setup& setup, const Calibration& calibration, Seconds time);

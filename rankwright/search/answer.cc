@@ -52,7 +52,7 @@ std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
   const std::optional<i64> cells = cell_count(shape);
   if (shape.pp == 1 || !cells || *cells > kMostCells)
     return candidate.time > than ? std::nullopt : std::optional(candidate.time);
-  const LayerPrices prices = layer_prices(setup, calibration_);
+  const LayerPrices prices = layer_prices(setup, Links(setup, calibration_), calibration_);
   const StagePrices staged = stage_prices(setup, calibration_, prices);
   const Seconds closed = pipeline_end(setup, staged);
   const auto with = [&](Seconds end) {

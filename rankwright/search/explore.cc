@@ -31,12 +31,13 @@ struct Lie {
   Order order{};
   Links links;
   std::vector<Shard> shards{};
+  std::size_t inside = 0;     // among the ways in which groups inside layers lie
   i64 alike = 0, broken = 0;  // choices of ZeRO that come to another one, that arithmetic forbids
 };
 
 /// An order and an exchange, priced.
 struct Route {
-  const Lie* lie = nullptr;
+  Lie* lie = nullptr;
   CpComm comm{};
   LayerPrices prices;
   Seconds least{};  // of a step with one chunk a pp rank
@@ -64,11 +65,15 @@ struct Fit {
 constexpr GroupKind kKinds[] = {GroupKind::tp, GroupKind::cp,  GroupKind::pp, GroupKind::shard,
                                 GroupKind::ep, GroupKind::etp, GroupKind::edp};
 
-bool alike(const Lie& a, const Lie& b) {
-  return a.shards == b.shards && std::all_of(std::begin(kKinds), std::end(kKinds), [&](auto kind) {
-           return a.links.span(kind) == b.links.span(kind);
-         });
+/// Those that the layers wait for.
+constexpr GroupKind kInside[] = {GroupKind::tp, GroupKind::cp, GroupKind::ep, GroupKind::etp};
+
+bool alike(const Lie& a, const Lie& b, std::span<const GroupKind> kinds) {
+  return std::all_of(kinds.begin(), kinds.end(),
+                     [&](GroupKind kind) { return a.links.span(kind) == b.links.span(kind); });
 }
+
+bool alike(const Lie& a, const Lie& b) { return a.shards == b.shards && alike(a, b, kKinds); }
 
 /// What the lightest layer takes.
 void find_lightest(Route& route) {
@@ -133,7 +138,7 @@ Seconds unlinked_time(const Ground& ground, Setup& setup) {
   if (first_misfit(setup)) setup.plan.sequence_parallel = false;
   const Seconds least = rankwright::least_time(
       setup, ground.calibration,
-      layer_prices(setup, ground.calibration, Links::none(setup, ground.calibration)));
+      layer_prices(setup, Links::none(setup, ground.calibration), ground.calibration));
   setup.plan.sequence_parallel = before;
   return least;
 }
@@ -203,6 +208,7 @@ class Explorer {
   std::vector<bool> sequence_parallels_;
   std::vector<Recompute> recomputes_;
   std::vector<Lie> lies_{};
+  std::size_t ways_ = 0;                              // in which groups inside layers lie
   std::array<std::array<Seconds, 4>, 3> families_{};  // the fastest so far: by recompute, ZeRO
   std::vector<std::pair<int, i64>> sizes_{};          // ZeRO and shards that any order has
   std::vector<RankLoad> loads_{};                     // of this pipe
@@ -222,6 +228,7 @@ Lie Explorer::lie(const Order& order) {
   plan().order = order;
   choose(plan(), 0, 0, problem_.setup.plan.overlap);
   Lie lie{.order = order, .links = Links(setup_, ground_.calibration)};
+  if (plan().pp > 1) lie.links.add(setup_, GroupKind::mirror);  // for schedules that have pairs
   const i64 all = plan().data_ranks();
   const Span& whole = lie.links.span(GroupKind::shard);
   for (const Sharding& sharding : shardings_) {
@@ -272,16 +279,21 @@ void Explorer::find_lies() {
     }
     out_.tally.alike += found.alike * outside;
     if (found.broken > 0) miss({Misfit::Why::shard}, found.broken * outside);
+    const auto same = std::find_if(lies_.begin(), lies_.end(),
+                                   [&](const Lie& other) { return alike(found, other, kInside); });
+    found.inside = same == lies_.end() ? ways_++ : same->inside;
     lies_.push_back(std::move(found));
   }
 }
 
-/// What the layers take on each order and exchange, without recompute.
+/// What the layers take on each order and exchange, without recompute. Orders on which the groups
+/// inside layers lie alike share that price.
 std::vector<Route> Explorer::routes() {
   std::vector<Route> all;
-  all.reserve(lies_.size() * comms_.size());
-  for (const Lie& lie : lies_)
-    for (const CpComm comm : comms_) {
+  std::vector<std::optional<LayerPrices>> inside(ways_);
+  for (const CpComm comm : comms_) {
+    std::fill(inside.begin(), inside.end(), std::nullopt);
+    for (Lie& lie : lies_) {
       plan().order = lie.order;
       plan().cp_comm = comm;
       const i64 each = i64(recomputes_.size() * pipes_.size() * lie.shards.size());
@@ -289,14 +301,18 @@ std::vector<Route> Explorer::routes() {
         miss(misfit, each);
         continue;
       }
-      LayerPrices prices = layer_prices(setup_, ground_.calibration, lie.links);
-      const Seconds least = rankwright::least_time(setup_, ground_.calibration, prices);
-      const Seconds chunk = least_more(setup_, ground_.calibration, prices);
-      if (least > limit())
+      std::optional<LayerPrices>& known = inside[lie.inside];
+      if (!known) known = layer_prices(setup_, lie.links, ground_.calibration);
+      known->send = send_time(setup_, lie.links);
+      const Seconds least = rankwright::least_time(setup_, ground_.calibration, *known);
+      if (least > limit()) {
         out_.tally.bounded += each;
-      else
-        all.push_back({&lie, comm, std::move(prices), least, chunk});
+        continue;
+      }
+      const Seconds chunk = least_more(setup_, ground_.calibration, *known);
+      all.push_back({&lie, comm, *known, least, chunk});
     }
+  }
   return all;
 }
 
@@ -398,9 +414,9 @@ void Explorer::route(Route& route, const Pipe& pipe) {
   const Seconds soonest = least_end(setup_, staged);
   for (Fit& one : fitting) {
     choose(plan(), one.shard->zero, one.shard->size, problem_.setup.plan.overlap);
-    route.prices.links.set(GroupKind::shard, one.shard->shard);
-    route.prices.links.set(GroupKind::replicate, one.shard->replicate);
-    one.least = step_time(setup_, c, route.prices, staged, soonest).total();
+    route.lie->links.set(GroupKind::shard, one.shard->shard);
+    route.lie->links.set(GroupKind::replicate, one.shard->replicate);
+    one.least = step_time(setup_, c, route.lie->links, route.prices, staged, soonest).total();
   }
   if (bounded()) return;
   const Seconds later = slowed(setup_, c, pipeline_end(setup_, staged) - soonest);
@@ -538,12 +554,13 @@ void Explorer::microbatch(i64 size) {
     choose(plan(), Pipe{});
     plan().sequence_parallel = sequence_parallel;
     plan().recompute = Recompute::none;
+    choose(plan(), 0, 0, problem_.setup.plan.overlap);  // what tp hides follows from the above
     std::vector<Route> all = routes();
     if (all.empty()) continue;
     plan().order = kDefaultOrder;
     plan().cp_comm = CpComm::p2p;
     LayerPrices unlinked =
-        layer_prices(setup_, ground_.calibration, Links::none(setup_, ground_.calibration));
+        layer_prices(setup_, Links::none(setup_, ground_.calibration), ground_.calibration);
     for (const Recompute recompute : recomputes_) {
       choose(plan(), Pipe{});
       plan().recompute = recompute;
@@ -613,7 +630,7 @@ Prospect prospect(const Ground& ground, const Node& node) {
     prospect.least = std::min(prospect.least, unlinked_time(ground, setup));
     prospect.promise = std::min(
         prospect.promise, rankwright::least_time(setup, ground.calibration,
-                                                 layer_prices(setup, ground.calibration, links)));
+                                                 layer_prices(setup, links, ground.calibration)));
   }
   return prospect;
 }
