@@ -175,7 +175,9 @@ class Explorer {
   Lie lie(const Order& order);
   std::vector<Route> routes();
   std::vector<Route*> open_routes(std::vector<Route>& all);
+  void weigh_states();
   void weigh_layers();
+  bool never_fits();
   Bytes least_memory(const Pipe& pipe) const;
   Bytes least_on_first() const;
   bool too_large(Bytes least) const;
@@ -214,7 +216,8 @@ class Explorer {
   std::vector<RankLoad> loads_{};                     // of this pipe
   std::vector<Bytes> totals_{};  // of this pipe, by Shard::at; kEndless: not known yet
   std::vector<Fit> fitting_{};
-  Bytes states_{};    // of all parameters, spread over all ranks
+  i64 shards_ = 0;    // choices of ZeRO on all orders
+  Bytes states_{};    // of a rank, at least
   Bytes kept_{};      // activations of one microbatch in all layers, on a rank that had them all
   Bytes lightest_{};  // activations of one microbatch in a layer that keeps least
   i64 inside_ = 0;    // candidates of one pipe
@@ -427,23 +430,54 @@ void Explorer::route(Route& route, const Pipe& pipe) {
   }
 }
 
-void Explorer::weigh_layers() {
+/// What no rank's states are below on average, whatever is sharded of them that the limits allow.
+void Explorer::weigh_states() {
   const Job& job = setup_.job;
-  const i64 each = job.param_bytes() + job.grad_bytes() + job.optimizer_bytes();
-  states_ = bytes(parameters(setup_.model).total(), each) / double(setup_.world);
+  const Parameters all = parameters(setup_.model);
+  const double stages = double(node_.pp);
+  const double expert = double(all.experts) / double(node_.etp * node_.ep) / stages;
+  const double dense = double(all.total() - all.experts) / double(node_.tp) / stages;
+  const double each[] = {double(job.param_bytes()), double(job.grad_bytes()),
+                         double(job.optimizer_bytes())};
+  const double shard = dense / double(node_.dp * node_.cp) + expert / double(plan().expert_dp());
+  // FSDP keeps its weights in shards from ZeRO-2 on.
+  const int weights = setup_.software.fsdp ? 2 : 3;
+  const int from[] = {weights, 2, 1};  // ZeRO stage that shards parameters, gradients, optimizer
+  states_ = kEndless;
+  for (const Sharding& sharding : shardings_) {
+    double sum = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      sum += each[k] * (sharding.zero >= from[k] ? shard : dense + expert);
+    states_ = std::min(states_, Bytes{sum});
+  }
+}
+
+void Explorer::weigh_layers() {
   kept_ = {};
   lightest_ = kEndless;
   for (const LayerRun& run : setup_.model.runs) {
     const LayerActivations a = activations(setup_, run.layer);
-    const Bytes each_layer = plan().recompute == Recompute::full ? a.input : a.kept;
-    kept_ += double(run.count) * each_layer;
-    lightest_ = std::min(lightest_, each_layer);
+    const Bytes each = plan().recompute == Recompute::full ? a.input : a.kept;
+    kept_ += double(run.count) * each;
+    lightest_ = std::min(lightest_, each);
   }
 }
 
+/// No pipe of any recompute fits.
+bool Explorer::never_fits() {
+  const Recompute before = plan().recompute;
+  const bool never = std::all_of(recomputes_.begin(), recomputes_.end(), [&](Recompute one) {
+    plan().recompute = one;
+    weigh_layers();
+    return std::all_of(pipes_.begin(), pipes_.end(),
+                       [&](const Pipe& pipe) { return too_large(least_memory(pipe)); });
+  });
+  plan().recompute = before;
+  return never;
+}
+
 /// The fullest pp rank holds no less than the mean: all its chunks of one microbatch, whose
-/// backward begins behind its last forward (with DualPipe one of two stages), and its part of the
-/// states as if they were spread over all ranks.
+/// backward begins behind its last forward (with DualPipe one of two stages), and its states.
 Bytes Explorer::least_memory(const Pipe& pipe) const {
   const bool mirror = row(pipe.schedule).order == StageOrder::mirror;
   return (mirror ? 0.5 : 1) / double(node_.pp) * kept_ + states_;
@@ -545,9 +579,7 @@ void Explorer::microbatch(i64 size) {
   plan() = setup_of(problem_, node_).plan;
   plan().micro_batch = size;
   if (unlinked_time(ground_, setup_) > limit()) {
-    i64 each = 0;
-    for (const Lie& lie : lies_) each += i64(lie.shards.size());
-    out_.tally.bounded += each * outside_order() / i64(micro_batches_.size());
+    out_.tally.bounded += shards_ * outside_order() / i64(micro_batches_.size());
     return;
   }
   for (const bool sequence_parallel : sequence_parallels_) {
@@ -555,6 +587,11 @@ void Explorer::microbatch(i64 size) {
     plan().sequence_parallel = sequence_parallel;
     plan().recompute = Recompute::none;
     choose(plan(), 0, 0, problem_.setup.plan.overlap);  // what tp hides follows from the above
+    if (never_fits()) {
+      out_.tally.memory +=
+          shards_ * outside_order() / i64(micro_batches_.size() * sequence_parallels_.size());
+      continue;
+    }
     std::vector<Route> all = routes();
     if (all.empty()) continue;
     plan().order = kDefaultOrder;
@@ -578,6 +615,8 @@ void Explorer::microbatch(i64 size) {
 Explored Explorer::all() {
   for (std::array<Seconds, 4>& one : families_) one.fill(kNever);
   find_lies();
+  for (const Lie& lie : lies_) shards_ += i64(lie.shards.size());
+  weigh_states();
   for (const i64 size : micro_batches_) microbatch(size);
   keep_families(out_.families);
   out_.tally.candidates = candidates(problem_, node_);
