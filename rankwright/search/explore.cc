@@ -32,6 +32,7 @@ struct Lie {
   Links links;
   std::vector<Shard> shards{};
   std::size_t inside = 0;     // among the ways in which groups inside layers lie
+  std::size_t tensor = 0;     // among those in which tensor-parallel groups lie
   i64 alike = 0, broken = 0;  // choices of ZeRO that come to another one, that arithmetic forbids
 };
 
@@ -173,6 +174,7 @@ class Explorer {
   void microbatch(i64 size);
   void find_lies();
   Lie lie(const Order& order);
+  Seconds least_with_tensor(const Lie& lie);
   std::vector<Route> routes();
   std::vector<Route*> open_routes(std::vector<Route>& all);
   void weigh_states();
@@ -210,7 +212,7 @@ class Explorer {
   std::vector<bool> sequence_parallels_;
   std::vector<Recompute> recomputes_;
   std::vector<Lie> lies_{};
-  std::size_t ways_ = 0;                              // in which groups inside layers lie
+  std::size_t ways_ = 0, tensor_ways_ = 0;  // in which groups inside layers lie, and those of tp
   std::array<std::array<Seconds, 4>, 3> families_{};  // the fastest so far: by recompute, ZeRO
   std::vector<std::pair<int, i64>> sizes_{};          // ZeRO and shards that any order has
   std::vector<RankLoad> loads_{};                     // of this pipe
@@ -282,26 +284,48 @@ void Explorer::find_lies() {
     }
     out_.tally.alike += found.alike * outside;
     if (found.broken > 0) miss({Misfit::Why::shard}, found.broken * outside);
-    const auto same = std::find_if(lies_.begin(), lies_.end(),
-                                   [&](const Lie& other) { return alike(found, other, kInside); });
-    found.inside = same == lies_.end() ? ways_++ : same->inside;
+    const auto like = [&](std::span<const GroupKind> kinds) {
+      return std::find_if(lies_.begin(), lies_.end(),
+                          [&](const Lie& other) { return alike(found, other, kinds); });
+    };
+    const auto inside = like(kInside), tensor = like(std::span(kInside).first(1));
+    found.inside = inside == lies_.end() ? ways_++ : inside->inside;
+    found.tensor = tensor == lies_.end() ? tensor_ways_++ : tensor->tensor;
     lies_.push_back(std::move(found));
   }
+}
+
+/// What a step takes at least where tensor-parallel groups lie so, whatever the others do.
+Seconds Explorer::least_with_tensor(const Lie& lie) {
+  Links links = Links::none(setup_, ground_.calibration);
+  links.set(GroupKind::tp, lie.links.span(GroupKind::tp));
+  return rankwright::least_time(setup_, ground_.calibration,
+                                layer_prices(setup_, links, ground_.calibration));
 }
 
 /// What the layers take on each order and exchange, without recompute. Orders on which the groups
 /// inside layers lie alike share that price.
 std::vector<Route> Explorer::routes() {
   std::vector<Route> all;
+  std::vector<std::optional<Seconds>> tensor(tensor_ways_);
   std::vector<std::optional<LayerPrices>> inside(ways_);
+  const i64 outside = i64(recomputes_.size() * pipes_.size());
+  if (lies_.empty()) return all;
   for (const CpComm comm : comms_) {
     std::fill(inside.begin(), inside.end(), std::nullopt);
+    plan().order = lies_.front().order;
+    plan().cp_comm = comm;
+    if (const Misfit misfit = first_misfit(setup_)) {
+      miss(misfit, outside * shards_);
+      continue;
+    }
     for (Lie& lie : lies_) {
       plan().order = lie.order;
-      plan().cp_comm = comm;
-      const i64 each = i64(recomputes_.size() * pipes_.size() * lie.shards.size());
-      if (const Misfit misfit = first_misfit(setup_)) {
-        miss(misfit, each);
+      const i64 each = outside * i64(lie.shards.size());
+      std::optional<Seconds>& with_tensor = tensor[lie.tensor];
+      if (!with_tensor) with_tensor = least_with_tensor(lie);
+      if (*with_tensor > limit()) {
+        out_.tally.bounded += each;
         continue;
       }
       std::optional<LayerPrices>& known = inside[lie.inside];
