@@ -59,8 +59,16 @@ double tokens_per_second(const Setup& setup, Seconds step) {
          double(setup.world);
 }
 
-double tie_band(const Estimate& a, const Estimate& b) {
-  return std::max(a.step_band.within, b.step_band.within);
+bool paired(const Setup& a, const Setup& b) {
+  return fitted_generation(a.cluster.device) && a.cluster.device == b.cluster.device &&
+         a.model == b.model;
 }
+
+double tie_band(const Setup& a, const Setup& b) {
+  if (!paired(a, b)) return std::max(step_band(a).within, step_band(b).within);
+  return (a.model.sparse() ? bands().pair_sparse : bands().pair).within;
+}
+
+double tie_band(const Setup& plan) { return tie_band(plan, plan); }
 
 }  // namespace rankwright

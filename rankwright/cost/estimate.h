@@ -41,9 +41,16 @@ Estimate played_estimate(const Setup& setup, const Calibration& calibration);
 double mfu(const Setup& setup, Seconds step);
 double tokens_per_second(const Setup& setup, Seconds step);  // and device
 
-/// X12: two plans whose times differ by no more than this share of the shorter are a tie. The
-/// errors of two plans for one machine have much in common, so this is more than needed; until
-/// paired runs say how much, the wider of the two bands stands in.
-double tie_band(const Estimate& a, const Estimate& b);
+/// Whether published runs say how far two such plans are off against each other: of one model on
+/// one device of a generation that constants were fitted on.
+bool paired(const Setup& a, const Setup& b);
+
+/// X12: two plans whose times differ by no more than this share of the shorter are a tie. Errors of
+/// two plans of one model on one device have much in common, so for these it is the median of how
+/// far published pairs are off against each other (V7): half of them are off by more, so which of
+/// two plans that are closer is faster is not decided. Of other pairs nothing is known but the
+/// error of each: the wider of their bands.
+double tie_band(const Setup& a, const Setup& b);
+double tie_band(const Setup& plan);  // with others of its model and device: those of a search
 
 }  // namespace rankwright

@@ -12,6 +12,11 @@ namespace {
 
 rankwright::Setup dense(Plan plan = {}) { return sample::timed(sample::dense_setup(plan)); }
 
+rankwright::Setup sparse(Plan plan = {}) {
+  return sample::timed(
+      sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}), std::move(plan)));
+}
+
 TEST(Rate, OfTokensIsForOneDevice) {
   // 4 microbatches of 2,048 tokens for each of 2 data ranks: 16,384 tokens in 4 s on 2 devices.
   const rankwright::Setup setup = dense({.dp = 2});
@@ -39,16 +44,40 @@ TEST(Band, IsThatOfTheKindOfModelAndDevice) {
   const ErrorBand unknown = estimate(setup, calibration()).step_band;
   EXPECT_EQ(unknown.within, bands().unmeasured.within);
   EXPECT_EQ(unknown.rows, 0);
-  const rankwright::Setup sparse =
-      sample::timed(sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}), {}));
-  EXPECT_EQ(estimate(sparse, calibration()).step_band.within, bands().sparse.within);
+  EXPECT_EQ(estimate(sparse(), calibration()).step_band.within, bands().sparse.within);
 }
 
-TEST(TieBand, IsTheWiderOfTwo) {
-  const Estimate narrow{.step_band = {0.1, 20}}, wide{.step_band = {0.4, 20}};
-  EXPECT_EQ(tie_band(narrow, narrow), 0.1);
-  EXPECT_EQ(tie_band(narrow, wide), 0.4);
-  EXPECT_EQ(tie_band(wide, narrow), 0.4);
+TEST(TieBand, OfOneModelOnOneDeviceIsThatOfPairs) {
+  EXPECT_EQ(tie_band(dense({.tp = 2}), dense({.dp = 2})), bands().pair.within);
+  EXPECT_EQ(tie_band(sparse({.tp = 2}), sparse({.dp = 2})), bands().pair_sparse.within);
+  EXPECT_EQ(tie_band(sparse()), bands().pair_sparse.within);
+  // Another batch, sequence or number of devices is still a pair.
+  rankwright::Setup other = dense({.dp = 4});
+  other.job.global_batch *= 2;
+  other.job.sequence *= 2;
+  EXPECT_EQ(tie_band(dense(), other), bands().pair.within);
+}
+
+TEST(TieBand, OfOtherPairsIsTheWiderOfTheirBands) {
+  EXPECT_EQ(tie_band(dense(), sparse()), bands().sparse.within);
+  EXPECT_EQ(tie_band(sparse(), dense()), bands().sparse.within);
+  rankwright::Setup other = dense();
+  other.model.vocab += 128;
+  EXPECT_FALSE(paired(dense(), other));
+  EXPECT_EQ(tie_band(dense(), other), bands().dense.within);
+  rankwright::Setup unknown = dense();
+  unknown.cluster.device.generation = "unheard of";
+  EXPECT_EQ(tie_band(unknown), bands().unmeasured.within);
+  EXPECT_EQ(tie_band(unknown, dense()), bands().unmeasured.within);
+}
+
+RC_GTEST_PROP(TieBand, IsTheSameBothWaysAndNoWiderThanTheBands, ()) {
+  const rankwright::Setup a = sample::random_timed(), b = sample::random_timed();
+  const double of_a = estimate(a, calibration()).step_band.within;
+  const double of_b = estimate(b, calibration()).step_band.within;
+  RC_ASSERT(tie_band(a, b) == tie_band(b, a));
+  RC_ASSERT(tie_band(a, b) > 0 && tie_band(a, b) <= std::max(of_a, of_b));
+  RC_ASSERT(tie_band(a) <= of_a);
 }
 
 TEST(Estimate, IsSureOutsideOfItsBand) {

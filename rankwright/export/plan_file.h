@@ -1,6 +1,6 @@
 // Writes plan files, version 1: the file that reads back as a Setup. A file is what a person would
-// write: keys in the order of import/plan_keys, and only those that say something. One row a key in
-// plan_file.cc; it prices nothing, so what was predicted comes in as comments.
+// write: keys in the order of import/plan_keys, and only those that say something. What each says
+// is plan_keys.h; it prices nothing, so what was predicted comes in as comments.
 #pragma once
 
 #include <string>

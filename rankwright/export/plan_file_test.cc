@@ -296,7 +296,7 @@ RC_GTEST_PROP(PlanYaml, HasItsKeysInTheOrderOfTheTable, ()) {
   RC_ASSERT(keys == in_order);
 }
 
-// A new row of plan_keys fails here until plan_file.cc has one, too, and this setup uses it.
+// A new row of plan_keys fails here until export/plan_keys.cc has one, too, and this setup uses it.
 TEST(PlanYaml, WritesEveryKeyOfTheTableWhereItSaysSomething) {
   rankwright::Setup setup = plain_setup();
   setup.model = *find_model("mixtral-8x7b");

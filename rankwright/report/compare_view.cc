@@ -122,6 +122,13 @@ std::string winner_text(const CompareView& view) {
                      show(std::max(view.total_a, view.total_b)), words(view.basis));
 }
 
+/// What the gap is held against.
+std::string error_text(const CompareView& view) {
+  const std::string within = percent(view.within);
+  return view.paired ? fmt::format("±{}, the median error between two plans of one model", within)
+                     : fmt::format("the model's error of ±{}", within);
+}
+
 std::string verdict_text(const Setup& a, const Setup& b, const CompareView& view) {
   const bool by_device = view.basis == Basis::device_tokens;
   const std::string clock = by_device ? wall_clock(a, b, view) : "";
@@ -130,12 +137,10 @@ std::string verdict_text(const Setup& a, const Setup& b, const CompareView& view
     return (by_device ? "A GPU gets through as many tokens with either." : "Both take as long.") +
            clock;
   std::string winner = winner_text(view);
-  const std::string error = percent(tie_band(view.a, view.b));
-  if (view.tie())
-    return fmt::format("Tie: {}, inside the model's error of ±{}. Measure both.", winner, error) +
-           clock;
+  const std::string error = error_text(view);
+  if (view.tie()) return fmt::format("Tie: {}, inside {}. Measure both.", winner, error) + clock;
   if (by_device) winner.front() = 'F';
-  return fmt::format("{}: more than the model's error of ±{}.", winner, error) + clock;
+  return fmt::format("{}: more than {}.", winner, error) + clock;
 }
 
 std::vector<TimeRow> time_rows(const Setup& a, const Setup& b, const CompareView& view) {
@@ -168,7 +173,11 @@ double CompareView::gap() const {
 
 CompareView compare_view(const Setup& a, const Setup& b) {
   const Worksheet sheet_a = worksheet(a), sheet_b = worksheet(b);
-  CompareView view{.a = sheet_a.estimate, .b = sheet_b.estimate, .basis = basis_of(a, b)};
+  CompareView view{.a = sheet_a.estimate,
+                   .b = sheet_b.estimate,
+                   .basis = basis_of(a, b),
+                   .within = tie_band(a, b),
+                   .paired = paired(a, b)};
   view.keys = key_differences(a, b);
   view.items = time_rows(a, b, view);
   for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankwright/cost/estimate.h"
-#include "rankwright/report/setup_keys.h"
+#include "rankwright/report/key_differences.h"
 
 namespace rankwright {
 
@@ -42,6 +42,8 @@ struct Cause {
 struct CompareView {
   Estimate a{}, b{};
   Basis basis = Basis::step;
+  double within = 0;    // X12: they tie up to this
+  bool paired = false;  // it is of pairs of plans, not of each
   std::vector<KeyDifference> keys{};
   std::vector<TimeRow> items{};  // that take time in either, on the basis, in the order of a step
   Seconds total_a{}, total_b{};  // of the items
@@ -56,7 +58,7 @@ struct CompareView {
   double lead() const { return total_a / total_b - 1; }
   /// The same for the faster of the two.
   double gap() const;
-  bool tie() const { return gap() <= tie_band(a, b); }
+  bool tie() const { return gap() <= within; }
 };
 
 /// Both setups have no misfit; they may differ in everything.

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/report/compare_json.h"
 #include "rankwright/report/compare_text.h"
 #include "rankwright/report/table.h"
@@ -83,7 +85,7 @@ TEST(Compare, IsOfGpuTimeWhereWorldsDiffer) {
 }
 
 TEST(Verdict, IsATieUpToTheErrorAndNoFurther) {
-  CompareView view{.a = {.step_band = {0.1, 20}}, .b = {.step_band = {0.1, 20}}};
+  CompareView view{.within = 0.1};
   view.total_a = 1.0_s;
   view.total_b = 1.09_s;
   EXPECT_TRUE(view.tie());
@@ -101,9 +103,20 @@ TEST(Verdict, NamesTheFasterAndTheError) {
   slow.plan.recompute = Recompute::full;  // a forward more: a third of the work
   const CompareView view = compare_view(slow, on_two_nodes(kPlan));
   EXPECT_THAT(view.verdict, StartsWith("B is "));
-  EXPECT_THAT(view.verdict, HasSubstr("more than the model's error of ±13.4 %"));
+  EXPECT_THAT(view.verdict, HasSubstr("more than ±" + percent(bands().pair.within) +
+                                      ", the median error between two plans of one model."));
   EXPECT_THAT(words_of(view, Item::recompute),
               StartsWith("only in A: full, with tp collectives on nvlink"));
+}
+
+TEST(Verdict, OfTwoDevicesIsHeldAgainstTheErrorOfEach) {
+  const rankwright::Setup a = on_two_nodes(kPlan);
+  rankwright::Setup b = a;
+  b.cluster.device = *find_device("h200-sxm");
+  const CompareView view = compare_view(a, b);
+  EXPECT_FALSE(view.paired);
+  EXPECT_THAT(view.verdict,
+              HasSubstr("inside the model's error of ±" + percent(bands().dense.within)));
 }
 
 TEST(Fit, IsSaidBeforeSpeed) {

@@ -43,6 +43,12 @@ ordered_json step_json(const Score& s) {
   return json;
 }
 
+/// A pair is off by the ratio of its two ratios of predicted to measured, less 1.
+ordered_json pairs_json(const PairErrors& e) {
+  return {
+      {"pairs", e.pairs}, {"groups", e.groups}, {"median", 100 * e.median}, {"p90", 100 * e.p90}};
+}
+
 ordered_json memory_json(const Score& s) {
   ordered_json json = {{"all", errors_json(s.memory)},
                        {"allocated", errors_json(s.allocated)},
@@ -131,6 +137,7 @@ std::string validation_json(const Validation& v, const ValidationSource& source)
         {"of", v.rows.size() + source.excluded.size()},
         {"percent", 100 * source.share(v.rows.size())}}},
       {"step_time", step_json(s)},
+      {"pairs", {{"dense", pairs_json(s.dense_pairs)}, {"moe", pairs_json(s.sparse_pairs)}}},
       {"memory", memory_json(s)},
       {"mean_regret", 100 * s.mean_regret},
       {"mean_spearman", s.mean_spearman},

@@ -75,6 +75,17 @@ std::string sweep_words(const Score& s) {
   return text + ".";
 }
 
+/// Of two plans, one of which would be chosen.
+std::string pairs_text(std::string_view kind, const PairErrors& e) {
+  if (e.groups == 0) return {};
+  const std::string text = fmt::format(
+      "Two plans of one {} model on the same GPUs: half of the pairs are off against each other by "
+      "no more than {}, nine of ten by no more than {} ({} in {}).",
+      kind, hundredth(e.median), hundredth(e.p90), plural(e.pairs, "pair", "pairs"),
+      plural(e.groups, "group", "groups"));
+  return "\n" + wrapped(text, kWidth, "");
+}
+
 std::string totals(const Validation& v, const Paint& paint) {
   const Score& s = v.score;
   Table table = error_table("step time");
@@ -104,6 +115,7 @@ std::string totals(const Validation& v, const Paint& paint) {
   add(memory, "allocated", s.allocated);
   add(memory, "reserved", s.reserved);
   if (!memory.rows.empty()) out += "\n" + memory.text(paint);
+  out += pairs_text("dense", s.dense_pairs) + pairs_text("MoE", s.sparse_pairs);
   if (!s.sweeps.empty()) out += "\n" + wrapped(sweep_words(s), kWidth, "");
   return out;
 }

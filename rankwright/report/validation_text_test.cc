@@ -48,6 +48,11 @@ TEST(ValidationText, OpensWithTheTotals) {
   EXPECT_THAT(text, HasSubstr("\ndense              2  15.0 %   -5.0 %  20.0 %  -20.0 %  r1\n"));
   EXPECT_THAT(text, HasSubstr("\nfamilies           2  32.5 %"));  // (15 + 50) / 2
   EXPECT_THAT(text, HasSubstr("\nallocated     1  10.0 %  -10.0 %"));
+  // 1.1 / 0.8 = 1.375; the sparse row is alone.
+  EXPECT_THAT(text, HasSubstr("\nTwo plans of one dense model on the same GPUs: half of the pairs "
+                              "are off against each other by\nno more than 37.5 %, nine of ten by "
+                              "no more than 37.5 % (1 pair in 1 group).\n"));
+  EXPECT_THAT(text, Not(HasSubstr("one MoE model")));
   EXPECT_THAT(text, HasSubstr("\nexcluded\n  no heads: x\n"));
   EXPECT_THAT(text, Not(HasSubstr("predicted  measured")));
 }
@@ -85,6 +90,9 @@ TEST(ValidationJson, GivesPercentsByName) {
   EXPECT_EQ(j["step_time"]["families"].size(), 2u);
   EXPECT_EQ(j["step_time"]["calculon"]["rows"], 0);
   EXPECT_NEAR(j["memory"]["allocated"]["bias"].get<double>(), -10, 1e-9);
+  EXPECT_NEAR(j["pairs"]["dense"]["median"].get<double>(), 37.5, 1e-9);
+  EXPECT_EQ(j["pairs"]["dense"]["groups"], 1);
+  EXPECT_EQ(j["pairs"]["moe"]["pairs"], 0);
   EXPECT_EQ(j["scored"]["percent"], 75);
   EXPECT_EQ(j["excluded"][0]["why"], "no heads");
   EXPECT_EQ(j["constants"].size(), constants().size());

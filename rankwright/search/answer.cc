@@ -13,8 +13,6 @@
 namespace rankwright {
 namespace {
 
-double tie_band(const Setup&) { return 0.049; }
-
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 constexpr std::size_t kRivals = 4;
 constexpr double kEqual = 0.005;  // plans of one family closer than this differ in nothing to gain

@@ -66,6 +66,13 @@ void expect_bands(const Score& runs) {
   expect(runs.dense, bands().dense);
   expect(runs.sparse, bands().sparse);
   expect(runs.memory, bands().memory);
+  const auto expect_pairs = [](const PairErrors& errors, const BandRow& band) {
+    EXPECT_NEAR(band.within, errors.median, 0.005);
+    EXPECT_EQ(band.rows, errors.pairs);
+    EXPECT_GE(errors.groups, 8);  // fewer would not do for a band
+  };
+  expect_pairs(runs.dense_pairs, bands().pair);
+  expect_pairs(runs.sparse_pairs, bands().pair_sparse);
 }
 
 TEST(Published, RunsHeldOutStayWithinTheirCeilings) {

@@ -142,6 +142,33 @@ void add_errors(Score& score, const std::vector<const ScoredRun*>& rows) {
   score.sparse_over_families = over_families("MoE", each_sparse);
 }
 
+/// Runs that two plans could be of: batches and number formats may differ. Models of one name may
+/// not be one model, so their shapes count.
+void add_pairs(Score& score, const std::vector<const ScoredRun*>& rows) {
+  using Place = std::tuple<bool, std::string, std::string, std::string, i64, i64>;
+  struct Group {
+    const Model* model;
+    std::vector<double> logs{};
+  };
+  std::map<Place, std::vector<Group>> places;
+  for (const ScoredRun* row : rows) {
+    const Run& run = *row->run;
+    const Setup& setup = run.setup;
+    std::vector<Group>& groups =
+        places[{run.sparse, run.family, run.model, run.gpu, setup.world, setup.job.sequence}];
+    auto found = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& group) { return *group.model == setup.model; });
+    if (found == groups.end()) found = groups.insert(found, {&setup.model});
+    found->logs.push_back(std::log(row->step / run.measured));
+  }
+  std::vector<std::vector<double>> dense, sparse;
+  for (const auto& [place, groups] : places)
+    for (const Group& group : groups)
+      (std::get<bool>(place) ? sparse : dense).push_back(group.logs);
+  score.dense_pairs = pair_errors(std::move(dense));
+  score.sparse_pairs = pair_errors(std::move(sparse));
+}
+
 /// Other predictors on the rows that they can do, and this one on the same rows.
 void add_others(Score& score, const std::vector<const ScoredRun*>& rows) {
   const auto beside = [&](std::string name, const auto& their_error) {
@@ -252,6 +279,7 @@ Score score(const std::vector<ScoredRun>& rows) {
   for (const ScoredRun& row : rows)
     if (row.timed() && !row.calibrates) timed.push_back(&row);
   add_errors(score, timed);
+  add_pairs(score, timed);
   add_others(score, timed);
   add_sweeps(score, timed);
   add_models(score, timed);

@@ -1,7 +1,8 @@
 // How far predictions are from what was measured: by family, dense and MoE apart, in total over
-// rows and over families; whether the fastest published layout of a sweep would have been picked;
-// memory; and what Calculon and a constant MFU say of the same rows. Numbers only: text of it is
-// report/validation_text.h. Formulas V2 to V6.
+// rows and over families; how far two plans of one model are off against each other; whether the
+// fastest published layout of a sweep would have been picked; memory; and what Calculon and a
+// constant MFU say of the same rows. Numbers only: text of it is report/validation_text.h. Formulas
+// V2 to V7.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "rankwright/validate/errors.h"
 #include "rankwright/validate/fit.h"
+#include "rankwright/validate/pairs.h"
 
 namespace rankwright {
 
@@ -71,6 +73,7 @@ struct Score {
   Errors all{}, dense{}, sparse{};
   std::vector<FamilyErrors> families{};  // dense and sparse rows of a family apart
   Errors over_families{}, dense_over_families{}, sparse_over_families{};
+  PairErrors dense_pairs{}, sparse_pairs{};  // of one family, model, GPU, number and sequence
   Beside calculon{};
   Beside baseline{};  // a constant MFU for each device and precision, the row left out
   Errors memory{}, allocated{}, reserved{};  // what a driver shows counts as reserved

@@ -87,6 +87,23 @@ TEST(Sweep, NeedsFourLayouts) {
   EXPECT_TRUE(score(same.scored).sweeps.empty());
 }
 
+TEST(Pairs, AreOfOneModelOnAsManyOfOneGpu) {
+  // 1.1 against 0.8: 1.375. The others are alone with their sequence, their world and their shapes.
+  Rows rows({{11, 10}, {8, 10}, {9, 10}, {9, 10}, {9, 10}, {15, 10}});
+  rows.runs[1].setup.job.global_batch = 8;
+  rows.runs[2].setup.job.sequence = 8192;
+  rows.runs[3].setup.world = 16;
+  rows.runs[4].setup.model.hidden = 128;
+  rows.runs[5].sparse = true;
+  const Score s = score(rows.scored);
+  EXPECT_EQ(s.dense_pairs.pairs, 1);
+  EXPECT_NEAR(s.dense_pairs.median, 0.375, 1e-12);
+  EXPECT_EQ(s.sparse_pairs, PairErrors{});
+  rows.runs[0].sparse = rows.runs[1].sparse = true;  // 1.1, 0.8 and 1.5: 1.3636, 1.375, 1.875
+  EXPECT_NEAR(score(rows.scored).sparse_pairs.median, 0.375, 1e-12);
+  EXPECT_NEAR(score(rows.scored).sparse_pairs.p90, 0.875, 1e-12);
+}
+
 TEST(Score, KeepsDenseAndSparseApart) {
   Rows rows({{11, 10}, {8, 10}, {15, 10}});
   rows.runs[2].sparse = true;

@@ -1,0 +1,267 @@
+#include "rankwright/export/plan_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/export/typed.h"
+#include "rankwright/import/draft.h"
+#include "rankwright/model/shapes.h"
+
+namespace rankwright {
+namespace {
+
+std::string number(i64 n) { return std::to_string(n); }
+
+/// A line of a map that begins at `column`.
+void add_line(std::string& map, std::size_t column, std::string_view key, std::string_view value) {
+  map += fmt::format("\n{:{}}{}: {}", "", column, key, value);
+}
+
+bool has_shape(const Setup& s) {
+  constexpr i64 kMaxGpus = 4096;  // that the key takes
+  const i64 gpus = s.cluster.host_devices;
+  return divides(gpus, s.world) && gpus <= kMaxGpus && s.world <= kMaxDevices;
+}
+
+std::string node_shape(const Setup& s) {
+  const i64 gpus = s.cluster.host_devices, nodes = s.world / gpus;
+  return fmt::format("{}_node{}_x_{}_gpu{}", nodes, nodes == 1 ? "" : "s", gpus,
+                     gpus == 1 ? "" : "s");
+}
+
+template <i64 Plan::*member>
+std::string degree(const Setup& s) {
+  return number(s.plan.*member);
+}
+template <i64 Plan::*member>
+bool not_one(const Setup& s) {
+  return s.plan.*member != 1;
+}
+
+/// A dense layer's "experts" are cut as the layer is, whatever a file says.
+std::string etp_size(const Setup& s) { return s.model.sparse() ? number(s.plan.etp) : "-"; }
+
+std::string shard_size(const Setup& s) {
+  return s.plan.shard_size == 0 ? "all" : number(s.plan.shard_size);
+}
+
+std::string microbatch_group(const Setup& s) {
+  return s.plan.microbatch_group == 0 ? "pp_size" : number(s.plan.microbatch_group);
+}
+
+bool says_schedule(const Setup& s) {
+  const Plan& p = s.plan;
+  const Schedule usual = p.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  return p.pp > 1 || p.schedule != usual;
+}
+
+std::string stages(const Setup& s) {
+  return s.plan.stages.empty() ? "even" : typed_text(show_layout(s.plan.stages));
+}
+
+std::string recompute(const Setup& s) {
+  const bool partly = s.plan.recompute == Recompute::full && s.plan.recompute_layers > 0;
+  if (partly) return fmt::format("{{full: {}}}", s.plan.recompute_layers);
+  return std::string(name(s.plan.recompute));
+}
+
+template <bool Overlap::*member>
+std::string overlap(const Setup& s) {
+  return typed(s.plan.overlap.*member);
+}
+
+template <auto Job::*member>
+std::string job(const Setup& s) {
+  return std::string(name(s.job.*member));
+}
+
+/// The hosts in the order of the ranks, where each has `host` neighbouring ranks in order; or none.
+std::vector<i64> whole_hosts(const std::vector<i64>& devices, i64 host) {
+  std::vector<i64> hosts;
+  if (host < 2 || devices.empty() || !divides(host, i64(devices.size()))) return {};
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    const i64 slot = i64(rank) % host;
+    if (slot == 0) hosts.push_back(devices[rank] / host);
+    if (devices[rank] != hosts.back() * host + slot) return {};
+  }
+  return hosts;
+}
+
+std::string placement(const Setup& s) {
+  const Placement& p = s.plan.placement;
+  const i64 host = std::max<i64>(1, s.cluster.host_devices);
+  if (p.kind == Placement::Kind::block) return "block";
+  const bool around = p.host_devices == host && p.hosts == ceil_div(s.world, host);
+  if (p.kind == Placement::Kind::cyclic && around) return "cyclic";
+  std::vector<i64> devices = p.devices;
+  if (p.kind == Placement::Kind::cyclic)  // over other hosts than the cluster's
+    for (i64 rank = 0; rank < s.world; ++rank) devices.push_back(p.device(rank));
+  const bool all = i64(devices.size()) == s.world;
+  const std::vector<i64> hosts = all ? whole_hosts(devices, host) : std::vector<i64>{};
+  constexpr std::size_t kColumn = 9;  // of the list behind "  ranks: "
+  if (hosts.empty()) return "\n  ranks: " + typed(devices, kColumn);
+  return "\n  hosts: " + typed(hosts, kColumn);
+}
+
+std::string model(const Setup& s) {
+  const Result<Model> known = find_model(s.model.name);
+  if (known && *known == s.model) return typed_text(s.model.name);
+  const std::optional<Shapes> shapes = shapes_of(s.model);
+  RW_CHECK(shapes.has_value());
+  std::string map;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    add_line(map, 2, key, value);
+  };
+  if (shapes->name != "this model") add("name", typed_text(shapes->name));  // as unnamed ones are
+  add("architecture", typed_text(shapes->architecture));
+  const Shapes unstated{};
+  for (const ShapeField& field : shape_fields())
+    if (const i64 n = (*shapes).*field.member; n != unstated.*field.member)
+      add(field.name, number(n));
+  if (shapes->tied) add("tied", typed(*shapes->tied));
+  if (shapes->qkv_bias) add("qkv_bias", typed(*shapes->qkv_bias));
+  if (shapes->out_bias) add("out_bias", typed(*shapes->out_bias));
+  if (shapes->ffn_bias) add("ffn_bias", typed(*shapes->ffn_bias));
+  return map;
+}
+
+/// The device's name where the catalog has it so, else a map of its figures.
+std::string device(const Device& d) {
+  const Result<Device> known = find_device(d.name);
+  if (known && *known == d) return " " + typed_text(d.name);
+  std::string map;
+  const auto text = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) add_line(map, 4, key, typed_text(value));
+  };
+  const auto figure = [&](std::string_view key, auto value) {
+    if (value.value > 0) add_line(map, 4, key, typed(value));
+  };
+  add_line(map, 4, "name", typed_text(d.name));
+  text("vendor", d.vendor);
+  figure("memory", d.memory);
+  figure("memory_bandwidth", d.memory_bandwidth);
+  figure("fp16", d.fp16);
+  figure("bf16", d.bf16);
+  figure("fp8", d.fp8);
+  figure("fp4", d.fp4);
+  text("generation", d.generation);
+  if (d.multiprocessors > 0) add_line(map, 4, "multiprocessors", number(d.multiprocessors));
+  if (d.watts > 0) add_line(map, 4, "watts", typed(d.watts));
+  figure("best_matmul", d.best_matmul);
+  add_line(map, 4, "source", typed_text(d.source));
+  text("verified", d.verified);
+  return map;
+}
+
+std::string level(const Level& l) {
+  const Level usual{};
+  std::string text = fmt::format("{{name: {}, arity: {}, bandwidth: {}", typed_text(l.name),
+                                 l.arity, typed(l.bandwidth));
+  const auto add = [&](std::string_view key, std::string_view value) {
+    text += fmt::format(", {}: {}", key, value);
+  };
+  if (l.latency != usual.latency) add("latency", typed(l.latency));
+  if (l.oversubscription != usual.oversubscription)
+    add("oversubscription", typed(l.oversubscription));
+  if (l.per == Level::Per::domain) add("per", "domain");
+  if (l.origin != usual.origin) add("origin", name(l.origin));
+  if (l.latency_origin != usual.latency_origin) add("latency_origin", name(l.latency_origin));
+  return text + "}";
+}
+
+std::string cluster(const Setup& s) {
+  const Cluster& c = s.cluster;
+  const Result<Cluster> known = find_cluster(c.name);
+  if (known && *known == c) return typed_text(c.name);
+  std::string map;
+  if (c.name != "cluster") add_line(map, 2, "name", typed_text(c.name));  // as unnamed ones are
+  map += "\n  device:" + device(c.device);
+  map += "\n  levels:";
+  for (const Level& l : c.levels) map += "\n    - " + level(l);
+  if (c.host_devices != c.levels.front().arity)
+    add_line(map, 2, "host_devices", number(c.host_devices));
+  return map;
+}
+
+/// What the framework does by itself.
+const Software& framework(const Setup& s) {
+  const std::span<const Software> all = frameworks();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Software& software) {
+    return software.name == s.software.name;
+  });
+  RW_CHECK(found != all.end());
+  return *found;
+}
+
+template <auto Software::*member>
+std::string kernel(const Setup& s) {
+  return std::string(name(s.software.*member));
+}
+template <auto Software::*member>
+bool other_kernel(const Setup& s) {
+  return s.software.*member != framework(s).*member;
+}
+
+// The order of import/plan_keys; a test holds it to that table.
+constexpr SetupKey kRows[] = {
+    {"world_size", [](const Setup& s) { return number(s.world); },
+     [](const Setup& s) { return s.world <= kMaxDevices; }},
+    {"node_shape", node_shape, has_shape},
+    {"parallelism.tp_size", degree<&Plan::tp>},
+    {"parallelism.cp_size", degree<&Plan::cp>, not_one<&Plan::cp>},
+    {"parallelism.pp_size", degree<&Plan::pp>},
+    {"parallelism.dp_size", degree<&Plan::dp>},
+    {"parallelism.ep_size", degree<&Plan::ep>, not_one<&Plan::ep>},
+    {"parallelism.etp_size", etp_size,
+     [](const Setup& s) { return s.model.sparse() && (s.plan.tp > 1 || s.plan.etp > 1); }},
+    {"parallelism.order", [](const Setup& s) { return show(s.plan.order); }},
+    {"parallelism.zero_stage", [](const Setup& s) { return number(s.plan.zero); }},
+    {"parallelism.shard_size", shard_size, [](const Setup& s) { return s.plan.shard_size != 0; }},
+    {"parallelism.sequence_parallel",
+     [](const Setup& s) { return typed(s.plan.sequence_parallel); },
+     [](const Setup& s) { return s.plan.tp > 1 || s.plan.sequence_parallel; }},
+    {"parallelism.cp_comm", [](const Setup& s) { return std::string(name(s.plan.cp_comm)); },
+     [](const Setup& s) { return s.plan.cp > 1 || s.plan.cp_comm != CpComm::p2p; }},
+    {"parallelism.micro_batch", degree<&Plan::micro_batch>},
+    {"parallelism.virtual_stages", degree<&Plan::virtual_stages>, not_one<&Plan::virtual_stages>},
+    {"parallelism.microbatch_group", microbatch_group,
+     [](const Setup& s) { return s.plan.microbatch_group != 0; }},
+    {"parallelism.schedule", [](const Setup& s) { return std::string(name(s.plan.schedule)); },
+     says_schedule},
+    {"parallelism.stages", stages, [](const Setup& s) { return !s.plan.stages.empty(); }},
+    {"parallelism.recompute", recompute},
+    {"parallelism.overlap.grad_reduce", overlap<&Overlap::grad_reduce>,
+     [](const Setup& s) { return !s.plan.overlap.grad_reduce; }},
+    {"parallelism.overlap.param_gather", overlap<&Overlap::param_gather>,
+     [](const Setup& s) { return s.plan.overlap.param_gather != (s.plan.zero >= 1); }},
+    {"parallelism.overlap.tp", overlap<&Overlap::tp>,
+     [](const Setup& s) { return s.plan.overlap.tp; }},
+    {"parallelism.overlap.pp", overlap<&Overlap::pp>,
+     [](const Setup& s) { return s.plan.overlap.pp != (s.plan.virtual_stages > 1); }},
+    {"placement", placement},
+    {"model", model,
+     [](const Setup& s) { return !s.reference_model || s.model.name != kReferenceModel; }},
+    {"cluster", cluster},
+    {"job.global_batch", [](const Setup& s) { return number(s.job.global_batch); },
+     [](const Setup& s) { return s.job.global_batch <= kMaxBatch; }},
+    {"job.sequence", [](const Setup& s) { return number(s.job.sequence); }},
+    {"job.param_dtype", job<&Job::param_dtype>},
+    {"job.grad_dtype", job<&Job::grad_dtype>},
+    {"job.matmul", job<&Job::matmul>, [](const Setup& s) { return s.job.matmul != Matmul::same; }},
+    {"job.optimizer", job<&Job::optimizer>},
+    {"software.framework", [](const Setup& s) { return std::string(s.software.name); }},
+    {"software.attention", kernel<&Software::attention>, other_kernel<&Software::attention>},
+    {"software.launch", kernel<&Software::launch>, other_kernel<&Software::launch>},
+    {"software.loss", kernel<&Software::loss>, other_kernel<&Software::loss>},
+    {"software.tuned", [](const Setup& s) { return typed(s.software.tuned); },
+     other_kernel<&Software::tuned>},
+};
+
+}  // namespace
+
+std::span<const SetupKey> setup_keys() { return kRows; }
+
+}  // namespace rankwright

@@ -1,0 +1,53 @@
+#include "rankwright/export/plan_keys.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "rankwright/import/plan_keys.h"
+#include "tests/any_setup.h"
+#include "tests/setups.h"
+
+namespace rankwright {
+namespace {
+
+const SetupKey& key(std::string_view path) {
+  return *std::find_if(setup_keys().begin(), setup_keys().end(),
+                       [&](const SetupKey& row) { return row.path == path; });
+}
+
+TEST(SetupKeys, AreThoseOfAPlanFileInItsOrder) {
+  std::vector<std::string_view> expected, actual;
+  for (const KeyRow& row : key_rows())
+    if (row.key.path != "reading_note" && row.key.path != "name") expected.push_back(row.key.path);
+  for (const SetupKey& row : setup_keys()) actual.push_back(row.path);
+  EXPECT_EQ(actual, expected);
+}
+
+TEST(SetupKeys, HaveAValueWhereAFileIsSilent) {
+  const rankwright::Setup plain = setup_of("model: llama-3.1-8b\ncluster: dgx-h100\n");
+  const std::pair<std::string_view, std::string> silent[] = {
+      {"parallelism.cp_size", "1"},
+      {"parallelism.etp_size", "-"},
+      {"parallelism.shard_size", "all"},
+      {"parallelism.sequence_parallel", "false"},
+      {"parallelism.microbatch_group", "pp_size"},
+      {"parallelism.schedule", "1f1b"},
+      {"parallelism.stages", "even"},
+      {"job.matmul", "same"},
+  };
+  for (const auto& [path, value] : silent) {
+    EXPECT_FALSE(key(path).written(plain)) << path;
+    EXPECT_EQ(key(path).value(plain), value) << path;
+  }
+}
+
+RC_GTEST_PROP(SetupKeys, HaveAValueWhereTheyAreWritten, ()) {
+  const rankwright::Setup setup = any::random_setup();
+  for (const SetupKey& row : setup_keys())
+    if (row.written(setup)) RC_ASSERT(!row.value(setup).empty());
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,61 @@
+#include "rankwright/validate/pairs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankwright {
+namespace {
+
+using Groups = std::vector<std::vector<double>>;  // each sorted, of two runs and more
+
+i64 pairs_of(i64 runs) { return runs * (runs - 1) / 2; }
+
+/// How many pairs of a sorted group differ by no more than `most`: for each run those before it
+/// that are that near.
+i64 pairs_within(const std::vector<double>& group, double most) {
+  i64 pairs = 0;
+  std::size_t first = 0;
+  for (std::size_t last = 0; last < group.size(); ++last) {
+    while (group[last] - group[first] > most) ++first;
+    pairs += i64(last - first);
+  }
+  return pairs;
+}
+
+/// The least difference that `share` of the pairs do not exceed, by bisection: the share within
+/// grows with the difference.
+double difference_of(const Groups& groups, double share) {
+  const auto reaches = [&](double most) {
+    double sum = 0;
+    for (const std::vector<double>& group : groups)
+      sum += double(pairs_within(group, most)) / double(pairs_of(i64(group.size())));
+    constexpr double kRounding = 1e-9;
+    return sum >= (share - kRounding) * double(groups.size());
+  };
+  if (groups.empty() || reaches(0)) return 0;
+  double low = 0, high = 0;
+  for (const std::vector<double>& group : groups)
+    high = std::max(high, group.back() - group.front());
+  constexpr int kHalvings = 60;  // to the last bit of the largest difference
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (reaches(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+PairErrors pair_errors(std::vector<std::vector<double>> groups) {
+  std::erase_if(groups, [](const std::vector<double>& group) { return group.size() < 2; });
+  PairErrors out{.groups = i64(groups.size())};
+  for (std::vector<double>& group : groups) {
+    std::sort(group.begin(), group.end());
+    out.pairs += pairs_of(i64(group.size()));
+  }
+  out.median = std::expm1(difference_of(groups, 0.5));
+  out.p90 = std::expm1(difference_of(groups, 0.9));
+  return out;
+}
+
+}  // namespace rankwright

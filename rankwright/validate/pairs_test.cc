@@ -1,0 +1,96 @@
+#include "rankwright/validate/pairs.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankwright {
+namespace {
+
+using Groups = std::vector<std::vector<double>>;
+
+TEST(PairErrors, NeedTwoRunsOfAGroup) {
+  EXPECT_EQ(pair_errors({}), PairErrors{});
+  EXPECT_EQ(pair_errors({{}, {0.3}}), PairErrors{});
+  const PairErrors same = pair_errors({{0.2, 0.2}});
+  EXPECT_EQ(same.pairs, 1);
+  EXPECT_EQ(same.median, 0);
+}
+
+TEST(PairErrors, CountEachGroupOnce) {
+  // One group of 1 pair: ln 1.3 (weight 1). One of 3: ln 1.1, ln 1.2, ln 1.32 (a third each).
+  // Of the weight of 2 half is reached at 1/3 + 1/3 + 1, nine tenths at all of it.
+  const PairErrors e = pair_errors({{0, std::log(1.3)}, {-std::log(1.1), 0, std::log(1.2)}, {5.0}});
+  EXPECT_EQ(e.pairs, 4);
+  EXPECT_EQ(e.groups, 2);
+  EXPECT_NEAR(e.median, 0.3, 1e-12);
+  EXPECT_NEAR(e.p90, 0.32, 1e-12);  // 1.1 x 1.2
+}
+
+TEST(PairErrors, OfOneGroupAreItsMedianAndNineTenths) {
+  // 0, 1, 3, 7, 15 differ by 1 2 3 4 6 7 8 12 14 15: the fifth is 6, the ninth 14.
+  std::vector<double> runs;
+  for (const double r : {15, 0, 7, 3, 1}) runs.push_back(r / 100);
+  const PairErrors e = pair_errors({runs});
+  EXPECT_NEAR(e.median, std::expm1(0.06), 1e-12);
+  EXPECT_NEAR(e.p90, std::expm1(0.14), 1e-12);
+}
+
+/// Hundredths, so that many are alike.
+Groups random_groups() {
+  const auto runs = rc::gen::container<std::vector<int>>(rc::gen::inRange(-40, 40));
+  Groups groups;
+  for (const std::vector<int>& group : *rc::gen::container<std::vector<std::vector<int>>>(runs)) {
+    groups.emplace_back();
+    for (const int r : group) groups.back().push_back(r / 100.0);
+  }
+  return groups;
+}
+
+/// The same with every pair written down.
+double listed(const Groups& groups, double share) {
+  struct Pair {
+    double difference, weight;
+  };
+  std::vector<Pair> pairs;
+  double total = 0, sum = 0;
+  for (const std::vector<double>& group : groups) {
+    const double count = double(group.size()) * (double(group.size()) - 1) / 2;
+    if (group.size() > 1) total += 1;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        pairs.push_back({std::abs(group[i] - group[k]), 1 / count});
+  }
+  std::sort(pairs.begin(), pairs.end(),
+            [](const Pair& a, const Pair& b) { return a.difference < b.difference; });
+  for (const Pair& pair : pairs)
+    if ((sum += pair.weight) >= (share - 1e-9) * total) return std::expm1(pair.difference);
+  return 0;
+}
+
+RC_GTEST_PROP(PairErrors, AreThoseOfAllPairsListed, ()) {
+  const Groups groups = random_groups();
+  const PairErrors e = pair_errors(groups);
+  RC_ASSERT(std::abs(e.median - listed(groups, 0.5)) < 1e-9);
+  RC_ASSERT(std::abs(e.p90 - listed(groups, 0.9)) < 1e-9);
+  RC_ASSERT(e.median <= e.p90);
+}
+
+RC_GTEST_PROP(PairErrors, DoNotSeeWhatIsCommonToAGroup, ()) {
+  Groups groups = random_groups();
+  const PairErrors before = pair_errors(groups);
+  for (std::vector<double>& group : groups) {
+    const double common = *rc::gen::inRange(-8, 8);  // ln of a factor on all of its predictions
+    for (double& r : group) r += common;
+  }
+  const PairErrors after = pair_errors(groups);
+  RC_ASSERT(after.pairs == before.pairs && after.groups == before.groups);
+  // Sums round: differences that were alike may part by some 1e-15.
+  RC_ASSERT(std::abs(after.median - before.median) < 1e-9);
+  RC_ASSERT(std::abs(after.p90 - before.p90) < 1e-9);
+}
+
+}  // namespace
+}  // namespace rankwright
