@@ -1,0 +1,103 @@
+// What a search costs. `price_everything`: candidates priced in full, time and memory, on one core
+// and without bounds; Calculon's own search of the same kind prices 59 to 110 a second
+// (docs/explanation/search.md says how that was counted). `whole_space`: the search as `plan` runs
+// it, bounds and all. `from_8_to_a_million`: how it grows with the cluster.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include <string>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/draft.h"
+#include "rankwright/import/plan_file.h"
+#include "rankwright/search/answer.h"
+
+namespace rankwright {
+namespace {
+
+Problem problem_of(const std::string& text) {
+  const PlanFile file = read_plan(text, "plan.yaml", refuse_file);
+  Setup setup = resolve(file.draft);
+  setup.world = setup.cluster.devices();
+  return problem(std::move(setup));
+}
+
+const std::string kGpt3 =
+    "model: gpt3-175b\ncluster: dgx-a100 x 8\njob: {global_batch: 1536, sequence: 2048}\n";
+
+/// Every candidate fits, so every one is priced.
+void price_everything(benchmark::State& state) {
+  Problem all = problem_of(kGpt3);
+  all.capacity = Bytes{1e18};
+  all.limits.cp = {1, 1};
+  i64 priced = 0;
+  for (auto _ : state)
+    priced += search(all, calibration(), {.bounds = false, .threads = 1}).space.tally.priced;
+  state.counters["priced"] = benchmark::Counter(double(priced), benchmark::Counter::kIsRate);
+}
+BENCHMARK(price_everything)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+/// Arguments: whether bounds are used, threads.
+void whole_space(benchmark::State& state) {
+  const Problem all = problem_of(kGpt3);
+  const SearchOptions options{.bounds = state.range(0) != 0, .threads = int(state.range(1))};
+  Tally tally;
+  for (auto _ : state) tally = search(all, calibration(), options).space.tally;
+  state.counters["candidates"] = double(tally.candidates);
+  state.counters["priced"] = double(tally.priced);
+}
+BENCHMARK(whole_space)
+    ->ArgNames({"bounds", "threads"})
+    ->Args({1, 1})
+    ->Args({1, 2})
+    ->Args({0, 2})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->UseRealTime();
+
+/// A model and a batch that suit the cluster; from 512 hosts on pods of 64 hosts below a spine.
+Problem at_scale(i64 gpus) {
+  const std::string model = gpus <= 8    ? "llama-3.1-8b"
+                            : gpus <= 64 ? "llama-3.1-70b"
+                                         : "llama-3.1-405b";
+  const i64 batch = gpus <= 64 ? 512 : gpus <= 4096 ? 2048 : gpus <= 32768 ? 16384 : 65536;
+  const i64 hosts = gpus / 8;
+  std::string levels = "    - {name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 2 us}\n";
+  const auto fabric = [&](std::string_view name, i64 arity, double oversubscription) {
+    levels += "    - {name: " + std::string(name) + ", arity: " + std::to_string(arity) +
+              ", bandwidth: 50 GB/s, latency: 5 us, oversubscription: " +
+              std::to_string(oversubscription) + "}\n";
+  };
+  if (hosts > 512) {
+    fabric("rail", 64, 1);
+    fabric("spine", hosts / 64, 2);
+  } else if (hosts > 1) {
+    fabric("rail", hosts, 1);
+  }
+  return problem_of("model: " + model + "\ncluster:\n  device: h100-sxm\n  levels:\n" + levels +
+                    "job: {global_batch: " + std::to_string(batch) + ", sequence: 8192}\n");
+}
+
+/// The answer of `plan`, on two threads.
+void from_8_to_a_million(benchmark::State& state) {
+  const Problem all = at_scale(state.range(0));
+  Answer found;
+  for (auto _ : state) found = answer(all, calibration(), {.threads = 2});
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  state.counters["candidates"] = double(found.tally.candidates);
+  state.counters["priced"] = double(found.tally.priced);
+  state.counters["peak_MB"] = double(used.ru_maxrss) / 1024;  // of the whole process until now
+}
+BENCHMARK(from_8_to_a_million)
+    ->ArgName("gpus")
+    ->RangeMultiplier(8)
+    ->Range(8, 32768)
+    ->Arg(262144)
+    ->Arg(1048576)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace rankwright
