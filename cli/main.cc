@@ -20,5 +20,6 @@ int main(int argc, char** argv) {
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
       io.width = std::clamp<std::size_t>(size.ws_col, 60, 400);
   }
+  io.err_terminal = isatty(STDERR_FILENO) == 1;
   return rankwright::cli::run(args, io);
 }

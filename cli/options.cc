@@ -61,7 +61,10 @@ int Options::about_a_plan(std::string_view flags, const Io& io) const {
 }
 
 int Options::write(const std::string& text, const Io& io) const {
-  if (!output_.empty()) return save(text, output_, io);
+  return output_.empty() ? print(text, io) : save(text, output_, io);
+}
+
+int Options::print(const std::string& text, const Io& io) const {
   io.out << text << std::flush;
   if (io.out) return kOk;
   io.err << fmt::format("rankwright {}: cannot write to standard output\n", name_);

@@ -24,6 +24,12 @@ class Options {
   bool quiet() const { return quiet_; }
   Paint paint(const Io& io) const { return {.on = io.color && !no_color_ && output_.empty()}; }
 
+  /// The file of -o; for a verb that writes something else there than what it prints.
+  const std::string& output() const { return output_; }
+  /// Of what is printed, whatever -o is for.
+  Paint paint_printed(const Io& io) const { return {.on = io.color && !no_color_}; }
+  int print(const std::string& text, const Io& io) const;
+
   /// Says that these flags mean nothing for a schedule file. Returns the exit code.
   int about_a_plan(std::string_view flags, const Io& io) const;
 

@@ -37,22 +37,24 @@ void PlanFlags::add_to(Options& options) {
                            "instead of the plan's: \"dgx-h100 x 8\" or a cluster file");
 }
 
-PlanInput read_input(const PlanFlags& flags, const Io& io) {
-  PlanInput input;
-  if (flags.plan == "-") {
-    input.file = read_plan(read_all(io.in), "-", read_file);
-  } else {
-    Result<std::string> text = read_file(flags.plan);
-    if (!text) {
-      input.file.name = flags.plan;
-      input.file.findings.push_back(text.error());
-      return input;
-    }
-    input.file = read_plan(std::move(*text), flags.plan, read_file);
-  }
-  if (!flags.model.empty()) override_model(input.file, flags.model);
+PlanFile read_plan_argument(const std::string& argument, const Io& io) {
+  if (argument == "-") return read_plan(read_all(io.in), "-", read_file);
+  Result<std::string> text = read_file(argument);
+  if (text) return read_plan(std::move(*text), argument, read_file);
+  PlanFile file{.name = argument, .text = {}};
+  file.findings.push_back(text.error());
+  return file;
+}
+
+void override_input(const PlanFlags& flags, PlanFile& file) {
+  if (!flags.model.empty()) override_model(file, flags.model);
   if (!flags.cluster.empty())
-    input.file.draft.cluster = read_cluster_argument(flags.cluster, read_file, input.file.findings);
+    file.draft.cluster = read_cluster_argument(flags.cluster, read_file, file.findings);
+}
+
+PlanInput read_input(const PlanFlags& flags, const Io& io) {
+  PlanInput input{.file = read_plan_argument(flags.plan, io)};
+  override_input(flags, input.file);
   if (!has_errors(input.file.findings)) input.setup = resolve(input.file.draft);
   return input;
 }

@@ -31,6 +31,11 @@ struct PlanInput {
 
 PlanInput read_input(const PlanFlags& flags, const Io& io);
 
+/// The file alone, or standard input.
+PlanFile read_plan_argument(const std::string& argument, const Io& io);
+/// What --model and --cluster say, over what the file says.
+void override_input(const PlanFlags& flags, PlanFile& file);
+
 /// What reading and linting for `target` found, each with its place, most severe first.
 Diagnostics all_findings(const PlanInput& input, Target target);
 

@@ -15,6 +15,10 @@ namespace {
 
 // The order here is the order of `rankwright help`.
 constexpr Verb kVerbs[] = {
+    {"plan", "find the fastest layout for a model on a cluster, and say why not another",
+     "rankwright plan --model llama-3.1-70b --cluster \"dgx-h100 x 8\" --global-batch 512 --seq "
+     "8192",
+     plan},
     {"check", "lint a plan: what cannot be, what will be slow, what is left open",
      "rankwright check plan.yaml --for megatron", check},
     {"explain", "say what a plan, a diagnostic code or a plan key means",
@@ -27,16 +31,18 @@ constexpr Verb kVerbs[] = {
      "rankwright catalog models llama-3.1-405b", catalog},
 };
 
-constexpr std::string_view kExample = "rankwright explain examples/llama-3.1-405b-16384.yaml";
+constexpr std::string_view kExample =
+    "rankwright plan --model llama-3.1-8b --cluster \"dgx-h100 x 2\" -o plan.yaml";
 
 void print_help(std::ostream& out) {
   out << "Example: " << kExample << "\n\n"
-      << "Rankwright: layouts for training large models, checked and explained.\n\n"
+      << "Rankwright: layouts for training large models, found, checked and explained.\n\n"
       << "Verbs:\n";
   for (const Verb& one : kVerbs) out << fmt::format("  {:<9}{}\n", one.name, one.summary);
   out << "  help     this text, or that of a verb: rankwright help check\n"
       << "\nA plan is a file or - for standard input; a model or a cluster is a name or a file.\n"
-      << "Exit: 0 fine or warnings only, 1 unreadable or unknown, 2 a lint error, 64 usage.\n";
+      << "Exit: 0 fine or warnings only, 1 unreadable or unknown, 2 a lint error or nothing\n"
+      << "      fits, 64 usage, 130 Ctrl-C.\n";
 }
 
 int unknown_verb(const std::string& name, const Io& io) {

@@ -15,8 +15,9 @@ struct Io {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  bool color = false;       // out is a terminal, and NO_COLOR is not set
-  std::size_t width = 120;  // characters a line
+  bool color = false;         // out is a terminal, and NO_COLOR is not set
+  std::size_t width = 120;    // characters a line
+  bool err_terminal = false;  // err is one, too: progress may be drawn there
 
   std::size_t prose() const { return width < 160 ? width : 160; }  // longer lines are hard to read
 };
@@ -26,6 +27,7 @@ enum Exit : int {
   kUnreadable = 1,  // unreadable or unknown input
   kRefused = 2,     // a lint error, or nothing fits
   kUsage = 64,
+  kInterrupted = 130,  // Ctrl-C
 };
 
 using Args = std::span<const std::string>;
@@ -44,6 +46,7 @@ const Verb& verb(std::string_view name);  // one of the rows
 int run(Args args, const Io& io);
 
 // The functions of the rows, one file each.
+int plan(Args args, const Io& io);
 int check(Args args, const Io& io);
 int explain(Args args, const Io& io);
 int compare(Args args, const Io& io);

@@ -125,6 +125,17 @@ TEST(PlanYaml, KeepsAModelThatStandsInAsOne) {
   EXPECT_NE(plan_yaml(setup).find("\nmodel: llama-3.1-70b\n"), std::string::npos);
 }
 
+TEST(PlanYaml, LeavesOutHostsThatAreIdle) {
+  rankwright::Setup setup = plain_setup();
+  setup.world = setup.plan.dp = 16;
+  setup.cluster = *find_cluster("dgx-h100 x 3");
+  setup.plan.placement.kind = Placement::Kind::listed;
+  for (const i64 host : {0, 2})
+    for (i64 slot = 0; slot < 8; ++slot) setup.plan.placement.devices.push_back(8 * host + slot);
+  EXPECT_NE(plan_yaml(setup).find("placement:\n  hosts: [0, 2]\n"), std::string::npos);
+  EXPECT_EQ(lost(setup), "");
+}
+
 TEST(PlanYaml, NamesHostsWhereRanksFillThem) {
   rankwright::Setup setup = plain_setup();
   setup.world = setup.plan.dp = 24;

@@ -50,9 +50,12 @@ constexpr i64 kNobody = -1;
 /// By device, the number of the group whose member sits there.
 std::vector<i64> owners(const GroupShape& shape, i64 world, const Placement& placement) {
   const bool cyclic = placement.kind == Placement::Kind::cyclic;
-  const i64 devices = cyclic ? placement.hosts * placement.host_devices : world;
+  i64 devices = cyclic ? placement.hosts * placement.host_devices : world;
+  if (placement.kind == Placement::Kind::listed) {
+    RW_CHECK(i64(placement.devices.size()) == world);
+    devices = 1 + *std::max_element(placement.devices.begin(), placement.devices.end());
+  }
   RW_CHECK(devices >= world);
-  RW_CHECK(placement.kind != Placement::Kind::listed || i64(placement.devices.size()) == world);
   std::vector<i64> owner(std::size_t(devices), kNobody);
   const std::vector<i64> offsets = group_members(shape, 0);
   i64 group = 0;
@@ -155,8 +158,7 @@ i64 Placement::rank(i64 device) const {
       return device % host_devices * hosts + device / host_devices;
     case Kind::listed: {
       const auto found = std::find(devices.begin(), devices.end(), device);
-      RW_CHECK(found != devices.end());
-      return found - devices.begin();
+      return found == devices.end() ? kNobody : found - devices.begin();
     }
   }
   return device;

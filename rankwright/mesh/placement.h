@@ -22,10 +22,10 @@ struct Placement {
   Kind kind = Kind::block;
   i64 host_devices = 1;        // cyclic: devices a host
   i64 hosts = 1;               // cyclic: hosts * host_devices is at least the world
-  std::vector<i64> devices{};  // listed: device of each rank, a permutation of 0 .. world-1
+  std::vector<i64> devices{};  // listed: device of each rank, no device twice
 
   i64 device(i64 rank) const;
-  i64 rank(i64 device) const;  // the inverse
+  i64 rank(i64 device) const;  // the inverse; -1 for a listed placement's idle devices
 
   friend bool operator==(const Placement&, const Placement&) = default;
 };

@@ -78,10 +78,10 @@ TEST(Placement, CyclicDealsRanksToHosts) {
 }
 
 TEST(Placement, ListedSaysWhere) {
-  const Placement listed{.kind = Kind::listed, .devices = {2, 0, 1}};
-  EXPECT_EQ(listed.device(0), 2);
+  const Placement listed{.kind = Kind::listed, .devices = {5, 0, 1}};
+  EXPECT_EQ(listed.device(0), 5);
   EXPECT_EQ(listed.rank(0), 1);
-  EXPECT_DEATH(listed.rank(3), "found");
+  EXPECT_EQ(listed.rank(3), -1);  // idle
 }
 
 /// A permutation of 0 .. n-1.
@@ -95,8 +95,11 @@ std::vector<i64> random_devices(i64 n) {
 
 Placement random_placement(i64 world, i64 devices) {
   switch (*rc::gen::inRange(0, 4)) {
-    case 0:
-      return {.kind = Kind::listed, .devices = random_devices(world)};
+    case 0: {  // devices to spare stay idle
+      std::vector<i64> some = random_devices(devices);
+      some.resize(std::size_t(world));
+      return {.kind = Kind::listed, .devices = std::move(some)};
+    }
     case 1: {  // the last host may have devices to spare
       const i64 host_devices = *rc::gen::inRange<i64>(1, 9);
       const i64 hosts = ceil_div(world, host_devices);
@@ -161,6 +164,18 @@ TEST(Span, SixteenInDomainsOf72AreNotAlike) {
   // Members 0 16 .. 128: five in the first domain if the rank is below 8, else four.
   EXPECT_EQ(dp,
             (Span{.inside = {5, 9}, .least = {4, 9}, .sharers = {1, 16}, .level = 1, .size = 9}));
+}
+
+TEST(Span, HolesMoveGroupsToOtherDomains) {
+  // Racks of 2 hosts of 2. Without holes dp 2 of tp 2 stays in a rack; with host 1 out its second
+  // half is in the next rack.
+  const Cluster cluster = cluster_of({2, 2, 2});
+  const MeshPair meshes{.dense = {.tp = 2, .dp = 2}, .expert = {}};
+  const GroupShape dp = group_shape(meshes, GroupKind::dp, 1);
+  EXPECT_EQ(span(dp, 4, {}, cluster).level, 1);
+  const Placement around{.kind = Kind::listed, .devices = {0, 1, 4, 5}};
+  EXPECT_EQ(span(dp, 4, around, cluster).level, 2);
+  EXPECT_EQ(span(group_shape(meshes, GroupKind::tp, 1), 4, around, cluster).level, 0);
 }
 
 TEST(Span, UniformLooksAtTheLevelsThatThereAre) {

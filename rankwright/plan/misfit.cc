@@ -40,10 +40,11 @@ Misfit placement(const Setup& s) {
   if (s.plan.placement.kind != Placement::Kind::listed) return {};
   const std::vector<i64>& listed = s.plan.placement.devices;
   if (i64(listed.size()) != s.world) return {Why::placement, i64(listed.size()), s.world};
-  std::vector<bool> seen(listed.size());
+  const i64 devices = std::max(s.world, s.cluster.devices());  // too few of them is another misfit
+  std::vector<bool> seen(std::size_t(devices), false);
   for (const i64 device : listed) {
-    if (device < 0 || device >= s.world || seen[std::size_t(device)])
-      return {Why::placement, device, s.world};
+    if (device < 0 || device >= devices || seen[std::size_t(device)])
+      return {Why::placement, device, devices};
     seen[std::size_t(device)] = true;
   }
   return {};

@@ -16,7 +16,7 @@ struct Misfit {
     devices,              // more ranks than devices
     expert_ranks,         // etp x ep x pp does not divide the world
     pipelines_differ,     // dense and expert layers have different pp groups
-    placement,            // the listed devices are not a permutation of the ranks
+    placement,            // the listed devices are not one of the cluster a rank
     heads,                // tp does not divide the attention heads
     kv_heads,             // neither of tp and the key-value heads divides the other
     ffn,                  // tp does not divide the feed-forward's width

@@ -111,16 +111,19 @@ TEST(Misfits, DenseModelsHaveNoPipelineOfExperts) {
   EXPECT_EQ(only(sparse), (Misfit{Why::pipelines_differ, 2, 4}));
 }
 
-TEST(Misfits, ListedDevicesAreAPermutation) {
+TEST(Misfits, ListedDevicesAreOneARank) {
   Case s = setup_of({.dp = 3});
+  s.cluster = cluster_of(5);
   s.plan.placement = {.kind = Placement::Kind::listed, .devices = {2, 0, 1}};
   EXPECT_TRUE(misfits(s).empty());
+  s.plan.placement.devices = {2, 0, 4};  // around 1 and 3
+  EXPECT_TRUE(misfits(s).empty());
   s.plan.placement.devices = {2, 0, 2};
-  EXPECT_EQ(only(s), (Misfit{Why::placement, 2, 3}));
-  s.plan.placement.devices = {2, 0, 3};
-  EXPECT_EQ(only(s), (Misfit{Why::placement, 3, 3}));
+  EXPECT_EQ(only(s), (Misfit{Why::placement, 2, 5}));
+  s.plan.placement.devices = {2, 0, 5};
+  EXPECT_EQ(only(s), (Misfit{Why::placement, 5, 5}));
   s.plan.placement.devices = {2, 0, -1};
-  EXPECT_EQ(only(s), (Misfit{Why::placement, -1, 3}));
+  EXPECT_EQ(only(s), (Misfit{Why::placement, -1, 5}));
   s.plan.placement.devices = {0, 1};
   EXPECT_EQ(only(s), (Misfit{Why::placement, 2, 3}));
 }

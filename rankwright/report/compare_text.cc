@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/bars.h"
@@ -212,29 +211,6 @@ std::string causes_text(const CompareView& view, const Paint& paint, std::size_t
                    width - indent.size() - 2, indent)
                .substr(indent.size());
   return out + "\n";
-}
-
-/// `text` in lines that break only at `gap`, which is then `end`; at any blank where that is not
-/// enough.
-std::string lines_of(const std::string& text, std::string_view gap, std::string_view end,
-                     std::size_t width, std::string_view indent) {
-  std::string out, line;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t stop = std::min(text.find(gap, at), text.size());
-    const std::string part = text.substr(at, stop - at);
-    if (indent.size() + display_width(part) + display_width(end) > width)
-      return wrapped(text, width - indent.size(), indent);
-    const std::size_t behind = stop == text.size() ? 0 : display_width(end);
-    const std::size_t length =
-        indent.size() + display_width(line) + display_width(gap) + display_width(part) + behind;
-    if (!line.empty() && length > width)
-      out += std::string(indent) + std::exchange(line, "") + std::string(end) + "\n";
-    else if (!line.empty())
-      line += gap;
-    line += part;
-    at = stop + gap.size();
-  }
-  return out + std::string(indent) + line + "\n";
 }
 
 std::string side_text(std::string_view letter, const NamedPlan& plan, const Estimate& e,

@@ -56,6 +56,7 @@ std::string coordinates(const Mesh& mesh, Axis axis, const std::vector<i64>& ran
 std::string title(const Setup& setup, i64 node, const std::vector<i64>& ranks) {
   const Mesh mesh = setup.plan.meshes().dense;
   std::string text = fmt::format("node {}", count(node));
+  if (ranks.empty()) return text + " · idle";
   for (const Axis axis : {Axis::pp, Axis::dp, Axis::cp})
     if (mesh.degree(axis) > 1) text += " · " + coordinates(mesh, axis, ranks);
   return text;
@@ -68,11 +69,20 @@ bool same_tensor_group(const Mesh& mesh, i64 a, i64 b) {
   return first(a) == first(b);
 }
 
+/// Devices up to the last that has a rank.
+i64 devices_in_use(const Setup& setup) {
+  const Placement& placement = setup.plan.placement;
+  if (placement.kind != Placement::Kind::listed) return setup.world;
+  return 1 + *std::max_element(placement.devices.begin(), placement.devices.end());
+}
+
 Box fill(const Setup& setup, i64 node, i64 per_node, const Paint& paint, std::size_t digits) {
   const Mesh mesh = setup.plan.meshes().dense;
+  const i64 devices = devices_in_use(setup);
   std::vector<i64> ranks;
-  for (i64 slot = 0; slot < per_node && node * per_node + slot < setup.world; ++slot)
-    ranks.push_back(setup.plan.placement.rank(node * per_node + slot));
+  for (i64 slot = 0; slot < per_node && node * per_node + slot < devices; ++slot)
+    if (const i64 rank = setup.plan.placement.rank(node * per_node + slot); rank >= 0)
+      ranks.push_back(rank);
   Box box{title(setup, node, ranks)};
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (i % std::size_t(kRanksPerLine) == 0) box.lines.push_back({" ", 1});
@@ -129,7 +139,7 @@ std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Pa
 
 std::string rank_grid(const Setup& setup, const Paint& paint, std::size_t width) {
   const i64 per_node = std::min(setup.cluster.domain(0), kMostRanksInBox);
-  const i64 nodes = ceil_div(setup.world, per_node);
+  const i64 nodes = ceil_div(devices_in_use(setup), per_node);
   const i64 drawn = nodes <= kMostNodes ? nodes : kFirstNodes;
   const std::size_t digits = std::to_string(std::min(setup.world, drawn * per_node) - 1).size();
   // Permuted placements put high ranks on the first nodes.

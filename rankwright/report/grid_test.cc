@@ -40,6 +40,26 @@ TEST(RankGrid, PutsThemBelowEachOtherWhereTheLineIsShort) {
             "  +-------------------------+\n");
 }
 
+TEST(RankGrid, LeavesHostsEmptyThatAreOut) {
+  const rankwright::Setup setup =
+      setup_of(kModel +
+               "cluster: dgx-h100 x 3\nworld_size: 16\n"
+               "parallelism: {tp_size: 8}\nplacement: {hosts: [0, 2]}\n");
+  EXPECT_EQ(rank_grid(setup, {}, 40),
+            "  node 0 · dp 0\n"
+            "  +-------------------------+\n"
+            "  |  0  1  2  3  4  5  6  7 |\n"
+            "  +-------------------------+\n"
+            "  node 1 · idle\n"
+            "  +-------------------------+\n"
+            "  |                         |\n"
+            "  +-------------------------+\n"
+            "  node 2 · dp 1\n"
+            "  +-------------------------+\n"
+            "  |  8  9 10 11 12 13 14 15 |\n"
+            "  +-------------------------+\n");
+}
+
 TEST(RankGrid, DrawsLinesAndColoursByPpRankOnATerminal) {
   const rankwright::Setup setup =
       setup_of(kModel + "cluster: dgx-h100 x 1\nworld_size: 2\nparallelism: {pp_size: 2}\n");

@@ -29,4 +29,13 @@ std::size_t display_width(std::string_view text);
 /// Breaks words so that no line is longer than `width`, each line after `indent`.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent);
 
+/// `text` in lines that break only at `gap`, which is then `end`; at any blank where that is not
+/// enough.
+std::string lines_of(const std::string& text, std::string_view gap, std::string_view end,
+                     std::size_t width, std::string_view indent);
+
+/// A table whose last column is words: what does not fit into `width` goes on below.
+std::string remarked(const Table& table, const Paint& paint, std::string_view indent,
+                     std::size_t width);
+
 }  // namespace rankwright

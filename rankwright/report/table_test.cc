@@ -70,5 +70,27 @@ RC_GTEST_PROP(Wrapped, KeepsTheWordsAndTheWidth, ()) {
   RC_ASSERT(joined == text);
 }
 
+TEST(LinesOf, BreakAtTheGapOnly) {
+  EXPECT_EQ(lines_of("tp 8 · pp 4 · dp 2", " · ", " ·", 15, "  "), "  tp 8 · pp 4 ·\n  dp 2\n");
+  // A part that is too long breaks at blanks.
+  EXPECT_EQ(lines_of("one two three four", " · ", " ·", 10, ""), "one two\nthree four\n");
+}
+
+TEST(Remarked, WordsGoOnBelowThemselves) {
+  const Table table{
+      {{"what"}, {"n", Table::Align::right}, {"because"}},
+      {{"a", "1", "some words that are longer than what is left of the line"}, {"b", "22", ""}}};
+  EXPECT_EQ(remarked(table, {}, "  ", 48),
+            "  what   n  because\n"
+            "  a      1  some words that are longer than what\n"
+            "            is left of the line\n"
+            "  b     22\n");
+}
+
+TEST(Remarked, WordsStandBelowWhereThereIsNoRoomBeside) {
+  const Table table{{{"a long name of a column"}, {"because"}}, {{"x", "some words"}}};
+  EXPECT_EQ(remarked(table, {}, "", 40), "a long name of a column\nx\n    some words\n");
+}
+
 }  // namespace
 }  // namespace rankwright

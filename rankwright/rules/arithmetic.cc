@@ -98,8 +98,8 @@ Finding placement(const Setup& s, const Misfit& m) {
   const i64 listed = i64(s.plan.placement.devices.size());
   const std::string detail =
       listed != s.world ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
-      : m.need < 0 || m.need >= s.world
-          ? fmt::format("device {} is none of 0 to {}", m.need, s.world - 1)
+      : m.need < 0 || m.need >= m.have
+          ? fmt::format("device {} is none of 0 to {}", m.need, m.have - 1)
           : fmt::format("device {} is listed twice", m.need);
   return {.detail = detail,
           .key = "placement",
@@ -530,9 +530,9 @@ constexpr Rule kRules[] = {
      kAlways,
      on<Why::pipelines_differ, pipelines_differ>},
     {{"RW0119", Severity::error, "the placement is not one device for each rank",
-      "A listed placement gives every rank a device of its own: a permutation of 0 to world - 1, "
-      "or "
-      "of the hosts.",
+      "A listed placement gives every rank a device of its own, or every host of ranks a host: "
+      "each "
+      "at most once, and one of the cluster's. Those that are not listed stay idle.",
       "List every device once, or use placement: block.", "",
       "world_size: 4\n"
       "node_shape: 1_nodes_x_4_gpus\n"

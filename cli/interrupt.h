@@ -1,0 +1,23 @@
+// Ctrl-C while something runs that can stop early: the first one is noted, the second ends the
+// program as usual.
+#pragma once
+
+#include <csignal>
+
+namespace rankwright::cli {
+
+/// While it lives SIGINT is noted instead of ending the program.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  static bool asked();
+
+ private:
+  struct sigaction before_ {};
+};
+
+}  // namespace rankwright::cli

@@ -1,0 +1,181 @@
+// `rankwright plan`: the fastest layout of a model on a cluster, and why not another.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <ostream>
+
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/plan_flags.h"
+#include "cli/plan_hosts.h"
+#include "cli/plan_problem.h"
+#include "cli/progress.h"
+#include "cli/verb.h"
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/counts_text.h"
+#include "rankwright/report/plan_json.h"
+#include "rankwright/report/plan_text.h"
+
+namespace rankwright::cli {
+namespace {
+
+constexpr i64 kMostHosts = 512;  // that a cluster on which nothing fits is grown to
+
+/// A run of the verb: what was asked for, and what a search tells meanwhile.
+struct Run {
+  const Wishes& wishes;
+  ProgressLine& line;
+  std::shared_ptr<Balance> balance = std::make_shared<Balance>();
+
+  SearchOptions options() const {
+    SearchOptions all{.bounds = !wishes.exhaustive, .threads = wishes.threads, .balance = balance};
+    all.go_on = [this](const Progress& progress) {
+      line.show(progress);
+      return !Interrupt::asked();
+    };
+    return all;
+  }
+};
+
+/// The command as it can be typed again.
+std::string command_line(Args args) {
+  std::string text = "rankwright plan";
+  for (const std::string& word : args) {
+    const bool plain = word.find_first_of(" \t\"'$`\\*?()<>|&;#") == std::string::npos;
+    text += plain ? " " + word : fmt::format(" \"{}\"", word);
+  }
+  return text;
+}
+
+/// Where nothing fits: on how many more GPUs of the same system something would.
+std::optional<CountRow> beyond(const Problem& problem, const Run& run) {
+  const i64 host = std::max<i64>(1, problem.setup.cluster.host_devices);
+  const std::optional<Cluster> larger = grown(problem.setup.cluster, kMostHosts * host);
+  if (!larger || larger->devices() <= problem.setup.world) return std::nullopt;
+  Problem other = problem;
+  other.setup.cluster = *larger;
+  run.line.doing("nothing fits; looking for more GPUs");
+  return fewest(other, calibration(), run.options());
+}
+
+/// Everything that is said of the answer.
+void complete(PlanView& view, const Run& run) {
+  Answer& found = view.answer;
+  if (!found.best) {
+    if (!found.complete || found.tally.memory == 0) return;
+    if (!view.out) view.fewest = beyond(view.problem, run);
+    return;
+  }
+  if (Interrupt::asked()) return;
+  run.line.doing("why not otherwise");
+  run.line.show({});
+  view.neighbours = neighbours(view.problem, found, calibration(), run.options());
+  if (Interrupt::asked()) return;
+  run.line.doing("what headroom and fewer GPUs cost");
+  run.line.show({});
+  view.trade = trade(view.problem, found, calibration(), run.options());
+}
+
+PlanView look(const Task& task, const Run& run) {
+  PlanView view{.problem = task.problem, .own = task.own, .training = run.wishes.training};
+  if (run.wishes.fit) {
+    run.line.doing("the fewest GPUs");
+    view.fit_asked = true;
+    view.fewest = fewest(view.problem, calibration(), run.options());
+    if (view.fewest) view.problem.setup.world = view.fewest->gpus;
+    run.line.doing("searching");
+  }
+  if (run.wishes.excluded) {
+    run.line.doing("numbers of hosts");
+    view.out = hosts_to_use(view.problem, *run.wishes.excluded, run.options());
+    const i64 hosts = view.out->used > 0 ? view.out->used : view.out->left;
+    view.problem.setup.world = hosts * view.problem.setup.cluster.host_devices;
+    run.line.doing("searching");
+  }
+  view.answer = answer(view.problem, calibration(), run.options());
+  complete(view, run);
+  if (view.out) place(view, placement_around(*view.out, view.problem.setup.cluster));
+  view.stopped = Interrupt::asked();
+  return view;
+}
+
+int write(PlanView& view, const std::string& command, const Wishes& wishes, const Options& options,
+          const Io& io) {
+  if (view.answer.best && !options.output().empty()) {
+    const std::string text = plan_file_text(view.best(), command, view.answer.complete);
+    if (const int failed = options.save(text, options.output(), io)) return failed;
+    view.file = options.output();
+  }
+  const Paint paint = options.paint_printed(io);
+  const std::string text = options.json()      ? plan_json(view)
+                           : !view.answer.best ? no_plan_text(view, paint, io.prose())
+                           : wishes.markdown   ? plan_markdown(view)
+                                               : plan_text(view, paint, io.prose());
+  if (const int failed = options.print(text, io)) return failed;
+  if (view.stopped) return kInterrupted;
+  return view.answer.best ? kOk : kRefused;
+}
+
+/// The best plan on each of several numbers of GPUs.
+int plan_counts(const Task& task, const Run& run, const std::string& command,
+                const Options& options, const Io& io) {
+  const Range& gpus = *run.wishes.gpus;
+  const i64 host = std::max<i64>(1, task.problem.setup.cluster.host_devices);
+  CountsView view{.problem = task.problem, .training = run.wishes.training};
+  SearchOptions searching = run.options();
+  for (const i64 count : count_ladder(host, gpus.least, gpus.most)) {
+    run.line.doing(fmt::format("{} GPUs", rankwright::count(count)));
+    std::vector<CountRow> row = over_counts(view.problem, {count}, calibration(), searching);
+    if (Interrupt::asked()) break;
+    view.rows.push_back(std::move(row.front()));
+  }
+  view.stopped = Interrupt::asked();
+  run.line.clear();
+  const std::optional<std::size_t> chosen = view.chosen();
+  if (chosen && !options.output().empty()) {
+    const std::string text = plan_file_text(*view.rows[*chosen].plan, command, !view.stopped);
+    if (const int failed = options.save(text, options.output(), io)) return failed;
+  }
+  const std::string text = options.json() ? counts_json(view)
+                           : run.wishes.markdown
+                               ? counts_markdown(view)
+                               : counts_text(view, options.paint_printed(io), io.prose());
+  if (const int failed = options.print(text, io)) return failed;
+  if (view.stopped) return kInterrupted;
+  return chosen ? kOk : kRefused;
+}
+
+}  // namespace
+
+int plan(Args args, const Io& io) {
+  Options options(verb("plan"));
+  SearchFlags flags;
+  flags.add_to(options);
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+  Wishes wishes;
+  if (const std::optional<UsageFault> fault = flags.read(wishes)) return complain(*fault, io);
+  const tl::expected<Task, int> task = read_task(flags, wishes, io);
+  if (!task) return task.error();
+
+  const auto begin = std::chrono::steady_clock::now();
+  const Interrupt interrupt;
+  ProgressLine line(io, options.quiet());
+  const Run run{wishes, line};
+  const std::string command = command_line(args);
+  int code = kOk;
+  if (wishes.many_counts()) {
+    code = plan_counts(*task, run, command, options, io);
+  } else {
+    PlanView view = look(*task, run);
+    line.clear();
+    code = write(view, command, wishes, options, io);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  if (io.err_terminal && !options.quiet()) io.err << show(Seconds{took.count()}) << "\n";
+  return code;
+}
+
+}  // namespace rankwright::cli

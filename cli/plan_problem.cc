@@ -1,0 +1,221 @@
+#include "cli/plan_problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "cli/plan_input.h"
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/findings.h"
+
+namespace rankwright::cli {
+namespace {
+
+constexpr i64 kUsualSequence = 8192;            // of pre-training, where a model takes as long ones
+constexpr i64 kUnknownSequence = 4096;          // where it does not say what it takes
+constexpr double kUsualTokens = 4 * 1048576.0;  // a step
+
+/// What runs the plans of a target, where no framework is named.
+struct TargetSoftware {
+  Target target;
+  std::string_view framework;
+};
+constexpr TargetSoftware kSoftware[] = {
+    {Target::megatron, "megatron-core"},
+    {Target::torchtitan, "torchtitan"},
+    {Target::deepspeed, "deepspeed"},
+};
+
+/// What a draft says besides its plan.
+Draft without_plan(const Draft& d) {
+  Draft bare;
+  bare.world = d.world;
+  bare.shape = d.shape;
+  bare.overlap_grad = d.overlap_grad;
+  bare.overlap_tp = d.overlap_tp;
+  bare.overlap_pp = d.overlap_pp;
+  bare.model = d.model;
+  bare.cluster = d.cluster;
+  bare.global_batch = d.global_batch;
+  bare.sequence = d.sequence;
+  bare.param_dtype = d.param_dtype;
+  bare.grad_dtype = d.grad_dtype;
+  bare.matmul = d.matmul;
+  bare.optimizer = d.optimizer;
+  bare.framework = d.framework;
+  bare.attention = d.attention;
+  bare.launch = d.launch;
+  bare.loss = d.loss;
+  bare.tuned = d.tuned;
+  return bare;
+}
+
+bool states_a_plan(const Draft& d) { return d.tp || d.cp || d.dp || d.pp || d.ep || d.etp; }
+
+i64 usual_sequence(const Model& model) {
+  return model.max_sequence > 0 ? std::min(model.max_sequence, kUsualSequence) : kUnknownSequence;
+}
+
+/// The first multiple of the GPUs that makes the usual number of tokens.
+i64 usual_batch(i64 sequence, i64 world) {
+  const i64 sequences = std::max<i64>(1, i64(kUsualTokens / double(sequence)));
+  return ceil_div(sequences, world) * world;
+}
+
+/// The framework of the target, if the draft names none.
+void follow_target(Draft& draft, Target target, std::vector<Assumption>& assumed) {
+  if (draft.framework) return;
+  for (const TargetSoftware& row : kSoftware) {
+    if (row.target != target) continue;
+    for (const Software& software : frameworks())
+      if (software.name == row.framework) draft.framework = software;
+    assumed.push_back({"software.framework", std::string(row.framework), "as --for"});
+  }
+}
+
+std::optional<UsageFault> too_large(const Wishes& wishes, const Cluster& cluster) {
+  const i64 devices = cluster.devices();
+  if (wishes.gpus && wishes.gpus->most > devices)
+    return UsageFault{
+        fmt::format("--gpus {}, but the cluster has {}", wishes.gpus->most, count(devices)),
+        fmt::format("--gpus {}, or a larger --cluster", devices)};
+  if (wishes.memory && *wishes.memory > cluster.device.memory)
+    return UsageFault{
+        fmt::format("--max-memory {} is more than the {} of a {}", show_memory(*wishes.memory),
+                    show_memory(cluster.device.memory), cluster.device.name),
+        "leave it out: the whole device is taken"};
+  if (!wishes.excluded) return std::nullopt;
+  const i64 hosts = devices / std::max<i64>(1, cluster.host_devices);
+  const Excluded& out = *wishes.excluded;
+  if (!out.hosts.empty() && out.hosts.back() >= hosts)
+    return UsageFault{fmt::format("there is no host {}: the cluster has hosts 0 to {}",
+                                  out.hosts.back(), hosts - 1),
+                      "--exclude-nodes with hosts of the cluster"};
+  if (out.count >= hosts)
+    return UsageFault{
+        fmt::format("no host is left: {} of {} are out", count(out.count), count(hosts)),
+        "fewer in --exclude-nodes"};
+  return std::nullopt;
+}
+
+/// The setup without its plan, defaults noted.
+Setup resolve_job(const Draft& stated, Target target, std::optional<i64> world) {
+  Draft draft = without_plan(stated);
+  std::vector<Assumption> noted;
+  follow_target(draft, target, noted);
+  if (world) {
+    draft.world = world;
+    draft.shape.reset();
+  }
+  if (!draft.sequence) {
+    const Model& model = *draft.model;
+    draft.sequence = usual_sequence(model);
+    noted.push_back({"job.sequence", std::to_string(*draft.sequence),
+                     model.max_sequence > kUsualSequence
+                         ? fmt::format("the model takes up to {}", count(model.max_sequence))
+                         : ""});
+  }
+  const bool open = !draft.global_batch.has_value();
+  if (open) draft.global_batch = 1;
+  Setup setup = resolve(draft);
+  if (open) {
+    setup.job.global_batch = usual_batch(setup.job.sequence, setup.world);
+    noted.push_back({"job.global_batch", std::to_string(setup.job.global_batch),
+                     "about 4 M tokens, the same on every GPU"});
+  }
+  std::erase_if(setup.assumed, [](const Assumption& a) {
+    return a.key.starts_with("parallelism.");  // that is what is searched
+  });
+  setup.assumed.insert(setup.assumed.begin(), noted.begin(), noted.end());
+  setup.plan = {};
+  // What a framework does by itself where nothing is stated: import/draft.
+  setup.plan.overlap = {.grad_reduce = stated.overlap_grad.value_or(true),
+                        .param_gather = stated.overlap_param.value_or(true),
+                        .tp = stated.overlap_tp.value_or(false),
+                        .pp = stated.overlap_pp.value_or(false)};
+  return setup;
+}
+
+/// The file's own plan for the same job, priced where it can be.
+OwnPlan own_plan(const std::string& name, Draft draft, const Problem& problem) {
+  const Setup& asked = problem.setup;
+  draft.global_batch = asked.job.global_batch;
+  draft.sequence = asked.job.sequence;
+  OwnPlan own{.name = name, .setup = resolve(draft)};
+  own.setup.software = asked.software;
+  if (!misfits(own.setup).empty()) return own;
+  Problem same = problem;
+  same.setup = own.setup;
+  own.priced = priced(same, own.setup.plan, calibration());
+  return own;
+}
+
+}  // namespace
+
+int complain(const UsageFault& fault, const Io& io) {
+  io.err << fmt::format("rankwright plan: {}\n", fault.what);
+  if (!fault.help.empty()) io.err << fmt::format("  help: {}\n", fault.help);
+  return kUsage;
+}
+
+std::optional<Cluster> grown(const Cluster& cluster, i64 devices) {
+  for (const System& system : systems()) {
+    Cluster same = system.unit;
+    same.levels.back().arity = cluster.levels.back().arity;
+    same.name = cluster.name;
+    if (same != cluster) continue;
+    const i64 units = ceil_div(devices, system.unit.devices());
+    const Result<Cluster> larger = find_cluster(fmt::format("{} x {}", system.name, units));
+    return larger ? std::optional(*larger) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes, const Io& io) {
+  PlanFile file;
+  if (!flags.file().empty()) file = read_plan_argument(flags.file(), io);
+  override_input({.plan = {}, .model = flags.model(), .cluster = flags.cluster()}, file);
+  if (has_errors(file.findings)) {
+    sort(file.findings);
+    io.err << findings_text(file.findings, file.name, file.text, {});
+    return tl::unexpected<int>(kUnreadable);
+  }
+  Draft& draft = file.draft;
+  const auto refuse = [&](const UsageFault& fault) {
+    return tl::unexpected<int>(complain(fault, io));
+  };
+  if (const std::optional<UsageFault> fault = flags.override(draft)) return refuse(*fault);
+  if (!draft.model)
+    return refuse(
+        {"which model is trained is not said", "--model llama-3.1-70b, or a config.json"});
+  if (!draft.cluster && !draft.world && !draft.shape)
+    return refuse({"which cluster it is for is not said", "--cluster \"dgx-h100 x 8\", or a file"});
+  // One unit of a catalog system is the system, as many units as are asked for.
+  if (draft.cluster && wishes.gpus && wishes.gpus->most > draft.cluster->devices() &&
+      draft.cluster->levels.back().arity == 1)
+    if (std::optional<Cluster> larger = grown(*draft.cluster, wishes.gpus->most))
+      draft.cluster = std::move(larger);
+  std::optional<i64> world;
+  if (wishes.gpus)
+    world = wishes.gpus->most;
+  else if (draft.cluster && (!flags.cluster().empty() || (!draft.world && !draft.shape)))
+    world = draft.cluster->devices();
+  if (draft.cluster)
+    if (const std::optional<UsageFault> fault = too_large(wishes, *draft.cluster))
+      return refuse(*fault);
+  Task task{.problem = problem(resolve_job(draft, wishes.limits.target, world), wishes.limits)};
+  const Setup& setup = task.problem.setup;
+  if (setup.world > setup.cluster.devices())
+    return refuse({fmt::format("{} ranks, but the cluster has {} GPUs", count(setup.world),
+                               count(setup.cluster.devices())),
+                   "--gpus with fewer, or a larger --cluster"});
+  if (const std::optional<UsageFault> fault = too_large(wishes, setup.cluster))
+    return refuse(*fault);
+  if (wishes.memory) task.problem.capacity = *wishes.memory;
+  if (states_a_plan(draft)) task.own = own_plan(file.name, draft, task.problem);
+  return task;
+}
+
+}  // namespace rankwright::cli

@@ -1,0 +1,31 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright::cli {
+
+void ProgressLine::show(const Progress& progress) {
+  constexpr std::chrono::milliseconds kFirst{1000}, kBetween{100};
+  const Clock::time_point now = Clock::now();
+  if (!on_ || now - begin_ < kFirst || (dirty_ && now - drawn_ < kBetween)) return;
+  std::string text = what_;
+  if (progress.candidates > 0)
+    text += fmt::format(": {} of {} layouts decided",
+                        percent(double(progress.done) / double(progress.candidates)),
+                        short_count(double(progress.candidates)));
+  if (progress.best) text += fmt::format(", best {}", rankwright::show(*progress.best));
+  io_.err << "\r\033[K" << text << std::flush;
+  drawn_ = now;
+  dirty_ = true;
+}
+
+void ProgressLine::clear() {
+  if (dirty_) io_.err << "\r\033[K" << std::flush;
+  dirty_ = false;
+}
+
+}  // namespace rankwright::cli

@@ -1,0 +1,179 @@
+#include "rankwright/report/counts_text.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/plan_words.h"
+#include "rankwright/report/setup_json.h"
+#include "rankwright/report/table.h"
+#include "rankwright/report/waterfall.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+constexpr Table::Align kRight = Table::Align::right;
+
+std::optional<Training> run_of(const CountsView& view, const CountRow& row) {
+  if (!row.plan) return std::nullopt;
+  return training(row.plan->setup, row.plan->estimate, view.training);
+}
+
+/// The first row that fits: what others scale from.
+const CountRow* first_fit(const CountsView& view) {
+  for (const CountRow& row : view.rows)
+    if (row.plan) return &row;
+  return nullptr;
+}
+
+/// Work of a GPU over that of a GPU of the fewest.
+double scaling(const CountRow& base, const CountRow& row) {
+  return double(base.gpus) * base.plan->time().value / (double(row.gpus) * row.plan->time().value);
+}
+
+Table table_of(const CountsView& view) {
+  const bool trained = view.training.tokens.has_value(), paid = view.training.price.has_value();
+  Table table{{{"GPUs", kRight},
+               {"step", kRight},
+               {"tokens/s/GPU", kRight},
+               {"scaling", kRight},
+               {"memory", kRight}}};
+  if (trained) table.columns.insert(table.columns.end(), {{"time", kRight}, {"GPU-hours", kRight}});
+  if (paid) table.columns.push_back({"cost", kRight});
+  table.columns.push_back({"plan"});
+  const CountRow* const base = first_fit(view);
+  for (const CountRow& row : view.rows) {
+    std::vector<std::string> cells{count(row.gpus)};
+    if (!row.plan) {
+      cells.resize(table.columns.size(), "-");
+      cells.back() = row.leanest ? fmt::format("does not fit: the leanest needs {}",
+                                               show_memory(row.leanest->memory))
+                                 : "does not fit";
+      table.rows.push_back(std::move(cells));
+      continue;
+    }
+    const Priced& plan = *row.plan;
+    cells.insert(cells.end(),
+                 {show(plan.time()), short_count(tokens_per_second(plan.setup, plan.time())),
+                  percent(scaling(*base, row)), show_memory(plan.estimate.memory.total())});
+    if (const std::optional<Training> run = run_of(view, row)) {
+      cells.insert(cells.end(), {show(run->time), short_count(run->gpu_hours)});
+      if (run->cost) cells.push_back(money(*run->cost, *view.training.price));
+    }
+    cells.push_back(brief(plan.setup));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string chosen_words(const CountsView& view) {
+  const std::optional<std::size_t> at = view.chosen();
+  const bool deadline = view.training.deadline.has_value();
+  if (!at)
+    return deadline && first_fit(view) != nullptr
+               ? fmt::format("None of these makes {}.", show(*view.training.deadline))
+               : "Nothing fits on any of these.";
+  const CountRow& row = view.rows[*at];
+  const std::optional<Training> run = run_of(view, row);
+  std::string text = deadline ? fmt::format("{} GPUs are the fewest of these that make {}",
+                                            count(row.gpus), show(*view.training.deadline))
+                              : fmt::format("{} GPUs are the fastest of these", count(row.gpus));
+  if (run) text += ": " + training_text(*run, view.training);
+  return text + ".";
+}
+
+std::string headline_of(const CountsView& view) {
+  const std::optional<std::size_t> at = view.chosen();
+  return headline(at ? view.rows[*at].plan->setup : view.problem.setup);
+}
+
+constexpr std::string_view kNote =
+    "Each row is the fastest plan on so many GPUs by closed form; scaling is the work of a GPU "
+    "over "
+    "that of one in the first row that fits.";
+constexpr std::string_view kStopped = "Stopped: larger counts were not looked at.";
+
+}  // namespace
+
+std::optional<std::size_t> CountsView::chosen() const {
+  std::optional<std::size_t> best;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (!rows[k].plan) continue;
+    if (training.deadline) {
+      const std::optional<Training> run =
+          rankwright::training(rows[k].plan->setup, rows[k].plan->estimate, training);
+      if (run && run->in_time.value_or(false)) return k;
+    } else if (!best || rows[k].plan->time() < rows[*best].plan->time()) {
+      best = k;
+    }
+  }
+  return best;
+}
+
+std::string counts_text(const CountsView& view, const Paint& paint, std::size_t width) {
+  std::string out = paint.bold(headline_of(view)) + "\n";
+  const std::string assumed = assumed_words(view.problem.setup);
+  if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
+  out += "\n";
+  out += remarked(table_of(view), paint, "  ", width) + "\n";
+  out += wrapped(chosen_words(view), width - 2, "  ");
+  if (const std::optional<std::size_t> at = view.chosen()) {
+    const Priced& plan = *view.rows[*at].plan;
+    out += lines_of(chips(plan.setup), " · ", " ·", width, "  ");
+    out += lines_of(figures(plan.setup, plan.estimate), "   ", "", width, "  ");
+  }
+  if (view.stopped) out += wrapped(kStopped, width - 2, "  ");
+  return out + wrapped(kNote, width - 2, "  ");
+}
+
+std::string counts_markdown(const CountsView& view) {
+  std::string out = "# " + headline_of(view) + "\n\n" + table_of(view).markdown() + "\n";
+  out += chosen_words(view) + "\n\n";
+  if (view.stopped) out += std::string(kStopped) + "\n\n";
+  const std::string assumed = assumed_words(view.problem.setup);
+  if (!assumed.empty()) out += "Assumed: " + assumed + "\n\n";
+  return out + std::string(kNote) + "\n";
+}
+
+std::string counts_json(const CountsView& view) {
+  ordered_json rows = ordered_json::array();
+  const CountRow* const base = first_fit(view);
+  for (const CountRow& row : view.rows) {
+    ordered_json json = {{"gpus", row.gpus}, {"fits", row.plan.has_value()}};
+    if (row.plan) {
+      const Priced& plan = *row.plan;
+      json["brief"] = brief(plan.setup);
+      json["plan"] = plan_json(plan.setup);
+      json["step_seconds"] = plan.time().value;
+      json["within"] = plan.estimate.step_band.within;
+      json["tokens_per_second_per_device"] = tokens_per_second(plan.setup, plan.time());
+      json["mfu"] = mfu(plan.setup, plan.time());
+      json["scaling"] = scaling(*base, row);
+      json["memory_bytes"] = plan.estimate.memory.total().value;
+    } else if (row.leanest) {
+      json["leanest_bytes"] = row.leanest->memory.value;
+    }
+    if (const std::optional<Training> run = run_of(view, row)) {
+      json["training_seconds"] = run->time.value;
+      json["gpu_hours"] = run->gpu_hours;
+      if (run->cost) json["cost"] = *run->cost;
+      if (run->in_time) json["in_time"] = *run->in_time;
+    }
+    rows.push_back(std::move(json));
+  }
+  const Setup& asked = view.problem.setup;
+  const std::optional<std::size_t> at = view.chosen();
+  const ordered_json json = {
+      {"schema", "rankwright.counts/1"},
+      {"model", model_json(asked)},
+      {"cluster", cluster_json(asked)},
+      {"job", job_json(asked)},
+      {"assumed", assumed_json(asked)},
+      {"stopped", view.stopped},
+      {"counts", rows},
+      {"chosen_gpus", at ? ordered_json(view.rows[*at].gpus) : ordered_json(nullptr)}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,348 @@
+#include "rankwright/report/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/model/flops.h"
+#include "rankwright/report/plan_words.h"
+#include "rankwright/report/search_words.h"
+#include "rankwright/report/table.h"
+#include "rankwright/report/waterfall.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Table::Align kRight = Table::Align::right;
+constexpr std::string_view kDot = " · ";
+constexpr std::size_t kLabel = 11;  // columns of a label and its indent
+
+/// "  why      The fastest of all ...": a label, and words that go on below themselves.
+std::string labelled(std::string_view label, const std::string& words, const Paint& paint,
+                     std::size_t width) {
+  if (words.empty()) return {};
+  const std::string indent(kLabel, ' ');
+  const std::string text = wrapped(words, width - kLabel, indent);
+  const std::string name = "  " + std::string(label);
+  return paint.bold(name) + std::string(kLabel - name.size(), ' ') + text.substr(kLabel);
+}
+
+/// The other convention of FLOPs: attention in full.
+double full_mfu(const Setup& s, Seconds step) {
+  const auto flops = [&](FlopsConvention convention) {
+    return training_flops_per_token(s.model, s.job.sequence, convention).value;
+  };
+  return mfu(s, step) * flops(FlopsConvention::palm_full) / flops(FlopsConvention::megatron_causal);
+}
+
+std::string figures_more(const Priced& best) {
+  return fmt::format("MFU {} where attention counts in full (PaLM) · {}",
+                     percent(full_mfu(best.setup, best.time())), memory_words(best));
+}
+
+std::string safe_words(const PlanView& view) {
+  const Answer& a = view.answer;
+  if (a.best->estimate.sure()) return {};
+  if (!a.safe) return "No plan fits whatever the ledger's error.";
+  return fmt::format("Fits whatever the ledger's error: {} ({}), {}: {}.", show(a.safe->time()),
+                     difference_text(a.safe->time(), a.best->time()),
+                     show_memory(a.safe->estimate.memory.total(), a.safe->estimate.capacity),
+                     brief(a.safe->setup));
+}
+
+/// On a terminal the plan stands before its reasons, so that lines stay short.
+Table why_table(const PlanView& view, bool joined) {
+  Table table{{{"change"}, {"step", kRight}, {"difference", kRight}}};
+  if (!joined) table.columns.push_back({"best such plan"});
+  table.columns.push_back({"because"});
+  for (const WhyRow& row : why_rows(view)) {
+    table.rows.push_back({row.change, row.step, row.difference});
+    std::vector<std::string>& cells = table.rows.back();
+    if (!joined) cells.push_back(row.plan);
+    cells.push_back(joined && !row.plan.empty() ? row.plan + ": " + row.because : row.because);
+  }
+  return table;
+}
+
+std::string tie_words(const PlanView& view) {
+  const Answer& a = view.answer;
+  if (a.tied <= 1) return {};
+  return fmt::format(
+      "{} plans are within {} of the fastest, the model's error in a comparison: measure. {}",
+      count(a.tied), percent(a.band),
+      a.rivals.empty() ? ""
+                       : fmt::format("The fastest {}:", a.rivals.size() == 1 ? "other" : "others"));
+}
+
+Table tie_table(const PlanView& view) {
+  Table table{{{"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"plan"}}};
+  for (const Priced& rival : view.answer.rivals)
+    table.rows.push_back({show(rival.time()), difference_text(rival.time(), view.best().time()),
+                          show_memory(rival.estimate.memory.total()), brief(rival.setup)});
+  return table;
+}
+
+std::string order_words(const PlanView& view) {
+  const Answer& a = view.answer;
+  if (!a.usual) return {};
+  return fmt::format(
+      "Ranks are numbered {}. In the default order {} the fastest plan takes {} ({}): {}.",
+      show(view.best().setup.plan.order), show(kDefaultOrder), show(a.usual->time()),
+      difference_text(a.usual->time(), view.best().time()), brief(a.usual->setup));
+}
+
+Table trade_table(const PlanView& view) {
+  const Priced& best = view.best();
+  Table table{{{"instead"},
+               {"step", kRight},
+               {"difference", kRight},
+               {"GPU time", kRight},
+               {"memory", kRight},
+               {"plan"}}};
+  for (std::size_t k = 1; k < view.trade.size(); ++k) {
+    const TradePoint& point = view.trade[k];
+    std::vector<std::string> cells{trade_words(view.problem, point)};
+    if (point.plan) {
+      const Seconds time = point.plan->time();
+      const double gpus = double(point.gpus) / double(view.problem.setup.world);
+      cells.insert(cells.end(),
+                   {show(time), difference_text(time, best.time()),
+                    difference_text(gpus * time, best.time()),
+                    show_memory(point.plan->estimate.memory.total()), brief(point.plan->setup)});
+    } else {
+      cells.insert(cells.end(), {"-", "does not fit", "", "", ""});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string own_words(const PlanView& view) {
+  if (!view.own) return {};
+  const OwnPlan& own = *view.own;
+  if (!own.priced)
+    return fmt::format("{} cannot be: rankwright check {}", excerpt(own.name, 200),
+                       excerpt(own.name, 200));
+  const Estimate& e = own.priced->estimate;
+  return fmt::format(
+      "Your plan: {} ({}){}: {}.", show(own.priced->time()),
+      difference_text(own.priced->time(), view.best().time()),
+      e.fits() ? "" : fmt::format(", but it needs {}", show_memory(e.memory.total(), e.capacity)),
+      brief(own.setup));
+}
+
+std::string training_words(const PlanView& view) {
+  const Priced& best = view.best();
+  const std::optional<Training> run = training(best.setup, best.estimate, view.training);
+  return run ? training_text(*run, view.training) + "." : "";
+}
+
+/// "megatron yes · torchtitan no: RW0512 it splits the layers itself".
+std::string targets_words(const PlanView& view) {
+  std::string text;
+  for (const TargetVerdict& verdict : target_verdicts(view.best().setup)) {
+    text += fmt::format("{}{} ", text.empty() ? "" : " · ", verdict.target->name);
+    if (verdict.broken.empty()) {
+      text += "yes";
+      continue;
+    }
+    const Page& first = verdict.broken.front()->page;
+    text += fmt::format("{}: {} {}", first.severity == Severity::error ? "no" : "with a warning",
+                        first.code, first.title);
+    if (verdict.broken.size() > 1) text += fmt::format(" (+{})", verdict.broken.size() - 1);
+  }
+  return text;
+}
+
+std::string next_words(const PlanView& view) {
+  std::string text = "-o plan.yaml writes this plan";
+  const std::vector<TargetVerdict> verdicts = target_verdicts(view.best().setup);
+  const auto runs =
+      std::find_if(verdicts.begin(), verdicts.end(),
+                   [](const TargetVerdict& verdict) { return verdict.broken.empty(); });
+  if (!view.file.empty()) {
+    const std::string file = excerpt(view.file, 200);
+    text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
+    if (runs != verdicts.end())
+      text += fmt::format(" · rankwright check {} --for {}", file, runs->target->name);
+  }
+  if (runs == verdicts.end() && view.problem.limits.target == Target::any)
+    text += fmt::format(" · --for {} finds the fastest that it runs", targets().front().name);
+  return text;
+}
+
+std::string fit_words(const PlanView& view) {
+  if (!view.fit_asked || !view.fewest) return {};
+  return fmt::format("{} are the fewest of {} on which it fits.",
+                     plural(view.fewest->gpus, "GPU", "GPUs"),
+                     count(view.problem.setup.cluster.devices()));
+}
+
+std::string out_words(const PlanView& view) {
+  return view.out ? hosts_words(*view.out, view.problem.setup.cluster.host_devices) : "";
+}
+
+std::string indented_lines(const std::string& text, std::size_t width) {
+  return lines_of(text, kDot, " ·", width, "  ");
+}
+
+std::string bold_lines(const std::string& lines, const Paint& paint) {
+  return paint.bold(lines.substr(0, lines.size() - 1)) + "\n";
+}
+
+/// The headline and what was assumed.
+std::string head(const PlanView& view, const Setup& setup, const Paint& paint, std::size_t width) {
+  std::string out = bold_lines(lines_of(headline(setup), kDot, " ·", width, ""), paint);
+  const std::string assumed = assumed_words(view.problem.setup);
+  if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string plan_text(const PlanView& view, const Paint& paint, std::size_t width) {
+  const Priced& best = view.best();
+  Worksheet sheet = worksheet(best.setup);
+  sheet.estimate = best.estimate;
+  std::string out = head(view, best.setup, paint, width);
+  out += bold_lines(indented_lines(chips(best.setup), width), paint);
+  out += indented_lines(details(best.setup), width);
+  out += bold_lines(lines_of(figures(best.setup, best.estimate), "   ", "", width, "  "), paint);
+  out += indented_lines(figures_more(best), width);
+  const std::string safe = safe_words(view);
+  if (!safe.empty()) out += wrapped(safe, width - 2, "  ");
+  out += "\n" + waterfall_text(waterfall(best.setup, sheet), paint, width) + "\n";
+
+  const auto say = [&](std::string_view label, const std::string& words) {
+    out += labelled(label, words, paint, width);
+  };
+  const auto show_table = [&](const Table& table) {
+    if (!table.rows.empty()) out += remarked(table, paint, "    ", width) + "\n";
+  };
+  say("yours", own_words(view));
+  say("fit", fit_words(view));
+  say("hosts", out_words(view));
+  say("training", training_words(view));
+  say("why", choice_words(view));
+  show_table(why_table(view, true));
+  say("tie", tie_words(view));
+  show_table(tie_table(view));
+  say("order", order_words(view));
+  if (view.trade.size() > 1) say("trade", "The fastest plans with less memory or fewer GPUs:");
+  show_table(trade_table(view));
+  say("searched", searched_words(view.answer));
+  say("", broken_words(view.answer.tally));
+  say("", space_words(view.problem));
+  if (view.stopped && view.answer.complete)
+    say("stopped",
+        "The search was complete; what else it would cost was not looked at to the end.");
+  say("runs on", targets_words(view));
+  say("next", next_words(view));
+  return out;
+}
+
+std::string plan_markdown(const PlanView& view) {
+  const Priced& best = view.best();
+  Worksheet sheet = worksheet(best.setup);
+  sheet.estimate = best.estimate;
+  std::string out = "# " + headline(best.setup) + "\n\n";
+  const auto say = [&](const std::string& words) {
+    if (!words.empty()) out += words + "\n\n";
+  };
+  const auto section = [&](std::string_view title, const std::string& words, const Table& table) {
+    if (words.empty() && table.rows.empty()) return;
+    out += fmt::format("## {}\n\n", title);
+    say(words);
+    if (!table.rows.empty()) out += table.markdown() + "\n";
+  };
+  say(chips(best.setup));
+  say(details(best.setup));
+  say(figures(best.setup, best.estimate));
+  say(figures_more(best));
+  say(safe_words(view));
+  for (const std::string& words :
+       {own_words(view), fit_words(view), out_words(view), training_words(view)})
+    say(words);
+  section("Step", "", waterfall_table(waterfall(best.setup, sheet)));
+  section("Why", choice_words(view), why_table(view, false));
+  section("Tie", tie_words(view), tie_table(view));
+  section("Order", order_words(view), {});
+  section("Trade", "", view.trade.size() > 1 ? trade_table(view) : Table{});
+  section("Searched", searched_words(view.answer) + " " + broken_words(view.answer.tally), {});
+  say(space_words(view.problem));
+  section("Runs on", targets_words(view), {});
+  section("Assumed", assumed_words(view.problem.setup), {});
+  out.pop_back();  // the last blank line
+  return out;
+}
+
+namespace {
+
+/// The name of a catalog system without its number of units; empty for other clusters.
+std::string system_name(const Cluster& cluster) {
+  for (const System& system : systems())
+    if (cluster.name == system.name || cluster.name.starts_with(system.name + " x "))
+      return system.name;
+  return {};
+}
+
+/// What would make it fit: `lean` needs least.
+std::string remedy_words(const PlanView& view, const Ledger& lean) {
+  const Setup& setup = view.problem.setup;
+  std::string text, system = system_name(setup.cluster);
+  if (view.fewest && view.fewest->plan && !system.empty()) {
+    const i64 gpus = view.fewest->gpus;
+    const i64 unit = setup.cluster.devices() / setup.cluster.levels.back().arity;
+    text += fmt::format("It fits on {} GPUs ({}, {} a step): --cluster \"{} x {}\". ", count(gpus),
+                        brief(view.fewest->plan->setup), show(view.fewest->plan->time()), system,
+                        ceil_div(gpus, unit));
+    text += fmt::format("What more cost: --cluster {} --gpus {}..{}. ", system, gpus, 8 * gpus);
+  } else {
+    text += "A larger --cluster. ";
+  }
+  // Shorter sequences shrink activations, not states.
+  if (2.0 * lean.states() < lean.total() && setup.job.sequence > 1)
+    text += fmt::format("Or --seq {}. ", setup.job.sequence / 2);
+  if (view.problem.capacity < setup.cluster.device.memory) text += "Or no --max-memory. ";
+  if (view.problem.limits != Limits{}) text += "Or fewer limits. ";
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string no_plan_text(const PlanView& view, const Paint& paint, std::size_t width) {
+  const Answer& a = view.answer;
+  std::string out = head(view, view.problem.setup, paint, width);
+  const auto say = [&](std::string_view label, const std::string& words) {
+    out += labelled(label, words, paint, width);
+  };
+  std::string next;
+  if (!a.complete) {
+    say("stopped", "Nothing was found yet.");
+  } else if (a.leanest) {
+    const Setup lean = setup_of(view.problem, a.leanest->plan);
+    const Ledger ledger = fullest(lean, calibration());
+    const Entry most = largest_entry(ledger);
+    say("nothing",
+        fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "
+                    "{}: {}.",
+                    show_memory(a.leanest->memory, view.problem.capacity), ledger.pp_rank,
+                    show_memory(ledger[most]), row(most).name, brief(lean)));
+    next = remedy_words(view, ledger);
+  } else {
+    say("nothing", "is possible: every layout within these limits breaks a rule.");
+    next = "Leave out a limit, another --global-batch, or another --gpus.";
+  }
+  say("hosts", out_words(view));
+  say("searched", searched_words(a));
+  say("", broken_words(a.tally));
+  say("", space_words(view.problem));
+  say("next", next);
+  return out;
+}
+
+}  // namespace rankwright

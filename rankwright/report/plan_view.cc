@@ -1,0 +1,30 @@
+#include "rankwright/report/plan_view.h"
+
+#include "rankwright/export/plan_file.h"
+#include "rankwright/report/waterfall.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+
+std::vector<TargetVerdict> target_verdicts(const Setup& setup) {
+  std::vector<TargetVerdict> all;
+  for (const TargetRow& target : targets()) {
+    TargetVerdict verdict{.target = &target};
+    for (const Rule* rule : rules())
+      if (rule->target == target.target && rule->fault != nullptr &&
+          rule->page.severity != Severity::note && rule->fault(setup))
+        verdict.broken.push_back(rule);
+    all.push_back(std::move(verdict));
+  }
+  return all;
+}
+
+std::string plan_file_text(const Priced& plan, const std::string& command, bool complete) {
+  PlanComments comments;
+  comments.head = {command, headline(plan.setup), chips(plan.setup),
+                   figures(plan.setup, plan.estimate)};
+  if (!complete) comments.head.emplace_back("The search was stopped: best so far.");
+  return plan_yaml(plan.setup, comments);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,281 @@
+#include "rankwright/report/plan_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
+#include "rankwright/report/search_words.h"
+#include "rankwright/report/waterfall.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+using Kind = Neighbour::Kind;
+using Verdict = Neighbour::Verdict;
+
+std::string recompute_words(const Plan& p) {
+  return p.recompute == Recompute::none ? "no recompute"
+                                        : fmt::format("{} recompute", name(p.recompute));
+}
+
+std::string schedule_words(const Plan& p) {
+  const std::string chunks =
+      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+  return std::string(name(p.schedule)) + chunks;
+}
+
+/// An axis: what was asked of its degree.
+template <Kind kind>
+std::string degree_words(const Neighbour& n) {
+  constexpr std::string_view kNames[] = {"tp", "cp", "pp", "dp", "ep"};
+  return fmt::format("{} {}", kNames[std::size_t(kind)], count(n.degree));
+}
+
+/// One row a kind of change, those that people ask about first.
+struct KindRow {
+  Kind kind;
+  std::string_view key;
+  std::string (*change)(const Neighbour&);
+};
+constexpr KindRow kKinds[] = {
+    {Kind::tp, "tp", degree_words<Kind::tp>},
+    {Kind::pp, "pp", degree_words<Kind::pp>},
+    {Kind::cp, "cp", degree_words<Kind::cp>},
+    {Kind::ep, "ep", degree_words<Kind::ep>},
+    {Kind::dp, "dp", degree_words<Kind::dp>},
+    {Kind::zero, "zero",
+     [](const Neighbour& n) {
+       return n.setup.plan.zero == 0 ? std::string("no ZeRO")
+                                     : fmt::format("ZeRO-{}", n.setup.plan.zero);
+     }},
+    {Kind::recompute, "recompute",
+     [](const Neighbour& n) { return recompute_words(n.setup.plan); }},
+    {Kind::micro_batch, "micro_batch",
+     [](const Neighbour& n) { return fmt::format("microbatch {}", n.setup.plan.micro_batch); }},
+    {Kind::schedule, "schedule", [](const Neighbour& n) { return schedule_words(n.setup.plan); }},
+    {Kind::sequence_parallel, "sequence_parallel",
+     [](const Neighbour& n) {
+       return std::string(n.setup.plan.sequence_parallel ? "with" : "no") + " sequence parallelism";
+     }},
+    {Kind::order, "order", [](const Neighbour& n) { return "order " + show(n.setup.plan.order); }},
+};
+
+std::string signed_time(Seconds time) { return (time > Seconds{} ? "+" : "") + show(time); }
+
+/// "tp collectives +3.1 s, bubble +1.2 s, matmuls -0.4 s": what decides the difference, most first.
+std::string items_words(const StepTime& from, const StepTime& to) {
+  struct Change {
+    Item item;
+    Seconds more;
+  };
+  constexpr std::size_t kMost = 3;
+  constexpr double kLeast = 0.2;  // of the largest
+  std::vector<Change> changes;
+  for (const ItemRow& of : items())
+    if (from[of.item] != to[of.item]) changes.push_back({of.item, to[of.item] - from[of.item]});
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return std::abs(a.more.value) > std::abs(b.more.value);
+  });
+  std::string text;
+  for (std::size_t k = 0; k < std::min(kMost, changes.size()); ++k) {
+    if (std::abs(changes[k].more.value) < kLeast * std::abs(changes.front().more.value)) break;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row(changes[k].item).name,
+                        signed_time(changes[k].more));
+  }
+  return text;
+}
+
+/// "needs 194 of 79.1 GiB: gradients +120 GiB".
+std::string memory_refusal(const Ledger& from, const Ledger& to, Bytes capacity) {
+  const EntryRow* grown = nullptr;
+  Bytes most{};
+  for (const EntryRow& of : entries()) {
+    const Bytes more = to[of.entry] - from[of.entry];
+    if (more > most) grown = &of, most = more;
+  }
+  std::string text = fmt::format("needs {}", show_memory(to.total(), capacity));
+  return grown == nullptr ? text : text + fmt::format(": {} +{}", grown->name, show_memory(most));
+}
+
+/// What arithmetic says, with the numbers.
+std::string misfit_refusal(const Neighbour& n) {
+  for (const Diagnostic& found : lint(n.setup, Target::any))
+    if (found.severity == Severity::error) return found.detail;
+  return std::string(words(n.misfit.why));
+}
+
+std::string rule_refusal(std::string_view code) {
+  const Page* const page = find_page(code);
+  RW_CHECK(page != nullptr);
+  return fmt::format("{} ({})", page->title, code);
+}
+
+WhyRow why_row(const KindRow& kind, std::size_t index, const PlanView& view) {
+  const Neighbour& n = view.neighbours[index];
+  const Priced& best = view.best();
+  WhyRow row{.key = kind.key,
+             .change = kind.change(n),
+             .step = "-",
+             .difference = {},
+             .plan = n.searched ? brief(n.setup) : "",
+             .because = {},
+             .neighbour = index};
+  switch (n.verdict) {
+    case Verdict::priced:
+      row.step = show(n.time);
+      row.difference = difference_text(n.time, best.time());
+      row.because = items_words(best.estimate.step, n.step);
+      break;
+    case Verdict::memory:
+      row.difference = "does not fit";
+      row.because = memory_refusal(best.estimate.memory, n.memory, view.problem.capacity);
+      break;
+    case Verdict::misfit:
+      row.difference = "cannot be";
+      row.plan.clear();
+      row.because = misfit_refusal(n);
+      break;
+    case Verdict::rule:
+      row.difference = "refused";
+      row.because = rule_refusal(n.rule);
+      break;
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string brief(const Setup& s) {
+  const Plan& p = s.plan;
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
+  const auto axis = [&](std::string_view name, i64 degree) {
+    if (degree > 1) add(fmt::format("{} {}", name, count(degree)));
+  };
+  axis("tp", p.tp);
+  axis("cp", p.cp);
+  axis("pp", p.pp);
+  if (p.virtual_stages > 1) add(fmt::format("x {}", p.virtual_stages));
+  axis("dp", p.dp);
+  axis("ep", p.ep);
+  if (s.model.sparse() && p.etp != (p.ep > 1 ? 1 : p.tp)) axis("etp", p.etp);
+  if (p.zero > 0) add(fmt::format("ZeRO-{}", p.zero));
+  if (p.shard_size > 0) add(fmt::format("in {}s", count(p.shard_size)));
+  if (p.micro_batch > 1) add(fmt::format("mb {}", count(p.micro_batch)));
+  if (p.pp > 1 && p.schedule != Schedule::one_f_one_b) add(std::string(name(p.schedule)));
+  if (p.recompute != Recompute::none) add(recompute_words(p));
+  if (!same_order(s, kDefaultOrder)) add(show(p.order));
+  return text.empty() ? "one GPU" : text;
+}
+
+std::string details(const Setup& s) {
+  const Plan& p = s.plan;
+  std::string text = plural(s.microbatches(), "microbatch", "microbatches");
+  const auto add = [&](const std::string& words) { text += " · " + words; };
+  if (p.pp > 1) {
+    text = fmt::format("{}, {}", name(p.schedule), text);
+    if (uneven_stages(s)) add("stages " + show_layout(p.stages));
+  }
+  if (p.tp > 1) add(p.sequence_parallel ? "sequence parallelism" : "no sequence parallelism");
+  if (p.cp > 1) add(fmt::format("context by {}", name(p.cp_comm)));
+  if (s.model.sparse() && p.etp > 1) add(fmt::format("experts cut over {}", p.etp));
+  if (p.zero > 0 && p.shards() != p.data_ranks())
+    add(fmt::format("shards of {} of {} data ranks", count(p.shards()), count(p.data_ranks())));
+  if (!same_order(s, kDefaultOrder)) add("order " + show(p.order));
+  return text;
+}
+
+std::string difference_text(Seconds time, Seconds than) {
+  const double more = time / than - 1;
+  if (std::abs(more) < 5e-4) return "=";
+  return fmt::format("{:+.1f} %", 100 * more);
+}
+
+std::vector<WhyRow> why_rows(const PlanView& view) {
+  std::vector<WhyRow> rows;
+  for (const KindRow& kind : kKinds)
+    for (std::size_t k = 0; k < view.neighbours.size(); ++k)
+      if (view.neighbours[k].kind == kind.kind) rows.push_back(why_row(kind, k, view));
+  return rows;
+}
+
+namespace {
+
+/// In what the chosen family is simpler than the fastest plan's.
+std::string simpler_words(const Plan& chosen, const Plan& fastest) {
+  const Family a = family(chosen), b = family(fastest);
+  if (a.axes() != b.axes())
+    return fmt::format("{} split instead of {}", plural(a.axes(), "axis is", "axes are"), b.axes());
+  if (a.zero != b.zero) return fmt::format("ZeRO stage {} instead of {}", a.zero, b.zero);
+  return fmt::format("{} instead of {}", recompute_words(chosen), name(fastest.recompute));
+}
+
+}  // namespace
+
+std::string choice_words(const PlanView& view) {
+  const Answer& a = view.answer;
+  const Priced& best = view.best();
+  const std::string which = a.complete ? "The fastest" : "The fastest so far";
+  std::string text;
+  if (a.fastest)
+    text = fmt::format(
+        "{} of all takes {} ({}): {}. This one is within the model's error of it ({}) and simpler: "
+        "{}.",
+        which, show(a.fastest->time()), difference_text(a.fastest->time(), best.time()),
+        brief(a.fastest->setup), percent(a.band),
+        simpler_words(best.setup.plan, a.fastest->setup.plan));
+  else
+    text = fmt::format("{} of all{}.", which,
+                       a.margin ? fmt::format("; the next other plan takes {} more",
+                                              percent(std::max(0.0, *a.margin)))
+                                : ": there is no other");
+  const Item longest = [&] {
+    Item most = Item::tp;
+    for (const ItemRow& of : items())
+      if (!of.computes && best.estimate.step[of.item] > best.estimate.step[most]) most = of.item;
+    return most;
+  }();
+  const StepTime& step = best.estimate.step;
+  return text + fmt::format(" {} of its step is compute; most of the rest is {}: {}.",
+                            percent(step.compute() / step.total()), row(longest).name,
+                            show(step[longest]));
+}
+
+std::string memory_words(const Priced& best) {
+  const Estimate& e = best.estimate;
+  const Bytes left = e.capacity - e.memory.total();
+  const std::string band = band_text(e.memory_band);
+  if (e.sure())
+    return fmt::format("{} are left, more than the ledger's error of {}", show_memory(left), band);
+  return fmt::format("{} are left, inside the ledger's error of {}: it may not fit",
+                     show_memory(left), band);
+}
+
+std::string trade_words(const Problem& problem, const TradePoint& point) {
+  if (point.gpus != problem.setup.world)
+    return fmt::format("1/{} of the GPUs: {}", problem.setup.world / point.gpus, count(point.gpus));
+  const double free = 1 - point.capacity / problem.capacity;
+  return fmt::format("leave {} of the memory free", percent(free));
+}
+
+std::string assumed_words(const Setup& s) {
+  std::string text;
+  for (const Assumption& a : s.assumed)
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", a.key.substr(a.key.rfind('.') + 1),
+                        a.value, a.why.empty() ? "" : fmt::format(" ({})", a.why));
+  return text;
+}
+
+Entry largest_entry(const Ledger& ledger) {
+  Entry most{};
+  for (const EntryRow& of : entries())
+    if (ledger[of.entry] > ledger[most]) most = of.entry;
+  return most;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,52 @@
+// The sentences of `plan`: a plan in few words, why it was chosen, what each other choice costs or
+// what refuses it. Tables of rows; how they are laid out is plan_text.h, what was searched is said
+// by search_words.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/report/plan_view.h"
+
+namespace rankwright {
+
+/// "tp 2 cp 4 pp 4 x 2 dp 2 ZeRO-1 zb-h1": what tells plans of one job apart.
+std::string brief(const Setup& setup);
+
+/// What the chips do not say: schedule and microbatches, uneven stages, an order that is not the
+/// default, hybrid shards, how context is exchanged.
+std::string details(const Setup& setup);
+
+/// "+4.9 %", "-2.5 %", "=".
+std::string difference_text(Seconds time, Seconds than);
+
+/// One neighbour of the plan.
+struct WhyRow {
+  std::string_view key;    // "tp", for machines
+  std::string change;      // "tp 2"
+  std::string step;        // "65 s"; "-" where it does not run
+  std::string difference;  // "-2.5 %"; what refuses it: "does not fit"
+  std::string plan;        // the best such plan, where everything else was searched anew
+  std::string because;     // what grew, what shrank; what refuses it
+  std::size_t neighbour;   // in the view
+};
+/// What people would ask first.
+std::vector<WhyRow> why_rows(const PlanView& view);
+
+/// Why this one, in a sentence or two.
+std::string choice_words(const PlanView& view);
+
+/// How near the memory is to the device's.
+std::string memory_words(const Priced& best);
+
+/// "leave 1/8 of the memory free", "half the GPUs".
+std::string trade_words(const Problem& problem, const TradePoint& point);
+
+/// "grad_dtype bf16 (16 bytes a parameter in all; ...), optimizer adam".
+std::string assumed_words(const Setup& setup);
+
+/// The entry of a ledger that is largest.
+Entry largest_entry(const Ledger& ledger);
+
+}  // namespace rankwright

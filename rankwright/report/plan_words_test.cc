@@ -1,0 +1,156 @@
+#include "rankwright/report/plan_words.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/plan_file.h"
+#include "rankwright/report/counts_text.h"
+#include "rankwright/report/search_words.h"
+
+namespace rankwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+rankwright::Setup setup_of(const std::string& plan) {
+  return resolve(
+      read_plan("model: llama-3.1-8b\ncluster: dgx-h100 x 2\n" + plan, "p.yaml", refuse_file)
+          .draft);
+}
+
+PlanView view_of(const rankwright::Setup& setup) {
+  PlanView view{.problem = problem(setup)};
+  view.answer.best = priced(view.problem, setup.plan, calibration());
+  return view;
+}
+
+TEST(Brief, SaysOnlyWhatTellsPlansApart) {
+  EXPECT_EQ(brief(setup_of("parallelism: {dp_size: 16}")), "dp 16");
+  EXPECT_EQ(brief(setup_of("parallelism: {tp_size: 2, pp_size: 2, dp_size: 4, virtual_stages: 4, "
+                           "zero_stage: 1, shard_size: 2, micro_batch: 2, recompute: full, order: "
+                           "tp-pp-dp}")),
+            "tp 2 pp 2 x 4 dp 4 ZeRO-1 in 2s mb 2 interleaved-1f1b full recompute tp-cp-ep-pp-dp");
+  EXPECT_EQ(brief(setup_of("world_size: 1\nparallelism: {dp_size: 1}")), "one GPU");
+}
+
+TEST(Details, SayWhatTheChipsDoNot) {
+  const std::string plain = details(setup_of("parallelism: {dp_size: 16}"));
+  EXPECT_EQ(plain, "1 microbatch");
+  const std::string all =
+      details(setup_of("parallelism: {tp_size: 2, cp_size: 2, pp_size: 2, dp_size: 2, stages: [17, "
+                       "15], zero_stage: 1, shard_size: 2, order: tp-cp-pp-dp}"));
+  for (const char* words :
+       {"1f1b, ", "stages Et*17|t*15L", "sequence parallelism", "context by p2p",
+        "shards of 2 of 4 data ranks", "order tp-cp-ep-pp-dp"})
+    EXPECT_THAT(all, HasSubstr(words));
+}
+
+TEST(Difference, HasASign) {
+  EXPECT_EQ(difference_text(Seconds{1.05}, Seconds{1}), "+5.0 %");
+  EXPECT_EQ(difference_text(Seconds{0.9}, Seconds{1}), "-10.0 %");
+  EXPECT_EQ(difference_text(Seconds{1.0001}, Seconds{1}), "=");
+}
+
+TEST(MisfitWords, StandInTheOrderOfTheirNames) {
+  for (int k = 0; k <= int(Misfit::Why::shard); ++k) EXPECT_FALSE(words(Misfit::Why(k)).empty());
+  EXPECT_EQ(name(Misfit::Why::heads), "heads");
+  EXPECT_EQ(name(Misfit::Why::batch), "batch");
+  EXPECT_EQ(name(Misfit::Why::shard), "shard");
+}
+
+TEST(Why, NamesWhatGrewAndWhatRefuses) {
+  const rankwright::Setup best = setup_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
+  PlanView view = view_of(best);
+  // tp 16 leaves the node.
+  Neighbour slower{.kind = Neighbour::Kind::tp,
+                   .searched = true,
+                   .degree = 16,
+                   .verdict = Neighbour::Verdict::priced,
+                   .setup = setup_of("job: {global_batch: 64}\nparallelism: {tp_size: 16}")};
+  slower.step = step_time(slower.setup, calibration());
+  slower.time = slower.step.total();
+  Neighbour full{
+      .kind = Neighbour::Kind::zero, .verdict = Neighbour::Verdict::memory, .setup = best};
+  full.memory[Entry::optimizer] = 1000.0_GiB;
+  Neighbour broken{
+      .kind = Neighbour::Kind::tp,
+      .searched = true,
+      .degree = 3,
+      .verdict = Neighbour::Verdict::misfit,
+      .setup = setup_of("world_size: 3\njob: {global_batch: 64}\nparallelism: {tp_size: 3}")};
+  broken.misfit = first_misfit(broken.setup);
+  view.neighbours = {full, slower, broken};
+  const std::vector<WhyRow> rows = why_rows(view);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].change, "tp 16");  // axes are asked about first
+  EXPECT_EQ(rows[0].neighbour, 1u);
+  EXPECT_THAT(rows[0].because, HasSubstr("tp collectives +"));
+  EXPECT_EQ(rows[1].change, "tp 3");
+  EXPECT_EQ(rows[1].difference, "cannot be");
+  EXPECT_THAT(rows[1].because, HasSubstr("tp 3 does not divide the 32 attention heads"));
+  EXPECT_EQ(rows[2].change, "no ZeRO");
+  EXPECT_THAT(rows[2].because, HasSubstr("optimizer +"));
+}
+
+TEST(SearchedWords, AddUpAndSayWhetherItIsAll) {
+  Answer answer;
+  answer.tally.candidates = 60;
+  answer.tally.alike = 10;
+  answer.tally.memory = 20;
+  answer.tally.priced = 30;
+  EXPECT_EQ(searched_words(answer),
+            "60 layouts: 10 cost what a plainer one costs, 20 do not fit, 30 priced. Complete.");
+  answer.complete = false;
+  answer.undecided = 180;
+  EXPECT_THAT(searched_words(answer), HasSubstr("240 layouts: "));
+  EXPECT_THAT(searched_words(answer), HasSubstr("Stopped: best so far of 25 % of the space."));
+}
+
+TEST(HostsWords, SayHowManyIdleAndWhy) {
+  HostsOut out{.count = 1, .listed = {3}, .left = 7, .used = 7};
+  EXPECT_EQ(hosts_words(out, 8), "1 host is out, 7 left, and all of them are used.");
+  out.used = 4;
+  out.counts_tried = 2;
+  out.broken = {{Misfit::Why::batch, 8}};
+  EXPECT_EQ(hosts_words(out, 8),
+            "1 host is out, 7 left, 4 used (32 GPUs), 3 idle. On all of them every choice of "
+            "degrees breaks a rule: microbatch x dp does not divide the batch (8). 2 numbers of "
+            "hosts tried.");
+  out.listed.clear();
+  EXPECT_THAT(hosts_words(out, 8), HasSubstr("--exclude-nodes 3,17"));
+}
+
+TEST(Targets, AreHeldToTheirOwnRules) {
+  // DeepSpeed has no context parallelism but Ulysses; Megatron-LM takes a ring.
+  const rankwright::Setup ring =
+      setup_of("job: {global_batch: 64}\nparallelism: {cp_size: 2, dp_size: 8}");
+  for (const TargetVerdict& verdict : target_verdicts(ring)) {
+    const Target target = verdict.target->target;
+    if (target != Target::megatron && target != Target::deepspeed) continue;
+    EXPECT_EQ(verdict.broken.empty(), target == Target::megatron);
+  }
+}
+
+TEST(Counts, ChooseTheFewestInTimeOrTheFastest) {
+  const rankwright::Setup setup = setup_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
+  CountsView view{.problem = problem(setup)};
+  EXPECT_FALSE(view.chosen());
+  for (const double seconds : {8.0, 4.0, 5.0}) {  // the third pays for more GPUs without a gain
+    Priced one{.setup = setup};
+    one.estimate.step[Item::matmul] = Seconds{seconds};
+    view.rows.push_back({.gpus = i64(view.rows.size() + 1), .plan = one, .leanest = {}});
+  }
+  EXPECT_EQ(view.chosen(), 1u);
+  // 64 x 4,096 tokens a step: 10 steps take 80, 40 and 50 s.
+  view.training.tokens = 10 * 64 * 4096.0;
+  view.training.deadline = Seconds{85};
+  EXPECT_EQ(view.chosen(), 0u);
+  view.training.deadline = Seconds{60};
+  EXPECT_EQ(view.chosen(), 1u);
+  view.training.deadline = Seconds{30};
+  EXPECT_FALSE(view.chosen());
+  EXPECT_THAT(counts_text(view, {}, 120), HasSubstr("None of these makes 30 s."));
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,148 @@
+#include "rankwright/report/search_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+struct MisfitRow {
+  Misfit::Why why;
+  std::string_view name, words;
+};
+using Why = Misfit::Why;
+constexpr MisfitRow kMisfits[] = {
+    {Why::none, "none", "nothing"},
+    {Why::degrees, "degrees", "the degrees do not multiply to the world"},
+    {Why::devices, "devices", "more ranks than devices"},
+    {Why::expert_ranks, "expert_ranks", "etp x ep x pp does not divide the ranks"},
+    {Why::pipelines_differ, "pipelines_differ", "dense and expert layers have other pp groups"},
+    {Why::placement, "placement", "the placement is not one device a rank"},
+    {Why::heads, "heads", "tp does not divide the attention heads"},
+    {Why::kv_heads, "kv_heads", "tp and the key-value heads do not divide each other"},
+    {Why::ffn, "ffn", "tp does not divide the feed-forward's width"},
+    {Why::expert_ffn, "expert_ffn", "etp does not divide an expert's width"},
+    {Why::no_experts, "no_experts", "ep without experts"},
+    {Why::experts, "experts", "ep does not divide the experts"},
+    {Why::stages, "stages", "more stages than layers"},
+    {Why::stage_count, "stage_count", "another number of stages than pp x chunks"},
+    {Why::stage_layers, "stage_layers", "stages with another number of layers than the model"},
+    {Why::chunks, "chunks", "chunks that the schedule does not take"},
+    {Why::pp_multiple, "pp_multiple", "an odd pp where the schedule takes pairs"},
+    {Why::microbatch_multiple, "microbatch_multiple",
+     "odd microbatches where the schedule takes pairs"},
+    {Why::microbatches, "microbatches", "too few microbatches for the schedule"},
+    {Why::group, "group", "too few microbatches in a group"},
+    {Why::batch, "batch", "microbatch x dp does not divide the batch"},
+    {Why::sequence_cp, "sequence_cp", "2 x cp does not divide the sequence"},
+    {Why::sequence_tp, "sequence_tp", "tp does not divide a cp rank's sequence"},
+    {Why::ulysses, "ulysses", "cp does not divide the heads of a tp rank"},
+    {Why::shard, "shard", "shards that do not cut the data ranks evenly"},
+};
+static_assert(std::size(kMisfits) == std::size_t(Why::shard) + 1);
+
+/// Every way to write the world as degrees.
+i64 degree_choices(const Problem& problem) {
+  std::set<std::array<i64, 6>> all;
+  for (const Node& n : nodes(problem)) all.insert({n.tp, n.cp, n.pp, n.dp, n.ep, n.etp});
+  return i64(all.size());
+}
+
+}  // namespace
+
+std::string_view name(Misfit::Why why) { return kMisfits[std::size_t(why)].name; }
+std::string_view words(Misfit::Why why) { return kMisfits[std::size_t(why)].words; }
+
+std::string searched_words(const Answer& answer) {
+  const Tally& t = answer.tally;
+  std::string text = fmt::format("{} layouts", count(t.candidates + answer.undecided));
+  std::string parts;
+  const auto add = [&](i64 n, std::string_view words) {
+    if (n > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count(n), words);
+  };
+  add(t.broken(), "break a rule");
+  add(t.alike, "cost what a plainer one costs");
+  add(t.memory, "do not fit");
+  add(t.bounded, "cannot be as fast as the best");
+  add(t.priced, "priced");
+  add(answer.undecided, "not looked at");
+  if (!parts.empty()) text += ": " + parts;
+  if (answer.complete) {
+    text += ". Complete.";
+  } else {
+    const double all = double(t.candidates) + double(answer.undecided);
+    text += fmt::format(". Stopped: best so far of {} of the space.",
+                        percent(all > 0 ? double(t.candidates) / all : 0));
+  }
+  if (answer.played > 0)
+    text += fmt::format(
+        " {} pipelines near the fastest were played: the closed form is at most {} "
+        "off.",
+        count(answer.played), percent(answer.play_error));
+  return text;
+}
+
+std::string space_words(const Problem& problem) {
+  const Setup& s = problem.setup;
+  const Limits& limits = problem.limits;
+  std::string inner;
+  for (std::size_t k = 0; k + 1 < s.cluster.levels.size(); ++k)
+    inner += (inner.empty() ? "" : ", ") + s.cluster.levels[k].name;
+  const std::string pipes = limits.schedule ? std::string(name(*limits.schedule))
+                                            : fmt::format("{} schedules", schedules().size());
+  const std::string shards = limits.hybrid && !inner.empty()
+                                 ? fmt::format(" over all data ranks or inside {}", inner)
+                                 : " over all data ranks";
+  return fmt::format(
+      "{} choices of tp x cp x pp x dp = {}{}; each with its microbatches, all orders of the axes, "
+      "{} and their chunks, {} stages, ZeRO {} to {}{}, recompute {}, sequence parallelism, {} of "
+      "context.",
+      count(degree_choices(problem)), count(s.world), s.model.sparse() ? " with ep and etp" : "",
+      pipes, limits.even ? "even" : "even and balanced", limits.zero.least,
+      std::min<i64>(3, limits.zero.most), shards,
+      limits.recompute ? name(*limits.recompute) : "none, selective or full",
+      limits.cp_comm ? "one exchange" : "3 exchanges");
+}
+
+std::string broken_words(const Tally& tally) {
+  std::vector<std::pair<i64, std::string>> all;
+  for (const auto& [why, n] : tally.misfits) all.emplace_back(n, std::string(words(why)));
+  for (const auto& [code, n] : tally.rules)
+    all.emplace_back(n, fmt::format("{} ({})", find_page(code)->title, code));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [n, words] : all)
+    text += fmt::format("{}{} {}", text.empty() ? "Rules broken: " : ", ", count(n), words);
+  return text.empty() ? text : text + ".";
+}
+
+std::string hosts_words(const HostsOut& out, i64 host_devices) {
+  const i64 idle = out.left - out.used;
+  std::string text =
+      fmt::format("{} out, {} left", plural(out.count, "host is", "hosts are"), count(out.left));
+  if (out.used == 0) return text + ", and no layout fits on any number of them.";
+  if (idle == 0) return text + ", and all of them are used.";
+  text += fmt::format(", {} used ({} GPUs), {} idle", count(out.used),
+                      count(out.used * host_devices), count(idle));
+  std::string rules;
+  for (const auto& [why, n] : out.broken)
+    rules += fmt::format("{}{} ({})", rules.empty() ? "" : ", ", words(why), count(n));
+  text += out.broken.empty() ? ": this plan is faster than any on more of them"
+                             : ". On all of them every choice of degrees breaks a rule: " + rules;
+  text += fmt::format(". {} of hosts tried", plural(out.counts_tried, "number", "numbers"));
+  if (out.cut_short) text += ", fewer ones not";
+  text += ".";
+  if (out.listed.empty())
+    text += " Which hosts are out is not said: --exclude-nodes 3,17 places the ranks around them.";
+  return text;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,23 @@
+// What a search went through, in words: where its candidates went, which rules they break, what the
+// space was, which hosts were left idle.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rankwright/report/plan_view.h"
+
+namespace rankwright {
+
+std::string_view name(Misfit::Why why);   // "heads"
+std::string_view words(Misfit::Why why);  // "tp does not divide the attention heads"
+
+/// Where the candidates went, which rules they break, most first, and what the space was.
+std::string searched_words(const Answer& answer);
+std::string broken_words(const Tally& tally);
+std::string space_words(const Problem& problem);
+
+/// How many hosts idle, and why.
+std::string hosts_words(const HostsOut& out, i64 host_devices);
+
+}  // namespace rankwright

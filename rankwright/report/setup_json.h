@@ -1,0 +1,17 @@
+// A Setup as JSON, for every schema that has one: model, cluster, job, plan and what was assumed.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/cost/estimate.h"
+
+namespace rankwright {
+
+nlohmann::ordered_json model_json(const Setup& setup);
+nlohmann::ordered_json cluster_json(const Setup& setup);
+nlohmann::ordered_json job_json(const Setup& setup);
+nlohmann::ordered_json plan_json(const Setup& setup);
+nlohmann::ordered_json assumed_json(const Setup& setup);
+nlohmann::ordered_json band_json(const ErrorBand& band);
+
+}  // namespace rankwright
