@@ -206,6 +206,7 @@ tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes
     if (const std::optional<UsageFault> fault = too_large(wishes, *draft.cluster))
       return refuse(*fault);
   Task task{.problem = problem(resolve_job(draft, wishes.limits.target, world), wishes.limits)};
+  task.problem.overlap_chunks = !draft.overlap_pp;
   const Setup& setup = task.problem.setup;
   if (setup.world > setup.cluster.devices())
     return refuse({fmt::format("{} ranks, but the cluster has {} GPUs", count(setup.world),

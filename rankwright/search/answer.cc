@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "rankwright/catalog/catalog.h"
@@ -68,9 +69,10 @@ std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
   return time > than ? std::nullopt : std::optional(time);
 }
 
-/// What makes one family simpler than another: fewer axes, then less ZeRO, then less recompute.
-auto simplicity(const Family& family) {
-  return std::tuple(family.axes(), family.zero, family.recompute);
+/// What decides a tie: a plan that surely fits, then fewer axes, less ZeRO, less recompute.
+auto simplicity(const Candidate& one) {
+  const Family of = family(one.plan);
+  return std::tuple(!one.sure, of.axes(), of.zero, of.recompute);
 }
 
 /// Inside a family: what a person would have to explain.
@@ -115,7 +117,7 @@ class Ranking {
     Seconds time{};
   };
   Played fastest(const std::vector<Candidate>& some);
-  const Candidate& plainest(const std::vector<Candidate>& some, const Played& fastest);
+  const Candidate& plainest(const std::vector<Candidate>& some, const Played& fastest, Seconds tie);
   void choose(const Explored& space);
   void compare(const Explored& space);
   std::optional<Priced> fastest_within(Bytes capacity) const;
@@ -137,30 +139,32 @@ Ranking::Played Ranking::fastest(const std::vector<Candidate>& some) {
   return best;
 }
 
-const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const Played& fastest) {
+/// Of the fastest one's family, as sure to fit, and no slower than `tie`.
+const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const Played& fastest,
+                                   Seconds tie) {
   const Family same = family(fastest.candidate.plan);
   std::vector<const Candidate*> plainer;
   for (const Candidate& one : some)
-    if (family(one.plan) == same) plainer.push_back(&one);
+    if (family(one.plan) == same && one.sure >= fastest.candidate.sure) plainer.push_back(&one);
   std::stable_sort(plainer.begin(), plainer.end(), [&](const Candidate* a, const Candidate* b) {
     return plainness(setup_of(problem_, a->plan)) < plainness(setup_of(problem_, b->plan));
   });
   for (const Candidate* one : plainer)
-    if (plays_.time(*one, (1 + kEqual) * fastest.time)) return *one;
+    if (plays_.time(*one, std::min(tie, (1 + kEqual) * fastest.time))) return *one;
   return fastest.candidate;
 }
 
 /// The simplest family that ties with the fastest plan; of its plans the plainest of the fastest.
 void Ranking::choose(const Explored& space) {
   const Played first = fastest(space.near);
-  std::vector<const Candidate*> simpler;
-  const Family of_first = family(first.candidate.plan);
-  for (const Candidate& one : space.families)
-    if (simplicity(family(one.plan)) < simplicity(of_first)) simpler.push_back(&one);
-  std::stable_sort(simpler.begin(), simpler.end(), [](const Candidate* a, const Candidate* b) {
-    return simplicity(family(a->plan)) < simplicity(family(b->plan));
-  });
   const Seconds tie = (1 + answer_.band) * first.time;
+  answer_.least = first.time;
+  std::vector<const Candidate*> simpler;
+  for (const Candidate& one : space.families)
+    if (simplicity(one) < simplicity(first.candidate)) simpler.push_back(&one);
+  std::stable_sort(simpler.begin(), simpler.end(), [](const Candidate* a, const Candidate* b) {
+    return simplicity(*a) < simplicity(*b);
+  });
   for (const Candidate* one : simpler) {
     if (!plays_.time(*one, tie)) continue;
     Problem inside = problem_;
@@ -168,35 +172,38 @@ void Ranking::choose(const Explored& space) {
     SearchOptions options = options_;
     options.windows = {.near = kNear, .family = 0};
     options.go_on = {};
-    const Searched found = search(inside, calibration_, options);
-    answer_.best = price(plainest(found.space.near, fastest(found.space.near)));
+    // What surely fits in the problem is all that fits in this one, and none of it is in doubt.
+    if (one->sure) inside.capacity = problem_.safe();
+    std::vector<Candidate> found = search(inside, calibration_, options).space.near;
+    for (Candidate& each : found) each.sure = one->sure;
+    answer_.best = price(plainest(found, fastest(found), tie));
     answer_.fastest = price(first.candidate);
     return;
   }
-  answer_.best = price(plainest(space.near, first));
+  answer_.best = price(plainest(space.near, first, tie));
 }
 
 /// Everything that the best is held against.
 void Ranking::compare(const Explored& space) {
   const Family chosen = family(answer_.best->setup.plan);
-  const Priced& first = answer_.fastest ? *answer_.fastest : *answer_.best;
-  const Family of_first = family(first.setup.plan);
-  const Seconds tie = (1 + answer_.band) * first.time();
+  const Family of_first = answer_.fastest ? family(answer_.fastest->setup.plan) : chosen;
+  const Seconds tie = (1 + answer_.band) * answer_.least;
+  std::set<Family> seen;
   for (const Candidate& one : space.families) {
     const Family of = family(one.plan);
+    if (!seen.insert(of).second) continue;  // the same, surely fitting and not
     if (one.time <= tie) ++answer_.tied;
     if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
-    Priced other = of == chosen ? *answer_.best : price(one);
-    answer_.margin = std::min(answer_.margin.value_or(other.time() / first.time() - 1),
-                              other.time() / first.time() - 1);
+    Priced other = price(one);
+    const double more = other.time() / answer_.least - 1;
+    answer_.margin = std::min(answer_.margin.value_or(more), more);
     if (of != chosen && other.time() <= tie && answer_.rivals.size() < kRivals)
       answer_.rivals.push_back(std::move(other));
   }
   answer_.families = space.families;
   answer_.front = space.front;
-  const Estimate& estimate = answer_.best->estimate;
-  if (!estimate.sure())
-    answer_.safe = fastest_within((1 - estimate.memory_band.within) * problem_.capacity);
+  if (answer_.best->estimate.memory.total() > problem_.safe())
+    answer_.safe = fastest_within(problem_.safe());
   if (!same_order(answer_.best->setup, kDefaultOrder)) {
     Limits limits = problem_.limits;
     limits.order = kDefaultOrder;

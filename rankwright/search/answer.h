@@ -1,6 +1,7 @@
 // The answer to a Problem: what to run, what it was held against, and the certificate. The search
 // ranks by closed form; everything within its error of the fastest is played and ranked again, and
-// within the error of any comparison the simpler plan wins. Words for people are report/.
+// within the error of any comparison a plan that surely fits wins, then the simpler one. Words for
+// people are report/.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,8 @@ struct Priced {
 
 struct Answer {
   std::optional<Priced> best{};     // what to run; nothing where nothing fits
-  std::optional<Priced> fastest{};  // of all, where a simpler plan that ties with it won
+  std::optional<Priced> fastest{};  // of all, where a safer or simpler plan that ties with it won
+  Seconds least{};                  // what the fastest of all takes
   /// The fastest of each other family that ties with the fastest, fastest first; the first few.
   std::vector<Priced> rivals{};
   i64 tied = 0;     // families that tie, the best's among them

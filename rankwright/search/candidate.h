@@ -15,8 +15,9 @@ namespace rankwright {
 
 struct Candidate {
   Plan plan{};
-  Seconds time{};  // of a step, in closed form
-  Bytes memory{};  // of its fullest rank
+  Seconds time{};    // of a step, in closed form
+  Bytes memory{};    // of its fullest rank
+  bool sure = true;  // it fits whatever the ledger's error
 };
 
 /// What a person would call the same plan, tuned: degrees, ZeRO stage and recompute.

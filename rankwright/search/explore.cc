@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "rankwright/cost/memory.h"
@@ -119,11 +120,13 @@ void add_to_front(std::vector<Candidate>& front, const Candidate& one) {
 
 void keep_families(std::vector<Candidate>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    const Family one = family(a.plan), other = family(b.plan);
-    return one != other ? one < other : a.time < b.time;
+    const auto key = [](const Candidate& c) {
+      return std::tuple(family(c.plan), c.sure, c.time.value);
+    };
+    return key(a) < key(b);
   });
   const auto same = [](const Candidate& a, const Candidate& b) {
-    return family(a.plan) == family(b.plan);
+    return family(a.plan) == family(b.plan) && a.sure == b.sure;
   };
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
 }
@@ -172,6 +175,7 @@ class Explorer {
                comms_.size() * pipes_.size());
   }
   void microbatch(i64 size);
+  void some_pipes(bool chunked);
   void find_lies();
   Lie lie(const Order& order);
   Seconds least_with_tensor(const Lie& lie);
@@ -190,11 +194,12 @@ class Explorer {
   void route(Route& route, const Pipe& pipe);
   bool refused();
   Bytes memory(const Shard& shard);
-  /// Of the node, with this recompute.
-  Seconds fastest(int zero) const {
-    return families_[std::size_t(setup_.plan.recompute)][std::size_t(zero)];
+  /// Of the node, with this recompute: of those that fit for sure, or of the others.
+  Seconds& fastest(int zero, bool sure) {
+    return families_[std::size_t(setup_.plan.recompute)][std::size_t(zero)][sure ? 1 : 0];
   }
-  bool hopeless(Seconds least, int zero, Bytes memory) const;
+  bool sure(Bytes memory) const { return memory <= ground_.safe; }
+  bool hopeless(Seconds least, int zero, Bytes memory);
   void keep(Seconds time, Bytes memory);
   void miss(Misfit misfit, i64 count) { out_.tally.misfits[misfit.why] += count; }
 
@@ -207,16 +212,18 @@ class Explorer {
   Setup setup_;
   std::vector<Sharding> shardings_;
   std::vector<Pipe> pipes_;
+  std::vector<Pipe> open_pipes_{};  // those of them that hide sends alike
   std::vector<CpComm> comms_;
   std::vector<i64> micro_batches_;
   std::vector<bool> sequence_parallels_;
   std::vector<Recompute> recomputes_;
   std::vector<Lie> lies_{};
   std::size_t ways_ = 0, tensor_ways_ = 0;  // in which groups inside layers lie, and those of tp
-  std::array<std::array<Seconds, 4>, 3> families_{};  // the fastest so far: by recompute, ZeRO
-  std::vector<std::pair<int, i64>> sizes_{};          // ZeRO and shards that any order has
-  std::vector<RankLoad> loads_{};                     // of this pipe
-  std::vector<Bytes> totals_{};  // of this pipe, by Shard::at; kEndless: not known yet
+  // The fastest so far, by recompute, ZeRO stage and whether it fits for sure.
+  std::array<std::array<std::array<Seconds, 2>, 4>, 3> families_{};
+  std::vector<std::pair<int, i64>> sizes_{};  // ZeRO and shards that any order has
+  std::vector<RankLoad> loads_{};             // of this pipe
+  std::vector<Bytes> totals_{};               // of this pipe, by Shard::at; kEndless: not known yet
   std::vector<Fit> fitting_{};
   i64 shards_ = 0;    // choices of ZeRO on all orders
   Bytes states_{};    // of a rank, at least
@@ -231,7 +238,7 @@ class Explorer {
 /// Hybrid sharding is over the data ranks that one domain of the level holds.
 Lie Explorer::lie(const Order& order) {
   plan().order = order;
-  choose(plan(), 0, 0, problem_.setup.plan.overlap);
+  choose(plan(), 0, 0, problem_);
   Lie lie{.order = order, .links = Links(setup_, ground_.calibration)};
   if (plan().pp > 1) lie.links.add(setup_, GroupKind::mirror);  // for schedules that have pairs
   const i64 all = plan().data_ranks();
@@ -309,7 +316,7 @@ std::vector<Route> Explorer::routes() {
   std::vector<Route> all;
   std::vector<std::optional<Seconds>> tensor(tensor_ways_);
   std::vector<std::optional<LayerPrices>> inside(ways_);
-  const i64 outside = i64(recomputes_.size() * pipes_.size());
+  const i64 outside = i64(recomputes_.size() * open_pipes_.size());
   if (lies_.empty()) return all;
   for (const CpComm comm : comms_) {
     std::fill(inside.begin(), inside.end(), std::nullopt);
@@ -351,7 +358,7 @@ std::vector<Route*> Explorer::open_routes(std::vector<Route>& all) {
     one.least = rankwright::least_time(setup_, ground_.calibration, one.prices);
     find_lightest(one);
     if (one.least > limit())
-      out_.tally.bounded += i64(pipes_.size() * one.lie->shards.size());
+      out_.tally.bounded += i64(open_pipes_.size() * one.lie->shards.size());
     else
       open.push_back(&one);
   }
@@ -379,24 +386,24 @@ Bytes Explorer::memory(const Shard& shard) {
 
 /// A candidate of this family that takes so much memory, and no less time than `least`, is of no
 /// interest: not near the best, not the best of its family, not in the front.
-bool Explorer::hopeless(Seconds least, int zero, Bytes memory) const {
+bool Explorer::hopeless(Seconds least, int zero, Bytes memory) {
   if (!ground_.bounds) return false;
   if (least > limit()) return true;
-  return least > (1 + ground_.windows.near) * best_ && least >= fastest(zero) &&
+  return least > (1 + ground_.windows.near) * best_ && least >= fastest(zero, sure(memory)) &&
          covered(out_.front, least, memory);
 }
 
 void Explorer::keep(Seconds time, Bytes memory) {
   const Windows& windows = ground_.windows;
-  const Candidate one{plan(), time, memory};
+  const Candidate one{plan(), time, memory, sure(memory)};
   if (time < best_) best_ = time;
   if (!out_.best || time < out_.best->time) out_.best = one;
   if (time <= (1 + windows.near) * best_) out_.near.push_back(one);
   if (time > (1 + windows.family) * best_) return;
   add_to_front(out_.front, one);
-  Seconds& fastest = families_[std::size_t(plan().recompute)][std::size_t(plan().zero)];
-  if (time >= fastest) return;
-  fastest = time;
+  Seconds& known = fastest(plan().zero, one.sure);
+  if (time >= known) return;
+  known = time;
   out_.families.push_back(one);
 }
 
@@ -404,7 +411,7 @@ void Explorer::keep(Seconds time, Bytes memory) {
 void Explorer::find_fitting(const Route& route, Seconds least) {
   fitting_.clear();
   for (const Shard& shard : route.lie->shards) {
-    choose(plan(), shard.zero, shard.size, problem_.setup.plan.overlap);
+    choose(plan(), shard.zero, shard.size, problem_);
     if (refused()) continue;
     const Bytes total = memory(shard);
     if (total <= problem_.capacity) {
@@ -440,7 +447,7 @@ void Explorer::route(Route& route, const Pipe& pipe) {
   // All but the bubble, of which no less than this is certain.
   const Seconds soonest = least_end(setup_, staged);
   for (Fit& one : fitting) {
-    choose(plan(), one.shard->zero, one.shard->size, problem_.setup.plan.overlap);
+    choose(plan(), one.shard->zero, one.shard->size, problem_);
     route.lie->links.set(GroupKind::shard, one.shard->shard);
     route.lie->links.set(GroupKind::replicate, one.shard->replicate);
     one.least = step_time(setup_, c, route.lie->links, route.prices, staged, soonest).total();
@@ -448,7 +455,7 @@ void Explorer::route(Route& route, const Pipe& pipe) {
   if (bounded()) return;
   const Seconds later = slowed(setup_, c, pipeline_end(setup_, staged) - soonest);
   for (const Fit& one : fitting) {
-    choose(plan(), one.shard->zero, one.shard->size, problem_.setup.plan.overlap);
+    choose(plan(), one.shard->zero, one.shard->size, problem_);
     ++out_.tally.priced;
     if (one.least + later <= limit()) keep(one.least + later, one.memory);
   }
@@ -562,7 +569,7 @@ void Explorer::pipeline(const Pipe& pipe, const std::vector<Route*>& routes,
                         const LayerPrices& unlinked) {
   const i64 each = inside_;
   choose(plan(), pipe);
-  choose(plan(), 0, 0, problem_.setup.plan.overlap);
+  choose(plan(), 0, 0, problem_);
   if (too_large(least_memory(pipe))) {
     out_.tally.memory += each;
     return;
@@ -610,34 +617,52 @@ void Explorer::microbatch(i64 size) {
     choose(plan(), Pipe{});
     plan().sequence_parallel = sequence_parallel;
     plan().recompute = Recompute::none;
-    choose(plan(), 0, 0, problem_.setup.plan.overlap);  // what tp hides follows from the above
+    choose(plan(), 0, 0, problem_);  // what tp hides follows from the above
     if (never_fits()) {
       out_.tally.memory +=
           shards_ * outside_order() / i64(micro_batches_.size() * sequence_parallels_.size());
       continue;
     }
-    std::vector<Route> all = routes();
-    if (all.empty()) continue;
-    plan().order = kDefaultOrder;
-    plan().cp_comm = CpComm::p2p;
-    LayerPrices unlinked =
-        layer_prices(setup_, Links::none(setup_, ground_.calibration), ground_.calibration);
-    for (const Recompute recompute : recomputes_) {
-      choose(plan(), Pipe{});
-      plan().recompute = recompute;
-      const std::vector<Route*> open = open_routes(all);
-      if (open.empty()) continue;
-      weigh_layers();
-      unlinked.recompute(recompute);
-      inside_ = 0;
-      for (const Route* route : open) inside_ += i64(route->lie->shards.size());
-      for (const Pipe& pipe : pipes_) pipeline(pipe, open, unlinked);
-    }
+    for (const bool chunked : {false, true}) some_pipes(chunked);
+  }
+}
+
+/// The pipes of one chunk a pp rank, or the others: those may hide sends.
+void Explorer::some_pipes(bool chunked) {
+  open_pipes_ = pipes_;
+  if (problem_.overlap_chunks)
+    std::erase_if(open_pipes_, [&](const Pipe& pipe) { return (pipe.chunks > 1) != chunked; });
+  else if (chunked)
+    return;
+  if (open_pipes_.empty()) return;
+  choose(plan(), Pipe{});
+  plan().recompute = Recompute::none;
+  choose(plan(), 0, 0, problem_);
+  if (problem_.overlap_chunks) plan().overlap.pp = chunked;
+  const Overlap overlap = plan().overlap;
+  std::vector<Route> all = routes();
+  if (all.empty()) return;
+  plan().order = kDefaultOrder;
+  plan().cp_comm = CpComm::p2p;
+  LayerPrices unlinked =
+      layer_prices(setup_, Links::none(setup_, ground_.calibration), ground_.calibration);
+  for (const Recompute recompute : recomputes_) {
+    choose(plan(), Pipe{});
+    plan().overlap = overlap;
+    plan().recompute = recompute;
+    const std::vector<Route*> open = open_routes(all);
+    if (open.empty()) continue;
+    weigh_layers();
+    unlinked.recompute(recompute);
+    inside_ = 0;
+    for (const Route* route : open) inside_ += i64(route->lie->shards.size());
+    for (const Pipe& pipe : open_pipes_) pipeline(pipe, open, unlinked);
   }
 }
 
 Explored Explorer::all() {
-  for (std::array<Seconds, 4>& one : families_) one.fill(kNever);
+  for (auto& by_zero : families_)
+    for (auto& by_sureness : by_zero) by_sureness.fill(kNever);
   find_lies();
   for (const Lie& lie : lies_) shards_ += i64(lie.shards.size());
   weigh_states();
@@ -670,7 +695,8 @@ void Explored::merge(Explored&& other, const Windows& windows) {
 }
 
 Ground ground(const Problem& problem, const Calibration& calibration, const Windows& windows) {
-  Ground ground{.problem = problem, .calibration = calibration, .windows = windows};
+  Ground ground{
+      .problem = problem, .calibration = calibration, .windows = windows, .safe = problem.safe()};
   for (const Rule* rule : rules())
     if (rule->target != Target::any && rule->target == problem.limits.target && rule->fault &&
         rule->page.severity != Severity::note)

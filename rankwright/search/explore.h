@@ -25,7 +25,7 @@ struct Explored {
   Tally tally{};
   std::optional<Candidate> best{};
   std::vector<Candidate> near{};       // as found
-  std::vector<Candidate> families{};   // the fastest of each, by family
+  std::vector<Candidate> families{};   // the fastest of each that fits for sure, and that may not
   std::vector<Candidate> front{};      // nothing is faster and smaller; the fastest first
   std::optional<Candidate> leanest{};  // of those that do not fit the one that needs least
 
@@ -38,6 +38,7 @@ struct Ground {
   const Problem& problem;
   const Calibration& calibration;
   Windows windows{};
+  Bytes safe{};                      // what takes no more fits whatever the ledger's error
   bool bounds = true;                // else everything that fits is priced
   std::vector<const Rule*> rules{};  // of the target
 };

@@ -44,6 +44,12 @@ struct Problem {
   Setup setup;
   Limits limits{};
   Bytes capacity{};  // a plan that takes more does not fit
+  /// Sends are hidden where a pp rank has several chunks, as frameworks do it; else as the plan's
+  /// overlap says.
+  bool overlap_chunks = false;
+
+  /// A plan that takes no more fits whatever the ledger's error.
+  Bytes safe() const;
 };
 
 /// The whole device.

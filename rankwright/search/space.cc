@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rankwright/catalog/catalog.h"
+
 namespace rankwright {
 namespace {
 
@@ -93,6 +95,8 @@ Problem problem(Setup setup, Limits limits) {
   return {std::move(setup), std::move(limits), capacity};
 }
 
+Bytes Problem::safe() const { return (1 - bands().memory.within) * capacity; }
+
 std::vector<Node> nodes(const Problem& problem) {
   const Limits& limits = problem.limits;
   std::vector<Node> all;
@@ -113,10 +117,9 @@ Node node_of(const Plan& plan) { return {plan.tp, plan.cp, plan.pp, plan.dp, pla
 Setup setup_of(const Problem& problem, const Node& node) {
   Setup setup = problem.setup;
   setup.assumed.clear();
-  const Overlap overlap = setup.plan.overlap;
   setup.plan = {
       .tp = node.tp, .cp = node.cp, .dp = node.dp, .pp = node.pp, .ep = node.ep, .etp = node.etp};
-  choose(setup.plan, 0, 0, overlap);
+  choose(setup.plan, 0, 0, problem);
   return setup;
 }
 
@@ -203,12 +206,14 @@ void choose(Plan& plan, const Pipe& pipe) {
   plan.stages.clear();
 }
 
-void choose(Plan& plan, int zero, i64 size, const Overlap& overlap) {
+void choose(Plan& plan, int zero, i64 size, const Problem& problem) {
+  const Overlap& asked = problem.setup.plan.overlap;
   plan.zero = zero;
   plan.shard_size = size;
-  plan.overlap = overlap;
-  plan.overlap.param_gather = overlap.param_gather && zero > 0;
-  plan.overlap.tp = overlap.tp && plan.tp > 1 && plan.sequence_parallel;
+  plan.overlap = {.grad_reduce = asked.grad_reduce,
+                  .param_gather = asked.param_gather && zero > 0,
+                  .tp = asked.tp && plan.tp > 1 && plan.sequence_parallel,
+                  .pp = problem.overlap_chunks ? plan.virtual_stages > 1 : asked.pp};
 }
 
 }  // namespace rankwright

@@ -64,8 +64,8 @@ i64 candidates(const Problem& problem, const Node& node);
 
 /// Writes a choice into a plan that has the node's degrees.
 void choose(Plan& plan, const Pipe& pipe);
-/// `size` is the ranks of a shard, 0 for all. What the framework overlaps follows ZeRO: there is
-/// nothing to gather early without it.
-void choose(Plan& plan, int zero, i64 size, const Overlap& overlap);
+/// `size` is the ranks of a shard, 0 for all. What the framework overlaps follows from the other
+/// choices, which are made by then: without ZeRO there is nothing to gather early.
+void choose(Plan& plan, int zero, i64 size, const Problem& problem);
 
 }  // namespace rankwright

@@ -101,7 +101,8 @@ void WhyNot::axis(const AxisRow& row, i64 degree) {
     plan.*row.degree = degree;
     if (row.kind != Kind::dp && row.kind != Kind::ep && rest % degree == 0) plan.dp = rest / degree;
     neighbour = judge(row.kind, plan);
-    if (!neighbour.misfit && found.space.tally.misfits.empty() && neighbour.rule.empty()) return;
+    // It may be outside the limits in another way, and then says nothing of what is inside them.
+    if (!neighbour.misfit && neighbour.rule.empty()) return;
   }
   neighbour.searched = true;
   neighbour.degree = degree;
@@ -137,6 +138,7 @@ void WhyNot::schedules_but_this() {
     if (pipe.balanced || pipe.schedule == plan_.schedule) continue;
     Plan plan = plan_;
     choose(plan, pipe);
+    choose(plan, plan.zero, plan.shard_size, problem_);
     Neighbour one = judge(Kind::schedule, plan);
     if (one.verdict == Verdict::priced && (!fastest || one.time < fastest->time))
       fastest = std::move(one);
@@ -162,7 +164,7 @@ std::vector<Neighbour> WhyNot::all() {
   for (const int zero : {plan_.zero - 1, plan_.zero + 1}) {
     if (!limits.zero.has(zero) || (zero > 0 && plan_.data_ranks() == 1)) continue;
     Plan plan = plan_;
-    choose(plan, zero, zero == 0 ? 0 : plan_.shard_size, problem_.setup.plan.overlap);
+    choose(plan, zero, zero == 0 ? 0 : plan_.shard_size, problem_);
     change(Kind::zero, plan);
   }
   for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
@@ -182,7 +184,7 @@ std::vector<Neighbour> WhyNot::all() {
   if (plan_.tp > 1 && !limits.sequence_parallel) {
     Plan plan = plan_;
     plan.sequence_parallel = !plan.sequence_parallel;
-    choose(plan, plan.zero, plan.shard_size, problem_.setup.plan.overlap);
+    choose(plan, plan.zero, plan.shard_size, problem_);
     change(Kind::sequence_parallel, plan);
   }
   if (plan_.pp > 1) schedules_but_this();
