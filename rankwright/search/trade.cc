@@ -26,6 +26,21 @@ bool covers(const TradePoint& a, const TradePoint& b) {
          a.plan->estimate.memory.total() <= b.plan->estimate.memory.total();
 }
 
+/// The first, whatever the others are, and those that no other is as good as; of two that are
+/// equally good the one before.
+std::vector<TradePoint> uncovered(std::vector<TradePoint> points) {
+  std::vector<TradePoint> kept;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const auto better = [&](const TradePoint& other) {
+      const bool before = &other < &points[k];
+      return &other != &points[k] && covers(other, points[k]) &&
+             (before || !covers(points[k], other));
+    };
+    if (k == 0 || std::none_of(points.begin(), points.end(), better)) kept.push_back(points[k]);
+  }
+  return kept;
+}
+
 /// No layout on so few GPUs can hold the states.
 bool too_few(const Problem& problem, i64 gpus) {
   const Job& job = problem.setup.job;
@@ -40,11 +55,6 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
                               const Calibration& calibration, const SearchOptions& options) {
   const Priced& best = *answer.best;
   std::vector<TradePoint> points{{problem.setup.world, problem.capacity, best}};
-  const auto add = [&](TradePoint&& point) {
-    if (std::none_of(points.begin(), points.end(),
-                     [&](const TradePoint& other) { return covers(other, point); }))
-      points.push_back(std::move(point));
-  };
   for (const double share : kShares) {
     Problem tighter = problem;
     tighter.capacity = share * problem.capacity;
@@ -53,7 +63,7 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     std::optional<Priced> plan =
         known ? priced(problem, known->plan, calibration) : fastest(tighter, calibration, options);
     const bool fits = plan.has_value();
-    add({problem.setup.world, tighter.capacity, std::move(plan)});
+    points.push_back({problem.setup.world, tighter.capacity, std::move(plan)});
     if (!fits) break;
   }
   for (const i64 part : kParts) {
@@ -63,10 +73,10 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     std::optional<Priced> plan;
     if (!too_few(fewer, fewer.setup.world)) plan = fastest(fewer, calibration, options);
     const bool fits = plan.has_value();
-    add({fewer.setup.world, problem.capacity, std::move(plan)});
+    points.push_back({fewer.setup.world, problem.capacity, std::move(plan)});
     if (!fits) break;
   }
-  return points;
+  return uncovered(std::move(points));
 }
 
 std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,

@@ -1,0 +1,277 @@
+#include "rankwright/search/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/brute.h"
+#include "tests/problems.h"
+
+namespace rankwright {
+namespace {
+
+using problems::Dice;
+
+constexpr double kRounding = 1e-12;  // the search adds the same parts in another order
+constexpr double kAll = 1e9;         // a window that lets everything in
+
+bool same(Seconds a, Seconds b) { return std::abs(a / b - 1) <= kRounding; }
+
+/// A plan but for its order.
+auto key(const Plan& p) {
+  std::vector<i64> stages;
+  for (const Stage& s : p.stages) {
+    stages.push_back(s.layers);
+    stages.push_back(4 * s.mtp + 2 * s.embedding + s.loss);
+  }
+  return std::tuple(std::tuple(p.tp, p.cp, p.dp, p.pp, p.ep, p.etp, p.micro_batch),
+                    std::tuple(p.zero, p.shard_size, p.sequence_parallel, p.cp_comm, p.recompute),
+                    std::tuple(p.schedule, p.virtual_stages, stages));
+}
+using Key = decltype(key(Plan{}));
+
+std::multimap<Key, Candidate> by_key(const std::vector<Candidate>& all) {
+  std::multimap<Key, Candidate> sorted;
+  for (const Candidate& one : all) sorted.emplace(key(one.plan), one);
+  return sorted;
+}
+
+/// Among `all` is a plan that is `one`, or lies on the cluster as it does.
+bool has(const std::multimap<Key, Candidate>& all, const Candidate& one) {
+  const auto [begin, end] = all.equal_range(key(one.plan));
+  return std::any_of(begin, end, [&](const auto& entry) {
+    return same(entry.second.time, one.time) && entry.second.memory == one.memory;
+  });
+}
+
+std::vector<Candidate> front_of(std::vector<Candidate> all) {
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair(a.time, a.memory) < std::pair(b.time, b.memory);
+  });
+  std::vector<Candidate> front;
+  for (const Candidate& one : all)
+    if (front.empty() || one.memory < front.back().memory) front.push_back(one);
+  return front;
+}
+
+bool covered(const std::vector<Candidate>& front, const Candidate& one) {
+  return std::any_of(front.begin(), front.end(), [&](const Candidate& other) {
+    return other.time <= (1 + kRounding) * one.time && other.memory <= one.memory;
+  });
+}
+
+/// A problem, with everything that there is to be found.
+struct Solved {
+  Problem problem;
+  Brute brute;
+
+  std::vector<Candidate> fitting() const {
+    std::vector<Candidate> fit;
+    for (const Candidate& one : brute.runs)
+      if (one.memory <= problem.capacity) fit.push_back(one);
+    std::stable_sort(fit.begin(), fit.end(), faster);
+    return fit;
+  }
+};
+
+/// `most`: candidates. What is larger is limited at random until it is not.
+Solved solved(std::uint64_t seed, i64 most) {
+  Dice dice(seed);
+  Solved made{.problem = problems::random_problem(dice), .brute = {}};
+  for (i64 k = dice.below(4); k > 0; --k) problems::narrow(made.problem.limits, dice);
+  BruteForce force(made.problem, calibration());
+  i64 count = force.count(most);
+  for (int tries = 0; count > most || (count < 50 && tries < 30); ++tries) {
+    if (count < 50) made.problem.limits = {.target = made.problem.limits.target};
+    problems::narrow(made.problem.limits, dice);
+    count = force.count(most);
+  }
+  made.brute = force.all();
+  return made;
+}
+
+/// So that all fit, some, or none; now and then one does, or nothing comes near.
+std::vector<Bytes> capacities(const Brute& brute, Dice& dice) {
+  std::vector<Bytes> sizes;
+  for (const Candidate& one : brute.runs) sizes.push_back(one.memory);
+  std::sort(sizes.begin(), sizes.end());
+  if (sizes.empty()) return {Bytes{80e9}};
+  const Bytes some = sizes[std::size_t(dice.below(i64(sizes.size())))];
+  const Bytes few = dice.of<double>({1, 0.99, 0.3}) * sizes.front();
+  return {sizes.back(), some, few};
+}
+
+void expect_adds_up(const Tally& t) {
+  EXPECT_EQ(t.candidates, t.alike + t.broken() + t.bounded + t.memory + t.priced);
+}
+
+/// All of `within` that are no slower than `limit` are in `found`, and nothing else is.
+void expect_same_set(const std::vector<Candidate>& within, Seconds limit,
+                     const std::vector<Candidate>& found) {
+  const std::multimap<Key, Candidate> all = by_key(within), kept = by_key(found);
+  for (const Candidate& one : within)
+    if (one.time <= (1 - kRounding) * limit) {
+      EXPECT_TRUE(has(kept, one)) << "lost: " << told(one);
+    }
+  for (const Candidate& one : found) {
+    EXPECT_LE(one.time, (1 + kRounding) * limit);
+    EXPECT_TRUE(has(all, one)) << "made up: " << told(one);
+  }
+}
+
+/// Of each family the fastest that fits for sure, and the fastest of the others.
+void expect_families(const std::vector<Candidate>& fitting, Bytes safe, Seconds limit,
+                     const std::vector<Candidate>& found) {
+  using Which = std::pair<Family, bool>;
+  std::map<Which, Seconds> fastest, told;
+  for (const Candidate& one : fitting)  // the fastest first
+    if (one.time <= (1 + kRounding) * limit)
+      fastest.emplace(Which(family(one.plan), one.memory <= safe), one.time);
+  for (const Candidate& one : found) {
+    EXPECT_EQ(one.sure, one.memory <= safe);
+    const Which which(family(one.plan), one.sure);
+    EXPECT_TRUE(told.emplace(which, one.time).second) << "a family twice";
+    const auto known = fastest.find(which);
+    ASSERT_NE(known, fastest.end());
+    EXPECT_TRUE(same(known->second, one.time));
+  }
+  for (const auto& [which, time] : fastest)
+    if (time <= (1 - kRounding) * limit) {
+      EXPECT_TRUE(told.contains(which));
+    }
+  EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), faster));
+}
+
+void expect_front(const std::vector<Candidate>& fitting, Seconds limit,
+                  const std::vector<Candidate>& found) {
+  const std::vector<Candidate> front = front_of(fitting);
+  for (const Candidate& one : front)
+    if (one.time <= (1 - kRounding) * limit) {
+      EXPECT_TRUE(covered(found, one)) << told(one);
+    }
+  for (const Candidate& one : found) {
+    EXPECT_TRUE(covered(front, one));
+    EXPECT_LE(one.time, (1 + kRounding) * limit);
+  }
+  for (std::size_t k = 1; k < found.size(); ++k) {
+    EXPECT_LT(found[k - 1].time, found[k].time);
+    EXPECT_GT(found[k - 1].memory, found[k].memory);
+  }
+}
+
+/// What a search says, held against everything that there is.
+void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
+  const Searched found =
+      search(solved.problem, calibration(), {.windows = windows, .bounds = bounds});
+  const std::vector<Candidate> fitting = solved.fitting();
+  const Explored& space = found.space;
+  EXPECT_TRUE(found.complete);
+  EXPECT_EQ(found.undecided, 0);
+  expect_adds_up(space.tally);
+  EXPECT_EQ(space.tally.candidates, solved.brute.candidates);
+  ASSERT_EQ(space.best.has_value(), !fitting.empty());
+  if (fitting.empty()) {
+    EXPECT_EQ(space.tally.priced, 0);
+    EXPECT_TRUE(space.near.empty() && space.families.empty() && space.front.empty());
+    const auto leanest =
+        std::min_element(solved.brute.runs.begin(), solved.brute.runs.end(),
+                         [](const auto& a, const auto& b) { return a.memory < b.memory; });
+    ASSERT_EQ(space.leanest.has_value(), leanest != solved.brute.runs.end());
+    if (space.leanest) {
+      EXPECT_EQ(space.leanest->memory, leanest->memory);
+    }
+    return;
+  }
+  EXPECT_TRUE(same(space.best->time, fitting.front().time))
+      << told(*space.best) << " is not " << told(fitting.front());
+  const Seconds fastest = fitting.front().time;
+  expect_same_set(fitting, (1 + windows.near) * fastest, space.near);
+  expect_families(fitting, solved.problem.safe(), (1 + windows.family) * fastest, space.families);
+  expect_front(fitting, (1 + windows.family) * fastest, space.front);
+}
+
+/// Without bounds every candidate is counted for what it is, but for those that are alike: which
+/// of several is the one that is looked at is the search's choice.
+void expect_counts(const Solved& solved) {
+  const Searched found = search(solved.problem, calibration(), {.bounds = false});
+  const Tally& tally = found.space.tally;
+  const i64 fit = i64(solved.fitting().size());
+  const i64 all = i64(solved.brute.runs.size());
+  EXPECT_EQ(tally.bounded, 0);
+  EXPECT_LE(tally.priced, fit);
+  EXPECT_LE(tally.memory, all - fit);
+  EXPECT_LE(tally.priced + tally.memory, all);
+  EXPECT_EQ(tally.priced > 0, fit > 0);
+  EXPECT_EQ(tally.memory > 0, all > fit);
+}
+
+class SearchFinds : public testing::TestWithParam<int> {};
+
+/// 24 problems each, so that a failure is found quickly and they run beside each other.
+constexpr int kProblems = 24;
+constexpr i64 kMost = 2500;
+
+TEST_P(SearchFinds, WhatTryingEverythingFinds) {
+  for (int k = 0; k < kProblems; ++k) {
+    const int seed = GetParam() * kProblems + k;
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(std::uint64_t(seed) + 7'000'000);
+    Solved one = solved(std::uint64_t(seed), kMost);
+    expect_right(one, {.near = kAll, .family = kAll}, dice.coin());
+    for (const Bytes capacity : capacities(one.brute, dice)) {
+      SCOPED_TRACE(testing::Message() << "capacity " << capacity.value);
+      one.problem.capacity = capacity;
+      const Windows windows{.near = dice.of<double>({0, 0.02, 0.3}),
+                            .family = dice.of<double>({0, 0.05, 0.5})};
+      expect_right(one, windows, true);
+      expect_right(one, windows, false);
+      expect_counts(one);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, SearchFinds, testing::Range(0, 9));
+
+void expect_identical(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    EXPECT_EQ(a[k].plan, b[k].plan);
+    EXPECT_EQ(a[k].time, b[k].time);
+    EXPECT_EQ(a[k].memory, b[k].memory);
+  }
+}
+
+void expect_identical(const std::optional<Candidate>& a, const std::optional<Candidate>& b) {
+  ASSERT_EQ(a.has_value(), b.has_value());
+  if (a) expect_identical(std::vector{*a}, std::vector{*b});
+}
+
+TEST(Search, IsTheSameForAnyNumberOfThreads) {
+  for (std::uint64_t seed = 900; seed < 960; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    Problem one = problems::random_problem(dice);
+    for (int k = 0; k < 4; ++k) problems::narrow(one.limits, dice);
+    one.capacity = Bytes{double(dice.number({4, 20, 80})) * 1e9};
+    const Windows windows{.near = 0.05, .family = 0.2};
+    const Searched first = search(one, calibration(), {.windows = windows, .threads = 1});
+    for (const int threads : {2, 4, 0}) {
+      const Searched other = search(one, calibration(), {.windows = windows, .threads = threads});
+      EXPECT_EQ(first.space.tally, other.space.tally);
+      EXPECT_EQ(first.complete, other.complete);
+      expect_identical(first.space.best, other.space.best);
+      expect_identical(first.space.near, other.space.near);
+      expect_identical(first.space.families, other.space.families);
+      expect_identical(first.space.front, other.space.front);
+      expect_identical(first.space.leanest, other.space.leanest);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,165 @@
+#include "rankwright/search/trade.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/problems.h"
+#include "tests/timed.h"
+
+namespace rankwright {
+namespace {
+
+using problems::Dice;
+using testing::ElementsAre;
+
+/// Few enough candidates for many searches.
+Limits few() {
+  Limits limits;
+  limits.schedule = Schedule::one_f_one_b;
+  limits.recompute = Recompute::none;
+  limits.order = kDefaultOrder;
+  limits.even = true;
+  limits.cp = {1, 1};
+  return limits;
+}
+
+/// 8 layers of hidden 1024 on hosts of 4: 16 bytes a parameter are 2.7 GB.
+Problem on_hosts(i64 hosts) {
+  rankwright::Setup setup = sample::timed(sample::dense_setup({.dp = 4 * hosts}));
+  setup.cluster.levels = {{.name = "nvlink", .arity = 4, .bandwidth = 300.0_GBps},
+                          {.name = "ib", .arity = hosts, .bandwidth = 25.0_GBps}};
+  setup.cluster.host_devices = 4;
+  setup.world = 4 * hosts;
+  setup.job.global_batch = 48;
+  return problem(std::move(setup), few());
+}
+
+TEST(CountLadder, IsHalvesAndThreeQuartersOfPowersOfTwo) {
+  // Parts of a host of 8; then 1, 2, 3, 4, 6 and 8 hosts of it.
+  EXPECT_THAT(count_ladder(8, 1, 64), ElementsAre(1, 2, 4, 8, 16, 24, 32, 48, 64));
+}
+
+TEST(CountLadder, HasBothEndsWhereverTheyStand) {
+  EXPECT_THAT(count_ladder(8, 3, 40), ElementsAre(3, 4, 8, 16, 24, 32, 40));
+  EXPECT_THAT(count_ladder(8, 64, 64), ElementsAre(64));
+  EXPECT_THAT(count_ladder(8, 1, 1), ElementsAre(1));
+  EXPECT_THAT(count_ladder(1, 1, 4), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(count_ladder(6, 1, 12), ElementsAre(1, 2, 3, 6, 12));
+}
+
+TEST(CountLadder, IsAboveThePartsOfAHostWhereItBeginsThere) {
+  EXPECT_THAT(count_ladder(8, 8, 24), ElementsAre(8, 16, 24));
+}
+
+TEST(CountLadder, RisesWithinItsEndsForAnyHost) {
+  for (const i64 host : {1, 3, 4, 8, 72})
+    for (const i64 least : {1, 2, 8, 100})
+      for (const i64 most : {100, 288, 4096}) {
+        const std::vector<i64> counts = count_ladder(host, least, most);
+        ASSERT_FALSE(counts.empty());
+        EXPECT_EQ(counts.front(), least);
+        EXPECT_EQ(counts.back(), most);
+        EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end(), std::less_equal<>()))
+            << host << " " << least << " " << most;
+      }
+}
+
+/// The first of all counts on which something fits, tried one by one.
+std::optional<i64> first_that_fits(const Problem& problem) {
+  const i64 host = problem.setup.cluster.host_devices;
+  for (i64 count = 1; count <= problem.setup.cluster.devices(); ++count) {
+    if (count < host ? host % count != 0 : count % host != 0) continue;
+    Problem other = problem;
+    other.setup.world = count;
+    if (search(other, calibration()).space.best) return count;
+  }
+  return std::nullopt;
+}
+
+TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
+  for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0}) {
+    Problem one = on_hosts(4);
+    one.capacity = Bytes{gigabytes * 1e9};
+    const std::optional<CountRow> found = fewest(one, calibration(), {});
+    const std::optional<i64> expected = first_that_fits(one);
+    ASSERT_EQ(found.has_value(), expected.has_value()) << gigabytes;
+    if (!found) continue;
+    EXPECT_EQ(found->gpus, *expected) << gigabytes;
+    EXPECT_TRUE(found->plan->estimate.fits());
+    EXPECT_EQ(found->plan->setup.plan.ranks(), found->gpus);
+  }
+}
+
+TEST(Fewest, IsNothingWhereNothingFits) {
+  Problem one = on_hosts(2);
+  one.capacity = Bytes{1e8};
+  EXPECT_FALSE(fewest(one, calibration(), {}));
+}
+
+TEST(Fewest, IsOneGpuWhereThatIsEnough) {
+  Problem one = on_hosts(1);
+  one.capacity = Bytes{1e12};
+  ASSERT_TRUE(fewest(one, calibration(), {}));
+  EXPECT_EQ(fewest(one, calibration(), {})->gpus, 1);
+}
+
+TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
+  Problem one = on_hosts(4);
+  one.capacity = Bytes{6e9};
+  const std::vector<i64> counts{1, 2, 4, 8, 12, 16};
+  const std::vector<CountRow> rows = over_counts(one, counts, calibration(), {});
+  ASSERT_EQ(rows.size(), counts.size());
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    EXPECT_EQ(rows[k].gpus, counts[k]);
+    Problem other = one;
+    other.setup.world = counts[k];
+    const Searched alone = search(other, calibration());
+    ASSERT_EQ(rows[k].plan.has_value(), alone.space.best.has_value()) << counts[k];
+    if (rows[k].plan) {
+      EXPECT_EQ(rows[k].plan->setup.plan, alone.space.best->plan);
+      EXPECT_EQ(rows[k].plan->setup.world, counts[k]);
+    } else {
+      ASSERT_TRUE(rows[k].leanest);
+      EXPECT_EQ(rows[k].leanest->memory, alone.space.leanest->memory);
+    }
+  }
+}
+
+TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
+  int points = 0;
+  for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    Problem one = problems::random_problem(dice);
+    for (int k = 0; k < 8; ++k) problems::narrow(one.limits, dice);
+    const Searched roomy = search(one, calibration());
+    if (!roomy.space.best) continue;
+    one.capacity = dice.of<double>({1, 1.1, 1.5}) * roomy.space.best->memory;
+    const Answer told = answer(one, calibration());
+    ASSERT_TRUE(told.best);
+    const std::vector<TradePoint> trades = trade(one, told, calibration());
+    ASSERT_FALSE(trades.empty());
+    EXPECT_EQ(trades[0].gpus, one.setup.world);
+    EXPECT_EQ(trades[0].plan->setup.plan, told.best->setup.plan);
+    for (const TradePoint& a : trades) {
+      if (!a.plan) continue;
+      ++points;
+      EXPECT_LE(a.plan->estimate.memory.total(), a.capacity);
+      EXPECT_EQ(a.plan->setup.plan.ranks(), a.gpus);
+      EXPECT_FALSE(first_misfit(a.plan->setup));
+      for (const TradePoint& b : trades) {
+        // The answer itself stands first whatever the others are: it is what they are held against.
+        if (&a == &b || !b.plan || &b == &trades.front()) continue;
+        EXPECT_FALSE(a.gpus <= b.gpus && a.plan->time() <= b.plan->time() &&
+                     a.plan->estimate.memory.total() <= b.plan->estimate.memory.total())
+            << a.gpus << " GPUs, " << a.plan->time().value << " s cover " << b.gpus << ", "
+            << b.plan->time().value << " s";
+      }
+    }
+  }
+  EXPECT_GT(points, 40);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,203 @@
+#include "rankwright/search/why_not.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/brute.h"
+#include "tests/problems.h"
+
+namespace rankwright {
+namespace {
+
+using problems::Dice;
+using Kind = Neighbour::Kind;
+using Verdict = Neighbour::Verdict;
+
+constexpr double kRounding = 1e-12;
+
+/// A problem whose answer is known, and its neighbours.
+struct Asked {
+  Problem problem;
+  Answer answer{};
+  std::vector<Neighbour> neighbours{};
+
+  const Plan& plan() const { return answer.best->setup.plan; }
+};
+
+template <class Check>
+void over_problems(std::uint64_t first, std::uint64_t count, const Check& check) {
+  int checked = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    Asked one{.problem = problems::random_problem(dice)};
+    for (int k = 0; k < 4; ++k) problems::narrow(one.problem.limits, dice);
+    const Searched roomy = search(one.problem, calibration());
+    if (!roomy.space.best) continue;
+    one.problem.capacity = dice.of<double>({1, 1.2, 10}) * roomy.space.best->memory;
+    one.answer = answer(one.problem, calibration());
+    ASSERT_TRUE(one.answer.best);
+    one.neighbours = neighbours(one.problem, one.answer, calibration());
+    check(one);
+    ++checked;
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(checked, int(count) / 2);
+}
+
+/// As `rankwright check --for` would say it: with the rules' own words.
+bool refused(const Setup& setup, Target target) {
+  const std::vector<Misfit> none;
+  for (const Rule* rule : rules())
+    if (target != Target::any && rule->target == target && rule->page.severity != Severity::note &&
+        rule->check({setup, none, target}))
+      return true;
+  return false;
+}
+
+Verdict verdict(const Problem& problem, const Setup& setup) {
+  if (first_misfit(setup)) return Verdict::misfit;
+  if (refused(setup, problem.limits.target)) return Verdict::rule;
+  const Bytes total = fullest(setup, calibration()).total();
+  return total <= problem.capacity ? Verdict::priced : Verdict::memory;
+}
+
+TEST(Neighbours, AreJudgedAsAnyPlanIs) {
+  over_problems(5000, 80, [](const Asked& one) {
+    for (const Neighbour& other : one.neighbours) {
+      EXPECT_EQ(int(other.verdict), int(verdict(one.problem, other.setup))) << int(other.kind);
+      EXPECT_EQ(bool(other.misfit), other.verdict == Verdict::misfit);
+      EXPECT_EQ(!other.rule.empty(), other.verdict == Verdict::rule);
+      if (other.verdict == Verdict::misfit || other.verdict == Verdict::rule) continue;
+      EXPECT_EQ(other.memory, fullest(other.setup, calibration()));
+      EXPECT_EQ(other.time, played_estimate(other.setup, calibration()).time());
+      EXPECT_EQ(other.step.total(), other.time);
+    }
+  });
+}
+
+TEST(Neighbours, ComeInTheOrderOfTheirKinds) {
+  over_problems(5100, 40, [](const Asked& one) {
+    for (std::size_t k = 1; k < one.neighbours.size(); ++k)
+      EXPECT_LE(one.neighbours[k - 1].kind, one.neighbours[k].kind);
+  });
+}
+
+/// A plan with what `kind` may change taken from another.
+Plan with(Plan plan, Kind kind, const Plan& other) {
+  if (kind == Kind::order) plan.order = other.order;
+  if (kind == Kind::zero) plan.zero = other.zero, plan.shard_size = other.shard_size;
+  if (kind == Kind::recompute) plan.recompute = other.recompute;
+  if (kind == Kind::micro_batch) plan.micro_batch = other.micro_batch;
+  if (kind == Kind::sequence_parallel) plan.sequence_parallel = other.sequence_parallel;
+  if (kind == Kind::schedule) {
+    plan.schedule = other.schedule;
+    plan.virtual_stages = other.virtual_stages;
+    plan.stages = other.stages;
+  }
+  plan.overlap = other.overlap;  // follows from ZeRO and sequence parallelism
+  return plan;
+}
+
+TEST(Neighbours, DifferInOneThingOrWereSearched) {
+  over_problems(5200, 60, [](const Asked& one) {
+    for (const Neighbour& other : one.neighbours) {
+      EXPECT_EQ(other.searched, other.kind <= Kind::ep);
+      if (other.searched) continue;
+      EXPECT_NE(other.setup.plan, one.plan());
+      EXPECT_EQ(with(one.plan(), other.kind, other.setup.plan), other.setup.plan)
+          << int(other.kind);
+    }
+  });
+}
+
+Range Limits::*range_of(Kind kind) {
+  constexpr Range Limits::*kRanges[] = {&Limits::tp, &Limits::cp, &Limits::pp, &Limits::dp,
+                                        &Limits::ep};
+  return kRanges[std::size_t(kind)];
+}
+
+i64 degree(const Plan& plan, Kind kind) {
+  const i64 degrees[] = {plan.tp, plan.cp, plan.pp, plan.dp, plan.ep};
+  return degrees[std::size_t(kind)];
+}
+
+TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
+  over_problems(5300, 60, [](const Asked& one) {
+    for (const Neighbour& other : one.neighbours) {
+      if (!other.searched) continue;
+      Problem limited = one.problem;
+      limited.limits.*range_of(other.kind) = {other.degree, other.degree};
+      const Explored space = search(limited, calibration()).space;
+      if (space.best) {
+        EXPECT_EQ(degree(other.setup.plan, other.kind), other.degree);
+        EXPECT_EQ(int(other.verdict), int(Verdict::priced));
+        const Seconds closed = step_time(other.setup, calibration()).total();
+        EXPECT_NEAR(closed / space.best->time, 1, kRounding);
+      } else if (space.leanest) {
+        EXPECT_EQ(int(other.verdict), int(Verdict::memory));
+        EXPECT_EQ(other.memory.total(), space.leanest->memory);
+      } else {
+        EXPECT_TRUE(other.verdict == Verdict::misfit || other.verdict == Verdict::rule)
+            << int(other.verdict);
+      }
+    }
+  });
+}
+
+/// Every degree doubled and halved that the limits allow and the world has room for, unless it is
+/// no part of the space at all.
+TEST(Neighbours, LeaveNoDegreeOut) {
+  over_problems(5400, 60, [](const Asked& one) {
+    std::map<std::pair<Kind, i64>, int> told;
+    for (const Neighbour& other : one.neighbours)
+      if (other.searched) ++told[{other.kind, other.degree}];
+    for (const auto& [which, times] : told) EXPECT_EQ(times, 1);
+    for (const Kind kind : {Kind::tp, Kind::cp, Kind::pp, Kind::dp, Kind::ep}) {
+      const i64 now = degree(one.plan(), kind);
+      for (const i64 other : {now % 2 == 0 ? now / 2 : 0, 2 * now}) {
+        if (other == 0 || !(one.problem.limits.*range_of(kind)).has(other)) continue;
+        Problem limited = one.problem;
+        limited.limits.*range_of(kind) = {other, other};
+        if (kind == Kind::ep && !one.problem.setup.model.sparse()) continue;
+        const Explored space = search(limited, calibration()).space;
+        if (space.best || space.leanest) {
+          EXPECT_TRUE(told.contains({kind, other})) << int(kind) << " " << other;
+        }
+      }
+    }
+  });
+}
+
+/// Of all schedules that the plan does not have the fastest, chunks and all.
+TEST(Neighbours, TheOtherScheduleIsTheFastestOfAll) {
+  int seen = 0;
+  over_problems(5500, 60, [&](const Asked& one) {
+    if (one.plan().pp == 1) return;
+    std::optional<Seconds> fastest;
+    for (const Pipe& pipe : pipes(one.problem, node_of(one.plan()))) {
+      if (pipe.balanced || pipe.schedule == one.plan().schedule) continue;
+      Plan plan = one.plan();
+      choose(plan, pipe);
+      choose(plan, plan.zero, plan.shard_size, one.problem);  // overlap may follow the chunks
+      const rankwright::Setup setup = setup_of(one.problem, plan);
+      if (verdict(one.problem, setup) != Verdict::priced) continue;
+      const Seconds time = played_estimate(setup, calibration()).time();
+      fastest = std::min(fastest.value_or(time), time);
+    }
+    for (const Neighbour& other : one.neighbours) {
+      if (other.kind != Kind::schedule) continue;
+      ++seen;
+      EXPECT_EQ(other.verdict == Verdict::priced, fastest.has_value());
+      if (fastest) {
+        EXPECT_EQ(other.time, *fastest);
+      }
+    }
+  });
+  EXPECT_GT(seen, 3);
+}
+
+}  // namespace
+}  // namespace rankwright
