@@ -43,6 +43,7 @@ struct KindRow {
   std::string (*change)(const Neighbour&);
 };
 constexpr KindRow kKinds[] = {
+    {Kind::data_alone, "data_alone", [](const Neighbour&) { return std::string("dp alone"); }},
     {Kind::tp, "tp", degree_words<Kind::tp>},
     {Kind::pp, "pp", degree_words<Kind::pp>},
     {Kind::cp, "cp", degree_words<Kind::cp>},
@@ -206,13 +207,19 @@ std::vector<WhyRow> why_rows(const PlanView& view) {
 
 namespace {
 
-/// In what the chosen family is simpler than the fastest plan's.
-std::string simpler_words(const Plan& chosen, const Plan& fastest) {
-  const Family a = family(chosen), b = family(fastest);
+/// What the chosen plan has before the fastest, in the order in which it counts (search/answer.cc).
+std::string choice_reason(const Priced& chosen, const Priced& fastest, Bytes safe) {
+  const Family a = family(chosen.setup.plan), b = family(fastest.setup.plan);
+  if (chosen.estimate.memory.total() <= safe && fastest.estimate.memory.total() > safe)
+    return fmt::format("fits whatever the ledger's error, while that one takes {}",
+                       show_memory(fastest.estimate.memory.total(), fastest.estimate.capacity));
   if (a.axes() != b.axes())
-    return fmt::format("{} split instead of {}", plural(a.axes(), "axis is", "axes are"), b.axes());
-  if (a.zero != b.zero) return fmt::format("ZeRO stage {} instead of {}", a.zero, b.zero);
-  return fmt::format("{} instead of {}", recompute_words(chosen), name(fastest.recompute));
+    return fmt::format("simpler: {} split instead of {}", plural(a.axes(), "axis is", "axes are"),
+                       b.axes());
+  if (a.pp != b.pp && (a.pp == 1 || b.pp == 1)) return "simpler: it has no pipeline";
+  if (a.zero != b.zero) return fmt::format("simpler: ZeRO stage {} instead of {}", a.zero, b.zero);
+  return fmt::format("simpler: {} instead of {}", recompute_words(chosen.setup.plan),
+                     name(fastest.setup.plan.recompute));
 }
 
 }  // namespace
@@ -224,11 +231,10 @@ std::string choice_words(const PlanView& view) {
   std::string text;
   if (a.fastest)
     text = fmt::format(
-        "{} of all takes {} ({}): {}. This one is within the model's error of it ({}) and simpler: "
-        "{}.",
+        "{} of all takes {} ({}): {}. This one is within the model's error of it ({}) and {}.",
         which, show(a.fastest->time()), difference_text(a.fastest->time(), best.time()),
         brief(a.fastest->setup), percent(a.band),
-        simpler_words(best.setup.plan, a.fastest->setup.plan));
+        choice_reason(best, *a.fastest, view.problem.safe()));
   else
     text = fmt::format("{} of all{}.", which,
                        a.margin ? fmt::format("; the next other plan takes {} more",

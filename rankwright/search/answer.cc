@@ -69,10 +69,11 @@ std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
   return time > than ? std::nullopt : std::optional(time);
 }
 
-/// What decides a tie: a plan that surely fits, then fewer axes, less ZeRO, less recompute.
+/// What decides a tie: a plan that surely fits, then fewer axes, no pipeline (it brings a schedule
+/// and stages), less ZeRO, less recompute.
 auto simplicity(const Candidate& one) {
   const Family of = family(one.plan);
-  return std::tuple(!one.sure, of.axes(), of.zero, of.recompute);
+  return std::tuple(!one.sure, of.axes(), of.pp > 1, of.zero, of.recompute);
 }
 
 /// Inside a family: what a person would have to explain.

@@ -21,9 +21,9 @@ constexpr double kRounding = 1e-9;  // plays add up in other orders
 constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
 constexpr double kEqual = 0.005;  // plans of one family that differ by less: the plainer one
 
-/// What surely fits comes first, then fewer axes, less ZeRO, less recompute.
+/// What surely fits comes first, then fewer axes, no pipeline, less ZeRO, less recompute.
 auto simplicity(const Family& f, bool sure) {
-  return std::tuple(!sure, f.axes(), f.zero, f.recompute);
+  return std::tuple(!sure, f.axes(), f.pp > 1, f.zero, f.recompute);
 }
 auto simplicity(const Priced& one, const Problem& problem) {
   return simplicity(family(one.setup.plan), one.estimate.memory.total() <= problem.safe());

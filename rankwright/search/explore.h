@@ -8,30 +8,10 @@
 
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/search/balance.h"
-#include "rankwright/search/candidate.h"
+#include "rankwright/search/explored.h"
 #include "rankwright/search/space.h"
 
 namespace rankwright {
-
-/// How much slower than the best a candidate may be and still be of interest.
-struct Windows {
-  double near = 0;    // all of these are kept: one of them is the fastest when they are played
-  double family = 0;  // the fastest of each family is kept, and the front of time and memory
-
-  double widest() const { return near > family ? near : family; }
-};
-
-struct Explored {
-  Tally tally{};
-  std::optional<Candidate> best{};
-  std::vector<Candidate> near{};       // as found
-  std::vector<Candidate> families{};   // the fastest of each that fits for sure, and that may not
-  std::vector<Candidate> front{};      // nothing is faster and smaller; the fastest first
-  std::optional<Candidate> leanest{};  // of those that do not fit the one that needs least
-
-  /// Takes in what another part of the space has; what is then outside the windows goes.
-  void merge(Explored&& other, const Windows& windows);
-};
 
 /// What explore() looks up and does not change.
 struct Ground {

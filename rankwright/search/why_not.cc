@@ -38,6 +38,7 @@ class WhyNot {
 
  private:
   void axis(const AxisRow& row, i64 degree);
+  void data_alone();
   void orders_but_this();
   void schedules_but_this();
   Neighbour judge(Kind kind, const Plan& plan) const;
@@ -107,6 +108,23 @@ void WhyNot::axis(const AxisRow& row, i64 degree) {
   neighbour.searched = true;
   neighbour.degree = degree;
   found_.push_back(std::move(neighbour));
+}
+
+/// Why not FSDP, or plain replicas: the first thing that people ask.
+void WhyNot::data_alone() {
+  const bool split = plan_.tp > 1 || plan_.cp > 1 || plan_.pp > 1;
+  Problem other = problem_;
+  for (Range* range : {&other.limits.tp, &other.limits.cp, &other.limits.pp}) {
+    if (!split || !range->has(1)) return;
+    *range = {1, 1};
+  }
+  const Searched found =
+      search(other, calibration_, {.threads = options_.threads, .balance = options_.balance});
+  if (!found.space.best && !found.space.leanest) return;
+  const Candidate& one = found.space.best ? *found.space.best : *found.space.leanest;
+  found_.push_back(judge(Kind::data_alone, one.plan));
+  found_.back().searched = true;
+  found_.back().degree = one.plan.dp;
 }
 
 /// The default order, where this is another, and the fastest of all others.
@@ -188,6 +206,7 @@ std::vector<Neighbour> WhyNot::all() {
     change(Kind::sequence_parallel, plan);
   }
   if (plan_.pp > 1) schedules_but_this();
+  data_alone();
   return std::move(found_);
 }
 

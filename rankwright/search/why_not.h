@@ -23,6 +23,7 @@ struct Neighbour {
     micro_batch,
     sequence_parallel,
     schedule,
+    data_alone,  // no axis but dp, and ep with experts: FSDP or plain replicas
   };
   enum class Verdict : unsigned char {
     priced,  // it runs, and takes `time`
@@ -31,9 +32,9 @@ struct Neighbour {
     memory,  // it does not fit
   };
   Kind kind{};
-  /// The degree doubled or halved is the whole change of an axis: everything else was searched
-  /// anew, and `setup` is the fastest plan of those, or the leanest where none fits. Else one key
-  /// was changed and all others were kept.
+  /// A degree doubled or halved is the whole change of an axis, and of data_alone that the others
+  /// are 1: everything else was searched anew, and `setup` is the fastest plan of those, or the
+  /// leanest where none fits. Else one key was changed and all others were kept.
   bool searched = false;
   i64 degree = 0;  // of an axis: what was asked
   Verdict verdict{};

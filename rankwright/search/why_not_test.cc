@@ -104,7 +104,7 @@ Plan with(Plan plan, Kind kind, const Plan& other) {
 TEST(Neighbours, DifferInOneThingOrWereSearched) {
   over_problems(5200, 60, [](const Asked& one) {
     for (const Neighbour& other : one.neighbours) {
-      EXPECT_EQ(other.searched, other.kind <= Kind::ep);
+      EXPECT_EQ(other.searched, other.kind <= Kind::ep || other.kind == Kind::data_alone);
       if (other.searched) continue;
       EXPECT_NE(other.setup.plan, one.plan());
       EXPECT_EQ(with(one.plan(), other.kind, other.setup.plan), other.setup.plan)
@@ -124,10 +124,30 @@ i64 degree(const Plan& plan, Kind kind) {
   return degrees[std::size_t(kind)];
 }
 
+TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
+  int seen = 0;
+  over_problems(5400, 60, [&](const Asked& one) {
+    for (const Neighbour& other : one.neighbours) {
+      if (other.kind != Kind::data_alone) continue;
+      ++seen;
+      const Plan& plan = other.setup.plan;
+      EXPECT_EQ(plan.tp * plan.cp * plan.pp, 1);
+      Problem limited = one.problem;
+      limited.limits.tp = limited.limits.cp = limited.limits.pp = {1, 1};
+      const Explored space = search(limited, calibration()).space;
+      EXPECT_EQ(other.verdict == Verdict::priced, space.best.has_value());
+      if (space.best) {
+        EXPECT_NEAR(step_time(other.setup, calibration()).total() / space.best->time, 1, kRounding);
+      }
+    }
+  });
+  EXPECT_GT(seen, 3);
+}
+
 TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
   over_problems(5300, 60, [](const Asked& one) {
     for (const Neighbour& other : one.neighbours) {
-      if (!other.searched) continue;
+      if (!other.searched || other.kind == Kind::data_alone) continue;
       Problem limited = one.problem;
       limited.limits.*range_of(other.kind) = {other.degree, other.degree};
       const Explored space = search(limited, calibration()).space;

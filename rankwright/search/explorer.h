@@ -1,0 +1,161 @@
+// For explore.cc and its parts only: goes through the candidates of one node. How groups lie on the
+// cluster is lies.cc, what a step takes and a rank holds at least is least.cc, the rest
+// explorer.cc.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "rankwright/cost/memory.h"
+#include "rankwright/cost/step.h"
+#include "rankwright/search/explore.h"
+
+namespace rankwright {
+
+inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
+inline constexpr Bytes kEndless{std::numeric_limits<double>::infinity()};
+
+/// A choice of ZeRO on one order of the axes.
+struct Shard {
+  int zero = 0;
+  i64 size = 0;        // ranks of a shard; 0: all
+  std::size_t at = 0;  // of this pair among all that the node has
+  Span shard{}, replicate{};
+
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
+/// An order of the axes: how its groups lie.
+struct Lie {
+  Order order{};
+  Links links;
+  std::vector<Shard> shards{};
+  std::size_t inside = 0;     // among the ways in which groups inside layers lie
+  std::size_t tensor = 0;     // among those in which tensor-parallel groups lie
+  i64 alike = 0, broken = 0;  // choices of ZeRO that come to another one, that arithmetic forbids
+};
+
+/// An order and an exchange, priced.
+struct Route {
+  Lie* lie = nullptr;
+  CpComm comm{};
+  LayerPrices prices;
+  Seconds least{};  // of a step with one chunk a pp rank
+  Seconds chunk{};  // what sends add for each chunk more
+  // What a layer takes at least, whichever kind it is: forward, and then.
+  Seconds forward{}, backward{};
+
+  Seconds least_with(const Pipe& pipe) const { return least + double(pipe.chunks - 1) * chunk; }
+};
+
+/// Layers of a pipeline whose stages go round: on its first and last pp rank, and in the stages
+/// that a microbatch passes before it comes to the last.
+struct Ends {
+  bool known = false;
+  double first = 0, last = 0, before = 0;
+};
+
+/// A choice of ZeRO that fits, and what the step takes at least.
+struct Fit {
+  const Shard* shard = nullptr;
+  Bytes memory{};
+  Seconds least{};
+};
+
+/// Of a setup whatever its order, sequence parallelism and recompute: nothing is sent, and
+/// sequence parallelism divides what it can.
+Seconds unlinked_time(const Ground& ground, Setup& setup);
+
+class Explorer {
+ public:
+  Explorer(const Ground& ground, const Node& node, const Known& known, Balance& balance)
+      : ground_(ground),
+        problem_(ground.problem),
+        node_(node),
+        balance_(balance),
+        best_(known.best.value_or(kNever)),
+        leanest_(known.leanest.value_or(kEndless)),
+        setup_(setup_of(ground.problem, node)),
+        shardings_(shardings(problem_, node)),
+        pipes_(pipes(problem_, node)),
+        comms_(cp_comms(problem_, node)),
+        micro_batches_(micro_batches(problem_, node)),
+        sequence_parallels_(sequence_parallels(problem_, node)),
+        recomputes_(recomputes(problem_)) {}
+
+  Explored all();
+
+ private:
+  Plan& plan() { return setup_.plan; }
+  Seconds limit() const { return ground_.bounds ? (1 + ground_.windows.widest()) * best_ : kNever; }
+  /// Candidates that differ in neither order nor ZeRO.
+  i64 outside_order() const {
+    return i64(micro_batches_.size() * sequence_parallels_.size() * recomputes_.size() *
+               comms_.size() * pipes_.size());
+  }
+  void microbatch(i64 size);
+  void some_pipes(bool chunked);
+  void find_lies();
+  Lie lie(const Order& order);
+  Seconds least_with_tensor(const Lie& lie);
+  std::vector<Route> routes();
+  std::vector<Route*> open_routes(std::vector<Route>& all);
+  void weigh_states();
+  void weigh_layers();
+  bool never_fits();
+  Bytes least_memory(const Pipe& pipe) const;
+  Bytes least_on_first() const;
+  bool too_large(Bytes least) const;
+  Ends ends(const Pipe& pipe) const;
+  Seconds least_time(const Route& route, const Pipe& pipe, const Ends& ends) const;
+  void pipeline(const Pipe& pipe, const std::vector<Route*>& routes, const LayerPrices& unlinked);
+  void find_fitting(const Route& route, Seconds least);
+  void route(Route& route, const Pipe& pipe);
+  bool refused();
+  Bytes memory(const Shard& shard);
+  /// Of the node, with this recompute: of those that fit for sure, or of the others.
+  Seconds& fastest(int zero, bool sure) {
+    return families_[std::size_t(setup_.plan.recompute)][std::size_t(zero)][sure ? 1 : 0];
+  }
+  bool sure(Bytes memory) const { return memory <= ground_.safe; }
+  bool hopeless(Seconds least, int zero, Bytes memory);
+  void keep(Seconds time, Bytes memory);
+  void miss(Misfit misfit, i64 count) { out_.tally.misfits[misfit.why] += count; }
+
+  const Ground& ground_;
+  const Problem& problem_;
+  const Node& node_;
+  Balance& balance_;
+  Seconds best_;
+  Bytes leanest_;
+  Setup setup_;
+  std::vector<Sharding> shardings_;
+  std::vector<Pipe> pipes_;
+  std::vector<Pipe> open_pipes_{};  // those of them that hide sends alike
+  std::vector<CpComm> comms_;
+  std::vector<i64> micro_batches_;
+  std::vector<bool> sequence_parallels_;
+  std::vector<Recompute> recomputes_;
+  std::vector<Lie> lies_{};
+  std::size_t ways_ = 0, tensor_ways_ = 0;  // in which groups inside layers lie, and those of tp
+  // The fastest so far, by recompute, ZeRO stage and whether it fits for sure.
+  std::array<std::array<std::array<Seconds, 2>, 4>, 3> families_{};
+  std::vector<std::pair<int, i64>> sizes_{};  // ZeRO and shards that any order has
+  std::vector<RankLoad> loads_{};             // of this pipe
+  std::vector<Bytes> totals_{};               // of this pipe, by Shard::at; kEndless: not known yet
+  std::vector<Fit> fitting_{};
+  i64 shards_ = 0;    // choices of ZeRO on all orders
+  Bytes states_{};    // of a rank, at least
+  Bytes kept_{};      // activations of one microbatch in all layers, on a rank that had them all
+  Bytes lightest_{};  // activations of one microbatch in a layer that keeps least
+  i64 inside_ = 0;    // candidates of one pipe
+  Stages stages_{};   // of this pipe
+  Ends ends_{};       // and what stands at their ends
+  Explored out_{};
+};
+
+}  // namespace rankwright
