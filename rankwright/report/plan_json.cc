@@ -106,17 +106,12 @@ ordered_json search_json(const Answer& a, const Problem& problem) {
   ordered_json misfits = ordered_json::object(), rules = ordered_json::object();
   for (const auto& [why, n] : a.tally.misfits) misfits[std::string(name(why))] = n;
   for (const auto& [code, n] : a.tally.rules) rules[std::string(code)] = n;
-  return {{"complete", a.complete},
-          {"candidates", a.tally.candidates + a.undecided},
-          {"misfits", misfits},
-          {"rules", rules},
-          {"alike", a.tally.alike},
-          {"memory", a.tally.memory},
-          {"bounded", a.tally.bounded},
-          {"priced", a.tally.priced},
-          {"undecided", a.undecided},
-          {"played", a.played},
-          {"closed_form_error", a.play_error},
+  return {{"complete", a.complete},       {"candidates", a.tally.candidates + a.undecided},
+          {"misfits", misfits},           {"rules", rules},
+          {"alike", a.tally.alike},       {"memory", a.tally.memory},
+          {"bounded", a.tally.bounded},   {"priced", a.tally.priced},
+          {"undecided", a.undecided},     {"ranked_again", a.ranked_again},
+          {"played", a.played},           {"closed_form_error", a.play_error},
           {"space", space_words(problem)}};
 }
 

@@ -81,11 +81,14 @@ std::string searched_words(const Answer& answer) {
     text += fmt::format(". Stopped: best so far of {} of the space.",
                         percent(all > 0 ? double(t.candidates) / all : 0));
   }
+  if (answer.ranked_again > 0)
+    text += fmt::format(" {} near the fastest ranked again: ",
+                        plural(answer.ranked_again, "plan", "plans"));
   if (answer.played > 0)
-    text += fmt::format(
-        " {} pipelines near the fastest were played: the closed form is at most {} "
-        "off.",
-        count(answer.played), percent(answer.play_error));
+    text += fmt::format("{} played, the closed form at most {} off; the others cannot be faster.",
+                        plural(answer.played, "pipeline", "pipelines"), percent(answer.play_error));
+  else if (answer.ranked_again > 0)
+    text += "none has a pipeline that may be faster than its closed form.";
   return text;
 }
 

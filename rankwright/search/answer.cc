@@ -34,6 +34,7 @@ class Plays {
   std::optional<Seconds> time(const Candidate& candidate, Seconds than);
 
   i64 judged() const { return judged_; }
+  i64 played() const { return i64(ends_.size()); }
   double error() const { return error_; }
 
  private:
@@ -237,7 +238,8 @@ Answer Ranking::all() {
     choose(found.space);
     compare(found.space);
   }
-  answer_.played = plays_.judged();
+  answer_.ranked_again = plays_.judged();
+  answer_.played = plays_.played();
   answer_.play_error = plays_.error();
   return std::move(answer_);
 }

@@ -44,7 +44,8 @@ struct Answer {
   Tally tally{};
   bool complete = true;
   i64 undecided = 0;
-  i64 played = 0;  // plans near the fastest that were played, or need not be: they cannot be faster
+  i64 ranked_again = 0;   // plans near the fastest: played, or certain to be slower without a play
+  i64 played = 0;         // pipelines
   double play_error = 0;  // the largest difference of closed form and play among them, as a share
 };
 

@@ -123,14 +123,14 @@ void Explorer::pipeline(const Pipe& pipe, const std::vector<Route*>& routes,
     stages_ = plan().stages = balanced;
     if (const Misfit misfit = first_pipeline_misfit(setup_)) return miss(misfit, each);
   }
-  if (too_large(least_on_first())) {
-    out_.tally.memory += each;
-    return;
-  }
   ends_ = ends(pipe);
   if (std::all_of(routes.begin(), routes.end(),
                   [&](const Route* one) { return least_time(*one, pipe, ends_) > limit(); })) {
     out_.tally.bounded += each;
+    return;
+  }
+  if (too_large(least_on_first())) {
+    out_.tally.memory += each;
     return;
   }
   loads_ = RankLoads(setup_).that_count();

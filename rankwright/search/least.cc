@@ -74,10 +74,14 @@ Bytes Explorer::least_memory(const Pipe& pipe) const {
 
 /// Pp rank 0 holds so many of its smallest chunk at least.
 Bytes Explorer::least_on_first() const {
-  i64 layers = setup_.model.layers();
-  const Stages& stages = stages_;
-  for (const i64 s : stages_of(setup_.plan, 0))
-    layers = std::min(layers, stages[std::size_t(s)].layers);
+  const StageOrder order = row(setup_.plan.schedule).order;
+  const i64 pp = node_.pp, stages = i64(stages_.size());
+  i64 layers = stages_.front().layers;
+  for (i64 pass = 1; pass * pp < stages; ++pass) {
+    const bool back = order == StageOrder::vee && pass % 2 == 1;
+    layers = std::min(layers, stages_[std::size_t(pass * pp + (back ? pp - 1 : 0))].layers);
+  }
+  if (order == StageOrder::mirror) layers = std::min(layers, stages_.back().layers);
   return double(most_in_flight(pipeline_shape(setup_), 0) * layers) * lightest_ + states_;
 }
 

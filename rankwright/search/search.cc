@@ -1,5 +1,6 @@
 #include "rankwright/search/search.h"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -152,7 +153,8 @@ Searched search(const Problem& problem, const Calibration& calibration,
   Ground on = ground(problem, calibration, options.windows);
   on.bounds = options.bounds;
   Searched found;
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  const int cores = tbb::info::default_concurrency();
+  tbb::task_arena arena(options.threads > 0 ? std::min(options.threads, cores) : cores);
   arena.execute([&] { found = Rounds(on, options).all(); });
   return found;
 }
