@@ -32,7 +32,7 @@ struct Run {
 
   SearchOptions options() const {
     SearchOptions all{.bounds = !wishes.exhaustive, .threads = wishes.threads, .balance = balance};
-    all.go_on = [this](const Progress& progress) {
+    all.go_on = [this](const SearchProgress& progress) {
       line.show(progress);
       return !Interrupt::asked();
     };

@@ -8,7 +8,7 @@
 
 namespace rankwright::cli {
 
-void ProgressLine::show(const Progress& progress) {
+void ProgressLine::show(const SearchProgress& progress) {
   constexpr std::chrono::milliseconds kFirst{1000}, kBetween{100};
   const Clock::time_point now = Clock::now();
   if (!on_ || now - begin_ < kFirst || (dirty_ && now - drawn_ < kBetween)) return;

@@ -20,7 +20,7 @@ class ProgressLine {
 
   /// What is being done, before what it has come to.
   void doing(std::string what) { what_ = std::move(what); }
-  void show(const Progress& progress);
+  void show(const SearchProgress& progress);
   void clear();
 
  private:

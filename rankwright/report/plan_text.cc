@@ -87,11 +87,16 @@ Table tie_table(const PlanView& view) {
 
 std::string order_words(const PlanView& view) {
   const Answer& a = view.answer;
-  if (!a.usual) return {};
+  const Priced* other = a.reordered();
+  if (!a.usual || other == nullptr) return {};
+  const bool chosen = other == &*a.best;
   return fmt::format(
-      "Ranks are numbered {}. In the default order {} the fastest plan takes {} ({}): {}.",
-      show(view.best().setup.plan.order), show(kDefaultOrder), show(a.usual->time()),
-      difference_text(a.usual->time(), view.best().time()), brief(a.usual->setup));
+      "{} {}, which no default gives: {}. In the default order {} the fastest plan "
+      "takes {} ({}): {}.",
+      chosen ? "Ranks are numbered" : "The fastest of all numbers its ranks",
+      show(other->setup.plan.order), show(other->time()), show(kDefaultOrder),
+      show(a.usual->time()), difference_text(a.usual->time(), other->time()),
+      brief(a.usual->setup));
 }
 
 Table trade_table(const PlanView& view) {

@@ -206,7 +206,7 @@ void Ranking::compare(const Explored& space) {
   answer_.front = space.front;
   if (answer_.best->estimate.memory.total() > problem_.safe())
     answer_.safe = fastest_within(problem_.safe());
-  if (!same_order(answer_.best->setup, kDefaultOrder)) {
+  if (answer_.reordered()) {
     Limits limits = problem_.limits;
     limits.order = kDefaultOrder;
     answer_.usual = fastest_with(limits, problem_.capacity);
@@ -245,6 +245,13 @@ Answer Ranking::all() {
 }
 
 }  // namespace
+
+const Priced* Answer::reordered() const {
+  const auto other = [](const std::optional<Priced>& one) {
+    return one && !same_order(one->setup, kDefaultOrder);
+  };
+  return other(best) ? &*best : other(fastest) ? &*fastest : nullptr;
+}
 
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity) {
   for (const Candidate& one : front)

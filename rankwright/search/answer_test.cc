@@ -240,7 +240,8 @@ TEST(Answer, IsTheLeanestWhereNothingFits) {
 TEST(Answer, SaysWhatItDidNotDecide) {
   Dice dice(4800);
   Problem one = problems::random_problem(dice);
-  const Answer none = answer(one, calibration(), {.go_on = [](const Progress&) { return false; }});
+  const Answer none =
+      answer(one, calibration(), {.go_on = [](const SearchProgress&) { return false; }});
   EXPECT_FALSE(none.complete);
   EXPECT_GT(none.undecided, 0);
   const Answer all = answer(one, calibration());

@@ -131,5 +131,23 @@ TEST(Cases, ThirteenBillionWithoutTpAndPpShardsItsStates) {
   EXPECT_FALSE(priced(one, replicas, calibration()).estimate.fits());
 }
 
+/// Racks of 64 behind a spine that has a quarter of their NICs' bandwidth: the fastest plan keeps
+/// its pipeline inside a rack, and crosses with data parallelism.
+TEST(Cases, RacksBehindASlowSpineWantAnotherOrder) {
+  const Problem one = asked(
+      "model: llama-3.1-405b\njob: {global_batch: 1024, sequence: 8192}\ncluster:\n"
+      "  device: gb200\n  levels:\n"
+      "    - {name: nvlink, arity: 64, bandwidth: 900 GB/s, latency: 2 us}\n"
+      "    - {name: spine, arity: 8, bandwidth: 50 GB/s, latency: 5 us, oversubscription: 4}\n",
+      {.cp = just(1)});
+  const Answer told = answer(one, calibration());
+  const Priced* other = told.reordered();
+  ASSERT_NE(other, nullptr);
+  EXPECT_TRUE(inside_a_node(other->setup, GroupKind::pp));
+  EXPECT_FALSE(inside_a_node(other->setup, GroupKind::dp));
+  ASSERT_TRUE(told.usual);
+  EXPECT_GT(told.usual->time(), other->time());
+}
+
 }  // namespace
 }  // namespace rankwright

@@ -117,7 +117,7 @@ std::vector<Prospect> Rounds::next(std::size_t count) {
 
 bool Rounds::go_on() {
   if (!options_.go_on) return true;
-  Progress progress{.done = space().tally.candidates, .candidates = candidates_};
+  SearchProgress progress{.done = space().tally.candidates, .candidates = candidates_};
   if (space().best) progress.best = space().best->time;
   return options_.go_on(progress);
 }

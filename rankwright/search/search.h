@@ -11,7 +11,7 @@
 namespace rankwright {
 
 /// Said between rounds.
-struct Progress {
+struct SearchProgress {
   i64 done = 0, candidates = 0;  // candidates that are decided, of all
   std::optional<Seconds> best{};
 };
@@ -23,7 +23,7 @@ struct SearchOptions {
   /// Stage splits that earlier searches for the same model found; nothing: this one keeps its own.
   std::shared_ptr<Balance> balance{};
   /// Asked between rounds: false ends the search.
-  std::function<bool(const Progress&)> go_on{};
+  std::function<bool(const SearchProgress&)> go_on{};
 };
 
 struct Searched {

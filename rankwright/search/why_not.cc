@@ -180,7 +180,8 @@ std::vector<Neighbour> WhyNot::all() {
   orders_but_this();
   const Limits& limits = problem_.limits;
   for (const int zero : {plan_.zero - 1, plan_.zero + 1}) {
-    if (!limits.zero.has(zero) || (zero > 0 && plan_.data_ranks() == 1)) continue;
+    if (!limits.zero.has(zero)) continue;
+    if (zero > 0 && plan_.data_ranks() == 1 && !problem_.setup.model.sparse()) continue;
     Plan plan = plan_;
     choose(plan, zero, zero == 0 ? 0 : plan_.shard_size, problem_);
     change(Kind::zero, plan);
