@@ -123,7 +123,7 @@ Setup resolve_job(const Draft& stated, Target target, std::optional<i64> world) 
   if (open) {
     setup.job.global_batch = usual_batch(setup.job.sequence, setup.world);
     noted.push_back({"job.global_batch", std::to_string(setup.job.global_batch),
-                     "about 4 M tokens, the same on every GPU"});
+                     "at least 4 M tokens, the same on every GPU"});
   }
   std::erase_if(setup.assumed, [](const Assumption& a) {
     return a.key.starts_with("parallelism.");  // that is what is searched

@@ -69,6 +69,8 @@ double tie_band(const Setup& a, const Setup& b) {
   return (a.model.sparse() ? bands().pair_sparse : bands().pair).within;
 }
 
-double tie_band(const Setup& plan) { return tie_band(plan, plan); }
+double tie_band(const Setup& plan) {
+  return (plan.model.sparse() ? bands().pair_sparse : bands().pair).within;
+}
 
 }  // namespace rankwright

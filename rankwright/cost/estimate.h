@@ -51,6 +51,9 @@ bool paired(const Setup& a, const Setup& b);
 /// two plans that are closer is faster is not decided. Of other pairs nothing is known but the
 /// error of each: the wider of their bands.
 double tie_band(const Setup& a, const Setup& b);
-double tie_band(const Setup& plan);  // with others of its model and device: those of a search
+/// With others of its model and device, those of a search: the pair band on devices too that
+/// nothing was measured on. Of those it is not known how far off a step is, but that is the same
+/// for all.
+double tie_band(const Setup& plan);
 
 }  // namespace rankwright

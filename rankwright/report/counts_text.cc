@@ -61,7 +61,7 @@ Table table_of(const CountsView& view) {
       cells.insert(cells.end(), {show(run->time), short_count(run->gpu_hours)});
       if (run->cost) cells.push_back(money(*run->cost, *view.training.price));
     }
-    cells.push_back(brief(plan.setup));
+    cells.push_back(brief(plan.setup) + (row.sure ? "" : " (may not fit)"));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -151,6 +151,7 @@ std::string counts_json(const CountsView& view) {
       json["mfu"] = mfu(plan.setup, plan.time());
       json["scaling"] = scaling(*base, row);
       json["memory_bytes"] = plan.estimate.memory.total().value;
+      json["surely_fits"] = row.sure;
     } else if (row.leanest) {
       json["leanest_bytes"] = row.leanest->memory.value;
     }

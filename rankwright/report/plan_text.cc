@@ -71,7 +71,8 @@ std::string tie_words(const PlanView& view) {
   const Answer& a = view.answer;
   if (a.tied <= 1) return {};
   return fmt::format(
-      "{} plans are within {} of the fastest, the model's error in a comparison: measure. {}",
+      "{} choices of degrees, ZeRO and recompute are within {} of the fastest, the model's error "
+      "in a comparison: measure. {}",
       count(a.tied), percent(a.band),
       a.rivals.empty() ? ""
                        : fmt::format("The fastest {}:", a.rivals.size() == 1 ? "other" : "others"));
@@ -133,8 +134,12 @@ std::string own_words(const PlanView& view) {
                        excerpt(own.name, 200));
   const Estimate& e = own.priced->estimate;
   return fmt::format(
-      "Your plan: {} ({}){}: {}.", show(own.priced->time()),
-      difference_text(own.priced->time(), view.best().time()),
+      "Your plan{}: {} ({}){}: {}.",
+      own.setup.world == view.best().setup.world
+          ? ""
+          : fmt::format(", on {} GPUs instead of {}", count(own.setup.world),
+                        count(view.best().setup.world)),
+      show(own.priced->time()), difference_text(own.priced->time(), view.best().time()),
       e.fits() ? "" : fmt::format(", but it needs {}", show_memory(e.memory.total(), e.capacity)),
       brief(own.setup));
 }

@@ -216,6 +216,9 @@ std::string choice_reason(const Priced& chosen, const Priced& fastest, Bytes saf
   if (a.axes() != b.axes())
     return fmt::format("simpler: {} split instead of {}", plural(a.axes(), "axis is", "axes are"),
                        b.axes());
+  if (a.cuts() != b.cuts())
+    return fmt::format("simpler: {} beside dp instead of {}",
+                       plural(a.cuts(), "axis is split", "axes are split"), b.cuts());
   if (a.pp != b.pp && (a.pp == 1 || b.pp == 1)) return "simpler: it has no pipeline";
   if (a.zero != b.zero) return fmt::format("simpler: ZeRO stage {} instead of {}", a.zero, b.zero);
   return fmt::format("simpler: {} instead of {}", recompute_words(chosen.setup.plan),
@@ -236,10 +239,11 @@ std::string choice_words(const PlanView& view) {
         brief(a.fastest->setup), percent(a.band),
         choice_reason(best, *a.fastest, view.problem.safe()));
   else
-    text = fmt::format("{} of all{}.", which,
-                       a.margin ? fmt::format("; the next other plan takes {} more",
-                                              percent(std::max(0.0, *a.margin)))
-                                : ": there is no other");
+    text = fmt::format(
+        "{} of all{}.", which,
+        a.margin ? fmt::format("; the fastest with other degrees, ZeRO or recompute takes {} more",
+                               percent(std::max(0.0, *a.margin)))
+                 : ": there is no other");
   const Item longest = [&] {
     Item most = Item::tp;
     for (const ItemRow& of : items())

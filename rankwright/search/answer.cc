@@ -70,11 +70,11 @@ std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
   return time > than ? std::nullopt : std::optional(time);
 }
 
-/// What decides a tie: a plan that surely fits, then fewer axes, no pipeline (it brings a schedule
-/// and stages), less ZeRO, less recompute.
+/// What decides a tie: a plan that surely fits, then fewer axes, fewer of them beside dp, no
+/// pipeline (it brings a schedule and stages), less ZeRO, less recompute.
 auto simplicity(const Candidate& one) {
   const Family of = family(one.plan);
-  return std::tuple(!one.sure, of.axes(), of.pp > 1, of.zero, of.recompute);
+  return std::tuple(!one.sure, of.axes(), of.cuts(), of.pp > 1, of.zero, of.recompute);
 }
 
 /// Inside a family: what a person would have to explain.

@@ -26,8 +26,9 @@ struct Family {
   int zero = 0;
   Recompute recompute = Recompute::none;
 
-  /// Degrees above 1.
-  int axes() const { return (tp > 1) + (cp > 1) + (pp > 1) + (dp > 1) + (ep > 1); }
+  /// Degrees above 1, and those of them that cut the model or its sequences.
+  int axes() const { return cuts() + (dp > 1); }
+  int cuts() const { return (tp > 1) + (cp > 1) + (pp > 1) + (ep > 1); }
 
   friend auto operator<=>(const Family&, const Family&) = default;
 };

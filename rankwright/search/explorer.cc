@@ -81,8 +81,11 @@ void Explorer::route(Route& route, const Pipe& pipe) {
   if (bounded()) return;
   const Calibration& c = ground_.calibration;
   const StagePrices staged = stage_prices(setup_, c, route.prices);
-  // All but the bubble, of which no less than this is certain.
+  // Of the bubble no less than this is certain; first without data parallelism, then with it.
   const Seconds soonest = least_end(setup_, staged);
+  const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
+  for (Fit& one : fitting) one.least = slowed(setup_, c, staged.step.total() + idle);
+  if (bounded()) return;
   for (Fit& one : fitting) {
     choose(plan(), one.shard->zero, one.shard->size, problem_);
     route.lie->links.set(GroupKind::shard, one.shard->shard);

@@ -22,31 +22,36 @@ std::vector<Prospect> prospects(const Ground& ground) {
   return found;
 }
 
-/// The plainest part of a space: what it holds bounds the rest before anything else is known.
-Problem plainest(Problem problem) {
+/// A small part of a space that is likely to hold something good: what it holds bounds the rest
+/// before anything else is known. One schedule, even stages, no sharding inside levels.
+Problem part(Problem problem, Schedule schedule, const Range& chunks) {
   Limits& limits = problem.limits;
-  if (!limits.schedule && limits.chunks.has(1)) {
-    limits.schedule = Schedule::one_f_one_b;
-    limits.chunks = {1, 1};
+  if (!limits.schedule) {
+    limits.schedule = schedule;
+    limits.chunks = {std::max(chunks.least, limits.chunks.least),
+                     std::min(chunks.most, limits.chunks.most)};
   }
-  if (!limits.order) limits.order = kDefaultOrder;
   limits.hybrid = false;
   limits.even = true;
   return problem;
 }
 
-/// The fastest that fits among the plainest candidates of the nodes that promise most.
+/// The fastest that fits in such parts of the nodes that promise most.
 std::optional<Seconds> probe(const Ground& ground, std::span<const Prospect> some,
                              Balance& balance) {
-  const Problem problem = plainest(ground.problem);
-  const Ground plain = rankwright::ground(problem, ground.calibration, {});
-  std::vector<std::optional<Candidate>> each(some.size());
-  tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-    each[k] = explore(plain, some[k].node, {}, balance).best;
-  });
   std::optional<Seconds> best;
-  for (const std::optional<Candidate>& one : each)
-    if (one && (!best || one->time < *best)) best = one->time;
+  for (const Problem& small : {part(ground.problem, Schedule::one_f_one_b, {1, 1}),
+                               part(ground.problem, Schedule::interleaved, {2, 4}),
+                               part(ground.problem, Schedule::interleaved_zb, {2, 4})}) {
+    const Ground plain = rankwright::ground(small, ground.calibration, {});
+    std::vector<std::optional<Candidate>> each(some.size());
+    const Known known{.best = best, .leanest = {}};
+    tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
+      each[k] = explore(plain, some[k].node, known, balance).best;
+    });
+    for (const std::optional<Candidate>& one : each)
+      if (one && (!best || one->time < *best)) best = one->time;
+  }
   return best;
 }
 

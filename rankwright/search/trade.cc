@@ -89,7 +89,19 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
     inside.windows = {};
     const Searched found = search(other, calibration, inside);
     CountRow row{.gpus = count, .plan = {}, .leanest = found.space.leanest};
-    if (found.space.best) row.plan = priced(other, found.space.best->plan, calibration);
+    if (found.space.best) {
+      const Candidate& best = *found.space.best;
+      row.sure = best.sure;
+      row.plan = priced(other, best.plan, calibration);
+      other.capacity = problem.safe();
+      std::optional<Priced> safe;
+      if (!best.sure && found.complete) safe = fastest(other, calibration, options);
+      if (safe && safe->time() <= (1 + tie_band(other.setup)) * row.plan->time()) {
+        row.sure = true;
+        row.plan = std::move(safe);
+        row.plan->estimate.capacity = problem.capacity;
+      }
+    }
     rows.push_back(std::move(row));
     if (!found.complete) break;
   }

@@ -22,11 +22,12 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
                               const Calibration& calibration, const SearchOptions& options = {});
 
 /// The same job on other numbers of GPUs, in rising order: whole hosts, or parts of one that divide
-/// it. `go_on` is asked between them.
+/// it. The fastest plan; or the fastest that surely fits, where it ties with that one.
 struct CountRow {
   i64 gpus = 0;
   std::optional<Priced> plan{};
   std::optional<Candidate> leanest{};  // where nothing fits
+  bool sure = true;                    // the plan fits whatever the ledger's error
 };
 std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
                                   const Calibration& calibration, const SearchOptions& options);
