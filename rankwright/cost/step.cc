@@ -378,7 +378,7 @@ Seconds played_end(const Setup& setup, const StagePrices& staged) {
   times.activation.assign(staged.stages.size() - 1, staged.hop);
   times.gradient = times.activation;
   times.steps.resize(program.steps.size());
-  return play(program, times).end;
+  return std::max(staged.busiest, play(program, times).end);
 }
 
 StepTime step_time(const Setup& setup, const Calibration& c, const Links& links,

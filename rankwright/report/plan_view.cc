@@ -10,10 +10,8 @@ std::vector<TargetVerdict> target_verdicts(const Setup& setup) {
   std::vector<TargetVerdict> all;
   for (const TargetRow& target : targets()) {
     TargetVerdict verdict{.target = &target};
-    for (const Rule* rule : rules())
-      if (rule->target == target.target && rule->fault != nullptr &&
-          rule->page.severity != Severity::note && rule->fault(setup))
-        verdict.broken.push_back(rule);
+    for (const Rule* rule : refusals(target.target))
+      if (rule->fault(setup)) verdict.broken.push_back(rule);
     all.push_back(std::move(verdict));
   }
   return all;

@@ -58,6 +58,15 @@ std::vector<const Page*> pages() {
   return all;
 }
 
+std::vector<const Rule*> refusals(Target target) {
+  std::vector<const Rule*> found;
+  for (const Rule* rule : rules())
+    if (rule->target != Target::any && rule->target == target && rule->fault != nullptr &&
+        rule->page.severity != Severity::note)
+      found.push_back(rule);
+  return found;
+}
+
 const Page* find_page(std::string_view code) {
   for (const Page* page : pages())
     if (page->code == code) return page;

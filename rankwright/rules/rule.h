@@ -69,6 +69,10 @@ struct Rule {
 /// All rules, by code.
 std::vector<const Rule*> rules();
 
+/// What a target refuses or does otherwise: its rules that are more than a note. Each has its
+/// fault.
+std::vector<const Rule*> refusals(Target target);
+
 /// The page of a code, of a rule or of a reading fault; nullptr where there is none.
 const Page* find_page(std::string_view code);
 std::vector<const Page*> pages();

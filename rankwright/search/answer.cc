@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/program/schedule.h"
 #include "rankwright/rules/change.h"
 
 namespace rankwright {
 namespace {
 
-constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 constexpr std::size_t kRivals = 4;
 constexpr double kEqual = 0.005;  // plans of one family closer than this differ in nothing to gain
 constexpr i64 kMostCells = 4'000'000;  // of a play: a second
@@ -64,7 +61,7 @@ std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
   for (const StageTimes& stage : staged.stages)
     key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
   const auto [end, added] = ends_.try_emplace(std::move(key));
-  if (added) end->second = std::max(staged.busiest, played_end(setup, staged));
+  if (added) end->second = played_end(setup, staged);
   const Seconds time = with(end->second);
   error_ = std::max(error_, std::abs(candidate.time / time - 1));
   return time > than ? std::nullopt : std::optional(time);
@@ -222,10 +219,9 @@ std::optional<Priced> Ranking::fastest_with(Limits limits, Bytes capacity) const
   Problem other = problem_;
   other.limits = std::move(limits);
   other.capacity = capacity;
-  SearchOptions options{.threads = options_.threads, .balance = options_.balance};
-  const Searched found = search(other, calibration_, options);
-  if (!found.space.best) return std::nullopt;
-  return priced(problem_, found.space.best->plan, calibration_);
+  std::optional<Priced> found = fastest_plan(other, calibration_, options_);
+  if (found) found->estimate.capacity = problem_.capacity;
+  return found;
 }
 
 Answer Ranking::all() {
@@ -251,6 +247,14 @@ const Priced* Answer::reordered() const {
     return one && !same_order(one->setup, kDefaultOrder);
   };
   return other(best) ? &*best : other(fastest) ? &*fastest : nullptr;
+}
+
+std::optional<Priced> fastest_plan(const Problem& problem, const Calibration& calibration,
+                                   const SearchOptions& options) {
+  const Searched found =
+      search(problem, calibration, {.threads = options.threads, .balance = options.balance});
+  if (!found.space.best) return std::nullopt;
+  return priced(problem, found.space.best->plan, calibration);
 }
 
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity) {

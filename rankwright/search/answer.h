@@ -60,6 +60,11 @@ inline constexpr double kClosedFormError = 0.02;
 Answer answer(const Problem& problem, const Calibration& calibration,
               const SearchOptions& options = {});
 
+/// The fastest plan by closed form, ties or not: for limits and capacities beside the problem that
+/// is answered. Of the options threads and balance count.
+std::optional<Priced> fastest_plan(const Problem& problem, const Calibration& calibration,
+                                   const SearchOptions& options);
+
 /// The fastest of a front that takes no more; nothing where none does.
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
 

@@ -1,17 +1,19 @@
 // What a search makes of candidates: their price, and how many of them went which way. Small data;
-// how they are found is explore.h, how they are ranked rank.h.
+// how they are found is explore.h, how they are ranked answer.h.
 #pragma once
 
-#include <array>
+#include <limits>
 #include <map>
 #include <string_view>
-#include <vector>
 
 #include "rankwright/base/units.h"
 #include "rankwright/plan/misfit.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
+
+inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
+inline constexpr Bytes kEndless{std::numeric_limits<double>::infinity()};
 
 struct Candidate {
   Plan plan{};
@@ -41,8 +43,7 @@ inline bool faster(const Candidate& a, const Candidate& b) { return a.time < b.t
 /// bounded + memory + priced.
 struct Tally {
   i64 candidates = 0;
-  i64 alike = 0;  // cost just what a plainer candidate costs: its ranks lie, or its stages are, as
-                  // there
+  i64 alike = 0;    // cost what a plainer one costs: its ranks lie, or its stages are, as there
   i64 bounded = 0;  // cannot be as fast as the best, whatever their inner choices
   i64 memory = 0;   // do not fit
   i64 priced = 0;

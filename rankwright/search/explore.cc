@@ -7,13 +7,11 @@
 namespace rankwright {
 
 Ground ground(const Problem& problem, const Calibration& calibration, const Windows& windows) {
-  Ground ground{
-      .problem = problem, .calibration = calibration, .windows = windows, .safe = problem.safe()};
-  for (const Rule* rule : rules())
-    if (rule->target != Target::any && rule->target == problem.limits.target && rule->fault &&
-        rule->page.severity != Severity::note)
-      ground.rules.push_back(rule);
-  return ground;
+  return {.problem = problem,
+          .calibration = calibration,
+          .windows = windows,
+          .safe = problem.safe(),
+          .rules = refusals(problem.limits.target)};
 }
 
 Prospect prospect(const Ground& ground, const Node& node) {
@@ -30,8 +28,8 @@ Prospect prospect(const Ground& ground, const Node& node) {
     setup.plan.micro_batch = size;
     prospect.least = std::min(prospect.least, unlinked_time(ground, setup));
     prospect.promise = std::min(
-        prospect.promise, rankwright::least_time(setup, ground.calibration,
-                                                 layer_prices(setup, links, ground.calibration)));
+        prospect.promise,
+        least_time(setup, ground.calibration, layer_prices(setup, links, ground.calibration)));
   }
   return prospect;
 }

@@ -1,24 +1,10 @@
 #include "rankwright/search/explored.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 namespace rankwright {
 namespace {
-
-/// Keeps of `all` those that nothing is as fast and as small as, the fastest first.
-void keep_front(std::vector<Candidate>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.time != b.time ? a.time < b.time : a.memory < b.memory;
-  });
-  Bytes least{std::numeric_limits<double>::infinity()};
-  std::erase_if(all, [&](const Candidate& one) {
-    if (one.memory >= least) return true;
-    least = one.memory;
-    return false;
-  });
-}
 
 void drop_slower(std::vector<Candidate>& all, Seconds than) {
   std::erase_if(all, [&](const Candidate& one) { return one.time > than; });
@@ -26,7 +12,6 @@ void drop_slower(std::vector<Candidate>& all, Seconds than) {
 
 }  // namespace
 
-/// Something in a front is as fast and as small.
 bool covered(const std::vector<Candidate>& front, Seconds time, Bytes memory) {
   // Memory falls as time grows: of those that are as fast the last is the smallest.
   const auto slower = std::partition_point(front.begin(), front.end(),
@@ -65,14 +50,13 @@ void Explored::merge(Explored&& other, const Windows& windows) {
   };
   add(near, other.near);
   add(families, other.families);
-  add(front, other.front);
+  for (const Candidate& one : other.front) add_to_front(front, one);
   if (best) {
     drop_slower(near, (1 + windows.near) * best->time);
     drop_slower(families, (1 + windows.family) * best->time);
     drop_slower(front, (1 + windows.family) * best->time);
   }
   keep_families(families);
-  keep_front(front);
   if (other.leanest && (!leanest || other.leanest->memory < leanest->memory))
     leanest = std::move(other.leanest);
 }

@@ -154,6 +154,7 @@ void Explorer::microbatch(i64 size) {
     plan().sequence_parallel = sequence_parallel;
     plan().recompute = Recompute::none;
     choose(plan(), 0, 0, problem_);  // what tp hides follows from the above
+    weigh_layers();
     if (never_fits()) {
       out_.tally.memory +=
           shards_ * outside_order() / i64(micro_batches_.size() * sequence_parallels_.size());
@@ -188,7 +189,6 @@ void Explorer::some_pipes(bool chunked) {
     plan().recompute = recompute;
     const std::vector<Route*> open = open_routes(all);
     if (open.empty()) continue;
-    weigh_layers();
     unlinked.recompute(recompute);
     inside_ = 0;
     for (const Route* route : open) inside_ += i64(route->lie->shards.size());

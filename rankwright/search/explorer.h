@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -15,9 +14,6 @@
 #include "rankwright/search/explore.h"
 
 namespace rankwright {
-
-inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
-inline constexpr Bytes kEndless{std::numeric_limits<double>::infinity()};
 
 /// A choice of ZeRO on one order of the axes.
 struct Shard {
@@ -66,6 +62,12 @@ struct Fit {
   Seconds least{};
 };
 
+/// Activations of one microbatch: of all layers on a rank that had them all, and of the layer that
+/// keeps least.
+struct LayerWeights {
+  Bytes kept{}, lightest{};
+};
+
 /// Of a setup whatever its order, sequence parallelism and recompute: nothing is sent, and
 /// sequence parallelism divides what it can.
 Seconds unlinked_time(const Ground& ground, Setup& setup);
@@ -106,6 +108,7 @@ class Explorer {
   std::vector<Route*> open_routes(std::vector<Route>& all);
   void weigh_states();
   void weigh_layers();
+  const LayerWeights& weights() const { return weights_[std::size_t(setup_.plan.recompute)]; }
   bool never_fits();
   Bytes least_memory(const Pipe& pipe) const;
   Bytes least_on_first() const;
@@ -148,13 +151,12 @@ class Explorer {
   std::vector<RankLoad> loads_{};             // of this pipe
   std::vector<Bytes> totals_{};               // of this pipe, by Shard::at; kEndless: not known yet
   std::vector<Fit> fitting_{};
-  i64 shards_ = 0;    // choices of ZeRO on all orders
-  Bytes states_{};    // of a rank, at least
-  Bytes kept_{};      // activations of one microbatch in all layers, on a rank that had them all
-  Bytes lightest_{};  // activations of one microbatch in a layer that keeps least
-  i64 inside_ = 0;    // candidates of one pipe
-  Stages stages_{};   // of this pipe
-  Ends ends_{};       // and what stands at their ends
+  i64 shards_ = 0;                         // choices of ZeRO on all orders
+  Bytes states_{};                         // of a rank, at least
+  std::array<LayerWeights, 3> weights_{};  // by recompute
+  i64 inside_ = 0;                         // candidates of one pipe
+  Stages stages_{};                        // of this pipe
+  Ends ends_{};                            // and what stands at their ends
   Explored out_{};
 };
 

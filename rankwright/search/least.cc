@@ -7,8 +7,6 @@
 
 namespace rankwright {
 
-/// Of a setup whatever its order, sequence parallelism and recompute: nothing is sent, and
-/// sequence parallelism divides what it can.
 Seconds unlinked_time(const Ground& ground, Setup& setup) {
   const bool before = std::exchange(setup.plan.sequence_parallel, true);
   if (first_misfit(setup)) setup.plan.sequence_parallel = false;
@@ -41,15 +39,20 @@ void Explorer::weigh_states() {
   }
 }
 
+/// For every recompute, with the plan's microbatch and sequence parallelism.
 void Explorer::weigh_layers() {
-  kept_ = {};
-  lightest_ = kEndless;
-  for (const LayerRun& run : setup_.model.runs) {
-    const LayerActivations a = activations(setup_, run.layer);
-    const Bytes each = plan().recompute == Recompute::full ? a.input : a.kept;
-    kept_ += double(run.count) * each;
-    lightest_ = std::min(lightest_, each);
+  const Recompute before = plan().recompute;
+  for (const Recompute recompute : recomputes_) {
+    plan().recompute = recompute;
+    LayerWeights& sum = weights_[std::size_t(recompute)] = {.kept = {}, .lightest = kEndless};
+    for (const LayerRun& run : setup_.model.runs) {
+      const LayerActivations a = activations(setup_, run.layer);
+      const Bytes each = recompute == Recompute::full ? a.input : a.kept;
+      sum.kept += double(run.count) * each;
+      sum.lightest = std::min(sum.lightest, each);
+    }
   }
+  plan().recompute = before;
 }
 
 /// No pipe of any recompute fits.
@@ -57,7 +60,6 @@ bool Explorer::never_fits() {
   const Recompute before = plan().recompute;
   const bool never = std::all_of(recomputes_.begin(), recomputes_.end(), [&](Recompute one) {
     plan().recompute = one;
-    weigh_layers();
     return std::all_of(pipes_.begin(), pipes_.end(),
                        [&](const Pipe& pipe) { return too_large(least_memory(pipe)); });
   });
@@ -69,7 +71,7 @@ bool Explorer::never_fits() {
 /// backward begins behind its last forward (with DualPipe one of two stages), and its states.
 Bytes Explorer::least_memory(const Pipe& pipe) const {
   const bool mirror = row(pipe.schedule).order == StageOrder::mirror;
-  return (mirror ? 0.5 : 1) / double(node_.pp) * kept_ + states_;
+  return (mirror ? 0.5 : 1) / double(node_.pp) * weights().kept + states_;
 }
 
 /// Pp rank 0 holds so many of its smallest chunk at least.
@@ -82,7 +84,7 @@ Bytes Explorer::least_on_first() const {
     layers = std::min(layers, stages_[std::size_t(pass * pp + (back ? pp - 1 : 0))].layers);
   }
   if (order == StageOrder::mirror) layers = std::min(layers, stages_.back().layers);
-  return double(most_in_flight(pipeline_shape(setup_), 0) * layers) * lightest_ + states_;
+  return double(most_in_flight(pipeline_shape(setup_), 0) * layers) * weights().lightest + states_;
 }
 
 Ends Explorer::ends(const Pipe& pipe) const {

@@ -11,14 +11,6 @@ namespace {
 constexpr double kShares[] = {0.875, 0.75, 0.5};
 constexpr i64 kParts[] = {2, 4};
 
-std::optional<Priced> fastest(const Problem& problem, const Calibration& calibration,
-                              const SearchOptions& options) {
-  const Searched found =
-      search(problem, calibration, {.threads = options.threads, .balance = options.balance});
-  if (!found.space.best) return std::nullopt;
-  return priced(problem, found.space.best->plan, calibration);
-}
-
 /// `a` is as good as `b` in everything.
 bool covers(const TradePoint& a, const TradePoint& b) {
   if (!a.plan || !b.plan) return false;
@@ -60,8 +52,8 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     tighter.capacity = share * problem.capacity;
     if (best.estimate.memory.total() <= tighter.capacity) continue;
     const Candidate* known = smaller(answer.front, tighter.capacity);
-    std::optional<Priced> plan =
-        known ? priced(problem, known->plan, calibration) : fastest(tighter, calibration, options);
+    std::optional<Priced> plan = known ? priced(problem, known->plan, calibration)
+                                       : fastest_plan(tighter, calibration, options);
     const bool fits = plan.has_value();
     points.push_back({problem.setup.world, tighter.capacity, std::move(plan)});
     if (!fits) break;
@@ -71,7 +63,7 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     Problem fewer = problem;
     fewer.setup.world /= part;
     std::optional<Priced> plan;
-    if (!too_few(fewer, fewer.setup.world)) plan = fastest(fewer, calibration, options);
+    if (!too_few(fewer, fewer.setup.world)) plan = fastest_plan(fewer, calibration, options);
     const bool fits = plan.has_value();
     points.push_back({fewer.setup.world, problem.capacity, std::move(plan)});
     if (!fits) break;
@@ -95,7 +87,7 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
       row.plan = priced(other, best.plan, calibration);
       other.capacity = problem.safe();
       std::optional<Priced> safe;
-      if (!best.sure && found.complete) safe = fastest(other, calibration, options);
+      if (!best.sure && found.complete) safe = fastest_plan(other, calibration, options);
       if (safe && safe->time() <= (1 + tie_band(other.setup)) * row.plan->time()) {
         row.sure = true;
         row.plan = std::move(safe);

@@ -2,7 +2,6 @@
 // Each point is a search of its own with a tighter limit, so it is as certain as the answer.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "rankwright/search/answer.h"

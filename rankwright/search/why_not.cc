@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/rules/change.h"
 
 namespace rankwright {
@@ -32,11 +31,13 @@ class WhyNot {
         plan_(answer.best->setup.plan),
         calibration_(calibration),
         options_(options),
-        rules_(ground(problem, calibration, {}).rules) {}
+        rules_(refusals(problem.limits.target)) {}
 
   std::vector<Neighbour> all();
 
  private:
+  bool search_anew(Kind kind, i64 degree, const Problem& narrower);
+  void add_searched(Neighbour neighbour, i64 degree);
   void axis(const AxisRow& row, i64 degree);
   void data_alone();
   void orders_but_this();
@@ -74,57 +75,50 @@ Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
   return one;
 }
 
-/// The best plan whose axis has this degree.
-void WhyNot::axis(const AxisRow& row, i64 degree) {
-  if (!(problem_.limits.*row.range).has(degree)) return;
-  const auto known = std::find_if(answer_.families.begin(), answer_.families.end(),
-                                  [&](const Candidate& c) { return c.plan.*row.degree == degree; });
-  if (known != answer_.families.end()) {
-    found_.push_back(judge(row.kind, known->plan));
-    found_.back().searched = true;
-    found_.back().degree = degree;
-    return;
-  }
-  Problem other = problem_;
-  other.limits.*row.range = {degree, degree};
+/// The fastest plan of a narrower problem, or the leanest where none fits; false where there is
+/// neither.
+bool WhyNot::search_anew(Kind kind, i64 degree, const Problem& narrower) {
   const Searched found =
-      search(other, calibration_, {.threads = options_.threads, .balance = options_.balance});
-  const Candidate* one = found.space.best      ? &*found.space.best
-                         : found.space.leanest ? &*found.space.leanest
-                                               : nullptr;
-  Neighbour neighbour;
-  if (one) {
-    neighbour = judge(row.kind, one->plan);
-  } else {
-    // Nothing was even weighed: the plan with this degree in place of its own says why.
-    Plan plan = plan_;
-    const i64 rest = plan.*row.degree * plan.dp;
-    plan.*row.degree = degree;
-    if (row.kind != Kind::dp && row.kind != Kind::ep && rest % degree == 0) plan.dp = rest / degree;
-    neighbour = judge(row.kind, plan);
-    // It may be outside the limits in another way, and then says nothing of what is inside them.
-    if (!neighbour.misfit && neighbour.rule.empty()) return;
-  }
+      search(narrower, calibration_, {.threads = options_.threads, .balance = options_.balance});
+  const std::optional<Candidate>& one = found.space.best ? found.space.best : found.space.leanest;
+  if (one) add_searched(judge(kind, one->plan), degree);
+  return one.has_value();
+}
+
+void WhyNot::add_searched(Neighbour neighbour, i64 degree) {
   neighbour.searched = true;
   neighbour.degree = degree;
   found_.push_back(std::move(neighbour));
 }
 
+/// The best plan whose axis has this degree.
+void WhyNot::axis(const AxisRow& row, i64 degree) {
+  if (!(problem_.limits.*row.range).has(degree)) return;
+  const auto known = std::find_if(answer_.families.begin(), answer_.families.end(),
+                                  [&](const Candidate& c) { return c.plan.*row.degree == degree; });
+  if (known != answer_.families.end()) return add_searched(judge(row.kind, known->plan), degree);
+  Problem other = problem_;
+  other.limits.*row.range = {degree, degree};
+  if (search_anew(row.kind, degree, other)) return;
+  // Nothing was even weighed: the plan with this degree in place of its own says why.
+  Plan plan = plan_;
+  const i64 rest = plan.*row.degree * plan.dp;
+  plan.*row.degree = degree;
+  if (row.kind != Kind::dp && row.kind != Kind::ep && rest % degree == 0) plan.dp = rest / degree;
+  Neighbour neighbour = judge(row.kind, plan);
+  // It may be outside the limits in another way, and then says nothing of what is inside them.
+  if (neighbour.misfit || !neighbour.rule.empty()) add_searched(std::move(neighbour), degree);
+}
+
 /// Why not FSDP, or plain replicas: the first thing that people ask.
 void WhyNot::data_alone() {
-  const bool split = plan_.tp > 1 || plan_.cp > 1 || plan_.pp > 1;
+  if (plan_.tp * plan_.cp * plan_.pp == 1) return;
   Problem other = problem_;
   for (Range* range : {&other.limits.tp, &other.limits.cp, &other.limits.pp}) {
-    if (!split || !range->has(1)) return;
+    if (!range->has(1)) return;
     *range = {1, 1};
   }
-  const Searched found =
-      search(other, calibration_, {.threads = options_.threads, .balance = options_.balance});
-  if (!found.space.best && !found.space.leanest) return;
-  const Candidate& one = found.space.best ? *found.space.best : *found.space.leanest;
-  found_.push_back(judge(Kind::data_alone, one.plan));
-  found_.back().searched = true;
-  found_.back().degree = one.plan.dp;
+  search_anew(Kind::data_alone, problem_.setup.world, other);
 }
 
 /// The default order, where this is another, and the fastest of all others.
