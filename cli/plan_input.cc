@@ -5,6 +5,7 @@
 
 #include "rankwright/import/cluster_file.h"
 #include "rankwright/import/model_file.h"
+#include "rankwright/import/plan_format.h"
 
 namespace rankwright::cli {
 namespace {
@@ -35,25 +36,30 @@ void PlanFlags::add_to(Options& options) {
   options.app().add_option("--model", model, "instead of the plan's: a name or a config.json");
   options.app().add_option("--cluster", cluster,
                            "instead of the plan's: \"dgx-h100 x 8\" or a cluster file");
+  options.app()
+      .add_option("--world", world, "ranks in all, where a framework's file does not say")
+      ->check(CLI::Range(i64{1}, kMaxDevices));
 }
 
-PlanFile read_plan_argument(const std::string& argument, const Io& io) {
-  if (argument == "-") return read_plan(read_all(io.in), "-", read_file);
-  Result<std::string> text = read_file(argument);
-  if (text) return read_plan(std::move(*text), argument, read_file);
+PlanFile read_plan_argument(const std::string& argument, const Io& io, const PlanFormat* format) {
+  Result<std::string> text = argument == "-" ? read_all(io.in) : read_file(argument);
+  if (text && format != nullptr)
+    return read_plan_as(*format, std::move(*text), argument, read_file);
+  if (text) return read_any_plan(std::move(*text), argument, read_file);
   PlanFile file{.name = argument, .text = {}};
   file.findings.push_back(text.error());
   return file;
 }
 
 void override_input(const PlanFlags& flags, PlanFile& file) {
+  if (flags.world) file.draft.world = flags.world;
   if (!flags.model.empty()) override_model(file, flags.model);
   if (!flags.cluster.empty())
     file.draft.cluster = read_cluster_argument(flags.cluster, read_file, file.findings);
 }
 
 PlanInput read_input(const PlanFlags& flags, const Io& io) {
-  PlanInput input{.file = read_plan_argument(flags.plan, io)};
+  PlanInput input{.file = read_plan_argument(flags.plan, io, flags.format)};
   override_input(flags, input.file);
   if (!has_errors(input.file.findings)) input.setup = resolve(input.file.draft);
   return input;
@@ -61,12 +67,18 @@ PlanInput read_input(const PlanFlags& flags, const Io& io) {
 
 Diagnostics all_findings(const PlanInput& input, Target target) {
   Diagnostics findings = input.file.findings;
+  const PlanFormat* const format = input.file.format;
+  if (target == Target::any && format != nullptr) target = format->target;
   if (input.setup) {
     const Diagnostics linted = lint(*input.setup, target);
     findings.insert(findings.end(), linted.begin(), linted.end());
   }
-  for (Diagnostic& d : findings)
+  for (Diagnostic& d : findings) {
     if (d.where.file.empty()) d.where = input.file.where(d.key);
+    if (format == nullptr || format->spell == nullptr || d.fix.empty()) continue;
+    d.hint = spelt(*format, d.fix);  // what can be typed into this file
+    d.fix.clear();
+  }
   sort(findings);
   return findings;
 }

@@ -1,5 +1,5 @@
-// A plan as it is given to every verb that takes one: a file or -, with --model and --cluster on
-// top.
+// A plan as it is given to every verb that takes one: a file or -, of any format that is read, with
+// --model, --cluster and --world on top.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,13 @@ struct PlanFlags {
   std::string plan;
   std::string model{};
   std::string cluster{};
+  std::optional<i64> world{};
+  const PlanFormat* format = nullptr;  // nothing: the one that claims the file
 
   void add_to(Options& options);
 
   /// Something stands in for what the plan says.
-  bool overrides() const { return !model.empty() || !cluster.empty(); }
+  bool overrides() const { return !model.empty() || !cluster.empty() || world; }
 };
 
 struct PlanInput {
@@ -32,11 +34,13 @@ struct PlanInput {
 PlanInput read_input(const PlanFlags& flags, const Io& io);
 
 /// The file alone, or standard input.
-PlanFile read_plan_argument(const std::string& argument, const Io& io);
+PlanFile read_plan_argument(const std::string& argument, const Io& io,
+                            const PlanFormat* format = nullptr);
 /// What --model and --cluster say, over what the file says.
 void override_input(const PlanFlags& flags, PlanFile& file);
 
-/// What reading and linting for `target` found, each with its place, most severe first.
+/// What reading and linting for `target` found, each with its place, most severe first. A
+/// framework's file is linted for that framework where no other is asked for.
 Diagnostics all_findings(const PlanInput& input, Target target);
 
 }  // namespace rankwright::cli

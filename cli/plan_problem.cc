@@ -17,17 +17,6 @@ constexpr i64 kUsualSequence = 8192;            // of pre-training, where a mode
 constexpr i64 kUnknownSequence = 4096;          // where it does not say what it takes
 constexpr double kUsualTokens = 4 * 1048576.0;  // a step
 
-/// What runs the plans of a target, where no framework is named.
-struct TargetSoftware {
-  Target target;
-  std::string_view framework;
-};
-constexpr TargetSoftware kSoftware[] = {
-    {Target::megatron, "megatron-core"},
-    {Target::torchtitan, "torchtitan"},
-    {Target::deepspeed, "deepspeed"},
-};
-
 /// What a draft says besides its plan.
 Draft without_plan(const Draft& d) {
   Draft bare;
@@ -66,13 +55,11 @@ i64 usual_batch(i64 sequence, i64 world) {
 
 /// The framework of the target, if the draft names none.
 void follow_target(Draft& draft, Target target, std::vector<Assumption>& assumed) {
-  if (draft.framework) return;
-  for (const TargetSoftware& row : kSoftware) {
-    if (row.target != target) continue;
-    for (const Software& software : frameworks())
-      if (software.name == row.framework) draft.framework = software;
-    assumed.push_back({"software.framework", std::string(row.framework), "as --for"});
-  }
+  if (draft.framework || target == Target::any || row(target).software.empty()) return;
+  const std::string_view name = row(target).software;
+  for (const Software& software : frameworks())
+    if (software.name == name) draft.framework = software;
+  assumed.push_back({"software.framework", std::string(name), "as --for"});
 }
 
 std::optional<UsageFault> too_large(const Wishes& wishes, const Cluster& cluster) {

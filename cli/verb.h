@@ -50,6 +50,8 @@ int plan(Args args, const Io& io);
 int check(Args args, const Io& io);
 int explain(Args args, const Io& io);
 int compare(Args args, const Io& io);
+int export_plan(Args args, const Io& io);  // `export` is a word of C++
+int import_plan(Args args, const Io& io);
 int validate(Args args, const Io& io);
 int catalog(Args args, const Io& io);
 

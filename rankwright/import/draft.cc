@@ -203,8 +203,12 @@ void Resolver::job() {
   const Plan& plan = setup_.plan;
   constexpr i64 kSequence = 4096;
   job.sequence = count_or(draft_.sequence, "job.sequence", kSequence, "");
+  const std::optional<i64> accumulated =
+      draft_.accumulation ? product({plan.micro_batch, *draft_.accumulation, plan.dp})
+                          : std::nullopt;
   job.global_batch = count_or(
-      draft_.global_batch, "job.global_batch", default_global_batch(plan).value_or(kMaxCount),
+      draft_.global_batch ? draft_.global_batch : accumulated, "job.global_batch",
+      default_global_batch(plan).value_or(kMaxCount),
       plan.pp == 1 && plan.virtual_stages == 1 ? "one microbatch" : "8 microbatches a stage");
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
   job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",

@@ -11,6 +11,15 @@
 
 namespace rankwright {
 
+// Limits of what a file may state. They are far beyond what is built, and keep every count inside
+// 64 bits: the largest is that of a context ring, 3 x microbatches x layers x cp < 2^(2 + 28 + 16 +
+// 16).
+inline constexpr i64 kMaxDegree = kMaxDevices;
+inline constexpr i64 kMaxContext = i64{1} << 16;  // cp ranks
+inline constexpr i64 kMaxSequence = i64{1} << 30;
+inline constexpr i64 kMaxMicroBatch = i64{1} << 20;
+inline constexpr i64 kMaxChunks = 4096;
+
 struct NodeShape {
   i64 nodes = 1;
   i64 gpus = 1;  // a node
@@ -38,6 +47,7 @@ struct Draft {
   std::optional<Model> model;
   std::optional<Cluster> cluster;
   std::optional<i64> global_batch, sequence;
+  std::optional<i64> accumulation;  // microbatches a data rank: frameworks that state no batch do
   std::optional<Dtype> param_dtype, grad_dtype;
   std::optional<Matmul> matmul;
   std::optional<Optimizer> optimizer;

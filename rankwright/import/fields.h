@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rankwright/base/diagnostic.h"
@@ -62,6 +63,15 @@ class FieldReader {
         read(*index, entry.value);
         path_ = outer;
       }
+  }
+
+  /// Calls read() for a value that states the key `path` of a plan, whatever the file calls it.
+  template <class Read>
+  void under(std::string_view path, const YamlNode& value, Read read) {
+    const std::string outer = std::exchange(path_, std::string(path));
+    if (!path.empty()) keys_.push_back({path_, location(value, file_)});
+    read();
+    path_ = outer;
   }
 
   bool expect(const YamlNode& node, YamlNode::Kind kind, std::string_view what);

@@ -13,12 +13,17 @@
 
 namespace rankwright {
 
+struct PlanFormat;
+
 struct PlanFile {
   std::string name;
   std::string text;
   Draft draft{};
   std::vector<FieldReader::Key> keys{};  // what was given, and where
   Diagnostics findings{};
+  std::vector<std::string>
+      passed_over{};                   // keys of a framework's file that are no matter of layout
+  const PlanFormat* format = nullptr;  // nothing: a plan file of ours
 
   /// Where `path` was given; else where the nearest map around it was; else the whole file.
   Location where(std::string_view path) const;

@@ -12,15 +12,6 @@
 namespace rankwright {
 namespace {
 
-// Limits of what a file may state. They are far beyond what is built, and keep every count inside
-// 64 bits: the largest is that of a context ring, 3 x microbatches x layers x cp < 2^(2 + 28 + 16 +
-// 16).
-constexpr i64 kMaxDegree = kMaxDevices;
-constexpr i64 kMaxContext = i64{1} << 16;  // cp ranks
-constexpr i64 kMaxSequence = i64{1} << 30;
-constexpr i64 kMaxMicroBatch = i64{1} << 20;
-constexpr i64 kMaxChunks = 4096;
-
 /// A reader for a whole number of at least 1 that goes to `member`.
 template <std::optional<i64> Draft::*member, i64 most>
 void whole(Reading& r, const YamlNode& node) {

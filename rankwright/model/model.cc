@@ -38,4 +38,11 @@ bool Model::sparse() const {
                      [](const LayerRun& run) { return run.layer.ffn.sparse(); });
 }
 
+bool same_network(const Model& a, const Model& b) {
+  Model named = a;
+  named.name = b.name;
+  named.architecture = b.architecture;
+  return named == b;
+}
+
 }  // namespace rankwright

@@ -87,4 +87,7 @@ struct Model {
   friend bool operator==(const Model&, const Model&) = default;
 };
 
+/// Names are for people: two models are one network where everything else is the same.
+bool same_network(const Model& a, const Model& b);
+
 }  // namespace rankwright

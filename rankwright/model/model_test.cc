@@ -45,5 +45,13 @@ TEST(ModelDeathTest, ALayerBehindTheLastIsOurMistake) {
   EXPECT_DEATH((void)Model{}.layer(0), "index < layers");
 }
 
+TEST(SameNetwork, LooksAtShapesAndNotAtNames) {
+  const Model a{.name = "a", .architecture = "llama", .hidden = 64};
+  const Model b{.name = "b", .architecture = "mistral", .hidden = 64};
+  const Model c{.name = "a", .architecture = "llama", .hidden = 128};
+  EXPECT_TRUE(same_network(a, b));
+  EXPECT_FALSE(same_network(a, c));
+}
+
 }  // namespace
 }  // namespace rankwright

@@ -8,9 +8,9 @@ namespace rankwright {
 
 std::vector<TargetVerdict> target_verdicts(const Setup& setup) {
   std::vector<TargetVerdict> all;
-  for (const TargetRow& target : targets()) {
-    TargetVerdict verdict{.target = &target};
-    for (const Rule* rule : refusals(target.target))
+  for (const TargetRow* target : frameworks_to_check()) {
+    TargetVerdict verdict{.target = target};
+    for (const Rule* rule : refusals(target->target))
       if (rule->fault(setup)) verdict.broken.push_back(rule);
     all.push_back(std::move(verdict));
   }

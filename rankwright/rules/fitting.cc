@@ -119,7 +119,7 @@ class Next {
 bool brings_errors(const Setup& before, const Setup& after, Target target) {
   const std::vector<Misfit> none;
   for (const Rule* rule : rules()) {
-    const bool asked = rule->target == Target::any || rule->target == target;
+    const bool asked = holds_for(*rule, target);
     if (!asked || rule->page.severity != Severity::error || rule->page.code.starts_with("RW02"))
       continue;
     if (rule->check({after, none, target}) && !rule->check({before, none, target})) return true;

@@ -2,16 +2,26 @@
 
 #include <algorithm>
 
+#include "rankwright/base/check.h"
 #include "rankwright/rules/proof_findings.h"
 
 namespace rankwright {
 namespace {
 
 constexpr TargetRow kTargets[] = {
-    {Target::megatron, "megatron", "Megatron-LM main of 2026-08, core 0.20 dev"},
-    {Target::torchtitan, "torchtitan", "torchtitan v0.2.2, and main where it is stricter"},
-    {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6"},
-    {Target::nanotron, "nanotron", "nanotron 0.4"},
+    {Target::megatron, "megatron", "Megatron-LM main of 2026-08, core 0.20 dev", Target::megatron,
+     "megatron-core"},
+    {Target::megatron_bridge, "megatron-bridge", "Megatron-Bridge 0.7 dev", Target::megatron,
+     "megatron-core"},
+    {Target::torchtitan_0_2, "torchtitan-0.2", "torchtitan v0.2.2", Target::torchtitan,
+     "torchtitan"},
+    {Target::torchtitan, "torchtitan", "torchtitan main of 2026-08", Target::torchtitan,
+     "torchtitan"},
+    {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6", Target::deepspeed, "deepspeed"},
+    {Target::nanotron, "nanotron", "nanotron 0.4", Target::nanotron},
+    {Target::slurm, "slurm", "Slurm 22.05", Target::slurm, "", true},
+    {Target::torchrun, "torchrun", "PyTorch 2.9", Target::torchrun, "", true},
+    {Target::openmpi, "openmpi", "Open MPI 4.1.4", Target::openmpi, "", true},
 };
 
 using Rows = std::span<const Rule> (*)();
@@ -43,6 +53,25 @@ const TargetRow* find_target(std::string_view name) {
   return found == std::end(kTargets) ? nullptr : found;
 }
 
+const TargetRow& row(Target target) {
+  const auto found = std::find_if(std::begin(kTargets), std::end(kTargets),
+                                  [&](const TargetRow& one) { return one.target == target; });
+  RW_CHECK(found != std::end(kTargets));
+  return *found;
+}
+
+std::vector<const TargetRow*> frameworks_to_check() {
+  std::vector<const TargetRow*> all;
+  for (const TargetRow& one : kTargets)
+    if (one.rules == one.target && !one.launcher) all.push_back(&one);
+  return all;
+}
+
+bool holds_for(const Rule& rule, Target target) {
+  if (rule.target == Target::any) return true;
+  return target != Target::any && rule.target == row(target).rules;
+}
+
 std::vector<const Rule*> rules() {
   std::vector<const Rule*> all;
   for (const Rows rows : kTopics)
@@ -54,6 +83,7 @@ std::vector<const Page*> pages() {
   std::vector<const Page*> all;
   for (const Rule* rule : rules()) all.push_back(&rule->page);
   for (const Page& page : proof_pages()) all.push_back(&page);
+  for (const Page& page : exchange_pages()) all.push_back(&page);
   for (const Page& page : reading_pages()) all.push_back(&page);
   return all;
 }
@@ -61,7 +91,7 @@ std::vector<const Page*> pages() {
 std::vector<const Rule*> refusals(Target target) {
   std::vector<const Rule*> found;
   for (const Rule* rule : rules())
-    if (rule->target != Target::any && rule->target == target && rule->fault != nullptr &&
+    if (rule->target != Target::any && holds_for(*rule, target) && rule->fault != nullptr &&
         rule->page.severity != Severity::note)
       found.push_back(rule);
   return found;
@@ -78,7 +108,7 @@ Diagnostics lint(const Setup& setup, Target target) {
   const Subject subject{setup, found, target};
   Diagnostics diagnostics;
   for (const Rule* rule : rules()) {
-    if (rule->target != Target::any && rule->target != target) continue;
+    if (!holds_for(*rule, target)) continue;
     if (rule->when == Rule::When::without_misfits && !found.empty()) continue;
     if (std::optional<Finding> finding = rule->check(subject))
       diagnostics.push_back(diagnostic(rule->page, std::move(*finding)));

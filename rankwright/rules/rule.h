@@ -16,15 +16,34 @@
 namespace rankwright {
 
 /// The frameworks and launchers that a plan can be checked for. One name everywhere: --for, --to.
-enum class Target : unsigned char { any, megatron, torchtitan, deepspeed, nanotron };
+enum class Target : unsigned char {
+  any,
+  megatron,
+  megatron_bridge,
+  torchtitan_0_2,
+  torchtitan,
+  deepspeed,
+  nanotron,
+  accelerate,
+  slurm,
+  torchrun,
+  openmpi,
+};
 
 struct TargetRow {
   Target target;
   std::string_view name;
-  std::string_view checked;  // the version whose rules these are
+  std::string_view checked;     // the version whose rules these are, and whose files are written
+  Target rules;                 // whose rules hold: a second way into the same code has the first's
+  std::string_view software{};  // the row of plan/software that it runs on, where there is one
+  bool launcher = false;        // starts ranks where they belong; the layout is a framework's
 };
 std::span<const TargetRow> targets();  // without `any`
 const TargetRow* find_target(std::string_view name);
+const TargetRow& row(Target target);  // not `any`
+
+/// What trains: the targets that have rules of their own for a layout.
+std::vector<const TargetRow*> frameworks_to_check();
 
 /// What a code means, for `explain CODE` and the reference page.
 struct Page {
@@ -66,6 +85,9 @@ struct Rule {
   Fault fault = nullptr;  // the same without the words, which take time: a target's rules have it
 };
 
+/// Rules of no target hold for all of them.
+bool holds_for(const Rule& rule, Target target);
+
 /// All rules, by code.
 std::vector<const Rule*> rules();
 
@@ -90,6 +112,7 @@ std::span<const Rule> megatron_rules();
 std::span<const Rule> torchtitan_rules();
 std::span<const Rule> deepspeed_rules();
 std::span<const Rule> nanotron_rules();
+std::span<const Page> exchange_pages();
 std::span<const Page> reading_pages();
 
 }  // namespace rankwright

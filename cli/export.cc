@@ -1,0 +1,135 @@
+// `rankwright export`: a plan as the files that a framework or a launcher runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/options.h"
+#include "cli/plan_input.h"
+#include "cli/verb.h"
+#include "rankwright/base/format.h"
+#include "rankwright/base/suggest.h"
+#include "rankwright/export/exporter.h"
+#include "rankwright/report/findings.h"
+#include "rankwright/report/table.h"
+
+namespace rankwright::cli {
+namespace {
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const Exporter& exporter : exporters()) names.emplace_back(row(exporter.target).name);
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+int unknown_target(const std::string& word, const Io& io) {
+  const std::optional<std::string> near = nearest(word, target_names());
+  io.err << (word.empty()
+                 ? "rankwright export: --to is missing\n"
+                 : fmt::format("rankwright export: there is no target '{}'\n", excerpt(word)));
+  io.err << fmt::format("  help: {}\n", near ? fmt::format("did you mean {}?", *near)
+                                             : "--to takes " + joined(target_names()));
+  return kUsage;
+}
+
+std::string list() {
+  std::string text;
+  for (const Exporter& exporter : exporters()) {
+    const TargetRow& target = row(exporter.target);
+    text += fmt::format("{:<16}{:<52}{}\n", target.name, exporter.summary, target.checked);
+  }
+  return text;
+}
+
+std::string json(const Exporter& exporter, const std::vector<ExportFile>& files,
+                 const std::vector<Lost>& lost) {
+  using Json = nlohmann::ordered_json;
+  Json out{{"schema", "rankwright.export/1"},
+           {"target", row(exporter.target).name},
+           {"checked", row(exporter.target).checked},
+           {"files", Json::array()},
+           {"lost", Json::array()}};
+  for (const ExportFile& file : files)
+    out["files"].push_back({{"name", file.name}, {"text", file.text}});
+  for (const Lost& one : lost) out["lost"].push_back({{"key", one.key}, {"why", one.why}});
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Diagnostics as_findings(const std::vector<Lost>& lost, const TargetRow& target, bool strict,
+                        const PlanFile& file) {
+  Diagnostics findings;
+  for (const Lost& one : lost)
+    findings.push_back({.code = "RW0602",
+                        .severity = strict ? Severity::error : Severity::warning,
+                        .message = fmt::format("{} cannot say this", target.name),
+                        .detail = fmt::format("{}: {}", one.key, one.why),
+                        .key = one.key,
+                        .where = file.where(one.key)});
+  sort(findings);
+  return findings;
+}
+
+/// One file goes to -o or to standard output; several into the folder of -o.
+int write_files(const std::vector<ExportFile>& files, const Options& options, const Io& io) {
+  if (files.size() == 1) return options.write(files.front().text, io);
+  if (options.output().empty()) {
+    io.err << fmt::format("rankwright export: the first of {} files; -o FOLDER writes them all\n",
+                          files.size());
+    return options.print(files.front().text, io);
+  }
+  const std::filesystem::path folder = options.output();
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  for (const ExportFile& file : files)
+    if (const int code = options.save(file.text, (folder / file.name).string(), io)) return code;
+  return kOk;
+}
+
+}  // namespace
+
+int export_plan(Args args, const Io& io) {
+  Options options(verb("export"));
+  PlanFlags flags;
+  std::string to;
+  bool strict = false, listed = false;
+  options.app().add_option("plan", flags.plan, "a plan, of any format that is read, or -");
+  options.app().add_option("--to", to, joined(target_names()));
+  options.app().add_flag("--strict", strict, "fail where the target cannot say all of the plan");
+  options.app().add_flag("--list", listed,
+                         "list the targets, and the versions they were checked "
+                         "against");
+  flags.add_to(options);
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+  if (listed) return options.write(list(), io);
+  if (flags.plan.empty()) {
+    io.err << "rankwright export: there is no plan\n  help: " << verb("export").example << "\n";
+    return kUsage;
+  }
+  const Exporter* const exporter = find_exporter(to);
+  if (exporter == nullptr) return unknown_target(to, io);
+
+  const PlanInput input = read_input(flags, io);
+  Diagnostics findings = all_findings(input, exporter->target);
+  // What the target refuses is not written: the file would not run.
+  if (!input.setup || has_errors(findings)) {
+    io.err << findings_text(findings, input.file.name, input.file.text, {});
+    return input.setup ? kRefused : kUnreadable;
+  }
+  const std::vector<Lost> lost = losses(*exporter, *input.setup);
+  const Diagnostics told = as_findings(lost, row(exporter->target), strict, input.file);
+  if (!told.empty()) io.err << findings_text(told, input.file.name, input.file.text, {});
+  if (strict && !lost.empty()) return kRefused;
+  const std::vector<ExportFile> files = rankwright::export_plan(*exporter, *input.setup);
+  if (options.json()) return options.write(json(*exporter, files, lost), io);
+  return write_files(files, options, io);
+}
+
+}  // namespace rankwright::cli

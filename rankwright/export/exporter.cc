@@ -1,0 +1,115 @@
+#include "rankwright/export/exporter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/export/plan_keys.h"
+#include "rankwright/export/typed.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Exporter kExporters[] = {
+    {Target::nanotron, "nanotron's YAML config", stated_by_nanotron, lost_by_nanotron,
+     write_nanotron},
+};
+
+/// No framework's file says on what it runs; and how fast kernels are is no setting.
+constexpr std::string_view kNotOfFrameworks[] = {"world_size", "node_shape", "cluster", "software"};
+/// A launcher starts ranks in their places; all else is the framework's.
+constexpr std::string_view kOfLaunchers[] = {"world_size", "node_shape", "placement"};
+
+bool covers(std::span<const std::string_view> keys, std::string_view path) {
+  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
+    return path == key || (path.starts_with(key) && path[key.size()] == '.');
+  });
+}
+
+bool concerns(const Exporter& exporter, std::string_view path) {
+  return row(exporter.target).launcher ? covers(kOfLaunchers, path)
+                                       : !covers(kNotOfFrameworks, path);
+}
+
+void add(std::vector<Lost>& lost, std::string_view key, std::string why) {
+  const bool known =
+      std::any_of(lost.begin(), lost.end(), [&](const Lost& one) { return one.key == key; });
+  if (!known) lost.push_back({std::string(key), std::move(why)});
+}
+
+void add_broken_rules(const Exporter& exporter, const Setup& setup, std::vector<Lost>& lost) {
+  const std::vector<Misfit> none;
+  for (const Rule* rule : refusals(exporter.target))
+    if (const std::optional<Finding> finding = rule->check({setup, none, exporter.target}))
+      add(lost, finding->key,
+          fmt::format("{}: {} ({})", rule->page.title, finding->detail, rule->page.code));
+}
+
+std::string why_unstated(const Exporter& exporter, const SetupKey& key, const Setup& setup) {
+  const TargetRow& target = row(exporter.target);
+  if (key.path == "placement") return "a launcher places ranks: rankwright export PLAN --to slurm";
+  return fmt::format("{} has no setting for {}", target.name, key.value(setup));
+}
+
+}  // namespace
+
+std::span<const Exporter> exporters() { return kExporters; }
+
+const Exporter* find_exporter(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(kExporters), std::end(kExporters),
+                   [&](const Exporter& one) { return row(one.target).name == name; });
+  return found == std::end(kExporters) ? nullptr : found;
+}
+
+std::vector<Lost> losses(const Exporter& exporter, const Setup& setup) {
+  std::vector<Lost> lost;
+  add_broken_rules(exporter, setup, lost);
+  if (exporter.lost != nullptr)
+    for (Lost& one : exporter.lost(setup)) add(lost, one.key, std::move(one.why));
+  for (const SetupKey& key : setup_keys()) {
+    const bool unplaced =
+        key.path == "placement" && setup.plan.placement.kind == Placement::Kind::block;
+    if (!key.written(setup) || unplaced || !concerns(exporter, key.path) ||
+        covers(exporter.states(), key.path))
+      continue;
+    add(lost, key.path, why_unstated(exporter, key, setup));
+  }
+  const auto place = [](const Lost& one) {
+    const std::span<const SetupKey> keys = setup_keys();
+    return std::find_if(keys.begin(), keys.end(),
+                        [&](const SetupKey& key) { return key.path == one.key; }) -
+           keys.begin();
+  };
+  std::stable_sort(lost.begin(), lost.end(),
+                   [&](const Lost& a, const Lost& b) { return place(a) < place(b); });
+  return lost;
+}
+
+std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup,
+                                    const std::vector<Lost>& lost) {
+  const TargetRow& target = row(exporter.target);
+  const Plan& p = setup.plan;
+  std::vector<std::string> lines = {
+      fmt::format("Written by rankwright for {}.", target.checked),
+      fmt::format("{} on {}: {} ranks = tp {} x cp {} x pp {} x dp {}", setup.model.name,
+                  setup.cluster.name, setup.world, p.tp, p.cp, p.pp, p.dp)};
+  if (!lost.empty()) lines.emplace_back("The plan also says, and this file cannot:");
+  for (const Lost& one : lost) lines.push_back(fmt::format("  {}: {}", one.key, one.why));
+  return lines;
+}
+
+std::vector<ExportFile> export_plan(const Exporter& exporter, const Setup& setup,
+                                    const ExportOptions& options) {
+  return exporter.write(setup, options, head_lines(exporter, setup, losses(exporter, setup)));
+}
+
+std::string commented(const std::vector<std::string>& lines, std::string_view mark) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += line.empty() ? fmt::format("{}\n", mark)
+                         : fmt::format("{} {}\n", mark, typed_comment(line));
+  return text;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,50 @@
+#include "rankwright/export/exporter.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "rankwright/export/plan_keys.h"
+#include "rankwright/plan/misfit.h"
+#include "tests/any_setup.h"
+#include "tests/round_trip.h"
+
+namespace rankwright {
+namespace {
+
+TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
+  std::set<Target> seen;
+  std::set<std::string_view> keys;
+  for (const SetupKey& key : setup_keys()) keys.insert(key.path);
+  for (const Exporter& exporter : exporters()) {
+    const std::string_view name = row(exporter.target).name;
+    EXPECT_TRUE(seen.insert(exporter.target).second) << name;
+    EXPECT_EQ(find_exporter(name), &exporter);
+    EXPECT_FALSE(exporter.summary.empty()) << name;
+    for (const std::string_view key : exporter.states()) EXPECT_TRUE(keys.count(key)) << key;
+  }
+}
+
+TEST(Comments, AreOneLineEach) { EXPECT_EQ(commented({"a", "", "b\nc"}, "#"), "# a\n#\n# b?c\n"); }
+
+// Whatever a plan says is in the file, or said to be lost: the files of two plans that differ are
+// different, heads and all, unless the difference is none of the target's business.
+RC_GTEST_PROP(Exporters, WriteTheSameBytesTwiceAndListLossesOnce, ()) {
+  const rankwright::Setup setup = any::random_setup();
+  RC_PRE(misfits(setup).empty());
+  for (const Exporter& exporter : exporters()) {
+    const std::vector<ExportFile> one = export_plan(exporter, setup);
+    const std::vector<ExportFile> two = export_plan(exporter, setup);
+    RC_ASSERT(!one.empty());
+    for (std::size_t i = 0; i < one.size(); ++i) RC_ASSERT(one[i].text == two[i].text);
+    std::set<std::string> keys;
+    for (const Lost& lost : losses(exporter, setup)) {
+      RC_ASSERT(keys.insert(lost.key).second);
+      RC_ASSERT(!lost.why.empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rankwright

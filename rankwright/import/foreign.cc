@@ -1,0 +1,90 @@
+#include "rankwright/import/foreign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+bool is_null(const YamlNode& node) {
+  using Kind = YamlNode::Kind;
+  return node.kind == Kind::null || (node.kind == Kind::scalar && node.scalar == "null");
+}
+
+/// A setting that does nothing as it stands.
+bool is_off(const YamlNode& node) {
+  constexpr std::string_view kOff[] = {"", "false", "False", "none", "None", "0"};
+  if (node.kind == YamlNode::Kind::map) return node.entries.empty();
+  return node.kind == YamlNode::Kind::scalar &&
+         std::find(std::begin(kOff), std::end(kOff), node.scalar) != std::end(kOff);
+}
+
+bool has_row(std::span<const ForeignKey> rows, std::string_view path) {
+  return std::any_of(rows.begin(), rows.end(), [&](const ForeignKey& row) {
+    return path == row.path || (path.starts_with(row.path) && path[row.path.size()] == '.');
+  });
+}
+
+void list_passed_over(const YamlNode& node, const std::string& path,
+                      std::span<const ForeignKey> rows, std::vector<std::string>& out) {
+  if (!path.empty() && has_row(rows, path)) return;
+  const bool leaf = node.kind != YamlNode::Kind::map || node.entries.empty();
+  if (leaf && !path.empty()) out.push_back(excerpt(path, kLongestLabel));
+  for (const YamlEntry& entry : node.entries)
+    list_passed_over(entry.value, path.empty() ? entry.key.scalar : path + "." + entry.key.scalar,
+                     rows, out);
+}
+
+void tell_unmodelled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
+  if (is_off(value)) return;
+  reading.fields.report(value, {.code = "RW0601",
+                                .severity = Severity::warning,
+                                .message = "a setting that the estimate leaves out",
+                                .detail = fmt::format("{}: {}", row.path, row.unmodelled)});
+}
+
+}  // namespace
+
+const YamlNode* find_path(const YamlNode& root, std::string_view path) {
+  const YamlNode* node = &root;
+  // Flags have dots in their names, too: the whole path is tried as one key first.
+  const YamlNode* const whole = root.find(path);
+  if (whole != nullptr) return is_null(*whole) ? nullptr : whole;
+  for (std::size_t begin = 0; begin <= path.size() && node != nullptr;) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    node = node->find(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return node == nullptr || is_null(*node) ? nullptr : node;
+}
+
+void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, PlanFile& plan) {
+  if (!reading.fields.expect(reading.root, YamlNode::Kind::map, "a map of settings")) return;
+  for (const ForeignKey& row : rows) {
+    const YamlNode* const value = find_path(reading.root, row.path);
+    if (value == nullptr) continue;
+    reading.fields.under(row.plan_key, *value, [&] {
+      if (!row.unmodelled.empty()) tell_unmodelled(reading, row, *value);
+      if (row.read != nullptr) row.read(reading, *value);
+    });
+  }
+  list_passed_over(reading.root, "", rows, plan.passed_over);
+}
+
+const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view plan_key) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const ForeignKey& row) {
+    return row.same && row.plan_key == plan_key;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 least, i64 most) {
+  const YamlNode* const node = find_path(reading.root, path);
+  if (node == nullptr) return std::nullopt;
+  return reading.fields.whole(*node, least, most);
+}
+
+}  // namespace rankwright

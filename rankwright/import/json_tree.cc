@@ -1,0 +1,85 @@
+#include "rankwright/import/json_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMaxDepth = 32;
+
+/// Refuses what is no JSON, by its place, and what is nested too deep, before any tree is built.
+class Checker final : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return open(); }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override { return close(); }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    at = position;
+    return false;
+  }
+
+  std::size_t at = 0;  // of the fault; counts from 1
+  bool too_deep = false;
+
+ private:
+  bool open() {
+    too_deep = ++depth_ > kMaxDepth;
+    return !too_deep;
+  }
+  bool close() {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;
+};
+
+Location place_of(std::string_view text, std::size_t offset, std::string_view file) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return {.file = std::string(file),
+          .line = int(std::count(before.begin(), before.end(), '\n')) + 1,
+          .column = int(before.size() - line_start) + 1};
+}
+
+}  // namespace
+
+Result<YamlNode> read_json_tree(std::string_view text, std::string_view file) {
+  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
+  Checker checker;
+  if (!Json::sax_parse(text, &checker)) {
+    if (checker.too_deep)
+      return fail({.code = "RW0906",
+                   .message = "the file is larger or more tangled than such a file needs to be",
+                   .detail = fmt::format("it is nested more than {} deep", kMaxDepth),
+                   .where = {.file = std::string(file)}});
+    return fail({.code = "RW0901",
+                 .message = "the file cannot be read as JSON",
+                 .detail = "a comma, a quote or a bracket is missing or stands too much here",
+                 .where = place_of(text, checker.at == 0 ? 0 : checker.at - 1, file)});
+  }
+  // YAML knows no tabs between values; a blank in each one's place keeps the columns.
+  std::string blanks(text);
+  std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+  return read_yaml(blanks, file);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,70 @@
+// For tests: a plan that is exported and read back says the same, key by key, but for what was said
+// to be lost. Not part of the library.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "rankwright/export/exporter.h"
+#include "rankwright/export/plan_keys.h"
+#include "rankwright/import/plan_format.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright::round_trip {
+
+inline bool is_lost(const std::vector<Lost>& lost, std::string_view key) {
+  return std::any_of(lost.begin(), lost.end(), [&](const Lost& one) { return one.key == key; });
+}
+
+/// What a file need not repeat: a shard over all data ranks, stages that are even, groups of pp.
+inline Setup plain(Setup s) {
+  Plan& p = s.plan;
+  if (p.zero == 0 || p.shard_size == p.data_ranks()) p.shard_size = 0;
+  if (p.stages == even_stages(s.model.layers(), p.pp * p.virtual_stages, s.model.mtp_layers))
+    p.stages.clear();
+  if (p.microbatch_group == p.pp || !row(p.schedule).groups) p.microbatch_group = 0;
+  if (p.pp == 1) p.schedule = Schedule::one_f_one_b;
+  if (p.tp == 1) p.sequence_parallel = false;
+  if (p.cp == 1) p.cp_comm = CpComm::p2p;
+  return s;
+}
+
+/// What comes back where the files of `exporter` are read as `format`, and the cluster, the world
+/// and what is lost are given again.
+inline Setup there_and_back(const Exporter& exporter, const PlanFormat& format, const Setup& setup,
+                            Diagnostics& findings) {
+  const std::vector<ExportFile> files = export_plan(exporter, setup);
+  PlanFile plan = read_plan_as(format, files.front().text, files.front().name, refuse_file);
+  findings = plan.findings;
+  plan.draft.cluster = setup.cluster;
+  plan.draft.world = setup.world;
+  if (!plan.draft.model) plan.draft.model = setup.model;
+  return resolve(plan.draft);
+}
+
+/// The keys that came back otherwise, with both values; empty where all is well. `kept` are the
+/// keys that the format states: all but what no framework's file says.
+inline std::string differences(const Exporter& exporter, const Setup& before, const Setup& after) {
+  constexpr std::string_view kBeside[] = {"world_size", "node_shape", "cluster", "placement"};
+  const std::vector<Lost> lost = losses(exporter, before);
+  const Setup a = plain(before), b = plain(after);
+  std::string text;
+  for (const SetupKey& key : setup_keys()) {
+    const bool beside =
+        std::find(std::begin(kBeside), std::end(kBeside), key.path) != std::end(kBeside);
+    if (beside || key.path.starts_with("software.") || is_lost(lost, key.path)) continue;
+    if (key.path == "model") {
+      if (!same_network(a.model, b.model)) text += "model\n";
+      continue;
+    }
+    if (key.path == "parallelism.order" && same_order(a, b.plan.order)) continue;
+    if (!key.written(a) && !key.written(b)) continue;  // both are what the other keys make of it
+    const std::string was = key.value(a), is = key.value(b);
+    if (was != is) text += fmt::format("{}: {} came back as {}\n", key.path, was, is);
+  }
+  return text;
+}
+
+}  // namespace rankwright::round_trip
