@@ -103,7 +103,7 @@ void read_model_config(ForeignReading& r) {
 }  // namespace
 
 bool claims_nanotron(std::string_view file, std::string_view text) {
-  return (file.ends_with(".yaml") || file.ends_with(".yml")) &&
+  return (file.ends_with(".yaml") || file.ends_with(".yml") || file == "-") &&
          text.find("\ntokens:") != std::string_view::npos &&
          text.find("micro_batch_size:") != std::string_view::npos;
 }

@@ -167,19 +167,25 @@ std::string targets_words(const PlanView& view) {
   return text;
 }
 
+/// The target that was asked for, else the first framework that runs the plan; or none.
+const TargetRow* target_to_name(const PlanView& view) {
+  const Target asked = view.problem.limits.target;
+  if (asked != Target::any) return &row(asked);
+  for (const TargetVerdict& verdict : target_verdicts(view.best().setup))
+    if (verdict.broken.empty()) return verdict.target;
+  return nullptr;
+}
+
 std::string next_words(const PlanView& view) {
   std::string text = "-o plan.yaml writes this plan";
-  const std::vector<TargetVerdict> verdicts = target_verdicts(view.best().setup);
-  const auto runs =
-      std::find_if(verdicts.begin(), verdicts.end(),
-                   [](const TargetVerdict& verdict) { return verdict.broken.empty(); });
+  const TargetRow* const target = target_to_name(view);
   if (!view.file.empty()) {
     const std::string file = excerpt(view.file, 200);
     text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
-    if (runs != verdicts.end())
-      text += fmt::format(" · rankwright check {} --for {}", file, runs->target->name);
+    if (target != nullptr)
+      text += fmt::format(" · rankwright export {} --to {}", file, target->name);
   }
-  if (runs == verdicts.end() && view.problem.limits.target == Target::any)
+  if (target == nullptr)
     text += fmt::format(" · --for {} finds the fastest that it runs", targets().front().name);
   return text;
 }

@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/export/exporter.h"
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kPlan = RANKWRIGHT_SOURCE_DIR "/examples/course-64.yaml";
+
+TEST(Export, WritesTheFileToStandardOutput) {
+  const Said said = say({"export", kPlan, "--to", "nanotron"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, StartsWith("# Written by rankwright for nanotron 0.4.\n"));
+  EXPECT_THAT(said.out, HasSubstr("parallelism:\n  dp: 2\n  pp: 4\n  tp: 8\n"));
+}
+
+TEST(Export, ListsWhatIsWritten) {
+  const Said said = say({"export", "--list"});
+  EXPECT_EQ(said.code, 0);
+  for (const Exporter& exporter : exporters())
+    EXPECT_THAT(said.out, HasSubstr(std::string(row(exporter.target).checked)));
+}
+
+TEST(Export, NamesTheTargetsThatThereAre) {
+  EXPECT_EQ(say({"export", kPlan, "--to", "nanotrn"}).err,
+            "rankwright export: there is no target 'nanotrn'\n  help: did you mean nanotron?\n");
+  EXPECT_THAT(say({"export", kPlan}).err, StartsWith("rankwright export: --to is missing\n"));
+  EXPECT_EQ(say({"export", kPlan}).code, 64);
+  EXPECT_EQ(say({"export"}).code, 64);
+}
+
+TEST(Export, RefusesWhatTheTargetRefuses) {
+  // 8 key-value heads do not divide by 16.
+  const Said said =
+      say({"export", "-", "--to", "nanotron"},
+          "model: llama-3.1-70b\ncluster: dgx-h100 x 2\nparallelism: {tp_size: 16}\n");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("error[RW0561]"));
+}
+
+constexpr const char* kLossy =
+    "model: llama-3.2-1b\ncluster: dgx-h100\nworld_size: 8\n"
+    "parallelism: {dp_size: 8, zero_stage: 1}\njob: {optimizer: lion}\n";
+
+TEST(Export, ListsWhatIsLostAndFailsWhereItIsStrict) {
+  const Said said = say({"export", "-", "--to", "nanotron"}, kLossy);
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.err, HasSubstr("warning[RW0602]: nanotron cannot say this"));
+  EXPECT_THAT(said.err, HasSubstr("job.optimizer: it has adamW and sgd"));
+  EXPECT_THAT(said.out, HasSubstr("#   job.optimizer: it has adamW and sgd\n"));
+  const Said strict = say({"export", "-", "--to", "nanotron", "--strict"}, kLossy);
+  EXPECT_EQ(strict.code, 2);
+  EXPECT_EQ(strict.out, "");
+  EXPECT_THAT(strict.err, HasSubstr("error[RW0602]"));
+}
+
+TEST(Export, SpeaksJson) {
+  const Said said = say({"export", "-", "--to", "nanotron", "--json"}, kLossy);
+  const nlohmann::json json = nlohmann::json::parse(said.out);
+  EXPECT_EQ(json["schema"], "rankwright.export/1");
+  EXPECT_EQ(json["target"], "nanotron");
+  EXPECT_EQ(json["files"][0]["name"], "nanotron.yaml");
+  EXPECT_EQ(json["lost"][0]["key"], "job.optimizer");
+}
+
+}  // namespace
+}  // namespace rankwright::cli

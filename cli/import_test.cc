@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan_format.h"
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kNanotron =
+    "general: {project: x, run: y}\n"
+    "parallelism: {dp: 4, tp: 2, pp: 1}\n"
+    "optimizer: {zero_stage: 1}\n"
+    "tokens:\n  micro_batch_size: 8\n  batch_accumulation_per_replica: 16\n"
+    "  sequence_length: 2048\n";
+
+TEST(Import, WritesAPlanFileThatReadsBack) {
+  const Said said = say({"import", "-", "--from", "nanotron"}, kNanotron);
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("  tp_size: 2\n"));
+  EXPECT_THAT(said.out, HasSubstr("  global_batch: 512\n"));  // 8 x 16 x dp 4
+  EXPECT_THAT(said.err, HasSubstr("passed over, as no matter of layout: 2 keys: general.project, "
+                                  "general.run\n"));
+  const PlanFile again = read_plan(said.out, "plan.yaml", refuse_file);
+  EXPECT_TRUE(again.findings.empty());
+  EXPECT_EQ(resolve(again.draft).job.global_batch, 512);
+}
+
+TEST(Import, TakesTheWorldFromTheCommandLine) {
+  const Said said = say({"import", "-", "--from", "nanotron", "--world", "16"},
+                        "parallelism: {tp: 2, pp: 2}\ntokens: {micro_batch_size: 1}\n");
+  EXPECT_THAT(said.out, HasSubstr("  dp_size: 4  # assumed: what the other degrees leave\n"));
+}
+
+TEST(Import, SaysWhereAFileCannotBeRead) {
+  const Said said = say({"import", "-", "--from", "nanotron"}, "parallelism: {tp: two}\n");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("-:1:19"));
+}
+
+TEST(Import, NamesTheFormatsThatThereAre) {
+  EXPECT_EQ(say({"import", "-", "--from", "nanotrn"}).err,
+            "rankwright import: there is no format 'nanotrn'\n  help: did you mean nanotron?\n");
+  EXPECT_EQ(say({"import"}).code, 64);
+  const Said said = say({"import", "--list"});
+  for (const PlanFormat& format : plan_formats())
+    EXPECT_THAT(said.out, HasSubstr(std::string(format.name)));
+}
+
+// A framework's file is linted for that framework, with its own lines and words.
+TEST(Check, LintsAFrameworksFile) {
+  const Said said = check_text(std::string(kNanotron) +
+                               "model:\n  model_config:\n    hidden_size: 96\n"
+                               "    intermediate_size: 256\n    num_hidden_layers: 2\n"
+                               "    num_attention_heads: 3\n    vocab_size: 256\n");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.out, HasSubstr("error[RW0104]"));  // 3 heads, tp 2
+  EXPECT_THAT(said.out, HasSubstr("-:2:26"));
+  EXPECT_THAT(said.out, HasSubstr("help: parallelism.tp: 1, parallelism.pp: 2\n"));
+}
+
+}  // namespace
+}  // namespace rankwright::cli

@@ -1,0 +1,48 @@
+#include "rankwright/import/toml_tree.h"
+
+#include <gmock/gmock.h>
+
+namespace rankwright {
+namespace {
+
+TEST(TomlTree, KnowsWhereEachValueStands) {
+  const Result<YamlNode> root = read_toml_tree(
+      "# a comment\n[parallelism]\ntensor_parallel_degree = 8\nname = \"x\"  # y\n", "a.toml");
+  ASSERT_TRUE(root.has_value());
+  const YamlNode* const degree = root->find("parallelism")->find("tensor_parallel_degree");
+  ASSERT_NE(degree, nullptr);
+  EXPECT_EQ(degree->scalar, "8");
+  EXPECT_EQ(degree->line, 3);
+  EXPECT_EQ(degree->column, 26);  // 22 letters, " = "
+  EXPECT_EQ(degree->width, 1);
+  EXPECT_EQ(root->find("parallelism")->find("name")->scalar, "x");
+}
+
+TEST(TomlTree, HasEveryKindOfValue) {
+  const Result<YamlNode> root = read_toml_tree(
+      "on = true\nshare = 0.5\nwhen = 1979-05-27\nlist = [1, 2]\nminus = -1\na.b = 'c'\n",
+      "a.toml");
+  ASSERT_TRUE(root.has_value());
+  EXPECT_EQ(root->find("on")->scalar, "true");
+  EXPECT_EQ(root->find("share")->scalar, "0.5");
+  EXPECT_EQ(root->find("when")->scalar, "1979-05-27");
+  EXPECT_EQ(root->find("list")->items[1].scalar, "2");
+  EXPECT_EQ(root->find("minus")->scalar, "-1");
+  EXPECT_EQ(root->find("a")->find("b")->scalar, "c");
+}
+
+TEST(TomlTree, SaysWhereItIsNoToml) {
+  const Result<YamlNode> root = read_toml_tree("a = 1\nb = \n", "a.toml");
+  ASSERT_FALSE(root.has_value());
+  EXPECT_EQ(root.error().code, "RW0901");
+  EXPECT_EQ(root.error().where.line, 2);
+  EXPECT_FALSE(root.error().detail.empty());
+}
+
+TEST(TomlTree, IsNotNestedForEver) {
+  const std::string deep = "a = " + std::string(5000, '[') + std::string(5000, ']');
+  EXPECT_FALSE(read_toml_tree(deep, "a.toml").has_value());
+}
+
+}  // namespace
+}  // namespace rankwright
