@@ -62,6 +62,23 @@ void follow_target(Draft& draft, Target target, std::vector<Assumption>& assumed
   assumed.push_back({"software.framework", std::string(name), "as --for"});
 }
 
+/// A wish that another wish or the model makes meaningless: it would be ignored without a word.
+std::optional<UsageFault> meaningless(const Limits& limits, const Model& model) {
+  if ((limits.ep.least > 1 || limits.etp.least > 1) && !model.sparse())
+    return UsageFault{fmt::format("--ep or --etp above 1, but {} has no experts", model.name),
+                      "leave them out, or a --model with experts"};
+  if (limits.pp.most == 1 && (limits.chunks.least > 1 || limits.schedule))
+    return UsageFault{"--chunks or --schedule, but there is to be no pipeline",
+                      "leave them out, or a --pp above 1"};
+  if (limits.tp.most == 1 && limits.sequence_parallel == true)
+    return UsageFault{"--sequence-parallel, but tensor parallelism is to be 1",
+                      "leave it out, or a --tp above 1"};
+  if (limits.cp.most == 1 && limits.cp_comm)
+    return UsageFault{"--cp-comm, but context parallelism is to be 1",
+                      "leave it out, or a --cp above 1"};
+  return std::nullopt;
+}
+
 std::optional<UsageFault> too_large(const Wishes& wishes, const Cluster& cluster) {
   const i64 devices = cluster.devices();
   if (wishes.gpus && wishes.gpus->most > devices)
@@ -200,6 +217,8 @@ tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes
                                count(setup.cluster.devices())),
                    "--gpus with fewer, or a larger --cluster"});
   if (const std::optional<UsageFault> fault = too_large(wishes, setup.cluster))
+    return refuse(*fault);
+  if (const std::optional<UsageFault> fault = meaningless(wishes.limits, setup.model))
     return refuse(*fault);
   if (wishes.memory) task.problem.capacity = *wishes.memory;
   if (states_a_plan(draft)) task.own = own_plan(file.name, draft, task.problem);

@@ -300,6 +300,21 @@ TEST(Plan, PricesForTheFrameworkOfItsTarget) {
     }
 }
 
+TEST(Plan, RefusesWishesThatMeanNothing) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--ep", "2"}, "--ep or --etp above 1, but "},
+      {{"--no-pp", "--chunks", "2"}, "--chunks or --schedule, but there is to be no pipeline"},
+      {{"--no-pp", "--schedule", "zb-v"}, "--chunks or --schedule, but there is to be no pipeline"},
+      {{"--tp", "1", "--sequence-parallel", "true"}, "--sequence-parallel, but tensor parallelism"},
+      {{"--no-cp", "--cp-comm", "a2a"}, "--cp-comm, but context parallelism is to be 1"},
+  };
+  for (const auto& [flags, words] : cases) {
+    const Said said = say(small(flags));
+    EXPECT_EQ(said.code, 64);
+    EXPECT_THAT(said.err, HasSubstr(words));
+  }
+}
+
 TEST(Plan, NamesACommandOfATargetThatRunsThePlan) {
   EXPECT_THAT(say(small({"--tp", "2", "--order", "dp-tp"})).out,
               HasSubstr("--for megatron finds the fastest that it runs"));
