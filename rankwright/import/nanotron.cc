@@ -109,7 +109,7 @@ bool claims_nanotron(std::string_view file, std::string_view text) {
 }
 
 void read_nanotron(PlanFile& plan, FileReader files) {
-  const Result<YamlNode> root = read_yaml(plan.text, plan.name);
+  const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};

@@ -66,7 +66,9 @@ struct Stop {};
 /// Builds the tree from yaml-cpp's events.
 class Builder final : public YAML::EventHandler {
  public:
-  Builder(std::string_view file, YamlLimits limits) : file_(file), limits_(limits) {}
+  /// With `twins` a key that stands twice is a warning there, and the last one counts.
+  Builder(std::string_view file, YamlLimits limits, Diagnostics* twins)
+      : file_(file), limits_(limits), twins_(twins) {}
 
   /// The first fault if there was one, else the root of the document.
   Result<YamlNode> result() {
@@ -180,19 +182,27 @@ class Builder final : public YAML::EventHandler {
   void add_entry(Open& map, YamlNode value) {
     if (map.node.entries.size() == limits_.keys)
       refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
-    if (const YamlNode* twin = map.node.find(map.key->scalar))
-      stop({.code = "RW0905",
-            .message = "a key stands twice",
-            .detail = fmt::format("'{}' is already given on line {}", excerpt(map.key->scalar),
-                                  twin->line),
-            .hint = "keep one of the two",
-            .where = location(*map.key, file_)});
+    if (const YamlNode* twin = map.node.find(map.key->scalar)) {
+      Diagnostic twice{.code = "RW0905",
+                       .message = "a key stands twice",
+                       .detail = fmt::format("'{}' is already given on line {}",
+                                             excerpt(map.key->scalar), twin->line),
+                       .hint = "keep one of the two",
+                       .where = location(*map.key, file_)};
+      if (twins_ == nullptr) stop(std::move(twice));
+      twice.severity = Severity::warning;
+      twice.detail += ": Python takes this one";
+      twins_->push_back(std::move(twice));
+      std::erase_if(map.node.entries,
+                    [&](const YamlEntry& entry) { return entry.key.scalar == map.key->scalar; });
+    }
     map.node.entries.push_back({std::move(*map.key), std::move(value)});
     map.key.reset();
   }
 
   std::string_view file_;
   YamlLimits limits_;
+  Diagnostics* twins_;
   std::vector<Open> stack_{};
   YamlNode root_{};
   std::size_t nodes_ = 0;
@@ -200,22 +210,15 @@ class Builder final : public YAML::EventHandler {
   std::optional<Diagnostic> fault_{};
 };
 
-}  // namespace
-
-const YamlNode* YamlNode::find(std::string_view key) const {
-  for (const YamlEntry& entry : entries)
-    if (entry.key.scalar == key) return &entry.value;
-  return nullptr;
-}
-
-Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLimits limits) {
+Result<YamlNode> read(std::string_view text, std::string_view file, YamlLimits limits,
+                      Diagnostics* twins) {
   if (text.size() > limits.bytes)
     return fail({.code = "RW0906",
                  .message = "the file is larger or more tangled than such a file needs to be",
                  .detail = fmt::format("it has {} bytes, and at most {} are read",
                                        count(i64(text.size())), count(i64(limits.bytes))),
                  .where = {.file = std::string(file)}});
-  Builder builder(file, limits);
+  Builder builder(file, limits, twins);
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
   // yaml-cpp reports by exceptions; they end here.
@@ -234,6 +237,23 @@ Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLim
     return fail(unreadable(file, YAML::Mark::null_mark(), error.what()));
   }
   return builder.result();
+}
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view key) const {
+  for (const YamlEntry& entry : entries)
+    if (entry.key.scalar == key) return &entry.value;
+  return nullptr;
+}
+
+Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLimits limits) {
+  return read(text, file, limits, nullptr);
+}
+
+Result<YamlNode> read_yaml_of_python(std::string_view text, std::string_view file,
+                                     Diagnostics& findings) {
+  return read(text, file, {}, &findings);
 }
 
 Location location(const YamlNode& node, std::string_view file) {

@@ -42,6 +42,11 @@ struct YamlLimits {
 /// The only document of `text`; `file` is what diagnostics name.
 Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLimits limits = {});
 
+/// The same for a file that Python reads: of a key that stands twice PyYAML takes the last without
+/// a word. So does this, with a warning in `findings`.
+Result<YamlNode> read_yaml_of_python(std::string_view text, std::string_view file,
+                                     Diagnostics& findings);
+
 Location location(const YamlNode& node, std::string_view file);
 
 }  // namespace rankwright

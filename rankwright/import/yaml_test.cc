@@ -129,5 +129,17 @@ RC_GTEST_PROP(Yaml, AnyBytesAreReadOrRefusedInsideTheText, (const std::string& t
   }
 }
 
+TEST(Yaml, OfPythonHasTheLastOfTwoKeysWithAWarning) {
+  Diagnostics findings;
+  const Result<YamlNode> root = read_yaml_of_python("a: 1\nb: 2\na: 3\n", "f.yaml", findings);
+  ASSERT_TRUE(root.has_value());
+  EXPECT_EQ(root->find("a")->scalar, "3");
+  EXPECT_EQ(root->entries.size(), 2u);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].code, "RW0905");
+  EXPECT_EQ(findings[0].severity, Severity::warning);
+  EXPECT_EQ(findings[0].where.line, 3);
+}
+
 }  // namespace
 }  // namespace rankwright
