@@ -13,6 +13,12 @@ namespace {
 constexpr Exporter kExporters[] = {
     {Target::nanotron, "nanotron's YAML config", stated_by_nanotron, lost_by_nanotron,
      write_nanotron},
+    {Target::slurm, "a batch script: every rank on its host", stated_by_launchers, nullptr,
+     write_slurm},
+    {Target::torchrun, "a script for each node, numbered by the plan", stated_by_launchers, nullptr,
+     write_torchrun},
+    {Target::openmpi, "a rankfile, and a script that runs mpirun", stated_by_launchers, nullptr,
+     write_openmpi},
 };
 
 /// No framework's file says on what it runs; and how fast kernels are is no setting.

@@ -69,5 +69,12 @@ std::vector<Lost> lost_by_nanotron(const Setup&);
 std::vector<ExportFile> write_nanotron(const Setup&, const ExportOptions&,
                                        const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_nanotron();
+std::span<const std::string_view> stated_by_launchers();
+std::vector<ExportFile> write_slurm(const Setup&, const ExportOptions&,
+                                    const std::vector<std::string>& head);
+std::vector<ExportFile> write_torchrun(const Setup&, const ExportOptions&,
+                                       const std::vector<std::string>& head);
+std::vector<ExportFile> write_openmpi(const Setup&, const ExportOptions&,
+                                      const std::vector<std::string>& head);
 
 }  // namespace rankwright

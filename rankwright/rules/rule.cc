@@ -26,8 +26,9 @@ constexpr TargetRow kTargets[] = {
 
 using Rows = std::span<const Rule> (*)();
 
-constexpr Rows kTopics[] = {arithmetic_rules, memory_rules,     placement_rules, schedule_rules,
-                            megatron_rules,   torchtitan_rules, deepspeed_rules, nanotron_rules};
+constexpr Rows kTopics[] = {arithmetic_rules, memory_rules,   placement_rules,
+                            schedule_rules,   megatron_rules, torchtitan_rules,
+                            deepspeed_rules,  nanotron_rules, launcher_rules};
 
 Diagnostic diagnostic(const Page& page, Finding finding) {
   // Nobody is left alone with an error: where no fix was found, the page says what people do.

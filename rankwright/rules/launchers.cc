@@ -1,0 +1,64 @@
+// RW0591..: what a launcher cannot do of a placement.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/rules/change.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+i64 host_devices(const Setup& s) { return std::max<i64>(1, s.cluster.host_devices); }
+
+/// The first rank that torchrun would start elsewhere: a node's ranks follow each other, and take
+/// its devices from the first on. -1: none. Hosts may stand in any order and differ in size.
+i64 first_misplaced(const Setup& s) {
+  const Placement& placement = s.plan.placement;
+  if (placement.kind == Placement::Kind::block) return -1;
+  const i64 size = host_devices(s);
+  i64 next = 0;  // the device behind that of the last rank
+  for (i64 rank = 0; rank < s.world; ++rank) {
+    const i64 device = placement.device(rank);
+    const bool next_on_its_host = rank > 0 && device == next && device % size != 0;
+    if (!next_on_its_host && device % size != 0) return rank;
+    next = device + 1;
+  }
+  return -1;
+}
+
+bool scattered(const Setup& s) { return first_misplaced(s) >= 0; }
+
+constexpr Fault kFaults[] = {scattered};
+
+Finding tell_scattered(const Setup& s) {
+  const i64 rank = first_misplaced(s);
+  const i64 device = s.plan.placement.device(rank);
+  return {.detail = fmt::format("rank {} is on device {} of host {}, where it would not start",
+                                rank, device % host_devices(s), device / host_devices(s)),
+          .key = "placement",
+          .fix = first_mend(s, scattered, kFaults, {Change(s).block_placement()}),
+          .hint = "placement: block, or another launcher: slurm or openmpi"};
+}
+
+constexpr Rule kRules[] = {
+    {{"RW0591", Severity::warning, "torchrun numbers the ranks of a node one after another",
+      "Each node gets the ranks that follow those of the node before it, and the i-th takes the "
+      "i-th device. Whole nodes may stand in any order, single ranks may not.",
+      "Use placement: block or hosts in another order, or launch by Slurm or Open MPI.",
+      "PyTorch torch/distributed/elastic/agent/server/api.py, _assign_worker_ranks",
+      "world_size: 16\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {dp_size: 16}\n"
+      "placement: cyclic\n"},
+     Target::torchrun,
+     Rule::When::without_misfits,
+     when<scattered, tell_scattered>,
+     scattered},
+};
+
+}  // namespace
+
+std::span<const Rule> launcher_rules() { return kRules; }
+
+}  // namespace rankwright
