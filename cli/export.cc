@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "cli/export_hosts.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
@@ -77,6 +78,28 @@ Diagnostics as_findings(const std::vector<Lost>& lost, const TargetRow& target, 
   return findings;
 }
 
+/// What --hosts says goes into `names`; else it is told what is wrong.
+std::optional<int> take_hosts(const std::string& argument, const Exporter& exporter,
+                              const Setup& setup, std::vector<std::string>& names, const Io& io) {
+  if (argument.empty()) return std::nullopt;
+  const TargetRow& target = row(exporter.target);
+  if (!target.launcher) {
+    io.err << fmt::format(
+        "rankwright export: --hosts: {} starts no ranks\n"
+        "  help: a launcher does: --to slurm\n",
+        target.name);
+    return kUsage;
+  }
+  Result<std::vector<std::string>> hosts = hosts_for(setup, argument);
+  if (!hosts) {
+    io.err << fmt::format("rankwright export: --hosts: {}\n  help: {}\n", hosts.error().detail,
+                          hosts.error().hint);
+    return kUsage;
+  }
+  names = std::move(*hosts);
+  return std::nullopt;
+}
+
 /// One file goes to -o or to standard output; several into the folder of -o.
 int write_files(const std::vector<ExportFile>& files, const Options& options, const Io& io) {
   if (files.size() == 1) return options.write(files.front().text, io);
@@ -98,10 +121,13 @@ int write_files(const std::vector<ExportFile>& files, const Options& options, co
 int export_plan(Args args, const Io& io) {
   Options options(verb("export"));
   PlanFlags flags;
-  std::string to;
+  std::string to, hosts;
   bool strict = false, listed = false;
   options.app().add_option("plan", flags.plan, "a plan, of any format that is read, or -");
   options.app().add_option("--to", to, joined(target_names()));
+  options.app().add_option("--hosts", hosts,
+                           "names for a launcher, in the cluster's order: n[0-7], or a file with "
+                           "one on each line");
   options.app().add_flag("--strict", strict, "fail where the target cannot say all of the plan");
   options.app().add_flag("--list", listed,
                          "list the targets, and the versions they were checked "
@@ -123,11 +149,14 @@ int export_plan(Args args, const Io& io) {
     io.err << findings_text(findings, input.file.name, input.file.text, {});
     return input.setup ? kRefused : kUnreadable;
   }
+  ExportOptions more;
+  if (const std::optional<int> code = take_hosts(hosts, *exporter, *input.setup, more.hosts, io))
+    return *code;
   const std::vector<Lost> lost = losses(*exporter, *input.setup);
   const Diagnostics told = as_findings(lost, row(exporter->target), strict, input.file);
   if (!told.empty()) io.err << findings_text(told, input.file.name, input.file.text, {});
   if (strict && !lost.empty()) return kRefused;
-  const std::vector<ExportFile> files = rankwright::export_plan(*exporter, *input.setup);
+  const std::vector<ExportFile> files = rankwright::export_plan(*exporter, *input.setup, more);
   if (options.json()) return options.write(json(*exporter, files, lost), io);
   return write_files(files, options, io);
 }
