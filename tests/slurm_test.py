@@ -39,6 +39,7 @@ JobAcctGatherType=jobacct_gather/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 TopologyPlugin=topology/tree
+SchedulerParameters=sched_interval=1,bf_interval=1
 MpiDefault=none
 MailProg=/bin/true
 ReturnToService=2
