@@ -57,7 +57,7 @@ std::string device_list(std::span<const i64> devices);
 std::string wrapped(const std::vector<std::string>& words, std::string_view indent);
 
 /// Commands that print `lines` one after another, each behind `indent`: `seq` where numbers count
-/// up, so that many hosts stay a short text. A line holds what checked_host() lets through, and
+/// up, so that many hosts stay a short text. A line holds what is_host_name() lets through, and
 /// spaces.
 std::string printing(const std::vector<std::string>& lines, std::string_view indent);
 

@@ -12,7 +12,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kUsage = "openmpi.sh COMMAND [ARGUMENT ...]";
+constexpr std::string_view kUsage = "bash openmpi.sh COMMAND [ARGUMENT ...]";
 
 std::string rank_lines(const HostTable& table, const std::vector<std::string>& names) {
   std::string text;

@@ -10,7 +10,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kUsage = "torchrun.sh SCRIPT [ARGUMENT ...]";
+constexpr std::string_view kUsage = "bash torchrun.sh SCRIPT [ARGUMENT ...]";
 
 /// "NAME RANKS" in the order of node ranks.
 std::vector<std::string> nodes(const HostTable& table, const ExportOptions& options) {
