@@ -20,6 +20,10 @@ constexpr Page kPages[] = {
     {"RW0603", Severity::error, "a file of no known format",
      "Neither its name nor its text is that of a format that is read.",
      "Name the format with --from; `rankwright import --list` lists them.", "", ""},
+    {"RW0620", Severity::error, "not a list of hosts",
+     "Host lists are written as Slurm does: names between commas, with ranges of numbers in "
+     "brackets. They are bounded, because a short list can unfold to a huge one.",
+     "Write it like n[0-3,7],gpu-[001-128].", "Slurm, scontrol show hostnames", ""},
 };
 
 }  // namespace
