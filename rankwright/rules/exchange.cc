@@ -20,10 +20,40 @@ constexpr Page kPages[] = {
     {"RW0603", Severity::error, "a file of no known format",
      "Neither its name nor its text is that of a format that is read.",
      "Name the format with --from; `rankwright import --list` lists them.", "", ""},
+    {"RW0605", Severity::warning, "the weights are not those of the config",
+     "The safetensors index beside the config states how many bytes the weights have, and the "
+     "shapes of the config make another number: buffers, other dtypes in one file, or a config of "
+     "another model.",
+     "Check that both files are of one model; the plan is reckoned with the config's shapes.", "",
+     ""},
     {"RW0620", Severity::error, "not a list of hosts",
      "Host lists are written as Slurm does: names between commas, with ranges of numbers in "
      "brackets. They are bounded, because a short list can unfold to a huge one.",
      "Write it like n[0-3,7],gpu-[001-128].", "Slurm, scontrol show hostnames", ""},
+    {"RW0621", Severity::error, "the topology is not understood",
+     "A file about a cluster breaks off, contradicts itself, or has something at the place that is "
+     "named which such files do not have.",
+     "Write the file anew with the program that it comes from, whole and unedited.", "", ""},
+    {"RW0622", Severity::warning, "two files say different things",
+     "Several files describe one cluster, and two of them state another value of one thing. The "
+     "first that is named on the command line is taken.",
+     "Leave out the file that is wrong, or name the right one first.", "", ""},
+    {"RW0623", Severity::note, "assumed, as no file says it",
+     "No file states this figure. It is taken from the system of the catalog that is nearest, and "
+     "marked as assumed where that can be.",
+     "Give a file that states it, or write it into the cluster file that `rankwright import` "
+     "makes.",
+     "", ""},
+    {"RW0624", Severity::warning, "an uneven topology is evened out",
+     "A cluster is levels, and all domains of a level are alike. A tree whose switches join "
+     "unequal numbers is read as one with their mean.",
+     "Describe the part of the cluster that the job runs on, or write a cluster file.", "", ""},
+    {"RW0625", Severity::warning, "a measurement that says nothing of this cluster",
+     "The measured group does not fit on the cluster, or no bandwidth and latency of the level "
+     "that it spans gives the measured times.",
+     "Measure on hosts of this cluster, from 8 bytes to some GB, and name the cluster with "
+     "--cluster or the files that describe it.",
+     "NVIDIA/nccl-tests", ""},
 };
 
 }  // namespace

@@ -1,0 +1,43 @@
+#include "rankwright/import/cluster_format.h"
+
+#include <algorithm>
+
+namespace rankwright {
+namespace {
+
+constexpr ClusterFormat kFormats[] = {
+    {"nvidia-smi-topo", "what nvidia-smi topo -m prints", "driver 535 to 570",
+     claims_nvidia_smi_topo, read_nvidia_smi_topo},
+    {"nccl-topo", "NCCL's topology (NCCL_TOPO_DUMP_FILE)", "NCCL 2.29", claims_nccl_topo,
+     read_nccl_topo},
+    {"hwloc", "hwloc's XML (lstopo --of xml)", "hwloc 2.12", claims_hwloc_xml, read_hwloc_xml},
+    {"slurm-topology", "Slurm's topology.conf", "Slurm 25.05", claims_slurm_topology,
+     read_slurm_topology},
+    {"nccl-tests", "what nccl-tests print (all_reduce_perf, ...)", "nccl-tests 2.17",
+     claims_nccl_tests, read_nccl_tests},
+};
+
+}  // namespace
+
+std::span<const ClusterFormat> cluster_formats() { return kFormats; }
+
+const ClusterFormat* find_cluster_format(std::string_view name) {
+  const auto found = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                  [&](const ClusterFormat& one) { return one.name == name; });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+const ClusterFormat* claiming_cluster_format(std::string_view file, std::string_view text) {
+  const auto found = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                  [&](const ClusterFormat& one) { return one.claims(file, text); });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+Diagnostic bad_topology(std::string detail, std::string_view file, int line, int column) {
+  return {.code = "RW0621",
+          .message = "the topology is not understood",
+          .detail = std::move(detail),
+          .where = {.file = std::string(file), .line = line, .column = column}};
+}
+
+}  // namespace rankwright
