@@ -6,6 +6,7 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/export/cluster_file.h"
 #include "rankwright/export/typed.h"
 #include "rankwright/import/draft.h"
 #include "rankwright/model/shapes.h"
@@ -14,11 +15,6 @@ namespace rankwright {
 namespace {
 
 std::string number(i64 n) { return std::to_string(n); }
-
-/// A line of a map that begins at `column`.
-void add_line(std::string& map, std::size_t column, std::string_view key, std::string_view value) {
-  map += fmt::format("\n{:{}}{}: {}", "", column, key, value);
-}
 
 bool has_shape(const Setup& s) {
   constexpr i64 kMaxGpus = 4096;  // that the key takes
@@ -113,7 +109,7 @@ std::string model(const Setup& s) {
   RW_CHECK(shapes.has_value());
   std::string map;
   const auto add = [&](std::string_view key, std::string_view value) {
-    add_line(map, 2, key, value);
+    map += fmt::format("\n  {}: {}", key, value);
   };
   if (shapes->name != "this model") add("name", typed_text(shapes->name));  // as unnamed ones are
   add("architecture", typed_text(shapes->architecture));
@@ -128,62 +124,10 @@ std::string model(const Setup& s) {
   return map;
 }
 
-/// The device's name where the catalog has it so, else a map of its figures.
-std::string device(const Device& d) {
-  const Result<Device> known = find_device(d.name);
-  if (known && *known == d) return " " + typed_text(d.name);
-  std::string map;
-  const auto text = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) add_line(map, 4, key, typed_text(value));
-  };
-  const auto figure = [&](std::string_view key, auto value) {
-    if (value.value > 0) add_line(map, 4, key, typed(value));
-  };
-  add_line(map, 4, "name", typed_text(d.name));
-  text("vendor", d.vendor);
-  figure("memory", d.memory);
-  figure("memory_bandwidth", d.memory_bandwidth);
-  figure("fp16", d.fp16);
-  figure("bf16", d.bf16);
-  figure("fp8", d.fp8);
-  figure("fp4", d.fp4);
-  text("generation", d.generation);
-  if (d.multiprocessors > 0) add_line(map, 4, "multiprocessors", number(d.multiprocessors));
-  if (d.watts > 0) add_line(map, 4, "watts", typed(d.watts));
-  figure("best_matmul", d.best_matmul);
-  add_line(map, 4, "source", typed_text(d.source));
-  text("verified", d.verified);
-  return map;
-}
-
-std::string level(const Level& l) {
-  const Level usual{};
-  std::string text = fmt::format("{{name: {}, arity: {}, bandwidth: {}", typed_text(l.name),
-                                 l.arity, typed(l.bandwidth));
-  const auto add = [&](std::string_view key, std::string_view value) {
-    text += fmt::format(", {}: {}", key, value);
-  };
-  if (l.latency != usual.latency) add("latency", typed(l.latency));
-  if (l.oversubscription != usual.oversubscription)
-    add("oversubscription", typed(l.oversubscription));
-  if (l.per == Level::Per::domain) add("per", "domain");
-  if (l.origin != usual.origin) add("origin", name(l.origin));
-  if (l.latency_origin != usual.latency_origin) add("latency_origin", name(l.latency_origin));
-  return text + "}";
-}
-
 std::string cluster(const Setup& s) {
-  const Cluster& c = s.cluster;
-  const Result<Cluster> known = find_cluster(c.name);
-  if (known && *known == c) return typed_text(c.name);
-  std::string map;
-  if (c.name != "cluster") add_line(map, 2, "name", typed_text(c.name));  // as unnamed ones are
-  map += "\n  device:" + device(c.device);
-  map += "\n  levels:";
-  for (const Level& l : c.levels) map += "\n    - " + level(l);
-  if (c.host_devices != c.levels.front().arity)
-    add_line(map, 2, "host_devices", number(c.host_devices));
-  return map;
+  const Result<Cluster> known = find_cluster(s.cluster.name);
+  if (known && *known == s.cluster) return typed_text(s.cluster.name);
+  return cluster_map(s.cluster, 2);
 }
 
 /// What the framework does by itself.

@@ -10,8 +10,8 @@
 namespace rankwright {
 
 /// Sets bandwidth and latency of the outermost level that the series' ranks span, on the first
-/// devices of the cluster. RW0625 where the series does not fit the cluster, or says nothing of
-/// that level; false then if nothing could be set.
+/// devices of the cluster. RW0625 where the series says nothing of that level, which stays as it
+/// is; the same as an error, and false, where the ranks cannot stand on the cluster.
 bool calibrate_links(Cluster& cluster, const MeasuredSeries& series, Diagnostics& findings);
 
 }  // namespace rankwright

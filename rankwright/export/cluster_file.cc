@@ -1,0 +1,80 @@
+#include "rankwright/export/cluster_file.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/export/typed.h"
+
+namespace rankwright {
+namespace {
+
+/// A line of a map that begins at `column`.
+void add_line(std::string& map, std::size_t column, std::string_view key, std::string_view value) {
+  map += fmt::format("\n{:{}}{}: {}", "", column, key, value);
+}
+
+/// The device's name where the catalog has it so, else a map of its figures.
+std::string device(const Device& d, std::size_t column) {
+  const Result<Device> known = find_device(d.name);
+  if (known && *known == d) return " " + typed_text(d.name);
+  std::string map;
+  const auto text = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) add_line(map, column, key, typed_text(value));
+  };
+  const auto figure = [&](std::string_view key, auto value) {
+    if (value.value > 0) add_line(map, column, key, typed(value));
+  };
+  add_line(map, column, "name", typed_text(d.name));
+  text("vendor", d.vendor);
+  figure("memory", d.memory);
+  figure("memory_bandwidth", d.memory_bandwidth);
+  figure("fp16", d.fp16);
+  figure("bf16", d.bf16);
+  figure("fp8", d.fp8);
+  figure("fp4", d.fp4);
+  text("generation", d.generation);
+  if (d.multiprocessors > 0)
+    add_line(map, column, "multiprocessors", std::to_string(d.multiprocessors));
+  if (d.watts > 0) add_line(map, column, "watts", typed(d.watts));
+  figure("best_matmul", d.best_matmul);
+  add_line(map, column, "source", typed_text(d.source));
+  text("verified", d.verified);
+  return map;
+}
+
+std::string level(const Level& l) {
+  const Level usual{};
+  std::string text = fmt::format("{{name: {}, arity: {}, bandwidth: {}", typed_text(l.name),
+                                 l.arity, typed(l.bandwidth));
+  const auto add = [&](std::string_view key, std::string_view value) {
+    text += fmt::format(", {}: {}", key, value);
+  };
+  if (l.latency != usual.latency) add("latency", typed(l.latency));
+  if (l.oversubscription != usual.oversubscription)
+    add("oversubscription", typed(l.oversubscription));
+  if (l.per == Level::Per::domain) add("per", "domain");
+  if (l.origin != usual.origin) add("origin", name(l.origin));
+  if (l.latency_origin != usual.latency_origin) add("latency_origin", name(l.latency_origin));
+  return text + "}";
+}
+
+}  // namespace
+
+std::string cluster_map(const Cluster& c, std::size_t column) {
+  std::string map;
+  if (c.name != "cluster") add_line(map, column, "name", typed_text(c.name));  // unnamed ones are
+  map += fmt::format("\n{:{}}device:{}", "", column, device(c.device, column + 2));
+  map += fmt::format("\n{:{}}levels:", "", column);
+  for (const Level& l : c.levels) map += fmt::format("\n{:{}}- {}", "", column + 2, level(l));
+  if (c.host_devices != c.levels.front().arity)
+    add_line(map, column, "host_devices", std::to_string(c.host_devices));
+  return map;
+}
+
+std::string cluster_yaml(const Cluster& cluster, const std::vector<std::string>& head) {
+  std::string text;
+  for (const std::string& line : head) text += fmt::format("# {}\n", typed_comment(line));
+  return text + cluster_map(cluster, 0).substr(1) + "\n";
+}
+
+}  // namespace rankwright

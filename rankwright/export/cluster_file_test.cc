@@ -1,0 +1,39 @@
+#include "rankwright/export/cluster_file.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/import/cluster_file.h"
+#include "tests/any_setup.h"
+#include "tests/told.h"
+
+namespace rankwright {
+namespace {
+
+TEST(ClusterYaml, NamesWhatTheCatalogHas) {
+  EXPECT_EQ(cluster_yaml(*find_cluster("gb200-nvl72 x 2"), {"two racks", "of 72"}),
+            "# two racks\n# of 72\n"
+            "name: gb200-nvl72 x 2\n"
+            "device: gb200\n"
+            "levels:\n"
+            "  - {name: nvlink, arity: 72, bandwidth: 900 GB/s, latency: 1.2 us}\n"
+            "  - {name: infiniband, arity: 2, bandwidth: 50 GB/s, latency: 5 us}\n"
+            "host_devices: 4\n");
+}
+
+TEST(ClusterYaml, ACommentStaysInItsLine) {
+  const std::string text = cluster_yaml(*find_cluster("dgx-h100"), {"a\ndevice: other"});
+  Diagnostics findings;
+  EXPECT_EQ(read_cluster_file(text, "c.yaml", findings), *find_cluster("dgx-h100"));
+}
+
+RC_GTEST_PROP(ClusterYaml, IsReadBackEqual, ()) {
+  const Cluster cluster = any::random_cluster(any::one_of({1, 8, 24, 64}));
+  Diagnostics findings;
+  const std::optional<Cluster> back = read_cluster_file(cluster_yaml(cluster), "c.yaml", findings);
+  RC_ASSERT(told(findings) == "");
+  RC_ASSERT(back == cluster);
+}
+
+}  // namespace
+}  // namespace rankwright
