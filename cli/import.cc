@@ -1,7 +1,10 @@
-// `rankwright import`: somebody else's file as a plan file of ours.
+// `rankwright import`: somebody else's file as a plan file of ours, or as a cluster file.
+#include "cli/import.h"
+
 #include <fmt/format.h>
 
 #include <ostream>
+#include <sstream>
 
 #include "cli/options.h"
 #include "cli/plan_input.h"
@@ -10,6 +13,7 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/export/plan_file.h"
 #include "rankwright/import/plan_format.h"
+#include "rankwright/import/safetensors_index.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
@@ -19,15 +23,30 @@ namespace {
 
 std::string list() {
   std::string text;
+  const auto group = [&](std::string_view name) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", name);
+  };
+  const auto add = [&](std::string_view name, std::string_view summary, std::string_view checked) {
+    text += fmt::format("  {:<16}{:<52}{}", name, summary, checked);
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
+  };
+  group("plans");
   for (const PlanFormat& format : plan_formats())
-    text += fmt::format("{:<16}{:<52}{}\n", format.name, format.summary,
-                        format.target == Target::any ? "" : row(format.target).checked);
+    add(format.name, format.summary,
+        format.target == Target::any ? "" : row(format.target).checked);
+  group("clusters");
+  for (const ClusterFormat& format : cluster_formats())
+    add(format.name, format.summary, format.checked);
+  group("models");
+  add("huggingface", "config.json, and its safetensors index", "");
   return text;
 }
 
 int unknown_format(const std::string& word, const Io& io) {
   std::vector<std::string> names;
   for (const PlanFormat& format : plan_formats()) names.emplace_back(format.name);
+  for (const ClusterFormat& format : cluster_formats()) names.emplace_back(format.name);
   const std::optional<std::string> near = nearest(word, names);
   io.err << fmt::format(
       "rankwright import: there is no format '{}'\n  help: {}\n", excerpt(word),
@@ -56,26 +75,8 @@ void tell_passed_over(const PlanFile& file, const Io& io) {
   io.err << (file.passed_over.size() > kShown ? ", ...\n" : "\n");
 }
 
-}  // namespace
-
-int import_plan(Args args, const Io& io) {
-  Options options(verb("import"));
-  PlanFlags flags;
-  std::string from;
-  bool listed = false;
-  options.app().add_option("file", flags.plan, "a framework's config, script or log, or -");
-  options.app().add_option("--from", from, "its format, where its name and text do not say");
-  options.app().add_flag("--list", listed, "list what is read");
-  flags.add_to(options);
-  if (const std::optional<int> done = options.parse(args, io)) return *done;
-  if (listed) return options.write(list(), io);
-  if (flags.plan.empty()) {
-    io.err << "rankwright import: there is no file\n  help: " << verb("import").example << "\n";
-    return kUsage;
-  }
-  if (!from.empty() && find_plan_format(from) == nullptr) return unknown_format(from, io);
-  flags.format = find_plan_format(from);
-
+/// One file of a framework as a plan file.
+int import_framework(PlanFlags flags, const Options& options, const Io& io) {
   const PlanInput input = read_input(flags, io);
   const Diagnostics findings = all_findings(input, Target::any);
   if (!input.setup) {
@@ -88,6 +89,67 @@ int import_plan(Args args, const Io& io) {
   if (!findings.empty())
     io.err << fmt::format("{} · rankwright check {}\n", tally(findings), input.file.name);
   return kOk;
+}
+
+/// By what the first file is, unless --from says.
+int dispatch(PlanFlags plan, ImportFlags flags, const std::string& from, const Options& options,
+             const Io& io) {
+  const std::string& file = flags.files.front();
+  flags.format = find_cluster_format(from);
+  plan.format = find_plan_format(from);
+  if (claims_safetensors_index(file, "")) return import_model(flags, options, io);
+  const Result<std::string> text = read_argument(file, io);
+  if (!text) {
+    io.err << findings_text({text.error()}, file, "", {});
+    return kUnreadable;
+  }
+  std::istringstream again(*text);  // standard input is read once
+  const Io anew{again, io.out, io.err, io.color, io.width, io.err_terminal};
+  const bool open = from.empty();
+  if (flags.format != nullptr ||
+      (open && (flags.about_clusters() || claiming_cluster_format(file, *text) != nullptr)))
+    return import_cluster(flags, *text, options, anew);
+  if (open && claims_hf_config(file, *text)) return import_model(flags, options, anew);
+  if (flags.files.size() > 1) {
+    io.err << fmt::format(
+        "rankwright import: one thing too many: '{}'\n  help: several files make a cluster; a plan "
+        "is made of one\n",
+        excerpt(flags.files[1]));
+    return kUsage;
+  }
+  plan.plan = file;
+  return import_framework(plan, options, anew);
+}
+
+}  // namespace
+
+int import_plan(Args args, const Io& io) {
+  Options options(verb("import"));
+  PlanFlags plan;
+  ImportFlags flags;
+  std::string from;
+  bool listed = false;
+  CLI::App& app = options.app();
+  app.add_option("file", flags.files,
+                 "a framework's config, script or log, or -; or one or more files about a cluster");
+  app.add_option("--from", from, "its format, where its name and text do not say");
+  app.add_flag("--list", listed, "list what is read");
+  plan.add_to(options);
+  app.add_option("--device", flags.device, "of a cluster: its GPU, where no file says");
+  app.add_option("--hosts", flags.hosts, "of a cluster: how many hosts there are")
+      ->check(CLI::Range(i64{1}, kMaxDevices));
+  app.add_option("--collective", flags.collective,
+                 "of nccl-tests' output: what it measured, where it does not say");
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+  if (listed) return options.write(list(), io);
+  if (flags.files.empty()) {
+    io.err << "rankwright import: there is no file\n  help: " << verb("import").example << "\n";
+    return kUsage;
+  }
+  if (!from.empty() && find_plan_format(from) == nullptr && find_cluster_format(from) == nullptr)
+    return unknown_format(from, io);
+  flags.cluster = plan.cluster;
+  return dispatch(plan, flags, from, options, io);
 }
 
 }  // namespace rankwright::cli

@@ -41,8 +41,12 @@ void PlanFlags::add_to(Options& options) {
       ->check(CLI::Range(i64{1}, kMaxDevices));
 }
 
+Result<std::string> read_argument(const std::string& argument, const Io& io) {
+  return argument == "-" ? read_all(io.in) : read_file(argument);
+}
+
 PlanFile read_plan_argument(const std::string& argument, const Io& io, const PlanFormat* format) {
-  Result<std::string> text = argument == "-" ? read_all(io.in) : read_file(argument);
+  Result<std::string> text = read_argument(argument, io);
   if (text && format != nullptr)
     return read_plan_as(*format, std::move(*text), argument, read_file);
   if (text) return read_any_plan(std::move(*text), argument, read_file);

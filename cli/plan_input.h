@@ -33,6 +33,9 @@ struct PlanInput {
 
 PlanInput read_input(const PlanFlags& flags, const Io& io);
 
+/// The text of a file, or of standard input where the argument is -.
+Result<std::string> read_argument(const std::string& argument, const Io& io);
+
 /// The file alone, or standard input.
 PlanFile read_plan_argument(const std::string& argument, const Io& io,
                             const PlanFormat* format = nullptr);

@@ -7,9 +7,9 @@
 #include "rankwright/base/check.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/export/cluster_file.h"
+#include "rankwright/export/model_file.h"
 #include "rankwright/export/typed.h"
 #include "rankwright/import/draft.h"
-#include "rankwright/model/shapes.h"
 
 namespace rankwright {
 namespace {
@@ -105,23 +105,7 @@ std::string placement(const Setup& s) {
 std::string model(const Setup& s) {
   const Result<Model> known = find_model(s.model.name);
   if (known && *known == s.model) return typed_text(s.model.name);
-  const std::optional<Shapes> shapes = shapes_of(s.model);
-  RW_CHECK(shapes.has_value());
-  std::string map;
-  const auto add = [&](std::string_view key, std::string_view value) {
-    map += fmt::format("\n  {}: {}", key, value);
-  };
-  if (shapes->name != "this model") add("name", typed_text(shapes->name));  // as unnamed ones are
-  add("architecture", typed_text(shapes->architecture));
-  const Shapes unstated{};
-  for (const ShapeField& field : shape_fields())
-    if (const i64 n = (*shapes).*field.member; n != unstated.*field.member)
-      add(field.name, number(n));
-  if (shapes->tied) add("tied", typed(*shapes->tied));
-  if (shapes->qkv_bias) add("qkv_bias", typed(*shapes->qkv_bias));
-  if (shapes->out_bias) add("out_bias", typed(*shapes->out_bias));
-  if (shapes->ffn_bias) add("ffn_bias", typed(*shapes->ffn_bias));
-  return map;
+  return model_map(s.model, 2);
 }
 
 std::string cluster(const Setup& s) {

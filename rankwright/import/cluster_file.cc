@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/import/cluster_format.h"
 
 namespace rankwright {
 namespace {
@@ -231,8 +234,12 @@ std::optional<Cluster> read_map(FieldReader& reader, const YamlNode& node, Diagn
   return cluster;
 }
 
+/// By its ending; what has none of these is a catalog name first.
 bool names_a_file(std::string_view text) {
-  return text.ends_with(".yaml") || text.ends_with(".yml");
+  constexpr std::string_view kEndings[] = {".yaml", ".yml", ".xml", ".txt",
+                                           ".conf", ".out", ".log"};
+  return std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [&](std::string_view ending) { return text.ends_with(ending); });
 }
 
 }  // namespace
@@ -245,7 +252,7 @@ std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node, F
   const std::string path = beside(reader.file(), *name);
   const std::optional<std::string> text = reader.take(node, files(path));
   if (!text) return std::nullopt;
-  return read_cluster_file(*text, path, reader.findings());
+  return read_any_cluster(*text, path, reader.findings());
 }
 
 std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view file,
@@ -259,16 +266,32 @@ std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view
   return read_map(reader, *root, findings);
 }
 
+std::optional<Cluster> read_any_cluster(std::string_view text, std::string_view file,
+                                        Diagnostics& findings) {
+  const ClusterFormat* const format = claiming_cluster_format(file, text);
+  if (format == nullptr) return read_cluster_file(text, file, findings);
+  ClusterParts parts;
+  Diagnostics found;
+  format->read(text, file, parts, found);
+  std::optional<Cluster> cluster;
+  if (!has_errors(found)) cluster = resolve_cluster(parts, found);
+  for (Diagnostic& finding : found) {
+    if (finding.where.file.empty()) finding.where.file = file;
+    findings.push_back(std::move(finding));
+  }
+  return cluster;
+}
+
 std::optional<Cluster> read_cluster_argument(const std::string& argument, FileReader files,
                                              Diagnostics& findings) {
+  Result<Cluster> cluster = find_cluster(argument);
+  if (cluster) return *cluster;
+  const Result<std::string> text = files(argument);
+  if (text) return read_any_cluster(*text, argument, findings);
   if (names_a_file(argument)) {
-    const Result<std::string> text = files(argument);
-    if (text) return read_cluster_file(*text, argument, findings);
     findings.push_back(text.error());
     return std::nullopt;
   }
-  Result<Cluster> cluster = find_cluster(argument);
-  if (cluster) return *cluster;
   cluster.error().where.file = "--cluster";
   findings.push_back(cluster.error());
   return std::nullopt;

@@ -1,5 +1,6 @@
 // Reads a cluster: a catalog name ("dgx-h100 x 8"), or a map with a device and its levels,
 // innermost first, as docs/reference shows. Quantities carry units; a bare bandwidth is an error.
+// Where a file is named it may also be one of cluster_format.h.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,11 @@ std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node, F
 std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view file,
                                          Diagnostics& findings);
 
-/// What `--cluster` takes: a file that ends in .yaml or .yml, else a catalog name.
+/// A file of any format that is read: ours, or one of cluster_format.h alone.
+std::optional<Cluster> read_any_cluster(std::string_view text, std::string_view file,
+                                        Diagnostics& findings);
+
+/// What `--cluster` takes: a catalog name, or a file.
 std::optional<Cluster> read_cluster_argument(const std::string& argument, FileReader files,
                                              Diagnostics& findings);
 

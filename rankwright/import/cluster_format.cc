@@ -6,14 +6,14 @@ namespace rankwright {
 namespace {
 
 constexpr ClusterFormat kFormats[] = {
-    {"nvidia-smi-topo", "what nvidia-smi topo -m prints", "driver 535 to 570",
+    {"nvidia-smi-topo", "what nvidia-smi topo -m prints", "outputs of 2017 to 2026",
      claims_nvidia_smi_topo, read_nvidia_smi_topo},
-    {"nccl-topo", "NCCL's topology (NCCL_TOPO_DUMP_FILE)", "NCCL 2.29", claims_nccl_topo,
+    {"nccl-topo", "NCCL's topology (NCCL_TOPO_DUMP_FILE)", "NCCL of 2026", claims_nccl_topo,
      read_nccl_topo},
-    {"hwloc", "hwloc's XML (lstopo --of xml)", "hwloc 2.12", claims_hwloc_xml, read_hwloc_xml},
+    {"hwloc", "hwloc's XML (lstopo --of xml)", "hwloc 2", claims_hwloc_xml, read_hwloc_xml},
     {"slurm-topology", "Slurm's topology.conf", "Slurm 25.05", claims_slurm_topology,
      read_slurm_topology},
-    {"nccl-tests", "what nccl-tests print (all_reduce_perf, ...)", "nccl-tests 2.17",
+    {"nccl-tests", "what nccl-tests print (all_reduce_perf, ...)", "nccl-tests 2.20",
      claims_nccl_tests, read_nccl_tests},
 };
 

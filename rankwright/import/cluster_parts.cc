@@ -33,11 +33,10 @@ class Resolver {
     cluster_.host_devices =
         parts_.host_devices ? parts_.host_devices->value : assumed_host_devices();
     if (!lay_inside() || !count_hosts() || !lay_outside()) return std::nullopt;
-    cluster_.name = hosts_ == 1 ? fmt::format("{} {}", cluster_.host_devices, cluster_.device.name)
-                                : fmt::format("{} hosts of {} {}", count(hosts_),
-                                              cluster_.host_devices, cluster_.device.name);
+    cluster_.name = fmt::format("{}-{}x{}", cluster_.device.name, hosts_, cluster_.host_devices);
     for (const MeasuredSeries& series : parts_.series)
       if (!calibrate_links(cluster_, series, findings_)) return std::nullopt;
+    rate_outer_levels();
     return std::move(cluster_);
   }
 
@@ -302,19 +301,33 @@ class Resolver {
                     fmt::format("{} levels inside a host and {} above it: at most {} are read",
                                 cluster_.levels.size(), tree_.size(), kMaxLevels));
     Level level = network();
+    network_ = cluster_.levels.size();
     for (std::size_t i = 0; i < tree_.size(); ++i) {
-      if (i > 0) level.name = kOuter[std::min(i - 1, std::size(kOuter) - 1)];
-      level.arity = tree_[i];
-      if (i == 1) {
-        level.per = Level::Per::device;
-        if (outer_per_device_ > BytesPerSecond{}) level.bandwidth = outer_per_device_;
-        assume(fmt::format("above the leaf switches as much bandwidth as below: {} a GPU",
-                           show(level.bandwidth)));
+      if (i > 0) {
+        level.name = kOuter[std::min(i - 1, std::size(kOuter) - 1)];
         level.origin = Origin::assumed;
+        level.per = Level::Per::device;
       }
+      level.arity = tree_[i];
       cluster_.levels.push_back(level);
     }
     return true;
+  }
+
+  /// No file says what switches have between them: as much as the hosts, measured or not.
+  void rate_outer_levels() {
+    const Level& hosts = cluster_.levels[network_];
+    const bool shared = hosts.per == Level::Per::domain;
+    const i64 sharers = cluster_.domain(int(network_) - 1);
+    const BytesPerSecond each = hosts.bandwidth / (shared ? double(sharers) : 1.0);
+    bool said = false;
+    for (std::size_t k = network_ + 1; k < cluster_.levels.size(); ++k) {
+      if (cluster_.levels[k].origin != Origin::assumed) continue;
+      cluster_.levels[k].bandwidth = each;
+      if (std::exchange(said, true)) continue;
+      assume(
+          fmt::format("above the first switches as much bandwidth as below: {} a GPU", show(each)));
+    }
   }
 
   /// The link of a host, or of each of its GPUs, to the first switch.
@@ -327,7 +340,6 @@ class Resolver {
     if (!parts_.nic_rate && nics == 0) {
       assume(fmt::format("between hosts: {}, {} a {}, as in {}", level.name, show(level.bandwidth),
                          level.per == Level::Per::device ? "GPU" : "host", system_->name));
-      share_out(level);
       return level;
     }
     BytesPerSecond rate = known.bandwidth;
@@ -345,15 +357,7 @@ class Resolver {
     const bool each = divides(gpus, cards);
     level.per = each ? Level::Per::device : Level::Per::domain;
     level.bandwidth = double(each ? cards / gpus : cards) * rate;
-    share_out(level);
     return level;
-  }
-
-  /// What one GPU has of a link that its host shares.
-  void share_out(const Level& level) {
-    if (level.per == Level::Per::domain)
-      outer_per_device_ =
-          level.bandwidth / double(cluster_.domain(int(cluster_.levels.size()) - 1));
   }
 
   const ClusterParts& parts_;
@@ -362,7 +366,7 @@ class Resolver {
   const System* system_ = nullptr;
   i64 hosts_ = 1;
   std::vector<i64> tree_{};
-  BytesPerSecond outer_per_device_{};
+  std::size_t network_ = 0;  // the level of the hosts' NICs
   bool said_pcie_ = false;
 };
 

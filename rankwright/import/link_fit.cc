@@ -45,6 +45,12 @@ Span span_of(const MeasuredSeries& series, const Cluster& cluster) {
   return span(shape, series.ranks, placement, cluster);
 }
 
+/// More would say more than was measured.
+double four_digits(double value) {
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
+  return std::round(value / unit) * unit;
+}
+
 class Fit {
  public:
   Fit(Cluster& cluster, const MeasuredSeries& series, const Span& span)
@@ -74,8 +80,14 @@ class Fit {
     }
     if (!rated_) level_.bandwidth = before.bandwidth;
     if (!timed_) level_.latency = before.latency;
-    if (rated_) level_.origin = Origin::measured;
-    if (timed_) level_.latency_origin = Origin::measured;
+    if (rated_) {
+      level_.bandwidth.value = four_digits(level_.bandwidth.value);
+      level_.origin = Origin::measured;
+    }
+    if (timed_) {
+      level_.latency.value = four_digits(level_.latency.value);
+      level_.latency_origin = Origin::measured;
+    }
   }
 
   bool rated() const { return rated_; }

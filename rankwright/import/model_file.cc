@@ -57,7 +57,15 @@ std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
 }  // namespace
 
 Result<Model> read_model_argument(const std::string& argument, FileReader files) {
-  if (!argument.ends_with(".json")) return find_model(argument);
+  const bool file = argument.ends_with(".json");
+  if (!file) {
+    Result<Model> known = find_model(argument);
+    if (known) return known;
+    const std::string inside = beside(argument + "/", "config.json");
+    const Result<std::string> text = files(inside);
+    if (text) return read_hf_config(*text, inside);
+    return known;
+  }
   const Result<std::string> text = files(argument);
   if (!text) return fail(text.error());
   return read_hf_config(*text, argument);

@@ -11,7 +11,8 @@
 
 namespace rankwright {
 
-/// A file that ends in .json is a config.json, anything else a name in the catalog.
+/// A file that ends in .json is a config.json, anything else a name in the catalog, or a folder
+/// that holds a config.json.
 Result<Model> read_model_argument(const std::string& argument, FileReader files);
 
 /// The value of a plan file's `model`, in any of the three forms.

@@ -1,0 +1,101 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "rankwright/import/cluster_file.h"
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kTopo = "tests/data/import/topo-nvswitch-8.txt";
+constexpr const char* kTree = "tests/data/import/topology.conf";
+constexpr const char* kNccl = "tests/data/import/nccl-topo-h100.xml";
+constexpr const char* kMeasured = "tests/data/import/nccl-tests-h100-2.txt";
+
+TEST(ImportCluster, FilesAreMergedInTheirOrder) {
+  const Said said = say({"import", kTopo, kTree, "--device", "h100-sxm"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out,
+              StartsWith(std::string("# From ") + kTopo + ": what nvidia-smi topo -m prints.\n"));
+  EXPECT_THAT(said.out, HasSubstr("# Hosts: gpu[001-016]\n"));
+  EXPECT_THAT(said.out,
+              EndsWith("name: h100-sxm-16x8\n"
+                       "device: h100-sxm\n"
+                       "levels:\n"
+                       "  - {name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 1.2 us}\n"
+                       "  - {name: infiniband, arity: 4, bandwidth: 50 GB/s, latency: 5 us, "
+                       "origin: assumed}\n"
+                       "  - {name: spine, arity: 4, bandwidth: 50 GB/s, latency: 5 us, origin: "
+                       "assumed}\n"));
+  EXPECT_THAT(said.err, HasSubstr("note[RW0623]: assumed, as no file says it\n  a NIC: 50 GB/s, as "
+                                  "in dgx-h100\n"));
+}
+
+TEST(ImportCluster, WhatIsWrittenIsTakenByOtherVerbs) {
+  const Scratch file("cluster.yaml");
+  ASSERT_EQ(say({"import", kNccl, kTree, "--hosts", "2", "-o", file.path(), "--quiet"}).err, "");
+  const Said said = say({"plan", "--model", "llama-3.2-1b", "--cluster", file.path(),
+                         "--global-batch", "64", "--seq", "2048"});
+  EXPECT_EQ(said.code, 0) << said.err;
+}
+
+TEST(ImportCluster, EveryVerbTakesSuchAFile) {
+  const Said said = say({"plan", "--model", "llama-3.2-1b", "--cluster", kNccl, "--global-batch",
+                         "64", "--seq", "2048"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  const Said unknown = say({"check", "examples/course-64.yaml", "--cluster", kTopo});
+  EXPECT_THAT(unknown.out,
+              HasSubstr("error[RW0912]: something is missing\n  --> " + std::string(kTopo)));
+}
+
+// 16 ranks of two hosts: the network's bandwidth is set, NVLink's is not.
+TEST(ImportCluster, OutputCalibratesABase) {
+  const Said said = say({"import", kMeasured, "--cluster", "dgx-h100 x 4"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out,
+              HasSubstr("{name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 1.2 us}"));
+  EXPECT_THAT(said.out, HasSubstr("origin: measured, latency_origin: measured}"));
+  EXPECT_EQ(say({"import", kMeasured, "--cluster", "dgx-h100"}).code, 1);  // of one host
+  EXPECT_THAT(say({"import", kTree, "--cluster", "dgx-h100"}).err, HasSubstr("warning[RW0622]"));
+}
+
+TEST(ImportCluster, ContradictionsAreSaid) {
+  const Said said = say({"import", "tests/data/import/nccl-topo-4090.xml", kTopo});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.err, HasSubstr("GPUs a host: 4 in tests/data/import/nccl-topo-4090.xml, 8 in "));
+}
+
+TEST(ImportCluster, FaultsShowTheLine) {
+  const Scratch file("bad.conf");
+  std::ofstream(file.path()) << "SwitchName=a Nodes=n0\nSwitchName=b Switches=c\n";
+  const Said said = say({"import", file.path(), "--device", "h100-sxm"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("SwitchName=b Switches=c"));
+}
+
+TEST(ImportCluster, UsageFaults) {
+  EXPECT_EQ(say({"import", kTopo, "--device", "h100-sxm", "--collective", "all"}).code, 64);
+  EXPECT_EQ(say({"import", kTopo, "--from", "nccl"}).code, 64);
+  EXPECT_THAT(say({"import", kTopo, "--device", "h100"}).err, HasSubstr("RW0908"));
+  EXPECT_THAT(say({"import", "examples/course-64.yaml", kTopo}).err,
+              HasSubstr("one thing too many"));
+  EXPECT_THAT(say({"import", kTopo, "examples/course-64.yaml", "--device", "h100-sxm"}).err,
+              HasSubstr("RW0603"));
+  EXPECT_EQ(say({"import", "none.txt"}).code, 1);
+}
+
+TEST(ImportCluster, FromStandardInput) {
+  std::ifstream stream(std::string(RANKWRIGHT_SOURCE_DIR) + "/" + kNccl);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_THAT(say({"import", "-"}, text).out, HasSubstr("name: h100-sxm-1x8\n"));
+}
+
+}  // namespace
+}  // namespace rankwright::cli

@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using testing::HasSubstr;
+
+/// A folder as Hugging Face lays it out.
+class Folder {
+ public:
+  explicit Folder(const std::string& index) : scratch_("hf-folder") {
+    std::filesystem::create_directory(scratch_.path());
+    std::filesystem::copy_file(
+        std::string(RANKWRIGHT_SOURCE_DIR) + "/tests/data/hf/llama-3.1-8b.json", config());
+    if (!index.empty()) std::ofstream(path() + "/model.safetensors.index.json") << index;
+  }
+  std::string path() const { return scratch_.path(); }
+  std::string config() const { return path() + "/config.json"; }
+
+ private:
+  Scratch scratch_;
+};
+
+// 8,030,261,248 parameters in bf16 are 16,060,522,496 bytes.
+TEST(ImportModel, TheIndexBesideItIsChecked) {
+  const Folder folder("{\"metadata\": {\"total_size\": 16060522496}, \"weight_map\": {}}");
+  const Said said = say({"import", folder.config()});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(said.out, HasSubstr("model:\n  name: "));
+  EXPECT_THAT(said.out, HasSubstr("  hidden: 4096\n"));
+  EXPECT_THAT(said.out, HasSubstr("has as many bytes as they make.\n"));
+}
+
+TEST(ImportModel, OtherSizesAreSaid) {
+  const Folder folder("{\"metadata\": {\"total_size\": 32121044992}, \"weight_map\": {}}");
+  const Said said = say({"import", folder.path() + "/model.safetensors.index.json"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.err, HasSubstr("warning[RW0605]"));
+  EXPECT_THAT(said.err, HasSubstr("parameters of 2 bytes make 16,060,522,496: +100.00 %"));
+}
+
+TEST(ImportModel, AnIndexWithoutASizeIsRefused) {
+  for (const char* index : {"{}", "{\"metadata\": {}}", "[", "{\"metadata\": {\"total_size\": -1}}",
+                            "{\"weight_map\": {\"total_size\": 5}}"}) {
+    const Folder folder(index);
+    EXPECT_EQ(say({"import", folder.config()}).code, 1) << index;
+  }
+}
+
+TEST(ImportModel, AFolderIsAModel) {
+  const Folder folder("");
+  const Said said = say({"plan", "--model", folder.path(), "--cluster", "dgx-h100",
+                         "--global-batch", "64", "--seq", "2048"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(say({"plan", "--model", "no-such-folder", "--cluster", "dgx-h100"}).code, 1);
+}
+
+TEST(ImportModel, WhatIsWrittenIsAPlanFile) {
+  const Folder folder("");
+  const Scratch plan("model.yaml");
+  ASSERT_EQ(say({"import", folder.config(), "-o", plan.path()}).code, 0);
+  EXPECT_EQ(say({"check", plan.path()}).code % 2, 0);  // readable: 0 or 2
+}
+
+}  // namespace
+}  // namespace rankwright::cli

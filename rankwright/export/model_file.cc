@@ -1,0 +1,39 @@
+#include "rankwright/export/model_file.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "rankwright/base/check.h"
+#include "rankwright/export/typed.h"
+#include "rankwright/model/shapes.h"
+
+namespace rankwright {
+
+std::string model_map(const Model& model, std::size_t column) {
+  const std::optional<Shapes> shapes = shapes_of(model);
+  RW_CHECK(shapes.has_value());
+  std::string map;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    map += fmt::format("\n{:{}}{}: {}", "", column, key, value);
+  };
+  if (shapes->name != "this model") add("name", typed_text(shapes->name));  // as unnamed ones are
+  add("architecture", typed_text(shapes->architecture));
+  const Shapes unstated{};
+  for (const ShapeField& field : shape_fields())
+    if (const i64 n = (*shapes).*field.member; n != unstated.*field.member)
+      add(field.name, std::to_string(n));
+  if (shapes->tied) add("tied", typed(*shapes->tied));
+  if (shapes->qkv_bias) add("qkv_bias", typed(*shapes->qkv_bias));
+  if (shapes->out_bias) add("out_bias", typed(*shapes->out_bias));
+  if (shapes->ffn_bias) add("ffn_bias", typed(*shapes->ffn_bias));
+  return map;
+}
+
+std::string model_yaml(const Model& model, const std::vector<std::string>& head) {
+  std::string text;
+  for (const std::string& line : head) text += fmt::format("# {}\n", typed_comment(line));
+  return text + "model:" + model_map(model, 2) + "\n";
+}
+
+}  // namespace rankwright
