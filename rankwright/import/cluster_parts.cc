@@ -298,7 +298,7 @@ class Resolver {
     join_racks();
     if (cluster_.levels.size() + tree_.size() > kMaxLevels)
       return refuse("RW0904", "number out of range",
-                    fmt::format("{} levels inside a host and {} above it: at most {} are read",
+                    fmt::format("{} inside a host and {} above it: at most {} levels are read",
                                 cluster_.levels.size(), tree_.size(), kMaxLevels));
     Level level = network();
     network_ = cluster_.levels.size();

@@ -43,22 +43,22 @@ struct NvLinks {
 };
 
 struct ClusterParts {
-  Stated<std::string> device;  // the catalog's name
-  Stated<i64> host_devices;
-  Stated<std::vector<Tier>> inside;  // of a host, innermost first; their arities multiply to it
-  Stated<NvLinks> nvlinks;
-  Stated<BytesPerSecond> nvlink;    // of one GPU, per direction
-  Stated<BytesPerSecond> pcie;      // of one GPU's slot, per direction
-  Stated<i64> nics;                 // a host
-  Stated<BytesPerSecond> nic_rate;  // of one, per direction
-  Stated<std::string> network;      // "infiniband", "ethernet", "efa"
-  Stated<i64> hosts;
-  Stated<std::vector<i64>> tree;  // domains a switch joins, of each level above hosts, innermost
-                                  // first
-  bool blocks = false;            // the innermost of `tree` is what Slurm calls a block
-  Stated<std::vector<std::string>> host_names;  // in the order of the tree
-  std::optional<Op> collective;                 // of series whose file does not say
-  std::vector<MeasuredSeries> series;           // what was measured, in the order of the files
+  Stated<std::string> device{};  // the catalog's name
+  Stated<i64> host_devices{};
+  Stated<std::vector<Tier>> inside{};  // of a host, innermost first; their arities multiply to it
+  Stated<NvLinks> nvlinks{};
+  Stated<BytesPerSecond> nvlink{};    // of one GPU, per direction
+  Stated<BytesPerSecond> pcie{};      // of one GPU's slot, per direction
+  Stated<i64> nics{};                 // a host
+  Stated<BytesPerSecond> nic_rate{};  // of one, per direction
+  Stated<std::string> network{};      // "infiniband", "ethernet", "efa"
+  Stated<i64> hosts{};
+  Stated<std::vector<i64>> tree{};  // domains a switch joins, of each level above hosts, innermost
+                                    // first
+  bool blocks = false;              // the innermost of `tree` is what Slurm calls a block
+  Stated<std::vector<std::string>> host_names{};  // in the order of the tree
+  std::optional<Op> collective{};                 // of series whose file does not say
+  std::vector<MeasuredSeries> series{};           // what was measured, in the order of the files
 };
 
 /// Keeps what `file` says, where nothing was said before; RW0622 where another file says something

@@ -110,6 +110,11 @@ class Reader {
           return;
         }
         names_ += names->size();
+        for (const std::string& name : *names) letters_ += name.size();
+        if (letters_ > kMostHostText)
+          return fault(fmt::format("all names together have more than {} characters",
+                                   count(i64(kMostHostText))),
+                       statement.line);
         (key == "switches" ? one.below : one.hosts) = std::move(*names);
       } else if (key != "linkspeed" && key != "blocksizes") {
         warn("RW0902", "a key that is not known is ignored", excerpt(word.text.substr(0, equals)),
@@ -283,7 +288,7 @@ class Reader {
   ClusterParts& parts_;
   Diagnostics& findings_;
   bool has_faults_ = false;
-  std::size_t names_ = 0;  // that were read
+  std::size_t names_ = 0, letters_ = 0;  // that were read
   std::vector<Switch> switches_{}, blocks_{};
   std::unordered_map<std::string, std::size_t> index_{};
 };

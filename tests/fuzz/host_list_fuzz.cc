@@ -1,0 +1,17 @@
+// Any text is a host list or is refused with its column; a list that is shown is read back.
+#include "rankwright/import/host_list.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rankwright;
+  constexpr std::size_t kMost = 10'000;
+  const Result<std::vector<std::string>> names = parse_host_list(as_text(data, size), kMost);
+  if (!names) {
+    check_finding(names.error());
+    return 0;
+  }
+  RW_CHECK(!names->empty() && names->size() <= kMost);
+  const Result<std::vector<std::string>> back = parse_host_list(show_host_list(*names), kMost);
+  RW_CHECK(back.has_value() && *back == *names);
+  return 0;
+}
