@@ -1,0 +1,226 @@
+#include "rankwright/validate/gap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kFarthest = 64;      // a factor beyond explains nothing
+constexpr double kTimerShare = 0.002;  // timers that are off by such a share of a step weigh as much
+                                      // as a suspect that is strained to its limit
+constexpr int kHalvings = 60;
+constexpr double kNearlyFull = 0.97;  // of the device: the allocator begins to give back
+
+struct Against {
+  const Setup& setup;
+  const Calibration& calibration;
+  const RunLog& log;
+  const MeasuredStep& measured;
+  Prophecy base;
+
+  bool slower() const { return measured.median > base.step; }
+  Trial trial() const { return {setup, calibration}; }
+};
+
+/// V9: of the timers that the log has, the farthest off, as a share of the step.
+double unfit(const Against& a, const Prophecy& told) {
+  double worst = 0;
+  for (const RunTimer& timer : a.log.timers) {
+    for (const TimerPrediction& predicted : told.timers) {
+      if (predicted.name != timer.name) continue;
+      const TimerSample measured = timer.median();
+      worst = std::max(worst, std::abs((measured.most - predicted.time.most) / a.measured.median));
+      if (measured.both && predicted.time.both)
+        worst =
+            std::max(worst, std::abs((measured.least - predicted.time.least) / a.measured.median));
+    }
+  }
+  return worst;
+}
+
+/// The item that differs most between two steps.
+Item changed_most(const StepTime& before, const StepTime& after) {
+  Item most = Item::matmul;
+  double apart = -1;
+  for (const ItemRow& of : items()) {
+    // Shares of all others follow them.
+    if (of.item == Item::jitter || of.item == Item::untuned) continue;
+    const double by = std::abs((after[of.item] - before[of.item]).value);
+    if (by > apart) apart = by, most = of.item;
+  }
+  return most;
+}
+
+Prophecy grown(const Against& a, const Suspect& suspect, double factor) {
+  Trial trial = a.trial();
+  suspect.grow(trial, factor, suspect.level);
+  return prophecy(trial);
+}
+
+/// V8: the factor with which the suspect alone explains the step, by bisection of its logarithm.
+std::optional<double> explaining(const Against& a, const Suspect& suspect) {
+  const bool slower = a.slower();
+  if (!slower && suspect.faster <= 1) return std::nullopt;
+  const double most = slower ? kFarthest : 1 / kFarthest;
+  const auto enough = [&](double factor) {
+    const Seconds step = grown(a, suspect, factor).step;
+    return slower ? step >= a.measured.median : step <= a.measured.median;
+  };
+  if (!enough(most)) return std::nullopt;
+  double low = 0, high = std::log(most);
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (enough(std::exp(middle)) ? high : low) = middle;
+  }
+  return std::exp(high);
+}
+
+std::optional<Explanation> by_suspect(const Against& a, const Suspect& suspect) {
+  const std::optional<double> factor = explaining(a, suspect);
+  if (!factor) return std::nullopt;
+  const Prophecy told = grown(a, suspect, *factor);
+  const Item item = changed_most(a.base.items, told.items);
+  const double plausible = a.slower() ? suspect.slower : suspect.faster;
+  return Explanation{
+      .name = suspect.name,
+      .item = item,
+      .before = a.base.items[item],
+      .after = told.items[item],
+      .factor = *factor,
+      .plausible = plausible,
+      .strain = std::abs(std::log(*factor)) / std::log(plausible),
+      .unfit = unfit(a, told),
+      .evidence = {},
+      .reason = suspect.reason,
+      .attempt = suspect.attempt,
+  };
+}
+
+/// Time that passes outside of what the model prices, where the log itself points to it.
+struct Outside {
+  std::string name, evidence, attempt;
+  std::string_view reason;
+  double strain;
+  bool loading = false;
+};
+
+Explanation by_outside(const Against& a, const Outside& what) {
+  Trial trial = a.trial();
+  trial.outside = a.measured.median - a.base.step;
+  if (what.loading) trial.loading = trial.outside;
+  return {.name = what.name,
+          .item = Item::jitter,
+          .before = {},
+          .after = trial.outside,
+          .strain = what.strain,
+          .unfit = unfit(a, prophecy(trial)),
+          .evidence = what.evidence,
+          .reason = what.reason,
+          .attempt = what.attempt};
+}
+
+std::vector<Explanation> outside(const Against& a, const ErrorBand& band) {
+  std::vector<Explanation> all;
+  if (!a.slower()) return all;
+  const Seconds median = a.measured.median, low = a.measured.low;
+  const bool quick = low <= (1 + band.within) * a.base.step && low < 0.95 * median;
+  for (const RunTimer& timer : a.log.timers)
+    if (timer.name == "batch-generator" && timer.median().most > 0.02 * median)
+      all.push_back(by_outside(
+          a, {"data loading",
+              fmt::format("the timer batch-generator has {} a step", show(timer.median().most)),
+              "more loader workers, prefetch, data on local disks",
+              "a batch that is not at hand stops all ranks", 0.3, true}));
+  if (quick)
+    all.push_back(by_outside(
+        a, {"stalls between steps",
+            fmt::format("a twentieth of the steps take no more than {}, near the prediction",
+                        show(low)),
+            "data loading, checkpoints, evaluation, garbage collection: what the slow steps have "
+            "in common",
+            "steps that can be as fast as predicted are held up from outside", 0.3}));
+  if (a.log.retries > 0)
+    all.push_back(by_outside(
+        a, {"allocator retries",
+            fmt::format("the log counts {}", plural(a.log.retries, "retry", "retries")),
+            "more room: see memory; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+            "an allocator that is full gives memory back and waits for the device", 0.4}));
+  for (const auto& [rank, peak] : a.log.peaks)
+    if (a.log.retries == 0 && peak.reserved >= kNearlyFull * a.setup.cluster.device.memory) {
+      all.push_back(by_outside(
+          a,
+          {"allocator retries",
+           fmt::format("rank {} holds {}, nearly all there is", rank, show_memory(peak.reserved)),
+           "more room: see memory; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+           "an allocator that is full gives memory back and waits for the device", 0.9}));
+      break;
+    }
+  return all;
+}
+
+/// A framework that recomputes otherwise than the plan says, where that alone gives the step.
+std::vector<Explanation> by_recompute(const Against& a) {
+  constexpr double kSame = 0.02;
+  std::vector<Explanation> all;
+  for (const Recompute what : {Recompute::none, Recompute::selective, Recompute::full}) {
+    if (what == a.setup.plan.recompute) continue;
+    Trial trial = a.trial();
+    trial.setup.plan.recompute = what;
+    trial.setup.plan.recompute_layers = 0;
+    const Prophecy told = prophecy(trial);
+    const double off = std::abs(told.step / a.measured.median - 1);
+    if (off > kSame) continue;
+    all.push_back(
+        {.name = fmt::format("recompute: {}", name(what)),
+         .item = Item::recompute,
+         .before = a.base.items[Item::recompute],
+         .after = told.items[Item::recompute],
+         .strain = 0.5 + off / kSame,
+         .unfit = unfit(a, told),
+         .evidence = fmt::format("the step is predicted as {} with it", show(told.step)),
+         .reason = "a flag that the plan does not say",
+         .attempt = "the recompute flags of the run, and parallelism.recompute of the plan"});
+  }
+  return all;
+}
+
+std::vector<TimerGap> timer_gaps(const Against& a) {
+  std::vector<TimerGap> all;
+  for (const TimerPrediction& predicted : a.base.timers)
+    for (const RunTimer& timer : a.log.timers)
+      if (timer.name == predicted.name)
+        all.push_back({timer.name, predicted.entries, timer.median(), predicted.time});
+  return all;
+}
+
+}  // namespace
+
+double Explanation::score() const {
+  // Beyond what is plausible each further bit counts fourfold.
+  return (strain <= 1 ? strain : 1 + 4 * (strain - 1)) + unfit / kTimerShare;
+}
+
+TimeGap time_gap(const Setup& setup, const Calibration& calibration, const RunLog& log,
+                 const MeasuredStep& measured) {
+  const Against against{setup, calibration, log, measured, prophecy({setup, calibration})};
+  TimeGap gap{.measured = measured, .predicted = estimate(setup, calibration)};
+  gap.timers = timer_gaps(against);
+  for (const Suspect& suspect : suspects(setup))
+    if (std::optional<Explanation> found = by_suspect(against, suspect))
+      gap.explanations.push_back(std::move(*found));
+  for (std::vector<Explanation> more :
+       {by_recompute(against), outside(against, gap.predicted.step_band)})
+    gap.explanations.insert(gap.explanations.end(), more.begin(), more.end());
+  std::stable_sort(
+      gap.explanations.begin(), gap.explanations.end(),
+      [](const Explanation& a, const Explanation& b) { return a.score() < b.score(); });
+  return gap;
+}
+
+}  // namespace rankwright

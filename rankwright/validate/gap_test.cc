@@ -1,0 +1,129 @@
+// Whether the thing that was changed is the thing that is named: runs are made up from the model
+// with one thing otherwise, written as logs, and read back.
+#include "rankwright/validate/gap.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/plan_file.h"
+#include "rankwright/plan/misfit.h"
+#include "tests/golden.h"
+#include "tests/run_logs.h"
+
+namespace rankwright {
+namespace {
+
+/// A setup in which one thing is otherwise, and the suspect that it is.
+struct Crime {
+  std::string plan, name;
+  rankwright::Setup setup;
+  Trial trial;
+};
+
+rankwright::Setup read_example(const std::string& name) {
+  const std::string file = std::string(RANKWRIGHT_SOURCE_DIR) + "/examples/" + name + ".yaml";
+  rankwright::Setup setup = resolve(read_plan(golden::read(file), name, read_file).draft);
+  EXPECT_TRUE(misfits(setup).empty()) << name;
+  return setup;
+}
+
+constexpr double kBarely = 0.03;  // of the step: less is not looked for
+
+double moved(const Crime& crime) {
+  return prophecy(crime.trial).step / prophecy({crime.setup, calibration()}).step - 1;
+}
+
+/// Layers from the last stage without an edge to the first pp rank's: that one has most to do.
+std::optional<Trial> uneven(const rankwright::Setup& setup) {
+  Trial trial{setup, calibration()};
+  Stages stages = setup.stages();
+  const std::size_t middle = stages.size() / 2;
+  if (setup.plan.pp < 4 || setup.plan.virtual_stages > 1 || stages[middle].layers < 4)
+    return std::nullopt;
+  const i64 more = std::max<i64>(1, stages[middle].layers / 4);
+  stages[1].layers += more;
+  stages[middle].layers -= more;
+  trial.setup.plan.stages = stages;
+  return trial;
+}
+
+std::vector<Crime> crimes() {
+  std::vector<Crime> all;
+  for (const std::string plan : {"course-64", "gpt3-175b-1024", "llama-3.1-405b-16384",
+                                 "deepseek-v3-2048", "course-64-chunks"}) {
+    const rankwright::Setup setup = read_example(plan);
+    const auto add = [&](const std::string& name, const Trial& trial) {
+      Crime crime{plan, name, setup, trial};
+      if (moved(crime) > kBarely) all.push_back(std::move(crime));
+    };
+    for (const Suspect& suspect : suspects(setup))
+      for (const double part : {0.5, 1.0}) {  // half as far as is plausible, and as far
+        Trial trial{setup, calibration()};
+        suspect.grow(trial, std::pow(suspect.slower, part), suspect.level);
+        add(suspect.name, trial);
+      }
+    if (const std::optional<Trial> trial = uneven(setup))
+      add("uneven stages, or one slow GPU", *trial);
+  }
+  return all;
+}
+
+struct Found {
+  std::string name;
+  std::size_t place = 0;  // of the right one; 0: the first
+};
+
+Found found(const Crime& crime, bool timers) {
+  const Prophecy told = prophecy(crime.trial);
+  const RunLog log =
+      run_logs::read(run_logs::steps(told.step) + (timers ? run_logs::timers(told) : ""));
+  const TimeGap gap = time_gap(crime.setup, calibration(), log, *measured_step(log, 0));
+  Found out{gap.explanations.at(0).name, gap.explanations.size()};
+  for (std::size_t i = gap.explanations.size(); i-- > 0;)
+    if (gap.explanations[i].name == crime.name) out.place = i;
+  return out;
+}
+
+TEST(TimeGap, WithTimersNamesWhatWasChanged) {
+  std::size_t count = 0;
+  for (const Crime& crime : crimes()) {
+    const Found out = found(crime, true);
+    EXPECT_EQ(out.place, 0u) << crime.plan << ": " << crime.name << " +" << moved(crime)
+                             << " taken for " << out.name;
+    ++count;
+  }
+  EXPECT_GE(count, 40u);
+}
+
+/// How often the right one is the first, and among the first three.
+struct Tally {
+  std::size_t first = 0, three = 0, count = 0;
+};
+
+Tally tally(bool timers, double error) {
+  Tally all;
+  for (Crime crime : crimes()) {
+    // Every constant of the world is another one than the model's, each by that much up or down.
+    for (std::size_t c = 0; c < kConstants; ++c)
+      crime.trial.calibration.values[c] *= (c * 7 % 4 < 2) ? 1 + error : 1 - error;
+    const Found out = found(crime, timers);
+    ++all.count;
+    all.first += out.place == 0;
+    all.three += out.place < 3;
+  }
+  return all;
+}
+
+TEST(TimeGap, WithTimersAndAModelThatErrsNamesItMoreOftenThanNot) {
+  const Tally all = tally(true, 0.02);  // 47 of 52
+  EXPECT_GE(10 * all.first, 9 * all.count) << all.first << " of " << all.count;
+}
+
+TEST(TimeGap, WithoutTimersHasItAmongThreeMoreOftenThanNot) {
+  // One number cannot tell suspects apart: 10 of 52 come first, 31 among three.
+  const Tally all = tally(false, 0);
+  EXPECT_GE(2 * all.three, all.count) << all.three << " of " << all.count;
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,168 @@
+#include "rankwright/validate/suspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/cost/straggler.h"
+
+namespace rankwright {
+namespace {
+
+void scale(Calibration& c, Constant first, Constant last, double by) {
+  for (std::size_t i = std::size_t(first); i <= std::size_t(last); ++i) c.values[i] *= by;
+}
+
+bool always(const Setup&) { return true; }
+
+struct SuspectRow {
+  std::string_view name;
+  double slower, faster;
+  std::string_view reason, attempt;
+  bool (*applies)(const Setup&);
+  void (*grow)(Trial&, double, std::size_t);
+};
+
+constexpr SuspectRow kRows[] = {
+    {"matmul rate", 1.3, 1.15, "clocks, power limits and odd shapes cost up to a third",
+     "nvidia-smi -q -d CLOCK,POWER,PERFORMANCE under load; shapes a multiple of 128 on each rank",
+     always,
+     [](Trial& t, double f, std::size_t) {
+       scale(t.calibration, Constant::matmul_ampere, Constant::matmul_blackwell_fp8, 1 / f);
+       scale(t.calibration, Constant::matmul_measured, Constant::matmul_unknown, 1 / f);
+     }},
+    {"attention kernel", 2.5, 1.3, "an older or unfused kernel takes twice as long and more",
+     "which attention backend the log names; NVTE_DEBUG=1 NVTE_DEBUG_LEVEL=2", always,
+     [](Trial& t, double f, std::size_t) {
+       scale(t.calibration, Constant::flash_ampere, Constant::flash_unknown, 1 / f);
+       t.calibration[Constant::unfused_bytes] *= f;
+     }},
+    {"unfused elementwise kernels", 2, 1.4, "norms, activations and rotations one kernel each",
+     "fusions of the framework: swiglu, rope, bias, norm; or a compiled model", always,
+     [](Trial& t, double f, std::size_t) { t.calibration[Constant::elementwise] *= f; }},
+    {"loss and logits", 3, 1.6, "logits in fp32 and a loss of several kernels move 3 times as much",
+     "a fused cross-entropy: --cross-entropy-loss-fusion", always,
+     [](Trial& t, double f, std::size_t) { t.calibration[Constant::loss_bytes] *= f; }},
+    {"kernel launches", 3, 3, "a slow host, Python between kernels, or synchronisation",
+     "CPU frequency and affinity; CUDA graphs; no .item() and no CUDA_LAUNCH_BLOCKING in a step",
+     [](const Setup& s) { return s.software.launch != Launch::blocking; },
+     [](Trial& t, double f, std::size_t) { t.calibration[Constant::launch_floor] *= f; }},
+    {"experts out of balance", 2, 1.1, "the busiest expert has twice the mean without a balance",
+     "tokens by expert; the auxiliary loss or bias of the router",
+     [](const Setup& s) { return s.model.sparse(); },
+     [](Trial& t, double f, std::size_t) { t.calibration[Constant::imbalance_experts] *= f; }},
+    {"tp overlap", 2.8, 1.5, "collectives that were to hide behind matmuls run alone",
+     "whether the overlap is on: --tp-comm-overlap, user buffers",
+     [](const Setup& s) { return s.plan.overlap.tp && s.plan.tp > 1; },
+     [](Trial& t, double f, std::size_t) {
+       t.calibration[Constant::tp_shown] = std::min(1.0, t.calibration[Constant::tp_shown] * f);
+     }},
+    {"uneven stages, or one slow GPU", 1.25, 1,
+     "one hot or throttled GPU, or a stage with more to do, paces all others",
+     "rankwright explain PLAN --stages; step times or timers by rank; nvidia-smi on each host",
+     always, [](Trial& t, double f, std::size_t) { t.slow = f; }},
+    {"gradients that do not overlap", 6, 2, "buckets that wait for the last gradient hide nothing",
+     "--overlap-grad-reduce --overlap-param-gather; bucket size; CUDA_DEVICE_MAX_CONNECTIONS",
+     [](const Setup& s) {
+       return s.plan.data_ranks() > 1 && s.plan.zero < 3 &&
+              (s.plan.overlap.grad_reduce || s.plan.overlap.param_gather);
+     },
+     [](Trial& t, double f, std::size_t) {
+       t.calibration[Constant::dp_shown] = std::min(1.0, t.calibration[Constant::dp_shown] * f);
+     }},
+    {"optimizer step", 3, 1.6, "kernels by tensor instead of fused ones, or states off the device",
+     "a fused optimizer (Apex, Transformer Engine); no offload; gradient clipping", always,
+     [](Trial& t, double f, std::size_t) {
+       t.calibration[Constant::step_bytes] *= f;
+       t.calibration[Constant::adam_bytes] *= f;
+     }},
+};
+
+/// By pp rank: forward and backward of all its cells, without sends that show.
+struct Cells {
+  std::vector<Seconds> forward, backward;
+};
+
+Cells cells_of(const Setup& setup, const Calibration& c, const StepTime& step) {
+  const CellTimes times = cell_times(setup, c);
+  const double m = double(setup.stage_microbatches());
+  const double v = double(setup.plan.virtual_stages);
+  const Seconds sent = slowed(setup, c, step[Item::sends]) / (2 * v * double(setup.microbatches()));
+  Cells cells;
+  for (i64 r = 0; r < setup.plan.pp; ++r) {
+    Seconds forward{}, backward{};
+    for (const i64 s : stages_of(setup.plan, r)) {
+      const StageTimes& at = times.stages[std::size_t(s)];
+      forward += m * (at.forward - sent);
+      backward += m * (at.input - sent + at.weight);
+    }
+    cells.forward.push_back(forward);
+    cells.backward.push_back(backward);
+  }
+  return cells;
+}
+
+TimerSample spread(const std::vector<Seconds>& of, double slow) {
+  const auto [least, most] = std::minmax_element(of.begin(), of.end());
+  return {*least, slow * *most};
+}
+
+}  // namespace
+
+Prophecy prophecy(const Trial& trial) {
+  const Setup& setup = trial.setup;
+  Prophecy told{.items = step_time(setup, trial.calibration)};
+  const Seconds whole = told.items.total();
+  const Seconds before_jitter = whole - told.items[Item::jitter];
+  const double jitter = before_jitter.value > 0 ? whole / before_jitter : 1;
+  const Cells cells = cells_of(setup, trial.calibration, told.items);
+  if (trial.slow > 1) {
+    const i64 rank = told.items.slowest * setup.plan.meshes().dense.stride(Axis::pp);
+    const SlowRank slow[] = {{rank, trial.slow}};
+    told.items[Item::imbalance] += SlowSteps(setup, trial.calibration, false).step(slow) - whole;
+  }
+  const Seconds optimizer = jitter * told.items[Item::optimizer];
+  const Seconds inside = told.items.total();
+  const auto alike = [](Seconds time) { return TimerSample{{}, time, false}; };
+  told.timers = {
+      {"forward-backward", "all but the optimizer", alike(inside - optimizer)},
+      {"forward-compute", "matmuls to cp exchange, forward", spread(cells.forward, trial.slow)},
+      {"backward-compute", "matmuls to cp exchange and recompute, backward",
+       spread(cells.backward, trial.slow)},
+      {"batch-generator", "none: the next batch is at hand", alike(trial.loading)},
+      {"all-grads-sync", "dp and ZeRO", alike(jitter * told.items[Item::dp])},
+      {"optimizer", "optimizer", alike(optimizer)},
+  };
+  told.step = inside + trial.outside;
+  return told;
+}
+
+std::vector<Suspect> suspects(const Setup& setup) {
+  std::vector<Suspect> all;
+  for (const SuspectRow& row : kRows)
+    if (row.applies(setup))
+      all.push_back({std::string(row.name), row.slower, row.faster, row.reason,
+                     std::string(row.attempt), row.grow});
+  const std::vector<Level>& levels = setup.cluster.levels;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const bool inner = l == 0 && levels.size() > 1;
+    all.push_back(
+        {.name = levels[l].name,
+         .slower = inner ? 2.0 : 3.0,
+         .faster = 1.3,
+         .reason = inner ? "a scale-up link that is down leaves a part of its bandwidth"
+                         : "shared links, rails that are not used and congestion leave a third",
+         .attempt = fmt::format("nccl-tests over {}: all_reduce_perf -b 8M -e 1G; NCCL_DEBUG=INFO "
+                                "for the NICs that are used",
+                                levels[l].name),
+         .grow =
+             [](Trial& t, double f, std::size_t level) {
+               BytesPerSecond& bandwidth = t.setup.cluster.levels[level].bandwidth;
+               bandwidth = bandwidth / f;
+             },
+         .level = l});
+  }
+  return all;
+}
+
+}  // namespace rankwright
