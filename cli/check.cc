@@ -27,7 +27,8 @@ std::string summary(const Setup& s, const std::optional<ProvedPlan>& proved) {
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
   product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
   std::string text = fmt::format("{}\n{}\n", product, chips(s));
-  if (misfits(s).empty()) text += figures(s, estimate(s, calibration())) + "\n";
+  if (misfits(s).empty()) text += figures(s, estimate(s, calibration(s))) + "\n";
+  if (s.calibrated) text += calibration_words(s) + "\n";
   if (proved)
     text += fmt::format("{}: {} actions on {} run to their end, with or without buffered sends\n",
                         name(s.plan.schedule), count(proved->actions),
@@ -121,6 +122,7 @@ int check(Args args, const Io& io) {
                            fmt::format("also the rules of this framework: {}", target_names()));
   options.app().add_flag("--sarif", sarif, "write SARIF 2.1.0");
   flags.add_to(options);
+  flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   const TargetRow* const target = find_target(target_name);

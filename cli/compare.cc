@@ -1,4 +1,5 @@
-// `rankwright compare`: two plans side by side, and what explains the difference.
+// `rankwright compare`: two plans side by side, or a plan and the log of its run, and what explains
+// the difference.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,10 +7,13 @@
 
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/run_input.h"
 #include "cli/verb.h"
+#include "rankwright/base/format.h"
 #include "rankwright/report/compare_json.h"
 #include "rankwright/report/compare_text.h"
 #include "rankwright/report/findings.h"
+#include "rankwright/report/gap_text.h"
 
 namespace rankwright::cli {
 namespace {
@@ -23,11 +27,42 @@ struct Read {
   NamedPlan named() const { return {input.file.name, *input.setup}; }
 };
 
-Read read(PlanFlags flags, const std::string& file, const Io& io) {
+/// One run calibrates both plans: what it says of `like` holds.
+Read read(PlanFlags flags, const std::string& file, const Io& io, const Read* like = nullptr) {
   flags.plan = file;
   Read plan{.input = read_input(flags, io), .findings = {}};
+  if (like != nullptr && like->input.setup && plan.input.setup)
+    calibrate_by(*plan.input.setup, like->input.setup->calibrated);
   plan.findings = all_findings(plan.input, Target::any);
   return plan;
+}
+
+/// What was found that keeps a plan from being priced. Returns the exit code, kOk for none.
+int refused(const Read& plan, const Io& io) {
+  if (plan.sound()) return kOk;
+  io.err << findings_text(plan.findings, plan.input.file.name, plan.input.file.text, {});
+  return plan.input.setup ? kRefused : kUnreadable;
+}
+
+/// The plan against the log of a run of it.
+int compare_log(const Read& plan, const std::string& file, bool markdown, const Options& options,
+                const Io& io) {
+  if (const int failed = refused(plan, io)) return failed;
+  const Result<std::string> text = read_long_file(file, kMaxLogBytes);
+  Result<RunLog> log = text ? read_run_log(*text, file) : fail(text.error());
+  if (!log) {
+    io.err << findings_text({log.error()}, file, {}, {});
+    return kUnreadable;
+  }
+  const Setup& setup = *plan.input.setup;
+  const std::optional<PlanFile> ran = plan_of_log(*text, file);
+  GapView view = gap_view(setup, calibration(setup), *log, ran ? &*ran : nullptr);
+  view.plan = excerpt(plan.input.file.name, 200);
+  view.log = excerpt(file, 200);
+  return options.write(options.json() ? gap_json(setup, view)
+                       : markdown     ? gap_markdown(setup, view)
+                                      : gap_text(setup, view, options.paint(io), io.prose()),
+                       io);
 }
 
 }  // namespace
@@ -35,26 +70,35 @@ Read read(PlanFlags flags, const std::string& file, const Io& io) {
 int compare(Args args, const Io& io) {
   Options options(verb("compare"));
   PlanFlags flags;
-  std::string first, second;
+  std::string first, second, log;
   bool markdown = false;
   options.app().add_option("a", first, "a plan file or -")->required();
-  options.app().add_option("b", second, "another, which is compared with it")->required();
+  options.app().add_option("b", second, "another, which is compared with it");
+  options.app().add_option("--log", log,
+                           "instead of b: the log of a run of a (Megatron-LM, torchtitan)");
   options.app().add_flag("--markdown", markdown, "write Markdown");
   flags.add_to(options);
+  flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
+  if (second.empty() == log.empty()) {
+    io.err << "rankwright compare: a plan is compared with another, or with the log of a run\n"
+              "  help: rankwright compare a.yaml b.yaml, or compare a.yaml --log run.log\n";
+    return kUsage;
+  }
+  if (!log.empty()) return compare_log(read(flags, first, io), log, markdown, options, io);
   if (first == "-" && second == "-") {
     io.err << "rankwright compare: standard input is one plan, not both\n"
               "  help: a file for one of the two\n";
     return kUsage;
   }
 
-  const Read a = read(flags, first, io), b = read(flags, second, io);
+  const Read a = read(flags, first, io);
+  flags.calibrate.clear();
+  const Read b = read(flags, second, io, &a);
   int failed = kOk;
   for (const Read* plan : {&a, &b}) {
-    if (plan->sound()) continue;
-    io.err << findings_text(plan->findings, plan->input.file.name, plan->input.file.text, {});
-    const int code = plan->input.setup ? kRefused : kUnreadable;
-    failed = failed == kOk ? code : std::min(failed, code);
+    const int code = refused(*plan, io);
+    if (code != kOk) failed = failed == kOk ? code : std::min(failed, code);
   }
   if (failed != kOk) return failed;
 

@@ -105,5 +105,82 @@ TEST(Compare, WritesToAFileAndKeepsQuiet) {
   EXPECT_EQ(golden::read(file.path()), say({"compare", kCourse, kChunks}).out);
 }
 
+const std::string kGpt = "examples/gpt3-175b-1024.yaml";
+const std::string kLogs = "tests/data/import/";
+
+TEST(CompareLogGolden, ASlowFabricByTimers) {
+  const std::vector<std::string> args{"compare", kGpt, "--log", kLogs + "slow-nvlink.log"};
+  const Said said = say(args);
+  EXPECT_EQ(said.code, 0);
+  golden::expect("compare/slow-nvlink.txt", said.out);
+  std::vector<std::string> json_args = args, markdown = args;
+  json_args.push_back("--json");
+  markdown.push_back("--markdown");
+  golden::expect("compare/slow-nvlink.md", say(markdown).out);
+  const json all = json::parse(say(json_args).out);
+  EXPECT_EQ(all["schema"], "rankwright.gap/1");
+  EXPECT_EQ(all["time"]["explanations"][0]["name"], "nvlink");
+  EXPECT_EQ(all["time"]["inside"], false);
+}
+
+TEST(CompareLogGolden, AStepAlone) {
+  golden::expect("compare/step-alone.txt",
+                 say({"compare", kGpt, "--log", kLogs + "step-alone.log"}).out);
+}
+
+TEST(CompareLogGolden, OutOfMemoryAtTheLoss) {
+  golden::expect(
+      "compare/oom-loss.txt",
+      say({"compare", "tests/data/plans/llama-8b-oom.yaml", "--log", kLogs + "oom.log"}).out);
+}
+
+TEST(CompareLog, TakesAPlanOrALogAndNotBoth) {
+  EXPECT_EQ(say({"compare", kCourse, kChunks, "--log", kLogs + "megatron.log"}).code, 64);
+  EXPECT_EQ(say({"compare", kCourse, "--log", "no/such.log"}).code, 1);
+  const Said nothing = say({"compare", kCourse, "--log", "tests/data/faults/RW0930.log"});
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_THAT(nothing.err, HasSubstr("RW0930"));
+}
+
+TEST(Calibrated, PricesStartFromTheRun) {
+  const std::string log = kLogs + "step-alone.log";
+  const json explained = json::parse(say({"explain", kGpt, "--calibrate", log, "--json"}).out);
+  const json gap = json::parse(say({"compare", kGpt, "--log", log, "--json"}).out);
+  const double measured = gap["time"]["measured"]["median_seconds"];
+  EXPECT_NEAR(double(explained["estimate"]["step"]["seconds"]) / measured, 1, 1e-6);
+  for (const std::string verb : {"check", "explain"})
+    EXPECT_THAT(say({verb, kGpt, "--calibrate", log}).out,
+                HasSubstr("lines of tests/data/import/step-alone.log: computation at 0."));
+  // With itself compared it is the same run: the gap is closed.
+  const json closed =
+      json::parse(say({"compare", kGpt, "--log", log, "--calibrate", log, "--json"}).out);
+  EXPECT_EQ(closed["time"]["inside"], true);
+}
+
+TEST(Calibrated, ByTheRunOfAnotherPlan) {
+  const std::string log = kLogs + "step-alone.log";
+  const Said both = say({"compare", kGpt, kGpt, "--calibrate", log});
+  EXPECT_EQ(both.code, 0);
+  EXPECT_THAT(both.out, HasSubstr("calibrated by "));
+  const Said other = say({"explain", kCourse, "--calibrate", log, "--ran", kGpt});
+  EXPECT_THAT(other.out, HasSubstr("of another model or device"));
+  const Said refused = say({"check", kCourse, "--calibrate", "tests/data/faults/RW0931.log"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.out, HasSubstr("RW0931"));
+  EXPECT_EQ(say({"check", kCourse, "--calibrate", log, "--ran", "no/such.yaml"}).code, 1);
+}
+
+TEST(Calibrated, ASearchStartsFromTheRun) {
+  const std::vector<std::string> search{"plan", kGpt, "--json", "--threads", "1",
+                                        "--tp", "8",  "--pp",   "8"};
+  std::vector<std::string> calibrated = search;
+  const std::string log = kLogs + "step-alone.log";
+  calibrated.insert(calibrated.end(), {"--calibrate", log, "--ran", kGpt});
+  const json before = json::parse(say(search).out), after = json::parse(say(calibrated).out);
+  EXPECT_GT(double(after["best"]["step_seconds"]), double(before["best"]["step_seconds"]));
+  EXPECT_EQ(say({"plan", kGpt, "--ran", kGpt}).code, 64);
+}
+
 }  // namespace
 }  // namespace rankwright::cli

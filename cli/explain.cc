@@ -71,7 +71,7 @@ int show_sensitivity(const Setup& setup, const Flags& flags, const Options& opti
     io.err << findings_text(all_findings(input, Target::any), input.file.name, input.file.text, {});
     return input.setup ? kRefused : kUnreadable;
   }
-  const Comparison comparison = compare(setup, *input.setup, calibration());
+  const Comparison comparison = compare(setup, *input.setup, calibration(setup));
   const RivalPlan first{flags.plan.plan, setup}, second{flags.against, *input.setup};
   return options.write(options.json()
                            ? comparison_json(first, second, comparison)
@@ -173,6 +173,7 @@ int explain(Args args, const Io& io) {
   flags.faults.add_to(options);
   options.app().add_flag("--markdown", flags.markdown, "write Markdown");
   flags.plan.add_to(options);
+  flags.plan.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   const std::string& what = flags.plan.plan;

@@ -266,16 +266,16 @@ int show_faults(const Setup& setup, const FaultFlags& flags, bool markdown, cons
   // What is slow besides is slow on the links as they are.
   Setup on = setup;
   on.cluster = with_links(setup.cluster, *links);
-  if (!links->empty()) faults.links = link_loss(setup, calibration(), *links);
+  if (!links->empty()) faults.links = link_loss(setup, calibration(setup), *links);
   if (!slow->empty()) {
-    faults.slow = straggler(on, calibration(), *slow);
-    faults.relief = relief(on, calibration(), *faults.slow);
+    faults.slow = straggler(on, calibration(setup), *slow);
+    faults.relief = relief(on, calibration(setup), *faults.slow);
   }
   if (flags.fail) {
     const Result<FailureTask> task = read_failure(on, flags, faults.from);
     if (!task) return complain(task.error(), io);
     faults.dead = flags.fail;
-    faults.failure = failure(on, calibration(), *flags.fail, *task);
+    faults.failure = failure(on, calibration(setup), *flags.fail, *task);
   }
   if (options.json()) return options.write(faults_json(setup, faults), io);
   const Paint paint = markdown ? Paint{} : options.paint(io);

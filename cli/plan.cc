@@ -58,7 +58,7 @@ std::optional<CountRow> beyond(const Problem& problem, const Run& run) {
   Problem other = problem;
   other.setup.cluster = *larger;
   run.line.doing("nothing fits; looking for more GPUs");
-  return fewest(other, calibration(), run.options());
+  return fewest(other, calibration(other.setup), run.options());
 }
 
 /// Everything that is said of the answer.
@@ -72,11 +72,11 @@ void complete(PlanView& view, const Run& run) {
   if (Interrupt::asked()) return;
   run.line.doing("why not otherwise");
   run.line.show({});
-  view.neighbours = neighbours(view.problem, found, calibration(), run.options());
+  view.neighbours = neighbours(view.problem, found, calibration(view.problem.setup), run.options());
   if (Interrupt::asked()) return;
   run.line.doing("what headroom and fewer GPUs cost");
   run.line.show({});
-  view.trade = trade(view.problem, found, calibration(), run.options());
+  view.trade = trade(view.problem, found, calibration(view.problem.setup), run.options());
 }
 
 PlanView look(const Task& task, const Run& run) {
@@ -84,7 +84,7 @@ PlanView look(const Task& task, const Run& run) {
   if (run.wishes.fit) {
     run.line.doing("the fewest GPUs");
     view.fit_asked = true;
-    view.fewest = fewest(view.problem, calibration(), run.options());
+    view.fewest = fewest(view.problem, calibration(view.problem.setup), run.options());
     if (view.fewest) view.problem.setup.world = view.fewest->gpus;
     run.line.doing("searching");
   }
@@ -95,7 +95,7 @@ PlanView look(const Task& task, const Run& run) {
     view.problem.setup.world = hosts * view.problem.setup.cluster.host_devices;
     run.line.doing("searching");
   }
-  view.answer = answer(view.problem, calibration(), run.options());
+  view.answer = answer(view.problem, calibration(view.problem.setup), run.options());
   complete(view, run);
   if (view.out) place(view, placement_around(*view.out, view.problem.setup.cluster));
   view.stopped = Interrupt::asked();
@@ -128,7 +128,8 @@ int plan_counts(const Task& task, const Run& run, const std::string& command,
   SearchOptions searching = run.options();
   for (const i64 count : count_ladder(host, gpus.least, gpus.most)) {
     run.line.doing(fmt::format("{} GPUs", rankwright::count(count)));
-    std::vector<CountRow> row = over_counts(view.problem, {count}, calibration(), searching);
+    std::vector<CountRow> row =
+        over_counts(view.problem, {count}, calibration(view.problem.setup), searching);
     if (Interrupt::asked()) break;
     view.rows.push_back(std::move(row.front()));
   }

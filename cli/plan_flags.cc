@@ -89,6 +89,8 @@ constexpr TextFlag kTextFlags[] = {
     {"--tokens", "N", "to train on: 15T; steps, days and GPU-hours are said"},
     {"--price", "MONEY", "of a GPU-hour: 2.10, or with its currency"},
     {"--days", "N", "with --tokens: the deadline; of --gpus A..B the fewest that make it"},
+    {"--calibrate", "LOG", "of a run (Megatron-LM, torchtitan) that prices start from"},
+    {"--ran", "PLAN", "with --calibrate: the plan that ran; else the file's, or the log's own"},
     {"--threads", "N", "of the search; all there are if not given. The answer is the same"},
 };
 
@@ -272,6 +274,10 @@ std::optional<UsageFault> SearchFlags::read(Wishes& wishes) const {
   if (std::optional<UsageFault> fault = limit(wishes.limits)) return fault;
   if (std::optional<UsageFault> fault = choose(wishes.limits)) return fault;
   if (std::optional<UsageFault> fault = amounts(wishes)) return fault;
+  wishes.calibrate = typed("--calibrate");
+  wishes.ran = typed("--ran");
+  if (wishes.calibrate.empty() && !wishes.ran.empty())
+    return UsageFault{"--ran belongs to --calibrate", "--calibrate run.log --ran plan.yaml"};
   wishes.fit = set("--fit");
   wishes.exhaustive = set("--exhaustive");
   wishes.markdown = set("--markdown");

@@ -38,6 +38,7 @@ struct Wishes {
   int threads = 0;
   TrainingAsk training{};
   std::optional<Excluded> excluded{};
+  std::string calibrate{}, ran{};  // a log, and the plan of its run
 
   bool many_counts() const { return gpus && gpus->least != gpus->most; }
 };

@@ -49,9 +49,9 @@ HostsOut hosts_to_use(const Problem& problem, const Excluded& excluded,
       break;
     }
     ++out.counts_tried;
-    const Searched found = search(fewer, calibration(), options);
+    const Searched found = search(fewer, calibration(fewer.setup), options);
     if (found.space.best) {
-      Priced one = priced(fewer, found.space.best->plan, calibration());
+      Priced one = priced(fewer, found.space.best->plan, calibration(fewer.setup));
       if (!best || one.time() < best->time()) best = std::move(one), out.used = hosts;
     }
     if (!found.complete) {
@@ -77,7 +77,7 @@ void place(PlanView& view, const Placement& placement) {
   if (placement.kind == Placement::Kind::block || !view.answer.best) return;
   const auto again = [&](Priced& one) {
     one.setup.plan.placement = placement;
-    one = priced(view.problem, one.setup.plan, calibration());
+    one = priced(view.problem, one.setup.plan, calibration(view.problem.setup));
   };
   Answer& answer = view.answer;
   for (std::optional<Priced>* one : {&answer.best, &answer.fastest, &answer.safe, &answer.usual})
@@ -86,7 +86,7 @@ void place(PlanView& view, const Placement& placement) {
   for (Neighbour& n : view.neighbours) {
     n.setup.plan.placement = placement;
     if (n.verdict != Neighbour::Verdict::priced) continue;
-    const Priced price = priced(view.problem, n.setup.plan, calibration());
+    const Priced price = priced(view.problem, n.setup.plan, calibration(view.problem.setup));
     n.step = price.estimate.step;
     n.time = price.time();
   }

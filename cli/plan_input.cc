@@ -3,9 +3,12 @@
 #include <istream>
 #include <iterator>
 
+#include "cli/run_input.h"
 #include "rankwright/import/cluster_file.h"
 #include "rankwright/import/model_file.h"
 #include "rankwright/import/plan_format.h"
+#include "rankwright/import/run_log.h"
+#include "rankwright/plan/misfit.h"
 
 namespace rankwright::cli {
 namespace {
@@ -30,6 +33,35 @@ void override_model(PlanFile& file, const std::string& argument) {
   file.findings.push_back(std::move(model.error()));
 }
 
+/// A plan that cannot be is told so first.
+void calibrate_input(const PlanFlags& flags, const Io& io, PlanInput& input) {
+  if (!input.setup || !misfits(*input.setup).empty()) return;
+  const auto refuse = [&](Diagnostic finding) {
+    input.file.findings.push_back(std::move(finding));
+    input.setup.reset();
+  };
+  const Result<std::string> text = read_long_file(flags.calibrate, kMaxLogBytes);
+  if (!text) return refuse(text.error());
+  Setup ran = *input.setup;
+  if (!flags.ran.empty()) {
+    PlanFlags other = flags;
+    other.plan = flags.ran;
+    other.calibrate.clear();
+    const PlanInput read = read_input(other, io);
+    if (!read.setup || !misfits(*read.setup).empty())
+      return refuse({.code = "RW0912",
+                     .message = "something is missing",
+                     .detail = "the plan of --ran cannot be priced",
+                     .hint = "rankwright check " + flags.ran,
+                     .where = {.file = flags.ran}});
+    ran = *read.setup;
+  }
+  const Result<std::shared_ptr<const RunCalibration>> found =
+      read_calibration(*text, flags.calibrate, ran);
+  if (!found) return refuse(found.error());
+  calibrate_by(*input.setup, *found);
+}
+
 }  // namespace
 
 void PlanFlags::add_to(Options& options) {
@@ -43,6 +75,12 @@ void PlanFlags::add_to(Options& options) {
 
 Result<std::string> read_argument(const std::string& argument, const Io& io) {
   return argument == "-" ? read_all(io.in) : read_file(argument);
+}
+
+void PlanFlags::add_calibration_to(Options& options) {
+  options.app().add_option("--calibrate", calibrate,
+                           "the log of a run (Megatron-LM, torchtitan) that prices start from");
+  options.app().add_option("--ran", ran, "with --calibrate: the plan that ran, if another");
 }
 
 PlanFile read_plan_argument(const std::string& argument, const Io& io, const PlanFormat* format) {
@@ -66,6 +104,7 @@ PlanInput read_input(const PlanFlags& flags, const Io& io) {
   PlanInput input{.file = read_plan_argument(flags.plan, io, flags.format)};
   override_input(flags, input.file);
   if (!has_errors(input.file.findings)) input.setup = resolve(input.file.draft);
+  if (!flags.calibrate.empty()) calibrate_input(flags, io, input);
   return input;
 }
 

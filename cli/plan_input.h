@@ -19,11 +19,16 @@ struct PlanFlags {
   std::string cluster{};
   std::optional<i64> world{};
   const PlanFormat* format = nullptr;  // nothing: the one that claims the file
+  std::string calibrate{};             // the log of a run that moves the constants
+  std::string ran{};                   // the plan of that run; nothing: this one
 
   void add_to(Options& options);
+  void add_calibration_to(Options& options);
 
   /// Something stands in for what the plan says.
-  bool overrides() const { return !model.empty() || !cluster.empty() || world; }
+  bool overrides() const {
+    return !model.empty() || !cluster.empty() || world || !calibrate.empty();
+  }
 };
 
 struct PlanInput {

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "cli/plan_input.h"
+#include "cli/run_input.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/report/findings.h"
@@ -149,11 +150,52 @@ OwnPlan own_plan(const std::string& name, Draft draft, const Problem& problem) {
   draft.sequence = asked.job.sequence;
   OwnPlan own{.name = name, .setup = resolve(draft)};
   own.setup.software = asked.software;
+  own.setup.calibrated = asked.calibrated;
   if (!misfits(own.setup).empty()) return own;
   Problem same = problem;
   same.setup = own.setup;
-  own.priced = priced(same, own.setup.plan, calibration());
+  own.priced = priced(same, own.setup.plan, calibration(asked));
   return own;
+}
+
+/// The setup that ran: the plan of --ran, what the log itself says, or the file's own plan.
+std::optional<Setup> ran_setup(const Wishes& wishes, const std::string& log, const Setup& asked,
+                               const Draft& own, const Io& io) {
+  Draft draft = own;
+  if (!wishes.ran.empty()) {
+    const PlanInput ran = read_input({.plan = wishes.ran}, io);
+    if (!ran.setup) io.err << findings_text(ran.file.findings, ran.file.name, ran.file.text, {});
+    return ran.setup;
+  }
+  if (std::optional<PlanFile> stated = plan_of_log(log, wishes.calibrate)) {
+    draft = std::move(stated->draft);
+    if (!draft.model) draft.model = asked.model;
+    if (!draft.cluster) draft.cluster = asked.cluster;
+  }
+  if (!states_a_plan(draft)) return std::nullopt;
+  return resolve(draft);
+}
+
+/// 0, or the exit code with the fault printed.
+int calibrate_task(Task& task, const Wishes& wishes, const Draft& own, const Io& io) {
+  if (wishes.calibrate.empty()) return kOk;
+  const Result<std::string> text = read_long_file(wishes.calibrate, kMaxLogBytes);
+  const auto refuse = [&](const Diagnostic& finding) {
+    io.err << findings_text({finding}, wishes.calibrate, {}, {});
+    return kUnreadable;
+  };
+  if (!text) return refuse(text.error());
+  const std::optional<Setup> ran = ran_setup(wishes, *text, task.problem.setup, own, io);
+  if (!ran && !wishes.ran.empty()) return kUnreadable;
+  if (!ran || !misfits(*ran).empty())
+    return complain({"which plan ran is not said, or it cannot be priced",
+                     "--calibrate run.log --ran plan.yaml"},
+                    io);
+  const Result<std::shared_ptr<const RunCalibration>> found =
+      read_calibration(*text, wishes.calibrate, *ran);
+  if (!found) return refuse(found.error());
+  calibrate_by(task.problem.setup, *found);
+  return kOk;
 }
 
 }  // namespace
@@ -220,6 +262,8 @@ tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes
     return refuse(*fault);
   if (const std::optional<UsageFault> fault = meaningless(wishes.limits, setup.model))
     return refuse(*fault);
+  if (const int failed = calibrate_task(task, wishes, draft, io))
+    return tl::unexpected<int>(failed);
   if (wishes.memory) task.problem.capacity = *wishes.memory;
   if (states_a_plan(draft)) task.own = own_plan(file.name, draft, task.problem);
   return task;

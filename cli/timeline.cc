@@ -40,8 +40,8 @@ constexpr std::string_view kCalibrated =
 /// What the step does, and what everything takes.
 Played play_setup(const Setup& setup, bool unit_times) {
   Program program = expand(setup);
-  Durations times =
-      unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s) : durations(setup, program, calibration());
+  Durations times = unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s)
+                               : durations(setup, program, calibration(setup));
   return played(pipeline_shape(setup), std::move(program), std::move(times),
                 std::string(unit_times ? kUnits : kCalibrated));
 }

@@ -52,8 +52,8 @@ Bands read_bands() {
     }
     broken_promise("a band of this kind", __FILE__, __LINE__);
   };
-  return {find("dense"),      find("sparse"), find("memory"),
-          find("unmeasured"), find("pair"),   find("pair_sparse")};
+  return {find("dense"), find("sparse"),      find("memory"),    find("unmeasured"),
+          find("pair"),  find("pair_sparse"), find("pair_most"), find("pair_most_sparse")};
 }
 
 Calibration shipped() {

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 
+#include "rankwright/base/units.h"
+
 namespace rankwright {
 
 /// One row of calibration.csv each, by this name and in this order.
@@ -72,6 +74,9 @@ inline constexpr std::size_t kConstants = std::size_t(Constant::reserve) + 1;
 
 struct Calibration {
   std::array<double, kConstants> values{};
+  // What a measured run says besides (validate/calibrate.h); nothing of it is shipped.
+  double pace = 1;  // share of the rates of computation that is reached
+  Bytes held{};     // beyond the workspaces of libraries
 
   double operator[](Constant c) const { return values[std::size_t(c)]; }
   double& operator[](Constant c) { return values[std::size_t(c)]; }

@@ -6,14 +6,31 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/model/flops.h"
+#include "rankwright/plan/run_calibration.h"
 
 namespace rankwright {
 namespace {
 
-ErrorBand step_band(const Setup& setup) {
+/// Whether a run of the same model on the same device moved the constants.
+bool calibrated(const Setup& setup) {
+  return setup.calibrated && setup.calibrated->model == setup.model &&
+         setup.calibrated->device == setup.cluster.device;
+}
+
+ErrorBand published_band(const Setup& setup) {
   if (!fitted_generation(setup.cluster.device)) return {bands().unmeasured.within, 0};
   const BandRow& row = setup.model.sparse() ? bands().sparse : bands().dense;
   return {row.within, row.rows};
+}
+
+/// X13: what plans of one model on one device have in common a run of one of them takes off: left
+/// is how far two are off against each other, where that is less.
+ErrorBand step_band(const Setup& setup) {
+  const ErrorBand published = published_band(setup);
+  if (!calibrated(setup)) return published;
+  const BandRow& row = setup.model.sparse() ? bands().pair_most_sparse : bands().pair_most;
+  if (row.within >= published.within) return published;
+  return {row.within, published.rows == 0 ? 0 : row.rows};
 }
 
 }  // namespace

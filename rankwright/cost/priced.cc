@@ -69,9 +69,9 @@ std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& sp
     std::optional<Span>& span = spans[std::size_t(t.group)];
     if (!span) span = span_of(setup, t.group);
     const CollectiveCost each =
-        collective_cost(t.op, t.bytes(), *span, setup.cluster, calibration());
+        collective_cost(t.op, t.bytes(), *span, setup.cluster, calibration(setup));
     const Seconds inner =
-        collective_time(t.op, t.bytes(), innermost(*span), setup.cluster, calibration());
+        collective_time(t.op, t.bytes(), innermost(*span), setup.cluster, calibration(setup));
     rows.push_back({.traffic = t,
                     .span = *span,
                     .level = span->level,

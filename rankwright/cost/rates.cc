@@ -115,6 +115,11 @@ Rates rates(const Setup& setup, const Calibration& c) {
   if (software.attention == AttentionKernel::flash1)
     rates.attention = c[Constant::flash1] * rates.attention;
   rates.memory = c[Constant::memory_share] * device.memory_bandwidth;
+  // R5: what a measured run says of all of them.
+  rates.half = c.pace * rates.half;
+  rates.layers = c.pace * rates.layers;
+  rates.attention = c.pace * rates.attention;
+  rates.memory = c.pace * rates.memory;
   constexpr double kTile = 128.0 * 128.0;
   rates.tile = c[Constant::wave] * double(device.multiprocessors) * kTile;
   rates.launch = launches(software.launch, c) * c[Constant::launch_floor] * 1.0_ms;

@@ -21,6 +21,10 @@ Diagnostic unreadable(const std::string& path, std::string detail) {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
+  return read_long_file(path, kMaxFileBytes);
+}
+
+Result<std::string> read_long_file(const std::string& path, std::size_t most) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) return fail(unreadable(path, "there is no such file"));
@@ -28,9 +32,9 @@ Result<std::string> read_file(const std::string& path) {
     return fail(unreadable(path, "it is not a regular file"));
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return fail(unreadable(path, error.message()));
-  if (size > kMaxFileBytes)
+  if (size > most)
     return fail(unreadable(path, fmt::format("it has {} bytes, and at most {} are read",
-                                             count(i64(size)), count(i64(kMaxFileBytes)))));
+                                             count(i64(size)), count(i64(most)))));
   std::ifstream stream(path, std::ios::binary);
   std::string text(std::size_t(size), '\0');
   stream.read(text.data(), std::streamsize(text.size()));

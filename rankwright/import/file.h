@@ -15,6 +15,8 @@ inline constexpr std::size_t kMaxFileBytes = 16 << 20;
 using FileReader = Result<std::string> (*)(const std::string& path);
 
 Result<std::string> read_file(const std::string& path);
+/// The same of what may be longer: logs.
+Result<std::string> read_long_file(const std::string& path, std::size_t most);
 
 /// A FileReader for input that may name no files.
 Result<std::string> refuse_file(const std::string& path);

@@ -119,7 +119,7 @@ TEST(OutOfMemoryLog, SaysWhatWasWantedWhereAndWhen) {
   const RunLog log = sample("oom.log");
   ASSERT_TRUE(log.oom.has_value());
   EXPECT_EQ(log.format, nullptr);
-  EXPECT_DOUBLE_EQ(log.oom->wanted.value, 1002 * 0x1p20);
+  EXPECT_DOUBLE_EQ(log.oom->wanted.value, 3.91 * 0x1p30);
   EXPECT_DOUBLE_EQ(log.oom->capacity.value, 79.10 * 0x1p30);
   EXPECT_DOUBLE_EQ(log.oom->free.value, 412 * 0x1p20);
   EXPECT_DOUBLE_EQ(log.oom->allocated.value, 74.10 * 0x1p30);

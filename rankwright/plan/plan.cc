@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/plan/run_calibration.h"
+
 namespace rankwright {
 namespace {
 
@@ -65,6 +68,10 @@ bool Setup::left_open(std::string_view key) const {
 Stages Setup::stages() const {
   if (!plan.stages.empty()) return plan.stages;
   return even_stages(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
+}
+
+const Calibration& calibration(const Setup& setup) {
+  return setup.calibrated ? setup.calibrated->calibration : calibration();
 }
 
 PipelineShape pipeline_shape(const Setup& setup) {

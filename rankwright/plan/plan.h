@@ -3,6 +3,7 @@
 // and Job that it is for: what is checked, explained, priced and exported.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "rankwright/base/integer.h"
+#include "rankwright/cluster/calibration.h"
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/mesh/mesh.h"
 #include "rankwright/mesh/placement.h"
@@ -20,6 +22,8 @@
 #include "rankwright/plan/stages.h"
 
 namespace rankwright {
+
+struct RunCalibration;
 
 enum class Recompute : unsigned char { none, selective, full };
 std::span<const std::string_view> recompute_names();
@@ -89,6 +93,7 @@ struct Setup {
   i64 world = 1;                 // ranks asked for; the degrees must multiply to it
   bool reference_model = false;  // no model was given: this one stands in, for prices per layer
   std::vector<Assumption> assumed{};
+  std::shared_ptr<const RunCalibration> calibrated{};  // nothing: priced as the catalog says
 
   bool left_open(std::string_view key) const;
 
@@ -98,6 +103,9 @@ struct Setup {
   /// The stages as stated, or the even split.
   Stages stages() const;
 };
+
+/// The constants that it is priced with: the shipped ones, or as a measured run moves them.
+const Calibration& calibration(const Setup& setup);
 
 /// The pipeline of a setup whose microbatches divide its batch.
 PipelineShape pipeline_shape(const Setup& setup);

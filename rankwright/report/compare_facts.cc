@@ -82,7 +82,7 @@ Facts elementwise(const Subject& s) {
   const Plan& p = s.setup().plan;
   return {{"layers cut over tp ", count(p.tp), ""},
           {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
-          {"at ", show(rates(s.setup(), calibration()).memory), ""}};
+          {"at ", show(rates(s.setup(), calibration(s.setup())).memory), ""}};
 }
 
 Facts casts(const Subject& s) {

@@ -255,6 +255,7 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
   if (named && !view.fit.empty()) out += bold_lines(paragraph(view.fit), paint);
   out += bold_lines(paragraph(view.verdict), paint) + paragraph(view.unlike);
   if (!named) out += paragraph(view.fit);
+  out += paragraph(calibration_words(a.setup));
   out += view.keys.empty() ? fmt::format("\n  {}\n\n", kSame)
                            : "\n" + key_table(view).text(paint, "  ") + "\n";
   out += sheet_text(time_sheet(view), paint, width) + "\n";
@@ -266,7 +267,7 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
 
 std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
   std::string out = fmt::format("# A {}, B {}\n\n", excerpt(a.name, 200), excerpt(b.name, 200));
-  for (const std::string& text : {view.fit, view.verdict, view.unlike})
+  for (const std::string& text : {view.fit, view.verdict, view.unlike, calibration_words(a.setup)})
     if (!text.empty()) out += text + "\n\n";
   Table plans{{{""}, {"job"}, {"plan"}, {"comes to"}}};
   plans.rows.push_back({"A", headline(a.setup), plan_line(a.setup), figures(a.setup, view.a)});

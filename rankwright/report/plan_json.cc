@@ -157,7 +157,7 @@ ordered_json leanest_json(const PlanView& view) {
   const Answer& a = view.answer;
   if (a.best || !a.leanest) return nullptr;
   const Setup lean = setup_of(view.problem, a.leanest->plan);
-  const Ledger ledger = fullest(lean, calibration());
+  const Ledger ledger = fullest(lean, calibration(lean));
   return {{"brief", brief(lean)},
           {"plan", plan_json(lean)},
           {"pp_rank", ledger.pp_rank},

@@ -341,7 +341,7 @@ std::string no_plan_text(const PlanView& view, const Paint& paint, std::size_t w
     say("stopped", "Nothing was found yet.");
   } else if (a.leanest) {
     const Setup lean = setup_of(view.problem, a.leanest->plan);
-    const Ledger ledger = fullest(lean, calibration());
+    const Ledger ledger = fullest(lean, calibration(lean));
     const Entry most = largest_entry(ledger);
     say("nothing",
         fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "

@@ -167,7 +167,7 @@ RankView rank_view(const Setup& setup, i64 rank) {
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))
     view.next = rank + (view.pp + 1 < plan.pp ? stride : -round);
-  view.memory = ledger(setup, view.pp, calibration());
+  view.memory = ledger(setup, view.pp, calibration(setup));
   return view;
 }
 

@@ -70,7 +70,7 @@ std::string rate_remark(FlopsPerSecond rate, FlopsPerSecond most) {
 }
 
 std::string compute_remark(const Setup& setup, Item item) {
-  const Rates reached = rates(setup, calibration());
+  const Rates reached = rates(setup, calibration(setup));
   const Device& device = setup.cluster.device;
   switch (item) {
     case Item::matmul:
@@ -89,7 +89,7 @@ std::string compute_remark(const Setup& setup, Item item) {
 }
 
 std::string remark(const Setup& setup, const Worksheet& sheet, Item item) {
-  const Calibration& c = calibration();
+  const Calibration& c = calibration(setup);
   switch (item) {
     case Item::tp:
     case Item::cp:

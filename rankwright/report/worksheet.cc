@@ -98,7 +98,7 @@ AxisRow zero_row(const Setup& s) {
   return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
           placement_text(s.cluster, span_of(s, kind)),
           fmt::format("{} sharded: {} of states on the fullest rank", kSharded[p.zero],
-                      show_memory(fullest(s, calibration()).states()))};
+                      show_memory(fullest(s, calibration(s)).states()))};
 }
 
 std::vector<AxisRow> axes(const Setup& s, const std::vector<CommunicationRow>& rows) {
@@ -236,8 +236,8 @@ Worksheet worksheet(const Setup& setup) {
   sheet.communication = communication(setup);
   sheet.axes = axes(setup, sheet.communication);
   sheet.states = state_rows(setup);
-  sheet.estimate = estimate(setup, calibration());
-  for (const Ledger& of_rank : ledgers(setup, calibration()))
+  sheet.estimate = estimate(setup, calibration(setup));
+  for (const Ledger& of_rank : ledgers(setup, calibration(setup)))
     sheet.totals.push_back(of_rank.total());
   sheet.words = plan_in_words(setup, sheet);
   return sheet;

@@ -67,7 +67,7 @@ class Next {
       Change change = from_;
       change.recompute_layers(layers);
       const Setup& after = change.setup();
-      return fullest(after, calibration()).total() <=
+      return fullest(after, calibration(after)).total() <=
              (1 - bands().memory.within) * after.cluster.device.memory;
     };
     i64 low = 1, high = most;  // `high` is not tried: that is full recompute
@@ -158,10 +158,10 @@ std::vector<Fitting> cheapest_fits(const Setup& setup, Target target, std::size_
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
         if (!seen.insert(std::move(keys)).second || first_misfit(change.setup())) continue;
-        const Bytes total = fullest(change.setup(), calibration()).total();
+        const Bytes total = fullest(change.setup(), calibration(setup)).total();
         const double room = surely ? 1 - bands().memory.within : 1;
         if (total <= room * capacity)
-          fitting.push_back({change, estimate(change.setup(), calibration())});
+          fitting.push_back({change, estimate(change.setup(), calibration(setup))});
         else
           left.push_back({std::move(change), total});
       }

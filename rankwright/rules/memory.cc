@@ -59,8 +59,8 @@ std::optional<Finding> does_not_fit(const Subject& subject) {
   const Setup& s = subject.setup;
   if (s.reference_model) return std::nullopt;
   const Bytes most = (1 + bands().memory.within) * s.cluster.device.memory;
-  if (fullest(s, calibration()).total() <= most) return std::nullopt;
-  const Estimate now = estimate(s, calibration());
+  if (fullest(s, calibration(s)).total() <= most) return std::nullopt;
+  const Estimate now = estimate(s, calibration(s));
   Finding finding{
       .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
                             show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
@@ -76,11 +76,11 @@ std::optional<Finding> does_not_fit(const Subject& subject) {
 std::optional<Finding> may_not_fit(const Subject& subject) {
   const Setup& s = subject.setup;
   if (s.reference_model) return std::nullopt;
-  const Bytes total = fullest(s, calibration()).total();
+  const Bytes total = fullest(s, calibration(s)).total();
   const Bytes capacity = s.cluster.device.memory;
   const double within = bands().memory.within;
   if (std::abs(total / capacity - 1) > within) return std::nullopt;
-  const Estimate now = estimate(s, calibration());
+  const Estimate now = estimate(s, calibration(s));
   const std::string room = total <= capacity
                                ? fmt::format("{} are left", show_memory(capacity - total))
                                : fmt::format("{} too much", show_memory(total - capacity));
@@ -100,12 +100,12 @@ std::optional<Finding> replicated_optimizer(const Subject& subject) {
   if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
       zero_stages(subject.target).front() != 1)
     return std::nullopt;
-  const Ledger now = fullest(s, calibration());
+  const Ledger now = fullest(s, calibration(s));
   // Where it does not fit for sure, that is said instead, with what would.
   if (now.total() > (1 - bands().memory.within) * s.cluster.device.memory) return std::nullopt;
   const Bytes whole = now[Entry::optimizer];
   const Bytes sharded =
-      ledger(Change(s).zero(1).setup(), now.pp_rank, calibration())[Entry::optimizer];
+      ledger(Change(s).zero(1).setup(), now.pp_rank, calibration(s))[Entry::optimizer];
   if (whole - sharded < kWorthSaying * s.cluster.device.memory) return std::nullopt;
   return Finding{
       .detail = fmt::format("each of {} data ranks keeps the same {} of optimizer states",

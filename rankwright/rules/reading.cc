@@ -73,6 +73,15 @@ constexpr Page kPages[] = {
      "`validate` reads a CSV with one training run a row: its shapes, degrees, GPU and what was "
      "measured; or one collective measurement a row.",
      "Name the columns as tests/data/validation/runs.csv does; blank cells are allowed.", "", ""},
+    {"RW0930", kError, "a log without a step",
+     "Neither the line of a step nor a failed allocation stands in it: only some ranks write them, "
+     "and a file may end before the first.",
+     "Give the output of the rank that logs steps: the last in Megatron-LM, rank 0 in torchtitan.",
+     "Megatron-LM, training_log(); torchtitan, components/metrics.py", ""},
+    {"RW0931", kError, "a run too far from its estimate to calibrate by",
+     "A calibration moves the rates of computation. Where they would have to be less than 0.4 or "
+     "more than 1.3 of what published runs reach, something else is otherwise than the plan says.",
+     "Ask `rankwright compare plan.yaml --log run.log` what; `--ran` if another plan ran.", "", ""},
 };
 
 }  // namespace

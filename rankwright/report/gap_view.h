@@ -1,0 +1,41 @@
+// A measured run against its plan: which settings the log states otherwise, the step against its
+// estimate, the peak of memory against the ledger, and how memory ran out. Data only: gap_text.h
+// and gap_json.h lay them out; what explains a difference is validate/gap.h and memory_gap.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankwright/import/plan_file.h"
+#include "rankwright/validate/gap.h"
+#include "rankwright/validate/memory_gap.h"
+
+namespace rankwright {
+
+/// A setting that the plan and the log state otherwise.
+struct SettingGap {
+  std::string key;
+  std::string plan, log;
+};
+
+struct GapView {
+  std::string plan, log;  // their files
+  std::vector<SettingGap> settings{};
+  std::optional<TimeGap> time{};
+  std::optional<MemoryGap> memory{};
+  std::optional<OomGap> oom{};
+  bool timed = false;  // the log has timers that the model predicts
+
+  /// Something is more than the error of the estimate.
+  bool outside() const;
+};
+
+/// `ran`: what the log says that ran, as far as it was read; nothing where it says none.
+GapView gap_view(const Setup& setup, const Calibration& calibration, const RunLog& log,
+                 const PlanFile* ran);
+
+/// The part of a Megatron log that states its arguments; empty where there is none.
+std::string_view arguments_of(std::string_view log);
+
+}  // namespace rankwright

@@ -1,0 +1,78 @@
+// Whether a run of one plan helps with others: of published runs of one family, model, GPU and
+// number format the first calibrates, and the others are predicted with and without it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/step.h"
+#include "rankwright/validate/calibrate.h"
+#include "tests/runs.h"
+
+namespace rankwright {
+namespace {
+
+struct Errors2 {
+  std::vector<double> before{}, after{};
+  std::size_t groups = 0, refused = 0;
+};
+
+double mean(const std::vector<double>& all) {
+  double sum = 0;
+  for (const double one : all) sum += one;
+  return all.empty() ? 0 : sum / double(all.size());
+}
+
+double p90(std::vector<double> all) {
+  std::sort(all.begin(), all.end());
+  return all[std::size_t(std::ceil(0.9 * double(all.size()))) - 1];
+}
+
+Errors2 calibrated_errors() {
+  std::map<std::tuple<std::string, std::string, std::string, std::string, i64>,
+           std::vector<std::pair<const Run*, const rankwright::Setup*>>>
+      groups;
+  const std::vector<Case> cases = make_cases(published("runs.csv").scored);
+  for (const Case& one : cases) {
+    if (one.run.measured.value <= 0 || one.run.sparse) continue;
+    const rankwright::Setup& setup = one.options[predict(one, calibration()).option];
+    groups[{one.run.family, one.run.model, one.run.gpu, one.run.precision, setup.job.sequence}]
+        .push_back({&one.run, &setup});
+  }
+  Errors2 errors;
+  for (const auto& [name, runs] : groups) {
+    if (runs.size() < 2) continue;
+    RunLog log;
+    add_step(log, {.iteration = 1, .time = runs.front().first->measured});
+    const Result<RunCalibration> found =
+        calibrate(*runs.front().second, calibration(), log, "run.log");
+    if (!found) {
+      ++errors.refused;
+      continue;
+    }
+    ++errors.groups;
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      const auto& [run, setup] = runs[i];
+      const auto error = [&](const Calibration& c) {
+        return std::abs(step_time(*setup, c).total() / run->measured - 1);
+      };
+      errors.before.push_back(error(calibration()));
+      errors.after.push_back(error(found->calibration));
+    }
+  }
+  return errors;
+}
+
+TEST(CalibratePublished, ARunOfOnePlanBringsOthersOfItsModelNearer) {
+  const Errors2 errors = calibrated_errors();
+  std::cout << errors.groups << " groups, " << errors.refused << " refused, "
+            << errors.before.size() << " rows: before " << mean(errors.before) << " "
+            << p90(errors.before) << ", after " << mean(errors.after) << " " << p90(errors.after)
+            << "\n";
+}
+
+}  // namespace
+}  // namespace rankwright

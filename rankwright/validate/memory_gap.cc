@@ -1,0 +1,280 @@
+#include "rankwright/validate/memory_gap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/plan/messages.h"
+#include "rankwright/plan/shares.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kSame = 0.02;  // sizes that are as near as this are the same
+
+/// How far an entry plausibly is from its formula.
+struct GrowthRow {
+  Entry entry;
+  double more, less;
+  std::string_view reason, attempt;
+};
+constexpr GrowthRow kGrowths[] = {
+    {Entry::parameters, 1.3, 1.3, "a second copy, or weights that are sharded otherwise",
+     "the ZeRO stage, and the formats of weights in the run"},
+    {Entry::gradients, 2, 2, "gradients in another format than the plan says",
+     "job.grad_dtype; --grad-reduce-in-bf16"},
+    {Entry::optimizer, 1.5, 2, "states in another format, or sharded otherwise",
+     "the ZeRO stage; --use-distributed-optimizer; precision-aware optimizers"},
+    {Entry::activations, 1.4, 1.4, "kernels that keep more than they need, or recompute",
+     "parallelism.recompute; fused kernels; microbatches in flight"},
+    {Entry::recomputed_layer, 2, 2, "what runs again is kept until its layer is done", ""},
+    {Entry::layer_gradients, 2, 2, "gradients inside a layer live longer", ""},
+    {Entry::logits, 2.5, 2.5, "fp32 copies of logits", "job.loss; --cross-entropy-loss-fusion"},
+    {Entry::gathered_units, 2, 2, "units that are prefetched or not resharded",
+     "the wrapping and prefetching of FSDP"},
+    {Entry::workspace, 30, 3, "workspaces of libraries, by stream", "CUBLAS_WORKSPACE_CONFIG"},
+    {Entry::reserve, 3, 3, "fragmentation", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+};
+
+Bytes figure_of(const Ledger& ledger, MemoryFigure figure) {
+  return figure == MemoryFigure::allocated ? ledger.allocated() : ledger.reserved();
+}
+
+Ledger ledger_of(const Setup& setup, const Calibration& c, i64 rank) {
+  if (rank < 0 || rank >= setup.world) return fullest(setup, c);
+  return ledger(setup, setup.plan.meshes().dense.coordinate(rank, Axis::pp), c);
+}
+
+/// V10: the entry would have to be so much larger or smaller to explain the difference alone.
+void add_growths(MemoryGap& gap) {
+  const bool more = gap.measured > gap.predicted;
+  for (const GrowthRow& row : kGrowths) {
+    const Bytes held = gap.ledger[row.entry];
+    const bool counted = row.entry != Entry::reserve || gap.figure == MemoryFigure::reserved;
+    if (held <= Bytes{} || !counted) continue;
+    const double factor = (held + gap.measured - gap.predicted) / held;
+    if (factor <= 0) continue;
+    const double plausible = more ? row.more : row.less;
+    gap.explanations.push_back({.name = std::string(rankwright::row(row.entry).name),
+                                .entry = row.entry,
+                                .factor = factor,
+                                .plausible = plausible,
+                                .strain = std::abs(std::log(factor)) / std::log(plausible),
+                                .evidence = std::string(row.reason),
+                                .attempt = std::string(row.attempt)});
+  }
+}
+
+/// A run whose flags are not the plan's.
+void add_settings(MemoryGap& gap, const Setup& setup, const Calibration& c) {
+  const auto attempt = [&](const Change& change) {
+    if (!misfits(change.setup()).empty()) return;
+    const Ledger other = ledger(change.setup(), gap.ledger.pp_rank, c);
+    const double off = std::abs(figure_of(other, gap.figure) / gap.measured - 1);
+    if (off > kSame) return;
+    Entry most = Entry::activations;
+    double apart = -1;
+    for (const EntryRow& row : entries())
+      if (const double by = std::abs((other[row.entry] - gap.ledger[row.entry]).value); by > apart)
+        apart = by, most = row.entry;
+    std::string typed;
+    for (const Edit& edit : change.edits())
+      typed += fmt::format("{}{}: {}", typed.empty() ? "" : ", ", edit.key, edit.value);
+    gap.explanations.push_back(
+        {.name = typed,
+         .entry = most,
+         .strain = 0.5 + off / kSame / 2,
+         .evidence =
+             fmt::format("{} are predicted with it", show_memory(figure_of(other, gap.figure))),
+         .attempt = "whether the run has that flag; then the plan should say so"});
+  };
+  for (const Recompute what : {Recompute::none, Recompute::selective, Recompute::full})
+    if (what != setup.plan.recompute) attempt(Change(setup).recompute(what));
+  for (int zero = 0; zero <= 3; ++zero)
+    if (zero != setup.plan.zero) attempt(Change(setup).zero(zero));
+  for (const Loss loss : {Loss::fused, Loss::unfused, Loss::sharded, Loss::eager})
+    if (loss != setup.software.loss) attempt(Change(setup).loss(loss));
+  if (setup.plan.tp > 1) attempt(Change(setup).sequence_parallel(!setup.plan.sequence_parallel));
+  attempt(Change(setup).micro_batch(2 * setup.plan.micro_batch));
+}
+
+constexpr RunPhase kBuilding[] = {RunPhase::building};
+constexpr RunPhase kPasses[] = {RunPhase::forward, RunPhase::backward};
+constexpr RunPhase kLoss[] = {RunPhase::loss, RunPhase::forward, RunPhase::backward};
+constexpr RunPhase kStates[] = {RunPhase::optimizer, RunPhase::building};
+constexpr RunPhase kEdges[] = {RunPhase::backward, RunPhase::optimizer, RunPhase::building};
+constexpr RunPhase kEdgeWeights[] = {RunPhase::backward, RunPhase::building};
+
+void add_passes(std::vector<Tensor>& all, const Setup& setup, const RankContents& on) {
+  const Messages sent = messages(setup);
+  const double tokens =
+      sent.hidden.value / double(setup.model.hidden) / double(setup.job.activation_bytes());
+  const double tp = double(setup.plan.tp);
+  const double each = double(setup.job.activation_bytes());
+  const auto add = [&](std::string name, Entry entry, double bytes,
+                       std::span<const RunPhase> phases) {
+    if (bytes > 0) all.push_back({std::move(name), entry, Bytes{bytes}, phases});
+  };
+  const double logits = tokens * double(vocabulary_share(setup.model, setup.plan.tp));
+  if (on.loss) {
+    add("the logits of a microbatch in fp32", Entry::logits, 4 * logits, kLoss);
+    add("the logits of a microbatch in 16 bits", Entry::logits, 2 * logits, kLoss);
+  }
+  add("the hidden states of a microbatch", Entry::activations, sent.hidden.value, kPasses);
+  if (sent.kept < sent.hidden)
+    add("the part of the hidden states that a tp rank keeps", Entry::activations, sent.kept.value,
+        kPasses);
+  for (const LayerRun& run : on.runs) {
+    const FeedForward& ffn = run.layer.ffn;
+    if (ffn.width > 0) {
+      const double width = tokens * double(ffn.width) / tp * each;
+      add("the feed-forward's activations of a layer", Entry::activations, width, kPasses);
+      if (ffn.matrices == 3)
+        add("the feed-forward's gate and up of a layer", Entry::activations, 2 * width, kPasses);
+    }
+    if (ffn.sparse())
+      add("the tokens of a layer on their way to experts", Entry::activations,
+          expert_message(setup, ffn).value, kPasses);
+    const double scores =
+        tokens * double(setup.job.sequence) * double(run.layer.attention.heads) / tp;
+    add("the scores of unfused attention in 16 bits", Entry::activations, 2 * scores, kPasses);
+    add("the scores of unfused attention in fp32", Entry::activations, 4 * scores, kPasses);
+  }
+}
+
+void add_states(std::vector<Tensor>& all, const Setup& setup, i64 pp_rank) {
+  const Plan& plan = setup.plan;
+  const Share share = rank_share(setup, pp_rank);
+  RankLoads loads(setup);
+  const RankLoad load = loads.of(pp_rank);
+  const auto add = [&](std::string name, Entry entry, double bytes,
+                       std::span<const RunPhase> phases) {
+    if (bytes > 0) all.push_back({std::move(name), entry, Bytes{bytes}, phases});
+  };
+  const double dense = double(share.dense), shards = double(plan.shards());
+  add("the buffer of all gradients", Entry::gradients,
+      dense * double(setup.job.grad_bytes()) / (plan.zero >= 2 ? shards : 1), kBuilding);
+  add("the buffer of all weights", Entry::parameters,
+      dense * double(setup.job.param_bytes()) / (plan.zero >= 3 ? shards : 1), kBuilding);
+  add("the experts' buffer of gradients", Entry::gradients,
+      double(share.expert) * double(setup.job.grad_bytes()), kBuilding);
+  add("one fp32 state of the optimizer for all weights", Entry::optimizer,
+      4 * dense / (plan.zero >= 1 ? shards : 1), kStates);
+  const double rows = double(vocabulary_share(setup.model, plan.tp)) * double(setup.model.hidden);
+  add("the embedding or the head in fp32: a gradient or a state", Entry::embedding_gradient,
+      4 * rows, kEdges);
+  add("the embedding or the head in 16 bits: a weight or a gradient", Entry::embedding_gradient,
+      2 * rows, kEdgeWeights);
+  if (plan.zero >= 3)
+    add("the weights of a layer, gathered", Entry::gathered_units,
+        double(load.largest_layer) * double(setup.job.activation_bytes()), kPasses);
+}
+
+/// The entry by what was being done, where no tensor has the size.
+Entry by_phase(const OomGap& gap) {
+  const Ledger& ledger = gap.ledger;
+  const auto larger = [&](Entry a, Entry b) { return ledger[a] >= ledger[b] ? a : b; };
+  const Entry state = larger(larger(Entry::optimizer, Entry::gradients), Entry::parameters);
+  switch (gap.oom.phase) {
+    case RunPhase::building:
+      return state;
+    case RunPhase::optimizer:
+      return Entry::optimizer;
+    case RunPhase::loss:
+      return Entry::logits;
+    case RunPhase::forward:
+      return Entry::activations;
+    case RunPhase::backward:
+      return larger(Entry::activations, Entry::layer_gradients);
+    case RunPhase::unknown:
+      break;
+  }
+  const bool states = gap.oom.allocated > Bytes{} && gap.oom.allocated < ledger.states();
+  return gap.oom.steps == 0 && states ? state : Entry::activations;
+}
+
+bool in_phase(const Tensor& tensor, RunPhase phase) {
+  return phase == RunPhase::unknown ||
+         std::find(tensor.phases.begin(), tensor.phases.end(), phase) != tensor.phases.end();
+}
+
+/// V11
+void name_entry(OomGap& gap, const Setup& setup) {
+  for (const Tensor& tensor : tensors(setup, gap.ledger.pp_rank))
+    if (std::abs(tensor.bytes / gap.oom.wanted - 1) <= kSame) gap.alike.push_back(tensor);
+  std::stable_partition(gap.alike.begin(), gap.alike.end(),
+                        [&](const Tensor& t) { return in_phase(t, gap.oom.phase); });
+  if (gap.oom.unallocated >= gap.oom.wanted) {
+    gap.entry = Entry::reserve;
+    gap.why = fmt::format("{} are held by the allocator in pieces that are too small",
+                          show_memory(gap.oom.unallocated));
+  } else if (!gap.alike.empty() && in_phase(gap.alike.front(), gap.oom.phase)) {
+    gap.entry = gap.alike.front().entry;
+    gap.why =
+        fmt::format("{} are {}", show_memory(gap.alike.front().bytes), gap.alike.front().name);
+  } else {
+    gap.entry = by_phase(gap);
+    gap.why = gap.oom.phase == RunPhase::unknown
+                  ? fmt::format(
+                        "no tensor of the plan has that size, and the log does not say "
+                        "what was done; after {}",
+                        plural(gap.oom.steps, "step", "steps"))
+                  : fmt::format("no tensor of the plan has that size; the traceback is in: {}",
+                                name(gap.oom.phase));
+  }
+}
+
+}  // namespace
+
+bool MemoryGap::inside() const { return std::abs(error()) <= band.within; }
+
+std::optional<MemoryGap> memory_gap(const Setup& setup, const Calibration& calibration,
+                                    const RunLog& log) {
+  MemoryGap gap{.band = {}};
+  for (const auto& [rank, peak] : log.peaks) {
+    const MemoryFigure figure =
+        peak.allocated > Bytes{} ? MemoryFigure::allocated : MemoryFigure::reserved;
+    const Bytes held = figure == MemoryFigure::allocated ? peak.allocated : peak.reserved;
+    if (held <= gap.measured) continue;
+    gap.rank = rank, gap.figure = figure, gap.measured = held;
+  }
+  if (gap.measured <= Bytes{} || setup.reference_model) return std::nullopt;
+  gap.ledger = ledger_of(setup, calibration, gap.rank);
+  gap.predicted = figure_of(gap.ledger, gap.figure);
+  gap.band = estimate(setup, calibration).memory_band;
+  add_growths(gap);
+  add_settings(gap, setup, calibration);
+  std::stable_sort(
+      gap.explanations.begin(), gap.explanations.end(),
+      [](const MemoryExplanation& a, const MemoryExplanation& b) { return a.strain < b.strain; });
+  return gap;
+}
+
+std::vector<Tensor> tensors(const Setup& setup, i64 pp_rank) {
+  std::vector<Tensor> all;
+  add_states(all, setup, pp_rank);
+  add_passes(all, setup, contents(setup, pp_rank));
+  return all;
+}
+
+std::optional<OomGap> oom_gap(const Setup& setup, const Calibration& calibration,
+                              const RunLog& log) {
+  if (!log.oom || setup.reference_model) return std::nullopt;
+  const Estimate now = estimate(setup, calibration);
+  OomGap gap{.oom = *log.oom,
+             .ledger = ledger_of(setup, calibration, log.oom->rank.value_or(kUnsaidRank)),
+             .capacity = log.oom->capacity > Bytes{} ? log.oom->capacity : now.capacity,
+             .band = now.memory_band};
+  name_entry(gap, setup);
+  // A plan that the ledger holds for smaller than the device has to be smaller by what it erred.
+  Setup tighter = setup;
+  const Bytes missing = std::max(Bytes{}, gap.short_of());
+  tighter.cluster.device.memory = std::min(gap.capacity, gap.ledger.total()) - missing;
+  if (tighter.cluster.device.memory > Bytes{}) gap.fits = cheapest_fits(tighter, Target::any, 3);
+  return gap;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,73 @@
+// Why a run held more or less than its ledger, and which entry it was that did not fit: the peak of
+// a rank against the ledger of its pp rank, and the size of a failed allocation against the single
+// tensors of the plan. Formulas V10 and V11. Time is gap.h.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/cost/estimate.h"
+#include "rankwright/import/run_log.h"
+#include "rankwright/rules/fitting.h"
+#include "rankwright/validate/run.h"
+
+namespace rankwright {
+
+struct MemoryExplanation {
+  std::string name{};
+  Entry entry{};
+  double factor = 1;     // of the entry; 1: nothing is scaled
+  double plausible = 1;  // the farthest that is
+  double strain = 0;     // ln factor / ln plausible; up to 1 it is plausible
+  std::string evidence{};
+  std::string attempt{};
+
+  bool likely() const { return strain <= 1; }
+};
+
+struct MemoryGap {
+  i64 rank = kUnsaidRank;
+  MemoryFigure figure = MemoryFigure::allocated;
+  Bytes measured{}, predicted{};
+  Ledger ledger{};  // of the rank's pp rank
+  ErrorBand band{};
+  std::vector<MemoryExplanation> explanations{};  // the likeliest first
+
+  double error() const { return predicted / measured - 1; }
+  bool inside() const;
+};
+
+/// Of the rank that held most; nothing where the log says of none. The setup has no misfit.
+std::optional<MemoryGap> memory_gap(const Setup& setup, const Calibration& calibration,
+                                    const RunLog& log);
+
+/// One tensor that is allocated in one piece, on a rank of a pp rank.
+struct Tensor {
+  std::string name;
+  Entry entry;
+  Bytes bytes;
+  std::span<const RunPhase> phases;  // in which that happens
+};
+std::vector<Tensor> tensors(const Setup& setup, i64 pp_rank);
+
+struct OomGap {
+  OutOfMemory oom{};
+  Ledger ledger{};  // of the rank's pp rank, of the fullest where the rank is not said
+  Bytes capacity{};
+  ErrorBand band{};
+  std::vector<Tensor> alike{};  // as large as what was wanted, those of its phase first
+  Entry entry{};                // that did not find room
+  std::string why{};            // it is that one
+  std::vector<Fitting> fits{};  // changes that leave as much more room
+
+  Bytes short_of() const { return oom.wanted - oom.free; }
+  bool foreseen() const { return ledger.total() > capacity; }
+};
+
+std::optional<OomGap> oom_gap(const Setup& setup, const Calibration& calibration,
+                              const RunLog& log);
+
+}  // namespace rankwright

@@ -1,0 +1,54 @@
+// Any text as the log of a run: refused, or read; and whatever it says is compared with a plan and
+// calibrates its prices, or is refused for that.
+#include <cmath>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/plan_file.h"
+#include "rankwright/report/gap_text.h"
+#include "rankwright/validate/calibrate.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace rankwright;
+
+namespace {
+
+const Setup& plan() {
+  static const Setup setup =
+      resolve(read_plan("world_size: 8\nmodel: llama-3.2-1b\ncluster: dgx-h100\n"
+                        "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n"
+                        "job: {global_batch: 16, sequence: 2048}\n",
+                        "plan.yaml", refuse_file)
+                  .draft);
+  return setup;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Result<RunLog> log = read_run_log(as_text(data, size), "fuzz.log");
+  if (!log) {
+    check_finding(log.error());
+    return 0;
+  }
+  RW_CHECK(log->oom || !log->steps.empty());
+  for (const RunStep& step : log->steps) {
+    RW_CHECK(step.iteration > 0 && std::isfinite(step.time.value) && step.time.value >= 0);
+    RW_CHECK(step.time.value > 0 || step.tokens > 0);
+  }
+  const GapView view = gap_view(plan(), calibration(), *log, nullptr);
+  if (view.time) {
+    const MeasuredStep& m = view.time->measured;
+    RW_CHECK(m.least <= m.low && m.low <= m.median && m.median <= m.high);
+    for (const Explanation& e : view.time->explanations)
+      RW_CHECK(std::isfinite(e.score()) && e.factor > 0);
+  }
+  RW_CHECK(!gap_text(plan(), view, {}, 100).empty());
+  RW_CHECK(!gap_json(plan(), view).empty());
+  const Result<RunCalibration> found = calibrate(plan(), calibration(), *log, "fuzz.log");
+  if (!found) {
+    check_finding(found.error());
+  } else {
+    RW_CHECK(found->calibration.pace >= kLeastPace && found->calibration.pace <= kMostPace);
+  }
+  return 0;
+}
