@@ -115,6 +115,9 @@ Diagnostics all_findings(const PlanInput& input, Target target) {
   if (input.setup) {
     const Diagnostics linted = lint(*input.setup, target);
     findings.insert(findings.end(), linted.begin(), linted.end());
+    if (format != nullptr && format->against != nullptr)
+      for (Diagnostic& found : format->against(input.file, *input.setup))
+        findings.push_back(std::move(found));
   }
   for (Diagnostic& d : findings) {
     if (d.where.file.empty()) d.where = input.file.where(d.key);

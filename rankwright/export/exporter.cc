@@ -11,6 +11,8 @@ namespace rankwright {
 namespace {
 
 constexpr Exporter kExporters[] = {
+    {Target::deepspeed, "DeepSpeed's JSON config", stated_by_deepspeed, lost_by_deepspeed,
+     write_deepspeed},
     {Target::nanotron, "nanotron's YAML config", stated_by_nanotron, lost_by_nanotron,
      write_nanotron},
     {Target::slurm, "a batch script: every rank on its host", stated_by_launchers, nullptr,

@@ -76,5 +76,9 @@ std::vector<ExportFile> write_torchrun(const Setup&, const ExportOptions&,
                                        const std::vector<std::string>& head);
 std::vector<ExportFile> write_openmpi(const Setup&, const ExportOptions&,
                                       const std::vector<std::string>& head);
+std::vector<Lost> lost_by_deepspeed(const Setup&);
+std::vector<ExportFile> write_deepspeed(const Setup&, const ExportOptions&,
+                                        const std::vector<std::string>& head);
+std::span<const std::string_view> stated_by_deepspeed();
 
 }  // namespace rankwright

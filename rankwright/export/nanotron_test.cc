@@ -2,7 +2,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/export/exporter.h"
-#include "tests/any_setup.h"
 #include "tests/round_trip.h"
 #include "tests/setups.h"
 
@@ -39,16 +38,7 @@ TEST(NanotronExport, SaysInItsHeadWhatItCannotSay) {
 }
 
 RC_GTEST_PROP(NanotronExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
-  rankwright::Setup setup = any::random_setup();
-  RC_PRE(misfits(setup).empty());
-  Diagnostics findings;
-  const rankwright::Setup again =
-      round_trip::there_and_back(nanotron(), *find_plan_format("nanotron"), setup, findings);
-  for (const Diagnostic& finding : findings) RC_LOG() << finding.detail << "\n";
-  RC_ASSERT(!has_errors(findings));
-  const std::string different = round_trip::differences(nanotron(), setup, again);
-  RC_LOG() << different;
-  RC_ASSERT(different.empty());
+  round_trip::hold(nanotron());
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ class Resolver {
   void job();
   void software();
   void derive_dp();
+  std::optional<i64> dp_of_batch() const;
+  std::optional<i64> share_of_batch() const;
+  i64 shard_size() const;
 
   const Draft& draft_;
   Setup setup_{};
@@ -108,9 +111,43 @@ void Resolver::derive_dp() {
   }
   const std::optional<i64> model_ranks = product({plan.tp, plan.cp, plan.pp});
   plan.dp = 1;
-  if (setup_.world == 0 || !model_ranks || !divides(*model_ranks, setup_.world)) return;
+  if (setup_.world == 0) {
+    const std::optional<i64> dp = dp_of_batch();
+    if (!dp) return;
+    plan.dp = *dp;
+    assume("parallelism.dp_size", std::to_string(*dp), "what the batch leaves");
+    return;
+  }
+  if (!model_ranks || !divides(*model_ranks, setup_.world)) return;
   plan.dp = setup_.world / *model_ranks;
   assume("parallelism.dp_size", std::to_string(plan.dp), "what the other degrees leave");
+}
+
+/// Batch = microbatch x accumulation x dp: with three of them stated, the fourth.
+std::optional<i64> Resolver::dp_of_batch() const {
+  if (!draft_.global_batch || !draft_.micro_batch || !draft_.accumulation) return std::nullopt;
+  const std::optional<i64> one = product({*draft_.micro_batch, *draft_.accumulation});
+  if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
+  const i64 dp = *draft_.global_batch / *one;
+  if (dp > kMaxDegree) return std::nullopt;
+  return dp;
+}
+
+std::optional<i64> Resolver::share_of_batch() const {
+  if (!draft_.global_batch || draft_.micro_batch || !draft_.accumulation) return std::nullopt;
+  const std::optional<i64> one = product({*draft_.accumulation, setup_.plan.dp});
+  if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
+  const i64 share = *draft_.global_batch / *one;
+  if (share > kMaxMicroBatch) return std::nullopt;
+  return share;
+}
+
+/// Where the copies do not divide the data ranks, whoever reads the format says so.
+i64 Resolver::shard_size() const {
+  if (draft_.shard_size) return *draft_.shard_size;
+  const i64 replicas = draft_.replicas.value_or(1);
+  const std::optional<i64> ranks = product({setup_.plan.dp, setup_.plan.cp});
+  return replicas > 1 && ranks && divides(replicas, *ranks) ? *ranks / replicas : 0;
 }
 
 void Resolver::cluster() {
@@ -141,8 +178,9 @@ void Resolver::layout() {
   plan.order = or_assume(draft_.order, "parallelism.order", kDefaultOrder, show(kDefaultOrder),
                          "Megatron-LM's default");
   plan.zero = or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "plain data parallelism");
-  plan.shard_size = draft_.shard_size.value_or(0);
-  plan.micro_batch = count_or(draft_.micro_batch, "parallelism.micro_batch", 1, "");
+  plan.shard_size = shard_size();
+  plan.micro_batch = count_or(draft_.micro_batch ? draft_.micro_batch : share_of_batch(),
+                              "parallelism.micro_batch", 1, "");
   plan.virtual_stages = draft_.virtual_stages.value_or(1);
   plan.microbatch_group = draft_.microbatch_group.value_or(0);
   plan.cp_comm = draft_.cp_comm.value_or(CpComm::p2p);

@@ -32,6 +32,7 @@ struct Draft {
   std::optional<Order> order;
   std::optional<int> zero;
   std::optional<i64> shard_size;
+  std::optional<i64> replicas;  // copies of what is sharded: frameworks that state no shard_size do
   std::optional<bool> sequence_parallel;
   std::optional<CpComm> cp_comm;
   std::optional<i64> micro_batch, virtual_stages, microbatch_group;

@@ -40,13 +40,17 @@ void list_passed_over(const YamlNode& node, const std::string& path,
 
 void tell_unmodelled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
   if (is_off(value)) return;
-  reading.fields.report(value, {.code = "RW0601",
-                                .severity = Severity::warning,
-                                .message = "a setting that the estimate leaves out",
-                                .detail = fmt::format("{}: {}", row.path, row.unmodelled)});
+  tell_left_out(reading, value, fmt::format("{}: {}", row.path, row.unmodelled));
 }
 
 }  // namespace
+
+void tell_left_out(ForeignReading& reading, const YamlNode& value, std::string why) {
+  reading.fields.report(value, {.code = "RW0601",
+                                .severity = Severity::warning,
+                                .message = "a setting that the estimate leaves out",
+                                .detail = std::move(why)});
+}
 
 const YamlNode* find_path(const YamlNode& root, std::string_view path) {
   const YamlNode* node = &root;
@@ -79,6 +83,12 @@ const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view pla
     return row.same && row.plan_key == plan_key;
   });
   return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<Software> software_of(Target target) {
+  for (const Software& one : frameworks())
+    if (one.name == row(target).software) return one;
+  return std::nullopt;
 }
 
 std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 least, i64 most) {

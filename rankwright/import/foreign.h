@@ -12,6 +12,7 @@
 #include "rankwright/import/fields.h"
 #include "rankwright/import/plan_file.h"
 #include "rankwright/model/architecture.h"
+#include "rankwright/rules/rule.h"
 
 namespace rankwright {
 
@@ -41,11 +42,17 @@ const YamlNode* find_path(const YamlNode& root, std::string_view path);
 /// stands in the file and in no row is `plan.passed_over`.
 void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, PlanFile& plan);
 
+/// Says that the estimate leaves `value` out (RW0601), and why.
+void tell_left_out(ForeignReading& reading, const YamlNode& value, std::string why);
+
 /// The row that states this plan key alone and in the same words; null where there is none.
 const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view plan_key);
 
 /// The whole number at `path`, if it is there and one of at least `least`; else a finding.
 std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 least, i64 most);
+
+/// What the target runs on; nothing where it has no row.
+std::optional<Software> software_of(Target target);
 
 /// Readers that rows have in common.
 template <std::optional<i64> Draft::*member, i64 most>

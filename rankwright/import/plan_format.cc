@@ -12,6 +12,8 @@ void read_own(PlanFile& plan, FileReader files) {
 }
 
 constexpr PlanFormat kFormats[] = {
+    {"deepspeed", "DeepSpeed's JSON config", Target::deepspeed, claims_deepspeed, read_deepspeed,
+     spell_deepspeed, deepspeed_against},
     {"nanotron", "nanotron's YAML config", Target::nanotron, claims_nanotron, read_nanotron,
      spell_nanotron},
     {"rankwright", "a plan file", Target::any,

@@ -23,6 +23,8 @@ struct PlanFormat {
   void (*read)(PlanFile& plan, FileReader files);
   /// An edit of a plan as this format states it; empty where it cannot. Null: as plan files do.
   std::string (*spell)(const Edit& edit) = nullptr;
+  /// What shows only when all that was left open is filled in: RW0604.
+  Diagnostics (*against)(const PlanFile& plan, const Setup& setup) = nullptr;
 };
 
 /// Our own is the last, and claims everything.
@@ -42,5 +44,9 @@ std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits);
 bool claims_nanotron(std::string_view file, std::string_view text);
 void read_nanotron(PlanFile& plan, FileReader files);
 std::string spell_nanotron(const Edit& edit);
+bool claims_deepspeed(std::string_view file, std::string_view text);
+void read_deepspeed(PlanFile& plan, FileReader files);
+std::string spell_deepspeed(const Edit& edit);
+Diagnostics deepspeed_against(const PlanFile& plan, const Setup& setup);
 
 }  // namespace rankwright

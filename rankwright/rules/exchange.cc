@@ -54,6 +54,13 @@ constexpr Page kPages[] = {
      "Measure on hosts of this cluster, from 8 bytes to some GB, and name the cluster with "
      "--cluster or the files that describe it.",
      "NVIDIA/nccl-tests", ""},
+    {"RW0604", Severity::error, "numbers of the file do not multiply",
+     "The framework's file states a product and its factors, and they do not agree: DeepSpeed "
+     "stops where train_batch_size is not train_micro_batch_size_per_gpu x "
+     "gradient_accumulation_steps x data ranks; torchtitan and accelerate want the replicas to "
+     "divide the data ranks, torchtitan the pipeline's microbatch to divide the local batch.",
+     "Leave one of the numbers out, or correct it; --world says how many ranks there are.",
+     "DeepSpeed runtime/config.py, _batch_assertion; torchtitan distributed/parallel_dims.py", ""},
 };
 
 }  // namespace

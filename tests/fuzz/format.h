@@ -1,0 +1,30 @@
+// What holds for every framework's format: any text is read or refused with findings, and what is
+// read resolves to a setup that can be linted and held against the file.
+#pragma once
+
+#include "rankwright/import/plan_format.h"
+#include "rankwright/plan/misfit.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace rankwright {
+
+inline int fuzz_format(std::string_view name, const std::uint8_t* data, std::size_t size) {
+  const PlanFormat& format = *find_plan_format(name);
+  const std::string text(as_text(data, size));
+  format.claims("fuzz.json", text);
+  const PlanFile file = read_plan_as(format, text, "fuzz.txt", refuse_file);
+  for (const Diagnostic& finding : file.findings) check_finding(finding);
+  if (has_errors(file.findings)) return 0;
+  const Setup setup = resolve(file.draft);
+  RW_CHECK(setup.world >= 1);
+  RW_CHECK(bool(first_misfit(setup)) == !misfits(setup).empty());
+  for (const Diagnostic& finding : lint(setup, format.target)) {
+    check_finding(finding);
+    spelt(format, finding.fix);
+  }
+  if (format.against != nullptr)
+    for (const Diagnostic& finding : format.against(file, setup)) check_finding(finding);
+  return 0;
+}
+
+}  // namespace rankwright
