@@ -11,6 +11,8 @@ namespace rankwright {
 namespace {
 
 constexpr Exporter kExporters[] = {
+    {Target::torchtitan_0_2, "torchtitan's TOML config, and its schedule file",
+     stated_by_torchtitan_0_2, lost_by_torchtitan_0_2, write_torchtitan_0_2},
     {Target::deepspeed, "DeepSpeed's JSON config", stated_by_deepspeed, lost_by_deepspeed,
      write_deepspeed},
     {Target::nanotron, "nanotron's YAML config", stated_by_nanotron, lost_by_nanotron,

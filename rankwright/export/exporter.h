@@ -80,5 +80,9 @@ std::vector<Lost> lost_by_deepspeed(const Setup&);
 std::vector<ExportFile> write_deepspeed(const Setup&, const ExportOptions&,
                                         const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_deepspeed();
+std::vector<Lost> lost_by_torchtitan_0_2(const Setup&);
+std::vector<ExportFile> write_torchtitan_0_2(const Setup&, const ExportOptions&,
+                                             const std::vector<std::string>& head);
+std::span<const std::string_view> stated_by_torchtitan_0_2();
 
 }  // namespace rankwright

@@ -112,6 +112,7 @@ void Resolver::derive_dp() {
   const std::optional<i64> model_ranks = product({plan.tp, plan.cp, plan.pp});
   plan.dp = 1;
   if (setup_.world == 0) {
+    if (draft_.replicas) plan.dp = *draft_.replicas;  // and one shard of each
     const std::optional<i64> dp = dp_of_batch();
     if (!dp) return;
     plan.dp = *dp;

@@ -48,5 +48,9 @@ bool claims_deepspeed(std::string_view file, std::string_view text);
 void read_deepspeed(PlanFile& plan, FileReader files);
 std::string spell_deepspeed(const Edit& edit);
 Diagnostics deepspeed_against(const PlanFile& plan, const Setup& setup);
+bool claims_torchtitan(std::string_view file, std::string_view text);
+void read_torchtitan(PlanFile& plan, FileReader files);
+std::string spell_torchtitan(const Edit& edit);
+Diagnostics torchtitan_against(const PlanFile& plan, const Setup& setup);
 
 }  // namespace rankwright

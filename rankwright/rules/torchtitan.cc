@@ -35,11 +35,8 @@ bool kv_heads(const Setup& s) { return undivided_kv_heads(s.model, s.plan.tp).ha
 
 bool order(const Setup& s) { return !same_order(s, kDefaultOrder); }
 
-bool schedule(const Setup& s) {
-  const Schedule which = s.plan.schedule;
-  return pipelined(s) &&
-         (which == Schedule::zb_h1 || which == Schedule::zb_2p || which == Schedule::dualpipe);
-}
+/// A stage of DualPipe stands on two ranks, which torch's stages cannot.
+bool schedule(const Setup& s) { return pipelined(s) && s.plan.schedule == Schedule::dualpipe; }
 
 bool few_microbatches(const Setup& s) {
   return pipelined(s) && single_stage(s.plan.schedule) && s.microbatches() < s.plan.pp;
@@ -90,6 +87,10 @@ bool fixed_group(const Setup& s) {
          s.plan.microbatch_group != s.microbatches() / rounds(s);
 }
 
+bool by_cells(const Setup& s) {
+  return pipelined(s) && (s.plan.schedule == Schedule::zb_h1 || s.plan.schedule == Schedule::zb_2p);
+}
+
 bool sharded_by_cp(const Setup& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
 
 bool without_sp(const Setup& s) { return s.plan.tp > 1 && !s.plan.sequence_parallel; }
@@ -110,6 +111,12 @@ Finding tell_schedule(const Setup& s) {
                             {Change(s).chunks(1, Schedule::one_f_one_b),
                              Change(s).chunks(1, Schedule::one_f_one_b).microbatches(enough)}),
           .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
+}
+
+Finding tell_by_cells(const Setup& s) {
+  return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
+          .key = "parallelism.schedule",
+          .hint = "rankwright export PLAN --to torchtitan-0.2 -o FOLDER writes the cells"};
 }
 
 /// So many microbatches, or the next larger multiple of pp.
@@ -264,14 +271,15 @@ constexpr Rule kRules[] = {
      kSound,
      when<order, tell_order>,
      order},
-    {{"RW0523", Severity::error, "torch does not have this schedule",
-      "torch.distributed.pipelining has GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
-      "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV; others have to be given as a CSV file.",
-      "Use zb-v or interleaved-zb for a zero bubble, dualpipe-v for DualPipe.",
-      "torch/distributed/pipelining/schedules.py, get_schedule_class",
+    {{"RW0523", Severity::error, "torch cannot run this schedule",
+      "DualPipe keeps every stage on two ranks. torch's stages stand on one each, in a loop or a "
+      "V, whether a class runs them or cells from a CSV file.",
+      "Use dualpipe-v, which does the same in a V.",
+      "torch/distributed/pipelining/schedules.py, get_schedule_class; torchtitan "
+      "distributed/pipeline_parallel.py",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1, zero_stage: 2}\n"},
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: dualpipe, zero_stage: 2}\n"},
      Target::torchtitan,
      kSound,
      when<schedule, tell_schedule>,
@@ -288,6 +296,19 @@ constexpr Rule kRules[] = {
      kSound,
      when<few_microbatches, tell_few_microbatches>,
      few_microbatches},
+    {{"RW0525", Severity::note, "torch runs this schedule from a file of cells",
+      "torch.distributed.pipelining has classes for GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
+      "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV. Another one is given cell by cell: "
+      "pipeline_parallel_schedule_csv names the file.",
+      "Let export write the file, or use zb-v or interleaved-zb.",
+      "torchtitan distributed/pipeline_parallel.py, build_pipeline_schedule",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<by_cells, tell_by_cells>,
+     by_cells},
     {{"RW0526", Severity::warning, "there are fewer microbatches than chunks in the pipeline",
       "torchtitan warns and runs: some stages are idle at any time.",
       "Use a larger global_batch, or smaller microbatches.",
@@ -312,10 +333,10 @@ constexpr Rule kRules[] = {
      kSound,
      when<uneven_rounds, tell_uneven_rounds>,
      uneven_rounds},
-    {{"RW0528", Severity::warning, "torch chooses the group of microbatches itself",
+    {{"RW0528", Severity::note, "torch chooses the group of microbatches itself",
       "It runs microbatches div rounds of them through a chunk before the next; microbatch_group "
-      "has no counterpart there.",
-      "State what torch does, or leave the key out.",
+      "has no counterpart there. Another group is given cell by cell, in a CSV file.",
+      "State what torch does, or let export write the file.",
       "torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
