@@ -84,5 +84,13 @@ std::vector<Lost> lost_by_torchtitan_0_2(const Setup&);
 std::vector<ExportFile> write_torchtitan_0_2(const Setup&, const ExportOptions&,
                                              const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_torchtitan_0_2();
+std::vector<Lost> lost_by_accelerate(const Setup&);
+std::vector<ExportFile> write_accelerate(const Setup&, const ExportOptions&,
+                                         const std::vector<std::string>& head);
+std::span<const std::string_view> stated_by_accelerate();
+std::vector<Lost> lost_by_torchtitan(const Setup&);
+std::vector<ExportFile> write_torchtitan(const Setup&, const ExportOptions&,
+                                         const std::vector<std::string>& head);
+std::span<const std::string_view> stated_by_torchtitan();
 
 }  // namespace rankwright

@@ -18,6 +18,8 @@ constexpr PlanFormat kFormats[] = {
      spell_deepspeed, deepspeed_against},
     {"nanotron", "nanotron's YAML config", Target::nanotron, claims_nanotron, read_nanotron,
      spell_nanotron},
+    {"accelerate", "accelerate's YAML config", Target::accelerate, claims_accelerate,
+     read_accelerate, spell_accelerate, accelerate_against},
     {"rankwright", "a plan file", Target::any,
      [](std::string_view, std::string_view) { return true; }, read_own},
 };

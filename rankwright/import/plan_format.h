@@ -52,5 +52,9 @@ bool claims_torchtitan(std::string_view file, std::string_view text);
 void read_torchtitan(PlanFile& plan, FileReader files);
 std::string spell_torchtitan(const Edit& edit);
 Diagnostics torchtitan_against(const PlanFile& plan, const Setup& setup);
+bool claims_accelerate(std::string_view file, std::string_view text);
+void read_accelerate(PlanFile& plan, FileReader files);
+std::string spell_accelerate(const Edit& edit);
+Diagnostics accelerate_against(const PlanFile& plan, const Setup& setup);
 
 }  // namespace rankwright

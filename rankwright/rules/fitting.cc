@@ -141,6 +141,7 @@ Seconds Fitting::time_each() const {
 std::vector<int> zero_stages(Target target) {
   if (target == Target::torchtitan) return {2, 3};
   if (target == Target::nanotron) return {1};
+  if (target == Target::accelerate) return {2, 3};
   return {1, 2, 3};
 }
 

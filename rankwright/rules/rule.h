@@ -112,6 +112,7 @@ std::span<const Rule> megatron_rules();
 std::span<const Rule> torchtitan_rules();
 std::span<const Rule> deepspeed_rules();
 std::span<const Rule> nanotron_rules();
+std::span<const Rule> accelerate_rules();
 std::span<const Rule> launcher_rules();
 std::span<const Page> exchange_pages();
 std::span<const Page> reading_pages();

@@ -1,0 +1,207 @@
+// RW0581..: what accelerate refuses, cannot express, or does otherwise than the plan says. Its own
+// axes are meant: FSDP2 with a ParallelismConfig; DeepSpeed and Megatron-LM behind it have their
+// own rules.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/rules/change.h"
+#include "rankwright/rules/target_findings.h"
+
+namespace rankwright {
+namespace {
+
+bool pipeline(const Setup& s) { return s.plan.pp > 1; }
+
+bool experts(const Setup& s) { return s.plan.ep > 1; }
+
+bool zero_one(const Setup& s) { return s.plan.zero == 1; }
+
+/// DDP stands alone, and context parallelism is FSDP2's.
+bool plain_dp(const Setup& s) {
+  return s.plan.zero == 0 && (s.plan.cp > 1 || (s.plan.tp > 1 && s.plan.dp > 1));
+}
+
+bool order(const Setup& s) { return !same_order(s, kDefaultOrder); }
+
+bool ulysses(const Setup& s) { return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a; }
+
+/// What it stops at; a fix brings none of these.
+constexpr Fault kFaults[] = {pipeline, experts, zero_one, plain_dp, order, ulysses};
+
+bool selective(const Setup& s) { return s.plan.recompute == Recompute::selective; }
+
+bool some_layers(const Setup& s) {
+  return s.plan.recompute == Recompute::full && s.plan.recompute_layers > 0;
+}
+
+bool tensor_sequence(const Setup& s) { return s.plan.tp > 1 && s.plan.sequence_parallel; }
+
+Finding tell_pipeline(const Setup& s) {
+  return {.detail = fmt::format("pp is {}", s.plan.pp),
+          .key = "parallelism.pp_size",
+          .fix = mending_degrees(s, pipeline, kFaults,
+                                 [](const Setup& after) { return after.plan.pp == 1; }),
+          .hint = "pp_size: 1"};
+}
+
+Finding tell_experts(const Setup& s) {
+  return {.detail = fmt::format("ep is {}", s.plan.ep),
+          .key = "parallelism.ep_size",
+          .fix = first_mend(s, experts, kFaults, {Change(s).experts(1, s.plan.tp)}),
+          .hint = "ep_size: 1"};
+}
+
+Finding tell_zero_one(const Setup& s) {
+  return {.detail = fmt::format("zero_stage 1 over {}",
+                                plural(s.plan.data_ranks(), "data rank", "data ranks")),
+          .key = "parallelism.zero_stage",
+          .fix = first_mend(s, zero_one, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .hint = "zero_stage: 2 or 3"};
+}
+
+Finding tell_plain_dp(const Setup& s) {
+  return {.detail = fmt::format("zero_stage 0 with tp {}, cp {} and dp {}", s.plan.tp, s.plan.cp,
+                                s.plan.dp),
+          .key = "parallelism.zero_stage",
+          .fix = first_mend(s, plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .hint = "zero_stage: 2 or 3"};
+}
+
+Finding tell_order(const Setup& s) { return order_is_fixed(s, order, kFaults); }
+
+Finding tell_ulysses(const Setup& s) {
+  return {
+      .detail = fmt::format("cp {} with cp_comm a2a", s.plan.cp),
+      .key = "parallelism.cp_comm",
+      .fix = first_mend(s, ulysses, kFaults,
+                        {Change(s).cp_comm(CpComm::all_gather), Change(s).cp_comm(CpComm::p2p)}),
+      .hint = "cp_comm: all_gather"};
+}
+
+Finding tell_selective(const Setup& s) { return recompute_is_whole(s, selective, kFaults); }
+
+Finding tell_some_layers(const Setup& s) {
+  return {.detail = fmt::format("{} a rank cannot be singled out",
+                                plural(s.plan.recompute_layers, "layer", "layers")),
+          .key = "parallelism.recompute",
+          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(Recompute::full)})};
+}
+
+Finding tell_tensor_sequence(const Setup& s) {
+  return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
+          .key = "parallelism.sequence_parallel",
+          .fix = first_mend(s, tensor_sequence, kFaults, {Change(s).sequence_parallel(false)})};
+}
+
+constexpr Rule::When kSound = Rule::When::without_misfits;
+
+constexpr Rule kRules[] = {
+    {{"RW0581", Severity::error, "accelerate has no pipeline",
+      "Its mesh is dp_replicate, dp_shard, cp, tp. A pipeline comes only with Megatron-LM behind "
+      "it.",
+      "Use tp and sharding instead of pp.", "accelerate parallelism_config.py",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 3}\n"},
+     Target::accelerate,
+     kSound,
+     when<pipeline, tell_pipeline>,
+     pipeline},
+    {{"RW0582", Severity::error, "accelerate does not spread experts",
+      "A ParallelismConfig has no expert axis.", "Use ep_size: 1.",
+      "accelerate parallelism_config.py",
+      "world_size: 8\n"
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
+      "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
+      "parallelism: {dp_size: 8, ep_size: 4, zero_stage: 3}\n"},
+     Target::accelerate,
+     kSound,
+     when<experts, tell_experts>,
+     experts},
+    {{"RW0583", Severity::error, "accelerate has no ZeRO-1",
+      "FSDP2 shards parameters, gradients and optimizer together: kept gathered after forward they "
+      "are like ZeRO-2, resharded ZeRO-3.",
+      "Use zero_stage: 2 (fsdp_reshard_after_forward: false) or 3 (true).",
+      "accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {dp_size: 8, zero_stage: 1}\n"},
+     Target::accelerate,
+     kSound,
+     when<zero_one, tell_zero_one>,
+     zero_one},
+    {{"RW0584", Severity::error, "accelerate does not combine plain data parallelism",
+      "tp or cp beside replicas that are not sharded is refused, and context parallelism needs "
+      "FSDP2.",
+      "Shard: zero_stage 2 or 3.", "accelerate parallelism_config.py, __post_init__",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 0, sequence_parallel: false}\n"},
+     Target::accelerate,
+     kSound,
+     when<plain_dp, tell_plain_dp>,
+     plain_dp},
+    {{"RW0585", Severity::error, "accelerate numbers ranks in one order only",
+      "Its device mesh is dp_replicate, dp_shard, cp, tp with tp innermost.",
+      "Use the default order; what else was wanted is a matter of the placement.",
+      "accelerate parallelism_config.py, _get_mesh",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 2, dp_size: 4, order: dp-tp, zero_stage: 3, sequence_parallel: "
+      "false}\n"},
+     Target::accelerate,
+     kSound,
+     when<order, tell_order>,
+     order},
+    {{"RW0586", Severity::error, "accelerate has Ulysses with DeepSpeed only",
+      "parallelism_config_cp_size is torch's ring, which gathers or rotates keys and values. "
+      "parallelism_config_sp_size is Ulysses, and its backend is DeepSpeed.",
+      "Use cp_comm: all_gather, or DeepSpeed's own config.", "accelerate parallelism_config.py",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {cp_size: 2, dp_size: 4, cp_comm: a2a, zero_stage: 3}\n"},
+     Target::accelerate,
+     kSound,
+     when<ulysses, tell_ulysses>,
+     ulysses},
+    {{"RW0587", Severity::warning, "accelerate has no selective recompute",
+      "fsdp_activation_checkpointing is a switch for whole wrapped layers.",
+      "Use recompute: full, or do it in the model.",
+      "accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {dp_size: 8, zero_stage: 3, recompute: selective}\n"},
+     Target::accelerate,
+     kSound,
+     when<selective, tell_selective>,
+     selective},
+    {{"RW0588", Severity::warning, "accelerate recomputes all layers or none",
+      "fsdp_activation_checkpointing is a switch for the whole model.", "Use recompute: full.",
+      "accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {dp_size: 8, zero_stage: 3, recompute: {full: 4}}\n"},
+     Target::accelerate,
+     kSound,
+     when<some_layers, tell_some_layers>,
+     some_layers},
+    {{"RW0589", Severity::warning, "accelerate has no switch for sequence parallelism over tp",
+      "The tensor parallel plan is the model's in transformers, and it was not seen to split norms "
+      "over the sequence: each tp rank holds their activations in full.",
+      "Set sequence_parallel: false.", "accelerate parallelism_config.py, tp_handler",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 3, sequence_parallel: true}\n"},
+     Target::accelerate,
+     kSound,
+     when<tensor_sequence, tell_tensor_sequence>,
+     tensor_sequence},
+};
+
+}  // namespace
+
+std::span<const Rule> accelerate_rules() { return kRules; }
+
+}  // namespace rankwright
