@@ -12,6 +12,8 @@ void read_own(PlanFile& plan, FileReader files) {
 }
 
 constexpr PlanFormat kFormats[] = {
+    {"megatron", "Megatron-LM's launch script, or its log", Target::megatron, claims_megatron,
+     read_megatron, spell_megatron},
     {"torchtitan-0.2", "torchtitan's TOML config", Target::torchtitan_0_2, claims_torchtitan,
      read_torchtitan, spell_torchtitan, torchtitan_against},
     {"deepspeed", "DeepSpeed's JSON config", Target::deepspeed, claims_deepspeed, read_deepspeed,

@@ -56,5 +56,8 @@ bool claims_accelerate(std::string_view file, std::string_view text);
 void read_accelerate(PlanFile& plan, FileReader files);
 std::string spell_accelerate(const Edit& edit);
 Diagnostics accelerate_against(const PlanFile& plan, const Setup& setup);
+bool claims_megatron(std::string_view file, std::string_view text);
+void read_megatron(PlanFile& plan, FileReader files);
+std::string spell_megatron(const Edit& edit);
 
 }  // namespace rankwright

@@ -61,6 +61,17 @@ constexpr Page kPages[] = {
      "divide the data ranks, torchtitan the pipeline's microbatch to divide the local batch.",
      "Leave one of the numbers out, or correct it; --world says how many ranks there are.",
      "DeepSpeed runtime/config.py, _batch_assertion; torchtitan distributed/parallel_dims.py", ""},
+    {"RW0614", Severity::warning, "a value that only the running script knows",
+     "A flag's value comes from a variable that the script does not set: an argument, the "
+     "environment, the output of a command. Scripts are read and never run.",
+     "Write the value into the script, or state the key in a plan file.", "", ""},
+    {"RW0615", Severity::note, "something that the file leaves open is assumed",
+     "A condition on a value that is not known takes its first branch; a vocabulary that only the "
+     "tokenizer knows is taken from a model of the same shapes.",
+     "Nothing needs to be done where the assumption is right; --model states a model.", "", ""},
+    {"RW0616", Severity::warning, "the framework refuses these settings together",
+     "Read one by one the settings make a plan, but the framework stops at their combination.",
+     "Take out the one that the message names, or add what it needs.", "", ""},
 };
 
 }  // namespace
