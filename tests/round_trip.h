@@ -21,7 +21,8 @@ inline bool is_lost(const std::vector<Lost>& lost, std::string_view key) {
   return std::any_of(lost.begin(), lost.end(), [&](const Lost& one) { return one.key == key; });
 }
 
-/// What a file need not repeat: a shard over all data ranks, stages that are even, groups of pp.
+/// What a file need not repeat: a shard over all data ranks, stages that are even, groups of pp, a
+/// longest sequence that is not longer than what is trained.
 inline Setup plain(Setup s) {
   Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == p.data_ranks()) p.shard_size = 0;
@@ -31,6 +32,7 @@ inline Setup plain(Setup s) {
   if (p.pp == 1) p.schedule = Schedule::one_f_one_b;
   if (p.tp == 1) p.sequence_parallel = false;
   if (p.cp == 1) p.cp_comm = CpComm::p2p;
+  if (s.model.positions == 0 && s.model.max_sequence <= s.job.sequence) s.model.max_sequence = 0;
   return s;
 }
 

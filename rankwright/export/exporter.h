@@ -65,6 +65,10 @@ std::vector<ExportFile> export_plan(const Exporter& exporter, const Setup& setup
 std::string commented(const std::vector<std::string>& lines, std::string_view mark);
 
 // The rows' functions, one file a target.
+std::vector<Lost> lost_by_megatron(const Setup&);
+std::vector<ExportFile> write_megatron(const Setup&, const ExportOptions&,
+                                       const std::vector<std::string>& head);
+std::span<const std::string_view> stated_by_megatron();
 std::vector<Lost> lost_by_nanotron(const Setup&);
 std::vector<ExportFile> write_nanotron(const Setup&, const ExportOptions&,
                                        const std::vector<std::string>& head);

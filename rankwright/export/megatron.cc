@@ -1,0 +1,46 @@
+// Writes Megatron-LM's flags (checked against main of 2026-08, core 0.20 dev) as a shell file to be
+// sourced: a list of flags for pretrain_gpt.py, and the environment that it asks for. Data,
+// tokenizer, checkpoints and learning rates stay the user's.
+#include <fmt/format.h>
+
+#include "rankwright/export/megatron_settings.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kUse =
+    "# source megatron.sh, and give a launcher the flags and yours behind them:\n"
+    "#   torchrun --nnodes \"$NNODES\" --nproc-per-node \"$GPUS_PER_NODE\" pretrain_gpt.py \\\n"
+    "#     \"${RANKWRIGHT_ARGS[@]}\" ...\n";
+
+/// Nodes of all the GPUs that they have, else ranks.
+std::string launch(const Setup& s) {
+  constexpr i64 kMaxGpus = 4096;
+  const i64 gpus = s.cluster.host_devices;
+  if (divides(gpus, s.world) && gpus <= kMaxGpus)
+    return fmt::format("NNODES={}\nGPUS_PER_NODE={}\n", s.world / gpus, gpus);
+  return fmt::format("WORLD_SIZE={}\n", s.world);
+}
+
+/// Before Blackwell one queue keeps collectives of tp and cp in order; FSDP needs several.
+std::string environment(const Setup& s) {
+  const bool blackwell =
+      s.cluster.device.vendor != "NVIDIA" || s.cluster.device.fp4 > FlopsPerSecond{};
+  if (s.plan.zero >= 2) return "unset CUDA_DEVICE_MAX_CONNECTIONS\n";
+  if ((s.plan.tp > 1 || s.plan.cp > 1) && !blackwell)
+    return "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
+  return "";
+}
+
+}  // namespace
+
+std::vector<ExportFile> write_megatron(const Setup& s, const ExportOptions&,
+                                       const std::vector<std::string>& head) {
+  std::string text = commented(head, "#") + std::string(kUse) + launch(s) + environment(s);
+  text += "RANKWRIGHT_ARGS=(\n";
+  for (const std::vector<MegatronSetting>& rows : {megatron_layout(s), megatron_model(s)})
+    for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", as_flag(row));
+  return {{"megatron.sh", text + ")\n"}};
+}
+
+}  // namespace rankwright
