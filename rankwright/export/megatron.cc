@@ -9,9 +9,9 @@ namespace rankwright {
 namespace {
 
 constexpr std::string_view kUse =
-    "# source megatron.sh, and give a launcher the flags and yours behind them:\n"
-    "#   torchrun --nnodes \"$NNODES\" --nproc-per-node \"$GPUS_PER_NODE\" pretrain_gpt.py \\\n"
-    "#     \"${RANKWRIGHT_ARGS[@]}\" ...\n";
+    "# Source it, and give pretrain_gpt.py \"${RANKWRIGHT_ARGS[@]}\" before your flags for data "
+    "and\n"
+    "# tokenizer: whatever launcher starts it has to start this many ranks.\n";
 
 /// Nodes of all the GPUs that they have, else ranks.
 std::string launch(const Setup& s) {

@@ -55,7 +55,8 @@ struct Settings {
 /// Stages that come out of pp and virtual stages alone need no layout.
 bool needs_layout(const Setup& s) {
   const std::optional<i64> count = product({s.plan.pp, s.plan.virtual_stages});
-  if (s.plan.stages.empty() || !count || *count == 1) return false;
+  if (s.plan.stages.empty()) return false;
+  if (!count) return true;
   return !divides(*count, s.model.layers()) || *count > s.model.layers() ||
          s.plan.stages != even_stages(s.model.layers(), *count, s.model.mtp_layers);
 }
@@ -68,7 +69,7 @@ void add_pipeline(const Setup& s, Settings& out) {
   else if (p.virtual_stages > 1)
     out.add("num-virtual-stages-per-pipeline-rank", p.virtual_stages);
   if (p.virtual_stages == 1) return;
-  if (p.microbatch_group > 0)
+  if (p.microbatch_group > 0 && row(p.schedule).groups)
     out.add("microbatch-group-size-per-virtual-pipeline-stage", p.microbatch_group);
   out.on("no-overlap-p2p-communication", !p.overlap.pp);
 }

@@ -145,6 +145,11 @@ Change& Change::overlap_tp(bool on) {
   return add("parallelism.overlap.tp", text(on));
 }
 
+Change& Change::overlap_pp(bool on) {
+  setup_.plan.overlap.pp = on;
+  return add("parallelism.overlap.pp", text(on));
+}
+
 Change& Change::block_placement() {
   setup_.plan.placement = {};
   return add("placement", "block");

@@ -44,6 +44,7 @@ class Change {
   Change& overlap_grad_reduce(bool on);
   Change& overlap_param_gather(bool on);
   Change& overlap_tp(bool on);
+  Change& overlap_pp(bool on);
   Change& block_placement();
   Change& microbatches(i64 count);  // by the global batch
   Change& sequence(i64 tokens);

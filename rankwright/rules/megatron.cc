@@ -61,10 +61,53 @@ bool ulysses_kv(const Setup& s) {
 
 bool half_experts(const Setup& s) { return s.plan.ep > 1 && s.job.param_dtype == Dtype::fp16; }
 
+/// Two ranks that interleave would send to and receive from each other in one batch of sends.
+bool crossed_sends(const Setup& s) {
+  return s.plan.virtual_stages > 1 && s.plan.pp == 2 && !s.plan.overlap.pp;
+}
+
+bool positions(const Setup& s) {
+  return s.model.positions > 0 && s.job.sequence > s.model.positions;
+}
+
+/// All MTP modules on one stage, in the last chunk of its rank, and no layer behind them.
+bool mtp_stages(const Setup& s) {
+  const Stages& stages = s.plan.stages;
+  i64 modules = 0, holders = 0;
+  bool late = false;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    late = late || (modules > 0 && stages[i].layers > 0);
+    if (stages[i].mtp == 0) continue;
+    modules += stages[i].mtp;
+    ++holders;
+    late = late || i64(i) < i64(stages.size()) - s.plan.pp;
+  }
+  return !stages.empty() && (modules != s.model.mtp_layers || holders > 1 || late);
+}
+
+/// Each instance of the optimizer has as many of the experts' data ranks.
+bool instances(const Setup& s) {
+  const Plan& p = s.plan;
+  if (p.zero == 0 || p.shard_size == 0 || !s.model.sparse()) return false;
+  return !divides(p.data_ranks() / p.shard_size, p.expert_dp());
+}
+
 /// What it stops at; a fix brings none of these.
-constexpr Fault kFaults[] = {
-    order,        meshes,     layers,     schedule,    lonely_chunks, group, experts_without_sp,
-    param_gather, tp_overlap, ulysses_kv, half_experts};
+constexpr Fault kFaults[] = {order,
+                             meshes,
+                             layers,
+                             schedule,
+                             lonely_chunks,
+                             group,
+                             experts_without_sp,
+                             param_gather,
+                             tp_overlap,
+                             ulysses_kv,
+                             half_experts,
+                             crossed_sends,
+                             positions,
+                             mtp_stages,
+                             instances};
 
 bool fsdp(const Setup& s) { return s.plan.zero >= 2; }
 
@@ -236,6 +279,42 @@ Finding tell_half_experts(const Setup& s) {
           .key = "job.param_dtype",
           .fix = first_mend(s, half_experts, kFaults, {Change(s).param_dtype(Dtype::bf16)}),
           .hint = "param_dtype: bf16"};
+}
+
+Finding tell_crossed_sends(const Setup& s) {
+  return {.detail = fmt::format("virtual_stages {} on pp 2 with overlap.pp: false",
+                                s.plan.virtual_stages),
+          .key = "parallelism.overlap.pp",
+          .fix = first_mend(s, crossed_sends, kFaults, {Change(s).overlap_pp(true)}),
+          .hint = "overlap.pp: true"};
+}
+
+Finding tell_positions(const Setup& s) {
+  return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
+                                count(s.model.positions), count(s.job.sequence)),
+          .key = "job.sequence",
+          .fix = first_mend(s, positions, kFaults, {Change(s).sequence(s.model.positions)}),
+          .hint = fmt::format("sequence: {}", s.model.positions)};
+}
+
+Finding tell_mtp_stages(const Setup& s) {
+  return {.detail =
+              fmt::format("{} of {} in {}", plural(s.model.mtp_layers, "MTP module", "MTP modules"),
+                          s.model.name, excerpt(show_layout(s.plan.stages), 60)),
+          .key = "parallelism.stages",
+          .fix = first_mend(s, mtp_stages, kFaults, {Change(s).even_stages()}),
+          .hint = "all m on one stage behind the last t"};
+}
+
+Finding tell_instances(const Setup& s) {
+  const Plan& p = s.plan;
+  return {.detail = fmt::format("{} data ranks in shards of {} are {} instances, which do not "
+                                "divide the {} data ranks of an expert",
+                                p.data_ranks(), p.shard_size, p.data_ranks() / p.shard_size,
+                                p.expert_dp()),
+          .key = "parallelism.shard_size",
+          .fix = first_mend(s, instances, kFaults, {Change(s).shard_size(p.data_ranks())}),
+          .hint = "leave shard_size out"};
 }
 
 constexpr Rule::When kSound = Rule::When::without_misfits;
@@ -443,6 +522,59 @@ constexpr Rule kRules[] = {
      kSound,
      when<half_experts, tell_half_experts>,
      half_experts},
+    {{"RW0517", Severity::error, "Megatron-LM interleaves two pp ranks only with overlapped sends",
+      "Each of two ranks is before and behind the other. Without overlap all sends of a step go "
+      "out in one batch, and two messages between the same ranks would be mixed up.",
+      "Set overlap.pp: true, or use more pp ranks.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 4, pp_size: 2, dp_size: 1, virtual_stages: 2, overlap: {pp: "
+      "false}}\n"},
+     Target::megatron,
+     kSound,
+     when<crossed_sends, tell_crossed_sends>,
+     crossed_sends},
+    {{"RW0518", Severity::error, "Megatron-LM takes no sequence longer than the learned positions",
+      "--max-position-embeddings is the number of positions that the model learns, and has to hold "
+      "--seq-length.",
+      "Train shorter sequences, or a model with more positions.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 8\n"
+      "model: gpt2\n"
+      "parallelism: {dp_size: 8}\n"
+      "job: {sequence: 2048}\n"},
+     Target::megatron,
+     kSound,
+     when<positions, tell_positions>,
+     positions},
+    {{"RW0519", Severity::error, "Megatron-LM does not place MTP modules so",
+      "A layout holds all of the model's MTP modules, on one stage, in the last chunk of its pp "
+      "rank, and no layer behind them.",
+      "Move every m of the layout to one stage behind the last t.",
+      "Megatron-LM core/transformer/pipeline_parallel_layer_layout.py, validate_layer_layout",
+      "world_size: 8\n"
+      "model: {architecture: deepseek_v3, hidden: 1024, layers: 8, heads: 16, vocab: 32768, "
+      "ffn: 4096, first_dense: 1, experts: 8, active_experts: 2, expert_ffn: 512, kv_rank: 64, "
+      "nope_dim: 64, rope_dim: 32, value_dim: 64, mtp_layers: 1}\n"
+      "parallelism: {pp_size: 2, dp_size: 4, stages: Et*4m|t*4L}\n"},
+     Target::megatron,
+     kSound,
+     when<mtp_stages, tell_mtp_stages>,
+     mtp_stages},
+    {{"RW0520", Severity::error, "instances of the optimizer do not divide the experts' data ranks",
+      "shard_size becomes --num-distributed-optimizer-instances, and Megatron-LM cuts the data "
+      "ranks of the experts into as many parts as those of the dense layers.",
+      "Leave shard_size out, or lower ep_size.",
+      "Megatron-LM core/parallel_state.py, initialize_model_parallel",
+      "world_size: 8\n"
+      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
+      "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
+      "parallelism: {dp_size: 8, ep_size: 8, zero_stage: 1, shard_size: 4}\n"},
+     Target::megatron,
+     kSound,
+     when<instances, tell_instances>,
+     instances},
 };
 
 }  // namespace
