@@ -175,7 +175,8 @@ bool Expander::inside(Text& out, char close, int& parentheses) {
 
 /// Lists of flags keep the places of their words; a single value stands where it is used.
 void Expander::put(Growing& out, const Text& value, bool split, std::size_t from, std::size_t to) {
-  charge(value.chars.size());
+  constexpr std::size_t kWord = 64;  // what a word costs besides its characters
+  charge(value.chars.size() + kWord);
   const bool own = from == to || value.chars.starts_with("-") ||
                    std::any_of(value.chars.begin(), value.chars.end(), is_blank);
   for (std::size_t i = 0; i < value.chars.size() && !spent_; ++i) {

@@ -84,7 +84,7 @@ class Expander {
   std::string with_names(const Text& expression, std::string& unknown) const;
   bool continuation() const;
 
-  static constexpr std::size_t kBudget = std::size_t{1} << 24;
+  static constexpr std::size_t kBudget = std::size_t{1} << 22;
   static constexpr int kMaxDepth = 12;
 
   std::string_view text_;

@@ -1,0 +1,1 @@
+A=(--num-layers 4 --hidden-size 64 --num-attention-heads 4 --vocab-size 9 --pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Ett|(t|)*1tL' --moe-layer-freq '([0]*2+[1]*2)' --num-experts 4)

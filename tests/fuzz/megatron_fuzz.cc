@@ -1,0 +1,22 @@
+// Any text is read as a Megatron-LM launch script or log; what is read resolves to a setup that can
+// be linted, and written as flags again where arithmetic has nothing against it.
+#include "rankwright/export/exporter.h"
+#include "rankwright/import/plan_format.h"
+#include "rankwright/plan/misfit.h"
+#include "rankwright/rules/rule.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rankwright;
+  const PlanFile file = read_plan_as(*find_plan_format("megatron"),
+                                     std::string(as_text(data, size)), "fuzz.sh", refuse_file);
+  for (const Diagnostic& finding : file.findings) check_finding(finding);
+  for (const FieldReader::Key& key : file.keys)
+    RW_CHECK(key.where.line >= 0 && key.where.column >= 0);
+  if (has_errors(file.findings)) return 0;
+  const Setup setup = resolve(file.draft);
+  RW_CHECK(setup.world >= 1);
+  for (const Diagnostic& finding : lint(setup, Target::megatron)) check_finding(finding);
+  if (!first_misfit(setup)) RW_CHECK(!export_plan(*find_exporter("megatron"), setup).empty());
+  return 0;
+}
