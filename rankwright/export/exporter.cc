@@ -13,6 +13,8 @@ namespace {
 constexpr Exporter kExporters[] = {
     {Target::megatron, "flags for Megatron-LM's pretrain_gpt.py", stated_by_megatron,
      lost_by_megatron, write_megatron},
+    {Target::megatron_bridge, "fields of a Megatron-Bridge configuration, in Python",
+     stated_by_megatron, lost_by_megatron_bridge, write_megatron_bridge},
     {Target::torchtitan_0_2, "torchtitan's TOML config, and its schedule file",
      stated_by_torchtitan_0_2, lost_by_torchtitan_0_2, write_torchtitan_0_2},
     {Target::torchtitan, "a Python config for torchtitan's main", stated_by_torchtitan,

@@ -69,6 +69,9 @@ std::vector<Lost> lost_by_megatron(const Setup&);
 std::vector<ExportFile> write_megatron(const Setup&, const ExportOptions&,
                                        const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_megatron();
+std::vector<Lost> lost_by_megatron_bridge(const Setup&);
+std::vector<ExportFile> write_megatron_bridge(const Setup&, const ExportOptions&,
+                                              const std::vector<std::string>& head);
 std::vector<Lost> lost_by_nanotron(const Setup&);
 std::vector<ExportFile> write_nanotron(const Setup&, const ExportOptions&,
                                        const std::vector<std::string>& head);
