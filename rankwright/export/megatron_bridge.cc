@@ -100,12 +100,12 @@ std::string layout(const Setup& s) {
   b.set("ddp.use_distributed_optimizer", p.zero >= 1);
   b.set("optimizer.use_distributed_optimizer", p.zero >= 1);
   b.set("ddp.use_megatron_fsdp", p.zero >= 2);
+  b.set("dist.use_megatron_fsdp", p.zero >= 2);
   const std::string strategy = word_or_none(rows, "data-parallel-sharding-strategy");
   b.set("ddp.data_parallel_sharding_strategy", strategy == "None" ? "\"no_shard\"" : strategy);
   const MegatronSetting* const instances = find(rows, "num-distributed-optimizer-instances");
   const std::string parts = instances == nullptr ? "1" : instances->value;
   b.set("ddp.num_distributed_optimizer_instances", parts);
-  b.set("dist.num_distributed_optimizer_instances", parts);
   b.set("ddp.overlap_grad_reduce", p.overlap.grad_reduce);
   b.set("ddp.overlap_param_gather", p.overlap.param_gather);
   b.set("ddp.grad_reduce_in_fp32", s.job.grad_dtype == Dtype::fp32);
