@@ -33,6 +33,8 @@ struct Tier {
   friend bool operator==(const Tier&, const Tier&) = default;
 };
 
+std::string_view name(Tier::Kind);  // "nvlink", as the level is called
+
 /// NVLinks as nvidia-smi counts them: between two GPUs, and of one GPU to all others. With a switch
 /// each pair shows all links of a GPU, without one they are shared out: the generation decides.
 struct NvLinks {
