@@ -40,7 +40,7 @@ std::string measured_text(const MeasuredStep& m) {
 std::string predicted_text(const TimeGap& gap) {
   const double ratio = gap.measured.median / gap.predicted.time();
   return fmt::format("predicted {} {}: the run takes {}, {} the error", show(gap.predicted.time()),
-                     band_text(gap.predicted.step_band), longer(ratio, "longer", "less long"),
+                     band_text(gap.predicted.step_band), longer(ratio, "longer", "shorter"),
                      gap.inside() ? "which is inside" : "which is more than");
 }
 
@@ -80,9 +80,11 @@ void add_time(std::vector<Block>& all, const GapView& view) {
   const TimeGap& gap = *view.time;
   all.push_back({"step", {measured_text(gap.measured), predicted_text(gap)}, {}});
   if (view.timed) all.push_back({"timers", {}, timer_table(gap)});
-  if (gap.inside() || gap.explanations.empty()) return;
+  if (gap.inside()) return;
   Block block{"", {}, {}};
-  if (!gap.explanations.front().likely())
+  if (gap.explanations.empty())
+    block.title = "nothing that is looked for explains it: another plan, or another machine";
+  else if (!gap.explanations.front().likely())
     block.title =
         "nothing that is plausible explains it alone: several things together, or another "
         "plan that ran; nearest to it";
@@ -107,6 +109,8 @@ void add_memory(std::vector<Block>& all, const MemoryGap& gap) {
       show_memory(gap.predicted), percent(std::round(100 * gap.band.within) / 100),
       gap.ledger.pp_rank, longer(gap.measured / gap.predicted, "more", "less"),
       gap.inside() ? "which is inside" : "which is more than"));
+  if (!gap.inside() && !gap.explanations.empty() && !gap.explanations.front().likely())
+    block.lines.push_back("nothing that is plausible explains it alone; nearest to it:");
   if (!gap.inside())
     for (std::size_t i = 0; i < std::min(kShown, gap.explanations.size()); ++i) {
       const MemoryExplanation& e = gap.explanations[i];

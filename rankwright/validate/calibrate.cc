@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
@@ -17,6 +18,22 @@ constexpr int kHalvings = 60;
 Seconds step_at(const Setup& setup, Calibration c, double pace) {
   c.pace = pace;
   return step_time(setup, c).total();
+}
+
+/// V12. A step is the shorter the faster computation is, or as long where nothing hangs on it: of
+/// factors that do as well the nearest to 1.
+std::optional<double> pace_of(const Setup& setup, const Calibration& c, Seconds measured) {
+  constexpr double kSame = 1e-9;
+  const auto off = [&](double pace) { return step_at(setup, c, pace) / measured - 1; };
+  if (std::abs(off(1)) <= kSame) return 1;
+  const bool slower = off(1) < 0;
+  double near = 1, far = slower ? kLeastPace : kMostPace;
+  if (slower ? off(far) < -kSame : off(far) > kSame) return std::nullopt;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (near + far) / 2;
+    ((off(middle) < 0) == slower ? near : far) = middle;
+  }
+  return far;
 }
 
 Diagnostic too_far(const Setup& setup, const Calibration& c, Seconds measured,
@@ -51,15 +68,8 @@ Result<RunCalibration> calibrate(const Setup& ran, const Calibration& from, cons
                  .message = "a log without a step",
                  .detail = "it ran out of memory before one was done",
                  .where = {.file = std::string(file)}});
-  // A step is the shorter the faster computation is.
-  if (step_at(ran, from, kLeastPace) < measured->median ||
-      step_at(ran, from, kMostPace) > measured->median)
-    return fail(too_far(ran, from, measured->median, file));
-  double low = kLeastPace, high = kMostPace;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = (low + high) / 2;
-    (step_at(ran, from, middle) > measured->median ? low : high) = middle;
-  }
+  const std::optional<double> pace = pace_of(ran, from, measured->median);
+  if (!pace) return fail(too_far(ran, from, measured->median, file));
   RunCalibration out{.calibration = from,
                      .log = std::string(file),
                      .steps = measured->steps,
@@ -67,7 +77,7 @@ Result<RunCalibration> calibrate(const Setup& ran, const Calibration& from, cons
                      .predicted = step_at(ran, from, 1),
                      .model = ran.model,
                      .device = ran.cluster.device};
-  out.calibration.pace = (low + high) / 2;
+  out.calibration.pace = *pace;
   out.calibration.held = held(ran, from, log);
   return out;
 }

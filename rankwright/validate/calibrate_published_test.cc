@@ -15,7 +15,7 @@
 namespace rankwright {
 namespace {
 
-struct Errors2 {
+struct Nearer {
   std::vector<double> before{}, after{};
   std::size_t groups = 0, refused = 0;
 };
@@ -31,7 +31,7 @@ double p90(std::vector<double> all) {
   return all[std::size_t(std::ceil(0.9 * double(all.size()))) - 1];
 }
 
-Errors2 calibrated_errors() {
+Nearer calibrated_errors() {
   std::map<std::tuple<std::string, std::string, std::string, std::string, i64>,
            std::vector<std::pair<const Run*, const rankwright::Setup*>>>
       groups;
@@ -42,7 +42,7 @@ Errors2 calibrated_errors() {
     groups[{one.run.family, one.run.model, one.run.gpu, one.run.precision, setup.job.sequence}]
         .push_back({&one.run, &setup});
   }
-  Errors2 errors;
+  Nearer errors;
   for (const auto& [name, runs] : groups) {
     if (runs.size() < 2) continue;
     RunLog log;
@@ -67,11 +67,13 @@ Errors2 calibrated_errors() {
 }
 
 TEST(CalibratePublished, ARunOfOnePlanBringsOthersOfItsModelNearer) {
-  const Errors2 errors = calibrated_errors();
-  std::cout << errors.groups << " groups, " << errors.refused << " refused, "
-            << errors.before.size() << " rows: before " << mean(errors.before) << " "
-            << p90(errors.before) << ", after " << mean(errors.after) << " " << p90(errors.after)
-            << "\n";
+  const Nearer errors = calibrated_errors();
+  // 409 rows of 79 groups: 5.9 % become 5.5 %, and nine of ten 12.1 % 12.0 %. Constants were fitted
+  // on these rows, so little is left for a run to say.
+  EXPECT_GE(errors.groups, 50u);
+  EXPECT_EQ(errors.refused, 0u);
+  EXPECT_LT(mean(errors.after), mean(errors.before));
+  EXPECT_LE(p90(errors.after), 0.125);
 }
 
 }  // namespace

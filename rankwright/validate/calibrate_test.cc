@@ -53,6 +53,7 @@ TEST(Calibrate, ReadsBackALogOfTheModelsOwnEstimate) {
 RC_GTEST_PROP(Calibrate, MovesThePlanThatRanOntoWhatWasMeasured, ()) {
   rankwright::Setup setup = sample::dense_setup({.dp = sample::one_of({1, 2, 4})});
   setup.cluster.device = find_device("a100-80g").value();
+  setup.cluster.levels[0].bandwidth = 100.0_GBps;
   const double pace = *rc::gen::inRange(41, 130) / 100.0;
   const RunLog log = log_at(setup, pace);
   const Result<RunCalibration> found = calibrate(setup, calibration(), log, "run.log");
