@@ -37,6 +37,8 @@ std::vector<Lost> lost_by_accelerate(const Setup& s) {
     lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
   if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
     lost.push_back({"parallelism.shard_size", "FSDP wants more than one rank in a shard"});
+  if (p.zero == 0 && p.recompute != Recompute::none)
+    lost.push_back({"parallelism.recompute", "without FSDP the model's code recomputes"});
   for (const std::string_view key :
        {"parallelism.micro_batch", "job.global_batch", "job.sequence", "job.optimizer"})
     lost.push_back({std::string(key), std::string(kScript)});

@@ -50,6 +50,14 @@ void dtype(ForeignReading& r, const YamlNode& node) {
   r.draft.param_dtype = meaning(r, node, kWords);
 }
 
+/// On unless it is turned off: gathered inputs of tp are then kept for backward.
+void tp_recompute_allgather(ForeignReading& r, const YamlNode& node) {
+  if (r.fields.flag(node) == false)
+    tell_left_out(r, node,
+                  "parallelism.tp_recompute_allgather: inputs that stay gathered for backward are "
+                  "counted as gathered again");
+}
+
 constexpr ForeignKey kKeys[] = {
     {"parallelism.dp", "parallelism.dp_size", whole<&Draft::dp, kMaxDegree>, true},
     {"parallelism.pp", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>, true},
@@ -73,6 +81,9 @@ constexpr ForeignKey kKeys[] = {
     {"model.dtype", "job.param_dtype", dtype},
     {"optimizer.accumulate_grad_in_fp32", "job.grad_dtype", accumulate_grad_in_fp32},
     {"model.model_config", "model"},
+    {"parallelism.moe_layer_recompute", "", nullptr, false,
+     "experts that are recomputed alone are counted as kept"},
+    {"parallelism.tp_recompute_allgather", "", tp_recompute_allgather},
 };
 
 /// The plain values of a map as a config.json of this family.

@@ -63,6 +63,16 @@ TEST(NanotronImport, RefusesAWordThatItDoesNotKnow) {
   EXPECT_THAT(plan.findings[0].detail, HasSubstr("'2f2b' is none of 1f1b, afab"));
 }
 
+TEST(NanotronImport, NamesWhatTheEstimateLeavesOut) {
+  std::string text(kConfig);
+  text.insert(text.find("  dp: 4"),
+              "  tp_recompute_allgather: false\n  moe_layer_recompute: true\n");
+  const PlanFile plan = read(text);
+  ASSERT_EQ(plan.findings.size(), 2u);
+  for (const Diagnostic& finding : plan.findings) EXPECT_EQ(finding.code, "RW0601");
+  EXPECT_EQ(plan.findings[0].where.line, 4);
+}
+
 TEST(NanotronImport, ReadsTheModel) {
   const PlanFile plan = read(std::string(kConfig) +
                              "model:\n  dtype: bfloat16\n  model_config:\n    is_llama_config: "

@@ -104,7 +104,7 @@ constexpr Rule kRules[] = {
       "Use tp and sharding instead of pp.", "accelerate parallelism_config.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
-      "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 3}\n"},
+      "parallelism: {pp_size: 2, dp_size: 4}\n"},
      Target::accelerate,
      kSound,
      when<pipeline, tell_pipeline>,
