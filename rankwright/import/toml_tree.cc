@@ -1,5 +1,11 @@
 #include "rankwright/import/toml_tree.h"
 
+// toml++ 3.3 asserts what its parser does not check, such as the digits of a time, and in builds
+// without assertions tells the compiler to assume it. Input reaches these places, and behind them
+// the same text is refused like every other fault: they are turned off here in every build.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_cast<void>(0)
+
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -53,10 +59,79 @@ YamlNode tree(const toml::node& value) {
   return node;
 }
 
+/// Behind the string that opens at `at`; the end of the text where it does not close.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const std::size_t marks = text.substr(at, 3) == std::string(3, quote) ? 3 : 1;
+  const std::string close(marks, quote);
+  for (std::size_t i = at + marks; i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text.substr(i, marks) == close) {
+      return i + marks;
+    } else if (marks == 1 && text[i] == '\n') {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+bool begins_key(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '"' || c == '\'';
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// Where the text has what toml++ 3.3 takes for impossible instead of refusing it: letters beyond
+/// ASCII and control characters outside strings, and table headers without a name. The end of the
+/// text where nowhere.
+std::size_t first_impossible(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, as editors put it first
+  int depth = 0;
+  bool fresh = true;  // nothing but blanks on this line yet
+  for (std::size_t i = text.starts_with(kMark) ? kMark.size() : 0; i < text.size();) {
+    const char c = text[i];
+    const bool header = fresh && depth == 0 && c == '[';
+    if (c == '"' || c == '\'') {
+      i = behind_string(text, i);
+      fresh = false;
+      continue;
+    }
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    if (static_cast<unsigned char>(c) >= 0x7F || (c < 0x20 && !is_blank(c))) return i;
+    if (header) {
+      std::size_t name = text.find_first_not_of(" \t", i + (text.substr(i, 2) == "[[" ? 2 : 1));
+      name = std::min(name, text.size());
+      if (name == text.size() || !begins_key(text[name])) return i;
+    }
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+    fresh = c == '\n' || (fresh && (c == ' ' || c == '\t'));
+    ++i;
+  }
+  return text.size();
+}
+
+Result<YamlNode> refused(std::string_view text, std::size_t at, std::string_view file) {
+  const std::string_view before = text.substr(0, at);
+  return fail({.code = "RW0901",
+               .message = "the file cannot be read as TOML",
+               .detail = "a name is missing in this header, or a letter stands outside quotes",
+               .where = {.file = std::string(file),
+                         .line = int(std::count(before.begin(), before.end(), '\n')) + 1,
+                         .column = int(at - (before.rfind('\n') + 1)) + 1}});
+}
+
 }  // namespace
 
 Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
   if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
+  if (const std::size_t at = first_impossible(text); at < text.size())
+    return refused(text, at, file);
   // toml++ reports by exceptions; they end here. It bounds the depth by itself (256).
   try {
     return tree(toml::parse(text, file));

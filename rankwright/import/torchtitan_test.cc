@@ -127,6 +127,18 @@ TEST(TorchtitanImport, KnowsAScheduleByItsCells) {
   EXPECT_THAT(unread.findings[0].detail, HasSubstr("it was not read: counted as 1f1b"));
 }
 
+TEST(TorchtitanImport, RefusesWhatTheLibraryTakesForImpossible) {
+  for (const std::string_view bad :
+       {"[training]\n[{t]]\n", "[training]\n[ ]\n", "[training]\nx = [\u039f]\n"}) {
+    const PlanFile plan = read(std::string(bad));
+    ASSERT_THAT(plan.findings, SizeIs(1)) << bad;
+    EXPECT_EQ(plan.findings[0].code, "RW0901");
+    EXPECT_EQ(plan.findings[0].where.line, 2);
+  }
+  // In strings, comments and nested arrays all of it may stand.
+  EXPECT_TRUE(read("# \u039f\n[training]\nx = [\n  [\"\u039f [{\"],\n  [],\n]\n").findings.empty());
+}
+
 TEST(TorchtitanImport, SpeaksTheFilesWords) {
   const PlanFormat& format = *find_plan_format("torchtitan-0.2");
   EXPECT_EQ(spelt(format, {{"parallelism.tp_size", "4"}, {"parallelism.zero_stage", "2"}}),

@@ -309,9 +309,9 @@ Finding tell_mtp_stages(const Setup& s) {
 Finding tell_instances(const Setup& s) {
   const Plan& p = s.plan;
   return {.detail = fmt::format("{} data ranks in shards of {} are {} instances, which do not "
-                                "divide the {} data ranks of an expert",
+                                "divide {} of an expert",
                                 p.data_ranks(), p.shard_size, p.data_ranks() / p.shard_size,
-                                p.expert_dp()),
+                                plural(p.expert_dp(), "data rank", "data ranks")),
           .key = "parallelism.shard_size",
           .fix = first_mend(s, instances, kFaults, {Change(s).shard_size(p.data_ranks())}),
           .hint = "leave shard_size out"};
