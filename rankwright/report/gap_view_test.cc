@@ -56,7 +56,7 @@ TEST(GapView, PutsSettingsFirstThatTheLogStatesOtherwise) {
 
 TEST(GapView, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
   const rankwright::Setup setup = setup_of(kPlan);
-  const GapView view = gap_view(setup, calibration(), log_of(setup, 1.25), nullptr);
+  const GapView view = gap_view(setup, calibration(), log_of(setup, 1.18), nullptr);
   EXPECT_FALSE(view.timed);
   const std::string text = gap_text(setup, view, {}, 100);
   EXPECT_THAT(text, HasSubstr("timers would"));

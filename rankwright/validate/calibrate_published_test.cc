@@ -55,9 +55,10 @@ Nearer calibrated_errors() {
     }
     ++errors.groups;
     for (std::size_t i = 1; i < runs.size(); ++i) {
-      const auto& [run, setup] = runs[i];
+      const Run& run = *runs[i].first;
+      const rankwright::Setup& setup = *runs[i].second;
       const auto error = [&](const Calibration& c) {
-        return std::abs(step_time(*setup, c).total() / run->measured - 1);
+        return std::abs(step_time(setup, c).total() / run.measured - 1);
       };
       errors.before.push_back(error(calibration()));
       errors.after.push_back(error(found->calibration));

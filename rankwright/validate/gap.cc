@@ -11,9 +11,9 @@
 namespace rankwright {
 namespace {
 
-constexpr double kFarthest = 64;      // a factor beyond explains nothing
-constexpr double kTimerShare = 0.002;  // timers that are off by such a share of a step weigh as much
-                                      // as a suspect that is strained to its limit
+constexpr double kFarthest = 64;       // a factor beyond explains nothing
+constexpr double kTimerShare = 0.002;  // timers that are off by such a share of a step weigh as
+                                       // much as a suspect that is strained to its limit
 constexpr int kHalvings = 60;
 constexpr double kNearlyFull = 0.97;  // of the device: the allocator begins to give back
 
