@@ -14,6 +14,7 @@
 #include "rankwright/export/plan_file.h"
 #include "rankwright/import/plan_format.h"
 #include "rankwright/import/safetensors_index.h"
+#include "rankwright/plan/misfit.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
@@ -58,7 +59,8 @@ int unknown_format(const std::string& word, const Io& io) {
 std::string plan_text(const PlanInput& input) {
   PlanComments comments;
   comments.head = {fmt::format("From {} ({}).", input.file.name, input.file.format->summary),
-                   headline(*input.setup), chips(*input.setup)};
+                   headline(*input.setup)};
+  if (misfits(*input.setup).empty()) comments.head.push_back(chips(*input.setup));
   for (const Assumption& assumed : input.setup->assumed)
     comments.beside.push_back(
         {assumed.key, assumed.why.empty() ? "assumed" : "assumed: " + assumed.why});

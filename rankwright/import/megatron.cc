@@ -31,7 +31,12 @@ void cp_comm(ForeignReading& r, const YamlNode& node) {
 void optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<Optimizer> kWords[] = {
       {"adam", Optimizer::adam}, {"sgd", Optimizer::sgd}, {"lion", Optimizer::lion}};
-  if (node.scalar.find("muon") == std::string::npos) r.draft.optimizer = meaning(r, node, kWords);
+  for (const Word<Optimizer>& known : kWords)
+    if (node.scalar == known.word) {
+      r.draft.optimizer = known.value;
+      return;
+    }
+  tell_left_out(r, node, "--optimizer: states are counted as Adam's");
 }
 
 void granularity(ForeignReading& r, const YamlNode& node) {
@@ -297,7 +302,7 @@ bool claims_megatron(std::string_view file, std::string_view text) {
     if (file.ends_with(other)) return false;
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
-         (has("--num-layers") && has("--hidden-size"));
+         has("--tensor_model_parallel_size") || (has("--num-layers") && has("--hidden-size"));
 }
 
 void read_megatron(PlanFile& plan, FileReader files) {
