@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "cli/export_hosts.h"
+#include "cli/format_list.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
@@ -14,7 +15,6 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/export/exporter.h"
 #include "rankwright/report/findings.h"
-#include "rankwright/report/table.h"
 
 namespace rankwright::cli {
 namespace {
@@ -42,12 +42,10 @@ int unknown_target(const std::string& word, const Io& io) {
 }
 
 std::string list() {
-  std::string text;
-  for (const Exporter& exporter : exporters()) {
-    const TargetRow& target = row(exporter.target);
-    text += fmt::format("{:<16}{:<52}{}\n", target.name, exporter.summary, target.checked);
-  }
-  return text;
+  std::vector<FormatRow> rows;
+  for (const Exporter& exporter : exporters())
+    rows.push_back({"", row(exporter.target).name, exporter.summary, row(exporter.target).checked});
+  return format_list(rows);
 }
 
 std::string json(const Exporter& exporter, const std::vector<ExportFile>& files,

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "cli/format_list.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
@@ -13,6 +14,7 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/export/plan_file.h"
 #include "rankwright/import/plan_format.h"
+#include "rankwright/import/run_log.h"
 #include "rankwright/import/safetensors_index.h"
 #include "rankwright/plan/misfit.h"
 #include "rankwright/report/findings.h"
@@ -23,25 +25,17 @@ namespace rankwright::cli {
 namespace {
 
 std::string list() {
-  std::string text;
-  const auto group = [&](std::string_view name) {
-    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", name);
-  };
-  const auto add = [&](std::string_view name, std::string_view summary, std::string_view checked) {
-    text += fmt::format("  {:<16}{:<52}{}", name, summary, checked);
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += "\n";
-  };
-  group("plans");
+  std::vector<FormatRow> rows;
   for (const PlanFormat& format : plan_formats())
-    add(format.name, format.summary,
-        format.target == Target::any ? "" : row(format.target).checked);
-  group("clusters");
+    rows.push_back({"plans", format.name, format.summary,
+                    format.target == Target::any ? "" : row(format.target).checked});
   for (const ClusterFormat& format : cluster_formats())
-    add(format.name, format.summary, format.checked);
-  group("models");
-  add("huggingface", "config.json, and its safetensors index", "");
-  return text;
+    rows.push_back({"clusters", format.name, format.summary, format.checked});
+  rows.push_back({"models", "huggingface", "config.json, and its safetensors index", "2026"});
+  for (const LogFormat& format : log_formats())
+    rows.push_back({"logs, by compare --log and --calibrate", format.name, format.summary,
+                    find_target(format.name)->checked});
+  return format_list(rows);
 }
 
 int unknown_format(const std::string& word, const Io& io) {

@@ -60,7 +60,56 @@ Location place_of(std::string_view text, std::size_t offset, std::string_view fi
           .column = int(before.size() - line_start) + 1};
 }
 
+/// Behind the string that opens at `at`.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  for (std::size_t i = at + 1; i < text.size(); ++i) {
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      return i + 1;
+  }
+  return text.size();
+}
+
+/// Behind the comment that begins at `at`; `at` where none does.
+std::size_t behind_comment(std::string_view text, std::size_t at) {
+  if (text[at] == '#' || text.substr(at, 2) == "//")
+    return std::min(text.find('\n', at), text.size());
+  if (text.substr(at, 2) != "/*") return at;
+  const std::size_t end = text.find("*/", at + 2);
+  return end == std::string_view::npos ? text.size() : end + 2;
+}
+
+/// JSON in its own place: comments and commas behind the last value are blanks.
+std::string without_comments(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n", kBeforeValues = "{[,:";
+  std::string plain(text);
+  std::size_t comma = text.size();  // behind a value, and nothing has followed yet
+  char last = '{';                  // before it, blanks and comments left out
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (const std::size_t end = behind_comment(text, i); end > i) {
+      for (; i < end; ++i)
+        if (text[i] != '\n') plain[i] = ' ';
+      continue;
+    }
+    if ((c == '}' || c == ']') && comma < text.size()) plain[comma] = ' ';
+    if (kBlanks.find(c) == std::string_view::npos) {
+      const bool after_value = kBeforeValues.find(last) == std::string_view::npos;
+      comma = c == ',' && after_value ? i : text.size();
+      last = c;
+    }
+    i = c == '"' ? behind_string(text, i) : i + 1;
+  }
+  return plain;
+}
+
 }  // namespace
+
+Result<YamlNode> read_commented_json_tree(std::string_view text, std::string_view file) {
+  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
+  return read_json_tree(without_comments(text), file);
+}
 
 Result<YamlNode> read_json_tree(std::string_view text, std::string_view file) {
   if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so

@@ -11,4 +11,8 @@ namespace rankwright {
 /// RW0901 where it is no JSON, with the place.
 Result<YamlNode> read_json_tree(std::string_view text, std::string_view file);
 
+/// The same of what Hjson allows besides and people write: comments (#, // and /* */) and a comma
+/// behind the last value. DeepSpeed reads its files so.
+Result<YamlNode> read_commented_json_tree(std::string_view text, std::string_view file);
+
 }  // namespace rankwright

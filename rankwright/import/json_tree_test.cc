@@ -54,5 +54,23 @@ TEST(JsonTree, HasNoKeyTwice) {
   EXPECT_EQ(root.error().where.line, 2);
 }
 
+TEST(JsonTree, MayHaveCommentsAndLastCommasWhereDeepSpeedReadsIt) {
+  const std::string text =
+      "{\n  // one\n  \"a\": \"x // y, }\",  # two\n  \"b\": [1, 2, /* three\n */ ],\n  \"c\": "
+      "3,\n}\n";
+  EXPECT_FALSE(read_json_tree(text, "a.json").has_value());
+  const Result<YamlNode> root = read_commented_json_tree(text, "a.json");
+  ASSERT_TRUE(root.has_value());
+  EXPECT_EQ(root->find("a")->scalar, "x // y, }");
+  EXPECT_EQ(root->find("b")->items.size(), 2u);
+  EXPECT_EQ(root->find("c")->line, 6);
+  EXPECT_EQ(root->find("c")->column, 8);
+}
+
+TEST(JsonTree, IsStillJsonBesideItsComments) {
+  for (const char* const text : {"{\"a\": 1,, }", "{,}", "{\"a\": /", "{\"a\" 1}", "/* {} "})
+    EXPECT_FALSE(read_commented_json_tree(text, "a.json").has_value()) << text;
+}
+
 }  // namespace
 }  // namespace rankwright

@@ -45,8 +45,11 @@ std::optional<T> number(std::string_view text) {
   return n;
 }
 
-/// Without what mpirun and markdown put before a line.
+/// Without what mpirun, srun --label ("0: ") and markdown put before a line.
 std::string_view bare(std::string_view line) {
+  if (const std::size_t digits = line.find_first_not_of("0123456789");
+      digits != 0 && digits != std::string_view::npos && line.substr(digits, 2) == ": ")
+    line.remove_prefix(digits + 2);
   if (const std::size_t tag = line.find("<stdout>:"); tag != std::string_view::npos)
     line.remove_prefix(tag + 9);
   const std::size_t first = line.find_first_not_of(" \t#");
@@ -206,7 +209,8 @@ std::optional<Op> collective_named(std::string_view name) {
 bool claims_nccl_tests(std::string_view, std::string_view text) {
   return text.find("algbw") != std::string_view::npos &&
          text.find("busbw") != std::string_view::npos &&
-         text.find("Rank ") != std::string_view::npos;
+         (text.find("Rank ") != std::string_view::npos ||
+          text.find("redop") != std::string_view::npos);
 }
 
 void read_nccl_tests(std::string_view text, std::string_view file, ClusterParts& parts,

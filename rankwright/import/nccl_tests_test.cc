@@ -69,6 +69,14 @@ TEST(NcclTests, WhatMpirunWritesBeforeALine) {
   EXPECT_EQ(reading.parts.series.at(0).op, Op::send_recv);
 }
 
+TEST(NcclTests, WhatSrunWritesBeforeALine) {
+  const Reading reading = read(
+      "0: # Rank 0 Pid 1 on a device 0 [0x1] H\n0: # Rank 1 Pid 1 on a device 1 [0x1] H\n"
+      "0: # sendrecv_perf\n0:       64 16 float none -1 9.5 1 1 0 9.5 1 1 N/A\n");
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(reading.parts.series.at(0).calls.size(), 1u);
+}
+
 TEST(NcclTests, WhatIsWrong) {
   const std::string row = "64 16 float sum -1 9.5 1 1 0 9.5 1 1 0\n";
   EXPECT_EQ(told(read(row).findings), "RW0621 0:0 no line names a rank, its host and its GPU\n");

@@ -11,8 +11,10 @@ namespace rankwright {
 namespace {
 
 constexpr LogFormat kFormats[] = {
-    {"megatron", "`iteration N/ M | ... elapsed time per iteration (ms): T |`", read_megatron_line},
-    {"torchtitan", "`step: N loss: ... tps: T`", read_torchtitan_line},
+    {"megatron", "what training_log and its timers print",
+     "`iteration N/ M | ... elapsed time per iteration (ms): T |`", read_megatron_line},
+    {"torchtitan", "step lines, with or without colours", "`step: N loss: ... tps: T`",
+     read_torchtitan_line},
 };
 
 constexpr std::size_t kLongestLine = 16384;   // what stands behind is left out

@@ -78,7 +78,8 @@ struct RunLog {
 };
 
 struct LogFormat {
-  std::string_view name;
+  std::string_view name;       // of the target that writes it
+  std::string_view summary;    // one line of `rankwright import --list`
   std::string_view looks_for;  // what a step looks like in it
   void (*read)(const LogLine&, RunLog&);
 };
