@@ -142,11 +142,18 @@ int export_plan(Args args, const Io& io) {
 
   const PlanInput input = read_input(flags, io);
   Diagnostics findings = all_findings(input, exporter->target);
-  // What the target refuses is not written: the file would not run.
+  // What the target refuses is not written: the file would not run. Whether the plan fits in memory
+  // is our opinion, and its error is known: that is said, and the file is written.
+  Diagnostics room = findings;
+  std::erase_if(room, [](const Diagnostic& d) {
+    return d.severity != Severity::error || !d.code.starts_with("RW02");
+  });
+  std::erase_if(findings, [](const Diagnostic& d) { return d.code.starts_with("RW02"); });
   if (!input.setup || has_errors(findings)) {
     io.err << findings_text(findings, input.file.name, input.file.text, {});
     return input.setup ? kRefused : kUnreadable;
   }
+  if (!room.empty()) io.err << findings_text(room, input.file.name, input.file.text, {});
   ExportOptions more;
   if (const std::optional<int> code = take_hosts(hosts, *exporter, *input.setup, more.hosts, io))
     return *code;

@@ -45,6 +45,15 @@ TEST(Export, RefusesWhatTheTargetRefuses) {
   EXPECT_THAT(said.err, HasSubstr("error[RW0561]"));
 }
 
+TEST(Export, WritesWhatMayNotFitAndSaysSo) {
+  // 70.6 B parameters of 16 bytes on each of 8 GPUs.
+  const Said said = say({"export", "-", "--to", "nanotron"},
+                        "model: llama-3.1-70b\ncluster: dgx-h100\nparallelism: {dp_size: 8}\n");
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.err, HasSubstr("error[RW0201]"));
+  EXPECT_THAT(said.out, HasSubstr("  dp: 8\n"));
+}
+
 constexpr const char* kLossy =
     "model: llama-3.2-1b\ncluster: dgx-h100\nworld_size: 8\n"
     "parallelism: {dp_size: 8, zero_stage: 1}\njob: {optimizer: lion}\n";

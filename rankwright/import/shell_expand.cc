@@ -30,7 +30,7 @@ void Growing::end() {
 
 void Expander::charge(std::size_t work) {
   work_ += work;
-  if (work_ > kBudget) spent_ = true;
+  if (work_ > budget_) spent_ = true;
 }
 
 const Value* Expander::find(const std::string& name) const {
@@ -175,8 +175,7 @@ bool Expander::inside(Text& out, char close, int& parentheses) {
 
 /// Lists of flags keep the places of their words; a single value stands where it is used.
 void Expander::put(Growing& out, const Text& value, bool split, std::size_t from, std::size_t to) {
-  constexpr std::size_t kWord = 64;  // what a word costs besides its characters
-  charge(value.chars.size() + kWord);
+  charge(value.chars.size() + kWordCost);
   const bool own = from == to || value.chars.starts_with("-") ||
                    std::any_of(value.chars.begin(), value.chars.end(), is_blank);
   for (std::size_t i = 0; i < value.chars.size() && !spent_; ++i) {

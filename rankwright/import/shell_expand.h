@@ -12,6 +12,9 @@
 
 namespace rankwright::shell {
 
+/// What a word costs besides its characters.
+inline constexpr std::size_t kWordCost = 64;
+
 /// Stands in a text where an unknown value would.
 inline constexpr char kUnknown = '\x01';
 
@@ -44,7 +47,7 @@ bool is_name(char c);
 /// budget, so that no script takes long, however it refers to itself.
 class Expander {
  public:
-  explicit Expander(std::string_view text) : text_(text) {}
+  explicit Expander(std::string_view text) : text_(text), budget_(kBudget + 8 * text.size()) {}
 
   /// The word at the current place up to a blank or an operator; `split`: at blanks of unquoted
   /// expansions too.
@@ -84,10 +87,11 @@ class Expander {
   std::string with_names(const Text& expression, std::string& unknown) const;
   bool continuation() const;
 
-  static constexpr std::size_t kBudget = std::size_t{1} << 22;
+  static constexpr std::size_t kBudget = std::size_t{1} << 20;  // besides the text's own
   static constexpr int kMaxDepth = 12;
 
   std::string_view text_;
+  std::size_t budget_;
   std::size_t at_ = 0;
   std::size_t work_ = 0;
   bool spent_ = false;

@@ -293,7 +293,7 @@ void Follower::assign() {
       for (std::size_t i = 0; i < value.items[0].chars.size(); ++i)
         text.add(value.items[0].chars[i], value.items[0].at[i]);
     }
-    for (const Text& item : joined.items) words_.charge(item.chars.size() + 1);
+    for (const Text& item : joined.items) words_.charge(item.chars.size() + shell::kWordCost);
     value = std::move(joined);
   }
   words_.set(name, std::move(value));
