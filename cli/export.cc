@@ -98,19 +98,26 @@ std::optional<int> take_hosts(const std::string& argument, const Exporter& expor
   return std::nullopt;
 }
 
-/// One file goes to -o or to standard output; several into the folder of -o.
+/// -o is a folder, which takes all files by their names, or the name of the first; the others then
+/// stand beside it.
 int write_files(const std::vector<ExportFile>& files, const Options& options, const Io& io) {
-  if (files.size() == 1) return options.write(files.front().text, io);
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path out = options.output();
+  const bool folder = !out.empty() && (fs::is_directory(out, failed) || !out.has_filename() ||
+                                       (files.size() > 1 && !out.has_extension()));
+  if (files.size() == 1 && !folder) return options.write(files.front().text, io);
   if (options.output().empty()) {
     io.err << fmt::format("rankwright export: the first of {} files; -o FOLDER writes them all\n",
                           files.size());
     return options.print(files.front().text, io);
   }
-  const std::filesystem::path folder = options.output();
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  for (const ExportFile& file : files)
-    if (const int code = options.save(file.text, (folder / file.name).string(), io)) return code;
+  if (folder) fs::create_directories(out, failed);
+  for (const ExportFile& file : files) {
+    const bool named = !folder && &file == &files.front();
+    const fs::path path = named ? out : (folder ? out : out.parent_path()) / file.name;
+    if (const int code = options.save(file.text, path.string(), io)) return code;
+  }
   return kOk;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
@@ -61,6 +62,17 @@ std::string plan_text(const PlanInput& input) {
   return plan_yaml(*input.setup, comments);
 }
 
+/// Schema rankwright.import/1: the plan file as text, and what `check --json` says of the input.
+std::string plan_json(const PlanInput& input, const Diagnostics& findings) {
+  using Json = nlohmann::ordered_json;
+  Json out{{"schema", "rankwright.import/1"},
+           {"format", input.file.format->name},
+           {"plan", plan_text(input)},
+           {"passed_over", input.file.passed_over},
+           {"check", Json::parse(findings_json(findings, input.file.name))}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 void tell_passed_over(const PlanFile& file, const Io& io) {
   constexpr std::size_t kShown = 12;
   if (file.passed_over.empty()) return;
@@ -79,6 +91,7 @@ int import_framework(PlanFlags flags, const Options& options, const Io& io) {
     io.err << findings_text(findings, input.file.name, input.file.text, {});
     return kUnreadable;
   }
+  if (options.json()) return options.write(plan_json(input, findings), io);
   if (const int failed = options.write(plan_text(input), io)) return failed;
   if (options.quiet()) return kOk;
   tell_passed_over(input.file, io);

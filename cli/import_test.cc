@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "rankwright/import/plan_format.h"
 #include "tests/said.h"
 
@@ -25,6 +27,30 @@ TEST(Import, WritesAPlanFileThatReadsBack) {
   const PlanFile again = read_plan(said.out, "plan.yaml", refuse_file);
   EXPECT_TRUE(again.findings.empty());
   EXPECT_EQ(resolve(again.draft).job.global_batch, 512);
+}
+
+TEST(Import, SpeaksJson) {
+  const Said said = say({"import", "-", "--from", "nanotron", "--json"}, kNanotron);
+  const nlohmann::json json = nlohmann::json::parse(said.out);
+  EXPECT_EQ(json["schema"], "rankwright.import/1");
+  EXPECT_EQ(json["format"], "nanotron");
+  EXPECT_EQ(json["passed_over"][0], "general.project");
+  EXPECT_TRUE(read_plan(json["plan"], "plan.yaml", refuse_file).findings.empty());
+}
+
+TEST(Import, RefusesAFileOfAnotherFormat) {
+  const Said said = say({"import", "-", "--from", "nanotron"}, "world_size: 8\n");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.err, HasSubstr("error[RW0603]: a file of no known format"));
+  EXPECT_THAT(say({"import", "README.md"}).err, HasSubstr("error[RW0603]"));
+  const Said log = say({"import", "tests/data/import/torchtitan.log"});
+  EXPECT_THAT(log.err, HasSubstr("rankwright compare PLAN --log tests/data/import/torchtitan.log"));
+}
+
+TEST(Import, WarnsOfAKeyThatMayDecideTheLayout) {
+  const Said said = check_text(std::string(kNanotron) + "extra: {sequence_parallel_size: 4}\n");
+  EXPECT_THAT(said.out, HasSubstr("warning[RW0617]"));
+  EXPECT_THAT(said.out, HasSubstr("extra.sequence_parallel_size is passed over"));
 }
 
 TEST(Import, TakesTheWorldFromTheCommandLine) {

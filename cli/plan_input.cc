@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <istream>
 #include <iterator>
 #include <numeric>
@@ -98,7 +99,10 @@ PlanFile read_plan_argument(const std::string& argument, const Io& io, const Pla
 }
 
 void override_input(const PlanFlags& flags, PlanFile& file) {
-  if (flags.world) file.draft.world = flags.world;
+  if (flags.world) {
+    file.draft.world = flags.world;
+    file.draft.shape.reset();
+  }
   if (!flags.model.empty()) override_model(file, flags.model);
   if (!flags.cluster.empty())
     file.draft.cluster = read_cluster_argument(flags.cluster, read_file, file.findings);
@@ -150,6 +154,10 @@ Diagnostics all_findings(const PlanInput& input, Target target) {
       for (Diagnostic& found : format->against(input.file, *input.setup))
         findings.push_back(std::move(found));
   }
+  std::erase_if(findings, [&](const Diagnostic& d) {
+    const std::vector<std::string_view>& answered = input.file.answered;
+    return std::find(answered.begin(), answered.end(), d.code) != answered.end();
+  });
   for (Diagnostic& d : findings) {
     if (d.where.file.empty()) d.where = input.file.where(d.key);
     if (format == nullptr || format->spell == nullptr || d.fix.empty()) continue;

@@ -30,8 +30,7 @@ std::vector<Lost> lost_by_accelerate(const Setup& s) {
   const Plan& p = s.plan;
   constexpr std::string_view kScript = "the training script says so";
   std::vector<Lost> lost;
-  const i64 usual = p.ep > 1 ? 1 : p.tp;
-  if (s.model.sparse() && p.etp != usual)
+  if (s.model.sparse() && p.etp != p.tp)
     lost.push_back({"parallelism.etp_size", "experts are cut as dense layers are"});
   if (p.zero >= 1 && !divides(p.cp, p.shards()))
     lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});

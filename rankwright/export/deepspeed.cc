@@ -13,14 +13,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kStates[] = {
-    "parallelism.tp_size",    "parallelism.cp_size",     "parallelism.dp_size",
-    "parallelism.ep_size",    "parallelism.etp_size",    "parallelism.order",
-    "parallelism.zero_stage", "parallelism.shard_size",  "parallelism.sequence_parallel",
-    "parallelism.cp_comm",    "parallelism.micro_batch", "parallelism.schedule",
-    "parallelism.stages",     "parallelism.recompute",   "parallelism.overlap.grad_reduce",
-    "job.global_batch",       "job.param_dtype",         "job.grad_dtype",
-    "job.optimizer"};
+constexpr std::string_view kStates[] = {"parallelism.tp_size",    "parallelism.cp_size",
+                                        "parallelism.dp_size",    "parallelism.pp_size",
+                                        "parallelism.ep_size",    "parallelism.etp_size",
+                                        "parallelism.order",      "parallelism.zero_stage",
+                                        "parallelism.shard_size", "parallelism.sequence_parallel",
+                                        "parallelism.cp_comm",    "parallelism.micro_batch",
+                                        "parallelism.schedule",   "parallelism.stages",
+                                        "parallelism.recompute",  "parallelism.overlap.grad_reduce",
+                                        "job.global_batch",       "job.param_dtype",
+                                        "job.grad_dtype",         "job.optimizer"};
 
 constexpr std::string_view kDtypes[] = {"fp32", "bf16", "fp16", "bf16"};
 constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
@@ -45,6 +47,10 @@ std::vector<Lost> lost_by_deepspeed(const Setup& s) {
   if (pipelined(s))
     lost.push_back({"parallelism.pp_size",
                     fmt::format("set in code: PipelineModule(num_stages={}, ...)", p.pp)});
+  if (p.cp > 1)
+    lost.push_back({"parallelism.cp_size",
+                    "half of it is the script's: attention has to be wrapped for Ulysses, such as "
+                    "by DistributedAttention"});
   const i64 usual = p.ep > 1 ? 1 : p.tp;
   if (s.model.sparse() && p.etp != usual)
     lost.push_back({"parallelism.etp_size", "experts are whole, or cut as dense layers are"});
@@ -70,12 +76,16 @@ std::vector<ExportFile> write_deepspeed(const Setup& s, const ExportOptions&,
   const Plan& p = s.plan;
   Json config;
   for (const std::string& line : head) config["_comment"].push_back(typed_comment(line));
-  config["train_batch_size"] = s.job.global_batch;
+  // With AutoTP it holds the batch against all ranks and refuses what is right: the factors say it.
+  if (p.tp == 1) config["train_batch_size"] = s.job.global_batch;
   config["train_micro_batch_size_per_gpu"] = p.micro_batch;
   config["gradient_accumulation_steps"] = s.microbatches();
   config["zero_optimization"] = zero_optimization(p);
   if (p.tp > 1) config["tensor_parallel"] = {{"autotp_size", p.tp}};
-  if (p.cp > 1) config["sequence_parallel_size"] = p.cp;
+  if (p.cp > 1) {  // the mesh is made where both are there
+    config["sequence_parallel_size"] = p.cp;
+    config["data_parallel_size"] = p.dp;
+  }
   if (p.ep > 1) config["expert_parallel"] = {{"enabled", true}, {"autoep_size", p.ep}};
   if (pipelined(s))
     config["pipeline"] = {
@@ -84,6 +94,8 @@ std::vector<ExportFile> write_deepspeed(const Setup& s, const ExportOptions&,
   config["fp16"] = {{"enabled", s.job.param_dtype == Dtype::fp16}};
   config["data_types"] = {{"grad_accum_dtype", kDtypes[std::size_t(s.job.grad_dtype)]}};
   config["optimizer"] = {{"type", kOptimizers[std::size_t(s.job.optimizer)]}};
+  if (s.job.optimizer == Optimizer::sgd && p.zero > 0)
+    config["zero_allow_untested_optimizer"] = true;
   return {{"deepspeed.json", config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"}};
 }
 

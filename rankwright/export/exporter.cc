@@ -110,7 +110,8 @@ std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup
   const Plan& p = setup.plan;
   std::vector<std::string> lines = {
       fmt::format("Written by rankwright for {}.", target.checked),
-      fmt::format("{} on {}: {} ranks = tp {} x cp {} x pp {} x dp {}", setup.model.name,
+      fmt::format("{} on {}: {} ranks = tp {} x cp {} x pp {} x dp {}",
+                  setup.reference_model ? "A model that the plan does not name" : setup.model.name,
                   setup.cluster.name, setup.world, p.tp, p.cp, p.pp, p.dp)};
   if (!lost.empty()) lines.emplace_back("The plan also says, and this file cannot:");
   for (const Lost& one : lost) lines.push_back(fmt::format("  {}: {}", one.key, one.why));

@@ -11,7 +11,10 @@ namespace {
 constexpr std::string_view kUse =
     "# Source it, and give pretrain_gpt.py \"${RANKWRIGHT_ARGS[@]}\" before your flags for data "
     "and\n"
-    "# tokenizer: whatever launcher starts it has to start this many ranks.\n";
+    "# tokenizer: whatever launcher starts it has to start this many ranks. Shapes are stated; "
+    "what\n"
+    "# does not change a step's cost is yours: rotary base and scaling, epsilons, router "
+    "details.\n";
 
 /// Nodes of all the GPUs that they have, else ranks.
 std::string launch(const Setup& s) {

@@ -96,6 +96,7 @@ std::string layout(const Setup& s) {
           number_or_none(rows, "microbatch-group-size-per-virtual-pipeline-stage"));
   b.set("model.expert_model_parallel_size", p.ep);
   b.set("model.expert_tensor_parallel_size", s.model.sparse() ? p.etp : p.tp);
+  if (p.ep > 1) b.set("model.moe_token_dispatcher_type", "\"alltoall\"");
   b.set("dist.use_tp_pp_dp_mapping", find(rows, "use-tp-pp-dp-mapping") != nullptr);
   b.set("ddp.use_distributed_optimizer", p.zero >= 1);
   b.set("optimizer.use_distributed_optimizer", p.zero >= 1);
@@ -113,6 +114,7 @@ std::string layout(const Setup& s) {
   b.set("comm_overlap", comm_overlap(p));
   b.set("mixed_precision", mixed_precision(s.job));
   b.set("model.recompute_granularity", word_or_none(rows, "recompute-granularity"));
+  if (p.recompute == Recompute::selective) b.set("model.recompute_modules", "[\"core_attn\"]");
   b.set("model.recompute_method", word_or_none(rows, "recompute-method"));
   b.set("model.recompute_num_layers", number_or_none(rows, "recompute-num-layers"));
   b.set("optimizer.optimizer", word_or_none(rows, "optimizer"));
@@ -128,6 +130,7 @@ struct ModelField {
   enum class Kind : unsigned char { number, word, yes, no, expression };
   std::string_view flag, field;
   Kind kind = Kind::number;
+  bool latent = false;  // only providers with latent attention have it
 };
 
 constexpr ModelField kModelFields[] = {
@@ -138,11 +141,11 @@ constexpr ModelField kModelFields[] = {
     {"kv-channels", "kv_channels"},
     {"qk-layernorm", "qk_layernorm", ModelField::Kind::yes},
     {"multi-latent-attention", "multi_latent_attention", ModelField::Kind::yes},
-    {"q-lora-rank", "q_lora_rank"},
-    {"kv-lora-rank", "kv_lora_rank"},
-    {"qk-head-dim", "qk_head_dim"},
-    {"qk-pos-emb-head-dim", "qk_pos_emb_head_dim"},
-    {"v-head-dim", "v_head_dim"},
+    {"q-lora-rank", "q_lora_rank", ModelField::Kind::number, true},
+    {"kv-lora-rank", "kv_lora_rank", ModelField::Kind::number, true},
+    {"qk-head-dim", "qk_head_dim", ModelField::Kind::number, true},
+    {"qk-pos-emb-head-dim", "qk_pos_emb_head_dim", ModelField::Kind::number, true},
+    {"v-head-dim", "v_head_dim", ModelField::Kind::number, true},
     {"num-experts", "num_moe_experts"},
     {"moe-router-topk", "moe_router_topk"},
     {"moe-ffn-hidden-size", "moe_ffn_hidden_size"},
@@ -158,12 +161,16 @@ constexpr ModelField kModelFields[] = {
     {"untie-embeddings-and-output-weights", "share_embeddings_and_output_weights",
      ModelField::Kind::no},
     {"position-embedding-type", "position_embedding_type", ModelField::Kind::word},
+    {"max-position-embeddings", "max_position_embeddings"},
+    {"attention-dropout", "attention_dropout"},
+    {"hidden-dropout", "hidden_dropout"},
     {"mtp-num-layers", "mtp_num_layers"},
     {"vocab-size", "vocab_size"},
 };
 
 std::string model(const Setup& s) {
   const std::vector<MegatronSetting> rows = megatron_model(s);
+  const bool latent = find(rows, "multi-latent-attention") != nullptr;
   Body b;
   for (const ModelField& field : kModelFields) {
     using Kind = ModelField::Kind;
@@ -173,6 +180,11 @@ std::string model(const Setup& s) {
       b.set(name, (row != nullptr) == (field.kind == Kind::yes));
     else if (row != nullptr)
       b.set(name, field.kind == Kind::word ? quoted(row->value) : row->value);
+    else if (field.kind == Kind::expression)
+      b.set(name, std::string_view("1"));
+    else if (field.kind == Kind::number && (latent || !field.latent) &&
+             !field.field.ends_with("_dropout"))
+      b.set(name, std::string_view("None"));
   }
   b.set("model.num_query_groups", find(rows, "num-query-groups") != nullptr
                                       ? number_or_none(rows, "num-query-groups")

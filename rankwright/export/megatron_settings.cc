@@ -191,6 +191,10 @@ std::vector<MegatronSetting> model_rows(const Setup& s) {
                                                          : "rope");
   out.add("max-position-embeddings",
           model.positions > 0 ? model.positions : std::max(model.max_sequence, s.job.sequence));
+  if (model.architecture != "gpt" && model.architecture != "gpt2") {  // its default is 0.1
+    out.add("attention-dropout", i64{0});
+    out.add("hidden-dropout", i64{0});
+  }
   if (model.mtp_layers > 0) out.add("mtp-num-layers", model.mtp_layers);
   out.add("vocab-size", model.vocab);
   return out.rows;

@@ -39,6 +39,8 @@ bool is_qwen(const Model& model) { return model.layer(0).attention.qkv_bias; }
 /// not for training.
 bool has_module(const Model& model) {
   const Layer& layer = model.layer(0);
+  // Its configs have no head_dim.
+  if (layer.attention.head_dim * layer.attention.heads != model.hidden) return false;
   const Result<Model> read = build({.name = "read back",
                                     .architecture = is_qwen(model) ? "qwen2" : "llama",
                                     .hidden = model.hidden,
@@ -64,8 +66,7 @@ std::string model_config(const Model& model) {
   add("num_hidden_layers", model.layers());
   add("num_attention_heads", layer.attention.heads);
   add("num_key_value_heads", layer.attention.kv_heads);
-  if (layer.attention.head_dim * layer.attention.heads != model.hidden)
-    add("head_dim", layer.attention.head_dim);
+  if (is_qwen(model)) add("attention_bias", "true");  // of queries, keys and values
   add("intermediate_size", layer.ffn.width);
   add("vocab_size", model.vocab);
   if (model.max_sequence > 0) add("max_position_embeddings", model.max_sequence);

@@ -114,6 +114,12 @@ std::string recompute_section(const Plan& p) {
   return section.done();
 }
 
+/// Asynchronous tensor parallelism is a pass of the compiler: without it the trainer stops.
+std::string compile_section(const Plan& p) {
+  if (!p.overlap.tp) return "";
+  return Section("compile").flag("enable", true).add("components", "[\"model\", \"loss\"]").done();
+}
+
 }  // namespace
 
 std::span<const std::string_view> stated_by_torchtitan_0_2() { return kStates; }
@@ -135,6 +141,7 @@ std::vector<ExportFile> write_torchtitan_0_2(const Setup& s, const ExportOptions
   std::vector<ExportFile> files = {
       {"torchtitan.toml", commented(head, "#") + model_section(s) + training_section(s) +
                               parallelism_section(s) + recompute_section(s.plan) +
+                              compile_section(s.plan) +
                               Section("optimizer").text("name", "AdamW").done()}};
   for (ExportFile& cells : schedule_files(s)) files.push_back(std::move(cells));
   return files;

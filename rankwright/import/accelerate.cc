@@ -44,8 +44,14 @@ constexpr ForeignKey kKeys[] = {
      activation_checkpointing},
     {"gradient_accumulation_steps", "job.global_batch", whole<&Draft::accumulation, kMaxBatch>},
     {"fsdp_config.fsdp_offload_params", "", nullptr, false, kOffloaded},
-    {"deepspeed_config", "", nullptr, false,
-     "DeepSpeed's settings are its own: its JSON can be checked"},
+    {"deepspeed_config.zero_stage", "parallelism.zero_stage"},
+    {"deepspeed_config.gradient_accumulation_steps", "job.global_batch",
+     whole<&Draft::accumulation, kMaxBatch>},
+    {"deepspeed_config.offload_optimizer_device", "", nullptr, false, kOffloaded},
+    {"deepspeed_config.offload_param_device", "", nullptr, false, kOffloaded},
+    {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
+     "DeepSpeed's settings stand in that file, which can be checked"},
+    {"deepspeed_config", ""},
     {"megatron_lm_config", "", nullptr, false, "Megatron-LM's settings are its own"},
     {"fp8_config", "", nullptr, false, "scaling is counted as the library's default"},
 };
@@ -116,17 +122,20 @@ void read_type(ForeignReading& r, i64 machines) {
   const std::optional<Kind> kind = meaning(r, *node, kWords);
   if (kind == Kind::fsdp) read_fsdp(r, machines);
   if (kind == Kind::ddp) r.draft.zero = 0;
+  const YamlNode* const stage = find_path(r.root, "deepspeed_config.zero_stage");
+  constexpr Word<int> kStages[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+  if (kind == Kind::other && stage != nullptr) r.draft.zero = meaning(r, *stage, kStages);
 }
 
 }  // namespace
 
 bool claims_accelerate(std::string_view file, std::string_view text) {
-  return (file.ends_with(".yaml") || file.ends_with(".yml")) &&
+  return (file.ends_with(".yaml") || file.ends_with(".yml") || file == "-") &&
          text.find("distributed_type:") != std::string_view::npos;
 }
 
 void read_accelerate(PlanFile& plan, FileReader files) {
-  const Result<YamlNode> root = read_yaml(plan.text, plan.name);
+  const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};

@@ -74,6 +74,7 @@ constexpr std::string_view kOffloaded =
 constexpr std::string_view kQuantised = "communication is counted in the plan's number formats";
 
 constexpr ForeignKey kKeys[] = {
+    {"data_parallel_size", "parallelism.dp_size", kWhole<&Draft::dp, kMaxDegree>, true},
     {"tensor_parallel.autotp_size", "parallelism.tp_size", kWhole<&Draft::tp, kMaxDegree>, true},
     {"sequence_parallel_size", "parallelism.cp_size", kWhole<&Draft::cp, kMaxContext>, true},
     {"pipeline.stages", "parallelism.pp_size", kWhole<&Draft::pp, kMaxDegree>, true},
@@ -154,7 +155,7 @@ void read_batch(ForeignReading& r) {
 bool claims_deepspeed(std::string_view file, std::string_view text) {
   constexpr std::string_view kMarks[] = {"\"zero_optimization\"", "\"train_batch_size\"",
                                          "\"train_micro_batch_size_per_gpu\""};
-  return file.ends_with(".json") &&
+  return (file.ends_with(".json") || file == "-") &&
          std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
            return text.find(mark) != std::string_view::npos;
          });

@@ -28,14 +28,38 @@ bool has_row(std::span<const ForeignKey> rows, std::string_view path) {
   });
 }
 
+/// A name that speaks of layout, though no row knows it: an older or newer version's, a fork's.
+bool sounds_like_layout(std::string_view path) {
+  constexpr std::string_view kWords[] = {
+      "parallel_size",   "parallel-size", "parallel_degree",  "_tp_degree",
+      "_pp_degree",      "zero_stage",    "zero-stage",       "num_experts",
+      "num-experts",     "micro_batch",   "micro-batch",      "accumulation_st",
+      "accumulation-st", "recompute",     "checkpoint_activ", "checkpoint-activ"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return path.find(word) != std::string_view::npos;
+  });
+}
+
 void list_passed_over(const YamlNode& node, const std::string& path,
-                      std::span<const ForeignKey> rows, std::vector<std::string>& out) {
+                      std::span<const ForeignKey> rows, std::vector<std::string>& out,
+                      ForeignReading& reading) {
   if (!path.empty() && has_row(rows, path)) return;
+  if (reading.read_apart != nullptr && reading.read_apart(path)) return;
   const bool leaf = node.kind != YamlNode::Kind::map || node.entries.empty();
-  if (leaf && !path.empty()) out.push_back(excerpt(path, kLongestLabel));
+  if (leaf && !path.empty()) {
+    out.push_back(excerpt(path, kLongestLabel));
+    if (sounds_like_layout(path) && !is_off(node) && !is_null(node))
+      reading.fields.report(node,
+                            {.code = "RW0617",
+                             .severity = Severity::warning,
+                             .message = "a setting that is not known may decide the layout",
+                             .detail = fmt::format("{} is passed over", out.back()),
+                             .hint = "the name that this version of the framework has for it, or a "
+                                     "plan file"});
+  }
   for (const YamlEntry& entry : node.entries)
     list_passed_over(entry.value, path.empty() ? entry.key.scalar : path + "." + entry.key.scalar,
-                     rows, out);
+                     rows, out, reading);
 }
 
 void tell_unmodelled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
@@ -75,7 +99,7 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
       if (row.read != nullptr) row.read(reading, *value);
     });
   }
-  list_passed_over(reading.root, "", rows, plan.passed_over);
+  list_passed_over(reading.root, "", rows, plan.passed_over, reading);
 }
 
 const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view plan_key) {

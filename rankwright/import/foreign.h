@@ -23,6 +23,7 @@ struct ForeignReading {
   const YamlNode& root;
   FileReader files;
   Shapes shapes{};  // of formats that state the model's shapes one by one
+  bool (*read_apart)(std::string_view path) = nullptr;  // keys without a row that are read, too
 };
 
 struct ForeignKey {

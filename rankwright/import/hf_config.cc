@@ -343,7 +343,16 @@ std::string read_name(const Json& json, std::string_view file_name) {
   if (const Json* stated = find(json, "_name_or_path"); stated != nullptr && stated->is_string())
     for (const char c : stated->get<std::string>())
       if (c > ' ' && c <= '~' && name.size() < kLongestLabel) name += c;
-  return name.empty() ? excerpt(file_name, kLongestLabel) : name;
+  if (!name.empty()) return name;
+  // Of "models/mine/config.json" what tells models apart: the folder.
+  constexpr std::string_view kUsual = "config.json";
+  const auto without = [](std::string_view path, std::size_t tail) {
+    return path.substr(0, path.size() - tail);
+  };
+  if (file_name.ends_with("/" + std::string(kUsual)))
+    file_name = without(file_name, kUsual.size() + 1);
+  const std::string_view last = file_name.substr(file_name.rfind('/') + 1);  // npos + 1 is 0
+  return excerpt(last.empty() || last == "." ? kUsual : last, kLongestLabel);
 }
 
 /// A fault that build() found names a shape; the user knows it by the file's key.

@@ -227,12 +227,13 @@ std::string show_host_list(std::span<const std::string> names) {
     std::size_t end = i;
     while (end < names.size()) {  // one range a turn, of names alike but for their number
       const Split first = split(names[end]);
-      if (first.digits.empty() || first.before != head.before || first.after != head.after) break;
+      // Slurm knows no brackets before the end of a name.
+      if (first.digits.empty() || !first.after.empty() || first.before != head.before) break;
       const i64 begin = number(first.digits);
       i64 last = begin;
       for (++end; end < names.size(); ++end, ++last) {
         const Split next = split(names[end]);
-        if (next.before != head.before || next.after != head.after ||
+        if (next.before != head.before || !next.after.empty() ||
             next.digits != fmt::format("{:0{}}", last + 1, first.digits.size()))
           break;
       }
@@ -244,7 +245,7 @@ std::string show_host_list(std::span<const std::string> names) {
       list += names[i];
       end = i + 1;
     } else {
-      list += fmt::format("{}[{}]{}", head.before, ranges, head.after);
+      list += fmt::format("{}[{}]", head.before, ranges);
     }
     i = end;
   }

@@ -49,6 +49,11 @@ void recompute_activations(ForeignReading& r, const YamlNode&) {
   r.draft.recompute = Recompute::selective;
 }
 
+/// What older versions called full recompute of every layer.
+void checkpoint_activations(ForeignReading& r, const YamlNode& node) {
+  if (r.fields.flag(node) == true) r.draft.recompute = Recompute::full;
+}
+
 void graphs(ForeignReading& r, const YamlNode& node) {
   r.draft.launch = node.scalar == "none" ? Launch::eager : Launch::graphs;
 }
@@ -84,6 +89,7 @@ constexpr ForeignKey kKeys[] = {
     {"use-torch-fsdp2", "parallelism.zero_stage"},
     {"data-parallel-sharding-strategy", "parallelism.zero_stage"},
     {"use-distributed-optimizer", "parallelism.zero_stage"},
+    {"zero-stage", "parallelism.zero_stage"},
     {"num-distributed-optimizer-instances", "parallelism.shard_size"},
     {"sequence-parallel", "parallelism.sequence_parallel", flag<&Draft::sequence_parallel>},
     {"cp-comm-type", "parallelism.cp_comm", cp_comm, true},
@@ -92,6 +98,7 @@ constexpr ForeignKey kKeys[] = {
     {"num-virtual-stages-per-pipeline-rank", "parallelism.virtual_stages", nullptr, true},
     {"num-layers-per-virtual-pipeline-stage", "parallelism.virtual_stages"},
     {"virtual-pipeline-model-parallel-size", "parallelism.virtual_stages"},
+    {"transformer-pipeline-model-parallel-size", ""},  // of a dump: what the stages make of it
     {"microbatch-group-size-per-virtual-pipeline-stage", "parallelism.microbatch_group",
      whole<&Draft::microbatch_group, kMaxBatch>, true},
     {"microbatch-group-size-per-vp-stage", "parallelism.microbatch_group",
@@ -107,15 +114,18 @@ constexpr ForeignKey kKeys[] = {
     {"recompute-method", "parallelism.recompute"},
     {"recompute-num-layers", "parallelism.recompute"},
     {"recompute-modules", "parallelism.recompute"},
+    {"checkpoint-activations", "parallelism.recompute", checkpoint_activations},
     {"overlap-grad-reduce", "parallelism.overlap.grad_reduce", flag<&Draft::overlap_grad>},
     {"overlap-param-gather", "parallelism.overlap.param_gather", flag<&Draft::overlap_param>},
     {"tp-comm-overlap", "parallelism.overlap.tp", flag<&Draft::overlap_tp>},
     {"no-overlap-p2p-communication", "parallelism.overlap.pp"},
     {"global-batch-size", "job.global_batch", whole<&Draft::global_batch, kMaxBatch>, true},
+    {"gradient-accumulation-steps", "job.global_batch", whole<&Draft::accumulation, kMaxBatch>},
     {"seq-length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
     {"grad-reduce-in-bf16", "job.grad_dtype"},
+    {"main-grads-dtype", "job.grad_dtype"},
     {"accumulate-allreduce-grads-in-fp32", "job.grad_dtype"},
     {"fp8-format", "job.matmul"},
     {"fp8-recipe", "job.matmul"},
@@ -169,6 +179,10 @@ int zero_stage(ForeignReading& r) {
     constexpr Word<int> kWords[] = {
         {"no_shard", 0}, {"optim", 1}, {"optim_grads", 2}, {"optim_grads_params", 3}};
     return strategy == nullptr ? 0 : meaning(r, *strategy, kWords).value_or(0);
+  }
+  if (const YamlNode* const stage = find_path(r.root, "zero-stage")) {  // Megatron-DeepSpeed
+    constexpr Word<int> kStages[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+    return meaning(r, *stage, kStages).value_or(0);
   }
   return is_on(r, "use-distributed-optimizer") ? 1 : 0;
 }
@@ -234,6 +248,8 @@ void fill_numbers(ForeignReading& r) {
   const bool half = fp16 && !is_on(r, "accumulate-allreduce-grads-in-fp32");
   d.grad_dtype = half ? Dtype::fp16 : Dtype::fp32;
   if (bf16 && is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = Dtype::bf16;
+  const YamlNode* const main = find_path(r.root, "main-grads-dtype");
+  if (bf16 && main != nullptr && main->scalar == "bf16") d.grad_dtype = Dtype::bf16;
   const YamlNode* const recipe = find_path(r.root, "fp8-recipe");
   if (find_path(r.root, "fp8-format") != nullptr)
     d.matmul = recipe != nullptr && recipe->scalar == "mxfp8" ? Matmul::mxfp8 : Matmul::fp8;
@@ -292,7 +308,7 @@ void tell_unknown(ForeignReading& r, const MegatronFlags& flags) {
 void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
   const bool unknown = std::any_of(flags.unknown.begin(), flags.unknown.end(),
                                    [](const auto& one) { return one.flag == "global-batch-size"; });
-  if (!r.draft.global_batch && !unknown) r.draft.accumulation = 1;
+  if (!r.draft.global_batch && !r.draft.accumulation && !unknown) r.draft.accumulation = 1;
 }
 
 }  // namespace
@@ -309,12 +325,16 @@ void read_megatron(PlanFile& plan, FileReader files) {
   const MegatronFlags flags = read_megatron_flags(plan.text);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
+  reading.read_apart = is_read;
   read_foreign(reading, kKeys, plan);
-  std::erase_if(plan.passed_over, [](const std::string& flag) { return is_read(flag); });
   fill(reading);
   fill_batch(reading, flags);
   read_megatron_model(reading);
   tell_unknown(reading, flags);
+  if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)
+    plan.answered.emplace_back("RW0511");
+  if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)
+    plan.answered.emplace_back("RW0515");
   plan.keys = fields.keys();
 }
 

@@ -83,9 +83,24 @@ class Places {
   std::vector<std::size_t> lines_{0};
 };
 
+/// With dashes, and by the name that Megatron-LM has for it today: its older versions, its forks
+/// (gpt-neox, Megatron-DeepSpeed, MegaBlocks) and their launchers say the same otherwise.
 std::string dashed(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kToday[] = {
+      {"model-parallel-size", "tensor-model-parallel-size"},
+      {"pipe-parallel-size", "pipeline-model-parallel-size"},
+      {"batch-size", "micro-batch-size"},
+      {"gas", "gradient-accumulation-steps"},
+      {"moe-num-experts", "num-experts"},
+      {"moe-top-k", "moe-router-topk"},
+      {"npernode", "nproc-per-node"},
+      {"ntasks-per-node", "nproc-per-node"},
+      {"num-gpus", "nproc-per-node"},
+      {"num-nodes", "nnodes"}};
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', '-');
+  for (const auto& [old, today] : kToday)
+    if (text == old) return std::string(today);
   return text;
 }
 
@@ -112,13 +127,21 @@ class Collector {
   Collector(std::string_view text, MegatronFlags& out) : places_(text), out_(out) {}
 
   void add(const std::vector<ShellWord>& words) {
-    const bool slurm = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-      return word.text.ends_with("srun");
-    });
+    const auto launches = [&](std::string_view program) {
+      return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) {
+        return word.text == program || word.text.ends_with("/" + std::string(program));
+      });
+    };
+    const bool slurm = launches("srun");
+    const bool mpi = launches("mpirun") || launches("mpiexec");
     for (std::size_t i = 0; i < words.size(); ++i) {
       std::string_view name = words[i].text;
       if (slurm && (name == "-N" || name == "-n")) {
         flag(name == "-N" ? "nnodes" : "ntasks", words, i, i + 1);
+        continue;
+      }
+      if (mpi && (name == "-np" || name == "-n" || name == "-npernode" || name == "-N")) {
+        flag(name == "-np" || name == "-n" ? "ntasks" : "nproc-per-node", words, i, i + 1);
         continue;
       }
       if (!name.starts_with("--") || name.size() == 2) continue;
@@ -201,7 +224,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const Places& p
       launched(flags, script, places, {"nnodes", "nodes"},
                {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES"});
   const std::optional<YamlNode> gpus =
-      launched(flags, script, places, {"nproc-per-node", "ntasks-per-node", "gpus-per-node"},
+      launched(flags, script, places, {"nproc-per-node", "gpus-per-node"},
                {"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "N_GPUS_PER_NODE",
                 "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE"});
   const std::optional<YamlNode> world =
@@ -215,7 +238,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const Places& p
     nodes->scalar = "1";
   }
   for (const std::string_view name :
-       {"nnodes", "nodes", "nproc-per-node", "ntasks-per-node", "gpus-per-node", "ntasks"})
+       {"nnodes", "nodes", "nproc-per-node", "gpus-per-node", "ntasks"})
     drop(flags.map, name);
   if (nodes) put(flags.map, "nodes", *nodes);
   if (gpus) put(flags.map, "gpus-per-node", *gpus);

@@ -17,6 +17,7 @@ constexpr std::string_view kFlags[] = {"num-layers",
                                        "num-attention-heads",
                                        "group-query-attention",
                                        "num-query-groups",
+                                       "num-key-value-heads",
                                        "kv-channels",
                                        "swiglu",
                                        "squared-relu",
@@ -238,7 +239,9 @@ void read_vocabulary(ForeignReading& r, Shapes& s) {
   if (s.vocab > 0) return;
   constexpr std::pair<std::string_view, i64> kTokenizers[] = {{"GPT2BPETokenizer", 50257},
                                                               {"Llama2Tokenizer", 32000}};
-  const std::string type = word_at(r, "tokenizer-type");
+  std::string type = word_at(r, "tokenizer-type");
+  // What pretrain_gpt.py takes where none is named.
+  if (type.empty() && find_path(r.root, "merge-file") != nullptr) type = "GPT2BPETokenizer";
   for (const auto& [name, size] : kTokenizers)
     if (type == name) s.vocab = size;
   if (s.vocab > 0) return;
@@ -303,7 +306,9 @@ void read_megatron_model(ForeignReading& r) {
   const i64 usual_ffn = gated ? std::min(s.hidden, kMaxCount / 16) * 8 / 3 / 64 * 64
                               : std::min(s.hidden, kMaxCount / 16) * 4;
   s.ffn = size_at(r, "ffn-hidden-size", usual_ffn);
-  s.kv_heads = is_on(r, "group-query-attention") ? size_at(r, "num-query-groups", 1) : s.heads;
+  s.kv_heads = is_on(r, "group-query-attention")
+                   ? size_at(r, "num-query-groups", 1)
+                   : size_at(r, "num-key-value-heads", s.heads);  // Megatron-DeepSpeed
   s.head_dim = size_at(r, "kv-channels", 0);
   s.mtp_layers = size_at(r, "mtp-num-layers", 0);
   read_experts(r, s);

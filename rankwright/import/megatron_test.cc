@@ -233,5 +233,26 @@ TEST(MegatronSamples, HaveTheirFaultsFoundWhereTheyStand) {
   }
 }
 
+TEST(MegatronImport, KnowsTheNamesOfForksAndOlderVersions) {
+  PlanFile plan{.name = "a.sh",
+                .text =
+                    "mpirun -np 64 --npernode 8 python pretrain.py --model-parallel-size 2 "
+                    "--pipe-parallel-size 4 --batch-size 4 --gas 16 --checkpoint-activations "
+                    "--zero-stage 1 --num-layers 24 --hidden-size 1024 "
+                    "--num-attention-heads 16 --num-key-value-heads 4 --seq-length 2048 "
+                    "--merge-file m --vocab-file v --fp16\n"};
+  read_megatron(plan, refuse_file);
+  ASSERT_FALSE(has_errors(plan.findings));
+  const rankwright::Setup setup = resolve(plan.draft);
+  EXPECT_EQ(setup.world, 64);
+  EXPECT_EQ(setup.plan.tp, 2);
+  EXPECT_EQ(setup.plan.pp, 4);
+  EXPECT_EQ(setup.plan.zero, 1);
+  EXPECT_EQ(setup.plan.recompute, Recompute::full);
+  EXPECT_EQ(setup.job.global_batch, 512);  // 4 x 16 x dp 8
+  EXPECT_EQ(setup.model.layer(0).attention.kv_heads, 4);
+  EXPECT_EQ(setup.model.vocab, 50257);
+}
+
 }  // namespace
 }  // namespace rankwright

@@ -86,6 +86,21 @@ constexpr ForeignKey kKeys[] = {
     {"parallelism.tp_recompute_allgather", "", tp_recompute_allgather},
 };
 
+/// Experts as Qwen's config calls them; as wide as the dense layers where nothing is said.
+void add_experts(nlohmann::json& config, const YamlNode& moe) {
+  const auto copy = [&](std::string_view from, const char* to) {
+    const YamlNode* const value = moe.find(from);
+    if (value != nullptr) config[to] = nlohmann::json::parse(value->scalar, nullptr, false);
+  };
+  config["model_type"] = "qwen2_moe";
+  if (config.contains("intermediate_size"))
+    config["moe_intermediate_size"] = config["intermediate_size"];
+  copy("num_experts", "num_experts");
+  copy("top_k", "num_experts_per_tok");
+  copy("moe_intermediate_size", "moe_intermediate_size");
+  copy("shared_expert_intermediate_size", "shared_expert_intermediate_size");
+}
+
 /// The plain values of a map as a config.json of this family.
 std::string config_json(const YamlNode& map, std::string_view model_type) {
   using Json = nlohmann::json;
@@ -96,6 +111,9 @@ std::string config_json(const YamlNode& map, std::string_view model_type) {
     config[entry.key.scalar] = value.is_discarded() ? Json(entry.value.scalar) : value;
   }
   config["model_type"] = model_type;
+  if (const YamlNode* const moe = map.find("moe_config");
+      moe != nullptr && moe->kind == YamlNode::Kind::map)
+    add_experts(config, *moe);
   return config.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 

@@ -22,8 +22,9 @@ struct PlanFile {
   std::vector<FieldReader::Key> keys{};  // what was given, and where
   Diagnostics findings{};
   std::vector<std::string>
-      passed_over{};                   // keys of a framework's file that are no matter of layout
-  const PlanFormat* format = nullptr;  // nothing: a plan file of ours
+      passed_over{};  // keys of a framework's file that are no matter of layout
+  std::vector<std::string_view> answered{};  // codes of findings that the file answers itself
+  const PlanFormat* format = nullptr;        // nothing: a plan file of ours
 
   /// Where `path` was given; else where the nearest map around it was; else the whole file.
   Location where(std::string_view path) const;

@@ -4,11 +4,27 @@
 
 #include <algorithm>
 
+#include "rankwright/base/format.h"
+#include "rankwright/import/run_log.h"
+
 namespace rankwright {
 namespace {
 
+/// What nobody else claims. A file that is no YAML either, and is not called so, is none of ours.
 void read_own(PlanFile& plan, FileReader files) {
   plan = read_plan(std::move(plan.text), std::move(plan.name), files);
+  const bool called_so = plan.name.ends_with(".yaml") || plan.name.ends_with(".yml");
+  const bool no_yaml = !plan.findings.empty() && plan.findings.front().code == "RW0901";
+  if (called_so || plan.name == "-" || !no_yaml) return;
+  const bool log = read_run_log(plan.text, plan.name).has_value();
+  plan.findings = {
+      {.code = "RW0603",
+       .message = "a file of no known format",
+       .detail = log ? "it is the log of a run, without the arguments that it ran with"
+                     : "neither its name nor its text is that of a format that is read",
+       .hint = log ? "rankwright compare PLAN --log " + excerpt(plan.name, 200)
+                   : "rankwright import --list",
+       .where = {.file = plan.name}}};
 }
 
 constexpr PlanFormat kFormats[] = {
@@ -41,6 +57,14 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   PlanFile plan{.name = std::move(name), .text = std::move(text)};
   format.read(plan, files);
   plan.format = &format;
+  // A file without one key of the format is something else.
+  if (format.target != Target::any && plan.keys.empty() && !has_errors(plan.findings))
+    plan.findings.push_back(
+        {.code = "RW0603",
+         .message = "a file of no known format",
+         .detail = fmt::format("no setting of {} that decides a layout stands in it", format.name),
+         .hint = "rankwright import --list",
+         .where = {.file = plan.name}});
   return plan;
 }
 

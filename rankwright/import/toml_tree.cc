@@ -83,16 +83,24 @@ bool begins_key(char c) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Where the text has what toml++ 3.3 takes for impossible instead of refusing it: letters beyond
-/// ASCII and control characters outside strings, and table headers without a name. The end of the
-/// text where nowhere.
-std::size_t first_impossible(std::string_view text) {
+/// toml++ 3.3 takes for impossible, instead of refusing it, what its tables of letters beyond ASCII
+/// do not have. No setting that is read has such letters, so each byte of one is a '?' to it.
+std::string in_ascii(std::string_view text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, as editors put it first
+  std::string plain(text);
+  for (char& c : plain)
+    if (static_cast<unsigned char>(c) >= 0x7F || (c < 0x20 && !is_blank(c))) c = '?';
+  if (text.starts_with(kMark)) plain.replace(0, kMark.size(), kMark.size(), ' ');
+  return plain;
+}
+
+/// Where a table's header has no name, which toml++ 3.3 takes for impossible, too. The end of the
+/// text where nowhere.
+std::size_t first_unnamed(std::string_view text) {
   int depth = 0;
   bool fresh = true;  // nothing but blanks on this line yet
-  for (std::size_t i = text.starts_with(kMark) ? kMark.size() : 0; i < text.size();) {
+  for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
-    const bool header = fresh && depth == 0 && c == '[';
     if (c == '"' || c == '\'') {
       i = behind_string(text, i);
       fresh = false;
@@ -102,8 +110,7 @@ std::size_t first_impossible(std::string_view text) {
       i = std::min(text.find('\n', i), text.size());
       continue;
     }
-    if (static_cast<unsigned char>(c) >= 0x7F || (c < 0x20 && !is_blank(c))) return i;
-    if (header) {
+    if (fresh && depth == 0 && c == '[') {
       std::size_t name = text.find_first_not_of(" \t", i + (text.substr(i, 2) == "[[" ? 2 : 1));
       name = std::min(name, text.size());
       if (name == text.size() || !begins_key(text[name])) return i;
@@ -120,7 +127,7 @@ Result<YamlNode> refused(std::string_view text, std::size_t at, std::string_view
   const std::string_view before = text.substr(0, at);
   return fail({.code = "RW0901",
                .message = "the file cannot be read as TOML",
-               .detail = "a name is missing in this header, or a letter stands outside quotes",
+               .detail = "a name is missing in this header",
                .where = {.file = std::string(file),
                          .line = int(std::count(before.begin(), before.end(), '\n')) + 1,
                          .column = int(at - (before.rfind('\n') + 1)) + 1}});
@@ -130,11 +137,12 @@ Result<YamlNode> refused(std::string_view text, std::size_t at, std::string_view
 
 Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
   if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
-  if (const std::size_t at = first_impossible(text); at < text.size())
-    return refused(text, at, file);
+  const std::string plain = in_ascii(text);
+  if (const std::size_t at = first_unnamed(plain); at < plain.size())
+    return refused(plain, at, file);
   // toml++ reports by exceptions; they end here. It bounds the depth by itself (256).
   try {
-    return tree(toml::parse(text, file));
+    return tree(toml::parse(plain, file));
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     return fail(

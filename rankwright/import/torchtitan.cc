@@ -271,18 +271,55 @@ void read_pipeline(ForeignReading& r) {
   read_cells(r);
 }
 
+/// Degrees stood among the settings of training and of experiments until the end of 2024.
+YamlNode renamed(const YamlNode& root) {
+  constexpr std::pair<std::string_view, std::string_view> kMoved[] = {
+      {"training", "data_parallel_replicate_degree"},
+      {"training", "data_parallel_shard_degree"},
+      {"training", "tensor_parallel_degree"},
+      {"experimental", "context_parallel_degree"},
+      {"experimental", "pipeline_parallel_degree"},
+      {"experimental", "pipeline_parallel_schedule"},
+      {"experimental", "pipeline_parallel_microbatches"}};
+  YamlNode moved = root;
+  const auto table = [&](std::string_view name) -> YamlNode* {
+    for (YamlEntry& entry : moved.entries)
+      if (entry.key.scalar == name && entry.value.kind == YamlNode::Kind::map) return &entry.value;
+    return nullptr;
+  };
+  if (moved.kind != YamlNode::Kind::map) return moved;
+  if (table("parallelism") == nullptr) {
+    YamlNode key, value;
+    key.kind = YamlNode::Kind::scalar;
+    key.scalar = "parallelism";
+    value.kind = YamlNode::Kind::map;
+    moved.entries.push_back({std::move(key), std::move(value)});
+  }
+  for (const auto& [from, name] : kMoved) {
+    YamlNode* const old = table(from);
+    YamlNode* const today = table("parallelism");
+    if (old == nullptr || today == nullptr || today->find(name) != nullptr) continue;
+    for (const YamlEntry& entry : old->entries)
+      if (entry.key.scalar == name) today->entries.push_back(entry);
+    std::erase_if(old->entries, [&](const YamlEntry& entry) { return entry.key.scalar == name; });
+  }
+  return moved;
+}
+
 }  // namespace
 
 bool claims_torchtitan(std::string_view file, std::string_view text) {
-  return file.ends_with(".toml") && (text.find("[parallelism]") != std::string_view::npos ||
-                                     text.find("[training]") != std::string_view::npos);
+  return (file.ends_with(".toml") || file == "-") &&
+         (text.find("[parallelism]") != std::string_view::npos ||
+          text.find("[training]") != std::string_view::npos);
 }
 
 void read_torchtitan(PlanFile& plan, FileReader files) {
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
+  const YamlNode today = renamed(*root);
   FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, *root, files};
+  ForeignReading reading{fields, plan.draft, today, files};
   Draft& draft = plan.draft;
   draft.cp_comm = CpComm::all_gather;  // defaults of v0.2.2
   draft.recompute = Recompute::selective;
@@ -337,8 +374,9 @@ Diagnostics torchtitan_against(const PlanFile& plan, const Setup& setup) {
                     plural(setup.plan.dp, "data rank", "data ranks"))));
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root || setup.plan.pp == 1) return found;
+  const YamlNode today = renamed(*root);
   const auto number = [&](std::string_view path, i64 usual) {
-    const YamlNode* const node = find_path(*root, path);
+    const YamlNode* const node = find_path(today, path);
     const Result<i64> n = node == nullptr ? usual : parse_count(node->scalar, 1);
     return n ? *n : usual;
   };

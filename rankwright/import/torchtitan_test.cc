@@ -136,7 +136,8 @@ TEST(TorchtitanImport, RefusesWhatTheLibraryTakesForImpossible) {
     EXPECT_EQ(plan.findings[0].where.line, 2);
   }
   // In strings, comments and nested arrays all of it may stand.
-  EXPECT_TRUE(read("# \u039f\n[training]\nx = [\n  [\"\u039f [{\"],\n  [],\n]\n").findings.empty());
+  EXPECT_TRUE(read("# \u039f\n[training]\nseq_len = 64\nx = [\n  [\"\u039f [{\"],\n  [],\n]\n")
+                  .findings.empty());
 }
 
 TEST(TorchtitanImport, SpeaksTheFilesWords) {
@@ -170,6 +171,16 @@ TEST(TorchtitanFacts, GroupsAreRoundsOfOneSize) {
   EXPECT_EQ(torch_group(4, 10), 5);  // two rounds of 5
   EXPECT_EQ(torch_group(4, 9), std::nullopt);
   EXPECT_EQ(torch_group(4, 3), std::nullopt);
+}
+
+TEST(TorchtitanImport, KnowsWhereDegreesStoodBefore) {
+  const PlanFile plan = read(
+      "[training]\ndata_parallel_shard_degree = 32\ndata_parallel_replicate_degree = 2\n"
+      "tensor_parallel_degree = 8\nbatch_size = 2\n");
+  const rankwright::Setup setup = resolve(plan.draft);
+  EXPECT_EQ(setup.world, 512);  // 2 x 32 x 8
+  EXPECT_EQ(setup.plan.tp, 8);
+  EXPECT_EQ(plan.where("parallelism.tp_size").line, 4);
 }
 
 }  // namespace

@@ -162,6 +162,12 @@ std::vector<Block> blocks(const GapView& view) {
   }
   if (view.oom) add_oom(all, *view.oom);
   if (view.time) add_time(all, view);
+  if (view.unsteady > 0)
+    all.push_back(
+        {"step",
+         {fmt::format("{} in the log, and none to measure by: the first ones warm up, and "
+                      "skipped ones do not update",
+                      plural(view.unsteady, "step is", "steps are"))}});
   if (view.memory) add_memory(all, *view.memory);
   return all;
 }

@@ -52,6 +52,8 @@ GapView gap_view(const Setup& setup, const Calibration& calibration, const RunLo
   const double tokens = double(setup.job.global_batch) * double(setup.job.sequence);
   if (const std::optional<MeasuredStep> step = measured_step(log, tokens / double(setup.world)))
     view.time = time_gap(setup, calibration, log, *step);
+  else
+    view.unsteady = i64(log.steps.size());
   view.timed = view.time && !view.time->timers.empty();
   view.memory = memory_gap(setup, calibration, log);
   view.oom = oom_gap(setup, calibration, log);

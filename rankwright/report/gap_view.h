@@ -25,6 +25,7 @@ struct GapView {
   std::optional<TimeGap> time{};
   std::optional<MemoryGap> memory{};
   std::optional<OomGap> oom{};
+  i64 unsteady = 0;    // steps of a log that has none to measure by: warm-up and skipped ones
   bool timed = false;  // the log has timers that the model predicts
 
   /// Something is more than the error of the estimate.

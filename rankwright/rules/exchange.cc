@@ -26,6 +26,10 @@ constexpr Page kPages[] = {
      "another model.",
      "Check that both files are of one model; the plan is reckoned with the config's shapes.", "",
      ""},
+    {"RW0617", Severity::warning, "a setting that is not known may decide the layout",
+     "The file has a key that speaks of degrees, batches or recompute, and no reader knows it: a "
+     "name of an older or newer version, or of a fork. The plan is reckoned without it.",
+     "Check the plan that `rankwright import` writes, and state what is missing there.", "", ""},
     {"RW0620", Severity::error, "not a list of hosts",
      "Host lists are written as Slurm does: names between commas, with ranges of numbers in "
      "brackets. They are bounded, because a short list can unfold to a huge one.",
