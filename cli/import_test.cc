@@ -66,6 +66,14 @@ TEST(Import, SaysWhereAFileCannotBeRead) {
   EXPECT_THAT(said.err, HasSubstr("-:1:19"));
 }
 
+TEST(Import, AssumesAWorldThatGoesWithDegreesAndBatch) {
+  const std::string open = "{\"train_micro_batch_size_per_gpu\": 2, \"zero_optimization\": {}}";
+  EXPECT_THAT(say({"import", "-", "--from", "deepspeed"}, open).out, HasSubstr("world_size: 8\n"));
+  const std::string small = "{\"train_batch_size\": 4, \"zero_optimization\": {\"stage\": 3}}";
+  EXPECT_THAT(say({"import", "-", "--from", "deepspeed"}, small).out, HasSubstr("world_size: 4\n"));
+  EXPECT_THAT(check_text(small).out, HasSubstr("how many ranks there are: 4\n"));
+}
+
 TEST(Import, NamesTheFormatsThatThereAre) {
   EXPECT_EQ(say({"import", "-", "--from", "nanotrn"}).err,
             "rankwright import: there is no format 'nanotrn'\n  help: did you mean nanotron?\n");

@@ -111,7 +111,7 @@ void override_input(const PlanFlags& flags, PlanFile& file) {
 namespace {
 
 /// A framework's file mostly leaves the world to its launcher. Where nothing says it, whole nodes
-/// are assumed that the stated degrees divide.
+/// are assumed that the stated degrees divide, or what the batch takes of them.
 void assume_world(PlanFile& file) {
   constexpr i64 kNode = 8;
   Draft& d = file.draft;
@@ -121,8 +121,13 @@ void assume_world(PlanFile& file) {
   const std::optional<i64> dense = product({tp, d.cp.value_or(1), pp});
   const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
   if (!dense || !sparse || *dense > kMaxDevices || *sparse > kMaxDevices) return;
-  const i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
-  if (world > kMaxDevices) return;
+  i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
+  if (d.global_batch && d.accumulation) return;  // they say how many data ranks there are
+  if (d.global_batch) {
+    const i64 microbatches = std::max<i64>(1, *d.global_batch / d.micro_batch.value_or(1));
+    world = *dense * std::gcd(world / *dense, microbatches);
+  }
+  if (world > kMaxDevices || !divides(*sparse, world)) return;
   d.world = world;
   file.findings.push_back({.code = "RW0615",
                            .severity = Severity::note,

@@ -296,19 +296,6 @@ constexpr Rule kRules[] = {
      kSound,
      when<few_microbatches, tell_few_microbatches>,
      few_microbatches},
-    {{"RW0525", Severity::note, "torch runs this schedule from a file of cells",
-      "torch.distributed.pipelining has classes for GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
-      "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV. Another one is given cell by cell: "
-      "pipeline_parallel_schedule_csv names the file.",
-      "Let export write the file, or use zb-v or interleaved-zb.",
-      "torchtitan distributed/pipeline_parallel.py, build_pipeline_schedule",
-      "world_size: 16\n"
-      "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1, zero_stage: 2}\n"},
-     Target::torchtitan,
-     kSound,
-     when<by_cells, tell_by_cells>,
-     by_cells},
     {{"RW0526", Severity::warning, "there are fewer microbatches than chunks in the pipeline",
       "torchtitan warns and runs: some stages are idle at any time.",
       "Use a larger global_batch, or smaller microbatches.",
@@ -472,6 +459,19 @@ constexpr Rule kRules[] = {
      kSound,
      when<recompute, tell_recompute>,
      recompute},
+    {{"RW0540", Severity::note, "torch runs this schedule from a file of cells",
+      "torch.distributed.pipelining has classes for GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
+      "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV. Another one is given cell by cell: "
+      "pipeline_parallel_schedule_csv names the file.",
+      "Let export write the file, or use zb-v or interleaved-zb.",
+      "torchtitan distributed/pipeline_parallel.py, build_pipeline_schedule",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1, zero_stage: 2}\n"},
+     Target::torchtitan,
+     kSound,
+     when<by_cells, tell_by_cells>,
+     by_cells},
 };
 
 }  // namespace
