@@ -122,10 +122,11 @@ void assume_world(PlanFile& file) {
   const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
   if (!dense || !sparse || *dense > kMaxDevices || *sparse > kMaxDevices) return;
   i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
-  if (d.global_batch && d.accumulation) return;  // they say how many data ranks there are
+  // The three say how many data ranks there are.
+  if (d.global_batch && d.accumulation && d.micro_batch) return;
   if (d.global_batch) {
-    const i64 microbatches = std::max<i64>(1, *d.global_batch / d.micro_batch.value_or(1));
-    world = *dense * std::gcd(world / *dense, microbatches);
+    const i64 rest = *d.global_batch / d.micro_batch.value_or(1) / d.accumulation.value_or(1);
+    world = *dense * std::gcd(world / *dense, std::max<i64>(1, rest));
   }
   if (world > kMaxDevices || !divides(*sparse, world)) return;
   d.world = world;

@@ -47,7 +47,7 @@ class BruteForce {
   BruteForce(const Problem& problem, const Calibration& calibration)
       : problem_(problem), limits_(problem.limits), calibration_(calibration) {
     for (const Rule* rule : rules())
-      if (rule->target != Target::any && rule->target == limits_.target &&
+      if (rule->target != Target::any && holds_for(*rule, limits_.target) &&
           rule->page.severity != Severity::note)
         rules_.push_back(rule);
   }

@@ -51,8 +51,8 @@ void over_problems(std::uint64_t first, std::uint64_t count, const Check& check)
 bool refused(const Setup& setup, Target target) {
   const std::vector<Misfit> none;
   for (const Rule* rule : rules())
-    if (target != Target::any && rule->target == target && rule->page.severity != Severity::note &&
-        rule->check({setup, none, target}))
+    if (rule->target != Target::any && holds_for(*rule, target) &&
+        rule->page.severity != Severity::note && rule->check({setup, none, target}))
       return true;
   return false;
 }
