@@ -14,7 +14,9 @@ using testing::HasSubstr;
 /// A folder as Hugging Face lays it out.
 class Folder {
  public:
-  explicit Folder(const std::string& index) : scratch_("hf-folder") {
+  explicit Folder(const std::string& index)
+      : scratch_("hf-" +
+                 std::string(::testing::UnitTest::GetInstance()->current_test_info()->name())) {
     std::filesystem::create_directory(scratch_.path());
     std::filesystem::copy_file(
         std::string(RANKWRIGHT_SOURCE_DIR) + "/tests/data/hf/llama-3.1-8b.json", config());
