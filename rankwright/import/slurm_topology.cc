@@ -185,11 +185,15 @@ class Reader {
     return false;
   }
 
-  /// The root with the most hosts.
+  /// The root with the most hosts; kNone and a fault where no switch has any.
   std::size_t root() {
     std::vector<std::size_t> roots;
     for (std::size_t i = 0; i < switches_.size(); ++i)
       if (switches_[i].parents == 0 && switches_[i].all_hosts > 0) roots.push_back(i);
+    if (roots.empty()) {
+      fault("no switch has hosts below it", switches_.front().line);
+      return kNone;
+    }
     const std::size_t best =
         *std::max_element(roots.begin(), roots.end(), [&](std::size_t a, std::size_t b) {
           return switches_[a].all_hosts < switches_[b].all_hosts;
@@ -220,6 +224,7 @@ class Reader {
 
   void state_tree() {
     const std::size_t top = root();
+    if (top == kNone) return;
     const std::vector<std::size_t> order = tree_of(top);
     const int height = switches_[top].height;
     const std::size_t levels = std::size_t(height) + 1;

@@ -76,6 +76,12 @@ TEST(SlurmTopology, WhatIsNoTreeHasItsLine) {
               HasSubstr("more than 4,194,304 hosts"));
 }
 
+// A switch below two others is a spine's; below itself, and nowhere else, it is nothing.
+TEST(SlurmTopology, ASwitchThatIsItsOwnChild) {
+  EXPECT_THAT(told(read("SwitchName=a Switches=b\nSwitchName=b SitchName=a Switches=b\n").findings),
+              HasSubstr("RW0621"));
+}
+
 TEST(SlurmTopology, SeveralTrees) {
   const Reading reading = read("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n[1-3]\n");
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(3));

@@ -295,8 +295,9 @@ YamlNode renamed(const YamlNode& root) {
     value.kind = YamlNode::Kind::map;
     moved.entries.push_back({std::move(key), std::move(value)});
   }
-  for (const auto& [from, name] : kMoved) {
-    YamlNode* const old = table(from);
+  for (const std::pair<std::string_view, std::string_view>& one : kMoved) {
+    const std::string_view name = one.second;
+    YamlNode* const old = table(one.first);
     YamlNode* const today = table("parallelism");
     if (old == nullptr || today == nullptr || today->find(name) != nullptr) continue;
     for (const YamlEntry& entry : old->entries)
