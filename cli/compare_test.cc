@@ -182,5 +182,11 @@ TEST(Calibrated, ASearchStartsFromTheRun) {
   EXPECT_EQ(say({"plan", kGpt, "--ran", kGpt}).code, 64);
 }
 
+TEST(CompareLog, SaysWhereThereIsNoLedgerToHoldAgainst) {
+  const Said said =
+      say({"compare", "examples/course-64.yaml", "--log", "tests/data/import/oom.log"});
+  EXPECT_THAT(said.out, HasSubstr("the plan names no model, so there is no ledger"));
+}
+
 }  // namespace
 }  // namespace rankwright::cli

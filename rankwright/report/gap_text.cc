@@ -169,6 +169,11 @@ std::vector<Block> blocks(const GapView& view) {
                       "skipped ones do not update",
                       plural(view.unsteady, "step is", "steps are"))}});
   if (view.memory) add_memory(all, *view.memory);
+  if (view.unledgered)
+    all.push_back(
+        {"memory",
+         {"the run ended out of memory; the plan names no model, so there is no ledger to "
+          "hold against it: --model says which"}});
   return all;
 }
 

@@ -57,6 +57,7 @@ GapView gap_view(const Setup& setup, const Calibration& calibration, const RunLo
   view.timed = view.time && !view.time->timers.empty();
   view.memory = memory_gap(setup, calibration, log);
   view.oom = oom_gap(setup, calibration, log);
+  view.unledgered = log.oom && !view.oom;
   return view;
 }
 

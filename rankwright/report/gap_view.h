@@ -25,8 +25,9 @@ struct GapView {
   std::optional<TimeGap> time{};
   std::optional<MemoryGap> memory{};
   std::optional<OomGap> oom{};
-  i64 unsteady = 0;    // steps of a log that has none to measure by: warm-up and skipped ones
-  bool timed = false;  // the log has timers that the model predicts
+  i64 unsteady = 0;         // steps of a log that has none to measure by: warm-up and skipped ones
+  bool unledgered = false;  // out of memory, and no model to hold a ledger against
+  bool timed = false;       // the log has timers that the model predicts
 
   /// Something is more than the error of the estimate.
   bool outside() const;
