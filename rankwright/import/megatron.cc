@@ -314,7 +314,7 @@ void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
-  for (const std::string_view other : {".yaml", ".yml", ".json", ".toml", ".py"})
+  for (const std::string_view other : {".yaml", ".yml", ".json", ".toml", ".py", ".md"})
     if (file.ends_with(other)) return false;
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
