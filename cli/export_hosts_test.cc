@@ -1,8 +1,9 @@
+#include "cli/export_hosts.h"
+
 #include <gmock/gmock.h>
 
 #include <sstream>
 
-#include "cli/export_hosts.h"
 #include "cli/verb.h"
 
 namespace rankwright::cli {
