@@ -15,6 +15,9 @@
 namespace rankwright {
 namespace {
 
+/// A million accelerators in hosts of four: a short list of hosts can unfold to more.
+constexpr std::size_t kMostHosts = std::size_t{1} << 18;
+
 constexpr std::size_t kMostSwitches = 65536;
 
 std::string lower(std::string_view text) {
@@ -99,8 +102,7 @@ class Reader {
         (key == "switchname" ? is_switch : is_block) = true;
         one.name = value;
       } else if (key == "switches" || key == "nodes") {
-        Result<std::vector<std::string>> names =
-            parse_host_list(value, std::size_t(kMaxDevices) - names_);
+        Result<std::vector<std::string>> names = parse_host_list(value, kMostHosts - names_);
         if (!names) {
           names.error().where = {.file = std::string(file_),
                                  .line = statement.line,

@@ -73,7 +73,7 @@ TEST(SlurmTopology, WhatIsNoTreeHasItsLine) {
             "RW0621 0:0 there is neither SwitchName= nor BlockName= in it\n");
   EXPECT_THAT(told(read("SwitchName=a Nodes=n[0-3\n").findings), HasSubstr("RW0620 1:25"));
   EXPECT_THAT(told(read("SwitchName=a Nodes=n[0-999999999]\n").findings),
-              HasSubstr("more than 4,194,304 hosts"));
+              HasSubstr("more than 262,144 hosts"));
 }
 
 // A switch below two others is a spine's; below itself, and nowhere else, it is nothing.
