@@ -63,21 +63,13 @@ std::string schedule_summary(const CheckedSchedule& s) {
       plural(s.microbatches, "microbatch", "microbatches"), count(s.actions));
 }
 
-std::string target_names() {
-  std::string text;
-  for (const TargetRow& row : targets()) text += (text.empty() ? "" : ", ") + std::string(row.name);
-  return text;
-}
-
-int unknown_target(const std::string& word, const Io& io) {
+std::vector<std::string> target_names() {
   std::vector<std::string> names;
   for (const TargetRow& row : targets()) names.emplace_back(row.name);
-  const std::optional<std::string> near = nearest(word, names);
-  io.err << fmt::format("rankwright check: there is no target '{}'\n  help: {}\n", excerpt(word),
-                        near ? fmt::format("did you mean {}?", *near)
-                             : fmt::format("--for takes {}", target_names()));
-  return kUsage;
+  return names;
 }
+
+std::string joined_names() { return fmt::format("{}", fmt::join(target_names(), ", ")); }
 
 /// A schedule file instead of a plan: cells, one line a pp rank.
 int check_cells(const std::string& file, const Options& options, bool sarif, const Io& io) {
@@ -119,14 +111,16 @@ int check(Args args, const Io& io) {
       .add_option("plan", flags.plan, "a plan file, - for standard input, or a schedule (.csv)")
       ->required();
   options.app().add_option("--for", target_name,
-                           fmt::format("also the rules of this framework: {}", target_names()));
+                           fmt::format("also the rules of this framework: {}", joined_names()));
   options.app().add_flag("--sarif", sarif, "write SARIF 2.1.0");
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   const TargetRow* const target = find_target(target_name);
-  if (target == nullptr && !target_name.empty()) return unknown_target(target_name, io);
+  if (target == nullptr && !target_name.empty())
+    return unknown_name(
+        {"check", "target", target_name, target_names(), "--for takes " + joined_names()}, io);
   if (flags.plan.ends_with(".csv")) {
     if (target != nullptr || flags.overrides())
       return options.about_a_plan("--for, --model and --cluster", io);

@@ -11,8 +11,6 @@
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
-#include "rankwright/base/format.h"
-#include "rankwright/base/suggest.h"
 #include "rankwright/export/exporter.h"
 #include "rankwright/report/findings.h"
 
@@ -25,19 +23,12 @@ std::vector<std::string> target_names() {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
+std::string joined_names() { return fmt::format("{}", fmt::join(target_names(), ", ")); }
 
 int unknown_target(const std::string& word, const Io& io) {
-  const std::optional<std::string> near = nearest(word, target_names());
-  io.err << (word.empty()
-                 ? "rankwright export: --to is missing\n"
-                 : fmt::format("rankwright export: there is no target '{}'\n", excerpt(word)));
-  io.err << fmt::format("  help: {}\n", near ? fmt::format("did you mean {}?", *near)
-                                             : "--to takes " + joined(target_names()));
+  const std::string takes = "--to takes " + joined_names();
+  if (!word.empty()) return unknown_name({"export", "target", word, target_names(), takes}, io);
+  io.err << fmt::format("rankwright export: --to is missing\n  help: {}\n", takes);
   return kUsage;
 }
 
@@ -129,7 +120,7 @@ int export_plan(Args args, const Io& io) {
   std::string to, hosts;
   bool strict = false, listed = false;
   options.app().add_option("plan", flags.plan, "a plan, of any format that is read, or -");
-  options.app().add_option("--to", to, joined(target_names()));
+  options.app().add_option("--to", to, joined_names());
   options.app().add_option("--hosts", hosts,
                            "names for a launcher, in the cluster's order: n[0-7], or a file with "
                            "one on each line");
@@ -168,7 +159,8 @@ int export_plan(Args args, const Io& io) {
   const Diagnostics told = as_findings(lost, row(exporter->target), strict, input.file);
   if (!told.empty()) io.err << findings_text(told, input.file.name, input.file.text, {});
   if (strict && !lost.empty()) return kRefused;
-  const std::vector<ExportFile> files = rankwright::export_plan(*exporter, *input.setup, more);
+  const std::vector<ExportFile> files =
+      exporter->write(*input.setup, more, head_lines(*exporter, *input.setup, lost));
   if (options.json()) return options.write(json(*exporter, files, lost), io);
   return write_files(files, options, io);
 }

@@ -12,7 +12,6 @@
 #include "cli/plan_input.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
-#include "rankwright/base/suggest.h"
 #include "rankwright/export/plan_file.h"
 #include "rankwright/import/plan_format.h"
 #include "rankwright/import/run_log.h"
@@ -32,7 +31,8 @@ std::string list() {
                     format.target == Target::any ? "" : row(format.target).checked});
   for (const ClusterFormat& format : cluster_formats())
     rows.push_back({"clusters", format.name, format.summary, format.checked});
-  rows.push_back({"models", "huggingface", "config.json, and its safetensors index", "2026"});
+  rows.push_back({"models", "huggingface", "config.json, and its safetensors index",
+                  "the configs of tests/data/hf"});
   for (const LogFormat& format : log_formats())
     rows.push_back({"logs, by compare --log and --calibrate", format.name, format.summary,
                     find_target(format.name)->checked});
@@ -43,11 +43,7 @@ int unknown_format(const std::string& word, const Io& io) {
   std::vector<std::string> names;
   for (const PlanFormat& format : plan_formats()) names.emplace_back(format.name);
   for (const ClusterFormat& format : cluster_formats()) names.emplace_back(format.name);
-  const std::optional<std::string> near = nearest(word, names);
-  io.err << fmt::format(
-      "rankwright import: there is no format '{}'\n  help: {}\n", excerpt(word),
-      near ? fmt::format("did you mean {}?", *near) : "rankwright import --list shows them");
-  return kUsage;
+  return unknown_name({"import", "format", word, names, "rankwright import --list shows them"}, io);
 }
 
 /// The plan file, with what was assumed beside each key.

@@ -80,4 +80,12 @@ int Options::save(const std::string& text, const std::string& path, const Io& io
   return kUnreadable;
 }
 
+int unknown_name(const UnknownName& name, const Io& io) {
+  const std::optional<std::string> near = nearest(name.word, name.known);
+  io.err << fmt::format("rankwright {}: there is no {} '{}'\n  help: {}\n", name.verb, name.what,
+                        excerpt(name.word),
+                        near ? fmt::format("did you mean {}?", *near) : name.otherwise);
+  return kUsage;
+}
+
 }  // namespace rankwright::cli

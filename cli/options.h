@@ -5,11 +5,23 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/verb.h"
 #include "rankwright/report/paint.h"
 
 namespace rankwright::cli {
+
+/// A name that a verb does not know.
+struct UnknownName {
+  std::string_view verb, what;  // "check", "target"
+  std::string word;
+  std::vector<std::string> known;
+  std::string otherwise;  // what to type where no known name is near
+};
+
+/// Says so, with the nearest that is known. Returns the exit code.
+int unknown_name(const UnknownName& name, const Io& io);
 
 class Options {
  public:

@@ -1,14 +1,10 @@
 #include "cli/plan_input.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <istream>
 #include <iterator>
-#include <numeric>
 
 #include "cli/run_input.h"
-#include "rankwright/base/format.h"
 #include "rankwright/import/cluster_file.h"
 #include "rankwright/import/model_file.h"
 #include "rankwright/import/plan_format.h"
@@ -107,38 +103,6 @@ void override_input(const PlanFlags& flags, PlanFile& file) {
   if (!flags.cluster.empty())
     file.draft.cluster = read_cluster_argument(flags.cluster, read_file, file.findings);
 }
-
-namespace {
-
-/// A framework's file mostly leaves the world to its launcher. Where nothing says it, whole nodes
-/// are assumed that the stated degrees divide, or what the batch takes of them.
-void assume_world(PlanFile& file) {
-  constexpr i64 kNode = 8;
-  Draft& d = file.draft;
-  const bool foreign = file.format != nullptr && file.format->target != Target::any;
-  if (!foreign || d.world || d.dp || d.shape || d.cluster) return;
-  const i64 pp = d.pp.value_or(1), tp = d.tp.value_or(1);
-  const std::optional<i64> dense = product({tp, d.cp.value_or(1), pp});
-  const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
-  if (!dense || !sparse || *dense > kMaxDevices || *sparse > kMaxDevices) return;
-  i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
-  // The three say how many data ranks there are.
-  if (d.global_batch && d.accumulation && d.micro_batch) return;
-  if (d.global_batch) {
-    const i64 rest = *d.global_batch / d.micro_batch.value_or(1) / d.accumulation.value_or(1);
-    world = *dense * std::gcd(world / *dense, std::max<i64>(1, rest));
-  }
-  if (world > kMaxDevices || !divides(*sparse, world)) return;
-  d.world = world;
-  file.findings.push_back({.code = "RW0615",
-                           .severity = Severity::note,
-                           .message = "something that the file leaves open is assumed",
-                           .detail = fmt::format("how many ranks there are: {}", count(world)),
-                           .hint = "--world N, or --cluster",
-                           .where = {.file = file.name}});
-}
-
-}  // namespace
 
 PlanInput read_input(const PlanFlags& flags, const Io& io) {
   PlanInput input{.file = read_plan_argument(flags.plan, io, flags.format)};

@@ -9,6 +9,7 @@
 #include "cli/run_input.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/import/foreign.h"
 #include "rankwright/report/findings.h"
 
 namespace rankwright::cli {
@@ -56,11 +57,10 @@ i64 usual_batch(i64 sequence, i64 world) {
 
 /// The framework of the target, if the draft names none.
 void follow_target(Draft& draft, Target target, std::vector<Assumption>& assumed) {
-  if (draft.framework || target == Target::any || row(target).software.empty()) return;
-  const std::string_view name = row(target).software;
-  for (const Software& software : frameworks())
-    if (software.name == name) draft.framework = software;
-  assumed.push_back({"software.framework", std::string(name), "as --for"});
+  if (draft.framework || target == Target::any) return;
+  draft.framework = software_of(target);
+  if (draft.framework)
+    assumed.push_back({"software.framework", std::string(draft.framework->name), "as --for"});
 }
 
 /// A wish that another wish or the model makes meaningless: it would be ignored without a word.
@@ -108,6 +108,9 @@ std::optional<UsageFault> too_large(const Wishes& wishes, const Cluster& cluster
 /// The setup without its plan, defaults noted.
 Setup resolve_job(const Draft& stated, Target target, std::optional<i64> world) {
   Draft draft = without_plan(stated);
+  // A batch that is stated by its factors is that of the file's own plan.
+  if (!draft.global_batch && stated.accumulation)
+    draft.global_batch = resolve(stated).job.global_batch;
   std::vector<Assumption> noted;
   follow_target(draft, target, noted);
   if (world) {

@@ -300,6 +300,17 @@ TEST(Plan, PricesForTheFrameworkOfItsTarget) {
     }
 }
 
+// nanotron states 4 x 16 x dp 8 sequences, and not their product.
+TEST(Plan, KeepsABatchThatAFileStatesByItsFactors) {
+  const Said said = say({"plan", "-", "--model", "llama-3.2-1b", "--cluster", "dgx-h100", "--json"},
+                        "parallelism: {dp: 8, tp: 1, pp: 1}\noptimizer: {zero_stage: 1}\n"
+                        "tokens:\n  micro_batch_size: 4\n  batch_accumulation_per_replica: 16\n"
+                        "  sequence_length: 2048\n");
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("\"global_batch\": 512"));
+  EXPECT_THAT(said.out, Not(HasSubstr("at least 4 M tokens")));
+}
+
 TEST(Plan, RefusesWishesThatMeanNothing) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--ep", "2"}, "--ep or --etp above 1, but "},

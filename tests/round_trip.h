@@ -71,8 +71,7 @@ inline Setup there_and_back(const Exporter& exporter, const PlanFormat& format, 
   return resolve(plan.draft);
 }
 
-/// The keys that came back otherwise, with both values; empty where all is well. `kept` are the
-/// keys that the format states: all but what no framework's file says.
+/// The keys that came back otherwise, with both values; empty where all is well.
 inline std::string differences(const Exporter& exporter, const Setup& before, const Setup& after) {
   constexpr std::string_view kBeside[] = {"world_size", "node_shape", "cluster", "placement"};
   const std::vector<Lost> lost = losses(exporter, before);

@@ -124,4 +124,11 @@ std::string excerpt(std::string_view text, std::size_t most) {
   return out;
 }
 
+std::string lower(std::string_view text) {
+  std::string low(text);
+  for (char& c : low)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return low;
+}
+
 }  // namespace rankwright

@@ -23,6 +23,9 @@ std::string show(Flops);                // 4.1 PFLOP
 std::string show(FlopsPerSecond);       // 989 TFLOP/s
 std::string percent(double fraction);   // 41 %
 
+/// ASCII letters only, whatever the locale.
+std::string lower(std::string_view text);
+
 /// The beginning of text from outside, fit for a terminal: control characters and what is no UTF-8
 /// become '?', and it is not cut inside a character. Of such a text it is the whole.
 std::string excerpt(std::string_view text, std::size_t most = 40);

@@ -167,5 +167,10 @@ TEST(Excerpt, IsNotCutInsideACharacter) {
   EXPECT_EQ(excerpt("abc", 0), "");
 }
 
+TEST(Lower, ChangesLettersOfAsciiAlone) {
+  EXPECT_EQ(lower("SwitchName=\xC3\x84_9"), "switchname=\xC3\x84_9");
+  EXPECT_EQ(lower(""), "");
+}
+
 }  // namespace
 }  // namespace rankwright

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "rankwright/base/format.h"
+
 namespace rankwright {
 namespace {
 
 constexpr std::size_t kLongestWord = 64;  // words come from files: bound the work
 
-std::string lower(std::string_view word) {
-  std::string text(word.substr(0, kLongestWord));
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return text;
-}
+std::string in_short(std::string_view word) { return lower(word.substr(0, kLongestWord)); }
 
 }  // namespace
 
@@ -37,11 +34,11 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
-  const std::string wanted = lower(word);
+  const std::string wanted = in_short(word);
   std::optional<std::string> best;
   int least = std::max(1, int(wanted.size()) / 3) + 1;
   for (const std::string& candidate : known) {
-    const int distance = edit_distance(wanted, lower(candidate));
+    const int distance = edit_distance(wanted, in_short(candidate));
     // Something of the words must be in common: "x" is no slip for "y", nor is nothing.
     const bool common = distance < int(std::max(wanted.size(), candidate.size()));
     if (common && distance < least) {

@@ -23,13 +23,6 @@ std::vector<std::string> split_list(std::string_view text) {
   return items;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return result;
-}
-
 Diagnostic unknown_name(std::string_view kind, std::string_view name,
                         const std::vector<std::string>& known) {
   const std::optional<std::string> near = nearest(lower(name), known);

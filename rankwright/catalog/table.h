@@ -8,6 +8,7 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/base/csv.h"
+#include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 
 namespace rankwright {
@@ -61,8 +62,6 @@ class Cells {
 
 /// "a;b" -> a, b.
 std::vector<std::string> split_list(std::string_view);
-
-std::string lower(std::string_view);
 
 /// RW0908 for a name that is no `kind` ("device"): with the nearest of `known`, or all of them.
 Diagnostic unknown_name(std::string_view kind, std::string_view name,

@@ -76,7 +76,7 @@ struct Calibration {
   std::array<double, kConstants> values{};
   // What a measured run says besides (validate/calibrate.h); nothing of it is shipped.
   double pace = 1;  // share of the rates of computation that is reached
-  Bytes held{};     // beyond the workspaces of libraries
+  Bytes held{};     // beyond the workspaces of libraries; never less
 
   double operator[](Constant c) const { return values[std::size_t(c)]; }
   double& operator[](Constant c) { return values[std::size_t(c)]; }

@@ -172,8 +172,7 @@ Ledger Accounts::of(const RankLoad& load) const {
   if (software.empty_gradients)
     out[Entry::empty_gradients] = bytes(load.attention + load.dense + load.sparse, activation_);
   out[Entry::buckets] = software.buckets;
-  out[Entry::workspace] =
-      std::max(Bytes{}, Bytes{kGB * calibration_[Constant::workspace]} + calibration_.held);
+  out[Entry::workspace] = Bytes{kGB * calibration_[Constant::workspace]} + calibration_.held;
   put_instant(out, load);
   put_beyond(out);
   return out;

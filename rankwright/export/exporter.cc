@@ -57,10 +57,12 @@ void add(std::vector<Lost>& lost, std::string_view key, std::string why) {
 
 void add_broken_rules(const Exporter& exporter, const Setup& setup, std::vector<Lost>& lost) {
   const std::vector<Misfit> none;
-  for (const Rule* rule : refusals(exporter.target))
+  for (const Rule* rule : refusals(exporter.target)) {
+    if (!rule->fault(setup)) continue;  // the words take time
     if (const std::optional<Finding> finding = rule->check({setup, none, exporter.target}))
       add(lost, finding->key,
           fmt::format("{}: {} ({})", rule->page.title, finding->detail, rule->page.code));
+  }
 }
 
 std::string why_unstated(const Exporter& exporter, const SetupKey& key, const Setup& setup) {

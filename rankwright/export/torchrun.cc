@@ -1,7 +1,8 @@
 // Writes a script that runs on every node and starts torchrun there with its node's number.
-// Checked against PyTorch 2.9. The c10d rendezvous takes no number: it sorts nodes by host name as
-// text, node66 before node7 (pytorch#191190), so the static one is used. Ranks of a node then
-// follow each other and take its devices in order; for other placements see rules/launchers.cc.
+// By its documented flags; no torchrun has run it yet. The c10d rendezvous takes no number: it
+// sorts nodes by host name as text, node66 before node7 (pytorch#191190), so the static one is
+// used. Ranks of a node then follow each other and take its devices in order; for other placements
+// see rules/launchers.cc.
 #include <fmt/format.h>
 
 #include "rankwright/export/exporter.h"

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/base/utf8.h"
 
@@ -21,10 +22,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool means_something(std::string_view word) {
   constexpr std::string_view kWords[] = {"null", "true", "false", "yes", "no",
                                          "on",   "off",  "y",     "n"};
-  std::string lower(word);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
+  return std::find(std::begin(kWords), std::end(kWords), lower(word)) != std::end(kWords);
 }
 
 /// Begins with a letter and goes on with what means nothing to YAML, inside {} and [] neither:

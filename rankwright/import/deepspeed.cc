@@ -58,9 +58,7 @@ void optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<Optimizer> kWords[] = {
       {"adam", Optimizer::adam},    {"adamw", Optimizer::adam}, {"fusedadam", Optimizer::adam},
       {"cpuadam", Optimizer::adam}, {"sgd", Optimizer::sgd},    {"lion", Optimizer::lion}};
-  std::string word = node.scalar.substr(0, kLongestLabel);
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
   for (const Word<Optimizer>& known : kWords)
     if (word == known.word) {
       r.draft.optimizer = known.value;

@@ -21,9 +21,7 @@ std::vector<std::string> strings(std::span<const std::string_view> words) {
 }
 
 std::string joined(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);
-  return text;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string shown(const YamlNode& node) { return excerpt(node.scalar); }

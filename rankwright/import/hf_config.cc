@@ -10,6 +10,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 #include "rankwright/import/fields.h"
+#include "rankwright/import/lines.h"
 #include "rankwright/model/architecture.h"
 
 namespace rankwright {
@@ -164,13 +165,9 @@ struct Source {
   std::size_t from = 0;  // where the object that is read begins
 
   Location at(std::size_t offset, int width = 1) const {
-    offset = std::min(offset, text.size());
-    const std::string_view before = text.substr(0, offset);
-    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    return {.file = std::string(file),
-            .line = 1 + int(std::count(before.begin(), before.end(), '\n')),
-            .column = 1 + int(offset - line_start),
-            .width = width};
+    Location place = place_of(text, offset, file);
+    place.width = width;
+    return place;
   }
 
   /// Of the value of `key`. The parser keeps no places, so the text is searched for the key again.

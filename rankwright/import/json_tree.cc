@@ -7,6 +7,7 @@
 #include <string>
 
 #include "rankwright/base/format.h"
+#include "rankwright/import/lines.h"
 
 namespace rankwright {
 namespace {
@@ -51,14 +52,6 @@ class Checker final : public nlohmann::json_sax<Json> {
 
   int depth_ = 0;
 };
-
-Location place_of(std::string_view text, std::size_t offset, std::string_view file) {
-  const std::string_view before = text.substr(0, std::min(offset, text.size()));
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  return {.file = std::string(file),
-          .line = int(std::count(before.begin(), before.end(), '\n')) + 1,
-          .column = int(before.size() - line_start) + 1};
-}
 
 /// Behind the string that opens at `at`.
 std::size_t behind_string(std::string_view text, std::size_t at) {

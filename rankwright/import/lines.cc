@@ -1,6 +1,16 @@
 #include "rankwright/import/lines.h"
 
+#include <algorithm>
+
 namespace rankwright {
+
+Location place_of(std::string_view text, std::size_t offset, std::string_view file) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return {.file = std::string(file),
+          .line = int(std::count(before.begin(), before.end(), '\n')) + 1,
+          .column = int(before.size() - line_start) + 1};
+}
 
 std::vector<TextLine> lines_of(std::string_view text) {
   std::vector<TextLine> lines;

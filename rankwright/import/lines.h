@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rankwright/base/diagnostic.h"
+
 namespace rankwright {
 
 struct TextLine {
@@ -17,6 +19,9 @@ struct TextWord {
   int column = 0;
   std::string_view text{};
 };
+
+/// Line and column of the character at `offset`.
+Location place_of(std::string_view text, std::size_t offset, std::string_view file);
 
 std::vector<TextLine> lines_of(std::string_view text);
 

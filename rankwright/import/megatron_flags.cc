@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rankwright/import/shell_expand.h"
 #include "rankwright/import/shell_words.h"
 
 namespace rankwright {
@@ -85,7 +86,7 @@ class Places {
 
 /// With dashes, and by the name that Megatron-LM has for it today: its older versions, its forks
 /// (gpt-neox, Megatron-DeepSpeed, MegaBlocks) and their launchers say the same otherwise.
-std::string dashed(std::string_view name) {
+std::string todays_name(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kToday[] = {
       {"model-parallel-size", "tensor-model-parallel-size"},
       {"pipe-parallel-size", "pipeline-model-parallel-size"},
@@ -152,9 +153,9 @@ class Collector {
         value.text = value.text.substr(equals + 3);
         value.at += equals + 3;
         value.width -= std::min(value.width - 1, equals + 3);
-        flag(dashed(name.substr(0, equals)), {words[i], value}, 0, 1);
+        flag(todays_name(name.substr(0, equals)), {words[i], value}, 0, 1);
       } else {
-        flag(dashed(name), words, i, i + 1);
+        flag(todays_name(name), words, i, i + 1);
       }
     }
   }
@@ -278,10 +279,7 @@ std::optional<DumpLine> dump_line(std::string_view line) {
   const std::size_t dots = line.find(" ..");
   if (dots == std::string_view::npos) return std::nullopt;
   std::size_t begin = dots;
-  const auto names = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  while (begin > 0 && names(line[begin - 1])) --begin;
+  while (begin > 0 && shell::is_name(line[begin - 1])) --begin;
   const std::size_t end = line.find_first_not_of('.', dots + 1);
   if (begin == dots || (begin > 0 && line[begin - 1] != ' ') || end == std::string_view::npos ||
       line[end] != ' ')
@@ -310,7 +308,7 @@ void put_argument(YamlNode& map, std::string_view argument, YamlNode value) {
                                   {"fp4", "fp4-format"},
                                   {"overlap-p2p-comm", "no-overlap-p2p-communication", true},
                                   {"add-bias-linear", "disable-bias-linear", true}};
-  std::string name = dashed(argument);
+  std::string name = todays_name(argument);
   bool opposite = false;
   for (const Renamed& one : kRenamed)
     if (name == one.argument) {

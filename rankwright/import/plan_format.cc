@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/run_log.h"
@@ -72,6 +73,32 @@ PlanFile read_any_plan(std::string text, std::string name, FileReader files) {
   const auto format = std::find_if(std::begin(kFormats), std::end(kFormats),
                                    [&](const PlanFormat& one) { return one.claims(name, text); });
   return read_plan_as(*format, std::move(text), std::move(name), files);
+}
+
+void assume_world(PlanFile& plan) {
+  constexpr i64 kNode = 8;
+  Draft& d = plan.draft;
+  const bool foreign = plan.format != nullptr && plan.format->target != Target::any;
+  if (!foreign || d.world || d.dp || d.shape || d.cluster) return;
+  const i64 pp = d.pp.value_or(1), tp = d.tp.value_or(1);
+  const std::optional<i64> dense = product({tp, d.cp.value_or(1), pp});
+  const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
+  if (!dense || !sparse || *dense > kMaxDevices || *sparse > kMaxDevices) return;
+  i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
+  // The three say how many data ranks there are.
+  if (d.global_batch && d.accumulation && d.micro_batch) return;
+  if (d.global_batch) {
+    const i64 rest = *d.global_batch / d.micro_batch.value_or(1) / d.accumulation.value_or(1);
+    world = *dense * std::gcd(world / *dense, std::max<i64>(1, rest));
+  }
+  if (world > kMaxDevices || !divides(*sparse, world)) return;
+  d.world = world;
+  plan.findings.push_back({.code = "RW0615",
+                           .severity = Severity::note,
+                           .message = "something that the file leaves open is assumed",
+                           .detail = fmt::format("how many ranks there are: {}", count(world)),
+                           .hint = "--world N, or --cluster",
+                           .where = {.file = plan.name}});
 }
 
 namespace {

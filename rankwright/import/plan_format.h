@@ -36,6 +36,10 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
                       FileReader files);
 PlanFile read_any_plan(std::string text, std::string name, FileReader files);
 
+/// A framework's file mostly leaves the world to its launcher. Where nothing says it, whole nodes
+/// are assumed that the stated degrees divide, or what the batch takes of them, with a finding.
+void assume_world(PlanFile& plan);
+
 /// What to type into the file to make these edits: "--tensor-model-parallel-size 8". What its
 /// format cannot say is put as in a plan file.
 std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits);

@@ -20,13 +20,6 @@ constexpr std::size_t kMostHosts = std::size_t{1} << 18;
 
 constexpr std::size_t kMostSwitches = 65536;
 
-std::string lower(std::string_view text) {
-  std::string low(text);
-  for (char& c : low)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return low;
-}
-
 /// A line, its continuations joined, without its comment.
 struct Statement {
   int line = 0;

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "rankwright/base/format.h"
+#include "rankwright/import/lines.h"
 
 namespace rankwright {
 namespace {
@@ -123,23 +124,16 @@ std::size_t first_unnamed(std::string_view text) {
   return text.size();
 }
 
-Result<YamlNode> refused(std::string_view text, std::size_t at, std::string_view file) {
-  const std::string_view before = text.substr(0, at);
-  return fail({.code = "RW0901",
-               .message = "the file cannot be read as TOML",
-               .detail = "a name is missing in this header",
-               .where = {.file = std::string(file),
-                         .line = int(std::count(before.begin(), before.end(), '\n')) + 1,
-                         .column = int(at - (before.rfind('\n') + 1)) + 1}});
-}
-
 }  // namespace
 
 Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
   if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
   const std::string plain = in_ascii(text);
   if (const std::size_t at = first_unnamed(plain); at < plain.size())
-    return refused(plain, at, file);
+    return fail({.code = "RW0901",
+                 .message = "the file cannot be read as TOML",
+                 .detail = "a name is missing in this header",
+                 .where = place_of(plain, at, file)});
   // toml++ reports by exceptions; they end here. It bounds the depth by itself (256).
   try {
     return tree(toml::parse(plain, file));

@@ -47,9 +47,7 @@ void focus(Subject& a, Subject& b) {
 }
 
 std::string joined(const std::vector<std::string>& all) {
-  std::string text;
-  for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
-  return text;
+  return fmt::format("{}", fmt::join(all, ", "));
 }
 
 std::string all_of(const Facts& facts) {

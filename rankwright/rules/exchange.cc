@@ -20,12 +20,30 @@ constexpr Page kPages[] = {
     {"RW0603", Severity::error, "a file of no known format",
      "Neither its name nor its text is that of a format that is read.",
      "Name the format with --from; `rankwright import --list` lists them.", "", ""},
+    {"RW0604", Severity::error, "numbers of the file do not multiply",
+     "The framework's file states a product and its factors, and they do not agree: DeepSpeed "
+     "stops where train_batch_size is not train_micro_batch_size_per_gpu x "
+     "gradient_accumulation_steps x data ranks; torchtitan and accelerate want the replicas to "
+     "divide the data ranks, torchtitan the pipeline's microbatch to divide the local batch.",
+     "Leave one of the numbers out, or correct it; --world says how many ranks there are.",
+     "DeepSpeed runtime/config.py, _batch_assertion; torchtitan distributed/parallel_dims.py", ""},
     {"RW0605", Severity::warning, "the weights are not those of the config",
      "The safetensors index beside the config states how many bytes the weights have, and the "
      "shapes of the config make another number: buffers, other dtypes in one file, or a config of "
      "another model.",
      "Check that both files are of one model; the plan is reckoned with the config's shapes.", "",
      ""},
+    {"RW0614", Severity::warning, "a value that only the running script knows",
+     "A flag's value comes from a variable that the script does not set: an argument, the "
+     "environment, the output of a command. Scripts are read and never run.",
+     "Write the value into the script, or state the key in a plan file.", "", ""},
+    {"RW0615", Severity::note, "something that the file leaves open is assumed",
+     "A condition on a value that is not known takes its first branch; a vocabulary that only the "
+     "tokenizer knows is taken from a model of the same shapes.",
+     "Nothing needs to be done where the assumption is right; --model states a model.", "", ""},
+    {"RW0616", Severity::warning, "the framework refuses these settings together",
+     "Read one by one the settings make a plan, but the framework stops at their combination.",
+     "Take out the one that the message names, or add what it needs.", "", ""},
     {"RW0617", Severity::warning, "a setting that is not known may decide the layout",
      "The file has a key that speaks of degrees, batches or recompute, and no reader knows it: a "
      "name of an older or newer version, or of a fork. The plan is reckoned without it.",
@@ -58,24 +76,6 @@ constexpr Page kPages[] = {
      "Measure on hosts of this cluster, from 8 bytes to some GB, and name the cluster with "
      "--cluster or the files that describe it.",
      "NVIDIA/nccl-tests", ""},
-    {"RW0604", Severity::error, "numbers of the file do not multiply",
-     "The framework's file states a product and its factors, and they do not agree: DeepSpeed "
-     "stops where train_batch_size is not train_micro_batch_size_per_gpu x "
-     "gradient_accumulation_steps x data ranks; torchtitan and accelerate want the replicas to "
-     "divide the data ranks, torchtitan the pipeline's microbatch to divide the local batch.",
-     "Leave one of the numbers out, or correct it; --world says how many ranks there are.",
-     "DeepSpeed runtime/config.py, _batch_assertion; torchtitan distributed/parallel_dims.py", ""},
-    {"RW0614", Severity::warning, "a value that only the running script knows",
-     "A flag's value comes from a variable that the script does not set: an argument, the "
-     "environment, the output of a command. Scripts are read and never run.",
-     "Write the value into the script, or state the key in a plan file.", "", ""},
-    {"RW0615", Severity::note, "something that the file leaves open is assumed",
-     "A condition on a value that is not known takes its first branch; a vocabulary that only the "
-     "tokenizer knows is taken from a model of the same shapes.",
-     "Nothing needs to be done where the assumption is right; --model states a model.", "", ""},
-    {"RW0616", Severity::warning, "the framework refuses these settings together",
-     "Read one by one the settings make a plan, but the framework stops at their combination.",
-     "Take out the one that the message names, or add what it needs.", "", ""},
 };
 
 }  // namespace

@@ -15,13 +15,13 @@ constexpr TargetRow kTargets[] = {
      "megatron-core"},
     {Target::torchtitan_0_2, "torchtitan-0.2", "torchtitan v0.2.2", Target::torchtitan,
      "torchtitan"},
-    {Target::torchtitan, "torchtitan", "torchtitan main of 2026-08", Target::torchtitan,
+    {Target::torchtitan, "torchtitan", "torchtitan main of mid-2026", Target::torchtitan,
      "torchtitan"},
     {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6", Target::deepspeed, "deepspeed"},
     {Target::nanotron, "nanotron", "nanotron 0.4", Target::nanotron},
     {Target::accelerate, "accelerate", "accelerate 1.15 dev", Target::accelerate, "fsdp"},
     {Target::slurm, "slurm", "Slurm 22.05", Target::slurm, "", true},
-    {Target::torchrun, "torchrun", "PyTorch 2.9", Target::torchrun, "", true},
+    {Target::torchrun, "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun, "", true},
     {Target::openmpi, "openmpi", "Open MPI 4.1.4", Target::openmpi, "", true},
 };
 
