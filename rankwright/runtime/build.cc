@@ -1,0 +1,215 @@
+// Which parameters and pieces a rank has.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/check.h"
+#include "rankwright/plan/shares.h"
+#include "rankwright/runtime/stage.h"
+
+namespace rankwright::runtime {
+namespace {
+
+constexpr double kDeviation = 0.02;  // of GPT-2's weights
+constexpr double kRotaryBase = 10000;
+
+class Builder {
+ public:
+  explicit Builder(const Rank& rank)
+      : rank_(rank),
+        model_(rank.setup.model),
+        tp_(rank.setup.plan.tp),
+        by_stage_(stage_contents(rank.setup)) {}
+
+  Shard build() {
+    const std::vector<i64> stages = stages_of(rank_.setup.plan, rank_.pp_rank);
+    for (const i64 s : stages) embeds_ = embeds_ || contents(s).embedding;
+    i64 before = 0;  // layers of this rank so far: recompute counts them
+    for (const i64 s : stages) {
+      shard_.stages.push_back(std::make_unique<StagePart>());
+      stage_ = shard_.stages.back().get();
+      stage_->stage = s;
+      if (contents(s).embedding) add_embedding(contents(s).loss);
+      i64 layer = first_layer(s);
+      for (const LayerRun& run : contents(s).runs)
+        for (i64 i = 0; i < run.count; ++i) add_layer(run.layer, layer++, before++);
+      if (contents(s).loss) add_head();
+      // Backward runs through the pieces last first.
+      std::stable_sort(stage_->units.begin(), stage_->units.end(),
+                       [](const Unit& a, const Unit& b) { return a.first > b.first; });
+    }
+    return std::move(shard_);
+  }
+
+ private:
+  const RankContents& contents(i64 stage) const { return by_stage_[std::size_t(stage)]; }
+  i64 first_layer(i64 stage) const {
+    i64 layers = 0;
+    for (i64 s = 0; s < stage; ++s) layers += contents(s).layers;
+    return layers;
+  }
+
+  Parameter* add(std::string name, std::vector<Block> blocks, Cut cut) {
+    Parameter made = make_parameter(std::move(name), std::move(blocks), cut, tp_);
+    // Norms and biases behind a sum see this rank's part of the sequence alone.
+    made.partial = cut == Cut::none && rank_.sequence_parallel;
+    shard_.parameters.push_back(std::move(made));
+    return &shard_.parameters.back();
+  }
+  Parameter* matrix(const std::string& name, i64 out, i64 in, Cut cut, double deviation) {
+    return add(name, {{.name = name, .rows = out, .columns = in, .deviation = deviation}}, cut);
+  }
+  Parameter* vector(const std::string& name, i64 size, double mean, Cut cut = Cut::none) {
+    return add(name, {{.name = name, .rows = size, .mean = mean}}, cut);
+  }
+  void unit(std::vector<Parameter*> parameters, std::size_t first, std::size_t last, bool shared) {
+    std::erase(parameters, nullptr);
+    if (!parameters.empty()) stage_->units.push_back({std::move(parameters), shared, first, last});
+  }
+
+  Norm norm(const std::string& name) {
+    Norm made{.rank = &rank_, .weight = vector(name + ".weight", model_.hidden, 1)};
+    if (model_.norm_bias) made.bias = vector(name + ".bias", model_.hidden, 0);
+    return made;
+  }
+
+  /// The same name and so the same weights wherever it is held.
+  Parameter* words() {
+    if (words_ == nullptr)
+      words_ = matrix("embedding.words", model_.vocab, model_.hidden, Cut::rows, kDeviation);
+    return words_;
+  }
+  /// Tied, and read on another pp rank too: a unit apart, so that both cut it alike.
+  bool shared() const {
+    const Plan& plan = rank_.setup.plan;
+    return model_.tied && plan.pp > 1 && row(plan.schedule).order == StageOrder::loop;
+  }
+
+  void add_embedding(bool with_loss) {
+    EmbeddingPiece piece{.rank = &rank_, .words = words()};
+    if (model_.positions > 0) {
+      piece.positions =
+          matrix("embedding.positions", model_.positions, model_.hidden, Cut::none, kDeviation / 2);
+      piece.positions->partial = false;  // its gradient is gathered before it is added
+    }
+    const std::size_t here = stage_->pieces.size();
+    const std::size_t head = std::size_t(contents(stage_->stage).layers) + 1;
+    const std::size_t last = with_loss && model_.tied ? head : here;
+    // ZeRO-3 gathers words and positions in one call, as long as the head's words are the same.
+    if (shared()) {
+      unit({piece.words}, here, last, true);
+      unit({piece.positions}, here, here, false);
+    } else {
+      unit({piece.words, piece.positions}, here, last, false);
+    }
+    stage_->pieces.push_back({.what = piece});
+  }
+
+  void add_layer(const Layer& shape, i64 index, i64 on_rank) {
+    const std::string name = fmt::format("layers.{}", index);
+    const Attention& a = shape.attention;
+    const FeedForward& f = shape.ffn;
+    const i64 h = model_.hidden;
+    // Sums of residuals keep their size with depth (GPT-2).
+    const double small = kDeviation / std::sqrt(2.0 * double(model_.layers()));
+    const auto block = [&](const std::string& part, i64 rows, i64 columns, double deviation) {
+      return Block{.name = name + part, .rows = rows, .columns = columns, .deviation = deviation};
+    };
+    LayerPiece piece;
+    piece.before_attention = norm(name + ".attention_norm");
+    const i64 q = a.heads * a.head_dim, k = a.kv_heads * a.head_dim;
+    piece.qkv = linear(add(name + ".qkv",
+                           {block(".query", q, h, kDeviation), block(".key", k, h, kDeviation),
+                            block(".value", k, h, kDeviation)},
+                           Cut::rows));
+    if (a.qkv_bias)
+      piece.qkv.bias = add(name + ".qkv_bias",
+                           {block(".query_bias", q, 0, 0), block(".key_bias", k, 0, 0),
+                            block(".value_bias", k, 0, 0)},
+                           Cut::rows);
+    piece.out = linear(matrix(name + ".out", h, q, Cut::columns, small));
+    if (a.out_bias) piece.out.bias = vector(name + ".out_bias", h, 0);
+    piece.heads = heads(a);
+    piece.before_mlp = norm(name + ".mlp_norm");
+    piece.gated = f.matrices == 3;
+    std::vector<Block> up{block(".up", f.width, h, kDeviation)};
+    if (piece.gated) up.insert(up.begin(), block(".gate", f.width, h, kDeviation));
+    piece.up = linear(add(name + ".up", up, Cut::rows));
+    if (f.bias) {
+      for (Block& each : up) each = {.name = each.name + "_bias", .rows = each.rows};
+      piece.up.bias = add(name + ".up_bias", up, Cut::rows);
+    }
+    piece.down = linear(matrix(name + ".down", h, f.width, Cut::columns, small));
+    if (f.bias) piece.down.bias = vector(name + ".down_bias", h, 0);
+    const std::size_t here = stage_->pieces.size();
+    unit(
+        {piece.before_attention.weight, piece.before_attention.bias, piece.qkv.weight,
+         piece.qkv.bias, piece.out.weight, piece.out.bias, piece.before_mlp.weight,
+         piece.before_mlp.bias, piece.up.weight, piece.up.bias, piece.down.weight, piece.down.bias},
+        here, here, false);
+    stage_->pieces.push_back({.what = piece, .again = run_again(rank_.setup.plan, on_rank, 1) > 0});
+  }
+
+  Linear linear(Parameter* weight) const { return {.rank = &rank_, .weight = weight}; }
+
+  Heads heads(const Attention& a) {
+    Heads made{.rank = &rank_,
+               .heads = a.heads / tp_,
+               .kv_heads = a.kv_heads / tp_,
+               .width = a.head_dim,
+               .again = rank_.setup.plan.recompute == Recompute::selective};
+    const i64 s = rank_.sequence();
+    if (!future_.defined()) future_ = torch::ones({s, s}, torch::kBool).triu_(1);
+    made.future = future_;
+    if (model_.positions > 0) return made;
+    if (!cosine_.defined()) {
+      const Tensor i = torch::arange(0, a.head_dim, 2, torch::kFloat64);
+      const Tensor each = torch::pow(kRotaryBase, -i / double(a.head_dim));
+      const Tensor angle = torch::outer(torch::arange(s, torch::kFloat64), each);
+      cosine_ = angle.cos().to(rank_.formats.compute);
+      sine_ = angle.sin().to(rank_.formats.compute);
+    }
+    made.cosine = cosine_;
+    made.sine = sine_;
+    return made;
+  }
+
+  void add_head() {
+    HeadPiece piece{.norm = norm("head_norm")};
+    const bool elsewhere = model_.tied && !embeds_;  // its embedding is on another pp rank
+    Parameter* const weight =
+        model_.tied ? words() : matrix("head", model_.vocab, model_.hidden, Cut::rows, kDeviation);
+    weight->copy = weight->copy || elsewhere;
+    piece.head = {.rank = &rank_,
+                  .weight = weight,
+                  .gathers = TrafficKind::tp_head_gather,
+                  .scatters = TrafficKind::tp_head_reduce,
+                  .reduces = TrafficKind::tp_head_reduce};
+    const Job& job = rank_.setup.job;
+    piece.loss = {.rank = &rank_,
+                  .vocabulary = model_.vocab,
+                  .scale = 1 / (double(job.global_batch) * double(job.sequence))};
+    const std::size_t here = stage_->pieces.size();
+    Parameter* const own = model_.tied ? nullptr : weight;
+    if (elsewhere) unit({weight}, here, here, true);
+    unit({piece.norm.weight, piece.norm.bias, own}, here, here, false);
+    stage_->pieces.push_back({.what = piece});
+  }
+
+  const Rank& rank_;
+  const Model& model_;
+  i64 tp_;
+  std::vector<RankContents> by_stage_;
+  bool embeds_ = false;  // the embedding is on this rank
+  Parameter* words_ = nullptr;
+  Tensor cosine_{}, sine_{}, future_{};
+  Shard shard_{};
+  StagePart* stage_ = nullptr;
+};
+
+}  // namespace
+
+Shard build(const Rank& rank) { return Builder(rank).build(); }
+
+}  // namespace rankwright::runtime

@@ -1,0 +1,353 @@
+#include "rankwright/runtime/functions.h"
+
+#include <cmath>
+#include <limits>
+
+namespace rankwright::runtime {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::tensor_list;
+
+constexpr double kEpsilon = 1e-5;
+
+/// What backward needs besides tensors travels as an address: it outlives every graph.
+template <class T>
+void keep(AutogradContext* ctx, const T* what) {
+  ctx->saved_data["what"] = std::int64_t(reinterpret_cast<std::intptr_t>(what));
+}
+template <class T>
+const T& kept(AutogradContext* ctx) {
+  return *reinterpret_cast<const T*>(std::intptr_t(ctx->saved_data["what"].toInt()));
+}
+
+Tensor rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
+/// gradient += outputᵀ · input
+void add_weight_gradient(const Linear& linear, const Tensor& output, const Tensor& input) {
+  Tensor& sum = linear.weight->gradient;
+  if (sum.scalar_type() == output.scalar_type())
+    sum.addmm_(rows(output).t(), rows(input));
+  else
+    sum.add_(torch::mm(rows(output).t(), rows(input)));
+}
+
+void add_bias_gradient(Parameter* bias, const Tensor& output) {
+  if (bias != nullptr)
+    bias->gradient.add_(rows(output).sum(0, false, bias->gradient.scalar_type()));
+}
+
+Tensor multiply(const Tensor& x, const Linear& linear, const Parameter* bias) {
+  std::vector<i64> shape = x.sizes().vec();
+  shape.back() = linear.weight->weight.size(0);
+  const Tensor weight = linear.weight->weight.t();
+  return (bias != nullptr ? torch::addmm(bias->weight, rows(x), weight)
+                          : torch::mm(rows(x), weight))
+      .view(shape);
+}
+
+Tensor multiply_back(const Tensor& output, const Linear& linear) {
+  std::vector<i64> shape = output.sizes().vec();
+  shape.back() = linear.weight->weight.size(1);
+  return torch::mm(rows(output), linear.weight->weight).view(shape);
+}
+
+struct ColumnLinear : Function<ColumnLinear> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Linear* linear) {
+    keep(ctx, linear);
+    ctx->save_for_backward({x});
+    linear->rank->move_on();
+    const Rank& rank = *linear->rank;
+    return multiply(rank.sequence_parallel ? gather(rank, x, linear->gathers) : x, *linear,
+                    linear->bias);
+  }
+
+  static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
+    const Linear& linear = kept<Linear>(ctx);
+    const Rank& rank = *linear.rank;
+    rank.move_on();
+    const Tensor x = ctx->get_saved_variables()[0];
+    const Tensor output = gradients[0].contiguous();
+    rank.weight_gradient([&linear, &rank, x, output] {
+      add_weight_gradient(linear, output,
+                          rank.sequence_parallel ? gather(rank, x, linear.gathers) : x);
+      add_bias_gradient(linear.bias, output);
+    });
+    Tensor input = multiply_back(output, linear);
+    if (rank.sequence_parallel)
+      input = scatter(rank, input, linear.scatters);
+    else if (rank.tp() > 1)
+      reduce(rank, input, linear.reduces);
+    return {input, Tensor()};
+  }
+};
+
+struct RowLinear : Function<RowLinear> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Linear* linear) {
+    keep(ctx, linear);
+    ctx->save_for_backward({x});
+    const Rank& rank = *linear->rank;
+    rank.move_on();
+    Tensor sum = multiply(x, *linear, nullptr);
+    if (rank.sequence_parallel)
+      sum = scatter(rank, sum, linear->scatters);
+    else if (rank.tp() > 1)
+      reduce(rank, sum, linear->reduces);
+    return linear->bias != nullptr ? sum.add_(linear->bias->weight) : sum;
+  }
+
+  static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
+    const Linear& linear = kept<Linear>(ctx);
+    const Rank& rank = *linear.rank;
+    rank.move_on();
+    const Tensor x = ctx->get_saved_variables()[0];
+    const Tensor own = gradients[0].contiguous();
+    const Tensor output = rank.sequence_parallel ? gather(rank, own, linear.gathers) : own;
+    rank.weight_gradient([&linear, x, own, output] {
+      add_weight_gradient(linear, output, x);
+      add_bias_gradient(linear.bias, own);
+    });
+    return {multiply_back(output, linear), Tensor()};
+  }
+};
+
+struct LayerNorm : Function<LayerNorm> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Norm* norm) {
+    keep(ctx, norm);
+    const auto [y, mean, deviation] = torch::native_layer_norm(
+        x, {x.size(-1)}, norm->weight->weight, norm->bias->weight, kEpsilon);
+    ctx->save_for_backward({x, mean, deviation});
+    return y;
+  }
+
+  static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
+    const Norm& norm = kept<Norm>(ctx);
+    const tensor_list saved = ctx->get_saved_variables();
+    const Tensor output = gradients[0].contiguous();
+    norm.rank->weight_gradient([&norm, saved, output] {
+      const auto [none, weight, bias] = torch::native_layer_norm_backward(
+          output, saved[0], {output.size(-1)}, saved[1], saved[2], norm.weight->weight,
+          norm.bias->weight, {false, true, true});
+      norm.weight->gradient.add_(weight);
+      norm.bias->gradient.add_(bias);
+    });
+    const auto [input, no_weight, no_bias] = torch::native_layer_norm_backward(
+        output, saved[0], {output.size(-1)}, saved[1], saved[2], norm.weight->weight,
+        norm.bias->weight, {true, false, false});
+    return {input, Tensor()};
+  }
+};
+
+/// y = x / rms(x) * w, in fp32 or wider.
+struct RmsNorm : Function<RmsNorm> {
+  static Tensor wide(const Tensor& x) {
+    return x.scalar_type() == torch::kBFloat16 ? x.to(torch::kFloat32) : x;
+  }
+
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Norm* norm) {
+    keep(ctx, norm);
+    const Tensor input = wide(x);
+    const Tensor inverse = input.square().mean(-1, true).add_(kEpsilon).rsqrt_();
+    ctx->save_for_backward({x, inverse});
+    return (input * inverse).mul_(norm->weight->weight).to(x.scalar_type());
+  }
+
+  static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
+    const Norm& norm = kept<Norm>(ctx);
+    const tensor_list saved = ctx->get_saved_variables();
+    const Tensor x = saved[0], inverse = saved[1], output = gradients[0];
+    norm.rank->weight_gradient([&norm, x, inverse, output] {
+      const Tensor product = (wide(x) * inverse).mul_(output);
+      norm.weight->gradient.add_(rows(product).sum(0));
+    });
+    // With n = x / rms: dx = (g - n * mean(g * n)) / rms, g = dy * w
+    const Tensor unit = wide(x) * inverse;
+    Tensor input = wide(output) * norm.weight->weight;
+    const Tensor along = (input * unit).mean(-1, true);
+    input.addcmul_(unit, along, -1).mul_(inverse);
+    return {input.to(x.scalar_type()), Tensor()};
+  }
+};
+
+/// Rotates pairs (i, i + width / 2) by their angles, in place; back: by the negative ones.
+void rotate(Tensor& x, const Heads& heads, bool back) {
+  if (!heads.cosine.defined()) return;
+  const i64 half = heads.width / 2;
+  Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);
+  const Tensor sine = back ? -heads.sine : heads.sine;
+  const Tensor before = first.clone();
+  first.mul_(heads.cosine).addcmul_(second, sine, -1);
+  second.mul_(heads.cosine).addcmul_(before, sine);
+}
+
+/// [sequence, batch, heads * width] <-> [batch, heads, sequence, width]
+Tensor by_head(const Tensor& x, i64 heads, i64 width) {
+  return x.view({x.size(0), x.size(1), heads, width}).permute({1, 2, 0, 3});
+}
+Tensor by_token(const Tensor& x) { return x.permute({2, 0, 1, 3}); }
+
+/// A part of the columns of queries, keys and values side by side.
+struct Columns {
+  i64 first, count, heads;
+};
+std::array<Columns, 3> columns(const Heads& h) {
+  const i64 query = h.heads * h.width, key = h.kv_heads * h.width;
+  return {Columns{0, query, h.heads}, Columns{query, key, h.kv_heads},
+          Columns{query + key, key, h.kv_heads}};
+}
+
+/// softmax(q kᵀ / sqrt(width)), causal: queries of the heads that share a key are its rows.
+Tensor scores(const Tensor& q, const Tensor& k, const Heads& heads) {
+  const i64 sequence = k.size(1), group = heads.heads / heads.kv_heads;
+  Tensor s = torch::bmm(q, k.transpose(1, 2)).mul_(1 / std::sqrt(double(heads.width)));
+  const Tensor square = s.view({-1, group, sequence, sequence});
+  square.masked_fill_(heads.future, -std::numeric_limits<double>::infinity());
+  const Tensor most = s.amax(-1, true);
+  s.sub_(most).exp_();
+  return s.div_(s.sum(-1, true));
+}
+
+struct Attention : Function<Attention> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& qkv, const Heads* heads) {
+    keep(ctx, heads);
+    heads->rank->move_on();
+    std::array<Tensor, 3> parts;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Columns c = columns(*heads)[i];
+      parts[i] = by_head(qkv.narrow(-1, c.first, c.count).contiguous(), c.heads, heads->width)
+                     .contiguous();
+      if (i < 2) rotate(parts[i], *heads, false);
+    }
+    const i64 batch = qkv.size(1), sequence = qkv.size(0);
+    const Tensor q = parts[0].view({batch * heads->kv_heads, -1, heads->width});
+    const Tensor k = parts[1].view({-1, sequence, heads->width});
+    const Tensor v = parts[2].view({-1, sequence, heads->width});
+    const Tensor p = scores(q, k, *heads);
+    const Tensor out = torch::bmm(p, v).view({batch, heads->heads, sequence, heads->width});
+    ctx->save_for_backward({q, k, v, heads->again ? Tensor() : p});
+    return by_token(out).reshape({sequence, batch, heads->heads * heads->width});
+  }
+
+  static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
+    const Heads& heads = kept<Heads>(ctx);
+    heads.rank->move_on();
+    const tensor_list saved = ctx->get_saved_variables();
+    const Tensor q = saved[0], k = saved[1], v = saved[2];
+    const Tensor p = saved[3].defined() ? saved[3] : scores(q, k, heads);
+    const i64 sequence = k.size(1), batch = gradients[0].size(1);
+    const Tensor out = by_head(gradients[0].contiguous(), heads.heads, heads.width)
+                           .reshape({batch * heads.kv_heads, -1, heads.width});
+    std::array<Tensor, 3> parts;
+    parts[2] = torch::bmm(p.transpose(1, 2), out);
+    // dS = P * (dP - rowsum(dP * P)), in place of dP
+    Tensor s = torch::bmm(out, v.transpose(1, 2)).mul_(p);
+    const Tensor along = s.sum(-1, true);
+    s.addcmul_(p, along, -1).mul_(1 / std::sqrt(double(heads.width)));
+    parts[0] = torch::bmm(s, k);
+    parts[1] = torch::bmm(s.transpose(1, 2), q);
+    Tensor qkv = torch::empty({sequence, batch, (heads.heads + 2 * heads.kv_heads) * heads.width},
+                              gradients[0].options());
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Columns c = columns(heads)[i];
+      Tensor part = parts[i].view({batch, c.heads, sequence, heads.width});
+      if (i < 2) rotate(part, heads, true);
+      by_head(qkv, heads.heads + 2 * heads.kv_heads, heads.width)
+          .narrow(1, c.first / heads.width, c.heads)
+          .copy_(part);
+    }
+    return {qkv, Tensor()};
+  }
+};
+
+struct SwiGlu : Function<SwiGlu> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x) {
+    ctx->save_for_backward({x});
+    const i64 width = x.size(-1) / 2;
+    return torch::silu(x.narrow(-1, 0, width)).mul_(x.narrow(-1, width, width));
+  }
+
+  static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
+    const Tensor x = ctx->get_saved_variables()[0];
+    const i64 width = x.size(-1) / 2;
+    const Tensor gate = x.narrow(-1, 0, width), up = x.narrow(-1, width, width);
+    Tensor both = torch::empty_like(x);
+    both.narrow(-1, width, width).copy_(torch::silu(gate).mul_(gradients[0]));
+    both.narrow(-1, 0, width).copy_(torch::silu_backward(gradients[0] * up, gate));
+    return {both};
+  }
+};
+
+/// The words of this tp rank, and the targets among them.
+struct Words {
+  i64 first, count, valid;
+  Tensor here, index;  // of every token: whether its target is one of them, and which
+
+  Words(const Tensor& logits, const Tensor& targets, const Loss& loss)
+      : first(logits.size(-1) * loss.rank->tp_rank),
+        count(logits.size(-1)),
+        valid(std::clamp<i64>(loss.vocabulary - first, 0, count)) {
+    const Tensor local = targets.reshape({-1}) - first;
+    here = local.ge(0).logical_and_(local.lt(valid));
+    index = local.clamp_(0, count - 1).unsqueeze_(1);
+  }
+};
+
+struct CrossEntropy : Function<CrossEntropy> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& logits, const Tensor& targets,
+                        const Loss* loss) {
+    keep(ctx, loss);
+    const Rank& rank = *loss->rank;
+    const Words words(logits, targets, *loss);
+    Tensor p = rows(logits.detach());
+    if (p.scalar_type() == torch::kBFloat16) p = p.to(torch::kFloat32);
+    if (words.valid < words.count)
+      p.narrow(1, words.valid, words.count - words.valid)
+          .fill_(-std::numeric_limits<double>::infinity());
+    const auto over_tp = [&](const Tensor& each, Combine combine) {
+      rank.groups.tp.all_reduce(TrafficKind::tp_cross_entropy, slab(each), combine);
+    };
+    const Tensor most = p.amax(1);
+    over_tp(most, Combine::max);
+    p.sub_(most.unsqueeze(1));
+    const Tensor target = p.gather(1, words.index).squeeze_(1).mul_(words.here);
+    over_tp(target, Combine::sum);
+    p.exp_();
+    const Tensor sum = p.sum(1);
+    over_tp(sum, Combine::sum);
+    p.div_(sum.unsqueeze(1));
+    ctx->save_for_backward({p, targets});
+    ctx->saved_data["format"] = logits.scalar_type();
+    ctx->saved_data["shape"] = logits.sizes().vec();
+    return sum.log().sub_(target).sum().mul_(loss->scale);
+  }
+
+  static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
+    const Loss& loss = kept<Loss>(ctx);
+    const tensor_list saved = ctx->get_saved_variables();
+    Tensor p = saved[0];
+    const Words words(p, saved[1], loss);
+    p.scatter_add_(1, words.index, words.here.to(p.scalar_type()).neg_().unsqueeze_(1));
+    p.mul_(loss.scale * gradients[0].item<double>());
+    return {
+        p.to(ctx->saved_data["format"].toScalarType()).view(ctx->saved_data["shape"].toIntVector()),
+        Tensor(), Tensor()};
+  }
+};
+
+}  // namespace
+
+Tensor column_linear(const Tensor& x, const Linear& linear) {
+  return ColumnLinear::apply(x, &linear);
+}
+Tensor row_linear(const Tensor& x, const Linear& linear) { return RowLinear::apply(x, &linear); }
+Tensor normalise(const Tensor& x, const Norm& norm) {
+  return norm.bias != nullptr ? LayerNorm::apply(x, &norm) : RmsNorm::apply(x, &norm);
+}
+Tensor attention(const Tensor& qkv, const Heads& heads) { return Attention::apply(qkv, &heads); }
+Tensor swiglu(const Tensor& x) { return SwiGlu::apply(x); }
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const Loss& loss) {
+  return CrossEntropy::apply(logits, targets, &loss);
+}
+
+}  // namespace rankwright::runtime
