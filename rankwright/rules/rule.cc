@@ -86,6 +86,7 @@ std::vector<const Page*> pages() {
   for (const Rule* rule : rules()) all.push_back(&rule->page);
   for (const Page& page : proof_pages()) all.push_back(&page);
   for (const Page& page : exchange_pages()) all.push_back(&page);
+  for (const Page& page : running_pages()) all.push_back(&page);
   for (const Page& page : reading_pages()) all.push_back(&page);
   return all;
 }

@@ -116,5 +116,6 @@ std::span<const Rule> accelerate_rules();
 std::span<const Rule> launcher_rules();
 std::span<const Page> exchange_pages();
 std::span<const Page> reading_pages();
+std::span<const Page> running_pages();
 
 }  // namespace rankwright

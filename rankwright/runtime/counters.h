@@ -24,6 +24,8 @@ class Counters {
   void waited(TrafficKind kind, Seconds time);
   void clear();
 
+  /// Also of a rank that only receives, which has no row.
+  Seconds waited(TrafficKind kind) const;
   /// In the order of TrafficKind; those that never happened are left out.
   std::vector<Counted> rows() const;
 

@@ -4,6 +4,7 @@
 // plan; what carries bytes is a Transport, one folder each.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct Slab {
 
   Bytes bytes() const { return rankwright::bytes(count, size(number)); }
 };
+
+/// The most elements of one slab: MPI counts them in an int.
+inline constexpr i64 kMaxSlab = 2147483647;
 
 enum class Combine : unsigned char { sum, max };
 
@@ -54,7 +58,7 @@ class Transport {
   virtual std::unique_ptr<Request> all_reduce(Slab whole, Combine combine) = 0;  // in place
   /// This rank's own part of `whole` is in place already, and all others come to theirs.
   virtual std::unique_ptr<Request> all_gather(Slab whole) = 0;
-  /// `part` becomes this rank's part of the sum of all `whole`.
+  /// `part` becomes this rank's part of the sum of all `whole`, which it does not lie in.
   virtual std::unique_ptr<Request> reduce_scatter(Slab whole, Slab part) = 0;
   virtual std::unique_ptr<Request> send(Slab message, i64 to, i64 tag) = 0;
   virtual std::unique_ptr<Request> recv(Slab message, i64 from, i64 tag) = 0;
@@ -74,6 +78,10 @@ class Pending {
   explicit operator bool() const { return request_ != nullptr; }
 
  private:
+  friend class Group;
+  using Clock = std::chrono::steady_clock;
+  void wait_since(Clock::time_point begin);  // of a call that is waited for at once
+
   std::unique_ptr<Request> request_{};
   Counters* counters_ = nullptr;
   TrafficKind kind_{};
@@ -81,9 +89,11 @@ class Pending {
 
 class Group {
  public:
-  /// Of one rank: every call is done at once and counts as nothing, as in Traffic.
+  /// Of one rank: every call is done at once and counts as nothing, as in Traffic. It has nobody
+  /// to send to. Only here the part of a reduce-scatter may lie where the whole does.
   Group() = default;
-  /// `level`: the outermost level of the cluster whose links the group crosses.
+  /// `level`: the outermost level of the cluster whose links the group crosses. `counters` outlive
+  /// the group and what is pending; without them nothing is counted.
   Group(std::shared_ptr<Transport> transport, GroupKind kind, int level, Counters* counters);
 
   i64 rank() const { return transport_ ? transport_->rank() : 0; }
@@ -104,6 +114,9 @@ class Group {
   Pending start_recv(TrafficKind kind, Slab message, i64 from, i64 tag) const;
 
  private:
+  void count(TrafficKind kind, Op op, Slab slab) const;
+  void check_part(Slab whole, Slab part) const;
+
   std::shared_ptr<Transport> transport_{};
   GroupKind kind_{};
   int level_ = -1;

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "rankwright/base/result.h"
 #include "rankwright/plan/plan.h"
@@ -24,10 +27,13 @@ struct Backend {
 std::span<const Backend> backends();
 const Backend* find_backend(std::string_view name);
 
-/// MPI for processes and bootstrap, whatever carries the collectives. One in a program.
+/// MPI for processes and bootstrap, whatever carries the collectives. One in a program; any thread
+/// may call it and its groups, one at a time.
 class World {
  public:
   static Result<std::unique_ptr<World>> start();
+  /// Collective, after every group's last call: who has to leave alone calls abort, or exits
+  /// without it, and the launcher ends the others.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;

@@ -1,0 +1,34 @@
+// RW07..: what can go wrong while a plan runs. Pages without rules: the runtime reports them, where
+// it is built.
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Page kPages[] = {
+    {"RW0701", Severity::error, "MPI does not start",
+     "The processes of a run find each other through MPI, and it could not be started in this one, "
+     "or cannot be called from more than one thread.",
+     "Start the ranks with the mpirun of the MPI that the program is linked with; `ldd` shows "
+     "which.",
+     "", ""},
+    {"RW0702", Severity::error, "another number of ranks was started than the plan has",
+     "A plan has tp x cp x dp x pp ranks, and each of them is one process.",
+     "Start as many ranks as the plan has with mpirun -n, or leave that to `rankwright run "
+     "--local`.",
+     "", ""},
+    {"RW0703", Severity::error, "ranks cannot be joined to a group",
+     "Every group of the plan becomes a communicator, and the backend refused to make one: often "
+     "for lack of memory or of communicators, or because a rank is gone.",
+     "See what the backend says, and whether all ranks still run.", "", ""},
+    {"RW0704", Severity::error, "the backend cannot be used here",
+     "It was left out when the program was built, because its headers or library were missing, or "
+     "this machine lacks what it runs on.",
+     "Take the backend mpi, or install what is missing and build again.", "", ""},
+};
+
+}  // namespace
+
+std::span<const Page> running_pages() { return kPages; }
+
+}  // namespace rankwright

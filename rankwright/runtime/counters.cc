@@ -1,0 +1,35 @@
+#include "rankwright/runtime/counters.h"
+
+#include "rankwright/base/check.h"
+
+namespace rankwright::runtime {
+
+void Counters::add(TrafficKind kind, Op op, GroupKind group, int level, Bytes bytes) {
+  Counted& counted = by_kind_[std::size_t(kind)];
+  Traffic& traffic = counted.traffic;
+  if (traffic.calls == 0) {
+    traffic = {.kind = kind, .op = op, .group = group};
+    counted.level = level;
+  }
+  // A kind is one row of Traffic, so it has one op and one group.
+  RW_CHECK(traffic.op == op && traffic.group == group && counted.level == level);
+  ++traffic.calls;
+  traffic.total += bytes;
+}
+
+void Counters::waited(TrafficKind kind, Seconds time) {
+  by_kind_[std::size_t(kind)].waited += time;
+}
+
+Seconds Counters::waited(TrafficKind kind) const { return by_kind_[std::size_t(kind)].waited; }
+
+void Counters::clear() { by_kind_ = {}; }
+
+std::vector<Counted> Counters::rows() const {
+  std::vector<Counted> all;
+  for (const Counted& counted : by_kind_)
+    if (counted.traffic.calls > 0) all.push_back(counted);
+  return all;
+}
+
+}  // namespace rankwright::runtime

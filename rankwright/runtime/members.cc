@@ -1,0 +1,29 @@
+#include "rankwright/runtime/members.h"
+
+#include <algorithm>
+
+namespace rankwright::runtime {
+
+std::vector<i64> members(const Plan& plan, GroupKind kind, i64 rank) {
+  const MeshPair meshes = plan.meshes();
+  std::vector<i64> all = group_members(group_shape(meshes, kind, plan.shards()), rank);
+  if (kind != GroupKind::edges && kind != GroupKind::mirror) return all;
+
+  const i64 place = meshes.dense.coordinate(rank, Axis::pp);
+  const i64 other = i64(all.size()) - 1 - place;
+  const bool between = kind == GroupKind::edges && place != 0 && other != 0;
+  if (place == other || between) return {rank};
+  return {all[std::size_t(std::min(place, other))], all[std::size_t(std::max(place, other))]};
+}
+
+int level_across(const Setup& setup, const std::vector<i64>& members) {
+  // Domains are nested, so what lies between two members lies between the first and one of them.
+  const Placement& placement = setup.plan.placement;
+  int outermost = -1;
+  for (const i64 member : members)
+    outermost = std::max(outermost, level_between(setup.cluster, placement.device(members.front()),
+                                                  placement.device(member)));
+  return outermost;
+}
+
+}  // namespace rankwright::runtime

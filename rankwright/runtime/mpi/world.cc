@@ -1,0 +1,128 @@
+#include "rankwright/runtime/world.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "rankwright/base/check.h"
+#include "rankwright/runtime/members.h"
+#include "rankwright/runtime/mpi/request.h"
+#include "rankwright/runtime/transports.h"
+
+namespace rankwright::runtime {
+
+struct World::Parts {
+  MPI_Comm comm = MPI_COMM_NULL;  // apart from the groups', so that calls cannot meet theirs
+  int rank = 0, size = 1, host_rank = 0;
+  std::string host{};
+};
+
+World::World() : parts_(std::make_unique<Parts>()) {}
+
+Result<std::unique_ptr<World>> World::start() {
+  int started = 0;
+  MPI_Initialized(&started);
+  RW_CHECK(!started);
+  // Any thread may call, one at a time: autograd chooses which one runs a backward function.
+  int threads = MPI_THREAD_SINGLE;
+  const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads);
+  if (code != MPI_SUCCESS)
+    return fail(running_fault("RW0701", fmt::format("MPI_Init_thread returned {}", code)));
+  std::unique_ptr<World> world(new World);
+  Parts& parts = *world->parts_;
+  MPI_Comm_dup(MPI_COMM_WORLD, &parts.comm);
+  MPI_Comm_rank(parts.comm, &parts.rank);
+  MPI_Comm_size(parts.comm, &parts.size);
+  if (threads < MPI_THREAD_SERIALIZED)
+    return fail(running_fault("RW0701", "this MPI was built without support for threads"));
+
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(parts.comm, MPI_COMM_TYPE_SHARED, parts.rank, MPI_INFO_NULL, &host);
+  MPI_Comm_rank(host, &parts.host_rank);
+  MPI_Comm_free(&host);
+  char name[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  parts.host.assign(name, std::size_t(length));
+  return world;
+}
+
+World::~World() {
+  MPI_Comm_free(&parts_->comm);
+  MPI_Finalize();
+}
+
+i64 World::rank() const { return parts_->rank; }
+i64 World::size() const { return parts_->size; }
+i64 World::host_rank() const { return parts_->host_rank; }
+std::string World::host() const { return parts_->host; }
+
+Result<Group> World::group(const Setup& setup, GroupKind kind, const Backend& backend,
+                           Counters* counters) const {
+  if (setup.plan.ranks() != size())
+    return fail(running_fault(
+        "RW0702",
+        fmt::format("the plan has {} ranks, and {} were started", setup.plan.ranks(), size()),
+        fmt::format("mpirun -n {}", setup.plan.ranks())));
+  const std::vector<i64> ranks = members(setup.plan, kind, rank());
+  if (ranks.size() == 1) return Group();
+  const Result<std::shared_ptr<Transport>> transport = backend.join(ranks);
+  if (!transport) return fail(transport.error());
+  return Group(*transport, kind, level_across(setup, ranks), counters);
+}
+
+void World::sum(std::vector<double>& values) const {
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_SUM, parts_->comm,
+                 &request);
+  wait_kindly(request);
+}
+
+void World::max(std::vector<double>& values) const {
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_MAX, parts_->comm,
+                 &request);
+  wait_kindly(request);
+}
+
+std::vector<double> World::gather(const std::vector<double>& values) const {
+  MPI_Request request;
+  const int mine = int(values.size());
+  std::vector<int> counts(std::size_t(parts_->size), 0);
+  MPI_Igather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, parts_->comm, &request);
+  wait_kindly(request);
+
+  std::vector<int> firsts(counts.size(), 0);
+  std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), 0);
+  std::vector<double> all(std::size_t(firsts.back() + counts.back()));
+  MPI_Igatherv(values.data(), mine, MPI_DOUBLE, all.data(), counts.data(), firsts.data(),
+               MPI_DOUBLE, 0, parts_->comm, &request);
+  wait_kindly(request);
+  return all;
+}
+
+void World::broadcast(std::string& text) const {
+  MPI_Request request;
+  i64 length = i64(text.size());
+  MPI_Ibcast(&length, 1, MPI_INT64_T, 0, parts_->comm, &request);
+  wait_kindly(request);
+  RW_CHECK(length <= kMaxSlab);
+  text.resize(std::size_t(length));
+  MPI_Ibcast(text.data(), int(length), MPI_CHAR, 0, parts_->comm, &request);
+  wait_kindly(request);
+}
+
+void World::barrier() const {
+  MPI_Request request;
+  MPI_Ibarrier(parts_->comm, &request);
+  wait_kindly(request);
+}
+
+void World::abort(int code) const {
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+}  // namespace rankwright::runtime

@@ -1,0 +1,23 @@
+// What stands for NCCL where it was not found when this was built.
+#include "rankwright/runtime/transports.h"
+
+namespace rankwright::runtime {
+namespace {
+
+Result<std::shared_ptr<Transport>> join(const std::vector<i64>&) {
+  return fail(
+      running_fault("RW0704", "nccl.h, libnccl or libcudart was not found when this was built"));
+}
+
+}  // namespace
+
+constinit const Backend nccl_backend{.name = "nccl",
+                                     .summary =
+                                         "memory of GPUs, over NCCL; not built: nccl.h, "
+                                         "libnccl or libcudart was not found",
+                                     .built = false,
+                                     .join = join};
+
+std::string nccl_version() { return {}; }
+
+}  // namespace rankwright::runtime

@@ -1,0 +1,30 @@
+# Tests of the runtime, where it is built. Those that need several processes are started by mpirun,
+# as a person would start them; ranks share the cores of the machine and give way while they wait.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rankwright/runtime/*_test.cc)
+add_executable(runtime_test ${sources})
+target_link_libraries(runtime_test PRIVATE rankwright_runtime rapidcheck GTest::gmock_main
+  rankwright_flags)
+target_compile_options(runtime_test PRIVATE $<$<CONFIG:Release>:-O1>)
+target_compile_definitions(runtime_test PRIVATE RANKWRIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+gtest_discover_tests(runtime_test TEST_PREFIX runtime. DISCOVERY_TIMEOUT 60)
+
+add_executable(mpi_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/mpi_check.cc)
+target_link_libraries(mpi_check PRIVATE rankwright_runtime rankwright_flags)
+
+# MPI keeps memory until the process ends, which is no leak of ours.
+set(mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  ASAN_OPTIONS=detect_leaks=0)
+set(mpirun ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+foreach(ranks 1 2 3 4 8)
+  add_test(NAME runtime.mpi_${ranks} COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:mpi_check>)
+  set_tests_properties(runtime.mpi_${ranks} PROPERTIES ENVIRONMENT "${mpi_environment}"
+    TIMEOUT 120)
+endforeach()
+
+# A rank that leaves ends the run, however it leaves, and mpirun says so by its exit code.
+foreach(how abort exit kill)
+  add_test(NAME runtime.leave_${how}
+    COMMAND ${mpirun} -n 3 $<TARGET_FILE:mpi_check> --leave=${how})
+  set_tests_properties(runtime.leave_${how} PROPERTIES ENVIRONMENT "${mpi_environment}"
+    TIMEOUT 30 WILL_FAIL ON)
+endforeach()
