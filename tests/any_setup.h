@@ -113,8 +113,8 @@ inline Setup random_setup() {
   setup.plan.placement = random_placement(setup.world, setup.cluster.host_devices);
   setup.software = random_software();
   setup.job.sequence = one_of({64, 2048, 131072});
-  setup.job.param_dtype = Dtype(one_of({0, 1, 2, 3}));
-  setup.job.grad_dtype = Dtype(one_of({0, 1, 2, 3}));
+  setup.job.param_dtype = Dtype(one_of({0, 1, 2, 3, 4}));
+  setup.job.grad_dtype = Dtype(one_of({0, 1, 2, 3, 4}));
   setup.job.matmul = Matmul(one_of({0, 1, 2, 3}));
   setup.job.optimizer = Optimizer(one_of({0, 1, 2}));
   settle(setup);

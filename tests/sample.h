@@ -155,7 +155,7 @@ inline Setup random_setup(const Model& model, Schedule schedule) {
   Setup setup = draw();
   for (int tries = 0; first_misfit(setup) && tries < 100; ++tries) setup = draw();
   setup.job.sequence = one_of({64, 128, 192});
-  setup.job.param_dtype = Dtype(one_of({0, 1, 3}));
+  setup.job.param_dtype = Dtype(one_of({0, 1, 3, 4}));
   setup.job.grad_dtype = Dtype(one_of({0, 1}));
   RC_PRE(!first_misfit(setup));
   return setup;

@@ -106,14 +106,15 @@ void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
   constexpr i64 kFp32 = 4;
   const Plan& plan = setup_.plan;
   const i64 copy = setup_.job.param_bytes() < kFp32 ? kFp32 : 0;  // the weights are that copy
-  out[Entry::parameters] = held(plan, load.share, kFp32, shards_weights(setup_));
-  out[Entry::gradients] = held(plan, load.share, kFp32, plan.zero >= 2 && plan.pp == 1);
+  const i64 each = std::max(kFp32, setup_.job.param_bytes());
+  out[Entry::parameters] = held(plan, load.share, each, shards_weights(setup_));
+  out[Entry::gradients] = held(plan, load.share, each, plan.zero >= 2 && plan.pp == 1);
   out[Entry::optimizer] =
       held(plan, load.share, setup_.job.optimizer_bytes() - copy, plan.zero >= 1);
   if (plan.zero < 2) return;
   out[Entry::gathered_units] =
       bytes(plan.zero >= 3 ? 2 * load.largest_layer + load.edges : load.sharded, activation_);
-  out[Entry::reduce_scatter] = bytes(load.largest_layer, kFp32 + activation_);
+  out[Entry::reduce_scatter] = bytes(load.largest_layer, each + activation_);
 }
 
 /// What stands only at one of three instants: the fullest of them counts.

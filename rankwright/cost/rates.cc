@@ -100,6 +100,8 @@ Rates rates(const Setup& setup, const Calibration& c) {
   // fp32 goes through tensor cores as TF32, at half the rate; FSDP computes in 16 bits all the
   // same.
   if (setup.job.param_dtype == Dtype::fp32 && !software.fsdp) rates.half = 0.5 * rates.half;
+  // No device of the catalog states fp64: half of fp32's rate.
+  if (setup.job.param_dtype == Dtype::fp64) rates.half = 0.25 * rates.half;
   rates.layers = rates.half;
   Matmul matmul = setup.job.matmul;
   if (matmul == Matmul::same && setup.job.param_dtype == Dtype::fp8) matmul = Matmul::fp8;

@@ -93,6 +93,15 @@ TEST(Rates, OfFp32AreHalfUnlessFsdpCastsIt) {
   EXPECT_EQ(rates(setup, calibration()).half, half);
 }
 
+TEST(Rates, OfFp64AreAQuarterWhateverTheFrameworkCasts) {
+  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
+  const Rates sixteen = rates(setup, calibration());
+  setup.job.param_dtype = Dtype::fp64;
+  EXPECT_EQ(rates(setup, calibration()).half, 0.25 * sixteen.half);
+  setup.software.fsdp = true;
+  EXPECT_EQ(rates(setup, calibration()).layers, 0.25 * sixteen.half);
+}
+
 TEST(Rates, OfFormatsThatADeviceLacksAreThoseOfSixteenBits) {
   Device old = hopper();
   old.fp8 = {};

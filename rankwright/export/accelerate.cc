@@ -18,7 +18,7 @@ constexpr std::string_view kStates[] = {"parallelism.tp_size",    "parallelism.c
                                         "parallelism.cp_comm",    "parallelism.recompute",
                                         "job.param_dtype",        "job.grad_dtype"};
 
-constexpr std::string_view kDtypes[] = {"'no'", "bf16", "fp16", "bf16"};
+constexpr std::string_view kDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
 
 Dtype reduced_in(const Setup& s) { return s.plan.zero == 0 ? Dtype::fp32 : s.job.param_dtype; }
 
@@ -42,9 +42,9 @@ std::vector<Lost> lost_by_accelerate(const Setup& s) {
        {"parallelism.micro_batch", "job.global_batch", "job.sequence", "job.optimizer"})
     lost.push_back({std::string(key), std::string(kScript)});
   if (!s.reference_model) lost.push_back({"model", std::string(kScript)});
-  if (s.job.param_dtype == Dtype::fp8)
-    lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
-  if (s.job.grad_dtype != reduced_in(s) || s.job.param_dtype == Dtype::fp8)
+  const bool kept = s.job.param_dtype != Dtype::fp8 && s.job.param_dtype != Dtype::fp64;
+  if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
+  if (s.job.grad_dtype != reduced_in(s) || !kept)
     lost.push_back({"job.grad_dtype", p.zero == 0 ? "DDP keeps gradients in fp32"
                                                   : "gradients are reduced as parameters are "
                                                     "gathered"});

@@ -24,7 +24,7 @@ constexpr std::string_view kStates[] = {"parallelism.tp_size",    "parallelism.c
                                         "job.global_batch",       "job.param_dtype",
                                         "job.grad_dtype",         "job.optimizer"};
 
-constexpr std::string_view kDtypes[] = {"fp32", "bf16", "fp16", "bf16"};
+constexpr std::string_view kDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
 constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
 
 bool pipelined(const Setup& s) { return s.plan.pp > 1; }
@@ -64,9 +64,10 @@ std::vector<Lost> lost_by_deepspeed(const Setup& s) {
         {"parallelism.overlap.grad_reduce", "stage 0 reduces gradients when backward is done"});
   if (!s.reference_model) lost.push_back({"model", "the training script builds it"});
   lost.push_back({"job.sequence", "the training script cuts the sequences"});
-  if (s.job.param_dtype == Dtype::fp8)
+  const auto kept = [](Dtype dtype) { return dtype != Dtype::fp8 && dtype != Dtype::fp64; };
+  if (!kept(s.job.param_dtype))
     lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
-  if (s.job.grad_dtype == Dtype::fp8)
+  if (!kept(s.job.grad_dtype))
     lost.push_back({"job.grad_dtype", "it keeps gradients in 16 or 32 bits"});
   return lost;
 }

@@ -45,13 +45,13 @@ std::string word_or_none(const std::vector<MegatronSetting>& rows, std::string_v
 }
 
 std::string torch_dtype(Dtype dtype) {
-  if (dtype == Dtype::fp32) return "torch.float32";
+  if (dtype == Dtype::fp32 || dtype == Dtype::fp64) return "torch.float32";
   return dtype == Dtype::fp16 ? "torch.float16" : "torch.bfloat16";
 }
 
 /// Megatron-Bridge takes its number formats from one object.
 std::string mixed_precision(const Job& job) {
-  constexpr std::string_view kFormats[] = {"fp32", "bf16", "fp16", "bf16"};
+  constexpr std::string_view kFormats[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
   const std::string dtype = torch_dtype(job.param_dtype);
   std::string text = fmt::format(
       "MixedPrecisionConfig(\n        {}=True,\n        params_dtype={},\n        "

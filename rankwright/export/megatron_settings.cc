@@ -224,6 +224,8 @@ bool grads_stated(const Job& job) {
     case Dtype::bf16:
     case Dtype::fp8:
       return job.grad_dtype == Dtype::fp32 || job.grad_dtype == Dtype::bf16;
+    case Dtype::fp64:
+      return job.grad_dtype == Dtype::fp32;
   }
   return false;
 }
@@ -283,6 +285,7 @@ std::vector<Lost> lost_by_megatron(const Setup& s) {
       "parallelism.recompute", "it recomputes as many layers in each chunk of a pp rank");
   add(s.job.param_dtype == Dtype::fp8, "job.param_dtype",
       "bf16 is written: --fp8-param-gather gathers parameters in fp8 and keeps both");
+  add(s.job.param_dtype == Dtype::fp64, "job.param_dtype", "fp32 is written: there is no fp64");
   add(!grads_stated(s.job), "job.grad_dtype", "gradients are fp32 or as the parameters");
   add(s.job.optimizer == Optimizer::lion, "job.optimizer", "adam is written: there is no lion");
   return lost;

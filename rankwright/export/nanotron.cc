@@ -31,7 +31,7 @@ constexpr std::string_view kStates[] = {"parallelism.tp_size",
                                         "job.grad_dtype",
                                         "job.optimizer"};
 
-constexpr std::string_view kDtypes[] = {"float32", "bfloat16", "float16", "bfloat16"};
+constexpr std::string_view kDtypes[] = {"float32", "bfloat16", "float16", "bfloat16", "float32"};
 
 bool is_qwen(const Model& model) { return model.layer(0).attention.qkv_bias; }
 
@@ -82,10 +82,9 @@ std::vector<Lost> lost_by_nanotron(const Setup& s) {
   std::vector<Lost> lost;
   if (!s.reference_model && !has_module(s.model))
     lost.push_back({"model", "it trains Llama and Qwen2 shapes: model_config is left to you"});
-  if (s.job.param_dtype == Dtype::fp8)
-    lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
-  const bool as_parameters =
-      s.job.grad_dtype == s.job.param_dtype && s.job.param_dtype != Dtype::fp8;
+  const bool kept = s.job.param_dtype != Dtype::fp8 && s.job.param_dtype != Dtype::fp64;
+  if (!kept) lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
+  const bool as_parameters = s.job.grad_dtype == s.job.param_dtype && kept;
   if (s.job.grad_dtype != Dtype::fp32 && !as_parameters)
     lost.push_back({"job.grad_dtype", "gradients are fp32 or as the parameters"});
   if (s.job.optimizer == Optimizer::lion) lost.push_back({"job.optimizer", "it has adamW and sgd"});

@@ -86,8 +86,8 @@ std::string training(const Setup& s) {
   tokens("num_tokens_per_microbatch_per_dp_rank", s.plan.micro_batch);
   tokens("num_tokens_per_train_step", s.job.global_batch);
   add("max_context_length", std::to_string(s.job.sequence));
-  add("mixed_precision_param", s.job.param_dtype == Dtype::fp32 ? "\"float32\"" : "\"bfloat16\"");
-  add("mixed_precision_reduce", s.job.grad_dtype == Dtype::fp32 ? "\"float32\"" : "\"bfloat16\"");
+  add("mixed_precision_param", s.job.param_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
+  add("mixed_precision_reduce", s.job.grad_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
   return text;
 }
 

@@ -77,7 +77,7 @@ std::string training_section(const Setup& s) {
       .number("local_batch_size", s.plan.micro_batch * passes)
       .number("global_batch_size", s.job.global_batch)
       .number("seq_len", s.job.sequence)
-      .text("mixed_precision_param", s.job.param_dtype == Dtype::fp32 ? "float32" : "bfloat16")
+      .text("mixed_precision_param", s.job.param_bytes() >= 4 ? "float32" : "bfloat16")
       .text("mixed_precision_reduce", "float32")
       .done();
 }

@@ -6,16 +6,14 @@ namespace rankwright {
 namespace {
 
 constexpr DtypeRow kDtypes[] = {
-    {Dtype::fp32, "fp32", 4},
-    {Dtype::bf16, "bf16", 2},
-    {Dtype::fp16, "fp16", 2},
-    {Dtype::fp8, "fp8", 1},
+    {Dtype::fp32, "fp32", 4}, {Dtype::bf16, "bf16", 2}, {Dtype::fp16, "fp16", 2},
+    {Dtype::fp8, "fp8", 1},   {Dtype::fp64, "fp64", 8},
 };
 
 constexpr OptimizerRow kOptimizers[] = {
-    {Optimizer::adam, "adam", 8},
-    {Optimizer::sgd, "sgd", 4},
-    {Optimizer::lion, "lion", 4},
+    {Optimizer::adam, "adam", 2},
+    {Optimizer::sgd, "sgd", 1},
+    {Optimizer::lion, "lion", 1},
 };
 
 constexpr std::string_view kMatmuls[] = {"same", "fp8", "mxfp8", "fp4"};
@@ -37,8 +35,8 @@ std::span<const OptimizerRow> optimizers() { return kOptimizers; }
 std::string_view name(Optimizer optimizer) { return kOptimizers[std::size_t(optimizer)].name; }
 
 i64 Job::optimizer_bytes() const {
-  const i64 master = param_dtype == Dtype::fp32 ? 0 : kMasterBytes;
-  return kOptimizers[std::size_t(optimizer)].bytes + master;
+  const i64 master = param_bytes() >= kMasterBytes ? 0 : kMasterBytes;
+  return kOptimizers[std::size_t(optimizer)].moments * scalar_bytes() + master;
 }
 
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 
 namespace rankwright {
 
-enum class Dtype : unsigned char { fp32, bf16, fp16, fp8 };
+enum class Dtype : unsigned char { fp32, bf16, fp16, fp8, fp64 };
 
 /// One row a number format.
 struct DtypeRow {
@@ -28,11 +28,11 @@ std::string_view name(Matmul);
 
 enum class Optimizer : unsigned char { adam, sgd, lion };
 
-/// One row an optimizer: bytes of state that it keeps for a parameter, in fp32.
+/// One row an optimizer: numbers that it keeps for a parameter.
 struct OptimizerRow {
   Optimizer optimizer;
   std::string_view name;
-  i64 bytes;  // Adam: two moments of 4 bytes; momentum: one
+  i64 moments;  // Adam: two; momentum: one
 };
 std::span<const OptimizerRow> optimizers();
 std::string_view name(Optimizer);
@@ -48,8 +48,10 @@ struct Job {
   Matmul matmul = Matmul::same;
   Optimizer optimizer = Optimizer::adam;
 
+  /// What sums, norms and moments are kept in: fp32, or fp64 with fp64 parameters.
+  i64 scalar_bytes() const { return size(param_dtype) > 4 ? 8 : 4; }
   /// Bytes of optimizer state a parameter: moments, and an fp32 master copy unless the parameters
-  /// are fp32 already (formula M1).
+  /// are fp32 or wider already (formula M1).
   i64 optimizer_bytes() const;
   i64 param_bytes() const { return size(param_dtype); }
   i64 grad_bytes() const { return size(grad_dtype); }

@@ -27,6 +27,21 @@ TEST(Job, NeedsNoMasterCopyOfFp32Parameters) {
   EXPECT_EQ((Job{.param_dtype = Dtype::fp8}.optimizer_bytes()), 12);
 }
 
+TEST(Job, KeepsFp64ParametersWithFp64MomentsAndNoMaster) {
+  // weight 8 + gradient 8 + two moments of 8 = 32; sums and norms are 8 bytes too.
+  const Job job{.param_dtype = Dtype::fp64, .grad_dtype = Dtype::fp64};
+  EXPECT_EQ(job.optimizer_bytes(), 16);
+  EXPECT_EQ(job.param_bytes() + job.grad_bytes() + job.optimizer_bytes(), 32);
+  EXPECT_EQ(job.activation_bytes(), 8);
+  EXPECT_EQ(job.scalar_bytes(), 8);
+  EXPECT_EQ((Job{.param_dtype = Dtype::fp64, .optimizer = Optimizer::sgd}.optimizer_bytes()), 8);
+}
+
+TEST(Job, SumsInFp32WhateverNarrowerParametersAre) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8})
+    EXPECT_EQ((Job{.param_dtype = dtype}.scalar_bytes()), 4) << name(dtype);
+}
+
 TEST(Job, KeepsOneMomentForMomentumAndLion) {
   EXPECT_EQ((Job{.optimizer = Optimizer::sgd}.optimizer_bytes()), 4 + 4);
   EXPECT_EQ((Job{.optimizer = Optimizer::lion}.optimizer_bytes()), 4 + 4);

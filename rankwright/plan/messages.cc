@@ -19,7 +19,8 @@ Messages messages(const Setup& setup) {
   const Bytes hidden = activations(setup, setup.model.hidden);
   return {.hidden = hidden,
           .kept = hidden / (sequence_parallel(setup.plan) ? setup.plan.tp : 1),
-          .scores = bytes(setup.plan.micro_batch * setup.job.sequence / setup.plan.cp, 4)};
+          .scores = bytes(setup.plan.micro_batch * setup.job.sequence / setup.plan.cp,
+                          setup.job.scalar_bytes())};
 }
 
 AttentionMessages messages(const Setup& setup, const Attention& a) {

@@ -11,7 +11,7 @@ namespace rankwright {
 struct Messages {
   Bytes hidden{};  // hidden states of the tokens that a cp rank has: A in the formulas
   Bytes kept{};    // what a tp rank keeps of them between blocks: its part under SP
-  Bytes scores{};  // one fp32 number a token
+  Bytes scores{};  // one number a token, fp32 or wider
 };
 Messages messages(const Setup& setup);
 

@@ -21,6 +21,13 @@ TEST(Messages, AreTheTokensOfACpRankInTheActivationsFormat) {
   EXPECT_EQ(messages(setup).hidden, bytes(1024 * 1024, 2));
 }
 
+TEST(Messages, OfFp64AreEightBytesANumberTheLossToo) {
+  rankwright::Setup setup = dense_setup({.cp = 4, .micro_batch = 2});
+  setup.job.param_dtype = Dtype::fp64;
+  EXPECT_EQ(messages(setup).hidden, bytes(1024 * 1024, 8));
+  EXPECT_EQ(messages(setup).scores, bytes(1024, 8));
+}
+
 TEST(Messages, AreKeptInPartsUnderSequenceParallelism) {
   rankwright::Setup setup = dense_setup({.tp = 4, .sequence_parallel = true});
   EXPECT_EQ(messages(setup).hidden, bytes(2048 * 1024, 2));

@@ -40,7 +40,7 @@ class Collector {
     data();
     mirror();
     const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
-    add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, 4));
+    add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, setup_.job.scalar_bytes()));
     return std::move(rows_);
   }
 
@@ -135,7 +135,7 @@ void Collector::tensor() {
   }
   add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(partial_gradients(plan_, share_)));
   predictions();
-  // T3: maximum, target logit and sum of exponentials, fp32, one number a token each.
+  // T3: maximum, target logit and sum of exponentials, one number a token each.
   add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, sizes_.scores);
 }
 

@@ -71,7 +71,9 @@ class Framework {
 
   bool sp() const { return p_.sequence_parallel && p_.tp > 1; }
   double tokens() const { return double(s_.job.sequence) * double(p_.micro_batch) / double(p_.cp); }
-  double number() const { return s_.job.param_dtype == Dtype::fp32 ? 4 : 2; }
+  bool fp64() const { return s_.job.param_dtype == Dtype::fp64; }
+  double number() const { return s_.job.param_dtype == Dtype::fp32 ? 4 : fp64() ? 8 : 2; }
+  double sum() const { return fp64() ? 8 : 4; }  // of the loss and of the norm
   double wide(i64 width) const { return tokens() * number() * double(width); }
   double hidden() const { return wide(s_.model.hidden); }
   double gradient() const { return s_.job.grad_dtype == Dtype::fp32 ? 4 : 2; }
@@ -169,7 +171,7 @@ class Framework {
       issue(K::tp_head_gather, Op::all_gather, G::tp, hidden());
     }
     issue(K::tp_head_reduce, sp() ? Op::reduce_scatter : Op::all_reduce, G::tp, hidden());
-    for (int i = 0; i < 3; ++i) issue(K::tp_cross_entropy, Op::all_reduce, G::tp, 4 * tokens());
+    for (int i = 0; i < 3; ++i) issue(K::tp_cross_entropy, Op::all_reduce, G::tp, sum() * tokens());
   }
   void join_forward() {  // embedding and hidden state through the 2h -> h projection
     if (sp()) gather(2 * hidden());
@@ -331,7 +333,7 @@ class Framework {
       issue(K::tied_embedding_grad, Op::all_reduce, G::edges,
             double(vocabulary_share(s_.model, p_.tp) * s_.model.hidden) * gradient());
     join_copies();
-    issue(K::gradient_norm, Op::all_reduce, p_.zero > 0 ? G::world : G::model, 4);
+    issue(K::gradient_norm, Op::all_reduce, p_.zero > 0 ? G::world : G::model, sum());
   }
   bool reads_vocabulary(const std::set<i64>& stages) const {
     for (const i64 s : stages) {

@@ -385,5 +385,11 @@ TEST(GradientNorm, IsOneNumberOverAllThatHoldDifferentGradients) {
   EXPECT_EQ(find(dense_setup({.dp = 2}), 0, K::gradient_norm).calls, 0);
 }
 
+TEST(GradientNorm, OfFp64ParametersIsEightBytes) {
+  rankwright::Setup setup = dense_setup({.dp = 2, .zero = 1});
+  setup.job.param_dtype = Dtype::fp64;
+  expect(find(setup, 0, K::gradient_norm), 1, 8, Op::all_reduce);
+}
+
 }  // namespace
 }  // namespace rankwright

@@ -79,7 +79,7 @@ class Writer {
       for (const i64 s : on_rank) mirror(s);
 
     const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
-    calls_.call(K::gradient_norm, Op::all_reduce, all, bytes(1, 4));
+    calls_.call(K::gradient_norm, Op::all_reduce, all, bytes(1, setup_.job.scalar_bytes()));
     calls_.compute(Part::optimizer);
     if (gathers() && !plan_.overlap.param_gather) gather(pp_rank, false);
   }
