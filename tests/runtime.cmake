@@ -28,3 +28,13 @@ foreach(how abort exit kill)
   set_tests_properties(runtime.leave_${how} PROPERTIES ENVIRONMENT "${mpi_environment}"
     TIMEOUT 30 WILL_FAIL ON)
 endforeach()
+
+# Every layout against one process. A part of the matrix here; the whole is scripts/parity.
+add_executable(parity_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/parity_check.cc
+  ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
+target_link_libraries(parity_check PRIVATE rankwright_runtime rankwright_flags)
+foreach(ranks 1 2 4 8)
+  add_test(NAME runtime.parity_${ranks} COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check>)
+  set_tests_properties(runtime.parity_${ranks} PROPERTIES ENVIRONMENT "${mpi_environment}"
+    TIMEOUT 600 PROCESSORS 2)
+endforeach()

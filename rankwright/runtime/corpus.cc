@@ -24,11 +24,11 @@ std::uint64_t mixed(std::uint64_t x) {
 
 tl::unexpected<Diagnostic> refused(std::string detail, std::string hint, const std::string& path) {
   return fail(Diagnostic{.code = "RW0704",
-                                   .severity = Severity::error,
-                                   .message = "the data cannot be trained on",
-                                   .detail = std::move(detail),
-                                   .hint = std::move(hint),
-                                   .where = {.file = path}});
+                         .severity = Severity::error,
+                         .message = "the data cannot be trained on",
+                         .detail = std::move(detail),
+                         .hint = std::move(hint),
+                         .where = {.file = path}});
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ Result<Corpus> Corpus::read(const std::string& path, i64 vocabulary, i64 sequenc
   }
   if (i64(made.tokens_.size()) <= sequence)
     return refused(fmt::format("{} tokens are less than one sequence of {} and its target",
-                             made.tokens_.size(), sequence),
-                 "give more data, or a shorter job.sequence", path);
+                               made.tokens_.size(), sequence),
+                   "give more data, or a shorter job.sequence", path);
   return made;
 }
 

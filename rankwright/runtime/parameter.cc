@@ -27,7 +27,7 @@ Tensor full(const Block& block, std::uint64_t seed, torch::ScalarType format) {
   return torch::empty(shape, drawn).normal_(block.mean, block.deviation, generator);
 }
 
-Tensor slice(const Tensor& all, Cut cut, i64 tp, i64 tp_rank) {
+Tensor slice_block(const Tensor& all, Cut cut, i64 tp, i64 tp_rank) {
   if (cut == Cut::none || tp == 1) return all;
   const i64 dim = cut == Cut::rows ? 0 : 1;
   const i64 each = ceil_div(all.size(dim), tp);
@@ -59,12 +59,22 @@ Parameter make_parameter(std::string name, std::vector<Block> blocks, Cut cut, i
   return made;
 }
 
+Tensor slice(const Parameter& parameter, const Tensor& full, i64 tp, i64 tp_rank) {
+  std::vector<Tensor> slices;
+  i64 first = 0;
+  for (const Block& block : parameter.blocks) {
+    slices.push_back(slice_block(full.narrow(0, first, block.rows), parameter.cut, tp, tp_rank));
+    first += block.rows;
+  }
+  return torch::cat(slices, 0);
+}
+
 Tensor initial(const Parameter& parameter, std::uint64_t seed, i64 tp, i64 tp_rank,
                torch::ScalarType format) {
   std::vector<Tensor> slices;
   for (const Block& block : parameter.blocks)
-    slices.push_back(slice(full(block, seed, format), parameter.cut, tp, tp_rank));
-  return torch::cat(slices, 0).to(format).reshape(parameter.shape).contiguous();
+    slices.push_back(slice_block(full(block, seed, format), parameter.cut, tp, tp_rank));
+  return torch::cat(slices, 0).to(format).contiguous();
 }
 
 }  // namespace rankwright::runtime

@@ -48,6 +48,9 @@ struct Parameter {
 /// divide).
 Parameter make_parameter(std::string name, std::vector<Block> blocks, Cut cut, i64 tp);
 
+/// The slice of full weights, or of anything of their shape: the blocks on top of each other.
+torch::Tensor slice(const Parameter& parameter, const torch::Tensor& full, i64 tp, i64 tp_rank);
+
 /// The slice's first values, in `format`. Full weights are made one block at a time.
 torch::Tensor initial(const Parameter& parameter, std::uint64_t seed, i64 tp, i64 tp_rank,
                       torch::ScalarType format);
