@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/model/parameters.h"
 #include "rankwright/plan/misfit.h"
 #include "rankwright/plan/plan.h"
 
@@ -125,6 +126,8 @@ inline Plan random_plan(const Model& model, Schedule which) {
   plan.ep = model.sparse() ? one_of({1, 2, 4}) : 1;
   plan.zero = int(one_of({0, 1, 2, 3}));
   plan.shard_size = one_of({0, 0, 1, 2, 4});
+  if (const i64 buckets = one_of({0, 0, 3, 17}); buckets > 0)
+    plan.bucket_size = ceil_div(parameters(model).total(), buckets);
   plan.sequence_parallel = coin();
   plan.cp_comm = CpComm(one_of({0, 1, 2}));
   plan.micro_batch = one_of({1, 2, 3});

@@ -13,16 +13,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kStates[] = {"parallelism.tp_size",    "parallelism.cp_size",
-                                        "parallelism.dp_size",    "parallelism.pp_size",
-                                        "parallelism.ep_size",    "parallelism.etp_size",
-                                        "parallelism.order",      "parallelism.zero_stage",
-                                        "parallelism.shard_size", "parallelism.sequence_parallel",
-                                        "parallelism.cp_comm",    "parallelism.micro_batch",
-                                        "parallelism.schedule",   "parallelism.stages",
-                                        "parallelism.recompute",  "parallelism.overlap.grad_reduce",
-                                        "job.global_batch",       "job.param_dtype",
-                                        "job.grad_dtype",         "job.optimizer"};
+constexpr std::string_view kStates[] = {"parallelism.tp_size",
+                                        "parallelism.cp_size",
+                                        "parallelism.dp_size",
+                                        "parallelism.pp_size",
+                                        "parallelism.ep_size",
+                                        "parallelism.etp_size",
+                                        "parallelism.order",
+                                        "parallelism.zero_stage",
+                                        "parallelism.shard_size",
+                                        "parallelism.bucket_size",
+                                        "parallelism.sequence_parallel",
+                                        "parallelism.cp_comm",
+                                        "parallelism.micro_batch",
+                                        "parallelism.schedule",
+                                        "parallelism.stages",
+                                        "parallelism.recompute",
+                                        "parallelism.overlap.grad_reduce",
+                                        "job.global_batch",
+                                        "job.param_dtype",
+                                        "job.grad_dtype",
+                                        "job.optimizer"};
 
 constexpr std::string_view kDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
 constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
@@ -33,6 +44,7 @@ bool hybrid(const Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks();
 
 Json zero_optimization(const Plan& p) {
   Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce}};
+  if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
   if (hybrid(p)) zero["mics_shard_size"] = p.shards();
   return zero;
 }
@@ -62,6 +74,8 @@ std::vector<Lost> lost_by_deepspeed(const Setup& s) {
   if (p.zero == 0 && p.data_ranks() > 1 && p.overlap.grad_reduce)
     lost.push_back(
         {"parallelism.overlap.grad_reduce", "stage 0 reduces gradients when backward is done"});
+  if (p.zero == 0 && p.bucket_size > 0)
+    lost.push_back({"parallelism.bucket_size", "stage 0 reduces 500,000,000 elements in one call"});
   if (!s.reference_model) lost.push_back({"model", "the training script builds it"});
   lost.push_back({"job.sequence", "the training script cuts the sequences"});
   const auto kept = [](Dtype dtype) { return dtype != Dtype::fp8 && dtype != Dtype::fp64; };

@@ -107,6 +107,7 @@ std::string layout(const Setup& s) {
   const MegatronSetting* const instances = find(rows, "num-distributed-optimizer-instances");
   const std::string parts = instances == nullptr ? "1" : instances->value;
   b.set("ddp.num_distributed_optimizer_instances", parts);
+  b.set("ddp.bucket_size", number_or_none(rows, "ddp-bucket-size"));
   b.set("ddp.overlap_grad_reduce", p.overlap.grad_reduce);
   b.set("ddp.overlap_param_gather", p.overlap.param_gather);
   b.set("ddp.grad_reduce_in_fp32", s.job.grad_dtype == Dtype::fp32);

@@ -19,6 +19,7 @@ constexpr std::string_view kStates[] = {"parallelism.tp_size",
                                         "parallelism.order",
                                         "parallelism.zero_stage",
                                         "parallelism.shard_size",
+                                        "parallelism.bucket_size",
                                         "parallelism.sequence_parallel",
                                         "parallelism.cp_comm",
                                         "parallelism.micro_batch",
@@ -91,6 +92,7 @@ void add_data_parallel(const Setup& s, Settings& out) {
   out.on("use-distributed-optimizer", p.zero >= 1);
   if (p.zero >= 1 && p.shard_size > 0 && p.data_ranks() / p.shard_size > 1)
     out.add("num-distributed-optimizer-instances", p.data_ranks() / p.shard_size);
+  if (p.bucket_size > 0) out.add("ddp-bucket-size", p.bucket_size);
   out.on("overlap-grad-reduce", p.overlap.grad_reduce);
   out.on("overlap-param-gather", p.overlap.param_gather);
 }

@@ -44,6 +44,10 @@ std::string shard_size(const Setup& s) {
   return s.plan.shard_size == 0 ? "all" : number(s.plan.shard_size);
 }
 
+std::string bucket_size(const Setup& s) {
+  return s.plan.bucket_size == 0 ? "default" : number(s.plan.bucket_size);
+}
+
 std::string microbatch_group(const Setup& s) {
   return s.plan.microbatch_group == 0 ? "pp_size" : number(s.plan.microbatch_group);
 }
@@ -148,6 +152,8 @@ constexpr SetupKey kRows[] = {
     {"parallelism.order", [](const Setup& s) { return show(s.plan.order); }},
     {"parallelism.zero_stage", [](const Setup& s) { return number(s.plan.zero); }},
     {"parallelism.shard_size", shard_size, [](const Setup& s) { return s.plan.shard_size != 0; }},
+    {"parallelism.bucket_size", bucket_size,
+     [](const Setup& s) { return s.plan.bucket_size != 0; }},
     {"parallelism.sequence_parallel",
      [](const Setup& s) { return typed(s.plan.sequence_parallel); },
      [](const Setup& s) { return s.plan.tp > 1 || s.plan.sequence_parallel; }},

@@ -34,6 +34,12 @@ void mics_shard_size(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "-1") r.draft.shard_size = r.fields.whole(node, 1, kMaxDegree);
 }
 
+/// Typed as a person would: 5e8.
+void bucket_size(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket)))
+    r.draft.bucket_size = i64(*n);
+}
+
 /// 1 is off.
 void hpz(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "1" || node.scalar == "0") return;
@@ -83,6 +89,8 @@ constexpr ForeignKey kKeys[] = {
      kWhole<&Draft::etp, kMaxDegree>, true},
     {"zero_optimization.stage", "parallelism.zero_stage", unless_auto<zero_stage>, true},
     {"zero_optimization.mics_shard_size", "parallelism.shard_size", unless_auto<mics_shard_size>,
+     true},
+    {"zero_optimization.reduce_bucket_size", "parallelism.bucket_size", unless_auto<bucket_size>,
      true},
     {"zero_optimization.zero_hpz_partition_size", "", unless_auto<hpz>},
     {"zero_optimization.overlap_comm", "parallelism.overlap.grad_reduce",

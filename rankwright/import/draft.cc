@@ -180,6 +180,7 @@ void Resolver::layout() {
                          "Megatron-LM's default");
   plan.zero = or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "plain data parallelism");
   plan.shard_size = shard_size();
+  plan.bucket_size = draft_.bucket_size.value_or(0);
   plan.micro_batch = count_or(draft_.micro_batch ? draft_.micro_batch : share_of_batch(),
                               "parallelism.micro_batch", 1, "");
   plan.virtual_stages = draft_.virtual_stages.value_or(1);

@@ -19,6 +19,7 @@ inline constexpr i64 kMaxContext = i64{1} << 16;  // cp ranks
 inline constexpr i64 kMaxSequence = i64{1} << 30;
 inline constexpr i64 kMaxMicroBatch = i64{1} << 20;
 inline constexpr i64 kMaxChunks = 4096;
+inline constexpr i64 kMaxBucket = i64{1} << 40;  // elements
 
 struct NodeShape {
   i64 nodes = 1;
@@ -31,7 +32,7 @@ struct Draft {
   std::optional<i64> tp, cp, dp, pp, ep, etp;
   std::optional<Order> order;
   std::optional<int> zero;
-  std::optional<i64> shard_size;
+  std::optional<i64> shard_size, bucket_size;
   std::optional<i64> replicas;  // copies of what is sharded: frameworks that state no shard_size do
   std::optional<bool> sequence_parallel;
   std::optional<CpComm> cp_comm;

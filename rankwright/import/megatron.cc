@@ -91,6 +91,7 @@ constexpr ForeignKey kKeys[] = {
     {"use-distributed-optimizer", "parallelism.zero_stage"},
     {"zero-stage", "parallelism.zero_stage"},
     {"num-distributed-optimizer-instances", "parallelism.shard_size"},
+    {"ddp-bucket-size", "parallelism.bucket_size", whole<&Draft::bucket_size, kMaxBucket>, true},
     {"sequence-parallel", "parallelism.sequence_parallel", flag<&Draft::sequence_parallel>},
     {"cp-comm-type", "parallelism.cp_comm", cp_comm, true},
     {"micro-batch-size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>,

@@ -252,6 +252,12 @@ constexpr KeyRow kKeys[] = {
       "Hybrid sharding: ZeRO shards over so many neighbouring data ranks and repeats beyond.",
       "Keeps the gathers on a faster level; holds more on each rank."},
      whole<&Draft::shard_size, kMaxDegree>},
+    {{"parallelism.bucket_size", "a whole number", "40,000,000, or dp x cp x 1,000,000 if more",
+      "Elements of a bucket: gradients are reduced, and ZeRO-1 and 2 gather parameters, so many in "
+      "one call.",
+      "Small ones start early and pay latency each; nothing of a large one starts until it is "
+      "full. ZeRO-3 goes by layer instead."},
+     whole<&Draft::bucket_size, kMaxBucket>},
     {{"parallelism.sequence_parallel", "true or false", "true with tp_size above 1",
       "The parts of a layer outside the matmuls are cut along the sequence over tp.",
       "Saves activations; all-reduces become all-gathers and reduce-scatters of the same volume."},

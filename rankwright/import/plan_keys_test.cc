@@ -41,6 +41,7 @@ const Example kExamples[] = {
      [](const Draft& d) { return d.order && show(*d.order) == "tp-cp-ep-pp-dp"; }},
     {"parallelism.zero_stage", "3", is<&Draft::zero, 3>},
     {"parallelism.shard_size", "8", is<&Draft::shard_size, 8>},
+    {"parallelism.bucket_size", "8", is<&Draft::bucket_size, 8>},
     {"parallelism.sequence_parallel", "off", is<&Draft::sequence_parallel, false>},
     {"parallelism.cp_comm", "a2a", is<&Draft::cp_comm, CpComm::a2a>},
     {"parallelism.micro_batch", "8", is<&Draft::micro_batch, 8>},

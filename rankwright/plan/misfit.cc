@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "rankwright/model/parameters.h"
+
 namespace rankwright {
 namespace {
 
@@ -181,14 +183,22 @@ Misfit shard(const Setup& s) {
   return {Why::shard, s.plan.shard_size, s.plan.data_ranks()};
 }
 
+Misfit buckets(const Setup& s) {
+  if (s.plan.bucket_size == 0) return {};
+  const i64 all = parameters(s.model).total() + mtp_parameters(s.model).total();
+  const i64 least = ceil_div(all, kMaxBuckets);
+  if (s.plan.bucket_size >= least) return {};
+  return {Why::buckets, s.plan.bucket_size, least};
+}
+
 using Test = Misfit (*)(const Setup&);
 
 /// Without these there are no groups to speak of.
 constexpr Test kMeshTests[] = {degrees, devices, expert_ranks};
 
-constexpr Test kTests[] = {heads,       kv_heads,    no_experts, experts,     batch,
-                           stages,      stage_count, shape,      ffn,         expert_ffn,
-                           sequence_cp, sequence_tp, ulysses,    stage_layers};
+constexpr Test kTests[] = {heads,       kv_heads,    no_experts, experts,      batch,
+                           stages,      stage_count, shape,      ffn,          expert_ffn,
+                           sequence_cp, sequence_tp, ulysses,    stage_layers, buckets};
 
 /// What schedule, chunks and stages decide.
 constexpr Test kPipelineTests[] = {stages, stage_count, shape, stage_layers};

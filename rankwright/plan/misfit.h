@@ -9,6 +9,9 @@
 
 namespace rankwright {
 
+/// A step counts its buckets one by one: what is smaller than that many make of a model is refused.
+inline constexpr i64 kMaxBuckets = i64{1} << 20;
+
 struct Misfit {
   enum class Why : unsigned char {
     none,
@@ -36,6 +39,7 @@ struct Misfit {
     sequence_tp,          // sequence parallelism: tp does not divide the sequence of a cp rank
     ulysses,              // cp does not divide the heads of a tp rank
     shard,                // shard_size does not cut the data ranks evenly
+    buckets,              // bucket_size cuts the parameters into more than kMaxBuckets
   };
   Why why = Why::none;
   i64 need = 0, have = 0;  // the two numbers that do not go together, the plan's first

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "rankwright/model/parameters.h"
 #include "tests/enumeration.h"
 
 namespace rankwright {
@@ -240,6 +241,22 @@ TEST(Misfits, UlyssesCutsTheHeadsOfATensorRank) {
 TEST(Misfits, ShardsCutTheDataRanks) {
   EXPECT_TRUE(misfits(setup_of({.dp = 12, .zero = 3, .shard_size = 4})).empty());
   EXPECT_EQ(only(setup_of({.dp = 12, .zero = 3, .shard_size = 5})), (Misfit{Why::shard, 5, 12}));
+}
+
+TEST(Misfits, BucketsAreAtMostAMillionOfThem) {
+  Case s = setup_of({});
+  const i64 all = parameters(s.model).total();
+  const i64 least = (all + kMaxBuckets - 1) / kMaxBuckets;
+  s.plan.bucket_size = least;
+  EXPECT_TRUE(misfits(s).empty());
+  s.model.vocab *= kMaxBuckets;  // far more parameters for the same bucket
+  const Misfit found = first_misfit(s);
+  EXPECT_EQ(found.why, Why::buckets);
+  EXPECT_EQ(found.need, least);
+  s.plan.bucket_size = found.have;
+  EXPECT_TRUE(misfits(s).empty());
+  s.plan.bucket_size = found.have - 1;
+  EXPECT_EQ(first_misfit(s).why, Why::buckets);
 }
 
 /// pp ranks with this schedule and so many microbatches.

@@ -48,8 +48,9 @@ struct Plan {
   i64 ep = 1;
   i64 etp = 1;  // tensor degree inside an expert; frameworks default to tp
   Order order = kDefaultOrder;
-  int zero = 0;        // 0: replicas; 1: optimizer sharded; 2: gradients too; 3: parameters too
-  i64 shard_size = 0;  // ranks that a ZeRO shard is spread over; 0 = all of dp x cp
+  int zero = 0;         // 0: replicas; 1: optimizer sharded; 2: gradients too; 3: parameters too
+  i64 shard_size = 0;   // ranks that a ZeRO shard is spread over; 0 = all of dp x cp
+  i64 bucket_size = 0;  // elements of a gradient bucket; 0 = Megatron-LM's default (T9)
   bool sequence_parallel = false;
   CpComm cp_comm = CpComm::p2p;
   i64 micro_batch = 1;

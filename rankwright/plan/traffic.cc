@@ -320,6 +320,7 @@ std::vector<Traffic> traffic(const Setup& setup, i64 pp_rank) {
 
 i64 bucket_elements(const Plan& plan) {
   constexpr i64 kMillion = 1'000'000;
+  if (plan.bucket_size > 0) return plan.bucket_size;
   return std::max(40 * kMillion, kMillion * plan.data_ranks());
 }
 

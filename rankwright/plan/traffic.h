@@ -78,7 +78,8 @@ struct Traffic {
 /// The setup has no misfit.
 std::vector<Traffic> traffic(const Setup& setup, i64 pp_rank);
 
-/// Elements of a gradient bucket: Megatron-LM's default, max(40M, 1M x dp x cp) (T9).
+/// Elements of a gradient bucket: as stated, else Megatron-LM's default, max(40M, 1M x dp x cp)
+/// (T9).
 i64 bucket_elements(const Plan& plan);
 
 }  // namespace rankwright

@@ -265,7 +265,8 @@ class Framework {
     return sum;
   }
   std::vector<double> buckets(i64 parameters) const {
-    const i64 most = std::max<i64>(40'000'000, 1'000'000 * p_.dp * p_.cp);
+    const i64 usual = std::max<i64>(40'000'000, 1'000'000 * p_.dp * p_.cp);
+    const i64 most = p_.bucket_size > 0 ? p_.bucket_size : usual;
     std::vector<double> list;
     for (; parameters > 0; parameters -= std::min(parameters, most))
       list.push_back(double(std::min(parameters, most)));

@@ -285,6 +285,7 @@ TEST(TiedEmbedding, IsReducedWithMtpEvenIfTheHeadIsNotTied) {
 TEST(Buckets, HoldFortyMillionElementsOrAMillionADataRank) {
   EXPECT_EQ(bucket_elements({.dp = 8}), 40'000'000);
   EXPECT_EQ(bucket_elements({.cp = 2, .dp = 64}), 128'000'000);
+  EXPECT_EQ(bucket_elements({.dp = 64, .bucket_size = 1000}), 1000);
 }
 
 /// 187,188,224 parameters: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
@@ -295,6 +296,12 @@ TEST(DpTraffic, OfReplicasIsOneAllReduceABucket) {
   const Traffic t = find(dense_setup({.dp = 4}), 0, K::dp_all_reduce);
   EXPECT_EQ(t.group, GroupKind::dp_cp);
   expect(t, 5, 2 * kParameters / 5, Op::all_reduce);
+}
+
+TEST(DpTraffic, OfStatedBucketsIsAsManyCallsOfTheSameBytes) {
+  // 187,188,224 / 10,000,000: 18 full ones and one more
+  const Traffic t = find(dense_setup({.dp = 4, .bucket_size = 10'000'000}), 0, K::dp_all_reduce);
+  expect(t, 19, 2 * kParameters / 19, Op::all_reduce);
 }
 
 TEST(DpTraffic, OfZero1ScattersGradientsAndGathersParameters) {

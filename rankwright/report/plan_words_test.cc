@@ -52,7 +52,7 @@ TEST(Difference, HasASign) {
 }
 
 TEST(MisfitWords, StandInTheOrderOfTheirNames) {
-  for (int k = 0; k <= int(Misfit::Why::shard); ++k) EXPECT_FALSE(words(Misfit::Why(k)).empty());
+  for (int k = 0; k <= int(Misfit::Why::buckets); ++k) EXPECT_FALSE(words(Misfit::Why(k)).empty());
   EXPECT_EQ(name(Misfit::Why::heads), "heads");
   EXPECT_EQ(name(Misfit::Why::batch), "batch");
   EXPECT_EQ(name(Misfit::Why::shard), "shard");

@@ -45,8 +45,9 @@ constexpr MisfitRow kMisfits[] = {
     {Why::sequence_tp, "sequence_tp", "tp does not divide a cp rank's sequence"},
     {Why::ulysses, "ulysses", "cp does not divide the heads of a tp rank"},
     {Why::shard, "shard", "shards that do not cut the data ranks evenly"},
+    {Why::buckets, "buckets", "buckets so small that there are more than a million"},
 };
-static_assert(std::size(kMisfits) == std::size_t(Why::shard) + 1);
+static_assert(std::size(kMisfits) == std::size_t(Why::buckets) + 1);
 
 /// Every way to write the world as degrees.
 i64 degree_choices(const Problem& problem) {

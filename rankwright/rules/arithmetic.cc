@@ -312,6 +312,13 @@ Finding shard(const Setup& s, const Misfit& m) {
   return finding;
 }
 
+Finding buckets(const Setup& s, const Misfit& m) {
+  return {.detail = fmt::format("buckets of {} elements cut the model into more than {}",
+                                count(m.need), count(kMaxBuckets)),
+          .key = "parallelism.bucket_size",
+          .fix = first_heal(s, Why::buckets, {Change(s).bucket_size(m.have)})};
+}
+
 constexpr Rule::When kAlways = Rule::When::always;
 
 std::optional<Finding> no_such_unit(const Subject& subject) {
@@ -618,6 +625,16 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_misfits,
      no_such_unit},
+    {{"RW0126", Severity::error, "gradient buckets are too small",
+      "Every bucket is a collective of its own, in every step. A model of which there would be "
+      "more than a million spends its time on their latency.",
+      "Use a larger bucket_size, or leave it out.", "",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, dp_size: 4, bucket_size: 1000}\n"},
+     Target::any,
+     kAlways,
+     on<Why::buckets, buckets>},
 };
 
 }  // namespace

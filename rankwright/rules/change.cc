@@ -75,6 +75,11 @@ Change& Change::shard_size(i64 ranks) {
   return add("parallelism.shard_size", std::to_string(ranks));
 }
 
+Change& Change::bucket_size(i64 elements) {
+  setup_.plan.bucket_size = elements;
+  return add("parallelism.bucket_size", std::to_string(elements));
+}
+
 Change& Change::sequence_parallel(bool on) {
   setup_.plan.sequence_parallel = on;
   return add("parallelism.sequence_parallel", text(on));

@@ -32,6 +32,7 @@ class Change {
   Change& experts(i64 ep, i64 etp);
   Change& zero(int stage);
   Change& shard_size(i64 ranks);
+  Change& bucket_size(i64 elements);
   Change& sequence_parallel(bool on);
   Change& cp_comm(CpComm comm);
   Change& chunks(i64 chunks, Schedule schedule);  // a schedule comes with its chunks
