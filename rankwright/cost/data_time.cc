@@ -45,7 +45,9 @@ Seconds between_stages(const Setup& setup, const RankWork& on, const Links& link
   if (plan.mirrored())
     sum += links.time(Op::all_reduce, bytes(on.share.total(), each), GroupKind::mirror);
   if (setup.model.tied && plan.pp > 1 && row(plan.schedule).order == StageOrder::loop)
-    sum += links.time(Op::all_reduce, bytes(embedding_share(setup.model, plan.tp).dense, each),
+    sum += links.time(Op::all_reduce,
+                      bytes(vocabulary_weight(setup.model, plan.tp).dense, each) /
+                          (plan.zero >= 2 ? plan.shards() : 1),
                       GroupKind::edges);
   return sum;
 }

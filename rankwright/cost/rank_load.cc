@@ -17,6 +17,8 @@ RankLoads::RankLoads(const Setup& setup)
       embedding_(embedding_share(setup.model, setup.plan.tp)),
       head_(head_share(setup.model, setup.plan.tp, true)),
       tied_head_(head_share(setup.model, setup.plan.tp, false)),
+      vocabulary_(vocabulary_weight(setup.model, setup.plan.tp)),
+      apart_(setup.plan.pp > 1 && vocabulary_copies(setup, stages_)),
       dense_spread_(setup.plan.shards() > 1),
       expert_spread_(setup.plan.expert_dp() > 1) {
   const Model& model = setup.model;
@@ -120,15 +122,22 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
 }
 
 void RankLoads::add_edges(RankLoad& load) const {
+  // What is left of a unit when the vocabulary's weight is one by itself.
+  const auto largest = [&](const Share& edge, bool vocabulary) {
+    const i64 all = sharded(edge), weight = sharded(vocabulary_);
+    return apart_ && vocabulary ? std::max(weight, all - weight) : all;
+  };
   if (load.embeds) {
     load.share += embedding_;
-    load.edges = load.largest_edge = sharded(embedding_);
+    load.edges = sharded(embedding_);
+    load.largest_edge = largest(embedding_, true);
   }
   if (!load.loss) return;
-  const Share& head = setup_.model.tied && load.embeds ? tied_head_ : head_;
+  const bool tied = setup_.model.tied;
+  const Share& head = tied && load.embeds ? tied_head_ : head_;
   load.share += head;
   load.edges += sharded(head);
-  load.largest_edge = std::max(load.largest_edge, sharded(head));
+  load.largest_edge = std::max(load.largest_edge, largest(head, tied && !load.embeds));
 }
 
 RankLoad RankLoads::of(i64 pp_rank) {

@@ -73,7 +73,8 @@ class RankLoads {
   std::vector<i64> before_{};  // by stage: layers of the model before it
   std::vector<Kind> kinds_{};
   Kind mtp_{};
-  Share embedding_{}, head_{}, tied_head_{};
+  Share embedding_{}, head_{}, tied_head_{}, vocabulary_{};
+  bool apart_ = false;                 // the vocabulary's weight is a unit by itself
   Bytes output_{};                     // of a stage, where the framework keeps it
   bool dense_spread_, expert_spread_;  // over more than one rank
   // Of the pp rank that was asked for last:

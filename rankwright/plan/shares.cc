@@ -45,13 +45,9 @@ Split mlp_split(const Model& model, const FeedForward& ffn, i64 width, i64 tp) {
 
 i64 norm_parameters(const Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
-Share vocabulary_weight(const Model& model, i64 tp) {
-  return {.dense = vocabulary_share(model, tp) * model.hidden};
-}
-
-/// What each of a rank's chunks, which run `stages`, holds.
+/// What each of a rank's chunks, which run `stages`, holds. `copies`: as vocabulary_copies().
 std::vector<Holding> holdings(const Setup& setup, const std::vector<i64>& stages,
-                              const std::vector<const RankContents*>& chunks) {
+                              const std::vector<const RankContents*>& chunks, bool copies) {
   constexpr i64 kNone = std::numeric_limits<i64>::max();
   i64 owner = kNone;  // of the embedding
   for (std::size_t i = 0; i < stages.size(); ++i)
@@ -66,6 +62,9 @@ std::vector<Holding> holdings(const Setup& setup, const std::vector<i64>& stages
     if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * mtp_share(setup);
     if (held.embedding) held.share += embedding_share(model, setup.plan.tp);
     if (chunks[i]->loss) held.share += head_share(model, setup.plan.tp, held.head_weight);
+    const bool vocabulary = held.embedding || (model.tied && held.head_weight);
+    if (copies && setup.plan.zero >= 1 && vocabulary)
+      held.apart = vocabulary_weight(model, setup.plan.tp).dense;
     list.push_back(held);
   }
   return list;
@@ -74,6 +73,28 @@ std::vector<Holding> holdings(const Setup& setup, const std::vector<i64>& stages
 }  // namespace
 
 i64 vocabulary_share(const Model& model, i64 tp) { return ceil_div(model.vocab, tp); }
+
+Share vocabulary_weight(const Model& model, i64 tp) {
+  return {.dense = vocabulary_share(model, tp) * model.hidden};
+}
+
+bool vocabulary_copies(const Setup& setup) {
+  return setup.plan.pp > 1 && vocabulary_copies(setup, setup.stages());
+}
+
+bool vocabulary_copies(const Setup& setup, const Stages& stages) {
+  const PipelineShape shape = pipeline_shape(setup);
+  i64 holder = -1;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const Stage& stage = stages[s];
+    if (!stage.embedding && stage.mtp == 0 && !(setup.model.tied && stage.loss)) continue;
+    i64 rank = pp_rank_of(shape, i64(s), 0);
+    if (setup.plan.mirrored()) rank = std::min(rank, shape.pp - 1 - rank);
+    if (holder >= 0 && rank != holder) return true;
+    holder = rank;
+  }
+  return false;
+}
 
 Share layer_share(const Model& model, const Layer& layer, const Plan& plan) {
   const FeedForward& ffn = layer.ffn;
@@ -121,12 +142,18 @@ Share head_share(const Model& model, i64 tp, bool own_weight) {
 std::vector<Unit> units(const Setup& setup, const RankContents& contents) {
   const Model& model = setup.model;
   const i64 tp = setup.plan.tp;
+  const bool apart = vocabulary_copies(setup);
   std::vector<Unit> list;
-  if (contents.embeds()) list.push_back({embedding_share(model, tp)});
+  if (apart && (contents.embeds() || (contents.loss && model.tied)))
+    list.push_back({vocabulary_weight(model, tp)});
+  if (contents.embeds() && !apart) list.push_back({embedding_share(model, tp)});
+  if (contents.embeds() && apart && model.positions > 0)
+    list.push_back({{.dense = model.positions * model.hidden}});
   for (const LayerRun& run : contents.runs)
     list.push_back({layer_share(model, run.layer, setup.plan), run.count});
   if (contents.mtp > 0) list.push_back({mtp_share(setup), contents.mtp});
-  if (contents.loss) list.push_back({head_share(model, tp, !model.tied || !contents.embeds())});
+  const bool own_weight = !model.tied || !(contents.embeds() || apart);
+  if (contents.loss) list.push_back({head_share(model, tp, own_weight)});
   return list;
 }
 
@@ -149,17 +176,18 @@ std::vector<Holding> chunk_holdings(const Setup& setup, i64 pp_rank) {
   const std::vector<RankContents> contents = chunk_contents(setup, pp_rank);
   std::vector<const RankContents*> chunks;
   for (const RankContents& chunk : contents) chunks.push_back(&chunk);
-  return holdings(setup, stages_of(setup.plan, pp_rank), chunks);
+  return holdings(setup, stages_of(setup.plan, pp_rank), chunks, vocabulary_copies(setup));
 }
 
 std::vector<Holding> stage_holdings(const Setup& setup) {
   const std::vector<RankContents> by_stage = stage_contents(setup);
   std::vector<Holding> all(by_stage.size());
+  const bool copies = vocabulary_copies(setup);
   for (i64 r = 0; r < setup.plan.pp; ++r) {
     const std::vector<i64> stages = stages_of(setup.plan, r);
     std::vector<const RankContents*> chunks;
     for (const i64 s : stages) chunks.push_back(&by_stage[std::size_t(s)]);
-    const std::vector<Holding> of_rank = holdings(setup, stages, chunks);
+    const std::vector<Holding> of_rank = holdings(setup, stages, chunks, copies);
     for (std::size_t i = 0; i < stages.size(); ++i) all[std::size_t(stages[i])] = of_rank[i];
   }
   return all;

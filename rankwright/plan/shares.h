@@ -41,6 +41,14 @@ i64 vocabulary_share(const Model& model, i64 tp);
 /// One layer, split over tp (key and value heads repeat where there are fewer than tp), ep and etp.
 Share layer_share(const Model& model, const Layer& layer, const Plan& plan);
 
+/// The weight that the embedding reads, and a tied head: V/tp x h.
+Share vocabulary_weight(const Model& model, i64 tp);
+
+/// More than one pp rank holds that weight: a tied head, or an MTP module that embeds, stands on
+/// another than the embedding. Of a mirrored pair one counts: the two are joined with all else.
+bool vocabulary_copies(const Setup& setup);
+bool vocabulary_copies(const Setup& setup, const Stages& stages);
+
 /// Vocabulary rows, and learned positions.
 Share embedding_share(const Model& model, i64 tp);
 
@@ -51,7 +59,8 @@ Share mtp_share(const Setup& setup);
 Share head_share(const Model& model, i64 tp, bool own_weight);
 
 /// What ZeRO-3 wraps and gathers as one: the embedding, a layer, an MTP module, or the head with
-/// the final norm. `count` of them that are alike.
+/// the final norm. A vocabulary weight of which there are copies is one by itself, so that its
+/// shards lie alike wherever it is. `count` of them that are alike.
 struct Unit {
   Share share{};
   i64 count = 1;
@@ -74,6 +83,8 @@ struct Holding {
   Share share{};
   bool embedding = false;    // the embedding is among it
   bool head_weight = false;  // a weight of the head's own is among it
+  i64 apart = 0;  // dense ones that are a bucket of their own from ZeRO-1 on: a vocabulary weight
+                  // of which there are copies (T9)
 };
 
 /// By chunk of a pp rank, which adds up to rank_share; and by stage for all ranks.

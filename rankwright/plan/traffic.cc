@@ -69,7 +69,11 @@ class Collector {
   /// That pass each of the rank's stages.
   i64 microbatches() const { return setup_.stage_microbatches(); }
   Bytes gradients(i64 parameters) const { return bytes(parameters, setup_.job.grad_bytes()); }
-  i64 buckets(i64 parameters) const { return ceil_div(parameters, bucket_elements(plan_)); }
+  /// Of a chunk: a weight that is apart is one by itself.
+  i64 buckets(const Holding& chunk, i64 Share::*kind) const {
+    const i64 apart = kind == &Share::dense ? chunk.apart : 0;
+    return (apart > 0 ? 1 : 0) + ceil_div(chunk.share.*kind - apart, bucket_elements(plan_));
+  }
 
   /// How many layers of `run`, one of on_rank_, run forward a second time.
   i64 recomputed(const LayerRun& run) const {
@@ -82,7 +86,6 @@ class Collector {
   void expert();
   void pipeline();
   bool holds_vocabulary(const RankContents& on_rank) const;
-  i64 holders() const;
   void data();
   struct Pieces {  // elements, in how many calls
     i64 elements = 0;
@@ -222,22 +225,16 @@ void Collector::pipeline() {
       add(K::pp_backward, Op::send_recv, GroupKind::pp, m,
           boundary_message(setup_, mtp_until(stages, s - 1)));
   }
-  if (holds_vocabulary(on_rank_) && holders() > 1)
+  // Whole as long as ranks keep whole gradients, else the shard.
+  if (holds_vocabulary(on_rank_) && vocabulary_copies(setup_))
     add(K::tied_embedding_grad, Op::all_reduce, GroupKind::edges, 1,
-        gradients(vocabulary_share(setup_.model, plan_.tp) * setup_.model.hidden));
+        gradients(vocabulary_weight(setup_.model, plan_.tp).dense) /
+            (plan_.zero >= 2 ? plan_.shards() : 1));
 }
 
 /// The weight that is read as the embedding, by this rank or as a tied head.
 bool Collector::holds_vocabulary(const RankContents& on_rank) const {
   return on_rank.embeds() || (setup_.model.tied && on_rank.loss);
-}
-
-/// Pp ranks with that weight; of a mirrored pair one, because mirror() joins the two.
-i64 Collector::holders() const {
-  const std::vector<RankContents> all = rank_contents(setup_);
-  const i64 unlike = plan_.mirrored() ? plan_.pp / 2 : plan_.pp;
-  return std::count_if(all.begin(), all.begin() + unlike,
-                       [&](const RankContents& on_rank) { return holds_vocabulary(on_rank); });
 }
 
 /// What is reduced or gathered in one call. Every chunk has its own: units where ZeRO-3 wraps
@@ -254,7 +251,7 @@ Collector::Pieces Collector::pieces(i64 Share::*kind) const {
         if (unit.share.*kind > 0) add(unit.count * unit.share.*kind, unit.count);
   } else {
     for (const Holding& chunk : chunk_holdings(setup_, pp_rank_))
-      add(chunk.share.*kind, buckets(chunk.share.*kind));
+      add(chunk.share.*kind, buckets(chunk, kind));
   }
   return all;
 }
@@ -308,7 +305,7 @@ void Collector::mirror() {
   const Bytes expert = gradients(share_.expert) / (sharded ? plan_.expert_dp() : 1);
   i64 calls = 0;
   for (const Holding& chunk : chunk_holdings(setup_, pp_rank_))
-    calls += buckets(chunk.share.dense) + buckets(chunk.share.expert);
+    calls += buckets(chunk, &Share::dense) + buckets(chunk, &Share::expert);
   add_total(K::mirror_grad, Op::all_reduce, GroupKind::mirror, calls, dense + expert);
 }
 

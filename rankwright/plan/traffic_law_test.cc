@@ -246,23 +246,53 @@ class Framework {
     const Stages stages = s_.stages();
     const Stage& stage = stages[std::size_t(s)];
     std::vector<Share> list = inner(s);
-    if (stage.loss && !(s_.model.tied && embeds(stage)))
-      list.back().dense += rows() * s_.model.hidden;
+    const i64 weight = rows() * s_.model.hidden;
+    if (shared()) {  // the weight by itself, wherever it is read
+      const bool tied_head = stage.loss && s_.model.tied;
+      if (stage.loss && !s_.model.tied) list.back().dense += weight;
+      if (embeds(stage) || tied_head) list.push_back({.dense = weight});
+      if (embeds(stage)) list.push_back({.dense = embedding().dense - weight});
+      return list;
+    }
+    if (stage.loss && !(s_.model.tied && embeds(stage))) list.back().dense += weight;
     if (embeds(stage)) list.push_back(embedding());
     return list;
   }
-  /// What stage s holds where no earlier stage of its rank does.
-  Share held_by(i64 s) const {
+  /// Ranks with the embedding's weight; those that hold the same stages stand as one.
+  std::set<std::set<i64>> holders() const {
+    std::set<std::set<i64>> all;
+    for (i64 r = 0; r < p_.pp; ++r)
+      if (reads_vocabulary(held(s_, r))) all.insert(held(s_, r));
+    return all;
+  }
+  bool shared() const { return p_.zero > 0 && holders().size() > 1; }
+  /// What stage s holds where no earlier stage of its rank does; of that the weight that others
+  /// hold too.
+  struct Held {
+    Share all{};
+    i64 shared = 0;
+  };
+  Held held_by(i64 s) const {
     const Stages stages = s_.stages();
     i64 owner = -1;  // of the embedding
     for (const i64 t : held_)
       if (owner < 0 && embeds(stages[std::size_t(t)])) owner = t;
-    Share sum;
-    for (const Share& part : inner(s)) sum += part;
-    if (s == owner) sum += embedding();
-    if (stages[std::size_t(s)].loss && !(s_.model.tied && owner >= 0))
-      sum.dense += rows() * s_.model.hidden;
+    const i64 weight = rows() * s_.model.hidden;
+    Held sum;
+    for (const Share& part : inner(s)) sum.all += part;
+    if (s == owner) sum.all += embedding();
+    if (s == owner && shared()) sum.shared = weight;
+    if (stages[std::size_t(s)].loss && !(s_.model.tied && owner >= 0)) {
+      sum.all.dense += weight;
+      if (s_.model.tied && shared()) sum.shared = weight;
+    }
     return sum;
+  }
+  std::vector<double> buckets(const Held& held, bool expert) const {
+    if (expert) return buckets(held.all.expert);
+    std::vector<double> list = buckets(held.all.dense - held.shared);
+    if (held.shared > 0) list.push_back(double(held.shared));
+    return list;
   }
   std::vector<double> buckets(i64 parameters) const {
     const i64 usual = std::max<i64>(40'000'000, 1'000'000 * p_.dp * p_.cp);
@@ -278,7 +308,7 @@ class Framework {
     std::vector<double> list;
     for (const i64 s : met) {
       if (p_.zero < 3)
-        for (const double bucket : buckets(of(held_by(s)))) list.push_back(bucket);
+        for (const double bucket : buckets(held_by(s), expert)) list.push_back(bucket);
       else
         for (const Share& unit : units(s))
           if (of(unit) > 0) list.push_back(double(of(unit)));
@@ -326,13 +356,11 @@ class Framework {
     const double summed = sp() ? shared : head_norms;
     if (summed > 0) issue(K::tp_norm_grads, Op::all_reduce, G::tp, summed * gradient());
 
-    // Ranks with the embedding's weight; those that hold the same stages stand as one.
-    std::set<std::set<i64>> holders;
-    for (i64 r = 0; r < p_.pp; ++r)
-      if (reads_vocabulary(held(s_, r))) holders.insert(held(s_, r));
-    if (holders.size() > 1 && holders.count(held_) > 0)
+    const std::set<std::set<i64>> all = holders();
+    const double part = p_.zero >= 2 ? double(size_of(G::shard)) : 1;
+    if (all.size() > 1 && all.count(held_) > 0)
       issue(K::tied_embedding_grad, Op::all_reduce, G::edges,
-            double(vocabulary_share(s_.model, p_.tp) * s_.model.hidden) * gradient());
+            double(vocabulary_share(s_.model, p_.tp) * s_.model.hidden) * gradient() / part);
     join_copies();
     issue(K::gradient_norm, Op::all_reduce, p_.zero > 0 ? G::world : G::model, sum());
   }
@@ -351,9 +379,9 @@ class Framework {
     for (i64 r = 0; r < p_.pp; ++r) {
       if (r == rank_ || held(s_, r) != held_) continue;
       for (const i64 s : held_) {
-        for (const double n : buckets(held_by(s).dense))
+        for (const double n : buckets(held_by(s), false))
           issue(K::mirror_grad, Op::all_reduce, G::mirror, n * gradient() / dense_parts);
-        for (const double n : buckets(held_by(s).expert))
+        for (const double n : buckets(held_by(s), true))
           issue(K::mirror_grad, Op::all_reduce, G::mirror, n * gradient() / expert_parts);
       }
     }

@@ -269,6 +269,41 @@ TEST(TiedEmbedding, IsReducedBetweenTheEdges) {
   EXPECT_EQ(find(setup, 1, K::tied_embedding_grad).calls, 0);
 }
 
+TEST(TiedEmbedding, IsReducedAsAShardFromZero2On) {
+  // 32,000 rows of 1024 over 4 data ranks; ZeRO-1 keeps whole gradients
+  for (const int zero : {0, 1, 2, 3}) {
+    rankwright::Setup setup = dense_setup({.dp = 4, .pp = 4, .zero = zero});
+    setup.model.tied = true;
+    const double whole = 32000 * 1024 * 2;
+    expect(find(setup, 3, K::tied_embedding_grad), 1, zero < 2 ? whole : whole / 4, Op::all_reduce);
+  }
+}
+
+TEST(TiedEmbedding, IsABucketOfItsOwnFromZero1On) {
+  // Four layers of 15,206,400 and the weight of 32,768,000 fit into one bucket.
+  rankwright::Setup setup = dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
+  setup.model.tied = true;
+  const double parameters = 4 * 15'206'400.0 + 32'768'000;
+  expect(find(setup, 0, K::dp_all_reduce), 1, 2 * parameters, Op::all_reduce);
+  setup.plan.zero = 1;
+  expect(find(setup, 0, K::dp_reduce_scatter), 2, parameters, Op::reduce_scatter);
+  expect(find(setup, 0, K::dp_all_gather), 2, parameters, Op::all_gather);
+  setup.plan.bucket_size = 1'000'000;  // 61 of the layers; the weight is not cut
+  EXPECT_EQ(find(setup, 0, K::dp_all_gather).calls, 61 + 1);
+  setup.model.tied = false;  // 94 of all
+  EXPECT_EQ(find(setup, 0, K::dp_all_gather).calls, 94);
+}
+
+TEST(TiedEmbedding, IsAUnitOfItsOwnUnderZero3) {
+  rankwright::Setup setup = dense_setup({.dp = 4, .pp = 2, .zero = 3});
+  setup.model.tied = true;
+  setup.model.positions = 2048;
+  // 4 layers, the weight, and positions or the final norm: 2 x 6 gathers of 4 microbatches
+  for (const i64 rank : {0, 1}) EXPECT_EQ(find(setup, rank, K::dp_all_gather).calls, 2 * 6 * 4);
+  setup.model.tied = false;
+  for (const i64 rank : {0, 1}) EXPECT_EQ(find(setup, rank, K::dp_all_gather).calls, 2 * 5 * 4);
+}
+
 TEST(TiedEmbedding, OfAVIsOnOneRank) {
   rankwright::Setup setup = pipeline_setup(Schedule::zb_v, 2);
   setup.model.tied = true;

@@ -13,7 +13,8 @@ namespace {
 /// A stage as it runs, first piece first, and what ZeRO does around the pieces.
 struct StagePieces {
   std::vector<Piece> pieces{};
-  std::vector<Share> held{};  // by piece: gradients that are complete behind its backward
+  std::vector<Share> held{};   // by piece: gradients that are complete behind its backward
+  std::vector<Share> apart{};  // the same of those that are a bucket by themselves (T9)
   // By piece: units that it is the first, or the last, to read.
   std::vector<std::vector<Share>> first{};
   std::vector<std::vector<Share>> last{};
@@ -21,6 +22,7 @@ struct StagePieces {
   void add(Piece piece, const Share& share, const Share& unit) {
     pieces.push_back(piece);
     held.push_back(share);
+    apart.emplace_back();
     first.push_back({unit});
     last.push_back({unit});
   }
@@ -34,10 +36,17 @@ struct Place {
   i64 mtp_before = 0;     // the same, behind all layers of the rank
 };
 
+/// The embedding, and the weight of a tied head that stands without it: as one unit with what else
+/// they read, or, where other pp ranks have copies of that weight, by itself.
 void add_vocabulary(const Setup& setup, const RankContents& on_stage, const Holding& held,
-                    StagePieces& stage) {
-  if (!on_stage.embeds()) return;
-  const Share unit = embedding_share(setup.model, setup.plan.tp);
+                    bool copies, StagePieces& stage) {
+  const bool tied_head = setup.model.tied && on_stage.loss;
+  if (!on_stage.embeds() && !(copies && tied_head)) return;
+  const Share weight = vocabulary_weight(setup.model, setup.plan.tp);
+  std::vector<Share> read{weight};
+  if (on_stage.embeds() && !copies) read = {embedding_share(setup.model, setup.plan.tp)};
+  if (on_stage.embeds() && copies)
+    read.push_back({.dense = setup.model.positions * setup.model.hidden});
   std::size_t first = stage.pieces.size(), last = 0;
   for (std::size_t i = 0; i < stage.pieces.size(); ++i) {
     const Piece::Kind kind = stage.pieces[i].kind;
@@ -47,13 +56,18 @@ void add_vocabulary(const Setup& setup, const RankContents& on_stage, const Hold
     first = std::min(first, i);
     last = i;
   }
-  stage.first[first].push_back(unit);
-  stage.last[last].push_back(unit);
-  if (held.embedding) stage.held[first] += unit;
+  for (const Share& unit : read) {
+    stage.first[first].push_back(unit);
+    stage.last[last].push_back(unit);
+  }
+  if (held.embedding) stage.held[first] += embedding_share(setup.model, setup.plan.tp);
+  if (held.apart == 0) return;
+  stage.held[first].dense -= held.apart;
+  stage.apart[first].dense = held.apart;
 }
 
 StagePieces stage_pieces(const Setup& setup, const RankContents& on_stage, const Holding& held,
-                         const Place& place) {
+                         const Place& place, bool copies) {
   const Model& model = setup.model;
   StagePieces stage;
   if (on_stage.embedding) stage.add({.kind = Piece::Kind::embedding}, {}, {});
@@ -77,8 +91,8 @@ StagePieces stage_pieces(const Setup& setup, const RankContents& on_stage, const
   }
   if (on_stage.loss)
     stage.add({.kind = Piece::Kind::heads}, head_share(model, setup.plan.tp, held.head_weight),
-              head_share(model, setup.plan.tp, !(model.tied && on_stage.embeds())));
-  add_vocabulary(setup, on_stage, held, stage);
+              head_share(model, setup.plan.tp, !(model.tied && (on_stage.embeds() || copies))));
+  add_vocabulary(setup, on_stage, held, copies, stage);
   return stage;
 }
 
@@ -132,7 +146,10 @@ class Bodies {
       if (g.input) prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
       passes_.backward(stage.pieces[i], g);
       if (!g.weight) continue;
-      if (setup_.plan.zero == 2) filling.add(stage.held[i], passes_.calls());
+      if (setup_.plan.zero == 2) {
+        filling.add(stage.held[i], passes_.calls());
+        passes_.calls().reduce(stage.apart[i]);
+      }
       if (setup_.plan.zero == 3)
         for (const Share& unit : stage.first[i]) passes_.calls().reduce(unit);
     }
@@ -190,10 +207,11 @@ std::vector<std::array<Body, 4>> bodies(const Setup& setup) {
   const std::vector<RankContents> stages = stage_contents(setup);
   const std::vector<Holding> holdings = stage_holdings(setup);
   const std::vector<Place> placed = places(setup, stages);
+  const bool copies = vocabulary_copies(setup);
   Bodies write(setup);
   std::vector<std::array<Body, 4>> all;
   for (std::size_t s = 0; s < stages.size(); ++s)
-    all.push_back(write.of(stage_pieces(setup, stages[s], holdings[s], placed[s])));
+    all.push_back(write.of(stage_pieces(setup, stages[s], holdings[s], placed[s], copies)));
   return all;
 }
 

@@ -258,6 +258,38 @@ TEST(Body, OfZero3GathersATiedWeightOnceACell) {
               ElementsAre("embedding", scatter + "65.5 MB"));
 }
 
+/// Two layers on two stages: the weight of the embedding is the head's too.
+Setup shared_weight(int zero) {
+  Setup setup = setup_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2, .zero = zero}, 2);
+  setup.plan.overlap = {.grad_reduce = false, .param_gather = false};
+  setup.model.tied = true;
+  return setup;
+}
+
+TEST(Body, OfZero3GathersASharedWeightByItself) {
+  const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
+  rankwright::Setup setup = shared_weight(3);
+  setup.model.positions = 512;  // of 1024 numbers: 1.05 MB
+  EXPECT_THAT(words(setup, kF, 0),
+              ElementsAre(gather + "65.5 MB", gather + "1.05 MB", "embedding", gather + "30.4 MB",
+                          "layer 0 attention", "layer 0 mlp"));
+  // Its last norm is a unit of 2.05 kB.
+  EXPECT_THAT(words(setup, kB, 1),
+              ElementsAre(gather + "2.05 kB", gather + "65.5 MB", "head", scatter + "2.05 kB",
+                          scatter + "65.5 MB", gather + "30.4 MB", "layer 1 mlp",
+                          "layer 1 attention", scatter + "30.4 MB"));
+}
+
+TEST(Body, OfZero2ReducesASharedWeightByItself) {
+  const std::string scatter = "DP reduce-scatter ";
+  EXPECT_THAT(words(shared_weight(2), kB, 0),
+              ElementsAre("layer 0 mlp", "layer 0 attention", "embedding", scatter + "65.5 MB",
+                          scatter + "30.4 MB"));
+  EXPECT_THAT(words(shared_weight(2), kB, 1),
+              ElementsAre("head", scatter + "65.5 MB", "layer 1 mlp", "layer 1 attention",
+                          scatter + "30.4 MB"));
+}
+
 TEST(Body, OfHybridShardsReducesTheReplicasBehindTheShard) {
   rankwright::Setup setup = sharded(3, true);
   setup.plan.shard_size = 2;

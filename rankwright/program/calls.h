@@ -36,12 +36,14 @@ class Calls {
   Body body_{};
 };
 
-/// `parameters` in pieces of one bucket, the last of each kind smaller: visit(piece).
+/// What a chunk holds in pieces: what is apart first, then of one bucket each, the last of each
+/// kind smaller: visit(piece).
 template <class Visit>
-void for_each_bucket(const Share& parameters, i64 bucket, Visit visit) {
-  for (i64 left = parameters.dense; left > 0; left -= bucket)
+void for_each_bucket(const Holding& held, i64 bucket, Visit visit) {
+  if (held.apart > 0) visit(Share{.dense = held.apart});
+  for (i64 left = held.share.dense - held.apart; left > 0; left -= bucket)
     visit(Share{.dense = left < bucket ? left : bucket});
-  for (i64 left = parameters.expert; left > 0; left -= bucket)
+  for (i64 left = held.share.expert; left > 0; left -= bucket)
     visit(Share{.expert = left < bucket ? left : bucket});
 }
 

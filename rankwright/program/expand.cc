@@ -81,7 +81,7 @@ double body_steps(const Setup& setup) {
 double bucket_steps(const Setup& setup) {
   double buckets = 0;
   for (const Holding& held : stage_holdings(setup))
-    buckets += double(held.share.total()) / double(bucket_elements(setup.plan)) + 2;
+    buckets += double(held.share.total()) / double(bucket_elements(setup.plan)) + 3;
   return 6 * buckets + 4 * double(setup.plan.pp);
 }
 

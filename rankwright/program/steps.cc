@@ -21,11 +21,8 @@ class Writer {
         plan_(setup.plan),
         stages_(stage_contents(setup)),
         holdings_(stage_holdings(setup)),
-        calls_(setup) {
-    // Of a mirrored pair one counts: mirror() joins the two.
-    const i64 unlike = plan_.mirrored() ? plan_.pp / 2 : plan_.pp;
-    for (i64 r = 0; r < unlike; ++r) holders_ += holds_vocabulary(r) ? 1 : 0;
-  }
+        calls_(setup),
+        copies_(vocabulary_copies(setup)) {}
 
   RankSteps of(i64 pp_rank) {
     RankSteps steps;
@@ -53,13 +50,13 @@ class Writer {
   /// ZeRO-2 and 3 reduce inside the cells, every microbatch.
   void reduce(i64 stage) {
     if (plan_.zero >= 2) return;
-    for_each_bucket(holdings_[std::size_t(stage)].share, bucket_elements(plan_),
+    for_each_bucket(holdings_[std::size_t(stage)], bucket_elements(plan_),
                     [&](const Share& bucket) { calls_.reduce(bucket); });
   }
 
   void gather(i64 pp_rank, bool beside) {
     for (const i64 s : stages_of(plan_, pp_rank))
-      for_each_bucket(holdings_[std::size_t(s)].share, bucket_elements(plan_),
+      for_each_bucket(holdings_[std::size_t(s)], bucket_elements(plan_),
                       [&](const Share& bucket) { calls_.gather(bucket, beside); });
   }
 
@@ -71,10 +68,10 @@ class Writer {
 
     Share held;
     for (const i64 s : on_rank) held += holdings_[std::size_t(s)].share;
-    sum(K::tp_norm_grads, GroupKind::tp, partial_gradients(plan_, held));
-    if (holders_ > 1 && holds_vocabulary(pp_rank))
-      sum(K::tied_embedding_grad, GroupKind::edges,
-          vocabulary_share(setup_.model, plan_.tp) * setup_.model.hidden);
+    sum(K::tp_norm_grads, GroupKind::tp, partial_gradients(plan_, held), 1);
+    if (copies_ && holds_vocabulary(pp_rank))
+      sum(K::tied_embedding_grad, GroupKind::edges, vocabulary_weight(setup_.model, plan_.tp).dense,
+          plan_.zero >= 2 ? plan_.shards() : 1);
     if (plan_.mirrored())
       for (const i64 s : on_rank) mirror(s);
 
@@ -88,16 +85,17 @@ class Writer {
   void mirror(i64 stage) {
     const bool sharded = plan_.zero >= 1;
     for_each_bucket(
-        holdings_[std::size_t(stage)].share, bucket_elements(plan_), [&](const Share& bucket) {
+        holdings_[std::size_t(stage)], bucket_elements(plan_), [&](const Share& bucket) {
           const i64 parts = bucket.dense > 0 ? plan_.shards() : plan_.expert_dp();
           calls_.call(K::mirror_grad, Op::all_reduce, GroupKind::mirror,
                       bytes(bucket.total(), setup_.job.grad_bytes()) / (sharded ? parts : 1));
         });
   }
 
-  void sum(K kind, GroupKind group, i64 gradients) {
+  /// One of so many parts of them.
+  void sum(K kind, GroupKind group, i64 gradients, i64 parts) {
     if (gradients > 0)
-      calls_.call(kind, Op::all_reduce, group, bytes(gradients, setup_.job.grad_bytes()));
+      calls_.call(kind, Op::all_reduce, group, bytes(gradients, setup_.job.grad_bytes()) / parts);
   }
 
   const Setup& setup_;
@@ -105,7 +103,7 @@ class Writer {
   std::vector<RankContents> stages_;
   std::vector<Holding> holdings_;
   Calls calls_;
-  i64 holders_ = 0;
+  bool copies_;
 };
 
 }  // namespace

@@ -101,6 +101,22 @@ TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
                           "tied embedding grad 32.8 MB", "gradient norm 4 B", "optimizer"));
 }
 
+TEST(RankSteps, ReduceASharedWeightByItself) {
+  rankwright::Setup setup = setup_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2}, 2);
+  setup.model.tied = true;
+  // 65.5 MB of the weight and 30.4 of a layer are more than a bucket of 40 million, 80 MB
+  EXPECT_THAT(words(rank_steps(setup)[0].behind[0]),
+              ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
+  setup.plan.zero = 1;
+  for (const RankSteps& rank : rank_steps(setup)) {
+    EXPECT_THAT(words(rank.behind[0]), ElementsAre("DP reduce-scatter 65.5 MB beside",
+                                                   "DP reduce-scatter 30.4 MB beside"));
+    EXPECT_EQ(words(rank.last)[0], "tied embedding grad 65.5 MB");
+  }
+  setup.plan.zero = 2;  // a quarter of it is kept
+  EXPECT_EQ(words(rank_steps(setup)[1].last)[0], "tied embedding grad 16.4 MB");
+}
+
 TEST(RankSteps, OfExpertsRunOverTheirOwnDataRanks) {
   const rankwright::Setup setup =
       setup_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
