@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -19,12 +18,15 @@ constexpr microseconds kNap{50};
 
 }  // namespace
 
-void wait_kindly(MPI_Request& request) {
+bool complete(std::span<MPI_Request> requests) {
+  int all = 0;
+  MPI_Testall(int(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
+  return all != 0;
+}
+
+void wait_kindly(std::span<MPI_Request> requests) {
   const Clock::time_point begin = Clock::now();
-  for (;;) {
-    int complete = 0;
-    MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
-    if (complete) return;
+  while (!complete(requests)) {
     if (Clock::now() - begin < kAwake)
       sched_yield();
     else

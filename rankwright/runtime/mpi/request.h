@@ -3,10 +3,13 @@
 
 #include <mpi.h>
 
+#include <span>
+
 namespace rankwright::runtime {
 
-/// Until the request is complete. Looks often at first and seldom later: a rank that waits shares
+/// Until all requests are complete. Looks often at first and seldom later: a rank that waits shares
 /// its core with those that it waits for.
-void wait_kindly(MPI_Request& request);
+void wait_kindly(std::span<MPI_Request> requests);
+bool complete(std::span<MPI_Request> requests);
 
 }  // namespace rankwright::runtime

@@ -53,6 +53,15 @@ MPI_Datatype type(Number number) {
   return MPI_DATATYPE_NULL;
 }
 
+// Open MPI's nonblocking reduce-scatter brings everything to one rank, which adds and hands out.
+// From this size on a reduction to each member in turn is faster: all of them add, at the same
+// time.
+constexpr Bytes kScatters{262144};
+
+char* element(Slab slab, i64 index) {
+  return static_cast<char*>(slab.data) + index * size(slab.number);
+}
+
 /// With the counts of its parts, which MPI reads for as long as the call runs.
 class MpiRequest final : public Request {
  public:
@@ -64,14 +73,12 @@ class MpiRequest final : public Request {
     }
   }
 
-  bool done() override {
-    int complete = 0;
-    MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
-    return complete != 0;
-  }
-  void wait() override { wait_kindly(request); }
+  bool done() override { return complete(requests); }
+  void wait() override { wait_kindly(requests); }
 
-  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Request* next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
+
+  std::vector<MPI_Request> requests{};
   std::vector<int> firsts{}, counts{};
 };
 
@@ -107,21 +114,28 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Request> all_reduce(Slab whole, Combine combine) override {
     std::unique_ptr<MpiRequest> call = std::make_unique<MpiRequest>();
     MPI_Iallreduce(MPI_IN_PLACE, whole.data, int(whole.count), type(whole.number),
-                   op(whole.number, combine), comm_, &call->request);
+                   op(whole.number, combine), comm_, call->next());
     return call;
   }
 
   std::unique_ptr<Request> all_gather(Slab whole) override {
     std::unique_ptr<MpiRequest> call = std::make_unique<MpiRequest>(whole.count, size_);
     MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole.data, call->counts.data(),
-                    call->firsts.data(), type(whole.number), comm_, &call->request);
+                    call->firsts.data(), type(whole.number), comm_, call->next());
     return call;
   }
 
   std::unique_ptr<Request> reduce_scatter(Slab whole, Slab part) override {
     std::unique_ptr<MpiRequest> call = std::make_unique<MpiRequest>(whole.count, size_);
-    MPI_Ireduce_scatter(whole.data, part.data, call->counts.data(), type(whole.number),
-                        op(whole.number, Combine::sum), comm_, &call->request);
+    if (whole.bytes() < kScatters) {
+      MPI_Ireduce_scatter(whole.data, part.data, call->counts.data(), type(whole.number),
+                          op(whole.number, Combine::sum), comm_, call->next());
+      return call;
+    }
+    for (int root = 0; root < size_; ++root)
+      MPI_Ireduce(element(whole, call->firsts[std::size_t(root)]), part.data,
+                  call->counts[std::size_t(root)], type(whole.number),
+                  op(whole.number, Combine::sum), root, comm_, call->next());
     return call;
   }
 
@@ -129,7 +143,7 @@ class MpiTransport final : public Transport {
     RW_CHECK(tag >= 0 && tag <= largest_tag_);
     std::unique_ptr<MpiRequest> call = std::make_unique<MpiRequest>();
     MPI_Isend(message.data, int(message.count), type(message.number), int(to), int(tag), comm_,
-              &call->request);
+              call->next());
     return call;
   }
 
@@ -137,7 +151,7 @@ class MpiTransport final : public Transport {
     RW_CHECK(tag >= 0 && tag <= largest_tag_);
     std::unique_ptr<MpiRequest> call = std::make_unique<MpiRequest>();
     MPI_Irecv(message.data, int(message.count), type(message.number), int(from), int(tag), comm_,
-              &call->request);
+              call->next());
     return call;
   }
 

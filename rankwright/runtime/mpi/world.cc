@@ -19,12 +19,25 @@ struct World::Parts {
   std::string host{};
 };
 
+namespace {
+
+/// Open MPI chooses trees, in which whole tensors travel, for every nonblocking all-reduce in
+/// place, and chains of short pieces for reductions in small groups. Whoever set it otherwise is
+/// obeyed; another MPI does not look.
+void prefer_algorithms() {
+  setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "rabenseifner", /*overwrite=*/0);
+  setenv("OMPI_MCA_coll_libnbc_ireduce_algorithm", "binomial", /*overwrite=*/0);
+}
+
+}  // namespace
+
 World::World() : parts_(std::make_unique<Parts>()) {}
 
 Result<std::unique_ptr<World>> World::start() {
   int started = 0;
   MPI_Initialized(&started);
   RW_CHECK(!started);
+  prefer_algorithms();
   // Any thread may call, one at a time: autograd chooses which one runs a backward function.
   int threads = MPI_THREAD_SINGLE;
   const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads);
@@ -77,14 +90,14 @@ void World::sum(std::vector<double>& values) const {
   MPI_Request request;
   MPI_Iallreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_SUM, parts_->comm,
                  &request);
-  wait_kindly(request);
+  wait_kindly({&request, 1});
 }
 
 void World::max(std::vector<double>& values) const {
   MPI_Request request;
   MPI_Iallreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_MAX, parts_->comm,
                  &request);
-  wait_kindly(request);
+  wait_kindly({&request, 1});
 }
 
 std::vector<double> World::gather(const std::vector<double>& values) const {
@@ -92,14 +105,14 @@ std::vector<double> World::gather(const std::vector<double>& values) const {
   const int mine = int(values.size());
   std::vector<int> counts(std::size_t(parts_->size), 0);
   MPI_Igather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, parts_->comm, &request);
-  wait_kindly(request);
+  wait_kindly({&request, 1});
 
   std::vector<int> firsts(counts.size(), 0);
   std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), 0);
   std::vector<double> all(std::size_t(firsts.back() + counts.back()));
   MPI_Igatherv(values.data(), mine, MPI_DOUBLE, all.data(), counts.data(), firsts.data(),
                MPI_DOUBLE, 0, parts_->comm, &request);
-  wait_kindly(request);
+  wait_kindly({&request, 1});
   return all;
 }
 
@@ -107,17 +120,17 @@ void World::broadcast(std::string& text) const {
   MPI_Request request;
   i64 length = i64(text.size());
   MPI_Ibcast(&length, 1, MPI_INT64_T, 0, parts_->comm, &request);
-  wait_kindly(request);
+  wait_kindly({&request, 1});
   RW_CHECK(length <= kMaxSlab);
   text.resize(std::size_t(length));
   MPI_Ibcast(text.data(), int(length), MPI_CHAR, 0, parts_->comm, &request);
-  wait_kindly(request);
+  wait_kindly({&request, 1});
 }
 
 void World::barrier() const {
   MPI_Request request;
   MPI_Ibarrier(parts_->comm, &request);
-  wait_kindly(request);
+  wait_kindly({&request, 1});
 }
 
 void World::abort(int code) const {

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <set>
+
+#include "rankwright/rules/rule.h"
+#include "rankwright/runtime/transports.h"
+
+namespace rankwright::runtime {
+namespace {
+
+TEST(Backends, AreFoundByTheirNames) {
+  std::set<std::string_view> names;
+  for (const Backend& backend : backends()) {
+    EXPECT_TRUE(names.insert(backend.name).second) << backend.name;
+    EXPECT_EQ(find_backend(backend.name), &backend);
+    EXPECT_FALSE(backend.summary.empty()) << backend.name;
+    EXPECT_NE(backend.join, nullptr) << backend.name;
+  }
+  EXPECT_EQ(find_backend("gloo"), nullptr);
+  EXPECT_TRUE(find_backend("mpi")->built);
+}
+
+TEST(Nccl, IsLinkedOrSaysWhatWasMissing) {
+  const Backend& nccl = *find_backend("nccl");
+  EXPECT_EQ(nccl.built, !nccl_version().empty());
+  if (nccl.built) {
+    EXPECT_NE(nccl.summary.find("never run"), std::string_view::npos) << nccl.summary;
+    std::printf("NCCL %s linked, never run here\n", nccl_version().c_str());
+    return;
+  }
+  std::printf("stub\n");
+  const Result<std::shared_ptr<Transport>> none = nccl.join({0, 1});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, "RW0704");
+  EXPECT_NE(none.error().detail.find("nccl.h"), std::string::npos);
+}
+
+TEST(RunningFaults, HavePagesOfTheirOwnRange) {
+  for (const Page& page : running_pages()) {
+    EXPECT_TRUE(page.code.starts_with("RW07")) << page.code;
+    EXPECT_EQ(page.severity, Severity::error) << page.code;
+    const Diagnostic fault = running_fault(page.code, "some numbers");
+    EXPECT_EQ(fault.message, page.title);
+    EXPECT_EQ(fault.detail, "some numbers");
+    EXPECT_EQ(help(fault), page.remedy);
+    EXPECT_TRUE(page.why.ends_with('.') && page.remedy.ends_with('.')) << page.code;
+  }
+}
+
+}  // namespace
+}  // namespace rankwright::runtime

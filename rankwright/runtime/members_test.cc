@@ -1,0 +1,60 @@
+#include "rankwright/runtime/members.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "tests/sample.h"
+
+namespace rankwright::runtime {
+namespace {
+
+constexpr i64 kNone = -1;
+
+TEST(Members, OfEdgesAndMirrorsArePairs) {
+  // dp 2 x pp 4: rank = dp + 2 pp. Row 1 is ranks 1 3 5 7.
+  const Plan plan{.dp = 2, .pp = 4};
+  using Ranks = std::vector<i64>;
+  EXPECT_EQ(members(plan, GroupKind::pp, 3), (Ranks{1, 3, 5, 7}));
+  EXPECT_EQ(members(plan, GroupKind::edges, 1), (Ranks{1, 7}));
+  EXPECT_EQ(members(plan, GroupKind::edges, 3), (Ranks{3}));
+  EXPECT_EQ(members(plan, GroupKind::edges, 7), (Ranks{1, 7}));
+  EXPECT_EQ(members(plan, GroupKind::mirror, 5), (Ranks{3, 5}));
+}
+
+TEST(Members, WithoutAPartnerAreAlone) {
+  EXPECT_EQ(members({.dp = 4}, GroupKind::edges, 2), std::vector<i64>{2});
+  EXPECT_EQ(members({.pp = 3}, GroupKind::mirror, 1), std::vector<i64>{1});
+}
+
+RC_GTEST_PROP(Members, AreTheSameForEachOther, ()) {
+  const rankwright::Setup setup = sample::random_setup();
+  const Plan& plan = setup.plan;
+  const i64 rank = *rc::gen::inRange<i64>(0, plan.ranks());
+  for (std::size_t k = 0; k < kGroupKinds; ++k) {
+    const GroupKind kind = GroupKind(k);
+    const std::vector<i64> mine = members(plan, kind, rank);
+    RC_ASSERT(std::is_sorted(mine.begin(), mine.end()));
+    RC_ASSERT(std::count(mine.begin(), mine.end(), rank) == 1);
+    for (const i64 other : mine) RC_ASSERT(members(plan, kind, other) == mine);
+  }
+}
+
+TEST(LevelAcross, IsTheOutermostBetweenAnyTwo) {
+  // Hosts of 2 devices, racks of 2 hosts: devices 0 1 | 2 3 || 4 5 | 6 7.
+  rankwright::Setup setup = sample::dense_setup({.dp = 8});
+  setup.cluster.levels = {
+      {.name = "host", .arity = 2}, {.name = "rack", .arity = 2}, {.name = "net", .arity = 2}};
+  EXPECT_EQ(level_across(setup, {5}), kNone);
+  EXPECT_EQ(level_across(setup, {2, 3}), 0);
+  EXPECT_EQ(level_across(setup, {1, 2}), 1);
+  EXPECT_EQ(level_across(setup, {0, 1, 7}), 2);
+  // As listed ranks 0 and 2 share a host, and rank 1 sits on the next one.
+  setup.plan.placement = {.kind = Placement::Kind::listed, .devices = {7, 5, 6, 4, 3, 2, 1, 0}};
+  EXPECT_EQ(level_across(setup, {0, 2}), 0);
+  EXPECT_EQ(level_across(setup, {0, 1}), 1);
+}
+
+}  // namespace
+}  // namespace rankwright::runtime
