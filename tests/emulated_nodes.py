@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Nodes on one machine: network namespaces behind links of a set rate, and ranks that are each held
-to a part of a core. For tests and experiments that compare times, not a simulator: what runs is real.
+"""Nodes on one machine: network namespaces behind links of a set rate, and ranks that are each
+held to a part of a core. For tests and experiments that compare times; nothing is simulated.
 
     python3 tests/emulated_nodes.py --nodes 2 --ranks 4 --mbit 400 --quota 0.2 -- COMMAND ARGS...
 
-A node is a network namespace with one interface, a veth to a bridge in a namespace of its own, and a
-host name. It has no route out, and nothing of the host's network is touched. tbf shapes both ends of
-the link, so a node sends and receives at `mbit` each: a level with `per: domain`. Open MPI takes TCP
-between nodes and shared memory inside. A rank's cgroup limits its CPU time; without that, ranks that
-wait lend their core to the others, and a wait costs nothing.
+A node is a network namespace with one interface, a veth to a bridge in a namespace of its own, and
+a host name. It has no route out, and nothing of the host's network is touched. tbf shapes both ends
+of the link, so a node sends and receives at `mbit` each: a level with `per: domain`. Open MPI takes
+TCP between nodes and shared memory inside. A rank's cgroup limits its CPU time; without that, ranks
+that wait lend their core to the others, and a wait costs nothing.
 
 It takes root, and leaves nothing: processes, namespaces and cgroups are removed by name at the end,
 also on failure, SIGINT, SIGTERM and SIGHUP. What a SIGKILL leaves, `--clean` removes.
@@ -90,7 +90,7 @@ def waited(condition, seconds):
 
 
 def end_processes(numbers, patience=3):
-    """Ends the processes that `numbers()` lists, by their numbers, and waits until it lists none."""
+    """Ends the processes that `numbers()` lists, by number, and waits until it lists none."""
     for which in (signal.SIGTERM, signal.SIGKILL):
         for number in numbers():
             with contextlib.suppress(ProcessLookupError):

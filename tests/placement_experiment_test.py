@@ -222,6 +222,7 @@ class Plots(unittest.TestCase):
 
     def test_ticks_are_ones_twos_and_fives(self):
         self.assertEqual(figures.ticks(0.15, 6), [0.2, 0.5, 1, 2, 5])
+        self.assertEqual(figures.ticks(0.15, 600), [1, 10, 100])
 
 
 class Runs(unittest.TestCase):

@@ -119,9 +119,10 @@ def table(title, rows):
 
 
 def ticks(low, high):
-    """1, 2 and 5 times powers of ten inside the range."""
+    """1, 2 and 5 times powers of ten inside the range; of a wide one the powers alone."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    every = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    digits = (1, 2, 5) if high / low < 1e3 else (1,)
+    every = [digit * 10.0**power for power in powers for digit in digits]
     return [value for value in every if low <= value * 1.0001 and value <= high * 1.0001]
 
 
@@ -147,11 +148,11 @@ def text(x, y, what, anchor="start", more=""):
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{html.escape(what)}</text>'
 
 
-def place_label(x, y, width, taken, frame):
+def place_label(x, y, width, taken, frame, reach=9):
     """The first place beside (x, y) that covers nothing; None where there is none. Places are
     boxes (left, top, right, bottom)."""
     for up in (0, -13, 13, -26, 26, -40, 40, -56, 56, -74, 74):
-        for left in (x + 9, x - 9 - width):
+        for left in (x + reach, x - reach - width):
             box = (left, y + up - LINE / 2, left + width, y + up + LINE / 2)
             inside = box[0] >= frame[0] + 3 and box[2] <= frame[2] - 3
             inside = inside and box[1] >= frame[1] + 3 and box[3] <= frame[3] - 3
@@ -175,15 +176,16 @@ def labels(points, frame):
             continue
         named.add(row["name"])
         what = row["name"] + (" (pick)" if row.get("pick") else "")
-        box = place_label(x, y, CHARACTER * len(what), taken, frame)
+        reach = 14 if row.get("pick") else 9  # its ring is wider than a point
+        box = place_label(x, y, CHARACTER * len(what), taken, frame, reach)
         if box is None:
             continue
         taken.append(box)
         end = box[0] - 1 if box[0] > x else box[2] + 1
         middle = (box[1] + box[3]) / 2
         drawn.append(f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {middle:.1f}" class="lead"/>')
-        right = box[0] < x
-        drawn.append(text(box[2] if right else box[0], middle + 4, what, "end" if right else "start"))
+        anchor = ("end", box[2]) if box[0] < x else ("start", box[0])
+        drawn.append(text(anchor[1], middle + 4, what, anchor[0], 'class="name"'))
     return drawn
 
 
@@ -231,7 +233,8 @@ def plot(setups):
         ' fill="#222">',
         "<style>.title{font-size:13px;font-weight:bold}.frame{fill:none;stroke:#888}"
         ".grid{stroke:#e6e6e6;fill:none}.equal{stroke:#888;stroke-dasharray:4 3;fill:none}"
-        ".ring{fill:none;stroke:#222;stroke-width:1.5}.lead{stroke:#999;fill:none}</style>",
+        ".ring{fill:none;stroke:#222;stroke-width:1.5}.lead{stroke:#999;fill:none}"
+        ".name{paint-order:stroke;stroke:#fff;stroke-width:3px}</style>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
     for i, (title, rows) in enumerate(setups):
@@ -240,7 +243,8 @@ def plot(setups):
     for kind, (legend, _, _) in KINDS.items():
         drawn += [shape(kind, x + 5, y - 4, legend), text(x + 15, y, legend)]
         x += 30 + CHARACTER * len(legend)
-    drawn += [f'<circle cx="{x + 5}" cy="{y - 4}" r="7" class="ring"/>', text(x + 17, y, "planner's pick")]
+    drawn.append(f'<circle cx="{x + 5}" cy="{y - 4}" r="7" class="ring"/>')
+    drawn.append(text(x + 17, y, "planner's pick"))
     x += 115
-    drawn += [f'<path d="M{x} {y - 4}h22" class="equal"/>', text(x + 28, y, "equal")]
+    drawn += [f'<path d="M{x} {y - 4}h22" class="equal"/>', text(x + 28, y, "predicted = measured")]
     return "\n".join([*drawn, "</svg>"]) + "\n"

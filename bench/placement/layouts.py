@@ -117,7 +117,7 @@ def degrees(world):
 
 def layouts(world, everything=False):
     """All valid layouts of so many ranks; without `everything` those that change at most one thing
-    (order, ZeRO, schedule) of the plain layout of their degrees, and ZeRO only without a pipeline."""
+    (order, ZeRO, schedule) of the plain layout of their degrees, ZeRO only without a pipeline."""
     found = {}  # a dict, as it keeps the order
     orders = EVERY_ORDER if everything else ORDERS
     for split in degrees(world):

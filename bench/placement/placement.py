@@ -177,7 +177,7 @@ class Setup:
             except Failed as why:
                 row["failed"] = str(why)
             found.append((row, file))
-        # Not in the order of the list: a machine that slows down would look like a layout that does.
+        # Not in the list's order: a machine that slows down would look like a layout that does.
         order = [entry for entry in found if "predicted" in entry[0]]
         random.Random(1).shuffle(order)
         for i, (row, file) in enumerate(order):
