@@ -23,7 +23,7 @@ namespace rankwright::runtime {
 namespace {
 
 constexpr Number kNumbers[] = {Number::f64, Number::f32, Number::bf16, Number::i64};
-constexpr i64 kCounts[] = {0, 1, 2, 3, 5, 7, 1000, 70001};  // short of a part each, uneven, long
+constexpr i64 kCounts[] = {0, 1, 2, 3, 5, 7, 1000, 140003};  // short of a part each, uneven, long
 constexpr TrafficKind kKind = TrafficKind::dp_all_reduce;
 
 struct Checks {

@@ -1,6 +1,6 @@
 // NCCL between GPUs: memory of the current CUDA device, which whoever keeps the tensors has set.
-// This compiles and links, and has NEVER RUN: no machine that it was written on has a GPU. Before
-// it is trusted, mpi_check has to pass with it.
+// This compiles and links, and has NEVER RUN: the machines that build and test it have no GPU. It
+// is not to be trusted before it passes, on device memory, what mpi_check asks of MPI.
 //
 // A call begins behind what the default stream holds at that time and runs on a stream of its own,
 // beside what comes after. NCCL has no tags: messages between two ranks are matched by their order.
