@@ -1,7 +1,7 @@
 # Tests of the runtime, where it is built. Those that need several processes are started by mpirun,
 # as a person would start them; ranks share the cores of the machine and give way while they wait.
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rankwright/runtime/*_test.cc)
-add_executable(runtime_test ${sources})
+add_executable(runtime_test ${sources} ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
 target_link_libraries(runtime_test PRIVATE rankwright_runtime rapidcheck GTest::gmock_main
   rankwright_flags)
 target_compile_options(runtime_test PRIVATE $<$<CONFIG:Release>:-O1>)

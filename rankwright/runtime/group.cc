@@ -62,11 +62,8 @@ Pending& Pending::operator=(Pending&& other) noexcept {
 Pending::~Pending() { wait(); }
 
 void Pending::wait() {
-  if (request_) wait_since(Clock::now());
-}
-
-void Pending::wait_since(Clock::time_point begin) {
   if (!request_) return;
+  const Clock::time_point begin = Clock::now();
   request_->wait();
   request_.reset();
   if (counters_) counters_->waited(kind_, since(begin));
@@ -92,18 +89,35 @@ void Group::check_part(Slab whole, Slab mine) const {
 }
 
 void Group::all_reduce(TrafficKind kind, Slab whole, Combine combine) const {
+  if (alone()) return;
+  count(kind, Op::all_reduce, whole);
   const Clock::time_point begin = Clock::now();
-  start_all_reduce(kind, whole, combine).wait_since(begin);
+  transport_->all_reduce_now(whole, combine);
+  waited(kind, begin);
 }
 
 void Group::all_gather(TrafficKind kind, Slab whole) const {
+  if (alone()) return;
+  count(kind, Op::all_gather, whole);
   const Clock::time_point begin = Clock::now();
-  start_all_gather(kind, whole).wait_since(begin);
+  transport_->all_gather_now(whole);
+  waited(kind, begin);
 }
 
 void Group::reduce_scatter(TrafficKind kind, Slab whole, Slab mine) const {
+  if (alone()) {
+    start_reduce_scatter(kind, whole, mine);
+    return;
+  }
+  check_part(whole, mine);
+  count(kind, Op::reduce_scatter, whole);
   const Clock::time_point begin = Clock::now();
-  start_reduce_scatter(kind, whole, mine).wait_since(begin);
+  transport_->reduce_scatter_now(whole, mine);
+  waited(kind, begin);
+}
+
+void Group::waited(TrafficKind kind, Clock::time_point begin) const {
+  if (counters_) counters_->waited(kind, since(begin));
 }
 
 Pending Group::start_all_reduce(TrafficKind kind, Slab whole, Combine combine) const {

@@ -60,6 +60,10 @@ class Transport {
   virtual std::unique_ptr<Request> all_gather(Slab whole) = 0;
   /// `part` becomes this rank's part of the sum of all `whole`, which it does not lie in.
   virtual std::unique_ptr<Request> reduce_scatter(Slab whole, Slab part) = 0;
+  // The same for a caller that waits: a backend may have a better way then.
+  virtual void all_reduce_now(Slab whole, Combine combine) { all_reduce(whole, combine)->wait(); }
+  virtual void all_gather_now(Slab whole) { all_gather(whole)->wait(); }
+  virtual void reduce_scatter_now(Slab whole, Slab part) { reduce_scatter(whole, part)->wait(); }
   virtual std::unique_ptr<Request> send(Slab message, i64 to, i64 tag) = 0;
   virtual std::unique_ptr<Request> recv(Slab message, i64 from, i64 tag) = 0;
 };
@@ -78,10 +82,6 @@ class Pending {
   explicit operator bool() const { return request_ != nullptr; }
 
  private:
-  friend class Group;
-  using Clock = std::chrono::steady_clock;
-  void wait_since(Clock::time_point begin);  // of a call that is waited for at once
-
   std::unique_ptr<Request> request_{};
   Counters* counters_ = nullptr;
   TrafficKind kind_{};
@@ -116,6 +116,7 @@ class Group {
  private:
   void count(TrafficKind kind, Op op, Slab slab) const;
   void check_part(Slab whole, Slab part) const;
+  void waited(TrafficKind kind, std::chrono::steady_clock::time_point begin) const;
 
   std::shared_ptr<Transport> transport_{};
   GroupKind kind_{};

@@ -101,8 +101,7 @@ Tensor Store::own_master(Region& region, const Bucket& bucket) const {
 
 Tensor Store::own_gradient(const Region& region, const Bucket& bucket) const {
   if (zero_ >= 2) return region.own_gradients.narrow(0, bucket.shard, bucket.own.count);
-  // A reduction in place leaves its part at the beginning.
-  return region.gradients.narrow(0, bucket.first, bucket.own.count);
+  return region.gradients.narrow(0, bucket.first + bucket.own.first, bucket.own.count);
 }
 
 /// What this rank updates, parameter by parameter: visit(parameter, bucket, first, count,
@@ -145,7 +144,10 @@ void Store::begin(Unit& unit) {
   Bucket& all = region.buckets.front();
   region.weights = torch::empty({region.size}, region.own_weights.options());
   region.weights.narrow(0, all.own.first, all.own.count).copy_(region.own_weights);
-  all.moving = rank_.groups.data.start_all_gather(K::dp_all_gather, slab(region.weights));
+  if (rank_.setup.plan.overlap.param_gather)
+    all.moving = rank_.groups.data.start_all_gather(K::dp_all_gather, slab(region.weights));
+  else
+    rank_.groups.data.all_gather(K::dp_all_gather, slab(region.weights));
 }
 
 void Store::need(Unit& unit) {
@@ -228,17 +230,21 @@ void Store::leave(Region& region, const Tensor& gradients) {
 }
 
 void Store::scatter_into(const Tensor& whole, const Tensor& into) {
-  finish_scatters(0);  // one at a time: each holds a whole bucket or unit
+  finish_scatters();  // one at a time: each holds a whole bucket or unit
   const Tensor part = torch::empty_like(into);
+  if (!rank_.setup.plan.overlap.grad_reduce) {
+    rank_.groups.data.reduce_scatter(K::dp_reduce_scatter, slab(whole), slab(part));
+    into.add_(part);
+    return;
+  }
   reducing_.push_back(
       {rank_.groups.data.start_reduce_scatter(K::dp_reduce_scatter, slab(whole), slab(part)), whole,
        part, into});
-  if (!rank_.setup.plan.overlap.grad_reduce) finish_scatters(0);
 }
 
-void Store::finish_scatters(std::size_t at_most) {
+void Store::finish_scatters() {
   const torch::NoGradGuard no_graph;
-  for (; reducing_.size() > at_most; reducing_.pop_front()) {
+  for (; !reducing_.empty(); reducing_.pop_front()) {
     reducing_.front().pending.wait();
     reducing_.front().into.add_(reducing_.front().part);
   }
@@ -275,8 +281,11 @@ Region& Store::region_of(std::size_t chunk, std::size_t& bucket) {
 void Store::begin_gather(std::size_t chunk, std::size_t number) {
   Region& region = region_of(chunk, number);
   Bucket& bucket = region.buckets[number];
-  bucket.moving = rank_.groups.data.start_all_gather(
-      K::dp_all_gather, slab(region.weights.narrow(0, bucket.first, bucket.count)));
+  const Slab whole = slab(region.weights.narrow(0, bucket.first, bucket.count));
+  if (rank_.setup.plan.overlap.param_gather)
+    bucket.moving = rank_.groups.data.start_all_gather(K::dp_all_gather, whole);
+  else
+    rank_.groups.data.all_gather(K::dp_all_gather, whole);
 }
 
 void Store::begin_reduce(std::size_t chunk, std::size_t number) {
@@ -287,8 +296,9 @@ void Store::begin_reduce(std::size_t chunk, std::size_t number) {
   if (zero_ == 0) {
     bucket.moving = rank_.groups.data.start_all_reduce(K::dp_all_reduce, whole);
   } else {
-    const Slab own{whole.data, bucket.own.count, whole.number};
-    bucket.moving = rank_.groups.data.start_reduce_scatter(K::dp_reduce_scatter, whole, own);
+    bucket.landing = torch::empty({bucket.own.count}, region.gradients.options());
+    bucket.moving =
+        rank_.groups.data.start_reduce_scatter(K::dp_reduce_scatter, whole, slab(bucket.landing));
   }
 }
 
@@ -299,9 +309,17 @@ void Store::finish_gathers(std::size_t chunk) {
 }
 
 void Store::finish_reductions() {
-  finish_scatters(0);
+  finish_scatters();
   for (Region& region : regions_)
-    for (Bucket& bucket : region.buckets) bucket.moving.wait();
+    for (Bucket& bucket : region.buckets) finish(region, bucket);
+}
+
+void Store::finish(Region& region, Bucket& bucket) {
+  const torch::NoGradGuard no_graph;
+  bucket.moving.wait();
+  if (!bucket.landing.defined()) return;
+  own_gradient(region, bucket).copy_(bucket.landing);
+  bucket.landing = Tensor();
 }
 
 /// One buffer with room for all of them, so that the call has the same size whatever ZeRO cuts.

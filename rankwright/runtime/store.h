@@ -21,6 +21,7 @@ struct Bucket {
   i64 shard = 0;             // where that begins among all that it updates of the region
   Pending moving{};          // its reduction or gather
   bool reduced = false;      // in this step, or begun
+  Tensor landing{};          // ZeRO-1: where the own part of the sum arrives
 };
 
 struct Region {
@@ -90,7 +91,8 @@ class Store {
   void add_segments(Region& region);
   void scatter_into(const Tensor& whole, const Tensor& into);
   void leave(Region& region, const Tensor& gradients);
-  void finish_scatters(std::size_t at_most);
+  void finish_scatters();
+  void finish(Region& region, Bucket& bucket);
   Place place(const Unit& unit);
   Region& region_of(std::size_t chunk, std::size_t& bucket);
   const Region& region_of(std::size_t chunk, std::size_t& bucket) const;

@@ -21,12 +21,26 @@ struct World::Parts {
 
 namespace {
 
-/// Open MPI chooses trees, in which whole tensors travel, for every nonblocking all-reduce in
-/// place, and chains of short pieces for reductions in small groups. Whoever set it otherwise is
-/// obeyed; another MPI does not look.
+struct Preference {
+  const char* name;
+  const char* value;
+};
+
+// Rings: what a slow link between hosts carries is then one copy of a tensor, however many ranks a
+// host has. Left to itself Open MPI halves and doubles, where all ranks of a host cross at once,
+// and for nonblocking calls uses trees, in which whole tensors travel, and chains of short pieces.
+// Whoever set it otherwise is obeyed; another MPI does not look.
+constexpr Preference kPreferences[] = {
+    {"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+    {"OMPI_MCA_coll_tuned_allreduce_algorithm", "ring"},
+    {"OMPI_MCA_coll_tuned_allgatherv_algorithm", "ring"},
+    {"OMPI_MCA_coll_tuned_reduce_scatter_algorithm", "ring"},
+    {"OMPI_MCA_coll_libnbc_iallreduce_algorithm", "ring"},
+    {"OMPI_MCA_coll_libnbc_ireduce_algorithm", "binomial"},
+};
+
 void prefer_algorithms() {
-  setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "rabenseifner", /*overwrite=*/0);
-  setenv("OMPI_MCA_coll_libnbc_ireduce_algorithm", "binomial", /*overwrite=*/0);
+  for (const Preference& each : kPreferences) setenv(each.name, each.value, /*overwrite=*/0);
 }
 
 }  // namespace

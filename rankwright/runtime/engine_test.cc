@@ -1,0 +1,67 @@
+#include "rankwright/runtime/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "rankwright/runtime/layouts.h"
+#include "tests/plain_transformer.h"
+
+namespace rankwright::runtime {
+namespace {
+
+/// The batch of a step as [sequences, length + 1].
+Tensor batch(const rankwright::Setup& setup, const Corpus& corpus, i64 step) {
+  std::vector<std::int64_t> all;
+  for (i64 i = 0; i < setup.job.global_batch; ++i)
+    for (const std::int64_t token : corpus.sequence(step, i, setup.job.sequence))
+      all.push_back(token);
+  return torch::tensor(all, torch::kInt64).view({setup.job.global_batch, -1});
+}
+
+class PlainParity : public testing::TestWithParam<LayoutCase> {};
+
+/// One rank of ours against libtorch's own layers and autograd: what every layout is compared with
+/// is itself right.
+TEST_P(PlainParity, GivesTheLossAndGradientsOfPlainLibtorch) {
+  const rankwright::Setup setup = setup_of(GetParam());
+  Engine engine(setup, {.seed = 5}, 0, {});
+  std::map<std::string, Tensor> weights;
+  for (const Parameter& parameter : engine.shard().parameters)
+    weights[parameter.name] = parameter.weight;
+  PlainTransformer plain(setup.model, weights);
+
+  const Corpus corpus = Corpus::made_up(setup.model.vocab, 3);
+  const Tensor tokens = batch(setup, corpus, 0);
+  const i64 s = setup.job.sequence;
+  const Tensor loss = plain.loss(tokens.narrow(1, 0, s), tokens.narrow(1, 1, s));
+  loss.backward();
+
+  std::map<std::string, Tensor> gradients;
+  engine.role().before_update = [&] {
+    for (const Parameter& parameter : engine.shard().parameters)
+      gradients[parameter.name] = engine.store().gradient_of(parameter);
+  };
+  engine.step(corpus, 0);
+
+  EXPECT_NEAR(engine.role().loss(), loss.item<double>(), 1e-12 * loss.item<double>());
+  for (auto& [name, weight] : plain.weights()) {
+    const double most = weight.grad().abs().max().item<double>();
+    const double off = (gradients.at(name) - weight.grad()).abs().max().item<double>();
+    EXPECT_LE(off, 1e-12 * most) << name;
+    EXPECT_GT(most, 0) << name;
+  }
+}
+
+LayoutCase with(LayoutCase layout, Recompute recompute) {
+  layout.recompute = recompute;
+  return layout;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Both, PlainParity,
+    testing::Values(LayoutCase{.style = Style::gpt2}, LayoutCase{.style = Style::llama},
+                    LayoutCase{.style = Style::gpt2, .tied = false},
+                    with({.style = Style::llama, .tied = false}, Recompute::full),
+                    with({.style = Style::gpt2}, Recompute::selective)));
+
+}  // namespace
+}  // namespace rankwright::runtime
