@@ -68,6 +68,14 @@ class Builder {
     if (!parameters.empty()) stage_->units.push_back({std::move(parameters), shared, first, last});
   }
 
+  Unit* unit_of(const Parameter* parameter) {
+    for (const std::unique_ptr<StagePart>& stage : shard_.stages)
+      for (Unit& unit : stage->units)
+        if (std::ranges::find(unit.parameters, parameter) != unit.parameters.end()) return &unit;
+    RW_CHECK(false);
+    return nullptr;
+  }
+
   Norm norm(const std::string& name) {
     Norm made{.rank = &rank_, .weight = vector(name + ".weight", model_.hidden, 1)};
     if (model_.norm_bias) made.bias = vector(name + ".bias", model_.hidden, 0);
@@ -186,6 +194,12 @@ class Builder {
                   .gathers = TrafficKind::tp_head_gather,
                   .scatters = TrafficKind::tp_head_reduce,
                   .reduces = TrafficKind::tp_head_reduce};
+    // The embedding's chunk may be through with its weight gradients before this one is: what it
+    // reduces must be there when the gradient of its input is.
+    if (model_.tied && embeds_ && !contents(stage_->stage).embedding) {
+      stage_->borrowed = unit_of(weight);
+      piece.head.at_once = true;
+    }
     const Job& job = rank_.setup.job;
     piece.loss = {.rank = &rank_,
                   .vocabulary = model_.vocab,

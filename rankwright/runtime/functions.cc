@@ -69,11 +69,13 @@ struct ColumnLinear : Function<ColumnLinear> {
     rank.move_on();
     const Tensor x = ctx->get_saved_variables()[0];
     const Tensor output = gradients[0].contiguous();
-    rank.weight_gradient([&linear, &rank, x, output] {
-      add_weight_gradient(linear, output,
-                          rank.sequence_parallel ? gather(rank, x, linear.gathers) : x);
-      add_bias_gradient(linear.bias, output);
-    });
+    rank.weight_gradient(
+        [&linear, &rank, x, output] {
+          add_weight_gradient(linear, output,
+                              rank.sequence_parallel ? gather(rank, x, linear.gathers) : x);
+          add_bias_gradient(linear.bias, output);
+        },
+        linear.at_once);
     Tensor input = multiply_back(output, linear);
     if (rank.sequence_parallel)
       input = scatter(rank, input, linear.scatters);
@@ -125,17 +127,30 @@ struct LayerNorm : Function<LayerNorm> {
     const Norm& norm = kept<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor output = gradients[0].contiguous();
-    norm.rank->weight_gradient([&norm, saved, output] {
-      const auto [none, weight, bias] = torch::native_layer_norm_backward(
-          output, saved[0], {output.size(-1)}, saved[1], saved[2], norm.weight->weight,
-          norm.bias->weight, {false, true, true});
-      norm.weight->gradient.add_(weight);
-      norm.bias->gradient.add_(bias);
-    });
-    const auto [input, no_weight, no_bias] = torch::native_layer_norm_backward(
-        output, saved[0], {output.size(-1)}, saved[1], saved[2], norm.weight->weight,
-        norm.bias->weight, {true, false, false});
+    const bool later = norm.rank->later != nullptr;
+    const auto [input, weight, bias] =
+        back(norm.weight->weight, saved, output, {true, !later, !later});
+    if (later)
+      // ZeRO-3 may have given the weight up by then; its gradient does not read it.
+      norm.rank->weight_gradient([&norm, saved, output] {
+        const Tensor any = torch::ones({output.size(-1)}, output.options());
+        const auto [none, late_weight, late_bias] = back(any, saved, output, {false, true, true});
+        add(norm, late_weight, late_bias);
+      });
+    else
+      add(norm, weight, bias);
     return {input, Tensor()};
+  }
+
+ private:
+  static std::tuple<Tensor, Tensor, Tensor> back(const Tensor& weight, const tensor_list& saved,
+                                                 const Tensor& output, std::array<bool, 3> wanted) {
+    return torch::native_layer_norm_backward(output, saved[0], {output.size(-1)}, saved[1],
+                                             saved[2], weight, weight, wanted);
+  }
+  static void add(const Norm& norm, const Tensor& weight, const Tensor& bias) {
+    norm.weight->gradient.add_(weight);
+    norm.bias->gradient.add_(bias);
   }
 };
 

@@ -17,6 +17,7 @@ struct Linear {
   const Rank* rank = nullptr;
   Parameter* weight = nullptr;
   Parameter* bias = nullptr;  // may be nothing
+  bool at_once = false;       // its weight gradient does not wait for a cell of its own
   // What its collectives are counted as. Columns: the input is gathered, its gradient reduced;
   // rows: the output is reduced, its gradient gathered.
   TrafficKind gathers = TrafficKind::tp_all_gather;

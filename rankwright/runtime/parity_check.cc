@@ -90,12 +90,16 @@ Training train(Engine& engine, const World* world, Counters* counters, i64 steps
 /// One process, the same model and batch: computed once for each of them.
 const Training& reference(const Setup& setup, bool clips, i64 steps) {
   static std::map<std::string, Training> known;
+  Setup one_rank = alone(setup);
+  // From ZeRO-2 on microbatches are added up in another way; a pipeline alone shall change nothing.
+  if (setup.plan.tp == 1 && setup.plan.dp == 1) one_rank.plan.zero = setup.plan.zero;
   const std::string key =
-      fmt::format("{} {} {} {} {} {}", setup.model.architecture, setup.model.layers(),
-                  setup.job.global_batch, setup.model.tied, name(setup.job.param_dtype), clips);
+      fmt::format("{} {} {} {} {} {} {}", setup.model.architecture, setup.model.layers(),
+                  setup.job.global_batch, setup.model.tied, name(setup.job.param_dtype), clips,
+                  one_rank.plan.zero);
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
-  Engine engine(alone(setup), options_of(clips), 0, {});
+  Engine engine(one_rank, options_of(clips), 0, {});
   return known.emplace(key, train(engine, nullptr, nullptr, steps)).first->second;
 }
 

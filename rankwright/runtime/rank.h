@@ -47,8 +47,8 @@ struct Rank {
   i64 kept() const { return sequence_parallel ? sequence() / tp() : sequence(); }
 
   /// Runs it, or keeps it for the weight gradient's own cell.
-  void weight_gradient(std::function<void()> work) const {
-    if (later != nullptr)
+  void weight_gradient(std::function<void()> work, bool at_once = false) const {
+    if (later != nullptr && !at_once)
       later->push_back(std::move(work));
     else
       work();

@@ -54,7 +54,8 @@ std::vector<Role::OwnStep> Role::own_steps() const {
       const bool reduces = step.kind == K::dp_all_reduce || step.kind == K::dp_reduce_scatter;
       if (!step.computes() && (gathers || reduces || step.kind == K::mirror_grad)) {
         auto& [of, bucket] = next[gathers ? 0 : reduces ? 1 : 2];
-        while (bucket == store_.buckets(of)) {
+        const bool mirrors = step.kind == K::mirror_grad;
+        while (bucket == (mirrors ? store_.mirrors(of) : store_.buckets(of))) {
           ++of;
           bucket = 0;
         }
@@ -161,6 +162,7 @@ void Role::backward(const Action& cell, bool last) {
   const bool split = cell.kind == ActionKind::input_grad;
   const bool prefetch = rank_.setup.plan.overlap.param_gather;
   Tensor gradient = std::exchange(f.gradient, {});
+  if (stage.borrowed != nullptr) store_.open(*stage.borrowed);
   for (std::size_t i = stage.pieces.size(); i-- > 0;) {
     for (Unit& unit : stage.units) {
       if (unit.first <= i && i <= unit.last) store_.need(unit);

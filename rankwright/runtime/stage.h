@@ -52,6 +52,7 @@ struct StagePart {
   i64 stage = 0;
   std::deque<Piece> pieces{};  // functions keep their addresses
   std::deque<Unit> units{};    // in the order in which their gradients are complete
+  Unit* borrowed = nullptr;    // of another chunk: the embedding that a tied head here reads
 };
 
 /// All that a rank holds. Parameters and pieces never move.

@@ -362,10 +362,36 @@ void Store::sum_shared() {
   }
 }
 
+std::size_t Store::mirrors(std::size_t chunk) const {
+  if (zero_ < 3) return buckets(chunk);
+  i64 size = 0;
+  for (const Region& region : regions_) size += region.chunk == chunk ? region.size : 0;
+  return std::size_t(ceil_div(size, bucket_elements(rank_.setup.plan)));
+}
+
 void Store::sum_mirror(std::size_t chunk, std::size_t number) {
-  Region& region = region_of(chunk, number);
+  const torch::NoGradGuard no_graph;
+  if (zero_ < 3) {
+    Region& region = region_of(chunk, number);
+    rank_.groups.mirror.all_reduce(K::mirror_grad,
+                                   slab(own_gradient(region, region.buckets[number])));
+    return;
+  }
+  // Units are many and small: their parts travel together, in buckets as with the other stages.
+  std::vector<Tensor> parts;
+  for (const Region& region : regions_)
+    if (region.chunk == chunk) parts.push_back(region.own_gradients);
+  const Tensor all = torch::cat(parts);
+  const i64 each = bucket_elements(rank_.setup.plan) / rank_.groups.data.size();
+  const i64 first = i64(number) * each;
+  const bool last = number + 1 == mirrors(chunk);
   rank_.groups.mirror.all_reduce(K::mirror_grad,
-                                 slab(own_gradient(region, region.buckets[number])));
+                                 slab(all.narrow(0, first, last ? all.numel() - first : each)));
+  i64 at = 0;
+  for (const Tensor& part : parts) {
+    part.copy_(all.narrow(0, at, part.numel()));
+    at += part.numel();
+  }
 }
 
 double Store::squared_norm() {

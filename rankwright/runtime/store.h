@@ -62,7 +62,9 @@ class Store {
   void finish_reductions();
   void sum_partial();  // over tp: gradients of what all its ranks hold
   void sum_shared();   // between the first and the last pp rank
+  /// With the other pp rank that holds the chunk: as many calls as it has buckets.
   void sum_mirror(std::size_t chunk, std::size_t bucket);
+  std::size_t mirrors(std::size_t chunk) const;
   double squared_norm();      // of what this rank alone counts
   void update(double scale);  // gradients times scale, then AdamW
 
