@@ -103,12 +103,10 @@ int draw(const Played& step, const std::string& heading, const TimelineFlags& fl
   if (!flags.csv.empty())
     if (const int failed = options.save(show_cells(step.program.roles), flags.csv, io))
       return failed;
-  if (!flags.trace.empty()) {
-    const bool json = flags.trace.ends_with(".json");
+  if (!flags.trace.empty())
     if (const int failed =
-            options.save(json ? chrome_trace(step) : perfetto_trace(step), flags.trace, io))
+            options.save(trace_for(flags.trace, step.program, all_events(step)), flags.trace, io))
       return failed;
-  }
   if (options.json()) return options.write(timeline_json(step, sum, heading), io);
   const Paint paint = markdown ? Paint{} : options.paint(io);
   const std::string chart = gantt(step, sum, paint, io.width);

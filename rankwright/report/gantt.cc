@@ -120,9 +120,9 @@ std::vector<Slot> row_of_cells(const Played& p, i64 rank, const Layout& where, b
   const std::vector<Event> all = events(p, rank);
   // What runs beside cells is seen where there are none.
   for (const Event& e : all)
-    if (is_beside(p, rank, e.action)) draw(e);
+    if (is_beside(p.program, rank, e.action)) draw(e);
   for (const Event& e : all)
-    if (!is_beside(p, rank, e.action)) draw(e);
+    if (!is_beside(p.program, rank, e.action)) draw(e);
   return slots;
 }
 

@@ -39,8 +39,8 @@ std::vector<Event> events(const Played& p, i64 pp_rank) {
   return events(p.program, p.durations, p.timeline, pp_rank);
 }
 
-bool is_beside(const Played& p, i64 pp_rank, const Action& a) {
-  return a.kind == ActionKind::step && p.program.steps[std::size_t(pp_rank)][a.microbatch].beside;
+bool is_beside(const Program& program, i64 pp_rank, const Action& a) {
+  return a.kind == ActionKind::step && program.steps[std::size_t(pp_rank)][a.microbatch].beside;
 }
 
 i64 shades(const PipelineShape& shape) {
@@ -55,10 +55,10 @@ i64 shade_of(const PipelineShape& shape, i64 pp_rank, const Action& a) {
   return std::min(i64(a.stage) / shape.pp, shape.chunks - 1);
 }
 
-std::string event_name(const Played& p, i64 pp_rank, const Action& a) {
+std::string event_name(const Program& program, i64 pp_rank, const Action& a) {
   if (is_cell(a.kind))
     return fmt::format("{}{}{}", a.stage, "FBIW"[std::size_t(a.kind)], a.microbatch);
-  const Step& step = p.program.steps[std::size_t(pp_rank)][a.microbatch];
+  const Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
   return std::string(step.computes() ? name(step.part) : row(step.kind).label);
 }
 
@@ -106,7 +106,7 @@ std::vector<Column> columns(const Played& p, i64 pp_rank, std::size_t count) {
   std::vector<Column> beside(count);
   for (const Event& e : events(p, pp_rank)) {
     const Ink ink = ink_of(p.program, pp_rank, e.action);
-    spread(e, width, ink, is_beside(p, pp_rank, e.action) ? beside : all);
+    spread(e, width, ink, is_beside(p.program, pp_rank, e.action) ? beside : all);
   }
   // What runs beside cells is seen where there are none.
   for (std::size_t c = 0; c < count; ++c)

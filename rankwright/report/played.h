@@ -29,7 +29,7 @@ Played played(const PipelineShape& shape, Program program, Durations durations,
 std::vector<Event> events(const Played& played, i64 pp_rank);
 
 /// Runs beside the cells of its rank.
-bool is_beside(const Played& played, i64 pp_rank, const Action& action);
+bool is_beside(const Program& program, i64 pp_rank, const Action& action);
 
 /// How many shades a rank's cells have: its chunks, or two where microbatches enter at both ends.
 i64 shades(const PipelineShape& shape);
@@ -38,7 +38,7 @@ i64 shades(const PipelineShape& shape);
 i64 shade_of(const PipelineShape& shape, i64 pp_rank, const Action& action);
 
 /// "2F0" for a cell; a step's own name.
-std::string event_name(const Played& played, i64 pp_rank, const Action& action);
+std::string event_name(const Program& program, i64 pp_rank, const Action& action);
 
 /// The kinds of work that there are, in the order of the table.
 std::vector<Ink> used_inks(const Program& program);

@@ -113,13 +113,13 @@ RC_GTEST_PROP(Shades, OfEveryCellAreInRange, ()) {
 
 TEST(EventName, IsTheCellOrTheStep) {
   Played p = sample::four_by_eight();
-  EXPECT_EQ(event_name(p, 2, cell::F(2, 0)), "2F0");
-  EXPECT_EQ(event_name(p, 2, cell::W(2, 7)), "2W7");
+  EXPECT_EQ(event_name(p.program, 2, cell::F(2, 0)), "2F0");
+  EXPECT_EQ(event_name(p.program, 2, cell::W(2, 7)), "2W7");
   sample::add_steps(p.program);
-  EXPECT_EQ(event_name(p, 0, action(ActionKind::step, 0, 0)), "DP all-reduce");
-  EXPECT_EQ(event_name(p, 0, action(ActionKind::step, 0, 2)), "optimizer");
-  EXPECT_TRUE(is_beside(p, 0, action(ActionKind::step, 0, 0)));
-  EXPECT_FALSE(is_beside(p, 0, action(ActionKind::step, 0, 2)));
+  EXPECT_EQ(event_name(p.program, 0, action(ActionKind::step, 0, 0)), "DP all-reduce");
+  EXPECT_EQ(event_name(p.program, 0, action(ActionKind::step, 0, 2)), "optimizer");
+  EXPECT_TRUE(is_beside(p.program, 0, action(ActionKind::step, 0, 0)));
+  EXPECT_FALSE(is_beside(p.program, 0, action(ActionKind::step, 0, 2)));
 }
 
 TEST(Columns, SplitWhatLiesOnTheirBorder) {

@@ -84,7 +84,7 @@ std::string style(const Played& p) {
 std::string cell(const Played& p, i64 rank, const Event& e, const Place& where, double y) {
   constexpr double kGap = 0.7;     // between cells that are wide enough to lose it
   constexpr double kBeside = 0.2;  // of a row's height
-  const bool beside = is_beside(p, rank, e.action);
+  const bool beside = is_beside(p.program, rank, e.action);
   const double x = where.x(e.start);
   const double width = where.x(e.end) - x;
   const double height = beside ? kBeside * where.height : where.height;
@@ -93,7 +93,7 @@ std::string cell(const Played& p, i64 rank, const Event& e, const Place& where, 
   std::string out = rect(x, y + where.height - height, width > 4 * kGap ? width - kGap : width,
                          height, color_class(ink, shade_index));
   out += fmt::format("><title>{}: {}, {} to {}</title></rect>\n",
-                     escaped(event_name(p, rank, e.action)), row(ink).name, show(e.start),
+                     escaped(event_name(p.program, rank, e.action)), row(ink).name, show(e.start),
                      show(e.end));
   const std::string label = is_cell(e.action.kind) ? std::to_string(e.action.microbatch) : "";
   if (label.empty()) return out;
@@ -185,7 +185,7 @@ std::string rows_of(const Played& p, const TimelineSummary& s, const Place& wher
     const std::vector<Event> line = events(p, rank);
     for (const bool beside : {false, true})
       for (const Event& e : line)
-        if (is_beside(p, rank, e.action) == beside) out += cell(p, rank, e, where, y);
+        if (is_beside(p.program, rank, e.action) == beside) out += cell(p, rank, e, where, y);
   }
   return out;
 }

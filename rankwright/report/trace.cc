@@ -36,30 +36,31 @@ std::optional<i64> arrow(const Program& program, i64 rank, i64 from, i64 to, con
 
 /// The slices of one rank, in order. On each track one ends before the next begins, also where a
 /// double says otherwise in its last digit.
-std::vector<Slice> slices(const Played& p, i64 rank) {
+std::vector<Slice> slices(const Program& p, i64 rank, const std::vector<Event>& events) {
   std::vector<Slice> all;
   i64 free = 0, side = 0;
-  for (const Event& e : events(p, rank)) {
+  for (const Event& e : events) {
+    if (is_transfer(e.action.kind)) continue;  // an arrow says so
     Slice slice{.action = e.action, .beside = is_beside(p, rank, e.action)};
     i64& last = slice.beside ? side : free;
     slice.begin = std::max(last, nanoseconds(e.start));
     slice.end = last = std::max(slice.begin, nanoseconds(e.end));
     const i64 stage = e.action.stage;
     if (e.action.kind == ActionKind::forward) {
-      slice.sends = arrow(p.program, rank, stage, stage + 1, e.action);
-      slice.takes = arrow(p.program, rank, stage - 1, stage, e.action);
+      slice.sends = arrow(p, rank, stage, stage + 1, e.action);
+      slice.takes = arrow(p, rank, stage - 1, stage, e.action);
     } else if (gives_gradient(e.action.kind)) {
-      slice.sends = arrow(p.program, rank, stage, stage - 1, e.action);
-      slice.takes = arrow(p.program, rank, stage + 1, stage, e.action);
+      slice.sends = arrow(p, rank, stage, stage - 1, e.action);
+      slice.takes = arrow(p, rank, stage + 1, stage, e.action);
     }
     all.push_back(slice);
   }
   return all;
 }
 
-bool any_beside(const Played& p, i64 rank) {
-  if (p.program.steps.empty()) return false;
-  const Body& steps = p.program.steps[std::size_t(rank)];
+bool any_beside(const Program& p, i64 rank) {
+  if (p.steps.empty()) return false;
+  const Body& steps = p.steps[std::size_t(rank)];
   return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.beside; });
 }
 
@@ -67,14 +68,14 @@ std::string track_name(i64 rank, bool beside) {
   return fmt::format("pp rank {}{}", rank, beside ? ", beside" : "");
 }
 
-std::string_view category(const Played& p, i64 rank, const Action& a) {
-  return row(ink_of(p.program, rank, a)).category;
+std::string_view category(const Program& p, i64 rank, const Action& a) {
+  return row(ink_of(p, rank, a)).category;
 }
 
 constexpr i64 kProcess = 1;  // rank 0 is its main thread, which viewers show first
 
-i64 thread_of(const Played& p, i64 rank, bool beside) {
-  return kProcess + rank + (beside ? p.program.pp() : 0);
+i64 thread_of(const Program& p, i64 rank, bool beside) {
+  return kProcess + rank + (beside ? p.pp() : 0);
 }
 
 // Field numbers of google/perfetto, protos/perfetto/trace/: trace.proto, trace_packet.proto, and
@@ -115,7 +116,7 @@ void describe_process(pbf_writer& trace) {
   process.add_string(field::process::kName, "pipeline");
 }
 
-void describe_thread(pbf_writer& trace, const Played& p, i64 rank, bool beside) {
+void describe_thread(pbf_writer& trace, const Program& p, i64 rank, bool beside) {
   const i64 thread = thread_of(p, rank, beside);
   pbf_writer packet(trace, field::kTracePacket);
   packet.add_uint32(field::packet::kSequence, std::uint32_t(thread));
@@ -129,7 +130,7 @@ void describe_thread(pbf_writer& trace, const Played& p, i64 rank, bool beside) 
   of.add_string(field::thread::kName, track_name(rank, beside));
 }
 
-void begin_slice(pbf_writer& trace, const Played& p, i64 rank, const Slice& slice) {
+void begin_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
   pbf_writer packet(trace, field::kTracePacket);
   packet.add_uint64(field::packet::kTimestamp, std::uint64_t(slice.begin));
@@ -144,7 +145,7 @@ void begin_slice(pbf_writer& trace, const Played& p, i64 rank, const Slice& slic
   if (slice.takes) event.add_fixed64(field::event::kLastFlow, std::uint64_t(*slice.takes));
 }
 
-void end_slice(pbf_writer& trace, const Played& p, i64 rank, const Slice& slice) {
+void end_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
   pbf_writer packet(trace, field::kTracePacket);
   packet.add_uint64(field::packet::kTimestamp, std::uint64_t(slice.end));
@@ -157,7 +158,7 @@ void end_slice(pbf_writer& trace, const Played& p, i64 rank, const Slice& slice)
 /// Microseconds, the unit of the trace event format, to the nanosecond.
 std::string microseconds(i64 ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-void name_thread(std::string& out, const Played& p, i64 rank, bool beside) {
+void name_thread(std::string& out, const Program& p, i64 rank, bool beside) {
   const i64 thread = thread_of(p, rank, beside);
   const auto say = [&](std::string_view what, std::string_view key, const nlohmann::json& value) {
     fmt::format_to(
@@ -169,7 +170,7 @@ void name_thread(std::string& out, const Played& p, i64 rank, bool beside) {
   say("thread_sort_index", "sort_index", 2 * rank + (beside ? 1 : 0));
 }
 
-void write_slice(std::string& out, const Played& p, i64 rank, const Slice& slice) {
+void write_slice(std::string& out, const Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
   fmt::format_to(std::back_inserter(out),
                  ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"cat\":\"{}\","
@@ -199,15 +200,15 @@ i64 slice_count(const Program& program) {
   return slices;
 }
 
-std::string perfetto_trace(const Played& p) {
-  RW_CHECK(slice_count(p.program) <= kMostSlices);
+std::string perfetto_trace(const Program& p, const Events& events) {
+  RW_CHECK(slice_count(p) <= kMostSlices);
   std::string out;
   pbf_writer trace(out);
   describe_process(trace);
-  for (i64 r = 0; r < p.program.pp(); ++r) {
+  for (i64 r = 0; r < p.pp(); ++r) {
     describe_thread(trace, p, r, false);
     if (any_beside(p, r)) describe_thread(trace, p, r, true);
-    for (const Slice& slice : slices(p, r)) {
+    for (const Slice& slice : slices(p, r, events[std::size_t(r)])) {
       begin_slice(trace, p, r, slice);
       end_slice(trace, p, r, slice);
     }
@@ -215,18 +216,32 @@ std::string perfetto_trace(const Played& p) {
   return out;
 }
 
-std::string chrome_trace(const Played& p) {
-  RW_CHECK(slice_count(p.program) <= kMostSlices);
+std::string chrome_trace(const Program& p, const Events& events) {
+  RW_CHECK(slice_count(p) <= kMostSlices);
   std::string out = fmt::format(
       "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
       "{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"pipeline\"}}}}",
       kProcess);
-  for (i64 r = 0; r < p.program.pp(); ++r) {
+  for (i64 r = 0; r < p.pp(); ++r) {
     name_thread(out, p, r, false);
     if (any_beside(p, r)) name_thread(out, p, r, true);
-    for (const Slice& slice : slices(p, r)) write_slice(out, p, r, slice);
+    for (const Slice& slice : slices(p, r, events[std::size_t(r)])) write_slice(out, p, r, slice);
   }
   return out + "\n]}\n";
+}
+
+Events all_events(const Played& p) {
+  Events all;
+  for (i64 r = 0; r < p.program.pp(); ++r) all.push_back(events(p, r));
+  return all;
+}
+
+std::string perfetto_trace(const Played& p) { return perfetto_trace(p.program, all_events(p)); }
+
+std::string chrome_trace(const Played& p) { return chrome_trace(p.program, all_events(p)); }
+
+std::string trace_for(std::string_view path, const Program& program, const Events& events) {
+  return path.ends_with(".json") ? chrome_trace(program, events) : perfetto_trace(program, events);
 }
 
 }  // namespace rankwright

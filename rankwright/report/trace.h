@@ -1,9 +1,11 @@
-// A played step for trace viewers: one track a pp rank, a slice a cell or step, an arrow for what
-// is sent from rank to rank. Perfetto's own format and the older JSON that Chrome's viewer reads;
-// both say the same, in nanoseconds. What runs beside cells has a track of its own.
+// A step, played or measured, for trace viewers: one track a pp rank, a slice a cell or step, an
+// arrow for what is sent from rank to rank. Perfetto's own format and the older JSON that Chrome's
+// viewer reads; both say the same, in nanoseconds. What runs beside cells has a track of its own.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "rankwright/report/played.h"
 
@@ -14,10 +16,19 @@ namespace rankwright {
 inline constexpr i64 kMostSlices = 2'000'000;
 i64 slice_count(const Program& program);
 
+/// By pp rank, each rank's by their start. Transfers may be among them: they are drawn as arrows.
+using Events = std::vector<std::vector<Event>>;
+Events all_events(const Played& played);
+
 /// A protobuf of perfetto.protos.Trace: .pftrace.
+std::string perfetto_trace(const Program& program, const Events& events);
 std::string perfetto_trace(const Played& played);
 
 /// The trace event format: .json.
+std::string chrome_trace(const Program& program, const Events& events);
 std::string chrome_trace(const Played& played);
+
+/// The one that a file of this name holds.
+std::string trace_for(std::string_view path, const Program& program, const Events& events);
 
 }  // namespace rankwright

@@ -177,9 +177,9 @@ RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const Event& e : events(p, r)) {
       const Read& slice = trace.slices.at(at++);
-      RC_ASSERT(slice.name == event_name(p, r, e.action));
+      RC_ASSERT(slice.name == event_name(p.program, r, e.action));
       RC_ASSERT(slice.track ==
-                fmt::format("pp rank {}{}", r, is_beside(p, r, e.action) ? ", beside" : ""));
+                fmt::format("pp rank {}{}", r, is_beside(p.program, r, e.action) ? ", beside" : ""));
       RC_ASSERT(std::abs(double(slice.begin) - e.start.value * 1e9) <= 1);
       RC_ASSERT(std::abs(double(slice.end) - e.end.value * 1e9) <= 1);
     }
