@@ -18,6 +18,7 @@ struct Io {
   bool color = false;         // out is a terminal, and NO_COLOR is not set
   std::size_t width = 120;    // characters a line
   bool err_terminal = false;  // err is one, too: progress may be drawn there
+  bool hands_over = false;    // the process may become another program; in tests it may not
 
   std::size_t prose() const { return width < 160 ? width : 160; }  // longer lines are hard to read
 };
@@ -52,6 +53,8 @@ int explain(Args args, const Io& io);
 int compare(Args args, const Io& io);
 int export_plan(Args args, const Io& io);  // `export` is a word of C++
 int import_plan(Args args, const Io& io);
+int train(Args args, const Io& io);  // `rankwright run`
+int probe(Args args, const Io& io);
 int validate(Args args, const Io& io);
 int catalog(Args args, const Io& io);
 

@@ -1,0 +1,99 @@
+#include "cli/run_flags.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <ostream>
+#include <string_view>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright::cli {
+namespace {
+
+constexpr i64 kMostSteps = 10'000'000;  // all are kept for the summary
+
+std::optional<i64> number_in(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return std::nullopt;
+  const std::string_view digits(text);
+  i64 value = 0;
+  const std::from_chars_result read =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+void RunFlags::add_to(Options& options) {
+  CLI::App& app = options.app();
+  app.add_option("plan", plan.plan, "a plan file, or - for standard input")->required();
+  app.add_option("--data", data, "tokens: one byte each, or two for vocabularies beyond 256")
+      ->type_name("FILE");
+  app.add_option("--steps", steps, "optimizer steps")
+      ->capture_default_str()
+      ->check(CLI::Range(i64{1}, kMostSteps));
+  app.add_flag("--local", local, "start all ranks on this machine, by mpirun");
+  app.add_option("--seed", seed, "of weights and batches")->capture_default_str();
+  app.add_option("--lr", learning_rate, "learning rate")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--clip", clip, "most global norm of the gradients; 0: any")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e12));
+  app.add_option("--backend", backend, "what carries collectives: mpi, nccl")
+      ->capture_default_str();
+  app.add_option("--trace", trace,
+                 "write the last step: .json for Chrome's viewer, else Perfetto's")
+      ->type_name("FILE");
+  app.add_option("--csv", csv, "write loss, gradient norm and time of every step")
+      ->type_name("FILE");
+  plan.add_to(options);
+}
+
+std::optional<Launched> launched() {
+  // Open MPI's mpirun; MPICH's and Slurm's PMI; PMIx, which says who one is and not how many.
+  for (const char* const size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const std::optional<i64> ranks = number_in(size)) return Launched{ranks};
+  if (std::getenv("PMIX_RANK") != nullptr) return Launched{};
+  return std::nullopt;
+}
+
+std::string ranks_text(const Setup& setup) {
+  const Plan& p = setup.plan;
+  if (p.ranks() == 1) return "1 rank";
+  std::string factors;
+  const auto factor = [&](std::string_view axis, i64 degree) {
+    if (degree > 1) factors += fmt::format("{}{} {}", factors.empty() ? "" : " x ", axis, degree);
+  };
+  factor("tp", p.tp);
+  factor("cp", p.cp);
+  factor("pp", p.pp);
+  factor("dp", p.dp);
+  return fmt::format("{} ({})", plural(p.ranks(), "rank", "ranks"), factors);
+}
+
+std::optional<int> refuse_start(const Setup& setup, const RunFlags& flags,
+                                const std::optional<Launched>& by, const Io& io) {
+  const i64 ranks = setup.plan.ranks();
+  const std::string typed =
+      fmt::format("mpirun -n {} rankwright run {}", ranks, excerpt(flags.plan.plan, 200));
+  const auto say = [&](const std::string& what, const std::string& help) {
+    io.err << fmt::format("rankwright run: {}\n  help: {}\n", what, help);
+    return kUsage;
+  };
+  if (by && flags.local)
+    return say("--local starts mpirun, and this already is one of its ranks", "leave out --local");
+  if (by && by->ranks && *by->ranks != ranks)
+    return say(fmt::format("the plan has {}, and {} started", ranks_text(setup),
+                           *by->ranks == 1 ? "1 was" : count(*by->ranks) + " were"),
+               typed);
+  if (!by && !flags.local && ranks > 1)
+    return say(fmt::format("the plan has {}, and this is one process", ranks_text(setup)),
+               fmt::format("add --local, or {}", typed));
+  return std::nullopt;
+}
+
+}  // namespace rankwright::cli
