@@ -29,6 +29,10 @@ std::optional<int> RunOutput::open() {
     output_.open(show_.output, std::ios::binary);
     if (!output_) return failed(show_.output);
   }
+  if (!show_.trace.empty()) {
+    trace_.open(show_.trace, std::ios::binary);
+    if (!trace_) return failed(show_.trace);
+  }
   if (show_.csv.empty()) return std::nullopt;
   csv_.open(show_.csv, std::ios::binary);
   csv_ << kRunCsvHead << std::flush;
@@ -68,10 +72,14 @@ void RunOutput::clear() {
   dirty_ = false;
 }
 
-int RunOutput::finish(const RunSummary& summary) {
+int RunOutput::finish(const RunSummary& summary, const std::string& trace) {
   clear();
   out() << (show_.json ? summary_json(summary) : run_text(summary, show_.paint)) << std::flush;
   if (!out()) return failed(show_.output.empty() ? "to standard output" : show_.output);
+  if (!show_.trace.empty()) {
+    trace_ << trace << std::flush;
+    if (!trace_) return failed(show_.trace);
+  }
   if (!show_.csv.empty() && !csv_) return failed(show_.csv);
   return kOk;
 }

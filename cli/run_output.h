@@ -19,7 +19,8 @@ struct RunShow {
   bool quiet = false;
   std::string csv{};     // files; nothing: none
   std::string output{};  // instead of standard output
-  Paint paint{};         // of the summary
+  std::string trace{};
+  Paint paint{};  // of the summary
   RunProgress progress{};
 };
 
@@ -30,11 +31,12 @@ class RunOutput {
   RunOutput(const RunOutput&) = delete;
   RunOutput& operator=(const RunOutput&) = delete;
 
-  /// Opens the files. The exit code where one cannot be written.
+  /// Opens the files, before anything is trained. The exit code where one cannot be written.
   std::optional<int> open();
   void step(const RunStep& step);
-  /// The summary. The exit code: that of a file that could not be written, else 0.
-  int finish(const RunSummary& summary);
+  /// The summary, and the trace where one is wanted. The exit code: that of a file that could not
+  /// be written, else 0.
+  int finish(const RunSummary& summary, const std::string& trace);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -45,7 +47,7 @@ class RunOutput {
 
   RunShow show_;
   const Io& io_;
-  std::ofstream csv_{}, output_{};
+  std::ofstream csv_{}, output_{}, trace_{};
   bool dirty_ = false;
   std::optional<Clock::time_point> first_{};  // when the first step had ended
   Clock::time_point drawn_{};

@@ -1,0 +1,118 @@
+#include "cli/runtime/gathered.h"
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+
+namespace rankwright::cli {
+namespace {
+
+/// A record is its length and so many numbers, so that records of all ranks can be told apart.
+class Records {
+ public:
+  explicit Records(std::vector<double> all) : all_(std::move(all)) {}
+
+  std::span<const double> next() {
+    RW_CHECK(at_ < all_.size());
+    const std::size_t length = std::size_t(all_[at_]);
+    RW_CHECK(at_ + 1 + length <= all_.size());
+    const std::span<const double> record(all_.data() + at_ + 1, length);
+    at_ += 1 + length;
+    return record;
+  }
+
+ private:
+  std::vector<double> all_;
+  std::size_t at_ = 0;
+};
+
+Records gathered(const runtime::World& world, std::vector<double> record) {
+  record.insert(record.begin(), double(record.size()));
+  return Records(world.gather(record));
+}
+
+constexpr std::size_t kSentNumbers = 7;
+
+void put(const runtime::Counted& one, std::vector<double>& record) {
+  const Traffic& t = one.traffic;
+  for (const double number : {double(t.kind), double(t.op), double(t.group), double(t.calls),
+                              t.total.value, double(one.level), one.waited.value})
+    record.push_back(number);
+}
+
+Sent take_sent(std::span<const double> n) {
+  return {.traffic = {.kind = TrafficKind(int(n[0])),
+                      .op = Op(int(n[1])),
+                      .group = GroupKind(int(n[2])),
+                      .calls = i64(n[3]),
+                      .total = Bytes{n[4]}},
+          .level = int(n[5]),
+          .waited = Seconds{n[6]}};
+}
+
+constexpr std::size_t kEventNumbers = 5;
+
+void put(const Event& one, std::vector<double>& record) {
+  const Action& a = one.action;
+  for (const double number :
+       {double(a.kind), double(a.stage), double(a.microbatch), one.start.value, one.end.value})
+    record.push_back(number);
+}
+
+Event take_event(std::span<const double> n) {
+  return {action(ActionKind(int(n[0])), i64(n[1]), i64(n[2])), Seconds{n[3]}, Seconds{n[4]}};
+}
+
+/// Alone on its pp rank in having no other coordinate.
+bool stands_for_its_pp_rank(const Mesh& mesh, i64 rank) {
+  return std::all_of(kAllAxes.begin(), kAllAxes.end(), [&](Axis axis) {
+    return axis == Axis::pp || mesh.coordinate(rank, axis) == 0;
+  });
+}
+
+}  // namespace
+
+Gathered gather(const runtime::World& world, const runtime::Trainer& trainer) {
+  std::vector<double> record{trainer.peak().value};
+  for (const runtime::Counted& one : trainer.counters().rows()) put(one, record);
+  Records records = gathered(world, std::move(record));
+  Gathered all;
+  if (world.rank() != 0) return all;
+  for (i64 rank = 0; rank < world.size(); ++rank) {
+    std::span<const double> numbers = records.next();
+    all.peaks.push_back(Bytes{numbers[0]});
+    all.sent.emplace_back();
+    for (numbers = numbers.subspan(1); !numbers.empty(); numbers = numbers.subspan(kSentNumbers))
+      all.sent.back().push_back(take_sent(numbers));
+  }
+  return all;
+}
+
+std::vector<Event> events_of(const runtime::Trainer& trainer) {
+  std::vector<Event> events;
+  for (const runtime::Timed& one : trainer.times())
+    events.push_back({one.action, Seconds{one.begin}, Seconds{one.end}});
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.start < b.start; });
+  return events;
+}
+
+Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
+                     const Setup& setup) {
+  const Mesh mesh = setup.plan.meshes().dense;
+  std::vector<double> record;
+  if (stands_for_its_pp_rank(mesh, world.rank()))
+    for (const Event& one : events_of(trainer)) put(one, record);
+  Records records = gathered(world, std::move(record));
+  if (world.rank() != 0) return {};
+  Events all(std::size_t(setup.plan.pp));
+  for (i64 rank = 0; rank < world.size(); ++rank) {
+    std::vector<Event>& events = all[std::size_t(mesh.coordinate(rank, Axis::pp))];
+    for (std::span<const double> numbers = records.next(); !numbers.empty();
+         numbers = numbers.subspan(kEventNumbers))
+      events.push_back(take_event(numbers));
+  }
+  return all;
+}
+
+}  // namespace rankwright::cli

@@ -1,0 +1,28 @@
+// What rank 0 learns from all ranks when a run ends: counters, peaks and times, sent as numbers
+// outside of the plan's groups.
+#pragma once
+
+#include <vector>
+
+#include "rankwright/report/run_view.h"
+#include "rankwright/report/trace.h"
+#include "rankwright/runtime/trainer.h"
+
+namespace rankwright::cli {
+
+struct Gathered {
+  std::vector<std::vector<Sent>> sent{};  // by rank, of the last step
+  std::vector<Bytes> peaks{};             // by rank
+};
+
+/// Collective; only rank 0's is filled.
+Gathered gather(const runtime::World& world, const runtime::Trainer& trainer);
+
+/// Of the last step, by pp rank: those of its first rank. Collective; only rank 0's is filled.
+Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
+                     const Setup& setup);
+
+/// What this rank did in the last step.
+std::vector<Event> events_of(const runtime::Trainer& trainer);
+
+}  // namespace rankwright::cli

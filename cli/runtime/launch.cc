@@ -1,0 +1,281 @@
+#include "cli/runtime/launch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ostream>
+
+#include "cli/mpirun_output.h"
+#include "cli/runtime/children.h"
+#include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
+
+namespace rankwright::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kToFinish{20};  // the step, the summary and the files
+constexpr std::chrono::seconds kToEnd{5};      // after SIGTERM
+constexpr int kNoProgram = 127;
+
+std::atomic<bool> noted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+sigset_t watched() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, number);
+  return set;
+}
+
+/// A file without a name that holds `text`, to be read from its beginning.
+int file_of(const std::string& text) {
+  const int file = memfd_create("input", MFD_CLOEXEC);
+  for (std::size_t at = 0; file >= 0 && at < text.size();) {
+    const ssize_t wrote = write(file, text.data() + at, text.size() - at);
+    if (wrote <= 0) break;
+    at += std::size_t(wrote);
+  }
+  if (file >= 0) lseek(file, 0, SEEK_SET);
+  return file;
+}
+
+/// In the child: becomes mpirun. Its own process group, so that a Ctrl-C of the terminal reaches
+/// the launcher alone; SIGTERM when the launcher dies, on which mpirun ends its ranks.
+[[noreturn]] void become(std::vector<std::string> command, int input, int err, pid_t parent,
+                         const sigset_t& mask, const Screen& screen) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(kNoProgram);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  dup2(input, STDIN_FILENO);
+  dup2(err, STDERR_FILENO);
+  if (geteuid() == 0) {  // mpirun refuses root unless told twice
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  }
+  setenv(kScreenVariable, show(screen).c_str(), 1);
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  _exit(kNoProgram);
+}
+
+/// mpirun while it runs.
+class Mpirun {
+ public:
+  Mpirun(pid_t pid, int err, int signals, const Io& io)
+      : pid_(pid), err_(err), signals_(signals), io_(io) {}
+
+  /// Until it has ended and all that it wrote has been read; its wait status.
+  int watch() {
+    while (!ended_ || err_open_) {
+      std::array<pollfd, 2> files{pollfd{signals_, POLLIN, 0},
+                                  pollfd{err_open_ ? err_ : -1, POLLIN, 0}};
+      poll(files.data(), files.size(), patience());
+      if (files[0].revents != 0) read_signals();
+      if (files[1].revents != 0) read_err();
+      if (deadline_ && Clock::now() >= *deadline_) harder();
+      // A rank that lives on holds the other end open: nothing more is to come from mpirun.
+      if (ended_ && err_open_ && files[1].revents == 0) err_open_ = false;
+    }
+    return status_;
+  }
+
+  bool asked() const { return asked_ > 0; }
+  const MpirunOutput& output() const { return output_; }
+
+ private:
+  enum class Last : unsigned char { nothing, finish, end, kill };
+
+  int patience() const {
+    constexpr int kAfterEnd = 200;  // milliseconds
+    if (ended_) return kAfterEnd;
+    if (!deadline_) return -1;
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(*deadline_ - Clock::now()).count();
+    return left < 0 ? 0 : int(left) + 1;
+  }
+
+  void read_signals() {
+    signalfd_siginfo info{};
+    if (read(signals_, &info, sizeof info) != sizeof info) return;
+    if (info.ssi_signo != SIGCHLD) {
+      ++asked_;
+      harder();
+      return;
+    }
+    if (!ended_ && waitpid(pid_, &status_, WNOHANG) == pid_) ended_ = true;
+  }
+
+  void read_err() {
+    char buffer[16384];
+    const ssize_t got = read(err_, buffer, sizeof buffer);
+    if (got > 0)
+      io_.err << output_.feed({buffer, std::size_t(got)}) << std::flush;
+    else if (got == 0 || errno != EINTR)
+      err_open_ = false;
+  }
+
+  /// The next means: ask the ranks to finish their step, then mpirun to end them, then kill. Before
+  /// every rank can note the question there is nothing to finish.
+  void harder() {
+    if (ended_) return;
+    if (last_ == Last::nothing && output_.ready()) {
+      use(Last::finish, SIGUSR1, kToFinish);
+    } else if (last_ < Last::end) {
+      use(Last::end, SIGTERM, kToEnd);
+    } else {
+      last_ = Last::kill;
+      deadline_.reset();
+      kill(-pid_, SIGKILL);  // ranks are in groups of their own: they become ours, and are ended
+    }
+  }
+
+  void use(Last means, int signal, std::chrono::seconds patience) {
+    last_ = means;
+    deadline_ = Clock::now() + patience;
+    kill(pid_, signal);
+  }
+
+  pid_t pid_;
+  int err_, signals_;
+  const Io& io_;
+  MpirunOutput output_{};
+  bool ended_ = false, err_open_ = true;
+  int status_ = 0, asked_ = 0;
+  Last last_ = Last::nothing;
+  std::optional<Clock::time_point> deadline_{};
+};
+
+/// "rank 3 (tp 1, dp 0, pp 1)".
+std::string rank_name(const Setup& setup, i64 rank) {
+  const Mesh mesh = setup.plan.meshes().dense;
+  std::string where;
+  for (const Axis axis : mesh.order)
+    if (mesh.degree(axis) > 1)
+      where += fmt::format("{}{} {}", where.empty() ? "" : ", ", name(axis),
+                           mesh.coordinate(rank, axis));
+  return where.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, where);
+}
+
+int report_dead(const DeadRank& dead, const Setup& setup, const Io& io) {
+  std::string how = "ended the run";
+  std::string help = "what it wrote before stands above";
+  if (dead.signal) {
+    const char* const name = strsignal(*dead.signal);
+    how = fmt::format("was ended by signal {} ({})", *dead.signal, name ? name : "?");
+    if (*dead.signal == SIGKILL)
+      help = "if nobody killed it, the kernel was out of memory: dmesg | tail";
+  } else if (dead.code) {
+    how = fmt::format("ended the run with code {}", *dead.code);
+  }
+  io.err << fmt::format("rankwright run: {} {}; the others were ended\n  help: {}\n",
+                        rank_name(setup, dead.rank), how, help);
+  return kUnreadable;
+}
+
+/// What the end of mpirun means.
+int verdict(int status, const Mpirun& mpirun, const Setup& setup, const Io& io) {
+  const MpirunOutput& output = mpirun.output();
+  if (output.inside_line()) io.err << "\n";
+  if (mpirun.asked()) return kInterrupted;
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (code == 0) return kOk;
+  if (const std::optional<DeadRank> dead = output.dead()) return report_dead(*dead, setup, io);
+  if (code == kNoProgram && output.said().empty()) {
+    io.err << "rankwright run: cannot start mpirun\n  help: apt install openmpi-bin\n";
+    return kUnreadable;
+  }
+  const bool ours = code == kUnreadable || code == kRefused || code == kUsage;
+  if (ours && output.passed_any()) return code;  // the ranks have said why
+  io.err << output.said();
+  io.err << (WIFSIGNALED(status)
+                 ? fmt::format("rankwright run: mpirun was ended by signal {}\n", WTERMSIG(status))
+                 : fmt::format("rankwright run: mpirun ended with code {}\n", code));
+  return kUnreadable;
+}
+
+}  // namespace
+
+std::vector<std::string> mpirun_command(i64 ranks, const std::string& program,
+                                        const std::vector<std::string>& args) {
+  // Ranks share the cores of the machine and give way while they wait.
+  std::vector<std::string> command{"mpirun",
+                                   "-n",
+                                   std::to_string(ranks),
+                                   "--oversubscribe",
+                                   "--bind-to",
+                                   "none",
+                                   "--mca",
+                                   "mpi_yield_when_idle",
+                                   "1",
+                                   program};
+  command.insert(command.end(), args.begin(), args.end());
+  return command;
+}
+
+int launch(const Launch& launch, const Setup& setup, const Io& io) {
+  char self[4096] = {};
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  RW_CHECK(length > 0);
+  const Screen screen{.color = io.color, .err_terminal = io.err_terminal, .width = io.width};
+  const std::vector<std::string> command =
+      mpirun_command(setup.plan.ranks(), std::string(self, std::size_t(length)), launch.args);
+
+  const sigset_t signals = watched();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // ranks whose mpirun is gone become ours, to be ended
+  const int signal_file = signalfd(-1, &signals, SFD_CLOEXEC);
+  const int input = file_of(launch.input);
+  int err[2] = {-1, -1};
+  const bool opened = signal_file >= 0 && input >= 0 && pipe2(err, O_CLOEXEC) == 0;
+  const pid_t parent = getpid();
+  io.out.flush();
+  io.err.flush();
+  const pid_t pid = opened ? fork() : -1;
+  if (pid == 0) become(command, input, err[1], parent, before, screen);
+  if (pid < 0) {
+    io.err << fmt::format("rankwright run: cannot start a process: {}\n", std::strerror(errno));
+    return kUnreadable;
+  }
+  setpgid(pid, pid);  // also here: whoever comes first
+  close(input);
+  close(err[1]);
+  Mpirun mpirun(pid, err[0], signal_file, io);
+  const int status = mpirun.watch();
+  close(err[0]);
+  close(signal_file);
+  kill_children();
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return verdict(status, mpirun, setup, io);
+}
+
+void note_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { noted = true; };
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGUSR1, SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  if (std::getenv(kScreenVariable) != nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+bool stop_asked() { return noted; }
+
+}  // namespace rankwright::cli

@@ -1,0 +1,34 @@
+// `rankwright run --local`: mpirun as a child, all its ranks on this machine. Ctrl-C asks the ranks
+// to finish their step; a rank that dies is named; when this returns no process is left.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/screen.h"
+#include "cli/verb.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright::cli {
+
+/// What ranks find there is the launcher's Screen, as text.
+inline constexpr char kScreenVariable[] = "RANKWRIGHT_SCREEN";
+
+struct Launch {
+  std::vector<std::string> args;  // of each rank: "run", "plan.yaml", ...
+  std::string input{};            // what rank 0 reads from standard input
+};
+
+/// Returns the exit code.
+int launch(const Launch& launch, const Setup& setup, const Io& io);
+
+/// The command that starts `ranks` of `program`.
+std::vector<std::string> mpirun_command(i64 ranks, const std::string& program,
+                                        const std::vector<std::string>& args);
+
+/// For a rank: a signal that asks to stop (SIGUSR1, SIGINT, SIGTERM) is noted from now on, and the
+/// rank ends with the mpirun that started it.
+void note_stop_signals();
+bool stop_asked();
+
+}  // namespace rankwright::cli

@@ -1,0 +1,60 @@
+// rankwright-runtime: what `rankwright run` and `rankwright probe` become.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/engine_env.h"
+#include "cli/run_flags.h"
+#include "cli/runtime/launch.h"
+#include "cli/runtime/verbs.h"
+#include "cli/screen.h"
+
+namespace {
+
+using namespace std::string_view_literals;
+using rankwright::cli::Args;
+using rankwright::cli::Io;
+using rankwright::cli::Screen;
+
+struct Row {
+  std::string_view name;
+  int (*run)(Args args, const Io& io);
+};
+
+constexpr Row kRows[] = {{"run", rankwright::cli::run_plan}};
+
+/// A rank's own output is a pipe of mpirun's, or a terminal that mpirun made up: only the launcher
+/// knows what people see.
+Screen screen_of_rank() {
+  if (const char* const text = std::getenv(rankwright::cli::kScreenVariable))
+    if (const std::optional<Screen> handed = rankwright::cli::parse_screen(text)) return *handed;
+  Screen screen = rankwright::cli::this_screen();
+  if (rankwright::cli::launched()) screen.color = false;
+  return screen;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Libraries read their settings when they are loaded, which was before this line.
+  if (rankwright::cli::set_engine_env()) execv("/proc/self/exe", argv);
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const Screen screen = screen_of_rank();
+  const Io io{.in = std::cin,
+              .out = std::cout,
+              .err = std::cerr,
+              .color = screen.color,
+              .width = screen.width,
+              .err_terminal = screen.err_terminal};
+  for (const Row& row : kRows)
+    if (!words.empty() && row.name == words[0]) return row.run(Args(words).subspan(1), io);
+  std::cerr << "rankwright-runtime: rankwright starts this program, people do not\n"
+               "  help: rankwright run --help\n";
+  return rankwright::cli::kUsage;
+}

@@ -1,0 +1,293 @@
+// `rankwright run`: one rank of it, or the launcher of all. Every decision to go on is agreed upon
+// by all ranks; rank 0 alone speaks.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <ostream>
+#include <sstream>
+
+#include "cli/mpirun_output.h"
+#include "cli/run_flags.h"
+#include "cli/run_output.h"
+#include "cli/runtime/gathered.h"
+#include "cli/runtime/launch.h"
+#include "cli/runtime/verbs.h"
+#include "rankwright/base/format.h"
+#include "rankwright/report/findings.h"
+#include "rankwright/report/trace.h"
+#include "rankwright/runtime/trainer.h"
+
+namespace rankwright::cli {
+namespace {
+
+using runtime::Trainer;
+using runtime::World;
+
+/// Rules of the runtime, where this build knows them.
+Target runtime_target() {
+  const TargetRow* const row = find_target("rankwright");
+  return row == nullptr ? Target::any : row->target;
+}
+
+/// Reads and lints the plan. The setup has no misfit where the code is 0.
+struct Ready {
+  int code = kOk;
+  std::optional<Setup> setup{};
+};
+Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
+  const PlanInput input = read_input(flags.plan, io);
+  Diagnostics findings = all_findings(input, runtime_target());
+  const bool refused = has_errors(findings);
+  if (quiet)
+    std::erase_if(findings, [](const Diagnostic& d) { return d.severity != Severity::error; });
+  if (!findings.empty())
+    io.err << findings_text(findings, input.file.name, input.file.text,
+                            {.on = io.color && io.err_terminal});
+  if (!input.setup) return {kUnreadable};
+  if (refused) return {kRefused};
+  return {kOk, input.setup};
+}
+
+int complain(const Diagnostic& fault, const Io& io) {
+  io.err << findings_text({fault}, fault.where.file, "", {.on = io.color && io.err_terminal});
+  return kUnreadable;
+}
+
+/// The same on every rank: 0, or what ends the run. Where rank 0 itself found nothing it says who
+/// did. Collective.
+int agree(const World& world, int code, std::string_view doing, const Io& io) {
+  constexpr double kNobody = -1;
+  const double rank = code == kOk ? kNobody : double(world.rank());
+  std::vector<double> worst{double(code), rank};
+  world.max(worst);
+  if (worst[0] != double(kOk) && world.rank() == 0 && code == kOk)
+    io.err << fmt::format("rankwright run: rank {} cannot {}, and rank 0 can\n", worst[1], doing);
+  return int(worst[0]);
+}
+
+/// One rank of a run that has begun.
+class Rank {
+ public:
+  Rank(const RunFlags& flags, const Options& options, const World& world, const Setup& setup,
+       const Io& io)
+      : flags_(flags), options_(options), world_(world), setup_(setup), io_(io) {}
+
+  /// What is trained on and with, and the files. 0, or what ends the run.
+  int prepare() {
+    if (const int code = agree(world_, open_corpus(), "read the data", io_)) return code;
+    if (const int code = agree(world_, open_trainer(), "start training", io_)) return code;
+    return agree(world_, open_output(), "write", io_);
+  }
+
+  int train() {
+    bool stop = ask_all(0)[0] > 0;
+    for (i64 step = 0; step < flags_.steps && !stop; ++step) {
+      const Clock::time_point begin = Clock::now();
+      const runtime::StepResult result = trainer_->step(*corpus_, step);
+      const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      stop = record(step, result, seconds);
+    }
+    summary_.stopped = stop && i64(summary_.steps.size()) < flags_.steps;
+    return finish();
+  }
+
+  bool stopped() const { return summary_.stopped; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  int open_corpus() {
+    const i64 vocabulary = setup_.model.vocab;
+    if (flags_.data.empty()) {
+      corpus_ = runtime::Corpus::made_up(vocabulary, flags_.seed);
+      if (!options_.quiet()) io_.err << "no --data: made-up tokens\n";
+      return kOk;
+    }
+    Result<runtime::Corpus> read =
+        runtime::Corpus::read(flags_.data, vocabulary, setup_.job.sequence, flags_.seed);
+    if (!read) return complain(read.error(), io_);
+    corpus_ = std::move(*read);
+    return kOk;
+  }
+
+  int open_trainer() {
+    const runtime::Backend* const backend = runtime::find_backend(flags_.backend);
+    if (backend == nullptr) {
+      std::vector<std::string> known;
+      for (const runtime::Backend& one : runtime::backends()) known.emplace_back(one.name);
+      return unknown_name({"run", "backend", flags_.backend, known,
+                           fmt::format("--backend takes {}", fmt::join(known, ", "))},
+                          io_);
+    }
+    const runtime::TrainOptions options{
+        .seed = flags_.seed, .learning_rate = flags_.learning_rate, .clip = flags_.clip};
+    Result<std::unique_ptr<Trainer>> made = Trainer::create(setup_, options, world_, *backend);
+    if (!made) return complain(made.error(), io_);
+    trainer_ = std::move(*made);
+    if (const i64 slices = slice_count(trainer_->program());
+        !flags_.trace.empty() && slices > kMostSlices) {
+      io_.err << fmt::format(
+          "rankwright run: a step has {} cells; at most {} can be written to a trace\n",
+          count(slices), count(kMostSlices));
+      return kRefused;
+    }
+    return kOk;
+  }
+
+  int open_output() {
+    summary_.wanted = flags_.steps;
+    summary_.pp = setup_.plan.pp;
+    summary_.ranks = world_.size();
+    summary_.tokens = setup_.job.global_batch * setup_.job.sequence;
+    for (const Level& level : setup_.cluster.levels) summary_.level_names.push_back(level.name);
+    if (world_.rank() != 0) return kOk;
+    summary_.predicted = predict_run(setup_, trainer_->program());
+    RunShow show{
+        .json = options_.json(),
+        .quiet = options_.quiet(),
+        .csv = flags_.csv,
+        .output = options_.output(),
+        .trace = flags_.trace,
+        .paint = options_.paint(io_),
+        .progress = {
+            .wanted = flags_.steps, .tokens = summary_.tokens, .pipelined = setup_.plan.pp > 1}};
+    if (summary_.predicted) show.progress.predicted_bubble = summary_.predicted->bubble;
+    output_ = std::make_unique<RunOutput>(std::move(show), io_);
+    return output_->open().value_or(kOk);
+  }
+
+  /// Whether anybody is asked to stop, and the most of `value`. Collective.
+  std::vector<double> ask_all(double value, double other = 0) const {
+    std::vector<double> most{stop_asked() ? 1.0 : 0.0, value, other};
+    world_.max(most);
+    return most;
+  }
+
+  /// What a step came to; whether it was the last because somebody asked.
+  bool record(i64 step, const runtime::StepResult& result, double seconds) {
+    const std::vector<Event> events = events_of(*trainer_);
+    const std::vector<double> most = ask_all(seconds, end_of(events).value);
+    std::vector<double> busy{busy_in(events).value};
+    world_.sum(busy);
+    const RunStep done{.step = step + 1,
+                       .loss = result.loss,
+                       .gradient_norm = result.gradient_norm,
+                       .time = Seconds{most[1]},
+                       .bubble = idle_share(Seconds{busy[0]}, Seconds{most[2]}, world_.size())};
+    summary_.steps.push_back(done);
+    if (output_) output_->step(done);
+    return most[0] > 0;
+  }
+
+  int finish() {
+    const bool any = !summary_.steps.empty();
+    Gathered all;
+    std::string trace;
+    if (any) {
+      all = gather(world_, *trainer_);
+      if (!flags_.trace.empty()) {
+        const Events events = gather_events(world_, *trainer_, setup_);
+        if (output_) trace = trace_for(flags_.trace, trainer_->program(), events);
+      }
+    }
+    if (!output_) return kOk;
+    if (any) {
+      summary_.sent = sent_rows(setup_, all.sent);
+      summary_.memory = run_memory(setup_, all.peaks);
+    }
+    return output_->finish(summary_, trace);
+  }
+
+  const RunFlags& flags_;
+  const Options& options_;
+  const World& world_;
+  const Setup& setup_;
+  const Io& io_;
+  std::optional<runtime::Corpus> corpus_{};
+  std::unique_ptr<Trainer> trainer_{};
+  std::unique_ptr<RunOutput> output_{};  // rank 0's
+  RunSummary summary_{};
+};
+
+/// Standard input of mpirun is rank 0's; everybody has to read the same plan. Collective.
+std::string shared_input(const RunFlags& flags, const World& world, const Io& io) {
+  std::string text;
+  if (flags.plan.plan != "-") return text;
+  if (world.rank() == 0) text = read_argument("-", io).value_or("");
+  world.broadcast(text);
+  return text;
+}
+
+Io with_input(const Io& io, std::istream& in) {
+  return {.in = in,
+          .out = io.out,
+          .err = io.err,
+          .color = io.color,
+          .width = io.width,
+          .err_terminal = io.err_terminal};
+}
+
+int run_world(const RunFlags& flags, const Options& options, const World& world, const Io& io) {
+  std::istringstream input(shared_input(flags, world, io));
+  const Ready ready = read_plan_to_run(flags, options.quiet(), with_input(io, input));
+  if (const int code = agree(world, ready.code, "read the plan", io)) return code;
+  std::optional<Launched> by = launched();
+  if (by) by->ranks = world.size();
+  if (const std::optional<int> code = refuse_start(*ready.setup, flags, by, io)) return *code;
+  Rank rank(flags, options, world, *ready.setup, io);
+  if (const int code = rank.prepare()) return code;
+  const int code = agree(world, rank.train(), "write", io);
+  // Under mpirun a code other than 0 would end ranks that are still writing; the launcher knows.
+  return code == kOk && rank.stopped() && !by ? int(kInterrupted) : code;
+}
+
+/// This process as a rank, alone or among those that a launcher started.
+int run_rank(const RunFlags& flags, const Options& options, const Io& io) {
+  const Result<std::unique_ptr<World>> world = World::start();
+  if (!world) return complain(world.error(), io);
+  (*world)->barrier();
+  const bool speaks = (*world)->rank() == 0;
+  // From here on every rank notes a signal that asks it to stop.
+  if (speaks && std::getenv(kScreenVariable) != nullptr) io.err << kReady << std::flush;
+  std::ostream nowhere(nullptr);
+  const Io silent{.in = io.in, .out = nowhere, .err = nowhere};
+  const int code = run_world(flags, options, **world, speaks ? io : silent);
+  io.out.flush();
+  io.err.flush();
+  return code;
+}
+
+/// What each rank of a local run is started with.
+std::vector<std::string> rank_args(Args args) {
+  std::vector<std::string> words{"run"};
+  for (const std::string& word : args)
+    if (word != "--local" && !word.starts_with("--local=")) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+int run_plan(Args args, const Io& io) {
+  note_stop_signals();
+  Options options(verb("run"));
+  RunFlags flags;
+  flags.add_to(options);
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+  if (launched()) return run_rank(flags, options, io);
+
+  // One process, before MPI starts: the plan says how many are needed. Its warnings are left to
+  // rank 0, which reads it too.
+  const std::string text =
+      flags.plan.plan == "-" ? read_argument("-", io).value_or("") : std::string();
+  std::istringstream first(text), again(text);
+  const Ready ready = read_plan_to_run(flags, true, with_input(io, first));
+  if (ready.code != kOk) return ready.code;
+  if (const std::optional<int> code = refuse_start(*ready.setup, flags, std::nullopt, io))
+    return *code;
+  if (ready.setup->plan.ranks() > 1) return launch({rank_args(args), text}, *ready.setup, io);
+  return run_rank(flags, options, with_input(io, again));
+}
+
+}  // namespace rankwright::cli
