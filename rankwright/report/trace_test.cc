@@ -145,6 +145,28 @@ TEST(Trace, ReadsBackAsItWasWritten) {
   EXPECT_EQ(trace.slices, expected);
 }
 
+TEST(Trace, OfMeasuredEventsLeavesTransfersToArrows) {
+  // As above, with the times of a run: sends and receives are among what was timed.
+  const Program program = sample::program_of({.pp = 2, .microbatches = 1});
+  const auto event = [](const Action& a, double begin, double end) {
+    return Event{a, begin * 1.0_ms, end * 1.0_ms};
+  };
+  const Events measured = {{event(cell::F(0, 0), 0.25, 1),
+                            event(action(ActionKind::send_forward, 0, 0), 1, 1.5),
+                            event(action(ActionKind::recv_backward, 0, 0), 1.5, 5),
+                            event(cell::B(0, 0), 5, 7)},
+                           {event(action(ActionKind::recv_forward, 1, 0), 0, 1.5),
+                            event(cell::F(1, 0), 1.5, 2), event(cell::B(1, 0), 2, 4)}};
+  const Trace trace = read_perfetto(perfetto_trace(program, measured));
+  ASSERT_EQ(trace.slices.size(), 4u);
+  EXPECT_EQ(trace.slices[0].begin, 250'000);
+  EXPECT_EQ(trace.slices[1].name, "0B0");
+  EXPECT_EQ(trace.slices[1].begin, 5'000'000);
+  EXPECT_EQ(trace.slices[0].sends, trace.slices[2].takes);
+  EXPECT_EQ(trace.slices, read_chrome(trace_for("a.json", program, measured)).slices);
+  EXPECT_EQ(trace_for("a.pftrace", program, measured), perfetto_trace(program, measured));
+}
+
 TEST(Trace, PutsWhatRunsBesideOnItsOwnTrack) {
   Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
