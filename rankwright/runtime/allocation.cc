@@ -24,10 +24,11 @@ void add(std::int64_t bytes) {
 /// In front of every block: how long it is. As long as the alignment that libtorch wants.
 constexpr std::size_t kHead = 64;
 
-void release(void* context) {
-  if (context == nullptr) return;
-  add(-*static_cast<std::int64_t*>(context));
-  c10::free_cpu(context);
+void release(void* data) {
+  if (data == nullptr) return;
+  char* const block = static_cast<char*>(data) - kHead;
+  add(-*reinterpret_cast<std::int64_t*>(block));
+  c10::free_cpu(block);
 }
 
 class Counting final : public c10::Allocator {
@@ -38,9 +39,10 @@ class Counting final : public c10::Allocator {
     char* const block = static_cast<char*>(c10::alloc_cpu(bytes + kHead));
     *reinterpret_cast<std::int64_t*>(block) = std::int64_t(bytes);
     add(std::int64_t(bytes));
-    return {block + kHead, block, &release, cpu};
+    return {block + kHead, block + kHead, &release, cpu};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  // oneDNN, which some operators run on, allocates without a DataPtr: it frees by the data alone.
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
 };
 
 }  // namespace
