@@ -50,6 +50,20 @@ Sent take_sent(std::span<const double> n) {
           .waited = Seconds{n[6]}};
 }
 
+/// Also what the rank only received and waited for, which counters have no row of.
+std::vector<runtime::Counted> counted(const runtime::Counters& counters) {
+  std::vector<runtime::Counted> all = counters.rows();
+  for (const TrafficKindRow& row : traffic_kinds()) {
+    const bool sent = std::any_of(all.begin(), all.end(), [&](const runtime::Counted& one) {
+      return one.traffic.kind == row.kind;
+    });
+    const Seconds waited = counters.waited(row.kind);
+    if (!sent && waited.value > 0)
+      all.push_back({.traffic = {.kind = row.kind, .op = {}, .group = {}}, .waited = waited});
+  }
+  return all;
+}
+
 constexpr std::size_t kEventNumbers = 5;
 
 void put(const Event& one, std::vector<double>& record) {
@@ -74,7 +88,7 @@ bool stands_for_its_pp_rank(const Mesh& mesh, i64 rank) {
 
 Gathered gather(const runtime::World& world, const runtime::Trainer& trainer) {
   std::vector<double> record{trainer.peak().value};
-  for (const runtime::Counted& one : trainer.counters().rows()) put(one, record);
+  for (const runtime::Counted& one : counted(trainer.counters())) put(one, record);
   Records records = gathered(world, std::move(record));
   Gathered all;
   if (world.rank() != 0) return all;

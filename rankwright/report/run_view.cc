@@ -34,7 +34,6 @@ void add(const Pair& pair, SentRow& row) {
     row.level = pair.sent->level;
     row.calls += pair.sent->traffic.calls;
     row.sent += pair.sent->traffic.total;
-    row.waited += pair.sent->waited;
   }
   if (pair.predicted != nullptr) {  // the name of a row is what was predicted
     row.group = pair.predicted->traffic.group;
@@ -69,21 +68,25 @@ std::vector<SentRow> sent_rows(const Setup& setup, const std::vector<std::vector
   std::vector<std::vector<PricedTraffic>> predicted;  // by pp rank
   for (i64 r = 0; r < setup.plan.pp; ++r) predicted.push_back(priced(setup, r));
   std::map<TrafficKind, SentRow> rows;
-  std::map<TrafficKind, i64> senders;
+  std::map<TrafficKind, i64> waiters;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     std::map<TrafficKind, Pair> pairs;
     for (const PricedTraffic& one : predicted[std::size_t(pp_rank_of(setup, rank))])
       pairs[one.traffic.kind].predicted = &one;
-    for (const Sent& one : by_rank[rank]) pairs[one.traffic.kind].sent = &one;
+    for (const Sent& one : by_rank[rank]) {
+      rows[one.traffic.kind].kind = one.traffic.kind;
+      rows[one.traffic.kind].waited += one.waited;
+      ++waiters[one.traffic.kind];
+      if (one.traffic.calls > 0) pairs[one.traffic.kind].sent = &one;
+    }
     for (const auto& [kind, pair] : pairs) {
       rows[kind].kind = kind;
       add(pair, rows[kind]);
-      senders[kind] += pair.sent != nullptr ? 1 : 0;
     }
   }
   std::vector<SentRow> all;
   for (auto& [kind, row] : rows) {
-    row.waited = row.waited / std::max<i64>(senders[kind], 1);
+    row.waited = row.waited / std::max<i64>(waiters[kind], 1);
     all.push_back(row);
   }
   return all;

@@ -23,7 +23,7 @@ struct RunStep {
   double bubble = 0;
 };
 
-/// One kind of traffic that one rank sent in a step.
+/// One kind of traffic that one rank sent in a step; of no calls where it only waited for others'.
 struct Sent {
   Traffic traffic{};
   int level = -1;    // the outermost level of the cluster that it crossed
@@ -37,7 +37,7 @@ struct SentRow {
   int level = -1;
   i64 predicted_calls = 0, calls = 0;
   Bytes predicted{}, sent{};
-  Seconds waited{};   // mean over the ranks that sent any
+  Seconds waited{};   // mean over the ranks that sent or waited
   i64 ranks_off = 0;  // ranks that sent something else than predicted
 
   bool equal() const { return ranks_off == 0; }

@@ -79,6 +79,17 @@ TEST(SentRows, CountRanksThatDoSomethingElse) {
   EXPECT_EQ(row_of(rows, other).level, 0);  // as predicted
 }
 
+TEST(SentRows, CountWaitsOfRanksThatOnlyReceive) {
+  const rankwright::Setup setup = setup_of(kPlan);
+  std::vector<std::vector<Sent>> sent = as_predicted(setup);
+  const Traffic nothing{TrafficKind::pp_forward, Op::send_recv, GroupKind::pp};
+  for (std::size_t rank = 4; rank < 8; ++rank) sent[rank].push_back({nothing, -1, 4.0_ms});
+  const std::vector<SentRow> rows = sent_rows(setup, sent);
+  const SentRow& sends = row_of(rows, TrafficKind::pp_forward);
+  EXPECT_TRUE(sends.equal());
+  EXPECT_DOUBLE_EQ(sends.waited.value, 3e-3);  // four ranks 2 ms, four 4 ms
+}
+
 TEST(SentRows, ShowWhatNobodyPredicted) {
   const rankwright::Setup setup = setup_of(kPlan);
   std::vector<std::vector<Sent>> sent = as_predicted(setup);
