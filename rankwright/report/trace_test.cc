@@ -151,12 +151,11 @@ TEST(Trace, OfMeasuredEventsLeavesTransfersToArrows) {
   const auto event = [](const Action& a, double begin, double end) {
     return Event{a, begin * 1.0_ms, end * 1.0_ms};
   };
-  const Events measured = {{event(cell::F(0, 0), 0.25, 1),
-                            event(action(ActionKind::send_forward, 0, 0), 1, 1.5),
-                            event(action(ActionKind::recv_backward, 0, 0), 1.5, 5),
-                            event(cell::B(0, 0), 5, 7)},
-                           {event(action(ActionKind::recv_forward, 1, 0), 0, 1.5),
-                            event(cell::F(1, 0), 1.5, 2), event(cell::B(1, 0), 2, 4)}};
+  const Events measured = {
+      {event(cell::F(0, 0), 0.25, 1), event(action(ActionKind::send_forward, 0, 0), 1, 1.5),
+       event(action(ActionKind::recv_backward, 0, 0), 1.5, 5), event(cell::B(0, 0), 5, 7)},
+      {event(action(ActionKind::recv_forward, 1, 0), 0, 1.5), event(cell::F(1, 0), 1.5, 2),
+       event(cell::B(1, 0), 2, 4)}};
   const Trace trace = read_perfetto(perfetto_trace(program, measured));
   ASSERT_EQ(trace.slices.size(), 4u);
   EXPECT_EQ(trace.slices[0].begin, 250'000);
@@ -200,8 +199,8 @@ RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
     for (const Event& e : events(p, r)) {
       const Read& slice = trace.slices.at(at++);
       RC_ASSERT(slice.name == event_name(p.program, r, e.action));
-      RC_ASSERT(slice.track ==
-                fmt::format("pp rank {}{}", r, is_beside(p.program, r, e.action) ? ", beside" : ""));
+      RC_ASSERT(slice.track == fmt::format("pp rank {}{}", r,
+                                           is_beside(p.program, r, e.action) ? ", beside" : ""));
       RC_ASSERT(std::abs(double(slice.begin) - e.start.value * 1e9) <= 1);
       RC_ASSERT(std::abs(double(slice.end) - e.end.value * 1e9) <= 1);
     }
