@@ -42,6 +42,7 @@ inline Device random_device() {
   if (coin()) device.fp8 = random_share() * 200.0_TFLOPS;
   if (coin()) device.fp4 = random_share() * 400.0_TFLOPS;
   if (coin()) device.best_matmul = random_share() * 70.0_TFLOPS;
+  if (coin()) device.launch = random_share() * 3.0_us;
   if (coin()) device.generation = "hopper";
   if (coin()) device.multiprocessors = one_of({1, 132});
   if (coin()) device.watts = random_share() * 300;

@@ -174,7 +174,7 @@ std::string rank_name(const Setup& setup, i64 rank) {
   return where.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, where);
 }
 
-int report_dead(const DeadRank& dead, const Setup& setup, const Io& io) {
+int report_dead(const DeadRank& dead, const Setup& setup, std::string_view verb, const Io& io) {
   std::string how = "ended the run";
   std::string help = "what it wrote before stands above";
   if (dead.signal) {
@@ -185,29 +185,33 @@ int report_dead(const DeadRank& dead, const Setup& setup, const Io& io) {
   } else if (dead.code) {
     how = fmt::format("ended the run with code {}", *dead.code);
   }
-  io.err << fmt::format("rankwright run: {} {}; the others were ended\n  help: {}\n",
+  io.err << fmt::format("rankwright {}: {} {}; the others were ended\n  help: {}\n", verb,
                         rank_name(setup, dead.rank), how, help);
   return kUnreadable;
 }
 
 /// What the end of mpirun means.
-int verdict(int status, const Mpirun& mpirun, const Setup& setup, const Io& io) {
+int verdict(int status, const Mpirun& mpirun, const Setup& setup, std::string_view verb,
+            const Io& io) {
   const MpirunOutput& output = mpirun.output();
   if (output.inside_line()) io.err << "\n";
   if (mpirun.asked()) return kInterrupted;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   if (code == 0) return kOk;
-  if (const std::optional<DeadRank> dead = output.dead()) return report_dead(*dead, setup, io);
+  if (const std::optional<DeadRank> dead = output.dead())
+    return report_dead(*dead, setup, verb, io);
   if (code == kNoProgram && output.said().empty()) {
-    io.err << "rankwright run: cannot start mpirun\n  help: apt install openmpi-bin\n";
+    io.err << fmt::format("rankwright {}: cannot start mpirun\n  help: apt install openmpi-bin\n",
+                          verb);
     return kUnreadable;
   }
   const bool ours = code == kUnreadable || code == kRefused || code == kUsage;
   if (ours && output.passed_any()) return code;  // the ranks have said why
   io.err << output.said();
   io.err << (WIFSIGNALED(status)
-                 ? fmt::format("rankwright run: mpirun was ended by signal {}\n", WTERMSIG(status))
-                 : fmt::format("rankwright run: mpirun ended with code {}\n", code));
+                 ? fmt::format("rankwright {}: mpirun was ended by signal {}\n", verb,
+                               WTERMSIG(status))
+                 : fmt::format("rankwright {}: mpirun ended with code {}\n", verb, code));
   return kUnreadable;
 }
 
@@ -252,7 +256,8 @@ int launch(const Launch& launch, const Setup& setup, const Io& io) {
   const pid_t pid = opened ? fork() : -1;
   if (pid == 0) become(command, input, err[1], parent, before, screen);
   if (pid < 0) {
-    io.err << fmt::format("rankwright run: cannot start a process: {}\n", std::strerror(errno));
+    io.err << fmt::format("rankwright {}: cannot start a process: {}\n", launch.verb,
+                          std::strerror(errno));
     return kUnreadable;
   }
   setpgid(pid, pid);  // also here: whoever comes first
@@ -264,7 +269,7 @@ int launch(const Launch& launch, const Setup& setup, const Io& io) {
   close(signal_file);
   kill_children();
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  return verdict(status, mpirun, setup, io);
+  return verdict(status, mpirun, setup, launch.verb, io);
 }
 
 void note_stop_signals() {

@@ -17,6 +17,7 @@ inline constexpr char kScreenVariable[] = "RANKWRIGHT_SCREEN";
 struct Launch {
   std::vector<std::string> args;  // of each rank: "run", "plan.yaml", ...
   std::string input{};            // what rank 0 reads from standard input
+  std::string verb = "run";       // who speaks
 };
 
 /// Returns the exit code.

@@ -27,7 +27,8 @@ struct Row {
   int (*run)(Args args, const Io& io);
 };
 
-constexpr Row kRows[] = {{"run", rankwright::cli::run_plan}};
+constexpr Row kRows[] = {{"run", rankwright::cli::run_plan},
+                         {"probe", rankwright::cli::probe_machine}};
 
 /// A rank's own output is a pipe of mpirun's, or a terminal that mpirun made up: only the launcher
 /// knows what people see.

@@ -7,5 +7,6 @@
 namespace rankwright::cli {
 
 int run_plan(Args args, const Io& io);
+int probe_machine(Args args, const Io& io);
 
 }  // namespace rankwright::cli

@@ -56,6 +56,30 @@ Bands read_bands() {
           find("pair"),  find("pair_sparse"), find("pair_most"), find("pair_most_sparse")};
 }
 
+Constant constant_named(std::string_view name) {
+  for (const ConstantRow& row : constants())
+    if (row.name == name) return row.constant;
+  broken_promise("a constant of this name", __FILE__, __LINE__);
+}
+
+std::vector<ProbedConstant> read_probed() {
+  const Csv table = shipped_table(kProbedCsv, "probed.csv");
+  std::vector<ProbedConstant> all;
+  for (const Csv::Row& row : table.rows) {
+    const Cells cells(table, row);
+    all.push_back({.constant = constant_named(cells.text("constant")),
+                   .value = cells.number("value"),
+                   .why = cells.text("why")});
+  }
+  return all;
+}
+
+Calibration probed() {
+  Calibration values = calibration();
+  for (const ProbedConstant& row : probed_constants()) values[row.constant] = row.value;
+  return values;
+}
+
 Calibration shipped() {
   Calibration values;
   for (const ConstantRow& row : constants()) values[row.constant] = row.value;
@@ -73,6 +97,16 @@ std::span<const ConstantRow> constants() {
 
 const Calibration& calibration() {
   static const Calibration values = shipped();
+  return values;
+}
+
+std::span<const ProbedConstant> probed_constants() {
+  static const std::vector<ProbedConstant> all = read_probed();
+  return all;
+}
+
+const Calibration& probed_calibration() {
+  static const Calibration values = probed();
   return values;
 }
 

@@ -62,6 +62,15 @@ std::span<const ConstantRow> constants();
 /// The shipped values.
 const Calibration& calibration();
 
+/// The same with what probed.csv has otherwise: for a machine whose figures the runtime measured.
+const Calibration& probed_calibration();
+struct ProbedConstant {
+  Constant constant{};
+  double value = 0;
+  std::string why;
+};
+std::span<const ProbedConstant> probed_constants();
+
 /// How far predictions lie from what was measured.
 struct BandRow {
   double within = 0;

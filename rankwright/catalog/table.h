@@ -17,6 +17,7 @@ extern const std::string_view kDevicesCsv;
 extern const std::string_view kSystemsCsv;
 extern const std::string_view kModelsCsv;
 extern const std::string_view kCalibrationCsv;
+extern const std::string_view kProbedCsv;
 extern const std::string_view kBandsCsv;
 extern const std::string_view kFailuresCsv;
 

@@ -35,8 +35,13 @@ struct Device {
   i64 multiprocessors = 0;       // 0 where not known
   double watts = 0;              // of the board; 0 where not known
   FlopsPerSecond best_matmul{};  // bf16, the best shape that anybody measured; 0: none did
+  Seconds launch{};              // of one operation, besides its work; 0 where nobody measured it
   std::string source{};
   std::string verified{};  // of a device in the catalog: yes, partly, no (devices.csv)
+
+  /// A share of a host's cores. Its figures are what the runtime itself reached on it, not what a
+  /// data sheet promises (`rankwright probe`).
+  bool cpu() const { return generation == "cpu"; }
 
   friend bool operator==(const Device&, const Device&) = default;
 };

@@ -45,8 +45,10 @@ struct Lie {
   std::array<Part, kMaxLevels> parts{};  // by level
   int levels = 0;                        // that are crossed
   i64 size = 1;
+  std::array<i64, kMaxLevels> domains{};  // by level: that have members
   i64 reducing = 0;    // members in every domain, where its switch reduces; else 0
   double reduced = 0;  // seconds a byte that a switch reduces
+  bool mpi = false;    // between CPUs: rings of MPI, one protocol (C9)
 };
 
 i64 reducing(const Span& span, const Cluster& cluster) {
@@ -69,6 +71,7 @@ Lie lie(const Span& span, const Cluster& cluster, const Calibration& constants) 
     part.below = k == 0 ? 1 : span.inside[std::size_t(k) - 1];
     part.domains = ceil_div(span.inside[std::size_t(k)], part.below);
     part.latency = level.latency;
+    lies.domains[std::size_t(k)] = ceil_div(span.size, span.inside[std::size_t(k)]);
     const i64 sharers = span.sharers[std::size_t(k)];
     if (sharers > 0 && part.below < span.size) {
       const double reached = constants[k == 0 ? Constant::link_share : Constant::nic_share];
@@ -81,6 +84,7 @@ Lie lie(const Span& span, const Cluster& cluster, const Calibration& constants) 
     }
     devices *= level.arity;
   }
+  lies.mpi = cluster.device.cpu();
   lies.reducing = reducing(span, cluster);
   if (lies.reducing > 0) lies.reduced = lies.parts[0].all / constants[Constant::in_network];
   return lies;
@@ -109,7 +113,7 @@ bool moves_shards(Op op) {
 /// An all-reduce is a reduce-scatter and an all-gather.
 double rounds(Op op) { return op == Op::all_reduce ? 2 : 1; }
 
-/// C2
+/// C2; between CPUs C9: what goes round passes every hop, and no two of them at the same time.
 Way ring(Op op, const Lie& lies) {
   Way way;
   way.possible = moves_shards(op);
@@ -117,7 +121,8 @@ Way ring(Op op, const Lie& lies) {
   const double moved = rounds(op) * double(lies.size - 1) / double(lies.size);
   for (int k = 0; k < lies.levels; ++k) {
     const Lie::Part& part = lies.parts[std::size_t(k)];
-    way.steps(k, rounds(op) * double(part.domains - 1) * part.latency);
+    const double rings = lies.mpi ? double(lies.domains[std::size_t(k)]) : 1;
+    way.steps(k, rounds(op) * rings * double(part.domains - 1) * part.latency);
     way.link(k, moved * part.rail);
   }
   return way;
@@ -127,7 +132,7 @@ Way ring(Op op, const Lie& lies) {
 /// the links of the levels inside it too, spread over the members there.
 Way hierarchical(Op op, const Lie& lies) {
   Way way;
-  way.possible = moves_shards(op);
+  way.possible = moves_shards(op) && !lies.mpi;
   if (!way.possible) return way;
   double sum = 0;
   for (int k = 0; k < lies.levels; ++k) {
@@ -160,7 +165,7 @@ void tree_outside(Way& way, const Lie& lies) {
 /// C4: a chain inside a domain.
 Way tree(Op op, const Lie& lies) {
   Way way;
-  way.possible = op == Op::all_reduce;
+  way.possible = op == Op::all_reduce && !lies.mpi;
   if (!way.possible) return way;
   const Lie::Part& inside = lies.parts[0];
   way.steps(0, 2 * (inside.domains - 1) * inside.latency);
@@ -197,12 +202,12 @@ Way direct(Op op, const Lie& lies) {
 }
 
 /// C1
-CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size,
+CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const Lie& lies,
                       const Calibration& constants) {
   const Seconds latency = way.inner + way.outer;
   const Seconds wire{size.value > 0 ? size.value * way.factor : 0};
   Seconds change{};
-  if (latency.value > 0 && wire.value > 0)
+  if (latency.value > 0 && wire.value > 0 && !lies.mpi)
     change = (constants[Constant::collective_ramp] * way.inner + kOuterRamp * way.outer) /
              (1 + kChange * (latency / wire));
   return {.time = constants[Constant::collective_floor] * 1.0_us + latency + wire + change,
@@ -241,7 +246,7 @@ CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluste
     if (row.way == nullptr) continue;
     const Way way = row.way(op, lies);
     if (!way.possible) continue;
-    const CollectiveCost cost = finish(row.algorithm, way, size, constants);
+    const CollectiveCost cost = finish(row.algorithm, way, size, lies, constants);
     if (best.algorithm == Algorithm::none || cost.time < best.time) best = cost;
   }
   return best;
@@ -252,9 +257,10 @@ std::optional<CollectiveCost> collective_cost(Op op, Bytes size, const Span& spa
                                               Algorithm algorithm) {
   const Row& row = kRows[std::size_t(algorithm)];
   if (span.size <= 1 || row.way == nullptr) return {};
-  const Way way = row.way(op, lie(span, cluster, constants));
+  const Lie lies = lie(span, cluster, constants);
+  const Way way = row.way(op, lies);
   if (!way.possible) return {};
-  return finish(algorithm, way, size, constants);
+  return finish(algorithm, way, size, lies, constants);
 }
 
 Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& cluster,

@@ -35,9 +35,9 @@ MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate, const
                        const Rates& rates, const Calibration& c) {
   const Seconds work = Flops{2 * rows * m.nk} / rate;
   const Seconds lost = Flops{2 * rates.tile} / rate;
-  const double outputs = kHalf * rows * (m.n + m.k);
+  const double outputs = rates.wider * kHalf * rows * (m.n + m.k);
   const double accumulated = setup.software.fused_accumulation ? 8 : 4;  // fp32 read and written
-  const Seconds read = c[Constant::matmul_bytes] * (Bytes{outputs + kHalf * m.nk} / rates.memory);
+  const Seconds read = c[Constant::matmul_bytes] * (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
   const Seconds added =
       c[Constant::matmul_bytes] * (Bytes{outputs + accumulated * m.nk} / rates.memory);
   const double slower = c[Constant::backward];
@@ -71,7 +71,7 @@ struct Work {
     return matmul_time(m, rows, rates.layers, setup, rates, c);
   }
   Seconds stream(double bytes) const {
-    return c[Constant::elementwise] * (Bytes{bytes} / rates.memory);
+    return c[Constant::elementwise] * rates.wider * (Bytes{bytes} / rates.memory);
   }
   Seconds casts(double elements) const { return Bytes{rates.casts * elements} / rates.memory; }
 };
@@ -117,7 +117,8 @@ struct CoreTime {
 /// square in two batched matmuls and 11 bytes forward, 17 backward for each score.
 CoreTime core_time(const Work& w, const Attention& a, double width) {
   const double sequence = double(w.setup.job.sequence);
-  if (w.setup.software.attention != AttentionKernel::unfused) {
+  const bool fused = w.setup.software.attention != AttentionKernel::unfused;
+  if (fused && !w.setup.cluster.device.cpu()) {
     constexpr double kLong = 4096, kFill = 300, kBackward = 2.5;
     const bool narrow = a.kind == Attention::Kind::grouped && a.head_dim <= 64;
     const FlopsPerSecond rate = (narrow ? w.c[Constant::narrow_head] : 1) * w.rates.attention;
@@ -128,7 +129,7 @@ CoreTime core_time(const Work& w, const Attention& a, double width) {
   const double aligned = a.head_dim % 8 == 0 ? 1 : w.c[Constant::misaligned_head];
   const Seconds products = aligned * (Flops{4 * w.tokens * sequence * width} /
                                       (w.c[Constant::unfused_matmul] * w.rates.half));
-  const Seconds score = w.c[Constant::unfused_bytes] *
+  const Seconds score = w.c[Constant::unfused_bytes] * w.rates.wider *
                         (Bytes{w.tokens * sequence * double(a.heads) / w.tp} / w.rates.memory);
   return {products + 11 * score, 2 * products + 17 * score};
 }
@@ -247,7 +248,7 @@ void launch(LayerTime& time, const Rates& rates, double kernels) {
   constexpr double kBackwardKernels = 1.2;  // of a layer with experts
   const Seconds forward = time.forward.total();
   const Seconds backward = time.backward();
-  Seconds more_forward = rates.blocking, more_backward = rates.blocking;
+  Seconds more_forward = rates.blocking, more_backward = rates.blocking_back;
   if (rates.blocking.value <= 0) {
     more_forward = not_below(forward, kernels * rates.launch) - forward;
     more_backward =
@@ -311,10 +312,11 @@ BlockTime block_time(const Setup& setup, const Links& links, const Calibration& 
     const Seconds reduce = shown * links.time(Op::all_reduce, all, GroupKind::tp);
     return {reduce, reduce};
   }
-  constexpr double kSecondGather = 0.3;
+  // The runtime on CPUs waits for it; elsewhere the weight's gradient hides most of it.
+  const double second = setup.cluster.device.cpu() ? 1 : 0.3;
   const Seconds gather = shown * links.time(Op::all_gather, all, GroupKind::tp);
   const Seconds scatter = shown * links.time(Op::reduce_scatter, all, GroupKind::tp);
-  return {gather + scatter, gather + scatter + kSecondGather * gather};
+  return {gather + scatter, gather + scatter + second * gather};
 }
 
 LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates, const Links& links,

@@ -70,6 +70,28 @@ double launches(Launch launch, const Calibration& c) {
   return 1;
 }
 
+// R7: operations of a layer that libtorch launches one by one, counted in runtime/functions.cc.
+constexpr double kOperations = 50, kOperationsBack = 70;
+
+/// R6, R7
+Rates cpu_rates(const Setup& setup, const Calibration& c) {
+  const Device& device = setup.cluster.device;
+  const FlopsPerSecond best =
+      device.best_matmul.value > 0 ? device.best_matmul : peak(device, Dtype::bf16);
+  FlopsPerSecond rate = c[Constant::matmul_measured] * best;
+  if (setup.job.param_dtype == Dtype::fp64) rate = 0.5 * rate;
+  if (setup.job.param_dtype == Dtype::bf16) rate = peak(device, Dtype::bf16);
+  rate = c.pace * rate;
+  constexpr double kBytes16 = 2;
+  return {.layers = rate,
+          .half = rate,
+          .attention = rate,
+          .memory = c.pace * c[Constant::memory_share] * device.memory_bandwidth,
+          .blocking = kOperations / c.pace * device.launch,
+          .blocking_back = kOperationsBack / c.pace * device.launch,
+          .wider = double(setup.job.activation_bytes()) / kBytes16};
+}
+
 }  // namespace
 
 bool fitted_generation(const Device& device) {
@@ -91,6 +113,7 @@ FlopsPerSecond layer_peak(const Setup& setup) {
 
 Rates rates(const Setup& setup, const Calibration& c) {
   const Device& device = setup.cluster.device;
+  if (device.cpu()) return cpu_rates(setup, c);
   const Software& software = setup.software;
   const Shares reached = shares(device, software.attention, c);
   const FlopsPerSecond peak16 = peak(device, Dtype::bf16);
@@ -125,7 +148,8 @@ Rates rates(const Setup& setup, const Calibration& c) {
   constexpr double kTile = 128.0 * 128.0;
   rates.tile = c[Constant::wave] * double(device.multiprocessors) * kTile;
   rates.launch = launches(software.launch, c) * c[Constant::launch_floor] * 1.0_ms;
-  if (software.launch == Launch::blocking) rates.blocking = c[Constant::launch_blocking] * 1.0_ms;
+  if (software.launch == Launch::blocking)
+    rates.blocking = rates.blocking_back = c[Constant::launch_blocking] * 1.0_ms;
   return rates;
 }
 

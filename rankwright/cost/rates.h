@@ -1,6 +1,6 @@
 // What a device reaches with a job under some software: matmuls, attention and streaming kernels,
 // from its data sheet and the Calibration. Not what a shape makes of it: that is layer_time.h.
-// Formulas R1 to R4.
+// Formulas R1 to R7.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -17,7 +17,9 @@ struct Rates {
   double tile = 0;     // elements of the tiles that one matmul loses in its last wave
   double casts = 0;    // bytes that casts to fewer bits move for each element, 0 in 16 bits
   Seconds launch{};    // least time of a dense layer's pass
-  Seconds blocking{};  // added to a layer's pass by blocking launches
+  Seconds blocking{};  // added to a layer's forward by launches that nothing hides
+  Seconds blocking_back{};
+  double wider = 1;  // bytes of an element over the 2 that the formulas count with
 };
 
 /// Of the layers of one attention kind: narrow heads are slower.

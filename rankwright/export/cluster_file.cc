@@ -37,6 +37,7 @@ std::string device(const Device& d, std::size_t column) {
     add_line(map, column, "multiprocessors", std::to_string(d.multiprocessors));
   if (d.watts > 0) add_line(map, column, "watts", typed(d.watts));
   figure("best_matmul", d.best_matmul);
+  figure("launch", d.launch);
   add_line(map, column, "source", typed_text(d.source));
   text("verified", d.verified);
   return map;

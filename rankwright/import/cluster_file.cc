@@ -120,6 +120,10 @@ constexpr DeviceField kDeviceFields[] = {
      [](FieldReader& r, const YamlNode& n, Device& d) {
        d.best_matmul = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
+    {"launch",
+     [](FieldReader& r, const YamlNode& n, Device& d) {
+       d.launch = quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
+     }},
     {"source", [](FieldReader& r, const YamlNode& n,
                   Device& d) { d.source = excerpt(r.text(n).value_or(""), kLongestSource); }},
     {"verified",

@@ -53,7 +53,8 @@ TEST(ClusterFile, ReadsEveryKey) {
       "device:\n"
       "  {name: d, memory: 80 GB, memory_bandwidth: 2 TB/s, fp16: 1 TFLOP/s, bf16: 2 TFLOP/s,\n"
       "   fp8: 3 TFLOP/s, fp4: 4 TFLOP/s, vendor: us, generation: new, multiprocessors: 7,\n"
-      "   watts: 350.5, best_matmul: 1.5 TFLOP/s, source: measured here, verified: partly}\n"
+      "   watts: 350.5, best_matmul: 1.5 TFLOP/s,\n"
+      "   launch: 5 us, source: measured here, verified: partly}\n"
       "levels:\n"
       "  - {name: a, arity: 72, bandwidth: 400 Gb/s, latency: 1.5 ms, oversubscription: 2.5,\n"
       "     per: domain, origin: measured, latency_origin: calibrated}\n");
@@ -70,6 +71,7 @@ TEST(ClusterFile, ReadsEveryKey) {
                       .multiprocessors = 7,
                       .watts = 350.5,
                       .best_matmul = 1.5_TFLOPS,
+                      .launch = 5.0_us,
                       .source = "measured here",
                       .verified = "partly"};
   const Level level{.name = "a",

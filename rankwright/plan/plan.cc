@@ -71,7 +71,8 @@ Stages Setup::stages() const {
 }
 
 const Calibration& calibration(const Setup& setup) {
-  return setup.calibrated ? setup.calibrated->calibration : calibration();
+  if (setup.calibrated) return setup.calibrated->calibration;
+  return setup.cluster.device.cpu() ? probed_calibration() : calibration();
 }
 
 PipelineShape pipeline_shape(const Setup& setup) {

@@ -25,6 +25,10 @@ constexpr Page kPages[] = {
      "It was left out when the program was built, because its headers or library were missing, or "
      "this machine lacks what it runs on.",
      "Take the backend mpi, or install what is missing and build again.", "", ""},
+    {"RW0705", Severity::error, "hosts with unequal numbers of ranks are no cluster",
+     "The domains of a cluster are alike: a host that holds more ranks than another cannot be "
+     "written down, and what was measured on it would not hold for the others.",
+     "Start as many ranks on every host, for instance with mpirun --map-by ppr:N:node.", "", ""},
 };
 
 }  // namespace

@@ -1,0 +1,129 @@
+// `rankwright probe`: one rank of it, or the launcher of all. All ranks measure; rank 0 writes.
+#include "rankwright/runtime/probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <ostream>
+#include <thread>
+
+#include "cli/probe_flags.h"
+#include "cli/run_flags.h"
+#include "cli/runtime/launch.h"
+#include "cli/runtime/verbs.h"
+#include "rankwright/export/cluster_file.h"
+#include "rankwright/report/findings.h"
+#include "rankwright/report/probe_text.h"
+
+namespace rankwright::cli {
+namespace {
+
+int complain(const Diagnostic& fault, const Io& io) {
+  io.err << findings_text({fault}, fault.where.file, "", {.on = io.color && io.err_terminal});
+  return kUnreadable;
+}
+
+/// One line that is written over on a terminal, a line a kind elsewhere.
+class Progress {
+ public:
+  Progress(bool on, const Io& io) : on_(on), io_(io) {}
+  ~Progress() {
+    if (on_ && io_.err_terminal) io_.err << "\r\033[K" << std::flush;
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void say(const std::string& what) {
+    if (!on_) return;
+    if (io_.err_terminal) {
+      io_.err << "\r\033[K" << what << std::flush;
+      return;
+    }
+    const std::string kind = what.substr(0, what.rfind(" of "));
+    if (kind == last_) return;
+    io_.err << kind << "\n" << std::flush;
+    last_ = kind;
+  }
+
+ private:
+  bool on_;
+  const Io& io_;
+  std::string last_{};
+};
+
+/// The cluster file goes to -o, or to standard output, what people read to where it is not.
+int write(const Probe& probe, const Options& options, const Io& io) {
+  const Cluster cluster = probed_cluster(probe);
+  const std::string file = cluster_yaml(cluster, probe_head(probe));
+  const bool to_file = !options.output().empty();
+  if (to_file)
+    if (const int code = options.save(file, options.output(), io)) return code;
+  if (options.json()) return options.print(probe_json(probe, cluster), io);
+  if (!options.quiet()) {
+    const Paint paint = to_file ? options.paint_printed(io) : Paint{.on = false};
+    (to_file ? io.out : io.err) << probe_text(probe, cluster, paint);
+  }
+  if (!to_file) io.out << file;
+  return kOk;
+}
+
+int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
+  const Result<std::unique_ptr<runtime::World>> world = runtime::World::start();
+  if (!world) return complain(world.error(), io);
+  const bool speaks = (*world)->rank() == 0;
+  std::ostream nowhere(nullptr);
+  const Io silent{.in = io.in, .out = nowhere, .err = nowhere};
+  const Io& said = speaks ? io : silent;
+  const runtime::Backend* const backend = runtime::find_backend(flags.backend);
+  if (backend == nullptr) {
+    std::vector<std::string> known;
+    for (const runtime::Backend& one : runtime::backends()) known.emplace_back(one.name);
+    return unknown_name({"probe", "backend", flags.backend, known,
+                         fmt::format("--backend takes {}", fmt::join(known, ", "))},
+                        said);
+  }
+  std::optional<Progress> progress(std::in_place, speaks && !options.quiet(), io);
+  const Result<Probe> found = runtime::probe(
+      **world, *backend,
+      {.quick = flags.quick, .said = [&](const std::string& what) { progress->say(what); }});
+  progress.reset();
+  if (!found) return complain(found.error(), said);
+  // Only rank 0 writes, and all of them end alike.
+  std::vector<double> code{speaks ? double(write(*found, options, io)) : double(kOk)};
+  (*world)->max(code);
+  io.out.flush();
+  io.err.flush();
+  return int(code[0]);
+}
+
+/// What each rank of a local probe is started with.
+std::vector<std::string> rank_args(Args args) {
+  std::vector<std::string> words{"probe"};
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string& word = args[i];
+    if (word == "-n" || word == "--ranks")
+      ++i;  // and its value
+    else if (!word.starts_with("--local") && !word.starts_with("--ranks=") &&
+             !word.starts_with("-n"))
+      words.push_back(word);
+  }
+  return words;
+}
+
+}  // namespace
+
+int probe_machine(Args args, const Io& io) {
+  Options options(verb("probe"));
+  ProbeFlags flags;
+  flags.add_to(options);
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+  if (launched() || !flags.local) return probe_rank(flags, options, io);
+  Setup setup;
+  setup.plan.dp =
+      flags.ranks > 0 ? flags.ranks : std::max<i64>(1, i64(std::thread::hardware_concurrency()));
+  return launch({.args = rank_args(args), .verb = "probe"}, setup, io);
+}
+
+}  // namespace rankwright::cli

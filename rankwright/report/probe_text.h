@@ -1,0 +1,21 @@
+// A probe as people and programs read it: what was measured, and beside every call what the model
+// says on the cluster that was fitted. The cluster file itself is export/cluster_file.h.
+#pragma once
+
+#include <string>
+
+#include "rankwright/cluster/cluster.h"
+#include "rankwright/import/probed.h"
+#include "rankwright/report/paint.h"
+
+namespace rankwright {
+
+std::string probe_text(const Probe& probe, const Cluster& cluster, const Paint& paint);
+
+/// One object, with every series as it was measured.
+std::string probe_json(const Probe& probe, const Cluster& cluster);
+
+/// The comments above the cluster file: which hosts, how many ranks on each.
+std::vector<std::string> probe_head(const Probe& probe);
+
+}  // namespace rankwright
