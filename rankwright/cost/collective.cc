@@ -49,6 +49,7 @@ struct Lie {
   i64 reducing = 0;    // members in every domain, where its switch reduces; else 0
   double reduced = 0;  // seconds a byte that a switch reduces
   bool mpi = false;    // between CPUs: rings of MPI, one protocol (C9)
+  double adds = 0;     // seconds a byte that a rank adds to its own, where no link does
 };
 
 i64 reducing(const Span& span, const Cluster& cluster) {
@@ -85,6 +86,9 @@ Lie lie(const Span& span, const Cluster& cluster, const Calibration& constants) 
     devices *= level.arity;
   }
   lies.mpi = cluster.device.cpu();
+  constexpr double kAccesses = 3;  // two are read, one is written
+  const double memory = constants[Constant::memory_share] * cluster.device.memory_bandwidth.value;
+  if (lies.mpi && memory > 0) lies.adds = kAccesses / memory;
   lies.reducing = reducing(span, cluster);
   if (lies.reducing > 0) lies.reduced = lies.parts[0].all / constants[Constant::in_network];
   return lies;
@@ -95,7 +99,8 @@ struct Way {
   bool possible = false;
   Seconds inner{};     // latency of the steps on level 0
   Seconds outer{};     // of those outside
-  double factor = -1;  // seconds a byte of the call's size
+  double factor = -1;  // seconds a byte of the call's size on the slowest link
+  double added = 0;    // the same besides
   int slowest = 0;
 
   void steps(int level, Seconds latency) { (level == 0 ? inner : outer) += latency; }
@@ -113,7 +118,7 @@ bool moves_shards(Op op) {
 /// An all-reduce is a reduce-scatter and an all-gather.
 double rounds(Op op) { return op == Op::all_reduce ? 2 : 1; }
 
-/// C2; between CPUs C9: what goes round passes every hop, and no two of them at the same time.
+/// C2; between CPUs C9: what goes round passes every hop one after the other, and ranks add.
 Way ring(Op op, const Lie& lies) {
   Way way;
   way.possible = moves_shards(op);
@@ -125,6 +130,7 @@ Way ring(Op op, const Lie& lies) {
     way.steps(k, rounds(op) * rings * double(part.domains - 1) * part.latency);
     way.link(k, moved * part.rail);
   }
+  if (op != Op::all_gather) way.added = double(lies.size - 1) / double(lies.size) * lies.adds;
   return way;
 }
 
@@ -205,7 +211,7 @@ Way direct(Op op, const Lie& lies) {
 CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const Lie& lies,
                       const Calibration& constants) {
   const Seconds latency = way.inner + way.outer;
-  const Seconds wire{size.value > 0 ? size.value * way.factor : 0};
+  const Seconds wire{size.value > 0 ? size.value * (way.factor + way.added) : 0};
   Seconds change{};
   if (latency.value > 0 && wire.value > 0 && !lies.mpi)
     change = (constants[Constant::collective_ramp] * way.inner + kOuterRamp * way.outer) /

@@ -25,12 +25,13 @@ Span span_of(ProbeGroup group, const Cluster& cluster) {
   return span(group_shape(plan.meshes(), kind, plan.shards()), ranks, {}, cluster);
 }
 
-template <class Measured>
-double best_rate(const std::vector<Measured>& all, std::string_view number) {
-  double best = 0;
-  for (const Measured& one : all)
-    if (one.number == number) best = std::max(best, one.rate().value);
-  return best;
+/// Of the shapes in that format the median: what a layer of many shapes reaches. 0: none was.
+double usual_rate(const std::vector<ProbedMatmul>& all, std::string_view number) {
+  std::vector<double> rates;
+  for (const ProbedMatmul& one : all)
+    if (one.number == number) rates.push_back(one.rate().value);
+  std::sort(rates.begin(), rates.end());
+  return rates.empty() ? 0 : rates[rates.size() / 2];
 }
 
 std::string vendor(std::string_view id) {
@@ -44,7 +45,7 @@ std::string vendor(std::string_view id) {
 }
 
 Device device(const Probe& probe, i64 host_ranks) {
-  const double fp32 = best_rate(probe.matmuls, "fp32"), bf16 = best_rate(probe.matmuls, "bf16");
+  const double fp32 = usual_rate(probe.matmuls, "fp32"), bf16 = usual_rate(probe.matmuls, "bf16");
   double memory = 0;
   for (const ProbedStream& stream : probe.streams) memory = std::max(memory, stream.rate().value);
   RW_CHECK(fp32 > 0 && memory > 0);

@@ -83,7 +83,7 @@ std::vector<std::string> probe_head(const Probe& probe) {
 
 std::string probe_text(const Probe& probe, const Cluster& cluster, const Paint& paint) {
   std::string text = probe_head(probe).front() + "\n";
-  text += fmt::format("{}: {} of {} a rank\n", cluster.device.name,
+  text += fmt::format("{}: {} and {} a rank\n", cluster.device.name,
                       show(cluster.device.best_matmul), show_memory(cluster.device.memory));
   text += level_lines(cluster) + "\n";
   text += matmul_table(probe).text(paint) + "\n" + memory_table(probe).text(paint);

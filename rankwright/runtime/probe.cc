@@ -24,7 +24,7 @@ struct Pace {
   int repeats;
   double most;  // seconds of a figure: no larger message is tried when it would take longer
 };
-constexpr Pace kPace{0.12, 3, 5}, kQuickPace{0.02, 3, 0.5};
+constexpr Pace kPace{0.08, 5, 5}, kQuickPace{0.02, 3, 0.5};
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
