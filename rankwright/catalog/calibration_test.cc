@@ -33,6 +33,25 @@ TEST(Constants, LieInTheirBandAndSayWhereTheyComeFrom) {
   }
 }
 
+TEST(Constants, OfAProbedMachineChangeWhatTheySayAndNothingElse) {
+  std::set<Constant> changed;
+  for (const ProbedConstant& row : probed_constants()) {
+    EXPECT_TRUE(changed.insert(row.constant).second) << "twice";
+    EXPECT_FALSE(row.why.empty());
+    EXPECT_EQ(probed_calibration()[row.constant], row.value);
+  }
+  for (const ConstantRow& row : constants())
+    if (!changed.contains(row.constant)) {
+      EXPECT_EQ(probed_calibration()[row.constant], row.value) << row.name;
+    }
+}
+
+TEST(Constants, SharesOfADataSheetMeanNothingWhereTheFigureWasMeasured) {
+  for (const Constant share : {Constant::link_share, Constant::nic_share, Constant::nic_training,
+                               Constant::matmul_measured, Constant::memory_share})
+    EXPECT_EQ(probed_calibration()[share], 1);
+}
+
 TEST(Constants, FewAreFitted) {
   EXPECT_LE(std::count_if(constants().begin(), constants().end(),
                           [](const ConstantRow& row) { return row.found == Found::fitted; }),

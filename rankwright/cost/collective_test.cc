@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/priced.h"
 #include "tests/sample.h"
 
@@ -390,6 +391,43 @@ RC_GTEST_PROP(CollectiveCost, OfAllReduceIsTheLeastOfFourFormulas, ()) {
   d.size = Bytes{std::exp2(double(*rc::gen::inRange<i64>(0, 320)) / 10)};
   const double expected = by_hand(n, std::min<i64>(n, 8), d.size.value, switches);
   RC_ASSERT(std::abs(d.time().value * 1e6 - expected) <= 1e-9 * expected);
+}
+
+/// Two hosts of four ranks of measured CPUs.
+Cluster cpu_hosts() {
+  Cluster cluster;
+  cluster.device = {.memory_bandwidth = 3.0_GBps, .generation = "cpu"};
+  cluster.levels = {{.name = "host", .arity = 4, .bandwidth = 1.0_GBps, .latency = 100.0_us},
+                    {.name = "network",
+                     .arity = 2,
+                     .bandwidth = 0.05_GBps,
+                     .latency = 300.0_us,
+                     .per = Level::Per::domain}};
+  return cluster;
+}
+
+Seconds on_cpus(Op op, Bytes size, const Plan& plan, GroupKind kind) {
+  const Cluster cluster = cpu_hosts();
+  return collective_time(op, size, span_on(cluster, plan, kind), cluster, probed_calibration());
+}
+
+TEST(CollectiveCost, BetweenCpusIsARingOfMpi) {
+  // All 8 ranks: twice round passes 2 * 3 hops inside the hosts and 1 between them each time,
+  // 2 * (6 * 100 + 300) us = 1.8 ms. 8 MB: 2 * 7/8 * 8 MB / 50 MB/s = 280 ms, and every rank adds
+  // 7 MB to its own, 21 MB at 3 GB/s = 7 ms.
+  EXPECT_NEAR(on_cpus(Op::all_reduce, 8.0_MB, {.dp = 8}, GroupKind::dp).value, 0.2888, 1e-12);
+  // An all-gather goes round once and adds nothing: 0.9 + 140 ms.
+  EXPECT_NEAR(on_cpus(Op::all_gather, 8.0_MB, {.dp = 8}, GroupKind::dp).value, 0.1409, 1e-12);
+}
+
+TEST(CollectiveCost, BetweenCpusSharesTheLinkOfTheHost) {
+  // Groups of one rank a host: four of them on a link of 50 MB/s. 300 us + 1/2 * 8 MB * 4 / 50
+  // MB/s.
+  const Plan plan{.tp = 4, .dp = 2};
+  EXPECT_NEAR(on_cpus(Op::all_gather, 8.0_MB, plan, GroupKind::dp).value, 0.3203, 1e-12);
+  // Inside a host everybody has a link: 3 * 100 us + 3/4 * 8 MB / 1 GB/s.
+  EXPECT_NEAR(on_cpus(Op::all_gather, 8.0_MB, plan, GroupKind::tp).value, 0.0063, 1e-12);
+  EXPECT_NEAR(on_cpus(Op::send_recv, 8.0_MB, plan, GroupKind::tp).value, 0.0081, 1e-12);
 }
 
 }  // namespace

@@ -61,6 +61,32 @@ TEST(Rates, OfAnUnknownGenerationAreMeasuredOrAssumed) {
   EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[Constant::matmul_measured] * 500e12);
 }
 
+TEST(Rates, OfAProbedCpuAreWhatWasMeasured) {
+  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
+  setup.cluster.device = {.name = "cpu",
+                          .memory = 1.0_GB,
+                          .memory_bandwidth = 4.0_GBps,
+                          .bf16 = 0.06_TFLOPS,
+                          .generation = "cpu",
+                          .best_matmul = 0.02_TFLOPS,
+                          .launch = 2.0_us};
+  const auto found = [&](Dtype dtype) {
+    setup.job.param_dtype = dtype;
+    return rates(setup, calibration(setup));
+  };
+  // No tensor cores: fp32 at what was measured, fp64 at half of it, bf16 at its own figure.
+  EXPECT_EQ(found(Dtype::fp32).layers, 0.02_TFLOPS);
+  EXPECT_EQ(found(Dtype::fp32).half, 0.02_TFLOPS);
+  EXPECT_EQ(found(Dtype::fp64).layers, 0.01_TFLOPS);
+  EXPECT_EQ(found(Dtype::bf16).layers, 0.06_TFLOPS);
+  EXPECT_EQ(found(Dtype::fp32).memory, 4.0_GBps);
+  // 50 operations forward and 70 backward of 2 us each.
+  EXPECT_DOUBLE_EQ(found(Dtype::fp32).blocking.value, 100e-6);
+  EXPECT_DOUBLE_EQ(found(Dtype::fp32).blocking_back.value, 140e-6);
+  EXPECT_EQ(found(Dtype::fp32).wider, 2);
+  EXPECT_EQ(found(Dtype::bf16).wider, 1);
+}
+
 TEST(Rates, OfEightBitsAreNeverLowerOnHopper) {
   for (const Matmul matmul : {Matmul::fp8, Matmul::mxfp8}) {
     EXPECT_GT(rates_on(hopper(), matmul).layers, rates_on(hopper()).layers);
