@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/plan/messages.h"
 #include "tests/timed.h"
 
 namespace rankwright {
@@ -108,6 +109,48 @@ TEST(LayerTime, OfASmallLayerIsWhatTheHostTakes) {
   EXPECT_NEAR(dense_time(setup).forward.total().value / floor, 1, 0.01);
   setup.software.launch = Launch::compiled;
   EXPECT_LT(dense_time(setup).forward.total().value, 0.3 * floor);
+}
+
+/// The same on CPUs that were probed, in fp32.
+rankwright::Setup on_cpus(Plan plan = {}) {
+  rankwright::Setup setup = dense(plan);
+  setup.cluster.device = {.name = "cpu",
+                          .memory = 1.0_GB,
+                          .memory_bandwidth = 4.0_GBps,
+                          .bf16 = 0.02_TFLOPS,
+                          .generation = "cpu",
+                          .best_matmul = 0.02_TFLOPS,
+                          .launch = 2.0_us};
+  setup.job.param_dtype = Dtype::fp32;
+  return setup;
+}
+
+TEST(LayerTime, OnCpusIsFlopsAtWhatWasMeasuredAndOperationsOneByOne) {
+  // The 15,204,352 products of the worked example at 20 GFLOP/s; 50 operations of 2 us are added,
+  // 70 backward.
+  const rankwright::Setup setup = on_cpus();
+  const LayerTime t = dense_time(setup, calibration(setup));
+  const Seconds once = Flops{2.0 * 2048 * 15'204'352} / 0.02_TFLOPS;
+  for (const Pass& pass : {t.forward, t.input, t.weight}) EXPECT_NEAR(pass.matmul / once, 1, 1e-12);
+  EXPECT_NEAR(t.forward.launch.value, 100e-6, 1e-12);
+  EXPECT_NEAR((t.input.launch + t.weight.launch).value, 140e-6, 1e-12);
+}
+
+TEST(LayerTime, OnCpusWaitsForTheSecondGather) {
+  const rankwright::Setup setup = on_cpus({.tp = 2, .sequence_parallel = true});
+  const Calibration& c = calibration(setup);
+  const Links links(setup, c);
+  const BlockTime block = block_time(setup, links, c);
+  const Bytes all = messages(setup).hidden;
+  EXPECT_NEAR((block.backward - block.forward) / links.time(Op::all_gather, all, GroupKind::tp), 1,
+              1e-9);
+}
+
+TEST(LayerTime, OnCpusMovesTwiceTheBytesInFp32) {
+  rankwright::Setup setup = on_cpus();
+  const Seconds wide = dense_time(setup, calibration(setup)).forward.elementwise;
+  setup.job.param_dtype = Dtype::bf16;
+  EXPECT_NEAR(wide / dense_time(setup, calibration(setup)).forward.elementwise, 2, 1e-12);
 }
 
 TEST(LayerTime, OfExpertsCrossesOnceToEachNode) {

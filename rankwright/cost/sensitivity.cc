@@ -25,6 +25,14 @@ double lead(const Setup& first, const Setup& second, const Calibration& c) {
   return two / one - 1;
 }
 
+/// Of a machine that was probed some constants are facts, and their bands are not its own.
+bool settled(const Setup& setup, Constant constant) {
+  const std::span<const ProbedConstant> rows = probed_constants();
+  return setup.cluster.device.cpu() &&
+         std::any_of(rows.begin(), rows.end(),
+                     [&](const ProbedConstant& row) { return row.constant == constant; });
+}
+
 }  // namespace
 
 Bounds bounds_of(const ConstantRow& row) {
@@ -37,6 +45,7 @@ std::vector<Sensitivity> sensitivity(const Setup& setup, const Calibration& cali
   const Estimate now = estimate(setup, calibration);
   std::vector<Sensitivity> all;
   for (const ConstantRow& row : constants()) {
+    if (settled(setup, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     Sensitivity s{.constant = row.constant,
                   .low = outcome(setup, calibration, row.constant, bounds.low),
@@ -56,6 +65,7 @@ std::vector<Sensitivity> sensitivity(const Setup& setup, const Calibration& cali
 Comparison compare(const Setup& first, const Setup& second, const Calibration& calibration) {
   Comparison c{.lead = lead(first, second, calibration)};
   for (const ConstantRow& row : constants()) {
+    if (settled(first, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     const auto at = [&](double value) {
       Calibration moved = calibration;

@@ -112,8 +112,12 @@ std::string remark(const Setup& setup, const Worksheet& sheet, Item item) {
   }
 }
 
-/// What nothing of this device's generation was fitted on is assumed.
+/// What nothing of this device's generation was fitted on is assumed. Of a machine that was probed
+/// matmuls and calls are measured; what memory-bound work moves is counted, on a measured
+/// bandwidth.
 Origin origin_of(const Setup& setup, const ItemRow& of) {
+  if (setup.cluster.device.cpu())
+    return of.item == Item::casts ? Origin::assumed : Origin::measured;
   if (of.computes && !fitted_generation(setup.cluster.device)) return Origin::assumed;
   return of.origin;
 }
