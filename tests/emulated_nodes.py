@@ -8,7 +8,8 @@ A node is a network namespace with one interface, a veth to a bridge in a namesp
 a host name. It has no route out, and nothing of the host's network is touched. tbf shapes both ends
 of the link, so a node sends and receives at `mbit` each: a level with `per: domain`. Open MPI takes
 TCP between nodes and shared memory inside. A rank's cgroup limits its CPU time; without that, ranks
-that wait lend their core to the others, and a wait costs nothing.
+that wait lend their core to the others, and a wait costs nothing. `nap` names the library of
+tests/nap_on_yield.cc, with which waiting in MPI does not use that time up.
 
 It takes root, and leaves nothing: processes, namespaces and cgroups are removed by name at the end,
 also on failure, SIGINT, SIGTERM and SIGHUP. What a SIGKILL leaves, `--clean` removes.
@@ -24,9 +25,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import launch_cases as cases
+from cpu_quotas import Cgroup, Unavailable, end_processes, write
 
 NETNS = "/run/netns"
 INTERFACE = "eth0"  # of every node, in its namespace
@@ -34,7 +35,6 @@ SUBNET = "10.77.0."
 MTU = 9000  # with 1,500 the headers take 4 % of the rate, and more packets take more CPU time
 BURST = 128 * 1024  # bytes; tbf splits packets that are larger, and offload makes them up to 64 KiB
 QUEUE = "20ms"  # longer than the queue of any switch: loss would be TCP's story, not the link's
-PERIOD_US = 10_000  # of a CPU quota: the shortest at which a quota of 0.1 is still 1 ms, the least
 
 # `nsenter --net` and not `ip netns exec`: that mounts another /sys, without the cgroups.
 AGENT = """\
@@ -50,12 +50,10 @@ RANK = """\
 #!/bin/sh
 # rank COMMAND...: this rank joins the cgroup that holds it to its CPU time.
 echo $$ >"{cgroup}/$OMPI_COMM_WORLD_RANK/cgroup.procs" || exit 1
+nap={nap}
+[ -z "$nap" ] || export LD_PRELOAD="$nap${{LD_PRELOAD:+:$LD_PRELOAD}}"
 exec "$@"
 """
-
-
-class Unavailable(Exception):
-    """Why there are no emulated nodes on this machine."""
 
 
 def said(*command):
@@ -72,106 +70,6 @@ def said(*command):
     if ran.returncode != 0:
         raise Unavailable(f"{shlex.join(command)}: {ran.stderr.strip()}")
     return ran.stdout
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def waited(condition, seconds):
-    """Whether the condition came true in that time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def end_processes(numbers, patience=3):
-    """Ends the processes that `numbers()` lists, by number, and waits until it lists none."""
-    for which in (signal.SIGTERM, signal.SIGKILL):
-        for number in numbers():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(number, which)
-        if waited(lambda: not numbers(), patience):
-            return
-    raise RuntimeError(f"processes do not end: {numbers()}")
-
-
-class Cgroup:
-    """A cgroup of our own, with one below it for each rank; version 1 or 2, whichever has `cpu`."""
-
-    def __init__(self, name, mounts="/proc/self/mountinfo"):
-        with open(mounts, encoding="utf-8") as file:
-            self.version, self.parent = self.hierarchy(file.read())
-        self.path = os.path.join(self.parent, name)
-
-    @staticmethod
-    def hierarchy(mounts):
-        """(version, folder) of the hierarchy that controls CPU time."""
-        second = None
-        for line in mounts.splitlines():
-            before, _, after = line.partition(" - ")
-            kind, _, options = after.split(" ", 2)
-            folder = before.split(" ")[4]
-            if kind == "cgroup" and "cpu" in options.split(","):
-                return 1, folder
-            if kind == "cgroup2":
-                second = folder
-        if second is not None:
-            with contextlib.suppress(OSError):
-                with open(os.path.join(second, "cgroup.controllers"), encoding="utf-8") as file:
-                    if "cpu" in file.read().split():
-                        return 2, second
-        raise Unavailable("no cgroup hierarchy with the cpu controller is mounted")
-
-    def make(self):
-        try:
-            os.mkdir(self.path)
-            if self.version == 2:
-                for folder in (self.parent, self.path):
-                    write(os.path.join(folder, "cgroup.subtree_control"), "+cpu")
-        except OSError as error:
-            raise Unavailable(f"cgroups cannot be written: {error}") from error
-
-    def add(self, rank, quota):
-        """A cgroup for this rank, held to `quota` cores."""
-        folder = os.path.join(self.path, str(rank))
-        os.mkdir(folder)
-        share = round(quota * PERIOD_US)
-        if self.version == 2:
-            write(os.path.join(folder, "cpu.max"), f"{share} {PERIOD_US}")
-        else:
-            write(os.path.join(folder, "cpu.cfs_period_us"), str(PERIOD_US))
-            write(os.path.join(folder, "cpu.cfs_quota_us"), str(share))
-        return folder
-
-    def ranks(self):
-        """The folders below ours."""
-        if not os.path.isdir(self.path):
-            return []
-        return [entry.path for entry in os.scandir(self.path) if entry.is_dir()]
-
-    def processes(self):
-        found = []
-        for folder in self.ranks():
-            with contextlib.suppress(OSError):
-                with open(os.path.join(folder, "cgroup.procs"), encoding="utf-8") as file:
-                    found += map(int, file.read().split())
-        return found
-
-    def clear(self):
-        """Ends what is left in the ranks' cgroups and removes them."""
-        end_processes(self.processes)
-        for folder in self.ranks():
-            os.rmdir(folder)
-
-    def remove(self):
-        self.clear()
-        if os.path.isdir(self.path):
-            os.rmdir(self.path)
 
 
 def remove_namespace(name):
@@ -202,13 +100,14 @@ def signals_unwind():
 class Nodes:
     """`with Nodes(2, mbit=400) as nodes:` two nodes, each on a link of 400 Mbit/s each way."""
 
-    def __init__(self, count, mbit=400):
+    def __init__(self, count, mbit=400, nap=None):
         if not 1 <= count <= 200:
             raise ValueError(f"1 to 200 nodes, not {count}")
         self.prefix = f"rw{os.getpid()}"  # two runs never share a name
         self.names = [f"{self.prefix}n{i}" for i in range(count)]
         self.switch = f"{self.prefix}sw"
         self.mbit = mbit
+        self.nap = os.path.abspath(nap) if nap else ""
         self.undo = contextlib.ExitStack()
 
     @staticmethod
@@ -235,7 +134,7 @@ class Nodes:
             self.cgroup = Cgroup(self.prefix)
             undo.callback(self.cgroup.remove)
             self.cgroup.make()
-            write(self.rank, RANK.format(cgroup=self.cgroup.path))
+            write(self.rank, RANK.format(cgroup=self.cgroup.path, nap=shlex.quote(self.nap)))
             self.make_network(undo)
             os.chmod(self.agent, 0o755)
             os.chmod(self.rank, 0o755)
@@ -389,6 +288,7 @@ def arguments():
     parser.add_argument("--ranks", type=int, default=4, metavar="N", help="on each node")
     parser.add_argument("--mbit", type=float, default=400, help="of a node's link, each way")
     parser.add_argument("--quota", type=float, default=0.2, help="cores a rank; 0: no limit")
+    parser.add_argument("--nap", metavar="LIBRARY", help="nap_on_yield.so, for ranks")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS")
     parser.add_argument("--interleave", action="store_true", help="rank r on node r mod N")
     parser.add_argument("--clean", action="store_true", help="remove what killed runs left")
@@ -408,7 +308,7 @@ def main():
     if reason:
         print(f"no emulated nodes: {reason}", file=sys.stderr)
         return cases.SKIPPED
-    with Nodes(given.nodes, given.mbit) as nodes:
+    with Nodes(given.nodes, given.mbit, given.nap) as nodes:
         try:
             return nodes.mpirun(
                 given.command,

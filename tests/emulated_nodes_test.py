@@ -2,7 +2,7 @@
 """Emulated nodes are what they say: links have their rate, ranks their CPU time and hosts their
 names, where ranks lie decides what an all-reduce takes, and nothing is left however a run ends.
 
-    tests/emulated_nodes_test.py build/release/bin/mpi_ping
+    tests/emulated_nodes_test.py build/release/bin/mpi_ping build/release/bin/nap_on_yield.so
 
 Times are compared with each other and with the rates that were set, never with a constant.
 """
@@ -18,16 +18,17 @@ import unittest
 
 import emulated_nodes
 import launch_cases as cases
-from emulated_nodes import Cgroup, Nodes, Unavailable
+from cpu_quotas import Cgroup, Unavailable, write
+from emulated_nodes import Nodes
 
 MBIT = 400
-PING = None
+PING = NAP = None
 
 SPIN = """
-import time
+import os, time
 start, used = time.monotonic(), time.process_time()
 while time.monotonic() - start < 2:
-    pass
+    {body}
 print((time.process_time() - used) / (time.monotonic() - start))
 """
 
@@ -56,7 +57,7 @@ def nothing_left(prefix):
 
 class Links(unittest.TestCase):
     def test_carry_their_rate_between_nodes_and_far_more_inside(self):
-        with Nodes(2, MBIT) as nodes:
+        with Nodes(2, MBIT, NAP) as nodes:
             # The median of five, and the better of three: others use this machine, too.
             for attempt in range(3):
                 said = ping(nodes, 2)
@@ -70,7 +71,7 @@ class Links(unittest.TestCase):
         self.assertGreater(said["interleaved"], 1.4 * said["by_node"])
 
     def test_are_shaped_where_a_node_receives(self):
-        with Nodes(3, MBIT) as nodes:
+        with Nodes(3, MBIT, NAP) as nodes:
             said = ping(nodes, 1)
         self.assertEqual(said["hosts"], nodes.names)
         # Two nodes that send at their full rate get no more than that of the one that receives.
@@ -86,7 +87,7 @@ class Links(unittest.TestCase):
 
 class Quotas(unittest.TestCase):
     def test_are_what_a_rank_gets(self):
-        spin = [sys.executable, "-c", SPIN]
+        spin = [sys.executable, "-c", SPIN.format(body="pass")]
         with Nodes(2, MBIT) as nodes:
             with subprocess.Popen(spin, stdout=subprocess.PIPE, text=True) as free:
                 ran = nodes.mpirun(spin, 1, cpu_quota=0.2)
@@ -98,13 +99,22 @@ class Quotas(unittest.TestCase):
         # Where others load every core, one without a quota gets less than a core, too.
         self.assertGreater(min(shares), 0.18 * min(1, unlimited / 0.8))
 
+    def test_are_kept_by_ranks_that_yield(self):
+        wait = [sys.executable, "-c", SPIN.format(body="os.sched_yield()")]
+        shares = {}
+        for nap in (None, NAP):
+            with Nodes(1, nap=nap) as nodes:
+                shares[nap] = float(nodes.mpirun(wait, 1, cpu_quota=0.5).stdout)
+        print(f"of a core, waiting: {shares}")
+        self.assertLess(shares[NAP], shares[None] / 2)
+
     def test_hierarchies_of_both_versions_are_found(self):
         first = "30 29 0:26 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu,cpuacct"
         self.assertEqual(Cgroup.hierarchy(first), (1, "/sys/fs/cgroup/cpu"))
         with tempfile.TemporaryDirectory() as folder:
             second = f"31 29 0:27 / {folder} rw - cgroup2 cgroup2 rw,nsdelegate"
             self.assertRaises(Unavailable, Cgroup.hierarchy, second)  # no controllers there
-            emulated_nodes.write(os.path.join(folder, "cgroup.controllers"), "cpuset cpu io\n")
+            write(os.path.join(folder, "cgroup.controllers"), "cpuset cpu io\n")
             self.assertEqual(Cgroup.hierarchy(second), (2, folder))
             self.assertEqual(Cgroup.hierarchy(second + "\n" + first), (1, "/sys/fs/cgroup/cpu"))
         self.assertRaises(Unavailable, Cgroup.hierarchy, "1 0 0:2 / / rw - tmpfs tmpfs rw")
@@ -112,8 +122,8 @@ class Quotas(unittest.TestCase):
     def test_version_2_is_written_as_its_documentation_says(self):
         with tempfile.TemporaryDirectory() as folder:  # in place of a hierarchy
             mounts = os.path.join(folder, "mounts")
-            emulated_nodes.write(mounts, f"31 29 0:27 / {folder} rw - cgroup2 cgroup2 rw")
-            emulated_nodes.write(os.path.join(folder, "cgroup.controllers"), "cpu")
+            write(mounts, f"31 29 0:27 / {folder} rw - cgroup2 cgroup2 rw")
+            write(os.path.join(folder, "cgroup.controllers"), "cpu")
             cgroup = Cgroup("own", mounts)
             cgroup.make()
             for path in (folder, cgroup.path):
@@ -183,13 +193,15 @@ class Reasons(unittest.TestCase):
         finally:
             os.seteuid(0)
 
-    def test_numbers_of_nodes_are_bounded(self):
+    def test_numbers_are_bounded(self):
+        with Nodes(1) as nodes:
+            self.assertRaises(ValueError, nodes.mpirun, ["true"], 1, cpu_quota=0.09)
         self.assertRaises(ValueError, Nodes, 0)
         self.assertRaises(ValueError, Nodes, 201)
 
 
 if __name__ == "__main__":
-    PING = os.path.abspath(sys.argv.pop(1))
+    PING, NAP = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
     cases.end_on_signals()
     missing = Nodes.available()
     if missing:

@@ -56,9 +56,9 @@ esac
 class OneProcess:
     """In place of emulated nodes: mpirun starts one process here."""
 
-    def __init__(self, count, mbit):
+    def __init__(self, count, mbit, nap):
         self.names = [f"n{i}" for i in range(count)]
-        assert mbit == 400
+        assert (mbit, nap) == (400, None)
 
     available = staticmethod(lambda: None)
 

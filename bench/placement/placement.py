@@ -204,8 +204,10 @@ def draw(folder, results):
 
 def conditions(given):
     model, job = layouts.MODEL, layouts.JOB
+    waits = "which waiting does not use up" if given.nap else "which waiting uses up"
     return (
-        f"{given.ranks} ranks of {given.quota:g} core each; {given.mbit:g} Mbit/s each way a node;"
+        f"{given.ranks} ranks of {given.quota:g} core each, {waits};"
+        f" {given.mbit:g} Mbit/s each way a node;"
         f" {model['architecture']} of {model['layers']} layers, hidden {model['hidden']},"
         f" vocabulary {model['vocab']}; {job['global_batch']} x {job['sequence']} tokens a step,"
         f" microbatch {layouts.MICRO_BATCH}, {job['param_dtype']}. Measured is the median of"
@@ -219,7 +221,7 @@ def experiment(given, make_nodes):
     for count in given.nodes:
         title = f"{count} nodes of {given.ranks // count} ranks"
         print(title, file=sys.stderr)
-        with make_nodes(count, given.mbit) as nodes:
+        with make_nodes(count, given.mbit, given.nap) as nodes:
             setup = Setup(given, nodes, os.path.join(given.output, f"nodes-{count}"))
             setup.probe()
             results["setups"].append({"title": title, "rows": setup.rows()})
@@ -248,6 +250,7 @@ def arguments(words):
     parser.add_argument("--ranks", type=int, default=8, help="in all; default 8")
     parser.add_argument("--mbit", type=float, default=400, help="a node's link, each way")
     parser.add_argument("--quota", type=float, default=0.2, help="cores a rank")
+    parser.add_argument("--nap", metavar="LIBRARY", help="nap_on_yield.so; default beside PATH")
     parser.add_argument("--steps", type=int, default=5, help="that count; default 5")
     parser.add_argument("--run-timeout", type=float, default=180, metavar="SECONDS")
     parser.add_argument("--probe-timeout", type=float, default=600, metavar="SECONDS")
@@ -260,7 +263,10 @@ def arguments(words):
         parser.error("--nodes are 2 or more, and divide --ranks")
     if not given.draw and not given.rankwright:
         parser.error("--rankwright PATH is needed")
-    given.rankwright = given.rankwright and os.path.abspath(given.rankwright)
+    if given.rankwright:
+        given.rankwright = os.path.abspath(given.rankwright)
+        beside = os.path.join(os.path.dirname(given.rankwright), "nap_on_yield.so")
+        given.nap = given.nap or (beside if os.path.exists(beside) else None)
     given.output = os.path.abspath(given.output)
     return given
 
