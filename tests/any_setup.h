@@ -97,7 +97,7 @@ inline Software random_software() {
   Software software = frameworks()[*rc::gen::inRange<std::size_t>(0, frameworks().size())];
   if (coin()) software.attention = AttentionKernel(one_of({0, 1, 2, 3}));
   if (coin()) software.launch = Launch(one_of({0, 1, 2, 3}));
-  if (coin()) software.loss = Loss(one_of({0, 1, 2, 3}));
+  if (coin()) software.loss = Loss(one_of({0, 1, 2, 3, 4}));
   if (coin()) software.tuned = coin();
   return software;
 }

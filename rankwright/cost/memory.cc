@@ -6,6 +6,7 @@
 #include "rankwright/cost/rank_load.h"
 #include "rankwright/cost/states.h"
 #include "rankwright/plan/messages.h"
+#include "rankwright/plan/traffic.h"
 #include "rankwright/program/schedule.h"
 
 namespace rankwright {
@@ -77,6 +78,7 @@ class Accounts {
  private:
   void put_states(Ledger& out, const RankLoad& load) const;
   void put_fsdp(Ledger& out, const RankLoad& load) const;
+  void put_transit(Ledger& out, const RankLoad& load) const;
   void put_instant(Ledger& out, const RankLoad& load) const;
   void put_beyond(Ledger& out) const;
 
@@ -117,14 +119,24 @@ void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
   out[Entry::reduce_scatter] = bytes(load.largest_layer, each + activation_);
 }
 
+/// Gradients on their way to their shards, whole: a bucket (ZeRO-2), or a unit (ZeRO-3).
+void Accounts::put_transit(Ledger& out, const RankLoad& load) const {
+  const i64 each = setup_.job.grad_bytes();
+  if (setup_.plan.zero == 2)
+    out[Entry::buckets] = bytes(std::min(bucket_elements(setup_.plan), load.sharded), each);
+  if (setup_.plan.zero == 3)
+    out[Entry::reduce_scatter] = bytes(std::max(load.largest_layer, load.largest_edge), each);
+}
+
 /// What stands only at one of three instants: the fullest of them counts.
 void Accounts::put_instant(Ledger& out, const RankLoad& load) const {
   const Software& software = setup_.software;
   const Bytes rows = bytes(vocabulary_ * double(setup_.model.hidden), activation_);
   const Bytes backward = load.brought_back + load.gradients;
-  // Every MTP module has logits of its own.
-  const Bytes logits =
-      (1 + setup_.model.mtp_layers) * bytes(tokens_ * vocabulary_, bytes_per_logit(software.loss));
+  // Every MTP module has logits of its own. Those that are kept count among the activations.
+  const i64 kept = software.keeps_logits ? setup_.job.scalar_bytes() : 0;
+  const i64 logit = std::max<i64>(0, bytes_per_logit(software.loss, setup_.job) - kept);
+  const Bytes logits = (1 + setup_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit);
   const Bytes head = software.empty_gradients ? rows : Bytes{};
   const Bytes loss = load.loss ? logits + head : Bytes{};
   const Bytes gone = load.embedding_chunk;
@@ -173,9 +185,12 @@ Ledger Accounts::of(const RankLoad& load) const {
   if (software.empty_gradients)
     out[Entry::empty_gradients] = bytes(load.attention + load.dense + load.sparse, activation_);
   out[Entry::buckets] = software.buckets;
-  out[Entry::workspace] = Bytes{kGB * calibration_[Constant::workspace]} + calibration_.held;
+  if (software.bare)
+    put_transit(out, load);
+  else
+    out[Entry::workspace] = Bytes{kGB * calibration_[Constant::workspace]} + calibration_.held;
   put_instant(out, load);
-  put_beyond(out);
+  if (!software.bare) put_beyond(out);
   return out;
 }
 

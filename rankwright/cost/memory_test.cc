@@ -165,6 +165,63 @@ TEST(Ledger, OfTheLargestBatchAndSequenceIsFinite) {
   EXPECT_GT(of(setup).total().value, 1e27);
 }
 
+/// On the runtime of this project, gradients in fp32.
+rankwright::Setup runtime(Plan plan) {
+  rankwright::Setup setup = sample::dense_setup(std::move(plan));
+  for (const Software& software : frameworks())
+    if (software.name == "rankwright") setup.software = software;
+  setup.job.grad_dtype = Dtype::fp32;
+  return setup;
+}
+
+/// kLayer, where the scores of 16 heads are kept in the activations' format instead.
+constexpr double kUnfusedLayer = 2048 * 2 * (4 * 1024 + 2560 + 3 * 4096) + 2048 * 2048 * 16 * 2.0;
+constexpr double kLogits = 2048 * 32000.0;
+
+TEST(Ledger, OfTheRuntimeIsItsTensorsAlone) {
+  const Ledger l = of(runtime({}));
+  EXPECT_EQ(l.instant, Instant::loss);
+  EXPECT_DOUBLE_EQ(l.states().value, 18 * kParameters);
+  // fp32 logits are kept like an activation; the bf16 ones that they come from are gone soon
+  EXPECT_DOUBLE_EQ(l[Entry::activations].value, 8 * kUnfusedLayer + 4 * kLogits);
+  EXPECT_DOUBLE_EQ(l[Entry::logits].value, 2 * kLogits);
+  EXPECT_DOUBLE_EQ(l.total().value,
+                   18 * kParameters + 8 * kUnfusedLayer + 4 * kLogits + 2 * kLogits);
+}
+
+TEST(Ledger, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
+  // gpipe holds all four on the last stage; fp64 logits and layers are 8 bytes a number
+  rankwright::Setup setup = runtime({.pp = 2, .schedule = Schedule::gpipe});
+  setup.job.param_dtype = setup.job.grad_dtype = Dtype::fp64;
+  EXPECT_DOUBLE_EQ(of(setup, 0)[Entry::activations].value, 4 * 4 * 4 * kUnfusedLayer);
+  EXPECT_DOUBLE_EQ(of(setup, 1)[Entry::activations].value,
+                   4 * (4 * 4 * kUnfusedLayer + 8 * kLogits));
+  EXPECT_EQ(of(setup, 1)[Entry::logits], Bytes{});
+}
+
+TEST(Ledger, OfTheRuntimeHoldsABucketOrAUnitOnItsWayToTheShards) {
+  const Ledger two = of(runtime({.dp = 4, .zero = 2, .bucket_size = 1'000'000}));
+  EXPECT_DOUBLE_EQ(two[Entry::gradients].value, 4 * kParameters / 4);
+  EXPECT_DOUBLE_EQ(two[Entry::buckets].value, 4 * 1e6);
+  // the head with the last norm is the largest unit
+  const double unit = 32'768'000 + 1024;
+  rankwright::Setup setup = runtime({.dp = 4, .zero = 3});
+  EXPECT_DOUBLE_EQ(of(setup)[Entry::reduce_scatter].value, 4 * unit);
+  EXPECT_DOUBLE_EQ(of(setup)[Entry::gathered_units].value, 2 * 2 * unit);
+  setup.plan.overlap.param_gather = false;  // nothing ahead
+  EXPECT_DOUBLE_EQ(of(setup)[Entry::gathered_units].value, 2 * unit);
+}
+
+TEST(LogitBytes, InPlaceFollowTheParameters) {
+  const auto logit = [](Dtype dtype) {
+    return bytes_per_logit(Loss::in_place, {.param_dtype = dtype});
+  };
+  EXPECT_EQ(logit(Dtype::fp32), 4);
+  EXPECT_EQ(logit(Dtype::bf16), 6);
+  EXPECT_EQ(logit(Dtype::fp64), 8);
+  EXPECT_EQ(bytes_per_logit(Loss::eager, {.param_dtype = Dtype::fp64}), 14);
+}
+
 // Laws.
 
 Setup random_setup() {

@@ -42,6 +42,9 @@ RankLoads::RankLoads(const Setup& setup)
     mtp_.activations = mtp_activations(setup);
   }
   if (setup.software.keeps_outputs && plan.pp > 1) output_ = messages(setup).kept;
+  const Messages sizes = messages(setup);
+  if (setup.software.keeps_logits)  // one a token, as many as the vocabulary has rows
+    logits_ = double(vocabulary_share(model, plan.tp)) * (1 + model.mtp_layers) * sizes.scores;
   before_.reserve(stages_.size());
   i64 before = 0;
   for (const Stage& stage : stages_) {
@@ -97,7 +100,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 s = stage_of(pp_rank, i64(k));
     const Stage& at = stage(s);
-    chunks_[k] = output_.value;
+    chunks_[k] = output_.value + (at.loss ? logits_.value : 0);
     i64 from = first_layer(s);
     const i64 end = from + at.layers;
     auto kind = std::partition_point(kinds_.begin(), kinds_.end(),

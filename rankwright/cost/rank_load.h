@@ -75,6 +75,7 @@ class RankLoads {
   Kind mtp_{};
   Share embedding_{}, head_{}, tied_head_{}, vocabulary_{};
   bool apart_ = false;                 // the vocabulary's weight is a unit by itself
+  Bytes logits_{};                     // of a microbatch, where the framework keeps them
   Bytes output_{};                     // of a stage, where the framework keeps it
   bool dense_spread_, expert_spread_;  // over more than one rank
   // Of the pp rank that was asked for last:

@@ -23,6 +23,11 @@ std::vector<double> weights(const Setup& setup, i64 pp_rank) {
       sum += (again * a.input + (run.count - again) * a.kept).value;
       before += run.count;
     }
+    // One a token and row of the vocabulary, for the model and for every MTP module.
+    const double logits = messages(setup).scores.value *
+                          double(vocabulary_share(setup.model, setup.plan.tp)) *
+                          double(1 + setup.model.mtp_layers);
+    if (setup.software.keeps_logits && chunk.loss) sum += logits;
     by_chunk.push_back(sum);
   }
   for (std::size_t k = 0; k < chunks.size(); ++k) {
@@ -38,6 +43,7 @@ std::vector<double> weights(const Setup& setup, i64 pp_rank) {
 RC_GTEST_PROP(RankLoad, IsWhatTheListsOfThePlanSay, ()) {
   Setup setup = sample::random_setup();
   setup.software.keeps_outputs = sample::coin();
+  setup.software.keeps_logits = sample::coin();
   RankLoads loads(setup);
   for (i64 r = 0; r < setup.plan.pp; ++r) {
     const RankLoad load = loads.of(r);

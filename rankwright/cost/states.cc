@@ -11,7 +11,9 @@ States states(const Setup& setup, const RankContents& on_rank) {
 States states(const Setup& setup, const Share& share, i64 largest_unit) {
   const Plan& plan = setup.plan;
   const Job& job = setup.job;
-  const i64 whole_units = plan.zero >= 3 ? 2 : 0;
+  // Without overlap nothing is gathered ahead; frameworks keep the second one all the same.
+  const bool ahead = plan.overlap.param_gather || !setup.software.bare;
+  const i64 whole_units = plan.zero >= 3 ? (ahead ? 2 : 1) : 0;
   return {.parameters = held(plan, share, job.param_bytes(), plan.zero >= 3),
           .gradients = held(plan, share, job.grad_bytes(), plan.zero >= 2),
           .optimizer = held(plan, share, job.optimizer_bytes(), plan.zero >= 1),

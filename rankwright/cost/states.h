@@ -13,7 +13,7 @@ struct States {
   Bytes parameters{};
   Bytes gradients{};
   Bytes optimizer{};
-  Bytes gathered{};  // ZeRO-3: the largest unit, whole, twice (the one in use and the next)
+  Bytes gathered{};  // ZeRO-3: the largest unit, whole, twice (the one in use and the next; M3)
 
   Bytes total() const { return parameters + gradients + optimizer + gathered; }
 };

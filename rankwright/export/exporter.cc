@@ -25,6 +25,8 @@ constexpr Exporter kExporters[] = {
      write_nanotron},
     {Target::accelerate, "accelerate's YAML config for FSDP2", stated_by_accelerate,
      lost_by_accelerate, write_accelerate},
+    {Target::rankwright, "a plan file, complete, for rankwright run", stated_by_rankwright, nullptr,
+     write_rankwright},
     {Target::slurm, "a batch script: every rank on its host", stated_by_launchers, nullptr,
      write_slurm},
     {Target::torchrun, "a script for each node, numbered by the plan", stated_by_launchers, nullptr,

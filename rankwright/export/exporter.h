@@ -99,5 +99,8 @@ std::vector<Lost> lost_by_torchtitan(const Setup&);
 std::vector<ExportFile> write_torchtitan(const Setup&, const ExportOptions&,
                                          const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_torchtitan();
+std::vector<ExportFile> write_rankwright(const Setup&, const ExportOptions&,
+                                         const std::vector<std::string>& head);
+std::span<const std::string_view> stated_by_rankwright();
 
 }  // namespace rankwright

@@ -315,6 +315,7 @@ TEST(PlanYaml, WritesEveryKeyOfTheTableWhereItSaysSomething) {
   setup.world = 16;
   setup.cluster = *find_cluster("dgx-h100 x 2");
   setup.plan.shard_size = 2;
+  setup.plan.bucket_size = 1'000'000;
   setup.plan.virtual_stages = setup.plan.microbatch_group = 2;
   setup.plan.stages = even_stages(32, 4, 0);
   setup.plan.overlap = {.grad_reduce = false, .param_gather = false, .tp = true, .pp = false};

@@ -251,8 +251,14 @@ void Resolver::job() {
       default_global_batch(plan).value_or(kMaxCount),
       plan.pp == 1 && plan.virtual_stages == 1 ? "one microbatch" : "8 microbatches a stage");
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
-  job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
-                             "16 bytes a parameter in all; Megatron-LM keeps fp32");
+  if (draft_.framework && draft_.framework->wide_gradients) {
+    const Dtype wide = job.param_dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32;
+    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", wide, std::string(name(wide)),
+                               "as the framework adds them up");
+  } else {
+    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
+                               "16 bytes a parameter in all; Megatron-LM keeps fp32");
+  }
   job.matmul = draft_.matmul.value_or(Matmul::same);
   job.optimizer = or_assume(draft_.optimizer, "job.optimizer", Optimizer::adam, "adam", "");
 }

@@ -198,5 +198,18 @@ RC_GTEST_PROP(Resolve, NeverLeavesSixtyFourBits, ()) {
   RC_ASSERT(bool(first_misfit(setup)) == !misfits(setup).empty());
 }
 
+TEST(Resolve, TakesGradientsAsTheFrameworkAddsThemUp) {
+  const auto assumed = [](Dtype parameters) {
+    Draft draft;
+    draft.world = 8;
+    draft.param_dtype = parameters;
+    for (const Software& one : frameworks())
+      if (one.name == "rankwright") draft.framework = one;
+    return resolve(draft).job.grad_dtype;
+  };
+  EXPECT_EQ(assumed(Dtype::bf16), Dtype::fp32);
+  EXPECT_EQ(assumed(Dtype::fp64), Dtype::fp64);
+}
+
 }  // namespace
 }  // namespace rankwright

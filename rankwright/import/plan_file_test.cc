@@ -108,14 +108,15 @@ TEST(PlanFile, TakesNodeShapesOfOneForm) {
 
 TEST(PlanFile, UnknownKeysWarnWithTheNearest) {
   const PlanFile file = read("wrld_size: 8\nparallelism: {tpsize: 8, zzz: 1}\nother: 1\n");
-  EXPECT_EQ(told(file.findings),
-            "RW0902 1:1 'wrld_size' means nothing here; did you mean world_size?\n"
-            "RW0902 2:15 'tpsize' means nothing here; did you mean tp_size?\n"
-            "RW0902 2:26 'zzz' means nothing here; known here: tp_size, cp_size, pp_size, dp_size, "
-            "ep_size, etp_size, order, zero_stage, shard_size, sequence_parallel, cp_comm, "
-            "micro_batch, virtual_stages, microbatch_group, schedule, stages, recompute, overlap\n"
-            "RW0902 3:1 'other' means nothing here; known here: world_size, node_shape, "
-            "reading_note, name, placement, model, cluster, parallelism, job, software\n");
+  EXPECT_EQ(
+      told(file.findings),
+      "RW0902 1:1 'wrld_size' means nothing here; did you mean world_size?\n"
+      "RW0902 2:15 'tpsize' means nothing here; did you mean tp_size?\n"
+      "RW0902 2:26 'zzz' means nothing here; known here: tp_size, cp_size, pp_size, dp_size, "
+      "ep_size, etp_size, order, zero_stage, shard_size, bucket_size, sequence_parallel, cp_comm, "
+      "micro_batch, virtual_stages, microbatch_group, schedule, stages, recompute, overlap\n"
+      "RW0902 3:1 'other' means nothing here; known here: world_size, node_shape, "
+      "reading_note, name, placement, model, cluster, parallelism, job, software\n");
   EXPECT_FALSE(has_errors(file.findings));
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash2", "fused"};
 constexpr std::array<std::string_view, 4> kLaunch{"eager", "graphs", "compiled", "blocking"};
-constexpr std::array<std::string_view, 4> kLoss{"fused", "unfused", "sharded", "eager"};
+constexpr std::array<std::string_view, 5> kLoss{"fused", "unfused", "sharded", "eager", "in_place"};
 constexpr std::array<i64, 4> kLogitBytes{4, 6, 10, 14};
 
 // An idle PyTorch process takes 1573 MiB of an A100 where all kernels are loaded at once (CUDA
@@ -84,11 +84,23 @@ constexpr Software kMaxtext = [] {
   return s;
 }();
 
+// The runtime of this project, on libtorch and MPI: its allocator counts tensors.
+constexpr Software kRankwright{.name = "rankwright",
+                               .attention = AttentionKernel::unfused,
+                               .loss = Loss::in_place,
+                               .fused_accumulation = false,
+                               .empty_gradients = false,
+                               .dense_embedding = false,
+                               .keeps_logits = true,
+                               .wide_gradients = true,
+                               .bare = true,
+                               .context = {}};
+
 constexpr Software kOwn{.name = "own", .attention = AttentionKernel::flash2};
 
 constexpr std::array kFrameworks{
-    kMegatronCore, kNemo, kMlperf,  kMegatron2021, kMegatronDeepspeed, kDeepspeed, kTorchtitan,
-    kLlmFoundry,   kFsdp, kMaxtext, kOwn};
+    kMegatronCore, kNemo,       kMlperf, kMegatron2021, kMegatronDeepspeed, kDeepspeed,
+    kTorchtitan,   kLlmFoundry, kFsdp,   kMaxtext,      kRankwright,        kOwn};
 
 }  // namespace
 
@@ -100,7 +112,11 @@ std::string_view name(Launch launch) { return kLaunch[std::size_t(launch)]; }
 
 std::span<const std::string_view> loss_names() { return kLoss; }
 std::string_view name(Loss loss) { return kLoss[std::size_t(loss)]; }
-i64 bytes_per_logit(Loss loss) { return kLogitBytes[std::size_t(loss)]; }
+i64 bytes_per_logit(Loss loss, const Job& job) {
+  if (loss != Loss::in_place) return kLogitBytes[std::size_t(loss)];
+  const i64 made_from = job.activation_bytes();
+  return job.scalar_bytes() + (made_from < job.scalar_bytes() ? made_from : 0);
+}
 
 std::span<const Software> frameworks() { return kFrameworks; }
 

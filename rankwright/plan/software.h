@@ -8,6 +8,7 @@
 
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
+#include "rankwright/plan/job.h"
 
 namespace rankwright {
 
@@ -25,14 +26,16 @@ std::string_view name(Launch);
 
 /// How the loss is computed, and so what it holds a logit at its peak.
 enum class Loss : unsigned char {
-  fused,    // 4 bytes: fused or compiled
-  unfused,  // 6: bf16 logits and their fp32 copy
-  sharded,  // 10: the same and what the backward of both holds
-  eager,    // 14: bf16, fp32, log-softmax, gradient
+  fused,     // 4 bytes: fused or compiled
+  unfused,   // 6: bf16 logits and their fp32 copy
+  sharded,   // 10: the same and what the backward of both holds
+  eager,     // 14: bf16, fp32, log-softmax, gradient
+  in_place,  // 6 with bf16: fp32 logits, which become their gradient, and the bf16 ones that they
+             // are made from; with fp32 parameters 4, with fp64 8
 };
 std::span<const std::string_view> loss_names();
 std::string_view name(Loss);
-i64 bytes_per_logit(Loss);
+i64 bytes_per_logit(Loss, const Job&);
 
 struct Software {
   std::string_view name = "megatron-core";
@@ -54,6 +57,9 @@ struct Software {
   bool dense_embedding = true;  // the embedding's gradient is whole for a moment
   bool keeps_outputs = false;   // a stage's output is kept until its backward
   bool fp32_gradients = false;  // the optimizer step makes an fp32 copy of its gradients
+  bool keeps_logits = false;    // of a microbatch until its backward, not for a moment
+  bool wide_gradients = false;  // fp32, with fp64 parameters fp64, where a plan does not say
+  bool bare = false;            // its tensors are all there is: no allocator, no libraries
   Bytes buckets{};              // communication buckets inside the allocator
   Bytes context = {0.5e9};      // of the driver, loaded kernels
 

@@ -281,7 +281,7 @@ Result<Table> framework_show(std::string_view name) {
                  {{"attention", std::string(rankwright::name(f.attention))},
                   {"launch", std::string(rankwright::name(f.launch))},
                   {"loss", fmt::format("{}, {} bytes a logit", rankwright::name(f.loss),
-                                       bytes_per_logit(f.loss))},
+                                       bytes_per_logit(f.loss, Job{}))},
                   {"tuned by its vendor", yes(f.tuned)},
                   {"weight gradients added inside the matmul", yes(f.fused_accumulation)},
                   {"selective recompute by operation", yes(f.recomputes_ops)},
@@ -295,6 +295,9 @@ Result<Table> framework_show(std::string_view name) {
                   {"whole gradient of the embedding", yes(f.dense_embedding)},
                   {"outputs of stages kept", yes(f.keeps_outputs)},
                   {"fp32 copy of gradients at the step", yes(f.fp32_gradients)},
+                  {"logits kept until backward", yes(f.keeps_logits)},
+                  {"gradients in fp32 unless told", yes(f.wide_gradients)},
+                  {"nothing beside its tensors", yes(f.bare)},
                   {"buckets", show_memory(f.buckets)},
                   {"driver's context", show_memory(f.context)}}};
   }

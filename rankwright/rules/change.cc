@@ -177,6 +177,21 @@ Change& Change::param_dtype(Dtype dtype) {
   return add("job.param_dtype", std::string(name(dtype)));
 }
 
+Change& Change::grad_dtype(Dtype dtype) {
+  setup_.job.grad_dtype = dtype;
+  return add("job.grad_dtype", std::string(name(dtype)));
+}
+
+Change& Change::matmul(Matmul matmul) {
+  setup_.job.matmul = matmul;
+  return add("job.matmul", std::string(name(matmul)));
+}
+
+Change& Change::optimizer(Optimizer optimizer) {
+  setup_.job.optimizer = optimizer;
+  return add("job.optimizer", std::string(name(optimizer)));
+}
+
 bool mends(const Setup& before, const Setup& after, Fault fault, std::span<const Fault> faults) {
   if (!heals(before, after, Misfit::Why::none) || fault(after)) return false;
   return std::all_of(faults.begin(), faults.end(),

@@ -50,6 +50,9 @@ class Change {
   Change& microbatches(i64 count);  // by the global batch
   Change& sequence(i64 tokens);
   Change& param_dtype(Dtype dtype);
+  Change& grad_dtype(Dtype dtype);
+  Change& matmul(Matmul matmul);
+  Change& optimizer(Optimizer optimizer);
 
   const Setup& setup() const { return setup_; }
   const std::vector<Edit>& edits() const { return edits_; }

@@ -87,7 +87,8 @@ class Next {
       for (i64 size = plan_.micro_batch; size % 2 == 0;)
         size /= 2, add([&](Change& c) { c.micro_batch(size); });
     if (plan_.tp > 1 && !plan_.sequence_parallel) add([](Change& c) { c.sequence_parallel(true); });
-    if (s.software.loss != Loss::fused) add([](Change& c) { c.loss(Loss::fused); });
+    if (s.software.loss != Loss::fused && !s.software.bare)
+      add([](Change& c) { c.loss(Loss::fused); });
     const bool keeps_more =
         plan_.schedule == Schedule::gpipe || plan_.schedule == Schedule::interleaved;
     if (plan_.pp > 1 && keeps_more && open("parallelism.schedule"))

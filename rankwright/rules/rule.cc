@@ -20,6 +20,7 @@ constexpr TargetRow kTargets[] = {
     {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6", Target::deepspeed, "deepspeed"},
     {Target::nanotron, "nanotron", "nanotron 0.4", Target::nanotron},
     {Target::accelerate, "accelerate", "accelerate 1.15 dev", Target::accelerate, "fsdp"},
+    {Target::rankwright, "rankwright", "this version's runtime", Target::rankwright, "rankwright"},
     {Target::slurm, "slurm", "Slurm 22.05", Target::slurm, "", true},
     {Target::torchrun, "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun, "", true},
     {Target::openmpi, "openmpi", "Open MPI 4.1.4", Target::openmpi, "", true},
@@ -29,7 +30,7 @@ using Rows = std::span<const Rule> (*)();
 
 constexpr Rows kTopics[] = {arithmetic_rules, memory_rules,     placement_rules, schedule_rules,
                             megatron_rules,   torchtitan_rules, deepspeed_rules, nanotron_rules,
-                            accelerate_rules, launcher_rules};
+                            accelerate_rules, launcher_rules,   runtime_rules};
 
 Diagnostic diagnostic(const Page& page, Finding finding) {
   // Nobody is left alone with an error: where no fix was found, the page says what people do.

@@ -25,6 +25,7 @@ enum class Target : unsigned char {
   deepspeed,
   nanotron,
   accelerate,
+  rankwright,  // this project's runtime
   slurm,
   torchrun,
   openmpi,
@@ -114,6 +115,7 @@ std::span<const Rule> deepspeed_rules();
 std::span<const Rule> nanotron_rules();
 std::span<const Rule> accelerate_rules();
 std::span<const Rule> launcher_rules();
+std::span<const Rule> runtime_rules();
 std::span<const Page> exchange_pages();
 std::span<const Page> reading_pages();
 std::span<const Page> running_pages();

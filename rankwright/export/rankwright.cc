@@ -1,0 +1,33 @@
+// For this project's own runtime: the plan file itself, complete, with the runtime as its software.
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+#include "rankwright/export/exporter.h"
+#include "rankwright/export/plan_file.h"
+#include "rankwright/export/plan_keys.h"
+
+namespace rankwright {
+
+/// All of them.
+std::span<const std::string_view> stated_by_rankwright() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> paths;
+    for (const SetupKey& key : setup_keys()) paths.push_back(key.path);
+    return paths;
+  }();
+  return all;
+}
+
+std::vector<ExportFile> write_rankwright(const Setup& s, const ExportOptions&,
+                                         const std::vector<std::string>& head) {
+  const std::span<const Software> known = frameworks();
+  const auto own = std::find_if(known.begin(), known.end(), [](const Software& one) {
+    return one.name == row(Target::rankwright).software;
+  });
+  RW_CHECK(own != known.end());
+  Setup here = s;
+  here.software = *own;
+  return {{"plan.yaml", plan_yaml(here, {.head = head})}};
+}
+
+}  // namespace rankwright

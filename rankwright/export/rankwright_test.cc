@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/export/exporter.h"
+#include "tests/round_trip.h"
+
+namespace rankwright {
+namespace {
+
+RC_GTEST_PROP(RankwrightExport, ReadsBackAsThePlanOnTheRuntime, ()) {
+  round_trip::hold(*find_exporter("rankwright"));
+}
+
+TEST(RankwrightExport, LosesNothingAndNamesTheRuntime) {
+  rankwright::Setup setup = sample::setup_of(*find_model("tinyllama-1.1b"),
+                                             {.dp = 4, .zero = 1, .bucket_size = 1'000'000}, 4);
+  setup.job.grad_dtype = Dtype::fp32;
+  const Exporter& exporter = *find_exporter("rankwright");
+  EXPECT_TRUE(losses(exporter, setup).empty());
+  const std::vector<ExportFile> files = export_plan(exporter, setup);
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name, "plan.yaml");
+  EXPECT_NE(files[0].text.find("bucket_size: 1000000\n"), std::string::npos);
+  EXPECT_NE(files[0].text.find("framework: rankwright\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,209 @@
+// RW0592..: what this project's own runtime cannot run, or does otherwise than the plan says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/rules/change.h"
+#include "rankwright/rules/target_findings.h"
+
+namespace rankwright {
+namespace {
+
+/// What of a network it has no code for; empty: nothing.
+std::string_view not_built(const Model& model) {
+  if (model.sparse()) return "experts";
+  if (model.mtp_layers > 0) return "modules that predict further tokens";
+  if (model.head_bias) return "a bias behind the output head";
+  if (model.architecture == "gpt_neox") return "attention and feed-forward side by side";
+  for (const LayerRun& run : model.runs) {
+    if (run.layer.attention.kind == Attention::Kind::latent) return "latent attention";
+    if (run.layer.attention.qk_norm) return "norms on queries and keys";
+    if (run.layer.norms != 2) return "layers with another number of norms than two";
+  }
+  return "";
+}
+
+bool network(const Setup& s) { return !not_built(s.model).empty(); }
+
+bool context(const Setup& s) { return s.plan.cp > 1; }
+
+bool kv_heads(const Setup& s) { return undivided_kv_heads(s.model, s.plan.tp).has_value(); }
+
+bool hybrid(const Setup& s) { return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks(); }
+
+bool overlap(const Setup& s) { return s.plan.overlap.tp; }
+
+bool optimizer(const Setup& s) { return s.job.optimizer != Optimizer::adam; }
+
+bool runs_in(Dtype dtype) {
+  return dtype == Dtype::fp64 || dtype == Dtype::fp32 || dtype == Dtype::bf16;
+}
+
+bool formats(const Setup& s) { return !runs_in(s.job.param_dtype) || s.job.matmul != Matmul::same; }
+
+/// What it stops at; a fix brings none of these.
+constexpr Fault kFaults[] = {network, context, kv_heads, hybrid, overlap, optimizer, formats};
+
+/// What gradients are added up and reduced in.
+Dtype sums(const Job& job) { return job.param_dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32; }
+
+bool gradients(const Setup& s) { return s.job.grad_dtype != sums(s.job); }
+
+Finding tell_network(const Setup& s) {
+  return {.detail = fmt::format("{} has {}", s.model.name, not_built(s.model)),
+          .key = "model",
+          .hint = "a dense model of llama's or gpt2's kind"};
+}
+
+Finding tell_context(const Setup& s) {
+  const Plan& p = s.plan;
+  return {
+      .detail = fmt::format("cp is {}", p.cp),
+      .key = "parallelism.cp_size",
+      .fix = first_mend(s, context, kFaults, {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
+      .hint = "cp_size: 1"};
+}
+
+Finding tell_kv_heads(const Setup& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
+
+Finding tell_hybrid(const Setup& s) {
+  return {.detail =
+              fmt::format("shard_size {} of {} data ranks", s.plan.shard_size, s.plan.data_ranks()),
+          .key = "parallelism.shard_size",
+          .fix = first_mend(s, hybrid, kFaults, {Change(s).shard_size(s.plan.data_ranks())}),
+          .hint = "no shard_size"};
+}
+
+Finding tell_overlap(const Setup& s) {
+  return {.detail = "overlap.tp is on",
+          .key = "parallelism.overlap.tp",
+          .fix = first_mend(s, overlap, kFaults, {Change(s).overlap_tp(false)}),
+          .hint = "overlap: {tp: false}"};
+}
+
+Finding tell_optimizer(const Setup& s) {
+  return {.detail = fmt::format("the plan says {}", name(s.job.optimizer)),
+          .key = "job.optimizer",
+          .fix = first_mend(s, optimizer, kFaults, {Change(s).optimizer(Optimizer::adam)}),
+          .hint = "optimizer: adam"};
+}
+
+Finding tell_formats(const Setup& s) {
+  const bool matmul = s.job.matmul != Matmul::same;
+  return {.detail = matmul ? fmt::format("matmuls in {}", name(s.job.matmul))
+                           : fmt::format("parameters in {}", name(s.job.param_dtype)),
+          .key = matmul ? "job.matmul" : "job.param_dtype",
+          .fix = first_mend(s, formats, kFaults,
+                            {Change(s).matmul(Matmul::same), Change(s).param_dtype(Dtype::bf16),
+                             Change(s).matmul(Matmul::same).param_dtype(Dtype::bf16)}),
+          .hint = "param_dtype: bf16, fp32 or fp64, and matmul: same"};
+}
+
+Finding tell_gradients(const Setup& s) {
+  const Dtype wide = sums(s.job);
+  return {.detail = fmt::format("{} gradients would be {}", name(s.job.grad_dtype), name(wide)),
+          .key = "job.grad_dtype",
+          .fix = first_mend(s, gradients, kFaults, {Change(s).grad_dtype(wide)}),
+          .hint = fmt::format("grad_dtype: {}", name(wide))};
+}
+
+constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr std::string_view kSource = "rankwright/runtime";
+
+constexpr Rule kRules[] = {
+    {{"RW0592", Severity::error, "the runtime has no such layers",
+      "It builds decoders of gpt2's and llama's kind: grouped attention, a dense feed-forward, two "
+      "norms a layer, one block behind the other, a head without a bias.",
+      "Choose a dense model of llama's or gpt2's kind.", kSource,
+      "world_size: 8\n"
+      "model: {architecture: qwen3, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, head_dim: 64, "
+      "ffn: 3072, vocab: 32768}\n"
+      "parallelism: {dp_size: 8}\n"
+      "job: {grad_dtype: fp32}\n"},
+     Target::rankwright,
+     kSound,
+     when<network, tell_network>,
+     network},
+    {{"RW0593", Severity::error, "the runtime does not cut sequences over ranks",
+      "Context parallelism is not built: every rank attends to whole sequences.", "Use cp_size: 1.",
+      kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {cp_size: 2, dp_size: 4}\n"
+      "job: {grad_dtype: fp32, global_batch: 32}\n"},
+     Target::rankwright,
+     kSound,
+     when<context, tell_context>,
+     context},
+    {{"RW0594", Severity::error, "the runtime wants whole key-value heads on every tp rank",
+      "It gives every tp rank heads of its own and repeats none.",
+      "Use a tp_size that divides the key-value heads.", kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {tp_size: 8, dp_size: 1}\n"
+      "job: {grad_dtype: fp32, global_batch: 32}\n"},
+     Target::rankwright,
+     kSound,
+     when<kv_heads, tell_kv_heads>,
+     kv_heads},
+    {{"RW0595", Severity::error, "the runtime has no hybrid sharding",
+      "ZeRO shards over all data ranks.", "Leave shard_size out.", kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {dp_size: 8, zero_stage: 1, shard_size: 4}\n"
+      "job: {grad_dtype: fp32}\n"},
+     Target::rankwright,
+     kSound,
+     when<hybrid, tell_hybrid>,
+     hybrid},
+    {{"RW0596", Severity::error, "the runtime does not cut tensor-parallel collectives into pieces",
+      "They run between the matmuls, whole.", "Leave overlap.tp out.", kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {tp_size: 2, dp_size: 4, sequence_parallel: true, overlap: {tp: true}}\n"
+      "job: {grad_dtype: fp32}\n"},
+     Target::rankwright,
+     kSound,
+     when<overlap, tell_overlap>,
+     overlap},
+    {{"RW0597", Severity::error, "the runtime has AdamW alone",
+      "Its optimizer keeps two moments a parameter.", "Use optimizer: adam.", kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {dp_size: 8}\n"
+      "job: {grad_dtype: fp32, optimizer: lion}\n"},
+     Target::rankwright,
+     kSound,
+     when<optimizer, tell_optimizer>,
+     optimizer},
+    {{"RW0598", Severity::error, "the runtime does not compute in this format",
+      "Parameters are fp64, fp32, or bf16 with an fp32 copy; matmuls are in the parameters' "
+      "format.",
+      "Use param_dtype: bf16, fp32 or fp64, and matmul: same.", kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {dp_size: 8}\n"
+      "job: {grad_dtype: fp32, param_dtype: fp16}\n"},
+     Target::rankwright,
+     kSound,
+     when<formats, tell_formats>,
+     formats},
+    {{"RW0599", Severity::warning, "the runtime adds up gradients in fp32",
+      "Gradients are kept and reduced in fp32, with fp64 parameters in fp64: the bytes of another "
+      "grad_dtype are not what it holds and sends.",
+      "Use grad_dtype: fp32, with fp64 parameters fp64.", kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {dp_size: 8}\n"
+      "job: {grad_dtype: bf16}\n"},
+     Target::rankwright,
+     kSound,
+     when<gradients, tell_gradients>,
+     gradients},
+};
+
+}  // namespace
+
+std::span<const Rule> runtime_rules() { return kRules; }
+
+}  // namespace rankwright
