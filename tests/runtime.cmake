@@ -35,3 +35,11 @@ foreach(ranks 1 2 4 8)
   set_tests_properties(runtime.parity_${ranks} PROPERTIES ENVIRONMENT "${mpi_environment}"
     TIMEOUT 600 PROCESSORS 2)
 endforeach()
+
+# The ledger against what tensors took.
+add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/memory_check.cc
+  ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
+target_link_libraries(memory_check PRIVATE rankwright_runtime rankwright_flags)
+add_test(NAME runtime.memory COMMAND ${mpirun} -n 8 $<TARGET_FILE:memory_check>)
+set_tests_properties(runtime.memory PROPERTIES ENVIRONMENT "${mpi_environment}" TIMEOUT 300
+  PROCESSORS 2)

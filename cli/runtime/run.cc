@@ -15,6 +15,7 @@
 #include "cli/runtime/launch.h"
 #include "cli/runtime/verbs.h"
 #include "rankwright/base/format.h"
+#include "rankwright/import/foreign.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/trace.h"
 #include "rankwright/runtime/trainer.h"
@@ -25,20 +26,18 @@ namespace {
 using runtime::Trainer;
 using runtime::World;
 
-/// Rules of the runtime, where this build knows them.
-Target runtime_target() {
-  const TargetRow* const row = find_target("rankwright");
-  return row == nullptr ? Target::any : row->target;
-}
-
 /// Reads and lints the plan. The setup has no misfit where the code is 0.
 struct Ready {
   int code = kOk;
   std::optional<Setup> setup{};
 };
 Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
-  const PlanInput input = read_input(flags.plan, io);
-  Diagnostics findings = all_findings(input, runtime_target());
+  PlanInput input = read_input(flags.plan, io);
+  if (input.setup) {  // whoever the file was written for: this is what runs it
+    input.file.draft.framework = software_of(Target::rankwright);
+    input.setup = resolve(input.file.draft);
+  }
+  Diagnostics findings = all_findings(input, Target::rankwright);
   const bool refused = has_errors(findings);
   if (quiet)
     std::erase_if(findings, [](const Diagnostic& d) { return d.severity != Severity::error; });

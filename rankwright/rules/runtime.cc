@@ -1,4 +1,5 @@
-// RW0592..: what this project's own runtime cannot run, or does otherwise than the plan says.
+// RW0579, RW0580 and RW0592..: what this project's own runtime cannot run, or does otherwise than
+// the plan says.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,6 +30,16 @@ bool context(const Setup& s) { return s.plan.cp > 1; }
 
 bool kv_heads(const Setup& s) { return undivided_kv_heads(s.model, s.plan.tp).has_value(); }
 
+bool positions(const Setup& s) {
+  return s.model.positions > 0 && s.job.sequence > s.model.positions;
+}
+
+/// Two chunks of a rank read the embedding, and each would gather a cut of its own.
+bool read_twice(const Setup& s) {
+  return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
+         row(s.plan.schedule).order != StageOrder::loop;
+}
+
 bool hybrid(const Setup& s) { return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks(); }
 
 bool overlap(const Setup& s) { return s.plan.overlap.tp; }
@@ -42,7 +53,8 @@ bool runs_in(Dtype dtype) {
 bool formats(const Setup& s) { return !runs_in(s.job.param_dtype) || s.job.matmul != Matmul::same; }
 
 /// What it stops at; a fix brings none of these.
-constexpr Fault kFaults[] = {network, context, kv_heads, hybrid, overlap, optimizer, formats};
+constexpr Fault kFaults[] = {network, positions, read_twice, context, kv_heads,
+                             hybrid,  overlap,   optimizer,  formats};
 
 /// What gradients are added up and reduced in.
 Dtype sums(const Job& job) { return job.param_dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32; }
@@ -65,6 +77,22 @@ Finding tell_context(const Setup& s) {
 }
 
 Finding tell_kv_heads(const Setup& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
+
+Finding tell_positions(const Setup& s) {
+  return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
+                                s.model.positions, s.job.sequence),
+          .key = "job.sequence",
+          .fix = first_mend(s, positions, kFaults, {Change(s).sequence(s.model.positions)}),
+          .hint = fmt::format("sequence: {}", s.model.positions)};
+}
+
+Finding tell_read_twice(const Setup& s) {
+  return {.detail = fmt::format("{} is tied, and {} puts its first and its last stage on one rank",
+                                s.model.name, name(s.plan.schedule)),
+          .key = "parallelism.zero_stage",
+          .fix = first_mend(s, read_twice, kFaults, {Change(s).zero(2)}),
+          .hint = "zero_stage: 2"};
+}
 
 Finding tell_hybrid(const Setup& s) {
   return {.detail =
@@ -111,6 +139,31 @@ constexpr Rule::When kSound = Rule::When::without_misfits;
 constexpr std::string_view kSource = "rankwright/runtime";
 
 constexpr Rule kRules[] = {
+    {{"RW0579", Severity::error, "the runtime takes no sequence longer than the learned positions",
+      "A token beyond the last position that the model learns has none.",
+      "Use a shorter sequence, or a model with more positions.", kSource,
+      "world_size: 8\n"
+      "model: gpt2\n"
+      "parallelism: {dp_size: 8}\n"
+      "job: {grad_dtype: fp32, sequence: 2048}\n"},
+     Target::rankwright,
+     kSound,
+     when<positions, tell_positions>,
+     positions},
+    {{"RW0580", Severity::error,
+      "the runtime does not shard a weight that two chunks of a rank read",
+      "ZeRO-3 gathers what a chunk reads. Where a schedule puts the first and the last stage on "
+      "one "
+      "rank, a tied embedding belongs to two chunks.",
+      "Use ZeRO-2, another schedule, or a model whose head has its own weight.", kSource,
+      "world_size: 8\n"
+      "model: gpt2\n"
+      "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 3, virtual_stages: 2, schedule: zb-v}\n"
+      "job: {grad_dtype: fp32, global_batch: 64}\n"},
+     Target::rankwright,
+     kSound,
+     when<read_twice, tell_read_twice>,
+     read_twice},
     {{"RW0592", Severity::error, "the runtime has no such layers",
       "It builds decoders of gpt2's and llama's kind: grouped attention, a dense feed-forward, two "
       "norms a layer, one block behind the other, a head without a bias.",
