@@ -119,13 +119,22 @@ void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
   out[Entry::reduce_scatter] = bytes(load.largest_layer, each + activation_);
 }
 
-/// Gradients on their way to their shards, whole: a bucket (ZeRO-2), or a unit (ZeRO-3).
+/// Gradients on their way to their shards. ZeRO-2: a bucket, whole, and when backward begins the
+/// part of its sum that comes back beside the first unit's gradients; later those of a layer. ZeRO-3:
+/// a unit, whole, and its part.
 void Accounts::put_transit(Ledger& out, const RankLoad& load) const {
   const i64 each = setup_.job.grad_bytes();
-  if (setup_.plan.zero == 2)
-    out[Entry::buckets] = bytes(std::min(bucket_elements(setup_.plan), load.sharded), each);
-  if (setup_.plan.zero == 3)
-    out[Entry::reduce_scatter] = bytes(std::max(load.largest_layer, load.largest_edge), each);
+  const i64 shards = setup_.plan.shards();
+  if (setup_.plan.zero == 2) {
+    const i64 bucket = std::min(bucket_elements(setup_.plan), load.sharded);
+    const i64 first = load.loss ? load.largest_edge : load.largest_layer;
+    out[Entry::buckets] = bytes(bucket, each);
+    out[Entry::reduce_scatter] = bytes(std::max(bucket / shards + first, load.largest_layer), each);
+  }
+  if (setup_.plan.zero == 3) {
+    const i64 unit = std::max(load.largest_layer, load.largest_edge);
+    out[Entry::reduce_scatter] = bytes(unit + unit / shards, each);
+  }
 }
 
 /// What stands only at one of three instants: the fullest of them counts.

@@ -177,16 +177,17 @@ rankwright::Setup runtime(Plan plan) {
 /// kLayer, where the scores of 16 heads are kept in the activations' format instead.
 constexpr double kUnfusedLayer = 2048 * 2 * (4 * 1024 + 2560 + 3 * 4096) + 2048 * 2048 * 16 * 2.0;
 constexpr double kLogits = 2048 * 32000.0;
+constexpr double kHeadInputs = 2 * 2048 * 1024.0;  // numbers: what enters the last norm and the head
 
 TEST(Ledger, OfTheRuntimeIsItsTensorsAlone) {
   const Ledger l = of(runtime({}));
   EXPECT_EQ(l.instant, Instant::loss);
   EXPECT_DOUBLE_EQ(l.states().value, 18 * kParameters);
   // fp32 logits are kept like an activation; the bf16 ones that they come from are gone soon
-  EXPECT_DOUBLE_EQ(l[Entry::activations].value, 8 * kUnfusedLayer + 4 * kLogits);
+  const double kept = 8 * kUnfusedLayer + 4 * kLogits + 2 * kHeadInputs;
+  EXPECT_DOUBLE_EQ(l[Entry::activations].value, kept);
   EXPECT_DOUBLE_EQ(l[Entry::logits].value, 2 * kLogits);
-  EXPECT_DOUBLE_EQ(l.total().value,
-                   18 * kParameters + 8 * kUnfusedLayer + 4 * kLogits + 2 * kLogits);
+  EXPECT_DOUBLE_EQ(l.total().value, 18 * kParameters + kept + 2 * kLogits);
 }
 
 TEST(Ledger, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
@@ -195,7 +196,7 @@ TEST(Ledger, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
   setup.job.param_dtype = setup.job.grad_dtype = Dtype::fp64;
   EXPECT_DOUBLE_EQ(of(setup, 0)[Entry::activations].value, 4 * 4 * 4 * kUnfusedLayer);
   EXPECT_DOUBLE_EQ(of(setup, 1)[Entry::activations].value,
-                   4 * (4 * 4 * kUnfusedLayer + 8 * kLogits));
+                   4 * (4 * 4 * kUnfusedLayer + 8 * kLogits + 8 * kHeadInputs));
   EXPECT_EQ(of(setup, 1)[Entry::logits], Bytes{});
 }
 
@@ -203,10 +204,11 @@ TEST(Ledger, OfTheRuntimeHoldsABucketOrAUnitOnItsWayToTheShards) {
   const Ledger two = of(runtime({.dp = 4, .zero = 2, .bucket_size = 1'000'000}));
   EXPECT_DOUBLE_EQ(two[Entry::gradients].value, 4 * kParameters / 4);
   EXPECT_DOUBLE_EQ(two[Entry::buckets].value, 4 * 1e6);
-  // the head with the last norm is the largest unit
+  // the head with the last norm is the largest unit, and what backward begins with
   const double unit = 32'768'000 + 1024;
+  EXPECT_DOUBLE_EQ(two[Entry::reduce_scatter].value, 4 * (1e6 / 4 + unit));
   rankwright::Setup setup = runtime({.dp = 4, .zero = 3});
-  EXPECT_DOUBLE_EQ(of(setup)[Entry::reduce_scatter].value, 4 * unit);
+  EXPECT_DOUBLE_EQ(of(setup)[Entry::reduce_scatter].value, 4 * (unit + unit / 4));
   EXPECT_DOUBLE_EQ(of(setup)[Entry::gathered_units].value, 2 * 2 * unit);
   setup.plan.overlap.param_gather = false;  // nothing ahead
   EXPECT_DOUBLE_EQ(of(setup)[Entry::gathered_units].value, 2 * unit);

@@ -43,8 +43,9 @@ RankLoads::RankLoads(const Setup& setup)
   }
   if (setup.software.keeps_outputs && plan.pp > 1) output_ = messages(setup).kept;
   const Messages sizes = messages(setup);
-  if (setup.software.keeps_logits)  // one a token, as many as the vocabulary has rows
-    logits_ = double(vocabulary_share(model, plan.tp)) * (1 + model.mtp_layers) * sizes.scores;
+  if (setup.software.keeps_logits)  // and what enters the last norm and the head
+    logits_ = (1 + model.mtp_layers) *
+              (double(vocabulary_share(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
   before_.reserve(stages_.size());
   i64 before = 0;
   for (const Stage& stage : stages_) {

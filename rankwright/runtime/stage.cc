@@ -121,7 +121,8 @@ Tensor backward(const Piece& piece, Saved& saved, const Tensor& gradient, const 
   torch::autograd::Engine::get_default_engine().execute(
       {done.output}, {entering}, /*keep_graph=*/false, /*create_graph=*/false,
       /*accumulate_grad=*/true, {});
-  return done.input.grad();
+  // Work that waits for its cell may keep the input for long, but not its gradient.
+  return std::exchange(done.input.mutable_grad(), {});
 }
 
 }  // namespace rankwright::runtime

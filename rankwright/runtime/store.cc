@@ -217,8 +217,10 @@ void Store::leave(Region& region, const Tensor& gradients) {
     if (!region.filling.defined() && count == bucket->count) {
       scatter_into(gradients.narrow(0, done, count), own_gradient(region, *bucket));
     } else {
-      if (!region.filling.defined())
+      if (!region.filling.defined()) {
+        finish_scatters();  // or two buckets would be whole at a time
         region.filling = torch::empty({bucket->count}, gradients.options());
+      }
       region.filling.narrow(0, at, count).copy_(gradients.narrow(0, done, count));
       if (at + count == bucket->count)
         scatter_into(std::exchange(region.filling, {}), own_gradient(region, *bucket));
