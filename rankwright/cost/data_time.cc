@@ -46,7 +46,7 @@ Seconds between_stages(const Setup& setup, const RankWork& on, const Links& link
     sum += links.time(Op::all_reduce, bytes(on.share.total(), each), GroupKind::mirror);
   if (setup.model.tied && plan.pp > 1 && row(plan.schedule).order == StageOrder::loop)
     sum += links.time(Op::all_reduce,
-                      bytes(vocabulary_weight(setup.model, plan.tp).dense, each) /
+                      bytes(embedding_share(setup.model, plan.tp).dense, each) /
                           (plan.zero >= 2 ? plan.shards() : 1),
                       GroupKind::edges);
   return sum;
