@@ -11,7 +11,7 @@ namespace {
 
 // The search is a grid of both logarithms that closes in on its best point. It shrinks by less than
 // the grid's step, because in a narrow valley the best point lies beside the best of the grid.
-constexpr int kSide = 9, kRounds = 60;
+constexpr int kSide = 9, kRounds = 30;
 constexpr double kShrink = 0.6;
 constexpr double kLeastRate = 1e3, kMostRate = 1e14;         // bytes a second
 constexpr double kLeastLatency = 1e-9, kMostLatency = 1e+1;  // seconds
