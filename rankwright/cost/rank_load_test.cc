@@ -23,10 +23,13 @@ std::vector<double> weights(const Setup& setup, i64 pp_rank) {
       sum += (again * a.input + (run.count - again) * a.kept).value;
       before += run.count;
     }
-    // One a token and row of the vocabulary, for the model and for every MTP module.
-    const double logits = messages(setup).scores.value *
-                          double(vocabulary_share(setup.model, setup.plan.tp)) *
-                          double(1 + setup.model.mtp_layers);
+    // One a token and row of the vocabulary, for the model and for every MTP module, and what
+    // enters the last norm and the head.
+    const Messages sizes = messages(setup);
+    const double logits =
+        (sizes.scores.value * double(vocabulary_share(setup.model, setup.plan.tp)) +
+         2 * sizes.kept.value) *
+        double(1 + setup.model.mtp_layers);
     if (setup.software.keeps_logits && chunk.loss) sum += logits;
     by_chunk.push_back(sum);
   }

@@ -27,8 +27,9 @@ void Store::add_regions(StagePart& stage, std::size_t chunk) {
     else
       (unit.shared && zero_ > 0 ? shared : together).push_back(&unit);
   }
-  if (!together.empty()) add_region(std::move(together), chunk);
+  // As the Program has it: what two pp ranks share comes first, and in one call.
   if (!shared.empty()) add_region(std::move(shared), chunk);
+  if (!together.empty()) add_region(std::move(together), chunk);
 }
 
 void Store::add_region(std::vector<Unit*> units, std::size_t chunk) {
@@ -37,7 +38,8 @@ void Store::add_region(std::vector<Unit*> units, std::size_t chunk) {
     region.offsets.push_back(region.size);
     region.size += unit->size();
   }
-  const i64 each = zero_ == 3 ? region.size : bucket_elements(rank_.setup.plan);
+  const bool one_call = zero_ == 3 || (zero_ > 0 && region.units.front()->shared);
+  const i64 each = one_call ? region.size : bucket_elements(rank_.setup.plan);
   for (i64 first = 0; first < region.size; first += each) {
     Bucket bucket{.first = first, .count = std::min(each, region.size - first)};
     bucket.own = zero_ == 0 ? Part{0, bucket.count} : rank_.groups.data.part(bucket.count);
