@@ -55,19 +55,28 @@ class PlainTransformer {
     return x * torch::rsqrt(x.square().mean(-1, true) + kEpsilon) * w(name + ".weight");
   }
 
-  torch::Tensor rotated(const torch::Tensor& x) const {
-    const i64 sequence = x.size(2), width = x.size(3), half = width / 2;
+  /// Made once, as anybody would.
+  void make_tables(const torch::Tensor& x, i64 width) const {
+    const i64 sequence = x.size(1);
+    if (future_.defined() && future_.size(0) == sequence) return;
+    future_ = torch::ones({sequence, sequence}, torch::kBool).triu(1);
     const torch::Tensor i = torch::arange(0, width, 2, torch::kFloat64);
     const torch::Tensor angle = torch::outer(torch::arange(sequence, torch::kFloat64),
                                              torch::pow(10000.0, -i / double(width)));
-    const torch::Tensor c = angle.cos().to(x.scalar_type()), s = angle.sin().to(x.scalar_type());
+    cosine_ = angle.cos().to(x.scalar_type());
+    sine_ = angle.sin().to(x.scalar_type());
+  }
+
+  torch::Tensor rotated(const torch::Tensor& x) const {
+    const i64 half = x.size(3) / 2;
     const torch::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
-    return torch::cat({a * c - b * s, b * c + a * s}, -1);
+    return torch::cat({a * cosine_ - b * sine_, b * cosine_ + a * sine_}, -1);
   }
 
   torch::Tensor attention(const torch::Tensor& x, const std::string& name,
                           const Attention& shape) const {
     const i64 batch = x.size(0), sequence = x.size(1), width = shape.head_dim;
+    make_tables(x, width);
     const torch::Tensor qkv = torch::linear(x, w(name + ".qkv"), bias(name + ".qkv_bias"));
     const auto heads = [&](i64 first, i64 count) {
       return qkv.narrow(-1, first * width, count * width)
@@ -84,10 +93,9 @@ class PlainTransformer {
       k = k.repeat_interleave(shape.heads / shape.kv_heads, 1);
       v = v.repeat_interleave(shape.heads / shape.kv_heads, 1);
     }
-    const torch::Tensor future = torch::ones({sequence, sequence}, torch::kBool).triu(1);
     const torch::Tensor scores =
         (torch::matmul(q, k.transpose(2, 3)) / std::sqrt(double(width)))
-            .masked_fill(future, -std::numeric_limits<double>::infinity());
+            .masked_fill(future_, -std::numeric_limits<double>::infinity());
     const torch::Tensor out = torch::matmul(torch::softmax(scores, -1), v);
     return torch::linear(out.transpose(1, 2).reshape({batch, sequence, -1}), w(name + ".out"),
                          bias(name + ".out_bias"));
@@ -110,6 +118,7 @@ class PlainTransformer {
 
   const Model& model_;
   std::map<std::string, torch::Tensor> weights_{};
+  mutable torch::Tensor cosine_{}, sine_{}, future_{};
 };
 
 }  // namespace rankwright
