@@ -33,7 +33,7 @@ NETNS = "/run/netns"
 INTERFACE = "eth0"  # of every node, in its namespace
 SUBNET = "10.77.0."
 MTU = 9000  # with 1,500 the headers take 4 % of the rate, and more packets take more CPU time
-BURST = 128 * 1024  # bytes; tbf splits packets that are larger, and offload makes them up to 64 KiB
+BURST = 64 * 1024  # bytes; tbf splits packets that are larger, and offload makes them up to 64 KiB
 QUEUE = "20ms"  # longer than the queue of any switch: loss would be TCP's story, not the link's
 
 # `nsenter --net` and not `ip netns exec`: that mounts another /sys, without the cgroups.

@@ -137,7 +137,7 @@ def flow(fields):
 
 def job_file():
     """What `rankwright plan` is told: model and job, and nothing of a layout."""
-    return f"model: {flow(MODEL)}\njob: {flow(JOB)}\nsoftware: {{framework: own}}\n"
+    return f"model: {flow(MODEL)}\njob: {flow(JOB)}\nsoftware: {{framework: rankwright}}\n"
 
 
 def plan_file(layout):
@@ -149,6 +149,8 @@ def plan_file(layout):
         "zero_stage": layout.zero,
         "micro_batch": MICRO_BATCH,
         "recompute": "none",
+        # MPI moves a call on only while a rank is inside MPI, so nothing runs beside.
+        "overlap": "{grad_reduce: false, param_gather: false}",
     }
     if layout.pp > 1:
         fields["schedule"] = layout.schedule

@@ -37,7 +37,8 @@ MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate, const
   const Seconds lost = Flops{2 * rates.tile} / rate;
   const double outputs = rates.wider * kHalf * rows * (m.n + m.k);
   const double accumulated = setup.software.fused_accumulation ? 8 : 4;  // fp32 read and written
-  const Seconds read = c[Constant::matmul_bytes] * (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
+  const Seconds read =
+      c[Constant::matmul_bytes] * (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
   const Seconds added =
       c[Constant::matmul_bytes] * (Bytes{outputs + accumulated * m.nk} / rates.memory);
   const double slower = c[Constant::backward];

@@ -120,8 +120,8 @@ void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
 }
 
 /// Gradients on their way to their shards. ZeRO-2: a bucket, whole, and when backward begins the
-/// part of its sum that comes back beside the first unit's gradients; later those of a layer. ZeRO-3:
-/// a unit, whole, and its part.
+/// part of its sum that comes back beside the first unit's gradients; later those of a layer.
+/// ZeRO-3: a unit, whole, and its part.
 void Accounts::put_transit(Ledger& out, const RankLoad& load) const {
   const i64 each = setup_.job.grad_bytes();
   const i64 shards = setup_.plan.shards();

@@ -177,7 +177,8 @@ rankwright::Setup runtime(Plan plan) {
 /// kLayer, where the scores of 16 heads are kept in the activations' format instead.
 constexpr double kUnfusedLayer = 2048 * 2 * (4 * 1024 + 2560 + 3 * 4096) + 2048 * 2048 * 16 * 2.0;
 constexpr double kLogits = 2048 * 32000.0;
-constexpr double kHeadInputs = 2 * 2048 * 1024.0;  // numbers: what enters the last norm and the head
+constexpr double kHeadInputs =
+    2 * 2048 * 1024.0;  // numbers: what enters the last norm and the head
 
 TEST(Ledger, OfTheRuntimeIsItsTensorsAlone) {
   const Ledger l = of(runtime({}));

@@ -105,8 +105,8 @@ struct Setup {
   Stages stages() const;
 };
 
-/// The constants that it is priced with: the shipped ones, those of a machine that was probed, or as
-/// a measured run moves them.
+/// The constants that it is priced with: the shipped ones, those of a machine that was probed, or
+/// as a measured run moves them.
 const Calibration& calibration(const Setup& setup);
 
 /// The pipeline of a setup whose microbatches divide its batch.

@@ -157,7 +157,8 @@ TimelineSummary summary(const Played& p) {
     const std::vector<Event> line = events(p, r);
     RankSummary rank{.pp_rank = r, .cells = p.timeline.busy[std::size_t(r)]};
     for (const Event& e : line)
-      if (!is_cell(e.action.kind) && !is_beside(p.program, r, e.action)) rank.steps += e.end - e.start;
+      if (!is_cell(e.action.kind) && !is_beside(p.program, r, e.action))
+        rank.steps += e.end - e.start;
     rank.idle = std::max(Seconds{}, all.end - rank.cells - rank.steps);
     rank.held = most_held(line);
     rank.phases = phases(line);

@@ -99,7 +99,8 @@ RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const Event& e : events(p, r)) {
       ++all;
-      RC_ASSERT(text.find("<title>" + event_name(p.program, r, e.action) + ": ") != std::string::npos);
+      RC_ASSERT(text.find("<title>" + event_name(p.program, r, e.action) + ": ") !=
+                std::string::npos);
     }
   RC_ASSERT(occurrences(text, "</title></rect>") == all);
 }

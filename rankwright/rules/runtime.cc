@@ -159,7 +159,7 @@ constexpr Rule kRules[] = {
       "world_size: 8\n"
       "model: gpt2\n"
       "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 3, virtual_stages: 2, schedule: zb-v}\n"
-      "job: {grad_dtype: fp32, global_batch: 64}\n"},
+      "job: {grad_dtype: fp32, global_batch: 64, sequence: 1024}\n"},
      Target::rankwright,
      kSound,
      when<read_twice, tell_read_twice>,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "rankwright/runtime/layouts.h"
 #include "tests/plain_transformer.h"
 
@@ -61,7 +63,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(LayoutCase{.style = Style::gpt2}, LayoutCase{.style = Style::llama},
                     LayoutCase{.style = Style::gpt2, .tied = false},
                     with({.style = Style::llama, .tied = false}, Recompute::full),
-                    with({.style = Style::gpt2}, Recompute::selective)));
+                    with({.style = Style::gpt2}, Recompute::selective)),
+    [](const testing::TestParamInfo<LayoutCase>& given) {
+      std::string text = show(given.param);
+      std::replace(text.begin(), text.end(), ' ', '_');
+      return text;
+    });
 
 }  // namespace
 }  // namespace rankwright::runtime
