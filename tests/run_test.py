@@ -268,6 +268,8 @@ def check_refusals(bench):
 
     with open(bench.path("one.yaml"), "w", encoding="utf-8") as file:
         file.write(PLAN.replace("p_size: 2", "p_size: 1").replace("world_size: 8", "world_size: 1"))
+    code, out, err = bench.run("one.yaml", "--local", "--steps", "1", "--json")  # nobody to launch
+    assert code == 0 and '"type":"summary"' in out, (code, out, err)
     code, _, err = bench.run("one.yaml", "--csv", "/no/such/folder/loss.csv")
     assert code == 1 and "cannot write /no/such/folder/loss.csv" in err, (code, err)
     code, _, err = bench.run("one.yaml", "--backend", "smoke")

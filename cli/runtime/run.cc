@@ -228,11 +228,11 @@ Io with_input(const Io& io, std::istream& in) {
           .err_terminal = io.err_terminal};
 }
 
-int run_world(const RunFlags& flags, const Options& options, const World& world, const Io& io) {
+int run_world(const RunFlags& flags, const Options& options, std::optional<Launched> by,
+              const World& world, const Io& io) {
   std::istringstream input(shared_input(flags, world, io));
   const Ready ready = read_plan_to_run(flags, options.quiet(), with_input(io, input));
   if (const int code = agree(world, ready.code, "read the plan", io)) return code;
-  std::optional<Launched> by = launched();
   if (by) by->ranks = world.size();
   if (const std::optional<int> code = refuse_start(*ready.setup, flags, by, io)) return *code;
   Rank rank(flags, options, world, *ready.setup, io);
@@ -244,6 +244,8 @@ int run_world(const RunFlags& flags, const Options& options, const World& world,
 
 /// This process as a rank, alone or among those that a launcher started.
 int run_rank(const RunFlags& flags, const Options& options, const Io& io) {
+  const std::optional<Launched> by =
+      launched();  // MPI makes one process look like it, once started
   const Result<std::unique_ptr<World>> world = World::start();
   if (!world) return complain(world.error(), io);
   (*world)->barrier();
@@ -252,7 +254,7 @@ int run_rank(const RunFlags& flags, const Options& options, const Io& io) {
   if (speaks && std::getenv(kScreenVariable) != nullptr) io.err << kReady << std::flush;
   std::ostream nowhere(nullptr);
   const Io silent{.in = io.in, .out = nowhere, .err = nowhere};
-  const int code = run_world(flags, options, **world, speaks ? io : silent);
+  const int code = run_world(flags, options, by, **world, speaks ? io : silent);
   io.out.flush();
   io.err.flush();
   return code;
