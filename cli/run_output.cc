@@ -40,14 +40,14 @@ std::optional<int> RunOutput::open() {
   return std::nullopt;
 }
 
-void RunOutput::step(const RunStep& step) {
+void RunOutput::step(const TrainedStep& step) {
   // Flushed, so that a run that is killed leaves what it had.
   if (!show_.csv.empty()) csv_ << csv_line(step) << std::flush;
   if (show_.json) out() << step_json(step, show_.progress.tokens) << std::flush;
   if (!show_.quiet) progress(step);
 }
 
-void RunOutput::progress(const RunStep& step) {
+void RunOutput::progress(const TrainedStep& step) {
   const Clock::time_point now = Clock::now();
   if (!first_) first_ = now;
   RunProgress now_shown = show_.progress;

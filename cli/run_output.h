@@ -33,7 +33,7 @@ class RunOutput {
 
   /// Opens the files, before anything is trained. The exit code where one cannot be written.
   std::optional<int> open();
-  void step(const RunStep& step);
+  void step(const TrainedStep& step);
   /// The summary, and the trace where one is wanted. The exit code: that of a file that could not
   /// be written, else 0.
   int finish(const RunSummary& summary, const std::string& trace);
@@ -41,7 +41,7 @@ class RunOutput {
  private:
   using Clock = std::chrono::steady_clock;
   std::ostream& out() { return show_.output.empty() ? io_.out : output_; }
-  void progress(const RunStep& step);
+  void progress(const TrainedStep& step);
   void clear();
   int failed(const std::string& what) const;
 

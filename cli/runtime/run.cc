@@ -170,11 +170,11 @@ class Rank {
     const std::vector<double> most = ask_all(seconds, end_of(events).value);
     std::vector<double> busy{busy_in(events).value};
     world_.sum(busy);
-    const RunStep done{.step = step + 1,
-                       .loss = result.loss,
-                       .gradient_norm = result.gradient_norm,
-                       .time = Seconds{most[1]},
-                       .bubble = idle_share(Seconds{busy[0]}, Seconds{most[2]}, world_.size())};
+    const TrainedStep done{.step = step + 1,
+                           .loss = result.loss,
+                           .gradient_norm = result.gradient_norm,
+                           .time = Seconds{most[1]},
+                           .bubble = idle_share(Seconds{busy[0]}, Seconds{most[2]}, world_.size())};
     summary_.steps.push_back(done);
     if (output_) output_->step(done);
     return most[0] > 0;

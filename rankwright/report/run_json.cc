@@ -31,7 +31,7 @@ ordered_json sent_json(const RunSummary& s, const SentRow& one) {
 
 }  // namespace
 
-std::string step_json(const RunStep& step, i64 tokens) {
+std::string step_json(const TrainedStep& step, i64 tokens) {
   return line({{"type", "step"},
                {"schema", kSchema},
                {"step", step.step},

@@ -9,7 +9,7 @@
 namespace rankwright {
 
 /// {"type":"step",...}; `tokens` are those of a step.
-std::string step_json(const RunStep& step, i64 tokens);
+std::string step_json(const TrainedStep& step, i64 tokens);
 
 /// {"type":"summary",...}.
 std::string summary_json(const RunSummary& summary);

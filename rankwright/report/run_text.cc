@@ -89,7 +89,7 @@ std::string clock_text(Seconds time) {
   return fmt::format("{}:{:02}:{:02}", hours, minutes, seconds % 60);
 }
 
-std::string progress_text(const RunStep& step, const RunProgress& p) {
+std::string progress_text(const TrainedStep& step, const RunProgress& p) {
   std::string text = fmt::format("step {}/{}  loss {}", step.step, p.wanted, loss_text(step.loss));
   if (step.time.value > 0)
     text += fmt::format("  {} tokens/s", count(std::llround(double(p.tokens) / step.time.value)));
@@ -102,7 +102,7 @@ std::string progress_text(const RunStep& step, const RunProgress& p) {
   return text;
 }
 
-std::string csv_line(const RunStep& step) {
+std::string csv_line(const TrainedStep& step) {
   return fmt::format("{},{},{},{}\n", step.step, step.loss, step.gradient_norm, step.time.value);
 }
 

@@ -20,14 +20,14 @@ struct RunProgress {
 };
 
 /// "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 % (predicted 17 %)  eta 0:41".
-std::string progress_text(const RunStep& step, const RunProgress& progress);
+std::string progress_text(const TrainedStep& step, const RunProgress& progress);
 
 /// "0:41", "1:02:03", "26:00:00"; whole seconds.
 std::string clock_text(Seconds time);
 
 /// Lines of a comma-separated file, the head and one for a step.
 inline constexpr std::string_view kRunCsvHead = "step,loss,gradient_norm,seconds\n";
-std::string csv_line(const RunStep& step);
+std::string csv_line(const TrainedStep& step);
 
 std::string run_text(const RunSummary& summary, const Paint& paint);
 

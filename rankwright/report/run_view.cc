@@ -54,7 +54,7 @@ T median(std::vector<T> values) {
 
 /// Of the steps after the first, or of all there are.
 template <class T>
-T median_of(const std::vector<RunStep>& steps, T RunStep::*figure) {
+T median_of(const std::vector<TrainedStep>& steps, T TrainedStep::*figure) {
   std::vector<T> values;
   for (std::size_t i = steps.size() > 1 ? 1 : 0; i < steps.size(); ++i)
     values.push_back(steps[i].*figure);
@@ -135,9 +135,9 @@ std::optional<RunPrediction> predict_run(const Setup& setup, const Program& prog
                        .bubble = timeline.idle_share()};
 }
 
-Seconds RunSummary::step_time() const { return median_of(steps, &RunStep::time); }
+Seconds RunSummary::step_time() const { return median_of(steps, &TrainedStep::time); }
 
-double RunSummary::bubble() const { return median_of(steps, &RunStep::bubble); }
+double RunSummary::bubble() const { return median_of(steps, &TrainedStep::bubble); }
 
 double RunSummary::tokens_per_second() const {
   const Seconds time = step_time();
@@ -174,7 +174,7 @@ const RunMemory& RunSummary::fullest() const {
 
 i64 RunSummary::broken() const {
   const auto found = std::find_if(steps.begin(), steps.end(),
-                                  [](const RunStep& one) { return !std::isfinite(one.loss); });
+                                  [](const TrainedStep& one) { return !std::isfinite(one.loss); });
   return found == steps.end() ? 0 : found->step;
 }
 

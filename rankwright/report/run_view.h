@@ -15,7 +15,7 @@
 namespace rankwright {
 
 /// One step, the same on every rank.
-struct RunStep {
+struct TrainedStep {
   i64 step = 1;  // from 1
   double loss = 0;
   double gradient_norm = 0;
@@ -78,7 +78,7 @@ struct RunSummary {
   bool stopped = false;  // somebody asked to end before
   i64 pp = 1, ranks = 1;
   i64 tokens = 0;  // a step
-  std::vector<RunStep> steps{};
+  std::vector<TrainedStep> steps{};
   std::vector<SentRow> sent{};
   std::vector<RunMemory> memory{};  // by pp rank
   std::optional<RunPrediction> predicted{};

@@ -142,7 +142,7 @@ TEST(Prediction, OfTimeIsMadeForMeasuredLinksOnly) {
   EXPECT_LT(found->bubble, 1);
 }
 
-RunStep step_of(i64 number, double loss, double seconds) {
+TrainedStep step_of(i64 number, double loss, double seconds) {
   return {
       .step = number, .loss = loss, .gradient_norm = 1, .time = Seconds{seconds}, .bubble = 0.25};
 }
@@ -205,7 +205,7 @@ TEST(Summary, JsonIsOneLineAndHasEveryRow) {
 }
 
 TEST(Steps, AreWrittenAsTheyAre) {
-  const RunStep step = step_of(37, 2.9134, 0.5);
+  const TrainedStep step = step_of(37, 2.9134, 0.5);
   const nlohmann::json json = nlohmann::json::parse(step_json(step, 4096));
   EXPECT_EQ(json["type"], "step");
   EXPECT_EQ(json["step"], 37);
@@ -215,7 +215,7 @@ TEST(Steps, AreWrittenAsTheyAre) {
 }
 
 TEST(Progress, IsOneLine) {
-  const RunStep step{.step = 37, .loss = 2.9134, .time = Seconds{0.5}, .bubble = 0.18};
+  const TrainedStep step{.step = 37, .loss = 2.9134, .time = Seconds{0.5}, .bubble = 0.18};
   RunProgress progress{.wanted = 100, .tokens = 4205, .pipelined = true};
   EXPECT_EQ(progress_text(step, progress), "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 %");
   progress.predicted_bubble = 0.17;
