@@ -54,7 +54,7 @@ class Progress {
 };
 
 /// The cluster file goes to -o, or to standard output, what people read to where it is not.
-int write(const Probe& probe, const Options& options, const Io& io) {
+int write(const ProbeFigures& probe, const Options& options, const Io& io) {
   const Cluster cluster = probed_cluster(probe);
   const std::string file = cluster_yaml(cluster, probe_head(probe));
   const bool to_file = !options.output().empty();
@@ -85,7 +85,7 @@ int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
                         said);
   }
   std::optional<Progress> progress(std::in_place, speaks && !options.quiet(), io);
-  const Result<Probe> found = runtime::probe(
+  const Result<ProbeFigures> found = runtime::probe(
       **world, *backend,
       {.quick = flags.quick, .said = [&](const std::string& what) { progress->say(what); }});
   progress.reset();

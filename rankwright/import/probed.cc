@@ -44,7 +44,7 @@ std::string vendor(std::string_view id) {
   return std::string(id);
 }
 
-Device device(const Probe& probe, i64 host_ranks) {
+Device device(const ProbeFigures& probe, i64 host_ranks) {
   const double fp32 = usual_rate(probe.matmuls, "fp32"), bf16 = usual_rate(probe.matmuls, "bf16");
   double memory = 0;
   for (const ProbedStream& stream : probe.streams) memory = std::max(memory, stream.rate().value);
@@ -60,7 +60,7 @@ Device device(const Probe& probe, i64 host_ranks) {
           .source = "measured by rankwright probe"};
 }
 
-void fit(Cluster& cluster, std::size_t level, const Probe& probe,
+void fit(Cluster& cluster, std::size_t level, const ProbeFigures& probe,
          std::initializer_list<ProbeGroup> groups) {
   std::vector<SpannedSeries> series;
   for (const ProbedCalls& calls : probe.calls)
@@ -74,7 +74,7 @@ void fit(Cluster& cluster, std::size_t level, const Probe& probe,
 
 std::string_view name(ProbeGroup group) { return kGroups[std::size_t(group)]; }
 
-std::optional<Diagnostic> unequal_hosts(const Probe& probe) {
+std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe) {
   RW_CHECK(!probe.hosts.empty() && probe.host_ranks.size() == probe.hosts.size());
   const auto [least, most] = std::minmax_element(probe.host_ranks.begin(), probe.host_ranks.end());
   if (*least == *most) return {};
@@ -89,7 +89,7 @@ std::optional<Diagnostic> unequal_hosts(const Probe& probe) {
                                         *least * i64(probe.hosts.size()), *least)};
 }
 
-Cluster probed_cluster(const Probe& probe) {
+Cluster probed_cluster(const ProbeFigures& probe) {
   RW_CHECK(!unequal_hosts(probe));
   const i64 hosts = i64(probe.hosts.size()), inside = probe.host_ranks.front();
   Cluster cluster{.name = "probed", .device = device(probe, inside), .host_devices = inside};

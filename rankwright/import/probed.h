@@ -1,6 +1,6 @@
-// A Probe is what `rankwright probe` measured of a machine, as data, and the cluster that follows
-// from it: devices as fast as the ranks computed, links that give the times of their calls. Who
-// measures is runtime/probe.h; nothing here runs anything.
+// ProbeFigures are what `rankwright probe` measured of a machine, as data, and the cluster that
+// follows from it: devices as fast as the ranks computed, links that give the times of their calls.
+// Who measures is runtime/probe.h; nothing here runs anything.
 #pragma once
 
 #include <optional>
@@ -48,7 +48,7 @@ struct ProbedCalls {
   std::vector<MeasuredCall> calls{};
 };
 
-struct Probe {
+struct ProbeFigures {
   std::vector<std::string> hosts{};   // names, in the order of their first rank
   std::vector<i64> host_ranks{};      // of each: ranks
   std::string processor{}, vendor{};  // as /proc/cpuinfo says
@@ -60,10 +60,10 @@ struct Probe {
 };
 
 /// RW0705 where hosts have unequal numbers of ranks: a cluster's domains are alike.
-std::optional<Diagnostic> unequal_hosts(const Probe& probe);
+std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe);
 
 /// Of hosts that are alike.
-Cluster probed_cluster(const Probe& probe);
+Cluster probed_cluster(const ProbeFigures& probe);
 
 /// What the model says that the call takes on the probed cluster.
 Seconds modelled(const Cluster& cluster, const ProbedCalls& calls, Bytes size);

@@ -48,8 +48,8 @@ constexpr Op kOps[] = {Op::all_reduce, Op::all_gather, Op::reduce_scatter, Op::s
 /// What a probe of that cluster would measure if the model were right. Every time is multiplied by
 /// noise(), too.
 template <class Noise>
-Probe measured(const Cluster& cluster, Noise noise) {
-  Probe probe;
+ProbeFigures measured(const Cluster& cluster, Noise noise) {
+  ProbeFigures probe;
   const i64 hosts = cluster.devices() / cluster.host_devices;
   for (i64 i = 0; i < hosts; ++i) probe.hosts.push_back("node" + std::to_string(i));
   probe.host_ranks.assign(std::size_t(hosts), cluster.host_devices);
@@ -105,7 +105,7 @@ RC_GTEST_PROP(Probed, NoiseMovesTheLinksByNoMoreThanItself, ()) {
 }
 
 TEST(Probed, TheDeviceIsWhatARankReached) {
-  Probe probe = measured(cpus(1, 4), [] { return 1.0; });
+  ProbeFigures probe = measured(cpus(1, 4), [] { return 1.0; });
   // 2 * 512^3 FLOPs in 10 ms: 26.84 GFLOP/s, between the 20 and the 268.4 of the other shapes.
   probe.matmuls.push_back({"fp32", 512, 512, 512, 10.0_ms});
   probe.matmuls.push_back({"fp32", 512, 512, 512, 1.0_ms});
@@ -132,7 +132,7 @@ TEST(Probed, OneRankHasOneLevelAndNothingToFit) {
 
 TEST(Probed, OneRankAHostIsOneLevelOfLinksOfTheirOwn) {
   Cluster real = cpus(1, 4);  // the calls of one level are alike, whatever it is called
-  Probe probe = measured(real, [] { return 1.0; });
+  ProbeFigures probe = measured(real, [] { return 1.0; });
   probe.hosts = {"a", "b", "c", "d"};
   probe.host_ranks = {1, 1, 1, 1};
   for (ProbedCalls& series : probe.calls) series.group = ProbeGroup::world;
@@ -144,7 +144,7 @@ TEST(Probed, OneRankAHostIsOneLevelOfLinksOfTheirOwn) {
 }
 
 TEST(Probed, UnequalHostsAreRefusedWithTheNumbers) {
-  const Probe probe{.hosts = {"a", "b", "c"}, .host_ranks = {4, 2, 3}};
+  const ProbeFigures probe{.hosts = {"a", "b", "c"}, .host_ranks = {4, 2, 3}};
   const std::optional<Diagnostic> refused = unequal_hosts(probe);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->code, "RW0705");

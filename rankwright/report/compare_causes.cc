@@ -28,7 +28,7 @@ const CommunicationRow* longest(const Worksheet& sheet, Item item) {
 
 /// The collective of the item whose time differs most, in both plans; where one has no such, what
 /// it has instead.
-void focus(Subject& a, Subject& b) {
+void focus(FactSubject& a, FactSubject& b) {
   Seconds most{-1};
   for (const TrafficKindRow& kind : traffic_kinds()) {
     const CommunicationRow* const in_a = find(a.plan.sheet, kind.kind);
@@ -58,14 +58,14 @@ std::string all_of(const Facts& facts) {
 }
 
 /// "TP all-gather", "DP reduce-scatter instead of DP all-reduce"; nothing where there is no choice.
-std::string collective_names(const Subject& a, const Subject& b) {
-  const auto kinds = [](const Subject& s) {
+std::string collective_names(const FactSubject& a, const FactSubject& b) {
+  const auto kinds = [](const FactSubject& s) {
     const std::vector<CommunicationRow>& all = s.plan.sheet.communication;
     return std::count_if(all.begin(), all.end(), [&](const CommunicationRow& c) {
       return waits_for(s.item, c.priced.traffic.group);
     });
   };
-  const auto label = [](const Subject& s) {
+  const auto label = [](const FactSubject& s) {
     return s.collective == nullptr ? std::string()
                                    : std::string(row(s.collective->priced.traffic.kind).label);
   };
@@ -107,7 +107,7 @@ Contrast contrast(const Facts& a, const Facts& b, const std::string& whose) {
 /// Nothing where there is nothing to explain.
 std::string explained(const CauseRow& row, const TimeRow& time, const Compared& plan_a,
                       const Compared& plan_b) {
-  Subject a{plan_a, row.item}, b{plan_b, row.item};
+  FactSubject a{plan_a, row.item}, b{plan_b, row.item};
   focus(a, b);
   const Contrast found =
       contrast(time.a > Seconds{} ? row.facts(a) : Facts{},

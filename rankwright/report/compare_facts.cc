@@ -28,7 +28,7 @@ struct LayerWork {
 };
 
 /// Of one device in a step, forward and backward, MTP modules with it.
-LayerWork layer_work(const Subject& s) {
+LayerWork layer_work(const FactSubject& s) {
   const Setup& setup = s.setup();
   LayerWork sum;
   const auto add = [&](i64 layers, const Layer& layer) {
@@ -61,7 +61,7 @@ Fact matmul_shape(const Setup& s) {
           " rows and columns of an expert's matrix on a rank"};
 }
 
-Facts matmul(const Subject& s) {
+Facts matmul(const FactSubject& s) {
   return {{"", reached(layer_work(s).matmuls, s.step()[s.item], layer_peak(s.setup())), " of peak"},
           matmul_shape(s.setup()),
           {"",
@@ -70,7 +70,7 @@ Facts matmul(const Subject& s) {
            ""}};
 }
 
-Facts attention(const Subject& s) {
+Facts attention(const FactSubject& s) {
   const Setup& setup = s.setup();
   const FlopsPerSecond most = peak(setup.cluster.device, Dtype::bf16);
   return {{"", reached(layer_work(s).core, s.step()[s.item], most), " of peak"},
@@ -78,23 +78,23 @@ Facts attention(const Subject& s) {
           {"", std::string(name(setup.software.attention)), " kernel"}};
 }
 
-Facts elementwise(const Subject& s) {
+Facts elementwise(const FactSubject& s) {
   const Plan& p = s.setup().plan;
   return {{"layers cut over tp ", count(p.tp), ""},
           {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
           {"at ", show(rates(s.setup(), calibration(s.setup())).memory), ""}};
 }
 
-Facts casts(const Subject& s) {
+Facts casts(const FactSubject& s) {
   return {{"matmuls in ", std::string(name(s.setup().job.matmul)), ""},
           {"layers cut over tp ", count(s.setup().plan.tp), ""}};
 }
 
-Facts permute(const Subject& s) {
+Facts permute(const FactSubject& s) {
   return {{"ep ", count(s.setup().plan.ep), ""}, {"tp ", count(s.setup().plan.tp), ""}};
 }
 
-Facts vocabulary(const Subject& s) {
+Facts vocabulary(const FactSubject& s) {
   return {{"vocabulary cut over tp ", count(s.setup().plan.tp), ""},
           {"head on one of ", count(s.setup().plan.pp), " pp ranks"},
           {"loss ", std::string(name(s.setup().software.loss)), ""}};
@@ -107,7 +107,7 @@ Fact again_on(const Setup& setup) {
   return {"with tp collectives on ", setup.cluster.levels[std::size_t(level)].name, ""};
 }
 
-Facts recompute(const Subject& s) {
+Facts recompute(const FactSubject& s) {
   const Plan& p = s.setup().plan;
   const std::string layers =
       p.recompute == Recompute::full && p.recompute_layers > 0
@@ -116,7 +116,7 @@ Facts recompute(const Subject& s) {
   return {{"", std::string(name(p.recompute)) + layers, ""}, again_on(s.setup())};
 }
 
-Facts launch(const Subject& s) {
+Facts launch(const FactSubject& s) {
   const Setup& setup = s.setup();
   const i64 passes = setup.microbatches() * ceil_div(setup.model.layers(), setup.plan.pp);
   return {{"", s.often(passes), " layers to launch on a rank"},
@@ -125,7 +125,7 @@ Facts launch(const Subject& s) {
 }
 
 /// Layers that run again call again, and that time is recompute's.
-Fact calls(const Subject& s, i64 n) {
+Fact calls(const FactSubject& s, i64 n) {
   const bool in_layers = s.item == Item::tp || s.item == Item::cp || s.item == Item::ep;
   const bool again = in_layers && s.setup().plan.recompute == Recompute::full;
   return {"", s.often(n) + (again ? " (with recompute's)" : ""),
@@ -133,7 +133,7 @@ Fact calls(const Subject& s, i64 n) {
 }
 
 /// The link of the collective, how often, how much.
-Facts collective(const Subject& s) {
+Facts collective(const FactSubject& s) {
   if (s.collective == nullptr) return {};
   const PricedTraffic& p = s.collective->priced;
   return {{"on ", s.collective->level, ""},
@@ -148,11 +148,11 @@ Facts with(Facts facts, Fact more) {
   return facts;
 }
 
-Facts tensor(const Subject& s) {
+Facts tensor(const FactSubject& s) {
   return with(collective(s), {"", s.setup().plan.overlap.tp ? "with" : "without", " overlap"});
 }
 
-Facts sends(const Subject& s) {
+Facts sends(const FactSubject& s) {
   return with(collective(s), {"", s.setup().plan.overlap.pp ? "with" : "without", " overlap"});
 }
 
@@ -166,7 +166,7 @@ Seconds mean_rank(const StepTime& step) {
   return sum;
 }
 
-Facts imbalance(const Subject& s) {
+Facts imbalance(const FactSubject& s) {
   const i64 slowest = s.step().slowest;
   const RankContents on_rank = contents(s.setup(), slowest);
   const std::string edges = besides(on_rank);
@@ -182,14 +182,14 @@ Seconds slowest_rank(const StepTime& step) {
 }
 
 /// What is idle is counted in slots: how long they are, or where batches differ their share.
-Fact slot_length(const Subject& s) {
+Fact slot_length(const FactSubject& s) {
   const StepTime& step = s.step();
   if (s.plan.by_token) return {"", percent(step[Item::bubble] / step.total()), " of the step"};
   const Seconds slot = slowest_rank(step) / s.setup().microbatches();
   return {"a microbatch takes ", show(slot), " on the slowest pp rank"};
 }
 
-Facts bubble(const Subject& s) {
+Facts bubble(const FactSubject& s) {
   const Plan& p = s.setup().plan;
   const i64 m = s.setup().microbatches();
   return {{"", std::string(name(p.schedule)), ""},
@@ -202,13 +202,13 @@ Facts bubble(const Subject& s) {
 }
 
 /// These two are a share of all others: with the same share there is nothing to explain.
-Facts untuned(const Subject& s) {
+Facts untuned(const FactSubject& s) {
   return {{"the recipe is ", s.setup().software.tuned ? "tuned" : "not tuned", ""}};
 }
 
-Facts jitter(const Subject& s) { return {{"", count(s.setup().world), " GPUs"}}; }
+Facts jitter(const FactSubject& s) { return {{"", count(s.setup().world), " GPUs"}}; }
 
-Facts data(const Subject& s) {
+Facts data(const FactSubject& s) {
   const Seconds shown = s.step()[Item::dp], hidden = s.step().hidden_dp;
   Facts facts = collective(s);
   if (facts.empty()) return facts;
@@ -219,7 +219,7 @@ Facts data(const Subject& s) {
   return facts;
 }
 
-Facts optimizer(const Subject& s) {
+Facts optimizer(const FactSubject& s) {
   Share most;
   for (const RankContents& on_rank : rank_contents(s.setup()))
     if (const Share share = rank_share(s.setup(), on_rank); share.total() > most.total())
@@ -256,7 +256,7 @@ static_assert(std::size(kRows) == kItems);
 
 }  // namespace
 
-std::string Subject::often(i64 n) const { return count(std::llround(plan.scale * double(n))); }
+std::string FactSubject::often(i64 n) const { return count(std::llround(plan.scale * double(n))); }
 
 const CauseRow& cause_row(Item item) { return kRows[std::size_t(item)]; }
 

@@ -19,7 +19,7 @@ struct Fact {
 using Facts = std::vector<Fact>;
 
 /// A plan, and of the collectives that the item waits for the one whose time differs most.
-struct Subject {
+struct FactSubject {
   const Compared& plan;
   Item item;
   const CommunicationRow* collective = nullptr;
@@ -33,8 +33,8 @@ struct Subject {
 
 struct CauseRow {
   Item item;
-  Facts (*facts)(const Subject&);  // of a plan in which the item takes time
-  bool follows = false;            // it is a share of the others
+  Facts (*facts)(const FactSubject&);  // of a plan in which the item takes time
+  bool follows = false;                // it is a share of the others
 };
 const CauseRow& cause_row(Item item);
 

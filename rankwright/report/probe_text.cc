@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 
 constexpr Table::Align kRight = Table::Align::right;
 
-Table matmul_table(const Probe& probe) {
+Table matmul_table(const ProbeFigures& probe) {
   Table table{{{"matmul"},
                {"rows", kRight},
                {"inner", kRight},
@@ -27,7 +27,7 @@ Table matmul_table(const Probe& probe) {
   return table;
 }
 
-Table memory_table(const Probe& probe) {
+Table memory_table(const ProbeFigures& probe) {
   Table table{{{"memory"}, {"moved", kRight}, {"time", kRight}, {"rate", kRight}}};
   for (const ProbedStream& one : probe.streams)
     table.rows.push_back({one.name, show(one.moved), show(one.time), show(one.rate())});
@@ -35,7 +35,7 @@ Table memory_table(const Probe& probe) {
   return table;
 }
 
-Table call_table(const Probe& probe, const Cluster& cluster) {
+Table call_table(const ProbeFigures& probe, const Cluster& cluster) {
   Table table{{{"calls"},
                {""},
                {"size", kRight},
@@ -68,7 +68,7 @@ std::string level_lines(const Cluster& cluster) {
 
 }  // namespace
 
-std::vector<std::string> probe_head(const Probe& probe) {
+std::vector<std::string> probe_head(const ProbeFigures& probe) {
   std::vector<std::string> head{
       fmt::format("{} on {}, measured by rankwright probe",
                   plural(probe.host_ranks.front() * i64(probe.hosts.size()), "rank", "ranks"),
@@ -81,7 +81,7 @@ std::vector<std::string> probe_head(const Probe& probe) {
   return head;
 }
 
-std::string probe_text(const Probe& probe, const Cluster& cluster, const Paint& paint) {
+std::string probe_text(const ProbeFigures& probe, const Cluster& cluster, const Paint& paint) {
   std::string text = probe_head(probe).front() + "\n";
   text += fmt::format("{}: {} and {} a rank\n", cluster.device.name,
                       show(cluster.device.best_matmul), show_memory(cluster.device.memory));
@@ -91,7 +91,7 @@ std::string probe_text(const Probe& probe, const Cluster& cluster, const Paint& 
   return text;
 }
 
-std::string probe_json(const Probe& probe, const Cluster& cluster) {
+std::string probe_json(const ProbeFigures& probe, const Cluster& cluster) {
   ordered_json matmuls = ordered_json::array(), streams = ordered_json::array(),
                calls = ordered_json::array(), levels = ordered_json::array();
   for (const ProbedMatmul& one : probe.matmuls)

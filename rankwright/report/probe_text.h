@@ -10,12 +10,12 @@
 
 namespace rankwright {
 
-std::string probe_text(const Probe& probe, const Cluster& cluster, const Paint& paint);
+std::string probe_text(const ProbeFigures& probe, const Cluster& cluster, const Paint& paint);
 
 /// One object, with every series as it was measured.
-std::string probe_json(const Probe& probe, const Cluster& cluster);
+std::string probe_json(const ProbeFigures& probe, const Cluster& cluster);
 
 /// The comments above the cluster file: which hosts, how many ranks on each.
-std::vector<std::string> probe_head(const Probe& probe);
+std::vector<std::string> probe_head(const ProbeFigures& probe);
 
 }  // namespace rankwright

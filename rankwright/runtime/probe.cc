@@ -95,7 +95,7 @@ struct Places {
   }
 };
 
-Places find_places(const World& world, Probe& probe) {
+Places find_places(const World& world, ProbeFigures& probe) {
   Places places;
   const std::vector<std::string> names = host_names(world);
   for (std::size_t rank = 0; rank < names.size(); ++rank) {
@@ -115,7 +115,7 @@ Places find_places(const World& world, Probe& probe) {
   return places;
 }
 
-void describe(Probe& probe) {
+void describe(ProbeFigures& probe) {
   probe.processor = proc_value("/proc/cpuinfo", "model name");
   probe.vendor = proc_value("/proc/cpuinfo", "vendor_id");
   constexpr double kKiB = 1024;
@@ -149,7 +149,7 @@ class Prober {
         options_(options),
         pace_(options.quick ? kQuickPace : kPace) {}
 
-  Result<Probe> run() {
+  Result<ProbeFigures> run() {
     places_ = find_places(world_, probe_);
     if (const std::optional<Diagnostic> unequal = unequal_hosts(probe_)) return fail(*unequal);
     describe(probe_);
@@ -259,13 +259,14 @@ class Prober {
   const ProbeOptions& options_;
   Pace pace_;
   Places places_{};
-  Probe probe_{};
+  ProbeFigures probe_{};
   std::vector<float> whole_{}, part_{};
 };
 
 }  // namespace
 
-Result<Probe> probe(const World& world, const Backend& backend, const ProbeOptions& options) {
+Result<ProbeFigures> probe(const World& world, const Backend& backend,
+                           const ProbeOptions& options) {
   return Prober(world, backend, options).run();
 }
 

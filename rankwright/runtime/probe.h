@@ -19,6 +19,6 @@ struct ProbeOptions {
 };
 
 /// Collective; every rank gets the same. RW0705 where hosts have unequal numbers of ranks.
-Result<Probe> probe(const World& world, const Backend& backend, const ProbeOptions& options);
+Result<ProbeFigures> probe(const World& world, const Backend& backend, const ProbeOptions& options);
 
 }  // namespace rankwright::runtime
