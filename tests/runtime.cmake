@@ -13,6 +13,7 @@ target_link_libraries(mpi_check PRIVATE rankwright_runtime rankwright_flags)
 
 # MPI keeps memory until the process ends, which is no leak of ours.
 set(mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
   ASAN_OPTIONS=detect_leaks=0)
 set(mpirun ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
 foreach(ranks 1 2 3 4 8)
@@ -33,7 +34,7 @@ target_link_libraries(parity_check PRIVATE rankwright_runtime rankwright_flags)
 foreach(ranks 1 2 4 8)
   add_test(NAME runtime.parity_${ranks} COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check>)
   set_tests_properties(runtime.parity_${ranks} PROPERTIES ENVIRONMENT "${mpi_environment}"
-    TIMEOUT 600 PROCESSORS 2)
+    TIMEOUT 1200 PROCESSORS 2)
 endforeach()
 
 # The ledger against what tensors took.
@@ -41,5 +42,5 @@ add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/memory_chec
   ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
 target_link_libraries(memory_check PRIVATE rankwright_runtime rankwright_flags)
 add_test(NAME runtime.memory COMMAND ${mpirun} -n 8 $<TARGET_FILE:memory_check>)
-set_tests_properties(runtime.memory PROPERTIES ENVIRONMENT "${mpi_environment}" TIMEOUT 300
+set_tests_properties(runtime.memory PROPERTIES ENVIRONMENT "${mpi_environment}" TIMEOUT 1200
   PROCESSORS 2)

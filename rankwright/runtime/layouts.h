@@ -40,7 +40,7 @@ Setup alone(const Setup& setup);
 /// off, each schedule where pp > 1, both styles.
 std::vector<LayoutCase> all_layouts(i64 ranks);
 
-/// About one of six of them, such that every value of every axis is among them, and what the matrix
+/// A few dozen of them over all axes, and what the matrix
 /// holds still: recompute, small buckets, no overlap.
 std::vector<LayoutCase> some_layouts(i64 ranks);
 
