@@ -84,13 +84,7 @@ Finding tell_few_microbatches(const Setup& s) {
           .hint = "a larger global_batch"};
 }
 
-Finding tell_hybrid(const Setup& s) {
-  return {.detail =
-              fmt::format("shard_size {} of {} data ranks", s.plan.shard_size, s.plan.data_ranks()),
-          .key = "parallelism.shard_size",
-          .fix = first_mend(s, hybrid, kFaults, {Change(s).shard_size(s.plan.data_ranks())}),
-          .hint = "no shard_size"};
-}
+Finding tell_hybrid(const Setup& s) { return shards_over_all(s, hybrid, kFaults); }
 
 Finding tell_placement(const Setup& s) {
   return {.detail = fmt::format("hosts have {} devices, and not every rank r sits in slot r mod {}",

@@ -29,6 +29,11 @@ constexpr Page kPages[] = {
      "The domains of a cluster are alike: a host that holds more ranks than another cannot be "
      "written down, and what was measured on it would not hold for the others.",
      "Start as many ranks on every host, for instance with mpirun --map-by ppr:N:node.", "", ""},
+    {"RW0706", Severity::error, "the data cannot be trained on",
+     "It cannot be read, is shorter than one sequence and its target, or has a token outside the "
+     "model's vocabulary. A token is one byte, or two little-endian ones where the vocabulary has "
+     "more than 256 words.",
+     "Give --data another file, or leave it out: tokens are then made up.", "", ""},
 };
 
 }  // namespace

@@ -94,13 +94,7 @@ Finding tell_read_twice(const Setup& s) {
           .hint = "zero_stage: 2"};
 }
 
-Finding tell_hybrid(const Setup& s) {
-  return {.detail =
-              fmt::format("shard_size {} of {} data ranks", s.plan.shard_size, s.plan.data_ranks()),
-          .key = "parallelism.shard_size",
-          .fix = first_mend(s, hybrid, kFaults, {Change(s).shard_size(s.plan.data_ranks())}),
-          .hint = "no shard_size"};
-}
+Finding tell_hybrid(const Setup& s) { return shards_over_all(s, hybrid, kFaults); }
 
 Finding tell_overlap(const Setup& s) {
   return {.detail = "overlap.tp is on",

@@ -30,6 +30,14 @@ Finding ulysses_kv_undivided(const Setup& s, CpComm instead, Fault fault,
           .hint = fmt::format("cp_comm: {}", name(instead))};
 }
 
+Finding shards_over_all(const Setup& s, Fault fault, std::span<const Fault> faults) {
+  return {.detail =
+              fmt::format("shard_size {} of {} data ranks", s.plan.shard_size, s.plan.data_ranks()),
+          .key = "parallelism.shard_size",
+          .fix = first_mend(s, fault, faults, {Change(s).shard_size(s.plan.data_ranks())}),
+          .hint = "no shard_size"};
+}
+
 Finding stages_cannot_be_stated(const Setup& s, Fault fault, std::span<const Fault> faults) {
   return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
           .key = "parallelism.stages",

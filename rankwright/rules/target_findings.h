@@ -20,6 +20,9 @@ Finding kv_heads_undivided(const Setup& s, Fault fault, std::span<const Fault> f
 Finding ulysses_kv_undivided(const Setup& s, CpComm instead, Fault fault,
                              std::span<const Fault> faults);
 
+/// It shards over all data ranks.
+Finding shards_over_all(const Setup& s, Fault fault, std::span<const Fault> faults);
+
 /// It splits the layers itself.
 Finding stages_cannot_be_stated(const Setup& s, Fault fault, std::span<const Fault> faults);
 

@@ -89,10 +89,7 @@ class Builder {
     return words_;
   }
   /// Tied, and read on another pp rank too: a unit apart, so that both cut it alike.
-  bool shared() const {
-    const Plan& plan = rank_.setup.plan;
-    return model_.tied && plan.pp > 1 && row(plan.schedule).order == StageOrder::loop;
-  }
+  bool shared() const { return vocabulary_copies(rank_.setup); }
 
   void add_embedding(bool with_loss) {
     EmbeddingPiece piece{.rank = &rank_, .words = words()};

@@ -23,7 +23,7 @@ std::uint64_t mixed(std::uint64_t x) {
 }
 
 tl::unexpected<Diagnostic> refused(std::string detail, std::string hint, const std::string& path) {
-  return fail(Diagnostic{.code = "RW0704",
+  return fail(Diagnostic{.code = "RW0706",
                          .severity = Severity::error,
                          .message = "the data cannot be trained on",
                          .detail = std::move(detail),

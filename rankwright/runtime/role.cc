@@ -141,7 +141,7 @@ void Role::forward(const Action& cell) {
       if (unit.first <= i && i <= unit.last) store_.need(unit);
     for (Unit& unit : stage.units)
       if (prefetch && unit.first == i + 1) store_.begin(unit);
-    x = runtime::forward(stage.pieces[i], x, f.tokens, true, f.saved[i]);
+    x = runtime::forward(stage.pieces[i], x, f.tokens, f.saved[i]);
     for (Unit& unit : stage.units)
       if (unit.last == i) store_.drop(unit);
     rank_.move_on();

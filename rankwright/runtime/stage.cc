@@ -85,13 +85,12 @@ i64 Unit::size() const {
   return n;
 }
 
-Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, bool keep_graph,
-               Saved& saved) {
+Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Saved& saved) {
   if (const auto* const embedding = std::get_if<EmbeddingPiece>(&piece.what)) {
     const torch::NoGradGuard no_graph;
     return embed(*embedding, tokens.inputs);
   }
-  if (!keep_graph || piece.again) {
+  if (piece.again) {
     const torch::NoGradGuard no_graph;
     saved.input = input;
     return run(piece, input, tokens);

@@ -74,8 +74,7 @@ struct Saved {
 };
 
 /// Forward of one piece: what the next one reads, or the loss.
-Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, bool keep_graph,
-               Saved& saved);
+Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Saved& saved);
 
 /// Backward of one piece: the gradient of its input; `gradient` is of what forward returned, and
 /// nothing behind a loss. What is saved is given up.
