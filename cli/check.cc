@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/target_flag.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
@@ -27,7 +28,7 @@ std::string summary(const Setup& s, const std::optional<ProvedPlan>& proved) {
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
   product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
   std::string text = fmt::format("{}\n{}\n", product, chips(s));
-  if (misfits(s).empty()) text += figures(s, estimate(s, calibration(s))) + "\n";
+  if (misfits(s).empty()) text += figures(s, close_estimate(s, calibration(s))) + "\n";
   if (s.calibrated) text += calibration_words(s) + "\n";
   if (proved)
     text += fmt::format("{}: {} actions on {} run to their end, with or without buffered sends\n",
@@ -63,14 +64,6 @@ std::string schedule_summary(const CheckedSchedule& s) {
       plural(s.microbatches, "microbatch", "microbatches"), count(s.actions));
 }
 
-std::vector<std::string> target_names() {
-  std::vector<std::string> names;
-  for (const TargetRow& row : targets()) names.emplace_back(row.name);
-  return names;
-}
-
-std::string joined_names() { return fmt::format("{}", fmt::join(target_names(), ", ")); }
-
 /// A schedule file instead of a plan: cells, one line a pp rank.
 int check_cells(const std::string& file, const Options& options, bool sarif, const Io& io) {
   Diagnostics findings;
@@ -105,29 +98,26 @@ int check_cells(const std::string& file, const Options& options, bool sarif, con
 int check(Args args, const Io& io) {
   Options options(verb("check"));
   PlanFlags flags;
-  std::string target_name;
+  TargetFlag target_flag;
   bool sarif = false;
   options.app()
       .add_option("plan", flags.plan, "a plan file, - for standard input, or a schedule (.csv)")
       ->required();
-  options.app().add_option("--for", target_name,
-                           fmt::format("also the rules of this framework: {}", joined_names()));
+  target_flag.add_to(options, "also the rules of this framework");
   options.app().add_flag("--sarif", sarif, "write SARIF 2.1.0");
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  const TargetRow* const target = find_target(target_name);
-  if (target == nullptr && !target_name.empty())
-    return unknown_name(
-        {"check", "target", target_name, target_names(), "--for takes " + joined_names()}, io);
+  const tl::expected<Target, int> target = target_flag.read("check", io);
+  if (!target) return target.error();
   if (flags.plan.ends_with(".csv")) {
-    if (target != nullptr || flags.overrides())
+    if (*target != Target::any || flags.overrides())
       return options.about_a_plan("--for, --model and --cluster", io);
     return check_cells(flags.plan, options, sarif, io);
   }
   const PlanInput input = read_input(flags, io);
-  Diagnostics findings = all_findings(input, target == nullptr ? Target::any : target->target);
+  Diagnostics findings = all_findings(input, *target);
   std::optional<ProvedPlan> proved;
   if (input.setup && misfits(*input.setup).empty()) {
     proved = prove_plan(*input.setup);

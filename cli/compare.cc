@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/report_output.h"
 #include "cli/run_input.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
@@ -40,7 +42,7 @@ Read read(PlanFlags flags, const std::string& file, const Io& io, const Read* li
 /// What was found that keeps a plan from being priced. Returns the exit code, kOk for none.
 int refused(const Read& plan, const Io& io) {
   if (plan.sound()) return kOk;
-  io.err << findings_text(plan.findings, plan.input.file.name, plan.input.file.text, {});
+  tell(plan.findings, plan.input.file.name, plan.input.file.text, io);
   return plan.input.setup ? kRefused : kUnreadable;
 }
 
@@ -51,7 +53,7 @@ int compare_log(const Read& plan, const std::string& file, bool markdown, const 
   const Result<std::string> text = read_long_file(file, kMaxLogBytes);
   Result<RunLog> log = text ? read_run_log(*text, file) : fail(text.error());
   if (!log) {
-    io.err << findings_text({log.error()}, file, {}, {});
+    tell({log.error()}, file, {}, io);
     return kUnreadable;
   }
   const Setup& setup = *plan.input.setup;
@@ -70,13 +72,14 @@ int compare_log(const Read& plan, const std::string& file, bool markdown, const 
 int compare(Args args, const Io& io) {
   Options options(verb("compare"));
   PlanFlags flags;
-  std::string first, second, log;
+  std::string first, second, log, html;
   bool markdown = false;
   options.app().add_option("a", first, "a plan file or -")->required();
   options.app().add_option("b", second, "another, which is compared with it");
   options.app().add_option("--log", log,
                            "instead of b: the log of a run of a (Megatron-LM, torchtitan)");
   options.app().add_flag("--markdown", markdown, "write Markdown");
+  options.app().add_option("--html", html, "draw both plans on one page: compare.html");
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
@@ -84,6 +87,14 @@ int compare(Args args, const Io& io) {
     io.err << "rankwright compare: a plan is compared with another, or with the log of a run\n"
               "  help: rankwright compare a.yaml b.yaml, or compare a.yaml --log run.log\n";
     return kUsage;
+  }
+  if (!html.empty()) {
+    if (!log.empty()) {
+      io.err << "rankwright compare: --html draws two plans, and --log is of one\n"
+                "  help: rankwright report a.yaml --measured trace.json\n";
+      return kUsage;
+    }
+    if (const int missing = without_page("compare", io)) return missing;
   }
   if (!log.empty()) return compare_log(read(flags, first, io), log, markdown, options, io);
   if (first == "-" && second == "-") {
@@ -108,6 +119,13 @@ int compare(Args args, const Io& io) {
       : markdown     ? compare_markdown(a.named(), b.named(), view)
                      : compare_text(a.named(), b.named(), view, options.paint(io), io.prose());
   if (const int unwritten = options.write(text, io)) return unwritten;
+  if (!html.empty()) {
+    Report made = new_report("compare", args);
+    for (const Read* plan : {&a, &b})
+      made.plans.push_back(plan_report(plan->input.file.name, *plan->input.setup, plan->findings));
+    made.compare = view;
+    if (const int unwritten = save_page(made, html, options, io)) return unwritten;
+  }
   for (const Read* plan : {&a, &b})
     if (!plan->findings.empty() && !options.quiet())
       io.err << fmt::format("{} · rankwright check {}\n", tally(plan->findings),

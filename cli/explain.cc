@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/faults.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
@@ -68,7 +69,7 @@ int show_sensitivity(const Setup& setup, const Flags& flags, const Options& opti
   other.plan = flags.against;
   const PlanInput input = read_input(other, io);
   if (!input.setup || !misfits(*input.setup).empty()) {
-    io.err << findings_text(all_findings(input, Target::any), input.file.name, input.file.text, {});
+    tell(all_findings(input, Target::any), input.file.name, input.file.text, io);
     return input.setup ? kRefused : kUnreadable;
   }
   const Comparison comparison = compare(setup, *input.setup, calibration(setup));
@@ -122,7 +123,7 @@ int explain_plan(const Flags& flags, const Options& options, const Io& io) {
   // A plan that cannot be has no groups to explain; one that does not fit still has.
   const bool sound = input.setup && misfits(*input.setup).empty();
   if (!sound) {
-    io.err << findings_text(findings, input.file.name, input.file.text, {});
+    tell(findings, input.file.name, input.file.text, io);
     return input.setup ? kRefused : kUnreadable;
   }
   const Setup& setup = *input.setup;
@@ -185,7 +186,9 @@ int explain(Args args, const Io& io) {
           "--rank, --stages, --sensitivity, --slow, --fail, --model and --cluster", io);
     return show_schedule(what, flags.timeline, flags.markdown, options, io);
   }
-  if (what == "-" || std::filesystem::exists(what, error)) return explain_plan(flags, options, io);
+  const bool given = io.call != nullptr && io.call->texts.contains(what);
+  if (what == "-" || given || std::filesystem::exists(what, error))
+    return explain_plan(flags, options, io);
   if (const Page* page = find_page(upper(what)))
     return options.write(
         options.json() ? page_json(*page) : page_text(*page, options.paint(io), io.prose()), io);

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/export_hosts.h"
 #include "cli/format_list.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
 #include "rankwright/export/exporter.h"
-#include "rankwright/report/findings.h"
 
 namespace rankwright::cli {
 namespace {
@@ -148,16 +148,16 @@ int export_plan(Args args, const Io& io) {
   });
   std::erase_if(findings, [](const Diagnostic& d) { return d.code.starts_with("RW02"); });
   if (!input.setup || has_errors(findings)) {
-    io.err << findings_text(findings, input.file.name, input.file.text, {});
+    tell(findings, input.file.name, input.file.text, io);
     return input.setup ? kRefused : kUnreadable;
   }
-  if (!room.empty()) io.err << findings_text(room, input.file.name, input.file.text, {});
+  if (!room.empty()) tell(room, input.file.name, input.file.text, io);
   ExportOptions more;
   if (const std::optional<int> code = take_hosts(hosts, *exporter, *input.setup, more.hosts, io))
     return *code;
   const std::vector<Lost> lost = losses(*exporter, *input.setup);
   const Diagnostics told = as_findings(lost, row(exporter->target), strict, input.file);
-  if (!told.empty()) io.err << findings_text(told, input.file.name, input.file.text, {});
+  if (!told.empty()) tell(told, input.file.name, input.file.text, io);
   if (strict && !lost.empty()) return kRefused;
   const std::vector<ExportFile> files =
       exporter->write(*input.setup, more, head_lines(*exporter, *input.setup, lost));

@@ -55,7 +55,7 @@ TEST(Golden, EveryCounterexampleReadsAsReviewed) {
 constexpr char kPlan[] = "examples/course-64.yaml";
 
 /// The faulty files by their code: plans, a config.json for --model, a cluster file, a schedule, a
-/// table of runs, logs of runs.
+/// table of runs, logs of runs, a trace, answers of a lab.
 std::map<std::string, std::string> fault_files() {
   std::map<std::string, std::string> files;
   for (const fs::directory_entry& entry :
@@ -71,13 +71,15 @@ TEST(Golden, EveryReadingFaultReadsAsReviewed) {
     ASSERT_TRUE(files.contains(code))
         << "write tests/data/faults/" << code << ".yaml, .json or .csv";
     const std::string& file = files.at(code);
-    const Said said = file.ends_with(".json") ? say({"check", kPlan, "--model", file})
-                      : code == "RW0917"      ? say({"validate", file})
-                      : code == "RW0930"      ? say({"compare", kPlan, "--log", file})
-                      : code == "RW0931"      ? say({"check", kPlan, "--calibrate", file})
-                                              : say({"check", file, "--quiet"});
+    const Said said = code == "RW0932"   ? say({"report", kPlan, "--measured", file, "--json"})
+                      : code == "RW0933" ? say({"lab", "3", "--check", file})
+                      : file.ends_with(".json") ? say({"check", kPlan, "--model", file})
+                      : code == "RW0917"        ? say({"validate", file})
+                      : code == "RW0930"        ? say({"compare", kPlan, "--log", file})
+                      : code == "RW0931"        ? say({"check", kPlan, "--calibrate", file})
+                                                : say({"check", file, "--quiet"});
     EXPECT_EQ(said.code, page.severity == Severity::error ? 1 : 0) << code;
-    const std::string text = code == "RW0917" || code == "RW0930" ? said.err : said.out;
+    const std::string text = said.out.empty() ? said.err : said.out;
     EXPECT_THAT(text, ::testing::HasSubstr("[" + code + "]: "));
     golden::expect("check/" + code + ".txt", text);
   }

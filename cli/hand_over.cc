@@ -31,7 +31,8 @@ std::string find_program() {
 int missing(std::string_view verb, const Io& io) {
   io.err << fmt::format(
       "rankwright {}: this build has no runtime: there is no {} beside the program\n"
-      "  help: apt install libtorch-dev libopenblas-dev libopenmpi-dev openmpi-bin, then cmake "
+      "  help: its package is rankwright-runtime; from source: apt install libtorch-dev "
+      "libopenblas-dev libopenmpi-dev openmpi-bin, then cmake "
       "--preset release && cmake --build --preset release\n",
       verb, kProgram);
   return kUnreadable;

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "cli/call.h"
 #include "cli/format_list.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
@@ -84,7 +85,7 @@ int import_framework(PlanFlags flags, const Options& options, const Io& io) {
   const PlanInput input = read_input(flags, io);
   const Diagnostics findings = all_findings(input, Target::any);
   if (!input.setup) {
-    io.err << findings_text(findings, input.file.name, input.file.text, {});
+    tell(findings, input.file.name, input.file.text, io);
     return kUnreadable;
   }
   if (options.json()) return options.write(plan_json(input, findings), io);
@@ -105,11 +106,17 @@ int dispatch(PlanFlags plan, ImportFlags flags, const std::string& from, const O
   if (claims_safetensors_index(file, "")) return import_model(flags, options, io);
   const Result<std::string> text = read_argument(file, io);
   if (!text) {
-    io.err << findings_text({text.error()}, file, "", {});
+    tell({text.error()}, file, "", io);
     return kUnreadable;
   }
   std::istringstream again(*text);  // standard input is read once
-  const Io anew{again, io.out, io.err, io.color, io.width, io.err_terminal};
+  const Io anew{.in = again,
+                .out = io.out,
+                .err = io.err,
+                .color = io.color,
+                .width = io.width,
+                .err_terminal = io.err_terminal,
+                .call = io.call};
   const bool open = from.empty();
   if (flags.format != nullptr ||
       (open && (flags.about_clusters() || claiming_cluster_format(file, *text) != nullptr)))

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/import.h"
 #include "cli/plan_input.h"
 #include "rankwright/base/format.h"
@@ -53,10 +54,10 @@ std::optional<Cluster> merge(const ImportFlags& flags, const std::vector<Source>
   if (!flags.cluster.empty()) {
     base = read_cluster_argument(flags.cluster, read_file, findings);
     if (!base) return std::nullopt;
-    parts.device = Part<std::string>{base->device.name, flags.cluster};
+    parts.device = ClusterPart<std::string>{base->device.name, flags.cluster};
   }
-  if (!flags.device.empty()) parts.device = Part<std::string>{flags.device, "--device"};
-  if (flags.hosts) parts.hosts = Part<i64>{*flags.hosts, "--hosts"};
+  if (!flags.device.empty()) parts.device = ClusterPart<std::string>{flags.device, "--device"};
+  if (flags.hosts) parts.hosts = ClusterPart<i64>{*flags.hosts, "--hosts"};
   if (!flags.collective.empty()) parts.collective = collective_named(flags.collective);
   for (const Source& source : sources) {
     const std::size_t before = parts.series.size();
@@ -123,11 +124,13 @@ int import_cluster(const ImportFlags& flags, const std::string& first, const Opt
   sort(findings);
   if (!cluster || has_errors(findings)) {
     io.err << told(findings, sources.value_or(std::vector<Source>{}));
+    hand(findings, io);
     return kUnreadable;
   }
   if (const int failed = options.write(cluster_yaml(*cluster, head(*sources, parts, findings)), io))
     return failed;
   if (!options.quiet()) io.err << told(findings, *sources);
+  hand(findings, io);
   return kOk;
 }
 

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/import.h"
 #include "cli/plan_input.h"
 #include "rankwright/base/format.h"
@@ -9,7 +10,6 @@
 #include "rankwright/import/hf_config.h"
 #include "rankwright/import/safetensors_index.h"
 #include "rankwright/model/parameters.h"
-#include "rankwright/report/findings.h"
 
 namespace rankwright::cli {
 namespace {
@@ -35,7 +35,7 @@ Names names_of(const std::vector<std::string>& files) {
 }
 
 int refuse(const Diagnostic& fault, const Io& io) {
-  io.err << findings_text({fault}, "", "", {});
+  tell({fault}, "", "", io);
   return kUnreadable;
 }
 
@@ -63,7 +63,7 @@ int import_model(const ImportFlags& flags, const Options& options, const Io& io)
       head.push_back(fmt::format("{} has as many bytes as they make.", names.index));
   }
   if (const int failed = options.write(model_yaml(*model, head), io)) return failed;
-  if (!options.quiet()) io.err << findings_text(findings, "", "", {});
+  if (!options.quiet()) tell(findings, "", "", io);
   return kOk;
 }
 

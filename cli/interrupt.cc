@@ -1,6 +1,6 @@
 #include "cli/interrupt.h"
 
-#include <atomic>
+#include "cli/call.h"
 
 namespace rankwright::cli {
 namespace {
@@ -13,7 +13,8 @@ void note(int) { noted = true; }
 
 }  // namespace
 
-Interrupt::Interrupt() {
+Interrupt::Interrupt(const Io& io) : by_caller_(io.call == nullptr ? nullptr : &io.call->stop) {
+  if (by_caller_ != nullptr) return;
   noted = false;
   struct sigaction action {};
   action.sa_handler = note;
@@ -22,8 +23,10 @@ Interrupt::Interrupt() {
   sigaction(SIGINT, &action, &before_);
 }
 
-Interrupt::~Interrupt() { sigaction(SIGINT, &before_, nullptr); }
+Interrupt::~Interrupt() {
+  if (by_caller_ == nullptr) sigaction(SIGINT, &before_, nullptr);
+}
 
-bool Interrupt::asked() { return noted; }
+bool Interrupt::asked() const { return (by_caller_ == nullptr ? noted : *by_caller_).load(); }
 
 }  // namespace rankwright::cli

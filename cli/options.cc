@@ -6,6 +6,7 @@
 #include <fstream>
 #include <ostream>
 
+#include "cli/option_rows.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 
@@ -22,6 +23,10 @@ Options::Options(const Verb& verb)
 }
 
 std::optional<int> Options::parse(Args args, const Io& io) {
+  if (io.tells != nullptr) {
+    *io.tells = option_rows(app_);
+    return kOk;
+  }
   std::vector<std::string> reversed(args.rbegin(), args.rend());  // CLI11 takes them from the back
   try {
     app_.parse(reversed);
@@ -72,6 +77,7 @@ int Options::print(const std::string& text, const Io& io) const {
 }
 
 int Options::save(const std::string& text, const std::string& path, const Io& io) const {
+  if (path == "-") return print(text, io);
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();

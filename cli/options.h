@@ -48,7 +48,7 @@ class Options {
   /// Writes to standard output, or to the file of -o.
   int write(const std::string& text, const Io& io) const;
 
-  /// Writes to a file that another flag names.
+  /// Writes to a file that another flag names; - is standard output.
   int save(const std::string& text, const std::string& path, const Io& io) const;
 
  private:

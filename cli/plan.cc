@@ -6,12 +6,14 @@
 #include <memory>
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/plan_flags.h"
 #include "cli/plan_hosts.h"
 #include "cli/plan_problem.h"
 #include "cli/progress.h"
+#include "cli/report_output.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
@@ -28,27 +30,18 @@ constexpr i64 kMostHosts = 512;  // that a cluster on which nothing fits is grow
 struct Run {
   const Wishes& wishes;
   ProgressLine& line;
+  const Interrupt& interrupt;
   std::shared_ptr<Balance> balance = std::make_shared<Balance>();
 
   SearchOptions options() const {
     SearchOptions all{.bounds = !wishes.exhaustive, .threads = wishes.threads, .balance = balance};
     all.go_on = [this](const SearchProgress& progress) {
       line.show(progress);
-      return !Interrupt::asked();
+      return !interrupt.asked();
     };
     return all;
   }
 };
-
-/// The command as it can be typed again.
-std::string command_line(Args args) {
-  std::string text = "rankwright plan";
-  for (const std::string& word : args) {
-    const bool plain = word.find_first_of(" \t\"'$`\\*?()<>|&;#") == std::string::npos;
-    text += plain ? " " + word : fmt::format(" \"{}\"", word);
-  }
-  return text;
-}
 
 /// Where nothing fits: on how many more GPUs of the same system something would.
 std::optional<CountRow> beyond(const Problem& problem, const Run& run) {
@@ -69,11 +62,11 @@ void complete(PlanView& view, const Run& run) {
     if (!view.out) view.fewest = beyond(view.problem, run);
     return;
   }
-  if (Interrupt::asked()) return;
+  if (run.interrupt.asked()) return;
   run.line.doing("why not otherwise");
   run.line.show({});
   view.neighbours = neighbours(view.problem, found, calibration(view.problem.setup), run.options());
-  if (Interrupt::asked()) return;
+  if (run.interrupt.asked()) return;
   run.line.doing("what headroom and fewer GPUs cost");
   run.line.show({});
   view.trade = trade(view.problem, found, calibration(view.problem.setup), run.options());
@@ -98,8 +91,30 @@ PlanView look(const Task& task, const Run& run) {
   view.answer = answer(view.problem, calibration(view.problem.setup), run.options());
   complete(view, run);
   if (view.out) place(view, placement_around(*view.out, view.problem.setup.cluster));
-  view.stopped = Interrupt::asked();
+  view.stopped = run.interrupt.asked();
   return view;
+}
+
+/// The page of the best plan; nothing where none fits.
+int draw(const PlanView& view, Args args, const std::string& path, const Options& options,
+         const Io& io) {
+  if (!view.answer.best || path.empty()) return kOk;
+  const Setup& best = view.best().setup;
+  Report made = new_report("plan", args);
+  made.plans.push_back(plan_report(view.file.empty() ? "plan.yaml" : view.file, best,
+                                   lint(best, view.problem.limits.target)));
+  add_search(made.plans.back(), view);
+  return save_page(made, path, options, io);
+}
+
+/// For a caller in the same process.
+Forms forms(const PlanView& view, const std::string& command, const Io& io) {
+  if (!view.answer.best)
+    return {.json = plan_json(view), .text = no_plan_text(view, {}, io.prose())};
+  return {.json = plan_json(view),
+          .text = plan_text(view, {}, io.prose()),
+          .markdown = plan_markdown(view),
+          .plan = plan_file_text(view.best(), command, view.answer.complete)};
 }
 
 int write(PlanView& view, const std::string& command, const Wishes& wishes, const Options& options,
@@ -109,6 +124,7 @@ int write(PlanView& view, const std::string& command, const Wishes& wishes, cons
     if (const int failed = options.save(text, options.output(), io)) return failed;
     view.file = options.output();
   }
+  if (io.call != nullptr) io.call->forms = forms(view, command, io);
   const Paint paint = options.paint_printed(io);
   const std::string text = options.json()      ? plan_json(view)
                            : !view.answer.best ? no_plan_text(view, paint, io.prose())
@@ -130,12 +146,18 @@ int plan_counts(const Task& task, const Run& run, const std::string& command,
     run.line.doing(fmt::format("{} GPUs", rankwright::count(count)));
     std::vector<CountRow> row =
         over_counts(view.problem, {count}, calibration(view.problem.setup), searching);
-    if (Interrupt::asked()) break;
+    if (run.interrupt.asked()) break;
     view.rows.push_back(std::move(row.front()));
   }
-  view.stopped = Interrupt::asked();
+  view.stopped = run.interrupt.asked();
   run.line.clear();
   const std::optional<std::size_t> chosen = view.chosen();
+  if (io.call != nullptr)
+    io.call->forms = {
+        .json = counts_json(view),
+        .text = counts_text(view, {}, io.prose()),
+        .markdown = counts_markdown(view),
+        .plan = chosen ? plan_file_text(*view.rows[*chosen].plan, command, !view.stopped) : ""};
   if (chosen && !options.output().empty()) {
     const std::string text = plan_file_text(*view.rows[*chosen].plan, command, !view.stopped);
     if (const int failed = options.save(text, options.output(), io)) return failed;
@@ -154,18 +176,26 @@ int plan_counts(const Task& task, const Run& run, const std::string& command,
 int plan(Args args, const Io& io) {
   Options options(verb("plan"));
   SearchFlags flags;
+  std::string html;
   flags.add_to(options);
+  options.app().add_option("--html", html, "draw the plan on one page: plan.html");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   Wishes wishes;
   if (const std::optional<UsageFault> fault = flags.read(wishes)) return complain(*fault, io);
+  if (!html.empty()) {
+    if (wishes.many_counts())
+      return complain(
+          {"--html draws one plan, and --gpus asks for several", "--gpus with one number"}, io);
+    if (const int missing = without_page("plan", io)) return missing;
+  }
   const tl::expected<Task, int> task = read_task(flags, wishes, io);
   if (!task) return task.error();
 
   const auto begin = std::chrono::steady_clock::now();
-  const Interrupt interrupt;
+  const Interrupt interrupt(io);
   ProgressLine line(io, options.quiet());
-  const Run run{wishes, line};
-  const std::string command = command_line(args);
+  const Run run{wishes, line, interrupt};
+  const std::string command = new_report("plan", args).command;
   int code = kOk;
   if (wishes.many_counts()) {
     code = plan_counts(*task, run, command, options, io);
@@ -173,6 +203,7 @@ int plan(Args args, const Io& io) {
     PlanView view = look(*task, run);
     line.clear();
     code = write(view, command, wishes, options, io);
+    if (const int failed = draw(view, args, html, options, io)) code = failed;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (io.err_terminal && !options.quiet()) io.err << show(Seconds{took.count()}) << "\n";

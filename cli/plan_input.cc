@@ -4,6 +4,7 @@
 #include <istream>
 #include <iterator>
 
+#include "cli/call.h"
 #include "cli/run_input.h"
 #include "rankwright/import/cluster_file.h"
 #include "rankwright/import/model_file.h"
@@ -75,7 +76,11 @@ void PlanFlags::add_to(Options& options) {
 }
 
 Result<std::string> read_argument(const std::string& argument, const Io& io) {
-  return argument == "-" ? read_all(io.in) : read_file(argument);
+  if (argument == "-") return read_all(io.in);
+  if (io.call != nullptr)
+    if (const auto given = io.call->texts.find(argument); given != io.call->texts.end())
+      return given->second;
+  return read_file(argument);
 }
 
 void PlanFlags::add_calibration_to(Options& options) {

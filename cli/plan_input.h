@@ -38,7 +38,8 @@ struct PlanInput {
 
 PlanInput read_input(const PlanFlags& flags, const Io& io);
 
-/// The text of a file, or of standard input where the argument is -.
+/// The text of a file, of standard input where the argument is -, or of what a caller in the same
+/// process means by this name.
 Result<std::string> read_argument(const std::string& argument, const Io& io);
 
 /// The file alone, or standard input.

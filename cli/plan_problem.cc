@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/plan_input.h"
 #include "cli/run_input.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/foreign.h"
-#include "rankwright/report/findings.h"
 
 namespace rankwright::cli {
 namespace {
@@ -105,7 +105,7 @@ std::optional<UsageFault> too_large(const Wishes& wishes, const Cluster& cluster
   return std::nullopt;
 }
 
-/// The setup without its plan, defaults noted.
+/// The setup of the job, defaults noted; its plan means nothing.
 Setup resolve_job(const Draft& stated, Target target, std::optional<i64> world) {
   Draft draft = without_plan(stated);
   // A batch that is stated by its factors is that of the file's own plan.
@@ -133,16 +133,7 @@ Setup resolve_job(const Draft& stated, Target target, std::optional<i64> world) 
     noted.push_back({"job.global_batch", std::to_string(setup.job.global_batch),
                      "at least 4 M tokens, the same on every GPU"});
   }
-  std::erase_if(setup.assumed, [](const Assumption& a) {
-    return a.key.starts_with("parallelism.");  // that is what is searched
-  });
   setup.assumed.insert(setup.assumed.begin(), noted.begin(), noted.end());
-  setup.plan = {};
-  // What a framework does by itself where nothing is stated: import/draft.
-  setup.plan.overlap = {.grad_reduce = stated.overlap_grad.value_or(true),
-                        .param_gather = stated.overlap_param.value_or(true),
-                        .tp = stated.overlap_tp.value_or(false),
-                        .pp = stated.overlap_pp.value_or(false)};
   return setup;
 }
 
@@ -167,7 +158,7 @@ std::optional<Setup> ran_setup(const Wishes& wishes, const std::string& log, con
   Draft draft = own;
   if (!wishes.ran.empty()) {
     const PlanInput ran = read_input({.plan = wishes.ran}, io);
-    if (!ran.setup) io.err << findings_text(ran.file.findings, ran.file.name, ran.file.text, {});
+    if (!ran.setup) tell(ran.file.findings, ran.file.name, ran.file.text, io);
     return ran.setup;
   }
   if (std::optional<PlanFile> stated = plan_of_log(log, wishes.calibrate)) {
@@ -184,7 +175,7 @@ int calibrate_task(Task& task, const Wishes& wishes, const Draft& own, const Io&
   if (wishes.calibrate.empty()) return kOk;
   const Result<std::string> text = read_long_file(wishes.calibrate, kMaxLogBytes);
   const auto refuse = [&](const Diagnostic& finding) {
-    io.err << findings_text({finding}, wishes.calibrate, {}, {});
+    tell({finding}, wishes.calibrate, {}, io);
     return kUnreadable;
   };
   if (!text) return refuse(text.error());
@@ -209,6 +200,21 @@ int complain(const UsageFault& fault, const Io& io) {
   return kUsage;
 }
 
+Problem open_problem(Setup setup, const Draft& stated, const Limits& limits) {
+  std::erase_if(setup.assumed, [](const Assumption& a) {
+    return a.key.starts_with("parallelism.");  // that is what is searched
+  });
+  setup.plan = {};
+  // What a framework does by itself where nothing is stated: import/draft.
+  setup.plan.overlap = {.grad_reduce = stated.overlap_grad.value_or(true),
+                        .param_gather = stated.overlap_param.value_or(true),
+                        .tp = stated.overlap_tp.value_or(false),
+                        .pp = stated.overlap_pp.value_or(false)};
+  Problem open = problem(std::move(setup), limits);
+  open.overlap_chunks = !stated.overlap_pp;
+  return open;
+}
+
 std::optional<Cluster> grown(const Cluster& cluster, i64 devices) {
   for (const System& system : systems()) {
     Cluster same = system.unit;
@@ -228,7 +234,7 @@ tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes
   override_input({.plan = {}, .model = flags.model(), .cluster = flags.cluster()}, file);
   if (has_errors(file.findings)) {
     sort(file.findings);
-    io.err << findings_text(file.findings, file.name, file.text, {});
+    tell(file.findings, file.name, file.text, io);
     return tl::unexpected<int>(kUnreadable);
   }
   Draft& draft = file.draft;
@@ -254,8 +260,8 @@ tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes
   if (draft.cluster)
     if (const std::optional<UsageFault> fault = too_large(wishes, *draft.cluster))
       return refuse(*fault);
-  Task task{.problem = problem(resolve_job(draft, wishes.limits.target, world), wishes.limits)};
-  task.problem.overlap_chunks = !draft.overlap_pp;
+  Task task{.problem = open_problem(resolve_job(draft, wishes.limits.target, world), draft,
+                                    wishes.limits)};
   const Setup& setup = task.problem.setup;
   if (setup.world > setup.cluster.devices())
     return refuse({fmt::format("{} ranks, but the cluster has {} GPUs", count(setup.world),

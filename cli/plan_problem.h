@@ -19,6 +19,9 @@ struct Task {
 /// Or the exit code, with the fault printed.
 tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes, const Io& io);
 
+/// What a setup is for, with its plan left open: of that only what the file states about overlap.
+Problem open_problem(Setup setup, const Draft& stated, const Limits& limits);
+
 /// The same system with at least so many devices; nothing where the cluster is no catalog system,
 /// or that is too many.
 std::optional<Cluster> grown(const Cluster& cluster, i64 devices);

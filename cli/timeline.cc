@@ -6,6 +6,7 @@
 #include <limits>
 #include <ostream>
 
+#include "cli/call.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/durations.h"
@@ -15,7 +16,6 @@
 #include "rankwright/program/schedule.h"
 #include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
-#include "rankwright/report/findings.h"
 #include "rankwright/report/gantt.h"
 #include "rankwright/report/timeline_json.h"
 #include "rankwright/report/timeline_svg.h"
@@ -27,24 +27,7 @@ namespace rankwright::cli {
 namespace {
 
 constexpr i64 kMostCells = i64{1} << 25;  // about four gigabytes when played
-constexpr i64 kMostStages = kMaxStages - 1;
-constexpr i64 kManyCells = 2'000'000;  // takes long enough to say so
-
-constexpr std::string_view kUnits =
-    "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
-    "transfers and collectives none";
-constexpr std::string_view kCalibrated =
-    "calibrated on published runs, as explain's; cells have the collectives and sends that are not "
-    "hidden; --unit-times draws the schedule alone";
-
-/// What the step does, and what everything takes.
-Played play_setup(const Setup& setup, bool unit_times) {
-  Program program = expand(setup);
-  Durations times = unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s)
-                               : durations(setup, program, calibration(setup));
-  return played(pipeline_shape(setup), std::move(program), std::move(times),
-                std::string(unit_times ? kUnits : kCalibrated));
-}
+constexpr i64 kManyCells = 2'000'000;     // takes long enough to say so
 
 /// A batch with so few microbatches that `most` cells are not exceeded; each pp rank gets its even
 /// share of them, which every schedule takes. Nothing where that is less than one round.
@@ -69,11 +52,11 @@ int too_many(const Setup& setup, i64 have, i64 most, std::string_view done, cons
 /// Nothing where the step is small enough to be played, and to be traced where that is asked for.
 std::optional<int> refused(const Setup& setup, const TimelineFlags& flags, const Io& io) {
   const PipelineShape shape = pipeline_shape(setup);
-  if (shape.stages() > kMostStages) {
+  if (shape.stages() > kMostPlayedStages) {
     io.err << fmt::format(
         "rankwright explain: the pipeline has {} stages; at most {} can be played\n"
         "  help: a smaller pp_size or virtual_stages\n",
-        count(shape.stages()), count(kMostStages));
+        count(shape.stages()), count(kMostPlayedStages));
     return kRefused;
   }
   const i64 cells = cell_count(shape).value_or(std::numeric_limits<i64>::max());
@@ -141,7 +124,7 @@ int show_timeline(const Setup& setup, const TimelineFlags& flags, bool markdown,
   const i64 cells = cell_count(pipeline_shape(setup)).value_or(0);
   if (cells > kManyCells && !options.quiet())
     io.err << fmt::format("playing {} cells ...\n", count(cells));
-  return draw(play_setup(setup, flags.unit_times), headline(setup), flags, markdown, options, io);
+  return draw(played(setup, flags.unit_times), headline(setup), flags, markdown, options, io);
 }
 
 int show_schedule(const std::string& file, const TimelineFlags& flags, bool markdown,
@@ -150,12 +133,12 @@ int show_schedule(const std::string& file, const TimelineFlags& flags, bool mark
   const Result<WrittenSchedule> written =
       text ? parse_cells(*text, file) : Result<WrittenSchedule>(fail(text.error()));
   if (!written) {
-    io.err << findings_text({written.error()}, file, text.value_or(""), {});
+    tell({written.error()}, file, text.value_or(""), io);
     return kUnreadable;
   }
   const CheckedSchedule checked = check_schedule(*written);
   if (!checked.findings.empty()) {
-    io.err << findings_text(checked.findings, file, *text, {});
+    tell(checked.findings, file, *text, io);
     return kRefused;
   }
   Program program =
@@ -168,7 +151,7 @@ int show_schedule(const std::string& file, const TimelineFlags& flags, bool mark
   }
   Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
   Played step =
-      played(drawn_shape(checked), std::move(program), std::move(times), std::string(kUnits));
+      played(drawn_shape(checked), std::move(program), std::move(times), std::string(kUnitTimes));
   step.what = "as written";
   return draw(step, file, flags, markdown, options, io);
 }

@@ -5,13 +5,13 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/call.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/file.h"
 #include "rankwright/report/collectives_text.h"
-#include "rankwright/report/findings.h"
 #include "rankwright/report/validation_svg.h"
 #include "rankwright/report/validation_text.h"
 
@@ -30,7 +30,7 @@ struct Flags {
 
 int unreadable(Diagnostic fault, const std::string& file, const Io& io) {
   if (fault.where.file.empty()) fault.where.file = file;
-  io.err << findings_text({fault}, file, "", {});
+  tell({fault}, file, "", io);
   return kUnreadable;
 }
 
@@ -144,6 +144,9 @@ int validate_runs(const Csv& first, const Flags& flags, const Options& options, 
   if (!flags.plot.empty())
     if (const int failed = options.save(validation_svg(validation), flags.plot, io)) return failed;
   const ValidationSource source{flags.files, flags.with, std::move(runs->excluded)};
+  if (io.call != nullptr)
+    io.call->forms = {.json = validation_json(validation, source),
+                      .text = validation_text(validation, source, flags.all, {})};
   return options.write(options.json()
                            ? validation_json(validation, source)
                            : validation_text(validation, source, flags.all, options.paint(io)),

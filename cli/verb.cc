@@ -6,9 +6,12 @@
 #include <ostream>
 #include <vector>
 
+#include "cli/complete.h"
+#include "cli/man_page.h"
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/report/table.h"
 
 namespace rankwright::cli {
 namespace {
@@ -26,6 +29,8 @@ constexpr Verb kVerbs[] = {
     {"compare",
      "put two plans, or a plan and the log of its run, side by side, and say why they differ",
      "rankwright compare examples/course-64.yaml examples/course-64-chunks.yaml", compare},
+    {"report", "draw a plan on one page for a browser: where ranks sit, where time and memory go",
+     "rankwright report plan.yaml -o plan.html", report},
     {"export", "write a plan as the files that a framework or a launcher runs",
      "rankwright export examples/gpt3-175b-1024.yaml --to megatron", export_plan},
     {"import", "read a framework's config, or files about a cluster, and write a plan or cluster",
@@ -38,20 +43,38 @@ constexpr Verb kVerbs[] = {
      "rankwright validate tests/data/validation/runs.csv --leave-one-family-out", validate},
     {"catalog", "list and show known models, devices, systems and diagnostic codes",
      "rankwright catalog models llama-3.1-405b", catalog},
+    {"lab", "learn it: ten exercises, judged by what the library computes", "rankwright lab 3",
+     lab},
+    {"completions", "print what lets a shell complete verbs, flags and names",
+     "eval \"$(rankwright completions bash)\"", completions},
+};
+
+constexpr ExitRow kExits[] = {
+    {kOk, "fine or warnings only"},
+    {kUnreadable, "unreadable or unknown"},
+    {kRefused, "a lint error or nothing fits"},
+    {kUsage, "usage"},
+    {kInterrupted, "Ctrl-C"},
 };
 
 constexpr std::string_view kExample =
     "rankwright plan --model llama-3.1-8b --cluster \"dgx-h100 x 2\" -o plan.yaml";
+constexpr std::string_view kInputs =
+    "A plan is a file or - for standard input; a model or a cluster is a name or a file.";
+constexpr std::size_t kHelpWidth = 76;
 
 void print_help(std::ostream& out) {
   out << "Example: " << kExample << "\n\n"
       << "Rankwright: layouts for training large models, found, checked and explained.\n\n"
       << "Verbs:\n";
-  for (const Verb& one : kVerbs) out << fmt::format("  {:<9}{}\n", one.name, one.summary);
-  out << "  help     this text, or that of a verb: rankwright help check\n"
-      << "\nA plan is a file or - for standard input; a model or a cluster is a name or a file.\n"
-      << "Exit: 0 fine or warnings only, 1 unreadable or unknown, 2 a lint error or nothing\n"
-      << "      fits, 64 usage, 130 Ctrl-C.\n";
+  for (const Verb& one : kVerbs) out << fmt::format("  {:<13}{}\n", one.name, one.summary);
+  out << "  help         this text, or that of a verb: rankwright help check\n\n"
+      << kInputs << "\n";
+  std::string codes;
+  for (const ExitRow& row : kExits)
+    codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", int(row.code), row.meaning);
+  std::string text = wrapped(codes + ".", kHelpWidth, "      ");
+  out << text.replace(0, 5, "Exit:");
 }
 
 int unknown_verb(const std::string& name, const Io& io) {
@@ -72,12 +95,21 @@ const Verb* find(std::string_view name) {
 }
 
 int help(Args args, const Io& io) {
+  const bool man = !args.empty() && args[0] == "--man";
+  if (man) args = args.subspan(1);
   if (args.empty()) {
-    print_help(io.out);
+    if (man)
+      io.out << man_page();
+    else
+      print_help(io.out);
     return kOk;
   }
   const Verb* const one = find(args[0]);
   if (one == nullptr) return unknown_verb(args[0], io);
+  if (man) {
+    io.out << man_page(*one);
+    return kOk;
+  }
   const std::string flag = "--help";
   return one->run({&flag, 1}, io);
 }
@@ -85,6 +117,9 @@ int help(Args args, const Io& io) {
 }  // namespace
 
 std::span<const Verb> verbs() { return kVerbs; }
+std::span<const ExitRow> exit_rows() { return kExits; }
+std::string_view example_command() { return kExample; }
+std::string_view inputs_sentence() { return kInputs; }
 
 const Verb& verb(std::string_view name) {
   const Verb* const one = find(name);
@@ -103,6 +138,7 @@ int run(Args args, const Io& io) {
     return kOk;
   }
   if (first == "help" || first == "--help" || first == "-h") return help(args.subspan(1), io);
+  if (first == kCompleteWord) return complete(args.subspan(1), io);
   const Verb* const one = find(first);
   if (one == nullptr) return unknown_verb(first, io);
   return one->run(args.subspan(1), io);

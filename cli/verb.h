@@ -6,8 +6,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankwright::cli {
+
+struct Call;
+struct OptionRow;
 
 /// Where a verb reads and writes: data on `out`, everything else on `err`. Tests pass string
 /// streams.
@@ -19,6 +23,9 @@ struct Io {
   std::size_t width = 120;    // characters a line
   bool err_terminal = false;  // err is one, too: progress may be drawn there
   bool hands_over = false;    // the process may become another program; in tests it may not
+  Call* call = nullptr;       // by a program in the same process: cli/call.h
+  std::vector<OptionRow>* tells =
+      nullptr;  // where set, a verb tells what it takes and does nothing
 
   std::size_t prose() const { return width < 160 ? width : 160; }  // longer lines are hard to read
 };
@@ -31,6 +38,12 @@ enum Exit : int {
   kInterrupted = 130,  // Ctrl-C
 };
 
+struct ExitRow {
+  Exit code;
+  std::string_view meaning;
+};
+std::span<const ExitRow> exit_rows();
+
 using Args = std::span<const std::string>;
 
 struct Verb {
@@ -39,6 +52,9 @@ struct Verb {
   std::string_view example;  // what `rankwright VERB --help` opens with
   int (*run)(Args args, const Io& io);
 };
+
+std::string_view example_command();  // of the whole program
+std::string_view inputs_sentence();  // what a plan, a model and a cluster may be
 
 std::span<const Verb> verbs();
 const Verb& verb(std::string_view name);  // one of the rows
@@ -51,11 +67,14 @@ int plan(Args args, const Io& io);
 int check(Args args, const Io& io);
 int explain(Args args, const Io& io);
 int compare(Args args, const Io& io);
+int report(Args args, const Io& io);
 int export_plan(Args args, const Io& io);  // `export` is a word of C++
 int import_plan(Args args, const Io& io);
 int train(Args args, const Io& io);  // `rankwright run`
 int probe(Args args, const Io& io);
 int validate(Args args, const Io& io);
 int catalog(Args args, const Io& io);
+int lab(Args args, const Io& io);
+int completions(Args args, const Io& io);
 
 }  // namespace rankwright::cli

@@ -112,6 +112,8 @@ const std::vector<std::vector<std::string>> kCommands{{"check", kPlan},
                                                       {"explain", kPlan, "--rank", "17"},
                                                       {"explain", "RW0301"},
                                                       {"explain", "zero_stage"},
+                                                      {"lab"},
+                                                      {"lab", "3"},
                                                       {"catalog"},
                                                       {"catalog", "models"},
                                                       {"catalog", "codes", "RW0301"}};

@@ -26,3 +26,30 @@ const std::string_view @symbol@ = R"embedded(@content@)embedded";
     target_sources(${target} PRIVATE ${output})
   endforeach()
 endfunction()
+
+# rankwright_embed_files(TARGET SYMBOL file...): compiles files with the paths that they have in the
+# repository into TARGET as
+#     namespace rankwright { extern const std::span<const EmbeddedFile> SYMBOL; }
+# (rankwright/base/embedded.h), for texts that are looked up by name.
+function(rankwright_embed_files target symbol)
+  set(rows "")
+  foreach(file IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} content)
+    string(APPEND rows "    {\"${path}\", R\"embedded(${content})embedded\"},\n")
+  endforeach()
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc)
+  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
+#include "rankwright/base/embedded.h"
+namespace rankwright {
+extern const std::span<const EmbeddedFile> @symbol@;
+namespace {
+constexpr EmbeddedFile kFiles[] = {
+@rows@};
+}
+const std::span<const EmbeddedFile> @symbol@ = kFiles;
+}  // namespace rankwright
+]])
+  target_sources(${target} PRIVATE ${output})
+endfunction()

@@ -42,6 +42,19 @@ class CheckLayers(unittest.TestCase):
         text = '#include "rankwright/import/a.h"\n#include "rankwright/runtime/b.h"\n'
         self.assertEqual(check_planted("rankwright/runtime/a.cc", text)[0], 0)
 
+    def test_finds_two_types_of_one_name(self):
+        text = "\nnamespace rankwright {\n\nstruct Answer {\n};\n}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "LAYERS").write_text(LAYERS)
+            for header in ("plan/a.h", "import/b.h"):
+                (root / "rankwright" / header).parent.mkdir(parents=True)
+                (root / "rankwright" / header).write_text(text)
+            self.assertEqual(
+                check(root),
+                (1, "rankwright/plan/a.h:4: Answer is a type of rankwright/import/b.h, too\n"),
+            )
+
     def test_finds_each_fault_with_its_place(self):
         included = {
             "rankwright/import/b.h": "import/ is below plan/ in LAYERS",

@@ -50,7 +50,8 @@ inline std::string show(const std::optional<Cluster>& cluster) {
 }
 
 inline std::string resolved(Reading& reading, std::string_view device = "") {
-  if (!device.empty()) reading.parts.device = Part<std::string>{std::string(device), "--device"};
+  if (!device.empty())
+    reading.parts.device = ClusterPart<std::string>{std::string(device), "--device"};
   return show(resolve_cluster(reading.parts, reading.findings));
 }
 

@@ -5,8 +5,8 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/rates.h"
-#include "rankwright/model/flops.h"
 #include "rankwright/plan/run_calibration.h"
+#include "rankwright/program/schedule.h"
 
 namespace rankwright {
 namespace {
@@ -61,10 +61,15 @@ Estimate played_estimate(const Setup& setup, const Calibration& calibration) {
                    step_time(setup, calibration, links, prices, staged, played_end(setup, staged)));
 }
 
-double mfu(const Setup& setup, Seconds step) {
+Estimate close_estimate(const Setup& setup, const Calibration& calibration) {
+  const std::optional<i64> cells = cell_count(pipeline_shape(setup));
+  return cells && *cells <= kMostPlayedCells ? played_estimate(setup, calibration)
+                                             : estimate(setup, calibration);
+}
+
+double mfu(const Setup& setup, Seconds step, FlopsConvention convention) {
   const double tokens = double(setup.job.global_batch) * double(setup.job.sequence);
-  const Flops work = tokens * training_flops_per_token(setup.model, setup.job.sequence,
-                                                       FlopsConvention::megatron_causal);
+  const Flops work = tokens * training_flops_per_token(setup.model, setup.job.sequence, convention);
   const FlopsPerSecond most = double(setup.world) * layer_peak(setup);
   if (most.value <= 0 || step.value <= 0) return 0;
   return work / step / most;

@@ -8,6 +8,7 @@
 
 #include "rankwright/cost/memory.h"
 #include "rankwright/cost/step.h"
+#include "rankwright/model/flops.h"
 
 namespace rankwright {
 
@@ -36,9 +37,15 @@ Estimate estimate(const Setup& setup, const Calibration& calibration);
 /// with microbatches.
 Estimate played_estimate(const Setup& setup, const Calibration& calibration);
 
-/// Model FLOPs over what the devices could do in that time, attention halved (F1), in the format of
-/// the job's matmuls. Recompute does not count.
-double mfu(const Setup& setup, Seconds step);
+/// What is said of one plan: played where that takes no more than about a second, else by closed
+/// form.
+inline constexpr i64 kMostPlayedCells = 4'000'000;
+Estimate close_estimate(const Setup& setup, const Calibration& calibration);
+
+/// Model FLOPs over what the devices could do in that time, in the format of the job's matmuls; as
+/// Megatron-LM counts attention is halved (F1). Recompute does not count.
+double mfu(const Setup& setup, Seconds step,
+           FlopsConvention convention = FlopsConvention::megatron_causal);
 double tokens_per_second(const Setup& setup, Seconds step);  // and device
 
 /// Whether published runs say how far two such plans are off against each other: of one model on

@@ -89,6 +89,7 @@ class Accounts {
   double vocabulary_;  // rows of it on a tp rank
 };
 
+/// What states.h counts, of which the gathered units are M16.
 void Accounts::put_states(Ledger& out, const RankLoad& load) const {
   const Job& job = setup_.job;
   const Plan& plan = setup_.plan;
@@ -121,7 +122,7 @@ void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
 
 /// Gradients on their way to their shards. ZeRO-2: a bucket, whole, and when backward begins the
 /// part of its sum that comes back beside the first unit's gradients; later those of a layer.
-/// ZeRO-3: a unit, whole, and its part.
+/// ZeRO-3: a unit, whole, and its part. M17 and M20 of the runtime.
 void Accounts::put_transit(Ledger& out, const RankLoad& load) const {
   const i64 each = setup_.job.grad_bytes();
   const i64 shards = setup_.plan.shards();
@@ -137,7 +138,7 @@ void Accounts::put_transit(Ledger& out, const RankLoad& load) const {
   }
 }
 
-/// What stands only at one of three instants: the fullest of them counts.
+/// What stands only at one of three instants, M11 to M15: the fullest of them counts (M25).
 void Accounts::put_instant(Ledger& out, const RankLoad& load) const {
   const Software& software = setup_.software;
   const Bytes rows = bytes(vocabulary_ * double(setup_.model.hidden), activation_);
@@ -165,7 +166,7 @@ void Accounts::put_instant(Ledger& out, const RankLoad& load) const {
   }
 }
 
-/// What no tensor takes: it follows from what tensors take.
+/// What no tensor takes, M22 to M24: it follows from what tensors take.
 void Accounts::put_beyond(Ledger& out) const {
   constexpr double kAllocatorLimit = 0.97;  // of the device: beyond that it gives back and retries
   constexpr double kFp32 = 4;
@@ -184,6 +185,7 @@ void Accounts::put_beyond(Ledger& out) const {
       bytes(communicators(setup_.plan), kGB * calibration_[Constant::communicator]);
 }
 
+/// M4, M18 to M21, and all of the above.
 Ledger Accounts::of(const RankLoad& load) const {
   const Software& software = setup_.software;
   Ledger out{.pp_rank = load.pp_rank};

@@ -220,5 +220,12 @@ TEST(Relief, TakesLayersFromTheSlowStage) {
   EXPECT_GT(lighter->moved, 0);
 }
 
+TEST(WithoutReplica, LeavesTheOthersTheirWork) {
+  // 8 replicas, one of them out: 7/8. The only one cannot be spared.
+  EXPECT_DOUBLE_EQ(*without_replica(Plan{.dp = 8}), 0.875);
+  EXPECT_DOUBLE_EQ(*without_replica(Plan{.dp = 2}), 0.5);
+  EXPECT_FALSE(without_replica(Plan{.dp = 1, .pp = 4}));
+}
+
 }  // namespace
 }  // namespace rankwright

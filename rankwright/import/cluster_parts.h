@@ -17,12 +17,12 @@ namespace rankwright {
 
 /// A value and the file that says it.
 template <class T>
-struct Part {
+struct ClusterPart {
   T value{};
   std::string file{};
 };
 template <class T>
-using Stated = std::optional<Part<T>>;
+using Stated = std::optional<ClusterPart<T>>;
 
 /// How some GPUs of a host are joined, and how many domains of the tier below make one of this.
 struct Tier {
@@ -81,7 +81,7 @@ template <class T>
 void state(Stated<T>& into, T value, std::string_view what, std::string_view file,
            Diagnostics& findings) {
   if (!into) {
-    into = Part<T>{std::move(value), std::string(file)};
+    into = ClusterPart<T>{std::move(value), std::string(file)};
   } else if (!(into->value == value)) {
     note_contradiction(findings, what, file, show_part(value), into->file, show_part(into->value));
   }

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 template <class T>
-Part<T> said(T value) {
+ClusterPart<T> said(T value) {
   return {std::move(value), "test"};
 }
 

@@ -195,7 +195,7 @@ void Resolver::layout() {
   plan.sequence_parallel = plan.tp == 1
                                ? draft_.sequence_parallel.value_or(false)
                                : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel",
-                                         true, "it costs no traffic and saves activations");
+                                         true, "it saves activations for two more gathers a layer");
   const Schedule usual = plan.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
   plan.schedule = plan.pp == 1 ? draft_.schedule.value_or(usual)
                                : or_assume(draft_.schedule, "parallelism.schedule", usual,

@@ -45,7 +45,7 @@ TEST(Resolve, FillsTheCoursesPlanAndSaysWith) {
                   "parallelism.zero_stage = 0 (plain data parallelism)",
                   "parallelism.micro_batch = 1", "parallelism.recompute = none",
                   "parallelism.sequence_parallel = true "
-                  "(it costs no traffic and saves activations)",
+                  "(it saves activations for two more gathers a layer)",
                   "parallelism.schedule = 1f1b", "job.sequence = 4096",
                   "job.global_batch = 64 (8 microbatches a stage)", "job.param_dtype = bf16",
                   "job.grad_dtype = bf16 (16 bytes a parameter in all; Megatron-LM keeps fp32)",

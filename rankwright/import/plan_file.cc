@@ -52,21 +52,24 @@ Location PlanFile::where(std::string_view path) const {
 }
 
 PlanFile read_plan(std::string text, std::string name, FileReader files) {
+  const Result<YamlNode> root = read_yaml(text, name);
+  if (root) return read_plan(*root, std::move(text), std::move(name), files);
   PlanFile plan{.name = std::move(name), .text = std::move(text)};
-  const Result<YamlNode> root = read_yaml(plan.text, plan.name);
-  if (!root) {
-    plan.findings.push_back(root.error());
-    return plan;
-  }
+  plan.findings.push_back(root.error());
+  return plan;
+}
+
+PlanFile read_plan(const YamlNode& root, std::string text, std::string name, FileReader files) {
+  PlanFile plan{.name = std::move(name), .text = std::move(text)};
   FieldReader fields(plan.name, plan.findings);
   Reading reading{fields, plan.draft, files};
-  if (root->kind == YamlNode::Kind::null)
-    fields.report(*root, {.code = "RW0912",
-                          .message = "something is missing",
-                          .detail = "the file is empty",
-                          .hint = "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}"});
+  if (root.kind == YamlNode::Kind::null)
+    fields.report(root, {.code = "RW0912",
+                         .message = "something is missing",
+                         .detail = "the file is empty",
+                         .hint = "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}"});
   else
-    read_group(reading, *root, "");
+    read_group(reading, root, "");
   plan.keys = fields.keys();
   return plan;
 }

@@ -34,4 +34,7 @@ struct PlanFile {
 /// the file names.
 PlanFile read_plan(std::string text, std::string name, FileReader files);
 
+/// The same of a plan that stands inside another file, whose text and name these are.
+PlanFile read_plan(const YamlNode& root, std::string text, std::string name, FileReader files);
+
 }  // namespace rankwright

@@ -40,11 +40,11 @@ TEST(SlurmTopology, FewerHostsThanTheTreeHas) {
                                      {6, "infiniband 6 x 50 GB/s (assumed)"},
                                      {8, "spine 2 x 50 GB/s (assumed)"}}) {
     Reading reading = read(clusters::sample("topology.conf"));
-    reading.parts.hosts = Part<i64>{hosts, "--hosts"};
+    reading.parts.hosts = ClusterPart<i64>{hosts, "--hosts"};
     EXPECT_THAT(clusters::resolved(reading, "h100-sxm"), testing::EndsWith(shape));
   }
   Reading reading = read(clusters::sample("topology.conf"));
-  reading.parts.hosts = Part<i64>{17, "--hosts"};
+  reading.parts.hosts = ClusterPart<i64>{17, "--hosts"};
   EXPECT_EQ(clusters::resolved(reading, "h100-sxm"), "nothing");
 }
 

@@ -80,6 +80,7 @@ Parameters parameters(const Model& model) {
   return p;
 }
 
+// P6: as many times a layer like the last, a projection of 2h to h, three norms.
 Parameters mtp_parameters(const Model& model) {
   if (model.mtp_layers == 0) return {};
   Parameters p = parameters(model, model.runs.back().layer);
@@ -88,7 +89,7 @@ Parameters mtp_parameters(const Model& model) {
   return model.mtp_layers * p;
 }
 
-// P6: of E routed experts, a token visits k.
+// P7: of E routed experts, a token visits k.
 i64 active_parameters(const Model& model) {
   i64 idle = 0;
   for (const LayerRun& run : model.runs) {

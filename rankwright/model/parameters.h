@@ -1,5 +1,5 @@
 // Parameters of a Model, by kind: of one layer, of the whole, and of what one token visits.
-// Formulas P1 to P6 of docs/reference/formulas.md. How they are split over ranks is plan/.
+// Formulas P1 to P7 of docs/reference/formulas.md. How they are split over ranks is plan/.
 #pragma once
 
 #include "rankwright/model/model.h"

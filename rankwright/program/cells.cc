@@ -23,7 +23,6 @@ constexpr std::string_view kPassedOver[] = {"UNSHARD", "RESHARD", "REDUCE_GRAD"}
 
 constexpr std::string_view kTogether = "OVERLAP_F_B";
 constexpr i64 kMostMicrobatches = i64{1} << 28;
-constexpr std::size_t kMostRanks = 65535;
 constexpr std::size_t kMostFaults = 8;
 
 std::string_view trimmed(std::string_view text) {
@@ -39,6 +38,31 @@ std::optional<i64> number(std::string_view& text) {
   if (end.ec != std::errc{} || n < 0 || text.front() == '-') return std::nullopt;
   text.remove_prefix(std::size_t(end.ptr - text.data()));
   return n;
+}
+
+/// "2F0" taken apart. Torch's words for FSDP have no microbatch.
+struct Spelt {
+  i64 stage = 0;
+  std::string_view kind{};
+  std::optional<i64> microbatch{};
+
+  /// By ActionKind; kReadable where it is none that is read.
+  std::size_t name() const {
+    return std::size_t(std::find(kNames, kNames + kReadable, kind) - kNames);
+  }
+  bool fits() const { return stage < kMaxStages && microbatch.value_or(0) < kMostMicrobatches; }
+};
+
+std::optional<Spelt> spelt(std::string_view text) {
+  const std::optional<i64> stage = number(text);
+  if (!stage) return std::nullopt;
+  const std::size_t letters = std::min(text.find_first_of("0123456789"), text.size());
+  Spelt parts{.stage = *stage, .kind = text.substr(0, letters)};
+  text.remove_prefix(letters);
+  if (text.empty()) return parts;
+  parts.microbatch = number(text);
+  if (!parts.microbatch || !text.empty()) return std::nullopt;
+  return parts;
 }
 
 class Reader {
@@ -71,7 +95,8 @@ class Reader {
   std::optional<Diagnostic> read_line(std::string_view line, int number) {
     if (trimmed(line).empty() || trimmed(line).front() == '#') return std::nullopt;
     const Location start{std::string(file_), number, 1, 1};
-    if (out_.ranks.size() == kMostRanks) return wrong(start, "more than 65,535 lines");
+    if (i64(out_.ranks.size()) == kMostPpRanks)
+      return wrong(start, fmt::format("more than {} lines", count(kMostPpRanks)));
     out_.ranks.emplace_back();
     out_.places.emplace_back();
     for (std::size_t at = 0; at <= line.size();) {
@@ -125,23 +150,18 @@ class Reader {
   }
 
   std::optional<Diagnostic> read_one(std::string_view cell, const Location& where) {
-    std::string_view rest = cell;
-    const std::optional<i64> stage = number(rest);
-    const std::size_t letters = std::min(rest.find_first_of("0123456789"), rest.size());
-    const std::string_view kind = rest.substr(0, letters);
-    rest.remove_prefix(letters);
-    if (stage && rest.empty() &&
-        std::find(std::begin(kPassedOver), std::end(kPassedOver), kind) != std::end(kPassedOver))
+    const std::optional<Spelt> parts = spelt(cell);
+    if (parts && !parts->microbatch &&
+        std::find(std::begin(kPassedOver), std::end(kPassedOver), parts->kind) !=
+            std::end(kPassedOver))
       return std::nullopt;
-    const std::string_view* const name = std::find(kNames, kNames + kReadable, kind);
-    const std::optional<i64> microbatch = rest.empty() ? std::nullopt : number(rest);
-    if (!stage || !microbatch || !rest.empty() || name == kNames + kReadable)
+    if (!parts || !parts->microbatch || parts->name() == kReadable)
       return wrong(where, fmt::format("'{}' is no cell", excerpt(cell, 40)));
-    if (*stage >= kMaxStages || *microbatch >= kMostMicrobatches)
+    if (!parts->fits())
       return wrong(where,
                    fmt::format("'{}': stages go to {}, microbatches to {}", excerpt(cell, 40),
                                count(kMaxStages - 1), count(kMostMicrobatches - 1)));
-    const Action read = action(ActionKind(name - kNames), *stage, *microbatch);
+    const Action read = action(ActionKind(parts->name()), parts->stage, *parts->microbatch);
     out_.transfers = out_.transfers || is_transfer(read.kind);
     out_.ranks.back().push_back(read);
     out_.places.back().push_back({where.line, where.column, where.width});
@@ -230,6 +250,14 @@ class Inspector {
 
 std::string show(const Action& a) {
   return fmt::format("{}{}{}", a.stage, kNames[std::size_t(a.kind)], a.microbatch);
+}
+
+std::optional<Action> parse_cell(std::string_view text) {
+  const std::optional<Spelt> parts = spelt(text);
+  if (!parts || !parts->microbatch || parts->name() == kReadable || !parts->fits())
+    return std::nullopt;
+  const Action read = action(ActionKind(parts->name()), parts->stage, *parts->microbatch);
+  return is_cell(read.kind) ? std::optional(read) : std::nullopt;
 }
 
 Location WrittenSchedule::where(i64 pp_rank, i64 position) const {

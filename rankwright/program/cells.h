@@ -4,6 +4,7 @@
 // sends and receives, "0SEND_F1", "1RECV_F1", and post several together, "(0SEND_F1;0RECV_B0)".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,14 @@
 
 namespace rankwright {
 
+/// Of a schedule, or of a trace of one.
+inline constexpr i64 kMostPpRanks = 65535;
+
 /// "2F0", "0SEND_F1".
 std::string show(const Action&);
+
+/// The cell that reads "2F0"; nothing where the text is anything else, be it a transfer.
+std::optional<Action> parse_cell(std::string_view text);
 
 /// The lines of a file, cells only: where to send follows from them.
 std::string show_cells(const Sequences&);

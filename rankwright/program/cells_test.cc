@@ -66,6 +66,18 @@ TEST(ParseCells, FindsNothingInAnEmptyFile) {
   EXPECT_EQ(fault_in(",\n0UNSHARD,0RESHARD\n").detail, "there is no cell in it");
 }
 
+TEST(ParseCell, ReadsWhatIsShownOfEveryKind) {
+  for (const Action& a : {cell::F(0, 0), cell::B(2, 0), cell::I(65535, 268435455), cell::W(1, 9)})
+    EXPECT_EQ(parse_cell(show(a)), a) << show(a);
+}
+
+TEST(ParseCell, IsNothingForAnythingElse) {
+  for (const char* text :
+       {"", "F", "0F", "F0", "0F0x", " 0F0", "-1F0", "0F-1", "0X0", "0UNSHARD", "0SEND_F0",
+        "0F0,0F1", "65536F0", "0F268435456", "99999999999999999999F0", "optimizer"})
+    EXPECT_EQ(parse_cell(text), std::nullopt) << text;
+}
+
 TEST(ShowCells, KeepsARankThatHasNone) {
   const Sequences ranks = {{}, {cell::F(0, 0), cell::B(0, 0)}};
   EXPECT_EQ(show_cells(ranks), ",\n0F0,0B0\n");

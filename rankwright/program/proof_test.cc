@@ -6,6 +6,7 @@
 
 #include "rankwright/program/cells.h"
 #include "tests/pipelines.h"
+#include "tests/sanitized.h"
 
 namespace rankwright {
 namespace {
@@ -230,11 +231,8 @@ TEST(Proof, NamesTheFirstCallInWhichMembersDiffer) {
 // Every shape up to these sizes either has a fault that says what it lacks, or is proved. Under
 // sanitizers a part of them.
 TEST(EverySchedule, IsProvedOrRefused) {
-#if defined(__SANITIZE_ADDRESS__)
-  constexpr i64 kPp = 6, kChunks = 3, kMicrobatches = 16;
-#else
-  constexpr i64 kPp = 16, kChunks = 4, kMicrobatches = 64;
-#endif
+  constexpr i64 kPp = kSanitized ? 6 : 16, kChunks = kSanitized ? 3 : 4;
+  constexpr i64 kMicrobatches = kSanitized ? 16 : 64;
   i64 proved = 0, refused = 0;
   pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const PipelineShape& shape) {
     if (shape_fault(shape)) {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankwright/report/ledger_view.h"
+#include "rankwright/report/setup_json.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -18,6 +20,7 @@ ordered_json side_json(const NamedPlan& plan, const Estimate& e) {
               {"capacity_bytes", e.capacity.value},
               {"within", e.memory_band.within},
               {"fits", e.fits()},
+              {"verdict", ledger_verdict(e.memory.total(), e.capacity, e.memory_band)},
               {"sure", e.sure()}};
   return {{"name", plan.name},
           {"headline", headline(setup)},
@@ -55,7 +58,7 @@ ordered_json entries_json(const CompareView& view) {
 
 }  // namespace
 
-std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+ordered_json compare_document(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
   ordered_json keys = ordered_json::array();
   for (const KeyDifference& d : view.keys)
     keys.push_back({{"key", d.key},
@@ -70,28 +73,31 @@ std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareVi
                       {"words", cause.words}});
   ordered_json faster = nullptr;  // where both take as long
   if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
-  const ordered_json json = {{"schema", "rankwright.compare/1"},
-                             {"a", side_json(a, view.a)},
-                             {"b", side_json(b, view.b)},
-                             {"basis", name(view.basis)},
-                             {"unlike", view.unlike},
-                             {"fit", view.fit},
-                             {"verdict",
-                              {{"text", view.verdict},
-                               {"faster", faster},
-                               {"lead", view.gap()},
-                               {"within", view.within},
-                               {"paired", view.paired},
-                               {"tie", view.tie()}}},
-                             {"differs", keys},
-                             {"time",
-                              {{"items", items_json(view)},
-                               {"a_seconds", view.total_a.value},
-                               {"b_seconds", view.total_b.value},
-                               {"difference_seconds", view.difference().value}}},
-                             {"causes", causes},
-                             {"memory", entries_json(view)}};
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return {{"schema", "rankwright.compare/1"},
+          {"a", side_json(a, view.a)},
+          {"b", side_json(b, view.b)},
+          {"basis", name(view.basis)},
+          {"unlike", view.unlike},
+          {"fit", view.fit},
+          {"verdict",
+           {{"text", view.verdict},
+            {"faster", faster},
+            {"lead", view.gap()},
+            {"within", view.within},
+            {"paired", view.paired},
+            {"tie", view.tie()}}},
+          {"differs", keys},
+          {"time",
+           {{"items", items_json(view)},
+            {"a_seconds", view.total_a.value},
+            {"b_seconds", view.total_b.value},
+            {"difference_seconds", view.difference().value}}},
+          {"causes", causes},
+          {"memory", entries_json(view)}};
+}
+
+std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+  return dumped(compare_document(a, b, view));
 }
 
 }  // namespace rankwright

@@ -2,12 +2,15 @@
 // seconds), with the unit in the key.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "rankwright/report/compare_text.h"
 
 namespace rankwright {
 
+nlohmann::ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
+                                        const CompareView& view);
 std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view);
 
 }  // namespace rankwright

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankwright/report/ledger_view.h"
 #include "rankwright/report/setup_json.h"
 #include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
@@ -45,11 +46,14 @@ ordered_json step_json(const Setup& setup, const Worksheet& sheet) {
                      {"share", bar.share},
                      {"computes", bar.computes},
                      {"origin", name(bar.origin)},
+                     {"level", bar.level},
+                     {"collectives", bar.collectives},
                      {"remark", bar.remark}});
   return {{"seconds", fall.total.value},
           {"band", band_json(fall.band)},
           {"tokens_per_second_per_device", tokens_per_second(setup, fall.total)},
           {"mfu", mfu(setup, fall.total)},
+          {"mfu_palm_full", mfu(setup, fall.total, FlopsConvention::palm_full)},
           {"slowest_pp_rank", step.slowest},
           {"hidden_dp_seconds", step.hidden_dp.value},
           {"items", items}};
@@ -71,9 +75,11 @@ ordered_json memory_json(const Setup& setup, const Worksheet& sheet) {
   for (const Bytes& total : sheet.totals) totals.push_back(total.value);
   return {{"pp_rank", e.memory.pp_rank},
           {"instant", name(e.memory.instant)},
+          {"instant_words", words(e.memory.instant)},
           {"total_bytes", e.memory.total().value},
           {"capacity_bytes", e.capacity.value},
           {"fits", e.fits()},
+          {"verdict", ledger_verdict(e.memory.total(), e.capacity, e.memory_band)},
           {"sure", e.sure()},
           {"band", band_json(e.memory_band)},
           {"entries", entries},
@@ -82,7 +88,7 @@ ordered_json memory_json(const Setup& setup, const Worksheet& sheet) {
 
 }  // namespace
 
-std::string explain_json(const Setup& setup, const Worksheet& sheet) {
+ordered_json explain_document(const Setup& setup, const Worksheet& sheet) {
   ordered_json axes = ordered_json::array();
   for (const AxisRow& row : sheet.axes)
     axes.push_back({{"axis", row.axis},
@@ -102,21 +108,23 @@ std::string explain_json(const Setup& setup, const Worksheet& sheet) {
                       {"ep", s.ep},
                       {"consistent", s.consistent},
                       {"critical", s.critical}});
-  const ordered_json json = {
-      {"schema", "rankwright.explain/2"},
-      {"headline", headline(setup)},
-      {"words", sheet.words},
-      {"world", setup.world},
-      {"model", model_json(setup)},
-      {"cluster", cluster_json(setup)},
-      {"job", job_json(setup)},
-      {"plan", plan_json(setup)},
-      {"axes", axes},
-      {"communication", communication},
-      {"states", states},
-      {"estimate", {{"step", step_json(setup, sheet)}, {"memory", memory_json(setup, sheet)}}},
-      {"assumed", assumed_json(setup)}};
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return {{"schema", "rankwright.explain/2"},
+          {"headline", headline(setup)},
+          {"words", sheet.words},
+          {"world", setup.world},
+          {"model", model_json(setup)},
+          {"cluster", cluster_json(setup)},
+          {"job", job_json(setup)},
+          {"plan", plan_json(setup)},
+          {"axes", axes},
+          {"communication", communication},
+          {"states", states},
+          {"estimate", {{"step", step_json(setup, sheet)}, {"memory", memory_json(setup, sheet)}}},
+          {"assumed", assumed_json(setup)}};
+}
+
+std::string explain_json(const Setup& setup, const Worksheet& sheet) {
+  return dumped(explain_document(setup, sheet));
 }
 
 }  // namespace rankwright

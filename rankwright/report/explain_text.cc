@@ -109,8 +109,12 @@ std::string explain_text(const Setup& setup, const Worksheet& sheet, const Paint
 }
 
 std::string explain_markdown(const Setup& setup, const Worksheet& sheet) {
-  std::string out = "# " + headline(setup) + "\n\n" + chips(setup) + "\n\n" + sheet.words + "\n\n";
-  out += estimate_markdown(setup, sheet);
+  return "# " + headline(setup) + "\n\n" + chips(setup) + "\n\n" + sheet.words + "\n\n" +
+         worksheet_markdown(setup, sheet);
+}
+
+std::string worksheet_markdown(const Setup& setup, const Worksheet& sheet) {
+  std::string out = estimate_markdown(setup, sheet);
   out += "## Axes\n\n" + axis_table(sheet).markdown() + "\n";
   out += "## Communication\n\n" + communication_table(sheet).markdown() + "\n";
   out += "## States\n\n" + state_table(sheet).markdown() + "\n";

@@ -13,4 +13,7 @@ std::string explain_text(const Setup& setup, const Worksheet& sheet, const Paint
 
 std::string explain_markdown(const Setup& setup, const Worksheet& sheet);
 
+/// Its tables alone, each below a heading of the second rank.
+std::string worksheet_markdown(const Setup& setup, const Worksheet& sheet);
+
 }  // namespace rankwright

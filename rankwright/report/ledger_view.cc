@@ -16,18 +16,6 @@ namespace {
 constexpr double kSmall = 0.002;  // of the device: less is joined
 constexpr std::size_t kRuns = 6;  // of equal pp ranks in one line
 
-std::string_view when(Instant instant) {
-  switch (instant) {
-    case Instant::backward:
-      return "in the backward of a layer";
-    case Instant::loss:
-      return "at the loss";
-    case Instant::embedding:
-      return "at the embedding's gradient";
-  }
-  return {};
-}
-
 struct Filled {
   std::string name{}, meaning{};
   Bytes bytes{};
@@ -54,19 +42,32 @@ std::vector<Filled> filled(const Ledger& ledger, Bytes capacity) {
   return kept;
 }
 
-std::string verdict(Bytes total, Bytes capacity, const ErrorBand& band) {
+}  // namespace
+
+std::string_view words(Instant instant) {
+  switch (instant) {
+    case Instant::backward:
+      return "in the backward of a layer";
+    case Instant::loss:
+      return "at the loss";
+    case Instant::embedding:
+      return "at the embedding's gradient";
+  }
+  return {};
+}
+
+std::string ledger_verdict(Bytes total, Bytes capacity, const ErrorBand& band) {
   const double over = total / capacity - 1;
   if (std::abs(over) <= band.within)
     return over > 0 ? "does not fit, but the error is as large" : "fits, but not for sure";
   return over > 0 ? "does not fit" : "fits";
 }
 
-}  // namespace
-
 std::string ledger_title(const Ledger& ledger, Bytes capacity, const ErrorBand& band) {
   const Bytes total = ledger.total();
-  return fmt::format("memory of pp rank {} {}: {} {}, {}", ledger.pp_rank, when(ledger.instant),
-                     show_memory(total, capacity), band_text(band), verdict(total, capacity, band));
+  return fmt::format("memory of pp rank {} {}: {} {}, {}", ledger.pp_rank, words(ledger.instant),
+                     show_memory(total, capacity), band_text(band),
+                     ledger_verdict(total, capacity, band));
 }
 
 std::string ledger_text(const Ledger& ledger, Bytes capacity, const ErrorBand& band,

@@ -11,6 +11,11 @@
 
 namespace rankwright {
 
+std::string_view words(Instant instant);  // "in the backward of a layer"
+
+/// "fits", "does not fit, but the error is as large".
+std::string ledger_verdict(Bytes total, Bytes capacity, const ErrorBand& band);
+
 /// "memory of pp rank 0 in the backward of a layer: 68.1 of 79.1 GiB ±9 %, it fits".
 std::string ledger_title(const Ledger& ledger, Bytes capacity, const ErrorBand& band);
 

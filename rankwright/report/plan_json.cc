@@ -1,7 +1,6 @@
 #include "rankwright/report/plan_json.h"
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/model/flops.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
 #include "rankwright/report/setup_json.h"
@@ -36,13 +35,8 @@ ordered_json memory_json(const Estimate& e) {
 }
 
 ordered_json mfu_json(const Setup& s, Seconds step) {
-  const auto flops = [&](FlopsConvention convention) {
-    return training_flops_per_token(s.model, s.job.sequence, convention).value;
-  };
-  const double causal = mfu(s, step);
-  return {{"megatron_causal", causal},
-          {"palm_full",
-           causal * flops(FlopsConvention::palm_full) / flops(FlopsConvention::megatron_causal)}};
+  return {{"megatron_causal", mfu(s, step)},
+          {"palm_full", mfu(s, step, FlopsConvention::palm_full)}};
 }
 
 /// A plan with what it comes to; `more`: with all its items.
@@ -234,7 +228,7 @@ std::string plan_json(const PlanView& view) {
       {"fewest", fewest_gpus},
       {"search", search_json(a, view.problem)},
       {"targets", targets_json(view)}};
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return dumped(json);
 }
 
 }  // namespace rankwright

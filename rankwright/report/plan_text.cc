@@ -6,7 +6,6 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/model/flops.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
 #include "rankwright/report/table.h"
@@ -30,17 +29,10 @@ std::string labelled(std::string_view label, const std::string& words, const Pai
   return paint.bold(name) + std::string(kLabel - name.size(), ' ') + text.substr(kLabel);
 }
 
-/// The other convention of FLOPs: attention in full.
-double full_mfu(const Setup& s, Seconds step) {
-  const auto flops = [&](FlopsConvention convention) {
-    return training_flops_per_token(s.model, s.job.sequence, convention).value;
-  };
-  return mfu(s, step) * flops(FlopsConvention::palm_full) / flops(FlopsConvention::megatron_causal);
-}
-
 std::string figures_more(const Priced& best) {
   return fmt::format("MFU {} where attention counts in full (PaLM) · {}",
-                     percent(full_mfu(best.setup, best.time())), memory_words(best));
+                     percent(mfu(best.setup, best.time(), FlopsConvention::palm_full)),
+                     memory_words(best));
 }
 
 std::string safe_words(const PlanView& view) {
@@ -67,15 +59,12 @@ Table why_table(const PlanView& view, bool joined) {
   return table;
 }
 
-std::string tie_words(const PlanView& view) {
-  const Answer& a = view.answer;
-  if (a.tied <= 1) return {};
-  return fmt::format(
-      "{} choices of degrees, ZeRO and recompute are within {} of the fastest, the model's error "
-      "in a comparison: measure. {}",
-      count(a.tied), percent(a.band),
-      a.rivals.empty() ? ""
-                       : fmt::format("The fastest {}:", a.rivals.size() == 1 ? "other" : "others"));
+/// What ties, above the table of the fastest others.
+std::string tie_line(const PlanView& view) {
+  const std::string text = tie_words(view.answer);
+  const std::size_t others = view.answer.rivals.size();
+  if (text.empty() || others == 0) return text;
+  return text + fmt::format(" The fastest {}:", others == 1 ? "other" : "others");
 }
 
 Table tie_table(const PlanView& view) {
@@ -244,7 +233,7 @@ std::string plan_text(const PlanView& view, const Paint& paint, std::size_t widt
   say("training", training_words(view));
   say("why", choice_words(view));
   show_table(why_table(view, true));
-  say("tie", tie_words(view));
+  say("tie", tie_line(view));
   show_table(tie_table(view));
   say("order", order_words(view));
   if (view.trade.size() > 1) say("trade", "The fastest plans with less memory or fewer GPUs:");
@@ -284,7 +273,7 @@ std::string plan_markdown(const PlanView& view) {
     say(words);
   section("Step", "", waterfall_table(waterfall(best.setup, sheet)));
   section("Why", choice_words(view), why_table(view, false));
-  section("Tie", tie_words(view), tie_table(view));
+  section("Tie", tie_line(view), tie_table(view));
   section("Order", order_words(view), {});
   section("Trade", "", view.trade.size() > 1 ? trade_table(view) : Table{});
   section("Searched", searched_words(view.answer) + " " + broken_words(view.answer.tally), {});

@@ -116,9 +116,8 @@ std::string rule_refusal(std::string_view code) {
   return fmt::format("{} ({})", page->title, code);
 }
 
-WhyRow why_row(const KindRow& kind, std::size_t index, const PlanView& view) {
+WhyRow why_row(const KindRow& kind, std::size_t index, const PlanView& view, const Priced& plan) {
   const Neighbour& n = view.neighbours[index];
-  const Priced& best = view.best();
   WhyRow row{.key = kind.key,
              .change = kind.change(n),
              .step = "-",
@@ -129,12 +128,12 @@ WhyRow why_row(const KindRow& kind, std::size_t index, const PlanView& view) {
   switch (n.verdict) {
     case Verdict::priced:
       row.step = show(n.time);
-      row.difference = difference_text(n.time, best.time());
-      row.because = items_words(best.estimate.step, n.step);
+      row.difference = difference_text(n.time, plan.time());
+      row.because = items_words(plan.estimate.step, n.step);
       break;
     case Verdict::memory:
       row.difference = "does not fit";
-      row.because = memory_refusal(best.estimate.memory, n.memory, view.problem.capacity);
+      row.because = memory_refusal(plan.estimate.memory, n.memory, view.problem.capacity);
       break;
     case Verdict::misfit:
       row.difference = "cannot be";
@@ -174,22 +173,24 @@ std::string brief(const Setup& s) {
   return text.empty() ? "one GPU" : text;
 }
 
-std::string details(const Setup& s) {
+std::vector<std::string> detail_list(const Setup& s) {
   const Plan& p = s.plan;
-  std::string text = plural(s.microbatches(), "microbatch", "microbatches");
-  const auto add = [&](const std::string& words) { text += " · " + words; };
-  if (p.pp > 1) {
-    text = fmt::format("{}, {}", name(p.schedule), text);
-    if (uneven_stages(s)) add("stages " + show_layout(p.stages));
-  }
-  if (p.tp > 1) add(p.sequence_parallel ? "sequence parallelism" : "no sequence parallelism");
-  if (p.cp > 1) add(fmt::format("context by {}", name(p.cp_comm)));
-  if (s.model.sparse() && p.etp > 1) add(fmt::format("experts cut over {}", p.etp));
+  std::vector<std::string> all;
+  const std::string microbatches = plural(s.microbatches(), "microbatch", "microbatches");
+  all.push_back(p.pp > 1 ? fmt::format("{}, {}", name(p.schedule), microbatches) : microbatches);
+  if (p.pp > 1 && uneven_stages(s)) all.push_back("stages " + show_layout(p.stages));
+  if (p.tp > 1)
+    all.emplace_back(p.sequence_parallel ? "sequence parallelism" : "no sequence parallelism");
+  if (p.cp > 1) all.push_back(fmt::format("context by {}", name(p.cp_comm)));
+  if (s.model.sparse() && p.etp > 1) all.push_back(fmt::format("experts cut over {}", p.etp));
   if (p.zero > 0 && p.shards() != p.data_ranks())
-    add(fmt::format("shards of {} of {} data ranks", count(p.shards()), count(p.data_ranks())));
-  if (!same_order(s, kDefaultOrder)) add("order " + show(p.order));
-  return text;
+    all.push_back(
+        fmt::format("shards of {} of {} data ranks", count(p.shards()), count(p.data_ranks())));
+  if (!same_order(s, kDefaultOrder)) all.push_back("order " + show(p.order));
+  return all;
 }
+
+std::string details(const Setup& s) { return fmt::format("{}", fmt::join(detail_list(s), " · ")); }
 
 std::string difference_text(Seconds time, Seconds than) {
   const double more = time / than - 1;
@@ -197,11 +198,13 @@ std::string difference_text(Seconds time, Seconds than) {
   return fmt::format("{:+.1f} %", 100 * more);
 }
 
-std::vector<WhyRow> why_rows(const PlanView& view) {
+std::vector<WhyRow> why_rows(const PlanView& view) { return why_rows(view, view.best()); }
+
+std::vector<WhyRow> why_rows(const PlanView& view, const Priced& plan) {
   std::vector<WhyRow> rows;
   for (const KindRow& kind : kKinds)
     for (std::size_t k = 0; k < view.neighbours.size(); ++k)
-      if (view.neighbours[k].kind == kind.kind) rows.push_back(why_row(kind, k, view));
+      if (view.neighbours[k].kind == kind.kind) rows.push_back(why_row(kind, k, view, plan));
   return rows;
 }
 

@@ -16,6 +16,7 @@ std::string brief(const Setup& setup);
 
 /// What the chips do not say: schedule and microbatches, uneven stages, an order that is not the
 /// default, hybrid shards, how context is exchanged.
+std::vector<std::string> detail_list(const Setup& setup);
 std::string details(const Setup& setup);
 
 /// "+4.9 %", "-2.5 %", "=".
@@ -33,6 +34,8 @@ struct WhyRow {
 };
 /// What people would ask first.
 std::vector<WhyRow> why_rows(const PlanView& view);
+/// Of another plan, whose neighbours the view has.
+std::vector<WhyRow> why_rows(const PlanView& view, const Priced& plan);
 
 /// Why this one, in a sentence or two.
 std::string choice_words(const PlanView& view);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankwright/cost/durations.h"
+#include "rankwright/program/expand.h"
+
 namespace rankwright {
 namespace {
 
@@ -33,6 +36,17 @@ Played played(const PipelineShape& shape, Program program, Durations durations, 
           std::move(timeline),
           std::move(times),
           std::string(name(shape.schedule))};
+}
+
+Played played(const Setup& setup, bool unit_times) {
+  constexpr std::string_view kCalibrated =
+      "calibrated on published runs, as explain's; cells have the collectives and sends that are "
+      "not hidden; --unit-times draws the schedule alone";
+  Program program = expand(setup);
+  Durations times = unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s)
+                               : durations(setup, program, calibration(setup));
+  return played(pipeline_shape(setup), std::move(program), std::move(times),
+                std::string(unit_times ? kUnitTimes : kCalibrated));
 }
 
 std::vector<Event> events(const Played& p, i64 pp_rank) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rankwright/plan/plan.h"
 #include "rankwright/plan/schedule.h"
 #include "rankwright/program/play.h"
 #include "rankwright/program/timeline.h"
@@ -25,6 +26,16 @@ struct Played {
 
 Played played(const PipelineShape& shape, Program program, Durations durations,
               std::string times = "");
+
+/// Of units, for people.
+inline constexpr std::string_view kUnitTimes =
+    "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
+    "transfers and collectives none";
+
+/// What the step of a setup does, and what everything takes. The setup has no misfit, its stages
+/// are at most kMostPlayedStages and its expansion_bytes at most kMaxExpansion.
+Played played(const Setup& setup, bool unit_times = false);
+inline constexpr i64 kMostPlayedStages = kMaxStages - 1;
 
 std::vector<Event> events(const Played& played, i64 pp_rank);
 

@@ -10,6 +10,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/priced.h"
 #include "rankwright/report/ledger_view.h"
+#include "rankwright/report/rank_map.h"
 #include "rankwright/report/table.h"
 #include "rankwright/report/worksheet.h"
 
@@ -19,11 +20,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostMembers = 16;
-
-/// The kinds that a person asks for, in the order of the worksheet.
-constexpr GroupKind kShown[] = {GroupKind::tp, GroupKind::cp,    GroupKind::pp,
-                                GroupKind::dp, GroupKind::dp_cp, GroupKind::shard,
-                                GroupKind::ep, GroupKind::etp,   GroupKind::edp};
 
 /// The member of a group with this index, in ascending order: no list is made.
 i64 member(const GroupShape& shape, i64 base, i64 index) {
@@ -151,13 +147,8 @@ RankView rank_view(const Setup& setup, i64 rank) {
   for (int level = 0; level < int(setup.cluster.levels.size()); ++level)
     view.domains.push_back(view.device / setup.cluster.domain(level));
   view.chunks = chunks(setup, rank, view.pp);
-  const bool hybrid = plan.zero > 0 && plan.shards() < plan.data_ranks();
-  for (const GroupKind kind : kShown) {
-    const bool expert = kind == GroupKind::ep || kind == GroupKind::etp || kind == GroupKind::edp;
-    if ((expert && !setup.model.sparse()) || (kind == GroupKind::shard && !hybrid)) continue;
-    if (kind == GroupKind::dp_cp && plan.cp == 1) continue;  // the same as dp
-    RankView::GroupView group = group_view(setup, kind, rank);
-    if (group.size > 1) view.groups.push_back(std::move(group));
+  for (const GroupKind kind : shown_groups(setup)) {
+    view.groups.push_back(group_view(setup, kind, rank));
     if (kind == GroupKind::pp && plan.mirrored()) view.groups.push_back(mirror_view(setup, view));
   }
   const i64 stride = meshes.dense.stride(Axis::pp);

@@ -128,6 +128,14 @@ std::string broken_words(const Tally& tally) {
   return text.empty() ? text : text + ".";
 }
 
+std::string tie_words(const Answer& answer) {
+  if (answer.tied <= 1) return {};
+  return fmt::format(
+      "{} choices of degrees, ZeRO and recompute are within {} of the fastest, the model's error "
+      "in a comparison: measure.",
+      count(answer.tied), percent(answer.band));
+}
+
 std::string hosts_words(const HostsOut& out, i64 host_devices) {
   const i64 idle = out.left - out.used;
   std::string text =

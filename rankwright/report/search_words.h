@@ -17,6 +17,9 @@ std::string searched_words(const Answer& answer);
 std::string broken_words(const Tally& tally);
 std::string space_words(const Problem& problem);
 
+/// How many choices are within the model's error of the fastest; empty where there is one.
+std::string tie_words(const Answer& answer);
+
 /// How many hosts idle, and why.
 std::string hosts_words(const HostsOut& out, i64 host_devices);
 

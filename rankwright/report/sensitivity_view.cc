@@ -56,7 +56,7 @@ constexpr std::string_view kHow =
 }  // namespace
 
 SensitivityView sensitivity_view(const Setup& setup) {
-  return {estimate(setup, calibration(setup)), sensitivity(setup, calibration(setup))};
+  return {close_estimate(setup, calibration(setup)), sensitivity(setup, calibration(setup))};
 }
 
 std::string sensitivity_text(const Setup& setup, const SensitivityView& view, const Paint& paint,
@@ -111,7 +111,7 @@ std::string comparison_text(const RivalPlan& first, const RivalPlan& second,
   std::string out = paint.bold(fmt::format("{} against {}", first.name, second.name)) + "\n\n";
   for (const RivalPlan& plan : {first, second})
     out += fmt::format("  {}: {}\n", plan.name,
-                       figures(plan.setup, estimate(plan.setup, calibration(plan.setup))));
+                       figures(plan.setup, close_estimate(plan.setup, calibration(plan.setup))));
   constexpr double kNothing = 1e-6;
   out += std::abs(comparison.lead) < kNothing
              ? std::string("\n  a token takes as long with either\n\n")
@@ -162,9 +162,10 @@ std::string comparison_json(const RivalPlan& first, const RivalPlan& second,
                     {"low", {{"value", r.low}, {"lead", r.at_low}}},
                     {"high", {{"value", r.high}, {"lead", r.at_high}}}});
   const auto plan = [](const RivalPlan& p) {
-    return ordered_json{{"name", p.name},
-                        {"headline", headline(p.setup)},
-                        {"step_seconds", estimate(p.setup, calibration(p.setup)).time().value}};
+    return ordered_json{
+        {"name", p.name},
+        {"headline", headline(p.setup)},
+        {"step_seconds", close_estimate(p.setup, calibration(p.setup)).time().value}};
   };
   const ordered_json json = {{"schema", "rankwright.rivals/1"},
                              {"first", plan(first)},

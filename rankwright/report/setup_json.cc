@@ -86,6 +86,10 @@ ordered_json job_json(const Setup& setup) {
           {"optimizer", name(setup.job.optimizer)}};
 }
 
+std::string dumped(const ordered_json& document) {
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 ordered_json assumed_json(const Setup& setup) {
   ordered_json assumed = ordered_json::array();
   for (const Assumption& a : setup.assumed)

@@ -14,4 +14,7 @@ nlohmann::ordered_json plan_json(const Setup& setup);
 nlohmann::ordered_json assumed_json(const Setup& setup);
 nlohmann::ordered_json band_json(const ErrorBand& band);
 
+/// As every verb prints it: indented, with what is no UTF-8 replaced.
+std::string dumped(const nlohmann::ordered_json& document);
+
 }  // namespace rankwright

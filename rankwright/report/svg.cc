@@ -70,6 +70,10 @@ std::string rect(double x, double y, double width, double height, std::string_vi
                      px(y), px(width), px(height), classes);
 }
 
+std::string titled(std::string_view element, std::string_view words) {
+  return fmt::format("><title>{}</title></{}>\n", escaped(words), element);
+}
+
 std::string line(double x1, double y1, double x2, double y2, std::string_view classes) {
   return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"/>\n", px(x1),
                      px(y1), px(x2), px(y2), classes);

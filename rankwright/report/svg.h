@@ -19,6 +19,9 @@ std::string text(double x, double y, std::string_view classes, std::string_view 
 /// Left open, so that it can hold a title: ends without "/>".
 std::string rect(double x, double y, double width, double height, std::string_view classes);
 
+/// What ends such an element and is said when it is pointed at.
+std::string titled(std::string_view element, std::string_view words);
+
 std::string line(double x1, double y1, double x2, double y2, std::string_view classes);
 
 }  // namespace rankwright::svg

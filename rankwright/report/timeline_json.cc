@@ -1,6 +1,6 @@
 #include "rankwright/report/timeline_json.h"
 
-#include <nlohmann/json.hpp>
+#include "rankwright/report/setup_json.h"
 
 namespace rankwright {
 namespace {
@@ -22,7 +22,8 @@ ordered_json rank_json(const RankSummary& r) {
 
 }  // namespace
 
-std::string timeline_json(const Played& p, const TimelineSummary& s, std::string_view headline) {
+ordered_json timeline_document(const Played& p, const TimelineSummary& s,
+                               std::string_view headline) {
   ordered_json ranks = ordered_json::array(), bands = ordered_json::array();
   for (const RankSummary& rank : s.ranks) ranks.push_back(rank_json(rank));
   for (const Band& band : s.bands)
@@ -34,24 +35,27 @@ std::string timeline_json(const Played& p, const TimelineSummary& s, std::string
     kinds[std::string(row(ink).category)] = s.critical[std::size_t(ink)].value;
   ordered_json words = ordered_json::object();
   for (const Remark& remark : remarks(p, s)) words[std::string(remark.name)] = remark.text;
-  const ordered_json json = {{"schema", "rankwright.timeline/1"},
-                             {"headline", headline},
-                             {"schedule", p.what},
-                             {"pp", p.program.pp()},
-                             {"chunks", p.shape.chunks},
-                             {"microbatches", p.program.microbatches},
-                             {"cells", s.cells},
-                             {"times", p.times},
-                             {"step_seconds", s.end.value},
-                             {"bubble_fraction", s.bubble},
-                             {"phases", bands},
-                             {"ranks", ranks},
-                             {"critical_path",
-                              {{"longest_on_pp_rank", s.longest().pp_rank},
-                               {"seconds_by_kind", kinds},
-                               {"transfer_seconds", s.travelled.value}}},
-                             {"words", words}};
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return {{"schema", "rankwright.timeline/1"},
+          {"headline", headline},
+          {"schedule", p.what},
+          {"pp", p.program.pp()},
+          {"chunks", p.shape.chunks},
+          {"microbatches", p.program.microbatches},
+          {"cells", s.cells},
+          {"times", p.times},
+          {"step_seconds", s.end.value},
+          {"bubble_fraction", s.bubble},
+          {"phases", bands},
+          {"ranks", ranks},
+          {"critical_path",
+           {{"longest_on_pp_rank", s.longest().pp_rank},
+            {"seconds_by_kind", kinds},
+            {"transfer_seconds", s.travelled.value}}},
+          {"words", words}};
+}
+
+std::string timeline_json(const Played& p, const TimelineSummary& s, std::string_view headline) {
+  return dumped(timeline_document(p, s, headline));
 }
 
 }  // namespace rankwright

@@ -2,12 +2,15 @@
 // in it, also those that a drawing leaves out; single cells are in traces (trace.h).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "rankwright/report/timeline_summary.h"
 
 namespace rankwright {
 
+nlohmann::ordered_json timeline_document(const Played& played, const TimelineSummary& summary,
+                                         std::string_view headline);
 std::string timeline_json(const Played& played, const TimelineSummary& summary,
                           std::string_view headline);
 

@@ -289,8 +289,8 @@ std::string timeline_svg(const Played& p, const TimelineSummary& s, std::string_
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" "
-      "role=\"img\">\n<title>{2}</title>\n",
-      px(kWidth), px(y), escaped(title));
+      "role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n",
+      px(kWidth), px(y), escaped(title), escaped(heading));
   out += style(p) + rect(0, 0, kWidth, y, "g") + "/>\n";
   out += text(kLeft, 22, "h", title) + text(kLeft, 41, "q", excerpt(heading, kCharacters));
   out += text(kWidth - 62, kTop - 9, "e q", "busy") + text(kWidth - 16, kTop - 9, "e q", "held");

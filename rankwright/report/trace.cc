@@ -10,6 +10,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "rankwright/base/check.h"
+#include "rankwright/import/perfetto_fields.h"
 
 namespace rankwright {
 namespace {
@@ -22,8 +23,9 @@ struct Slice {
   std::optional<i64> sends{}, takes{};  // numbers of arrows
 };
 
-/// Two centuries and a half fit.
-i64 nanoseconds(Seconds t) { return i64(std::llround(std::min(t.value * 1e9, 9e18))); }
+i64 nanoseconds(Seconds t) {
+  return i64(std::llround(std::min(t.value * 1e9, double(kMostNanoseconds))));
+}
 
 /// The arrow to (stage, microbatch) on another rank; nothing where it stays on this one.
 std::optional<i64> arrow(const Program& program, i64 rank, i64 from, i64 to, const Action& a) {
@@ -64,10 +66,6 @@ bool any_beside(const Program& p, i64 rank) {
   return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.beside; });
 }
 
-std::string track_name(i64 rank, bool beside) {
-  return fmt::format("pp rank {}{}", rank, beside ? ", beside" : "");
-}
-
 std::string_view category(const Program& p, i64 rank, const Action& a) {
   return row(ink_of(p, rank, a)).category;
 }
@@ -78,81 +76,58 @@ i64 thread_of(const Program& p, i64 rank, bool beside) {
   return kProcess + rank + (beside ? p.pp() : 0);
 }
 
-// Field numbers of google/perfetto, protos/perfetto/trace/: trace.proto, trace_packet.proto, and
-// track_event/{track_descriptor,process_descriptor,thread_descriptor,track_event}.proto.
-namespace field {
-constexpr protozero::pbf_tag_type kTracePacket = 1;
-namespace packet {
-constexpr protozero::pbf_tag_type kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kTrack = 60;
-}
-namespace track {
-constexpr protozero::pbf_tag_type kUuid = 1, kProcess = 3, kThread = 4, kParent = 5;
-}
-namespace process {
-constexpr protozero::pbf_tag_type kPid = 1, kName = 6;
-}
-namespace thread {
-constexpr protozero::pbf_tag_type kPid = 1, kTid = 2, kSortIndex = 3, kName = 5;
-}
-namespace event {
-constexpr protozero::pbf_tag_type kType = 9, kTrack = 11, kCategory = 22, kName = 23, kFlow = 47,
-                                  kLastFlow = 48;
-constexpr int kBegin = 1, kEnd = 2;  // values of kType
-}  // namespace event
-}  // namespace field
-
 using protozero::pbf_writer;
 
 /// Tracks are numbered by their thread, behind the process.
 std::uint64_t uuid(i64 thread) { return std::uint64_t(thread) + 1; }
 
 void describe_process(pbf_writer& trace) {
-  pbf_writer packet(trace, field::kTracePacket);
-  packet.add_uint32(field::packet::kSequence, 1);
-  pbf_writer track(packet, field::packet::kTrack);
-  track.add_uint64(field::track::kUuid, 1);
-  pbf_writer process(track, field::track::kProcess);
-  process.add_int32(field::process::kPid, std::int32_t(kProcess));
-  process.add_string(field::process::kName, "pipeline");
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint32(perfetto::packet::kSequence, 1);
+  pbf_writer track(packet, perfetto::packet::kTrack);
+  track.add_uint64(perfetto::track::kUuid, 1);
+  pbf_writer process(track, perfetto::track::kProcess);
+  process.add_int32(perfetto::process::kPid, std::int32_t(kProcess));
+  process.add_string(perfetto::process::kName, "pipeline");
 }
 
 void describe_thread(pbf_writer& trace, const Program& p, i64 rank, bool beside) {
   const i64 thread = thread_of(p, rank, beside);
-  pbf_writer packet(trace, field::kTracePacket);
-  packet.add_uint32(field::packet::kSequence, std::uint32_t(thread));
-  pbf_writer track(packet, field::packet::kTrack);
-  track.add_uint64(field::track::kUuid, uuid(thread));
-  track.add_uint64(field::track::kParent, 1);
-  pbf_writer of(track, field::track::kThread);
-  of.add_int32(field::thread::kPid, std::int32_t(kProcess));
-  of.add_int32(field::thread::kTid, std::int32_t(thread));
-  of.add_int32(field::thread::kSortIndex, std::int32_t(2 * rank + (beside ? 1 : 0)));
-  of.add_string(field::thread::kName, track_name(rank, beside));
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer track(packet, perfetto::packet::kTrack);
+  track.add_uint64(perfetto::track::kUuid, uuid(thread));
+  track.add_uint64(perfetto::track::kParent, 1);
+  pbf_writer of(track, perfetto::track::kThread);
+  of.add_int32(perfetto::thread::kPid, std::int32_t(kProcess));
+  of.add_int32(perfetto::thread::kTid, std::int32_t(thread));
+  of.add_int32(perfetto::thread::kSortIndex, std::int32_t(2 * rank + (beside ? 1 : 0)));
+  of.add_string(perfetto::thread::kName, track_name({rank, beside}));
 }
 
 void begin_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
-  pbf_writer packet(trace, field::kTracePacket);
-  packet.add_uint64(field::packet::kTimestamp, std::uint64_t(slice.begin));
-  packet.add_uint32(field::packet::kSequence, std::uint32_t(thread));
-  pbf_writer event(packet, field::packet::kTrackEvent);
-  event.add_enum(field::event::kType, field::event::kBegin);
-  event.add_uint64(field::event::kTrack, uuid(thread));
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.begin));
+  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer event(packet, perfetto::packet::kTrackEvent);
+  event.add_enum(perfetto::event::kType, perfetto::event::kBegin);
+  event.add_uint64(perfetto::event::kTrack, uuid(thread));
   const std::string_view of = category(p, rank, slice.action);
-  event.add_string(field::event::kCategory, of.data(), of.size());
-  event.add_string(field::event::kName, event_name(p, rank, slice.action));
-  if (slice.sends) event.add_fixed64(field::event::kFlow, std::uint64_t(*slice.sends));
-  if (slice.takes) event.add_fixed64(field::event::kLastFlow, std::uint64_t(*slice.takes));
+  event.add_string(perfetto::event::kCategory, of.data(), of.size());
+  event.add_string(perfetto::event::kName, event_name(p, rank, slice.action));
+  if (slice.sends) event.add_fixed64(perfetto::event::kFlow, std::uint64_t(*slice.sends));
+  if (slice.takes) event.add_fixed64(perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
 }
 
 void end_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
-  pbf_writer packet(trace, field::kTracePacket);
-  packet.add_uint64(field::packet::kTimestamp, std::uint64_t(slice.end));
-  packet.add_uint32(field::packet::kSequence, std::uint32_t(thread));
-  pbf_writer event(packet, field::packet::kTrackEvent);
-  event.add_enum(field::event::kType, field::event::kEnd);
-  event.add_uint64(field::event::kTrack, uuid(thread));
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.end));
+  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer event(packet, perfetto::packet::kTrackEvent);
+  event.add_enum(perfetto::event::kType, perfetto::event::kEnd);
+  event.add_uint64(perfetto::event::kTrack, uuid(thread));
 }
 
 /// Microseconds, the unit of the trace event format, to the nanosecond.
@@ -166,7 +141,7 @@ void name_thread(std::string& out, const Program& p, i64 rank, bool beside) {
         ",\n{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\",\"args\":{{\"{}\":{}}}}}",
         kProcess, thread, what, key, value.dump());
   };
-  say("thread_name", "name", track_name(rank, beside));
+  say("thread_name", "name", track_name({rank, beside}));
   say("thread_sort_index", "sort_index", 2 * rank + (beside ? 1 : 0));
 }
 

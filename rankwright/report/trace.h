@@ -7,13 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "rankwright/import/trace_format.h"
 #include "rankwright/report/played.h"
 
 namespace rankwright {
 
-/// Slices of a trace. More than `kMostSlices` make files of half a gigabyte, which viewers refuse:
-/// whoever writes a trace asks first.
-inline constexpr i64 kMostSlices = 2'000'000;
+/// Slices of its trace: kMostSlices may be written.
 i64 slice_count(const Program& program);
 
 /// By pp rank, each rank's by their start. Transfers may be among them: they are drawn as arrows.

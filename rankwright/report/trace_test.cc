@@ -10,6 +10,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <set>
 
+#include "rankwright/import/run_trace.h"
 #include "tests/plays.h"
 
 namespace rankwright {
@@ -205,6 +206,45 @@ RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
       RC_ASSERT(std::abs(double(slice.end) - e.end.value * 1e9) <= 1);
     }
   RC_ASSERT(at == trace.slices.size());
+}
+
+/// import/run_trace.h reads what is written here, with the times in whole nanoseconds.
+RC_GTEST_PROP(Trace, IsReadAsTheStepThatWasPlayed, ()) {
+  const Played p = sample::random_play();
+  const Result<RunTrace> trace = read_run_trace(perfetto_trace(p), "run");
+  const Result<RunTrace> of_json = read_run_trace(chrome_trace(p), "run");
+  RC_ASSERT(trace.has_value() && of_json.has_value());
+  RC_ASSERT(*trace == *of_json);
+  RC_ASSERT(i64(trace->ranks.size()) == p.program.pp());
+  RC_ASSERT(std::abs((trace->end - p.timeline.end).value) <= 1e-9);
+  for (i64 r = 0; r < p.program.pp(); ++r) {
+    const std::vector<Event> played = events(p, r);
+    const std::vector<TraceSlice>& read = trace->ranks[std::size_t(r)];
+    RC_ASSERT(read.size() == played.size());
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const Action& a = played[i].action;
+      RC_ASSERT(std::abs((read[i].begin - played[i].start).value) <= 1e-9);
+      RC_ASSERT(std::abs((read[i].end - played[i].end).value) <= 1e-9);
+      RC_ASSERT(read[i].name == event_name(p.program, r, a));
+      RC_ASSERT(read[i].category == row(ink_of(p.program, r, a)).category);
+      RC_ASSERT(read[i].beside == is_beside(p.program, r, a));
+      RC_ASSERT(read[i].cell.has_value() == is_cell(a.kind));
+      if (is_cell(a.kind)) RC_ASSERT(*read[i].cell == action(a.kind, a.stage, a.microbatch));
+    }
+  }
+}
+
+TEST(Trace, OfARunThatBeganLateIsReadFromItsFirstSlice) {
+  const Program program = sample::program_of({.pp = 1, .microbatches = 1});
+  const Events measured = {{{cell::F(0, 0), 250.0_us, 1.0_ms}, {cell::B(0, 0), 1.0_ms, 3.0_ms}}};
+  for (const std::string path : {"a.json", "a.pftrace"}) {
+    const Result<RunTrace> trace = read_run_trace(trace_for(path, program, measured), path);
+    ASSERT_TRUE(trace.has_value()) << trace.error().detail;
+    EXPECT_EQ(trace->file, path);
+    EXPECT_EQ(trace->ranks.at(0).at(0).begin, Seconds{});
+    EXPECT_EQ(trace->ranks.at(0).at(1).begin, Seconds{0.00075});  // 1 ms - 250 us
+    EXPECT_EQ(trace->end, Seconds{0.00275});
+  }
 }
 
 RC_GTEST_PROP(Trace, RisesOnEveryTrack, ()) {

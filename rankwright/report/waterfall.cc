@@ -137,6 +137,18 @@ std::vector<Waterfall::Bar> joined(const Waterfall& fall) {
   return kept;
 }
 
+/// Which collectives the item waits for, and the outermost level that any of them crosses.
+void name_links(const Setup& setup, const Worksheet& sheet, Waterfall::Bar& bar) {
+  int outermost = -1;
+  for (std::size_t k = 0; k < sheet.communication.size(); ++k) {
+    const PricedTraffic& priced = sheet.communication[k].priced;
+    if (!waits_for(bar.item, priced.traffic.group)) continue;
+    bar.collectives.push_back(k);
+    outermost = std::max(outermost, priced.level);
+  }
+  if (outermost >= 0) bar.level = setup.cluster.levels[std::size_t(outermost)].name;
+}
+
 }  // namespace
 
 Waterfall waterfall(const Setup& setup, const Worksheet& sheet) {
@@ -145,13 +157,15 @@ Waterfall waterfall(const Setup& setup, const Worksheet& sheet) {
   for (const ItemRow& of : items()) {
     const Seconds time = step[of.item];
     if (time <= Seconds{}) continue;
-    fall.bars.push_back({.item = of.item,
-                         .name = std::string(of.name),
-                         .time = time,
-                         .share = time / fall.total,
-                         .computes = of.computes,
-                         .origin = origin_of(setup, of),
-                         .remark = remark(setup, sheet, of.item)});
+    Waterfall::Bar bar{.item = of.item,
+                       .name = std::string(of.name),
+                       .time = time,
+                       .share = time / fall.total,
+                       .computes = of.computes,
+                       .origin = origin_of(setup, of),
+                       .remark = remark(setup, sheet, of.item)};
+    name_links(setup, sheet, bar);
+    fall.bars.push_back(std::move(bar));
   }
   return fall;
 }

@@ -19,6 +19,8 @@ struct Waterfall {
     double share = 0;  // of the step
     bool computes = false;
     Origin origin = Origin::calibrated;
+    std::string level{};                     // that its collectives cross; empty where it has none
+    std::vector<std::size_t> collectives{};  // of the worksheet
     std::string remark{};
   };
   std::vector<Bar> bars{};  // items that take time, in the order of a step

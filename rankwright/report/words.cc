@@ -154,28 +154,34 @@ std::string calibration_words(const Setup& s) {
   return text;
 }
 
-std::string chips(const Setup& s) {
+std::vector<std::string> chip_list(const Setup& s) {
   const Plan& p = s.plan;
-  const auto axis = [&](std::string_view name, i64 degree, GroupKind kind) {
-    return degree == 1 ? fmt::format("{} 1", name)
-                       : fmt::format("{} {} on {}", name, count(degree), level_of(s, kind));
+  std::vector<std::string> chips;
+  const auto axis = [&](std::string_view name, i64 degree, GroupKind kind,
+                        const std::string& more = "") {
+    chips.push_back(
+        degree == 1 ? fmt::format("{} 1", name)
+                    : fmt::format("{} {}{} on {}", name, count(degree), more, level_of(s, kind)));
   };
-  std::string text = axis("tp", p.tp, GroupKind::tp);
-  if (p.cp > 1) text += " · " + axis("cp", p.cp, GroupKind::cp);
-  const std::string chunks =
-      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
-  text += p.pp == 1 ? " · pp 1"
-                    : fmt::format(" · pp {}{} on {}", p.pp, chunks, level_of(s, GroupKind::pp));
-  text += " · " + axis("dp", p.dp, GroupKind::dp);
-  if (p.ep > 1) text += " · " + axis("ep", p.ep, GroupKind::ep);
-  text += p.zero == 0 ? " · no ZeRO" : fmt::format(" · ZeRO-{}", p.zero);
-  text += fmt::format(" · microbatch {} · ", p.micro_batch);
-  if (p.recompute == Recompute::none) return text + "no recompute";
-  if (p.recompute == Recompute::full && p.recompute_layers > 0)
-    return text + fmt::format("full recompute of {} a pp rank",
-                              plural(p.recompute_layers, "layer", "layers"));
-  return text + fmt::format("{} recompute", name(p.recompute));
+  axis("tp", p.tp, GroupKind::tp);
+  if (p.cp > 1) axis("cp", p.cp, GroupKind::cp);
+  axis("pp", p.pp, GroupKind::pp,
+       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "");
+  axis("dp", p.dp, GroupKind::dp);
+  if (p.ep > 1) axis("ep", p.ep, GroupKind::ep);
+  chips.push_back(p.zero == 0 ? "no ZeRO" : fmt::format("ZeRO-{}", p.zero));
+  chips.push_back(fmt::format("microbatch {}", p.micro_batch));
+  if (p.recompute == Recompute::none)
+    chips.emplace_back("no recompute");
+  else if (p.recompute == Recompute::full && p.recompute_layers > 0)
+    chips.push_back(fmt::format("full recompute of {} a pp rank",
+                                plural(p.recompute_layers, "layer", "layers")));
+  else
+    chips.push_back(fmt::format("{} recompute", name(p.recompute)));
+  return chips;
 }
+
+std::string chips(const Setup& s) { return fmt::format("{}", fmt::join(chip_list(s), " · ")); }
 
 std::string plan_in_words(const Setup& s, const Worksheet& sheet) {
   return tensor(s) + " " + pipeline(s) + context(s) + experts(s) + data(s) +

@@ -11,6 +11,9 @@ namespace rankwright {
 /// The model, the cluster and the batch in one line: the heading of every report.
 std::string headline(const Setup& setup);
 
+/// What tells a plan: "tp 8 on nvlink", "pp 4 x 2 chunks on infiniband", "ZeRO-1".
+std::vector<std::string> chip_list(const Setup& setup);
+
 /// The plan in one line: "tp 8 on nvlink · pp 4 on infiniband · ...".
 std::string chips(const Setup& setup);
 

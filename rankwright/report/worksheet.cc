@@ -236,7 +236,7 @@ Worksheet worksheet(const Setup& setup) {
   sheet.communication = communication(setup);
   sheet.axes = axes(setup, sheet.communication);
   sheet.states = state_rows(setup);
-  sheet.estimate = estimate(setup, calibration(setup));
+  sheet.estimate = close_estimate(setup, calibration(setup));
   for (const Ledger& of_rank : ledgers(setup, calibration(setup)))
     sheet.totals.push_back(of_rank.total());
   sheet.words = plan_in_words(setup, sheet);

@@ -159,6 +159,21 @@ std::optional<Finding> torn_apart(const Subject& subject) {
       .notes = {becomes(s, price(s, GroupKind::tp), here.level)}};
 }
 
+/// What keeps expert groups on the fastest level: fewer ranks, or ranks side by side.
+std::string expert_hint(const Setup& s, int level) {
+  Setup other = s;
+  other.plan.order = kDefaultOrder;
+  if (span_of(other, GroupKind::ep).level < level)
+    return fmt::format("order: {} puts the ranks of a group side by side", show(kDefaultOrder));
+  other = s;
+  while (other.plan.ep % 2 == 0) {
+    other.plan.ep /= 2;
+    if (span_of(other, GroupKind::ep).level < level)
+      return fmt::format("ep_size: {} stays inside, if the experts then fit", other.plan.ep);
+  }
+  return "a smaller ep_size";
+}
+
 std::optional<Finding> expert_leaves(const Subject& subject) {
   const Setup& s = subject.setup;
   const Span span = span_of(s, GroupKind::ep);
@@ -171,7 +186,7 @@ std::optional<Finding> expert_leaves(const Subject& subject) {
           s.plan.ep, span.inside[0], level_of(s, 0).name, count(ep.calls), show(ep.bytes),
           level_of(s, span.level).name, show(level_of(s, span.level).bandwidth)),
       .key = "parallelism.ep_size",
-      .hint = fmt::format("ep_size: {} stays inside, if the experts then fit", s.cluster.domain(0)),
+      .hint = expert_hint(s, span.level),
       .notes = {becomes(s, ep, span.level)}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "tests/pipelines.h"
 #include "tests/sample.h"
+#include "tests/sanitized.h"
 #include "tests/setups.h"
 
 namespace rankwright {
@@ -137,11 +138,8 @@ rankwright::Setup plan_of(const PipelineShape& shape) {
 }
 
 TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
-#if defined(__SANITIZE_ADDRESS__)
-  constexpr i64 kPp = 4, kChunks = 3, kMicrobatches = 9;
-#else
-  constexpr i64 kPp = 16, kChunks = 4, kMicrobatches = 64;
-#endif
+  constexpr i64 kPp = kSanitized ? 4 : 16, kChunks = kSanitized ? 3 : 4;
+  constexpr i64 kMicrobatches = kSanitized ? 9 : 64;
   const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
   i64 refused = 0;
   pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const PipelineShape& shape) {

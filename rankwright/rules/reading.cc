@@ -82,6 +82,17 @@ constexpr Page kPages[] = {
      "A calibration moves the rates of computation. Where they would have to be less than 0.4 or "
      "more than 1.3 of what published runs reach, something else is otherwise than the plan says.",
      "Ask `rankwright compare plan.yaml --log run.log` what; `--ran` if another plan ran.", "", ""},
+    {"RW0932", kError, "not a trace of a step",
+     "What `run --trace` and `explain --trace` write is read: Chrome's JSON or Perfetto's "
+     "protobuf, "
+     "not packed, with a track `pp rank N` for every pp rank, on which slices begin and end.",
+     "Write one with `rankwright run plan.yaml --trace run.pftrace`.",
+     "Trace Event Format; Perfetto, protos/perfetto/trace", ""},
+    {"RW0933", kError, "not the answers of this lab",
+     "An answer file has a key a question; `lab: N` in it says which lab it answers. This one "
+     "names "
+     "another lab, or has none of the keys.",
+     "Write one to fill in with `rankwright lab 3 --template -o answer.yaml`.", "", ""},
 };
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kRivals = 4;
 constexpr double kEqual = 0.005;  // plans of one family closer than this differ in nothing to gain
-constexpr i64 kMostCells = 4'000'000;  // of a play: a second
 
 /// Closed forms within kClosedFormError of their plays: whoever is the fastest when played is no
 /// slower than this over the fastest closed form.
@@ -47,7 +46,7 @@ std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
   const Setup setup = setup_of(problem_, candidate.plan);
   const PipelineShape shape = pipeline_shape(setup);
   const std::optional<i64> cells = cell_count(shape);
-  if (shape.pp == 1 || !cells || *cells > kMostCells)
+  if (shape.pp == 1 || !cells || *cells > kMostPlayedCells)
     return candidate.time > than ? std::nullopt : std::optional(candidate.time);
   const LayerPrices prices = layer_prices(setup, Links(setup, calibration_), calibration_);
   const StagePrices staged = stage_prices(setup, calibration_, prices);
@@ -272,10 +271,7 @@ Setup setup_of(const Problem& problem, const Plan& plan) {
 Priced priced(const Problem& problem, const Plan& plan, const Calibration& calibration) {
   Priced one{.setup = setup_of(problem, plan)};
   one.closed = step_time(one.setup, calibration).total();
-  const std::optional<i64> cells = cell_count(pipeline_shape(one.setup));
-  const bool playable = cells && *cells <= kMostCells;
-  one.estimate =
-      playable ? played_estimate(one.setup, calibration) : estimate(one.setup, calibration);
+  one.estimate = close_estimate(one.setup, calibration);
   one.estimate.capacity = problem.capacity;
   return one;
 }

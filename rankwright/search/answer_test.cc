@@ -240,6 +240,29 @@ TEST(Answer, IsTheLeanestWhereNothingFits) {
   }
 }
 
+/// Wherever it is ended, what was found by then is an answer: one that fits, no faster than the best.
+TEST(Answer, IsThereWhereverASearchIsEnded) {
+  i64 ended = 0;
+  for (std::uint64_t seed = 4900; seed < 4920; ++seed) {
+    Dice dice(seed);
+    const Problem one = problems::random_problem(dice);
+    const Answer all = answer(one, calibration());
+    if (!all.best) continue;
+    for (i64 rounds = 0;; ++rounds) {
+      i64 left = rounds;
+      const Answer some = answer(
+          one, calibration(), {.go_on = [&](const SearchProgress&) { return left-- > 0; }});
+      if (some.complete) break;
+      ++ended;
+      ASSERT_TRUE(some.best) << "seed " << seed << ", ended after " << rounds;
+      EXPECT_TRUE(some.best->estimate.fits());
+      EXPECT_GE(some.least, 0.999999 * all.least);
+      EXPECT_EQ(some.tally.candidates + some.undecided, all.tally.candidates);
+    }
+  }
+  EXPECT_GT(ended, 20);
+}
+
 /// Ended before it looked at anything, a search says so.
 TEST(Answer, SaysWhatItDidNotDecide) {
   Dice dice(4800);

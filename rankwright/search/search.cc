@@ -37,20 +37,21 @@ Problem part(Problem problem, Schedule schedule, const Range& chunks) {
 }
 
 /// The fastest that fits in such parts of the nodes that promise most.
-std::optional<Seconds> probe(const Ground& ground, std::span<const Prospect> some,
-                             Balance& balance) {
-  std::optional<Seconds> best;
+std::optional<Candidate> probe(const Ground& ground, std::span<const Prospect> some,
+                               Balance& balance) {
+  std::optional<Candidate> best;
   for (const Problem& small : {part(ground.problem, Schedule::one_f_one_b, {1, 1}),
                                part(ground.problem, Schedule::interleaved, {2, 4}),
                                part(ground.problem, Schedule::interleaved_zb, {2, 4})}) {
     const Ground plain = rankwright::ground(small, ground.calibration, {});
     std::vector<std::optional<Candidate>> each(some.size());
-    const Known known{.best = best, .leanest = {}};
+    Known known{};
+    if (best) known.best = best->time;
     tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
       each[k] = explore(plain, some[k].node, known, balance).best;
     });
     for (const std::optional<Candidate>& one : each)
-      if (one && (!best || one->time < *best)) best = one->time;
+      if (one && (!best || faster(*one, *best))) best = one;
   }
   return best;
 }
@@ -86,12 +87,14 @@ class Rounds {
   /// The next so many that are not hopeless; those before them are counted.
   std::vector<Prospect> next(std::size_t count);
   bool go_on();
+  void stop();
 
   const Ground& ground_;
   const SearchOptions& options_;
   std::vector<Prospect> left_;  // what promises most first
   std::size_t at_ = 0;          // of the first that is not decided
   i64 candidates_ = 0;
+  std::optional<Candidate> probed_{};
   std::optional<Seconds> best_{};  // the fastest that is known, found or probed
   std::shared_ptr<Balance> balance_;
   Searched found_{};
@@ -123,8 +126,17 @@ std::vector<Prospect> Rounds::next(std::size_t count) {
 bool Rounds::go_on() {
   if (!options_.go_on) return true;
   SearchProgress progress{.done = space().tally.candidates, .candidates = candidates_};
-  if (space().best) progress.best = space().best->time;
+  progress.best = best_;
   return options_.go_on(progress);
+}
+
+/// What was probed bounds what was found. A search that goes on meets it again; one that ends here
+/// has it from the probe.
+void Rounds::stop() {
+  found_.complete = false;
+  if (!probed_ || (space().best && space().best->time <= probed_->time)) return;
+  space().merge({.best = probed_, .near = {*probed_}, .families = {*probed_}, .front = {*probed_}},
+                ground_.windows);
 }
 
 Searched Rounds::all() {
@@ -132,10 +144,11 @@ Searched Rounds::all() {
   std::stable_sort(left_.begin(), left_.end(),
                    [](const Prospect& a, const Prospect& b) { return a.promise < b.promise; });
   if (ground_.bounds)
-    best_ = probe(ground_, std::span(left_).first(std::min(kProbed, left_.size())), *balance_);
+    probed_ = probe(ground_, std::span(left_).first(std::min(kProbed, left_.size())), *balance_);
+  if (probed_) best_ = probed_->time;
   for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
     if (!go_on()) {
-      found_.complete = false;
+      stop();
       break;
     }
     const std::vector<Prospect> some = next(size);

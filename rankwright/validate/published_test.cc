@@ -4,27 +4,20 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "tests/runs.h"
+#include "tests/sanitized.h"
 
 namespace rankwright {
 namespace {
 
-// Sanitizers are slow, and few rows do: what is held against ceilings then are the code and not the
+// Under sanitizers a part of the rows: what is held against ceilings then are the code and not the
 // figures.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kAll = false;
-#elif defined(__has_feature)
-constexpr bool kAll = !__has_feature(address_sanitizer);
-#else
-constexpr bool kAll = true;
-#endif
-
 std::vector<Case> all_cases() {
   constexpr std::size_t kRuns = 4, kSingle = 40;  // every so many
   std::vector<Run> some;
   const std::vector<Run> runs = published("runs.csv").scored;
   const std::vector<Run> single = published("vtrain_single_node.csv").scored;
-  for (std::size_t i = 0; i < runs.size(); i += kAll ? 1 : kRuns) some.push_back(runs[i]);
-  for (std::size_t i = 0; i < single.size(); i += kAll ? 1 : kSingle) some.push_back(single[i]);
+  for (std::size_t i = 0; i < runs.size(); i += kSanitized ? kRuns : 1) some.push_back(runs[i]);
+  for (std::size_t i = 0; i < single.size(); i += kSanitized ? kSingle : 1) some.push_back(single[i]);
   return make_cases(some);
 }
 
@@ -87,7 +80,7 @@ TEST(Published, RunsHeldOutStayWithinTheirCeilings) {
   const Score runs = score(rows);
   calibrate_one(rows);
   EXPECT_LE(runs.dense.mape, 0.15);
-  if (!kAll) GTEST_SKIP() << "the ceilings are of all rows";
+  if (kSanitized) GTEST_SKIP() << "the ceilings are of all rows";
   expect_steps(held_out.score, runs, score(rows));
   expect_bands(runs);
   EXPECT_LE(runs.allocated.mape, 0.05);

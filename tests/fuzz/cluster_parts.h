@@ -15,7 +15,7 @@ inline void check_cluster_format(std::string_view format, std::string_view text)
   for (const std::string_view device : {"", "h100-sxm", "gb200", "l40s"}) {
     ClusterParts parts;
     Diagnostics findings;
-    if (!device.empty()) parts.device = Part<std::string>{std::string(device), "--device"};
+    if (!device.empty()) parts.device = ClusterPart<std::string>{std::string(device), "--device"};
     row->read(text, "fuzz", parts, findings);
     std::optional<Cluster> cluster;
     if (!has_errors(findings)) cluster = resolve_cluster(parts, findings);

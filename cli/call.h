@@ -1,0 +1,36 @@
+// A verb that is called by a program in the same process, as the Python module does, instead of
+// typed by a person. The caller gets what a terminal does not need: every form of one answer, so
+// that nothing is searched twice, and faults as data. Verbs read and print as ever.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "cli/verb.h"
+#include "rankwright/base/diagnostic.h"
+
+namespace rankwright::cli {
+
+/// One answer as it would be printed with --json, without, with --markdown or --html, or written by
+/// -o. Filled by verbs whose answer takes long; empty where there is no such form.
+struct Forms {
+  std::string json{}, text{}, markdown{}, html{}, plan{};
+};
+
+struct Call {
+  std::map<std::string, std::string> texts{};  // what some names stand for, instead of files
+  std::atomic<bool> stop{false};               // set by the caller: ends a search, as Ctrl-C does
+  Forms forms{};
+  Diagnostics told{};
+};
+
+/// Writes the findings to `io.err`, and hands them to a caller in the same process. `text` is the
+/// file that most of them point into, named `file`.
+void tell(const Diagnostics& findings, std::string_view file, std::string_view text, const Io& io);
+
+/// Hands them over alone: they are written otherwise.
+void hand(const Diagnostics& findings, const Io& io);
+
+}  // namespace rankwright::cli

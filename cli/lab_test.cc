@@ -1,0 +1,100 @@
+// `rankwright lab` from its command line to its exit code.
+#include "rankwright/lab/lab.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/golden.h"
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kRight = "tests/data/labs/03.yaml";
+
+TEST(LabVerb, ListsTheLabs) {
+  const Said said = say({"lab"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("\n  3  Pipelines, bubbles and microbatches"));
+  const json list = json::parse(say({"lab", "--json"}).out);
+  EXPECT_EQ(list["schema"], "rankwright.lab/1");
+  EXPECT_EQ(list["labs"].size(), labs().size());
+}
+
+TEST(LabVerb, ReadsAsReviewed) {
+  golden::expect("lab/03.txt", say({"lab", "3"}).out);
+  golden::expect("lab/03-template.yaml", say({"lab", "3", "--template"}).out);
+}
+
+TEST(LabVerb, ShowsATaskInJson) {
+  const json task = json::parse(say({"lab", "3", "--json"}).out);
+  EXPECT_EQ(task["lab"], 3);
+  EXPECT_EQ(task["questions"][0]["key"], "bubble");
+  EXPECT_EQ(task["questions"][0]["kind"], "percent");
+}
+
+TEST(LabVerb, AcceptsWhatIsRight) {
+  const Said said = say({"lab", "3", "--check", kRight});
+  EXPECT_EQ(said.code, 0) << said.out;
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(said.out, HasSubstr("\nlab 3: 6 of 6 right\n"));
+}
+
+TEST(LabVerb, SaysWhatIsWrongAndWhy) {
+  const Said said = say({"lab", "3", "--check", "-"},
+                        "lab: 3\nbubble: 37.5 %\nmicrobatches: 60\nheld: 8\nfaster: {parallelism: "
+                        "{tp_size: 4, pp_size: 4}}\n");
+  EXPECT_EQ(said.code, 2);
+  golden::expect("lab/03-wrong.txt", said.out);
+}
+
+TEST(LabVerb, JudgesInJson) {
+  const Said said = say({"lab", "3", "--check", "-", "--json"}, "held: 8\n");
+  EXPECT_EQ(said.code, 2);
+  const json all = json::parse(said.out);
+  EXPECT_EQ(all["schema"], "rankwright.lab/1");
+  EXPECT_EQ(all["all_right"], false);
+  EXPECT_EQ(all["verdicts"][0]["verdict"], "open");
+  EXPECT_EQ(all["verdicts"][2]["verdict"], "wrong");
+  EXPECT_EQ(all["verdicts"][2]["expected"], "4");
+  EXPECT_THAT(std::string(all["verdicts"][2]["reason"]), HasSubstr("gpipe"));
+}
+
+TEST(LabVerb, CannotReadWhatIsNoAnswer) {
+  EXPECT_EQ(say({"lab", "3", "--check", "no-such-file.yaml"}).code, 1);
+  const Said said = say({"lab", "3", "--check", "-"}, "held: many\n");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("error[RW0903]"));
+}
+
+TEST(LabVerb, WarnsOfKeysThatMeanNothing) {
+  const Said said = say({"lab", "3", "--check", "-"}, "held: 4\nhedl: 4\n");
+  EXPECT_EQ(said.code, 2);  // the others are open
+  EXPECT_THAT(said.err, HasSubstr("did you mean held?"));
+  EXPECT_EQ(say({"lab", "3", "--check", "-", "--quiet"}, "held: 4\nhedl: 4\n").err, "");
+}
+
+TEST(LabVerb, RefusesWhatCannotBeAsked) {
+  EXPECT_EQ(say({"lab", "11"}).code, 64);
+  EXPECT_EQ(say({"lab", "11"}).err,
+            "rankwright lab: there is no lab 11\n  help: rankwright lab lists them\n");
+  EXPECT_EQ(say({"lab", "three"}).code, 64);
+  EXPECT_EQ(say({"lab", "--template"}).code, 64);
+  EXPECT_EQ(say({"lab", "--check", kRight}).code, 64);
+  EXPECT_EQ(say({"lab", "3", "--template", "--check", kRight}).code, 64);
+  EXPECT_EQ(say({"lab", "--plan", "labs/none.yaml"}).code, 64);
+}
+
+TEST(LabVerb, PrintsThePlansThatItAsksAbout) {
+  const Said said = say({"lab", "--plan", "labs/tp-8.yaml"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.out, golden::read(RANKWRIGHT_SOURCE_DIR "/examples/labs/tp-8.yaml"));
+}
+
+}  // namespace
+}  // namespace rankwright::cli

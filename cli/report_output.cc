@@ -1,0 +1,110 @@
+#include "cli/report_output.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <ostream>
+
+#include "cli/call.h"
+#include "rankwright/base/format.h"
+#include "rankwright/report/page.h"
+#include "rankwright/report/pictures.h"
+#include "rankwright/report/report_json.h"
+#include "rankwright/report/report_markdown.h"
+#include "rankwright/report/report_words.h"
+
+namespace rankwright::cli {
+namespace {
+
+/// "plan.yaml" is drawn in "plan.html", here; a plan from standard input in "report.html".
+std::string page_path(const Report& report, const Options& options) {
+  if (!options.output().empty()) return options.output();
+  const std::string& name = report.plans.front().name;
+  return name == "-" ? "report.html" : std::filesystem::path(name).stem().string() + ".html";
+}
+
+/// For a caller in the same process.
+Forms forms(const Report& report) {
+  Forms all{.json = report_json(report), .markdown = report_markdown(report)};
+  if (!kReportPage.empty()) all.html = page_with(kReportPage, all.json);
+  return all;
+}
+
+/// Says why a folder cannot be one. Returns the exit code.
+int no_folder(const std::string& folder, std::string_view why, const Io& io) {
+  io.err << fmt::format(
+      "rankwright report: --svg: {} {}\n  help: name a folder, which is made where there is none: "
+      "--svg pictures\n",
+      folder, why);
+  return kUsage;
+}
+
+}  // namespace
+
+Report new_report(std::string_view verb, Args args) {
+  Report report{.version = RANKWRIGHT_VERSION, .command = fmt::format("rankwright {}", verb)};
+  for (const std::string& word : args) report.command += " " + typed_word(word);
+  return report;
+}
+
+int without_page(std::string_view verb, const Io& io) {
+  if (!kReportPage.empty()) return kOk;
+  io.err << fmt::format(
+      "rankwright {}: this program was built without the page, which needs Node.js 18 or newer and "
+      "npm\n  help: --json, --markdown or --svg of rankwright report need neither; for the page "
+      "install both and build again\n",
+      verb);
+  return kUnreadable;
+}
+
+int save_page(const Report& report, const std::string& path, const Options& options, const Io& io) {
+  const std::string page = page_with(kReportPage, report_json(report));
+  if (const int failed = options.save(page, path, io)) return failed;
+  if (!options.quiet() && path != "-")
+    io.err << fmt::format("{}: {}, opens in any browser\n", path, show(Bytes{double(page.size())}));
+  return kOk;
+}
+
+int save_pictures(const Report& report, const std::string& folder, const Options& options,
+                  const Io& io) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return no_folder(folder, fmt::format("cannot be made: {}", failed.message()), io);
+  std::string written;
+  for (std::size_t k = 0; k < report.plans.size(); ++k)
+    for (const Picture& picture : pictures(report.plans[k])) {
+      const std::string file = picture_file(report, k, picture.name);
+      const std::filesystem::path path = std::filesystem::path(folder) / file;
+      if (const int code = options.save(picture.svg, path.string(), io)) return code;
+      written += (written.empty() ? "" : ", ") + file;
+    }
+  if (!options.quiet()) io.err << fmt::format("{}: {}\n", folder, written);
+  return kOk;
+}
+
+void ReportFlags::add_to(Options& options) {
+  options.app().add_flag("--markdown", markdown, "write a design document instead of the page");
+  options.app()
+      .add_option("--svg", svg, "write each picture alone as an SVG file into this folder")
+      ->type_name("DIR");
+}
+
+int ReportFlags::refuse(const Options& options, const Io& io) const {
+  std::error_code ignored;
+  if (std::filesystem::exists(svg, ignored) && !std::filesystem::is_directory(svg, ignored))
+    return no_folder(svg, "is a file", io);
+  return options.json() || markdown || only_pictures(options) ? int(kOk)
+                                                              : without_page("report", io);
+}
+
+int ReportFlags::write(const Report& report, const Options& options, const Io& io) const {
+  if (io.call != nullptr) io.call->forms = forms(report);
+  if (!svg.empty())
+    if (const int failed = save_pictures(report, svg, options, io)) return failed;
+  if (only_pictures(options)) return kOk;
+  if (options.json()) return options.write(report_json(report), io);
+  if (markdown) return options.write(report_markdown(report, svg), io);
+  return save_page(report, page_path(report, options), options, io);
+}
+
+}  // namespace rankwright::cli

@@ -1,0 +1,126 @@
+// `rankwright report --svg`: which files it writes, and what it says.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/report_output.h"
+#include "rankwright/report/page.h"
+#include "tests/said.h"
+#include "tests/setups.h"
+
+namespace rankwright::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kTiny = "examples/gpt2-tiny-tp2-pp2-dp2.yaml";
+
+std::set<std::string> files_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+TEST(ReportSvg, WritesEachPictureAndSaysSo) {
+  const Scratch folder("pictures");
+  const Said said = say({"report", kTiny, "--svg", folder.path()});
+  EXPECT_EQ(said.code, kOk);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err, folder.path() +
+                          ": cluster.svg, step.svg, memory.svg, timeline.svg, communication.svg, "
+                          "why-not.svg\n");
+  EXPECT_THAT(files_in(folder.path()), ElementsAre("cluster.svg", "communication.svg", "memory.svg",
+                                                   "step.svg", "timeline.svg", "why-not.svg"));
+  for (const std::string& name : files_in(folder.path()))
+    EXPECT_THAT(first_line(folder.path() + "/" + name), StartsWith("<svg ")) << name;
+}
+
+TEST(ReportSvg, LeavesOutWhatCannotBeDrawnAndKeepsQuiet) {
+  const Scratch folder("pictures-left-out");
+  const Said said =
+      say({"report", "examples/course-64.yaml", "--svg", folder.path() + "/a/b", "--quiet"});
+  EXPECT_EQ(said.code, kOk);
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(files_in(folder.path() + "/a/b"),
+              ElementsAre("cluster.svg", "communication.svg", "step.svg", "timeline.svg"));
+}
+
+TEST(ReportSvg, NeedsNoPageUnlessOneIsAskedFor) {
+  if (!kReportPage.empty()) GTEST_SKIP() << "built with the page";
+  const Scratch folder("pictures-no-page"), page("pictures-no-page.html");
+  const std::vector<std::string> args{"report", kTiny, "--no-search", "--svg", folder.path()};
+  EXPECT_EQ(say(args).code, kOk);
+  std::filesystem::remove_all(folder.path());
+  std::vector<std::string> both = args;
+  both.insert(both.end(), {"-o", page.path()});
+  const Said said = say(both);
+  EXPECT_EQ(said.code, kUnreadable);
+  EXPECT_THAT(said.err, HasSubstr("built without the page"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path()));
+}
+
+TEST(ReportSvg, GoesWithThePageAndWithJson) {
+  const Scratch folder("pictures-and-page"), page("pictures-and-page.html");
+  const Said printed = say({"report", kTiny, "--no-search", "--json", "--svg", folder.path()});
+  EXPECT_EQ(printed.code, kOk);
+  EXPECT_EQ(nlohmann::json::parse(printed.out)["schema"], "rankwright.report/1");
+  EXPECT_EQ(files_in(folder.path()).count("step.svg"), 1u);
+  if (kReportPage.empty()) return;
+  std::filesystem::remove_all(folder.path());
+  EXPECT_EQ(say({"report", kTiny, "--no-search", "--svg", folder.path(), "-o", page.path()}).code,
+            kOk);
+  EXPECT_TRUE(std::filesystem::exists(page.path()));
+  EXPECT_EQ(files_in(folder.path()).count("step.svg"), 1u);
+}
+
+TEST(ReportSvg, SaysWhatToTypeWhereTheFolderIsAFile) {
+  const Scratch file("a-file");
+  std::ofstream(file.path()) << "kept";
+  const Said said = say({"report", kTiny, "--svg", file.path()});
+  EXPECT_EQ(said.code, kUsage);
+  EXPECT_EQ(said.err, "rankwright report: --svg: " + file.path() +
+                          " is a file\n  help: name a folder, which is made where there is none: "
+                          "--svg pictures\n");
+  EXPECT_EQ(first_line(file.path()), "kept");
+}
+
+TEST(ReportSvg, SaysWhyAFolderCannotBeMade) {
+  const Scratch file("no-folder");
+  std::ofstream(file.path()) << "kept";
+  const Said said = say({"report", kTiny, "--no-search", "--svg", file.path() + "/pictures"});
+  EXPECT_EQ(said.code, kUsage);
+  EXPECT_THAT(said.err, HasSubstr("/pictures cannot be made: "));
+  EXPECT_THAT(said.err, HasSubstr("help: name a folder"));
+}
+
+TEST(ReportSvg, OfTwoPlansSaysWhichIsWhich) {
+  const Scratch folder("pictures-of-two");
+  Report report = new_report("compare", {});
+  for (const char* plan :
+       {"{world_size: 8, parallelism: {tp_size: 8}}", "{world_size: 8, parallelism: {dp_size: 8}}"})
+    report.plans.push_back(plan_report("plan.yaml", setup_of(plan), {}));
+  std::istringstream in;
+  std::ostringstream out, err;
+  const Options options(verb("report"));
+  EXPECT_EQ(save_pictures(report, folder.path(), options, {in, out, err, false}), kOk);
+  EXPECT_THAT(
+      files_in(folder.path()),
+      ElementsAre("cluster-a.svg", "cluster-b.svg", "communication-a.svg", "communication-b.svg",
+                  "step-a.svg", "step-b.svg", "timeline-a.svg", "timeline-b.svg"));
+}
+
+}  // namespace
+}  // namespace rankwright::cli

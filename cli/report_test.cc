@@ -1,0 +1,176 @@
+// `rankwright report` as a whole, and the pages of plan and compare.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "rankwright/report/page.h"
+#include "tests/said.h"
+
+namespace rankwright::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kCourse = "examples/course-64.yaml";
+const std::string kChunks = "examples/course-64-chunks.yaml";
+const std::string kTiny = "examples/gpt2-tiny-tp2-pp2-dp2.yaml";
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The document inside a page.
+json document_of(const std::string& page) {
+  const std::string opening = "id=\"document\">";
+  const std::size_t begin = page.find(opening) + opening.size();
+  return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+TEST(Report, SaysTheSameAsExplain) {
+  const json report = json::parse(say({"report", kTiny, "--json"}).out);
+  const json explained = json::parse(say({"explain", kTiny, "--json"}).out);
+  EXPECT_EQ(report["plans"][0]["explain"], explained);
+  EXPECT_EQ(report["command"], "rankwright report " + kTiny + " --json");
+}
+
+TEST(Report, PricesAsPlanDoes) {
+  const json report = json::parse(say({"report", kTiny, "--json"}).out);
+  const json plan = json::parse(say({"plan", kTiny, "--json"}).out);
+  const json& points = report["plans"][0]["why_not"]["points"];
+  EXPECT_EQ(points[0]["role"], "this");
+  EXPECT_EQ(points[0]["step_seconds"], plan["own"]["priced"]["step_seconds"]);
+  EXPECT_EQ(points[0]["memory_bytes"], plan["own"]["priced"]["memory"]["total_bytes"]);
+  EXPECT_EQ(points[1]["role"], "best");
+  EXPECT_EQ(points[1]["step_seconds"], plan["best"]["step_seconds"]);
+}
+
+TEST(Report, OfAModelThatIsNotNamedSaysWhatToType) {
+  const json plan = json::parse(say({"report", kCourse, "--json"}).out)["plans"][0];
+  EXPECT_TRUE(plan["why_not"].is_null());
+  EXPECT_TRUE(plan["memory"].is_null());
+  EXPECT_THAT(std::string(plan["why_not_missing"]), HasSubstr("--model"));
+}
+
+TEST(Report, SearchesNothingWhereThatIsAskedFor) {
+  const json plan = json::parse(say({"report", kTiny, "--no-search", "--json"}).out)["plans"][0];
+  EXPECT_TRUE(plan["why_not"].is_null());
+  EXPECT_FALSE(plan["memory"].is_null());
+}
+
+TEST(Report, KeepsToWhatAFrameworkRuns) {
+  const json plan =
+      json::parse(say({"report", kTiny, "--for", "megatron", "--json"}).out)["plans"][0];
+  for (const json& point : plan["why_not"]["points"]) {
+    if (point["role"] == "this") continue;
+    EXPECT_EQ(std::string(point["brief"]).find("zb-v"), std::string::npos) << point["brief"];
+  }
+  const Said unknown = say({"report", kTiny, "--for", "megatrn"});
+  EXPECT_EQ(unknown.code, kUsage);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean megatron?"));
+}
+
+TEST(Report, DrawsAMeasuredStepBesideThePredictedOne) {
+  const Scratch trace("measured.json");
+  ASSERT_EQ(say({"explain", kTiny, "--timeline", "--trace", trace.path()}).code, kOk);
+  const json plan = json::parse(
+      say({"report", kTiny, "--no-search", "--measured", trace.path(), "--json"}).out)["plans"][0];
+  // A played step, taken for a measured one, is as it was predicted.
+  const json& measured = plan["measured"];
+  EXPECT_THAT(std::string(measured["words"]), HasSubstr("the run took 1.00 of that"));
+  ASSERT_EQ(measured["rows"].size(), plan["timeline"]["rows"].size());
+  for (std::size_t r = 0; r < measured["rows"].size(); ++r)
+    EXPECT_EQ(measured["rows"][r]["events"].size(), plan["timeline"]["rows"][r]["events"].size());
+  const Said other = say({"report", kCourse, "--measured", trace.path(), "--json"});
+  EXPECT_EQ(other.code, kRefused);
+  EXPECT_THAT(other.err, HasSubstr("is of another plan: it has 2 pp ranks, the plan 4"));
+  const Said none = say({"report", kTiny, "--measured", "nowhere.json", "--json"});
+  EXPECT_EQ(none.code, kUnreadable);
+}
+
+TEST(Report, AsMarkdownHasTheSentenceTheTablesAndThePlan) {
+  const Said said = say({"report", kTiny, "--no-search", "--markdown"});
+  EXPECT_EQ(said.code, kOk);
+  EXPECT_THAT(said.out, StartsWith("# "));
+  for (const std::string part : {"It fits, with ", "## Step", "## Memory", "## Communication",
+                                 "## Pipeline", "```yaml", "rankwright export "})
+    EXPECT_THAT(said.out, HasSubstr(part));
+}
+
+TEST(Report, WritesToStandardOutputWhereAskedTo) {
+  const Said said = say({"report", kTiny, "--no-search", "--json", "-o", "-"});
+  EXPECT_EQ(said.code, kOk);
+  EXPECT_EQ(json::parse(said.out)["schema"], "rankwright.report/1");
+  EXPECT_FALSE(std::filesystem::exists("-"));
+}
+
+TEST(Report, RefusesWhatCannotBe) {
+  const Said missing = say({"report", "nowhere.yaml", "--json"});
+  EXPECT_EQ(missing.code, kUnreadable);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere.yaml"));
+  const Said wrong =
+      say({"report", "-", "--json"}, "{world_size: 64, parallelism: {tp_size: 8, dp_size: 3}}");
+  EXPECT_EQ(wrong.code, kRefused);
+  EXPECT_THAT(wrong.err, HasSubstr("RW0102"));
+  EXPECT_TRUE(wrong.out.empty());
+}
+
+TEST(ReportPage, IsMissingWithoutNodeAndSaysSo) {
+  if (!kReportPage.empty()) GTEST_SKIP() << "built with the page";
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"report", kTiny, "-o", "never.html"},
+        {"plan", kTiny, "--html", "never.html"},
+        {"compare", kCourse, kChunks, "--html", "never.html"}}) {
+    const Said said = say(args);
+    EXPECT_EQ(said.code, kUnreadable);
+    EXPECT_THAT(said.err, HasSubstr("Node.js"));
+    EXPECT_THAT(said.err, HasSubstr("help: "));
+    EXPECT_FALSE(std::filesystem::exists("never.html"));
+  }
+}
+
+TEST(ReportPage, HoldsTheDocumentThatJsonPrints) {
+  if (kReportPage.empty()) GTEST_SKIP() << "built without the page";
+  const Scratch page("report.html");
+  const Said said = say({"report", kTiny, "--no-search", "-o", page.path()});
+  EXPECT_EQ(said.code, kOk);
+  EXPECT_TRUE(said.out.empty());
+  EXPECT_THAT(said.err, HasSubstr(page.path()));
+  const json document = document_of(text_of(page.path()));
+  const json printed = json::parse(say({"report", kTiny, "--no-search", "--json"}).out);
+  EXPECT_EQ(document["plans"], printed["plans"]);
+  EXPECT_LT(text_of(page.path()).size(), 1'500'000u);
+}
+
+TEST(ReportPage, OfPlanIsAboutTheBestAndOfCompareAboutBoth) {
+  if (kReportPage.empty()) GTEST_SKIP() << "built without the page";
+  const Scratch one("plan.html"), two("compare.html");
+  const Said planned = say({"plan", kTiny, "--html", one.path(), "--json"});
+  EXPECT_EQ(planned.code, kOk);
+  const json best = document_of(text_of(one.path()))["plans"][0];
+  EXPECT_EQ(best["why_not"]["points"][0]["step_seconds"],
+            json::parse(planned.out)["best"]["step_seconds"]);
+  const Said compared = say({"compare", kCourse, kChunks, "--html", two.path(), "--json"});
+  EXPECT_EQ(compared.code, kOk);
+  const json both = document_of(text_of(two.path()));
+  EXPECT_EQ(both["plans"].size(), 2u);
+  EXPECT_EQ(both["compare"], json::parse(compared.out));
+}
+
+TEST(ReportPage, OfACountOrALogIsRefused) {
+  const Said counts = say({"plan", "--model", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus",
+                           "8..64", "--html", "x.html"});
+  EXPECT_EQ(counts.code, kUsage);
+  EXPECT_THAT(counts.err, HasSubstr("--html draws one plan"));
+  const Said log = say({"compare", kCourse, "--log", "run.log", "--html", "x.html"});
+  EXPECT_EQ(log.code, kUsage);
+}
+
+}  // namespace
+}  // namespace rankwright::cli

@@ -1,0 +1,70 @@
+"""What is found in a plan, and what is raised where there is no answer."""
+
+import dataclasses
+import json
+import re
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, slow or left open; `rankwright.codes()` lists what codes mean.
+
+    Lines and columns count from 1; 0 is the whole of `file`. `data` is the row of `check --json`.
+    A call that cannot be has findings without a code.
+    """
+
+    code: str
+    severity: str
+    message: str
+    detail: str
+    help: str
+    key: str
+    file: str
+    line: int
+    column: int
+    data: dict = dataclasses.field(repr=False, compare=False, default_factory=dict)
+
+    @classmethod
+    def of(cls, row):
+        """From a row of `check --json`."""
+        names = [field.name for field in dataclasses.fields(cls) if field.name != "data"]
+        return cls(*(row[name] for name in names), data=row)
+
+    def __str__(self):
+        place = f"{self.file}:{self.line}:{self.column}: " if self.line else ""
+        code = f"[{self.code}]" if self.code else ""
+        return f"{place}{self.severity}{code}: {self.message}" + (
+            f": {self.detail}" if self.detail else ""
+        )
+
+
+class Error(ValueError):
+    """A plan that cannot be, a file that cannot be read, a name that is not known.
+
+    `str()` is what the command line prints, `findings` are its parts, and `code` is its exit code: 1
+    unreadable or unknown, 2 refused, 64 a call that cannot be.
+    """
+
+    def __init__(self, text, findings=(), code=64):
+        super().__init__(text.rstrip("\n"))
+        self.findings = list(findings)
+        self.code = code
+
+    def __reduce__(self):  # with what ValueError's own would leave out: errors cross processes
+        return type(self), (self.args[0], self.findings, self.code)
+
+
+# "rankwright plan: --tp: 'x' is not a number\n  help: --tp takes a whole number\n"
+_COMPLAINT = re.compile(r"rankwright(?: \w+)?: (?P<message>.*)\n(?:  help: (?P<help>.*)\n?)?")
+
+
+def error_of(outcome):
+    """The error of a run of a verb that gave no answer."""
+    text = outcome["err"] or outcome["out"]
+    findings = [Finding.of(row) for row in json.loads(outcome["findings"])["findings"]]
+    if not findings:
+        findings = [
+            Finding("", "error", found["message"], "", found["help"] or "", "", "", 0, 0)
+            for found in _COMPLAINT.finditer(text)
+        ]
+    return Error(text, findings, outcome["code"])

@@ -1,0 +1,89 @@
+"""`rankwright plan`: the verb with the most flags."""
+
+from ._inputs import Command, with_shapes
+from ._results import Planned
+from ._run import given, searched
+
+
+def plan(
+    *,
+    model=None,
+    cluster=None,
+    global_batch=None,
+    seq=None,
+    for_=None,
+    own=None,
+    param_dtype=None,
+    grad_dtype=None,
+    matmul=None,
+    optimizer=None,
+    framework=None,
+    attention=None,
+    launch=None,
+    loss=None,
+    tuned=None,
+    overlap_grad_reduce=None,
+    overlap_param_gather=None,
+    overlap_tp=None,
+    overlap_pp=None,
+    tp=None,
+    max_tp=None,
+    no_tp=False,
+    cp=None,
+    max_cp=None,
+    no_cp=False,
+    pp=None,
+    max_pp=None,
+    no_pp=False,
+    dp=None,
+    max_dp=None,
+    no_dp=False,
+    ep=None,
+    max_ep=None,
+    no_ep=False,
+    etp=None,
+    zero=None,
+    max_zero=None,
+    micro_batch=None,
+    chunks=None,
+    recompute=None,
+    schedule=None,
+    sequence_parallel=None,
+    cp_comm=None,
+    order=None,
+    max_memory=None,
+    gpus=None,
+    exclude_nodes=None,
+    tokens=None,
+    price=None,
+    days=None,
+    calibrate=None,
+    ran=None,
+    threads=None,
+    even_stages=False,
+    no_hybrid=False,
+    fit=False,
+    exhaustive=False,
+):
+    """Finds the fastest layout of a model on a cluster.
+
+    `own` is a plan whose model, cluster and job are taken, and which is compared with what is found.
+    `gpus` takes a number or two as a tuple; `exclude_nodes` a number of hosts or a list of them. The
+    other arguments are the flags of `rankwright help plan`. Where nothing fits the result is false.
+    Ctrl-C ends the search.
+
+    >>> best = plan(model="llama-3.1-8b", cluster="dgx-h100 x 2", global_batch=64, seq=8192, tp=2)
+    >>> best.best.plan.tp, best.data["best"]["plan"]["tp"]
+    (2, 2)
+    """
+    flags = dict(locals())
+    for name in ("model", "cluster", "own", "ran"):
+        del flags[name]
+    own, model = with_shapes(own, model)
+    with Command("plan") as command:
+        if own is not None:
+            command.plan(own)
+        given(command, model, cluster, **flags)
+        command.plan_flag("ran", ran)
+        data, outcome = searched(command)
+    return Planned(data, outcome["text"], outcome["plan"], outcome["markdown"])

@@ -1,0 +1,184 @@
+"""The verbs about a plan. Each builds the words of the command line and runs them in this process, so
+that flags, defaults, figures and faults are those of the command line."""
+
+import json
+
+from ._errors import error_of
+from ._inputs import Command, repeated, with_shapes
+from ._lists import Checked, Exported
+from ._results import Compared, Explained, Imported, Report
+from ._run import answered, findings, given, run, searched
+
+
+def check(plan, *, for_=None, model=None, cluster=None, world=None, calibrate=None, ran=None):
+    """Lists what is wrong with a plan, what will be slow, and what is left open.
+
+    >>> wrong = check({"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 4}})
+    >>> wrong.errors[0].code, wrong.errors[0].detail
+    ('RW0102', 'tp 8 x pp 4 x dp 4 = 128, but world_size is 64')
+    """
+    plan, model = with_shapes(plan, model)
+    with Command("check") as command:
+        command.plan(plan)
+        given(command, model, cluster, for_=for_, world=world, calibrate=calibrate)
+        command.plan_flag("ran", ran)
+        data, text, _ = answered(command)
+    return Checked(data, text)
+
+
+def explain(
+    plan,
+    *,
+    model=None,
+    cluster=None,
+    world=None,
+    rank=None,
+    stages=False,
+    sensitivity=False,
+    against=None,
+    timeline=False,
+    unit_times=False,
+    slow=None,
+    slow_link=None,
+    fail=None,
+    failures=None,
+    mtbf=None,
+    checkpoint_time=None,
+    checkpoint_interval=None,
+    restart_time=None,
+    calibrate=None,
+    ran=None,
+):
+    """Says what a plan comes to: its step, its memory, its communication.
+
+    `rank`, `stages`, `sensitivity`, `timeline` and `slow`, `slow_link`, `fail` give other views of it,
+    each with a schema of its own. Instead of a plan, a code ("RW0301") or a key ("zero_stage").
+
+    >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
+    >>> round(explain(course).step_seconds, 2)
+    5.63
+    >>> explain(course, rank=17).schema
+    'rankwright.rank/2'
+    """
+    plan, model = with_shapes(plan, model)
+    with Command("explain") as command:
+        command.plan(plan)
+        given(
+            command, model, cluster, world=world, rank=rank, stages=stages, sensitivity=sensitivity,
+            timeline=timeline, unit_times=unit_times, slow=repeated(slow),
+            slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
+            checkpoint_time=checkpoint_time, checkpoint_interval=checkpoint_interval,
+            restart_time=restart_time, calibrate=calibrate,
+        )  # fmt: skip
+        command.plan_flag("against", against)
+        command.plan_flag("ran", ran)
+        data, text, _ = answered(command)
+    return Explained(data, text)
+
+
+def compare(
+    a, b=None, *, log=None, model=None, cluster=None, world=None, calibrate=None, ran=None
+):
+    """Puts two plans, or a plan and the log of its run, side by side, and says why they differ.
+
+    >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
+    >>> degrees = {"tp_size": 8, "pp_size": 2, "dp_size": 4}
+    >>> compare(course, {**course, "parallelism": degrees}).verdict.faster
+    'b'
+    """
+    if b is not None:
+        b, _ = with_shapes(b, model)
+    a, model = with_shapes(a, model)
+    with Command("compare") as command:
+        command.plan(a, "<a>")
+        if b is not None:
+            command.plan(b, "<b>")
+        given(command, model, cluster, log=log, world=world, calibrate=calibrate)
+        command.plan_flag("ran", ran)
+        data, text, _ = answered(command)
+    return Compared(data, text)
+
+
+def report(
+    plan,
+    *,
+    for_=None,
+    measured=None,
+    search=True,
+    model=None,
+    cluster=None,
+    world=None,
+    calibrate=None,
+    ran=None,
+):
+    """Draws a plan on one page, with what else could be chosen; `search=False` leaves that out.
+
+    >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
+    >>> report(course).markdown.splitlines()[0][:7]
+    '# a mod'
+    """
+    plan, model = with_shapes(plan, model)
+    with Command("report") as command:
+        command.plan(plan)
+        given(
+            command, model, cluster, for_=for_, measured=measured, no_search=not search,
+            world=world, calibrate=calibrate,
+        )  # fmt: skip
+        command.plan_flag("ran", ran)
+        data, outcome = searched(command, "--json")  # which needs no page
+    return Report(data, outcome["markdown"], outcome["html"])
+
+
+def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, world=None):
+    """Writes a plan as the files that a framework or a launcher runs: a dict of names and texts.
+
+    >>> import rankwright
+    >>> best = rankwright.plan(model="llama-3.1-8b", cluster="dgx-h100 x 2")
+    >>> list(export(best, to="megatron"))
+    ['megatron.sh']
+    """
+    plan, model = with_shapes(plan, model)
+    with Command("export") as command:
+        command.plan(plan)
+        given(command, model, cluster, to=to, hosts=hosts, strict=strict, world=world)
+        data, text, outcome = answered(command)
+    return Exported(data, text, findings(outcome))
+
+
+def import_(
+    file,
+    *more,
+    from_=None,
+    model=None,
+    cluster=None,
+    world=None,
+    device=None,
+    hosts=None,
+    collective=None,
+):
+    """Reads a framework's config, script or log as a plan, or files about a cluster as a cluster.
+
+    `file` is a path or the text itself. `more` are further files about the same cluster.
+
+    >>> flags = '''pretrain_gpt.py
+    ... --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024 --num-attention-heads 16
+    ... --seq-length 1024 --micro-batch-size 4 --global-batch-size 32
+    ... '''
+    >>> import_(flags, from_="megatron", world=8).format
+    'megatron'
+    """
+    with Command("import") as command:
+        command.plan(file)
+        for path in more:
+            command.file(path)
+        given(
+            command, model, cluster, from_=from_, world=world, device=device, hosts=hosts,
+            collective=collective,
+        )  # fmt: skip
+        outcome = run(command, "--json")
+        text = run(command)["out"]
+    if not outcome["out"]:
+        raise error_of(outcome)
+    # Models and clusters have no form but their file.
+    data = json.loads(outcome["out"]) if outcome["out"].startswith("{") else {}
+    return Imported(data, text, findings(outcome))

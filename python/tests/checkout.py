@@ -1,0 +1,30 @@
+"""What the tests share: the repository, the command line that was built with the module, a plan."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+COURSE = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
+SMALL = {"model": "llama-3.1-8b", "cluster": "dgx-h100 x 2", "global_batch": 64, "seq": 8192}
+# Long enough on any machine: everything that fits is priced.
+LONG = {"model": "llama-3.1-405b", "cluster": "dgx-h100 x 512", "exhaustive": True}
+
+
+def command(*words, text=""):
+    """What the command line prints, standard output and error apart."""
+    return subprocess.run(
+        [os.environ["RANKWRIGHT"], *map(str, words)],
+        input=text,
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        check=False,
+    )
+
+
+def printed(*words, text=""):
+    """The JSON that it prints."""
+    return json.loads(command(*words, "--json", text=text).stdout)

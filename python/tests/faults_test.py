@@ -1,0 +1,98 @@
+"""Faults raise Error, with what the command line prints and with its parts."""
+
+import os
+import pickle
+import unittest
+
+import rankwright
+from checkout import COURSE, ROOT, SMALL, command
+
+BROKEN = "world_size: 64\nparallelism:\n  tp_size: 8\n  pp_size: four\n  dp_size: 2\n"
+
+
+class Faults(unittest.TestCase):
+    def raised(self, function, *args, **flags):
+        with self.assertRaises(rankwright.Error) as caught:
+            function(*args, **flags)
+        return caught.exception
+
+    def test_say_what_the_command_line_says(self):
+        for words, call in (
+            (("explain", "-"), lambda: rankwright.explain(BROKEN)),
+            (("report", "-", "--json"), lambda: rankwright.report(BROKEN)),
+            (("export", "-", "--to", "megatron"), lambda: rankwright.export(BROKEN, "megatron")),
+            (("plan", "-"), lambda: rankwright.plan(own=BROKEN)),
+        ):
+            error = self.raised(call)
+            shown = command(*words, text=BROKEN)
+            self.assertEqual(str(error), shown.stderr.rstrip("\n"))
+            self.assertEqual(error.code, shown.returncode)
+            self.assertEqual((error.findings[0].line, error.findings[0].column), (4, 12))
+            self.assertRegex(error.findings[0].code, r"^RW\d{4}$")
+            self.assertIn("four", error.findings[0].detail)
+
+    def test_findings_are_those_of_check(self):
+        wrong = {**COURSE, "world_size": 65}
+        error = self.raised(rankwright.explain, wrong)
+        self.assertEqual(error.code, 2)
+        self.assertEqual(error.findings[0].code, "RW0102")
+        self.assertIn(error.findings[0], rankwright.check(wrong))
+
+    def test_check_lists_what_cannot_be_read(self):
+        found = rankwright.check(BROKEN)
+        self.assertEqual(found[0].line, 4)
+        self.assertEqual(found[0].severity, "error")
+        self.assertEqual(len(rankwright.check("/nowhere/plan.yaml").errors), 1)
+
+    def test_unknown_names_say_what_was_meant(self):
+        error = self.raised(rankwright.plan, **{**SMALL, "model": "llama-3.1-8B-"})
+        self.assertIn("llama-3.1-8b", error.findings[0].help)
+        error = self.raised(rankwright.check, COURSE, for_="megatorn")
+        self.assertEqual(error.findings[0].code, "")
+        self.assertEqual(error.findings[0].message, "there is no target 'megatorn'")
+        self.assertEqual(error.findings[0].help, "did you mean megatron?")
+        self.assertEqual(error.code, 64)
+
+    def test_calls_that_cannot_be(self):
+        error = self.raised(rankwright.plan, **SMALL, tp=8, max_tp=4)
+        self.assertIn("contradicts", str(error))
+        self.assertEqual(str(error), f"rankwright plan: {error.findings[0].message}\n"
+                                     f"  help: {error.findings[0].help}")  # fmt: skip
+        self.raised(rankwright.compare, COURSE)
+        self.raised(rankwright.catalog, "planets")
+
+    def test_files_that_are_not_there(self):
+        for call in (
+            lambda: rankwright.explain("/nowhere/plan.yaml"),
+            lambda: rankwright.validate("/nowhere/runs.csv"),
+            lambda: rankwright.import_("/nowhere/train.sh"),
+            lambda: rankwright.compare(COURSE, log="/nowhere/run.log"),
+        ):
+            self.assertIn("/nowhere/", str(self.raised(call)))
+
+    def test_nothing_fits(self):
+        planned = rankwright.plan(model="llama-3.1-405b", cluster="dgx-h100 x 1")
+        self.assertFalse(planned)
+        self.assertIsNone(planned.best)
+        shown = command("plan", "--model=llama-3.1-405b", "--cluster=dgx-h100 x 1")
+        self.assertEqual(str(planned) + "\n", shown.stdout)
+        error = self.raised(rankwright.export, planned, "megatron")
+        self.assertEqual((error.code, str(error)), (2, str(planned)))
+
+    def test_errors_cross_processes(self):
+        error = self.raised(rankwright.explain, BROKEN)
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual(str(again), str(error))
+        self.assertEqual((again.findings, again.code), (error.findings, error.code))
+
+    def test_attributes_that_are_not_there(self):
+        explained = rankwright.explain(COURSE)
+        with self.assertRaisesRegex(AttributeError, "there are schema, headline"):
+            explained.stepp
+        with self.assertRaises(KeyError):
+            explained["stepp"]
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    unittest.main()

@@ -1,0 +1,112 @@
+"""A plan is a path, a text, a dict or a result; models and clusters are names, paths or dicts."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import rankwright
+from checkout import COURSE, EXAMPLES, SMALL
+
+SHAPES = {"name": "mine", "architecture": "llama", "hidden": 4096, "layers": 32, "heads": 32,
+          "kv_heads": 8, "ffn": 14336, "vocab": 128256}  # fmt: skip
+CLUSTER = {
+    "device": {"name": "mine", "memory": "80 GB", "memory_bandwidth": "2 TB/s", "bf16": "400 TFLOP/s"},
+    "levels": [
+        {"name": "nvlink", "arity": 8, "bandwidth": "450 GB/s", "latency": "2 us"},
+        {"name": "infiniband", "arity": 4, "bandwidth": "50 GB/s", "latency": "5 us"},
+    ],
+}
+
+
+class Plans(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_path_text_and_dict_come_to_the_same(self):
+        path = EXAMPLES / "course-64.yaml"
+        expected = rankwright.explain(path).data
+        for plan in (str(path), path.read_text("utf-8"), COURSE, json.dumps(COURSE)):
+            self.assertEqual(rankwright.explain(plan).data["estimate"], expected["estimate"])
+
+    def test_results_are_plans(self):
+        planned = rankwright.plan(**SMALL)
+        explained = rankwright.explain(planned)
+        # Written as a file and read again: the same price to the last bit.
+        self.assertEqual(explained.step_seconds, planned.best.step_seconds)
+        self.assertEqual(explained.mfu, planned.best.mfu.megatron_causal)
+
+    def test_saved_plans_are_read_again(self):
+        planned = rankwright.plan(**SMALL)
+        planned.save(self.folder / "plan.yaml")
+        self.assertEqual(
+            rankwright.explain(self.folder / "plan.yaml").data, rankwright.explain(planned).data
+        )
+
+    def test_two_texts_are_compared(self):
+        chunks = {**COURSE, "parallelism": {**COURSE["parallelism"], "virtual_stages": 5}}
+        compared = rankwright.compare(COURSE, chunks)
+        self.assertEqual((compared.a.name, compared.b.name), ("<a>", "<b>"))
+        self.assertEqual(compared.verdict.faster, "b")
+        against = rankwright.explain(COURSE, sensitivity=True, against=chunks)
+        self.assertIn("schema", against.data)
+
+    def test_a_path_is_never_a_flag_or_standard_input(self):
+        os.chdir(self.folder)
+        for name in ("-", "--json", "-o"):
+            pathlib.Path(name).write_text(json.dumps(COURSE), "utf-8")
+            self.assertEqual(rankwright.explain(name).world, 64)
+            with self.assertRaises(rankwright.Error):
+                rankwright.plan(model=name, cluster="dgx-h100 x 2")
+
+    def test_names_that_are_no_utf8(self):
+        name = os.fsdecode(b"\xff.yaml")
+        (self.folder / name).write_text(json.dumps(COURSE), "utf-8")
+        self.assertEqual(rankwright.explain(self.folder / name).world, 64)
+
+    def test_words_beyond_ascii(self):
+        plan = {**COURSE, "name": "Größe 数 \U0001f600"}
+        self.assertEqual(rankwright.check(plan).errors, [])
+
+    def test_what_is_no_plan(self):
+        for plan in (17, None, [COURSE], object()):
+            with self.assertRaises(TypeError):
+                rankwright.check(plan)
+
+
+class ModelsAndClusters(unittest.TestCase):
+    def test_shapes_of_a_model(self):
+        planned = rankwright.plan(model=SHAPES, cluster="dgx-h100 x 2", global_batch=64, seq=8192)
+        self.assertEqual(planned.model.name, "mine")
+        self.assertEqual(planned.model.parameters.total, 8030261248)  # llama-3.1-8b's
+        self.assertEqual(rankwright.explain(COURSE, model=SHAPES).model.layers, 32)
+        with self.assertRaises(TypeError):
+            rankwright.explain(EXAMPLES / "course-64.yaml", model=SHAPES)
+
+    def test_hugging_face_config(self):
+        config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"],
+                  "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+                  "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+                  "tie_word_embeddings": False}  # fmt: skip
+        explained = rankwright.explain(EXAMPLES / "course-64.yaml", model=config)
+        self.assertEqual(explained.model.parameters.total, 8030261248)
+
+    def test_cluster(self):
+        planned = rankwright.plan(model="llama-3.1-8b", cluster=CLUSTER, global_batch=64, seq=4096)
+        self.assertEqual(planned.cluster.devices, 32)
+        self.assertEqual([level.name for level in planned.cluster.levels], ["nvlink", "infiniband"])
+
+    def test_values_of_flags(self):
+        planned = rankwright.plan(**SMALL, tokens=15e12, days=1000, price=2.1, tuned=True)
+        self.assertEqual(planned.training.tokens, 15e12)
+        out = rankwright.plan(model="llama-3.1-8b", cluster="dgx-h100 x 4", exclude_nodes=[0, 2])
+        self.assertEqual((out.hosts.out, out.hosts.left), (2, 2))
+        with self.assertRaises(ValueError):
+            rankwright.plan(**{**SMALL, "model": ""})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,105 @@
+#include "rankwright/lab/answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/fields.h"
+#include "rankwright/import/plan_format.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kLabKey = "lab";
+
+/// What an answer leaves open of the task is what the question states.
+Setup completed(Draft draft, const Setup& given) {
+  if (!draft.model && !given.reference_model) draft.model = given.model;
+  if (!draft.cluster && !draft.shape) draft.cluster = given.cluster;
+  if (!draft.world && !draft.shape) draft.world = given.world;
+  if (!draft.global_batch) draft.global_batch = given.job.global_batch;
+  if (!draft.sequence) draft.sequence = given.job.sequence;
+  return resolve(draft);
+}
+
+/// The plan in a file that the answer names, in a format of any framework; or in the answer itself.
+PlanFile read_answer_plan(const YamlNode& node, const GivenAnswers& all, FileReader files) {
+  if (node.kind != YamlNode::Kind::scalar) return read_plan(node, all.text, all.name, files);
+  const std::string path = beside(all.name, node.scalar);
+  Result<std::string> text = files(path);
+  if (text) return read_any_plan(std::move(*text), path, files);
+  PlanFile plan{.name = path, .text = {}};
+  plan.findings.push_back(text.error());
+  return plan;
+}
+
+void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all, FileReader files,
+              GivenAnswer& answer) {
+  if (node.kind == YamlNode::Kind::null) return;
+  const Question& question = *answer.question;
+  answer.text = node.kind == YamlNode::Kind::scalar ? excerpt(node.scalar) : "the plan in the file";
+  if (question.kind == AnswerKind::plan) {
+    PlanFile plan = read_answer_plan(node, all, files);
+    answer.given = !has_errors(plan.findings);
+    for (Diagnostic& finding : plan.findings) fields.report(node, std::move(finding));
+    if (answer.given) answer.plan = completed(plan.draft, scene(question.file));
+  } else if (question.kind == AnswerKind::choice) {
+    const std::optional<std::size_t> word = fields.one_of(node, question.choices);
+    answer.given = word.has_value();
+    if (word) answer.value = double(*word);
+  } else if (fields.expect(node, YamlNode::Kind::scalar, row(question.kind).words)) {
+    const std::optional<double> value = fields.take(node, row(question.kind).parse(node.scalar));
+    answer.given = value.has_value();
+    if (value) answer.value = *value;
+  }
+}
+
+Diagnostic another_lab(const Lab& lab, std::string detail) {
+  return {.code = "RW0933",
+          .message = "not the answers of this lab",
+          .detail = std::move(detail),
+          .hint = fmt::format("begin with rankwright lab {} --template", lab.number)};
+}
+
+/// A file that says which lab it answers is taken at its word; one that answers nothing is none.
+void look_for_lab(const Lab& lab, const YamlNode& root, FieldReader& fields) {
+  const YamlNode* const stated = root.find(kLabKey);
+  if (stated != nullptr) {
+    const std::optional<i64> number = fields.whole(*stated, 1, kMaxCount);
+    if (number && *number != lab.number)
+      fields.report(*stated, another_lab(lab, fmt::format("it answers lab {}, not lab {}", *number,
+                                                          lab.number)));
+    return;
+  }
+  const bool any = std::any_of(lab.questions.begin(), lab.questions.end(),
+                               [&](const Question& q) { return root.find(q.key) != nullptr; });
+  if (!any)
+    fields.report(root, another_lab(lab, fmt::format("it has none of the {} keys of lab {}",
+                                                     lab.questions.size(), lab.number)));
+}
+
+}  // namespace
+
+GivenAnswers read_answers(const Lab& lab, std::string text, std::string name, FileReader files) {
+  GivenAnswers all{.name = std::move(name), .text = std::move(text)};
+  for (const Question& question : lab.questions) all.answers.push_back({.question = &question});
+  const Result<YamlNode> root = read_yaml(all.text, all.name);
+  if (!root) {
+    all.findings.push_back(root.error());
+    return all;
+  }
+  FieldReader fields(all.name, all.findings);
+  std::vector<std::string_view> keys;
+  for (const Question& question : lab.questions) keys.push_back(question.key);
+  keys.push_back(kLabKey);
+  if (!fields.expect(*root, YamlNode::Kind::map, "a map (`key: value`)")) return all;
+  look_for_lab(lab, *root, fields);
+  if (has_errors(all.findings)) return all;
+  fields.each(*root, keys, [&](std::size_t index, const YamlNode& value) {
+    if (index < all.answers.size()) read_one(fields, value, all, files, all.answers[index]);
+  });
+  return all;
+}
+
+}  // namespace rankwright

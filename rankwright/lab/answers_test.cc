@@ -1,0 +1,104 @@
+// Answer files as they come: right ones, half-filled ones, and hostile ones.
+#include "rankwright/lab/answers.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/lab/lab_text.h"
+#include "tests/golden.h"
+
+namespace rankwright {
+namespace {
+
+const Lab& kLab = *find_lab(3);
+
+GivenAnswers read(const std::string& text, FileReader files = refuse_file) {
+  return read_answers(kLab, text, "answer.yaml", files);
+}
+
+/// "RW0909 bubble 2:9"; nothing where there are none.
+std::vector<std::string> faults(const std::string& text, FileReader files = refuse_file) {
+  std::vector<std::string> all;
+  for (const Diagnostic& d : read(text, files).findings)
+    all.push_back(std::string(d.code) + " " + d.key + " " + std::to_string(d.where.line) + ":" +
+                  std::to_string(d.where.column));
+  return all;
+}
+
+using Faults = std::vector<std::string>;
+
+TEST(AnswerFile, OfTheTemplateIsOpenThroughout) {
+  for (const Lab& lab : labs()) {
+    const GivenAnswers all = read_answers(lab, template_text(lab), "answer.yaml", refuse_file);
+    EXPECT_TRUE(all.findings.empty()) << lab.page;
+    ASSERT_EQ(all.answers.size(), lab.questions.size());
+    for (const GivenAnswer& one : all.answers) EXPECT_FALSE(one.given) << one.question->key;
+  }
+}
+
+TEST(AnswerFile, MayLeaveQuestionsOut) {
+  const GivenAnswers all = read("held: 4\n");
+  EXPECT_TRUE(all.findings.empty());
+  for (const GivenAnswer& one : all.answers) EXPECT_EQ(one.given, one.question->key == "held");
+}
+
+TEST(AnswerFile, HasItsFaultsPointedAt) {
+  EXPECT_EQ(faults("held: 4\nbubble: 27.3\n"), Faults{"RW0909 bubble 2:9"});
+  EXPECT_EQ(faults("held: four\n"), Faults{"RW0903 held 1:7"});
+  EXPECT_EQ(faults("held: [4]\n"), Faults{"RW0903 held 1:7"});
+  EXPECT_EQ(faults("held: 4\nhedl: 4\n"), Faults{"RW0902  2:1"});
+  EXPECT_EQ(faults("held: 4\nheld: 4\n"), Faults{"RW0905  2:1"});
+  EXPECT_EQ(faults("[held]\n"), Faults{"RW0903  1:1"});
+  EXPECT_EQ(faults("held: &a 4\nmicrobatches: *a\n").at(0).substr(0, 6), "RW0906");
+}
+
+TEST(AnswerFile, OfAnotherLabIsRefused) {
+  EXPECT_EQ(faults("lab: 4\nheld: 4\n"), Faults{"RW0933  1:6"});
+  EXPECT_EQ(faults("stage_1: 61.8 GB\n"), Faults{"RW0933  1:1"});
+  EXPECT_EQ(faults("lab: 3\n"), Faults{});
+  EXPECT_EQ(faults("lab: three\n"), Faults{"RW0903  1:6"});
+  EXPECT_EQ(faults(""), Faults{"RW0903  0:0"});
+}
+
+TEST(AnswerFile, TakesAPlanAsAMap) {
+  const GivenAnswers all = read("faster:\n  parallelism: {tp_size: 4, pp_size: 4}\n");
+  EXPECT_TRUE(all.findings.empty());
+  const GivenAnswer& plan = all.answers.back();
+  ASSERT_TRUE(plan.plan.has_value());
+  // What it leaves open is the question's.
+  const rankwright::Setup given = scene(plan.question->file);
+  EXPECT_EQ(plan.plan->model, given.model);
+  EXPECT_EQ(plan.plan->job, given.job);
+  EXPECT_EQ(plan.plan->cluster, given.cluster);
+  EXPECT_EQ(plan.plan->world, 16);
+}
+
+TEST(AnswerFile, PointsIntoAPlanThatIsAMap) {
+  EXPECT_EQ(faults("faster:\n  parallelism: {tp_size: none}\n"),
+            Faults{"RW0903 parallelism.tp_size 2:26"});
+  EXPECT_EQ(faults("faster: [1]\n"), Faults{"RW0903 faster 1:9"});
+}
+
+Result<std::string> one_plan(const std::string& path) {
+  if (path != "mine.yaml") return refuse_file(path);
+  return "parallelism: {tp_size: 2, pp_size: 8}\n";
+}
+
+TEST(AnswerFile, TakesAPlanFromAFile) {
+  const GivenAnswers all = read("faster: mine.yaml\n", one_plan);
+  EXPECT_TRUE(all.findings.empty());
+  ASSERT_TRUE(all.answers.back().plan.has_value());
+  EXPECT_EQ(all.answers.back().plan->plan.pp, 8);
+  EXPECT_EQ(faults("faster: other.yaml\n", one_plan).size(), 1u);
+}
+
+TEST(AnswerFile, ThatIsCutAnywhereIsReadOrRefused) {
+  const std::string whole = golden::read(RANKWRIGHT_SOURCE_DIR "/tests/data/labs/04.yaml");
+  for (std::size_t n = 0; n <= whole.size(); ++n) {
+    const GivenAnswers all =
+        read_answers(*find_lab(4), whole.substr(0, n), "answer.yaml", refuse_file);
+    EXPECT_EQ(all.answers.size(), find_lab(4)->questions.size());
+  }
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,85 @@
+// Lab 1: a full copy on every rank.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/failure.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+
+namespace rankwright {
+namespace {
+
+Worked sequences(const Setup& s) {
+  const i64 each = s.job.global_batch / s.plan.dp;
+  return {double(each),
+          fmt::format("{} sequences over {} copies: {} / {} = {}", s.job.global_batch, s.plan.dp,
+                      s.job.global_batch, s.plan.dp, each),
+          {{double(s.job.global_batch), "that is the whole batch: each copy works on its part"}}};
+}
+
+Worked copies_held(const Setup& s) {
+  const i64 n = copies(s).parameters;
+  return {double(n),
+          fmt::format("dp {}: every data rank holds all, so there are {}", s.plan.dp, n)};
+}
+
+Worked states_held(const Setup& s) {
+  const Ledger l = ledger(s, 0, calibration(s));
+  const i64 n = parameters_of(s);
+  return {l.states().value,
+          fmt::format("{} parameters x 16 bytes (2 weight, 2 gradient, 12 optimizer) = {}",
+                      short_count(double(n)), show(l.states())),
+          {{l[Entry::parameters].value,
+            "that is 2 bytes a parameter: the weights alone, or all 16 divided by the ranks. Plain "
+            "data parallelism divides no states"}}};
+}
+
+Worked reduced(const Setup& s) {
+  const PricedTraffic row = most(s, TrafficKind::dp_all_reduce);
+  return {row.traffic.total.value,
+          fmt::format("a 2-byte gradient of each of {} parameters: {}, in {} calls",
+                      short_count(double(parameters_of(s))), show(row.traffic.total),
+                      count(row.traffic.calls)),
+          {{row.wire.value,
+            "that is what crosses the wire: a ring sends 2 (n-1)/n of the tensor. The tensor is "
+            "asked"}}};
+}
+
+constexpr std::string_view kModels[] = {"llama-3.2-1b", "llama-3.2-3b", "llama-3.1-8b",
+                                        "llama-3.1-70b"};
+
+/// The last model, by size, whose full copy a GPU holds.
+Worked largest(const Setup& s) {
+  Worked worked;
+  for (std::size_t i = 0; i < std::size(kModels); ++i) {
+    Setup one = s;
+    one.model = *find_model(kModels[i]);
+    const Estimate e = estimate(one, calibration(one));
+    if (e.fits()) worked.value = double(i);
+    worked.arithmetic += fmt::format("{}{} {}", i == 0 ? "" : ", ", kModels[i],
+                                     show_memory(e.memory.total(), e.capacity));
+  }
+  return worked;
+}
+
+constexpr std::string_view kFile = "labs/dp-1b.yaml";
+constexpr Question kQuestions[] = {
+    {"sequences", AnswerKind::whole, kFile, sequences,
+     "rankwright explain examples/labs/dp-1b.yaml"},
+    {"copies", AnswerKind::whole, kFile, copies_held,
+     "rankwright explain examples/labs/dp-1b.yaml --fail 3"},
+    {"states", AnswerKind::bytes, kFile, states_held,
+     "rankwright explain examples/labs/dp-1b.yaml --rank 0", kRounded},
+    {"reduced", AnswerKind::bytes, kFile, reduced, "rankwright explain examples/labs/dp-1b.yaml",
+     kRounded},
+    {"largest", AnswerKind::choice, kFile, largest,
+     "rankwright check examples/labs/dp-1b.yaml --model llama-3.2-3b", 0, kModels},
+};
+
+}  // namespace
+
+std::span<const Question> data_parallelism_questions() { return kQuestions; }
+
+}  // namespace rankwright

@@ -1,0 +1,82 @@
+// Lab 8: experts spread over ranks, and the all-to-alls that find them.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+Worked active(const Setup& s) {
+  const i64 some = active_parameters(s.model), all = parameters_of(s);
+  const FeedForward& ffn = s.model.layer(0).ffn;
+  return {double(some) / double(all),
+          fmt::format("{} / {} = {}; attention and embedding are visited by every token, of {} "
+                      "experts {}",
+                      short_count(double(some)), short_count(double(all)),
+                      percent(double(some) / double(all)), ffn.experts, ffn.active),
+          {{double(ffn.active) / double(ffn.experts),
+            "that is of the experts alone: the rest is visited by every token"}}};
+}
+
+Worked held(const Setup& s) {
+  const i64 all = s.model.layer(0).ffn.experts;
+  return {double(all / s.plan.ep),
+          fmt::format("{} experts a layer / ep {} = {}", all, s.plan.ep, all / s.plan.ep)};
+}
+
+Worked copies_of(const Setup& s) {
+  return {double(s.plan.expert_dp()),
+          fmt::format("{} ranks / (etp {} x ep {} x pp {}) = {}", s.plan.ranks(), s.plan.etp,
+                      s.plan.ep, s.plan.pp, s.plan.expert_dp()),
+          {{double(s.plan.dp), "that is of the dense layers: ep takes its ranks out of dp"}}};
+}
+
+Worked all_to_alls(const Setup& s) {
+  const i64 n = most(s, TrafficKind::ep_all_to_all).traffic.calls;
+  const i64 layers = contents(s, 0).layers, m = s.microbatches();
+  return {double(n), fmt::format("{} layers a pp rank x {} microbatches x {} (there and back, in "
+                                 "both passes) = {}",
+                                 layers, m, n / (layers * m), count(n))};
+}
+
+Worked size(const Setup& s) {
+  const Bytes one = most(s, TrafficKind::ep_all_to_all).traffic.bytes();
+  const i64 active = s.model.layer(0).ffn.active;
+  return {one.value,
+          fmt::format("{} tokens x {} experts each x {} hidden x 2 bytes = {}",
+                      count(s.job.sequence), active, count(s.model.hidden), show(one)),
+          {{one.value / double(active), "that sends a token to one expert: it visits two"}}};
+}
+
+Worked slower(const Setup& s) {
+  const Setup inner = scene("labs/experts.yaml");
+  const Seconds here = most(s, TrafficKind::ep_all_to_all).total,
+                there = most(inner, TrafficKind::ep_all_to_all).total;
+  return {here / there,
+          fmt::format("{} / {} = {:.3g}: with pp first a node holds {} of the {} ranks of a group",
+                      show(here), show(there), here / there, span_of(s, GroupKind::ep).inside[0],
+                      s.plan.ep)};
+}
+
+constexpr std::string_view kFile = "labs/experts.yaml";
+constexpr std::string_view kSee = "rankwright explain examples/labs/experts.yaml";
+constexpr Question kQuestions[] = {
+    {"active", AnswerKind::percent, kFile, active, "rankwright catalog models mixtral-8x7b",
+     kRounded},
+    {"experts", AnswerKind::whole, kFile, held, kSee},
+    {"copies", AnswerKind::whole, kFile, copies_of,
+     "rankwright explain examples/labs/experts.yaml --rank 0"},
+    {"calls", AnswerKind::whole, kFile, all_to_alls, kSee},
+    {"size", AnswerKind::bytes, kFile, size, kSee, kRounded},
+    {"slower", AnswerKind::number, "labs/experts-across.yaml", slower,
+     "rankwright check examples/labs/experts-across.yaml", kEstimated},
+};
+
+}  // namespace
+
+std::span<const Question> expert_questions() { return kQuestions; }
+
+}  // namespace rankwright

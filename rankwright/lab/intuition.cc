@@ -1,0 +1,123 @@
+// Lab 10: sentences that sound right, refuted by numbers.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/failure.h"
+#include "rankwright/cost/straggler.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+
+namespace rankwright {
+namespace {
+
+Worked needs(const Setup& s) {
+  const Estimate e = estimate(s, calibration(s));
+  return {e.memory.total().value,
+          fmt::format("states of {} parameters x 16 bytes are {}, with activations and buffers {}; "
+                      "a GPU has {}",
+                      short_count(double(parameters_of(s))), show_memory(e.memory.states()),
+                      show_memory(e.memory.total()), show_memory(e.capacity)),
+          {{e.memory.total().value / double(s.world),
+            "that divides by 64: data parallelism copies, and divides the batch alone"}}};
+}
+
+Seconds pipeline_price(const StepTime& t) {
+  return t[Item::sends] + t[Item::bubble] + t[Item::imbalance];
+}
+
+Worked pipeline(const Setup& s) {
+  const StepTime t = close_estimate(s, calibration(s)).step;
+  return {
+      pipeline_price(t).value,
+      fmt::format("sends {} + bubble {} + uneven stages {} = {}", show(t[Item::sends]),
+                  show(t[Item::bubble]), show(t[Item::imbalance]), show(pipeline_price(t))),
+      {{t[Item::sends].value,
+        "those are the sends alone: the ranks also idle at fill and drain, and for the slowest "
+        "stage"},
+       {t[Item::bubble].value, "that is the bubble alone: sends and uneven stages come on top"}}};
+}
+
+constexpr SlowRank kSlow{.rank = 17, .factor = 1.3};
+
+Worked slow_rank(const Setup& s) {
+  const Straggler found = straggler(s, calibration(s), {&kSlow, 1});
+  const double longer = found.after / found.before - 1;
+  return {longer,
+          fmt::format("{} instead of {}, for all {} ranks: + {}", show(found.after),
+                      show(found.before), s.world, percent(longer)),
+          {{(kSlow.factor - 1) / double(s.world),
+            "that spreads the loss over the ranks: they all wait for the slowest"},
+           {found.lost(), "that is the share of the work that is lost, not of the step"},
+           {kSlow.factor - 1, "only what it computes is slower: its collectives are not"}}};
+}
+
+Worked stopped(const Setup& s) {
+  return {double(s.plan.ranks()),
+          fmt::format("its {} tp peers wait in their next collective, the other pp ranks for its "
+                      "activations, the other {} for its gradients: all {}",
+                      s.plan.tp - 1, s.plan.dp == 2 ? "copy" : "copies", s.plan.ranks())};
+}
+
+Worked copies_left(const Setup& s) {
+  const i64 all = copies(s).parameters;
+  return {
+      double(all - 1),
+      fmt::format("dp {}: {} ranks hold the same parameters, itself among them", s.plan.dp, all)};
+}
+
+constexpr std::string_view kWhere[] = {"first", "middle", "last"};
+
+Worked slowest(const Setup& s) {
+  const i64 rank = close_estimate(s, calibration(s)).step.slowest;
+  const double index = rank == 0 ? 0 : rank == s.plan.pp - 1 ? 2 : 1;
+  return {index, fmt::format("pp rank {} of 0 to {}: all have {} layers, and it also computes the "
+                             "output head over {} words",
+                             rank, s.plan.pp - 1, contents(s, rank).layers, count(s.model.vocab))};
+}
+
+constexpr double kEvener = 0.4;
+
+Met evens_out(const Setup& answer, const Setup& given) {
+  const Seconds before = close_estimate(given, calibration(given)).step[Item::imbalance],
+                after = close_estimate(answer, calibration(answer)).step[Item::imbalance];
+  return {after <= (1 - kEvener) * before,
+          fmt::format("uneven stages cost {} instead of {}", show(after), show(before))};
+}
+
+constexpr Condition kEven[] = {
+    {"keep model, cluster and batch", keeps_task},
+    {"keep tp 4, pp 4 and dp 1", keeps_degrees},
+    {"fit in memory", fits_memory},
+    {"cost 40 % less for uneven stages", evens_out},
+};
+
+constexpr std::string_view kFile = "labs/tp-8.yaml", kEdges = "labs/pp-4.yaml";
+constexpr Question kQuestions[] = {
+    {"needs", AnswerKind::bytes, "labs/dp-64.yaml", needs,
+     "rankwright check examples/labs/dp-64.yaml", kEstimated},
+    {"pipeline", AnswerKind::time, kFile, pipeline, "rankwright explain examples/labs/tp-8.yaml",
+     kEstimated},
+    {"slow_rank", AnswerKind::percent, kFile, slow_rank,
+     "rankwright explain examples/labs/tp-8.yaml --slow 17:1.3x", kEstimated},
+    {"stopped", AnswerKind::whole, kFile, stopped,
+     "rankwright explain examples/labs/tp-8.yaml --fail 17"},
+    {"copies", AnswerKind::whole, kFile, copies_left,
+     "rankwright explain examples/labs/tp-8.yaml --fail 17"},
+    {"slowest", AnswerKind::choice, kEdges, slowest,
+     "rankwright explain examples/labs/pp-4.yaml --stages", 0, kWhere},
+    {"even",
+     AnswerKind::plan,
+     kEdges,
+     nullptr,
+     "rankwright explain examples/labs/pp-4.yaml --stages",
+     0,
+     {},
+     kEven},
+};
+
+}  // namespace
+
+std::span<const Question> intuition_questions() { return kQuestions; }
+
+}  // namespace rankwright

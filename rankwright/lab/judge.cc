@@ -1,0 +1,92 @@
+#include "rankwright/lab/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/plan/misfit.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+/// What is wrong with a number: a mistake that is known, else how far it is off.
+std::string reason_of(const Question& question, double given, const Worked& worked) {
+  for (const Slip& slip : worked.slips)
+    if (near(question, given, slip.value)) return slip.why;
+  if (given == 0 || worked.value == 0) return "";
+  const double ratio = given / worked.value;
+  return ratio > 1 ? fmt::format("that is {:.3g} times too much", ratio)
+                   : fmt::format("that is {:.3g} of it", ratio);
+}
+
+void judge_value(const GivenAnswer& answer, Verdict& verdict) {
+  const Question& question = *answer.question;
+  const Worked worked = question.work(scene(question.file));
+  const bool choice = question.kind == AnswerKind::choice;
+  const bool right =
+      choice ? answer.value == worked.value : near(question, answer.value, worked.value);
+  verdict.outcome = right ? LabOutcome::right : LabOutcome::wrong;
+  verdict.arithmetic = worked.arithmetic;
+  verdict.expected = choice ? std::string(question.choices[std::size_t(worked.value)])
+                            : row(question.kind).show(worked.value);
+  if (!right) verdict.reason = reason_of(question, answer.value, worked);
+  if (!right && choice) verdict.reason = "";
+}
+
+/// A plan that cannot be is not asked anything else.
+void judge_plan(const GivenAnswer& answer, Verdict& verdict) {
+  const Question& question = *answer.question;
+  const Setup given = scene(question.file);
+  if (!misfits(*answer.plan).empty()) {
+    verdict.outcome = LabOutcome::wrong;
+    Diagnostics findings = lint(*answer.plan, Target::any);
+    sort(findings);
+    for (const Diagnostic& d : findings)
+      if (d.severity == Severity::error)
+        verdict.reason += fmt::format("{}{}: {} [{}]", verdict.reason.empty() ? "" : "; ",
+                                      d.message, d.detail, d.code);
+    return;
+  }
+  for (const Condition& condition : question.conditions)
+    verdict.conditions.push_back({condition.says, condition.met(*answer.plan, given)});
+  const bool right = std::all_of(verdict.conditions.begin(), verdict.conditions.end(),
+                                 [](const Verdict::Judged& one) { return one.met.met; });
+  verdict.outcome = right ? LabOutcome::right : LabOutcome::wrong;
+  if (right) return;
+  for (const Verdict::Judged& one : verdict.conditions)
+    if (!one.met.met)
+      verdict.reason += fmt::format("{}it must {}: {}", verdict.reason.empty() ? "" : "; ",
+                                    one.says, one.met.numbers);
+}
+
+}  // namespace
+
+std::string_view name(LabOutcome outcome) {
+  constexpr std::string_view kNames[] = {"right", "wrong", "open"};
+  return kNames[std::size_t(outcome)];
+}
+
+Verdict judge(const GivenAnswer& answer) {
+  Verdict verdict{.question = answer.question, .given = answer.text};
+  if (!answer.given) return verdict;
+  if (answer.question->kind == AnswerKind::plan)
+    judge_plan(answer, verdict);
+  else
+    judge_value(answer, verdict);
+  return verdict;
+}
+
+std::vector<Verdict> judge(const GivenAnswers& answers) {
+  std::vector<Verdict> verdicts;
+  for (const GivenAnswer& answer : answers.answers) verdicts.push_back(judge(answer));
+  return verdicts;
+}
+
+bool all_right(const std::vector<Verdict>& verdicts) {
+  return std::all_of(verdicts.begin(), verdicts.end(),
+                     [](const Verdict& one) { return one.outcome == LabOutcome::right; });
+}
+
+}  // namespace rankwright

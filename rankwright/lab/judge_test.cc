@@ -1,0 +1,136 @@
+// What is judged right and what wrong: the stored answers of every lab, every question with a wrong
+// one, and the laws of tolerance.
+#include "rankwright/lab/judge.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/lab/lab_text.h"
+#include "tests/golden.h"
+
+namespace rankwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string stored_path(const Lab& lab) {
+  return fmt::format("{}/tests/data/labs/{:02}.yaml", RANKWRIGHT_SOURCE_DIR, lab.number);
+}
+
+GivenAnswer valued(const Question& question, double value) {
+  return {.question = &question, .given = true, .text = "x", .value = value};
+}
+
+GivenAnswer planned(const Question& question, const Setup& plan) {
+  return {.question = &question, .given = true, .text = "x", .value = 0, .plan = plan};
+}
+
+/// The verdict on one key of an answer file.
+Verdict judged(i64 number, const std::string& text, std::string_view key) {
+  const GivenAnswers all = read_answers(*find_lab(number), text, "answer.yaml", refuse_file);
+  EXPECT_TRUE(all.findings.empty()) << text;
+  for (const GivenAnswer& one : all.answers)
+    if (one.question->key == key) return judge(one);
+  ADD_FAILURE() << key;
+  return {};
+}
+
+TEST(Judge, AcceptsTheStoredAnswersOfEveryLab) {
+  for (const Lab& lab : labs()) {
+    const std::string path = stored_path(lab);
+    const GivenAnswers all = read_answers(lab, golden::read(path), path, read_file);
+    EXPECT_TRUE(all.findings.empty()) << path;
+    const std::vector<Verdict> verdicts = judge(all);
+    EXPECT_TRUE(all_right(verdicts)) << verdicts_text(lab, verdicts, {}, 100);
+  }
+}
+
+TEST(Judge, RefusesAWrongAnswerToEveryQuestionWithItsReason) {
+  for (const Lab& lab : labs())
+    for (const Question& q : lab.questions) {
+      if (q.work == nullptr) continue;
+      const Worked worked = q.work(scene(q.file));
+      const bool choice = q.kind == AnswerKind::choice;
+      for (std::size_t i = 0; i < q.choices.size(); ++i)
+        EXPECT_EQ(judge(valued(q, double(i))).outcome == LabOutcome::right,
+                  double(i) == worked.value);
+      if (choice) continue;
+      const Verdict wrong = judge(valued(q, 3 * worked.value + 1));
+      EXPECT_EQ(wrong.outcome, LabOutcome::wrong) << q.key;
+      EXPECT_THAT(wrong.reason, HasSubstr("times too much")) << q.key;
+      EXPECT_FALSE(wrong.expected.empty()) << q.key;
+      EXPECT_EQ(wrong.arithmetic, worked.arithmetic) << q.key;
+      for (const Slip& slip : worked.slips)
+        EXPECT_EQ(judge(valued(q, slip.value)).reason, slip.why) << q.key;
+    }
+}
+
+TEST(Judge, RefusesThePlanThatAQuestionIsAboutAsItsAnswer) {
+  for (const Lab& lab : labs())
+    for (const Question& q : lab.questions) {
+      if (q.kind != AnswerKind::plan) continue;
+      const Verdict verdict = judge(planned(q, scene(q.file)));
+      EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << lab.page << " " << q.key;
+      EXPECT_THAT(verdict.reason, HasSubstr("it must ")) << q.key;
+    }
+}
+
+TEST(Judge, SaysWhichConditionAPlanBreaks) {
+  struct Case {
+    i64 lab;
+    std::string_view key, plan, reason;
+  };
+  const Case cases[] = {
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 2, dp_size: 2}}", "pp 2 dp 2 instead of"},
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {global_batch: 64}}",
+       "64 x 4,096 instead of"},
+      {3, "faster", "{model: llama-3.2-1b, parallelism: {tp_size: 4, pp_size: 4}}", "llama-3.2-1b"},
+      {4, "inside", "{parallelism: {dp_size: 16, zero_stage: 2, shard_size: 8}}", "zero_stage: 2"},
+      {5, "plan", "{parallelism: {tp_size: 2, dp_size: 32}}", "fit in memory"},
+      {5, "plan", "{parallelism: {tp_size: 16, pp_size: 4}}", "cross infiniband"},
+      {6, "cyclic", "{parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}", "another placement"},
+      {7, "better", "{parallelism: {tp_size: 16, pp_size: 4}}", "RW0301"},
+      {9, "inside", "{parallelism: {tp_size: 8, dp_size: 4}}", "cp 1"},
+  };
+  for (const Case& one : cases) {
+    const Verdict verdict = judged(one.lab, fmt::format("{}: {}\n", one.key, one.plan), one.key);
+    EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << one.plan;
+    EXPECT_THAT(verdict.reason, HasSubstr(std::string(one.reason))) << one.plan;
+  }
+}
+
+TEST(Judge, SaysWhyAPlanCannotBe) {
+  // 4 x 3 = 12 ranks, but there are 16.
+  const Verdict verdict =
+      judged(3, "faster: {parallelism: {tp_size: 4, pp_size: 3, dp_size: 1}}\n", "faster");
+  EXPECT_EQ(verdict.outcome, LabOutcome::wrong);
+  EXPECT_THAT(verdict.reason, HasSubstr("tp 4 x pp 3 x dp 1 = 12, but world_size is 16"));
+  EXPECT_THAT(verdict.reason, HasSubstr("[RW0102]"));
+  EXPECT_TRUE(verdict.conditions.empty());
+}
+
+TEST(Judge, LeavesOpenWhatIsNotAnswered) {
+  const Verdict verdict = judged(3, "held: 4\n", "bubble");
+  EXPECT_EQ(verdict.outcome, LabOutcome::open);
+  EXPECT_EQ(verdict.expected, "");  // it still is to be found
+  EXPECT_EQ(verdict.arithmetic, "");
+}
+
+RC_GTEST_PROP(Judge, AcceptsWithinTheToleranceAndRefusesOutside, ()) {
+  std::vector<const Question*> numbers;
+  for (const Lab& lab : labs())
+    for (const Question& one : lab.questions)
+      if (one.tolerance > 0) numbers.push_back(&one);
+  const Question& q = **rc::gen::elementOf(numbers);
+  const double value = q.work(scene(q.file)).value;
+  const double part = *rc::gen::inRange(0, 1000) / 1000.0;
+  const double sign = *rc::gen::arbitrary<bool>() ? 1 : -1;
+  const double inside = value * (1 + sign * part * q.tolerance * 0.999);
+  const double outside = value * (1 + sign * q.tolerance * (1.001 + 10 * part));
+  RC_ASSERT(judge(valued(q, inside)).outcome == LabOutcome::right);
+  RC_ASSERT(judge(valued(q, outside)).outcome == LabOutcome::wrong);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,115 @@
+// Guards of the tables: every page goes with its questions, every plan of them can be.
+#include "rankwright/lab/lab.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "rankwright/import/plan_file.h"
+#include "rankwright/lab/lab_text.h"
+#include "rankwright/lab/page.h"
+#include "rankwright/plan/misfit.h"
+#include "tests/golden.h"
+
+namespace rankwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Labs, AreNumberedAndHaveATitle) {
+  i64 number = 0;
+  for (const Lab& lab : labs()) {
+    EXPECT_EQ(lab.number, ++number);
+    EXPECT_EQ(find_lab(lab.number), &lab);
+    EXPECT_FALSE(lab_page(lab).title.empty()) << lab.page;
+    EXPECT_FALSE(lab.questions.empty()) << lab.page;
+  }
+  EXPECT_EQ(find_lab(0), nullptr);
+  EXPECT_EQ(find_lab(number + 1), nullptr);
+}
+
+TEST(Labs, AskWhatTheirPageAsksInItsOrder) {
+  for (const Lab& lab : labs()) {
+    const LabPage page = lab_page(lab);
+    ASSERT_EQ(page.questions.size(), lab.questions.size()) << lab.page;
+    for (std::size_t i = 0; i < lab.questions.size(); ++i)
+      EXPECT_EQ(page.questions[i].first, lab.questions[i].key) << lab.page;
+  }
+}
+
+TEST(Labs, NameEveryChoiceInThePage) {
+  for (const Lab& lab : labs())
+    for (const Question& question : lab.questions)
+      for (const std::string_view word : question.choices)
+        EXPECT_THAT(std::string(lab_page(lab).words(question.key)),
+                    HasSubstr("`" + std::string(word) + "`"))
+            << lab.page << " " << question.key;
+}
+
+TEST(Labs, AreAllInTheIndex) {
+  const std::string index = golden::read(RANKWRIGHT_SOURCE_DIR "/docs/labs/index.md");
+  for (const Lab& lab : labs()) EXPECT_THAT(index, HasSubstr("](" + std::string(lab.page) + ")"));
+}
+
+TEST(Questions, HaveWhatTheirKindNeeds) {
+  for (const Lab& lab : labs()) {
+    std::set<std::string_view> keys;
+    for (const Question& q : lab.questions) {
+      const bool plan = q.kind == AnswerKind::plan, choice = q.kind == AnswerKind::choice;
+      EXPECT_TRUE(keys.insert(q.key).second) << q.key << " stands twice in " << lab.page;
+      EXPECT_EQ(q.work == nullptr, plan) << q.key;
+      EXPECT_EQ(q.conditions.empty(), !plan) << q.key;
+      EXPECT_EQ(q.choices.empty(), !choice) << q.key;
+      const bool exact = plan || choice || q.kind == AnswerKind::whole;
+      EXPECT_EQ(q.tolerance == 0, exact) << q.key;
+      EXPECT_TRUE(q.see.starts_with("rankwright ")) << q.key;
+    }
+  }
+}
+
+TEST(Questions, AreAboutPlansThatCanBeAndStandAlone) {
+  for (const Lab& lab : labs())
+    for (const Question& q : lab.questions) {
+      const std::string path = "examples/" + std::string(q.file);
+      ASSERT_FALSE(lab_file(path).empty()) << path;
+      const PlanFile plan = read_plan(std::string(lab_file(path)), path, refuse_file);
+      EXPECT_TRUE(plan.findings.empty()) << path;
+      EXPECT_TRUE(misfits(scene(q.file)).empty()) << path;
+    }
+}
+
+TEST(Questions, HaveAnArithmeticAndSlipsThatAreNotRight) {
+  for (const Lab& lab : labs())
+    for (const Question& q : lab.questions) {
+      if (q.work == nullptr) continue;
+      const Worked worked = q.work(scene(q.file));
+      EXPECT_FALSE(worked.arithmetic.empty()) << q.key;
+      for (const Slip& slip : worked.slips) {
+        EXPECT_FALSE(near(q, slip.value, worked.value)) << lab.page << " " << q.key << slip.why;
+        EXPECT_FALSE(slip.why.empty()) << q.key;
+      }
+    }
+}
+
+TEST(Kinds, ReadBackWhatTheyShow) {
+  // 8.57 % is 0.0857, 19.8 GB is 19.8e9, 412 ms is 0.412.
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::percent).parse("8.57 %"), 0.0857);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::bytes).parse("19.8 GB"), 19.8e9);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::time).parse("412 ms"), 0.412);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::whole).parse("1,024"), 1024);
+  EXPECT_FALSE(row(AnswerKind::percent).parse("8.57"));
+  EXPECT_FALSE(row(AnswerKind::bytes).parse("19.8"));
+  EXPECT_FALSE(row(AnswerKind::percent).parse("%"));
+  EXPECT_FALSE(row(AnswerKind::percent).parse(""));
+  for (const AnswerKindRow& kind : answer_kinds())
+    EXPECT_TRUE(kind.parse == nullptr || kind.parse(kind.example)) << kind.name;
+}
+
+TEST(Markdown, IsWrappedButConsolesAreNot) {
+  const std::string text =
+      markdown_text("## A head\n\none two\nthree\n- a\n- b\n\n```console\n$ x   y\n```\n", {}, 9);
+  EXPECT_EQ(text, "A head\n\none two\nthree\n- a\n- b\n\n    $ x   y\n");
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,116 @@
+#include "rankwright/lab/lab_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kTemplateWidth = 96;
+
+/// "a size with its unit, within 1 %", "one of nvlink, infiniband".
+std::string how(const Question& question) {
+  if (question.kind == AnswerKind::choice)
+    return fmt::format("one of {}", fmt::join(question.choices, ", "));
+  std::string text(row(question.kind).words);
+  if (question.tolerance > 0) text += ", within " + percent(question.tolerance);
+  return text;
+}
+
+std::string conditions_text(const Question& question) {
+  std::string text;
+  for (const Condition& condition : question.conditions)
+    text += fmt::format("{}{}", text.empty() ? "It must " : "; ", condition.says);
+  return text.empty() ? text : text + ".";
+}
+
+/// What a verdict says below its first line.
+std::string verdict_details(const Verdict& v, std::size_t width) {
+  std::string out;
+  const auto line = [&](const std::string& text) {
+    if (!text.empty()) out += wrapped(text, width - 6, "      ");
+  };
+  if (v.outcome == LabOutcome::wrong && v.conditions.empty()) line(v.reason);
+  if (v.outcome == LabOutcome::wrong && !v.expected.empty())
+    line(v.expected + (v.arithmetic.empty() ? "" : ": " + v.arithmetic));
+  if (v.outcome == LabOutcome::right) line(v.arithmetic);
+  for (const Verdict::Judged& one : v.conditions)
+    line(fmt::format("{} {}: {}", one.met.met ? "+" : "-", one.says, one.met.numbers));
+  if (v.outcome != LabOutcome::right) out += "      see: " + std::string(v.question->see) + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string list_text(const Paint& paint) {
+  Table table{
+      .columns = {{"lab", Table::Align::right}, {"about"}, {"questions", Table::Align::right}}};
+  for (const Lab& lab : labs())
+    table.rows.push_back(
+        {std::to_string(lab.number), lab_page(lab).title, std::to_string(lab.questions.size())});
+  return table.text(paint) +
+         "\nrankwright lab N shows one, --template -o answer.yaml begins its answers, --check "
+         "answer.yaml judges them.\n";
+}
+
+std::string task_text(const Lab& lab, const Paint& paint, std::size_t width) {
+  const LabPage page = lab_page(lab);
+  std::string out = paint.bold(fmt::format("Lab {}. {}", lab.number, page.title)) + "\n";
+  out += markdown_text(page.task, paint, width);
+  out += "\n" + paint.bold("Questions") + "\n";
+  for (const Question& question : lab.questions) {
+    const std::string words =
+        fmt::format("{} (examples/{}; {})", page.words(question.key), question.file, how(question));
+    out += "  " + paint.bold(question.key) + "\n" + wrapped(words, width - 4, "    ");
+    if (const std::string more = conditions_text(question); !more.empty())
+      out += wrapped(more, width - 4, "    ");
+  }
+  out += fmt::format(
+      "\nTo answer\n"
+      "  rankwright lab {0} --template -o answer.yaml\n"
+      "  rankwright lab {0} --check answer.yaml\n",
+      lab.number);
+  return out;
+}
+
+std::string template_text(const Lab& lab) {
+  const LabPage page = lab_page(lab);
+  std::string out = fmt::format("# Lab {}. {}: rankwright lab {} --check THIS_FILE\nlab: {}\n",
+                                lab.number, page.title, lab.number, lab.number);
+  const auto comment = [&](const std::string& text) { out += wrapped(text, kTemplateWidth, "# "); };
+  for (const Question& question : lab.questions) {
+    out += "\n";
+    comment(fmt::format("{} {}", page.words(question.key), conditions_text(question)));
+    std::string form = fmt::format("examples/{}; {}", question.file, how(question));
+    if (question.kind != AnswerKind::choice)
+      form += fmt::format(", such as {}", row(question.kind).example);
+    comment(form);
+    out += fmt::format("{}:\n", question.key);
+  }
+  return out;
+}
+
+std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts, const Paint& paint,
+                          std::size_t width) {
+  std::string out;
+  std::size_t longest = 0;
+  for (const Verdict& v : verdicts) longest = std::max(longest, v.question->key.size());
+  for (const Verdict& v : verdicts) {
+    const std::string word(name(v.outcome));
+    out += v.outcome == LabOutcome::right   ? paint.green(word)
+           : v.outcome == LabOutcome::wrong ? paint.severity(Severity::error, word)
+                                            : paint.dim(word);
+    out += fmt::format("{} {:<{}}  {}", word.size() < 5 ? " " : "", v.question->key, longest,
+                       v.given.empty() ? "not answered" : v.given);
+    out += "\n" + verdict_details(v, width);
+  }
+  const auto right = std::count_if(verdicts.begin(), verdicts.end(),
+                                   [](const Verdict& v) { return v.outcome == LabOutcome::right; });
+  return out + fmt::format("\nlab {}: {} of {} right\n", lab.number, right, verdicts.size());
+}
+
+}  // namespace rankwright

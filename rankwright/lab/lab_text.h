@@ -1,0 +1,23 @@
+// Labs as people and machines read them: the list, a task with its questions, the answer file to
+// fill in, the verdicts. JSON has the schema rankwright.lab/1.
+#pragma once
+
+#include <string>
+
+#include "rankwright/lab/judge.h"
+#include "rankwright/lab/page.h"
+
+namespace rankwright {
+
+std::string list_text(const Paint& paint);
+std::string task_text(const Lab& lab, const Paint& paint, std::size_t width);
+/// YAML: a key a question, each under its words. It parses as it is, with every question open.
+std::string template_text(const Lab& lab);
+std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts, const Paint& paint,
+                          std::size_t width);
+
+std::string list_json();
+std::string task_json(const Lab& lab);
+std::string verdicts_json(const Lab& lab, const std::vector<Verdict>& verdicts);
+
+}  // namespace rankwright

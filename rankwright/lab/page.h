@@ -1,0 +1,29 @@
+// A lab's page: Markdown of docs/labs, with a heading, prose, console blocks, and under "Questions"
+// a list of them: "- `key` What is asked?".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rankwright/lab/lab.h"
+#include "rankwright/report/paint.h"
+
+namespace rankwright {
+
+struct LabPage {
+  std::string title;      // without the number
+  std::string_view task;  // all between the heading and the questions, as Markdown
+  std::vector<std::pair<std::string, std::string>> questions{};  // key, words
+
+  /// The words of a question; empty where the page has none.
+  std::string_view words(std::string_view key) const;
+};
+
+LabPage lab_page(const Lab& lab);
+
+/// Markdown for a terminal: headings in bold, prose wrapped, what a console shows as it is.
+std::string markdown_text(std::string_view markdown, const Paint& paint, std::size_t width);
+
+}  // namespace rankwright

@@ -1,0 +1,107 @@
+// Lab 3: stages, the bubble, and what shrinks it.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/bubble.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+#include "rankwright/program/schedule.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kSmallBubble = 0.05;
+constexpr i64 kChunks = 2;
+
+Worked bubble(const Setup& s) {
+  const i64 p = s.plan.pp, m = s.microbatches();
+  return {bubble_fraction(s.plan.schedule, p, 1, m),
+          fmt::format("(pp - 1) / (m + pp - 1) = {} / {} = {}", p - 1, m + p - 1,
+                      percent(bubble_fraction(s.plan.schedule, p, 1, m))),
+          {{bubble_ratio(s.plan.schedule, p, 1, m),
+            "that is idle time over work, (pp - 1) / m: the step has both"}}};
+}
+
+Worked microbatches(const Setup& s) {
+  i64 m = 1;
+  while (bubble_fraction(s.plan.schedule, s.plan.pp, 1, m) > kSmallBubble) ++m;
+  const i64 p = s.plan.pp;
+  return {double(m),
+          fmt::format("{} / (m + {}) <= {} from m = {} on: {} / {} = {}", p - 1, p - 1,
+                      percent(kSmallBubble), m, p - 1, m + p - 1,
+                      percent(bubble_fraction(s.plan.schedule, p, 1, m))),
+          {{double(p - 1) / kSmallBubble, "that takes the step for the work: (pp - 1) / m"}}};
+}
+
+Worked held(const Setup& s) {
+  const PipelineShape shape = pipeline_shape(s);
+  PipelineShape all = shape;
+  all.schedule = Schedule::gpipe;
+  return {double(most_in_flight(shape, 0)),
+          fmt::format("1f1b lets pp rank 0 run ahead by the {} stages of the pipeline, then one "
+                      "backward makes room for one forward; gpipe holds all {}",
+                      shape.pp, most_in_flight(all, 0)),
+          {{double(most_in_flight(all, 0)), "that is gpipe, which runs every forward first"},
+           {double(most_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
+}
+
+Worked of_schedule(const Setup& s, Schedule schedule, i64 chunks, std::string formula) {
+  const i64 p = s.plan.pp, m = s.microbatches();
+  const double value = bubble_fraction(schedule, p, chunks, m);
+  return {
+      value,
+      fmt::format("{} = {:.3g}, and r / (1 + r) = {}", formula,
+                  bubble_ratio(schedule, p, chunks, m), percent(value)),
+      {{bubble_ratio(schedule, p, chunks, m), "that is idle time over work: the step has both"}}};
+}
+
+Worked interleaved(const Setup& s) {
+  return of_schedule(
+      s, Schedule::interleaved, kChunks,
+      fmt::format("fill and drain pass chunks of half the size: r = ({} - 1) / ({} x {})",
+                  s.plan.pp, kChunks, s.microbatches()));
+}
+
+Worked zero_bubble(const Setup& s) {
+  return of_schedule(
+      s, Schedule::zb_h1, 1,
+      fmt::format("weight gradients fill the drain; of 3 parts (F, I, W) one is left: r = ({} - 1) "
+                  "x (1 + 1 - 1) / (3 x {})",
+                  s.plan.pp, s.microbatches()));
+}
+
+Met shorter(const Setup& answer, const Setup& given) { return faster_by(answer, given, 0.1); }
+
+constexpr Condition kFaster[] = {
+    {"keep model, cluster and batch", keeps_task},
+    {"keep tp 4, pp 4 and dp 1", keeps_degrees},
+    {"fit in memory", fits_memory},
+    {"take a step that is 10 % shorter", shorter},
+};
+
+constexpr std::string_view kFile = "labs/pp-4.yaml";
+constexpr std::string_view kDrawn =
+    "rankwright explain examples/labs/pp-4.yaml --timeline --unit-times";
+constexpr Question kQuestions[] = {
+    {"bubble", AnswerKind::percent, kFile, bubble, kDrawn, kRounded},
+    {"microbatches", AnswerKind::whole, kFile, microbatches, "rankwright explain RW0402"},
+    {"held", AnswerKind::whole, kFile, held, kDrawn},
+    {"interleaved", AnswerKind::percent, kFile, interleaved,
+     "rankwright explain examples/labs/pp-4-chunks.yaml --timeline --unit-times", kRounded},
+    {"zero_bubble", AnswerKind::percent, kFile, zero_bubble, "rankwright explain schedule",
+     kRounded},
+    {"faster",
+     AnswerKind::plan,
+     kFile,
+     nullptr,
+     "rankwright compare examples/labs/pp-4.yaml examples/labs/pp-4-chunks.yaml",
+     0,
+     {},
+     kFaster},
+};
+
+}  // namespace
+
+std::span<const Question> pipeline_questions() { return kQuestions; }
+
+}  // namespace rankwright

@@ -1,0 +1,90 @@
+// Lab 6: degrees are no plan until every rank has a place.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+
+namespace rankwright {
+namespace {
+
+Worked data_degree(const Setup& s) {
+  const i64 rest = s.world / (s.plan.tp * s.plan.pp);
+  return {double(rest),
+          fmt::format("{} / ({} x {}) = {}", s.world, s.plan.tp, s.plan.pp, rest),
+          {{double(s.world), "then the degrees multiply to more ranks than there are"}}};
+}
+
+Worked peer(const Setup& s) {
+  const std::vector<i64> members =
+      group_members(group_shape(s.plan.meshes(), GroupKind::tp, s.plan.shard_size), 0);
+  return {double(members[1]),
+          fmt::format("in {} the axes before tp have {} ranks, so its tp group is {}",
+                      show(s.plan.order), members[1], fmt::join(members, " ")),
+          {{1, "that is so where tp stands first in the order"}}};
+}
+
+constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
+
+Worked link(const Setup& s) {
+  const Span lies = span_of(s, GroupKind::tp);
+  return {double(lies.level), fmt::format("a node holds {} of the {} members of a tp group",
+                                          lies.inside[0], lies.size)};
+}
+
+Worked slower(const Setup& s) {
+  Setup first = s;
+  first.plan.order = kDefaultOrder;
+  const Seconds here = step_of(s), there = step_of(first);
+  return {here / there, fmt::format("{} / {} = {:.3g}, with the same degrees", show(here),
+                                    show(there), here / there)};
+}
+
+Worked ratio(const Setup& s) {
+  const Bytes tp = bytes_of(all_of(s, GroupKind::tp)), pp = bytes_of(all_of(s, GroupKind::pp));
+  return {tp / pp, fmt::format("{} in {} calls ({}) / {} in {} calls ({}) = {:.3g}", show(tp),
+                               count(calls(all_of(s, GroupKind::tp))),
+                               show(time_of(all_of(s, GroupKind::tp))), show(pp),
+                               count(calls(all_of(s, GroupKind::pp))),
+                               show(time_of(all_of(s, GroupKind::pp))), tp / pp)};
+}
+
+Met stays_cyclic(const Setup& answer, const Setup&) {
+  const bool cyclic = answer.plan.placement.kind == Placement::Kind::cyclic;
+  return {cyclic, cyclic ? "rank r sits on node r mod 8" : "another placement"};
+}
+
+constexpr Condition kCyclic[] = {
+    {"keep model, cluster and batch", keeps_task},
+    {"keep tp 8, pp 4 and dp 2", keeps_degrees},
+    {"keep placement: cyclic", stays_cyclic},
+    {"keep tp inside the node", keeps_tp_inside},
+};
+
+constexpr std::string_view kGood = "labs/tp-8.yaml", kPoor = "labs/order-dp.yaml";
+constexpr std::string_view kSeePoor = "rankwright explain examples/labs/order-dp.yaml";
+constexpr Question kQuestions[] = {
+    {"dp", AnswerKind::whole, kGood, data_degree,
+     "rankwright check tests/data/plans/course-64-dp3.yaml"},
+    {"peer", AnswerKind::whole, kPoor, peer,
+     "rankwright explain examples/labs/order-dp.yaml --rank 0"},
+    {"link", AnswerKind::choice, kPoor, link, kSeePoor, 0, kLevels},
+    {"slower", AnswerKind::number, kPoor, slower,
+     "rankwright compare examples/labs/tp-8.yaml examples/labs/order-dp.yaml", kEstimated},
+    {"ratio", AnswerKind::number, kGood, ratio, "rankwright explain examples/labs/tp-8.yaml",
+     kEstimated},
+    {"cyclic",
+     AnswerKind::plan,
+     "labs/cyclic.yaml",
+     nullptr,
+     "rankwright explain examples/labs/cyclic.yaml",
+     0,
+     {},
+     kCyclic},
+};
+
+}  // namespace
+
+std::span<const Question> placement_questions() { return kQuestions; }
+
+}  // namespace rankwright

@@ -1,0 +1,80 @@
+#include "rankwright/lab/question.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
+
+namespace rankwright {
+namespace {
+
+Result<double> parse_whole(std::string_view text) {
+  const Result<i64> n = parse_count(text, 0);
+  if (!n) return fail(n.error());
+  return double(*n);
+}
+
+/// "8.57 %": the sign decides between a share and a hundredth of it, so it must be there.
+Result<double> parse_percent(std::string_view text) {
+  const std::size_t sign = text.find_last_not_of(" \t");
+  if (sign == std::string_view::npos || text[sign] != '%')
+    return fail({.code = "RW0909",
+                 .message = "not a quantity with a unit",
+                 .detail = fmt::format("'{}' has no % sign", excerpt(text)),
+                 .hint = "such as: 8.57 %"});
+  const Result<double> n = parse_real(text.substr(0, sign));
+  if (!n) return fail(n.error());
+  return *n / 100;
+}
+
+Result<double> parse_size(std::string_view text) {
+  const Result<Bytes> size = parse_bytes(text);
+  if (!size) return fail(size.error());
+  return size->value;
+}
+
+Result<double> parse_time(std::string_view text) {
+  const Result<Seconds> time = parse_duration(text);
+  if (!time) return fail(time.error());
+  return time->value;
+}
+
+std::string show_whole(double n) { return count(i64(n)); }
+std::string show_number(double n) { return fmt::format("{:.3g}", n); }
+std::string show_size(double n) {
+  return fmt::format("{} ({})", show(Bytes{n}), show_memory(Bytes{n}));
+}
+std::string show_time(double n) { return show(Seconds{n}); }
+
+constexpr AnswerKindRow kRows[] = {
+    {AnswerKind::whole, "whole", "a whole number", "1,024", parse_whole, show_whole},
+    {AnswerKind::number, "number", "a number", "2.5", parse_real, show_number},
+    {AnswerKind::percent, "percent", "a share with its % sign", "8.57 %", parse_percent, percent},
+    {AnswerKind::bytes, "bytes", "a size with its unit, kB to TB or KiB to TiB", "19.8 GB",
+     parse_size, show_size},
+    {AnswerKind::time, "time", "a time with its unit, us to h", "412 ms", parse_time, show_time},
+    {AnswerKind::choice, "choice", "one of the words", "nvlink"},
+    {AnswerKind::plan, "plan", "a map in the answer file, or the name of a plan file",
+     "my-plan.yaml"},
+};
+
+}  // namespace
+
+std::span<const AnswerKindRow> answer_kinds() { return kRows; }
+
+const AnswerKindRow& row(AnswerKind kind) {
+  const auto found = std::find_if(std::begin(kRows), std::end(kRows),
+                                  [&](const AnswerKindRow& r) { return r.kind == kind; });
+  RW_CHECK(found != std::end(kRows));
+  return *found;
+}
+
+bool near(const Question& question, double answer, double value) {
+  return std::abs(answer - value) <= question.tolerance * std::abs(value);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,114 @@
+// Lab 9: sequences cut with tp, and by axes of their own.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/memory.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+#include "rankwright/plan/misfit.h"
+
+namespace rankwright {
+namespace {
+
+Setup with_sequence_parallelism(Setup s) {
+  s.plan.sequence_parallel = true;
+  return s;
+}
+
+Worked saved(const Setup& s) {
+  const Bytes without = ledger(s, 0, calibration(s))[Entry::activations];
+  const Setup other = with_sequence_parallelism(s);
+  const Bytes with = ledger(other, 0, calibration(other))[Entry::activations];
+  return {
+      (without - with).value,
+      fmt::format("activations {} - {} = {}: what norms keep is cut over {} ranks, too",
+                  show_memory(without), show_memory(with), show_memory(without - with), s.plan.tp)};
+}
+
+Worked all_reduces(const Setup& s) {
+  const i64 n = most(s, TrafficKind::tp_all_reduce).traffic.calls;
+  const i64 m = s.microbatches(), layers = s.model.layers();
+  return {double(n), fmt::format("{} layers x {} microbatches x {} (attention and feed-forward, "
+                                 "both passes) = {}; sequence parallelism makes each a "
+                                 "reduce-scatter and an all-gather",
+                                 layers, m, n / (layers * m), count(n))};
+}
+
+Worked tokens(const Setup& s) {
+  const i64 each = s.job.sequence / s.plan.cp;
+  return {
+      double(each),
+      fmt::format("{} / cp {} = {}", count(s.job.sequence), s.plan.cp, count(each)),
+      {{double(each / s.plan.tp), "tp cuts the tokens of the norms only: attention has them all"}}};
+}
+
+constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
+
+Worked ring(const Setup& s) {
+  const Span lies = span_of(s, GroupKind::cp);
+  return {double(lies.level),
+          fmt::format("tp {} stands inside, so a node of {} holds {} of the {} cp ranks", s.plan.tp,
+                      s.cluster.levels[0].arity, lies.inside[0], lies.size)};
+}
+
+/// The widest cp whose ranks find whole heads to exchange.
+Worked ulysses(const Setup& s) {
+  const auto refused = [&](i64 cp) {
+    Setup one = s;
+    one.plan.cp_comm = CpComm::a2a;
+    one.plan.cp = cp;
+    one.world = one.plan.ranks();
+    const std::vector<Misfit> found = misfits(one);
+    return std::any_of(found.begin(), found.end(),
+                       [](const Misfit& m) { return m.why == Misfit::Why::ulysses; });
+  };
+  const Attention& a = s.model.layer(0).attention;
+  Worked worked;
+  for (const i64 cp : divisors(s.world))
+    if (!refused(cp)) worked.value = double(cp);
+  worked.arithmetic = fmt::format("{} heads / tp {} = {} on a tp rank, and each cp rank takes some",
+                                  a.heads, s.plan.tp, a.heads / s.plan.tp);
+  worked.slips.push_back({double(a.kv_heads / s.plan.tp),
+                          "those are the key-value heads: they are repeated where cp is wider"});
+  return worked;
+}
+
+Met cuts_sequences(const Setup& answer, const Setup&) {
+  return {answer.plan.cp > 1, fmt::format("cp {}", answer.plan.cp)};
+}
+
+Met context_inside(const Setup& answer, const Setup&) { return inside(answer, GroupKind::cp); }
+
+constexpr Condition kInside[] = {
+    {"keep model, cluster and batch", keeps_task},
+    {"cut every sequence over more than one rank", cuts_sequences},
+    {"keep cp inside the node", context_inside},
+    {"fit in memory", fits_memory},
+};
+
+constexpr std::string_view kPlain = "labs/sp-off.yaml", kLong = "labs/long.yaml";
+constexpr std::string_view kSeePlain = "rankwright explain examples/labs/sp-off.yaml";
+constexpr std::string_view kSeeLong = "rankwright explain examples/labs/long.yaml";
+constexpr Question kQuestions[] = {
+    {"all_reduces", AnswerKind::whole, kPlain, all_reduces, kSeePlain},
+    {"saved", AnswerKind::bytes, kPlain, saved, "rankwright explain sequence_parallel", kEstimated},
+    {"tokens", AnswerKind::whole, kLong, tokens, kSeeLong},
+    {"link", AnswerKind::choice, kLong, ring, kSeeLong, 0, kLevels},
+    {"ulysses", AnswerKind::whole, kLong, ulysses, "rankwright explain cp_comm"},
+    {"inside",
+     AnswerKind::plan,
+     kLong,
+     nullptr,
+     "rankwright check examples/labs/long.yaml",
+     0,
+     {},
+     kInside},
+};
+
+}  // namespace
+
+std::span<const Question> sequence_questions() { return kQuestions; }
+
+}  // namespace rankwright

@@ -1,0 +1,93 @@
+// Lab 5: from 16 bytes a parameter to a configuration.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/states.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kEach = 16;  // bytes a parameter with bf16 and Adam: formulas M1 to M3
+
+Bytes model_states(const Setup& s) {
+  Setup one = s;
+  one.plan = Plan{};
+  return states(one, 0).total();
+}
+
+Bytes capacity(const Setup& s) { return estimate(s, calibration(s)).capacity; }
+
+Worked whole_states(const Setup& s) {
+  const Bytes all = model_states(s);
+  return {all.value,
+          fmt::format("{} parameters x (2 + 2 + 12) bytes = {}",
+                      short_count(double(parameters_of(s))), show(all)),
+          {{all.value * 2 / kEach, "those are the weights alone, 2 bytes each"}}};
+}
+
+Worked units(const Setup& s, double each, std::string_view what) {
+  const double ratio = model_states(s).value / each;
+  return {std::ceil(ratio),
+          fmt::format("{} / {} a {} = {:.3g}, so {}", show_memory(model_states(s)),
+                      show_memory(Bytes{each}), what, ratio, std::ceil(ratio))};
+}
+
+Worked gpus(const Setup& s) { return units(s, capacity(s).value, "GPU"); }
+
+Worked nodes(const Setup& s) {
+  return units(s, double(s.cluster.levels[0].arity) * capacity(s).value, "node");
+}
+
+Worked cut_states(const Setup& s) {
+  const Bytes held = states(s, 0).total();
+  return {held.value,
+          fmt::format("{} x 16 bytes over tp {} x pp {} ranks are {} on average; pp rank 0, with "
+                      "the embedding, holds {}",
+                      short_count(double(parameters_of(s))), s.plan.tp, s.plan.pp,
+                      show(model_states(s) / (s.plan.tp * s.plan.pp)), show(held)),
+          {{model_states(s).value / double(s.world),
+            "that divides by the copies, too: dp cuts no states without ZeRO"},
+           {model_states(s).value / double(s.plan.tp * s.plan.pp),
+            "that is the mean of the pp ranks: the first holds the embedding, too"}}};
+}
+
+Worked copies_of(const Setup& s) {
+  return {double(s.plan.dp),
+          fmt::format("{} GPUs / (tp {} x pp {}) = {}", s.world, s.plan.tp, s.plan.pp, s.plan.dp)};
+}
+
+constexpr Condition kFits[] = {
+    {"keep model, cluster and batch", keeps_task},
+    {"fit in memory", fits_memory},
+    {"keep tp inside the node", keeps_tp_inside},
+};
+
+constexpr std::string_view kSmall = "labs/dp-7b.yaml", kLarge = "labs/tp-8.yaml";
+constexpr Question kQuestions[] = {
+    {"states", AnswerKind::bytes, kSmall, whole_states,
+     "rankwright explain examples/labs/dp-7b.yaml --rank 0", kRounded},
+    {"gpus", AnswerKind::whole, kSmall, gpus, "rankwright check examples/labs/dp-7b.yaml"},
+    {"nodes", AnswerKind::whole, kLarge, nodes, "rankwright check examples/labs/dp-64.yaml"},
+    {"held", AnswerKind::bytes, kLarge, cut_states,
+     "rankwright explain examples/labs/tp-8.yaml --rank 0", 0.015},
+    {"copies", AnswerKind::whole, kLarge, copies_of, "rankwright check examples/labs/tp-8.yaml"},
+    {"plan",
+     AnswerKind::plan,
+     "labs/dp-64.yaml",
+     nullptr,
+     "rankwright check examples/labs/dp-64.yaml",
+     0,
+     {},
+     kFits},
+};
+
+}  // namespace
+
+std::span<const Question> sizing_questions() { return kQuestions; }
+
+}  // namespace rankwright

@@ -1,0 +1,95 @@
+// Lab 2: matrices cut over ranks, and the link that this asks for.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+#include "rankwright/plan/misfit.h"
+
+namespace rankwright {
+namespace {
+
+Worked layer_calls(const Setup& s) {
+  const i64 gathers = most(s, TrafficKind::tp_all_gather).traffic.calls;
+  const i64 scatters = most(s, TrafficKind::tp_reduce_scatter).traffic.calls;
+  const i64 layers = contents(s, 0).layers, m = s.microbatches();
+  return {
+      double(gathers + scatters),
+      fmt::format("{} layers a pp rank x {} microbatches x ({} all-gathers + {} reduce-scatters "
+                  "a layer, both passes) = {}",
+                  layers, m, gathers / (layers * m), scatters / (layers * m),
+                  count(gathers + scatters)),
+      {{double((gathers + scatters) / m), "that is of one microbatch"}}};
+}
+
+Worked call_bytes(const Setup& s) {
+  const Bytes size = most(s, TrafficKind::tp_all_gather).traffic.bytes();
+  return {size.value,
+          fmt::format("{} tokens x {} hidden x 2 bytes = {}", count(s.job.sequence),
+                      count(s.model.hidden), show(size)),
+          {{size.value / double(s.plan.tp),
+            "that is one rank's part: bytes are those of the whole tensor, as nccl-tests counts"}}};
+}
+
+/// The widest group that stays inside the innermost domain, over all degrees that the model takes.
+Worked widest(const Setup& s) {
+  Worked worked;
+  for (const i64 tp : divisors(s.world)) {
+    Setup one = s;
+    one.plan.tp = tp;
+    one.plan.dp = s.world / tp;
+    one.plan.pp = 1;
+    if (span_of(one, GroupKind::tp).level <= 0) worked.value = double(tp);
+  }
+  worked.arithmetic =
+      fmt::format("{} joins {} GPUs; a group of {} has members on two of them",
+                  s.cluster.levels[0].name, s.cluster.levels[0].arity, 2 * i64(worked.value));
+  return worked;
+}
+
+constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
+
+Worked link(const Setup& s) {
+  const PricedTraffic row = most(s, TrafficKind::tp_all_gather);
+  const Level& level = s.cluster.levels[std::size_t(row.level)];
+  return {double(row.level),
+          fmt::format("each group of {} spans {} nodes, so it crosses {} at {}", row.span.size,
+                      row.span.size / row.span.inside[0], level.name, show(level.bandwidth))};
+}
+
+/// The other way to split the same work over the same GPUs: tp inside the node, more stages.
+Worked slower(const Setup& s) {
+  Setup inner = s;
+  inner.plan.tp = s.cluster.levels[0].arity;
+  inner.plan.pp = s.plan.pp * s.plan.tp / inner.plan.tp;
+  const std::vector<PricedTraffic> across = all_of(s, GroupKind::tp),
+                                   within = all_of(inner, GroupKind::tp);
+  const double ratio = time_of(across) / time_of(within);
+  return {ratio,
+          fmt::format("{} with tp {} ({} calls) / {} with tp {} pp {} ({} calls) = {:.3g}",
+                      show(time_of(across)), s.plan.tp, count(calls(across)), show(time_of(within)),
+                      inner.plan.tp, inner.plan.pp, count(calls(within)), ratio),
+          {{s.cluster.levels[0].bandwidth / s.cluster.levels[1].bandwidth,
+            "that is the ratio of the links: of a hierarchical collective each of a node's eight "
+            "NICs carries an eighth"},
+           {double(calls(across)) / double(calls(within)),
+            "that is the ratio of the calls: each also takes longer"}}};
+}
+
+constexpr std::string_view kInside = "labs/tp-8.yaml", kAcross = "labs/tp-16.yaml";
+constexpr std::string_view kSeeInside = "rankwright explain examples/labs/tp-8.yaml";
+constexpr Question kQuestions[] = {
+    {"calls", AnswerKind::whole, kInside, layer_calls, kSeeInside},
+    {"size", AnswerKind::bytes, kInside, call_bytes, kSeeInside, kRounded},
+    {"widest", AnswerKind::whole, kInside, widest, "rankwright catalog systems dgx-h100"},
+    {"link", AnswerKind::choice, kAcross, link, "rankwright explain examples/labs/tp-16.yaml", 0,
+     kLevels},
+    {"slower", AnswerKind::number, kAcross, slower, "rankwright check examples/labs/tp-16.yaml",
+     kEstimated},
+};
+
+}  // namespace
+
+std::span<const Question> tensor_parallelism_questions() { return kQuestions; }
+
+}  // namespace rankwright

@@ -1,0 +1,67 @@
+// GivenAnswers that a person finds with paper alone, worked here by hand: the library has to agree.
+#include <gtest/gtest.h>
+
+#include "rankwright/lab/lab.h"
+
+namespace rankwright {
+namespace {
+
+double answer(i64 lab, std::string_view key) {
+  for (const Question& q : find_lab(lab)->questions)
+    if (q.key == key) return q.work(scene(q.file)).value;
+  ADD_FAILURE() << key;
+  return 0;
+}
+
+// llama-3.2-1b: embedding 128,256 x 2,048, tied; 16 layers of queries and output 2 x 2,048^2, keys
+// and values 2 x 2,048 x 512, three matrices of 2,048 x 8,192, two norms; a final norm.
+constexpr double kOneB =
+    128256.0 * 2048 + 16 * (2 * 2048.0 * 2048 + 2 * 2048.0 * 512 + 3 * 2048.0 * 8192 + 2 * 2048) +
+    2048;
+
+TEST(Worked, SixteenBytesAParameter) {
+  EXPECT_DOUBLE_EQ(answer(1, "states"), 16 * kOneB);
+  EXPECT_DOUBLE_EQ(answer(1, "reduced"), 2 * kOneB);
+  EXPECT_EQ(answer(1, "sequences"), 256 / 8);
+}
+
+TEST(Worked, TensorParallelismOfTwentyLayers) {
+  // 80 layers over 4 stages, 64 / 2 microbatches, 6 + 4 collectives in both passes.
+  EXPECT_EQ(answer(2, "calls"), 20 * 32 * 10);
+  EXPECT_EQ(answer(2, "size"), 4096.0 * 8192 * 2);
+  EXPECT_EQ(answer(2, "widest"), 8);
+}
+
+TEST(Worked, BubblesOfFourStages) {
+  EXPECT_DOUBLE_EQ(answer(3, "bubble"), 3.0 / 11);
+  EXPECT_EQ(answer(3, "microbatches"), 57);  // 3 / 60 = 5 %
+  EXPECT_DOUBLE_EQ(answer(3, "interleaved"), 3.0 / 19);
+  EXPECT_DOUBLE_EQ(answer(3, "zero_bubble"), 3.0 / 27);
+  EXPECT_EQ(answer(3, "held"), 4);
+}
+
+TEST(Worked, ShardsOfSixteenRanks) {
+  const double whole = answer(4, "stage_0"), each = whole / 16;  // a parameter's 16 bytes
+  const double tolerance = 1e-6 * whole;                         // shards are whole elements
+  EXPECT_NEAR(answer(4, "stage_1"), each * (2 + 2 + 12.0 / 16), tolerance);
+  EXPECT_NEAR(answer(4, "stage_2"), each * (2 + 14.0 / 16), tolerance);
+  EXPECT_NEAR(answer(4, "stage_3"), each * 16 / 16, tolerance);
+}
+
+TEST(Worked, PlacesOfRanks) {
+  EXPECT_EQ(answer(6, "dp"), 64 / (8 * 4));
+  EXPECT_EQ(answer(6, "peer"), 2 * 4);     // dp-pp-tp: 8 ranks stand before the next of tp
+  EXPECT_EQ(answer(7, "stage_of_19"), 1);  // 16 ranks a stage: 16 to 31
+}
+
+TEST(Worked, ExpertsAndSequences) {
+  EXPECT_EQ(answer(8, "calls"), 8 * 32 * 4);  // layers x microbatches x there and back, twice
+  EXPECT_EQ(answer(8, "size"), 4096.0 * 2 * 4096 * 2);
+  EXPECT_EQ(answer(8, "copies"), 32 / (8 * 4));
+  EXPECT_EQ(answer(9, "tokens"), 131072 / 8);
+  EXPECT_EQ(answer(9, "all_reduces"), 32 * 64 * 4);
+  EXPECT_EQ(answer(10, "stopped"), 64);
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,100 @@
+// Lab 7: the worksheet of 64 GPUs, filled and said out loud.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+
+namespace rankwright {
+namespace {
+
+Worked tp_calls(const Setup& s) {
+  Worked worked{double(calls(all_of(s, GroupKind::tp))), {}};
+  for (const PricedTraffic& one : all_of(s, GroupKind::tp))
+    worked.arithmetic +=
+        fmt::format("{}{}", worked.arithmetic.empty() ? "" : " + ", count(one.traffic.calls));
+  worked.arithmetic += " = " + count(i64(worked.value));
+  worked.slips.push_back({double(most(s, TrafficKind::tp_all_gather).traffic.calls),
+                          "those are the all-gathers of the layers alone"});
+  return worked;
+}
+
+Worked message(const Setup& s) {
+  const Bytes size = most(s, TrafficKind::pp_forward).traffic.bytes();
+  return {
+      size.value,
+      fmt::format("{} tokens x {} hidden x 2 bytes / tp {}, as sequence parallelism leaves each "
+                  "rank its part: {}",
+                  count(s.job.sequence), count(s.model.hidden), s.plan.tp, show(size)),
+      {{size.value * double(s.plan.tp), "that is the whole tensor: each tp rank sends its part"}}};
+}
+
+Worked stage_of(const Setup& s) {
+  const i64 rank = 19;
+  const i64 stage = s.plan.meshes().dense.coordinate(rank, Axis::pp);
+  const i64 each = s.plan.tp * s.plan.dp;
+  return {
+      double(stage),
+      fmt::format("in {} a pp rank is tp {} x dp {} = {} ranks: {} / {} = {}, rest {}",
+                  show(s.plan.order), s.plan.tp, s.plan.dp, each, rank, each, stage, rank % each)};
+}
+
+constexpr std::string_view kAxes3[] = {"tp", "pp", "dp"};
+
+Worked longest(const Setup& s) {
+  const StepTime t = close_estimate(s, calibration(s)).step;
+  const Seconds waits[] = {t[Item::tp], t[Item::sends] + t[Item::bubble] + t[Item::imbalance],
+                           t[Item::dp]};
+  Worked worked;
+  for (std::size_t i = 0; i < std::size(waits); ++i) {
+    if (waits[i] > waits[std::size_t(worked.value)]) worked.value = double(i);
+    worked.arithmetic += fmt::format("{}{} {}", i == 0 ? "" : ", ", kAxes3[i], show(waits[i]));
+  }
+  worked.arithmetic += "; pp's is bubble, uneven stages and sends";
+  return worked;
+}
+
+Worked exposed(const Setup& s) {
+  const StepTime t = close_estimate(s, calibration(s)).step;
+  const Seconds all = t[Item::dp] + t.hidden_dp;
+  return {t[Item::dp].value,
+          fmt::format("of {} of gradient reduction {} runs beside backward: {}", show(all),
+                      show(t.hidden_dp), show(t[Item::dp])),
+          {{all.value, "that is all of it, hidden or not"}}};
+}
+
+Met shorter(const Setup& answer, const Setup& given) { return faster_by(answer, given, 0.05); }
+
+constexpr Condition kBetter[] = {
+    {"keep model, cluster and batch", keeps_task},
+    {"fit in memory", fits_memory},
+    {"keep tp inside the node", keeps_tp_inside},
+    {"take a step that is 5 % shorter", shorter},
+    {"give the rules no error and no warning", lints_clean},
+};
+
+constexpr std::string_view kFile = "course-64.yaml";
+constexpr std::string_view kSee = "rankwright explain examples/course-64.yaml";
+constexpr Question kQuestions[] = {
+    {"tp_calls", AnswerKind::whole, kFile, tp_calls, kSee},
+    {"message", AnswerKind::bytes, kFile, message, kSee, kRounded},
+    {"stage_of_19", AnswerKind::whole, kFile, stage_of,
+     "rankwright explain examples/course-64.yaml --rank 19"},
+    {"longest", AnswerKind::choice, kFile, longest, kSee, 0, kAxes3},
+    {"exposed", AnswerKind::time, kFile, exposed, kSee, kEstimated},
+    {"better",
+     AnswerKind::plan,
+     "labs/tp-8.yaml",
+     nullptr,
+     "rankwright plan examples/labs/tp-8.yaml",
+     0,
+     {},
+     kBetter},
+};
+
+}  // namespace
+
+std::span<const Question> worksheet_questions() { return kQuestions; }
+
+}  // namespace rankwright

@@ -1,0 +1,130 @@
+// Lab 4: states sharded over the data ranks, and what that costs on the links.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/states.h"
+#include "rankwright/lab/conditions.h"
+#include "rankwright/lab/lab.h"
+
+namespace rankwright {
+namespace {
+
+constexpr int kStages = 4;
+constexpr std::string_view kCut[kStages] = {"nothing is", "the optimizer is",
+                                            "gradients and optimizer are", "all three are"};
+
+Setup with_zero(Setup s, int stage) {
+  s.plan.zero = stage;
+  return s;
+}
+
+/// What a rank keeps between steps; what ZeRO-3 gathers for a layer comes and goes.
+Bytes kept(const Setup& s) {
+  const States held = states(s, 0);
+  return held.parameters + held.gradients + held.optimizer;
+}
+
+Worked stage_states(const Setup& s, int stage) {
+  const Setup one = with_zero(s, stage);
+  const States held = states(one, 0);
+  Worked worked{
+      kept(one).value,
+      fmt::format("parameters {} + gradients {} + optimizer {} = {}: {} cut over {} ranks",
+                  show(held.parameters), show(held.gradients), show(held.optimizer),
+                  show(kept(one)), kCut[stage], s.plan.dp)};
+  for (int other = 0; other < kStages; ++other)
+    if (other != stage)
+      worked.slips.push_back(
+          {kept(with_zero(s, other)).value, fmt::format("that is what ZeRO-{} leaves", other)});
+  return worked;
+}
+
+Worked stage_0(const Setup& s) { return stage_states(s, 0); }
+Worked stage_1(const Setup& s) { return stage_states(s, 1); }
+Worked stage_2(const Setup& s) { return stage_states(s, 2); }
+Worked stage_3(const Setup& s) { return stage_states(s, 3); }
+
+/// The lowest stage that fits whatever the ledger's error.
+Worked least(const Setup& s) {
+  Worked worked{.value = kStages, .arithmetic = {}};
+  for (int stage = kStages - 1; stage >= 0; --stage) {
+    const Estimate e = estimate(with_zero(s, stage), calibration(s));
+    if (e.fits() && e.sure()) worked.value = stage;
+    if (e.fits() && !e.sure())
+      worked.slips.push_back({double(stage), "that leaves less than the ledger may be off"});
+    worked.arithmetic += fmt::format("{}ZeRO-{} {}", stage == kStages - 1 ? "" : ", ", stage,
+                                     show_memory(e.memory.total(), e.capacity));
+  }
+  return worked;
+}
+
+/// On the wire, of the gradients and of what ZeRO gathers.
+Bytes data_wire(const Setup& s) {
+  Bytes sum{};
+  for (const TrafficKind kind :
+       {TrafficKind::dp_all_reduce, TrafficKind::dp_reduce_scatter, TrafficKind::dp_all_gather})
+    sum += most(s, kind).wire;
+  return sum;
+}
+
+Worked traffic(const Setup& s) {
+  const Setup plain = with_zero(s, 0), sharded = with_zero(s, 3);
+  const double ratio = data_wire(sharded) / data_wire(plain);
+  return {
+      ratio,
+      fmt::format("{} a rank / {} = {:.3g}: parameters are gathered twice and gradients "
+                  "scattered once for each of {} microbatches, and not once a step",
+                  show(data_wire(sharded)), show(data_wire(plain)), ratio, s.microbatches()),
+      {{1.5, "that is of one microbatch a step: two gathers and a scatter against an all-reduce"}}};
+}
+
+Worked hidden(const Setup& s) {
+  const StepTime step = close_estimate(s, calibration(s)).step;
+  const Seconds all = step[Item::dp] + step.hidden_dp;
+  return {step.hidden_dp / all,
+          fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
+                      show(step[Item::dp]), show(step.hidden_dp), show(all),
+                      percent(step.hidden_dp / all))};
+}
+
+Met shards_parameters(const Setup& answer, const Setup&) {
+  return {answer.plan.zero == 3, fmt::format("zero_stage: {}", answer.plan.zero)};
+}
+
+Met shards_inside(const Setup& answer, const Setup&) { return inside(answer, GroupKind::shard); }
+
+constexpr Condition kInside[] = {
+    {"keep model, cluster and batch", keeps_task},
+    {"shard the parameters, too", shards_parameters},
+    {"keep every shard group inside a node", shards_inside},
+    {"fit in memory", fits_memory},
+};
+
+constexpr std::string_view kPlain = "labs/zero-0.yaml", kSharded = "labs/zero-3.yaml";
+constexpr std::string_view kSeePlain = "rankwright explain examples/labs/zero-0.yaml --rank 0";
+constexpr std::string_view kSeeSharded = "rankwright explain examples/labs/zero-3.yaml";
+constexpr Question kQuestions[] = {
+    {"stage_0", AnswerKind::bytes, kPlain, stage_0, kSeePlain, kRounded},
+    {"stage_1", AnswerKind::bytes, kPlain, stage_1, kSeePlain, kRounded},
+    {"stage_2", AnswerKind::bytes, kPlain, stage_2, kSeePlain, kRounded},
+    {"stage_3", AnswerKind::bytes, kPlain, stage_3,
+     "rankwright explain examples/labs/zero-3.yaml --rank 0", kRounded},
+    {"least", AnswerKind::whole, kPlain, least, "rankwright check examples/labs/zero-0.yaml"},
+    {"traffic", AnswerKind::number, kPlain, traffic, kSeeSharded, kEstimated},
+    {"hidden", AnswerKind::percent, kSharded, hidden, kSeeSharded, kEstimated},
+    {"inside",
+     AnswerKind::plan,
+     kSharded,
+     nullptr,
+     "rankwright check examples/labs/zero-3.yaml",
+     0,
+     {},
+     kInside},
+};
+
+}  // namespace
+
+std::span<const Question> zero_questions() { return kQuestions; }
+
+}  // namespace rankwright

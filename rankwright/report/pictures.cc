@@ -1,0 +1,55 @@
+#include "rankwright/report/pictures.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/report/cluster_svg.h"
+#include "rankwright/report/communication_svg.h"
+#include "rankwright/report/memory_svg.h"
+#include "rankwright/report/step_svg.h"
+#include "rankwright/report/timeline_svg.h"
+#include "rankwright/report/why_not_svg.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+struct PictureRow {
+  std::string_view name;
+  bool (*can_be_drawn)(const PlanReport&);
+  std::string (*draw)(const PlanReport&);
+};
+
+constexpr PictureRow kPictures[] = {
+    {"cluster", [](const PlanReport&) { return true; }, cluster_svg},
+    {"step", [](const PlanReport&) { return true; }, step_svg},
+    {"memory", [](const PlanReport& r) { return !r.setup.reference_model; }, memory_svg},
+    {"timeline", [](const PlanReport& r) { return r.step.has_value(); },
+     [](const PlanReport& r) {
+       return timeline_svg(r.step->played, r.step->summary, headline(r.setup));
+     }},
+    {"communication", [](const PlanReport&) { return true; }, communication_svg},
+    {"why-not", [](const PlanReport& r) { return r.search.has_value(); }, why_not_svg},
+};
+
+}  // namespace
+
+std::vector<Picture> pictures(const PlanReport& report) {
+  std::vector<Picture> all;
+  for (const PictureRow& row : kPictures)
+    if (row.can_be_drawn(report)) all.push_back({row.name, row.draw(report)});
+  return all;
+}
+
+std::vector<std::string_view> picture_names(const PlanReport& report) {
+  std::vector<std::string_view> all;
+  for (const PictureRow& row : kPictures)
+    if (row.can_be_drawn(report)) all.push_back(row.name);
+  return all;
+}
+
+std::string picture_file(const Report& report, std::size_t plan, std::string_view name) {
+  constexpr std::string_view kSides[] = {"-a", "-b"};
+  return fmt::format("{}{}.svg", name, report.plans.size() > 1 ? kSides[plan] : "");
+}
+
+}  // namespace rankwright

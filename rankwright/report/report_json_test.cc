@@ -1,0 +1,112 @@
+#include "rankwright/report/report_json.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/explain_json.h"
+#include "rankwright/report/timeline_json.h"
+#include "rankwright/report/words.h"
+#include "tests/sample.h"
+#include "tests/setups.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::json;
+
+/// The only plan of a report.
+json document_of(const PlanReport& plan) {
+  const Report report{.version = "1", .command = "rankwright report", .plans = {plan}};
+  const json document = json::parse(report_json(report));
+  EXPECT_EQ(document["schema"], "rankwright.report/1");
+  EXPECT_TRUE(document["compare"].is_null());
+  return document["plans"][0];
+}
+
+TEST(ReportJson, HasWhatOtherVerbsPrint) {
+  const rankwright::Setup setup = setup_of(
+      "{model: llama-3.1-8b, cluster: dgx-h100 x 2, parallelism: {tp_size: 2, pp_size: 4, "
+      "dp_size: 2}, job: {global_batch: 32, sequence: 4096}}");
+  const PlanReport report = plan_report("plan.yaml", setup, {});
+  const json plan = document_of(report);
+  EXPECT_EQ(plan["explain"], json::parse(explain_json(setup, report.sheet)));
+  EXPECT_EQ(plan["timeline"]["summary"],
+            json::parse(timeline_json(report.step->played, report.step->summary, headline(setup))));
+  ASSERT_EQ(plan["memory"].size(), 4u);
+  double most = 0;
+  for (const json& stage : plan["memory"]) {
+    double sum = 0;
+    for (const json& entry : stage["entries"]) sum += double(entry["bytes"]);
+    EXPECT_NEAR(sum, double(stage["total_bytes"]), 1);
+    most = std::max(most, double(stage["total_bytes"]));
+  }
+  EXPECT_EQ(most, double(plan["explain"]["estimate"]["memory"]["total_bytes"]));
+  EXPECT_TRUE(plan["why_not"].is_null());
+}
+
+// 4 pp ranks and 16 microbatches of one forward and one backward each: 128 cells, and a rank's
+// follow each other.
+TEST(ReportJson, HasEveryCellInTicks) {
+  const rankwright::Setup setup = setup_of(
+      "{world_size: 4, parallelism: {pp_size: 4}, job: {global_batch: 16, sequence: 4096}}");
+  const json timeline = document_of(plan_report("plan.yaml", setup, {}))["timeline"];
+  const double tick = timeline["tick_seconds"];
+  EXPECT_NEAR(double(timeline["end"]) * tick, double(timeline["summary"]["step_seconds"]), tick);
+  EXPECT_GE(double(timeline["end"]), 1e6);
+  EXPECT_LT(double(timeline["end"]), 1e7 + 1);
+  i64 cells = 0;
+  ASSERT_EQ(timeline["rows"].size(), 4u);
+  for (const json& row : timeline["rows"]) {
+    i64 free = 0;
+    for (const json& event : row["events"]) {
+      ASSERT_EQ(event.size(), 6u);
+      if (event[4] == -1) continue;
+      EXPECT_GE(i64(event[0]), free);
+      free = i64(event[0]) + i64(event[1]);
+      ++cells;
+    }
+    EXPECT_LE(free, i64(timeline["end"]));
+  }
+  EXPECT_EQ(cells, 128);
+  EXPECT_EQ(cells, i64(timeline["summary"]["cells"]));
+}
+
+// 2 x 16 x 1,024 = 32,768 cells are more than a page shows one by one.
+TEST(ReportJson, HasColumnsWhereCellsAreTooMany) {
+  const rankwright::Setup setup = setup_of(
+      "{world_size: 16, parallelism: {pp_size: 16}, job: {global_batch: 1024, sequence: 4096}}");
+  const json timeline = document_of(plan_report("plan.yaml", setup, {}))["timeline"];
+  const json& columns = timeline["columns"];
+  ASSERT_EQ(columns["rows"].size(), 16u);
+  for (const json& row : columns["rows"]) {
+    ASSERT_EQ(row.size(), std::size_t(columns["count"]));
+    for (const json& shares : row) {
+      i64 sum = 0;
+      for (const json& share : shares) sum += i64(share);
+      EXPECT_LE(sum, 103);  // six of them, each rounded
+    }
+  }
+  for (const json& row : timeline["rows"]) EXPECT_TRUE(row["events"].empty());
+}
+
+RC_GTEST_PROP(ReportJsonLaw, IsTheSameTwiceAndAddsUp, ()) {
+  rankwright::Setup setup = sample::random_setup(sample::random_known_model());
+  setup.cluster = find_cluster(fmt::format("dgx-h100 x {}", ceil_div(setup.world, i64{8}))).value();
+  const PlanReport report = plan_report("plan.yaml", setup, {});
+  const Report whole{.plans = {report}};
+  RC_ASSERT(report_json(whole) == report_json({.plans = {plan_report("plan.yaml", setup, {})}}));
+  const json plan = json::parse(report_json(whole))["plans"][0];
+  double sum = 0;
+  for (const json& item : plan["explain"]["estimate"]["step"]["items"])
+    sum += double(item["seconds"]);
+  const double step = plan["explain"]["estimate"]["step"]["seconds"];
+  RC_ASSERT(std::abs(sum - step) <= 1e-9 * step);
+  RC_ASSERT(plan["ranks"]["devices"].size() <= std::size_t(kMostMapDevices));
+}
+
+}  // namespace
+}  // namespace rankwright

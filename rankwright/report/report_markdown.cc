@@ -1,0 +1,117 @@
+#include "rankwright/report/report_markdown.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/export/plan_file.h"
+#include "rankwright/report/explain_text.h"
+#include "rankwright/report/pictures.h"
+#include "rankwright/report/plan_words.h"
+#include "rankwright/report/report_words.h"
+#include "rankwright/report/table.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+constexpr Table::Align kRight = Table::Align::right;
+
+std::string section(std::string_view title, const std::string& text) {
+  return text.empty() ? "" : fmt::format("## {}\n\n{}\n", title, text);
+}
+
+Table figure_table(const PlanReport& report) {
+  Table table{{{"figure"}, {"value", kRight}, {"note"}}};
+  for (const KeyFigure& figure : key_figures(report))
+    table.rows.push_back({std::string(figure.name), figure.text, figure.detail});
+  return table;
+}
+
+Table point_table(const PlanReport& report) {
+  Table table{
+      {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
+  for (const PlanPoint& p : report.points) {
+    const std::string what = p.change.empty() ? std::string(name(p.role)) : p.change;
+    table.rows.push_back({fmt::format("{}: {}", what, brief(p.setup)), show(p.time),
+                          p.role == PlanPoint::Role::itself ? "-"
+                          : p.fits                          ? difference_text(p.time, report.time())
+                                                            : "does not fit",
+                          show_memory(p.memory), p.because});
+  }
+  for (const RefusedChange& one : report.refused)
+    table.rows.push_back({one.change, "-", "cannot be", "-", one.because});
+  return table;
+}
+
+std::string choices(const PlanReport& report) {
+  if (!report.search) return unsearched_words(report) + "\n";
+  std::string text;
+  for (const std::string& words : why_words(report)) text += words + "\n\n";
+  text += point_table(report).markdown();
+  for (const std::string& words : certificate_words(report)) text += "\n" + words + "\n";
+  return text;
+}
+
+std::string pipeline(const PlanReport& report) {
+  std::string text = drawn_words(report) + "\n";
+  if (!report.step) return text;
+  text += "\n";
+  for (const Remark& remark : remarks(report.step->played, report.step->summary))
+    text += fmt::format("- {}: {}\n", remark.name, remark.text);
+  return text;
+}
+
+std::string found(const Diagnostics& findings) {
+  Table table{{{"code"}, {"severity"}, {"what"}, {"help"}}};
+  for (const Diagnostic& one : findings)
+    table.rows.push_back(
+        {std::string(one.code), std::string(name(one.severity)),
+         one.detail.empty() ? one.message : fmt::format("{}: {}", one.message, one.detail),
+         help(one)});
+  return table.rows.empty() ? "" : table.markdown();
+}
+
+std::string commands(const PlanReport& report) {
+  std::string text;
+  for (const NextCommand& next : next_commands(report))
+    text += fmt::format("- {}: `{}`{}\n", next.what, next.command,
+                        next.remark.empty() ? "" : fmt::format(" (breaks {})", next.remark));
+  return text;
+}
+
+/// Its pictures, one below the other.
+std::string shown(const Report& report, std::size_t plan, const std::string& folder) {
+  std::string text;
+  if (folder.empty()) return text;
+  for (const std::string_view name : picture_names(report.plans[plan]))
+    text += fmt::format("![{}]({}/{})\n\n", name, folder, picture_file(report, plan, name));
+  return text;
+}
+
+std::string one_plan(const PlanReport& report, const std::string& drawn) {
+  std::string out =
+      fmt::format("# {}\n\n{}\n\n", headline(report.setup), plan_verdict(report).sentence);
+  out += fmt::format("{}\n\n", fmt::join(all_chips(report.setup), " · "));
+  out += figure_table(report).markdown() + "\n" + report.sheet.words + "\n\n" + drawn;
+  out += section("What else could be chosen", choices(report));
+  out += worksheet_markdown(report.setup, report.sheet) + "\n";
+  out += section("Pipeline", pipeline(report));
+  out += section("Findings", found(report.findings));
+  out += section("The plan", fmt::format("```yaml\n{}```\n", plan_yaml(report.setup)));
+  return out + section("Commands", commands(report));
+}
+
+}  // namespace
+
+std::string report_markdown(const Report& report, const std::string& pictures) {
+  std::string out;
+  if (report.compare) {
+    const PlanReport &a = report.plans[0], &b = report.plans[1];
+    out += compare_markdown({a.name, a.setup}, {b.name, b.setup}, *report.compare) + "\n";
+  }
+  for (std::size_t k = 0; k < report.plans.size(); ++k)
+    out += one_plan(report.plans[k], shown(report, k, pictures));
+  return out + fmt::format("Made by `{}`, rankwright {}.\n", report.command, report.version);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,224 @@
+#include "rankwright/report/report_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/plan_words.h"
+#include "rankwright/report/search_words.h"
+#include "rankwright/report/stages_view.h"
+#include "rankwright/report/waterfall.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright {
+namespace {
+
+/// Whether it fits, as the first half of a sentence.
+std::string fit_words(const PlanReport& report) {
+  const Estimate& e = report.sheet.estimate;
+  if (report.setup.reference_model) return "Whether it fits cannot be said: no model is named";
+  const std::string need = fmt::format("pp rank {} takes {}", e.memory.pp_rank,
+                                       show_memory(e.memory.total(), e.capacity));
+  if (!e.sure()) return fmt::format("It may not fit: {}, ±{}", need, percent(e.memory_band.within));
+  if (!e.fits())
+    return fmt::format("It does not fit: {}, most of it {}", need,
+                       row(largest_entry(e.memory)).name);
+  return fmt::format("It fits, with {} to spare", show_memory(e.capacity - e.memory.total()));
+}
+
+/// How far it is from the fastest; of a search.
+double behind(const PlanReport& report) {
+  const Answer& found = report.search->answer;
+  return found.best ? report.time() / found.best->time() - 1 : 0;
+}
+
+bool is_best(const PlanReport& report) {
+  const Answer& found = report.search->answer;
+  return found.best && (found.best->setup.plan == report.setup.plan || behind(report) <= 0);
+}
+
+/// How fast it is against what else there is, as the second half.
+std::string speed_words(const PlanReport& report) {
+  if (!report.search)
+    return fmt::format("a step takes {} {}", show(report.time()),
+                       band_text(report.sheet.estimate.step_band));
+  const Answer& found = report.search->answer;
+  const std::string which = found.complete ? "" : " so far";
+  if (!found.best) return fmt::format("no layout that fits was found{}", which);
+  if (is_best(report))
+    return fmt::format("no layout that was found{} is faster by more than the model's error",
+                       which);
+  const bool tie = behind(report) <= found.band;
+  return fmt::format("the fastest layout found{} takes {} less{}: {}", which,
+                     percent(1 - found.best->time() / report.time()),
+                     tie ? ", which is within the model's error" : "", brief(found.best->setup));
+}
+
+Standing standing(const PlanReport& report) {
+  const Estimate& e = report.sheet.estimate;
+  if (has_errors(report.findings)) return Standing::refused;
+  if (report.setup.reference_model || !e.sure()) return Standing::unsure;
+  if (!e.fits()) return Standing::refused;
+  if (!report.search || is_best(report)) return Standing::good;
+  return behind(report) <= report.search->answer.band ? Standing::tie : Standing::slower;
+}
+
+}  // namespace
+
+std::string_view name(Standing standing) {
+  constexpr std::string_view kNames[] = {"good", "tie", "slower", "unsure", "refused"};
+  return kNames[std::size_t(standing)];
+}
+
+PlanVerdict plan_verdict(const PlanReport& report) {
+  return {standing(report), fmt::format("{}; {}.", fit_words(report), speed_words(report))};
+}
+
+std::vector<KeyFigure> key_figures(const PlanReport& report) {
+  const Setup& setup = report.setup;
+  const Estimate& e = report.sheet.estimate;
+  const Seconds step = e.time();
+  std::vector<KeyFigure> all = {
+      {"step", show(step),
+       e.step_band.rows > 0
+           ? fmt::format("±{} for nine of ten published runs", percent(e.step_band.within))
+           : fmt::format("±{}, assumed: nothing was measured on such a device",
+                         percent(e.step_band.within))},
+      {"MFU", percent(mfu(setup, step)), "attention halved, as Megatron-LM counts"},
+      {"MFU, full attention", percent(mfu(setup, step, FlopsConvention::palm_full)),
+       "as PaLM counts"},
+      {"tokens/s/GPU", short_count(tokens_per_second(setup, step)),
+       fmt::format("{} tokens/s in all",
+                   short_count(tokens_per_second(setup, step) * double(setup.world)))}};
+  if (!setup.reference_model)
+    all.push_back(
+        {"memory", show_memory(e.memory.total(), e.capacity),
+         fmt::format("on pp rank {}, ±{}: {}", e.memory.pp_rank, percent(e.memory_band.within),
+                     e.fits() ? show_memory(e.capacity - e.memory.total()) + " left"
+                              : show_memory(e.memory.total() - e.capacity) + " too much")});
+  return all;
+}
+
+std::vector<std::string> all_chips(const Setup& setup) {
+  std::vector<std::string> chips = chip_list(setup);
+  const std::vector<std::string> more = detail_list(setup);
+  chips.insert(chips.end(), more.begin(), more.end());
+  return chips;
+}
+
+std::vector<std::string> why_words(const PlanReport& report) {
+  if (!report.search) return {};
+  const PlanView& search = *report.search;
+  std::vector<std::string> words;
+  if (search.answer.best) {
+    const std::string about = choice_words(search);
+    words.push_back(is_best(report) ? about
+                                    : fmt::format("The search would run {} ({} a step). {}",
+                                                  brief(search.best().setup),
+                                                  show(search.best().time()), about));
+    if (std::string tie = tie_words(search.answer); !tie.empty()) words.push_back(std::move(tie));
+  }
+  return words;
+}
+
+std::vector<std::string> certificate_words(const PlanReport& report) {
+  if (!report.search) return {};
+  return {searched_words(report.search->answer), space_words(report.search->problem)};
+}
+
+std::string unsearched_words(const PlanReport& report) {
+  if (report.search) return {};
+  if (report.setup.reference_model)
+    return fmt::format(
+        "No model is named, so other layouts cannot be weighed: rankwright report {} --model "
+        "llama-3.1-70b",
+        typed_word(report.name));
+  return fmt::format("Nothing was searched. rankwright report {} does.", typed_word(report.name));
+}
+
+std::string drawn_words(const PlanReport& report) {
+  if (!report.step)
+    return "The step has too many cells to be played; its bubble is that of the closed form.";
+  const double more = report.step->summary.end / report.time() - 1;
+  if (std::abs(more) < 5e-4) return "Played cell by cell, as long as the step above.";
+  return fmt::format(
+      "Played cell by cell the step takes {}, {} {} than the {} above, where the reduction of "
+      "gradients and the jitter of many nodes are priced by formulas.",
+      show(report.step->summary.end), percent(std::abs(more)), more < 0 ? "less" : "more",
+      show(report.time()));
+}
+
+std::string measured_words(const PlanReport& report) {
+  const RunTrace& run = *report.measured;
+  Seconds busy{};
+  for (const std::vector<TraceSlice>& of_rank : run.ranks)
+    for (const TraceSlice& slice : of_rank)
+      if (!slice.beside) busy += slice.end - slice.begin;
+  const double ranks = double(run.ranks.size());
+  const double idle = run.end > Seconds{} ? std::max(0.0, 1 - busy / (ranks * run.end)) : 0;
+  std::string text =
+      fmt::format("Measured {}, {} of the ranks' time idle", show(run.end), percent(idle));
+  if (!report.step) return text + ".";
+  const TimelineSummary& played = report.step->summary;
+  return text + fmt::format("; predicted {}, {} idle: the run took {:.2f} of that.",
+                            show(played.end), percent(played.bubble), run.end / played.end);
+}
+
+std::string trace_mismatch(const Setup& setup, const RunTrace& run) {
+  const PipelineShape shape = pipeline_shape(setup);
+  if (i64(run.ranks.size()) != shape.pp)
+    return fmt::format("it has {}, the plan {}",
+                       plural(i64(run.ranks.size()), "pp rank", "pp ranks"), shape.pp);
+  for (const std::vector<TraceSlice>& of_rank : run.ranks)
+    for (const TraceSlice& slice : of_rank)
+      if (slice.cell && (i64(slice.cell->stage) >= shape.stages() ||
+                         i64(slice.cell->microbatch) >= shape.microbatches))
+        return fmt::format("it has the cell {}, the plan {} and {}", slice.name,
+                           plural(shape.stages(), "stage", "stages"),
+                           plural(shape.microbatches, "microbatch", "microbatches"));
+  return {};
+}
+
+std::string holds_words(const RankContents& on_rank) {
+  const std::string more = besides(on_rank);
+  return plural(on_rank.layers, "layer", "layers") + (more.empty() ? "" : ", " + more);
+}
+
+std::string typed_word(const std::string& word) {
+  constexpr std::string_view kInDouble = "\"$`\\!";  // what double quotes do not hold
+  const auto has = [&](std::string_view any) {
+    return word.find_first_of(any) != std::string::npos;
+  };
+  if (!word.empty() && !has(kInDouble) && !has(" \t\n'*?()[]{}<>|&;#~")) return word;
+  if (!has(kInDouble)) return '"' + word + '"';
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::vector<NextCommand> next_commands(const PlanReport& report) {
+  const std::string file = typed_word(report.name);
+  std::vector<NextCommand> all = {
+      {"what each number means", "rankwright explain " + file, ""},
+      {"what is wrong with it", "rankwright check " + file, ""},
+      {"everything about one rank", "rankwright explain " + file + " --rank 0", ""},
+      {"the step for a trace viewer",
+       "rankwright explain " + file + " --timeline --trace step.pftrace", ""},
+      {"other layouts of the same job", "rankwright plan " + file, ""},
+      {"this page again", "rankwright report " + file + " -o plan.html", ""}};
+  for (const TargetVerdict& verdict : target_verdicts(report.setup)) {
+    std::string broken;
+    for (const Rule* rule : verdict.broken)
+      broken +=
+          fmt::format("{}{}: {}", broken.empty() ? "" : "; ", rule->page.code, rule->page.title);
+    all.push_back({fmt::format("the files of {}", verdict.target->name),
+                   fmt::format("rankwright export {} --to {}", file, verdict.target->name),
+                   std::move(broken)});
+  }
+  all.push_back({"a job script", "rankwright export " + file + " --to slurm", ""});
+  return all;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,65 @@
+// The sentences of a report: what it comes to, the figures that stand first, what was searched, and
+// which commands go on from it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/report/report_view.h"
+
+namespace rankwright {
+
+/// How a plan stands, worst last.
+enum class Standing : unsigned char { good, tie, slower, unsure, refused };
+std::string_view name(Standing);  // "good"
+
+struct PlanVerdict {
+  Standing standing{};
+  std::string sentence{};
+};
+PlanVerdict plan_verdict(const PlanReport& report);
+
+struct KeyFigure {
+  std::string_view name;
+  std::string text;
+  std::string detail;
+};
+std::vector<KeyFigure> key_figures(const PlanReport& report);
+
+/// The chips, and what they leave out.
+std::vector<std::string> all_chips(const Setup& setup);
+
+/// Why this plan or another, and what ties; what was searched, and in which space. Empty where
+/// nothing was.
+std::vector<std::string> why_words(const PlanReport& report);
+std::vector<std::string> certificate_words(const PlanReport& report);
+
+/// Why nothing was searched, and what to type. Empty where something was.
+std::string unsearched_words(const PlanReport& report);
+
+/// How the drawn step and the estimate go together.
+std::string drawn_words(const PlanReport& report);
+
+/// What a run took against what was predicted of it; of a report that has one.
+std::string measured_words(const PlanReport& report);
+
+/// What in a trace cannot be of this plan: other pp ranks, stages or microbatches. Empty where
+/// nothing is.
+std::string trace_mismatch(const Setup& setup, const RunTrace& run);
+
+/// "8 layers, embedding".
+std::string holds_words(const RankContents& on_rank);
+
+/// Something to type next.
+struct NextCommand {
+  std::string what;
+  std::string command;
+  std::string remark;  // why it would be refused; else empty
+};
+std::vector<NextCommand> next_commands(const PlanReport& report);
+
+/// A file or an argument as it is typed in a shell.
+std::string typed_word(const std::string& word);
+
+}  // namespace rankwright

@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include "rankwright/rules/rule.h"
+#include "tests/setups.h"
+
+namespace rankwright {
+namespace {
+
+/// What RW0304 tells to type; empty where it says nothing.
+std::string expert_help(const std::string& parallelism) {
+  const rankwright::Setup setup =
+      setup_of("{model: mixtral-8x7b, cluster: dgx-h100 x 8, parallelism: " + parallelism +
+               ", job: {global_batch: 64, sequence: 4096}}");
+  for (const Diagnostic& found : lint(setup, Target::any))
+    if (found.code == "RW0304") return help(found);
+  return "";
+}
+
+// 64 ranks and ep 8: with dp before ep the eight ranks of a group stand 8 apart, one in each node.
+TEST(ExpertsOutside, AreToldTheOrderWhereThatIsWhatIsWrong) {
+  EXPECT_EQ(expert_help("{dp_size: 64, ep_size: 8, zero_stage: 1, order: tp-cp-dp-ep-pp}"),
+            "order: tp-cp-ep-dp-pp puts the ranks of a group side by side");
+  EXPECT_EQ(expert_help("{dp_size: 64, ep_size: 8, zero_stage: 1, order: tp-cp-ep-dp-pp}"), "");
+}
+
+// With etp 4 two experts fill a node of eight: 8 / 4 = 2.
+TEST(ExpertsOutside, AreToldNoDegreeThatWouldNotStayInside) {
+  EXPECT_EQ(expert_help("{tp_size: 8, dp_size: 8, ep_size: 8, etp_size: 4, zero_stage: 1, "
+                        "order: tp-cp-ep-dp-pp}"),
+            "ep_size: 2 stays inside, if the experts then fit");
+}
+
+}  // namespace
+}  // namespace rankwright

@@ -1,0 +1,211 @@
+"""JSON Schemas of plan files and cluster files.
+
+Types and words of a plan key are in its row of `rankwright catalog keys`; how much it may be, and the
+keys of models and clusters, stand in tables of the sources. What cannot be read there ends the script.
+"""
+
+import json
+import re
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+NUMBER = r"\+?[0-9][0-9_,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+
+
+def constants(root):
+    """The limits that headers state: {"kMaxDegree": 4194304, ...}."""
+    found = {}
+    pattern = r"constexpr (?:i64|std::size_t) (kMax\w+) = ([^;]+);"
+    for header in ["cluster/cluster.h", "base/integer.h", "plan/job.h", "plan/stages.h", "import/draft.h"]:
+        for name, value in re.findall(pattern, (root / "rankwright" / header).read_text("utf-8")):
+            shifted = re.fullmatch(r"i64\{1\} << (\d+)", value)
+            found[name] = 1 << int(shifted[1]) if shifted else found.get(value) or int(value)
+    return found
+
+
+def whole(least, most):
+    """A whole number; the tool reads "4,096" and "4_096", too, which YAML calls text."""
+    return {
+        "anyOf": [
+            {"type": "integer", "minimum": least, "maximum": most},
+            {"type": "string", "pattern": r"^\+?[0-9][0-9_,]*$"},
+        ]
+    }
+
+
+FLAG = {"enum": [True, False, "true", "false", "yes", "no", "on", "off"]}
+TEXT = {"type": ["string", "number", "boolean"]}
+
+
+def words(values):
+    """The alternatives of "a, b or c", or nothing."""
+    parts = re.split(r", (?:or )?| or ", values)
+    if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
+        return None
+    digits = [int(part) for part in parts if part.isdigit()]
+    return {"enum": digits + parts}
+
+
+def counts(least, most):
+    return {"type": "array", "items": whole(least, most)}
+
+
+def special(limits):
+    """Keys that are more than a number, a flag or a word."""
+    node = r"^[0-9]+_nodes?_x_[0-9]+_gpus?$"
+    axes = "(tp|cp|ep|dp|pp)"
+    ranks = counts(0, limits["kMaxDegree"])
+    return {
+        "node_shape": {"type": "string", "pattern": node},
+        "reading_note": {},
+        "name": {},
+        "parallelism.order": {"type": "string", "pattern": f"^{axes}(-{axes}){{0,4}}$"},
+        "parallelism.stages": {
+            "anyOf": [{"type": "string"}, {**counts(0, limits["kMaxStages"]), "minItems": 1}]
+        },
+        "parallelism.recompute": {
+            "anyOf": [
+                {"enum": ["none", "selective", "full"]},
+                {"type": "object", "properties": {"full": whole(1, limits["kMaxStages"])}},
+            ]
+        },
+        "placement": {
+            "anyOf": [
+                {"enum": ["block", "cyclic"]},
+                {"type": "object", "properties": {"hosts": ranks, "ranks": ranks}},
+            ]
+        },
+        "model": {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/model"}]},
+        "cluster": {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/cluster"}]},
+    }
+
+
+def plan_key(key, values, limits, most, specials):
+    if key in specials:
+        return specials[key]
+    if values == "true or false":
+        return FLAG
+    if key in most:
+        return whole(1, limits[most[key]])
+    known = words(values)
+    if known is None:
+        raise SystemExit(f"make_reference: no schema for the plan key {key}: {values}")
+    return known
+
+
+def plan_schema(tool, root):
+    limits, source = constants(root), (root / "rankwright/import/plan_keys.cc").read_text("utf-8")
+    row = r'\{\{"([\w.]+)",(?:(?!\{\{").)*?whole<&Draft::\w+, (kMax\w+)>'
+    most, specials = dict(re.findall(row, source, re.DOTALL)), special(limits)
+    schema = {
+        "$schema": DRAFT,
+        "title": "Rankwright plan file",
+        "description": "Made by scripts/make_reference. Keys that are not known warn, and are ignored.",
+        "type": "object",
+        "properties": {},
+        "definitions": {"model": model(root), "cluster": cluster(root)},
+    }
+    for row in tool.rows("keys"):
+        page = tool.json("explain", row["key"])
+        *groups, name = page["key"].split(".")
+        place = schema["properties"]
+        for group in groups:
+            place = place.setdefault(group, {"type": "object", "properties": {}})["properties"]
+        about = f"{page['meaning']} {page['cost']} Values: {page['values']}. Default: {page['missing']}."
+        place[name] = {
+            "description": re.sub(r"\s+", " ", about),
+            **plan_key(page["key"], page["values"], limits, most, specials),
+        }
+    return schema
+
+
+def model(root):
+    """Shapes: the table kFields, and what model_file.cc reads besides."""
+    source = (root / "rankwright/model/architecture.cc").read_text("utf-8")
+    numbers = re.findall(r'\{"(\w+)", &Shapes::\w+\}', source)
+    others = fields(root / "rankwright/import/model_file.cc", "kOthers")
+    properties = {name: FLAG if "r.flag(" in read else TEXT for name, read in others}
+    properties.update({name: whole(0, constants(root)["kMaxCount"]) for name in numbers})
+    return {"type": "object", "properties": properties, "required": ["architecture"]}
+
+
+def fields(file, name):
+    """(key, text of its reader) of each row of a table in a source file."""
+    text = file.read_text("utf-8")
+    body = re.search(rf"{name}\[\] = \{{\n(.*?)\n\}};", text, re.DOTALL)
+    rows = re.split(r'\n    \{(?=")', "\n" + body[1])[1:]
+    return [(re.match(r'"(\w+)"', row)[1], row) for row in rows]
+
+
+def quantity(root, kind):
+    """Of "parse_bandwidth": a number and one of its units."""
+    source = (root / "rankwright/base/quantity.cc").read_text("utf-8")
+    unit_table = re.search(rf"{kind}\(.*?parse\(text, (k\w+),", source, re.DOTALL)[1]
+    units = re.search(rf"{unit_table}\[\] = \{{(.*?)\}};", source, re.DOTALL)[1]
+    names = [n.encode().decode("unicode_escape") for n in re.findall(r'\{"([^"]+)"', units)]
+    return {"type": "string", "pattern": rf"^\s*{NUMBER}\s*({'|'.join(names)})\s*$"}
+
+
+def reader_schema(root, read, limits):
+    """Of one row of a table of readers, by what the reader calls."""
+    file = (root / "rankwright/import/cluster_file.cc").read_text("utf-8")
+    if kind := re.search(r"parse_\w+", read):
+        return quantity(root, kind[0])
+    if number := re.search(r"r\.(whole|number)\(n, (\d+), ([\w']+)\)", read):
+        most = number[3].replace("'", "")
+        if not most.isdigit():
+            stated = re.search(rf"{most} = (\w+);", file)[1]
+            most = stated if stated.isdigit() else limits[stated]
+        least, most = int(number[2]), int(most)
+        if number[1] == "whole":
+            return whole(least, most)
+        return {"anyOf": [{"type": "number", "minimum": least, "maximum": most},
+                          {"type": "string", "pattern": f"^{NUMBER}$"}]}
+    if listed := re.search(r"r\.one_of\(n, (k\w+)\)", read):
+        return {"enum": re.findall(r'"([^"]+)"', re.search(rf"{listed[1]}\[\] = \{{(.*?)\}};", file)[1])}
+    if re.search(r"r\.(label|text)\(", read):
+        return TEXT
+    raise SystemExit(f"make_reference: no schema for {read}")
+
+
+def cluster(root):
+    limits, file = constants(root), root / "rankwright/import/cluster_file.cc"
+    level = {key: reader_schema(root, read, limits) for key, read in fields(file, "kLevelFields")}
+    device = {key: reader_schema(root, read, limits) for key, read in fields(file, "kDeviceFields")}
+    described = {
+        "type": "object",
+        "properties": device,
+        "required": ["memory", "memory_bandwidth"],
+        "anyOf": [{"required": ["bf16"]}, {"required": ["fp16"]}],
+    }
+    levels = {
+        "type": "array",
+        "description": "Innermost first; bandwidth is per direction.",
+        "items": {"type": "object", "properties": level, "required": ["arity", "bandwidth"]},
+        "minItems": 1,
+        "maxItems": limits["kMaxLevels"],
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "name": TEXT,
+            "device": {"anyOf": [{"type": "string"}, described]},
+            "levels": levels,
+            "host_devices": whole(1, limits["kMaxDevices"]),
+        },
+        "required": ["device", "levels"],
+    }
+
+
+def cluster_schema(_, root):
+    about = "Made by scripts/make_reference. Keys that are not known warn, and are ignored."
+    return {"$schema": DRAFT, "title": "Rankwright cluster file", "description": about, **cluster(root)}
+
+
+SCHEMAS = {"plan.schema.json": plan_schema, "cluster.schema.json": cluster_schema}
+
+
+def all_schemas(tool, root):
+    return {
+        name: json.dumps(make(tool, root), indent=2, ensure_ascii=False) + "\n"
+        for name, make in SCHEMAS.items()
+    }

@@ -1,0 +1,20 @@
+// Any text is read as the answers of any lab, or refused with findings; values that were read are
+// judged. Plans that it names are not opened.
+#include "rankwright/lab/judge.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rankwright;
+  for (const Lab& lab : labs()) {
+    const GivenAnswers all =
+        read_answers(lab, std::string(as_text(data, size)), "fuzz.yaml", refuse_file);
+    for (const Diagnostic& finding : all.findings) check_finding(finding);
+    RW_CHECK(all.answers.size() == lab.questions.size());
+    if (has_errors(all.findings)) continue;
+    for (const GivenAnswer& one : all.answers) {
+      RW_CHECK(!one.given || one.plan.has_value() == (one.question->kind == AnswerKind::plan));
+      if (!one.plan) RW_CHECK((judge(one).outcome == LabOutcome::open) == !one.given);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,48 @@
+// For tests of what is made from a report: reports of plans as somebody types them, and random
+// ones. Not part of the library.
+#pragma once
+
+#include "rankwright/report/report_view.h"
+#include "tests/any_setup.h"
+#include "tests/setups.h"
+
+namespace rankwright {
+
+inline PlanReport report_of(const std::string& plan) {
+  return plan_report("plan.yaml", setup_of(plan), {});
+}
+
+/// The plan of the course, 64 ranks: tp 8 inside a node, dp 2, pp 4.
+inline PlanReport course_report() {
+  return report_of(
+      "{model: llama-3.1-70b, cluster: dgx-h100 x 8, parallelism: {tp_size: 8, pp_size: 4, "
+      "dp_size: 2}}");
+}
+
+/// Text that would be markup if it were not escaped, and that is too long for any place.
+inline std::string hostile_name() {
+  std::string name = "</text><script>&\"'\x01\xff";
+  for (int i = 0; i < 40; ++i) name += "very long ";
+  return name +
+         "Wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww";
+}
+
+/// Everything in it that somebody may name has such a name.
+inline PlanReport hostile_report() {
+  Setup setup = course_report().setup;
+  setup.model.name = hostile_name();
+  setup.cluster.device.name = hostile_name();
+  for (Level& level : setup.cluster.levels) level.name = hostile_name();
+  return plan_report(hostile_name(), setup, {});
+}
+
+/// Of a plan that can be, on a cluster of one to three levels, with ranks anywhere on it.
+inline PlanReport random_report() {
+  Setup setup = sample::random_setup();
+  setup.cluster = any::random_cluster(setup.world);
+  setup.plan.placement = any::random_placement(setup.world, setup.cluster.host_devices);
+  RC_PRE(misfits(setup).empty());
+  return plan_report("plan.yaml", setup, {});
+}
+
+}  // namespace rankwright

@@ -1,0 +1,45 @@
+// Rows of bars on one axis: what the drawings of the step, of memory and of a comparison share.
+import { scaleLinear } from "d3-scale";
+import type { ComponentChildren } from "preact";
+import "./bars.css";
+
+/** From a quantity to percents of the track's width. */
+export type Scale = (quantity: number) => number;
+
+export function scaleTo(most: number): Scale {
+  const scale = scaleLinear([0, most > 0 ? most : 1], [0, 100]);
+  return (quantity) => scale(quantity);
+}
+
+/** Round steps of `unit` up to `most`: bytes are round in GiB, not in billions. */
+export function ticks(most: number, unit = 1): number[] {
+  return scaleLinear([0, most / unit], [0, 1])
+    .ticks(6)
+    .map((tick) => tick * unit);
+}
+
+/** The first row: ticks whose lines run through all rows below. */
+export function Axis(props: {
+  scale: Scale;
+  ticks: number[];
+  show: (quantity: number) => string;
+  children?: ComponentChildren; // marks of its own, such as a limit
+}) {
+  return (
+    <li class="bar-row axis" aria-hidden="true">
+      <span class="track">
+        {props.ticks.map((tick) => (
+          <span class="tick" style={{ left: `${props.scale(tick)}%` }}>
+            <span>{props.show(tick)}</span>
+          </span>
+        ))}
+        {props.children}
+      </span>
+    </li>
+  );
+}
+
+/** From one quantity to another on the track. */
+export function span(scale: Scale, from: number, to: number) {
+  return { left: `${scale(from)}%`, width: `${scale(to) - scale(from)}%` };
+}

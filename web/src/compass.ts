@@ -1,0 +1,60 @@
+// Arrow keys over things that lie on a plane: right goes to the nearest on the right. As with
+// roving.ts one of them is reached with Tab.
+import { useState } from "preact/hooks";
+
+export interface Spot {
+  x: number;
+  y: number;
+}
+
+const kDirections: Record<string, Spot> = {
+  ArrowRight: { x: 1, y: 0 },
+  ArrowLeft: { x: -1, y: 0 },
+  ArrowDown: { x: 0, y: 1 },
+  ArrowUp: { x: 0, y: -1 },
+};
+const kAside = 2; // what lies aside counts as so much farther, so that rows are followed
+
+/** The spot that a key leads to from `current`, which is itself where there is none; -1 of a key
+ * that leads nowhere. */
+export function toward(spots: Spot[], current: number, key: string): number {
+  if (key === "Home") return 0;
+  if (key === "End") return spots.length - 1;
+  const way = kDirections[key];
+  if (!way) return -1;
+  const from = spots[current];
+  let best = current;
+  let nearest = Infinity;
+  spots.forEach((spot, i) => {
+    const ahead = (spot.x - from.x) * way.x + (spot.y - from.y) * way.y;
+    const aside = Math.abs((spot.x - from.x) * way.y) + Math.abs((spot.y - from.y) * way.x);
+    if (ahead <= 0 || aside > kAside * ahead) return;
+    const distance = ahead + kAside * aside;
+    if (distance < nearest) [best, nearest] = [i, distance];
+  });
+  return best;
+}
+
+export function useCompass(spots: Spot[]) {
+  const [at, setAt] = useState(0);
+  const current = Math.min(at, spots.length - 1);
+  return {
+    /** Attributes of the i-th thing. */
+    stop: (i: number) => ({ tabindex: i === current ? 0 : -1, "data-stop": i }),
+    /** Attributes of what holds them all. */
+    plane: {
+      onKeyDown: (event: KeyboardEvent) => {
+        const next = toward(spots, current, event.key);
+        if (next < 0) return;
+        event.preventDefault();
+        setAt(next);
+        const held = event.currentTarget as Element;
+        held.querySelector<SVGElement>(`[data-stop="${next}"]`)?.focus();
+      },
+      onFocusIn: (event: FocusEvent) => {
+        const stop = (event.target as Element).getAttribute("data-stop");
+        if (stop !== null) setAt(Number(stop));
+      },
+    },
+  };
+}

@@ -1,0 +1,340 @@
+// The document that `rankwright report --json` prints and that the page is made of: schema
+// rankwright.report/1. Quantities are in base units (bytes, seconds, shares of 1), with the unit in
+// the key; words are ready to be read. The parts that other verbs print are here as they are there.
+
+export interface Report {
+  schema: "rankwright.report/1";
+  version: string; // of the tool
+  command: string; // that made the page
+  plans: PlanReport[]; // one, or the two that are compared
+  compare: Compare | null;
+}
+
+export interface PlanReport {
+  name: string; // the file, or "the fastest plan"
+  verdict: Verdict;
+  chips: string[]; // "tp 8 on nvlink", "pp 4 x 2 on infiniband", ...
+  explain: Explain; // as `explain --json`
+  findings: Finding[]; // as `check` finds them, most severe first
+  ranks: Ranks;
+  memory: StageMemory[] | null; // by pp rank; null where no model is named
+  timeline: Timeline | null; // null where the step is too large to be played
+  measured: Measured | null;
+  why_not: WhyNot | null; // null where nothing was searched
+  why_not_missing: string; // why, and what to type, where it is null; else ""
+  file: string; // the plan as a file
+  commands: Command[];
+}
+
+export interface Verdict {
+  sentence: string;
+  tone: "good" | "tie" | "slower" | "unsure" | "refused";
+  figures: Figure[]; // step, MFU, memory, ...
+}
+export interface Figure {
+  name: string; // "step"
+  text: string; // "6.69 s"
+  detail: string; // "±13 % for nine of ten published runs"
+}
+
+export interface Finding {
+  code: string;
+  severity: "error" | "warning" | "note";
+  title: string;
+  message: string;
+  help: string;
+}
+
+export interface Command {
+  what: string; // "as flags of Megatron-LM"
+  command: string;
+  remark: string; // "breaks RW0521 ..." or ""
+}
+
+// ---- the cluster, and who sits where -------------------------------------------------------
+
+export interface Ranks {
+  world: number;
+  folded: boolean; // boxes stand for several alike
+  words: string; // what a box is, in a sentence
+  levels: string[]; // innermost first
+  root: Domain;
+  devices: Device[]; // the drawn ones
+  groups: Group[]; // of more than one rank, in the order in which people ask
+}
+/** A domain of a level; `count` like it lie side by side. */
+export interface Domain {
+  level: number; // index in levels
+  index: number; // which domain of its level, the first of those it stands for
+  count: number;
+  domains: Domain[]; // below it; empty for the innermost
+  devices: number[]; // indices in Ranks.devices; empty but for the innermost
+}
+export interface Device {
+  device: number;
+  host: number;
+  slot: number;
+  stands_for: number; // devices of the cluster that are drawn as this one
+  rank: number; // -1 for an idle one
+  tp: number;
+  cp: number;
+  pp: number;
+  dp: number;
+  ep: number;
+  etp: number;
+  edp: number;
+}
+export interface Group {
+  kind: string; // "tp", "pp", "dp", "dp-cp", "ep", ...
+  size: number;
+  count: number; // such groups in the world
+  lies: string; // "8 inside nvlink x 4 across infiniband"
+  level: number; // the outermost whose links it crosses
+  of_device: number[]; // by drawn device: the groups' number; equal numbers light up together; -1 idle
+  collectives: number[]; // indices in explain.communication
+}
+
+// ---- memory --------------------------------------------------------------------------------
+
+export interface StageMemory {
+  pp_rank: number;
+  holds: string; // "layers 0 to 7, embedding"
+  instant: string; // when it is fullest
+  instant_words: string; // "at the loss"
+  total_bytes: number;
+  fits: boolean;
+  verdict: string; // "fits", "does not fit, but the error is as large"
+  entries: { entry: string; bytes: number }[]; // not those of nothing; the order of the ledger
+}
+
+// ---- the pipeline --------------------------------------------------------------------------
+
+export interface Timeline {
+  summary: TimelineSummary; // as `explain --timeline --json`
+  words: string; // how the drawing and the estimate go together
+  kinds: Kind[]; // an event's kind is an index here
+  steps: string[]; // names of what is no cell
+  tick_seconds: number;
+  end: number; // ticks
+  rows: Row[];
+  path: [number, number, number][]; // critical path: pp rank, begin, end in ticks
+  columns: Columns | null; // instead of events, where there are too many
+}
+export interface Kind {
+  name: string; // "forward"
+  category: string;
+  colors: string[]; // "#0072b2", by shade: of the first chunk, the second, ...
+}
+export interface Row {
+  pp_rank: number;
+  events: TimelineEvent[];
+}
+/** begin and length in ticks, kind, shade, stage, microbatch. Of what is no cell the stage is -1, the
+ * microbatch an index in `steps`, and the shade 1 where it runs beside the cells. */
+export type TimelineEvent = [number, number, number, number, number, number];
+/** By row and then part of the step: the share of each kind, in percent. */
+export interface Columns {
+  count: number;
+  rows: number[][][];
+}
+export interface TimelineSummary {
+  headline: string;
+  schedule: string;
+  pp: number;
+  chunks: number;
+  microbatches: number;
+  cells: number;
+  times: string;
+  step_seconds: number;
+  bubble_fraction: number;
+  phases: { phase: string; begin_seconds: number; end_seconds: number }[];
+  ranks: {
+    pp_rank: number;
+    cells_seconds: number;
+    steps_seconds: number;
+    idle_seconds: number;
+    stage_activations_held: number;
+    critical_path_seconds: number;
+  }[];
+  words: Record<string, string>; // "step", "bubble", "critical path", "limits", "times"
+}
+
+/** A run's trace, drawn with the timeline's kinds. */
+export interface Measured {
+  name: string; // the file
+  words: string; // "step 1.31 s, predicted 1.22 s"
+  tick_seconds: number;
+  end: number;
+  steps: string[];
+  rows: Row[];
+}
+
+// ---- why not -------------------------------------------------------------------------------
+
+export interface WhyNot {
+  words: string[]; // why this one; what ties
+  searched: string[]; // what was searched, and in which space
+  points: Point[];
+  refused: Refused[]; // neighbours that cannot be, or that the target refuses
+}
+/** A plan that runs, or would if it fitted. */
+export interface Point {
+  role: "this" | "best" | "tie" | "safe" | "front" | "neighbour";
+  change: string; // of a neighbour: "tp 4"; else ""
+  brief: string; // "tp 4 pp 4 x 5 dp 4 ZeRO-1"
+  step_seconds: number;
+  memory_bytes: number;
+  fits: boolean;
+  difference: number; // of the step against this plan's, as a share
+  because: string;
+  file: string; // the plan as a file
+}
+export interface Refused {
+  change: string;
+  brief: string;
+  because: string;
+}
+
+// ---- what explain prints -------------------------------------------------------------------
+
+export interface Explain {
+  headline: string;
+  words: string;
+  world: number;
+  model: {
+    name: string;
+    reference: boolean; // no model was named
+    layers: number;
+    parameters: Record<string, number>;
+    training_flops_per_token: Record<string, number>;
+  };
+  cluster: {
+    name: string;
+    device: string;
+    devices: number;
+    memory_bytes: number;
+    levels: {
+      name: string;
+      arity: number;
+      bandwidth_bytes_per_second: number;
+      bandwidth_origin: string;
+      latency_seconds: number;
+      latency_origin: string;
+      oversubscription: number;
+      per: string;
+    }[];
+  };
+  job: Record<string, string | number>;
+  plan: Record<string, string | number | boolean>;
+  axes: { axis: string; degree: string; placement: string; reason: string }[];
+  communication: Communication[];
+  states: {
+    state: string;
+    tp: string;
+    pp: string;
+    cp: string;
+    dp: string;
+    ep: string;
+    consistent: string;
+    critical: string;
+  }[];
+  estimate: { step: Step; memory: Memory | null };
+  assumed: { key: string; value: string; why: string }[];
+}
+export interface Communication {
+  communication: string; // "TP all-gather"
+  collective: string;
+  group: string; // kind of Ranks.groups
+  group_size: number;
+  frequency: string;
+  pp_rank: number;
+  calls: number;
+  bytes: number;
+  total_bytes: number;
+  wire_bytes: number;
+  preferred_level: string;
+  level: string;
+  slowest_level: string;
+  algorithm: string;
+  groups_per_link: number;
+  seconds: number;
+  seconds_origin: string;
+  critical_path: boolean;
+  risk: string;
+}
+export interface Band {
+  within: number;
+  runs: number;
+  origin: string;
+}
+export interface Step {
+  seconds: number;
+  band: Band;
+  tokens_per_second_per_device: number;
+  mfu: number; // attention halved
+  mfu_palm_full: number; // attention in full
+  slowest_pp_rank: number;
+  hidden_dp_seconds: number;
+  items: Item[];
+}
+export interface Item {
+  item: string;
+  seconds: number;
+  share: number;
+  computes: boolean;
+  origin: string;
+  level: string; // that its collectives cross; "" of what computes or waits
+  collectives: number[]; // indices in communication
+  remark: string;
+}
+export interface Memory {
+  pp_rank: number;
+  instant: string;
+  instant_words: string;
+  total_bytes: number;
+  capacity_bytes: number;
+  fits: boolean;
+  verdict: string; // "fits, but not for sure"
+  sure: boolean;
+  band: Band;
+  entries: { entry: string; bytes: number; origin: string; formula: string; meaning: string }[];
+  total_bytes_by_pp_rank: number[];
+}
+
+// ---- what compare prints -------------------------------------------------------------------
+
+export interface Compare {
+  a: Side;
+  b: Side;
+  basis: string;
+  unlike: string; // why steps are not compared; "" where they are
+  fit: string;
+  verdict: { text: string; faster: "a" | "b" | null; lead: number; within: number; tie: boolean };
+  differs: { key: string; a: string; b: string; a_assumed: boolean; b_assumed: boolean }[];
+  time: {
+    items: { item: string; a_seconds: number; b_seconds: number; difference_seconds: number }[];
+    a_seconds: number;
+    b_seconds: number;
+    difference_seconds: number;
+  };
+  causes: { item: string; difference_seconds: number; words: string }[];
+  memory: { entry: string; a_bytes: number; b_bytes: number; difference_bytes: number }[] | null;
+}
+export interface Side {
+  name: string;
+  headline: string;
+  plan: string;
+  world: number;
+  step_seconds: number;
+  within: number;
+  tokens_per_second_per_device: number;
+  mfu: number;
+  memory: {
+    pp_rank: number;
+    total_bytes: number;
+    capacity_bytes: number;
+    fits: boolean;
+    verdict: string;
+    sure: boolean;
+  } | null;
+}

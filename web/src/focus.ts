@@ -1,0 +1,160 @@
+// What the pointer or the keyboard is on, and what lights up with it. All links between the
+// sections are made here; a section only asks whether its thing is lit.
+import type { Group, PlanReport } from "./document";
+
+export type Focus =
+  | { on: "nothing" }
+  | { on: "device"; device: number; kind?: string } // a drawn one; with a kind, one group of it
+  | { on: "pp"; ppRank: number }
+  | { on: "kind"; kind: string } // of groups
+  | { on: "level"; level: number }
+  | { on: "item"; item: number } // of the step
+  | { on: "collective"; collective: number }; // row of explain.communication
+
+export const nothing: Focus = { on: "nothing" };
+
+/** By index in the document, but for kinds. An empty set: the focus says nothing of such things. */
+export interface Lit {
+  devices: Set<number>; // drawn ones
+  ppRanks: Set<number>;
+  kinds: Set<string>;
+  levels: Set<number>;
+  items: Set<number>;
+  collectives: Set<number>;
+  /** By drawn device: the kinds of the groups that it shares with the one that is pointed at. */
+  groupsOf: Map<number, string[]>;
+}
+
+/** What every section of a plan is given. */
+export interface SectionProps {
+  plan: PlanReport;
+  at: string; // the plan's path in the document: "plans.0"
+  lit: Lit;
+  point: (focus: Focus) => void;
+}
+
+/** "lit", or "faded" where others of the set are lit, or "". A class of the style sheet. */
+export function mood<T>(set: Set<T>, thing: T): "lit" | "faded" | "" {
+  if (set.size === 0) return "";
+  return set.has(thing) ? "lit" : "faded";
+}
+
+export function lit(plan: PlanReport, focus: Focus): Lit {
+  switch (focus.on) {
+    case "nothing":
+      return dark();
+    case "device":
+      return litByDevice(plan, focus.device, focus.kind);
+    case "pp":
+      return {
+        ...dark(),
+        ppRanks: new Set([focus.ppRank]),
+        devices: devicesOf(plan, focus.ppRank),
+      };
+    case "kind": {
+      const groups = plan.ranks.groups.filter((g) => g.kind === focus.kind);
+      return {
+        ...litByCollectives(
+          plan,
+          groups.flatMap((g) => g.collectives),
+        ),
+        kinds: new Set([focus.kind]),
+        devices: members(groups),
+      };
+    }
+    case "level":
+      return {
+        ...litByCollectives(plan, collectivesOn(plan, focus.level)),
+        levels: new Set([focus.level]),
+      };
+    case "item":
+      return {
+        ...litByCollectives(plan, plan.explain.estimate.step.items[focus.item].collectives),
+        items: new Set([focus.item]),
+      };
+    case "collective":
+      return {
+        ...litByCollectives(plan, [focus.collective]),
+        devices: members(plan.ranks.groups.filter((g) => g.collectives.includes(focus.collective))),
+      };
+  }
+}
+
+function dark(): Lit {
+  return {
+    devices: new Set(),
+    ppRanks: new Set(),
+    kinds: new Set(),
+    levels: new Set(),
+    items: new Set(),
+    collectives: new Set(),
+    groupsOf: new Map(),
+  };
+}
+
+/** The collectives, the kinds of groups that call them, the levels that they cross, and the items
+ * of the step that wait for them. */
+function litByCollectives(plan: PlanReport, collectives: number[]): Lit {
+  const rows = collectives.map((c) => plan.explain.communication[c]);
+  const called = new Set(collectives);
+  return {
+    ...dark(),
+    collectives: called,
+    kinds: new Set([
+      ...rows.map((row) => row.group),
+      ...plan.ranks.groups
+        .filter((g) => g.collectives.some((c) => called.has(c)))
+        .map((g) => g.kind),
+    ]),
+    levels: new Set(rows.flatMap((row) => levelsOf(plan, row.level, row.slowest_level))),
+    items: new Set(
+      plan.explain.estimate.step.items.flatMap((item, i) =>
+        item.collectives.some((c) => called.has(c)) ? [i] : [],
+      ),
+    ),
+  };
+}
+
+/** An idle device is alone. Any other lights those that share a group with it, and what they do. */
+function litByDevice(plan: PlanReport, device: number, kind?: string): Lit {
+  const groups = plan.ranks.groups.filter(
+    (g) => g.of_device[device] >= 0 && (kind === undefined || g.kind === kind),
+  );
+  const groupsOf = new Map<number, string[]>([[device, []]]);
+  for (const group of groups)
+    group.of_device.forEach((number, other) => {
+      if (number !== group.of_device[device]) return;
+      groupsOf.set(other, [...(groupsOf.get(other) ?? []), group.kind]);
+    });
+  const idle = plan.ranks.devices[device].rank < 0;
+  return {
+    ...litByCollectives(
+      plan,
+      groups.flatMap((g) => g.collectives),
+    ),
+    devices: new Set(groupsOf.keys()),
+    ppRanks: new Set(idle ? [] : [plan.ranks.devices[device].pp]),
+    kinds: new Set(groups.map((g) => g.kind)),
+    groupsOf,
+  };
+}
+
+function levelsOf(plan: PlanReport, ...names: string[]): number[] {
+  return names.map((name) => plan.ranks.levels.indexOf(name)).filter((level) => level >= 0);
+}
+
+function collectivesOn(plan: PlanReport, level: number): number[] {
+  return plan.explain.communication.flatMap((row, i) =>
+    levelsOf(plan, row.level, row.slowest_level).includes(level) ? [i] : [],
+  );
+}
+
+function devicesOf(plan: PlanReport, ppRank: number): Set<number> {
+  return new Set(plan.ranks.devices.flatMap((d, i) => (d.rank >= 0 && d.pp === ppRank ? [i] : [])));
+}
+
+function members(groups: Group[]): Set<number> {
+  return new Set(
+    groups.flatMap((g) => g.of_device.flatMap((n, device) => (n >= 0 ? [device] : []))),
+  );
+}

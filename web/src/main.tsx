@@ -1,0 +1,12 @@
+import "./theme.css";
+import { render } from "preact";
+import { App } from "./app";
+import type { Report } from "./document";
+import "./print.css";
+
+const page = document.getElementById("page")!;
+const text = document.getElementById("document")!.textContent!;
+page.replaceChildren();
+render(<App report={JSON.parse(text) as Report} />, page);
+// Drawings wait for their width: they stand a frame later. Tests ask how long all of it took.
+requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("drawn")));

@@ -1,0 +1,130 @@
+import { useMemo, useState } from "preact/hooks";
+import { cite } from "../cite";
+import type { Group, PlanReport } from "../document";
+import { type Focus, mood, nothing, type SectionProps } from "../focus";
+import { bytesPerSecond, count, seconds } from "../format";
+import { Section } from "../section";
+import { hideTip, pointing, showTip } from "../tooltip";
+import { useWidth } from "../width";
+import { deviceColors, kCycle, stageColor } from "./cluster/colors";
+import { kNarrow } from "./cluster/fit";
+import { Map } from "./cluster/map";
+import { Panel } from "./cluster/panel";
+import { seatSentence } from "./cluster/words";
+import "./cluster/cluster.css";
+
+/** Who sits where: every rank in its device, the devices in what joins them. */
+export function Cluster({ plan, at, lit, point }: SectionProps) {
+  const { ranks } = plan;
+  const { element, width } = useWidth<HTMLDivElement>();
+  const [kind, setKind] = useState("pp");
+  const [device, setDevice] = useState(0);
+  const group = ranks.groups.find((g) => g.kind === kind) ?? ranks.groups[0];
+  const colors = useMemo(() => deviceColors(ranks, group), [ranks, group]);
+  const chosen = Math.min(device, ranks.devices.length - 1);
+  const pointAt = (d: number, seat?: Element) => {
+    point(d < 0 ? nothing : { on: "device", device: d });
+    if (!seat) return hideTip();
+    setDevice(d);
+    if (width < kNarrow) showTip(seat, seatSentence(ranks, d)); // what is below is not seen
+  };
+  return (
+    <Section id="cluster" title="Cluster" lead={ranks.words}>
+      {group && <Choice groups={ranks.groups} chosen={group} choose={setKind} point={point} />}
+      <div ref={element}>
+        {width > 0 && <Map {...{ plan, colors, lit, chosen }} room={width - 2} point={pointAt} />}
+      </div>
+      <Levels {...{ plan, at, lit, point }} />
+      <Panel {...{ plan, at, point }} device={chosen} />
+    </Section>
+  );
+}
+
+/** By which groups devices are coloured. */
+function Choice(props: {
+  groups: Group[];
+  chosen: Group;
+  choose: (kind: string) => void;
+  point: (focus: Focus) => void;
+}) {
+  return (
+    <div class="cluster-choice">
+      <fieldset>
+        <legend>Colour by</legend>
+        {props.groups.map((group) => (
+          <label {...pointing(props.point, { on: "kind", kind: group.kind })}>
+            <input
+              type="radio"
+              name="cluster-kind"
+              checked={group === props.chosen}
+              onChange={() => props.choose(group.kind)}
+            />
+            <span>{group.kind}</span>
+          </label>
+        ))}
+      </fieldset>
+      <Key group={props.chosen} />
+    </div>
+  );
+}
+
+/** What the colours say. */
+function Key({ group }: { group: Group }) {
+  if (group.kind !== "pp")
+    return (
+      <span class="quiet">
+        Devices of one {group.kind} group have one colour
+        {group.count > kCycle.length && "; other groups may have the same"}.
+      </span>
+    );
+  return (
+    <span class="ramp">
+      pp 0
+      <span aria-hidden="true">
+        {Array.from({ length: Math.min(group.size, 32) }, (_, i, of = Math.min(group.size, 32)) => (
+          <i style={{ background: stageColor(i, of) }} />
+        ))}
+      </span>
+      {count(group.size - 1)}
+    </span>
+  );
+}
+
+/** What joins the boxes, from the inside out. */
+function Levels(props: Pick<SectionProps, "plan" | "at" | "lit" | "point">) {
+  const { plan, at, lit, point } = props;
+  return (
+    <ul class="cluster-levels">
+      {plan.explain.cluster.levels.map((level, l) => {
+        const path = `${at}.explain.cluster.levels.${l}`;
+        return (
+          <li
+            class={mood(lit.levels, l)}
+            tabIndex={0}
+            {...pointing(point, { on: "level", level: l })}
+          >
+            <b>{level.name}</b> joins {count(level.arity)} {childrenOf(plan, l)}
+            <div class="quiet">
+              <span
+                {...cite(`${path}.bandwidth_bytes_per_second`, level.bandwidth_bytes_per_second)}
+              >
+                {bytesPerSecond(level.bandwidth_bytes_per_second)}
+              </span>{" "}
+              a {level.per}, {level.bandwidth_origin} ·{" "}
+              <span {...cite(`${path}.latency_seconds`, level.latency_seconds)}>
+                {seconds(level.latency_seconds)}
+              </span>
+              {level.oversubscription > 1 &&
+                ` · oversubscribed ${count(level.oversubscription)} to 1`}
+            </div>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function childrenOf(plan: PlanReport, level: number): string {
+  if (level === 0) return "devices";
+  return `${plan.ranks.levels[level - 1]} domains`;
+}

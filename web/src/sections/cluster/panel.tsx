@@ -1,0 +1,96 @@
+import { cite } from "../../cite";
+import type { Group, PlanReport } from "../../document";
+import type { Focus } from "../../focus";
+import { bytes, count, plural, seconds } from "../../format";
+import { kindColor } from "../../palette";
+import { pointing } from "../../tooltip";
+import { axesOf, deviceName, standsFor } from "./words";
+
+interface PanelProps {
+  plan: PlanReport;
+  at: string;
+  device: number;
+  point: (focus: Focus) => void;
+}
+
+/** Who a device is, which groups it is in, and what these send. It keeps the last device that was
+ * pointed at, so that it can be read and does not jump. */
+export function Panel({ plan, at, device, point }: PanelProps) {
+  const { ranks } = plan;
+  const d = ranks.devices[device];
+  const path = `${at}.ranks.devices.${device}`;
+  return (
+    <aside class="cluster-panel" aria-label="The device that is pointed at">
+      <div class="who">
+        <h3 {...cite(`${path}.rank`, d.rank)}>{deviceName(d)}</h3>
+        <span>
+          node <b {...cite(`${path}.host`, d.host)}>{count(d.host)}</b> · slot{" "}
+          <b {...cite(`${path}.slot`, d.slot)}>{d.slot}</b>
+        </span>
+        {d.rank >= 0 &&
+          axesOf(ranks).map((axis) => (
+            <span>
+              {axis} <b {...cite(`${path}.${axis}`, d[axis])}>{count(d[axis])}</b>
+            </span>
+          ))}
+        {d.stands_for > 1 && (
+          <span class="quiet" {...cite(`${path}.stands_for`, d.stands_for)}>
+            {standsFor(d)}
+          </span>
+        )}
+      </div>
+      {d.rank >= 0 && (
+        <div class="memberships">
+          {ranks.groups.map((group, g) => (
+            <div
+              class="membership"
+              tabIndex={0}
+              style={{ borderColor: kindColor(group.kind) }}
+              {...pointing(point, { on: "device", device, kind: group.kind })}
+            >
+              <GroupWords plan={plan} at={at} group={group} path={`${at}.ranks.groups.${g}`} />
+            </div>
+          ))}
+        </div>
+      )}
+    </aside>
+  );
+}
+
+function GroupWords(props: { plan: PlanReport; at: string; group: Group; path: string }) {
+  const { plan, at, group, path } = props;
+  return (
+    <>
+      <div>
+        <b>{group.kind}</b>{" "}
+        <span {...cite(`${path}.size`, group.size)}>of {count(group.size)}</span>: {group.lies}{" "}
+        <span class="quiet" {...cite(`${path}.count`, group.count)}>
+          ({plural(group.count, "group", "groups")} in all)
+        </span>
+      </div>
+      {group.collectives.length > 0 && (
+        <table class="plain">
+          <tbody>
+            {group.collectives.map((c) => {
+              const row = plan.explain.communication[c];
+              const of = `${at}.explain.communication.${c}`;
+              return (
+                <tr>
+                  <td>{row.communication}</td>
+                  <td class="number">
+                    <span {...cite(`${of}.calls`, row.calls)}>{count(row.calls)}</span> x{" "}
+                    <span {...cite(`${of}.bytes`, row.bytes)}>{bytes(row.bytes)}</span>
+                  </td>
+                  <td class="quiet">{row.level}</td>
+                  <td class="number" {...cite(`${of}.seconds`, row.seconds)}>
+                    {seconds(row.seconds)}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}

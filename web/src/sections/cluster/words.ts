@@ -1,0 +1,28 @@
+import type { Device, Ranks } from "../../document";
+import { count, plural } from "../../format";
+
+const kAxes = ["tp", "cp", "pp", "dp", "ep", "etp", "edp"] as const;
+export type Axis = (typeof kAxes)[number];
+
+/** Those that some group lies along: on the others there is one place. */
+export function axesOf(ranks: Ranks): Axis[] {
+  return kAxes.filter((axis) => ranks.groups.some((group) => group.kind === axis));
+}
+
+export function deviceName(device: Device): string {
+  return device.rank < 0 ? `idle device ${count(device.device)}` : `rank ${count(device.rank)}`;
+}
+
+export function standsFor(device: Device): string {
+  return device.stands_for > 1
+    ? `stands for ${plural(device.stands_for, "device", "devices")} alike`
+    : "";
+}
+
+/** What is said of a device to those who do not see it. */
+export function seatSentence(ranks: Ranks, device: number): string {
+  const d = ranks.devices[device];
+  const places = d.rank < 0 ? [] : axesOf(ranks).map((axis) => `${axis} ${count(d[axis])}`);
+  const parts = [deviceName(d), `node ${count(d.host)}`, `slot ${d.slot}`, ...places, standsFor(d)];
+  return parts.filter((part) => part !== "").join(", ");
+}

@@ -1,0 +1,168 @@
+import { useState } from "preact/hooks";
+import { Axis, scaleTo, type Scale, span, ticks } from "../bars";
+import { cite } from "../cite";
+import type { Memory as Estimate, PlanReport, StageMemory } from "../document";
+import { mood, type SectionProps } from "../focus";
+import { band, memory, memoryOf } from "../format";
+import { entryColor } from "../palette";
+import { merged } from "../merged";
+import { useRoving } from "../roving";
+import { Section } from "../section";
+import { pointing } from "../tooltip";
+import "./memory.css";
+
+const kGiB = 2 ** 30;
+const kApart = 5; // percents between the limit and a tick beside it
+const kCrowd = 32; // pp ranks: more get thin bars, and every eighth a name
+
+/** What fills each pp rank's devices, entry by entry, against what a device has. */
+export function Memory(props: SectionProps) {
+  const estimate = props.plan.explain.estimate.memory;
+  if (!props.plan.memory || !estimate)
+    return (
+      <Section id="memory" title="Memory">
+        <p class="callout">
+          No model is named, so what it fills cannot be said. Name one with <code>--model</code>:
+          <code class="line">rankwright report {props.plan.name} --model llama-3.1-70b</code>
+        </p>
+      </Section>
+    );
+  return (
+    <Section id="memory" title="Memory" lead={summary(estimate)}>
+      <Ledger {...props} stages={props.plan.memory} estimate={estimate} />
+    </Section>
+  );
+}
+
+function summary(m: Estimate): string {
+  return (
+    `Each pp rank at its fullest moment. pp rank ${m.pp_rank} is the fullest: ` +
+    `${memoryOf(m.total_bytes, m.capacity_bytes)} ${band(m.band)}, ${m.verdict}.`
+  );
+}
+
+function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimate }) {
+  const { stages, estimate, lit, point, at } = props;
+  const [entry, setEntry] = useState("");
+  const { stop, list } = useRoving(stages.length);
+  const within = estimate.band.within;
+  const most =
+    Math.max(estimate.capacity_bytes, ...stages.map((s) => s.total_bytes * (1 + within))) * 1.02;
+  const scale = scaleTo(most);
+  const limit = scale(estimate.capacity_bytes);
+  return (
+    <>
+      <Legend plan={props.plan} stages={stages} entry={entry} setEntry={setEntry} />
+      <ol class={`bars stages ${stages.length > kCrowd ? "crowd" : ""}`} {...list}>
+        <Axis
+          scale={scale}
+          ticks={ticks(most, kGiB).filter((t) => Math.abs(scale(t) - limit) > kApart)}
+          show={memory}
+        >
+          <span class="tick limit" style={{ left: `${limit}%` }}>
+            <span
+              {...cite(`${at}.explain.estimate.memory.capacity_bytes`, estimate.capacity_bytes)}
+            >
+              device {memory(estimate.capacity_bytes)}
+            </span>
+          </span>
+        </Axis>
+        {stages.map((stage, i) => (
+          <li
+            class={`bar-row ${mood(lit.ppRanks, stage.pp_rank)} ${stage.fits ? "" : "misfit"}`}
+            aria-label={sentence(stage)}
+            {...stop(i)}
+            {...pointing(point, { on: "pp", ppRank: stage.pp_rank }, () => <Words stage={stage} />)}
+          >
+            <span class="name">pp {stage.pp_rank}</span>
+            <Stack stage={stage} scale={scale} entry={entry} within={within} />
+            <span class="number" {...cite(`${at}.memory.${i}.total_bytes`, stage.total_bytes)}>
+              {memory(stage.total_bytes)}
+            </span>
+            <span class="holds">
+              {!stage.fits && <b>{stage.verdict}: </b>}
+              {stage.holds}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Stack(props: { stage: StageMemory; scale: Scale; entry: string; within: number }) {
+  const { stage, scale, entry, within } = props;
+  let filled = 0;
+  return (
+    <span class="track">
+      {stage.entries.map((e) => {
+        const from = filled;
+        filled += e.bytes;
+        const faded = entry !== "" && entry !== e.entry;
+        return (
+          <span
+            class={`bar ${faded ? "faded" : ""}`}
+            style={{ ...span(scale, from, filled), background: entryColor(e.entry) }}
+          />
+        );
+      })}
+      <span
+        class="band"
+        style={span(scale, stage.total_bytes * (1 - within), stage.total_bytes * (1 + within))}
+      />
+    </span>
+  );
+}
+
+/** Those that any pp rank has, in the order of the ledger. */
+function Legend(props: {
+  plan: PlanReport;
+  stages: StageMemory[];
+  entry: string;
+  setEntry: (entry: string) => void;
+}) {
+  const meanings = props.plan.explain.estimate.memory?.entries ?? [];
+  const all = merged(props.stages.map((stage) => stage.entries.map((e) => e.entry)));
+  return (
+    <ul class="legend" onPointerLeave={() => props.setEntry("")}>
+      {all.map((entry) => (
+        <li
+          class={props.entry && props.entry !== entry ? "faded" : ""}
+          title={meanings.find((e) => e.entry === entry)?.meaning}
+          onPointerEnter={() => props.setEntry(entry)}
+        >
+          <span class="swatch" style={{ background: entryColor(entry) }} />
+          {entry}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Words({ stage }: { stage: StageMemory }) {
+  return (
+    <>
+      <b>pp rank {stage.pp_rank}</b> {memory(stage.total_bytes)} {stage.instant_words}
+      <div>{stage.holds}</div>
+      <table class="plain">
+        <tbody>
+          {stage.entries.map((e) => (
+            <tr>
+              <td>
+                <span class="swatch" style={{ background: entryColor(e.entry) }} />
+                {e.entry}
+              </td>
+              <td class="number">{memory(e.bytes)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function sentence(stage: StageMemory): string {
+  const entries = stage.entries.map((e) => `${e.entry} ${memory(e.bytes)}`).join(", ");
+  const total = memory(stage.total_bytes) + `, ${stage.verdict}`;
+  return `pp rank ${stage.pp_rank}, ${stage.holds}: ${total}. ${entries}`;
+}

@@ -1,0 +1,140 @@
+import { Axis, scaleTo, span, ticks } from "../bars";
+import { cite } from "../cite";
+import type { Item } from "../document";
+import { mood, type SectionProps } from "../focus";
+import { band, percent, seconds } from "../format";
+import { useRoving } from "../roving";
+import { Section } from "../section";
+import { pointing } from "../tooltip";
+import "./step.css";
+
+/** Where a step's time goes: bars that begin where the one before ends, and add up to the step. */
+export function Step({ plan, at, lit, point }: SectionProps) {
+  const step = plan.explain.estimate.step;
+  const path = `${at}.explain.estimate.step`;
+  const most = step.seconds * (1 + step.band.within);
+  const scale = scaleTo(most);
+  const { stop, list } = useRoving(step.items.length);
+  const begins = beginnings(step.items);
+  return (
+    <Section
+      id="step"
+      title="Where the step goes"
+      lead="One step of the slowest pp rank: each item begins where the one before it ends."
+    >
+      <Legend items={step.items} />
+      <ol class="bars folding falls" {...list}>
+        <Axis scale={scale} ticks={ticks(most)} show={seconds} />
+        {step.items.map((item, i) => (
+          <li
+            class={`bar-row ${mood(lit.items, i)}`}
+            aria-label={sentence(item)}
+            {...stop(i)}
+            {...pointing(point, { on: "item", item: i }, () => (
+              <Words
+                item={item}
+                names={item.collectives.map((c) => plan.explain.communication[c].communication)}
+              />
+            ))}
+          >
+            <span class="name">{item.item}</span>
+            <span class="track">
+              <span
+                class={`bar ${family(item)}`}
+                style={span(scale, begins[i], begins[i] + item.seconds)}
+              />
+              {item.level && (
+                <span class="level" style={beside(scale, begins[i], begins[i] + item.seconds)}>
+                  {item.level}
+                </span>
+              )}
+            </span>
+            <span class="number" {...cite(`${path}.items.${i}.seconds`, item.seconds)}>
+              {seconds(item.seconds)}
+            </span>
+            <span class="number quiet" {...cite(`${path}.items.${i}.share`, item.share)}>
+              {percent(item.share)}
+            </span>
+            <span class="remark">{item.remark}</span>
+          </li>
+        ))}
+        <li class="bar-row total">
+          <span class="name">step</span>
+          <span class="track">
+            <span class="bar whole" style={span(scale, 0, step.seconds)} />
+            <span
+              class="whisker"
+              style={span(scale, step.seconds * (1 - step.band.within), most)}
+            />
+          </span>
+          <span class="number" {...cite(`${path}.seconds`, step.seconds)}>
+            {seconds(step.seconds)}
+          </span>
+          <span class="number quiet" {...cite(`${path}.band.within`, step.band.within)}>
+            {band(step.band)}
+          </span>
+          <span class="remark">{origin(step.band)}</span>
+        </li>
+      </ol>
+    </Section>
+  );
+}
+
+/** Two families: what computes, and what is waited for, of which what crosses links is darker. */
+type Family = "computes" | "communicates" | "waits";
+const kFamilies: [Family, string][] = [
+  ["computes", "computes"],
+  ["communicates", "waits for a collective"],
+  ["waits", "waits otherwise"],
+];
+
+function family(item: Item): Family {
+  if (item.computes) return "computes";
+  return item.level ? "communicates" : "waits";
+}
+
+function Legend({ items }: { items: Item[] }) {
+  return (
+    <ul class="legend">
+      {kFamilies
+        .filter(([key]) => items.some((item) => family(item) === key))
+        .map(([key, words]) => (
+          <li>
+            <span class={`swatch ${key}`} />
+            {words}
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+function Words({ item, names }: { item: Item; names: string[] }) {
+  return (
+    <>
+      <b>{item.item}</b> {seconds(item.seconds)}, {percent(item.share)} of the step
+      {item.remark && <div>{item.remark}</div>}
+      {names.length > 0 && <div>for {names.join(", ")}</div>}
+      <div class="quiet">{item.origin}</div>
+    </>
+  );
+}
+
+function sentence(item: Item): string {
+  const level = item.level && `, on ${item.level}`;
+  const time = `${seconds(item.seconds)}, ${percent(item.share)} of the step`;
+  return `${item.item}: ${time}${level}. ${item.remark}`;
+}
+
+function origin(band: { runs: number; origin: string }): string {
+  return band.runs === 0 ? band.origin : `nine of ten of ${band.runs} published runs lie inside`;
+}
+
+function beginnings(items: Item[]): number[] {
+  let sum = 0;
+  return items.map((item) => (sum += item.seconds) - item.seconds);
+}
+
+/** The level's name stands behind its bar, or before it where the bar ends far to the right. */
+function beside(scale: (s: number) => number, from: number, to: number) {
+  return scale(to) < 70 ? { left: `${scale(to)}%` } : { right: `${100 - scale(from)}%` };
+}

@@ -1,0 +1,94 @@
+// A lane's cells as paths of SVG, one for each colour: thousands of cells are some dozens of
+// elements.
+import type { Kind } from "../../document";
+import type { Event, Lane } from "./lanes";
+import { toPixel, type View } from "./time";
+
+export interface Shape {
+  color: string;
+  path: string;
+}
+export interface Label {
+  x: number;
+  text: string;
+  color: string; // of the cell
+}
+/** From top to bottom of a lane, in pixels. */
+export interface Heights {
+  cells: number;
+  beside: number; // what runs beside the cells, under them; 0: nothing does
+  gap: number; // between lanes
+}
+
+const kLeast = 0.6; // pixels: what is shorter is drawn so wide
+const kDigit = 6; // pixels
+const kLine = 12; // pixels: lanes that are lower have no numbers
+
+export const heightOf = (h: Heights) => h.cells + (h.beside > 0 ? h.beside + 1 : 0);
+
+export function colorOf(kinds: Kind[], event: Event): string {
+  const colors = kinds[event.kind].colors;
+  return colors[Math.min(event.shade, colors.length - 1)];
+}
+
+/** Where a time is drawn, cut at the edges of the view; null if it is not seen. */
+export function extent(time: { begin: number; end: number }, view: View) {
+  if (time.end < view.from || time.begin > view.to) return null;
+  const from = Math.max(toPixel(view, time.begin), -2);
+  const to = Math.min(toPixel(view, time.end), view.width + 2);
+  return { from, to: Math.max(to, from + kLeast) };
+}
+
+export function shapes(lane: Lane, kinds: Kind[], view: View, heights: Heights): Shape[] {
+  if (lane.parts.length > 0) return stacked(lane, kinds, view, heights.cells);
+  const paths = new Map<string, string[]>();
+  for (const event of lane.events) {
+    const at = extent(event, view);
+    if (!at) continue;
+    // A line between neighbours, where it leaves something of them.
+    const width = at.to - at.from;
+    const right = at.to - (width > 5 ? 1 : width > 2.5 ? 0.5 : 0);
+    const color = colorOf(kinds, event);
+    if (!paths.has(color)) paths.set(color, []);
+    const top = event.beside ? heights.cells + 1 : 0;
+    const bottom = event.beside ? heightOf(heights) : heights.cells;
+    paths.get(color)!.push(rectangle(at.from, right, top, bottom));
+  }
+  return [...paths].map(([color, path]) => ({ color, path: path.join("") }));
+}
+
+/** Shares of the kinds in each part of the step, one above the other; what is left is idle. */
+function stacked(lane: Lane, kinds: Kind[], view: View, height: number): Shape[] {
+  const paths = kinds.map(() => "");
+  lane.parts.forEach((part, p) => {
+    const from = toPixel(view, (lane.end * p) / lane.parts.length);
+    const to = toPixel(view, (lane.end * (p + 1)) / lane.parts.length);
+    if (to < 0 || from > view.width) return;
+    let filled = 0;
+    part.forEach((percent, kind) => {
+      if (percent === 0) return;
+      const bottom = height * (1 - filled / 100);
+      filled += percent;
+      paths[kind] += rectangle(from, to, height * (1 - filled / 100), bottom);
+    });
+  });
+  return paths
+    .map((path, kind) => ({ color: kinds[kind].colors[0], path }))
+    .filter((shape) => shape.path !== "");
+}
+
+function rectangle(left: number, right: number, top: number, bottom: number): string {
+  return `M${short(left)} ${short(top)}H${short(right)}V${short(bottom)}H${short(left)}Z`;
+}
+const short = (pixels: number) => Math.round(pixels * 100) / 100;
+
+/** Microbatches' numbers, in the cells that have room for them. */
+export function labels(lane: Lane, kinds: Kind[], view: View, heights: Heights): Label[] {
+  if (heights.cells < kLine) return [];
+  return lane.events.flatMap((event) => {
+    const at = event.stage >= 0 ? extent(event, view) : null;
+    const text = String(event.microbatch);
+    if (!at || at.to - at.from < text.length * kDigit + 4) return [];
+    return [{ x: short((at.from + at.to) / 2), text, color: colorOf(kinds, event) }];
+  });
+}

@@ -1,0 +1,106 @@
+import { cite } from "../cite";
+import type { Finding, Verdict as Words } from "../document";
+import type { SectionProps } from "../focus";
+import { plural } from "../format";
+import { hasColor, kindColor } from "../palette";
+import { Section } from "../section";
+import "./verdict.css";
+
+/** Said with a sign and a word, not by colour alone. */
+const kTones: Record<Words["tone"], [sign: string, word: string]> = {
+  good: ["✓", "Good"],
+  tie: ["≈", "A tie"],
+  slower: ["▾", "Slower"],
+  unsure: ["?", "Unsure"],
+  refused: ["✕", "Refused"],
+};
+
+export function Verdict({ plan, at }: SectionProps) {
+  const { tone, sentence, figures } = plan.verdict;
+  const [sign, word] = kTones[tone];
+  return (
+    <Section id="verdict" title="Verdict">
+      <p class={`sentence ${tone}`}>
+        <span class="tone">
+          <span aria-hidden="true">{sign}</span> {word}
+        </span>
+        <span {...cite(`${at}.verdict.sentence`, sentence)}>{sentence}</span>
+      </p>
+      <Chips chips={plan.chips} />
+      <dl class="figures">
+        {figures.map((figure, i) => (
+          <div>
+            <dt>{figure.name}</dt>
+            <dd class="figure" {...cite(`${at}.verdict.figures.${i}.text`, figure.text)}>
+              <Large text={figure.text} />
+            </dd>
+            <dd class="quiet">{figure.detail}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="prose" {...cite(`${at}.explain.words`, plan.explain.words)}>
+        {plan.explain.words}
+      </p>
+      <Findings findings={plan.findings} />
+    </Section>
+  );
+}
+
+/** The number large, its unit or what it is of smaller. */
+function Large({ text }: { text: string }) {
+  const end = text.search(/ |$/);
+  return (
+    <>
+      {text.slice(0, end)}
+      <small>{text.slice(end)}</small>
+    </>
+  );
+}
+
+/** The plan in short; a chip that begins with an axis has its colour. */
+export function Chips({ chips }: { chips: string[] }) {
+  return (
+    <ul class="chips" aria-label="The plan">
+      {chips.map((chip) => (
+        <li>
+          {hasColor(axisOf(chip)) && (
+            <span class="swatch round" style={{ background: kindColor(axisOf(chip)) }} />
+          )}
+          {chip}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const axisOf = (chip: string) => chip.split(" ")[0];
+
+const kSeverities = ["error", "warning", "note"] as const;
+
+function Findings({ findings }: { findings: Finding[] }) {
+  if (findings.length === 0) return <p class="quiet">rankwright check finds nothing to say.</p>;
+  const counts = kSeverities
+    .map((severity) => findings.filter((f) => f.severity === severity).length)
+    .flatMap((n, i) => (n > 0 ? [plural(n, kSeverities[i], `${kSeverities[i]}s`)] : []));
+  return (
+    <details class="findings" open={findings.some((f) => f.severity === "error")}>
+      <summary>{counts.join(", ")} from rankwright check</summary>
+      <ul>
+        {findings.map((finding) => (
+          <li class={finding.severity}>
+            <div>
+              <span class="severity">{finding.severity}</span> <code>{finding.code}</code>{" "}
+              <b>{finding.title}</b>
+            </div>
+            {finding.message && <div>{finding.message}</div>}
+            {finding.help && (
+              <div class="quiet">
+                help: <code>{finding.help}</code>
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

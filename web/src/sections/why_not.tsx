@@ -1,0 +1,89 @@
+import { useMemo, useState } from "preact/hooks";
+import { cite } from "../cite";
+import type { PlanReport, WhyNot as Document } from "../document";
+import type { SectionProps } from "../focus";
+import { Section } from "../section";
+import { hideTip, showTip } from "../tooltip";
+import { Opened } from "./why_not/opened";
+import { kRoles } from "./why_not/roles";
+import { Scatter } from "./why_not/scatter";
+import { Points, RefusedTable, Shape } from "./why_not/tables";
+import { PointWords } from "./why_not/words";
+import "./why_not/why_not.css";
+
+/** What else could be run, what it would cost, and why it was not chosen. */
+export function WhyNot({ plan, at }: SectionProps) {
+  // Nothing here lights up with the other sections, so it is not drawn again with these.
+  return useMemo(
+    () => (
+      <Section id="why-not" title="Why not another">
+        {plan.why_not ? (
+          <Others plan={plan} at={at} whyNot={plan.why_not} />
+        ) : (
+          <p {...cite(`${at}.why_not_missing`, plan.why_not_missing)}>{plan.why_not_missing}</p>
+        )}
+      </Section>
+    ),
+    [plan, at],
+  );
+}
+
+function Others({ plan, at, whyNot }: { plan: PlanReport; at: string; whyNot: Document }) {
+  const [hovered, setHovered] = useState(-1);
+  const [opened, setOpened] = useState(-1);
+  const path = `${at}.why_not`;
+  const capacity = plan.explain.estimate.memory?.capacity_bytes ?? 0;
+  const { points } = whyNot;
+  const hover = (point: number, mark?: Element) => {
+    setHovered(point);
+    if (mark) showTip(mark, <PointWords point={points[point]} />);
+    else hideTip();
+  };
+  const open = (point: number) => {
+    hideTip();
+    setOpened(point);
+  };
+  return (
+    <>
+      {whyNot.words.map((words, i) => (
+        <p class="prose" {...cite(`${path}.words.${i}`, words)}>
+          {words}
+        </p>
+      ))}
+      <ul class="legend roles">
+        {kRoles
+          .filter(({ role }) => points.some((point) => point.role === role))
+          .map(({ role, name }) => (
+            <li>
+              <Shape role={role} /> {name}
+            </li>
+          ))}
+      </ul>
+      <Scatter
+        {...{ points, capacity, hovered, hover, open }}
+        capacityPath={`${at}.explain.estimate.memory.capacity_bytes`}
+      />
+      <Points {...{ points, hovered, hover, open }} path={`${path}.points`} />
+      {whyNot.refused.length > 0 && (
+        <RefusedTable refused={whyNot.refused} path={`${path}.refused`} />
+      )}
+      <details>
+        <summary>What was searched</summary>
+        {whyNot.searched.map((words, i) => (
+          <p class="prose" {...cite(`${path}.searched.${i}`, words)}>
+            {words}
+          </p>
+        ))}
+      </details>
+      {opened >= 0 && opened < points.length && (
+        <Opened
+          point={points[opened]}
+          path={`${path}.points.${opened}`}
+          plan={plan.name}
+          capacity={capacity}
+          close={() => setOpened(-1)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randoms } from "../../random";
+import { boxOf, type Mark, overlap, placeLabels } from "./labels";
+
+const kBounds = { left: 0, top: 0, right: 400, bottom: 300 };
+
+const mark = (x: number, y: number, ...texts: string[]): Mark => ({ x, y, texts, must: false });
+
+test("alone, words stand right of their mark", () => {
+  const [placed] = placeLabels([mark(100, 100, "tp 4")], kBounds, []);
+  // 8 of the mark, 4 between
+  assert.deepEqual(placed, { text: "tp 4", x: 112, y: 104, anchor: "start", far: false });
+});
+
+test("at the right edge they stand left", () => {
+  const [placed] = placeLabels([mark(395, 100, "tp 4")], kBounds, []);
+  assert.equal(placed!.anchor, "end");
+  assert.equal(placed!.x, 383);
+});
+
+test("a shorter text is taken where the long one has no room", () => {
+  const narrow = { left: 0, top: 0, right: 80, bottom: 40 };
+  const [placed] = placeLabels([mark(20, 20, "far too long to be written", "best")], narrow, []);
+  assert.equal(placed!.text, "best");
+});
+
+test("who comes first has the better place, and who has none is not named", () => {
+  const wall = Array.from({ length: 40 }, (_, i) => mark((i % 8) * 14, Math.floor(i / 8) * 14));
+  const crowd = [...wall, mark(50, 30, "in the crowd")];
+  assert.equal(placeLabels(crowd, kBounds, []).pop(), null);
+  const must = placeLabels([...wall, { ...mark(50, 30, "in the crowd"), must: true }], kBounds, []);
+  assert.equal(must.pop()!.far, true);
+});
+
+test("words stay inside, and cover no mark, no other words and nothing that is kept", () => {
+  for (let seed = 0; seed < 400; ++seed) {
+    const random = randoms(seed);
+    const marks = Array.from({ length: random(1, 30) }, () => ({
+      x: random(0, 400),
+      y: random(0, 300),
+      texts: ["x".repeat(random(1, 40)), "xx"],
+      must: random(0, 5) === 0,
+    }));
+    const kept = [{ left: 300, right: 306, top: 0, bottom: 300 }];
+    const boxes = placeLabels(marks, kBounds, kept).flatMap((p) => (p ? [boxOf(p)] : []));
+    const dots = marks.map(({ x, y }) => ({
+      left: x - 7,
+      right: x + 7,
+      top: y - 7,
+      bottom: y + 7,
+    }));
+    boxes.forEach((box, i) => {
+      assert.ok(box.left >= 0 && box.right <= 400 && box.top >= 0 && box.bottom <= 300);
+      for (const other of [...boxes.slice(0, i), ...dots, ...kept])
+        assert.ok(!overlap(box, other), `seed ${seed}`);
+    });
+  }
+});

@@ -1,0 +1,128 @@
+// Words beside marks, where they cover neither marks nor other words. Who comes first is placed
+// first; who finds no place has none.
+
+export interface Rect {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+export interface Mark {
+  x: number;
+  y: number;
+  texts: string[]; // what it is named, the text that is liked most first; none: not at all
+  must: boolean; // better far away, with a line, than not
+}
+export interface Placed {
+  text: string;
+  x: number; // where the text begins, ends or has its middle
+  y: number; // its base line
+  anchor: "start" | "middle" | "end";
+  far: boolean;
+}
+
+const kRadius = 8; // pixels that a mark takes
+const kGap = 4; // between a mark and its words
+const kLetter = 6.5; // pixels, on average, of bold words
+const kHeight = 13;
+const kDrop = 4; // from the middle of words to their base line
+const kFar = [24, 40, 60, 85, 115]; // pixels that words are away where they must be
+
+type Side = [x: number, y: number];
+/** Right of the mark, left, above, below. */
+const kSides: Side[] = [
+  [1, 0],
+  [-1, 0],
+  [0, -1],
+  [0, 1],
+];
+const kCorners: Side[] = [
+  [1, -1],
+  [-1, -1],
+  [1, 1],
+  [-1, 1],
+];
+
+/** By mark: where its words stand, or null. `kept`: what else they may not cover. */
+export function placeLabels(marks: Mark[], bounds: Rect, kept: Rect[]): (Placed | null)[] {
+  const taken = [...kept, ...marks.map(({ x, y }) => around(x, y, kRadius, kRadius))];
+  const free = (box: Rect) => within(box, bounds) && !taken.some((other) => overlap(box, other));
+  return marks.map((mark) => {
+    const found = places(mark).find(({ box }) => free(box));
+    if (!found) return null;
+    taken.push(found.box, ...(found.placed.far ? alongLine(mark, found.placed) : []));
+    return found.placed;
+  });
+}
+
+/** Where the line from a mark to words that are far away ends. */
+export function lineEnd(mark: { y: number }, placed: Placed): { x: number; y: number } {
+  return { x: placed.x, y: placed.y > mark.y ? placed.y - kDrop - kHeight / 2 : placed.y + kDrop };
+}
+
+/** What such a line takes. */
+function alongLine(mark: Mark, placed: Placed): Rect[] {
+  const end = lineEnd(mark, placed);
+  const steps = Array.from({ length: 9 }, (_, i) => i / 8);
+  return steps.map((s) =>
+    around(mark.x + s * (end.x - mark.x), mark.y + s * (end.y - mark.y), 3, 3),
+  );
+}
+
+interface Place {
+  box: Rect;
+  placed: Placed;
+}
+
+/** All that a mark's words might have, best first. The last text is short: it is for where there is
+ * no room for another, not even far away. */
+function places(mark: Mark): Place[] {
+  const near = (text: string) => [...kSides, ...kCorners].map((at) => placeAt(mark, text, at, 0));
+  if (!mark.must) return mark.texts.flatMap(near);
+  const texts = mark.texts.slice(0, -1);
+  const last = mark.texts.slice(-1);
+  const far = (text: string, away: number) => kCorners.map((at) => placeAt(mark, text, at, away));
+  return [
+    ...texts.flatMap(near),
+    ...kFar.flatMap((away) => texts.flatMap((text) => far(text, away))),
+    ...last.flatMap(near),
+    ...kFar.flatMap((away) => last.flatMap((text) => far(text, away))),
+  ];
+}
+
+function placeAt({ x, y }: Mark, text: string, [right, down]: Side, away: number): Place {
+  const width = text.length * kLetter;
+  const gap = right !== 0 && down !== 0 ? 0 : kGap;
+  const box = around(
+    x + right * (kRadius + gap + away / 2 + width / 2),
+    y + down * (kRadius + kHeight / 2 + away),
+    width / 2,
+    kHeight / 2,
+  );
+  const at = {
+    text,
+    y: (box.top + box.bottom) / 2 + kDrop,
+    far: away > 0,
+  };
+  if (right > 0) return { box, placed: { ...at, x: box.left, anchor: "start" } };
+  if (right < 0) return { box, placed: { ...at, x: box.right, anchor: "end" } };
+  return { box, placed: { ...at, x: (box.left + box.right) / 2, anchor: "middle" } };
+}
+
+/** What placed words take; tests see by it that they lie free. */
+export function boxOf(placed: Placed): Rect {
+  const width = placed.text.length * kLetter;
+  const left = placed.x - { start: 0, middle: width / 2, end: width }[placed.anchor];
+  const middle = placed.y - kDrop;
+  return { left, right: left + width, top: middle - kHeight / 2, bottom: middle + kHeight / 2 };
+}
+
+function around(x: number, y: number, dx: number, dy: number): Rect {
+  return { left: x - dx, right: x + dx, top: y - dy, bottom: y + dy };
+}
+function within(a: Rect, b: Rect): boolean {
+  return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+}
+export function overlap(a: Rect, b: Rect): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}

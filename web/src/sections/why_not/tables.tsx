@@ -1,0 +1,117 @@
+import { cite } from "../../cite";
+import type { Point, Refused } from "../../document";
+import { memory, plural, seconds } from "../../format";
+import { ListTable, Table } from "../../table";
+import { nameOf, shapeOf } from "./roles";
+import { differenceOf } from "./words";
+
+interface PointsProps {
+  points: Point[];
+  path: string;
+  hovered: number;
+  hover: (point: number) => void;
+  open: (point: number) => void;
+}
+
+/** All points, each with a button that opens it; the front, which is long, on request. */
+export function Points(props: PointsProps) {
+  const all = props.points.map((_, i) => i);
+  const front = all.filter((i) => props.points[i].role === "front");
+  return (
+    <>
+      <PointTable
+        {...props}
+        name="Plans that might be chosen"
+        shown={all.filter((i) => !front.includes(i))}
+      />
+      {front.length > 0 && (
+        <details>
+          <summary>{plural(front.length, "more plan", "more plans")} on the front</summary>
+          <PointTable {...props} name="Plans on the front" shown={front} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function PointTable(props: PointsProps & { name: string; shown: number[] }) {
+  return (
+    <Table name={props.name} class="points">
+      <thead>
+        <tr>
+          <th scope="col">plan</th>
+          <th scope="col">layout</th>
+          <th scope="col" class="number">
+            step
+          </th>
+          <th scope="col" class="number">
+            against this
+          </th>
+          <th scope="col" class="number">
+            memory
+          </th>
+          <th scope="col">because</th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.shown.map((i) => {
+          const point = props.points[i];
+          const path = `${props.path}.${i}`;
+          return (
+            <tr
+              class={i === props.hovered ? "lit" : ""}
+              onPointerEnter={() => props.hover(i)}
+              onPointerLeave={() => props.hover(-1)}
+            >
+              <th scope="row">
+                <button type="button" class="open" onClick={() => props.open(i)}>
+                  <Shape role={point.role} /> {nameOf(point)}
+                </button>
+              </th>
+              <td {...cite(`${path}.brief`, point.brief)}>{point.brief}</td>
+              <td class="number" {...cite(`${path}.step_seconds`, point.step_seconds)}>
+                {seconds(point.step_seconds)}
+              </td>
+              <td class="number" {...cite(`${path}.difference`, point.difference)}>
+                {differenceOf(point)}
+              </td>
+              <td
+                class={point.fits ? "number" : "number alarm"}
+                {...cite(`${path}.memory_bytes`, point.memory_bytes)}
+              >
+                {memory(point.memory_bytes)}
+              </td>
+              <td {...cite(`${path}.because`, point.because)}>{point.because}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </Table>
+  );
+}
+
+export function Shape({ role }: { role: Point["role"] }) {
+  return (
+    <svg class={`plan ${role} sample`} viewBox="-9 -9 18 18" aria-hidden="true">
+      <path class="shape" d={shapeOf(role)} />
+    </svg>
+  );
+}
+
+export function RefusedTable({ refused, path }: { refused: Refused[]; path: string }) {
+  return (
+    <>
+      <h3>What cannot be</h3>
+      <ListTable
+        name="Changes that are refused"
+        path={path}
+        rows={refused}
+        columns={[
+          { title: "change", key: "change" },
+          { title: "layout", key: "brief" },
+          { title: "because", key: "because" },
+        ]}
+      />
+    </>
+  );
+}

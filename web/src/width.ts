@@ -1,0 +1,16 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** Pixels that an element has from left to right, now and when the window changes; 0 before it is
+ * there. Drawings whose parts have sizes of their own are laid out by it. */
+export function useWidth<T extends Element>() {
+  const element = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const measure = () => setWidth(Math.floor(element.current!.getBoundingClientRect().width));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element.current!);
+    return () => observer.disconnect();
+  }, []);
+  return { element, width };
+}

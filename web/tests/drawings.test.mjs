@@ -1,0 +1,132 @@
+// What pointer and keyboard do in the drawings: the cluster, the timeline, the plans that might be
+// chosen instead.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Browser } from "./browser.mjs";
+import { Pages } from "./pages.mjs";
+
+const pages = new Pages();
+let browser;
+before(async () => {
+  browser = await Browser.open();
+});
+after(async () => {
+  await browser.close();
+  pages.remove();
+});
+
+async function open(name, look) {
+  const page = await browser.page(pages.file(name), look);
+  const text = await page.locator("#document").textContent();
+  return { page, plan: JSON.parse(text).plans[0] };
+}
+
+async function done(page) {
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+}
+
+test("a device lights its groups, and no one else", async () => {
+  const { page, plan } = await open("course-64");
+  const seats = page.locator(".seat");
+  assert.equal(await seats.count(), 64);
+  await seats.nth(17).hover();
+  const lit = await page.locator(".seat.lit").count();
+  const sharing = plan.ranks.devices.filter((_, other) =>
+    plan.ranks.groups.some((g) => g.of_device[other] === g.of_device[17]),
+  );
+  assert.equal(lit, sharing.length);
+  assert.equal(await page.locator(".strands path").count(), plan.ranks.groups.length);
+  assert.match(await page.locator(".cluster-panel").innerText(), /^rank 17/);
+  await page.mouse.move(0, 0);
+  assert.equal(await page.locator(".seat.lit").count(), 0);
+  await done(page);
+});
+
+test("arrow keys go through the devices, of which one is a stop", async () => {
+  const { page } = await open("course-64");
+  assert.equal(await page.locator(".seat[tabindex='0']").count(), 1);
+  await page.locator(".seat[tabindex='0']").focus();
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "End"])
+    await page.keyboard.press(key);
+  const label = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  assert.match(label, /^rank 63, node 7, slot 7, tp 7, pp 3, dp 1/);
+  await done(page);
+});
+
+test("a folded box says for how many it stands", async () => {
+  const { page } = await open("llama-3.1-405b-16384");
+  assert.equal(await page.locator(".badge text").first().textContent(), "× 128");
+  assert.match(await page.locator(".seat").first().getAttribute("aria-label"), /128 devices alike/);
+  await done(page);
+});
+
+const axis = (page) => page.locator(".time-axis text").allTextContents();
+
+test("the timeline zooms with ctrl and the wheel; the wheel alone scrolls the page", async () => {
+  const { page } = await open("course-64");
+  await page.locator(".timeline-plot").scrollIntoViewIfNeeded();
+  const box = await page.locator(".timeline-plot").boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 40);
+  const whole = await axis(page);
+  await page.mouse.wheel(0, 40);
+  assert.deepEqual(await axis(page), whole);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -200);
+  await page.keyboard.up("Control");
+  await page.waitForFunction(
+    (old) => old !== document.querySelector(".time-axis").textContent,
+    whole.join(""),
+  );
+  await page.getByRole("button", { name: "Whole step" }).click();
+  assert.deepEqual(await axis(page), whole);
+  await done(page);
+});
+
+test("by keyboard the timeline zooms, pans and names its cells", async () => {
+  const { page } = await open("course-64");
+  await page.locator(".timeline-plot").focus();
+  const whole = await axis(page);
+  await page.keyboard.press("+");
+  const closer = await axis(page);
+  assert.notDeepEqual(closer, whole);
+  await page.keyboard.press("ArrowRight");
+  assert.notDeepEqual(await axis(page), closer);
+  await page.keyboard.press("0");
+  assert.deepEqual(await axis(page), whole);
+  for (const key of [".", "."]) await page.keyboard.press(key);
+  const said = await page.locator(".timeline-plot [aria-live]").textContent();
+  assert.match(said, /^pp rank 0, kind forward, microbatch 1, stage 0, begins /);
+  assert.equal(await page.locator(".seat.lit").count(), 16, "pp rank 0 of pp 4 on 64 devices");
+  await done(page);
+});
+
+test("the critical path can be left out", async () => {
+  const { page } = await open("course-64");
+  assert.equal(await page.locator(".critical-path").count(), 1);
+  await page.getByRole("checkbox", { name: "critical path" }).uncheck();
+  assert.equal(await page.locator(".critical-path").count(), 0);
+  await done(page);
+});
+
+test("a plan that might be chosen opens with its file, and closes with Escape", async () => {
+  const { page, plan } = await open("deepseek-v3-2048");
+  const { points } = plan.why_not;
+  assert.equal(await page.locator(".scatter .plan").count(), points.length);
+  const best = points.findIndex((point) => point.role === "best");
+  await page.locator(`.scatter [data-stop="${best}"]`).focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.locator("dialog[open]");
+  assert.equal(await dialog.locator("pre").textContent(), points[best].file);
+  assert.match(await dialog.innerText(), /rankwright compare examples\/deepseek-v3-2048\.yaml/);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+  await done(page);
+});
+
+test("where nothing was searched the page says what to type", async () => {
+  const { page, plan } = await open("course-64");
+  assert.equal(plan.why_not, null);
+  assert.ok((await page.locator("#why-not").innerText()).includes(plan.why_not_missing));
+  await done(page);
+});
