@@ -135,22 +135,41 @@ int write(PlanView& view, const std::string& command, const Wishes& wishes, cons
   return view.answer.best ? kOk : kRefused;
 }
 
-/// The best plan on each of several numbers of GPUs.
-int plan_counts(const Task& task, const Run& run, const std::string& command,
-                const Options& options, const Io& io) {
+/// The best plan on each of several numbers of GPUs, rising. Where a deadline falls between two of
+/// them, also on numbers between, from below until one makes it.
+CountsView look_at_counts(const Task& task, const Run& run) {
   const Range& gpus = *run.wishes.gpus;
   const i64 host = std::max<i64>(1, task.problem.setup.cluster.host_devices);
   CountsView view{.problem = task.problem, .training = run.wishes.training};
-  SearchOptions searching = run.options();
-  for (const i64 count : count_ladder(host, gpus.least, gpus.most)) {
+  const auto look_at = [&](const i64 count) {
     run.line.doing(fmt::format("{} GPUs", rankwright::count(count)));
     std::vector<CountRow> row =
-        over_counts(view.problem, {count}, calibration(view.problem.setup), searching);
-    if (run.interrupt.asked()) break;
+        over_counts(view.problem, {count}, calibration(view.problem.setup), run.options());
+    if (run.interrupt.asked()) return false;
     view.rows.push_back(std::move(row.front()));
+    return true;
+  };
+  for (const i64 count : count_ladder(host, gpus.least, gpus.most))
+    if (!look_at(count)) break;
+  const std::optional<std::size_t> in_time = view.chosen();
+  if (view.training.deadline && in_time.value_or(0) > 0 && !run.interrupt.asked()) {
+    std::vector<CountRow> more(std::move_iterator(view.rows.begin() + i64(*in_time)),
+                               std::move_iterator(view.rows.end()));
+    view.rows.resize(*in_time);
+    for (const i64 count : counts_between(host, view.rows.back().gpus, more.front().gpus))
+      if (!look_at(count) || view.chosen()) break;
+    view.rows.insert(view.rows.end(), std::move_iterator(more.begin()),
+                     std::move_iterator(more.end()));
   }
   view.stopped = run.interrupt.asked();
   run.line.clear();
+  return view;
+}
+
+/// The best plan on each of several numbers of GPUs.
+int plan_counts(const Task& task, const Run& run, const std::string& command,
+                const Options& options, const Io& io) {
+  const CountsView view = look_at_counts(task, run);
   const std::optional<std::size_t> chosen = view.chosen();
   if (io.call != nullptr)
     io.call->forms = {

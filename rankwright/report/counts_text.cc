@@ -49,7 +49,7 @@ Table table_of(const CountsView& view) {
       cells.resize(table.columns.size(), "-");
       cells.back() = row.leanest ? fmt::format("does not fit: the leanest needs {}",
                                                show_memory(row.leanest->memory))
-                                 : "does not fit";
+                                 : "no layout divides them";
       table.rows.push_back(std::move(cells));
       continue;
     }

@@ -35,6 +35,10 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
 /// ends.
 std::vector<i64> count_ladder(i64 host, i64 least, i64 most);
 
+/// Counts between two, without them: eighths of the way in whole hosts, rising. Nothing inside a
+/// host.
+std::vector<i64> counts_between(i64 host, i64 less, i64 more);
+
 /// The fewest GPUs on which something fits, up to the cluster: every count of whole hosts, and the
 /// parts of one, from below. Counts whose memory cannot hold the states are skipped.
 std::optional<CountRow> fewest(const Problem& problem, const Calibration& calibration,

@@ -12,6 +12,7 @@ namespace {
 
 using problems::Dice;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 /// Few enough candidates for many searches.
 Limits few() {
@@ -63,6 +64,16 @@ TEST(CountLadder, RisesWithinItsEndsForAnyHost) {
         EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end(), std::less_equal<>()))
             << host << " " << least << " " << most;
       }
+}
+
+TEST(CountsBetween, AreEighthsInWholeHosts) {
+  // 384 to 512 hosts: 16 hosts a step.
+  EXPECT_THAT(counts_between(8, 3072, 4096), ElementsAre(3200, 3328, 3456, 3584, 3712, 3840, 3968));
+  EXPECT_THAT(counts_between(8, 16, 40), ElementsAre(24, 32));
+  EXPECT_THAT(counts_between(8, 32, 40), IsEmpty());
+  EXPECT_THAT(counts_between(8, 2, 16), ElementsAre(8));
+  EXPECT_THAT(counts_between(8, 2, 4), IsEmpty());
+  EXPECT_THAT(counts_between(8, 20, 44), ElementsAre(24, 32, 40));
 }
 
 /// The first of all counts on which something fits, tried one by one.
