@@ -1,13 +1,13 @@
 """The types of `import rankwright`; what the functions do stands in their docstrings."""
 
 import os
-from typing import Any, Iterable, Union
+from typing import Any, Iterable, Iterator, KeysView, Sequence, Union
 
 Path = Union[str, os.PathLike[str]]
 Json = dict[str, Any]
 Plan = Union[Path, Json, "Planned", "Imported"]  # a path, a text, a dict, or a result
-Model = Union[Path, Json]
-Cluster = Union[Path, Json]
+Model = Union[Path, Json, "Imported"]
+Cluster = Union[Path, Json, "Imported"]
 
 __version__: str
 
@@ -48,10 +48,16 @@ class View:
     def __init__(self, data: Json) -> None: ...
     def __getattr__(self, name: str) -> Any: ...
     def __getitem__(self, key: str) -> Any: ...
+    def __contains__(self, key: object) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def keys(self) -> KeysView[str]: ...
+    def get(self, key: str, default: Any = None) -> Any: ...
 
 class Result(View):
     text: str
     def __init__(self, data: Json, text: str) -> None: ...
+    def __bool__(self) -> bool: ...
 
 class Planned(Result):
     markdown: str
@@ -59,6 +65,12 @@ class Planned(Result):
     def __bool__(self) -> bool: ...
     @property
     def plan(self) -> str: ...
+    @property
+    def best(self) -> Any: ...  # a View; None where nothing fits, as of the next two
+    @property
+    def step_seconds(self) -> Any: ...
+    @property
+    def mfu(self) -> Any: ...
     def save(self, path: Path) -> None: ...
 
 class Checked(list[Finding]):
@@ -94,6 +106,8 @@ class Imported(Result):
     def __init__(self, data: Json, text: str, findings: list[Finding]) -> None: ...
     @property
     def plan(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
 
 class Report(Result):
     markdown: str
@@ -157,7 +171,7 @@ def plan(
     order: str | None = None,
     max_memory: str | None = None,
     gpus: int | str | tuple[int, int] | None = None,
-    exclude_nodes: int | str | list[int] | None = None,
+    exclude_nodes: int | str | Sequence[int] | None = None,
     tokens: float | str | None = None,
     price: float | str | None = None,
     days: float | str | None = None,
@@ -191,8 +205,8 @@ def explain(
     against: Plan | None = None,
     timeline: bool = False,
     unit_times: bool = False,
-    slow: str | list[str] | None = None,
-    slow_link: str | list[str] | None = None,
+    slow: str | Sequence[str] | None = None,
+    slow_link: str | Sequence[str] | None = None,
     fail: int | None = None,
     failures: str | None = None,
     mtbf: str | None = None,
@@ -229,7 +243,7 @@ def export(
     plan: Plan,
     to: str,
     *,
-    hosts: int | str | list[str] | Path | None = None,
+    hosts: int | Path | Sequence[str] | None = None,
     strict: bool = False,
     model: Model | None = None,
     cluster: Cluster | None = None,
@@ -243,15 +257,15 @@ def import_(
     cluster: Cluster | None = None,
     world: int | None = None,
     device: str | None = None,
-    hosts: int | str | list[str] | Path | None = None,
+    hosts: int | Path | Sequence[str] | None = None,
     collective: str | None = None,
 ) -> Imported: ...
 def validate(
-    files: Path | list[Path],
+    files: Path | Sequence[Path],
     *,
     leave_one_family_out: bool = False,
     calibrate_one: bool = False,
-    with_: Path | list[Path] | None = None,
+    with_: Path | Sequence[Path] | None = None,
     all: bool = False,
 ) -> Validation: ...
 def catalog(kind: str, name: str | None = None) -> Rows: ...

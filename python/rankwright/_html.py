@@ -41,6 +41,14 @@ def seconds(value):
     return ""
 
 
+def whole(value):
+    """
+    >>> whole(28077.8)
+    '28,078'
+    """
+    return f"{value:,.0f}"
+
+
 def percent(value):
     """
     >>> percent(0.4462)

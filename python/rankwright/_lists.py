@@ -24,7 +24,13 @@ class Checked(list):
     def _repr_html_(self):
         rows = [[f.severity, f.code, f.message, f.detail, f.help, f.line or ""] for f in self]
         head = ["", "code", "message", "detail", "help", "line"]
-        return _html.table(rows, head, self.data["file"]) if rows else "<p>nothing found</p>"
+        return _html.table(rows, head, self._caption()) if rows else "<p>nothing found</p>"
+
+    def _caption(self):
+        """The file, or of a plan that is none what it comes to, if it comes to anything."""
+        if self.data["file"] != "-":
+            return self.data["file"]
+        return "" if self.errors else self.text.partition("\n")[0]
 
 
 class Exported(dict):

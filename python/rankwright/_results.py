@@ -34,8 +34,24 @@ class View:
             raise AttributeError(f"there is no {name!r}; there are {', '.join(self.data)}")
         return view(self.data[name])
 
+    # The names of a map that are no keys of any JSON: `items` and `values` are some, and stay theirs.
     def __getitem__(self, key):
         return self.data[key]
+
+    def __contains__(self, key):
+        return key in self.data
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __len__(self):
+        return len(self.data)
+
+    def keys(self):
+        return self.data.keys()
+
+    def get(self, key, default=None):
+        return self.data.get(key, default)
 
     def __eq__(self, other):
         return type(other) is type(self) and other.data == self.data
@@ -56,6 +72,9 @@ class Result(View):
         super().__init__(data)
         self.text = text.rstrip("\n")
 
+    def __bool__(self):
+        return True  # an answer, even one that has no JSON
+
     def __str__(self):
         return self.text
 
@@ -63,14 +82,17 @@ class Result(View):
         return f"<{type(self).__name__}: {self._brief()}>"
 
     def _brief(self):
-        return self.data.get("headline", self.data.get("schema", ""))
+        return self.data.get("headline") or self.text.partition("\n")[0]
 
     def _repr_html_(self):
         return f"<pre>{_html.text(self.text)}</pre>"
 
 
 class Planned(Result):
-    """The fastest plan that was found. It is itself a plan: `check(planned)`, `export(planned, to)`."""
+    """The fastest plan that was found. It is itself a plan: `check(planned)`, `export(planned, to)`.
+
+    Of several counts of GPUs `counts` has the fastest on each, and the plan is that of `chosen_gpus`.
+    """
 
     def __init__(self, data, text, plan, markdown):
         super().__init__(data, text)
@@ -89,18 +111,46 @@ class Planned(Result):
             raise Error(self.text, [finding], 2)
         return self._plan
 
+    @property
+    def best(self):
+        """What was found, of several counts the row of the chosen one; None where nothing fits."""
+        return view(self._best())
+
+    @property
+    def step_seconds(self):
+        """None where nothing fits."""
+        best = self._best()
+        return best and best["step_seconds"]
+
+    @property
+    def mfu(self):
+        """By Megatron-LM's count, as of `explain`; None where nothing fits."""
+        best = self._best()
+        if not best or "counts" in self.data:
+            return best and best["mfu"]
+        return best["mfu"]["megatron_causal"]
+
     def save(self, path):
         """Writes the plan file."""
         pathlib.Path(path).write_text(self.plan, "utf-8")
 
+    def _best(self):
+        if "counts" not in self.data:
+            return self.data["best"]
+        chosen = self.data["chosen_gpus"]
+        return next((row for row in self.data["counts"] if row["gpus"] == chosen), None)
+
     def _brief(self):
-        best = self.data.get("best")
+        best = self._best()
         if not best:
-            return self.data["headline"]
-        return f"{best['brief']}, {_html.seconds(best['step_seconds'])} a step"
+            return super()._brief()
+        gpus = f"{best['gpus']} GPUs: " if "counts" in self.data else ""
+        return f"{gpus}{best['brief']}, {_html.seconds(best['step_seconds'])} a step"
 
     def _repr_html_(self):
-        best = self.data.get("best")
+        if "counts" in self.data:
+            return _counts(self.data["counts"], super()._brief())
+        best = self.data["best"]
         if not best:
             return super()._repr_html_()
         memory = best.get("memory")
@@ -123,26 +173,71 @@ class Planned(Result):
         )  # fmt: skip
 
 
+_COLUMNS_OF_COUNTS = (
+    ("GPUs", "gpus", _html.whole),
+    ("step", "step_seconds", _html.seconds),
+    ("tokens/s/GPU", "tokens_per_second_per_device", _html.whole),
+    ("scaling", "scaling", _html.percent),
+    ("memory", "memory_bytes", _html.gib),
+    ("days", "training_seconds", lambda value: f"{value / 86400:.3g}"),
+    ("GPU-hours", "gpu_hours", _html.whole),
+    ("cost", "cost", _html.whole),
+)
+
+
+def _counts(counts, caption):
+    """A table with a row for each count of GPUs; time and cost where tokens and a price were given."""
+    columns = [c for c in _COLUMNS_OF_COUNTS if any(row.get(c[1]) is not None for row in counts)]
+    rows = [
+        [*("" if row.get(key) is None else shown(row[key]) for _, key, shown in columns), _fits(row)]
+        for row in counts
+    ]
+    return _html.table(rows, [*(head for head, _, _ in columns), "plan"], caption)
+
+
+def _fits(row):
+    """The plan of a count of GPUs, or why there is none."""
+    if row["fits"]:
+        return row["brief"] + ("" if row["surely_fits"] else " (may not fit)")
+    leanest = row.get("leanest_bytes")
+    return "does not fit" + (f": the leanest needs {_html.gib(leanest)}" if leanest else "")
+
+
 class Explained(Result):
     """What a plan comes to: `estimate`, `communication`, `states`, `axes` and what was assumed."""
 
     @property
     def step_seconds(self):
-        return self.data["estimate"]["step"]["seconds"]
+        return self._figure("step_seconds", "step", "seconds")
 
     @property
     def mfu(self):
-        return self.data["estimate"]["step"]["mfu"]
+        """By Megatron-LM's count; PaLM's is `estimate.step.mfu_palm_full`."""
+        return self._figure("mfu", "step", "mfu")
 
     @property
     def items(self):
         """Where the step's time goes."""
-        return view(self.data["estimate"]["step"]["items"])
+        return self._figure("items", "step", "items")
 
     @property
     def memory(self):
         """The ledger of the fullest rank; None of a model that is not named."""
-        return view(self.data["estimate"]["memory"])
+        return self._figure("memory", "memory")
+
+    def _figure(self, key, *path):
+        """Of the estimate; the other views of a plan have none, but some have such a key."""
+        if "estimate" not in self.data:
+            return self.__getattr__(key)
+        value = self.data["estimate"]
+        for name in path:
+            value = value[name]
+        return view(value)
+
+    def _brief(self):
+        if self.data["schema"].startswith("rankwright.rivals/"):
+            return f"{self.data['first']['headline']}, against another plan"
+        return super()._brief()
 
     def _repr_html_(self):
         if "estimate" not in self.data:
@@ -158,11 +253,27 @@ class Compared(Result):
     """Two plans, or a plan and the log of its run, side by side."""
 
     def _brief(self):
-        return self.data.get("verdict", {}).get("text", self.data["schema"])
+        if "verdict" in self.data:
+            return self.data["verdict"]["text"]
+        time = self.data["time"]
+        if not time:  # the run ended before its first step
+            return super()._brief()
+        measured = _html.seconds(time["measured"]["median_seconds"])
+        return f"{measured} a step, {_html.seconds(time['predicted_seconds'])} predicted"
 
     def _repr_html_(self):
-        if "time" not in self.data:
-            return super()._repr_html_()
+        if "verdict" in self.data:
+            return self._two_plans()
+        return self._log() if self.data["time"] else super()._repr_html_()
+
+    def _log(self):
+        time = self.data["time"]
+        measured, predicted = time["measured"]["median_seconds"], time["predicted_seconds"]
+        rows = [["step", _html.seconds(measured), _html.seconds(predicted)]]
+        rows += [[t["name"], _span(t["measured"]), _span(t["predicted"])] for t in time["timers"]]
+        return _html.table(rows, ["", "measured", "predicted"], self.data["headline"])
+
+    def _two_plans(self):
         names = ["a_seconds", "b_seconds", "difference_seconds"]
         time = self.data["time"]
         rows = [[i["item"], *(f"{i[name]:.3f}" for name in names)] for i in time["items"]]
@@ -171,8 +282,17 @@ class Compared(Result):
         return _html.table(rows, head, self._brief())
 
 
+def _span(timer):
+    """The ranks of a timer: from the quickest to the slowest."""
+    ends = [timer["least_seconds"], timer["most_seconds"]]
+    return " to ".join(_html.seconds(end) for end in ends if end is not None)
+
+
 class Imported(Result):
-    """Somebody else's file as one of ours: `plan` is its text, a plan for every function."""
+    """Somebody else's file as one of ours: `plan` is its text, a plan for every function.
+
+    `kind` says what it is: a "plan", a "cluster" (for `cluster=`) or a "model" (for `model=`).
+    """
 
     def __init__(self, data, text, findings):
         super().__init__(data, text)
@@ -182,8 +302,15 @@ class Imported(Result):
     def plan(self):
         return self.data.get("plan", self.text + "\n")
 
+    @property
+    def kind(self):
+        if self.data:
+            return "plan"
+        lines = [line for line in self.text.splitlines() if not line.startswith("#")]
+        return "model" if lines[:1] == ["model:"] else "cluster"
+
     def _brief(self):
-        return self.data.get("format", "a cluster or a model")
+        return f"a {self.kind} of {self.data['format']}" if self.data else f"a {self.kind}"
 
 
 class Report(Result):
@@ -213,7 +340,11 @@ class Report(Result):
         return json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
 
     def _brief(self):
-        return ", ".join(plan["name"] for plan in self.data["plans"])
+        # Plans that are no files have no name.
+        return ", ".join(
+            plan["explain"]["headline"] if plan["name"] == "-" else plan["name"]
+            for plan in self.data["plans"]
+        )
 
     def _repr_html_(self):
         return _html.frame(self._html) if self._html else super()._repr_html_()
@@ -224,4 +355,4 @@ class Validation(Result):
 
     def _brief(self):
         step = self.data.get("step_time")
-        return f"{step['rows']} runs, {step['mape']:.1f} % off" if step else self.data["schema"]
+        return f"{step['rows']} runs, {step['mape']:.1f} % off" if step else super()._brief()

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import rankwright
-from checkout import COURSE, EXAMPLES, SMALL
+from checkout import COURSE, DATA, EXAMPLES, SMALL
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 
@@ -27,6 +27,54 @@ class Tags(html.parser.HTMLParser):
 
     def handle_data(self, data):
         self.text += data
+
+
+def forms():
+    """Every form of the answer of every function, by a name."""
+    llama = {"model": "llama-3.1-8b", "cluster": "dgx-h100 x 2"}
+    gpt, logs = EXAMPLES / "gpt3-175b-1024.yaml", DATA / "import"
+    planned = rankwright.plan(**SMALL)
+    runs = rankwright.validate(DATA / "validation/runs.csv")
+    return {
+        "plan": planned,
+        "plan, a fit": rankwright.plan(**llama, fit=True),
+        "plan, an own one": rankwright.plan(own=EXAMPLES / "gpt2-tiny-tp2-pp2-dp2.yaml"),
+        "plan, nothing fits": rankwright.plan(model="llama-3.1-405b", cluster="dgx-h100 x 1"),
+        "plan, counts": rankwright.plan(**llama, gpus=(8, 16)),
+        "plan, counts and money": rankwright.plan(**llama, gpus=(8, 16), tokens=1e12, price=2),
+        "plan, counts, none fits": rankwright.plan(
+            model="llama-3.1-405b", cluster="dgx-h100 x 2", gpus=(8, 16)
+        ),
+        "check": rankwright.check(COURSE),
+        "check, errors": rankwright.check({**COURSE, "world_size": 65}),
+        "explain": rankwright.explain(COURSE),
+        "explain, a rank": rankwright.explain(COURSE, rank=17),
+        "explain, stages": rankwright.explain(COURSE, stages=True),
+        "explain, sensitivity": rankwright.explain(COURSE, sensitivity=True),
+        "explain, rivals": rankwright.explain(planned, sensitivity=True, against=planned),
+        "explain, a timeline": rankwright.explain(COURSE, timeline=True),
+        "explain, faults": rankwright.explain(COURSE, slow=("17:1.3x", "18:1.2x"), fail=3),
+        "explain, a slow link": rankwright.explain(COURSE, slow_link="infiniband:0.5x"),
+        "explain, a code": rankwright.explain("RW0301"),
+        "explain, a key": rankwright.explain("zero_stage"),
+        "compare": rankwright.compare(COURSE, planned),
+        "compare, timers": rankwright.compare(gpt, log=logs / "slow-nvlink.log"),
+        "compare, a step": rankwright.compare(gpt, log=logs / "step-alone.log"),
+        "compare, no step": rankwright.compare(
+            DATA / "plans/llama-8b-oom.yaml", log=logs / "oom.log"
+        ),
+        "report": rankwright.report(COURSE),
+        "export": rankwright.export(planned, "megatron"),
+        "import, a plan": rankwright.import_(logs / "megatron_8b.log"),
+        "import, a cluster": rankwright.import_(
+            logs / "topo-nvswitch-8.txt", device="h100-sxm", hosts=2
+        ),
+        "import, a model": rankwright.import_(DATA / "hf/llama-3.1-8b.json"),
+        "validate": runs,
+        "validate, collectives": rankwright.validate(DATA / "validation/collectives.csv"),
+        "catalog": rankwright.catalog("keys"),
+        "catalog, one": rankwright.models("llama-3.1-8b"),
+    }
 
 
 class Notebook(unittest.TestCase):
@@ -62,6 +110,37 @@ class Notebook(unittest.TestCase):
             (rankwright.plan(model="llama-3.1-405b", cluster="dgx-h100 x 1"), "GPUs"),
         ):
             self.assertIn(says, self.assertHarmless(result._repr_html_()), type(result))
+
+    def test_every_form_is_shown(self):
+        for name, result in forms().items():
+            with self.subTest(name):
+                self.assertNotIn("rankwright.", repr(result), "a schema is for programs")
+                if isinstance(result, rankwright.Result):
+                    self.assertRegex(repr(result), rf"^<{type(result).__name__}: [^-].+>$")
+                    self.assertTrue(result or "fit" in name)
+                if not isinstance(result, rankwright.Report):
+                    self.assertHarmless(result._repr_html_())
+
+    def test_counts_are_a_table(self):
+        llama = {"model": "llama-3.1-405b", "cluster": "dgx-h100 x 16", "gpus": (64, 128)}
+        planned = rankwright.plan(**llama)
+        shown = planned._repr_html_()
+        self.assertEqual(Tags(shown).tags.count("tr"), 1 + len(planned.counts))
+        self.assertIn("the leanest needs", shown)
+        self.assertIn(planned.best.brief, shown)
+        self.assertNotIn("GPU-hours", shown)
+        self.assertIn("GPU-hours", rankwright.plan(**llama, tokens=1e12)._repr_html_())
+
+    def test_timers_stand_beside_their_prediction(self):
+        plan, log = EXAMPLES / "gpt3-175b-1024.yaml", DATA / "import/slow-nvlink.log"
+        compared = rankwright.compare(plan, log=log)
+        self.assertEqual(repr(compared), "<Compared: 36.3 s a step, 31.3 s predicted>")
+        row = "<td>forward-compute</td><td>8.51 s to 9.04 s</td><td>7.05 s to 7.44 s</td>"
+        self.assertIn(row, compared._repr_html_())
+
+    def test_plans_that_are_no_files_are_named_by_what_they_are(self):
+        self.assertIn("on 64 h100-sxm", repr(rankwright.report(COURSE, search=False)))
+        self.assertIn("64 = tp 8 x pp 4 x dp 2</caption>", rankwright.check(COURSE)._repr_html_())
 
     def test_report_is_a_page_in_a_frame_that_reaches_nothing(self):
         made = rankwright.Report({"plans": []}, "# a plan", f"<p>{HOSTILE}</p><script>1</script>")

@@ -20,6 +20,11 @@ best: rankwright.Planned = rankwright.plan(model="llama-3.1-8b", cluster="dgx-h1
 codes: list[str] = [finding.code for finding in rankwright.check(best, for_="megatron")]
 step: float = rankwright.explain(pathlib.Path("plan.yaml")).step_seconds
 files: dict[str, str] = rankwright.export({"world_size": 64}, to="megatron")
+cluster = rankwright.import_("topo.txt", device="h100-sxm", hosts=2)
+rankwright.plan(model=rankwright.import_("config.json"), cluster=cluster, exclude_nodes=(0, 2))
+rankwright.explain(best, slow=("17:1.3x", "18:1.2x"))
+rankwright.validate((pathlib.Path("a.csv"), pathlib.Path("b.csv")), with_=("c.csv",))
+names: list[str] = [name for name in best if name in best and len(best) > 0]
 try:
     rankwright.report(best).save("plan.html")
 except rankwright.Error as error:
