@@ -2,16 +2,12 @@
 
 import contextlib
 import json
+import operator
 import os
 import pathlib
 import tempfile
 
-# Flags without a value. What else is True or False is a value: --tuned true.
-SWITCHES = {
-    "all", "calibrate_one", "even_stages", "exhaustive", "fit", "leave_one_family_out", "no_cp",
-    "no_dp", "no_ep", "no_hybrid", "no_pp", "no_search", "no_tp", "sensitivity", "stages", "strict",
-    "timeline", "unit_times",
-}  # fmt: skip
+from ._results import Imported
 
 
 class Command:
@@ -42,17 +38,23 @@ class Command:
         self.words.append(as_path(path))
 
     def flags(self, **given):
+        """Flags with a value, which may be true or false."""
         for name, value in given.items():
             self._flag(name, value)
+
+    def switches(self, **given):
+        """Flags without a value."""
+        self.words += [as_flag(name) for name, on in given.items() if on]
 
     def model(self, model):
         """A name, a path, or a Hugging Face config as a dict."""
         self._flag("model", self._kept(model, "config.json") if isinstance(model, dict) else model)
 
     def cluster(self, cluster):
-        """A name with a number of units, a path, or a dict as in a cluster file."""
-        dict_given = isinstance(cluster, dict)
-        self._flag("cluster", self._kept(cluster, "cluster.yaml") if dict_given else cluster)
+        """A name with a number of units, a path, a dict as in a cluster file, or one imported."""
+        if isinstance(cluster, (dict, Imported)):
+            cluster = self._kept(imported(cluster, "cluster"), "cluster.yaml")
+        self._flag("cluster", cluster)
 
     def _named(self, plan, name):
         if is_path(plan):
@@ -71,17 +73,13 @@ class Command:
         return path
 
     def _flag(self, name, value):
-        if value is None or (name in SWITCHES and value is False):
-            return
-        flag = "--" + name.rstrip("_").replace("_", "-")
-        if name in SWITCHES and value is True:
-            self.words.append(flag)
+        if value is None:
             return
         for one in value if isinstance(value, Repeated) else [value]:
             word = as_word(one)
             if not word:
                 raise ValueError(f"{name} is empty")
-            self.words.append(f"{flag}={word}")
+            self.words.append(f"{as_flag(name)}={word}")
 
 
 class Repeated(list):
@@ -90,6 +88,15 @@ class Repeated(list):
 
 def repeated(value):
     return Repeated(value) if isinstance(value, (list, tuple)) else value
+
+
+def span(value):
+    """A range of counts as it is typed."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    if len(value) != 2:
+        raise ValueError(f"a range is the least and the most, as (8, 64), not {value!r}")
+    return "..".join(as_word(one) for one in value)
 
 
 def is_path(plan):
@@ -101,7 +108,13 @@ def is_path(plan):
 
 def as_path(path):
     path = os.fsdecode(os.fspath(path))
+    if not path:
+        raise ValueError("an empty text is neither a path nor a plan")
     return "./" + path if path.startswith("-") else path  # no flag, and no standard input
+
+
+def as_json(value, indent=None):
+    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
 
 
 def as_text(plan):
@@ -109,34 +122,58 @@ def as_text(plan):
     if isinstance(plan, str):
         return plan
     if isinstance(plan, dict):
-        return json.dumps(plan, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return as_json(plan, indent=2) + "\n"
     text = getattr(plan, "plan", None)  # what plan() and import_() give
     if isinstance(text, str):
         return text
     raise TypeError(f"a plan is a path, a text, a dict or a result, not {type(plan).__name__}")
 
 
+def as_flag(name):
+    return "--" + name.rstrip("_").replace("_", "-")
+
+
 def as_word(value):
-    """A value as it is typed: True is true, a tuple a range, a list a list."""
+    """A value as it is typed: True is true, a list is joined."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (tuple, range)) and len(value) >= 2:
-        return f"{value[0]}..{value[-1]}"
-    if isinstance(value, (list, set)):
+    if isinstance(value, (list, tuple, set)):
         return ",".join(as_word(one) for one in value)
     if isinstance(value, os.PathLike):
         return os.fsdecode(os.fspath(value))
     if isinstance(value, float) and value.is_integer():
         return str(int(value))  # 15e12 is a number of tokens
-    if isinstance(value, (str, int, float)):
+    if isinstance(value, (str, float)):
         return str(value)
-    raise TypeError(f"a flag takes a text or a number, not {type(value).__name__}")
+    try:
+        return str(operator.index(value))  # numpy's numbers, too
+    except TypeError:
+        told = f"a flag takes a text or a number, not {type(value).__name__}"
+        raise TypeError(told) from None
+
+
+def imported(value, kind):
+    """The same, where it was imported only if it is of this kind."""
+    if isinstance(value, Imported) and value.kind != kind:
+        raise TypeError(f"what was imported is a {value.kind}, not a {kind}")
+    return value
 
 
 def with_shapes(plan, model):
     """A model that is given by its shapes stands in the plan file: there is no flag for it."""
-    if not isinstance(model, dict) or "model_type" in model or "architectures" in model:
+    if not has_shapes(model):
         return plan, model
-    if plan is None or isinstance(plan, dict):
+    if plan is not None and not isinstance(plan, dict):
+        raise TypeError("shapes of a model go with a plan that is a dict")
+    if isinstance(model, dict):
         return {**(plan or {}), "model": model}, None
-    raise TypeError("shapes of a model go with a plan that is a dict")
+    # An imported one is YAML already: the plan's other keys go before it, each on a line.
+    rest = {key: value for key, value in (plan or {}).items() if key != "model"}
+    lines = (f"{as_json(key)}: {as_json(value)}\n" for key, value in rest.items())
+    return "".join(lines) + imported(model, "model").plan, None
+
+
+def has_shapes(model):
+    if isinstance(model, dict):
+        return "model_type" not in model and "architectures" not in model
+    return isinstance(model, Imported)

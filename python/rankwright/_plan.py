@@ -1,6 +1,6 @@
 """`rankwright plan`: the verb with the most flags."""
 
-from ._inputs import Command, with_shapes
+from ._inputs import Command, span, with_shapes
 from ._results import Planned
 from ._run import given, searched
 
@@ -79,11 +79,15 @@ def plan(
     flags = dict(locals())
     for name in ("model", "cluster", "own", "ran"):
         del flags[name]
+    flags["gpus"] = span(gpus)
+    switches = {name: flags.pop(name) for name, by_default in plan.__kwdefaults__.items()
+                if by_default is False}  # fmt: skip
     own, model = with_shapes(own, model)
     with Command("plan") as command:
         if own is not None:
             command.plan(own)
         given(command, model, cluster, **flags)
+        command.switches(**switches)
         command.plan_flag("ran", ran)
         data, outcome = searched(command)
     return Planned(data, outcome["text"], outcome["plan"], outcome["markdown"])

@@ -14,10 +14,10 @@ def validate(files, *, leave_one_family_out=False, calibrate_one=False, with_=No
     with Command("validate") as command:
         for path in files if isinstance(files, (list, tuple)) else [files]:
             command.file(path)
-        command.flags(
-            leave_one_family_out=leave_one_family_out, calibrate_one=calibrate_one,
-            with_=repeated(with_), all=all,
-        )  # fmt: skip
+        command.flags(with_=repeated(with_))
+        command.switches(
+            leave_one_family_out=leave_one_family_out, calibrate_one=calibrate_one, all=all
+        )
         outcome = run(command, "--json")
         if not outcome["out"]:
             raise error_of(outcome)

@@ -3,11 +3,14 @@ that flags, defaults, figures and faults are those of the command line."""
 
 import json
 
-from ._errors import error_of
+from ._errors import Error, error_of
 from ._inputs import Command, repeated, with_shapes
 from ._lists import Checked, Exported
 from ._results import Compared, Explained, Imported, Report
 from ._run import answered, findings, given, run, searched
+
+# A name that is not known, a file that cannot be opened. Those that the plan itself names have a line.
+NOT_GIVEN = ("RW0908", "RW0910")
 
 
 def check(plan, *, for_=None, model=None, cluster=None, world=None, calibrate=None, ran=None):
@@ -22,8 +25,11 @@ def check(plan, *, for_=None, model=None, cluster=None, world=None, calibrate=No
         command.plan(plan)
         given(command, model, cluster, for_=for_, world=world, calibrate=calibrate)
         command.plan_flag("ran", ran)
-        data, text, _ = answered(command)
-    return Checked(data, text)
+        data, text, outcome = answered(command)
+    checked = Checked(data, text)
+    if any(finding.code in NOT_GIVEN and not finding.line for finding in checked):
+        raise Error(text, checked, outcome["code"])
+    return checked
 
 
 def explain(
@@ -64,12 +70,14 @@ def explain(
     with Command("explain") as command:
         command.plan(plan)
         given(
-            command, model, cluster, world=world, rank=rank, stages=stages, sensitivity=sensitivity,
-            timeline=timeline, unit_times=unit_times, slow=repeated(slow),
+            command, model, cluster, world=world, rank=rank, slow=repeated(slow),
             slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
             checkpoint_time=checkpoint_time, checkpoint_interval=checkpoint_interval,
             restart_time=restart_time, calibrate=calibrate,
         )  # fmt: skip
+        command.switches(
+            stages=stages, sensitivity=sensitivity, timeline=timeline, unit_times=unit_times
+        )
         command.plan_flag("against", against)
         command.plan_flag("ran", ran)
         data, text, _ = answered(command)
@@ -121,9 +129,9 @@ def report(
     with Command("report") as command:
         command.plan(plan)
         given(
-            command, model, cluster, for_=for_, measured=measured, no_search=not search,
-            world=world, calibrate=calibrate,
-        )  # fmt: skip
+            command, model, cluster, for_=for_, measured=measured, world=world, calibrate=calibrate
+        )
+        command.switches(no_search=not search)
         command.plan_flag("ran", ran)
         data, outcome = searched(command, "--json")  # which needs no page
     return Report(data, outcome["markdown"], outcome["html"])
@@ -140,7 +148,8 @@ def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, worl
     plan, model = with_shapes(plan, model)
     with Command("export") as command:
         command.plan(plan)
-        given(command, model, cluster, to=to, hosts=hosts, strict=strict, world=world)
+        given(command, model, cluster, to=to, hosts=hosts, world=world)
+        command.switches(strict=strict)
         data, text, outcome = answered(command)
     return Exported(data, text, findings(outcome))
 

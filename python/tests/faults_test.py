@@ -1,5 +1,6 @@
 """Faults raise Error, with what the command line prints and with its parts."""
 
+import json
 import os
 import pickle
 import unittest
@@ -42,7 +43,21 @@ class Faults(unittest.TestCase):
         found = rankwright.check(BROKEN)
         self.assertEqual(found[0].line, 4)
         self.assertEqual(found[0].severity, "error")
-        self.assertEqual(len(rankwright.check("/nowhere/plan.yaml").errors), 1)
+        named = rankwright.check({**COURSE, "model": "/nowhere/config.json"})
+        self.assertEqual((named[0].code, named[0].key), ("RW0910", "model"))
+
+    def test_check_raises_what_is_not_there(self):
+        for words in (["/nowhere/plan.yaml"], ["-", "--model=lama"], ["-", "--cluster=/nowhere/c.yaml"]):
+            shown = command("check", *words, text=json.dumps(COURSE))
+            flags = dict(word[2:].split("=") for word in words[1:])
+            plan = COURSE if words[0] == "-" else words[0]
+            error = self.raised(rankwright.check, plan, **flags)
+            self.assertEqual(str(error), shown.stdout.rstrip("\n"))
+            self.assertEqual(error.code, shown.returncode)
+            self.assertIn(error.findings[0].code, ("RW0908", "RW0910"))
+        for function in (rankwright.check, rankwright.explain, rankwright.validate):
+            with self.assertRaisesRegex(ValueError, "empty"):
+                function("")
 
     def test_unknown_names_say_what_was_meant(self):
         error = self.raised(rankwright.plan, **{**SMALL, "model": "llama-3.1-8B-"})
@@ -84,6 +99,24 @@ class Faults(unittest.TestCase):
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual(str(again), str(error))
         self.assertEqual((again.findings, again.code), (error.findings, error.code))
+
+    def test_views_without_an_estimate_have_their_own_keys(self):
+        self.assertIsNone(rankwright.explain(COURSE, rank=17).memory)
+        for view in ("sensitivity", "timeline"):
+            explained = rankwright.explain(COURSE, **{view: True})
+            self.assertEqual(explained.step_seconds, explained.data["step_seconds"])
+        code = rankwright.explain("RW0301")
+        for name in ("step_seconds", "mfu", "items", "memory"):
+            self.assertFalse(hasattr(code, name), name)
+
+    def test_results_are_maps(self):
+        explained = rankwright.explain(COURSE)
+        self.assertIn("headline", explained)
+        self.assertNotIn(0, explained.estimate)
+        self.assertEqual(list(explained), list(explained.data))
+        self.assertEqual(len(explained), len(explained.data))
+        self.assertEqual(dict(explained), explained.data)
+        self.assertIsNone(explained.get("stepp"))
 
     def test_attributes_that_are_not_there(self):
         explained = rankwright.explain(COURSE)

@@ -46,7 +46,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(planned.data, printed(*words))
         self.assertEqual(str(planned) + "\n", command(*words).stdout)
         self.assertEqual(planned.markdown, command(*words, "--markdown").stdout)
-        # -o - prints the file before the rest; its head says how it was made.
+        # The head of the file says how it was made.
         file = command(*words, "-o", "-").stdout
         body = planned.plan[planned.plan.index("\nworld_size:") :]
         self.assertIn(body, file)

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import rankwright
-from checkout import COURSE, EXAMPLES, SMALL
+from checkout import COURSE, DATA, EXAMPLES, SMALL
 
 SHAPES = {"name": "mine", "architecture": "llama", "hidden": 4096, "layers": 32, "heads": 32,
           "kv_heads": 8, "ffn": 14336, "vocab": 128256}  # fmt: skip
@@ -36,8 +36,18 @@ class Plans(unittest.TestCase):
         planned = rankwright.plan(**SMALL)
         explained = rankwright.explain(planned)
         # Written as a file and read again: the same price to the last bit.
-        self.assertEqual(explained.step_seconds, planned.best.step_seconds)
-        self.assertEqual(explained.mfu, planned.best.mfu.megatron_causal)
+        self.assertEqual(explained.step_seconds, planned.step_seconds)
+        self.assertEqual(explained.mfu, planned.mfu)
+        self.assertEqual(planned.best.mfu.megatron_causal, planned.mfu)
+
+    def test_of_several_counts_the_best_is_the_chosen_one(self):
+        planned = rankwright.plan(**SMALL, gpus=(8, 16))
+        self.assertEqual(planned.best.gpus, planned.chosen_gpus)
+        self.assertEqual(planned.step_seconds, planned.best.step_seconds)
+        self.assertEqual(planned.mfu, planned.best.mfu)
+        self.assertEqual(rankwright.explain(planned).world, planned.chosen_gpus)
+        none = rankwright.plan(model="llama-3.1-405b", cluster="dgx-h100 x 2", gpus=(8, 16))
+        self.assertEqual((none.best, none.step_seconds, none.mfu), (None, None, None))
 
     def test_saved_plans_are_read_again(self):
         planned = rankwright.plan(**SMALL)
@@ -99,11 +109,46 @@ class ModelsAndClusters(unittest.TestCase):
         self.assertEqual(planned.cluster.devices, 32)
         self.assertEqual([level.name for level in planned.cluster.levels], ["nvlink", "infiniband"])
 
+    def test_what_was_imported(self):
+        topology = DATA / "import/topo-nvswitch-8.txt"
+        cluster = rankwright.import_(topology, device="h100-sxm", hosts=2)
+        model = rankwright.import_(DATA / "hf/llama-3.1-8b.json")
+        self.assertEqual((cluster.kind, model.kind), ("cluster", "model"))
+        planned = rankwright.plan(model=model, cluster=cluster, global_batch=64, seq=8192)
+        self.assertEqual(planned.cluster.devices, 16)
+        self.assertEqual(planned.model.parameters.total, 8030261248)
+        course = {**COURSE, "model": "llama-3.1-70b", "reading_note": "数"}
+        self.assertEqual(rankwright.explain(course, model=model).model.layers, 32)
+        for wrong in ({"model": cluster}, {"cluster": model}, {"cluster": rankwright.import_(COURSE)}):
+            with self.assertRaisesRegex(TypeError, "what was imported is a"):
+                rankwright.explain(COURSE, **wrong)
+
+    def test_a_range_has_two_ends(self):
+        for wrong in ((8,), (8, 16, 64), [8, 16, 64], ()):
+            with self.assertRaisesRegex(ValueError, r"as \(8, 64\)"):
+                rankwright.plan(**SMALL, gpus=wrong)
+
+    def test_whole_numbers_of_other_libraries(self):
+        class Whole:  # as numpy.int64
+            def __init__(self, value):
+                self.value = value
+
+            def __index__(self):
+                return self.value
+
+        planned = rankwright.plan(**SMALL, tp=Whole(2), gpus=(Whole(8), Whole(16)))
+        self.assertEqual([row.gpus for row in planned.counts], [8, 16])
+        self.assertEqual(planned.best.plan.tp, 2)
+        with self.assertRaisesRegex(TypeError, "not object"):
+            rankwright.plan(**SMALL, tp=object())
+
     def test_values_of_flags(self):
         planned = rankwright.plan(**SMALL, tokens=15e12, days=1000, price=2.1, tuned=True)
         self.assertEqual(planned.training.tokens, 15e12)
         out = rankwright.plan(model="llama-3.1-8b", cluster="dgx-h100 x 4", exclude_nodes=[0, 2])
         self.assertEqual((out.hosts.out, out.hosts.left), (2, 2))
+        self.assertIn("--tuned=false", rankwright.plan(**SMALL, tuned=False).plan)
+        self.assertNotIn("--no-tp", rankwright.plan(**SMALL, no_tp=False).plan)
         with self.assertRaises(ValueError):
             rankwright.plan(**{**SMALL, "model": ""})
 
