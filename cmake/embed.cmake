@@ -1,5 +1,5 @@
 # rankwright_embed(TARGET file...): compiles data files into TARGET as
-#     namespace rankwright { extern const std::string_view k<Name>Csv; }
+#     namespace rankwright { extern const std::string_view k<Name><Extension>; }
 # so that the program needs no data folder at run time. devices.csv becomes kDevicesCsv.
 function(rankwright_embed target)
   foreach(file IN LISTS ARGN)

@@ -1,5 +1,6 @@
-# What `cmake --install` puts where. Three components: cli, the tool with all that people read;
-# runtime, the program that `rankwright run` and `probe` hand over to; dev, the library.
+# What `cmake --install` puts where. Four components: cli, the tool with all that people read;
+# runtime, the program that `rankwright run` and `probe` hand over to; dev, the library; and python, the
+# module, which python/CMakeLists.txt installs.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS rankwright_exe DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT cli)

@@ -7,9 +7,10 @@
 >>> [finding.code for finding in rankwright.check(best)]
 []
 
-Every function is a verb of the command line and takes its flags as keyword arguments: `--max-tp 4` is
-`max_tp=4`, and words that Python keeps for itself end in an underscore: `for_="megatron"`. Results hold
-what `--json` prints as plain objects in `.data`; `str()` is what the command line prints.
+Every function is a verb of the command line and takes its flags as keyword arguments, but for those that
+say how or where to print: `--max-tp 4` is `max_tp=4`, and words that Python keeps for itself end in an
+underscore: `for_="megatron"`. Results hold what `--json` prints as plain objects in `.data`; `str()` is
+what the command line prints.
 """
 
 from ._core import version as __version__
