@@ -240,7 +240,8 @@ TEST(Answer, IsTheLeanestWhereNothingFits) {
   }
 }
 
-/// Wherever it is ended, what was found by then is an answer: one that fits, no faster than the best.
+/// Wherever it is ended, what was found by then is an answer: one that fits, no faster than the
+/// best.
 TEST(Answer, IsThereWhereverASearchIsEnded) {
   i64 ended = 0;
   for (std::uint64_t seed = 4900; seed < 4920; ++seed) {
@@ -250,8 +251,8 @@ TEST(Answer, IsThereWhereverASearchIsEnded) {
     if (!all.best) continue;
     for (i64 rounds = 0;; ++rounds) {
       i64 left = rounds;
-      const Answer some = answer(
-          one, calibration(), {.go_on = [&](const SearchProgress&) { return left-- > 0; }});
+      const Answer some =
+          answer(one, calibration(), {.go_on = [&](const SearchProgress&) { return left-- > 0; }});
       if (some.complete) break;
       ++ended;
       ASSERT_TRUE(some.best) << "seed " << seed << ", ended after " << rounds;

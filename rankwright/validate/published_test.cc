@@ -17,7 +17,8 @@ std::vector<Case> all_cases() {
   const std::vector<Run> runs = published("runs.csv").scored;
   const std::vector<Run> single = published("vtrain_single_node.csv").scored;
   for (std::size_t i = 0; i < runs.size(); i += kSanitized ? kRuns : 1) some.push_back(runs[i]);
-  for (std::size_t i = 0; i < single.size(); i += kSanitized ? kSingle : 1) some.push_back(single[i]);
+  for (std::size_t i = 0; i < single.size(); i += kSanitized ? kSingle : 1)
+    some.push_back(single[i]);
   return make_cases(some);
 }
 
