@@ -61,6 +61,7 @@ function Others({ plan, at, whyNot }: { plan: PlanReport; at: string; whyNot: Do
       </ul>
       <Scatter
         {...{ points, capacity, hovered, hover, open }}
+        device={plan.explain.cluster.device}
         capacityPath={`${at}.explain.estimate.memory.capacity_bytes`}
       />
       <Points {...{ points, hovered, hover, open }} path={`${path}.points`} />

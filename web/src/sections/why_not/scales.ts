@@ -1,14 +1,20 @@
-// From bytes and seconds to the drawing. What is far worse than anything that could be chosen would
-// press all else into a corner: it stands at the edge, with its figure.
-import { scaleLinear } from "d3-scale";
+// From bytes and seconds to the drawing, as rankwright/report/why_not_svg.cc draws it: a range of many
+// times its low end is logarithmic. What is far worse than anything that could be chosen would press
+// all else into a corner: it stands at the edge, with its figure.
+import { scaleLinear, scaleLog } from "d3-scale";
 import type { Point } from "../../document";
 
-export const kGiB = 2 ** 30;
 const kFar = 1.3; // times the worst of what could be chosen
-const kMargin = 0.06; // of the range, so that no mark lies on an axis
+const kMargin = 0.07; // of the range, so that no mark lies on an axis
+const kLogarithmic = 3; // a range of more than this many times its low end
+const kMarginLog = 1.2; // times, at both ends of such a range
 
 /** Least and most that are drawn. */
-export type Range = [number, number];
+export interface Range {
+  low: number;
+  high: number;
+  log: boolean;
+}
 
 /** `most`: what must be seen too, such as the limit. */
 export function rangeOf(points: Point[], key: "step_seconds" | "memory_bytes", most = 0): Range {
@@ -17,8 +23,10 @@ export function rangeOf(points: Point[], key: "step_seconds" | "memory_bytes", m
   const values = [...points.map((point) => Math.min(point[key], kFar * worst)), worst];
   const least = Math.min(...values);
   const largest = Math.max(...values);
+  if (least > 0 && largest / least > kLogarithmic)
+    return { low: least / kMarginLog, high: largest * kMarginLog, log: true };
   const margin = kMargin * (largest - least || largest || 1);
-  return [Math.max(0, least - margin), largest + margin];
+  return { low: Math.max(0, least - margin), high: largest + margin, log: false };
 }
 
 export interface Spot {
@@ -31,41 +39,70 @@ export interface Spot {
 export interface Scales {
   x: (bytes: number) => number;
   y: (seconds: number) => number;
-  xTicks: number[]; // bytes, round in GiB
+  xTicks: number[]; // bytes, round in the unit that they are written in
   yTicks: number[]; // seconds
 }
 
 /** On so many pixels; the lower the step, the lower the mark. */
 export function scalesOf(memory: Range, step: Range, width: number, height: number): Scales {
-  const gib = scaleLinear([memory[0] / kGiB, memory[1] / kGiB], [0, width]);
-  const y = scaleLinear(step, [height, 0]);
+  let unit = 1; // of memory
+  while (memory.high >= 1024 * unit) unit *= 1024;
+  const units = { ...memory, low: memory.low / unit, high: memory.high / unit };
+  const x = scaled(units, [0, width]);
+  const y = scaled(step, [height, 0]);
   return {
-    x: (bytes) => gib(bytes / kGiB),
+    x: (bytes) => x(bytes / unit),
     y: (seconds) => y(seconds),
-    xTicks: gib.ticks(Math.max(3, width / 90)).map((tick) => tick * kGiB),
-    yTicks: y.ticks(Math.max(3, height / 60)),
+    xTicks: ticks(units, 2, Math.max(3, width / 90)).map((tick) => tick * unit),
+    yTicks: ticks(step, 10, Math.max(3, height / 60)),
   };
 }
+
+function scaled({ low, high, log }: Range, pixels: [number, number]) {
+  return log ? scaleLog([low, high], pixels) : scaleLinear([low, high], pixels);
+}
+
+/** About `most` round values; of a logarithmic range at least an equal part of it apart, and round
+ * beside powers of `base`. */
+function ticks({ low, high, log }: Range, base: number, most: number): number[] {
+  if (!log) return scaleLinear([low, high], [0, 1]).ticks(most);
+  const apart = Math.log(high / low) / most;
+  const found: number[] = [];
+  const first = base ** Math.floor(Math.log(low) / Math.log(base));
+  for (let power = first; power <= high; power *= base)
+    for (const tick of kRound.filter((factor) => factor < base).map((factor) => factor * power)) {
+      const near = found.length > 0 && Math.log(tick / found[found.length - 1]) < apart;
+      if (tick >= low && tick <= high && !near) found.push(tick);
+    }
+  return found;
+}
+
+const kRound = [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
 
 const kEdge = 18; // pixels between the edge and what lies beyond it: room for an arrow
 
 export function spotOf(point: Point, scales: Scales, memory: Range, step: Range): Spot {
-  const right = point.memory_bytes > memory[1];
-  const above = point.step_seconds > step[1];
+  const right = point.memory_bytes > memory.high;
+  const above = point.step_seconds > step.high;
   return {
-    x: right ? scales.x(memory[1]) - kEdge : scales.x(point.memory_bytes),
-    y: above ? scales.y(step[1]) + kEdge : scales.y(point.step_seconds),
+    x: right ? scales.x(memory.high) - kEdge : scales.x(point.memory_bytes),
+    y: above ? scales.y(step.high) + kEdge : scales.y(point.step_seconds),
     right,
     above,
   };
 }
 
-/** Indices of the points that the front goes through: from the least memory on, each faster. */
+/** Indices of the points that the front goes through, whatever their role: of those that fit each
+ * that none is faster than with no more memory, least memory first. */
 export function frontOf(points: Point[]): number[] {
   const order = points
     .map((_, i) => i)
-    .filter((i) => points[i].fits && ["front", "best", "tie"].includes(points[i].role))
-    .sort((a, b) => points[a].memory_bytes - points[b].memory_bytes);
+    .filter((i) => points[i].fits)
+    .sort(
+      (a, b) =>
+        points[a].memory_bytes - points[b].memory_bytes ||
+        points[a].step_seconds - points[b].step_seconds,
+    );
   let fastest = Infinity;
   return order.filter((i) => {
     if (points[i].step_seconds >= fastest) return false;

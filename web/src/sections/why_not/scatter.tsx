@@ -6,7 +6,7 @@ import { memory, seconds } from "../../format";
 import { useWidth } from "../../width";
 import { lineEnd, type Mark, type Placed, placeLabels, type Rect } from "./labels";
 import { kRoles, labelsOf, shapeOf } from "./roles";
-import { frontOf, kGiB, rangeOf, type Scales, scalesOf, type Spot, spotOf } from "./scales";
+import { frontOf, rangeOf, type Scales, scalesOf, type Spot, spotOf } from "./scales";
 import { pointSentence } from "./words";
 
 const kAround = { left: 52, right: 14, top: 26, bottom: 40 }; // pixels
@@ -14,6 +14,7 @@ const kWide = 600; // pixels
 
 interface ScatterProps {
   points: Point[];
+  device: string; // its name
   capacity: number; // bytes of a device; 0: not known
   capacityPath: string;
   hovered: number; // -1: none
@@ -165,7 +166,7 @@ function Axes({ scales, right, bottom }: { scales: Scales; right: number; bottom
         <g transform={`translate(${scales.x(tick)} ${bottom})`}>
           <path d="M0 0V5" />
           <text y={18} text-anchor="middle">
-            {Math.round(tick / kGiB)}
+            {memory(tick)}
           </text>
         </g>
       ))}
@@ -174,7 +175,7 @@ function Axes({ scales, right, bottom }: { scales: Scales; right: number; bottom
         step: lower is better
       </text>
       <text x={right} y={bottom + 34} text-anchor="end">
-        memory of the fullest device, GiB
+        memory of the fullest device
       </text>
     </g>
   );
@@ -182,8 +183,8 @@ function Axes({ scales, right, bottom }: { scales: Scales; right: number; bottom
 
 /** What a device has, and what lies beyond. */
 function Limit(props: ScatterProps & { x: number; right: number; bottom: number }) {
-  const { x, right, bottom, capacity } = props;
-  const room = right - x > 110;
+  const { x, right, bottom, device, capacity } = props;
+  const room = right - x > 130;
   return (
     <g class="limit">
       <rect x={x} width={Math.max(0, right - x)} height={bottom} />
@@ -194,7 +195,7 @@ function Limit(props: ScatterProps & { x: number; right: number; bottom: number 
         text-anchor={room ? "start" : "end"}
         {...cite(props.capacityPath, capacity)}
       >
-        a device has {memory(capacity)}
+        {device} has {memory(capacity)}
       </text>
     </g>
   );
@@ -202,6 +203,5 @@ function Limit(props: ScatterProps & { x: number; right: number; bottom: number 
 
 /** As far as a plan is the fastest with its memory, then down to the next. */
 function stairs(spots: Spot[]): string {
-  if (spots.length < 2) return "";
-  return `M${spots.map((s) => `${s.x} ${s.y}`).reduce((path, to, i) => `${path}H${spots[i].x}L${to}`)}`;
+  return spots.map(({ x, y }, i) => (i === 0 ? `M${x} ${y}` : `H${x}V${y}`)).join("");
 }
