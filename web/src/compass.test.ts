@@ -32,3 +32,16 @@ test("Home and End go to the ends, other keys are left to the page", () => {
   assert.equal(toward(kGrid, 1, "End"), 5);
   for (const key of ["Tab", "Enter", "+"]) assert.equal(toward(kGrid, 1, key), -1);
 });
+
+test("several on one spot are gone through one by one", () => {
+  const spots = [
+    { x: 0, y: 0 },
+    { x: 5, y: 0 },
+    { x: 5, y: 0 },
+    { x: 9, y: 0 },
+  ];
+  assert.equal(toward(spots, 1, "ArrowRight"), 2);
+  assert.equal(toward(spots, 2, "ArrowRight"), 3);
+  assert.equal(toward(spots, 2, "ArrowLeft"), 1);
+  assert.equal(toward(spots, 1, "ArrowLeft"), 0);
+});

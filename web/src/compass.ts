@@ -23,6 +23,8 @@ export function toward(spots: Spot[], current: number, key: string): number {
   const way = kDirections[key];
   if (!way) return -1;
   const from = spots[current];
+  const under = stacked(spots, current, way);
+  if (under >= 0) return under;
   let best = current;
   let nearest = Infinity;
   spots.forEach((spot, i) => {
@@ -33,6 +35,15 @@ export function toward(spots: Spot[], current: number, key: string): number {
     if (distance < nearest) [best, nearest] = [i, distance];
   });
   return best;
+}
+
+/** Of several on one spot the one behind `current`, back to the first before leaving to the left or
+ * upward; -1: there is none. */
+function stacked(spots: Spot[], current: number, way: Spot): number {
+  const here = ({ x, y }: Spot) => x === spots[current].x && y === spots[current].y;
+  if (way.x + way.y > 0) return spots.findIndex((spot, i) => i > current && here(spot));
+  for (let i = current - 1; i >= 0; --i) if (here(spots[i])) return i;
+  return -1;
 }
 
 export function useCompass(spots: Spot[]) {

@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randoms } from "../../random";
-import { boxOf, type Mark, overlap, placeLabels } from "./labels";
+import { type Mark, overlap, type Placed, placeLabels, type Rect } from "./labels";
 
 const kBounds = { left: 0, top: 0, right: 400, bottom: 300 };
 
 const mark = (x: number, y: number, ...texts: string[]): Mark => ({ x, y, texts, must: false });
+
+/** What words of 11 pixels take: 6.8 by 13 a letter, the base line 4 below their middle. */
+function boxOf({ text, x, y, anchor }: Placed): Rect {
+  const width = text.length * 6.8;
+  const left = x - { start: 0, middle: width / 2, end: width }[anchor];
+  return { left, right: left + width, top: y - 10.5, bottom: y + 2.5 };
+}
 
 test("alone, words stand right of their mark", () => {
   const [placed] = placeLabels([mark(100, 100, "tp 4")], kBounds, []);

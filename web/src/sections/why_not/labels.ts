@@ -23,7 +23,7 @@ export interface Placed {
 
 const kRadius = 8; // pixels that a mark takes
 const kGap = 4; // between a mark and its words
-const kLetter = 6.5; // pixels, on average, of bold words
+const kLetter = 6.8; // pixels, on average, of bold words
 const kHeight = 13;
 const kDrop = 4; // from the middle of words to their base line
 const kFar = [24, 40, 60, 85, 115]; // pixels that words are away where they must be
@@ -107,14 +107,6 @@ function placeAt({ x, y }: Mark, text: string, [right, down]: Side, away: number
   if (right > 0) return { box, placed: { ...at, x: box.left, anchor: "start" } };
   if (right < 0) return { box, placed: { ...at, x: box.right, anchor: "end" } };
   return { box, placed: { ...at, x: (box.left + box.right) / 2, anchor: "middle" } };
-}
-
-/** What placed words take; tests see by it that they lie free. */
-export function boxOf(placed: Placed): Rect {
-  const width = placed.text.length * kLetter;
-  const left = placed.x - { start: 0, middle: width / 2, end: width }[placed.anchor];
-  const middle = placed.y - kDrop;
-  return { left, right: left + width, top: middle - kHeight / 2, bottom: middle + kHeight / 2 };
 }
 
 function around(x: number, y: number, dx: number, dy: number): Rect {

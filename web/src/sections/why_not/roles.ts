@@ -2,19 +2,20 @@ import type { Point } from "../../document";
 
 type Role = Point["role"];
 
-/** The roles in the order of the legend; those that are labelled first stand first too. */
+/** The roles in the order of the legend, in the words and shapes of rankwright/report/why_not_svg.cc;
+ * those that are labelled first stand first too. Their colours are in why_not.css. */
 export const kRoles: { role: Role; name: string; shape: string }[] = [
-  { role: "this", name: "this plan", shape: "M0-8L8 0L0 8L-8 0Z" },
-  { role: "best", name: "what the search would run", shape: circle(6.5) },
-  { role: "safe", name: "fits whatever the error", shape: "M-5.5-5.5H5.5V5.5H-5.5Z" },
-  { role: "tie", name: "within the error of the fastest", shape: circle(5) },
-  { role: "neighbour", name: "one change away", shape: "M0-6.5L6 4.5H-6Z" },
-  { role: "front", name: "nothing faster takes less memory", shape: circle(3) },
+  { role: "this", name: "this plan", shape: "M0-7L7 0L0 7L-7 0Z" },
+  {
+    role: "best",
+    name: "what the search would run, and the fastest",
+    shape: "M0-7l2 5h5l-4 3l2 5.5l-5-3.5l-5 3.5l2-5.5l-4-3h5Z",
+  },
+  { role: "safe", name: "fits whatever the ledger's error", shape: "M-5.5-4.5h11l-5.5 9.5Z" },
+  { role: "neighbour", name: "one change from this plan", shape: "M-5.5 4.5h11l-5.5-9.5Z" },
+  { role: "tie", name: "within the model's error of the fastest", shape: "M-4-4h8v8h-8Z" },
+  { role: "front", name: "nothing faster takes less memory", shape: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z" },
 ];
-
-function circle(r: number): string {
-  return `M${-r} 0A${r} ${r} 0 1 1 ${r} 0A${r} ${r} 0 1 1 ${-r} 0Z`;
-}
 
 export const shapeOf = (role: Role) => kRoles.find((r) => r.role === role)!.shape;
 

@@ -96,7 +96,8 @@ function arranged(points: Point[], capacity: number, right: number, bottom: numb
   const scales = scalesOf(memories, steps, right, bottom);
   const spots = points.map((point) => spotOf(point, scales, memories, steps));
   const limit = scales.x(capacity);
-  const kept = capacity > 0 ? [{ left: limit - 3, right: limit + 3, top: 0, bottom }] : [];
+  const kept = alongFront(frontOf(points).map((i) => spots[i]));
+  if (capacity > 0) kept.push({ left: limit - 3, right: limit + 3, top: 0, bottom });
   const bounds = { left: 0, top: 0, right, bottom };
   return { scales, spots, labels: labelled(points, spots, bounds, kept) };
 }
@@ -199,6 +200,14 @@ function Limit(props: ScatterProps & { x: number; right: number; bottom: number 
       </text>
     </g>
   );
+}
+
+/** What its stairs take. */
+function alongFront(spots: Spot[]): Rect[] {
+  return spots.slice(1).flatMap(({ x, y }, i) => [
+    { left: spots[i].x, right: x, top: spots[i].y - 1, bottom: spots[i].y + 1 },
+    { left: x - 1, right: x + 1, top: spots[i].y, bottom: y },
+  ]);
 }
 
 /** As far as a plan is the fastest with its memory, then down to the next. */

@@ -40,7 +40,6 @@ function PointTable(props: PointsProps & { name: string; shown: number[] }) {
       <thead>
         <tr>
           <th scope="col">plan</th>
-          <th scope="col">layout</th>
           <th scope="col" class="number">
             step
           </th>
@@ -50,6 +49,7 @@ function PointTable(props: PointsProps & { name: string; shown: number[] }) {
           <th scope="col" class="number">
             memory
           </th>
+          <th scope="col">layout</th>
           <th scope="col">because</th>
         </tr>
       </thead>
@@ -68,7 +68,6 @@ function PointTable(props: PointsProps & { name: string; shown: number[] }) {
                   <Shape role={point.role} /> {nameOf(point)}
                 </button>
               </th>
-              <td {...cite(`${path}.brief`, point.brief)}>{point.brief}</td>
               <td class="number" {...cite(`${path}.step_seconds`, point.step_seconds)}>
                 {seconds(point.step_seconds)}
               </td>
@@ -81,6 +80,7 @@ function PointTable(props: PointsProps & { name: string; shown: number[] }) {
               >
                 {memory(point.memory_bytes)}
               </td>
+              <td {...cite(`${path}.brief`, point.brief)}>{point.brief}</td>
               <td {...cite(`${path}.because`, point.because)}>{point.because}</td>
             </tr>
           );
