@@ -1,8 +1,16 @@
-/** Black or white, whichever is read better on `color`, "#rrggbb" or "rgb(r, g, b)". */
+/** Black or white, whichever has more contrast on `color`, "#rrggbb" or "rgb(r, g, b)": as text_on of
+ * rankwright/report/ink.cc. */
 export function inkOn(color: string): string {
   const [r, g, b] = color.startsWith("#")
     ? [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
     : color.match(/\d+/g)!.map(Number);
-  const linear = (c: number) => (c / 255) ** 2.2;
-  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) > 0.2 ? "#111" : "#fff";
+  // Contrast is (lighter + 0.05) / (darker + 0.05).
+  const light = 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) + 0.05;
+  return light / 0.05 >= 1.05 / light ? "#000" : "#fff";
+}
+
+/** Of a channel, as WCAG 2.1 has it. */
+function linear(channel: number): number {
+  const v = channel / 255;
+  return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
 }

@@ -175,3 +175,10 @@ test("bands are whole percents, and say where nobody measured", () => {
   assert.equal(format.band({ within: 0.134, runs: 599 }), "±13 %");
   assert.equal(format.band({ within: 0.35, runs: 0 }), "±35 % assumed");
 });
+
+test("shares have one decimal", () => {
+  // rankwright/report/bars_test.cc
+  assert.equal(format.share(0), "0.0 %");
+  assert.equal(format.share(0.0004), "<0.1 %");
+  assert.equal(format.share(0.4096), "41.0 %");
+});

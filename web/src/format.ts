@@ -30,6 +30,13 @@ export function memory(n: number): string {
   return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]);
 }
 
+/** The unit that so much is written in, so that ticks up to it are round: 2^30 for GiB. */
+export function memoryUnit(most: number): number {
+  let unit = 1;
+  while (most >= 1024 * unit) unit *= 1024;
+  return unit;
+}
+
 /** 68.1 of 79.1 GiB: the unit is said once where it is the same. */
 export function memoryOf(part: number, whole: number): string {
   const first = memory(part);
@@ -59,6 +66,12 @@ export function seconds(s: number): string {
 
 export function percent(share: number): string {
   return withoutDigits(share) || `${digits(share * 100)} %`;
+}
+
+/** Of a whole, in a column of shares: 41.0 %, and <0.1 % of what is there but not seen. */
+export function share(of: number): string {
+  if (of > 0 && of < 0.0005) return "<0.1 %";
+  return `${(100 * of).toFixed(1)} %`;
 }
 
 /** Of nine of ten published runs, or of nobody's: ±13 %, ±35 % assumed. */

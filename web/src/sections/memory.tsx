@@ -3,7 +3,7 @@ import { Axis, scaleTo, type Scale, span, ticks } from "../bars";
 import { cite } from "../cite";
 import type { Memory as Estimate, PlanReport, StageMemory } from "../document";
 import { mood, type SectionProps } from "../focus";
-import { band, memory, memoryOf } from "../format";
+import { band, memory, memoryOf, memoryUnit } from "../format";
 import { entryColor } from "../palette";
 import { merged } from "../merged";
 import { useRoving } from "../roving";
@@ -11,8 +11,8 @@ import { Section } from "../section";
 import { pointing } from "../tooltip";
 import "./memory.css";
 
-const kGiB = 2 ** 30;
 const kApart = 5; // percents between the limit and a tick beside it
+const kFar = 16; // a limit of more than so many times what is held would leave no bars
 const kCrowd = 32; // pp ranks: more get thin bars, and every eighth a name
 
 /** What fills each pp rank's devices, entry by entry, against what a device has. */
@@ -46,24 +46,28 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
   const [entry, setEntry] = useState("");
   const { stop, list } = useRoving(stages.length);
   const within = estimate.band.within;
-  const most =
-    Math.max(estimate.capacity_bytes, ...stages.map((s) => s.total_bytes * (1 + within))) * 1.02;
+  const held = Math.max(...stages.map((s) => s.total_bytes * (1 + within)));
+  const far = estimate.capacity_bytes > kFar * held;
+  const most = 1.02 * (far ? held : Math.max(estimate.capacity_bytes, held));
   const scale = scaleTo(most);
-  const limit = scale(estimate.capacity_bytes);
+  const limit = far ? 100 : scale(estimate.capacity_bytes);
   return (
     <>
       <Legend plan={props.plan} stages={stages} entry={entry} setEntry={setEntry} />
       <ol class={`bars stages ${stages.length > kCrowd ? "crowd" : ""}`} {...list}>
         <Axis
           scale={scale}
-          ticks={ticks(most, kGiB).filter((t) => Math.abs(scale(t) - limit) > kApart)}
+          ticks={ticks(most, memoryUnit(most)).filter(
+            (t) => far || Math.abs(scale(t) - limit) > kApart,
+          )}
           show={memory}
         >
-          <span class="tick limit" style={{ left: `${limit}%` }}>
+          <span class={`tick limit ${far ? "far" : ""}`} style={{ left: `${limit}%` }}>
             <span
               {...cite(`${at}.explain.estimate.memory.capacity_bytes`, estimate.capacity_bytes)}
             >
-              device {memory(estimate.capacity_bytes)}
+              {props.plan.explain.cluster.device} has {memory(estimate.capacity_bytes)}
+              {far && ", far to the right"}
             </span>
           </span>
         </Axis>
@@ -80,7 +84,7 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
               {memory(stage.total_bytes)}
             </span>
             <span class="holds">
-              {!stage.fits && <b>{stage.verdict}: </b>}
+              {doubt(stage) && <b>{doubt(stage)}: </b>}
               {stage.holds}
             </span>
           </li>
@@ -88,6 +92,12 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
       </ol>
     </>
   );
+}
+
+/** In short where it does not fit for sure; the tooltip has the whole verdict. */
+function doubt({ verdict }: StageMemory): string {
+  if (verdict === "fits") return "";
+  return verdict === "does not fit" ? verdict : "may not fit";
 }
 
 function Stack(props: { stage: StageMemory; scale: Scale; entry: string; within: number }) {
@@ -143,6 +153,7 @@ function Words({ stage }: { stage: StageMemory }) {
   return (
     <>
       <b>pp rank {stage.pp_rank}</b> {memory(stage.total_bytes)} {stage.instant_words}
+      {doubt(stage) && <div class="alarm">{stage.verdict}</div>}
       <div>{stage.holds}</div>
       <table class="plain">
         <tbody>

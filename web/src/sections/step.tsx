@@ -2,7 +2,7 @@ import { Axis, scaleTo, span, ticks } from "../bars";
 import { cite } from "../cite";
 import type { Item } from "../document";
 import { mood, type SectionProps } from "../focus";
-import { band, percent, seconds } from "../format";
+import { percent, seconds, share } from "../format";
 import { useRoving } from "../roving";
 import { Section } from "../section";
 import { pointing } from "../tooltip";
@@ -53,7 +53,7 @@ export function Step({ plan, at, lit, point }: SectionProps) {
               {seconds(item.seconds)}
             </span>
             <span class="number quiet" {...cite(`${path}.items.${i}.share`, item.share)}>
-              {percent(item.share)}
+              {share(item.share)}
             </span>
             <span class="remark">{item.remark}</span>
           </li>
@@ -71,7 +71,7 @@ export function Step({ plan, at, lit, point }: SectionProps) {
             {seconds(step.seconds)}
           </span>
           <span class="number quiet" {...cite(`${path}.band.within`, step.band.within)}>
-            {band(step.band)}
+            ±{percent(Math.round(100 * step.band.within) / 100)}
           </span>
           <span class="remark">{origin(step.band)}</span>
         </li>
@@ -80,15 +80,19 @@ export function Step({ plan, at, lit, point }: SectionProps) {
   );
 }
 
-/** Two families: what computes, and what is waited for, of which what crosses links is darker. */
-type Family = "computes" | "communicates" | "waits";
+/** What a bar is, in the order of the legend and in the words of rankwright/report/step_svg.cc: what
+ * computes is dark. */
+type Family = "math" | "computes" | "communicates" | "waits";
 const kFamilies: [Family, string][] = [
-  ["computes", "computes"],
-  ["communicates", "waits for a collective"],
-  ["waits", "waits otherwise"],
+  ["math", "the model's FLOPs"],
+  ["computes", "other computing"],
+  ["communicates", "communication that shows"],
+  ["waits", "idle"],
 ];
+const kMath = ["matmuls", "attention", "vocabulary"];
 
 function family(item: Item): Family {
+  if (kMath.includes(item.item)) return "math";
   if (item.computes) return "computes";
   return item.level ? "communicates" : "waits";
 }
@@ -111,7 +115,7 @@ function Legend({ items }: { items: Item[] }) {
 function Words({ item, names }: { item: Item; names: string[] }) {
   return (
     <>
-      <b>{item.item}</b> {seconds(item.seconds)}, {percent(item.share)} of the step
+      <b>{item.item}</b> {seconds(item.seconds)}, {share(item.share)} of the step
       {item.remark && <div>{item.remark}</div>}
       {names.length > 0 && <div>for {names.join(", ")}</div>}
       <div class="quiet">{item.origin}</div>
@@ -121,7 +125,7 @@ function Words({ item, names }: { item: Item; names: string[] }) {
 
 function sentence(item: Item): string {
   const level = item.level && `, on ${item.level}`;
-  const time = `${seconds(item.seconds)}, ${percent(item.share)} of the step`;
+  const time = `${seconds(item.seconds)}, ${share(item.share)} of the step`;
   return `${item.item}: ${time}${level}. ${item.remark}`;
 }
 

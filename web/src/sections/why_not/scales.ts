@@ -3,6 +3,7 @@
 // all else into a corner: it stands at the edge, with its figure.
 import { scaleLinear, scaleLog } from "d3-scale";
 import type { Point } from "../../document";
+import { memoryUnit } from "../../format";
 
 const kFar = 1.3; // times the worst of what could be chosen
 const kMargin = 0.07; // of the range, so that no mark lies on an axis
@@ -45,8 +46,7 @@ export interface Scales {
 
 /** On so many pixels; the lower the step, the lower the mark. */
 export function scalesOf(memory: Range, step: Range, width: number, height: number): Scales {
-  let unit = 1; // of memory
-  while (memory.high >= 1024 * unit) unit *= 1024;
+  const unit = memoryUnit(memory.high);
   const units = { ...memory, low: memory.low / unit, high: memory.high / unit };
   const x = scaled(units, [0, width]);
   const y = scaled(step, [height, 0]);
