@@ -6,7 +6,7 @@ import { bytesPerSecond, count, seconds } from "../format";
 import { Section } from "../section";
 import { hideTip, pointing, showTip } from "../tooltip";
 import { useWidth } from "../width";
-import { deviceColors, kCycle, stageColor } from "./cluster/colors";
+import { chartColor, deviceColors, kColors } from "./cluster/colors";
 import { kNarrow } from "./cluster/fit";
 import { Map } from "./cluster/map";
 import { Panel } from "./cluster/panel";
@@ -74,18 +74,20 @@ function Key({ group }: { group: Group }) {
     return (
       <span class="quiet">
         Devices of one {group.kind} group have one colour
-        {group.count > kCycle.length && "; other groups may have the same"}.
+        {group.count > kColors && "; other groups may have the same"}.
       </span>
     );
+  const drawn = Math.min(group.size, kColors);
   return (
     <span class="ramp">
       pp 0
       <span aria-hidden="true">
-        {Array.from({ length: Math.min(group.size, 32) }, (_, i, of = Math.min(group.size, 32)) => (
-          <i style={{ background: stageColor(i, of) }} />
+        {Array.from({ length: drawn }, (_, i) => (
+          <i style={{ background: chartColor(i) }} />
         ))}
       </span>
-      {count(group.size - 1)}
+      {drawn - 1}
+      {group.size > drawn && "; the next are the same again"}
     </span>
   );
 }

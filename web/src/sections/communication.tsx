@@ -1,8 +1,8 @@
 import { scaleSqrt } from "d3-scale";
 import { cite } from "../cite";
-import type { Communication as Row } from "../document";
+import type { Communication as Row, PlanReport } from "../document";
 import { mood, type SectionProps } from "../focus";
-import { bytes, count, plural, seconds } from "../format";
+import { bytes, bytesPerSecond, count, digits, plural, seconds } from "../format";
 import { kindColor } from "../palette";
 import { useRoving } from "../roving";
 import { Section } from "../section";
@@ -43,6 +43,7 @@ export function Communication({ plan, at, lit, point }: SectionProps) {
                 {...pointing(point, { on: "level", level: l })}
               >
                 {level}
+                <LevelWords plan={plan} at={at} level={l} />
               </th>
             ))}
             {roomy && (
@@ -58,7 +59,9 @@ export function Communication({ plan, at, lit, point }: SectionProps) {
               class={mood(lit.collectives, c)}
               aria-label={sentence(row)}
               {...stop(c)}
-              {...pointing(point, { on: "collective", collective: c }, () => <Words row={row} />)}
+              {...pointing(point, { on: "collective", collective: c }, () => (
+                <Words row={row} lies={liesOf(plan, c)} />
+              ))}
             >
               <th scope="row">
                 <span class="swatch round" style={{ background: kindColor(row.group) }} />
@@ -86,6 +89,27 @@ export function Communication({ plan, at, lit, point }: SectionProps) {
   );
 }
 
+/** What its links carry. */
+function LevelWords({ plan, at, level }: { plan: PlanReport; at: string; level: number }) {
+  const of = plan.explain.cluster.levels[level];
+  const path = `${at}.explain.cluster.levels.${level}`;
+  return (
+    <>
+      <div>
+        <span {...cite(`${path}.bandwidth_bytes_per_second`, of.bandwidth_bytes_per_second)}>
+          {bytesPerSecond(of.bandwidth_bytes_per_second)}
+        </span>{" "}
+        a {of.per}
+      </div>
+      {of.oversubscription > 1 && (
+        <div {...cite(`${path}.oversubscription`, of.oversubscription)}>
+          {digits(of.oversubscription)} : 1 shared
+        </div>
+      )}
+    </>
+  );
+}
+
 function Crossed(props: { row: Row; path: string; shade: (seconds: number) => number }) {
   const { row, path } = props;
   return (
@@ -100,12 +124,19 @@ function Crossed(props: { row: Row; path: string; shade: (seconds: number) => nu
         <span {...cite(`${path}.calls`, row.calls)}>{count(row.calls)}</span> x{" "}
         <span {...cite(`${path}.bytes`, row.bytes)}>{bytes(row.bytes)}</span>
       </div>
+      {row.slowest_level !== row.level && <div>{row.slowest_level} sets the time</div>}
     </td>
   );
 }
 
-function Words({ row }: { row: Row }) {
+/** How the groups of a collective lie; "" of one that all ranks are in. */
+function liesOf(plan: PlanReport, collective: number): string {
+  return plan.ranks.groups.find((g) => g.collectives.includes(collective))?.lies ?? "";
+}
+
+function Words({ row, lies }: { row: Row; lies: string }) {
   const facts: [string, string][] = [
+    ...(lies ? [["lies", lies] as [string, string]] : []),
     ["level", row.level],
     ["preferred", row.preferred_level],
     ["slowest", row.slowest_level],

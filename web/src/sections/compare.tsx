@@ -1,18 +1,21 @@
 import { scaleTo, span } from "../bars";
 import { cite } from "../cite";
-import type { Compare as Comparison, Side } from "../document";
+import type { Compare as Comparison, Side, Verdict } from "../document";
 import { difference, memory, memoryOf, percent, seconds, shortCount } from "../format";
 import { Section } from "../section";
 import { Table } from "../table";
 import "./compare.css";
 
+type Tone = Verdict["tone"];
+
 /** Two plans side by side: which is faster, why, and in what they differ. */
 export function Compare({ compare }: { compare: Comparison }) {
   const { verdict, time } = compare;
+  const { tone, words } = toneOf(compare);
   return (
     <Section id="compare" title="A against B">
-      <p class={`sentence ${verdict.tie ? "tie" : "good"}`}>
-        {verdict.tie && <span class="tone">≈ A tie</span>}
+      <p class={`sentence ${tone}`}>
+        {words && <span class="tone">{words}</span>}
         <span {...cite("compare.verdict.text", verdict.text)}>{verdict.text}</span>
       </p>
       {compare.unlike && <p class="prose">{compare.unlike}</p>}
@@ -47,6 +50,17 @@ export function Compare({ compare }: { compare: Comparison }) {
   );
 }
 
+/** A faster plan is good where it fits. */
+function toneOf(compare: Comparison): { tone: Tone; words: string } {
+  const { tie, faster } = compare.verdict;
+  if (tie || !faster) return { tone: "tie", words: tie ? "≈ A tie" : "" };
+  const { memory: m } = compare[faster];
+  if (!m) return { tone: "unsure", words: "" }; // `fit` says so
+  if (!m.sure) return { tone: "unsure", words: `? ${faster.toUpperCase()} may not fit` };
+  if (!m.fits) return { tone: "refused", words: `✕ ${faster.toUpperCase()} does not fit` };
+  return { tone: "good", words: "" };
+}
+
 function memoryText({ memory: m }: Side): string {
   if (!m) return "no model is named";
   return `${memoryOf(m.total_bytes, m.capacity_bytes)} on pp rank ${m.pp_rank}, ${m.verdict}`;
@@ -71,7 +85,7 @@ const kSideRows: [name: string, key: keyof Side, show: (side: Side) => string][]
 function Sides({ compare }: { compare: Comparison }) {
   const sides = ["a", "b"] as const;
   return (
-    <Table name="Both plans">
+    <Table name="Both plans" class="sides">
       <thead>
         <tr>
           <td />
@@ -150,12 +164,8 @@ function PairedBars(props: {
         <li class={`bar-row ${row === total ? "total" : ""}`}>
           <span class="name">{row.name}</span>
           <span class="track">
-            {row !== total && (
-              <>
-                <span class="bar a" style={span(scale, 0, row.a)} />
-                <span class="bar b" style={span(scale, 0, row.b)} />
-              </>
-            )}
+            {row !== total && row.a > 0 && <span class="bar a" style={span(scale, 0, row.a)} />}
+            {row !== total && row.b > 0 && <span class="bar b" style={span(scale, 0, row.b)} />}
           </span>
           <span class="number both">
             <span class="a" {...cite(`${row.path}.a_${unit}`, row.a)}>
@@ -185,7 +195,7 @@ function Differences({ compare }: { compare: Comparison }) {
   return (
     <>
       <h3>Keys that differ</h3>
-      <Table name="Keys that differ">
+      <Table name="Keys that differ" class="sides">
         <thead>
           <tr>
             <th scope="col">key</th>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { cite } from "../cite";
-import type { Timeline as Document } from "../document";
+import type { Measured, Timeline as Document } from "../document";
 import { mood, type SectionProps } from "../focus";
 import { count, percent, seconds } from "../format";
 import { Section } from "../section";
@@ -29,10 +29,21 @@ export function Timeline(props: SectionProps) {
           </label>
         )}
       </div>
+      {props.plan.measured && <Run run={props.plan.measured} at={`${props.at}.measured`} />}
       <Plot {...props} timeline={timeline} path={path} />
       <Words timeline={timeline} at={`${props.at}.timeline`} />
       <Ranks {...props} timeline={timeline} />
     </Section>
+  );
+}
+
+/** What was measured, in words. */
+function Run({ run, at }: { run: Measured; at: string }) {
+  return (
+    <p class="prose" title={run.name}>
+      Predicted above, measured below. <b>{run.name.split("/").pop()}</b>:{" "}
+      <span {...cite(`${at}.words`, run.words)}>{run.words}</span>
+    </p>
   );
 }
 
@@ -54,7 +65,7 @@ function Legend({ timeline }: { timeline: Document }) {
         <span class="swatch idle" />
         idle
       </li>
-      {timeline.summary.chunks > 1 && <li class="quiet">the lighter, the later the chunk</li>}
+      {timeline.kinds.some((kind) => kind.colors.length > 1) && <li class="quiet">the lighter, the later the chunk</li>}
     </ul>
   );
 }
@@ -127,7 +138,7 @@ function Ranks({ timeline, at, lit, point }: SectionProps & { timeline: Document
                 class={mood(lit.ppRanks, rank.pp_rank)}
                 {...pointing(point, { on: "pp", ppRank: rank.pp_rank })}
               >
-                <th scope="row">{count(rank.pp_rank)}</th>
+                <th scope="row">{rank.pp_rank}</th>
                 {time("cells_seconds")}
                 {time("steps_seconds")}
                 {time("idle_seconds")}

@@ -1,40 +1,39 @@
-// Colours of devices by the group that they are in, or by their place on pp. All are light enough
-// for dark digits, or so dark that white ones are read; they are the same by day and night.
-import { scaleLinear } from "d3-scale";
+// Colours of devices by the group that they are in, or by their place on pp: those of
+// rankwright/report/chart.cc, the same by day and night.
 import type { Group, Ranks } from "../../document";
 
-/** For groups, whose numbers mean nothing: neighbours differ, and after the last they repeat. */
-export const kCycle = [
-  "#56b4e9",
-  "#e8a317",
-  "#45bf97",
-  "#f2e55c",
-  "#ec7d52",
-  "#d68fbd",
-  "#a9b8f5",
-  "#b4cf45",
-  "#cfa77c",
-  "#7fd9de",
-  "#f7b7c3",
-  "#b9bec4",
+const kHues = [
+  [0x00, 0x72, 0xb2],
+  [0xe6, 0x9f, 0x00],
+  [0x00, 0x9e, 0x73],
+  [0x56, 0xb4, 0xe9],
+  [0xd5, 0x5e, 0x00],
+  [0xf0, 0xe4, 0x42],
+  [0xcc, 0x79, 0xa7],
+  [0x90, 0x90, 0x90],
+];
+/** The hues as they are, then with white, then with black. */
+const kMixes = [
+  { mixedWith: 0, share: 0 },
+  { mixedWith: 255, share: 0.55 },
+  { mixedWith: 0, share: 0.45 },
 ];
 
-/** For pp, which has an order: viridis without its darkest part. */
-const ramp = scaleLinear<string>(
-  [0, 0.25, 0.5, 0.75, 1],
-  ["#fde725", "#7ad151", "#22a884", "#2a788e", "#414487"],
-);
+export const kColors = kHues.length * kMixes.length; // after the last they repeat
 
-export function stageColor(ppRank: number, pp: number): string {
-  return ramp(pp > 1 ? ppRank / (pp - 1) : 0);
+export function chartColor(index: number): string {
+  const { mixedWith, share } = kMixes[Math.floor(index / kHues.length) % kMixes.length];
+  const mixed = kHues[index % kHues.length].map((c) =>
+    Math.round(c * (1 - share) + mixedWith * share),
+  );
+  return `#${mixed.map((c) => c.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** By drawn device; "" of an idle one. */
 export function deviceColors(ranks: Ranks, group: Group | undefined): string[] {
   return ranks.devices.map((device, i) => {
     if (device.rank < 0) return "";
-    if (!group) return kCycle[0];
-    if (group.kind === "pp") return stageColor(device.pp, group.size);
-    return kCycle[group.of_device[i] % kCycle.length];
+    if (!group) return chartColor(0);
+    return chartColor(group.kind === "pp" ? device.pp : group.of_device[i]);
   });
 }

@@ -24,13 +24,13 @@ export function Panel({ plan, at, device, point }: PanelProps) {
       <div class="who">
         <h3 {...cite(`${path}.rank`, d.rank)}>{deviceName(d)}</h3>
         <span>
-          node <b {...cite(`${path}.host`, d.host)}>{count(d.host)}</b> · slot{" "}
+          node <b {...cite(`${path}.host`, d.host)}>{d.host}</b> · slot{" "}
           <b {...cite(`${path}.slot`, d.slot)}>{d.slot}</b>
         </span>
         {d.rank >= 0 &&
           axesOf(ranks).map((axis) => (
             <span>
-              {axis} <b {...cite(`${path}.${axis}`, d[axis])}>{count(d[axis])}</b>
+              {axis} <b {...cite(`${path}.${axis}`, d[axis])}>{d[axis]}</b>
             </span>
           ))}
         {d.stands_for > 1 && (

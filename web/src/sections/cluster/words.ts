@@ -1,5 +1,5 @@
 import type { Device, Ranks } from "../../document";
-import { count, plural } from "../../format";
+import { plural } from "../../format";
 
 const kAxes = ["tp", "cp", "pp", "dp", "ep", "etp", "edp"] as const;
 export type Axis = (typeof kAxes)[number];
@@ -10,7 +10,7 @@ export function axesOf(ranks: Ranks): Axis[] {
 }
 
 export function deviceName(device: Device): string {
-  return device.rank < 0 ? `idle device ${count(device.device)}` : `rank ${count(device.rank)}`;
+  return device.rank < 0 ? `idle device ${device.device}` : `rank ${device.rank}`;
 }
 
 export function standsFor(device: Device): string {
@@ -22,7 +22,7 @@ export function standsFor(device: Device): string {
 /** What is said of a device to those who do not see it. */
 export function seatSentence(ranks: Ranks, device: number): string {
   const d = ranks.devices[device];
-  const places = d.rank < 0 ? [] : axesOf(ranks).map((axis) => `${axis} ${count(d[axis])}`);
-  const parts = [deviceName(d), `node ${count(d.host)}`, `slot ${d.slot}`, ...places, standsFor(d)];
+  const places = d.rank < 0 ? [] : axesOf(ranks).map((axis) => `${axis} ${d[axis]}`);
+  const parts = [deviceName(d), `node ${d.host}`, `slot ${d.slot}`, ...places, standsFor(d)];
   return parts.filter((part) => part !== "").join(", ");
 }

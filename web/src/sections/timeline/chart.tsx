@@ -2,7 +2,6 @@ import { useMemo } from "preact/hooks";
 import { inkOn } from "../../contrast";
 import type { Kind, Timeline } from "../../document";
 import { type Lit, mood } from "../../focus";
-import { count } from "../../format";
 import { extent, type Heights, heightOf, labels, shapes } from "./cells";
 import type { Lane } from "./lanes";
 import { kPhases } from "./stage";
@@ -35,7 +34,7 @@ export function Lanes(props: {
           {i % each === 0 && (
             <text class="name" x={-8} y={heightOf(heights) / 2 + 4}>
               {i === 0 ? "pp " : ""}
-              {count(lane.ppRank)}
+              {lane.ppRank}
             </text>
           )}
           {props.spot?.lane === lane && <Mark spot={props.spot} view={view} heights={heights} />}

@@ -106,7 +106,7 @@ export function Plot(props: SectionProps & { timeline: Timeline; path: boolean }
               {blocks.map((block) => (
                 <>
                   {block.name && (
-                    <text class="block" y={block.top - 10}>
+                    <text class="block" y={block.top - 5}>
                       {block.name}
                     </text>
                   )}

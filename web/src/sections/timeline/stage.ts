@@ -6,7 +6,7 @@ import { toSeconds, type View } from "./time";
 import { type Spot, spotOf } from "./words";
 
 export const kPhases = 20; // pixels for the names of the phases
-const kWords = 40; // pixels for the words above a run
+const kApart = 18; // pixels between prediction and run, with the run's name
 const kReach = 4; // pixels within which what is short is hit
 
 /** Where things are from top to bottom, which zooming does not change. */
@@ -28,9 +28,8 @@ export function stageOf(plan: PlanReport, timeline: Timeline): Stage {
   const bottom = top + predicted.length * pitch;
   const blocks = [{ lanes: predicted, name: "", top, bottom }];
   if (plan.measured) {
-    const below = bottom + kWords;
-    const name = `Measured below, predicted above. ${plan.measured.name}: ${plan.measured.words}`;
-    blocks.push({ lanes: measured, name, top: below, bottom: below + measured.length * pitch });
+    const below = bottom + kApart;
+    blocks.push({ lanes: measured, name: "measured", top: below, bottom: below + measured.length * pitch });
   }
   return {
     kinds: timeline.kinds,

@@ -1,5 +1,5 @@
 import type { Kind } from "../../document";
-import { count, percent, seconds } from "../../format";
+import { percent, seconds } from "../../format";
 import type { Event, Lane } from "./lanes";
 
 /** Fingers, pointers and keys alike lead to one of these: a cell, or a part of the step. */
@@ -15,7 +15,7 @@ export function spotOf(lane: Lane, index: number, kinds: Kind[]): Spot {
     lane.parts.length > 0
       ? partFacts(lane, index, kinds)
       : eventFacts(lane.events[index], kinds[lane.events[index].kind]);
-  return { lane, index, words: [["pp rank", count(lane.ppRank)], ...words] };
+  return { lane, index, words: [["pp rank", String(lane.ppRank)], ...words] };
 }
 
 /** In seconds. */
@@ -38,8 +38,8 @@ function eventFacts(event: Event, kind: Kind): Fact[] {
     ];
   return [
     ["kind", kind.name],
-    ["microbatch", count(event.microbatch)],
-    ["stage", count(event.stage)],
+    ["microbatch", String(event.microbatch)],
+    ["stage", String(event.stage)],
     ...times,
   ];
 }
