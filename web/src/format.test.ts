@@ -8,9 +8,13 @@ import { bytes, count, memory, memoryOf, percent, plural, seconds, shortCount } 
 const GiB = 2 ** 30;
 const MiB = 2 ** 20;
 
+/** As the terminal writes it: with a plain space before the unit. */
+const plain = (text: string) => text.replaceAll("\u00a0", " ");
+
 /** One row a case: the function, its argument, the text. */
 function holds(rows: [(n: number) => string, number, string][]) {
-  for (const [show, value, text] of rows) assert.equal(show(value), text, `${show.name}(${value})`);
+  for (const [show, value, text] of rows)
+    assert.equal(plain(show(value)), text, `${show.name}(${value})`);
 }
 
 test("count separates thousands", () => {
@@ -153,32 +157,42 @@ test("a tie goes to the even digit, as C++ rounds", () => {
 });
 
 test("a part of a whole says the unit once", () => {
-  assert.equal(memoryOf(68.1 * GiB, 79.1 * GiB), "68.1 of 79.1 GiB");
-  assert.equal(memoryOf(512 * MiB, 79.1 * GiB), "512 MiB of 79.1 GiB");
+  assert.equal(plain(memoryOf(68.1 * GiB, 79.1 * GiB)), "68.1 of 79.1 GiB");
+  assert.equal(plain(memoryOf(512 * MiB, 79.1 * GiB)), "512 MiB of 79.1 GiB");
 });
 
 test("differences carry their sign", () => {
-  assert.equal(format.difference(1.5, 10, seconds), "+1.5 s");
-  assert.equal(format.difference(-1.5, 10, seconds), "-1.5 s");
-  assert.equal(format.difference(0, 10, seconds), "0 s");
-  assert.equal(format.difference(0, 0, seconds), "0 s");
+  assert.equal(plain(format.difference(1.5, 10, seconds)), "+1.5 s");
+  assert.equal(plain(format.difference(-1.5, 10, seconds)), "-1.5 s");
+  assert.equal(plain(format.difference(0, 10, seconds)), "0 s");
+  assert.equal(plain(format.difference(0, 0, seconds)), "0 s");
 });
 
 test("a difference of rounding is none", () => {
   // 377.22466173521394 and 377.224661735214 s differ in the last bit.
-  assert.equal(format.difference(5.7e-14, 377, seconds), "0 s");
-  assert.equal(format.difference(-1e-3, 377, seconds), "-1 ms");
+  assert.equal(plain(format.difference(5.7e-14, 377, seconds)), "0 s");
+  assert.equal(plain(format.difference(-1e-3, 377, seconds)), "-1 ms");
 });
 
 test("bands are whole percents, and say where nobody measured", () => {
   // rankwright/report/waterfall_test.cc
-  assert.equal(format.band({ within: 0.134, runs: 599 }), "±13 %");
-  assert.equal(format.band({ within: 0.35, runs: 0 }), "±35 % assumed");
+  assert.equal(plain(format.band({ within: 0.134, runs: 599 })), "±13 %");
+  assert.equal(plain(format.band({ within: 0.35, runs: 0 })), "±35 % assumed");
 });
 
 test("shares have one decimal", () => {
   // rankwright/report/bars_test.cc
-  assert.equal(format.share(0), "0.0 %");
-  assert.equal(format.share(0.0004), "<0.1 %");
-  assert.equal(format.share(0.4096), "41.0 %");
+  assert.equal(plain(format.share(0)), "0.0 %");
+  assert.equal(plain(format.share(0.0004)), "<0.1 %");
+  assert.equal(plain(format.share(0.4096)), "41.0 %");
+});
+
+test("a line does not end between a number and its unit", () => {
+  for (const text of [seconds(6.69), bytes(134217728), memory(GiB), percent(0.1), seconds(0)])
+    assert.match(text, /^[\d.]+\u00a0\S+$/);
+  const words = "It takes 6.69 s ±13 %, 8 steps of 5 GB/s, 68.1 of 79.1 GiB; 8 sends";
+  assert.equal(
+    format.unbroken(words).replaceAll("\u00a0", "_"),
+    "It takes 6.69_s ±13_%, 8 steps of 5_GB/s, 68.1 of 79.1_GiB; 8 sends",
+  );
 });

@@ -1,5 +1,7 @@
 // How numbers look to people: the rules of rankwright/base/format.cc, so that the page and the
-// terminal say the same of a quantity.
+// terminal say the same of a quantity. A line never ends between a number and its unit.
+
+const kSpace = "\u00a0";
 
 export function count(n: number): string {
   const text = Math.abs(n).toFixed(0);
@@ -41,7 +43,7 @@ export function memoryUnit(most: number): number {
 export function memoryOf(part: number, whole: number): string {
   const first = memory(part);
   const second = memory(whole);
-  const unit = first.lastIndexOf(" ");
+  const unit = first.lastIndexOf(kSpace);
   const same = unit >= 0 && second.endsWith(first.slice(unit));
   return `${same ? first.slice(0, unit) : first} of ${second}`;
 }
@@ -53,30 +55,38 @@ export function flops(n: number): string {
 export function seconds(s: number): string {
   const word = withoutDigits(s);
   if (word) return word;
-  if (s === 0) return "0 s";
+  if (s === 0) return `0${kSpace}s`;
   if (s < 0) return `-${seconds(-s)}`;
   if (s >= 86400) {
     const days = digits(s / 86400);
-    return `${days} ${days === "1" ? "day" : "days"}`;
+    return `${days}${kSpace}${days === "1" ? "day" : "days"}`;
   }
-  if (s >= 7199.5) return `${digits(s / 3600)} h`;
-  if (s >= 0.9995) return `${digits(s)} s`;
+  if (s >= 7199.5) return `${digits(s / 3600)}${kSpace}h`;
+  if (s >= 0.9995) return `${digits(s)}${kSpace}s`;
   return scaled(s * 1e9, 1e3, ["ns", "us", "ms", "s"]);
 }
 
 export function percent(share: number): string {
-  return withoutDigits(share) || `${digits(share * 100)} %`;
+  return withoutDigits(share) || `${digits(share * 100)}${kSpace}%`;
 }
 
 /** Of a whole, in a column of shares: 41.0 %, and <0.1 % of what is there but not seen. */
 export function share(of: number): string {
-  if (of > 0 && of < 0.0005) return "<0.1 %";
-  return `${(100 * of).toFixed(1)} %`;
+  if (of > 0 && of < 0.0005) return `<0.1${kSpace}%`;
+  return `${(100 * of).toFixed(1)}${kSpace}%`;
 }
 
 /** Of nine of ten published runs, or of nobody's: ±13 %, ±35 % assumed. */
 export function band({ within, runs }: { within: number; runs: number }): string {
   return `±${percent(Math.round(100 * within) / 100)}${runs === 0 ? " assumed" : ""}`;
+}
+
+const kUnits = "%|[kMGTPE]?B(?:/s)?|[KMGTPE]iB|[kMGTPE]?FLOP(?:/s)?|[kMT]|[num]?s|h|days?";
+const kBeforeUnit = new RegExp(`(\\d) (?=(?:${kUnits})(?![\\w/-]))`, "g");
+
+/** A sentence of the document whose numbers stay with their units. */
+export function unbroken(words: string): string {
+  return words.replace(kBeforeUnit, `$1${kSpace}`);
 }
 
 /** With its sign, of what is a difference between quantities of the size of `of`: +1.2 s. What is
@@ -130,5 +140,5 @@ function scaled(value: number, step: number, units: string[]): string {
     value /= step;
     ++unit;
   }
-  return `${digits(value)} ${units[unit]}`;
+  return `${digits(value)}${kSpace}${units[unit]}`;
 }

@@ -1,7 +1,7 @@
 import { scaleTo, span } from "../bars";
 import { cite } from "../cite";
 import type { Compare as Comparison, Side, Verdict } from "../document";
-import { difference, memory, memoryOf, percent, seconds, shortCount } from "../format";
+import { difference, memory, memoryOf, percent, seconds, shortCount, unbroken } from "../format";
 import { Section } from "../section";
 import { Table } from "../table";
 import "./compare.css";
@@ -16,7 +16,7 @@ export function Compare({ compare }: { compare: Comparison }) {
     <Section id="compare" title="A against B">
       <p class={`sentence ${tone}`}>
         {words && <span class="tone">{words}</span>}
-        <span {...cite("compare.verdict.text", verdict.text)}>{verdict.text}</span>
+        <span {...cite("compare.verdict.text", verdict.text)}>{unbroken(verdict.text)}</span>
       </p>
       {compare.unlike && <p class="prose">{compare.unlike}</p>}
       {compare.fit && <p class="prose">{compare.fit}</p>}
@@ -124,7 +124,7 @@ function Causes({ causes }: { causes: Comparison["causes"] }) {
               {difference(cause.difference_seconds, cause.difference_seconds, seconds)}
             </b>
             <span>
-              <b>{cause.item}</b>: {cause.words}
+              <b>{cause.item}</b>: {unbroken(cause.words)}
             </span>
           </li>
         ))}

@@ -2,7 +2,7 @@ import { Axis, scaleTo, span, ticks } from "../bars";
 import { cite } from "../cite";
 import type { Item } from "../document";
 import { mood, type SectionProps } from "../focus";
-import { percent, seconds, share } from "../format";
+import { percent, seconds, share, unbroken } from "../format";
 import { useRoving } from "../roving";
 import { Section } from "../section";
 import { pointing } from "../tooltip";
@@ -55,7 +55,7 @@ export function Step({ plan, at, lit, point }: SectionProps) {
             <span class="number quiet" {...cite(`${path}.items.${i}.share`, item.share)}>
               {share(item.share)}
             </span>
-            <span class="remark">{item.remark}</span>
+            <span class="remark">{unbroken(item.remark)}</span>
           </li>
         ))}
         <li class="bar-row total">
@@ -116,7 +116,7 @@ function Words({ item, names }: { item: Item; names: string[] }) {
   return (
     <>
       <b>{item.item}</b> {seconds(item.seconds)}, {share(item.share)} of the step
-      {item.remark && <div>{item.remark}</div>}
+      {item.remark && <div>{unbroken(item.remark)}</div>}
       {names.length > 0 && <div>for {names.join(", ")}</div>}
       <div class="quiet">{item.origin}</div>
     </>

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { cite } from "../cite";
 import type { Measured, Timeline as Document } from "../document";
 import { mood, type SectionProps } from "../focus";
-import { count, percent, seconds } from "../format";
+import { count, percent, seconds, unbroken } from "../format";
 import { Section } from "../section";
 import { Table } from "../table";
 import { pointing } from "../tooltip";
@@ -42,7 +42,7 @@ function Run({ run, at }: { run: Measured; at: string }) {
   return (
     <p class="prose" title={run.name}>
       Predicted above, measured below. <b>{run.name.split("/").pop()}</b>:{" "}
-      <span {...cite(`${at}.words`, run.words)}>{run.words}</span>
+      <span {...cite(`${at}.words`, run.words)}>{unbroken(run.words)}</span>
     </p>
   );
 }
@@ -88,7 +88,7 @@ function Words({ timeline, at }: { timeline: Document; at: string }) {
           words[word] && (
             <div>
               <dt>{word}</dt>
-              <dd {...cite(`${at}.summary.words.${word}`, words[word])}>{words[word]}</dd>
+              <dd {...cite(`${at}.summary.words.${word}`, words[word])}>{unbroken(words[word])}</dd>
             </div>
           ),
       )}

@@ -1,7 +1,7 @@
 import { cite } from "../cite";
 import type { Finding, Verdict as Words } from "../document";
 import type { SectionProps } from "../focus";
-import { plural } from "../format";
+import { plural, unbroken } from "../format";
 import { hasColor, kindColor } from "../palette";
 import { Section } from "../section";
 import "./verdict.css";
@@ -24,7 +24,7 @@ export function Verdict({ plan, at }: SectionProps) {
         <span class="tone">
           <span aria-hidden="true">{sign}</span> {word}
         </span>
-        <span {...cite(`${at}.verdict.sentence`, sentence)}>{sentence}</span>
+        <span {...cite(`${at}.verdict.sentence`, sentence)}>{unbroken(sentence)}</span>
       </p>
       <Chips chips={plan.chips} />
       <dl class="figures">
@@ -34,12 +34,12 @@ export function Verdict({ plan, at }: SectionProps) {
             <dd class="figure" {...cite(`${at}.verdict.figures.${i}.text`, figure.text)}>
               <Large text={figure.text} />
             </dd>
-            <dd class="quiet">{figure.detail}</dd>
+            <dd class="quiet">{unbroken(figure.detail)}</dd>
           </div>
         ))}
       </dl>
       <p class="prose" {...cite(`${at}.explain.words`, plan.explain.words)}>
-        {plan.explain.words}
+        {unbroken(plan.explain.words)}
       </p>
       <Findings findings={plan.findings} />
     </Section>
@@ -92,7 +92,7 @@ function Findings({ findings }: { findings: Finding[] }) {
               <span class="severity">{finding.severity}</span> <code>{finding.code}</code>{" "}
               <b>{finding.title}</b>
             </div>
-            {finding.message && <div>{finding.message}</div>}
+            {finding.message && <div>{unbroken(finding.message)}</div>}
             {finding.help && (
               <div class="quiet">
                 help: <code>{finding.help}</code>

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { cite } from "../cite";
 import type { PlanReport, WhyNot as Document } from "../document";
 import type { SectionProps } from "../focus";
+import { unbroken } from "../format";
 import { Section } from "../section";
 import { hideTip, showTip } from "../tooltip";
 import { Opened } from "./why_not/opened";
@@ -47,7 +48,7 @@ function Others({ plan, at, whyNot }: { plan: PlanReport; at: string; whyNot: Do
     <>
       {whyNot.words.map((words, i) => (
         <p class="prose" {...cite(`${path}.words.${i}`, words)}>
-          {words}
+          {unbroken(words)}
         </p>
       ))}
       <ul class="legend roles">
@@ -72,7 +73,7 @@ function Others({ plan, at, whyNot }: { plan: PlanReport; at: string; whyNot: Do
         <summary>What was searched</summary>
         {whyNot.searched.map((words, i) => (
           <p class="prose" {...cite(`${path}.searched.${i}`, words)}>
-            {words}
+            {unbroken(words)}
           </p>
         ))}
       </details>

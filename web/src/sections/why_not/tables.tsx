@@ -1,6 +1,6 @@
 import { cite } from "../../cite";
 import type { Point, Refused } from "../../document";
-import { memory, plural, seconds } from "../../format";
+import { memory, plural, seconds, unbroken } from "../../format";
 import { ListTable, Table } from "../../table";
 import { nameOf, shapeOf } from "./roles";
 import { differenceOf } from "./words";
@@ -81,7 +81,7 @@ function PointTable(props: PointsProps & { name: string; shown: number[] }) {
                 {memory(point.memory_bytes)}
               </td>
               <td {...cite(`${path}.brief`, point.brief)}>{point.brief}</td>
-              <td {...cite(`${path}.because`, point.because)}>{point.because}</td>
+              <td {...cite(`${path}.because`, point.because)}>{unbroken(point.because)}</td>
             </tr>
           );
         })}
