@@ -130,3 +130,33 @@ test("where nothing was searched the page says what to type", async () => {
   assert.ok((await page.locator("#why-not").innerText()).includes(plan.why_not_missing));
   await done(page);
 });
+
+test("of a tiny model on a large device plans and bars are still told apart", async () => {
+  const file = pages.write("tiny", ["report", "examples/gpt2-tiny-tp2-pp2-dp2.yaml"]);
+  const page = await browser.page(file);
+  const axis = await page.locator(".scatter .axes text").allTextContents();
+  assert.equal(new Set(axis).size, axis.length, axis.join(", "));
+  const track = await page.locator("#memory .bar-row:not(.axis) .track").first().boundingBox();
+  const last = await page.locator("#memory .bar-row:not(.axis) .track").first().locator(".bar").last();
+  const end = await last.boundingBox();
+  assert.ok(end.x + end.width > track.x + track.width / 2, "the bars fill the drawing");
+  assert.match(await page.locator("#memory .limit").innerText(), /has 3\.73\sGiB, far to the right/);
+  await done(page);
+});
+
+test("the columns of the step do not run into each other", async () => {
+  const { page } = await open("deepseek-v3-2048");
+  for (const row of await page.locator("#step .bar-row:not(.axis)").all()) {
+    const cells = await row.locator("> span").evaluateAll((all) =>
+      all.map((e) => {
+        const range = document.createRange();
+        range.selectNodeContents(e);
+        const { left, right } = range.getBoundingClientRect();
+        return [left, right];
+      }),
+    );
+    const [time, share, remark] = cells.slice(2);
+    assert.ok(time[1] <= share[0] && share[1] <= remark[0], String(cells));
+  }
+  await done(page);
+});

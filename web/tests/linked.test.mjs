@@ -87,19 +87,32 @@ on("llama-3.1-405b-16384", "colours follow the choice of a group", async (page) 
         (r) => getComputedStyle(r).fill,
       ),
     );
-  const byPipeline = await fill();
-  await page.locator("#cluster .cluster-choice").getByText("tp", { exact: true }).click();
+  const choose = (kind) =>
+    page.locator("#cluster .cluster-choice").getByText(kind, { exact: true }).click();
+  await choose("tp");
   const byTensor = await fill();
-  assert.notDeepEqual(byPipeline, byTensor);
   assert.equal(new Set(byTensor.slice(0, 8)).size, 1, "a tensor group is one colour");
+  await choose("dp");
+  assert.equal(new Set((await fill()).slice(0, 8)).size, 8, "its ranks have other replicas each");
+});
+
+on("compare", "what takes no time has no bar, and B is seen on a phone", async (page) => {
+  const { compare } = await documentOf(page);
+  const times = compare.time.items.flatMap((item) => [item.a_seconds, item.b_seconds]);
+  const bars = page.locator("#compare .pairs").first().locator(".bar");
+  assert.equal(await bars.count(), times.filter((seconds) => seconds > 0).length);
+  await page.setViewportSize({ width: 360, height: 780 });
+  const b = await page.locator("#compare th.side").nth(1).boundingBox();
+  assert.ok(b.x + b.width <= 360, `B ends at ${b.x + b.width}`);
 });
 
 on("compare", "a switch chooses which plan is shown below", async (page) => {
   const { plans } = await documentOf(page);
   const verdict = page.locator("#verdict");
-  assert.ok((await verdict.innerText()).includes(plans[0].verdict.figures[0].text));
+  const text = async () => (await verdict.innerText()).replaceAll("\u00a0", " ");
+  assert.ok((await text()).includes(plans[0].verdict.figures[0].text));
   await page.getByRole("radio").nth(1).check();
-  assert.ok((await verdict.innerText()).includes(plans[1].verdict.figures[0].text));
+  assert.ok((await text()).includes(plans[1].verdict.figures[0].text));
 });
 
 on(
@@ -109,9 +122,13 @@ on(
     const [plan] = (await documentOf(page)).plans;
     const rows = plan.timeline.rows.length + plan.measured.rows.length;
     assert.equal(await page.locator("#timeline .lane").count(), rows);
-    assert.ok((await page.locator("#timeline").innerText()).includes(plan.measured.words));
+    const words = (await page.locator("#timeline").innerText()).replaceAll("\u00a0", " ");
+    assert.ok(words.includes(plan.measured.words));
+    assert.ok(words.includes("step.json: ") && !words.includes(plan.measured.name), words);
+    const box = await page.locator("#timeline .run").boundingBox();
+    assert.ok(box.x + box.width <= 360 && box.height > 30, "it wraps");
   },
-  { file: () => pages.measured("examples/gpt2-tiny-tp2-pp2-dp2.yaml") },
+  { width: 360, file: () => pages.measured("examples/gpt2-tiny-tp2-pp2-dp2.yaml") },
 );
 
 // A name is text, whatever it says.

@@ -29,6 +29,30 @@ after(async () => {
   pages.remove();
 });
 
+/** As the document writes it: pages do not break lines between a number and its unit. */
+const plain = (text) => text.replaceAll("\u00a0", " ");
+
+const kUnits = {
+  "%": 0.01,
+  ...{ ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, h: 3600, day: 86400, days: 86400 },
+  ...{ B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15, EB: 1e18 },
+  ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60 },
+};
+
+/** Whether a text says a quantity: three digits of it with a unit, or whole percents of a band. */
+function says(text, key, value) {
+  const close = (said) => {
+    if (said === 0 && key.startsWith("difference")) return Math.abs(value) < 1e-3;
+    if (key === "within") return Math.abs(said - value) < 0.0051;
+    if (key === "share") return Math.abs(said - value) < 0.00051;
+    return Math.abs(said - value) <= 0.0051 * Math.abs(value);
+  };
+  if (key === "share" && plain(text) === "<0.1 %") return value > 0 && value < 0.0005;
+  const said = plain(text).matchAll(/(-?[\d,]+(?:\.\d+)?(?:e\+\d+)?) ([a-zA-Z]+|%)/g);
+  return [...said].some(([, n, unit]) => close(n.replaceAll(",", "") * kUnits[unit]));
+}
+const kQuantity = /(?:^|_)(?:seconds|bytes|bytes_per_second)$|^(?:share|within|difference|mfu)$/;
+
 /** What a path like "plans.0.explain.words" names in a document. */
 const at = (document, path) => path.split(".").reduce((part, key) => part[key], document);
 
@@ -76,13 +100,19 @@ for (const name of Pages.names) {
       [...window.document.querySelectorAll("[data-path]")].map((e) => ({
         path: e.dataset.path,
         value: e.dataset.value,
+        text: e.textContent,
       })),
     );
     assert.ok(cited.length > 100, `${cited.length} figures`);
     for (const { path, value } of cited)
       if (value !== undefined) assert.equal(value, String(at(document, path)), path);
+    const quantities = cited.filter(({ path }) => kQuantity.test(path.split(".").pop()));
+    assert.ok(quantities.length > 40, `${quantities.length} quantities`);
+    for (const { path, text } of quantities)
+      if (text !== "")
+        assert.ok(says(text, path.split(".").pop(), at(document, path)), `${path}: ${text}`);
     // What is read first stands there as the tool words it.
-    const verdict = await page.locator("section#verdict").innerText();
+    const verdict = plain(await page.locator("section#verdict").innerText());
     const { sentence, figures } = document.plans[0].verdict;
     for (const text of [sentence, ...figures.map((f) => f.text)])
       assert.ok(verdict.includes(text), text);

@@ -1,12 +1,11 @@
 import { scaleTo, span } from "../bars";
 import { cite } from "../cite";
-import type { Compare as Comparison, Side, Verdict } from "../document";
+import type { Compare as Comparison, Side } from "../document";
 import { difference, memory, memoryOf, percent, seconds, shortCount, unbroken } from "../format";
 import { Section } from "../section";
 import { Table } from "../table";
+import { toneOf } from "./compare/tone";
 import "./compare.css";
-
-type Tone = Verdict["tone"];
 
 /** Two plans side by side: which is faster, why, and in what they differ. */
 export function Compare({ compare }: { compare: Comparison }) {
@@ -48,17 +47,6 @@ export function Compare({ compare }: { compare: Comparison }) {
       )}
     </Section>
   );
-}
-
-/** A faster plan is good where it fits. */
-function toneOf(compare: Comparison): { tone: Tone; words: string } {
-  const { tie, faster } = compare.verdict;
-  if (tie || !faster) return { tone: "tie", words: tie ? "≈ A tie" : "" };
-  const { memory: m } = compare[faster];
-  if (!m) return { tone: "unsure", words: "" }; // `fit` says so
-  if (!m.sure) return { tone: "unsure", words: `? ${faster.toUpperCase()} may not fit` };
-  if (!m.fits) return { tone: "refused", words: `✕ ${faster.toUpperCase()} does not fit` };
-  return { tone: "good", words: "" };
 }
 
 function memoryText({ memory: m }: Side): string {

@@ -40,7 +40,7 @@ export function Timeline(props: SectionProps) {
 /** What was measured, in words. */
 function Run({ run, at }: { run: Measured; at: string }) {
   return (
-    <p class="prose" title={run.name}>
+    <p class="prose run" title={run.name}>
       Predicted above, measured below. <b>{run.name.split("/").pop()}</b>:{" "}
       <span {...cite(`${at}.words`, run.words)}>{unbroken(run.words)}</span>
     </p>

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Compare, Side } from "../../document";
+import { toneOf } from "./tone";
+
+/** B is faster, and fits so. */
+function faster(memory: { fits: boolean; sure: boolean } | null, tie = false): Compare {
+  const b = { memory } as Side;
+  return { b, verdict: { faster: "b", tie } } as Compare;
+}
+
+test("the faster plan is good where it fits, and else the banner says that it does not", () => {
+  assert.deepEqual(toneOf(faster({ fits: true, sure: true })), { tone: "good", words: "" });
+  assert.deepEqual(toneOf(faster({ fits: false, sure: true })), {
+    tone: "refused",
+    words: "✕ B does not fit",
+  });
+  assert.deepEqual(toneOf(faster({ fits: true, sure: false })), {
+    tone: "unsure",
+    words: "? B may not fit",
+  });
+  assert.equal(toneOf(faster(null)).tone, "unsure");
+  assert.equal(toneOf(faster({ fits: true, sure: true }, true)).tone, "tie");
+});
