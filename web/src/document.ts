@@ -11,9 +11,9 @@ export interface Report {
 }
 
 export interface PlanReport {
-  name: string; // the file, or "the fastest plan"
+  name: string; // the file; "plan.yaml" where it was found and not written
   verdict: Verdict;
-  chips: string[]; // "tp 8 on nvlink", "pp 4 x 2 on infiniband", ...
+  chips: string[]; // "tp 8 on nvlink", "pp 16 x 8 chunks on leaf", "ZeRO-1", ...
   explain: Explain; // as `explain --json`
   findings: Finding[]; // as `check` finds them, most severe first
   ranks: Ranks;
@@ -33,8 +33,8 @@ export interface Verdict {
 }
 export interface Figure {
   name: string; // "step"
-  text: string; // "6.69 s"
-  detail: string; // "±13 % for nine of ten published runs"
+  text: string; // "65.1 s"
+  detail: string; // "±13.4 % for nine of ten published runs"
 }
 
 export interface Finding {
@@ -46,9 +46,9 @@ export interface Finding {
 }
 
 export interface Command {
-  what: string; // "as flags of Megatron-LM"
+  what: string; // "what each number means", "the files of megatron"
   command: string;
-  remark: string; // "breaks RW0521 ..." or ""
+  remark: string; // "RW0549: DeepSpeed AutoTP knows no pipeline; ..." or ""
 }
 
 // ---- the cluster, and who sits where -------------------------------------------------------
@@ -88,7 +88,7 @@ export interface Group {
   kind: string; // "tp", "pp", "dp", "dp-cp", "ep", ...
   size: number;
   count: number; // such groups in the world
-  lies: string; // "8 inside nvlink x 4 across infiniband"
+  lies: string; // "inside nvlink", "8 inside nvlink x 16 across infiniband"
   level: number; // the outermost whose links it crosses
   of_device: number[]; // by drawn device: the groups' number; equal numbers light up together; -1 idle
   collectives: number[]; // indices in explain.communication
@@ -98,12 +98,12 @@ export interface Group {
 
 export interface StageMemory {
   pp_rank: number;
-  holds: string; // "layers 0 to 7, embedding"
+  holds: string; // "20 layers, embedding, head and loss"
   instant: string; // when it is fullest
   instant_words: string; // "at the loss"
   total_bytes: number;
   fits: boolean;
-  verdict: string; // "fits", "does not fit, but the error is as large"
+  verdict: string; // "fits", "does not fit", or with a doubt: "fits, but not for sure", ...
   entries: { entry: string; bytes: number }[]; // not those of nothing; the order of the ledger
 }
 
@@ -161,8 +161,8 @@ export interface TimelineSummary {
 
 /** A run's trace, drawn with the timeline's kinds. */
 export interface Measured {
-  name: string; // the file
-  words: string; // "step 1.31 s, predicted 1.22 s"
+  name: string; // the file, with its path
+  words: string; // "Measured 150 ms, 13.8 % of the ranks' time idle; predicted 150 ms, ..."
   tick_seconds: number;
   end: number;
   steps: string[];
@@ -180,8 +180,8 @@ export interface WhyNot {
 /** A plan that runs, or would if it fitted. */
 export interface Point {
   role: "this" | "best" | "tie" | "safe" | "front" | "neighbour";
-  change: string; // of a neighbour: "tp 4"; else ""
-  brief: string; // "tp 4 pp 4 x 5 dp 4 ZeRO-1"
+  change: string; // of a neighbour, what it has other than this plan: "tp 4"; else ""
+  brief: string; // "tp 8 pp 2 x 4 dp 4 ZeRO-1 mb 2 interleaved-zb"
   step_seconds: number;
   memory_bytes: number;
   fits: boolean;
@@ -309,7 +309,14 @@ export interface Compare {
   basis: string;
   unlike: string; // why steps are not compared; "" where they are
   fit: string;
-  verdict: { text: string; faster: "a" | "b" | null; lead: number; within: number; tie: boolean };
+  verdict: {
+    text: string;
+    faster: "a" | "b" | null;
+    lead: number;
+    within: number; // the error of a comparison
+    paired: boolean; // of two plans of one model
+    tie: boolean;
+  };
   differs: { key: string; a: string; b: string; a_assumed: boolean; b_assumed: boolean }[];
   time: {
     items: { item: string; a_seconds: number; b_seconds: number; difference_seconds: number }[];
