@@ -65,7 +65,9 @@ function Legend({ timeline }: { timeline: Document }) {
         <span class="swatch idle" />
         idle
       </li>
-      {timeline.kinds.some((kind) => kind.colors.length > 1) && <li class="quiet">the lighter, the later the chunk</li>}
+      {timeline.kinds.some((kind) => kind.colors.length > 1) && (
+        <li class="quiet">the lighter, the later the chunk</li>
+      )}
     </ul>
   );
 }

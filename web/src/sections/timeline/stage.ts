@@ -29,7 +29,8 @@ export function stageOf(plan: PlanReport, timeline: Timeline): Stage {
   const blocks = [{ lanes: predicted, name: "", top, bottom }];
   if (plan.measured) {
     const below = bottom + kApart;
-    blocks.push({ lanes: measured, name: "measured", top: below, bottom: below + measured.length * pitch });
+    const end = below + measured.length * pitch;
+    blocks.push({ lanes: measured, name: "measured", top: below, bottom: end });
   }
   return {
     kinds: timeline.kinds,

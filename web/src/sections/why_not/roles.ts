@@ -14,7 +14,11 @@ export const kRoles: { role: Role; name: string; shape: string }[] = [
   { role: "safe", name: "fits whatever the ledger's error", shape: "M-5.5-4.5h11l-5.5 9.5Z" },
   { role: "neighbour", name: "one change from this plan", shape: "M-5.5 4.5h11l-5.5-9.5Z" },
   { role: "tie", name: "within the model's error of the fastest", shape: "M-4-4h8v8h-8Z" },
-  { role: "front", name: "nothing faster takes less memory", shape: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z" },
+  {
+    role: "front",
+    name: "nothing faster takes less memory",
+    shape: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z",
+  },
 ];
 
 export const shapeOf = (role: Role) => kRoles.find((r) => r.role === role)!.shape;
