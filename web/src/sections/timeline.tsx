@@ -7,6 +7,7 @@ import { Section } from "../section";
 import { Table } from "../table";
 import { pointing } from "../tooltip";
 import { Plot } from "./timeline/plot";
+import { shadeWords } from "./timeline/words";
 import "./timeline/timeline.css";
 
 /** The step, cell by cell: what each pp rank does when. */
@@ -65,9 +66,7 @@ function Legend({ timeline }: { timeline: Document }) {
         <span class="swatch idle" />
         idle
       </li>
-      {timeline.kinds.some((kind) => kind.colors.length > 1) && (
-        <li class="quiet">the lighter, the later the chunk</li>
-      )}
+      {shadeWords(timeline) && <li class="quiet">{shadeWords(timeline)}</li>}
     </ul>
   );
 }

@@ -1,4 +1,4 @@
-import type { Kind } from "../../document";
+import type { Kind, Timeline } from "../../document";
 import { percent, seconds } from "../../format";
 import type { Event, Lane } from "./lanes";
 
@@ -56,6 +56,14 @@ function partFacts(lane: Lane, part: number, kinds: Kind[]): Fact[] {
     ),
     ...(idle > 0 ? [["idle", percent(idle / 100)] as Fact] : []),
   ];
+}
+
+/** What lighter cells are, as rankwright/report/timeline_svg.cc says it; "" where all are alike. */
+export function shadeWords({ kinds, summary }: Timeline): string {
+  if (kinds.every((kind) => kind.colors.length < 2)) return "";
+  return summary.chunks > 1
+    ? "lighter cells are later chunks"
+    : "lighter cells entered at the other end";
 }
 
 export const sentence = (spot: Spot) => spot.words.map((fact) => fact.join(" ")).join(", ");
