@@ -67,9 +67,19 @@ TEST(LabVerb, JudgesInJson) {
 
 TEST(LabVerb, CannotReadWhatIsNoAnswer) {
   EXPECT_EQ(say({"lab", "3", "--check", "no-such-file.yaml"}).code, 1);
-  const Said said = say({"lab", "3", "--check", "-"}, "held: many\n");
+  const Said said = say({"lab", "3", "--check", "-"}, "lab: many\n");
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("error[RW0903]"));
+}
+
+TEST(LabVerb, JudgesTheOthersWhereOneCannotBeRead) {
+  const Said said = say({"lab", "3", "--check", "-"}, "held: many\nmicrobatches: 57.0\n");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(said.out, HasSubstr("unread held          many\n"));
+  EXPECT_THAT(said.out, HasSubstr("[RW0903]"));
+  EXPECT_THAT(said.out, HasSubstr("right  microbatches  57.0\n"));
+  EXPECT_THAT(said.out, HasSubstr("lab 3: 1 of 6 right\n"));
 }
 
 TEST(LabVerb, WarnsOfKeysThatMeanNothing) {

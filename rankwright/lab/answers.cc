@@ -28,10 +28,29 @@ PlanFile read_answer_plan(const YamlNode& node, const GivenAnswers& all, FileRea
   if (node.kind != YamlNode::Kind::scalar) return read_plan(node, all.text, all.name, files);
   const std::string path = beside(all.name, node.scalar);
   Result<std::string> text = files(path);
-  if (text) return read_any_plan(std::move(*text), path, files);
+  if (text) {
+    PlanFile plan = read_any_plan(std::move(*text), path, files);
+    // A framework's file is a layout here: it is priced on the software of the question.
+    if (plan.format != nullptr && plan.format->target != Target::any) plan.draft.framework.reset();
+    return plan;
+  }
   PlanFile plan{.name = path, .text = {}};
   plan.findings.push_back(text.error());
   return plan;
+}
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](char c) { return 'A' <= c && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  return small;
+}
+
+/// The index of a word, whatever its case.
+std::optional<std::size_t> read_choice(FieldReader& fields, YamlNode node,
+                                       std::span<const std::string_view> words) {
+  node.scalar = lower(node.scalar);
+  return fields.one_of(node, words);
 }
 
 void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all, FileReader files,
@@ -45,7 +64,7 @@ void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all
     for (Diagnostic& finding : plan.findings) fields.report(node, std::move(finding));
     if (answer.given) answer.plan = completed(plan.draft, scene(question.file));
   } else if (question.kind == AnswerKind::choice) {
-    const std::optional<std::size_t> word = fields.one_of(node, question.choices);
+    const std::optional<std::size_t> word = read_choice(fields, node, question.choices);
     answer.given = word.has_value();
     if (word) answer.value = double(*word);
   } else if (fields.expect(node, YamlNode::Kind::scalar, row(question.kind).words)) {
@@ -53,6 +72,15 @@ void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all
     answer.given = value.has_value();
     if (value) answer.value = *value;
   }
+}
+
+/// Errors that came with this answer are its own.
+void keep_faults(Diagnostics& findings, std::size_t before, GivenAnswer& answer) {
+  const auto first = findings.begin() + std::ptrdiff_t(before);
+  const auto errors = std::stable_partition(
+      first, findings.end(), [](const Diagnostic& d) { return d.severity != Severity::error; });
+  answer.faults.assign(errors, findings.end());
+  findings.erase(errors, findings.end());
 }
 
 Diagnostic another_lab(const Lab& lab, std::string detail) {
@@ -97,7 +125,10 @@ GivenAnswers read_answers(const Lab& lab, std::string text, std::string name, Fi
   look_for_lab(lab, *root, fields);
   if (has_errors(all.findings)) return all;
   fields.each(*root, keys, [&](std::size_t index, const YamlNode& value) {
-    if (index < all.answers.size()) read_one(fields, value, all, files, all.answers[index]);
+    if (index >= all.answers.size()) return;
+    const std::size_t before = all.findings.size();
+    read_one(fields, value, all, files, all.answers[index]);
+    keep_faults(all.findings, before, all.answers[index]);
   });
   return all;
 }

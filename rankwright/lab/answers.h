@@ -14,19 +14,21 @@ namespace rankwright {
 
 struct GivenAnswer {
   const Question* question = nullptr;
-  bool given = false;
+  bool given = false;           // and could be read
   std::string text{};           // as it was written, fit for a terminal
   double value = 0;             // of a choice the index of its word
   std::optional<Setup> plan{};  // of a plan: with what the question states where it says nothing
+  Diagnostics faults{};         // why it cannot be read; the others still are judged
 };
 
 struct GivenAnswers {
   std::string name, text;
   std::vector<GivenAnswer> answers{};  // one a question, in the lab's order
-  Diagnostics findings{};
+  Diagnostics findings{};              // of the file: its errors leave nothing to judge
 };
 
-/// Never fails: `findings` says what could not be read. RW0933 where the file answers another lab.
+/// Never fails: `findings` and `faults` say what could not be read. RW0933 where the file answers
+/// another lab.
 GivenAnswers read_answers(const Lab& lab, std::string text, std::string name, FileReader files);
 
 }  // namespace rankwright

@@ -15,12 +15,17 @@ GivenAnswers read(const std::string& text, FileReader files = refuse_file) {
   return read_answers(kLab, text, "answer.yaml", files);
 }
 
-/// "RW0909 bubble 2:9"; nothing where there are none.
+/// "RW0909 bubble 2:9", those of the file first; nothing where there are none.
 std::vector<std::string> faults(const std::string& text, FileReader files = refuse_file) {
   std::vector<std::string> all;
-  for (const Diagnostic& d : read(text, files).findings)
-    all.push_back(std::string(d.code) + " " + d.key + " " + std::to_string(d.where.line) + ":" +
-                  std::to_string(d.where.column));
+  const auto tell = [&](const Diagnostics& found) {
+    for (const Diagnostic& d : found)
+      all.push_back(std::string(d.code) + " " + d.key + " " + std::to_string(d.where.line) + ":" +
+                    std::to_string(d.where.column));
+  };
+  const GivenAnswers given = read(text, files);
+  tell(given.findings);
+  for (const GivenAnswer& one : given.answers) tell(one.faults);
   return all;
 }
 
@@ -49,6 +54,31 @@ TEST(AnswerFile, HasItsFaultsPointedAt) {
   EXPECT_EQ(faults("held: 4\nheld: 4\n"), Faults{"RW0905  2:1"});
   EXPECT_EQ(faults("[held]\n"), Faults{"RW0903  1:1"});
   EXPECT_EQ(faults("held: &a 4\nmicrobatches: *a\n").at(0).substr(0, 6), "RW0906");
+}
+
+TEST(AnswerFile, HasOtherAnswersReadBesideOneThatCannotBe) {
+  const GivenAnswers all = read("bubble: 27.3\nheld: 4\n");
+  EXPECT_TRUE(all.findings.empty());
+  for (const GivenAnswer& one : all.answers) {
+    EXPECT_EQ(one.given, one.question->key == "held");
+    EXPECT_EQ(one.faults.size(), one.question->key == "bubble" ? 1u : 0u);
+  }
+}
+
+TEST(AnswerFile, KeepsWarningsOfAPlanForTheFile) {
+  const GivenAnswers all = read("faster: {parallelism: {tp_size: none, pp_sise: 4}}\n");
+  ASSERT_EQ(all.findings.size(), 1u);
+  EXPECT_EQ(all.findings[0].severity, Severity::warning);
+  EXPECT_EQ(all.answers.back().faults.size(), 1u);
+}
+
+TEST(AnswerFile, TakesChoicesInAnyCase) {
+  const GivenAnswers all =
+      read_answers(*find_lab(2), "link: InfiniBand\n", "answer.yaml", refuse_file);
+  EXPECT_TRUE(all.findings.empty());
+  EXPECT_TRUE(all.answers[3].given);
+  EXPECT_EQ(all.answers[3].value, 1);
+  EXPECT_EQ(all.answers[3].text, "InfiniBand");
 }
 
 TEST(AnswerFile, OfAnotherLabIsRefused) {
@@ -89,6 +119,19 @@ TEST(AnswerFile, TakesAPlanFromAFile) {
   ASSERT_TRUE(all.answers.back().plan.has_value());
   EXPECT_EQ(all.answers.back().plan->plan.pp, 8);
   EXPECT_EQ(faults("faster: other.yaml\n", one_plan).size(), 1u);
+}
+
+Result<std::string> one_toml(const std::string& path) {
+  if (path != "mine.toml") return refuse_file(path);
+  return "[parallelism]\ndata_parallel_shard_degree = 8\ndata_parallel_replicate_degree = 2\n"
+         "tensor_parallel_degree = 1\n[training]\nlocal_batch_size = 1\n";
+}
+
+TEST(AnswerFile, PricesAFrameworksPlanOnTheSoftwareOfTheQuestion) {
+  const GivenAnswers all =
+      read_answers(*find_lab(4), "inside: mine.toml\n", "answer.yaml", one_toml);
+  ASSERT_TRUE(all.answers.back().plan.has_value());
+  EXPECT_EQ(all.answers.back().plan->software, scene(all.answers.back().question->file).software);
 }
 
 TEST(AnswerFile, ThatIsCutAnywhereIsReadOrRefused) {

@@ -15,7 +15,8 @@ namespace {
 std::string reason_of(const Question& question, double given, const Worked& worked) {
   for (const Slip& slip : worked.slips)
     if (near(question, given, slip.value)) return slip.why;
-  if (given == 0 || worked.value == 0) return "";
+  // Of a count a ratio says nothing that the numbers do not.
+  if (question.kind == AnswerKind::whole || given == 0 || worked.value == 0) return "";
   const double ratio = given / worked.value;
   return ratio > 1 ? fmt::format("that is {:.3g} times too much", ratio)
                    : fmt::format("that is {:.3g} of it", ratio);
@@ -61,17 +62,33 @@ void judge_plan(const GivenAnswer& answer, Verdict& verdict) {
                                     one.says, one.met.numbers);
 }
 
+/// "answer.yaml:2:9: not a whole number: 'many' [RW0903]; such as 4".
+std::string fault_text(const Diagnostic& d) {
+  std::string text = fmt::format("{}:{}:{}: {}: {} [{}]", d.where.file, d.where.line,
+                                 d.where.column, d.message, d.detail, d.code);
+  return d.hint.empty() ? text : text + "; " + d.hint;
+}
+
+void tell_faults(const GivenAnswer& answer, Verdict& verdict) {
+  verdict.outcome = LabOutcome::unread;
+  for (const Diagnostic& fault : answer.faults)
+    verdict.reason += (verdict.reason.empty() ? "" : "; ") + fault_text(fault);
+}
+
 }  // namespace
 
 std::string_view name(LabOutcome outcome) {
-  constexpr std::string_view kNames[] = {"right", "wrong", "open"};
+  constexpr std::string_view kNames[] = {"right", "wrong", "open", "unread"};
   return kNames[std::size_t(outcome)];
 }
 
 Verdict judge(const GivenAnswer& answer) {
   Verdict verdict{.question = answer.question, .given = answer.text};
-  if (!answer.given) return verdict;
-  if (answer.question->kind == AnswerKind::plan)
+  if (!answer.faults.empty())
+    tell_faults(answer, verdict);
+  else if (!answer.given)
+    return verdict;
+  else if (answer.question->kind == AnswerKind::plan)
     judge_plan(answer, verdict);
   else
     judge_value(answer, verdict);

@@ -1,5 +1,5 @@
-// Judges answers: each is right, wrong with the reason and the arithmetic, or open. What is right
-// is computed here and now, by the question's own function.
+// Judges answers: each is right, wrong with the reason and the arithmetic, open, or cannot be read.
+// What is right is computed here and now, by the question's own function.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rankwright {
 
-enum class LabOutcome : unsigned char { right, wrong, open };
+enum class LabOutcome : unsigned char { right, wrong, open, unread };
 std::string_view name(LabOutcome);
 
 struct Verdict {
@@ -19,7 +19,7 @@ struct Verdict {
   std::string given{};       // as it was written
   std::string expected{};    // with its unit; of a plan nothing: there are many
   std::string arithmetic{};  // how it comes about
-  std::string reason{};      // of a wrong one: what is wrong with it
+  std::string reason{};      // of a wrong or unread one: what is wrong with it
 
   struct Judged {
     std::string_view says;

@@ -51,6 +51,7 @@ std::string task_json(const Lab& lab) {
   json["lab"] = lab.number;
   json["title"] = page.title;
   json["markdown"] = page.task;
+  json["about"] = page.about;
   for (const Question& question : lab.questions)
     json["questions"].push_back(question_json(question, page));
   return written(json);

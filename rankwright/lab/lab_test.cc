@@ -37,6 +37,16 @@ TEST(Labs, AskWhatTheirPageAsksInItsOrder) {
   }
 }
 
+TEST(Labs, SayWhatHoldsOfAllQuestionsInTheTaskAndTheTemplate) {
+  EXPECT_EQ(lab_page(*find_lab(3)).about, "About examples/labs/pp-4.yaml, stages taken as equal:");
+  for (const Lab& lab : labs()) {
+    const std::string about = lab_page(lab).about;
+    EXPECT_THAT(task_text(lab, {}, 1000), HasSubstr("\nQuestions\n" + about)) << lab.page;
+    EXPECT_THAT(template_text(lab), HasSubstr(about.empty() ? "" : "\n# " + about.substr(0, 60)))
+        << lab.page;
+  }
+}
+
 TEST(Labs, NameEveryChoiceInThePage) {
   for (const Lab& lab : labs())
     for (const Question& question : lab.questions)
@@ -97,6 +107,18 @@ TEST(Kinds, ReadBackWhatTheyShow) {
   EXPECT_DOUBLE_EQ(*row(AnswerKind::bytes).parse("19.8 GB"), 19.8e9);
   EXPECT_DOUBLE_EQ(*row(AnswerKind::time).parse("412 ms"), 0.412);
   EXPECT_DOUBLE_EQ(*row(AnswerKind::whole).parse("1,024"), 1024);
+  // As calculators and hasty people write them.
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::whole).parse("32.0"), 32);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::number).parse("2.23x"), 2.23);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::bytes).parse("19.8 gb"), 19.8e9);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::bytes).parse("2 kib "), 2048);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::bytes).parse("7 b"), 7);
+  EXPECT_DOUBLE_EQ(*row(AnswerKind::time).parse("412 MS"), 0.412);
+  EXPECT_FALSE(row(AnswerKind::whole).parse("32.5"));
+  EXPECT_FALSE(row(AnswerKind::whole).parse("-32.0"));
+  EXPECT_FALSE(row(AnswerKind::number).parse("x"));
+  EXPECT_FALSE(row(AnswerKind::bytes).parse("gb"));
+  EXPECT_FALSE(row(AnswerKind::bytes).parse(""));
   EXPECT_FALSE(row(AnswerKind::percent).parse("8.57"));
   EXPECT_FALSE(row(AnswerKind::bytes).parse("19.8"));
   EXPECT_FALSE(row(AnswerKind::percent).parse("%"));

@@ -12,12 +12,13 @@ namespace {
 
 constexpr std::size_t kTemplateWidth = 96;
 
-/// "a size with its unit, within 1 %", "one of nvlink, infiniband".
+/// "a size with its unit; three digits are enough", "one of nvlink, infiniband".
 std::string how(const Question& question) {
   if (question.kind == AnswerKind::choice)
     return fmt::format("one of {}", fmt::join(question.choices, ", "));
   std::string text(row(question.kind).words);
-  if (question.tolerance > 0) text += ", within " + percent(question.tolerance);
+  // A tolerance in % beside a share would read as points of it.
+  if (question.tolerance > 0) text += "; three digits are enough";
   return text;
 }
 
@@ -32,15 +33,15 @@ std::string conditions_text(const Question& question) {
 std::string verdict_details(const Verdict& v, std::size_t width) {
   std::string out;
   const auto line = [&](const std::string& text) {
-    if (!text.empty()) out += wrapped(text, width - 6, "      ");
+    if (!text.empty()) out += wrapped(text, width - 7, "       ");
   };
-  if (v.outcome == LabOutcome::wrong && v.conditions.empty()) line(v.reason);
+  if (v.outcome != LabOutcome::right && v.conditions.empty()) line(v.reason);
   if (v.outcome == LabOutcome::wrong && !v.expected.empty())
     line(v.expected + (v.arithmetic.empty() ? "" : ": " + v.arithmetic));
   if (v.outcome == LabOutcome::right) line(v.arithmetic);
   for (const Verdict::Judged& one : v.conditions)
     line(fmt::format("{} {}: {}", one.met.met ? "+" : "-", one.says, one.met.numbers));
-  if (v.outcome != LabOutcome::right) out += "      see: " + std::string(v.question->see) + "\n";
+  if (v.outcome != LabOutcome::right) out += "       see: " + std::string(v.question->see) + "\n";
   return out;
 }
 
@@ -61,7 +62,7 @@ std::string task_text(const Lab& lab, const Paint& paint, std::size_t width) {
   const LabPage page = lab_page(lab);
   std::string out = paint.bold(fmt::format("Lab {}. {}", lab.number, page.title)) + "\n";
   out += markdown_text(page.task, paint, width);
-  out += "\n" + paint.bold("Questions") + "\n";
+  out += "\n" + paint.bold("Questions") + "\n" + wrapped(page.about, width, "");
   for (const Question& question : lab.questions) {
     const std::string words =
         fmt::format("{} (examples/{}; {})", page.words(question.key), question.file, how(question));
@@ -82,6 +83,10 @@ std::string template_text(const Lab& lab) {
   std::string out = fmt::format("# Lab {}. {}: rankwright lab {} --check THIS_FILE\nlab: {}\n",
                                 lab.number, page.title, lab.number, lab.number);
   const auto comment = [&](const std::string& text) { out += wrapped(text, kTemplateWidth, "# "); };
+  if (!page.about.empty()) {
+    out += "\n";
+    comment(page.about);
+  }
   for (const Question& question : lab.questions) {
     out += "\n";
     comment(fmt::format("{} {}", page.words(question.key), conditions_text(question)));
@@ -101,10 +106,10 @@ std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts, 
   for (const Verdict& v : verdicts) longest = std::max(longest, v.question->key.size());
   for (const Verdict& v : verdicts) {
     const std::string word(name(v.outcome));
-    out += v.outcome == LabOutcome::right   ? paint.green(word)
-           : v.outcome == LabOutcome::wrong ? paint.severity(Severity::error, word)
-                                            : paint.dim(word);
-    out += fmt::format("{} {:<{}}  {}", word.size() < 5 ? " " : "", v.question->key, longest,
+    out += v.outcome == LabOutcome::right  ? paint.green(word)
+           : v.outcome == LabOutcome::open ? paint.dim(word)
+                                           : paint.severity(Severity::error, word);
+    out += fmt::format("{:{}}{:<{}}  {}", "", 7 - word.size(), v.question->key, longest,
                        v.given.empty() ? "not answered" : v.given);
     out += "\n" + verdict_details(v, width);
   }

@@ -20,7 +20,7 @@ std::string_view after(std::string_view line, std::string_view mark) {
   return line.substr(line.find(mark) + mark.size());
 }
 
-/// "- `key` words", going on in lines that are indented.
+/// "- `key` words", going on in lines that are indented; before the first what holds of all.
 void read_question(std::string_view line, LabPage& page) {
   if (line.starts_with("- `")) {
     const std::string_view rest = line.substr(3);
@@ -29,6 +29,8 @@ void read_question(std::string_view line, LabPage& page) {
     page.questions.emplace_back(rest.substr(0, end), rest.substr(end + 2));
   } else if (line.starts_with("  ") && !page.questions.empty()) {
     page.questions.back().second.append(" ").append(line.substr(2));
+  } else if (!line.empty() && page.questions.empty()) {
+    page.about.append(page.about.empty() ? "" : " ").append(line);
   }
 }
 

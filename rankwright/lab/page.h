@@ -1,5 +1,5 @@
 // A lab's page: Markdown of docs/labs, with a heading, prose, console blocks, and under "Questions"
-// a list of them: "- `key` What is asked?".
+// what holds of all of them, then a list: "- `key` What is asked?".
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ namespace rankwright {
 struct LabPage {
   std::string title;      // without the number
   std::string_view task;  // all between the heading and the questions, as Markdown
+  std::string about{};    // what holds of all questions: stands above the first
   std::vector<std::pair<std::string, std::string>> questions{};  // key, words
 
   /// The words of a question; empty where the page has none.

@@ -3,6 +3,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/bubble.h"
+#include "rankwright/cost/estimate.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 #include "rankwright/program/schedule.h"
@@ -15,11 +16,15 @@ constexpr i64 kChunks = 2;
 
 Worked bubble(const Setup& s) {
   const i64 p = s.plan.pp, m = s.microbatches();
+  const Estimate e = close_estimate(s, calibration(s));
   return {bubble_fraction(s.plan.schedule, p, 1, m),
           fmt::format("(pp - 1) / (m + pp - 1) = {} / {} = {}", p - 1, m + p - 1,
                       percent(bubble_fraction(s.plan.schedule, p, 1, m))),
           {{bubble_ratio(s.plan.schedule, p, 1, m),
-            "that is idle time over work, (pp - 1) / m: the step has both"}}};
+            "that is idle time over work, (pp - 1) / m: the step has both"},
+           {e.step[Item::bubble] / e.time(),
+            "that is of the priced step, in which stages are uneven and more than stages takes "
+            "time: with equal stages it is a matter of slots"}}};
 }
 
 Worked microbatches(const Setup& s) {
@@ -73,7 +78,7 @@ Worked zero_bubble(const Setup& s) {
 Met shorter(const Setup& answer, const Setup& given) { return faster_by(answer, given, 0.1); }
 
 constexpr Condition kFaster[] = {
-    {"keep model, cluster and batch", keeps_task},
+    {"keep model, cluster, job and software", keeps_task},
     {"keep tp 4, pp 4 and dp 1", keeps_degrees},
     {"fit in memory", fits_memory},
     {"take a step that is 10 % shorter", shorter},
@@ -84,11 +89,15 @@ constexpr std::string_view kDrawn =
     "rankwright explain examples/labs/pp-4.yaml --timeline --unit-times";
 constexpr Question kQuestions[] = {
     {"bubble", AnswerKind::percent, kFile, bubble, kDrawn, kRounded},
-    {"microbatches", AnswerKind::whole, kFile, microbatches, "rankwright explain RW0402"},
+    {"microbatches", AnswerKind::whole, kFile, microbatches,
+     "rankwright explain - --timeline --unit-times <<< "
+     "\"$(sed 's/batch: 8/batch: 60/' examples/labs/pp-4.yaml)\""},
     {"held", AnswerKind::whole, kFile, held, kDrawn},
     {"interleaved", AnswerKind::percent, kFile, interleaved,
      "rankwright explain examples/labs/pp-4-chunks.yaml --timeline --unit-times", kRounded},
-    {"zero_bubble", AnswerKind::percent, kFile, zero_bubble, "rankwright explain schedule",
+    {"zero_bubble", AnswerKind::percent, kFile, zero_bubble,
+     "rankwright explain - --timeline --unit-times <<< "
+     "\"$(sed 's/1f1b/zb-h1/' examples/labs/pp-4.yaml)\"",
      kRounded},
     {"faster",
      AnswerKind::plan,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "rankwright/base/check.h"
@@ -12,10 +13,20 @@
 namespace rankwright {
 namespace {
 
+/// "32", and "32.0" as calculators write it.
 Result<double> parse_whole(std::string_view text) {
   const Result<i64> n = parse_count(text, 0);
-  if (!n) return fail(n.error());
-  return double(*n);
+  if (n) return double(*n);
+  const Result<double> real = parse_real(text);
+  if (real && *real >= 0 && *real == std::floor(*real)) return *real;
+  return fail(n.error());
+}
+
+/// "2.5", and "2.5x" for so many times.
+Result<double> parse_number(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t");
+  const bool times = last != std::string_view::npos && text[last] == 'x';
+  return parse_real(times ? text.substr(0, last) : text);
 }
 
 /// "8.57 %": the sign decides between a share and a hundredth of it, so it must be there.
@@ -31,14 +42,35 @@ Result<double> parse_percent(std::string_view text) {
   return *n / 100;
 }
 
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+/// `text` with its unit in the case that quantities have: no two of `units` differ in it alone.
+std::string with_unit(std::string_view text, std::span<const std::string_view> units) {
+  text = text.substr(0, text.find_last_not_of(" \t") + 1);
+  for (const std::string_view unit : units) {
+    if (text.size() <= unit.size()) continue;
+    const std::string_view end = text.substr(text.size() - unit.size());
+    if (std::equal(end.begin(), end.end(), unit.begin(), same_letter))
+      return std::string(text.substr(0, text.size() - unit.size())) + std::string(unit);
+  }
+  return std::string(text);
+}
+
+// The longest first: each ends in the last.
+constexpr std::string_view kSizes[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "kB",
+                                       "MB",  "GB",  "TB",  "PB",  "B"};
+constexpr std::string_view kTimes[] = {"min", "ns", "us", "ms", "s", "h"};
+
 Result<double> parse_size(std::string_view text) {
-  const Result<Bytes> size = parse_bytes(text);
+  const Result<Bytes> size = parse_bytes(with_unit(text, kSizes));
   if (!size) return fail(size.error());
   return size->value;
 }
 
 Result<double> parse_time(std::string_view text) {
-  const Result<Seconds> time = parse_duration(text);
+  const Result<Seconds> time = parse_duration(with_unit(text, kTimes));
   if (!time) return fail(time.error());
   return time->value;
 }
@@ -52,7 +84,7 @@ std::string show_time(double n) { return show(Seconds{n}); }
 
 constexpr AnswerKindRow kRows[] = {
     {AnswerKind::whole, "whole", "a whole number", "1,024", parse_whole, show_whole},
-    {AnswerKind::number, "number", "a number", "2.5", parse_real, show_number},
+    {AnswerKind::number, "number", "a number", "2.5", parse_number, show_number},
     {AnswerKind::percent, "percent", "a share with its % sign", "8.57 %", parse_percent, percent},
     {AnswerKind::bytes, "bytes", "a size with its unit, kB to TB or KiB to TiB", "19.8 GB",
      parse_size, show_size},

@@ -13,7 +13,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (has_errors(all.findings)) continue;
     for (const GivenAnswer& one : all.answers) {
       RW_CHECK(!one.given || one.plan.has_value() == (one.question->kind == AnswerKind::plan));
-      if (!one.plan) RW_CHECK((judge(one).outcome == LabOutcome::open) == !one.given);
+      for (const Diagnostic& fault : one.faults) check_finding(fault);
+      if (one.plan) continue;
+      const LabOutcome outcome = judge(one).outcome;
+      RW_CHECK((outcome == LabOutcome::unread) == !one.faults.empty());
+      RW_CHECK((outcome == LabOutcome::open) == (!one.given && one.faults.empty()));
     }
   }
   return 0;
