@@ -17,14 +17,84 @@ std::string task(const Setup& s) {
                      s.cluster.device.name, count(s.job.global_batch), count(s.job.sequence));
 }
 
+/// A part of the task: whether two setups have it in common, and how it is told.
+struct Part {
+  std::string_view key;
+  bool (*same)(const Setup&, const Setup&);
+  std::string (*show)(const Setup&);
+};
+
+template <auto Member>
+bool same_in_job(const Setup& a, const Setup& b) {
+  return a.job.*Member == b.job.*Member;
+}
+template <auto Member>
+std::string count_of_job(const Setup& s) {
+  return count(s.job.*Member);
+}
+template <auto Member>
+std::string name_in_job(const Setup& s) {
+  return std::string(name(s.job.*Member));
+}
+template <auto Member>
+bool same_in_software(const Setup& a, const Setup& b) {
+  return a.software.*Member == b.software.*Member;
+}
+template <auto Member>
+std::string name_in_software(const Setup& s) {
+  return std::string(name(s.software.*Member));
+}
+
+/// "64 h100-sxm, nvlink x 8 at 450 GB/s, infiniband x 8 at 50 GB/s".
+std::string show_cluster(const Setup& s) {
+  std::string text = fmt::format("{} {}", count(s.cluster.devices()), s.cluster.device.name);
+  for (const Level& level : s.cluster.levels)
+    text += fmt::format(", {} x {} at {}", level.name, level.arity, show(level.bandwidth));
+  return text;
+}
+
+constexpr Part kTask[] = {
+    {"model", [](const Setup& a, const Setup& b) { return same_network(a.model, b.model); },
+     [](const Setup& s) {
+       return fmt::format("{} ({} layers, {} parameters)", s.model.name, s.model.layers(),
+                          short_count(double(parameters_of(s))));
+     }},
+    {"cluster", [](const Setup& a, const Setup& b) { return a.cluster == b.cluster; },
+     show_cluster},
+    {"world_size", [](const Setup& a, const Setup& b) { return a.world == b.world; },
+     [](const Setup& s) { return count(s.world); }},
+    {"job.global_batch", same_in_job<&Job::global_batch>, count_of_job<&Job::global_batch>},
+    {"job.sequence", same_in_job<&Job::sequence>, count_of_job<&Job::sequence>},
+    {"job.param_dtype", same_in_job<&Job::param_dtype>, name_in_job<&Job::param_dtype>},
+    {"job.grad_dtype", same_in_job<&Job::grad_dtype>, name_in_job<&Job::grad_dtype>},
+    {"job.matmul", same_in_job<&Job::matmul>, name_in_job<&Job::matmul>},
+    {"job.optimizer", same_in_job<&Job::optimizer>, name_in_job<&Job::optimizer>},
+    {"software.framework", same_in_software<&Software::name>,
+     [](const Setup& s) { return std::string(s.software.name); }},
+    {"software.attention", same_in_software<&Software::attention>,
+     name_in_software<&Software::attention>},
+    {"software.launch", same_in_software<&Software::launch>, name_in_software<&Software::launch>},
+    {"software.loss", same_in_software<&Software::loss>, name_in_software<&Software::loss>},
+    {"software.tuned", same_in_software<&Software::tuned>,
+     [](const Setup& s) { return std::string(s.software.tuned ? "true" : "false"); }},
+};
+
 std::string degrees(const Plan& p) { return fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp); }
+
+std::string told(const Part& part, const Setup& answer, const Setup& given) {
+  const std::string is = part.show(answer), was = part.show(given);
+  return is == was ? fmt::format("{}: {} with other figures", part.key, is)
+                   : fmt::format("{}: {} instead of {}", part.key, is, was);
+}
 
 }  // namespace
 
 Met keeps_task(const Setup& answer, const Setup& given) {
-  const bool same = same_network(answer.model, given.model) && answer.cluster == given.cluster &&
-                    answer.job == given.job && answer.world == given.world;
-  return {same, same ? task(answer) : fmt::format("{} instead of {}", task(answer), task(given))};
+  std::string differs;
+  for (const Part& part : kTask)
+    if (!part.same(answer, given))
+      differs += (differs.empty() ? "" : "; ") + told(part, answer, given);
+  return {differs.empty(), differs.empty() ? task(answer) : differs};
 }
 
 Met keeps_degrees(const Setup& answer, const Setup& given) {
@@ -75,7 +145,18 @@ PricedTraffic most(const Setup& setup, TrafficKind kind) {
   return best;
 }
 
-std::vector<PricedTraffic> all_of(const Setup& setup, GroupKind group) {
+std::vector<PricedTraffic> busiest(const Setup& setup, GroupKind group) {
+  std::vector<PricedTraffic> best;
+  SpanTable spans{};
+  for (i64 pp_rank = 0; pp_rank < setup.plan.pp; ++pp_rank) {
+    std::vector<PricedTraffic> rows = priced(setup, pp_rank, spans);
+    std::erase_if(rows, [&](const PricedTraffic& one) { return one.traffic.group != group; });
+    if (calls(rows) > calls(best)) best = std::move(rows);
+  }
+  return best;
+}
+
+std::vector<PricedTraffic> every_kind(const Setup& setup, GroupKind group) {
   std::vector<PricedTraffic> rows;
   for (const TrafficKindRow& kind : traffic_kinds()) {
     PricedTraffic one = most(setup, kind.kind);

@@ -10,7 +10,7 @@
 
 namespace rankwright {
 
-Met keeps_task(const Setup& answer, const Setup& given);     // model, cluster, batch, sequence
+Met keeps_task(const Setup& answer, const Setup& given);     // model, cluster, job, software
 Met keeps_degrees(const Setup& answer, const Setup& given);  // tp, pp, dp
 Met fits_memory(const Setup& answer, const Setup& given);
 Met keeps_tp_inside(const Setup& answer, const Setup& given);
@@ -28,8 +28,11 @@ Seconds step_of(const Setup& setup);
 
 /// The collectives of the kind on the pp rank that has most of them; no calls where there are none.
 PricedTraffic most(const Setup& setup, TrafficKind kind);
-/// All that a rank of this group takes part in, each kind on the pp rank that has most of it.
-std::vector<PricedTraffic> all_of(const Setup& setup, GroupKind group);
+/// All that one rank does in this group, on the pp rank with most calls of it.
+std::vector<PricedTraffic> busiest(const Setup& setup, GroupKind group);
+/// Each kind on the pp rank that has most of it: more than any one rank does where the first and
+/// the last stage have kinds of their own.
+std::vector<PricedTraffic> every_kind(const Setup& setup, GroupKind group);
 
 i64 calls(const std::vector<PricedTraffic>& rows);
 Bytes bytes_of(const std::vector<PricedTraffic>& rows);

@@ -22,7 +22,8 @@ Worked sequences(const Setup& s) {
 Worked copies_held(const Setup& s) {
   const i64 n = copies(s).parameters;
   return {double(n),
-          fmt::format("dp {}: every data rank holds all, so there are {}", s.plan.dp, n)};
+          fmt::format("dp {}: every data rank holds all, so there are {}", s.plan.dp, n),
+          {{1, "that is on one rank: every rank of the node has a copy of its own"}}};
 }
 
 Worked states_held(const Setup& s) {

@@ -19,7 +19,9 @@ Worked needs(const Setup& s) {
                       short_count(double(parameters_of(s))), show_memory(e.memory.states()),
                       show_memory(e.memory.total()), show_memory(e.capacity)),
           {{e.memory.total().value / double(s.world),
-            "that divides by 64: data parallelism copies, and divides the batch alone"}}};
+            "that divides by 64: data parallelism copies, and divides the batch alone"},
+           {e.memory.states().value,
+            "those are the states alone: activations and buffers come on top"}}};
 }
 
 Seconds pipeline_price(const StepTime& t) {
@@ -46,7 +48,8 @@ Worked slow_rank(const Setup& s) {
   return {longer,
           fmt::format("{} instead of {}, for all {} ranks: + {}", show(found.after),
                       show(found.before), s.world, percent(longer)),
-          {{(kSlow.factor - 1) / double(s.world),
+          {{1 / double(s.world), "that is one of 64: but the other 63 wait for it"},
+           {(kSlow.factor - 1) / double(s.world),
             "that spreads the loss over the ranks: they all wait for the slowest"},
            {found.lost(), "that is the share of the work that is lost, not of the step"},
            {kSlow.factor - 1, "only what it computes is slower: its collectives are not"}}};
@@ -56,7 +59,11 @@ Worked stopped(const Setup& s) {
   return {double(s.plan.ranks()),
           fmt::format("its {} tp peers wait in their next collective, the other pp ranks for its "
                       "activations, the other {} for its gradients: all {}",
-                      s.plan.tp - 1, s.plan.dp == 2 ? "copy" : "copies", s.plan.ranks())};
+                      s.plan.tp - 1, s.plan.dp == 2 ? "copy" : "copies", s.plan.ranks()),
+          {{1, "that is itself: the others wait for it"},
+           {double(s.plan.tp), "that is its tp group: other stages and the other copy wait, too"},
+           {double(s.plan.tp * s.plan.pp),
+            "that is its copy of the model: the other copy waits for its gradients"}}};
 }
 
 Worked copies_left(const Setup& s) {
@@ -86,7 +93,7 @@ Met evens_out(const Setup& answer, const Setup& given) {
 }
 
 constexpr Condition kEven[] = {
-    {"keep model, cluster and batch", keeps_task},
+    {"keep model, cluster, job and software", keeps_task},
     {"keep tp 4, pp 4 and dp 1", keeps_degrees},
     {"fit in memory", fits_memory},
     {"cost 40 % less for uneven stages", evens_out},

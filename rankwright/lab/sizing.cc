@@ -24,10 +24,13 @@ Bytes capacity(const Setup& s) { return estimate(s, calibration(s)).capacity; }
 
 Worked whole_states(const Setup& s) {
   const Bytes all = model_states(s);
+  const double billions = std::round(double(parameters_of(s)) / 1e9);
   return {all.value,
           fmt::format("{} parameters x (2 + 2 + 12) bytes = {}",
                       short_count(double(parameters_of(s))), show(all)),
-          {{all.value * 2 / kEach, "those are the weights alone, 2 bytes each"}}};
+          {{all.value * 2 / kEach, "those are the weights alone, 2 bytes each"},
+           {billions * 1e9 * kEach,
+            fmt::format("that is of {} billion parameters: it has fewer", billions)}}};
 }
 
 Worked units(const Setup& s, double each, std::string_view what) {
@@ -62,7 +65,7 @@ Worked copies_of(const Setup& s) {
 }
 
 constexpr Condition kFits[] = {
-    {"keep model, cluster and batch", keeps_task},
+    {"keep model, cluster, job and software", keeps_task},
     {"fit in memory", fits_memory},
     {"keep tp inside the node", keeps_tp_inside},
 };

@@ -50,7 +50,10 @@ TEST(Worked, ShardsOfSixteenRanks) {
 
 TEST(Worked, PlacesOfRanks) {
   EXPECT_EQ(answer(6, "dp"), 64 / (8 * 4));
-  EXPECT_EQ(answer(6, "peer"), 2 * 4);     // dp-pp-tp: 8 ranks stand before the next of tp
+  EXPECT_EQ(answer(6, "peer"), 2 * 4);  // dp-pp-tp: 8 ranks stand before the next of tp
+  // The last of 4 stages: 6,400 inside its layers, 32 microbatches with 3 calls of the head and 3
+  // of the loss, and one of the norms' gradients. The embedding's 64 are the first stage's.
+  EXPECT_EQ(answer(7, "tp_calls"), 20 * 32 * 10 + 32 * (3 + 3) + 1);
   EXPECT_EQ(answer(7, "stage_of_19"), 1);  // 16 ranks a stage: 16 to 31
 }
 
@@ -59,6 +62,7 @@ TEST(Worked, ExpertsAndSequences) {
   EXPECT_EQ(answer(8, "size"), 4096.0 * 2 * 4096 * 2);
   EXPECT_EQ(answer(8, "copies"), 32 / (8 * 4));
   EXPECT_EQ(answer(9, "tokens"), 131072 / 8);
+  EXPECT_EQ(answer(9, "ulysses"), 8 / 4);  // key-value heads of a tp rank
   EXPECT_EQ(answer(9, "all_reduces"), 32 * 64 * 4);
   EXPECT_EQ(answer(10, "stopped"), 64);
 }

@@ -10,13 +10,20 @@ namespace rankwright {
 namespace {
 
 Worked tp_calls(const Setup& s) {
-  Worked worked{double(calls(all_of(s, GroupKind::tp))), {}};
-  for (const PricedTraffic& one : all_of(s, GroupKind::tp))
-    worked.arithmetic +=
-        fmt::format("{}{}", worked.arithmetic.empty() ? "" : " + ", count(one.traffic.calls));
+  const std::vector<PricedTraffic> rows = busiest(s, GroupKind::tp);
+  const i64 gathers = most(s, TrafficKind::tp_all_gather).traffic.calls,
+            scatters = most(s, TrafficKind::tp_reduce_scatter).traffic.calls;
+  Worked worked{double(calls(rows)), {}};
+  for (const PricedTraffic& one : rows)
+    worked.arithmetic += fmt::format("{}{} {}", worked.arithmetic.empty() ? "" : " + ",
+                                     count(one.traffic.calls), row(one.traffic.kind).label);
   worked.arithmetic += " = " + count(i64(worked.value));
-  worked.slips.push_back({double(most(s, TrafficKind::tp_all_gather).traffic.calls),
-                          "those are the all-gathers of the layers alone"});
+  worked.slips = {
+      {double(gathers), "those are the all-gathers of the layers alone"},
+      {double(gathers + scatters),
+       "those are inside the layers: the output head and the loss have some of their own"},
+      {double(calls(every_kind(s, GroupKind::tp))),
+       "that adds the embedding's, which the first stage alone calls: no rank runs all kinds"}};
   return worked;
 }
 
@@ -67,7 +74,7 @@ Worked exposed(const Setup& s) {
 Met shorter(const Setup& answer, const Setup& given) { return faster_by(answer, given, 0.05); }
 
 constexpr Condition kBetter[] = {
-    {"keep model, cluster and batch", keeps_task},
+    {"keep model, cluster, job and software", keeps_task},
     {"fit in memory", fits_memory},
     {"keep tp inside the node", keeps_tp_inside},
     {"take a step that is 5 % shorter", shorter},

@@ -11,8 +11,8 @@ namespace rankwright {
 namespace {
 
 constexpr int kStages = 4;
-constexpr std::string_view kCut[kStages] = {"nothing is", "the optimizer is",
-                                            "gradients and optimizer are", "all three are"};
+constexpr std::string_view kCut[kStages] = {"", "the optimizer is", "gradients and optimizer are",
+                                            "all three are"};
 
 Setup with_zero(Setup s, int stage) {
   s.plan.zero = stage;
@@ -28,11 +28,11 @@ Bytes kept(const Setup& s) {
 Worked stage_states(const Setup& s, int stage) {
   const Setup one = with_zero(s, stage);
   const States held = states(one, 0);
-  Worked worked{
-      kept(one).value,
-      fmt::format("parameters {} + gradients {} + optimizer {} = {}: {} cut over {} ranks",
-                  show(held.parameters), show(held.gradients), show(held.optimizer),
-                  show(kept(one)), kCut[stage], s.plan.dp)};
+  Worked worked{kept(one).value, fmt::format("parameters {} + gradients {} + optimizer {} = {}: ",
+                                             show(held.parameters), show(held.gradients),
+                                             show(held.optimizer), show(kept(one)))};
+  worked.arithmetic += stage == 0 ? std::string("ZeRO-0 cuts nothing")
+                                  : fmt::format("{} cut over {} ranks", kCut[stage], s.plan.dp);
   for (int other = 0; other < kStages; ++other)
     if (other != stage)
       worked.slips.push_back(
@@ -51,11 +51,14 @@ Worked least(const Setup& s) {
   for (int stage = kStages - 1; stage >= 0; --stage) {
     const Estimate e = estimate(with_zero(s, stage), calibration(s));
     if (e.fits() && e.sure()) worked.value = stage;
-    if (e.fits() && !e.sure())
-      worked.slips.push_back({double(stage), "that leaves less than the ledger may be off"});
+    worked.slips.push_back(
+        {double(stage), !e.fits()  ? "that does not fit"
+                        : e.sure() ? "that fits, but a lower stage does, too, and sends less"
+                                   : "that leaves less than the ledger may be off"});
     worked.arithmetic += fmt::format("{}ZeRO-{} {}", stage == kStages - 1 ? "" : ", ", stage,
                                      show_memory(e.memory.total(), e.capacity));
   }
+  std::erase_if(worked.slips, [&](const Slip& slip) { return slip.value == worked.value; });
   return worked;
 }
 
@@ -76,38 +79,51 @@ Worked traffic(const Setup& s) {
       fmt::format("{} a rank / {} = {:.3g}: parameters are gathered twice and gradients "
                   "scattered once for each of {} microbatches, and not once a step",
                   show(data_wire(sharded)), show(data_wire(plain)), ratio, s.microbatches()),
-      {{1.5, "that is of one microbatch a step: two gathers and a scatter against an all-reduce"}}};
+      {{1.5, "that is of one microbatch a step: two gathers and a scatter against an all-reduce"},
+       {2 * ratio, "an all-reduce sends its tensor twice: it scatters sums, then gathers them"}}};
 }
 
 Worked hidden(const Setup& s) {
   const StepTime step = close_estimate(s, calibration(s)).step;
   const Seconds all = step[Item::dp] + step.hidden_dp;
+  const Seconds alone =
+      most(s, TrafficKind::dp_reduce_scatter).total + most(s, TrafficKind::dp_all_gather).total;
   return {step.hidden_dp / all,
           fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
                       show(step[Item::dp]), show(step.hidden_dp), show(all),
-                      percent(step.hidden_dp / all))};
+                      percent(step.hidden_dp / all)),
+          {{1 - step[Item::dp] / alone,
+            fmt::format("that divides by {}, which the calls take alone: beside computation they "
+                        "take longer",
+                        show(alone))}}};
 }
 
 Met shards_parameters(const Setup& answer, const Setup&) {
   return {answer.plan.zero == 3, fmt::format("zero_stage: {}", answer.plan.zero)};
 }
 
-Met shards_inside(const Setup& answer, const Setup&) { return inside(answer, GroupKind::shard); }
+/// A group of one rank shards nothing.
+Met shards_inside(const Setup& answer, const Setup&) {
+  Met met = inside(answer, GroupKind::shard);
+  met.met = met.met && answer.plan.shards() > 1;
+  return met;
+}
 
 constexpr Condition kInside[] = {
-    {"keep model, cluster and batch", keeps_task},
+    {"keep model, cluster, job and software", keeps_task},
     {"shard the parameters, too", shards_parameters},
-    {"keep every shard group inside a node", shards_inside},
+    {"keep every shard group inside a node, of more than one rank", shards_inside},
     {"fit in memory", fits_memory},
 };
 
 constexpr std::string_view kPlain = "labs/zero-0.yaml", kSharded = "labs/zero-3.yaml";
 constexpr std::string_view kSeePlain = "rankwright explain examples/labs/zero-0.yaml --rank 0";
+constexpr std::string_view kSeeStages = "rankwright explain zero_stage";
 constexpr std::string_view kSeeSharded = "rankwright explain examples/labs/zero-3.yaml";
 constexpr Question kQuestions[] = {
     {"stage_0", AnswerKind::bytes, kPlain, stage_0, kSeePlain, kRounded},
-    {"stage_1", AnswerKind::bytes, kPlain, stage_1, kSeePlain, kRounded},
-    {"stage_2", AnswerKind::bytes, kPlain, stage_2, kSeePlain, kRounded},
+    {"stage_1", AnswerKind::bytes, kPlain, stage_1, kSeeStages, kRounded},
+    {"stage_2", AnswerKind::bytes, kPlain, stage_2, kSeeStages, kRounded},
     {"stage_3", AnswerKind::bytes, kPlain, stage_3,
      "rankwright explain examples/labs/zero-3.yaml --rank 0", kRounded},
     {"least", AnswerKind::whole, kPlain, least, "rankwright check examples/labs/zero-0.yaml"},
