@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
@@ -45,12 +46,13 @@ std::string name_in_software(const Setup& s) {
   return std::string(name(s.software.*Member));
 }
 
-/// "64 h100-sxm, nvlink x 8 at 450 GB/s, infiniband x 8 at 50 GB/s".
+/// "dgx-h100 x 8 (64 h100-sxm, nvlink x 8 at 450 GB/s, infiniband x 8 at 50 GB/s)".
 std::string show_cluster(const Setup& s) {
-  std::string text = fmt::format("{} {}", count(s.cluster.devices()), s.cluster.device.name);
+  std::string text =
+      fmt::format("{} ({} {}", s.cluster.name, count(s.cluster.devices()), s.cluster.device.name);
   for (const Level& level : s.cluster.levels)
     text += fmt::format(", {} x {} at {}", level.name, level.arity, show(level.bandwidth));
-  return text;
+  return text + ")";
 }
 
 constexpr Part kTask[] = {
@@ -129,9 +131,10 @@ Met lints_clean(const Setup& answer, const Setup&) {
 
 Met faster_by(const Setup& answer, const Setup& given, double share) {
   const Seconds before = step_of(given), after = step_of(answer);
-  return {after <= (1 - share) * before,
-          fmt::format("a step of {} instead of {}, {} shorter", show(after), show(before),
-                      percent(1 - after / before))};
+  return {
+      after <= (1 - share) * before,
+      fmt::format("a step of {} instead of {}, {} {}", show(after), show(before),
+                  percent(std::abs(1 - after / before)), after > before ? "longer" : "shorter")};
 }
 
 Seconds step_of(const Setup& setup) { return close_estimate(setup, calibration(setup)).time(); }

@@ -44,12 +44,12 @@ Worked slower(const Setup& s) {
 }
 
 Worked ratio(const Setup& s) {
-  const Bytes tp = bytes_of(busiest(s, GroupKind::tp)), pp = bytes_of(busiest(s, GroupKind::pp));
-  return {tp / pp, fmt::format("{} in {} calls ({}) / {} in {} calls ({}) = {:.3g}", show(tp),
-                               count(calls(busiest(s, GroupKind::tp))),
-                               show(time_of(busiest(s, GroupKind::tp))), show(pp),
-                               count(calls(busiest(s, GroupKind::pp))),
-                               show(time_of(busiest(s, GroupKind::pp))), tp / pp)};
+  const std::vector<PricedTraffic> tp = busiest(s, GroupKind::tp), pp = busiest(s, GroupKind::pp);
+  const double times = bytes_of(tp) / bytes_of(pp);
+  return {times, fmt::format("{} in {} calls ({}) / {} in {} calls ({}) = {:.3g}, each on the pp "
+                             "rank that has most of it",
+                             show(bytes_of(tp)), count(calls(tp)), show(time_of(tp)),
+                             show(bytes_of(pp)), count(calls(pp)), show(time_of(pp)), times)};
 }
 
 Met stays_cyclic(const Setup& answer, const Setup&) {
