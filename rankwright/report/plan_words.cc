@@ -230,16 +230,16 @@ std::string choice_reason(const Priced& chosen, const Priced& fastest, Bytes saf
 
 }  // namespace
 
-std::string choice_words(const PlanView& view) {
+std::string choice_words(const PlanView& view, std::string_view chosen) {
   const Answer& a = view.answer;
   const Priced& best = view.best();
   const std::string which = a.complete ? "The fastest" : "The fastest so far";
   std::string text;
   if (a.fastest)
     text = fmt::format(
-        "{} of all takes {} ({}): {}. This one is within the model's error of it ({}) and {}.",
-        which, show(a.fastest->time()), difference_text(a.fastest->time(), best.time()),
-        brief(a.fastest->setup), percent(a.band),
+        "{} of all takes {} ({}): {}. {} is within the model's error of it ({}) and {}.", which,
+        show(a.fastest->time()), difference_text(a.fastest->time(), best.time()),
+        brief(a.fastest->setup), chosen, percent(a.band),
         choice_reason(best, *a.fastest, view.problem.safe()));
   else
     text = fmt::format(

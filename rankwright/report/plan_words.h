@@ -37,8 +37,8 @@ std::vector<WhyRow> why_rows(const PlanView& view);
 /// Of another plan, whose neighbours the view has.
 std::vector<WhyRow> why_rows(const PlanView& view, const Priced& plan);
 
-/// Why this one, in a sentence or two.
-std::string choice_words(const PlanView& view);
+/// Why this one, in a sentence or two, which call it `chosen`.
+std::string choice_words(const PlanView& view, std::string_view chosen = "This one");
 
 /// How near the memory is to the device's.
 std::string memory_words(const Priced& best);

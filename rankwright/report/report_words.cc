@@ -28,32 +28,67 @@ std::string fit_words(const PlanReport& report) {
   return fmt::format("It fits, with {} to spare", show_memory(e.capacity - e.memory.total()));
 }
 
-/// How far it is from the fastest; of a search.
+/// The fastest that was found; nothing where nothing fits.
+const Priced* fastest_found(const Answer& found) {
+  if (found.fastest) return &*found.fastest;
+  return found.best ? &*found.best : nullptr;
+}
+
+/// How far it is from the fastest; of a search that found one.
 double behind(const PlanReport& report) {
-  const Answer& found = report.search->answer;
-  return found.best ? report.time() / found.best->time() - 1 : 0;
+  return report.time() / fastest_found(report.search->answer)->time() - 1;
 }
 
+bool is_chosen(const PlanReport& report) {
+  const Answer& found = report.search->answer;
+  return found.best && found.best->setup.plan == report.setup.plan;
+}
+
+bool is_fastest(const PlanReport& report) {
+  return fastest_found(report.search->answer) != nullptr && behind(report) <= 0;
+}
+
+/// What does not fit is neither.
 bool is_best(const PlanReport& report) {
-  const Answer& found = report.search->answer;
-  return found.best && (found.best->setup.plan == report.setup.plan || behind(report) <= 0);
+  return report.sheet.estimate.fits() && (is_chosen(report) || is_fastest(report));
 }
 
-/// How fast it is against what else there is, as the second half.
-std::string speed_words(const PlanReport& report) {
-  if (!report.search)
-    return fmt::format("a step takes {} {}", show(report.time()),
-                       band_text(report.sheet.estimate.step_band));
+/// "28.7 s (-55.9 %)".
+std::string time_against(const Priced& other, const PlanReport& report) {
+  return fmt::format("{} ({})", show(other.time()), difference_text(other.time(), report.time()));
+}
+
+/// What else there is, of a search.
+std::string rival_words(const PlanReport& report) {
   const Answer& found = report.search->answer;
-  const std::string which = found.complete ? "" : " so far";
-  if (!found.best) return fmt::format("no layout that fits was found{}", which);
-  if (is_best(report))
-    return fmt::format("no layout that was found{} is faster by more than the model's error",
-                       which);
-  const bool tie = behind(report) <= found.band;
-  return fmt::format("the fastest layout found{} takes {} less{}: {}", which,
-                     percent(1 - found.best->time() / report.time()),
-                     tie ? ", which is within the model's error" : "", brief(found.best->setup));
+  const std::string so_far = found.complete ? "" : " so far";
+  const Priced* const fastest = fastest_found(found);
+  if (fastest == nullptr) return fmt::format("no layout that fits was found{}", so_far);
+  if (!report.sheet.estimate.fits())
+    return fmt::format("the fastest that fits{} takes {}: {}", so_far,
+                       time_against(*fastest, report), brief(fastest->setup));
+  if (is_chosen(report))
+    return fmt::format("no layout that was found{} is faster{}", so_far,
+                       found.fastest ? " by more than the model's error" : "");
+  const std::string chosen =
+      fmt::format("the search{} would run {} in {}", so_far, brief(found.best->setup),
+                  time_against(*found.best, report));
+  if (is_fastest(report))
+    return fmt::format("no layout that was found{} is faster, but {}", so_far, chosen);
+  const std::string faster =
+      found.fastest ? fmt::format(", and the fastest of all is {} in {}", brief(fastest->setup),
+                                  time_against(*fastest, report))
+                    : "";
+  return chosen + faster + (behind(report) <= found.band ? ": within the model's error" : "");
+}
+
+/// How fast it is, and against what else there is, as the second half.
+std::string speed_words(const PlanReport& report) {
+  const Estimate& e = report.sheet.estimate;
+  const bool runs = report.setup.reference_model || e.fits();
+  const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
+                                      show(report.time()), band_text(e.step_band));
+  return report.search ? fmt::format("{}; {}", own, rival_words(report)) : own;
 }
 
 Standing standing(const PlanReport& report) {
@@ -61,14 +96,15 @@ Standing standing(const PlanReport& report) {
   if (has_errors(report.findings)) return Standing::refused;
   if (report.setup.reference_model || !e.sure()) return Standing::unsure;
   if (!e.fits()) return Standing::refused;
-  if (!report.search || is_best(report)) return Standing::good;
+  if (!report.search || !report.search->answer.best) return Standing::fits;
+  if (is_best(report)) return Standing::good;
   return behind(report) <= report.search->answer.band ? Standing::tie : Standing::slower;
 }
 
 }  // namespace
 
 std::string_view name(Standing standing) {
-  constexpr std::string_view kNames[] = {"good", "tie", "slower", "unsure", "refused"};
+  constexpr std::string_view kNames[] = {"good", "tie", "fits", "slower", "unsure", "refused"};
   return kNames[std::size_t(standing)];
 }
 
@@ -113,11 +149,11 @@ std::vector<std::string> why_words(const PlanReport& report) {
   const PlanView& search = *report.search;
   std::vector<std::string> words;
   if (search.answer.best) {
-    const std::string about = choice_words(search);
-    words.push_back(is_best(report) ? about
-                                    : fmt::format("The search would run {} ({} a step). {}",
-                                                  brief(search.best().setup),
-                                                  show(search.best().time()), about));
+    const std::string best = brief(search.best().setup);
+    words.push_back(is_chosen(report)
+                        ? choice_words(search, "This plan")
+                        : fmt::format("The search would run {} ({} a step). {}", best,
+                                      show(search.best().time()), choice_words(search, best)));
     if (std::string tie = tie_words(search.answer); !tie.empty()) words.push_back(std::move(tie));
   }
   return words;

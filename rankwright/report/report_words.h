@@ -10,8 +10,9 @@
 
 namespace rankwright {
 
-/// How a plan stands, worst last.
-enum class Standing : unsigned char { good, tie, slower, unsure, refused };
+/// How a plan stands, worst last. One that fits and was held against no other is neither good nor
+/// slower.
+enum class Standing : unsigned char { good, tie, fits, slower, unsure, refused };
 std::string_view name(Standing);  // "good"
 
 struct PlanVerdict {

@@ -28,7 +28,7 @@ export interface PlanReport {
 
 export interface Verdict {
   sentence: string;
-  tone: "good" | "tie" | "slower" | "unsure" | "refused";
+  tone: "good" | "tie" | "fits" | "slower" | "unsure" | "refused";
   figures: Figure[]; // step, MFU, memory, ...
 }
 export interface Figure {

@@ -10,6 +10,7 @@ import "./verdict.css";
 const kTones: Record<Words["tone"], [sign: string, word: string]> = {
   good: ["✓", "Good"],
   tie: ["≈", "A tie"],
+  fits: ["·", "Fits"],
   slower: ["▾", "Slower"],
   unsure: ["?", "Unsure"],
   refused: ["✕", "Refused"],
