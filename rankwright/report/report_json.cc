@@ -1,5 +1,7 @@
 #include "rankwright/report/report_json.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "rankwright/base/format.h"
@@ -50,8 +52,23 @@ ordered_json domain_json(const MapDomain& domain) {
           {"devices", domain.devices}};
 }
 
-/// Where a rank stands on both meshes; of an idle device -1 everywhere.
-ordered_json device_json(const Setup& setup, const MapDevice& of) {
+/// The rows of the worksheet's communication that ranks of a pp rank take part in: head and loss
+/// are on one pp rank, and dense layers send no tokens to experts. Whoever does not send along the
+/// pipeline receives.
+ordered_json calls_of(const PlanReport& report, i64 pp_rank) {
+  const std::vector<Traffic> sent = traffic(report.setup, pp_rank);
+  ordered_json all = ordered_json::array();
+  for (std::size_t k = 0; k < report.sheet.communication.size(); ++k) {
+    const Traffic& row = report.sheet.communication[k].priced.traffic;
+    if (row.group == GroupKind::pp ||
+        std::any_of(sent.begin(), sent.end(), [&](const Traffic& t) { return t.kind == row.kind; }))
+      all.push_back(k);
+  }
+  return all;
+}
+
+/// Where a rank stands on both meshes, and what it calls; of an idle device -1 everywhere.
+ordered_json device_json(const Setup& setup, const MapDevice& of, const ordered_json& calls) {
   const MeshPair meshes = setup.plan.meshes();
   const i64 host = std::max<i64>(1, setup.cluster.host_devices);
   const auto at = [&](const Mesh& mesh, Axis axis) {
@@ -68,10 +85,11 @@ ordered_json device_json(const Setup& setup, const MapDevice& of) {
           {"dp", at(meshes.dense, Axis::dp)},
           {"ep", at(meshes.expert, Axis::ep)},
           {"etp", at(meshes.expert, Axis::tp)},
-          {"edp", at(meshes.expert, Axis::dp)}};
+          {"edp", at(meshes.expert, Axis::dp)},
+          {"collectives", calls}};
 }
 
-/// The collectives that groups of these ranks call, whatever the kind that they are called under:
+/// The collectives that any group of this kind calls, whatever the kind that they are called under:
 /// without context parallelism dp and dp-cp are the same ranks.
 ordered_json collectives_of(const PlanReport& report, GroupKind kind) {
   const Plan& plan = report.setup.plan;
@@ -90,8 +108,14 @@ ordered_json ranks_json(const PlanReport& report) {
   ordered_json levels = ordered_json::array(), devices = ordered_json::array(),
                groups = ordered_json::array();
   for (const Level& level : setup.cluster.levels) levels.push_back(level.name);
-  for (const MapDevice& device : report.ranks.devices)
-    devices.push_back(device_json(setup, device));
+  const Mesh dense = setup.plan.meshes().dense;
+  std::map<i64, ordered_json> calls;  // by pp rank
+  for (const MapDevice& device : report.ranks.devices) {
+    const i64 pp_rank = device.rank < 0 ? -1 : dense.coordinate(device.rank, Axis::pp);
+    const auto [of, added] = calls.try_emplace(pp_rank, ordered_json::array());
+    if (added && pp_rank >= 0) of->second = calls_of(report, pp_rank);
+    devices.push_back(device_json(setup, device, of->second));
+  }
   for (const MapGroups& of : report.ranks.groups) {
     groups.push_back({{"kind", name(of.kind)},
                       {"size", of.span.size},

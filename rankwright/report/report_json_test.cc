@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/report/explain_json.h"
@@ -46,6 +49,54 @@ TEST(ReportJson, HasWhatOtherVerbsPrint) {
   }
   EXPECT_EQ(most, double(plan["explain"]["estimate"]["memory"]["total_bytes"]));
   EXPECT_TRUE(plan["why_not"].is_null());
+}
+
+PlanReport example(const std::string& name) {
+  std::ifstream file(std::string(RANKWRIGHT_SOURCE_DIR) + "/examples/" + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return plan_report(name, setup_of(text.str()), {});
+}
+
+/// What the ranks of a pp rank call, by the names in the worksheet.
+std::set<std::string> called(const json& plan, i64 pp_rank) {
+  std::set<std::string> names;
+  for (const json& device : plan["ranks"]["devices"])
+    if (device["pp"] == pp_rank)
+      for (const json& k : device["collectives"])
+        names.insert(plan["explain"]["communication"][std::size_t(k)]["communication"]);
+  return names;
+}
+
+// Embedding on the first of four pp ranks, head and loss on the last.
+TEST(ReportJson, SaysWhatEachRankCalls) {
+  const json plan = document_of(example("course-64.yaml"));
+  const std::string embedding(row(TrafficKind::tp_embedding).label);
+  const std::string loss(row(TrafficKind::tp_cross_entropy).label);
+  const std::string layers(row(TrafficKind::tp_all_gather).label);
+  const std::string sends(row(TrafficKind::pp_forward).label);
+  for (i64 r = 0; r < 4; ++r) {
+    EXPECT_EQ(called(plan, r).count(embedding), r == 0 ? 1u : 0u) << r;
+    EXPECT_EQ(called(plan, r).count(loss), r == 3 ? 1u : 0u) << r;
+    EXPECT_EQ(called(plan, r).count(layers), 1u) << r;
+    EXPECT_EQ(called(plan, r).count(sends), 1u) << r << " sends or receives";
+  }
+}
+
+// Its three dense layers stand alone on the first pp rank, where no token goes to an expert.
+TEST(ReportJson, SaysThatDenseStagesCallNoExperts) {
+  const PlanReport report = example("deepseek-v3-2048.yaml");
+  const json plan = document_of(report);
+  const std::string experts(row(TrafficKind::ep_all_to_all).label);
+  i64 without = 0;
+  for (i64 r = 0; r < report.setup.plan.pp; ++r) {
+    bool sent = false;
+    for (const Traffic& of : traffic(report.setup, r))
+      sent |= of.kind == TrafficKind::ep_all_to_all;
+    if (!sent) ++without;
+    EXPECT_EQ(called(plan, r).count(experts), sent ? 1u : 0u) << r;
+  }
+  EXPECT_GT(without, 0);
 }
 
 // 4 pp ranks and 16 microbatches of one forward and one backward each: 128 cells, and a rank's

@@ -83,6 +83,7 @@ export interface Device {
   ep: number;
   etp: number;
   edp: number;
+  collectives: number[]; // that its pp rank calls: indices in explain.communication
 }
 export interface Group {
   kind: string; // "tp", "pp", "dp", "dp-cp", "ep", ...
@@ -91,7 +92,7 @@ export interface Group {
   lies: string; // "inside nvlink", "8 inside nvlink x 16 across infiniband"
   level: number; // the outermost whose links it crosses
   of_device: number[]; // by drawn device: the groups' number; equal numbers light up together; -1 idle
-  collectives: number[]; // indices in explain.communication
+  collectives: number[]; // that any of them calls: indices in explain.communication
 }
 
 // ---- memory --------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ import { type Focus, type Lit, lit, mood, nothing } from "./focus";
 function device(number: number, rank: number, tp: number, pp: number): Device {
   const host = number < 3 ? 0 : 1;
   const alone = { cp: 0, dp: 0, ep: 0, etp: 0, edp: 0 };
-  return { device: number, host, slot: number % 3, stands_for: 1, rank, tp, pp, ...alone };
+  const collectives = rank < 0 ? [] : pp === 0 ? [0, 1, 2] : [0, 2];
+  const place = { device: number, host, slot: number % 3, stands_for: 1 };
+  return { ...place, rank, tp, pp, ...alone, collectives };
 }
 
 const plan = {
@@ -78,6 +80,11 @@ const kCases: [string, Focus, string][] = [
     "a device and a kind light one group",
     { on: "device", device: 1, kind: "tp" },
     "devices 0 1, ppRanks 0, kinds tp, levels 0, items 1, collectives 0 1",
+  ],
+  [
+    "a device does not light what only other pp ranks call",
+    { on: "device", device: 4, kind: "tp" },
+    "devices 3 4, ppRanks 1, kinds tp, levels 0, items 1, collectives 0",
   ],
   ["an idle device is alone", { on: "device", device: 2 }, "devices 2"],
   ["a pp rank lights its devices", { on: "pp", ppRank: 1 }, "devices 3 4, ppRanks 1"],

@@ -1,6 +1,6 @@
 // What the pointer or the keyboard is on, and what lights up with it. All links between the
 // sections are made here; a section only asks whether its thing is lit.
-import type { Group, PlanReport } from "./document";
+import type { Device, Group, PlanReport } from "./document";
 
 export type Focus =
   | { on: "nothing" }
@@ -130,13 +130,18 @@ function litByDevice(plan: PlanReport, device: number, kind?: string): Lit {
   return {
     ...litByCollectives(
       plan,
-      groups.flatMap((g) => g.collectives),
+      groups.flatMap((g) => calledBy(plan.ranks.devices[device], g)),
     ),
     devices: new Set(groupsOf.keys()),
     ppRanks: new Set(idle ? [] : [plan.ranks.devices[device].pp]),
     kinds: new Set(groups.map((g) => g.kind)),
     groupsOf,
   };
+}
+
+/** What a device itself calls of what groups of a kind do. */
+export function calledBy(device: Device, group: Group): number[] {
+  return group.collectives.filter((c) => device.collectives.includes(c));
 }
 
 function levelsOf(plan: PlanReport, ...names: string[]): number[] {

@@ -1,6 +1,6 @@
 import { cite } from "../../cite";
 import type { Group, PlanReport } from "../../document";
-import type { Focus } from "../../focus";
+import { calledBy, type Focus } from "../../focus";
 import { bytes, count, plural, seconds } from "../../format";
 import { kindColor } from "../../palette";
 import { pointing } from "../../tooltip";
@@ -48,7 +48,12 @@ export function Panel({ plan, at, device, point }: PanelProps) {
               style={{ borderColor: kindColor(group.kind) }}
               {...pointing(point, { on: "device", device, kind: group.kind })}
             >
-              <GroupWords plan={plan} at={at} group={group} path={`${at}.ranks.groups.${g}`} />
+              <GroupWords
+                plan={plan}
+                at={at}
+                group={{ ...group, collectives: calledBy(d, group) }}
+                path={`${at}.ranks.groups.${g}`}
+              />
             </div>
           ))}
         </div>
