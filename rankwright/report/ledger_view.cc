@@ -64,8 +64,12 @@ std::string ledger_verdict(Bytes total, Bytes capacity, const ErrorBand& band) {
 }
 
 std::string ledger_title(const Ledger& ledger, Bytes capacity, const ErrorBand& band) {
+  return "memory of " + ledger_line(ledger, capacity, band);
+}
+
+std::string ledger_line(const Ledger& ledger, Bytes capacity, const ErrorBand& band) {
   const Bytes total = ledger.total();
-  return fmt::format("memory of pp rank {} {}: {} {}, {}", ledger.pp_rank, words(ledger.instant),
+  return fmt::format("pp rank {} {}: {} {}, {}", ledger.pp_rank, words(ledger.instant),
                      show_memory(total, capacity), band_text(band),
                      ledger_verdict(total, capacity, band));
 }

@@ -16,7 +16,8 @@ std::string_view words(Instant instant);  // "in the backward of a layer"
 /// "fits", "does not fit, but the error is as large".
 std::string ledger_verdict(Bytes total, Bytes capacity, const ErrorBand& band);
 
-/// "memory of pp rank 0 in the backward of a layer: 68.1 of 79.1 GiB ±9 %, it fits".
+/// "pp rank 0 in the backward of a layer: 68.1 of 79.1 GiB ±9 %, fits", and "memory of" that.
+std::string ledger_line(const Ledger& ledger, Bytes capacity, const ErrorBand& band);
 std::string ledger_title(const Ledger& ledger, Bytes capacity, const ErrorBand& band);
 
 /// Entries of nothing are left out, and those of less than a five-hundredth of the device joined.

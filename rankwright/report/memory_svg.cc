@@ -95,9 +95,7 @@ class MemoryDrawing {
 
   static std::string about(const PlanReport& report) {
     const Estimate& e = report.sheet.estimate;
-    std::string words = "The fullest is " + ledger_title(e.memory, e.capacity, e.memory_band) + ".";
-    words.replace(words.find("memory of "), std::string_view("memory of ").size(), "");
-    return words;
+    return "The fullest is " + ledger_line(e.memory, e.capacity, e.memory_band) + ".";
   }
 
   double x(Bytes bytes) const { return x_.at(bytes / unit_); }

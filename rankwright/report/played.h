@@ -54,7 +54,8 @@ std::string event_name(const Program& program, i64 pp_rank, const Action& action
 /// The kinds of work that there are, in the order of the table.
 std::vector<Ink> used_inks(const Program& program);
 
-/// Cells of all ranks.
+/// Cells of all ranks; a drawing of more than kMostDrawnCells, one by one, takes seconds to open.
+inline constexpr i64 kMostDrawnCells = 20'000;
 i64 cell_count(const Program& program);
 
 /// The ranks that are drawn: all of them, or `most` from the first to the last, evenly spaced.

@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr i64 kMostCells = 20'000;        // one by one; a page with more takes seconds to open
 constexpr i64 kMostRows = 128;            // of more pp ranks a sample is drawn
 constexpr std::size_t kColumns = 320;     // of a row whose cells are too many
 constexpr std::size_t kMostRuns = 4'000;  // of the critical path
@@ -128,7 +127,7 @@ ordered_json timeline_report_json(const PlanReport& report) {
   const Played& p = report.step->played;
   const TimelineSummary& sum = report.step->summary;
   const Seconds tick = tick_of(sum.end);
-  const bool each = sum.cells <= kMostCells;
+  const bool each = sum.cells <= kMostDrawnCells;
   const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMostRows);
   Names steps;
   ordered_json rows = ordered_json::array();
@@ -154,12 +153,10 @@ ordered_json measured_report_json(const PlanReport& report) {
   const Seconds tick = tick_of(run.end);
   Names steps;
   ordered_json rows = ordered_json::array();
-  std::size_t slices = 0;
-  for (const std::vector<TraceSlice>& of_rank : run.ranks) slices += of_rank.size();
   const std::vector<i64> ranks = drawn_ranks(i64(run.ranks.size()), kMostRows);
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
-    if (slices <= std::size_t(kMostCells))
+    if (can_be_drawn(run))
       for (const TraceSlice& slice : run.ranks[std::size_t(rank)])
         line.push_back(slice_json(pipeline_shape(report.setup), rank, slice, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});

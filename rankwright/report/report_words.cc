@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/plan_words.h"
@@ -89,6 +91,12 @@ std::string speed_words(const PlanReport& report) {
   const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
                                       show(report.time()), band_text(e.step_band));
   return report.search ? fmt::format("{}; {}", own, rival_words(report)) : own;
+}
+
+std::size_t slice_count(const RunTrace& run) {
+  std::size_t slices = 0;
+  for (const std::vector<TraceSlice>& of_rank : run.ranks) slices += of_rank.size();
+  return slices;
 }
 
 Standing standing(const PlanReport& report) {
@@ -186,6 +194,8 @@ std::string drawn_words(const PlanReport& report) {
       show(report.time()));
 }
 
+bool can_be_drawn(const RunTrace& run) { return slice_count(run) <= std::size_t(kMostDrawnCells); }
+
 std::string measured_words(const PlanReport& report) {
   const RunTrace& run = *report.measured;
   Seconds busy{};
@@ -196,10 +206,14 @@ std::string measured_words(const PlanReport& report) {
   const double idle = run.end > Seconds{} ? std::max(0.0, 1 - busy / (ranks * run.end)) : 0;
   std::string text =
       fmt::format("Measured {}, {} of the ranks' time idle", show(run.end), percent(idle));
-  if (!report.step) return text + ".";
-  const TimelineSummary& played = report.step->summary;
-  return text + fmt::format("; predicted {}, {} idle: the run took {:.2f} of that.",
-                            show(played.end), percent(played.bubble), run.end / played.end);
+  if (report.step) {
+    const TimelineSummary& played = report.step->summary;
+    text += fmt::format("; predicted {}, {} idle: the run took {:.2f} of that", show(played.end),
+                        percent(played.bubble), run.end / played.end);
+  }
+  if (can_be_drawn(run)) return text + ".";
+  return text + fmt::format(". Its {} slices are too many to be drawn: at most {} are.",
+                            count(i64(slice_count(run))), count(kMostDrawnCells));
 }
 
 std::string trace_mismatch(const Setup& setup, const RunTrace& run) {
@@ -207,13 +221,26 @@ std::string trace_mismatch(const Setup& setup, const RunTrace& run) {
   if (i64(run.ranks.size()) != shape.pp)
     return fmt::format("it has {}, the plan {}",
                        plural(i64(run.ranks.size()), "pp rank", "pp ranks"), shape.pp);
-  for (const std::vector<TraceSlice>& of_rank : run.ranks)
-    for (const TraceSlice& slice : of_rank)
-      if (slice.cell && (i64(slice.cell->stage) >= shape.stages() ||
-                         i64(slice.cell->microbatch) >= shape.microbatches))
+  std::set<std::pair<i64, i64>> forwards;  // stage and microbatch
+  for (i64 rank = 0; rank < shape.pp; ++rank)
+    for (const TraceSlice& slice : run.ranks[std::size_t(rank)]) {
+      if (!slice.cell) continue;
+      const i64 stage = slice.cell->stage, microbatch = slice.cell->microbatch;
+      if (stage >= shape.stages() || microbatch >= shape.microbatches)
         return fmt::format("it has the cell {}, the plan {} and {}", slice.name,
                            plural(shape.stages(), "stage", "stages"),
                            plural(shape.microbatches, "microbatch", "microbatches"));
+      if (const i64 owner = pp_rank_of(shape, stage, microbatch); owner != rank)
+        return fmt::format("it has the cell {} on pp rank {}, the plan on pp rank {}", slice.name,
+                           rank, owner);
+      if (slice.cell->kind == ActionKind::forward) forwards.emplace(stage, microbatch);
+    }
+  if (i64(forwards.size()) != shape.stages() * shape.microbatches)
+    return fmt::format("it has {}, the plan {}: one for each of {} and {}",
+                       plural(i64(forwards.size()), "forward cell", "forward cells"),
+                       count(shape.stages() * shape.microbatches),
+                       plural(shape.stages(), "stage", "stages"),
+                       plural(shape.microbatches, "microbatch", "microbatches"));
   return {};
 }
 

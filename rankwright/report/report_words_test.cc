@@ -163,6 +163,66 @@ TEST(KeyFigures, AreThoseOfTheEstimate) {
   EXPECT_THAT(figures[4].detail, HasSubstr("left"));
 }
 
+/// A run that was just as it was played.
+RunTrace run_of(const PlanReport& report) {
+  RunTrace run{.file = "step.json", .end = report.step->summary.end};
+  const Played& p = report.step->played;
+  for (i64 rank = 0; rank < p.program.pp(); ++rank) {
+    std::vector<TraceSlice>& slices = run.ranks.emplace_back();
+    for (const Event& e : events(p, rank))
+      if (is_cell(e.action.kind))
+        slices.push_back({.begin = e.start,
+                          .end = e.end,
+                          .name = event_name(p.program, rank, e.action),
+                          .cell = e.action});
+  }
+  return run;
+}
+
+TEST(TraceMismatch, IsNoneOfTheSamePipeline) {
+  for (const char* degrees :
+       {"parallelism: {tp_size: 2, pp_size: 4}", "parallelism: {dp_size: 8, zero_stage: 1}",
+        "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}",
+        "parallelism: {tp_size: 2, pp_size: 4, schedule: dualpipe-v, virtual_stages: 2}"}) {
+    const PlanReport report = report_of(degrees, false);
+    EXPECT_EQ(trace_mismatch(report.setup, run_of(report)), "") << degrees;
+  }
+}
+
+// 64 microbatches through 8 stages are 512 forward cells, through 4 stages 256.
+TEST(TraceMismatch, IsOfMissingStages) {
+  const PlanReport plain = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
+  const PlanReport chunks = report_of(
+      "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}",
+      false);
+  EXPECT_EQ(trace_mismatch(chunks.setup, run_of(plain)),
+            "it has 256 forward cells, the plan 512: one for each of 8 stages and 64 microbatches");
+  EXPECT_THAT(trace_mismatch(plain.setup, run_of(chunks)), HasSubstr("the plan 4 stages"));
+}
+
+TEST(TraceMismatch, IsOfCellsOnAnotherRankAndOfMissingOnes) {
+  const PlanReport report = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
+  RunTrace swapped = run_of(report);
+  std::swap(swapped.ranks[0], swapped.ranks[1]);
+  EXPECT_EQ(trace_mismatch(report.setup, swapped),
+            "it has the cell 1F0 on pp rank 0, the plan on pp rank 1");
+  RunTrace cut = run_of(report);
+  std::erase_if(cut.ranks[2], [](const TraceSlice& slice) { return slice.name == "2F63"; });
+  EXPECT_THAT(trace_mismatch(report.setup, cut),
+              StartsWith("it has 255 forward cells, the plan 256"));
+}
+
+TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
+  PlanReport report = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
+  report.measured = run_of(report);
+  EXPECT_TRUE(can_be_drawn(*report.measured));
+  EXPECT_THAT(measured_words(report), EndsWith("the run took 1.00 of that."));
+  report.measured->ranks[0].resize(std::size_t(kMostDrawnCells) + 1);
+  EXPECT_FALSE(can_be_drawn(*report.measured));
+  EXPECT_THAT(measured_words(report),
+              EndsWith(" slices are too many to be drawn: at most 20,000 are."));
+}
+
 TEST(NextCommands, NameThePlanAndWhatATargetWouldRefuse) {
   PlanReport report = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
   report.name = "my plan.yaml";

@@ -18,7 +18,6 @@ using svg::px;
 using svg::rect;
 using svg::text;
 
-constexpr i64 kMostCells = 20'000;        // drawn one by one
 constexpr i64 kMostBins = 40'000;         // of all rows together
 constexpr i64 kMostRows = 128;            // of more ranks a sample is drawn
 constexpr std::size_t kMostRuns = 2'000;  // of the critical path
@@ -46,7 +45,7 @@ Place place(const Played& p, const TimelineSummary& s) {
   const std::size_t rows = where.ranks.size();
   where.pitch = rows <= 16 ? 30 : rows <= 32 ? 20 : rows <= 64 ? 14 : 9;
   where.height = where.pitch - (rows <= 16 ? 4 : rows <= 64 ? 2 : 1);
-  where.cells = s.cells <= kMostCells;
+  where.cells = s.cells <= kMostDrawnCells;
   return where;
 }
 
