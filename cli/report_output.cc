@@ -23,6 +23,15 @@ std::string page_path(const Report& report, const Options& options) {
   return name == "-" ? "report.html" : std::filesystem::path(name).stem().string() + ".html";
 }
 
+/// The folder of the pictures as a document beside it names it.
+std::string pictures_from(const std::string& document, const std::string& folder) {
+  if (folder.empty() || document.empty() || document == "-") return folder;
+  std::error_code failed;
+  const std::filesystem::path from = std::filesystem::absolute(document, failed).parent_path();
+  const std::filesystem::path path = std::filesystem::proximate(folder, from, failed);
+  return failed ? folder : path.generic_string();
+}
+
 /// For a caller in the same process.
 Forms forms(const Report& report) {
   Forms all{.json = report_json(report), .markdown = report_markdown(report)};
@@ -103,7 +112,8 @@ int ReportFlags::write(const Report& report, const Options& options, const Io& i
     if (const int failed = save_pictures(report, svg, options, io)) return failed;
   if (only_pictures(options)) return kOk;
   if (options.json()) return options.write(report_json(report), io);
-  if (markdown) return options.write(report_markdown(report, svg), io);
+  if (markdown)
+    return options.write(report_markdown(report, pictures_from(options.output(), svg)), io);
   return save_page(report, page_path(report, options), options, io);
 }
 

@@ -86,6 +86,21 @@ TEST(ReportSvg, GoesWithThePageAndWithJson) {
   EXPECT_EQ(files_in(folder.path()).count("step.svg"), 1u);
 }
 
+TEST(ReportSvg, IsNamedByADocumentFromWhereItStands) {
+  const Scratch folder("document");
+  const std::string pictures = folder.path() + "/docs/my pics", text = folder.path() + "/docs/d.md";
+  std::filesystem::create_directories(folder.path() + "/docs");
+  const std::vector<std::string> args{"report", kTiny,    "--no-search", "--markdown",
+                                      "--svg",  pictures, "-o",          text};
+  ASSERT_EQ(say(args).code, kOk);
+  std::ifstream file(text);
+  std::ostringstream all;
+  all << file.rdbuf();
+  EXPECT_THAT(all.str(), HasSubstr("![step](<my pics/step.svg>)"));
+  const Said printed = say({"report", kTiny, "--no-search", "--markdown", "--svg", pictures});
+  EXPECT_THAT(printed.out, HasSubstr("![step](<" + pictures + "/step.svg>)"));
+}
+
 TEST(ReportSvg, SaysWhatToTypeWhereTheFolderIsAFile) {
   const Scratch file("a-file");
   std::ofstream(file.path()) << "kept";

@@ -87,6 +87,8 @@ TEST(Report, DrawsAMeasuredStepBesideThePredictedOne) {
   ASSERT_EQ(measured["rows"].size(), plan["timeline"]["rows"].size());
   for (std::size_t r = 0; r < measured["rows"].size(); ++r)
     EXPECT_EQ(measured["rows"][r]["events"].size(), plan["timeline"]["rows"][r]["events"].size());
+  EXPECT_THAT(say({"report", kTiny, "--no-search", "--measured", trace.path(), "--markdown"}).out,
+              HasSubstr(std::string(measured["words"])));
   const Said other = say({"report", kCourse, "--measured", trace.path(), "--json"});
   EXPECT_EQ(other.code, kRefused);
   EXPECT_THAT(other.err, HasSubstr("is of another plan: it has 2 pp ranks, the plan 4"));

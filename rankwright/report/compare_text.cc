@@ -8,6 +8,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/bars.h"
+#include "rankwright/report/markdown.h"
 #include "rankwright/report/table.h"
 #include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
@@ -266,9 +267,10 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
 }
 
 std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
-  std::string out = fmt::format("# A {}, B {}\n\n", excerpt(a.name, 200), excerpt(b.name, 200));
+  std::string out = fmt::format("# A {}, B {}\n\n", markdown_text(excerpt(a.name, 200)),
+                                markdown_text(excerpt(b.name, 200)));
   for (const std::string& text : {view.fit, view.verdict, view.unlike, calibration_words(a.setup)})
-    if (!text.empty()) out += text + "\n\n";
+    if (!text.empty()) out += markdown_text(text) + "\n\n";
   Table plans{{{""}, {"job"}, {"plan"}, {"comes to"}}};
   plans.rows.push_back({"A", headline(a.setup), plan_line(a.setup), figures(a.setup, view.a)});
   plans.rows.push_back({"B", headline(b.setup), plan_line(b.setup), figures(b.setup, view.b)});

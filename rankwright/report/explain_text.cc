@@ -5,6 +5,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/grid.h"
 #include "rankwright/report/ledger_view.h"
+#include "rankwright/report/markdown.h"
 #include "rankwright/report/table.h"
 #include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
@@ -84,7 +85,7 @@ std::string estimate_text(const Setup& setup, const Worksheet& sheet, const Pain
 
 std::string estimate_markdown(const Setup& setup, const Worksheet& sheet) {
   const Estimate& e = sheet.estimate;
-  std::string out = "## Step\n\n" + figures(setup, e) + "\n\n";
+  std::string out = "## Step\n\n" + markdown_text(figures(setup, e)) + "\n\n";
   out += waterfall_table(waterfall(setup, sheet)).markdown() + "\n";
   if (setup.reference_model) return out;
   out += "## Memory\n\n" + ledger_title(e.memory, e.capacity, e.memory_band) + "\n\n";
@@ -109,8 +110,8 @@ std::string explain_text(const Setup& setup, const Worksheet& sheet, const Paint
 }
 
 std::string explain_markdown(const Setup& setup, const Worksheet& sheet) {
-  return "# " + headline(setup) + "\n\n" + chips(setup) + "\n\n" + sheet.words + "\n\n" +
-         worksheet_markdown(setup, sheet);
+  return "# " + markdown_text(headline(setup)) + "\n\n" + markdown_text(chips(setup)) + "\n\n" +
+         markdown_text(sheet.words) + "\n\n" + worksheet_markdown(setup, sheet);
 }
 
 std::string worksheet_markdown(const Setup& setup, const Worksheet& sheet) {
@@ -119,7 +120,7 @@ std::string worksheet_markdown(const Setup& setup, const Worksheet& sheet) {
   out += "## Communication\n\n" + communication_table(sheet).markdown() + "\n";
   out += "## States\n\n" + state_table(sheet).markdown() + "\n";
   constexpr std::size_t kPageWidth = 100;
-  out += "## Ranks\n\n```text\n" + rank_grid(setup, Paint{}, kPageWidth) + "```\n\n";
+  out += "## Ranks\n\n" + markdown_block("text", rank_grid(setup, Paint{}, kPageWidth)) + "\n";
   if (!setup.assumed.empty()) out += "## Assumed\n\n" + assumed_table(setup).markdown() + "\n";
   return out + std::string(kOrigins) + "\n";
 }

@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/report/markdown.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
 #include "rankwright/report/table.h"
@@ -253,9 +254,9 @@ std::string plan_markdown(const PlanView& view) {
   const Priced& best = view.best();
   Worksheet sheet = worksheet(best.setup);
   sheet.estimate = best.estimate;
-  std::string out = "# " + headline(best.setup) + "\n\n";
+  std::string out = "# " + markdown_text(headline(best.setup)) + "\n\n";
   const auto say = [&](const std::string& words) {
-    if (!words.empty()) out += words + "\n\n";
+    if (!words.empty()) out += markdown_text(words) + "\n\n";
   };
   const auto section = [&](std::string_view title, const std::string& words, const Table& table) {
     if (words.empty() && table.rows.empty()) return;

@@ -5,6 +5,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/export/plan_file.h"
 #include "rankwright/report/explain_text.h"
+#include "rankwright/report/markdown.h"
 #include "rankwright/report/pictures.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/report_words.h"
@@ -44,20 +45,22 @@ Table point_table(const PlanReport& report) {
 }
 
 std::string choices(const PlanReport& report) {
-  if (!report.search) return unsearched_words(report) + "\n";
+  if (!report.search) return markdown_text(unsearched_words(report)) + "\n";
   std::string text;
-  for (const std::string& words : why_words(report)) text += words + "\n\n";
+  for (const std::string& words : why_words(report)) text += markdown_text(words) + "\n\n";
   text += point_table(report).markdown();
-  for (const std::string& words : certificate_words(report)) text += "\n" + words + "\n";
+  for (const std::string& words : certificate_words(report))
+    text += "\n" + markdown_text(words) + "\n";
   return text;
 }
 
 std::string pipeline(const PlanReport& report) {
-  std::string text = drawn_words(report) + "\n";
+  std::string text = markdown_text(drawn_words(report)) + "\n";
+  if (report.measured) text += "\n" + markdown_text(measured_words(report)) + "\n";
   if (!report.step) return text;
   text += "\n";
   for (const Remark& remark : remarks(report.step->played, report.step->summary))
-    text += fmt::format("- {}: {}\n", remark.name, remark.text);
+    text += fmt::format("- {}: {}\n", remark.name, markdown_text(remark.text));
   return text;
 }
 
@@ -74,8 +77,9 @@ std::string found(const Diagnostics& findings) {
 std::string commands(const PlanReport& report) {
   std::string text;
   for (const NextCommand& next : next_commands(report))
-    text += fmt::format("- {}: `{}`{}\n", next.what, next.command,
-                        next.remark.empty() ? "" : fmt::format(" (breaks {})", next.remark));
+    text += fmt::format(
+        "- {}: {}{}\n", next.what, markdown_code(next.command),
+        next.remark.empty() ? "" : fmt::format(" (breaks {})", markdown_text(next.remark)));
   return text;
 }
 
@@ -84,20 +88,22 @@ std::string shown(const Report& report, std::size_t plan, const std::string& fol
   std::string text;
   if (folder.empty()) return text;
   for (const std::string_view name : picture_names(report.plans[plan]))
-    text += fmt::format("![{}]({}/{})\n\n", name, folder, picture_file(report, plan, name));
+    text += fmt::format("![{}]({})\n\n", name,
+                        markdown_target(folder + "/" + picture_file(report, plan, name)));
   return text;
 }
 
 std::string one_plan(const PlanReport& report, const std::string& drawn) {
-  std::string out =
-      fmt::format("# {}\n\n{}\n\n", headline(report.setup), plan_verdict(report).sentence);
-  out += fmt::format("{}\n\n", fmt::join(all_chips(report.setup), " · "));
-  out += figure_table(report).markdown() + "\n" + report.sheet.words + "\n\n" + drawn;
+  std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.setup)),
+                                markdown_text(plan_verdict(report).sentence));
+  out += markdown_text(fmt::format("{}", fmt::join(all_chips(report.setup), " · "))) + "\n\n";
+  out += figure_table(report).markdown() + "\n" + markdown_text(report.sheet.words) + "\n\n";
+  out += drawn;
   out += section("What else could be chosen", choices(report));
   out += worksheet_markdown(report.setup, report.sheet) + "\n";
   out += section("Pipeline", pipeline(report));
   out += section("Findings", found(report.findings));
-  out += section("The plan", fmt::format("```yaml\n{}```\n", plan_yaml(report.setup)));
+  out += section("The plan", markdown_block("yaml", plan_yaml(report.setup)));
   return out + section("Commands", commands(report));
 }
 
@@ -111,7 +117,8 @@ std::string report_markdown(const Report& report, const std::string& pictures) {
   }
   for (std::size_t k = 0; k < report.plans.size(); ++k)
     out += one_plan(report.plans[k], shown(report, k, pictures));
-  return out + fmt::format("Made by `{}`, rankwright {}.\n", report.command, report.version);
+  return out +
+         fmt::format("Made by {}, rankwright {}.\n", markdown_code(report.command), report.version);
 }
 
 }  // namespace rankwright

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rankwright/report/markdown.h"
+
 namespace rankwright {
 namespace {
 
@@ -12,16 +14,6 @@ std::string padded(const std::string& cell, std::size_t width, Table::Align alig
 }
 
 void trim_end(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
-
-/// '|' would end a Markdown cell.
-std::string escaped(const std::string& cell) {
-  std::string out;
-  for (const char c : cell) {
-    if (c == '|') out += '\\';
-    out += c;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -54,12 +46,12 @@ std::string Table::text(const Paint& paint, std::string_view indent) const {
 std::string Table::markdown() const {
   std::string head = "|", rule = "|", body;
   for (const Column& column : columns) {
-    head += " " + escaped(column.name) + " |";
+    head += " " + markdown_text(column.name) + " |";
     rule += column.align == Align::right ? "---:|" : "---|";
   }
   for (const std::vector<std::string>& row : rows) {
     body += "|";
-    for (const std::string& cell : row) body += " " + escaped(cell) + " |";
+    for (const std::string& cell : row) body += " " + markdown_text(cell) + " |";
     body += "\n";
   }
   return head + "\n" + rule + "\n" + body;
