@@ -76,27 +76,43 @@ std::string faster(double gap) {
                  : fmt::format("{:.1f} times as fast", 1 + gap);
 }
 
+/// How full the fullest rank is.
+std::string need_of(const Estimate& e) {
+  return fmt::format("{} {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
+                     band_text(e.memory_band), e.memory.pp_rank);
+}
+
 /// Of a plan that does not fit, or not for sure.
 std::string fit_of(std::string_view name, const Estimate& e) {
   if (e.fits() && e.sure()) return {};
-  const std::string need =
-      fmt::format("{} {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
-                  band_text(e.memory_band), e.memory.pp_rank);
-  if (e.fits()) return fmt::format("{} fits, but not for sure: {}.", name, need);
-  if (!e.sure()) return fmt::format("{} does not fit, but the error is as large: {}.", name, need);
-  return fmt::format("{} does not fit: {}.", name, need);
+  if (e.fits()) return fmt::format("{} fits, but not for sure: {}.", name, need_of(e));
+  if (!e.sure())
+    return fmt::format("{} does not fit, but the error is as large: {}.", name, need_of(e));
+  return fmt::format("{} does not fit: {}.", name, need_of(e));
 }
 
-bool cannot_run(const Estimate& e) { return !e.fits() && e.sure(); }
+/// Where one of two models is not named: what is known of the other.
+std::string half_known(std::string_view known, const Estimate& e, std::string_view unknown) {
+  const std::string fit = fit_of(known, e);
+  return fmt::format(
+      "{} Whether {} fits cannot be said of a model that is not named: --model NAME.",
+      fit.empty() ? fmt::format("{} fits: {}.", known, need_of(e)) : fit, unknown);
+}
+
+bool cannot_run(const Setup& s, const Estimate& e) {
+  return !s.reference_model && !e.fits() && e.sure();
+}
 
 std::string fit_text(const Setup& a, const Setup& b, const CompareView& view) {
-  if (a.reference_model || b.reference_model)
+  if (a.reference_model && b.reference_model)
     return "Whether they fit cannot be said of a model that is not named: --model NAME.";
+  if (a.reference_model) return half_known("B", view.b, "A");
+  if (b.reference_model) return half_known("A", view.a, "B");
   std::string text = fit_of("A", view.a);
   const std::string of_b = fit_of("B", view.b);
   if (!text.empty() && !of_b.empty()) text += " ";
   text += of_b;
-  const bool no_a = cannot_run(view.a), no_b = cannot_run(view.b);
+  const bool no_a = cannot_run(a, view.a), no_b = cannot_run(b, view.b);
   if (no_a && no_b) return text + " Neither can run: times are what they would be.";
   if (no_a || no_b) return text + fmt::format(" Only {} can run.", no_a ? "B" : "A");
   return text;
@@ -112,12 +128,12 @@ std::string wall_clock(const Setup& a, const Setup& b, const CompareView& view) 
 }
 
 /// "B is 12 % faster (8.1 s against 9.2 s a step)"; of a plan that cannot run, what it would be.
-std::string winner_text(const CompareView& view) {
+std::string winner_text(const Setup& a, const Setup& b, const CompareView& view) {
   const bool b_wins = view.lead() > 0;
-  const Estimate& winner = b_wins ? view.b : view.a;
+  const bool cannot = b_wins ? cannot_run(b, view.b) : cannot_run(a, view.a);
   return fmt::format("{}{} {} {} ({} against {} {})",
                      view.basis == Basis::device_tokens ? "for each GPU " : "", b_wins ? "B" : "A",
-                     cannot_run(winner) ? "would be" : "is", faster(view.gap()),
+                     cannot ? "would be" : "is", faster(view.gap()),
                      show(std::min(view.total_a, view.total_b)),
                      show(std::max(view.total_a, view.total_b)), words(view.basis));
 }
@@ -136,7 +152,7 @@ std::string verdict_text(const Setup& a, const Setup& b, const CompareView& view
   if (view.gap() < kNothing)
     return (by_device ? "A GPU gets through as many tokens with either." : "Both take as long.") +
            clock;
-  std::string winner = winner_text(view);
+  std::string winner = winner_text(a, b, view);
   const std::string error = error_text(view);
   if (view.tie()) return fmt::format("Tie: {}, inside {}. Measure both.", winner, error) + clock;
   if (by_device) winner.front() = 'F';

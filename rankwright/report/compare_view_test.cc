@@ -132,6 +132,21 @@ TEST(Fit, IsSaidBeforeSpeed) {
   EXPECT_THAT(compare_view(full, full).fit, HasSubstr("Neither can run"));
 }
 
+TEST(Fit, IsSaidOfThePlanWhoseModelIsNamed) {
+  const rankwright::Setup named = on_two_nodes(kPlan);
+  const rankwright::Setup open =
+      setup_of("{world_size: 16, parallelism: {tp_size: 8, dp_size: 2}}");
+  const std::string unknown = "fits cannot be said of a model that is not named: --model NAME.";
+  EXPECT_THAT(compare_view(named, open).fit, StartsWith("A fits: "));
+  EXPECT_THAT(compare_view(named, open).fit, HasSubstr(" on pp rank 0. Whether B " + unknown));
+  EXPECT_THAT(compare_view(open, named).fit, StartsWith("B fits: "));
+  EXPECT_THAT(compare_view(open, open).fit, StartsWith("Whether they fit cannot be said"));
+  rankwright::Setup full = named;
+  full.cluster.device.memory = 0.5 * fullest(full, calibration()).total();
+  EXPECT_THAT(compare_view(open, full).fit, StartsWith("B does not fit: "));
+  EXPECT_THAT(compare_view(open, full).fit, Not(HasSubstr("can run")));
+}
+
 TEST(Fit, IsNotForSureInsideTheBand) {
   const rankwright::Setup fits = on_two_nodes(kPlan);
   EXPECT_EQ(compare_view(fits, fits).fit, "");
