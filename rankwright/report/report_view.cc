@@ -59,6 +59,20 @@ void add_neighbours(const PlanView& search, const Priced& plan, Points& points,
   }
 }
 
+/// The front is that of closed forms: of what was played, and of the plan and its neighbours, some
+/// may be faster and smaller than a point of it.
+void drop_beaten(std::vector<PlanPoint>& points) {
+  const auto beats = [](const PlanPoint& a, const PlanPoint& b) {
+    return a.fits && a.time <= b.time && a.memory <= b.memory &&
+           (a.time < b.time || a.memory < b.memory);
+  };
+  const std::vector<PlanPoint> all = points;
+  std::erase_if(points, [&](const PlanPoint& p) {
+    return p.role == PlanPoint::Role::front &&
+           std::any_of(all.begin(), all.end(), [&](const PlanPoint& q) { return beats(q, p); });
+  });
+}
+
 /// What might be chosen instead, nearest to a choice first.
 void add_points(PlanReport& report) {
   using Role = PlanPoint::Role;
@@ -78,6 +92,7 @@ void add_points(PlanReport& report) {
     points.add(point(Role::front,
                      priced(search.problem, found.front[k].plan, calibration(report.setup)),
                      "nothing faster takes less memory"));
+  drop_beaten(points.all);
   report.points = std::move(points.all);
 }
 
