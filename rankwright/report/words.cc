@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/bubble.h"
 #include "rankwright/model/parameters.h"
 #include "rankwright/plan/run_calibration.h"
 
@@ -30,12 +29,11 @@ std::string tensor(const Setup& s) {
                      s.plan.sequence_parallel ? ", with the norms cut along the sequence" : "");
 }
 
-std::string pipeline(const Setup& s) {
+std::string pipeline(const Setup& s, const StepTime& step) {
   const Plan& p = s.plan;
   if (p.pp == 1)
     return fmt::format("Every rank holds {}: there is no pipeline.",
                        p.tp > 1 ? "its part of all layers" : "all layers");
-  const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   const std::string mirror = p.mirrored()
                                  ? fmt::format(
                                        " Every stage is on two pp ranks, which run half of the "
@@ -46,8 +44,8 @@ std::string pipeline(const Setup& s) {
       "The {} layers run in {} stages on {} pp ranks, whose sends and receives {}; with {} {} "
       "fills and drains for {} of the step.{}",
       s.model.layers(), p.pp * p.virtual_stages, p.pp, where(s, GroupKind::pp),
-      plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule), percent(bubble),
-      mirror);
+      plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule),
+      percent(step[Item::bubble] / step.total()), mirror);
 }
 
 std::string context(const Setup& s) {
@@ -184,7 +182,7 @@ std::vector<std::string> chip_list(const Setup& s) {
 std::string chips(const Setup& s) { return fmt::format("{}", fmt::join(chip_list(s), " · ")); }
 
 std::string plan_in_words(const Setup& s, const Worksheet& sheet) {
-  return tensor(s) + " " + pipeline(s) + context(s) + experts(s) + data(s) +
+  return tensor(s) + " " + pipeline(s, sheet.estimate.step) + context(s) + experts(s) + data(s) +
          memory(s, sheet.estimate) + bottleneck(sheet.estimate.step);
 }
 

@@ -67,12 +67,12 @@ AxisRow pipeline_row(const Setup& s) {
   const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   const std::string chunks =
       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
-  return {
-      "PP", count(p.pp) + chunks, placement_text(s.cluster, span_of(s, GroupKind::pp)),
-      fmt::format("{} layers over {} stages{}; {} {}, {} bubble ({})", s.model.layers(),
-                  p.pp * p.virtual_stages, p.mirrored() ? ", each on two pp ranks" : "",
-                  count(s.microbatches()), s.microbatches() == 1 ? "microbatch" : "microbatches",
-                  percent(bubble), name(p.schedule))};
+  return {"PP", count(p.pp) + chunks, placement_text(s.cluster, span_of(s, GroupKind::pp)),
+          fmt::format("{} layers over {} stages{}; {} {}, {} bubble of equal stages ({})",
+                      s.model.layers(), p.pp * p.virtual_stages,
+                      p.mirrored() ? ", each on two pp ranks" : "", count(s.microbatches()),
+                      s.microbatches() == 1 ? "microbatch" : "microbatches", percent(bubble),
+                      name(p.schedule))};
 }
 
 AxisRow data_row(const Setup& s, const std::vector<CommunicationRow>& rows) {
