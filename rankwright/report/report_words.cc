@@ -77,10 +77,11 @@ std::string rival_words(const PlanReport& report) {
                   time_against(*found.best, report));
   if (is_fastest(report))
     return fmt::format("no layout that was found{} is faster, but {}", so_far, chosen);
+  const bool apart = time_against(*fastest, report) != time_against(*found.best, report);
   const std::string faster =
-      found.fastest ? fmt::format(", and the fastest of all is {} in {}", brief(fastest->setup),
-                                  time_against(*fastest, report))
-                    : "";
+      apart ? fmt::format(", and the fastest of all is {} in {}", brief(fastest->setup),
+                          time_against(*fastest, report))
+            : "";
   return chosen + faster + (behind(report) <= found.band ? ": within the model's error" : "");
 }
 
