@@ -66,7 +66,7 @@ TEST(Check, ReportsAMissingFileAndADirectory) {
             "1 error · rankwright explain RW0910\n");
   const Said directory = say({"check", "examples"});
   EXPECT_EQ(directory.code, 1);
-  EXPECT_THAT(directory.out, HasSubstr("  --> examples\n  it is not a regular file\n"));
+  EXPECT_THAT(directory.out, HasSubstr("  --> examples\n  it is a folder\n"));
 }
 
 std::string target_list() {

@@ -109,14 +109,17 @@ int dispatch(PlanFlags plan, ImportFlags flags, const std::string& from, const O
     tell({text.error()}, file, "", io);
     return kUnreadable;
   }
-  std::istringstream again(*text);  // standard input is read once
+  std::istringstream again(*text);  // standard input is read once, and so is a pipe
+  Call own;
+  Call* const call = io.call != nullptr ? io.call : &own;
+  if (file != "-") call->texts.emplace(file, *text);
   const Io anew{.in = again,
                 .out = io.out,
                 .err = io.err,
                 .color = io.color,
                 .width = io.width,
                 .err_terminal = io.err_terminal,
-                .call = io.call};
+                .call = call};
   const bool open = from.empty();
   if (flags.format != nullptr ||
       (open && (flags.about_clusters() || claiming_cluster_format(file, *text) != nullptr)))

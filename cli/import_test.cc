@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "rankwright/import/plan_format.h"
 #include "tests/said.h"
@@ -27,6 +30,17 @@ TEST(Import, WritesAPlanFileThatReadsBack) {
   const PlanFile again = read_plan(said.out, "plan.yaml", refuse_file);
   EXPECT_TRUE(again.findings.empty());
   EXPECT_EQ(resolve(again.draft).job.global_batch, 512);
+}
+
+TEST(Import, ReadsAPipeOnce) {
+  const Scratch pipe("import-test.sh");
+  ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
+  const std::string script = "pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 4\n";
+  std::thread writer([&] { std::ofstream(pipe.path()) << script; });
+  const Said said = say({"import", pipe.path(), "--from", "megatron"});
+  writer.join();
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("tp_size: 2"));
 }
 
 TEST(Import, SpeaksJson) {

@@ -18,6 +18,23 @@ Diagnostic unreadable(const std::string& path, std::string detail) {
           .where = {.file = path}};
 }
 
+Diagnostic too_long(const std::string& path, std::size_t most) {
+  return unreadable(
+      path, fmt::format("it has more than {} bytes, and no more are read", count(i64(most))));
+}
+
+/// All that somebody writes into a pipe.
+Result<std::string> read_pipe(const std::string& path, std::size_t most) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string text;
+  char buffer[65536];
+  while (text.size() <= most && (stream.read(buffer, sizeof buffer) || stream.gcount() > 0))
+    text.append(buffer, std::size_t(stream.gcount()));
+  if (text.size() > most) return fail(too_long(path, most));
+  if (!stream.eof()) return fail(unreadable(path, "it cannot be read"));
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
@@ -28,8 +45,10 @@ Result<std::string> read_long_file(const std::string& path, std::size_t most) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) return fail(unreadable(path, "there is no such file"));
+  if (std::filesystem::is_directory(status)) return fail(unreadable(path, "it is a folder"));
+  if (std::filesystem::is_fifo(status)) return read_pipe(path, most);
   if (!std::filesystem::is_regular_file(status))
-    return fail(unreadable(path, "it is not a regular file"));
+    return fail(unreadable(path, "it is neither a regular file nor a pipe"));
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return fail(unreadable(path, error.message()));
   if (size > most)

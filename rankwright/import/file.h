@@ -1,5 +1,5 @@
-// Reads whole files, with the care that names from outside need: regular files only (no device, no
-// pipe), and no more bytes than asked for.
+// Reads whole files, with the care that names from outside need: regular files and
+// pipes only (no device), and no more bytes than asked for.
 #pragma once
 
 #include <string>

@@ -1,9 +1,11 @@
 #include "rankwright/import/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/told.h"
 
@@ -39,8 +41,8 @@ TEST_F(ReadFile, GivesEveryByte) {
 
 TEST_F(ReadFile, RefusesWhatIsNoFile) {
   EXPECT_EQ(fault(folder_ / "none"), "RW0910 0:0 there is no such file");
-  EXPECT_EQ(fault(folder_), "RW0910 0:0 it is not a regular file");
-  EXPECT_EQ(fault("/dev/zero"), "RW0910 0:0 it is not a regular file");
+  EXPECT_EQ(fault(folder_), "RW0910 0:0 it is a folder");
+  EXPECT_EQ(fault("/dev/zero"), "RW0910 0:0 it is neither a regular file nor a pipe");
   EXPECT_EQ(fault(""), "RW0910 0:0 there is no such file");
   EXPECT_EQ(read_file("/dev/zero").error().where.file, "/dev/zero");
 }
@@ -51,6 +53,21 @@ TEST_F(ReadFile, ReadsUpToItsLimit) {
   EXPECT_EQ(read_file(path).value().size(), kMaxFileBytes);
   std::filesystem::resize_file(path, kMaxFileBytes + 1);
   EXPECT_EQ(fault(path), "RW0910 0:0 it has 16,777,217 bytes, and at most 16,777,216 are read");
+}
+
+TEST_F(ReadFile, ReadsAPipeUpToItsLimit) {
+  const std::string path = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto written = [&](std::size_t size) {
+    std::thread writer([&] { std::ofstream(path, std::ios::binary) << std::string(size, 'a'); });
+    Result<std::string> text = read_long_file(path, 100'000);
+    writer.join();
+    return text;
+  };
+  EXPECT_EQ(written(0).value(), "");
+  EXPECT_EQ(written(100'000).value(), std::string(100'000, 'a'));
+  EXPECT_EQ(told(written(100'001).error()),
+            "RW0910 0:0 it has more than 100,000 bytes, and no more are read");
 }
 
 TEST(RefuseFile, RefusesEveryFile) {
