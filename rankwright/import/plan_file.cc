@@ -1,5 +1,7 @@
 #include "rankwright/import/plan_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rankwright/import/plan_keys.h"
@@ -42,6 +44,40 @@ void read_group(Reading& reading, const YamlNode& node, std::string_view group) 
   });
 }
 
+constexpr std::string_view kSuch = "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}";
+
+/// What a map of other keys looks like, and what to type then.
+std::string meant(const YamlNode& root, const std::string& file) {
+  const auto has = [&](std::string_view name) {
+    return std::any_of(root.entries.begin(), root.entries.end(),
+                       [&](const YamlEntry& entry) { return entry.key.scalar == name; });
+  };
+  if (has("levels") || has("device"))
+    return fmt::format(
+        "it looks like a cluster file: rankwright plan --model llama-3.1-8b --cluster {}", file);
+  if (has("model_type") || has("architectures"))
+    return fmt::format(
+        "it looks like a Hugging Face config: rankwright plan --model {} --cluster dgx-h100", file);
+  return std::string(kSuch);
+}
+
+/// A map in which nothing but a name is known is no plan: it would be one of a single GPU.
+void refuse_other_maps(FieldReader& fields, const YamlNode& root, const std::string& file) {
+  const bool known = std::any_of(fields.keys().begin(), fields.keys().end(),
+                                 [](const FieldReader::Key& key) { return key.path != "name"; });
+  if (known || root.kind != YamlNode::Kind::map || root.entries.size() <= fields.keys().size())
+    return;
+  // What is known is told once, not of every key; slips of the keyboard are.
+  std::erase_if(fields.findings(), [](const Diagnostic& d) {
+    return d.code == "RW0902" && !d.hint.starts_with("did you mean");
+  });
+  fields.report(
+      root, {.code = "RW0912",
+             .message = "something is missing",
+             .detail = fmt::format("none of the {} keys of a plan file is here", key_rows().size()),
+             .hint = meant(root, file)});
+}
+
 }  // namespace
 
 Location PlanFile::where(std::string_view path) const {
@@ -67,9 +103,10 @@ PlanFile read_plan(const YamlNode& root, std::string text, std::string name, Fil
     fields.report(root, {.code = "RW0912",
                          .message = "something is missing",
                          .detail = "the file is empty",
-                         .hint = "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}"});
+                         .hint = std::string(kSuch)});
   else
     read_group(reading, root, "");
+  refuse_other_maps(fields, root, plan.name);
   plan.keys = fields.keys();
   return plan;
 }

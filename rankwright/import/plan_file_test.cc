@@ -1,5 +1,6 @@
 #include "rankwright/import/plan_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -59,6 +60,28 @@ TEST(PlanFile, AnEmptyFileHasNoPlan) {
   EXPECT_EQ(
       findings("~\n"),
       "RW0912 1:1 the file is empty; such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
+}
+
+TEST(PlanFile, IsNotJustAnyMap) {
+  const std::string none =
+      fmt::format("none of the {} keys of a plan file is here; ", key_rows().size());
+  EXPECT_EQ(findings("site_name: x\nnav: [a]\n"),
+            "RW0912 1:1 " + none + "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
+  EXPECT_EQ(findings("name: x\ndevice: h100-sxm\nlevels: []\n"),
+            "RW0912 1:1 " + none +
+                "it looks like a cluster file: rankwright plan --model llama-3.1-8b --cluster "
+                "p.yaml\n");
+  EXPECT_EQ(findings("{model_type: llama}\n"),
+            "RW0912 1:1 " + none +
+                "it looks like a Hugging Face config: rankwright plan --model p.yaml --cluster "
+                "dgx-h100\n");
+  // A slip of the keyboard is still told.
+  EXPECT_EQ(findings("wrld_size: 8\n"),
+            "RW0902 1:1 'wrld_size' means nothing here; did you mean world_size?\n"
+            "RW0912 1:1 " +
+                none + "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
+  // Nothing else but a name is a plan of which all is left open.
+  EXPECT_EQ(findings("name: x\n"), "");
 }
 
 TEST(PlanFile, BoundsDegreesAndSizes) {
@@ -187,7 +210,7 @@ TEST(PlanFile, ReadsNoDevice) {
             "known\n");
   const FileReader zero = [](const std::string&) { return read_file("/dev/zero"); };
   const PlanFile json = read_plan("model: zero.json\n", "p.yaml", zero);
-  EXPECT_EQ(told(json.findings), "RW0910 1:8 /dev/zero: it is not a regular file\n");
+  EXPECT_EQ(told(json.findings), "RW0910 1:8 /dev/zero: it is neither a regular file nor a pipe\n");
 }
 
 TEST(PlanFile, HostileTextsAreRefusedWhereTheyBecomeSo) {
