@@ -85,15 +85,33 @@ Request split_request(std::string_view text) {
   return {.system = text, .units = {}};
 }
 
+/// A device by its name, or by that of its family: "h100" is also h100-sxm.
+bool names_device(std::string_view wanted, std::string_view device) {
+  return device == wanted || (!wanted.empty() && device.starts_with(std::string(wanted) + "-"));
+}
+
+/// "dgx-h100 x 8" for "dgx-h100x8"; nothing where that is no system with a count.
+std::optional<std::string> spaced(std::string_view wanted) {
+  const std::size_t at = wanted.find_last_of("xX");
+  if (at == std::string_view::npos || !looks_like_a_count(wanted.substr(at + 1)))
+    return std::nullopt;
+  const std::string name = lower(wanted.substr(0, at));
+  for (const System& system : systems())
+    if (system.name == name) return fmt::format("{} x {}", name, wanted.substr(at + 1));
+  return std::nullopt;
+}
+
 Diagnostic unknown_system(std::string_view wanted) {
   std::vector<std::string> known;
   std::string with_device;
   for (const System& system : systems()) {
     known.push_back(system.name);
-    if (system.unit.device.name == lower(wanted))
+    if (names_device(lower(wanted), system.unit.device.name))
       with_device += (with_device.empty() ? "" : ", ") + system.name;
   }
   Diagnostic unknown = unknown_name("system", wanted, known);
+  if (const std::optional<std::string> meant = spaced(wanted))
+    unknown.hint = fmt::format("did you mean \"{}\"?", *meant);
   if (!with_device.empty())
     unknown.hint = fmt::format("{} is a device; systems of it: {}", lower(wanted), with_device);
   return unknown;

@@ -114,6 +114,11 @@ TEST(FindCluster, SuggestsWhatWasMeant) {
   EXPECT_EQ(error.hint, "did you mean dgx-h100? (rankwright catalog systems)");
   EXPECT_EQ(find_cluster("gb300 x 2").error().hint,
             "gb300 is a device; systems of it: gb300-nvl72");
+  EXPECT_EQ(find_cluster("h100 x 2048")
+                .error()
+                .hint.rfind("h100 is a device; systems of it: dgx-h100", 0),
+            0u);
+  EXPECT_EQ(find_cluster("dgx-h100x8").error().hint, "did you mean \"dgx-h100 x 8\"?");
 }
 
 TEST(FindCluster, RefusesCountsThatAreNone) {
