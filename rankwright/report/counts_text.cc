@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rankwright/base/format.h"
+#include "rankwright/report/plan_view.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/setup_json.h"
 #include "rankwright/report/table.h"
@@ -83,6 +86,23 @@ std::string chosen_words(const CountsView& view) {
   return text + ".";
 }
 
+/// Where the framework whose prices these are does not run the chosen plan; a single plan says what
+/// runs it.
+std::string unrunnable_words(const CountsView& view) {
+  const std::optional<std::size_t> at = view.chosen();
+  if (!at || view.problem.limits.target != Target::any) return {};
+  const Setup& setup = view.rows[*at].plan->setup;
+  for (const TargetVerdict& verdict : target_verdicts(setup)) {
+    const bool refused =
+        std::any_of(verdict.broken.begin(), verdict.broken.end(),
+                    [](const Rule* rule) { return rule->page.severity == Severity::error; });
+    if (refused && verdict.target->software == setup.software.name)
+      return fmt::format("{}, whose prices these are, does not run it: --for {}.",
+                         setup.software.name, verdict.target->name);
+  }
+  return {};
+}
+
 std::string headline_of(const CountsView& view) {
   const std::optional<std::size_t> at = view.chosen();
   return headline(at ? view.rows[*at].plan->setup : view.problem.setup);
@@ -123,6 +143,8 @@ std::string counts_text(const CountsView& view, const Paint& paint, std::size_t 
     out += lines_of(chips(plan.setup), " · ", " ·", width, "  ");
     out += lines_of(figures(plan.setup, plan.estimate), "   ", "", width, "  ");
   }
+  const std::string unrunnable = unrunnable_words(view);
+  if (!unrunnable.empty()) out += wrapped(unrunnable, width - 2, "  ");
   if (view.stopped) out += wrapped(kStopped, width - 2, "  ");
   return out + wrapped(kNote, width - 2, "  ");
 }
@@ -130,6 +152,8 @@ std::string counts_text(const CountsView& view, const Paint& paint, std::size_t 
 std::string counts_markdown(const CountsView& view) {
   std::string out = "# " + headline_of(view) + "\n\n" + table_of(view).markdown() + "\n";
   out += chosen_words(view) + "\n\n";
+  const std::string unrunnable = unrunnable_words(view);
+  if (!unrunnable.empty()) out += unrunnable + "\n\n";
   if (view.stopped) out += std::string(kStopped) + "\n\n";
   const std::string assumed = assumed_words(view.problem.setup);
   if (!assumed.empty()) out += "Assumed: " + assumed + "\n\n";
