@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,19 +14,32 @@ namespace {
 
 constexpr std::size_t kNarrowest = 60, kWidest = 400;
 
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// COLUMNS, where somebody set it to a number; else the terminal's own, else nothing.
+std::optional<std::size_t> columns() {
+  const std::string stated = variable("COLUMNS");
+  std::size_t n = 0;
+  const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), n);
+  if (error == std::errc{} && end == stated.data() + stated.size() && n > 0) return n;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Screen this_screen() {
   Screen screen;
-  if (isatty(STDOUT_FILENO) == 1) {
-    const char* const no_color = std::getenv("NO_COLOR");
-    // An empty one means nothing (no-color.org).
-    screen.color = no_color == nullptr || *no_color == '\0';
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-      screen.width = std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest);
-  }
-  screen.err_terminal = isatty(STDERR_FILENO) == 1;
+  const bool dumb = variable("TERM") == "dumb";  // knows no escapes
+  // An empty NO_COLOR means nothing (no-color.org).
+  screen.color = isatty(STDOUT_FILENO) == 1 && !dumb && variable("NO_COLOR").empty();
+  if (const std::optional<std::size_t> n = columns())
+    screen.width = std::clamp(*n, kNarrowest, kWidest);
+  screen.err_terminal = isatty(STDERR_FILENO) == 1 && !dumb;
   return screen;
 }
 
