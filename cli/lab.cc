@@ -9,6 +9,7 @@
 #include "cli/plan_input.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
 #include "rankwright/import/file.h"
 #include "rankwright/lab/lab_text.h"
 #include "rankwright/report/findings.h"
@@ -61,8 +62,7 @@ int print_plan(const std::string& file, const Options& options, const Io& io) {
 
 int lab(Args args, const Io& io) {
   Options options(verb("lab"));
-  std::optional<i64> number;
-  std::string answers, plan;
+  std::string number, answers, plan;
   bool blank = false;
   options.app().add_option("number", number, "of the lab; without it they are listed");
   options.app().add_option("--check", answers, "judge the answers in this file, or -");
@@ -74,14 +74,16 @@ int lab(Args args, const Io& io) {
   if (int(blank) + int(!answers.empty()) + int(!plan.empty()) > 1)
     return refuse("--check, --template and --plan do not go together", "give one of them", io);
   if (!plan.empty()) return print_plan(plan, options, io);
-  if (!number) {
+  if (number.empty()) {
     if (blank || !answers.empty())
       return refuse("the number of the lab is missing", "rankwright lab 3 --template", io);
     return options.write(options.json() ? list_json() : list_text(options.paint(io)), io);
   }
-  const Lab* const one = find_lab(*number);
+  const Result<i64> wanted = parse_count(number, 1);
+  const Lab* const one = wanted ? find_lab(*wanted) : nullptr;
   if (one == nullptr)
-    return refuse(fmt::format("there is no lab {}", *number), "rankwright lab lists them", io);
+    return refuse(fmt::format("there is no lab {}", excerpt(number)), "rankwright lab lists them",
+                  io);
   if (!answers.empty()) return check_answers(*one, answers, options, io);
   if (blank) return options.write(template_text(*one), io);
   return options.write(

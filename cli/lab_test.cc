@@ -94,6 +94,8 @@ TEST(LabVerb, RefusesWhatCannotBeAsked) {
   EXPECT_EQ(say({"lab", "11"}).err,
             "rankwright lab: there is no lab 11\n  help: rankwright lab lists them\n");
   EXPECT_EQ(say({"lab", "three"}).code, 64);
+  EXPECT_EQ(say({"lab", "three"}).err,
+            "rankwright lab: there is no lab three\n  help: rankwright lab lists them\n");
   EXPECT_EQ(say({"lab", "--template"}).code, 64);
   EXPECT_EQ(say({"lab", "--check", kRight}).code, 64);
   EXPECT_EQ(say({"lab", "3", "--template", "--check", kRight}).code, 64);

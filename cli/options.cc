@@ -3,14 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <ostream>
+#include <span>
 
 #include "cli/option_rows.h"
+#include "cli/output_file.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 
 namespace rankwright::cli {
+namespace {
+
+/// Flags that name a file to write.
+constexpr std::string_view kOutputs[] = {"--output", "--html", "--svg",
+                                         "--trace",  "--csv",  "--plot"};
+/// Options that name files to read.
+constexpr std::string_view kInputs[] = {
+    "plan",        "file",  "a",          "b",      "what",      "--model", "--cluster", "--log",
+    "--calibrate", "--ran", "--measured", "--with", "--against", "--check", "--hosts",   "--data"};
+/// Forms of the answer.
+constexpr std::string_view kForms[] = {"--json", "--markdown", "--sarif"};
+
+bool one_of(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool given(const CLI::App& app, std::string_view flag) {
+  const CLI::Option* const option = app.get_option_no_throw(std::string(flag));
+  return option != nullptr && option->count() > 0;
+}
+
+/// An option with what was typed for it.
+struct TypedFile {
+  std::string flag, path;
+};
+
+bool there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// "-o" rather than "--output", as it is typed; a file that is read has no flag.
+std::string spelt(const TypedFile& file) {
+  if (file.flag == "--output") return "-o " + file.path;
+  return file.flag.starts_with('-') ? file.flag + " " + file.path : file.path;
+}
+
+}  // namespace
 
 Options::Options(const Verb& verb)
     : app_(fmt::format("Example: {}\n\n{}", verb.example, verb.summary),
@@ -30,10 +70,8 @@ std::optional<int> Options::parse(Args args, const Io& io) {
   std::vector<std::string> reversed(args.rbegin(), args.rend());  // CLI11 takes them from the back
   try {
     app_.parse(reversed);
-    return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    io.out << app_.help();
-    return kOk;
+    return print(app_.help(), io);
   } catch (const CLI::ExtrasError&) {
     return unexpected(io);
   } catch (const CLI::ParseError& error) {
@@ -41,6 +79,66 @@ std::optional<int> Options::parse(Args args, const Io& io) {
                           name_);
     return kUsage;
   }
+  const int refused = refuse_outputs(io);
+  return refused != kOk ? std::optional(refused) : std::nullopt;
+}
+
+int Options::complain(const std::string& what, const std::string& help, int code,
+                      const Io& io) const {
+  io.err << fmt::format("rankwright {}: {}\n  help: {}\n", name_, what, help);
+  return code;
+}
+
+int Options::refuse_outputs(const Io& io) {
+  std::vector<TypedFile> written, read;
+  for (const CLI::Option* option : app_.get_options()) {
+    const std::string name = option->get_name();
+    if (!one_of(kOutputs, name) && !one_of(kInputs, name)) continue;
+    for (const std::string& word : option->results())
+      (one_of(kOutputs, name) ? written : read).push_back({name, word});
+  }
+  for (std::size_t k = 0; k < written.size(); ++k) {
+    for (std::size_t j = 0; j < k; ++j)
+      if (same_file(written[k].path, written[j].path))
+        return complain(fmt::format("{} and {} are one file", spelt(written[j]), spelt(written[k])),
+                        "two files", kUsage, io);
+    for (const TypedFile& other : read) {
+      // A plan may take the place of the plan that it was searched for.
+      if (prints_besides_ && written[k].flag == "--output" && other.flag == "file") continue;
+      if (there(other.path) && same_file(written[k].path, other.path))
+        return complain(fmt::format("{} would be written over {}, which is read", spelt(written[k]),
+                                    spelt(other)),
+                        "another file to write", kUsage, io);
+    }
+  }
+  std::vector<std::string> printed;
+  for (const TypedFile& file : written) {
+    if (file.path != "-") continue;
+    printed.push_back(spelt(file));
+    stdout_taken_ = stdout_taken_ || file.flag != "--output";
+  }
+  return refuse_mixed(std::move(printed), io);
+}
+
+int Options::refuse_mixed(std::vector<std::string> printed, const Io& io) const {
+  std::vector<std::string> forms;
+  for (const std::string_view form : kForms)
+    if (given(app_, form)) forms.emplace_back(form);
+  if (forms.size() > 1)
+    return complain(fmt::format("{} are forms of one answer", fmt::join(forms, " and ")),
+                    "one of them", kUsage, io);
+  if (printed.empty()) return kOk;
+  if (output_.empty() || prints_besides_) printed.insert(printed.end(), forms.begin(), forms.end());
+  if (printed.size() == 1) return kOk;
+  return complain(fmt::format("{} would mix on standard output", fmt::join(printed, " and ")),
+                  "a file for all but one of them", kUsage, io);
+}
+
+int Options::refuse_unwritable(const std::vector<std::string>& paths, const Io& io) const {
+  for (const std::string& path : paths)
+    if (const std::optional<OutputFault> fault = output_fault(path))
+      return complain(fault->what, fault->help, kUnreadable, io);
+  return kOk;
 }
 
 int Options::unexpected(const Io& io) const {
@@ -66,7 +164,8 @@ int Options::about_a_plan(std::string_view flags, const Io& io) const {
 }
 
 int Options::write(const std::string& text, const Io& io) const {
-  return output_.empty() ? print(text, io) : save(text, output_, io);
+  if (!output_.empty()) return save(text, output_, io);
+  return stdout_taken_ ? int(kOk) : print(text, io);
 }
 
 int Options::print(const std::string& text, const Io& io) const {
@@ -78,12 +177,8 @@ int Options::print(const std::string& text, const Io& io) const {
 
 int Options::save(const std::string& text, const std::string& path, const Io& io) const {
   if (path == "-") return print(text, io);
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return kOk;
-  io.err << fmt::format("rankwright {}: cannot write {}\n", name_, path);
-  return kUnreadable;
+  const std::optional<OutputFault> fault = write_file(path, text);
+  return fault ? complain(fault->what, fault->help, kUnreadable, io) : int(kOk);
 }
 
 int unknown_name(const UnknownName& name, const Io& io) {

@@ -42,18 +42,33 @@ class Options {
   Paint paint_printed(const Io& io) const { return {.on = io.color && !no_color_}; }
   int print(const std::string& text, const Io& io) const;
 
+  /// For a verb that prints its answer besides what it writes to -o.
+  void prints_besides() { prints_besides_ = true; }
+  /// A document that a flag asks for has standard output for itself: "--html -".
+  bool stdout_taken() const { return stdout_taken_; }
+
+  /// 0, or the exit code with the reason printed where one of these files cannot be written; to be
+  /// asked before what takes long.
+  int refuse_unwritable(const std::vector<std::string>& paths, const Io& io) const;
+
   /// Says that these flags mean nothing for a schedule file. Returns the exit code.
   int about_a_plan(std::string_view flags, const Io& io) const;
 
-  /// Writes to standard output, or to the file of -o.
+  /// Writes to the file of -o, or to standard output where no other document goes there.
   int write(const std::string& text, const Io& io) const;
 
-  /// Writes to a file that another flag names; - is standard output.
+  /// Writes to a file that another flag names, whole or not at all; - is standard output.
   int save(const std::string& text, const std::string& path, const Io& io) const;
 
  private:
   /// Says which argument nobody takes, and which was meant.
   int unexpected(const Io& io) const;
+  int complain(const std::string& what, const std::string& help, int code, const Io& io) const;
+  /// 0, or the exit code: files that would be written over one another or over what is read, and
+  /// documents that would mix.
+  int refuse_outputs(const Io& io);
+  /// `printed`: flags whose documents go to standard output.
+  int refuse_mixed(std::vector<std::string> printed, const Io& io) const;
 
   CLI::App app_;
   std::string name_;
@@ -61,6 +76,8 @@ class Options {
   bool json_ = false;
   bool no_color_ = false;
   bool quiet_ = false;
+  bool prints_besides_ = false;
+  bool stdout_taken_ = false;
 };
 
 }  // namespace rankwright::cli

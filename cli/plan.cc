@@ -117,22 +117,35 @@ Forms forms(const PlanView& view, const std::string& command, const Io& io) {
           .plan = plan_file_text(view.best(), command, view.answer.complete)};
 }
 
+/// 0, or the exit code. A failure is told, and the answer is still printed: it took long.
+int save_plan(const std::string& text, const Options& options, const Io& io) {
+  if (text.empty() || options.output().empty()) return kOk;
+  return options.save(text, options.output(), io);
+}
+
+/// Not where the plan or its page has standard output for itself; but why there is no plan is said.
+int print_answer(const std::string& text, bool found, const Options& options, const Io& io) {
+  if (options.output() != "-" && !options.stdout_taken()) return options.print(text, io);
+  if (!found) io.err << text;
+  return kOk;
+}
+
 int write(PlanView& view, const std::string& command, const Wishes& wishes, const Options& options,
           const Io& io) {
-  if (view.answer.best && !options.output().empty()) {
-    const std::string text = plan_file_text(view.best(), command, view.answer.complete);
-    if (const int failed = options.save(text, options.output(), io)) return failed;
-    view.file = options.output();
-  }
+  const bool found = view.answer.best.has_value();
+  const int unsaved = save_plan(
+      found ? plan_file_text(view.best(), command, view.answer.complete) : "", options, io);
+  if (found && unsaved == kOk && options.output() != "-") view.file = options.output();
   if (io.call != nullptr) io.call->forms = forms(view, command, io);
   const Paint paint = options.paint_printed(io);
-  const std::string text = options.json()      ? plan_json(view)
-                           : !view.answer.best ? no_plan_text(view, paint, io.prose())
-                           : wishes.markdown   ? plan_markdown(view)
-                                               : plan_text(view, paint, io.prose());
-  if (const int failed = options.print(text, io)) return failed;
+  const std::string text = options.json()    ? plan_json(view)
+                           : !found          ? no_plan_text(view, paint, io.prose())
+                           : wishes.markdown ? plan_markdown(view)
+                                             : plan_text(view, paint, io.prose());
+  if (const int failed = print_answer(text, found, options, io)) return failed;
+  if (unsaved != kOk) return unsaved;
   if (view.stopped) return kInterrupted;
-  return view.answer.best ? kOk : kRefused;
+  return found ? kOk : kRefused;
 }
 
 /// The best plan on each of several numbers of GPUs, rising. Where a deadline falls between two of
@@ -171,21 +184,20 @@ int plan_counts(const Task& task, const Run& run, const std::string& command,
                 const Options& options, const Io& io) {
   const CountsView view = look_at_counts(task, run);
   const std::optional<std::size_t> chosen = view.chosen();
+  const std::string file =
+      chosen ? plan_file_text(*view.rows[*chosen].plan, command, !view.stopped) : "";
   if (io.call != nullptr)
-    io.call->forms = {
-        .json = counts_json(view),
-        .text = counts_text(view, {}, io.prose()),
-        .markdown = counts_markdown(view),
-        .plan = chosen ? plan_file_text(*view.rows[*chosen].plan, command, !view.stopped) : ""};
-  if (chosen && !options.output().empty()) {
-    const std::string text = plan_file_text(*view.rows[*chosen].plan, command, !view.stopped);
-    if (const int failed = options.save(text, options.output(), io)) return failed;
-  }
+    io.call->forms = {.json = counts_json(view),
+                      .text = counts_text(view, {}, io.prose()),
+                      .markdown = counts_markdown(view),
+                      .plan = file};
+  const int unsaved = save_plan(file, options, io);
   const std::string text = options.json() ? counts_json(view)
                            : run.wishes.markdown
                                ? counts_markdown(view)
                                : counts_text(view, options.paint_printed(io), io.prose());
-  if (const int failed = options.print(text, io)) return failed;
+  if (const int failed = print_answer(text, chosen.has_value(), options, io)) return failed;
+  if (unsaved != kOk) return unsaved;
   if (view.stopped) return kInterrupted;
   return chosen ? kOk : kRefused;
 }
@@ -196,6 +208,7 @@ int plan(Args args, const Io& io) {
   Options options(verb("plan"));
   SearchFlags flags;
   std::string html;
+  options.prints_besides();
   flags.add_to(options);
   options.app().add_option("--html", html, "draw the plan on one page: plan.html");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
@@ -207,6 +220,7 @@ int plan(Args args, const Io& io) {
           {"--html draws one plan, and --gpus asks for several", "--gpus with one number"}, io);
     if (const int missing = without_page("plan", io)) return missing;
   }
+  if (const int failed = options.refuse_unwritable({options.output(), html}, io)) return failed;
   const tl::expected<Task, int> task = read_task(flags, wishes, io);
   if (!task) return task.error();
 
@@ -225,7 +239,8 @@ int plan(Args args, const Io& io) {
     if (const int failed = draw(view, args, html, options, io)) code = failed;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  if (io.err_terminal && !options.quiet()) io.err << show(Seconds{took.count()}) << "\n";
+  if (io.err_terminal && !options.quiet())
+    io.err << fmt::format("searched in {}\n", show(Seconds{took.count()}));
   return code;
 }
 

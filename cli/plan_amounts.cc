@@ -120,7 +120,8 @@ Result<Price> parse_price(std::string_view text) {
     return refuse(fmt::format("'{}' has no number", excerpt(text)), std::string(kSuch));
   const std::size_t last = text.find_last_of(kDigits);
   const std::string before(trim(text.substr(0, first))), after(trim(text.substr(last + 1)));
-  if (before.size() > kLongestCurrency || after.size() > kLongestCurrency)
+  const bool words = (before + after).find_first_of(" \t+-") == std::string::npos;
+  if (!words || before.size() > kLongestCurrency || after.size() > kLongestCurrency)
     return refuse(fmt::format("'{}' is no price", excerpt(text)), std::string(kSuch));
   return amount(text.substr(first, last - first + 1), kMostMoney, "2.10").map([&](double n) {
     return Price{n, excerpt(before), excerpt(after)};

@@ -41,7 +41,8 @@ TEST(Prices, KeepTheirCurrency) {
   EXPECT_EQ(before.before, "$");
   EXPECT_EQ(after.after, "EUR");
   EXPECT_DOUBLE_EQ(after.amount, 1200.5);
-  for (const char* wrong : {"", "free", "0", "2.1.0", "2 or 3", "a very long word 2"})
+  for (const char* wrong : {"", "free", "0", "2.1.0", "2 or 3", "a very long word 2", "-2", "+2",
+                            "$-2", "2-", "- 2", "a b 2", " "})
     EXPECT_FALSE(parse_price(wrong)) << wrong;
 }
 

@@ -80,6 +80,43 @@ std::optional<UsageFault> meaningless(const Limits& limits, const Model& model) 
   return std::nullopt;
 }
 
+/// The divisors of `all` around `n`: what to type instead.
+std::string near_divisors(std::string_view flag, i64 n, i64 all) {
+  i64 below = 1, above = all;
+  for (i64 d = 1; d <= all; ++d) {
+    if (all % d != 0) continue;
+    if (d < n) below = d;
+    if (d > n) {
+      above = d;
+      break;
+    }
+  }
+  return n > all ? fmt::format("{} {}", flag, all)
+                 : fmt::format("{0} {1} or {0} {2}", flag, below, above);
+}
+
+/// Degrees that are stated and do not divide the GPUs: nothing would be searched.
+std::optional<UsageFault> indivisible(const Limits& limits, i64 world) {
+  const std::pair<std::string_view, const Range&> degrees[] = {
+      {"--tp", limits.tp}, {"--cp", limits.cp}, {"--pp", limits.pp}, {"--dp", limits.dp}};
+  i64 all = 1;
+  std::string named;
+  for (const auto& [flag, range] : degrees) {
+    if (range.least != range.most || range.least == 1) continue;
+    const i64 n = range.least;
+    if (world % n != 0)
+      return UsageFault{fmt::format("{} {} does not divide {} GPUs", flag, n, count(world)),
+                        near_divisors(flag, n, world)};
+    all *= n;  // each is at most the world, and the product before divides it
+    named += fmt::format("{}{} {}", named.empty() ? "" : " x ", flag, n);
+    if (world % all != 0)
+      return UsageFault{
+          fmt::format("{} is {}, which does not divide {} GPUs", named, count(all), count(world)),
+          fmt::format("degrees whose product divides {}", world)};
+  }
+  return std::nullopt;
+}
+
 std::optional<UsageFault> too_large(const Wishes& wishes, const Cluster& cluster) {
   const i64 devices = cluster.devices();
   if (wishes.gpus && wishes.gpus->most > devices)
@@ -246,7 +283,9 @@ tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes
     return refuse(
         {"which model is trained is not said", "--model llama-3.1-70b, or a config.json"});
   if (!draft.cluster && !draft.world && !draft.shape)
-    return refuse({"which cluster it is for is not said", "--cluster \"dgx-h100 x 8\", or a file"});
+    return refuse({"which cluster it is for is not said",
+                   wishes.gpus ? "--cluster dgx-h100, or a file"  // as many units as that takes
+                               : "--cluster \"dgx-h100 x 8\", or a file"});
   // One unit of a catalog system is the system, as many units as are asked for.
   if (draft.cluster && wishes.gpus && wishes.gpus->most > draft.cluster->devices() &&
       draft.cluster->levels.back().arity == 1)
@@ -271,6 +310,10 @@ tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes
     return refuse(*fault);
   if (const std::optional<UsageFault> fault = meaningless(wishes.limits, setup.model))
     return refuse(*fault);
+  const bool one_world = !wishes.many_counts() && !wishes.fit && !wishes.excluded;
+  if (one_world)
+    if (const std::optional<UsageFault> fault = indivisible(wishes.limits, setup.world))
+      return refuse(*fault);
   if (const int failed = calibrate_task(task, wishes, draft, io))
     return tl::unexpected<int>(failed);
   if (wishes.memory) task.problem.capacity = *wishes.memory;

@@ -282,12 +282,78 @@ TEST(Plan, AsksForModelAndCluster) {
 }
 
 TEST(Plan, SaysWhatRefusesEveryLayout) {
-  const Said said = say(small({"--tp", "3"}));
+  const Said said = say(small({"--pp", "8", "--chunks", "4"}));  // 32 stages of 16 layers
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("nothing  is possible"));
-  const json found = parsed(small({"--tp", "3", "--json"}));
-  EXPECT_TRUE(found["best"].is_null());
-  EXPECT_EQ(found["search"]["candidates"], 0);
+}
+
+TEST(Plan, RefusesDegreesThatDoNotDivideTheGpus) {
+  const std::vector<std::pair<Words, std::string>> cases = {
+      {{"--tp", "3"}, "--tp 3 does not divide 8 GPUs\n  help: --tp 2 or --tp 4\n"},
+      {{"--dp", "16"}, "--dp 16 does not divide 8 GPUs\n  help: --dp 8\n"},
+      {{"--tp", "4", "--pp", "4"},
+       "--tp 4 x --pp 4 is 16, which does not divide 8 GPUs\n"
+       "  help: degrees whose product divides 8\n"},
+  };
+  for (const auto& [flags, words] : cases) {
+    const Said said = say(small(flags));
+    EXPECT_EQ(said.code, 64);
+    EXPECT_EQ(said.out, "");
+    EXPECT_EQ(said.err, "rankwright plan: " + words);
+  }
+  // Of several counts those are taken that it divides.
+  EXPECT_EQ(say(small({"--tp", "8", "--gpus", "4..8"})).code, 0);
+}
+
+TEST(Plan, HelpsWithASystemWhereGpusAreCounted) {
+  const Said said = say({"plan", "--model", kModel, "--gpus", "2048"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_THAT(said.err, HasSubstr("help: --cluster dgx-h100, or a file"));
+}
+
+TEST(PlanFile, AloneIsPrintedWhereItIsPrinted) {
+  const Said said = say(small({"-o", "-"}));
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(said.out, Not(HasSubstr("rankwright explain")));
+  const Said checked = check_text(said.out);
+  EXPECT_EQ(checked.code, 0) << checked.out;
+  const Said several = say(small({"--gpus", "4..8", "-o", "-"}));
+  EXPECT_EQ(check_text(several.out).code, 0);
+}
+
+TEST(PlanFile, ThatIsPrintedMixesWithNothing) {
+  const Said both = say(small({"-o", "-", "--json"}));
+  EXPECT_EQ(both.code, 64);
+  EXPECT_EQ(both.out, "");
+  EXPECT_THAT(both.err, HasSubstr("-o - and --json would mix on standard output"));
+  const Said none = say(command("llama-3.1-405b", "dgx-h100", {"-o", "-", "--no-cp", "--no-pp"}));
+  EXPECT_EQ(none.code, 2);
+  EXPECT_EQ(none.out, "");
+  EXPECT_THAT(none.err, HasSubstr("nothing  fits"));
+}
+
+TEST(PlanFile, IsAskedForBeforeTheSearch) {
+  const Said said = say(small({"-o", "/no/such/folder/plan.yaml"}));
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err,
+            "rankwright plan: there is no folder /no/such/folder\n"
+            "  help: mkdir -p /no/such/folder\n");
+}
+
+TEST(PlanFile, ThatCannotBeWrittenLeavesTheAnswer) {
+  const Said said = say(small({"-o", "/dev/full"}));
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, say(small()).out);
+  EXPECT_THAT(said.err, HasSubstr("cannot write /dev/full: No space left on device\n"));
+}
+
+TEST(PlanFile, MayTakeThePlaceOfItsInput) {
+  const Scratch file("plan-test-in-place.yaml");
+  ASSERT_EQ(say(small({"-o", file.path()})).code, 0);
+  EXPECT_EQ(say({"plan", file.path(), "-o", file.path()}).code, 0);
+  EXPECT_EQ(check_text(golden::read(file.path())).code, 0);
 }
 
 TEST(Plan, PricesForTheFrameworkOfItsTarget) {

@@ -86,7 +86,7 @@ int report(Args args, const Io& io) {
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   const tl::expected<Target, int> target = flags.target.read("report", io);
   if (!target) return target.error();
-  if (const int refused = flags.output.refuse(options, io)) return refused;
+  if (const int refused = flags.output.refuse(flags.plan.plan, options, io)) return refused;
 
   const PlanInput input = read_input(flags.plan, io);
   const Diagnostics findings = all_findings(input, *target);

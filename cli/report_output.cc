@@ -16,10 +16,19 @@
 namespace rankwright::cli {
 namespace {
 
+enum class Form { page, json, markdown };
+
+/// As the flags say, else by the file's name: .json, .md.
+Form form_of(const Options& options, bool markdown) {
+  if (options.json()) return Form::json;
+  if (markdown) return Form::markdown;
+  if (options.output().ends_with(".json")) return Form::json;
+  return options.output().ends_with(".md") ? Form::markdown : Form::page;
+}
+
 /// "plan.yaml" is drawn in "plan.html", here; a plan from standard input in "report.html".
-std::string page_path(const Report& report, const Options& options) {
+std::string page_path(const std::string& name, const Options& options) {
   if (!options.output().empty()) return options.output();
-  const std::string& name = report.plans.front().name;
   return name == "-" ? "report.html" : std::filesystem::path(name).stem().string() + ".html";
 }
 
@@ -92,18 +101,25 @@ int save_pictures(const Report& report, const std::string& folder, const Options
 }
 
 void ReportFlags::add_to(Options& options) {
+  options.app()
+      .get_option("--output")
+      ->description(
+          "write to this file: .html, .md or .json; without it the page of plan.yaml is plan.html");
   options.app().add_flag("--markdown", markdown, "write a design document instead of the page");
   options.app()
       .add_option("--svg", svg, "write each picture alone as an SVG file into this folder")
       ->type_name("DIR");
 }
 
-int ReportFlags::refuse(const Options& options, const Io& io) const {
+int ReportFlags::refuse(const std::string& plan, const Options& options, const Io& io) const {
   std::error_code ignored;
   if (std::filesystem::exists(svg, ignored) && !std::filesystem::is_directory(svg, ignored))
     return no_folder(svg, "is a file", io);
-  return options.json() || markdown || only_pictures(options) ? int(kOk)
-                                                              : without_page("report", io);
+  if (only_pictures(options)) return kOk;
+  const bool page = form_of(options, markdown) == Form::page;
+  if (page)
+    if (const int missing = without_page("report", io)) return missing;
+  return options.refuse_unwritable({page ? page_path(plan, options) : options.output()}, io);
 }
 
 int ReportFlags::write(const Report& report, const Options& options, const Io& io) const {
@@ -111,10 +127,15 @@ int ReportFlags::write(const Report& report, const Options& options, const Io& i
   if (!svg.empty())
     if (const int failed = save_pictures(report, svg, options, io)) return failed;
   if (only_pictures(options)) return kOk;
-  if (options.json()) return options.write(report_json(report), io);
-  if (markdown)
-    return options.write(report_markdown(report, pictures_from(options.output(), svg)), io);
-  return save_page(report, page_path(report, options), options, io);
+  switch (form_of(options, markdown)) {
+    case Form::json:
+      return options.write(report_json(report), io);
+    case Form::markdown:
+      return options.write(report_markdown(report, pictures_from(options.output(), svg)), io);
+    case Form::page:
+      break;
+  }
+  return save_page(report, page_path(report.plans.front().name, options), options, io);
 }
 
 }  // namespace rankwright::cli

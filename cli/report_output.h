@@ -32,8 +32,9 @@ struct ReportFlags {
 
   void add_to(Options& options);
 
-  /// The exit code where what is asked for cannot be, with the reason printed; else kOk.
-  int refuse(const Options& options, const Io& io) const;
+  /// The exit code where what is asked for of the file `plan` cannot be, with the reason printed;
+  /// else kOk.
+  int refuse(const std::string& plan, const Options& options, const Io& io) const;
 
   int write(const Report& report, const Options& options, const Io& io) const;
 

@@ -112,6 +112,23 @@ TEST(Report, WritesToStandardOutputWhereAskedTo) {
   EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
+TEST(Report, IsWhatItsFileIsCalled) {
+  const Scratch markdown("report-test.md"), document("report-test.json");
+  ASSERT_EQ(say({"report", kTiny, "--no-search", "-o", markdown.path()}).code, kOk);
+  EXPECT_THAT(text_of(markdown.path()), StartsWith("# "));
+  ASSERT_EQ(say({"report", kTiny, "--no-search", "-o", document.path()}).code, kOk);
+  EXPECT_EQ(json::parse(text_of(document.path()))["schema"], "rankwright.report/1");
+  // A flag says otherwise.
+  ASSERT_EQ(say({"report", kTiny, "--no-search", "--json", "-o", markdown.path()}).code, kOk);
+  EXPECT_EQ(json::parse(text_of(markdown.path()))["schema"], "rankwright.report/1");
+}
+
+TEST(Report, AsksForItsFileBeforeItSearches) {
+  const Said said = say({"report", kTiny, "--json", "-o", "/no/such/folder/x.json"});
+  EXPECT_EQ(said.code, kUnreadable);
+  EXPECT_THAT(said.err, HasSubstr("help: mkdir -p /no/such/folder\n"));
+}
+
 TEST(Report, RefusesWhatCannotBe) {
   const Said missing = say({"report", "nowhere.yaml", "--json"});
   EXPECT_EQ(missing.code, kUnreadable);

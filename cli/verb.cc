@@ -68,7 +68,8 @@ void print_help(std::ostream& out) {
       << "Rankwright: layouts for training large models, found, checked and explained.\n\n"
       << "Verbs:\n";
   for (const Verb& one : kVerbs) out << fmt::format("  {:<13}{}\n", one.name, one.summary);
-  out << "  help         this text, or that of a verb: rankwright help check\n\n"
+  out << "  help         this text, or that of a verb: rankwright help check\n"
+      << "  --version    the version, as -V does\n\n"
       << kInputs << "\n";
   std::string codes;
   for (const ExitRow& row : kExits)
@@ -94,21 +95,28 @@ const Verb* find(std::string_view name) {
   return found == std::end(kVerbs) ? nullptr : found;
 }
 
+/// 0, or the exit code where what was printed did not arrive.
+int printed(const Io& io) {
+  if (io.out.flush()) return kOk;
+  io.err << "rankwright: cannot write to standard output\n";
+  return kUnreadable;
+}
+
 int help(Args args, const Io& io) {
   const bool man = !args.empty() && args[0] == "--man";
   if (man) args = args.subspan(1);
-  if (args.empty()) {
+  if (args.empty() || args[0] == "help") {
     if (man)
       io.out << man_page();
     else
       print_help(io.out);
-    return kOk;
+    return printed(io);
   }
   const Verb* const one = find(args[0]);
   if (one == nullptr) return unknown_verb(args[0], io);
   if (man) {
     io.out << man_page(*one);
-    return kOk;
+    return printed(io);
   }
   const std::string flag = "--help";
   return one->run({&flag, 1}, io);
@@ -135,7 +143,7 @@ int run(Args args, const Io& io) {
   const std::string& first = args[0];
   if (first == "--version" || first == "-V") {
     io.out << "rankwright " RANKWRIGHT_VERSION "\n";
-    return kOk;
+    return printed(io);
   }
   if (first == "help" || first == "--help" || first == "-h") return help(args.subspan(1), io);
   if (first == kCompleteWord) return complete(args.subspan(1), io);

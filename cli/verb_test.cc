@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "tests/golden.h"
 #include "tests/said.h"
 
@@ -48,6 +50,22 @@ TEST(Help, OfEverythingOpensWithAnExampleAndListsEveryVerb) {
     for (const Verb& verb : verbs())
       EXPECT_THAT(said.out, HasSubstr("\n  " + std::string(verb.name) + " "));
   }
+}
+
+TEST(Help, OfHelpIsHelp) {
+  const Said said = say({"help", "help"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.out, say({"help"}).out);
+  EXPECT_THAT(said.out, HasSubstr("--version"));
+}
+
+TEST(Help, ThatCannotBeWrittenIsAFailure) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  out.setstate(std::ios::badbit);
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"help"}, {"help", "check"}, {"check", "--help"}, {"--version"}})
+    EXPECT_EQ(run(args, {in, out, err}), 1) << args[0];
 }
 
 TEST(Help, OfAVerbOpensWithItsExample) {
@@ -104,7 +122,55 @@ TEST(Output, ThatCannotBeWrittenIsAnError) {
   const Said said = say({"check", kPlan, "-o", "/no/such/folder/file.txt"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
-  EXPECT_EQ(said.err, "rankwright check: cannot write /no/such/folder/file.txt\n");
+  EXPECT_EQ(said.err,
+            "rankwright check: there is no folder /no/such/folder\n"
+            "  help: mkdir -p /no/such/folder\n");
+  EXPECT_THAT(say({"check", kPlan, "-o", "/tmp"}).err, HasSubstr("/tmp is a folder"));
+}
+
+TEST(Output, IsNeverWhatIsRead) {
+  const Scratch file("verb-test-input.yaml");
+  std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
+  const std::string text = golden::read(kPlan);
+  std::ofstream(file.path()) << text;
+  const std::filesystem::path path(file.path());
+  const std::string otherwise = path.parent_path() / "." / path.filename();
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"check", file.path(), "-o", file.path()},
+        {"check", file.path(), "-o", otherwise},
+        {"explain", file.path(), "-o", file.path()},
+        {"report", file.path(), "-o", file.path()},
+        {"import", file.path(), "-o", file.path()},
+        {"compare", kPlan, file.path(), "-o", file.path()},
+        {"plan", file.path(), "--html", file.path()}}) {
+    const Said said = say(args);
+    EXPECT_EQ(said.code, 64) << args[0];
+    EXPECT_THAT(said.err, HasSubstr("which is read")) << args[0];
+    EXPECT_EQ(golden::read(file.path()), text);
+  }
+}
+
+TEST(Output, OfTwoFlagsIsTwoFiles) {
+  const Said said = say({"plan", kPlan, "--html", "none.html", "-o", "./none.html"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_THAT(said.err, HasSubstr("are one file"));
+  EXPECT_EQ(say({"explain", kPlan, "--timeline", "--svg", "/dev/null", "-o", "/dev/null"}).code, 0);
+}
+
+TEST(Output, OfAFlagHasStandardOutputForItself) {
+  const Said drawn = say({"explain", kPlan, "--timeline", "--svg", "-"});
+  EXPECT_EQ(drawn.code, 0);
+  EXPECT_THAT(drawn.out, StartsWith("<svg"));
+  EXPECT_THAT(drawn.out, ::testing::EndsWith("</svg>\n"));
+  EXPECT_EQ(say({"explain", kPlan, "--timeline", "--svg", "-", "--json"}).code, 64);
+}
+
+TEST(Output, IsOneForm) {
+  const Said said = say({"report", kPlan, "--markdown", "--json"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_EQ(said.err,
+            "rankwright report: --json and --markdown are forms of one answer\n"
+            "  help: one of them\n");
 }
 
 const std::vector<std::vector<std::string>> kCommands{{"check", kPlan},
