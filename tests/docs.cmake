@@ -7,7 +7,7 @@ foreach(document right writes)
   add_test(NAME docs.checker_accepts_${document}
     COMMAND ${check_docs} ${CMAKE_CURRENT_SOURCE_DIR}/data/docs/${document}.md)
 endforeach()
-foreach(fault wrong short)
+foreach(fault wrong short fails)
   add_test(NAME docs.checker_refuses_${fault}
     COMMAND ${check_docs} ${CMAKE_CURRENT_SOURCE_DIR}/data/docs/${fault}.md)
   set_tests_properties(docs.checker_refuses_${fault} PROPERTIES
