@@ -311,6 +311,13 @@ TEST(Plan, HelpsWithASystemWhereGpusAreCounted) {
   EXPECT_THAT(said.err, HasSubstr("help: --cluster dgx-h100, or a file"));
 }
 
+TEST(Plan, SaysOnATerminalHowLongItSearched) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  EXPECT_EQ(run(small(), {.in = in, .out = out, .err = err, .err_terminal = true}), 0);
+  EXPECT_THAT(err.str(), HasSubstr("searched in "));
+}
+
 TEST(PlanFile, AloneIsPrintedWhereItIsPrinted) {
   const Said said = say(small({"-o", "-"}));
   EXPECT_EQ(said.code, 0);

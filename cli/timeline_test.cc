@@ -112,7 +112,9 @@ TEST(ExplainTimeline, FailsWhereAFileCannotBeWritten) {
     const Said said = say({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
     EXPECT_EQ(said.code, 1) << flag;
     EXPECT_EQ(said.out, "");
-    EXPECT_EQ(said.err, "rankwright explain: cannot write no/such/folder/x.svg\n");
+    EXPECT_EQ(said.err,
+              "rankwright explain: there is no folder no/such/folder\n"
+              "  help: mkdir -p no/such/folder\n");
   }
 }
 
