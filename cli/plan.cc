@@ -107,6 +107,13 @@ int draw(const PlanView& view, Args args, const std::string& path, const Options
   return save_page(made, path, options, io);
 }
 
+/// Of a search that was stopped: what its plan is the best of. Empty where it was complete.
+std::string stopped_words(const Answer& answer) {
+  if (answer.complete) return {};
+  const double seen = double(answer.tally.candidates), all = seen + double(answer.undecided);
+  return fmt::format("the best of {} of the space", percent(all > 0 ? seen / all : 0));
+}
+
 /// For a caller in the same process.
 Forms forms(const PlanView& view, const std::string& command, const Io& io) {
   if (!view.answer.best)
@@ -114,7 +121,7 @@ Forms forms(const PlanView& view, const std::string& command, const Io& io) {
   return {.json = plan_json(view),
           .text = plan_text(view, {}, io.prose()),
           .markdown = plan_markdown(view),
-          .plan = plan_file_text(view.best(), command, view.answer.complete)};
+          .plan = plan_file_text(view.best(), command, stopped_words(view.answer))};
 }
 
 /// 0, or the exit code. A failure is told, and the answer is still printed: it took long.
@@ -134,7 +141,7 @@ int write(PlanView& view, const std::string& command, const Wishes& wishes, cons
           const Io& io) {
   const bool found = view.answer.best.has_value();
   const int unsaved = save_plan(
-      found ? plan_file_text(view.best(), command, view.answer.complete) : "", options, io);
+      found ? plan_file_text(view.best(), command, stopped_words(view.answer)) : "", options, io);
   if (found && unsaved == kOk && options.output() != "-") view.file = options.output();
   if (io.call != nullptr) io.call->forms = forms(view, command, io);
   const Paint paint = options.paint_printed(io);
@@ -185,7 +192,9 @@ int plan_counts(const Task& task, const Run& run, const std::string& command,
   const CountsView view = look_at_counts(task, run);
   const std::optional<std::size_t> chosen = view.chosen();
   const std::string file =
-      chosen ? plan_file_text(*view.rows[*chosen].plan, command, !view.stopped) : "";
+      chosen ? plan_file_text(*view.rows[*chosen].plan, command,
+                              view.stopped ? "larger counts were not looked at" : "")
+             : "";
   if (io.call != nullptr)
     io.call->forms = {.json = counts_json(view),
                       .text = counts_text(view, {}, io.prose()),

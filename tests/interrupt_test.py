@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Ctrl-C in the middle of a search: the best so far is printed and said to be that, exit code 130.
+"""Ctrl-C in the middle of a search: the best so far is printed and written, both times said to be that,
+and the exit code is 130.
 
     tests/interrupt_test.py build/release/bin/rankwright
 
@@ -7,11 +8,14 @@ The search runs on a terminal of its own, so that its progress line says when so
 """
 
 import os
+import pathlib
 import pty
+import re
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 # Long enough on any machine: everything that fits is priced.
@@ -41,15 +45,20 @@ def wait_for(terminal, text):
 
 
 def check_best_so_far(binary):
-    process, terminal = started(binary)
-    wait_for(terminal, b", best ")
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=PATIENCE)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "plan.yaml"
+        process, terminal = started(binary, ["-o", str(file)])
+        wait_for(terminal, b", best ")
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=PATIENCE)
+        written = file.read_text("utf-8")
     text = out.decode("utf-8")
     assert process.returncode == 130, process.returncode
     assert "Stopped: best so far of " in text, text
     assert "tokens/s/GPU" in text, text
     assert "not looked at" in text, text
+    share = re.search(r"best so far of ([0-9.]+\s*%)", " ".join(text.split()))[1]
+    assert f"\n# stopped: the best of {share} of the space\n" in written, written
 
 
 def check_the_second_one_kills(binary):

@@ -17,11 +17,12 @@ std::vector<TargetVerdict> target_verdicts(const Setup& setup) {
   return all;
 }
 
-std::string plan_file_text(const Priced& plan, const std::string& command, bool complete) {
+std::string plan_file_text(const Priced& plan, const std::string& command,
+                           const std::string& stopped) {
   PlanComments comments;
   comments.head = {command, headline(plan.setup), chips(plan.setup),
                    figures(plan.setup, plan.estimate)};
-  if (!complete) comments.head.emplace_back("The search was stopped: best so far.");
+  if (!stopped.empty()) comments.head.push_back("stopped: " + stopped);
   return plan_yaml(plan.setup, comments);
 }
 

@@ -56,7 +56,9 @@ struct PlanView {
   const Priced& best() const { return *answer.best; }
 };
 
-/// A plan that is written next to the figures that it was chosen for.
-std::string plan_file_text(const Priced& plan, const std::string& command, bool complete);
+/// A plan that is written next to the figures that it was chosen for, and to what a search that was
+/// stopped had looked at; `stopped` is empty where it was complete.
+std::string plan_file_text(const Priced& plan, const std::string& command,
+                           const std::string& stopped);
 
 }  // namespace rankwright
