@@ -34,7 +34,7 @@ constexpr RoleRow kRoles[] = {
     {Role::front, "nothing faster takes less memory", "#56b4e9",
      "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"},
     {Role::tie, "within the model's error of the fastest", "#0072b2", "M-4 -4h8v8h-8z"},
-    {Role::neighbour, "one change from this plan", "#e69f00", "M-5.5 4.5h11l-5.5 -9.5z"},
+    {Role::neighbour, "one thing chosen otherwise", "#e69f00", "M-5.5 4.5h11l-5.5 -9.5z"},
     {Role::safe, "fits whatever the ledger's error", "#cc79a7", "M-5.5 -4.5h11l-5.5 9.5z"},
     {Role::best, "what the search would run, and the fastest", "#009e73",
      "M0 -7l2 5h5l-4 3l2 5.5l-5 -3.5l-5 3.5l2 -5.5l-4 -3h5z"},
