@@ -119,10 +119,10 @@ std::vector<i64> count_ladder(i64 host, i64 least, i64 most) {
 }
 
 std::vector<i64> counts_between(i64 host, i64 less, i64 more) {
-  constexpr i64 kParts = 8;
+  constexpr i64 kEighths = 8;
   std::vector<i64> counts;
   const i64 first = less / host + 1, last = (more - 1) / host;  // hosts
-  const i64 step = std::max<i64>(1, (more / host - less / host) / kParts);
+  const i64 step = std::max<i64>(1, (more / host - less / host) / kEighths);
   for (i64 hosts = std::max(first, less / host + step); hosts <= last; hosts += step)
     counts.push_back(hosts * host);
   return counts;
