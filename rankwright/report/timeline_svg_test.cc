@@ -107,12 +107,13 @@ RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
 
 /// The column paths of a row, as the area that each class covers.
 double area(const std::string& text, std::string_view classes) {
-  const std::regex path(fmt::format("<path class=\"{}\" d=\"([^\"]*)\"", classes));
-  const std::regex box("M[0-9.]+ [0-9.]+h([0-9.]+)v([0-9.]+)");
+  const std::string path = fmt::format("<path class=\"{}\" d=\"", classes);
+  const std::regex box("M[0-9.]+ [0-9.]+h([0-9.]+)v([0-9.]+)");  // a path is too long for one
   double sum = 0;
-  for (std::sregex_iterator at(text.begin(), text.end(), path), end; at != end; ++at) {
-    const std::string d = (*at)[1];
-    for (std::sregex_iterator b(d.begin(), d.end(), box); b != end; ++b)
+  for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + 1)) {
+    const std::size_t begin = at + path.size();
+    const std::string d = text.substr(begin, text.find('"', begin) - begin);
+    for (std::sregex_iterator b(d.begin(), d.end(), box), end; b != end; ++b)
       sum += std::stod((*b)[1]) * std::stod((*b)[2]);
   }
   return sum;
