@@ -75,9 +75,7 @@ std::optional<int> Options::parse(Args args, const Io& io) {
   } catch (const CLI::ExtrasError&) {
     return unexpected(io);
   } catch (const CLI::ParseError& error) {
-    io.err << fmt::format("rankwright {}: {}\n  help: rankwright help {}\n", name_, error.what(),
-                          name_);
-    return kUsage;
+    return complain(error.what(), "rankwright help " + name_, kUsage, io);
   }
   const int refused = refuse_outputs(io);
   return refused != kOk ? std::optional(refused) : std::nullopt;
@@ -149,18 +147,14 @@ int Options::unexpected(const Io& io) const {
     for (const std::string& flag : option->get_lnames()) flags.push_back("--" + flag);
   const bool flag = word.starts_with('-');
   const std::optional<std::string> near = flag ? nearest(word, flags) : std::nullopt;
-  io.err << fmt::format(
-      "rankwright {}: {} '{}'\n  help: {}\n", name_,
-      flag ? "there is no flag" : "one thing too many:", excerpt(word),
-      near ? fmt::format("did you mean {}?", *near) : fmt::format("rankwright help {}", name_));
-  return kUsage;
+  return complain(
+      fmt::format("{} '{}'", flag ? "there is no flag" : "one thing too many:", excerpt(word)),
+      near ? fmt::format("did you mean {}?", *near) : "rankwright help " + name_, kUsage, io);
 }
 
 int Options::about_a_plan(std::string_view flags, const Io& io) const {
-  io.err << fmt::format(
-      "rankwright {}: {} are about a plan, and this is a schedule\n  help: leave them out\n", name_,
-      flags);
-  return kUsage;
+  return complain(fmt::format("{} are about a plan, and this is a schedule", flags),
+                  "leave them out", kUsage, io);
 }
 
 int Options::write(const std::string& text, const Io& io) const {

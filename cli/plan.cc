@@ -237,7 +237,7 @@ int plan(Args args, const Io& io) {
   const Interrupt interrupt(io);
   ProgressLine line(io, options.quiet());
   const Run run{wishes, line, interrupt};
-  const std::string command = new_report("plan", args).command;
+  const std::string command = command_line("plan", args);
   int code = kOk;
   if (wishes.many_counts()) {
     code = plan_counts(*task, run, command, options, io);

@@ -59,10 +59,14 @@ int no_folder(const std::string& folder, std::string_view why, const Io& io) {
 
 }  // namespace
 
+std::string command_line(std::string_view verb, Args args) {
+  std::string line = fmt::format("rankwright {}", verb);
+  for (const std::string& word : args) line += " " + typed_word(word);
+  return line;
+}
+
 Report new_report(std::string_view verb, Args args) {
-  Report report{.version = RANKWRIGHT_VERSION, .command = fmt::format("rankwright {}", verb)};
-  for (const std::string& word : args) report.command += " " + typed_word(word);
-  return report;
+  return {.version = RANKWRIGHT_VERSION, .command = command_line(verb, args)};
 }
 
 int without_page(std::string_view verb, const Io& io) {

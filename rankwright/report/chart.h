@@ -28,6 +28,11 @@ class Chart {
   /// The whole file.
   std::string text() const;
 
+  /// Words whose baseline is there.
+  void write(double x, double baseline, std::string_view classes, std::string_view words) {
+    body += svg::text(x, baseline, classes, words);
+  }
+
   double y = 0;  // nothing is drawn below this yet
   std::string body{};
   std::string css{};  // besides what all of them have

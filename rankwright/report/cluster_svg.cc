@@ -130,10 +130,6 @@ class ClusterDrawing {
     return std::isfinite(doublings) ? std::min(kThickest, kThinnest + 0.6 * doublings) : kThinnest;
   }
 
-  void write(double at, double baseline, std::string_view classes, std::string_view text) {
-    chart_.body += svg::text(at, baseline, classes, text);
-  }
-
   void draw(const PlacedDomain& at) {
     const i64 behind = at.domain->count - 1;
     chart_.body += "<g>\n" + svg::rect(at.x, at.y, at.width, at.height, "u");
@@ -154,12 +150,12 @@ class ClusterDrawing {
   void title(const PlacedDomain& at) {
     const DomainLabel of = label(*at.domain);
     const bool roomy = roomy_[std::size_t(at.domain->level)];
-    write(at.x + kDomainLeft, at.y + 13, kNameClass,
-          roomy ? of.name + " · " + link_words(level(*at.domain)) : of.name);
+    chart_.write(at.x + kDomainLeft, at.y + 13, kNameClass,
+                 roomy ? of.name + " · " + link_words(level(*at.domain)) : of.name);
     double end = at.right() - kDomainRight;
     for (const std::string& part : {of.times, of.stages}) {
       if (part.empty()) continue;
-      write(end, at.y + 13, fmt::format("e {}", kBoldClass), part);
+      chart_.write(end, at.y + 13, fmt::format("e {}", kBoldClass), part);
       end -= text_width(part, kBoldClass) + kApart;
     }
   }
@@ -192,17 +188,18 @@ class ClusterDrawing {
     const std::string_view on = color < 0 ? "q" : text_class_on(chart_color(color));
     const std::string more = times(at.device);
     const double middle = at.y + side_ / 2;
-    write(at.x + side_ / 2, more.empty() ? middle + 0.36 * text_height(number_size_) : middle - 1,
-          fmt::format("m {} {}", number_size_, on), number(at.device));
-    if (!more.empty()) write(at.x + side_ / 2, middle + 9, fmt::format("m x {}", on), more);
+    chart_.write(at.x + side_ / 2,
+                 more.empty() ? middle + 0.36 * text_height(number_size_) : middle - 1,
+                 fmt::format("m {} {}", number_size_, on), number(at.device));
+    if (!more.empty()) chart_.write(at.x + side_ / 2, middle + 9, fmt::format("m x {}", on), more);
   }
 
   /// A name and what is said of it, `y` below.
   void row(double left, double& y, std::string_view name, std::string_view rest) {
     constexpr double kName = 92, kColumn = (kChartRight - kChartMargin) / 2;
-    write(left, y, "n", fitted(name, kName - 8, "n"));
+    chart_.write(left, y, "n", fitted(name, kName - 8, "n"));
     for (const std::string& line : text_lines(rest, kColumn - kName - 12)) {
-      write(left + kName, y, "q", line);
+      chart_.write(left + kName, y, "q", line);
       y += kChartLine;
     }
   }
@@ -238,7 +235,7 @@ class ClusterDrawing {
       about += fmt::format(" A colour is a {} group.", colors_.kind);
     if (colors_.colors > kChartColors)
       about += fmt::format(" There are {} colours: the next are the same again.", kChartColors);
-    write(kChartMargin, chart_.y, "q", about);
+    chart_.write(kChartMargin, chart_.y, "q", about);
     chart_.y += kChartLine;
   }
 

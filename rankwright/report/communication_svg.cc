@@ -56,14 +56,10 @@ class CommunicationDrawing {
   double left(std::size_t level) const { return kChartMargin + kNames + wide_ * double(level); }
   double inner() const { return wide_ - kGap - 2 * kPad; }
 
-  void write(double at, double baseline, std::string_view classes, std::string_view words) {
-    chart_.body += svg::text(at, baseline, classes, words);
-  }
-
   void write_lines(double at, double baseline, std::string_view classes,
                    const std::vector<std::string>& lines) {
     for (std::size_t i = 0; i < lines.size(); ++i)
-      write(at, baseline + kSmallLine * double(i), classes, lines[i]);
+      chart_.write(at, baseline + kSmallLine * double(i), classes, lines[i]);
   }
 
   void head() {
@@ -71,7 +67,7 @@ class CommunicationDrawing {
     std::size_t most = 0;
     for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
       const Level& level = cluster_.levels[k];
-      write(left(k) + kPad, chart_.y, "n", fitted(level.name, inner(), "n"));
+      chart_.write(left(k) + kPad, chart_.y, "n", fitted(level.name, inner(), "n"));
       std::vector<std::string> parts{show(level.bandwidth) +
                                      (level.per == Level::Per::device ? " a device" : " a domain")};
       if (level.oversubscription > 1)
@@ -111,7 +107,7 @@ class CommunicationDrawing {
                kNames - kPad);
     const double height =
         20 + kSmallLine * double(std::max(lines.size(), who.size())) + kPad - kGap;
-    write(kChartMargin, chart_.y + 16, "", fitted(kind.label, kNames - kPad));
+    chart_.write(kChartMargin, chart_.y + 16, "", fitted(kind.label, kNames - kPad));
     write_lines(kChartMargin, chart_.y + 16 + kSmallLine, "q s", who);
     for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
       chart_.body += svg::rect(left(k), chart_.y, wide_ - kGap, height, "b") + "/>\n";
@@ -137,7 +133,7 @@ class CommunicationDrawing {
                                                kind.label, row.pp_rank, count(priced.traffic.calls),
                                                show(priced.traffic.bytes()), show(priced.total),
                                                kind.risk));
-    write(at + kPad, chart_.y + 16, "n", fitted(show(priced.total), inner(), "n"));
+    chart_.write(at + kPad, chart_.y + 16, "n", fitted(show(priced.total), inner(), "n"));
     write_lines(at + kPad, chart_.y + 16 + kSmallLine, "s", lines);
   }
 

@@ -104,25 +104,21 @@ class MemoryDrawing {
   /// Stands for an entry where colours cannot be seen.
   static std::string letter(std::size_t k) { return std::string(1, char('a' + k)); }
 
-  void write(double at, double baseline, std::string_view classes, std::string_view words) {
-    chart_.body += svg::text(at, baseline, classes, words);
-  }
-
   void axis() {
     chart_.y += 20;
     top_ = chart_.y + 8;
     bottom_ = top_ + pitch_ * double(ranks_.size());
-    write(kChartRight, chart_.y, "e q", "total");
+    chart_.write(kChartRight, chart_.y, "e q", "total");
     const double edge = limit_drawn_ ? x(estimate_.capacity) : x_.to;
     chart_.body += svg::rect(edge, top_, x_.to - edge, bottom_ - top_, "w") + "/>\n";
     for (const double tick : ticks(x_, 10)) {
-      write(x_.at(tick), bottom_ + 18, "m q", tick == 0 ? "0" : show_memory(tick * unit_));
+      chart_.write(x_.at(tick), bottom_ + 18, "m q", tick == 0 ? "0" : show_memory(tick * unit_));
       chart_.body += svg::line(x_.at(tick), top_, x_.at(tick), bottom_ + 4, "t");
     }
-    write(edge - 6, chart_.y, "e n",
-          fitted(fmt::format("{} has {}{}", device_, show_memory(estimate_.capacity),
-                             limit_drawn_ ? "" : ", far to the right"),
-                 edge - x_.from - 6, "n"));
+    chart_.write(edge - 6, chart_.y, "e n",
+                 fitted(fmt::format("{} has {}{}", device_, show_memory(estimate_.capacity),
+                                    limit_drawn_ ? "" : ", far to the right"),
+                        edge - x_.from - 6, "n"));
     chart_.y = top_;
   }
 
@@ -146,15 +142,15 @@ class MemoryDrawing {
           "rect", fmt::format("pp rank {}: {} {}, {} of the device", ledger.pp_rank, name(used_[k]),
                               show_memory(held), share_text(held / estimate_.capacity)));
       if (bar_ >= 12 && width >= 14 && !(fullest && left + width / 2 + 6 > error_begin))
-        write(left + width / 2, top + bar_ / 2 + 4, fmt::format("m s {}", text_class_on(color(k))),
-              letter(k));
+        chart_.write(left + width / 2, top + bar_ / 2 + 4,
+                     fmt::format("m s {}", text_class_on(color(k))), letter(k));
       begin += held;
     }
     if (fullest) error(ledger.total(), top + bar_ / 2);
     if (named(i)) {
-      write(x_.from - 8, baseline, "e", fmt::format("pp {}", ledger.pp_rank));
-      write(kChartRight, baseline, ledger.total() > estimate_.capacity ? "e n" : "e",
-            show_memory(ledger.total()));
+      chart_.write(x_.from - 8, baseline, "e", fmt::format("pp {}", ledger.pp_rank));
+      chart_.write(kChartRight, baseline, ledger.total() > estimate_.capacity ? "e n" : "e",
+                   show_memory(ledger.total()));
     }
     chart_.y += pitch_;
   }
@@ -178,12 +174,13 @@ class MemoryDrawing {
   /// In the order of the bars, down the columns.
   void legend() {
     const Ledger& fullest = estimate_.memory;
-    write(kChartMargin, chart_.y, "q",
-          fitted(fmt::format("Entries from left to right, as on pp rank {} ({}); the line at the "
-                             "end of its bar is the error, {}.{}",
-                             fullest.pp_rank, holds_words(contents_[std::size_t(fullest.pp_rank)]),
-                             band_text(estimate_.memory_band), sampled()),
-                 kChartRight - kChartMargin));
+    chart_.write(
+        kChartMargin, chart_.y, "q",
+        fitted(fmt::format("Entries from left to right, as on pp rank {} ({}); the line at the "
+                           "end of its bar is the error, {}.{}",
+                           fullest.pp_rank, holds_words(contents_[std::size_t(fullest.pp_rank)]),
+                           band_text(estimate_.memory_band), sampled()),
+               kChartRight - kChartMargin));
     chart_.y += kChartLine + 4;
     constexpr double kWide = (kChartRight - kChartMargin) / double(kColumns);
     const std::size_t rows = (used_.size() + kColumns - 1) / kColumns;
@@ -192,10 +189,10 @@ class MemoryDrawing {
       const double left = kChartMargin + kWide * double(column);
       const double baseline = chart_.y + kChartLine * double(k % rows);
       chart_.body += svg::rect(left, baseline - 11, 18, 14, fill(k) + " key") + "/>\n";
-      write(left + 9, baseline, fmt::format("m s {}", text_class_on(color(k))), letter(k));
-      write(left + 25, baseline, "q", name(used_[k]));
+      chart_.write(left + 9, baseline, fmt::format("m s {}", text_class_on(color(k))), letter(k));
+      chart_.write(left + 25, baseline, "q", name(used_[k]));
       const Bytes held = fullest[used_[k]];
-      write(left + kWide - 36, baseline, "e", held > Bytes{} ? show_memory(held) : "-");
+      chart_.write(left + kWide - 36, baseline, "e", held > Bytes{} ? show_memory(held) : "-");
     }
     chart_.y += kChartLine * double(rows) + 4;
   }

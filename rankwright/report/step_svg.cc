@@ -81,23 +81,19 @@ class StepDrawing {
 
   double x(Seconds t) const { return x_.at(t.value); }
 
-  void write(double at, double baseline, std::string_view classes, std::string_view words) {
-    chart_.body += svg::text(at, baseline, classes, words);
-  }
-
   void figures_at(double baseline, std::string_view classes, Seconds time, std::string_view share) {
-    write(kChartRight - kShare, baseline, classes, show(time));
-    write(kChartRight, baseline, classes, share);
+    chart_.write(kChartRight - kShare, baseline, classes, show(time));
+    chart_.write(kChartRight, baseline, classes, share);
   }
 
   void axis() {
     chart_.y += 14;
-    write(kChartRight - kShare, chart_.y, "e q", "time");
-    write(kChartRight, chart_.y, "e q", "share");
+    chart_.write(kChartRight - kShare, chart_.y, "e q", "time");
+    chart_.write(kChartRight, chart_.y, "e q", "share");
     const double top = chart_.y + 10;
     const double bottom = top + kPitch * double(fall_.bars.size() + 1) + 8;
     for (const double tick : ticks(x_, 8)) {
-      write(x_.at(tick), chart_.y, "m q", tick == 0 ? "0" : show(Seconds{tick}));
+      chart_.write(x_.at(tick), chart_.y, "m q", tick == 0 ? "0" : show(Seconds{tick}));
       chart_.body += svg::line(x_.at(tick), top - 4, x_.at(tick), bottom, "t");
     }
     chart_.y = top;
@@ -109,15 +105,15 @@ class StepDrawing {
     const double left = x(begin) - kGap - x_.from, end = x(begin + bar.time) + kGap;
     const std::string words = "on " + bar.level;
     if (x_.to - end >= left)
-      write(end, baseline, "q s", fitted(words, x_.to - end, "s"));
+      chart_.write(end, baseline, "q s", fitted(words, x_.to - end, "s"));
     else
-      write(x(begin) - kGap, baseline, "e q s", fitted(words, left, "s"));
+      chart_.write(x(begin) - kGap, baseline, "e q s", fitted(words, left, "s"));
   }
 
   void row(const Waterfall::Bar& bar, Seconds begin) {
     const double top = chart_.y + (kPitch - kBar) / 2, baseline = top + kBar - 4;
     const double end = x(begin + bar.time);
-    write(kChartMargin, baseline, "", bar.name);
+    chart_.write(kChartMargin, baseline, "", bar.name);
     chart_.body += svg::rect(x(begin), top, end - x(begin), kBar, bar_class(family_of(bar)));
     chart_.body += svg::titled("rect", fmt::format("{}: {}, {}. {}", bar.name, show(bar.time),
                                                    share_text(bar.share), bar.remark));
@@ -132,7 +128,7 @@ class StepDrawing {
   void total() {
     const double top = chart_.y + (kPitch - kBar) / 2 + 4, middle = top + kBar / 2;
     chart_.body += svg::line(kChartMargin, chart_.y + 2, kChartRight, chart_.y + 2, "t");
-    write(kChartMargin, top + kBar - 4, "n", "step");
+    chart_.write(kChartMargin, top + kBar - 4, "n", "step");
     Seconds begin{};
     for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
       const Seconds time = time_of(f);
@@ -168,14 +164,15 @@ class StepDrawing {
         keys.push_back({bar_class(f) + " key",
                         fmt::format("{} · {}", kFamilies[f].name, share_text(time / fall_.total))});
     add_legend(chart_, keys);
-    write(kChartMargin, chart_.y, "q",
-          fall_.band.rows > 0
-              ? fmt::format("The line at the end is the error: {}, within which nine of ten of {} "
-                            "published runs lie.",
-                            band_text(fall_.band), count(fall_.band.rows))
-              : fmt::format("The line at the end is the error: {}; nothing was measured on such a "
-                            "device.",
-                            band_text(fall_.band)));
+    chart_.write(
+        kChartMargin, chart_.y, "q",
+        fall_.band.rows > 0
+            ? fmt::format("The line at the end is the error: {}, within which nine of ten of {} "
+                          "published runs lie.",
+                          band_text(fall_.band), count(fall_.band.rows))
+            : fmt::format("The line at the end is the error: {}; nothing was measured on such a "
+                          "device.",
+                          band_text(fall_.band)));
     chart_.y += kChartLine;
   }
 

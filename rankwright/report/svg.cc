@@ -4,27 +4,15 @@
 
 #include <cstddef>
 
+#include "rankwright/base/utf8.h"
+
 namespace rankwright::svg {
 namespace {
 
-/// Bytes of the UTF-8 character that begins `text`; 0 where none does.
+/// Bytes of the character that begins `text`; 0 where none does, or one that XML has not.
 std::size_t character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t size = byte(0) < 0x80   ? 1
-                           : byte(0) < 0xC2 ? 0
-                           : byte(0) < 0xE0 ? 2
-                           : byte(0) < 0xF0 ? 3
-                           : byte(0) < 0xF5 ? 4
-                                            : 0;
-  if (size == 0 || size > text.size()) return 0;
-  for (std::size_t i = 1; i < size; ++i)
-    if ((byte(i) & 0xC0u) != 0x80u) return 0;
-  if (byte(0) == 0xE0 && byte(1) < 0xA0) return 0;                     // longer than it need be
-  if (byte(0) == 0xED && byte(1) > 0x9F) return 0;                     // half of a pair
-  if (byte(0) == 0xEF && byte(1) == 0xBF && byte(2) > 0xBD) return 0;  // no character at all
-  if (byte(0) == 0xF0 && byte(1) < 0x90) return 0;
-  if (byte(0) == 0xF4 && byte(1) > 0x8F) return 0;
-  return size;
+  const Character first = first_character(text);
+  return first.code == 0xFFFE || first.code == 0xFFFF ? 0 : first.bytes;
 }
 
 }  // namespace

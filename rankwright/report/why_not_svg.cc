@@ -89,10 +89,6 @@ class WhyNotDrawing {
   double x(Bytes bytes) const { return x_.at(bytes / unit_); }
   double y(Seconds time) const { return y_.at(time.value); }
 
-  void write(double at, double baseline, std::string_view classes, std::string_view text) {
-    chart_.body += svg::text(at, baseline, classes, text);
-  }
-
   /// What does not fit, and what is as fast as the best for all that is known.
   void ground() {
     const double edge = x(limit_);
@@ -106,15 +102,15 @@ class WhyNotDrawing {
   }
 
   void axes() {
-    write(kChartMargin, top_ - 12, "q", "step time");
-    write(x_.to, bottom_ + 36, "e q", "memory of the fullest rank");
+    chart_.write(kChartMargin, top_ - 12, "q", "step time");
+    chart_.write(x_.to, bottom_ + 36, "e q", "memory of the fullest rank");
     for (const double tick : ticks(y_, 8)) {
       chart_.body += svg::line(x_.from, y_.at(tick), x_.to, y_.at(tick), "t");
-      write(x_.from - 8, y_.at(tick) + 4.5, "e q", show(Seconds{tick}));
+      chart_.write(x_.from - 8, y_.at(tick) + 4.5, "e q", show(Seconds{tick}));
     }
     for (const double tick : ticks(x_, 9)) {
       chart_.body += svg::line(x_.at(tick), top_, x_.at(tick), bottom_, "t");
-      write(x_.at(tick), bottom_ + 18, "m q", tick == 0 ? "0" : show_memory(tick * unit_));
+      chart_.write(x_.at(tick), bottom_ + 18, "m q", tick == 0 ? "0" : show_memory(tick * unit_));
     }
     chart_.body += svg::line(x_.from, bottom_, x_.to, bottom_, "a");
     chart_.body += svg::line(x_.from, top_, x_.from, bottom_, "a");
@@ -123,8 +119,8 @@ class WhyNotDrawing {
     const std::string device =
         fmt::format("{} has {}", report_.setup.cluster.device.name, show_memory(limit_));
     const bool right = edge - x_.from < 300;
-    write(right ? edge + 6 : edge - 6, top_ - 12, right ? "n" : "e n",
-          fitted(device, (right ? x_.to - edge : edge - x_.from - 100) - 6, "n"));
+    chart_.write(right ? edge + 6 : edge - 6, top_ - 12, right ? "n" : "e n",
+                 fitted(device, (right ? x_.to - edge : edge - x_.from - 100) - 6, "n"));
   }
 
   /// Those that fit and that none is faster than with no more memory, least memory first.
@@ -208,7 +204,7 @@ class WhyNotDrawing {
             x(p.memory), y(p.time), width, text_height(classes) + 2, first ? kFar : kBeside);
         if (!box) continue;
         leader(p, *box);
-        write(box->left, box->bottom - 3, classes, text);
+        chart_.write(box->left, box->bottom - 3, classes, text);
       }
   }
 
@@ -241,9 +237,9 @@ class WhyNotDrawing {
   void words() {
     const auto add = [&](std::string_view name, std::string_view rest) {
       constexpr double kName = 130;
-      write(kChartMargin, chart_.y, "n", name);
+      chart_.write(kChartMargin, chart_.y, "n", name);
       for (const std::string& line : text_lines(rest, kChartRight - kChartMargin - kName)) {
-        write(kChartMargin + kName, chart_.y, "q", line);
+        chart_.write(kChartMargin + kName, chart_.y, "q", line);
         chart_.y += kChartLine;
       }
     };
