@@ -32,10 +32,10 @@ int catalog(Args args, const Io& io) {
   Options options(verb("catalog"));
   std::string kind;
   std::string name;
-  options.app().add_option(
+  options.add(
       "kind", kind,
       "models, devices, systems, architectures, constants, frameworks, failures, codes or keys");
-  options.app().add_option("name", name, "one of them");
+  options.add("name", name, "one of them");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   const Paint paint = options.paint(io);

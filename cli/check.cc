@@ -100,11 +100,10 @@ int check(Args args, const Io& io) {
   PlanFlags flags;
   TargetFlag target_flag;
   bool sarif = false;
-  options.app()
-      .add_option("plan", flags.plan, "a plan file, - for standard input, or a schedule (.csv)")
-      ->required();
+  options.add("plan", flags.plan, "a plan file, - for standard input, or a schedule (.csv)")
+      .required();
   target_flag.add_to(options, "also the rules of this framework");
-  options.app().add_flag("--sarif", sarif, "write SARIF 2.1.0");
+  options.add_switch("--sarif", sarif, "write SARIF 2.1.0");
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;

@@ -74,12 +74,11 @@ int compare(Args args, const Io& io) {
   PlanFlags flags;
   std::string first, second, log, html;
   bool markdown = false;
-  options.app().add_option("a", first, "a plan file or -")->required();
-  options.app().add_option("b", second, "another, which is compared with it");
-  options.app().add_option("--log", log,
-                           "instead of b: the log of a run of a (Megatron-LM, torchtitan)");
-  options.app().add_flag("--markdown", markdown, "write Markdown");
-  options.app().add_option("--html", html, "draw both plans on one page: compare.html");
+  options.add("a", first, "a plan file or -").required();
+  options.add("b", second, "another, which is compared with it");
+  options.add("--log", log, "instead of b: the log of a run of a (Megatron-LM, torchtitan)");
+  options.add_switch("--markdown", markdown, "write Markdown");
+  options.add("--html", html, "draw both plans on one page: compare.html");
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;

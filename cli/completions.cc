@@ -41,7 +41,7 @@ int completions(Args args, const Io& io) {
   Options options(verb("completions"));
   std::string shell;
   const std::string known = fmt::format("{}", fmt::join(names(), ", "));
-  options.app().add_option("shell", shell, known)->required();
+  options.add("shell", shell, known).required();
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   const std::span<const ShellScript> all = shell_scripts();
   const auto found = std::find_if(all.begin(), all.end(),

@@ -26,7 +26,7 @@
 namespace rankwright::cli {
 namespace {
 
-struct Flags {
+struct ExplainFlags {
   PlanFlags plan;
   TimelineFlags timeline{};
   FaultFlags faults{};
@@ -57,7 +57,8 @@ std::string upper(std::string word) {
 }
 
 /// The plan's constants against those of another plan, or alone.
-int show_sensitivity(const Setup& setup, const Flags& flags, const Options& options, const Io& io) {
+int show_sensitivity(const Setup& setup, const ExplainFlags& flags, const Options& options,
+                     const Io& io) {
   const Paint paint = options.paint(io);
   if (flags.against.empty()) {
     const SensitivityView view = sensitivity_view(setup);
@@ -81,7 +82,7 @@ int show_sensitivity(const Setup& setup, const Flags& flags, const Options& opti
 }
 
 /// Writes what was asked for. The setup has no misfits.
-int show_plan(const Setup& setup, const Flags& flags, const Options& options, const Io& io) {
+int show_plan(const Setup& setup, const ExplainFlags& flags, const Options& options, const Io& io) {
   const Paint paint = options.paint(io);
   if (flags.timeline.wanted())
     return show_timeline(setup, flags.timeline, flags.markdown, options, io);
@@ -105,7 +106,7 @@ int show_plan(const Setup& setup, const Flags& flags, const Options& options, co
                        io);
 }
 
-int explain_plan(const Flags& flags, const Options& options, const Io& io) {
+int explain_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
   const int views = int(flags.rank.has_value()) + int(flags.stages) + int(flags.timeline.wanted()) +
                     int(flags.faults.wanted()) + int(flags.sensitivity);
   if (views > 1) {
@@ -158,21 +159,21 @@ int unknown(const std::string& word, const Io& io) {
 
 int explain(Args args, const Io& io) {
   Options options(verb("explain"));
-  Flags flags;
-  options.app()
-      .add_option("what", flags.plan.plan,
-                  "a plan file or -, a schedule (.csv), a code (RW0301), or a key (zero_stage)")
-      ->required();
-  options.app().add_option("--rank", flags.rank, "everything about one rank");
-  options.app().add_flag("--stages", flags.stages,
-                         "layers by pp rank, how even they are, and the most even split");
-  options.app().add_flag("--sensitivity", flags.sensitivity,
-                         "which constants of the cost model the figures hang on");
-  options.app().add_option("--against", flags.against,
-                           "with --sensitivity: which would change which of two plans is faster");
+  ExplainFlags flags;
+  options
+      .add("what", flags.plan.plan,
+           "a plan file or -, a schedule (.csv), a code (RW0301), or a key (zero_stage)")
+      .required();
+  options.add("--rank", flags.rank, "everything about one rank");
+  options.add_switch("--stages", flags.stages,
+                     "layers by pp rank, how even they are, and the most even split");
+  options.add_switch("--sensitivity", flags.sensitivity,
+                     "which constants of the cost model the figures hang on");
+  options.add("--against", flags.against,
+              "with --sensitivity: which would change which of two plans is faster");
   flags.timeline.add_to(options);
   flags.faults.add_to(options);
-  options.app().add_flag("--markdown", flags.markdown, "write Markdown");
+  options.add_switch("--markdown", flags.markdown, "write Markdown");
   flags.plan.add_to(options);
   flags.plan.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;

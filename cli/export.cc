@@ -32,7 +32,7 @@ int unknown_target(const std::string& word, const Io& io) {
   return kUsage;
 }
 
-std::string list() {
+std::string list_targets() {
   std::vector<FormatRow> rows;
   for (const Exporter& exporter : exporters())
     rows.push_back({"", row(exporter.target).name, exporter.summary, row(exporter.target).checked});
@@ -119,18 +119,18 @@ int export_plan(Args args, const Io& io) {
   PlanFlags flags;
   std::string to, hosts;
   bool strict = false, listed = false;
-  options.app().add_option("plan", flags.plan, "a plan, of any format that is read, or -");
-  options.app().add_option("--to", to, joined_names());
-  options.app().add_option("--hosts", hosts,
-                           "names for a launcher, in the cluster's order: n[0-7], or a file with "
-                           "one on each line");
-  options.app().add_flag("--strict", strict, "fail where the target cannot say all of the plan");
-  options.app().add_flag("--list", listed,
-                         "list the targets, and the versions they were checked "
-                         "against");
+  options.add("plan", flags.plan, "a plan, of any format that is read, or -");
+  options.add("--to", to, joined_names());
+  options.add("--hosts", hosts,
+              "names for a launcher, in the cluster's order: n[0-7], or a file with "
+              "one on each line");
+  options.add_switch("--strict", strict, "fail where the target cannot say all of the plan");
+  options.add_switch("--list", listed,
+                     "list the targets, and the versions they were checked "
+                     "against");
   flags.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  if (listed) return options.write(list(), io);
+  if (listed) return options.write(list_targets(), io);
   if (flags.plan.empty()) {
     io.err << "rankwright export: there is no plan\n  help: " << verb("export").example << "\n";
     return kUsage;

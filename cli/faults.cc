@@ -221,30 +221,26 @@ std::string text_of(const Setup& setup, const Setup& on, const Faults& faults, c
 }  // namespace
 
 void FaultFlags::add_to(Options& options) {
-  options.app()
-      .add_option("--slow", slow, "this rank computes so many times as long: 17:1.3x")
-      ->type_name("RANK:FACTOR")
-      ->allow_extra_args(false);
-  options.app()
-      .add_option("--slow-link", slow_link,
-                  "this level has so much of its bandwidth: infiniband:0.5x, :50% or :25GB/s")
-      ->type_name("LEVEL:FACTOR")
-      ->allow_extra_args(false);
-  options.app().add_option("--fail", fail, "this rank dies: what halts, and what it costs");
-  options.app()
-      .add_option("--failures", failures, "how often: llama-3, rsc-1, rsc-2, ft-hsdp or bloom")
-      ->type_name("NAME");
-  options.app().add_option("--mtbf", mtbf, "time between failures of the job")->type_name("TIME");
-  options.app()
-      .add_option("--checkpoint-time", checkpoint_time, "what writing a checkpoint takes")
-      ->type_name("TIME");
-  options.app()
-      .add_option("--checkpoint-interval", checkpoint_interval,
-                  "work between checkpoints; without it the best")
-      ->type_name("TIME");
-  options.app()
-      .add_option("--restart-time", restart_time, "from a failure until the job trains again")
-      ->type_name("TIME");
+  options.add("--slow", slow, "this rank computes so many times as long: 17:1.3x")
+      .type_name("RANK:FACTOR")
+      .one_value_each();
+  options
+      .add("--slow-link", slow_link,
+           "this level has so much of its bandwidth: infiniband:0.5x, :50% or :25GB/s")
+      .type_name("LEVEL:FACTOR")
+      .one_value_each();
+  options.add("--fail", fail, "this rank dies: what halts, and what it costs");
+  options.add("--failures", failures, "how often: llama-3, rsc-1, rsc-2, ft-hsdp or bloom")
+      .type_name("NAME");
+  options.add("--mtbf", mtbf, "time between failures of the job").type_name("TIME");
+  options.add("--checkpoint-time", checkpoint_time, "what writing a checkpoint takes")
+      .type_name("TIME");
+  options
+      .add("--checkpoint-interval", checkpoint_interval,
+           "work between checkpoints; without it the best")
+      .type_name("TIME");
+  options.add("--restart-time", restart_time, "from a failure until the job trains again")
+      .type_name("TIME");
 }
 
 int show_faults(const Setup& setup, const FaultFlags& flags, bool markdown, const Options& options,

@@ -26,7 +26,7 @@ std::vector<Candidate> known(std::string_view kind) {
 }
 
 Values models(Args) { return {known("models"), true}; }
-Values systems(Args) { return {known("systems"), true}; }
+Values system_names(Args) { return {known("systems"), true}; }
 Values devices_by_name(Args) { return {known("devices")}; }
 
 /// The catalog also has restarts and storage.
@@ -100,7 +100,7 @@ struct ValueRow {
 };
 constexpr ValueRow kValueRows[] = {
     {"", "--model", models},
-    {"", "--cluster", systems},
+    {"", "--cluster", system_names},
     {"", "--for", frameworks},
     {"", "--to", exports},
     {"", "--from", formats},

@@ -25,7 +25,7 @@
 namespace rankwright::cli {
 namespace {
 
-std::string list() {
+std::string list_formats() {
   std::vector<FormatRow> rows;
   for (const PlanFormat& format : plan_formats())
     rows.push_back({"plans", format.name, format.summary,
@@ -144,19 +144,18 @@ int import_plan(Args args, const Io& io) {
   ImportFlags flags;
   std::string from;
   bool listed = false;
-  CLI::App& app = options.app();
-  app.add_option("file", flags.files,
-                 "a framework's config, script or log, or -; or one or more files about a cluster");
-  app.add_option("--from", from, "its format, where its name and text do not say");
-  app.add_flag("--list", listed, "list what is read");
+  options.add("file", flags.files,
+              "a framework's config, script or log, or -; or one or more files about a cluster");
+  options.add("--from", from, "its format, where its name and text do not say");
+  options.add_switch("--list", listed, "list what is read");
   plan.add_to(options);
-  app.add_option("--device", flags.device, "of a cluster: its GPU, where no file says");
-  app.add_option("--hosts", flags.hosts, "of a cluster: how many hosts there are")
-      ->check(CLI::Range(i64{1}, kMaxDevices));
-  app.add_option("--collective", flags.collective,
-                 "of nccl-tests' output: what it measured, where it does not say");
+  options.add("--device", flags.device, "of a cluster: its GPU, where no file says");
+  options.add("--hosts", flags.hosts, "of a cluster: how many hosts there are")
+      .range(i64{1}, kMaxDevices);
+  options.add("--collective", flags.collective,
+              "of nccl-tests' output: what it measured, where it does not say");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  if (listed) return options.write(list(), io);
+  if (listed) return options.write(list_formats(), io);
   if (flags.files.empty()) {
     io.err << "rankwright import: there is no file\n  help: " << verb("import").example << "\n";
     return kUsage;

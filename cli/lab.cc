@@ -64,12 +64,10 @@ int lab(Args args, const Io& io) {
   Options options(verb("lab"));
   std::string number, answers, plan;
   bool blank = false;
-  options.app()
-      .add_option("number", number, "of the lab; without it they are listed")
-      ->type_name("INT");
-  options.app().add_option("--check", answers, "judge the answers in this file, or -");
-  options.app().add_flag("--template", blank, "write an answer file to fill in");
-  options.app().add_option("--plan", plan, "write a plan of the labs: labs/tp-8.yaml");
+  options.add("number", number, "of the lab; without it they are listed").type_name("INT");
+  options.add("--check", answers, "judge the answers in this file, or -");
+  options.add_switch("--template", blank, "write an answer file to fill in");
+  options.add("--plan", plan, "write a plan of the labs: labs/tp-8.yaml");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   // Not by CLI11's excludes(): its help lists them in the order of their addresses.

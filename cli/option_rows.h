@@ -1,13 +1,9 @@
-// A verb's command line as data: what completions and manual pages are made of. It is read off the
-// same CLI11 options that `rankwright help VERB` prints, so that none of them can say more or less.
+// A verb's command line as data: what completions and manual pages are made of. options.cc
+// reads it off the options that `rankwright help VERB` prints, so that none can say more or less.
 #pragma once
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace rankwright::cli {
 
@@ -26,10 +22,7 @@ struct OptionRow {
   bool positional() const { return flags.empty(); }
 };
 
-/// In the order in which help prints them.
-std::vector<OptionRow> option_rows(const CLI::App& app);
-
-/// What the verb would take, without running it.
+/// What the verb would take, without running it, in the order in which help prints it.
 std::vector<OptionRow> option_rows(const Verb& verb);
 
 }  // namespace rankwright::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -16,10 +17,10 @@ namespace rankwright::cli {
 namespace {
 
 /// Flags that name a file to write.
-constexpr std::string_view kOutputs[] = {"--output", "--html", "--svg",
-                                         "--trace",  "--csv",  "--plot"};
+constexpr std::string_view kOutputOptions[] = {"--output", "--html", "--svg",
+                                               "--trace",  "--csv",  "--plot"};
 /// Options that name files to read.
-constexpr std::string_view kInputs[] = {
+constexpr std::string_view kInputOptions[] = {
     "plan",        "file",  "a",          "b",      "what",      "--model", "--cluster", "--log",
     "--calibrate", "--ran", "--measured", "--with", "--against", "--check", "--hosts",   "--data"};
 /// Forms of the answer.
@@ -32,6 +33,29 @@ bool one_of(std::span<const std::string_view> names, std::string_view name) {
 bool given(const CLI::App& app, std::string_view flag) {
   const CLI::Option* const option = app.get_option_no_throw(std::string(flag));
   return option != nullptr && option->count() > 0;
+}
+
+/// What completions and manual pages say of an option.
+OptionRow row_of(const CLI::Option& option) {
+  OptionRow row{.help = option.get_description(),
+                .group = option.get_group(),
+                .required = option.get_required(),
+                .repeats = option.get_items_expected_max() > 1};
+  for (const std::string& flag : option.get_snames()) row.flags.push_back("-" + flag);
+  for (const std::string& flag : option.get_lnames()) row.flags.push_back("--" + flag);
+  if (row.positional()) row.name = option.get_name(true);
+  if (option.get_items_expected_max() == 0) return row;
+  row.type = option.get_type_name();
+  row.value = CLI::Formatter().make_option_opts(&option);
+  row.value.erase(0, row.value.find_first_not_of(' '));
+  return row;
+}
+
+/// In the order in which help prints them.
+std::vector<OptionRow> rows_of(const CLI::App& app) {
+  std::vector<OptionRow> rows;
+  for (const CLI::Option* option : app.get_options()) rows.push_back(row_of(*option));
+  return rows;
 }
 
 /// An option with what was typed for it.
@@ -52,26 +76,101 @@ std::string spelt(const TypedFile& file) {
 
 }  // namespace
 
+Option& Option::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+Option& Option::group(const std::string& heading) {
+  option_->group(heading);
+  return *this;
+}
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::range(i64 min, i64 max) {
+  option_->check(CLI::Range(min, max));
+  return *this;
+}
+
+Option& Option::range(double min, double max) {
+  option_->check(CLI::Range(min, max));
+  return *this;
+}
+
+Option& Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option& Option::needs(const Option& other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option& Option::one_value_each() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
 Options::Options(const Verb& verb)
-    : app_(fmt::format("Example: {}\n\n{}", verb.example, verb.summary),
-           fmt::format("rankwright {}", verb.name)),
+    : app_(std::make_unique<CLI::App>(fmt::format("Example: {}\n\n{}", verb.example, verb.summary),
+                                      fmt::format("rankwright {}", verb.name))),
       name_(verb.name) {
-  app_.add_flag("--json", json_, "write JSON with a versioned schema");
-  app_.add_option("-o,--output", output_, "write to this file")->type_name("FILE");
-  app_.add_flag("--no-color", no_color_, "no colour, even on a terminal (so does NO_COLOR)");
-  app_.add_flag("--quiet", quiet_, "write nothing but what was asked for");
+  add_switch("--json", json_, "write JSON with a versioned schema");
+  add("-o,--output", output_, "write to this file").type_name("FILE");
+  add_switch("--no-color", no_color_, "no colour, even on a terminal (so does NO_COLOR)");
+  add_switch("--quiet", quiet_, "write nothing but what was asked for");
+}
+
+Options::~Options() = default;
+
+Option Options::add(const std::string& name, std::string& into, const std::string& help) {
+  return Option(app_->add_option(name, into, help));
+}
+
+Option Options::add(const std::string& name, std::vector<std::string>& into,
+                    const std::string& help) {
+  return Option(app_->add_option(name, into, help));
+}
+
+Option Options::add(const std::string& name, i64& into, const std::string& help) {
+  return Option(app_->add_option(name, into, help));
+}
+
+Option Options::add(const std::string& name, std::optional<i64>& into, const std::string& help) {
+  return Option(app_->add_option(name, into, help));
+}
+
+Option Options::add(const std::string& name, std::uint64_t& into, const std::string& help) {
+  return Option(app_->add_option(name, into, help));
+}
+
+Option Options::add(const std::string& name, double& into, const std::string& help) {
+  return Option(app_->add_option(name, into, help));
+}
+
+Option Options::add_switch(const std::string& name, bool& into, const std::string& help) {
+  return Option(app_->add_flag(name, into, help));
+}
+
+void Options::describe(const std::string& name, const std::string& help) {
+  app_->get_option(name)->description(help);
 }
 
 std::optional<int> Options::parse(Args args, const Io& io) {
   if (io.tells != nullptr) {
-    *io.tells = option_rows(app_);
+    *io.tells = rows_of(*app_);
     return kOk;
   }
   std::vector<std::string> reversed(args.rbegin(), args.rend());  // CLI11 takes them from the back
   try {
-    app_.parse(reversed);
+    app_->parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    return print(app_.help(), io);
+    return print(app_->help(), io);
   } catch (const CLI::ExtrasError&) {
     return unexpected(io);
   } catch (const CLI::ParseError& error) {
@@ -89,11 +188,11 @@ int Options::complain(const std::string& what, const std::string& help, int code
 
 int Options::refuse_outputs(const Io& io) {
   std::vector<TypedFile> written, read;
-  for (const CLI::Option* option : app_.get_options()) {
+  for (const CLI::Option* option : app_->get_options()) {
     const std::string name = option->get_name();
-    if (!one_of(kOutputs, name) && !one_of(kInputs, name)) continue;
+    if (!one_of(kOutputOptions, name) && !one_of(kInputOptions, name)) continue;
     for (const std::string& word : option->results())
-      (one_of(kOutputs, name) ? written : read).push_back({name, word});
+      (one_of(kOutputOptions, name) ? written : read).push_back({name, word});
   }
   for (std::size_t k = 0; k < written.size(); ++k) {
     for (std::size_t j = 0; j < k; ++j)
@@ -121,7 +220,7 @@ int Options::refuse_outputs(const Io& io) {
 int Options::refuse_mixed(std::vector<std::string> printed, const Io& io) const {
   std::vector<std::string> forms;
   for (const std::string_view form : kForms)
-    if (given(app_, form)) forms.emplace_back(form);
+    if (given(*app_, form)) forms.emplace_back(form);
   if (forms.size() > 1)
     return complain(fmt::format("{} are forms of one answer", fmt::join(forms, " and ")),
                     "one of them", kUsage, io);
@@ -140,10 +239,10 @@ int Options::refuse_unwritable(const std::vector<std::string>& paths, const Io& 
 }
 
 int Options::unexpected(const Io& io) const {
-  const std::vector<std::string> extras = app_.remaining();
+  const std::vector<std::string> extras = app_->remaining();
   const std::string word = extras.empty() ? "" : extras.front();
   std::vector<std::string> flags;
-  for (const CLI::Option* option : app_.get_options())
+  for (const CLI::Option* option : app_->get_options())
     for (const std::string& flag : option->get_lnames()) flags.push_back("--" + flag);
   const bool flag = word.starts_with('-');
   const std::optional<std::string> near = flag ? nearest(word, flags) : std::nullopt;

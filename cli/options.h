@@ -2,13 +2,20 @@
 // the flag, --json, --no-color, -o.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/verb.h"
+#include "rankwright/base/integer.h"
 #include "rankwright/report/paint.h"
+
+namespace CLI {  // CLI11, which takes seconds to compile: only options.cc includes it
+class App;
+class Option;
+}  // namespace CLI
 
 namespace rankwright::cli {
 
@@ -23,11 +30,44 @@ struct UnknownName {
 /// Says so, with the nearest that is known. Returns the exit code.
 int unknown_name(const UnknownName& name, const Io& io);
 
+/// A flag or argument that was added to a command line, to say more about it. Lives as long as the
+/// Options that made it.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option& type_name(const std::string& name);  // what help shows for its value: FILE
+  Option& group(const std::string& heading);   // the heading that help lists it under
+  Option& required();
+  Option& range(i64 min, i64 max);
+  Option& range(double min, double max);
+  Option& show_default();
+  Option& needs(const Option& other);
+  Option& one_value_each();  // may be repeated, with one value each time
+
+ private:
+  CLI::Option* option_;
+};
+
 class Options {
  public:
   explicit Options(const Verb& verb);
+  ~Options();
 
-  CLI::App& app() { return app_; }
+  /// Adds a flag with a value ("-o,--output"), or an argument without a flag ("plan"). The value is
+  /// written to `into` by parse().
+  Option add(const std::string& name, std::string& into, const std::string& help);
+  Option add(const std::string& name, std::vector<std::string>& into, const std::string& help);
+  Option add(const std::string& name, i64& into, const std::string& help);
+  Option add(const std::string& name, std::optional<i64>& into, const std::string& help);
+  Option add(const std::string& name, std::uint64_t& into, const std::string& help);
+  Option add(const std::string& name, double& into, const std::string& help);
+
+  /// Adds a flag without a value.
+  Option add_switch(const std::string& name, bool& into, const std::string& help);
+
+  /// Replaces the help text of an option that every verb has.
+  void describe(const std::string& name, const std::string& help);
 
   /// Nothing when the verb shall go on; else the exit code, with help or the fault printed.
   std::optional<int> parse(Args args, const Io& io);
@@ -70,7 +110,7 @@ class Options {
   /// `printed`: flags whose documents go to standard output.
   int refuse_mixed(std::vector<std::string> printed, const Io& io) const;
 
-  CLI::App app_;
+  std::unique_ptr<CLI::App> app_;
   std::string name_;
   std::string output_{};
   bool json_ = false;

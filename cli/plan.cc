@@ -219,7 +219,7 @@ int plan(Args args, const Io& io) {
   std::string html;
   options.prints_besides();
   flags.add_to(options);
-  options.app().add_option("--html", html, "draw the plan on one page: plan.html");
+  options.add("--html", html, "draw the plan on one page: plan.html");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   Wishes wishes;
   if (const std::optional<UsageFault> fault = flags.read(wishes)) return complain(*fault, io);

@@ -137,38 +137,37 @@ std::string flag_name(std::string_view prefix, std::string_view name) {
 }  // namespace
 
 void SearchFlags::add_to(Options& options) {
-  CLI::App& app = options.app();
-  app.add_option("file", file_,
-                 "a plan file or -: its model, cluster, job and software; its plan is compared");
-  app.add_option("--model", model_, "a name or a config.json");
-  app.add_option("--cluster", cluster_, "\"dgx-h100 x 8\" or a cluster file");
+  options.add("file", file_,
+              "a plan file or -: its model, cluster, job and software; its plan is compared");
+  options.add("--model", model_, "a name or a config.json");
+  options.add("--cluster", cluster_, "\"dgx-h100 x 8\" or a cluster file");
   const auto text = [&](const std::string& flag, const std::string& help,
                         const std::string& group) {
-    return app.add_option(flag, typed_[flag], help)->group(group);
+    return options.add(flag, typed_[flag], help).group(group);
   };
   for (const KeyFlag& row : kKeyFlags) {
     const PlanKey& key = key_row(row.key).key;
     text(std::string(row.flag), std::string(key.meaning), "Job and software")
-        ->type_name(std::string(key.values));
+        .type_name(std::string(key.values));
   }
   for (const NumberFlag& row : kNumberFlags) {
     text(flag_name("", row.name), fmt::format("just this: {}", key_row(row.key).key.meaning),
          "Limits")
-        ->type_name("N");
-    if (row.max) text(flag_name("max-", row.name), "no more than this", "Limits")->type_name("N");
+        .type_name("N");
+    if (row.max) text(flag_name("max-", row.name), "no more than this", "Limits").type_name("N");
     if (row.no) {
       const std::string flag = flag_name("no-", row.name);
-      app.add_flag(flag, set_[flag], "none of it")->group("Limits");
+      options.add_switch(flag, set_[flag], "none of it").group("Limits");
     }
   }
   for (const ChoiceFlag& row : kChoiceFlags)
     text(std::string(row.flag), "just this", "Limits")
-        ->type_name(std::string(key_row(row.key).key.values));
+        .type_name(std::string(key_row(row.key).key.values));
   for (const TextFlag& row : kTextFlags)
-    text(std::string(row.flag), std::string(row.help), "Search")->type_name(std::string(row.type));
+    text(std::string(row.flag), std::string(row.help), "Search").type_name(std::string(row.type));
   for (const SwitchFlag& row : kSwitches)
-    app.add_flag(std::string(row.flag), set_[std::string(row.flag)], std::string(row.help))
-        ->group("Search");
+    options.add_switch(std::string(row.flag), set_[std::string(row.flag)], std::string(row.help))
+        .group("Search");
 }
 
 const std::string& SearchFlags::typed(const std::string& flag) const {

@@ -67,12 +67,10 @@ void calibrate_input(const PlanFlags& flags, const Io& io, PlanInput& input) {
 }  // namespace
 
 void PlanFlags::add_to(Options& options) {
-  options.app().add_option("--model", model, "instead of the plan's: a name or a config.json");
-  options.app().add_option("--cluster", cluster,
-                           "instead of the plan's: \"dgx-h100 x 8\" or a cluster file");
-  options.app()
-      .add_option("--world", world, "ranks in all, where a framework's file does not say")
-      ->check(CLI::Range(i64{1}, kMaxDevices));
+  options.add("--model", model, "instead of the plan's: a name or a config.json");
+  options.add("--cluster", cluster, "instead of the plan's: \"dgx-h100 x 8\" or a cluster file");
+  options.add("--world", world, "ranks in all, where a framework's file does not say")
+      .range(i64{1}, kMaxDevices);
 }
 
 Result<std::string> read_argument(const std::string& argument, const Io& io) {
@@ -84,9 +82,9 @@ Result<std::string> read_argument(const std::string& argument, const Io& io) {
 }
 
 void PlanFlags::add_calibration_to(Options& options) {
-  options.app().add_option("--calibrate", calibrate,
-                           "the log of a run (Megatron-LM, torchtitan) that prices start from");
-  options.app().add_option("--ran", ran, "with --calibrate: the plan that ran, if another");
+  options.add("--calibrate", calibrate,
+              "the log of a run (Megatron-LM, torchtitan) that prices start from");
+  options.add("--ran", ran, "with --calibrate: the plan that ran, if another");
 }
 
 PlanFile read_plan_argument(const std::string& argument, const Io& io, const PlanFormat* format) {

@@ -21,7 +21,7 @@
 namespace rankwright::cli {
 namespace {
 
-struct Flags {
+struct ReportRequestFlags {
   PlanFlags plan;
   ReportFlags output{};
   TargetFlag target{};
@@ -73,13 +73,13 @@ tl::expected<RunTrace, int> read_measured(const std::string& file, const Setup& 
 
 int report(Args args, const Io& io) {
   Options options(verb("report"));
-  Flags flags;
-  options.app().add_option("plan", flags.plan.plan, "a plan file or -")->required();
+  ReportRequestFlags flags;
+  options.add("plan", flags.plan.plan, "a plan file or -").required();
   flags.output.add_to(options);
-  options.app().add_option("--measured", flags.measured,
-                           "the trace of a run of it, drawn beside what was predicted");
-  options.app().add_flag("--no-search", flags.no_search,
-                         "leave out what else could be chosen: a search takes seconds");
+  options.add("--measured", flags.measured,
+              "the trace of a run of it, drawn beside what was predicted");
+  options.add_switch("--no-search", flags.no_search,
+                     "leave out what else could be chosen: a search takes seconds");
   flags.target.add_to(options, "search only what this framework runs without a warning");
   flags.plan.add_to(options);
   flags.plan.add_calibration_to(options);

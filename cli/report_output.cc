@@ -105,14 +105,12 @@ int save_pictures(const Report& report, const std::string& folder, const Options
 }
 
 void ReportFlags::add_to(Options& options) {
-  options.app()
-      .get_option("--output")
-      ->description(
-          "write to this file: .html, .md or .json; without it the page of plan.yaml is plan.html");
-  options.app().add_flag("--markdown", markdown, "write a design document instead of the page");
-  options.app()
-      .add_option("--svg", svg, "write each picture alone as an SVG file into this folder")
-      ->type_name("DIR");
+  options.describe(
+      "--output",
+      "write to this file: .html, .md or .json; without it the page of plan.yaml is plan.html");
+  options.add_switch("--markdown", markdown, "write a design document instead of the page");
+  options.add("--svg", svg, "write each picture alone as an SVG file into this folder")
+      .type_name("DIR");
 }
 
 int ReportFlags::refuse(const std::string& plan, const Options& options, const Io& io) const {

@@ -28,28 +28,20 @@ std::optional<i64> number_in(const char* name) {
 }  // namespace
 
 void RunFlags::add_to(Options& options) {
-  CLI::App& app = options.app();
-  app.add_option("plan", plan.plan, "a plan file, or - for standard input")->required();
-  app.add_option("--data", data, "tokens: one byte each, or two for vocabularies beyond 256")
-      ->type_name("FILE");
-  app.add_option("--steps", steps, "optimizer steps")
-      ->capture_default_str()
-      ->check(CLI::Range(i64{1}, kMostSteps));
-  app.add_flag("--local", local, "start all ranks on this machine, by mpirun");
-  app.add_option("--seed", seed, "of weights and batches")->capture_default_str();
-  app.add_option("--lr", learning_rate, "learning rate")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--clip", clip, "most global norm of the gradients; 0: any")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e12));
-  app.add_option("--backend", backend, "what carries collectives: mpi, nccl")
-      ->capture_default_str();
-  app.add_option("--trace", trace,
-                 "write the last step: .json for Chrome's viewer, else Perfetto's")
-      ->type_name("FILE");
-  app.add_option("--csv", csv, "write loss, gradient norm and time of every step")
-      ->type_name("FILE");
+  options.add("plan", plan.plan, "a plan file, or - for standard input").required();
+  options.add("--data", data, "tokens: one byte each, or two for vocabularies beyond 256")
+      .type_name("FILE");
+  options.add("--steps", steps, "optimizer steps").show_default().range(i64{1}, kMostSteps);
+  options.add_switch("--local", local, "start all ranks on this machine, by mpirun");
+  options.add("--seed", seed, "of weights and batches").show_default();
+  options.add("--lr", learning_rate, "learning rate").show_default().range(0.0, 1e6);
+  options.add("--clip", clip, "most global norm of the gradients; 0: any")
+      .show_default()
+      .range(0.0, 1e12);
+  options.add("--backend", backend, "what carries collectives: mpi, nccl").show_default();
+  options.add("--trace", trace, "write the last step: .json for Chrome's viewer, else Perfetto's")
+      .type_name("FILE");
+  options.add("--csv", csv, "write loss, gradient norm and time of every step").type_name("FILE");
   plan.add_to(options);
 }
 

@@ -106,16 +106,14 @@ PipelineShape drawn_shape(const CheckedSchedule& s) {
 }  // namespace
 
 void TimelineFlags::add_to(Options& options) {
-  options.app().add_flag("--timeline", timeline, "draw what each pp rank does when");
-  options.app().add_option("--svg", svg, "draw the timeline to this file")->type_name("FILE");
-  options.app()
-      .add_option("--trace", trace, "write a trace: .json for Chrome's viewer, else Perfetto's")
-      ->type_name("FILE");
-  options.app()
-      .add_option("--csv", csv, "write the schedule's cells, as torchtitan reads them")
-      ->type_name("FILE");
-  options.app().add_flag("--unit-times", unit_times,
-                         "one unit of time for every forward, input and weight gradient");
+  options.add_switch("--timeline", timeline, "draw what each pp rank does when");
+  options.add("--svg", svg, "draw the timeline to this file").type_name("FILE");
+  options.add("--trace", trace, "write a trace: .json for Chrome's viewer, else Perfetto's")
+      .type_name("FILE");
+  options.add("--csv", csv, "write the schedule's cells, as torchtitan reads them")
+      .type_name("FILE");
+  options.add_switch("--unit-times", unit_times,
+                     "one unit of time for every forward, input and weight gradient");
 }
 
 int show_timeline(const Setup& setup, const TimelineFlags& flags, bool markdown,

@@ -18,7 +18,7 @@
 namespace rankwright::cli {
 namespace {
 
-struct Flags {
+struct ValidateFlags {
   std::vector<std::string> files{}, with{};
   std::string plot{};
   bool leave_out = false, calibrate_one = false, all = false, fit = false;
@@ -66,7 +66,7 @@ class Told {
   Clock::time_point last_ = Clock::now();
 };
 
-int validate_collectives(const Csv& table, const Flags& flags, const Options& options,
+int validate_collectives(const Csv& table, const ValidateFlags& flags, const Options& options,
                          const Io& io) {
   const std::string& file = flags.files.front();
   if (flags.files.size() > 1)
@@ -127,7 +127,8 @@ std::string fitted_csv(const std::vector<Case>& cases) {
   return text;
 }
 
-int validate_runs(const Csv& first, const Flags& flags, const Options& options, const Io& io) {
+int validate_runs(const Csv& first, const ValidateFlags& flags, const Options& options,
+                  const Io& io) {
   std::optional<Runs> runs = read_all(flags.files, io, &first);
   if (!runs) return kUnreadable;
   const std::optional<Runs> with = read_all(flags.with, io);
@@ -157,27 +158,24 @@ int validate_runs(const Csv& first, const Flags& flags, const Options& options, 
 
 int validate(Args args, const Io& io) {
   Options options(verb("validate"));
-  Flags flags;
-  options.app()
-      .add_option("file", flags.files,
-                  "measured runs (.csv) with the columns of tests/data/validation/runs.csv, or "
-                  "measured collectives with those of collectives.csv")
-      ->type_name("FILE")
-      ->required();
-  options.app().add_flag("--leave-one-family-out", flags.leave_out,
-                         "predict each family with constants that were fitted without it");
-  options.app().add_flag("--calibrate-one", flags.calibrate_one,
-                         "also use one row of each family, GPU and precision; it is not scored");
-  options.app()
-      .add_option("--with", flags.with, "also fit on the rows of this file, without scoring them")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  options.app()
-      .add_option("--plot", flags.plot, "draw predicted against measured (SVG)")
-      ->type_name("FILE");
-  options.app().add_flag("--all", flags.all, "print every row");
-  options.app().add_flag("--fit", flags.fit,
-                         "fit the constants on all rows and print them beside the shipped ones");
+  ValidateFlags flags;
+  options
+      .add("file", flags.files,
+           "measured runs (.csv) with the columns of tests/data/validation/runs.csv, or "
+           "measured collectives with those of collectives.csv")
+      .type_name("FILE")
+      .required();
+  options.add_switch("--leave-one-family-out", flags.leave_out,
+                     "predict each family with constants that were fitted without it");
+  options.add_switch("--calibrate-one", flags.calibrate_one,
+                     "also use one row of each family, GPU and precision; it is not scored");
+  options.add("--with", flags.with, "also fit on the rows of this file, without scoring them")
+      .type_name("FILE")
+      .one_value_each();
+  options.add("--plot", flags.plot, "draw predicted against measured (SVG)").type_name("FILE");
+  options.add_switch("--all", flags.all, "print every row");
+  options.add_switch("--fit", flags.fit,
+                     "fit the constants on all rows and print them beside the shipped ones");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   if (!flags.with.empty() && !flags.leave_out)

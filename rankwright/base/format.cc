@@ -111,6 +111,11 @@ std::string percent(double fraction) {
   return digits(fraction * 100) + " %";
 }
 
+std::string exact_percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 100 * fraction); }
+
+std::string show_signed(Seconds time) { return (time > Seconds{} ? "+" : "") + show(time); }
+
 std::string excerpt(std::string_view text, std::size_t most) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

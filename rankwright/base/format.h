@@ -18,10 +18,13 @@ std::string show(Bytes);                // 134 MB: what is sent
 std::string show_memory(Bytes);         // 79.6 GiB: what is stored
 std::string show_memory(Bytes, Bytes);  // 68.1 of 79.1 GiB: of what there is
 std::string show(Seconds);              // 1.32 ms
+std::string show_signed(Seconds);       // +1.32 ms, -40 us
 std::string show(BytesPerSecond);       // 50 GB/s
 std::string show(Flops);                // 4.1 PFLOP
 std::string show(FlopsPerSecond);       // 989 TFLOP/s
 std::string percent(double fraction);   // 41 %
+std::string exact_percent(double);      // 41.3 %: errors, to a tenth
+std::string signed_percent(double);     // +4.9 %, -0.3 %
 
 /// ASCII letters only, whatever the locale.
 std::string lower(std::string_view text);

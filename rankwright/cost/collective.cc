@@ -229,7 +229,7 @@ struct Row {
   Way (*way)(Op, const Lie&);
 };
 
-constexpr Row kRows[] = {
+constexpr Row kAlgorithmRows[] = {
     {Algorithm::none, "none", nullptr},
     {Algorithm::ring, "ring", ring},
     {Algorithm::hierarchical, "hierarchical", hierarchical},
@@ -237,18 +237,18 @@ constexpr Row kRows[] = {
     {Algorithm::in_network, "in-network", in_network},
     {Algorithm::direct, "direct", direct},
 };
-static_assert(std::size(kRows) == kAlgorithms);
+static_assert(std::size(kAlgorithmRows) == kAlgorithms);
 
 }  // namespace
 
-std::string_view name(Algorithm algorithm) { return kRows[std::size_t(algorithm)].name; }
+std::string_view name(Algorithm algorithm) { return kAlgorithmRows[std::size_t(algorithm)].name; }
 
 CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluster& cluster,
                                const Calibration& constants) {
   if (span.size <= 1) return {};
   const Lie lies = lie(span, cluster, constants);
   CollectiveCost best;
-  for (const Row& row : kRows) {
+  for (const Row& row : kAlgorithmRows) {
     if (row.way == nullptr) continue;
     const Way way = row.way(op, lies);
     if (!way.possible) continue;
@@ -261,7 +261,7 @@ CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluste
 std::optional<CollectiveCost> collective_cost(Op op, Bytes size, const Span& span,
                                               const Cluster& cluster, const Calibration& constants,
                                               Algorithm algorithm) {
-  const Row& row = kRows[std::size_t(algorithm)];
+  const Row& row = kAlgorithmRows[std::size_t(algorithm)];
   if (span.size <= 1 || row.way == nullptr) return {};
   const Lie lies = lie(span, cluster, constants);
   const Way way = row.way(op, lies);

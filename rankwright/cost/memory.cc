@@ -12,7 +12,7 @@
 namespace rankwright {
 namespace {
 
-constexpr EntryRow kRows[] = {
+constexpr EntryRow kEntryRows[] = {
     {Entry::parameters, "parameters", "weights as the layers compute with them, after ZeRO", "M1",
      Origin::data_sheet},
     {Entry::gradients, "gradients", "gradient of every weight, after ZeRO", "M1",
@@ -46,7 +46,7 @@ constexpr EntryRow kRows[] = {
     {Entry::communicators, "communicators", "buffers of the collectives' library", "M24",
      Origin::calibrated},
 };
-static_assert(std::size(kRows) == kEntries);
+static_assert(std::size(kEntryRows) == kEntries);
 
 constexpr std::string_view kInstants[] = {"backward", "loss", "embedding"};
 
@@ -207,9 +207,9 @@ Ledger Accounts::of(const RankLoad& load) const {
 
 }  // namespace
 
-std::span<const EntryRow> entries() { return kRows; }
+std::span<const EntryRow> entries() { return kEntryRows; }
 const EntryRow& row(Entry entry) {
-  const EntryRow& found = kRows[std::size_t(entry)];
+  const EntryRow& found = kEntryRows[std::size_t(entry)];
   RW_CHECK(found.entry == entry);
   return found;
 }

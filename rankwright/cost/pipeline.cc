@@ -15,8 +15,6 @@
 namespace rankwright {
 namespace {
 
-using cost::CellTimes;
-
 /// Up to about 200 stages nothing is allocated.
 constexpr std::size_t kRoom = 64 * 1024;
 
@@ -59,7 +57,7 @@ class Followed {
 
 struct Task {
   const PipelineShape& shape;
-  std::span<const CellTimes> times;
+  std::span<const cost::CellTimes> times;
   double hop;
   std::pmr::memory_resource* room;
 };
@@ -196,7 +194,7 @@ Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> st
   if (stages.size() == 1) return double(shape.microbatches) * stages[0].total();
   std::array<std::byte, kRoom> buffer;  // not filled: it need not be
   std::pmr::monotonic_buffer_resource room(buffer.data(), buffer.size());
-  std::pmr::vector<CellTimes> times(&room);
+  std::pmr::vector<cost::CellTimes> times(&room);
   times.reserve(stages.size());
   for (const StageTimes& t : stages)
     times.push_back({t.forward.value, t.input.value, t.weight.value});

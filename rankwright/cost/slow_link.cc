@@ -9,7 +9,7 @@
 namespace rankwright {
 namespace {
 
-constexpr double kWorthwhile = 1e-3;  // of a step
+constexpr double kWorthwhileSwap = 1e-3;  // of a step
 
 /// That are tried where a price takes long.
 constexpr i64 kFewOrders = 2;
@@ -85,7 +85,7 @@ LinkLoss link_loss(const Setup& setup, const Calibration& calibration,
     const Seconds after = step_time(slow, calibration).total();
     if (after < out.best.after) out.best = {order, after};
   }
-  if (out.best.after >= (1 - kWorthwhile) * out.after.total())
+  if (out.best.after >= (1 - kWorthwhileSwap) * out.after.total())
     out.best = {setup.plan.order, out.after.total()};
   return out;
 }

@@ -10,21 +10,22 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kStates[] = {"parallelism.tp_size",    "parallelism.cp_size",
-                                        "parallelism.pp_size",    "parallelism.dp_size",
-                                        "parallelism.ep_size",    "parallelism.etp_size",
-                                        "parallelism.order",      "parallelism.zero_stage",
-                                        "parallelism.shard_size", "parallelism.sequence_parallel",
-                                        "parallelism.cp_comm",    "parallelism.recompute",
-                                        "job.param_dtype",        "job.grad_dtype"};
+constexpr std::string_view kAccelerateStates[] = {
+    "parallelism.tp_size",    "parallelism.cp_size",
+    "parallelism.pp_size",    "parallelism.dp_size",
+    "parallelism.ep_size",    "parallelism.etp_size",
+    "parallelism.order",      "parallelism.zero_stage",
+    "parallelism.shard_size", "parallelism.sequence_parallel",
+    "parallelism.cp_comm",    "parallelism.recompute",
+    "job.param_dtype",        "job.grad_dtype"};
 
-constexpr std::string_view kDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
+constexpr std::string_view kAccelerateDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
 
 Dtype reduced_in(const Setup& s) { return s.plan.zero == 0 ? Dtype::fp32 : s.job.param_dtype; }
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_accelerate() { return kStates; }
+std::span<const std::string_view> stated_by_accelerate() { return kAccelerateStates; }
 
 std::vector<Lost> lost_by_accelerate(const Setup& s) {
   const Plan& p = s.plan;
@@ -64,7 +65,7 @@ std::vector<ExportFile> write_accelerate(const Setup& s, const ExportOptions&,
   add("distributed_type", p.zero == 0 ? "MULTI_GPU" : "FSDP");
   add("num_machines", ceil_div(s.world, host));
   add("num_processes", s.world);
-  add("mixed_precision", kDtypes[std::size_t(s.job.param_dtype)]);
+  add("mixed_precision", kAccelerateDtypes[std::size_t(s.job.param_dtype)]);
   if (p.zero > 0) {
     text += "fsdp_config:\n";
     add("  fsdp_version", 2);

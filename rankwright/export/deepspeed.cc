@@ -13,29 +13,29 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kStates[] = {"parallelism.tp_size",
-                                        "parallelism.cp_size",
-                                        "parallelism.dp_size",
-                                        "parallelism.pp_size",
-                                        "parallelism.ep_size",
-                                        "parallelism.etp_size",
-                                        "parallelism.order",
-                                        "parallelism.zero_stage",
-                                        "parallelism.shard_size",
-                                        "parallelism.bucket_size",
-                                        "parallelism.sequence_parallel",
-                                        "parallelism.cp_comm",
-                                        "parallelism.micro_batch",
-                                        "parallelism.schedule",
-                                        "parallelism.stages",
-                                        "parallelism.recompute",
-                                        "parallelism.overlap.grad_reduce",
-                                        "job.global_batch",
-                                        "job.param_dtype",
-                                        "job.grad_dtype",
-                                        "job.optimizer"};
+constexpr std::string_view kDeepspeedStates[] = {"parallelism.tp_size",
+                                                 "parallelism.cp_size",
+                                                 "parallelism.dp_size",
+                                                 "parallelism.pp_size",
+                                                 "parallelism.ep_size",
+                                                 "parallelism.etp_size",
+                                                 "parallelism.order",
+                                                 "parallelism.zero_stage",
+                                                 "parallelism.shard_size",
+                                                 "parallelism.bucket_size",
+                                                 "parallelism.sequence_parallel",
+                                                 "parallelism.cp_comm",
+                                                 "parallelism.micro_batch",
+                                                 "parallelism.schedule",
+                                                 "parallelism.stages",
+                                                 "parallelism.recompute",
+                                                 "parallelism.overlap.grad_reduce",
+                                                 "job.global_batch",
+                                                 "job.param_dtype",
+                                                 "job.grad_dtype",
+                                                 "job.optimizer"};
 
-constexpr std::string_view kDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
+constexpr std::string_view kDeepspeedDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
 constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
 
 bool pipelined(const Setup& s) { return s.plan.pp > 1; }
@@ -51,7 +51,7 @@ Json zero_optimization(const Plan& p) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_deepspeed() { return kStates; }
+std::span<const std::string_view> stated_by_deepspeed() { return kDeepspeedStates; }
 
 std::vector<Lost> lost_by_deepspeed(const Setup& s) {
   const Plan& p = s.plan;
@@ -105,9 +105,9 @@ std::vector<ExportFile> write_deepspeed(const Setup& s, const ExportOptions&,
   if (pipelined(s))
     config["pipeline"] = {
         {"activation_checkpoint_interval", p.recompute == Recompute::full ? 1 : 0}};
-  config["bf16"] = {{"enabled", kDtypes[std::size_t(s.job.param_dtype)] == "bf16"}};
+  config["bf16"] = {{"enabled", kDeepspeedDtypes[std::size_t(s.job.param_dtype)] == "bf16"}};
   config["fp16"] = {{"enabled", s.job.param_dtype == Dtype::fp16}};
-  config["data_types"] = {{"grad_accum_dtype", kDtypes[std::size_t(s.job.grad_dtype)]}};
+  config["data_types"] = {{"grad_accum_dtype", kDeepspeedDtypes[std::size_t(s.job.grad_dtype)]}};
   config["optimizer"] = {{"type", kOptimizers[std::size_t(s.job.optimizer)]}};
   if (s.job.optimizer == Optimizer::sgd && p.zero > 0)
     config["zero_allow_untested_optimizer"] = true;

@@ -25,7 +25,7 @@ struct Body {
   void set(std::string_view field, const char* value) { set(field, std::string_view(value)); }
 };
 
-std::string quoted(std::string_view word) { return fmt::format("\"{}\"", word); }
+std::string python_string(std::string_view word) { return fmt::format("\"{}\"", word); }
 
 /// The value of a flag that the settings have, else nothing.
 const MegatronSetting* find(const std::vector<MegatronSetting>& rows, std::string_view flag) {
@@ -41,7 +41,7 @@ std::string number_or_none(const std::vector<MegatronSetting>& rows, std::string
 }
 std::string word_or_none(const std::vector<MegatronSetting>& rows, std::string_view flag) {
   const MegatronSetting* const row = find(rows, flag);
-  return row == nullptr ? "None" : quoted(row->value);
+  return row == nullptr ? "None" : python_string(row->value);
 }
 
 std::string torch_dtype(Dtype dtype) {
@@ -169,7 +169,7 @@ constexpr ModelField kModelFields[] = {
     {"vocab-size", "vocab_size"},
 };
 
-std::string model(const Setup& s) {
+std::string model_lines(const Setup& s) {
   const std::vector<MegatronSetting> rows = megatron_model(s);
   const bool latent = find(rows, "multi-latent-attention") != nullptr;
   Body b;
@@ -180,7 +180,7 @@ std::string model(const Setup& s) {
     if (field.kind == Kind::yes || field.kind == Kind::no)
       b.set(name, (row != nullptr) == (field.kind == Kind::yes));
     else if (row != nullptr)
-      b.set(name, field.kind == Kind::word ? quoted(row->value) : row->value);
+      b.set(name, field.kind == Kind::word ? python_string(row->value) : row->value);
     else if (field.kind == Kind::expression)
       b.set(name, std::string_view("1"));
     else if (field.kind == Kind::number && (latent || !field.latent) &&
@@ -222,7 +222,7 @@ std::vector<ExportFile> write_megatron_bridge(const Setup& s, const ExportOption
         "\n\ndef set_model(cfg):\n"
         "    \"\"\"Sets the shapes on its model provider; a recipe of this model has "
         "them.\"\"\"\n" +
-        model(s) + "    return cfg\n";
+        model_lines(s) + "    return cfg\n";
   return {{"megatron_bridge.py", text}};
 }
 

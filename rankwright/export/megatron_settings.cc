@@ -10,35 +10,35 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kStates[] = {"parallelism.tp_size",
-                                        "parallelism.cp_size",
-                                        "parallelism.pp_size",
-                                        "parallelism.dp_size",
-                                        "parallelism.ep_size",
-                                        "parallelism.etp_size",
-                                        "parallelism.order",
-                                        "parallelism.zero_stage",
-                                        "parallelism.shard_size",
-                                        "parallelism.bucket_size",
-                                        "parallelism.sequence_parallel",
-                                        "parallelism.cp_comm",
-                                        "parallelism.micro_batch",
-                                        "parallelism.virtual_stages",
-                                        "parallelism.microbatch_group",
-                                        "parallelism.schedule",
-                                        "parallelism.stages",
-                                        "parallelism.recompute",
-                                        "parallelism.overlap.grad_reduce",
-                                        "parallelism.overlap.param_gather",
-                                        "parallelism.overlap.tp",
-                                        "parallelism.overlap.pp",
-                                        "model",
-                                        "job.global_batch",
-                                        "job.sequence",
-                                        "job.param_dtype",
-                                        "job.grad_dtype",
-                                        "job.matmul",
-                                        "job.optimizer"};
+constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
+                                                "parallelism.cp_size",
+                                                "parallelism.pp_size",
+                                                "parallelism.dp_size",
+                                                "parallelism.ep_size",
+                                                "parallelism.etp_size",
+                                                "parallelism.order",
+                                                "parallelism.zero_stage",
+                                                "parallelism.shard_size",
+                                                "parallelism.bucket_size",
+                                                "parallelism.sequence_parallel",
+                                                "parallelism.cp_comm",
+                                                "parallelism.micro_batch",
+                                                "parallelism.virtual_stages",
+                                                "parallelism.microbatch_group",
+                                                "parallelism.schedule",
+                                                "parallelism.stages",
+                                                "parallelism.recompute",
+                                                "parallelism.overlap.grad_reduce",
+                                                "parallelism.overlap.param_gather",
+                                                "parallelism.overlap.tp",
+                                                "parallelism.overlap.pp",
+                                                "model",
+                                                "job.global_batch",
+                                                "job.sequence",
+                                                "job.param_dtype",
+                                                "job.grad_dtype",
+                                                "job.matmul",
+                                                "job.optimizer"};
 
 constexpr Order kAlternateOrder{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
 
@@ -269,7 +269,7 @@ std::vector<MegatronSetting> megatron_model(const Setup& s) {
   return states_model(s, rows) ? rows : std::vector<MegatronSetting>{};
 }
 
-std::span<const std::string_view> stated_by_megatron() { return kStates; }
+std::span<const std::string_view> stated_by_megatron() { return kMegatronStates; }
 
 std::vector<Lost> lost_by_megatron(const Setup& s) {
   const Plan& p = s.plan;

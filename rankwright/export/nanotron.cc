@@ -9,29 +9,30 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kStates[] = {"parallelism.tp_size",
-                                        "parallelism.cp_size",
-                                        "parallelism.pp_size",
-                                        "parallelism.dp_size",
-                                        "parallelism.ep_size",
-                                        "parallelism.order",
-                                        "parallelism.schedule",
-                                        "parallelism.recompute",
-                                        "parallelism.zero_stage",
-                                        "parallelism.stages",
-                                        "parallelism.cp_comm",
-                                        "parallelism.sequence_parallel",
-                                        "parallelism.micro_batch",
-                                        "parallelism.overlap.tp",
-                                        "parallelism.shard_size",
-                                        "model",
-                                        "job.global_batch",
-                                        "job.sequence",
-                                        "job.param_dtype",
-                                        "job.grad_dtype",
-                                        "job.optimizer"};
+constexpr std::string_view kNanotronStates[] = {"parallelism.tp_size",
+                                                "parallelism.cp_size",
+                                                "parallelism.pp_size",
+                                                "parallelism.dp_size",
+                                                "parallelism.ep_size",
+                                                "parallelism.order",
+                                                "parallelism.schedule",
+                                                "parallelism.recompute",
+                                                "parallelism.zero_stage",
+                                                "parallelism.stages",
+                                                "parallelism.cp_comm",
+                                                "parallelism.sequence_parallel",
+                                                "parallelism.micro_batch",
+                                                "parallelism.overlap.tp",
+                                                "parallelism.shard_size",
+                                                "model",
+                                                "job.global_batch",
+                                                "job.sequence",
+                                                "job.param_dtype",
+                                                "job.grad_dtype",
+                                                "job.optimizer"};
 
-constexpr std::string_view kDtypes[] = {"float32", "bfloat16", "float16", "bfloat16", "float32"};
+constexpr std::string_view kNanotronDtypes[] = {"float32", "bfloat16", "float16", "bfloat16",
+                                                "float32"};
 
 bool is_qwen(const Model& model) { return model.layer(0).attention.qkv_bias; }
 
@@ -76,7 +77,7 @@ std::string model_config(const Model& model) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_nanotron() { return kStates; }
+std::span<const std::string_view> stated_by_nanotron() { return kNanotronStates; }
 
 std::vector<Lost> lost_by_nanotron(const Setup& s) {
   std::vector<Lost> lost;
@@ -118,7 +119,7 @@ std::vector<ExportFile> write_nanotron(const Setup& s, const ExportOptions&,
   text += "  optimizer_factory:\n";
   text += fmt::format("    name: {}\n", s.job.optimizer == Optimizer::sgd ? "sgd" : "adamW");
   text += "model:\n";
-  add("dtype", kDtypes[std::size_t(s.job.param_dtype)]);
+  add("dtype", kNanotronDtypes[std::size_t(s.job.param_dtype)]);
   if (!s.reference_model && has_module(s.model)) text += model_config(s.model);
   return {{"nanotron.yaml", text}};
 }

@@ -12,7 +12,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kUsage = "bash openmpi.sh COMMAND [ARGUMENT ...]";
+constexpr std::string_view kOpenmpiUsage = "bash openmpi.sh COMMAND [ARGUMENT ...]";
 
 std::string rank_lines(const HostTable& table, const std::vector<std::string>& names) {
   std::string text;
@@ -45,7 +45,7 @@ std::string device_table(const HostTable& table, const std::vector<std::string>&
          "done\n";
 }
 
-constexpr std::string_view kFindDevices =
+constexpr std::string_view kOpenmpiFindDevices =
     "  name=$(hostname) devices=\n"
     "  for part in \"${!RANKWRIGHT_DEVICES@}\"; do\n"
     "    if [[ ${!part} == *\" $name=\"* ]]; then devices=${!part#*\" $name=\"}; fi\n"
@@ -60,8 +60,8 @@ std::string script(const Setup& s, const HostTable& table, const std::vector<std
                    const std::vector<std::string>& head) {
   const i64 first = table.runs.front().first;
   std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
-                     fmt::format("# Use: {}\n", kUsage) + "set -euo pipefail\n\n" +
-                     wants_a_command(kUsage) +
+                     fmt::format("# Use: {}\n", kOpenmpiUsage) + "set -euo pipefail\n\n" +
+                     wants_a_command(kOpenmpiUsage) +
                      "\nhere=$(dirname \"$(readlink -f \"$0\")\")\n"
                      "pass=(-x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE)\n";
   if (!table.all_in_order()) text += device_table(table, names);
@@ -79,7 +79,8 @@ std::string script(const Setup& s, const HostTable& table, const std::vector<std
              "  cores=$(getconf _NPROCESSORS_CONF)\n"
              "  taskset -pc \"0-$((cores - 1))\" $$ >/dev/null || true\n"
              "  exec \"$@\"' rank \"$@\"\n",
-             names[std::size_t(first)], s.world, s.world, table.all_in_order() ? "" : kFindDevices);
+             names[std::size_t(first)], s.world, s.world,
+             table.all_in_order() ? "" : kOpenmpiFindDevices);
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kStates[] = {"world_size", "node_shape", "placement"};
+constexpr std::string_view kSlurmStates[] = {"world_size", "node_shape", "placement"};
 
-constexpr std::string_view kUsage = "sbatch slurm.sbatch COMMAND [ARGUMENT ...]";
+constexpr std::string_view kSlurmUsage = "sbatch slurm.sbatch COMMAND [ARGUMENT ...]";
 
 /// Devices to ask for on each host: all of them where ranks leave some out, as the numbers in the
 /// table are those of the whole host.
@@ -84,7 +84,7 @@ std::string device_table(const HostTable& table) {
          "done\n";
 }
 
-constexpr std::string_view kFindDevices =
+constexpr std::string_view kSlurmFindDevices =
     "  for part in \"${!RANKWRIGHT_DEVICES@}\"; do\n"
     "    if [[ ${!part} == *\" $SLURMD_NODENAME=\"* ]]; then\n"
     "      devices=${!part#*\" $SLURMD_NODENAME=\"}\n"
@@ -103,19 +103,19 @@ std::string start(const Setup& s, const HostTable& table) {
       "  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\n"
       "{2}"
       "  exec \"$@\"' task \"$@\"\n",
-      s.world, table.size(), table.all_in_order() ? "" : kFindDevices);
+      s.world, table.size(), table.all_in_order() ? "" : kSlurmFindDevices);
 }
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_launchers() { return kStates; }
+std::span<const std::string_view> stated_by_launchers() { return kSlurmStates; }
 
 std::vector<ExportFile> write_slurm(const Setup& s, const ExportOptions& options,
                                     const std::vector<std::string>& head) {
   const HostTable table = host_table(s);
   std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
-                     fmt::format("# Use: {}\n", kUsage) + directives(s, table, options) +
-                     "set -euo pipefail\n\n" + wants_a_command(kUsage) + "\n" +
+                     fmt::format("# Use: {}\n", kSlurmUsage) + directives(s, table, options) +
+                     "set -euo pipefail\n\n" + wants_a_command(kSlurmUsage) + "\n" +
                      hosts(table, options) + "\n" + host_file(table) + "\n";
   if (!table.all_in_order()) text += device_table(table) + "\n";
   return {{"slurm.sbatch", text + start(s, table)}};

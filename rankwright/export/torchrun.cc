@@ -11,7 +11,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kUsage = "bash torchrun.sh SCRIPT [ARGUMENT ...]";
+constexpr std::string_view kTorchrunUsage = "bash torchrun.sh SCRIPT [ARGUMENT ...]";
 
 /// "NAME RANKS" in the order of node ranks.
 std::vector<std::string> nodes(const HostTable& table, const ExportOptions& options) {
@@ -49,14 +49,15 @@ std::vector<ExportFile> write_torchrun(const Setup& s, const ExportOptions& opti
   const bool named = !options.hosts.empty();
   const std::vector<std::string> lines = nodes(table, options);
   const std::string first = lines.front().substr(0, lines.front().find(' '));
-  std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
-                     fmt::format("# Use, on each of {} nodes: {}{}\n", lines.size(),
-                                 named ? "" : "MASTER_ADDR=FIRST_NODE NODE_RANK=K ", kUsage);
+  std::string text =
+      "#!/usr/bin/env bash\n" + commented(head, "#") +
+      fmt::format("# Use, on each of {} nodes: {}{}\n", lines.size(),
+                  named ? "" : "MASTER_ADDR=FIRST_NODE NODE_RANK=K ", kTorchrunUsage);
   if (!named)
     text +=
         "# Without names of its own, host i of the cluster is called hosti; with\n"
         "# rankwright export --hosts the script finds its number by the name of the node.\n";
-  text += "set -euo pipefail\n\n" + wants_a_command(kUsage) +
+  text += "set -euo pipefail\n\n" + wants_a_command(kTorchrunUsage) +
           "\n# Name and ranks of each node, in the order of node ranks.\nnodes() {\n" +
           printing(lines, "  ") + "}\n\n" + find_node(named);
   text += fmt::format("\nmaster=${{MASTER_ADDR:{}}}\n",

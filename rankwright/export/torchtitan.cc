@@ -11,29 +11,29 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kStates[] = {"parallelism.tp_size",
-                                        "parallelism.cp_size",
-                                        "parallelism.pp_size",
-                                        "parallelism.dp_size",
-                                        "parallelism.ep_size",
-                                        "parallelism.etp_size",
-                                        "parallelism.order",
-                                        "parallelism.zero_stage",
-                                        "parallelism.shard_size",
-                                        "parallelism.sequence_parallel",
-                                        "parallelism.cp_comm",
-                                        "parallelism.micro_batch",
-                                        "parallelism.virtual_stages",
-                                        "parallelism.microbatch_group",
-                                        "parallelism.schedule",
-                                        "parallelism.stages",
-                                        "parallelism.recompute",
-                                        "model",
-                                        "job.global_batch",
-                                        "job.sequence",
-                                        "job.param_dtype",
-                                        "job.grad_dtype",
-                                        "job.optimizer"};
+constexpr std::string_view kTorchtitanStates[] = {"parallelism.tp_size",
+                                                  "parallelism.cp_size",
+                                                  "parallelism.pp_size",
+                                                  "parallelism.dp_size",
+                                                  "parallelism.ep_size",
+                                                  "parallelism.etp_size",
+                                                  "parallelism.order",
+                                                  "parallelism.zero_stage",
+                                                  "parallelism.shard_size",
+                                                  "parallelism.sequence_parallel",
+                                                  "parallelism.cp_comm",
+                                                  "parallelism.micro_batch",
+                                                  "parallelism.virtual_stages",
+                                                  "parallelism.microbatch_group",
+                                                  "parallelism.schedule",
+                                                  "parallelism.stages",
+                                                  "parallelism.recompute",
+                                                  "model",
+                                                  "job.global_batch",
+                                                  "job.sequence",
+                                                  "job.param_dtype",
+                                                  "job.grad_dtype",
+                                                  "job.optimizer"};
 
 /// Names of registry functions that were seen; others follow no rule that is known.
 std::string_view registry_function(const TorchtitanFlavor& flavor) {
@@ -111,7 +111,7 @@ std::vector<std::string> unseen(const Setup& s, std::string_view function) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_torchtitan() { return kStates; }
+std::span<const std::string_view> stated_by_torchtitan() { return kTorchtitanStates; }
 
 std::vector<Lost> lost_by_torchtitan(const Setup& s) {
   std::vector<Lost> lost = lost_by_both_torchtitans(s);

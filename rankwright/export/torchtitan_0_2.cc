@@ -9,31 +9,31 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kStates[] = {"parallelism.tp_size",
-                                        "parallelism.cp_size",
-                                        "parallelism.pp_size",
-                                        "parallelism.dp_size",
-                                        "parallelism.ep_size",
-                                        "parallelism.etp_size",
-                                        "parallelism.order",
-                                        "parallelism.zero_stage",
-                                        "parallelism.shard_size",
-                                        "parallelism.sequence_parallel",
-                                        "parallelism.cp_comm",
-                                        "parallelism.micro_batch",
-                                        "parallelism.virtual_stages",
-                                        "parallelism.microbatch_group",
-                                        "parallelism.schedule",
-                                        "parallelism.stages",
-                                        "parallelism.recompute",
-                                        "parallelism.overlap.tp",
-                                        "model",
-                                        "job.global_batch",
-                                        "job.sequence",
-                                        "job.param_dtype",
-                                        "job.grad_dtype",
-                                        "job.matmul",
-                                        "job.optimizer"};
+constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
+                                                    "parallelism.cp_size",
+                                                    "parallelism.pp_size",
+                                                    "parallelism.dp_size",
+                                                    "parallelism.ep_size",
+                                                    "parallelism.etp_size",
+                                                    "parallelism.order",
+                                                    "parallelism.zero_stage",
+                                                    "parallelism.shard_size",
+                                                    "parallelism.sequence_parallel",
+                                                    "parallelism.cp_comm",
+                                                    "parallelism.micro_batch",
+                                                    "parallelism.virtual_stages",
+                                                    "parallelism.microbatch_group",
+                                                    "parallelism.schedule",
+                                                    "parallelism.stages",
+                                                    "parallelism.recompute",
+                                                    "parallelism.overlap.tp",
+                                                    "model",
+                                                    "job.global_batch",
+                                                    "job.sequence",
+                                                    "job.param_dtype",
+                                                    "job.grad_dtype",
+                                                    "job.matmul",
+                                                    "job.optimizer"};
 
 std::string_view converter(Matmul matmul) {
   if (matmul == Matmul::fp8) return "quantize.linear.float8";
@@ -122,7 +122,7 @@ std::string compile_section(const Plan& p) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_torchtitan_0_2() { return kStates; }
+std::span<const std::string_view> stated_by_torchtitan_0_2() { return kTorchtitan02States; }
 
 std::vector<Lost> lost_by_torchtitan_0_2(const Setup& s) {
   std::vector<Lost> lost = lost_by_both_torchtitans(s);

@@ -14,7 +14,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kMaxLine = 100;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -138,7 +138,7 @@ std::string typed(std::span<const i64> numbers, std::size_t column) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::string number = std::to_string(numbers[i]);
     if (i > 0) text += ",";
-    if (i > 0 && at + number.size() + 3 > kColumns) {
+    if (i > 0 && at + number.size() + 3 > kMaxLine) {
       text += "\n" + std::string(column + 1, ' ');
       at = column + 1;
     } else if (i > 0) {

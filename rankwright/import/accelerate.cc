@@ -20,10 +20,10 @@ void cp_comm_strategy(ForeignReading& r, const YamlNode& node) {
   r.draft.cp_comm = meaning(r, node, kWords);
 }
 
-constexpr std::string_view kOffloaded =
+constexpr std::string_view kAccelerateOffload =
     "what is kept in the host's memory is counted as on the GPU";
 
-constexpr ForeignKey kKeys[] = {
+constexpr ForeignKey kAccelerateKeys[] = {
     {"num_processes", "world_size", whole<&Draft::world, kMaxDevices>, true},
     {"num_machines", "node_shape"},
     {"distributed_type", "parallelism.zero_stage"},
@@ -43,12 +43,12 @@ constexpr ForeignKey kKeys[] = {
     {"fsdp_config.fsdp_activation_checkpointing", "parallelism.recompute",
      activation_checkpointing},
     {"gradient_accumulation_steps", "job.global_batch", whole<&Draft::accumulation, kMaxBatch>},
-    {"fsdp_config.fsdp_offload_params", "", nullptr, false, kOffloaded},
+    {"fsdp_config.fsdp_offload_params", "", nullptr, false, kAccelerateOffload},
     {"deepspeed_config.zero_stage", "parallelism.zero_stage"},
     {"deepspeed_config.gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, kMaxBatch>},
-    {"deepspeed_config.offload_optimizer_device", "", nullptr, false, kOffloaded},
-    {"deepspeed_config.offload_param_device", "", nullptr, false, kOffloaded},
+    {"deepspeed_config.offload_optimizer_device", "", nullptr, false, kAccelerateOffload},
+    {"deepspeed_config.offload_param_device", "", nullptr, false, kAccelerateOffload},
     {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
      "DeepSpeed's settings stand in that file, which can be checked"},
     {"deepspeed_config", ""},
@@ -140,7 +140,7 @@ void read_accelerate(PlanFile& plan, FileReader files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   Draft& draft = plan.draft;
-  read_foreign(reading, kKeys, plan);
+  read_foreign(reading, kAccelerateKeys, plan);
   const i64 machines = whole_at(reading, "num_machines", 1, kMaxDevices).value_or(1);
   read_machines(reading, machines);
   read_type(reading, machines);
@@ -165,7 +165,7 @@ std::string spell_accelerate(const Edit& edit) {
   if (edit.key == "parallelism.zero_stage" && (edit.value == "2" || edit.value == "3"))
     return fmt::format("fsdp_config.fsdp_reshard_after_forward: {}",
                        edit.value == "2" ? "false" : "true");
-  const ForeignKey* const row = stating(kKeys, edit.key);
+  const ForeignKey* const row = stating(kAccelerateKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 

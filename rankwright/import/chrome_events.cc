@@ -22,16 +22,16 @@ struct ChromeEvent {
 };
 
 template <class T>
-struct KeyRow {
+struct EventKeyRow {
   std::string_view key;
   T ChromeEvent::*field;
 };
-constexpr KeyRow<std::string> kTexts[] = {
+constexpr EventKeyRow<std::string> kTexts[] = {
     {"ph", &ChromeEvent::phase}, {"name", &ChromeEvent::name}, {"cat", &ChromeEvent::category}};
-constexpr KeyRow<std::optional<std::uint64_t>> kIds[] = {{"pid", &ChromeEvent::process},
-                                                         {"tid", &ChromeEvent::thread}};
-constexpr KeyRow<std::optional<double>> kTimes[] = {{"ts", &ChromeEvent::time},
-                                                    {"dur", &ChromeEvent::duration}};
+constexpr EventKeyRow<std::optional<std::uint64_t>> kIds[] = {{"pid", &ChromeEvent::process},
+                                                              {"tid", &ChromeEvent::thread}};
+constexpr EventKeyRow<std::optional<double>> kTimeKeys[] = {{"ts", &ChromeEvent::time},
+                                                            {"dur", &ChromeEvent::duration}};
 
 /// Doubles hold microseconds to the nanosecond for 2^43 of them: a hundred days.
 std::optional<i64> nanoseconds(std::optional<double> microseconds) {
@@ -46,15 +46,15 @@ std::optional<i64> end_of(std::optional<i64> begin, std::optional<i64> length) {
 }
 
 /// Takes events as they come, because a tree of all of them would be many times the file.
-class Reader final : public nlohmann::json_sax<Json> {
+class ChromeReader final : public nlohmann::json_sax<Json> {
  public:
-  explicit Reader(const TraceLimits& limits) : limits_(limits) {}
+  explicit ChromeReader(const TraceLimits& limits) : limits_(limits) {}
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
   bool number_integer(number_integer_t n) override { return whole(std::uint64_t(n), double(n)); }
   bool number_unsigned(number_unsigned_t n) override { return whole(n, double(n)); }
-  bool number_float(number_float_t n, const string_t&) override { return put(kTimes, n); }
+  bool number_float(number_float_t n, const string_t&) override { return put(kTimeKeys, n); }
   bool binary(binary_t&) override { return true; }
 
   bool string(string_t& text) override {
@@ -114,14 +114,14 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   template <class T, std::size_t N, class Value>
-  bool put(const KeyRow<T> (&rows)[N], const Value& value) {
+  bool put(const EventKeyRow<T> (&rows)[N], const Value& value) {
     if (!inside_event()) return true;
-    for (const KeyRow<T>& row : rows)
+    for (const EventKeyRow<T>& row : rows)
       if (row.key == key_) event_.*row.field = value;
     return true;
   }
 
-  bool whole(std::uint64_t id, double n) { return put(kIds, id) && put(kTimes, n); }
+  bool whole(std::uint64_t id, double n) { return put(kIds, id) && put(kTimeKeys, n); }
 
   void take_event() {
     if (!event_.process || !event_.thread) return;
@@ -146,7 +146,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 
 Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view file,
                                        const TraceLimits& limits) {
-  Reader reader(limits);
+  ChromeReader reader(limits);
   if (Json::sax_parse(text, &reader)) return std::move(reader.events);
   if (reader.wrong) return fail(too_long_a_trace(std::move(*reader.wrong), file));
   return fail(no_trace("it begins as JSON, and is none from here on",

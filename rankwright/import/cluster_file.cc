@@ -18,18 +18,18 @@ constexpr double kMaxOversubscription = 1000;
 constexpr std::size_t kLongestSource = 400;
 
 template <class Quantity>
-struct Range {
+struct QuantityRange {
   Quantity least, most;
 };
-constexpr Range<Bytes> kMemory{{1}, {1e15}};
-constexpr Range<BytesPerSecond> kBandwidth{{1}, {1e18}};
-constexpr Range<Seconds> kLatency{{0}, {1000}};
-constexpr Range<FlopsPerSecond> kRate{{1}, {1e24}};
+constexpr QuantityRange<Bytes> kMemory{{1}, {1e15}};
+constexpr QuantityRange<BytesPerSecond> kBandwidth{{1}, {1e18}};
+constexpr QuantityRange<Seconds> kLatency{{0}, {1000}};
+constexpr QuantityRange<FlopsPerSecond> kRate{{1}, {1e24}};
 
 template <class Quantity>
 std::optional<Quantity> quantity(FieldReader& reader, const YamlNode& node,
                                  Result<Quantity> (*parse)(std::string_view),
-                                 Range<Quantity> range) {
+                                 QuantityRange<Quantity> range) {
   if (!reader.expect(node, YamlNode::Kind::scalar, "a number with its unit")) return std::nullopt;
   const std::optional<Quantity> value = reader.take(node, parse(node.scalar));
   if (!value || (*value >= range.least && *value <= range.most)) return value;

@@ -5,7 +5,7 @@
 namespace rankwright {
 namespace {
 
-constexpr ClusterFormat kFormats[] = {
+constexpr ClusterFormat kClusterFormats[] = {
     {"nvidia-smi-topo", "what nvidia-smi topo -m prints", "outputs of 2017 to 2026",
      claims_nvidia_smi_topo, read_nvidia_smi_topo},
     {"nccl-topo", "NCCL's topology (NCCL_TOPO_DUMP_FILE)", "NCCL of 2026", claims_nccl_topo,
@@ -19,18 +19,18 @@ constexpr ClusterFormat kFormats[] = {
 
 }  // namespace
 
-std::span<const ClusterFormat> cluster_formats() { return kFormats; }
+std::span<const ClusterFormat> cluster_formats() { return kClusterFormats; }
 
 const ClusterFormat* find_cluster_format(std::string_view name) {
-  const auto found = std::find_if(std::begin(kFormats), std::end(kFormats),
+  const auto found = std::find_if(std::begin(kClusterFormats), std::end(kClusterFormats),
                                   [&](const ClusterFormat& one) { return one.name == name; });
-  return found == std::end(kFormats) ? nullptr : found;
+  return found == std::end(kClusterFormats) ? nullptr : found;
 }
 
 const ClusterFormat* claiming_cluster_format(std::string_view file, std::string_view text) {
-  const auto found = std::find_if(std::begin(kFormats), std::end(kFormats),
+  const auto found = std::find_if(std::begin(kClusterFormats), std::end(kClusterFormats),
                                   [&](const ClusterFormat& one) { return one.claims(file, text); });
-  return found == std::end(kFormats) ? nullptr : found;
+  return found == std::end(kClusterFormats) ? nullptr : found;
 }
 
 Diagnostic bad_topology(std::string detail, std::string_view file, int line, int column) {

@@ -20,9 +20,10 @@ constexpr BytesPerSecond kSocketRate = 22.0_GBps;
 /// Of the levels above hosts, behind the network's own name.
 constexpr std::string_view kOuter[] = {"spine", "core", "tier-4", "tier-5", "tier-6", "tier-7"};
 
-class Resolver {
+class ClusterResolver {
  public:
-  Resolver(const ClusterParts& parts, Diagnostics& findings) : parts_(parts), findings_(findings) {}
+  ClusterResolver(const ClusterParts& parts, Diagnostics& findings)
+      : parts_(parts), findings_(findings) {}
 
   std::optional<Cluster> resolve() {
     if (!find_the_device()) return std::nullopt;
@@ -370,7 +371,7 @@ class Resolver {
 }  // namespace
 
 std::optional<Cluster> resolve_cluster(const ClusterParts& parts, Diagnostics& findings) {
-  return Resolver(parts, findings).resolve();
+  return ClusterResolver(parts, findings).resolve();
 }
 
 }  // namespace rankwright

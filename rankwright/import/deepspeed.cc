@@ -24,7 +24,7 @@ void unless_auto(ForeignReading& r, const YamlNode& node) {
 template <std::optional<i64> Draft::*member, i64 most>
 constexpr void (*kWhole)(ForeignReading&, const YamlNode&) = unless_auto<whole<member, most>>;
 
-void zero_stage(ForeignReading& r, const YamlNode& node) {
+void read_deepspeed_zero(ForeignReading& r, const YamlNode& node) {
   constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
   r.draft.zero = meaning(r, node, kWords);
 }
@@ -60,7 +60,7 @@ void grad_dtype(ForeignReading& r, const YamlNode& node) {
 }
 
 /// It takes any class of torch.optim too: what is not known here is left out, not refused.
-void optimizer(ForeignReading& r, const YamlNode& node) {
+void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<Optimizer> kWords[] = {
       {"adam", Optimizer::adam},    {"adamw", Optimizer::adam}, {"fusedadam", Optimizer::adam},
       {"cpuadam", Optimizer::adam}, {"sgd", Optimizer::sgd},    {"lion", Optimizer::lion}};
@@ -73,11 +73,11 @@ void optimizer(ForeignReading& r, const YamlNode& node) {
   tell_left_out(r, node, "optimizer.type: states are counted as Adam's");
 }
 
-constexpr std::string_view kOffloaded =
+constexpr std::string_view kDeepspeedOffload =
     "what is kept in the host's memory is counted as on the GPU";
 constexpr std::string_view kQuantised = "communication is counted in the plan's number formats";
 
-constexpr ForeignKey kKeys[] = {
+constexpr ForeignKey kDeepspeedKeys[] = {
     {"data_parallel_size", "parallelism.dp_size", kWhole<&Draft::dp, kMaxDegree>, true},
     {"tensor_parallel.autotp_size", "parallelism.tp_size", kWhole<&Draft::tp, kMaxDegree>, true},
     {"sequence_parallel_size", "parallelism.cp_size", kWhole<&Draft::cp, kMaxContext>, true},
@@ -87,7 +87,7 @@ constexpr ForeignKey kKeys[] = {
     {"expert_parallel.enabled", ""},
     {"expert_parallel.expert_tensor_parallel_size", "parallelism.etp_size",
      kWhole<&Draft::etp, kMaxDegree>, true},
-    {"zero_optimization.stage", "parallelism.zero_stage", unless_auto<zero_stage>, true},
+    {"zero_optimization.stage", "parallelism.zero_stage", unless_auto<read_deepspeed_zero>, true},
     {"zero_optimization.mics_shard_size", "parallelism.shard_size", unless_auto<mics_shard_size>,
      true},
     {"zero_optimization.reduce_bucket_size", "parallelism.bucket_size", unless_auto<bucket_size>,
@@ -103,18 +103,18 @@ constexpr ForeignKey kKeys[] = {
     {"bfloat16.enabled", "job.param_dtype"},
     {"fp16.enabled", "job.param_dtype"},
     {"data_types.grad_accum_dtype", "job.grad_dtype", unless_auto<grad_dtype>, true},
-    {"optimizer.type", "job.optimizer", unless_auto<optimizer>},
+    {"optimizer.type", "job.optimizer", unless_auto<read_deepspeed_optimizer>},
     {"_comment", ""},
-    {"zero_optimization.offload_optimizer.device", "", nullptr, false, kOffloaded},
-    {"zero_optimization.offload_param.device", "", nullptr, false, kOffloaded},
-    {"zero_optimization.cpu_offload", "", nullptr, false, kOffloaded},
-    {"zero_optimization.cpu_offload_param", "", nullptr, false, kOffloaded},
-    {"zero_optimization.zenflow", "", nullptr, false, kOffloaded},
+    {"zero_optimization.offload_optimizer.device", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.offload_param.device", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.cpu_offload", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.cpu_offload_param", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.zenflow", "", nullptr, false, kDeepspeedOffload},
     {"zero_optimization.zero_quantized_weights", "", nullptr, false, kQuantised},
     {"zero_optimization.zero_quantized_gradients", "", nullptr, false, kQuantised},
     {"zero_optimization.zero_quantized_nontrainable_weights", "", nullptr, false, kQuantised},
     {"communication_data_type", "", nullptr, false, kQuantised},
-    {"activation_checkpointing.cpu_checkpointing", "", nullptr, false, kOffloaded},
+    {"activation_checkpointing.cpu_checkpointing", "", nullptr, false, kDeepspeedOffload},
     {"activation_checkpointing.partition_activations", "", nullptr, false,
      "kept activations are counted as whole on every tp rank"},
     {"torch_autocast.enabled", "", nullptr, false, "parameters are counted in one number format"},
@@ -148,7 +148,7 @@ void read_dtypes(ForeignReading& r) {
 }
 
 /// With one of the three alone the accumulation is 1; with two the third follows, here as there.
-void read_batch(ForeignReading& r) {
+void read_deepspeed_batch(ForeignReading& r) {
   Draft& draft = r.draft;
   const bool open = find_path(r.root, "gradient_accumulation_steps") != nullptr;
   const bool micro = find_path(r.root, "train_micro_batch_size_per_gpu") != nullptr;
@@ -172,9 +172,9 @@ void read_deepspeed(PlanFile& plan, FileReader files) {
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
-  read_foreign(reading, kKeys, plan);
+  read_foreign(reading, kDeepspeedKeys, plan);
   read_dtypes(reading);
-  read_batch(reading);
+  read_deepspeed_batch(reading);
   Draft& draft = plan.draft;
   if (enabled(reading, "expert_parallel.enabled") == true)
     draft.ep = whole_at(reading, "expert_parallel.autoep_size", 1, kMaxDegree);
@@ -188,7 +188,7 @@ void read_deepspeed(PlanFile& plan, FileReader files) {
 }
 
 std::string spell_deepspeed(const Edit& edit) {
-  const ForeignKey* const row = stating(kKeys, edit.key);
+  const ForeignKey* const row = stating(kDeepspeedKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 

@@ -12,9 +12,9 @@ namespace rankwright {
 namespace {
 
 /// Fills one Setup and writes down every value that the draft did not have.
-class Resolver {
+class DraftResolver {
  public:
-  explicit Resolver(const Draft& draft) : draft_(draft) {}
+  explicit DraftResolver(const Draft& draft) : draft_(draft) {}
 
   Setup resolve() {
     model();
@@ -67,7 +67,7 @@ class Resolver {
   Setup setup_{};
 };
 
-void Resolver::model() {
+void DraftResolver::model() {
   if (draft_.model) {
     setup_.model = *draft_.model;
     return;
@@ -80,7 +80,7 @@ void Resolver::model() {
 }
 
 // A degree that is not given is 1, except one: dp is what the world leaves, as in Megatron-LM.
-void Resolver::degrees() {
+void DraftResolver::degrees() {
   Plan& plan = setup_.plan;
   plan.tp = draft_.tp.value_or(1);
   plan.cp = draft_.cp.value_or(1);
@@ -103,7 +103,7 @@ void Resolver::degrees() {
     setup_.world = product({plan.tp, plan.cp, plan.dp, plan.pp}).value_or(kMaxCount);
 }
 
-void Resolver::derive_dp() {
+void DraftResolver::derive_dp() {
   Plan& plan = setup_.plan;
   if (draft_.dp) {
     plan.dp = *draft_.dp;
@@ -125,7 +125,7 @@ void Resolver::derive_dp() {
 }
 
 /// Batch = microbatch x accumulation x dp: with three of them stated, the fourth.
-std::optional<i64> Resolver::dp_of_batch() const {
+std::optional<i64> DraftResolver::dp_of_batch() const {
   if (!draft_.global_batch || !draft_.micro_batch || !draft_.accumulation) return std::nullopt;
   const std::optional<i64> one = product({*draft_.micro_batch, *draft_.accumulation});
   if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
@@ -134,7 +134,7 @@ std::optional<i64> Resolver::dp_of_batch() const {
   return dp;
 }
 
-std::optional<i64> Resolver::share_of_batch() const {
+std::optional<i64> DraftResolver::share_of_batch() const {
   if (!draft_.global_batch || draft_.micro_batch || !draft_.accumulation) return std::nullopt;
   const std::optional<i64> one = product({*draft_.accumulation, setup_.plan.dp});
   if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
@@ -144,14 +144,14 @@ std::optional<i64> Resolver::share_of_batch() const {
 }
 
 /// Where the copies do not divide the data ranks, whoever reads the format says so.
-i64 Resolver::shard_size() const {
+i64 DraftResolver::shard_size() const {
   if (draft_.shard_size) return *draft_.shard_size;
   const i64 replicas = draft_.replicas.value_or(1);
   const std::optional<i64> ranks = product({setup_.plan.dp, setup_.plan.cp});
   return replicas > 1 && ranks && divides(replicas, *ranks) ? *ranks / replicas : 0;
 }
 
-void Resolver::cluster() {
+void DraftResolver::cluster() {
   if (draft_.cluster) {
     setup_.cluster = *draft_.cluster;
     return;
@@ -174,7 +174,7 @@ void Resolver::cluster() {
          shape.gpus == unit ? "" : fmt::format("with {} GPUs a node", shape.gpus));
 }
 
-void Resolver::layout() {
+void DraftResolver::layout() {
   Plan& plan = setup_.plan;
   plan.order = or_assume(draft_.order, "parallelism.order", kDefaultOrder, show(kDefaultOrder),
                          "Megatron-LM's default");
@@ -206,7 +206,7 @@ void Resolver::layout() {
                   .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1)};
 }
 
-void Resolver::software() {
+void DraftResolver::software() {
   Software& software = setup_.software;
   software = or_assume(draft_.framework, "software.framework", frameworks().front(),
                        std::string(frameworks().front().name), "");
@@ -216,7 +216,7 @@ void Resolver::software() {
   software.tuned = draft_.tuned.value_or(software.tuned);
 }
 
-void Resolver::placement() {
+void DraftResolver::placement() {
   Placement& placement = setup_.plan.placement;
   const i64 host = std::max<i64>(1, setup_.cluster.host_devices);
   placement.kind = draft_.placement.value_or(Placement::Kind::block);
@@ -238,7 +238,7 @@ void Resolver::placement() {
   }
 }
 
-void Resolver::job() {
+void DraftResolver::job() {
   Job& job = setup_.job;
   const Plan& plan = setup_.plan;
   constexpr i64 kSequence = 4096;
@@ -265,6 +265,6 @@ void Resolver::job() {
 
 }  // namespace
 
-Setup resolve(const Draft& draft) { return Resolver(draft).resolve(); }
+Setup resolve(const Draft& draft) { return DraftResolver(draft).resolve(); }
 
 }  // namespace rankwright

@@ -209,9 +209,9 @@ Diagnostic bad_value(const Source& source, std::string_view code, std::string_vi
           .where = source.of(key)};
 }
 
-using Fault = std::optional<Diagnostic>;
+using ConfigFault = std::optional<Diagnostic>;
 
-Fault too_deep(const Source& source) {
+ConfigFault too_deep(const Source& source) {
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < source.text.size(); ++i) {
@@ -235,7 +235,7 @@ Result<Json> parse(const Source& source) {
     return fail(unreadable(source, 0,
                            fmt::format("{} are more than a configuration can have (1 MiB)",
                                        show(bytes(source.text.size(), 1)))));
-  if (const Fault fault = too_deep(source)) return fail(*fault);
+  if (const ConfigFault fault = too_deep(source)) return fail(*fault);
   try {  // the only way in which the parser tells where it stopped
     Json json = Json::parse(source.text.begin(), source.text.end());
     if (!json.is_object()) return fail(unreadable(source, 0, "it holds no object"));
@@ -271,7 +271,8 @@ Result<i64> read_number(const Json& value, const Key& key, const Source& source)
   return value.get<i64>();
 }
 
-Fault read_numbers(const Json& json, const Family& family, const Source& source, Shapes& shapes) {
+ConfigFault read_numbers(const Json& json, const Family& family, const Source& source,
+                         Shapes& shapes) {
   for (const Key& key : family.keys) {
     const Json* value = find(json, key.key);
     if (value == nullptr) {
@@ -286,7 +287,8 @@ Fault read_numbers(const Json& json, const Family& family, const Source& source,
   return {};
 }
 
-Fault read_flags(const Json& json, const Family& family, const Source& source, Shapes& shapes) {
+ConfigFault read_flags(const Json& json, const Family& family, const Source& source,
+                       Shapes& shapes) {
   for (const Flag& flag : family.flags) {
     const Json* value = find(json, flag.key);
     if (value == nullptr) continue;
@@ -382,8 +384,8 @@ Result<Model> read_hf_config(std::string_view json_text, std::string_view file_n
   Shapes shapes;
   shapes.name = read_name(*whole, file_name);
   shapes.architecture = (*family)->model_type;
-  if (const Fault fault = read_numbers(*json, **family, source, shapes)) return fail(*fault);
-  if (const Fault fault = read_flags(*json, **family, source, shapes)) return fail(*fault);
+  if (const ConfigFault fault = read_numbers(*json, **family, source, shapes)) return fail(*fault);
+  if (const ConfigFault fault = read_flags(*json, **family, source, shapes)) return fail(*fault);
   if ((*family)->finish != nullptr && !(*family)->finish(shapes))
     return fail(bad_value(source, "RW0904", "number out of range", "n_shared_experts",
                           "the shared experts are too wide"));

@@ -22,7 +22,7 @@ bool in_name(char c) {
 }
 
 /// Numbers `first` to `last`, each with at least `width` digits.
-struct Range {
+struct HostRange {
   i64 first = 0, last = 0;
   std::size_t width = 1;
 
@@ -32,11 +32,11 @@ struct Range {
 /// A part of a name: text, or one of the numbers of a bracket.
 struct Part {
   std::string_view text{};
-  std::vector<Range> ranges{};
+  std::vector<HostRange> ranges{};
 
   i64 size() const {
     i64 all = 0;
-    for (const Range& range : ranges) all += range.size();
+    for (const HostRange& range : ranges) all += range.size();
     return ranges.empty() ? 1 : all;
   }
 };
@@ -97,7 +97,7 @@ class Parser {
     Part part;
     do {
       ++at_;  // the '[' or ','
-      const std::optional<Range> range = read_range();
+      const std::optional<HostRange> range = read_range();
       if (!range) return fail(here("numbers such as 0-3 are expected in a bracket"));
       part.ranges.push_back(*range);
     } while (at_ < text_.size() && text_[at_] == ',');
@@ -106,11 +106,11 @@ class Parser {
     return part;
   }
 
-  std::optional<Range> read_range() {
+  std::optional<HostRange> read_range() {
     const std::size_t begin = at_;
     const std::optional<i64> first = read_number();
     if (!first) return std::nullopt;
-    Range range{*first, *first, at_ - begin};
+    HostRange range{*first, *first, at_ - begin};
     if (at_ < text_.size() && text_[at_] == '-') {
       ++at_;
       const std::optional<i64> last = read_number();
@@ -140,7 +140,7 @@ class Parser {
     for (const Part& part : parts) {
       i64 size = part.ranges.empty() ? 1 : 0;
       std::size_t longest = part.text.size();
-      for (const Range& range : part.ranges) {
+      for (const HostRange& range : part.ranges) {
         if (range.size() > i64(most_)) return too_many();
         size += range.size();
         if (size > i64(most_)) return too_many();
@@ -174,7 +174,7 @@ class Parser {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       name += parts[i].text;
       i64 left = digits[i];
-      for (const Range& range : parts[i].ranges) {
+      for (const HostRange& range : parts[i].ranges) {
         if (left < range.size()) {
           name += fmt::format("{:0{}}", range.first + left, range.width);
           break;

@@ -17,7 +17,7 @@
 namespace rankwright {
 namespace {
 
-constexpr i64 kNvidia = 0x10de, kAmd = 0x1002;
+constexpr i64 kNvidiaVendor = 0x10de, kAmdVendor = 0x1002;
 constexpr std::size_t kMostObjects = 1024;  // of a matrix
 
 std::optional<i64> hex(std::string_view text) {
@@ -50,12 +50,12 @@ std::optional<PciType> pci_type(std::string_view text) {
 
 bool is_gpu(const PciType& type) {
   const bool display = (type.kind >> 8) == 0x03 || type.kind == 0x1200;
-  return display && (type.vendor == kNvidia || type.vendor == kAmd);
+  return display && (type.vendor == kNvidiaVendor || type.vendor == kAmdVendor);
 }
 
-class Reader {
+class HwlocReader {
  public:
-  Reader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
+  HwlocReader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(const XmlNode& topology) {
@@ -85,7 +85,7 @@ class Reader {
     const std::optional<PciType> type = pci_type(object["pci_type"]);
     if (!type) return;
     if (is_gpu(*type)) return take_gpu(object, *type, memory);
-    if (type->vendor == kNvidia && object["subtype"] == "NVSwitch") ++switches_;
+    if (type->vendor == kNvidiaVendor && object["subtype"] == "NVSwitch") ++switches_;
     const NicKind* const nic = nic_of_pci(type->vendor, type->device);
     if (nic == nullptr) return;
     ++nics_[nic];
@@ -202,7 +202,7 @@ void read_hwloc_xml(std::string_view text, std::string_view file, ClusterParts& 
   if (root->name != "topology")
     return findings.push_back(bad_topology(
         fmt::format("<topology> is expected, not <{}>", excerpt(root->name)), file, root->line, 1));
-  Reader(file, parts, findings).read(*root);
+  HwlocReader(file, parts, findings).read(*root);
 }
 
 }  // namespace rankwright

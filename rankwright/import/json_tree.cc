@@ -54,7 +54,7 @@ class Checker final : public nlohmann::json_sax<Json> {
 };
 
 /// Behind the string that opens at `at`.
-std::size_t behind_string(std::string_view text, std::size_t at) {
+std::size_t behind_json_string(std::string_view text, std::size_t at) {
   for (std::size_t i = at + 1; i < text.size(); ++i) {
     if (text[i] == '\\')
       ++i;
@@ -92,7 +92,7 @@ std::string without_comments(std::string_view text) {
       comma = c == ',' && after_value ? i : text.size();
       last = c;
     }
-    i = c == '"' ? behind_string(text, i) : i + 1;
+    i = c == '"' ? behind_json_string(text, i) : i + 1;
   }
   return plain;
 }

@@ -11,10 +11,10 @@ namespace {
 
 // The search is a grid of both logarithms that closes in on its best point. It shrinks by less than
 // the grid's step, because in a narrow valley the best point lies beside the best of the grid.
-constexpr int kSide = 9, kRounds = 30;
+constexpr int kSide = 9, kGridRounds = 30;
 constexpr double kShrink = 0.6;
-constexpr double kLeastRate = 1e3, kMostRate = 1e14;         // bytes a second
-constexpr double kLeastLatency = 1e-9, kMostLatency = 1e+1;  // seconds
+constexpr double kMinRate = 1e3, kMaxRate = 1e14;         // bytes a second
+constexpr double kMinLatency = 1e-9, kMaxLatency = 1e+1;  // seconds
 
 double squares(const Cluster& cluster, std::span<const SpannedSeries> series,
                const Calibration& calibration) {
@@ -49,8 +49,8 @@ void fit_level(Cluster& cluster, std::size_t level, std::span<const SpannedSerie
                const Calibration& calibration) {
   RW_CHECK(level < cluster.levels.size());
   Level& found = cluster.levels[level];
-  Looked rate(kLeastRate, kMostRate), wait(kLeastLatency, kMostLatency);
-  for (int round = 0; round < kRounds; ++round) {
+  Looked rate(kMinRate, kMaxRate), wait(kMinLatency, kMaxLatency);
+  for (int round = 0; round < kGridRounds; ++round) {
     double best = -1, best_rate = 0, best_wait = 0;
     for (int i = 0; i < kSide; ++i)
       for (int k = 0; k < kSide; ++k) {

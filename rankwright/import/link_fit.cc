@@ -16,11 +16,11 @@ namespace {
 constexpr Bytes kLarge{16.0 * 1024 * 1024};
 constexpr Bytes kStillLarge{1024.0 * 1024};  // where no larger ones were measured
 constexpr Bytes kSmall{64.0 * 1024};
-constexpr std::size_t kMostCalls = 64;  // of each kind
-constexpr int kRounds = 40, kHalvings = 60;
+constexpr std::size_t kMaxCallsOfKind = 64;  // of each kind
+constexpr int kFitRounds = 40, kHalvings = 60;
 
-constexpr double kLeastRate = 1e6, kMostRate = 1e14;         // bytes a second
-constexpr double kLeastLatency = 1e-9, kMostLatency = 1e-1;  // seconds
+constexpr double kMinLinkRate = 1e6, kMaxLinkRate = 1e14;         // bytes a second
+constexpr double kMinLinkLatency = 1e-9, kMaxLinkLatency = 1e-1;  // seconds
 
 void unusable(const MeasuredSeries& series, std::string detail, Severity severity,
               Diagnostics& findings) {
@@ -66,16 +66,18 @@ class Fit {
       if (call.size <= kSmall) small_.push_back(call);
     }
     // The largest are last in a file, the smallest first.
-    if (large_.size() > kMostCalls) large_.erase(large_.begin(), large_.end() - kMostCalls);
-    if (small_.size() > kMostCalls) small_.resize(kMostCalls);
+    if (large_.size() > kMaxCallsOfKind)
+      large_.erase(large_.begin(), large_.end() - kMaxCallsOfKind);
+    if (small_.size() > kMaxCallsOfKind) small_.resize(kMaxCallsOfKind);
   }
 
   void run() {
     const Level before = level_;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kFitRounds; ++round) {
       const Level last = level_;
-      rated_ = !large_.empty() && find(level_.bandwidth.value, kLeastRate, kMostRate, large_);
-      timed_ = !small_.empty() && find(level_.latency.value, kLeastLatency, kMostLatency, small_);
+      rated_ = !large_.empty() && find(level_.bandwidth.value, kMinLinkRate, kMaxLinkRate, large_);
+      timed_ =
+          !small_.empty() && find(level_.latency.value, kMinLinkLatency, kMaxLinkLatency, small_);
       if (level_ == last) break;
     }
     if (!rated_) level_.bandwidth = before.bandwidth;

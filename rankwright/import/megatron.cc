@@ -28,7 +28,7 @@ void cp_comm(ForeignReading& r, const YamlNode& node) {
   r.draft.cp_comm = meaning(r, first, kWords);
 }
 
-void optimizer(ForeignReading& r, const YamlNode& node) {
+void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<Optimizer> kWords[] = {
       {"adam", Optimizer::adam}, {"sgd", Optimizer::sgd}, {"lion", Optimizer::lion}};
   for (const Word<Optimizer>& known : kWords)
@@ -73,7 +73,7 @@ void attention(ForeignReading& r, const YamlNode& node) {
 constexpr std::string_view kAsStated = "times and memory are those without it";
 
 // Rows that several flags decide together have no reader: see fill().
-constexpr ForeignKey kKeys[] = {
+constexpr ForeignKey kMegatronKeys[] = {
     {"nodes", "node_shape"},
     {"gpus-per-node", "node_shape"},
     {"world-size", "world_size"},
@@ -131,7 +131,7 @@ constexpr ForeignKey kKeys[] = {
     {"fp8-format", "job.matmul"},
     {"fp8-recipe", "job.matmul"},
     {"fp4-format", "job.matmul"},
-    {"optimizer", "job.optimizer", optimizer},
+    {"optimizer", "job.optimizer", read_megatron_optimizer},
     {"cuda-graph-impl", "software.launch", graphs},
     {"enable-cuda-graph", "software.launch", graphs},
     {"external-cuda-graph", "software.launch", graphs},
@@ -159,7 +159,7 @@ constexpr ForeignKey kKeys[] = {
 bool is_read(std::string_view flag) {
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
-         std::any_of(std::begin(kKeys), std::end(kKeys),
+         std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys),
                      [&](const ForeignKey& row) { return row.path == flag; });
 }
 
@@ -173,7 +173,7 @@ void fill_world(ForeignReading& r) {
   if (!d.shape) d.world = whole_at(r, "world-size", 1, kMaxDevices);
 }
 
-int zero_stage(ForeignReading& r) {
+int megatron_zero(ForeignReading& r) {
   if (is_on(r, "use-torch-fsdp2")) return 3;
   if (is_on(r, "use-megatron-fsdp") || is_on(r, "use-custom-fsdp")) {
     const YamlNode* const strategy = find_path(r.root, "data-parallel-sharding-strategy");
@@ -264,7 +264,7 @@ void fill(ForeignReading& r) {
   fill_world(r);
   if (!d.order) d.order = kDefaultOrder;
   if (!d.etp) d.etp = d.tp.value_or(1);
-  d.zero = zero_stage(r);
+  d.zero = megatron_zero(r);
   fill_shards(r);
   if (!d.sequence_parallel) d.sequence_parallel = false;
   if (!d.overlap_grad) d.overlap_grad = false;
@@ -327,7 +327,7 @@ void read_megatron(PlanFile& plan, FileReader files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   reading.read_apart = is_read;
-  read_foreign(reading, kKeys, plan);
+  read_foreign(reading, kMegatronKeys, plan);
   fill(reading);
   fill_batch(reading, flags);
   read_megatron_model(reading);
@@ -366,7 +366,7 @@ std::string spell_megatron(const Edit& edit) {
     return "--" + edit.value;
   if (edit.key == "parallelism.dp_size")
     return fmt::format("a data-parallel size of {} follows", edit.value);
-  const ForeignKey* const row = stating(kKeys, edit.key);
+  const ForeignKey* const row = stating(kMegatronKeys, edit.key);
   if (row == nullptr) return "";
   const bool plain = edit.value.find_first_of("|()*") == std::string::npos;
   return fmt::format("--{} {}", row->path, plain ? edit.value : "'" + edit.value + "'");

@@ -10,8 +10,8 @@ namespace {
 constexpr double kMB = 0x1p20;  // report_memory() divides by 1024 twice
 
 // A step's time: Megatron-LM, and Megatron-DeepSpeed's key=value form.
-constexpr std::string_view kTimes[] = {"elapsed time per iteration (ms):",
-                                       "elapsed_time_per_iteration_ms="};
+constexpr std::string_view kTimers[] = {"elapsed time per iteration (ms):",
+                                        "elapsed_time_per_iteration_ms="};
 constexpr std::string_view kIterations[] = {"iteration=", "iteration "};
 constexpr std::string_view kFlops[] = {"throughput per GPU (TFLOP/s/GPU):", "TFLOPs:"};
 
@@ -22,8 +22,8 @@ std::optional<double> first_number(std::string_view text, const std::string_view
   return std::nullopt;
 }
 
-void read_step(const LogLine& line, RunLog& log) {
-  const std::optional<double> time = first_number(line.text, kTimes);
+void read_megatron_step(const LogLine& line, RunLog& log) {
+  const std::optional<double> time = first_number(line.text, kTimers);
   if (!time || *time <= 0) return;
   RunStep step{.time = {*time / 1e3}, .rank = line.rank};
   for (const std::string_view label : kIterations)
@@ -76,7 +76,7 @@ void read_timer(std::string_view text, RunLog& log) {
   }
 }
 
-void read_world(std::string_view text, RunLog& log) {
+void read_megatron_world(std::string_view text, RunLog& log) {
   if (log.world) return;
   std::optional<i64> world = count_after(text, "using world size:");
   const std::size_t at = text.find("  world_size ....");
@@ -88,10 +88,10 @@ void read_world(std::string_view text, RunLog& log) {
 }  // namespace
 
 void read_megatron_line(const LogLine& line, RunLog& log) {
-  read_step(line, log);
+  read_megatron_step(line, log);
   read_memory(line.text, log);
   read_timer(line.text, log);
-  read_world(line.text, log);
+  read_megatron_world(line.text, log);
 }
 
 }  // namespace rankwright

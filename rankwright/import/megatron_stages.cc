@@ -6,7 +6,7 @@ namespace rankwright {
 namespace {
 
 /// What the flags say about the split of the layers over pp ranks.
-struct Split {
+struct LayoutSplit {
   i64 layers = 0;
   i64 pp = 1;
   i64 chunks = 1;
@@ -16,7 +16,7 @@ struct Split {
 };
 
 /// Layers of a pp rank, the embedding and the loss counted where they count.
-i64 of_rank(const Split& s, i64 rank) {
+i64 of_rank(const LayoutSplit& s, i64 rank) {
   if (!s.first && !s.last) return (s.layers + s.embedding + s.loss) / s.pp;
   if (rank == 0 && s.first) return *s.first;
   if (rank == s.pp - 1 && s.last) return *s.last;
@@ -26,7 +26,7 @@ i64 of_rank(const Split& s, i64 rank) {
 }
 
 /// Of every stage, by its number: what does not divide is dropped, as it would be.
-std::vector<i64> stage_layers(const Split& s) {
+std::vector<i64> stage_layers(const LayoutSplit& s) {
   std::vector<i64> layers;
   for (i64 chunk = 0; chunk < s.chunks; ++chunk)
     for (i64 rank = 0; rank < s.pp; ++rank) layers.push_back(of_rank(s, rank) / s.chunks);
@@ -48,8 +48,8 @@ void read_layout(ForeignReading& r, const YamlNode& node, i64 pp) {
 }  // namespace
 
 void read_megatron_stages(ForeignReading& r) {
-  Split s{.layers = whole_at(r, "num-layers", 1, kMaxLayers).value_or(0),
-          .pp = r.draft.pp.value_or(1)};
+  LayoutSplit s{.layers = whole_at(r, "num-layers", 1, kMaxLayers).value_or(0),
+                .pp = r.draft.pp.value_or(1)};
   if (const YamlNode* const layout = find_path(r.root, "pipeline-model-parallel-layout"))
     return read_layout(r, *layout, s.pp);
   s.embedding = is_on(r, "account-for-embedding-in-pipeline-split");

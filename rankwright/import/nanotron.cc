@@ -28,7 +28,7 @@ void recompute_layer(ForeignReading& r, const YamlNode& node) {
     r.draft.recompute = *on ? Recompute::full : Recompute::none;
 }
 
-void zero_stage(ForeignReading& r, const YamlNode& node) {
+void read_nanotron_zero(ForeignReading& r, const YamlNode& node) {
   constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
   r.draft.zero = meaning(r, node, kWords);
 }
@@ -39,7 +39,7 @@ void accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
     r.draft.grad_dtype = *on ? Dtype::fp32 : r.draft.param_dtype.value_or(Dtype::bf16);
 }
 
-void optimizer(ForeignReading& r, const YamlNode& node) {
+void read_nanotron_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<Optimizer> kWords[] = {{"adamW", Optimizer::adam}, {"sgd", Optimizer::sgd}};
   r.draft.optimizer = meaning(r, node, kWords);
 }
@@ -58,7 +58,7 @@ void tp_recompute_allgather(ForeignReading& r, const YamlNode& node) {
                   "counted as gathered again");
 }
 
-constexpr ForeignKey kKeys[] = {
+constexpr ForeignKey kNanotronKeys[] = {
     {"parallelism.dp", "parallelism.dp_size", whole<&Draft::dp, kMaxDegree>, true},
     {"parallelism.pp", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>, true},
     {"parallelism.tp", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>, true},
@@ -71,13 +71,13 @@ constexpr ForeignKey kKeys[] = {
     {"parallelism.tp_linear_async_communication", "parallelism.overlap.tp",
      flag<&Draft::overlap_tp>, true},
     {"parallelism.recompute_layer", "parallelism.recompute", recompute_layer},
-    {"optimizer.zero_stage", "parallelism.zero_stage", zero_stage, true},
+    {"optimizer.zero_stage", "parallelism.zero_stage", read_nanotron_zero, true},
     {"tokens.micro_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
     {"tokens.batch_accumulation_per_replica", "job.global_batch",
      whole<&Draft::accumulation, kMaxBatch>},
     {"tokens.sequence_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
-    {"optimizer.optimizer_factory.name", "job.optimizer", optimizer},
+    {"optimizer.optimizer_factory.name", "job.optimizer", read_nanotron_optimizer},
     {"model.dtype", "job.param_dtype", dtype},
     {"optimizer.accumulate_grad_in_fp32", "job.grad_dtype", accumulate_grad_in_fp32},
     {"model.model_config", "model"},
@@ -142,14 +142,14 @@ void read_nanotron(PlanFile& plan, FileReader files) {
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
-  read_foreign(reading, kKeys, plan);
+  read_foreign(reading, kNanotronKeys, plan);
   read_model_config(reading);
   plan.draft.order = kDefaultOrder;  // its grid (ep, pp, dp, cp, tp), row-major
   plan.keys = fields.keys();
 }
 
 std::string spell_nanotron(const Edit& edit) {
-  const ForeignKey* const row = stating(kKeys, edit.key);
+  const ForeignKey* const row = stating(kNanotronKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 

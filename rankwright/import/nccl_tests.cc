@@ -15,7 +15,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kMostCalls = 4096, kMostRanks = 1 << 16;
+constexpr std::size_t kMaxCalls = 4096, kMostRanks = 1 << 16;
 
 struct Program {
   std::string_view name;
@@ -81,9 +81,9 @@ std::optional<Row> read_row(std::string_view line) {
   return row;
 }
 
-class Reader {
+class NcclTestsReader {
  public:
-  Reader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
+  NcclTestsReader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
@@ -144,8 +144,8 @@ class Reader {
 
   void take_row(const Row& row, int line) {
     if (row.size == 0 || row.time == 0) return;
-    if (rows_.size() == kMostCalls)
-      return fault(fmt::format("the table has more than {} rows", count(i64(kMostCalls))), line);
+    if (rows_.size() == kMaxCalls)
+      return fault(fmt::format("the table has more than {} rows", count(i64(kMaxCalls))), line);
     rows_.push_back(row);
   }
 
@@ -215,7 +215,7 @@ bool claims_nccl_tests(std::string_view, std::string_view text) {
 
 void read_nccl_tests(std::string_view text, std::string_view file, ClusterParts& parts,
                      Diagnostics& findings) {
-  Reader(file, parts, findings).read(text);
+  NcclTestsReader(file, parts, findings).read(text);
 }
 
 }  // namespace rankwright

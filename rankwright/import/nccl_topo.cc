@@ -15,11 +15,11 @@
 namespace rankwright {
 namespace {
 
-constexpr i64 kMostLinks = 1024;  // of one GPU
+constexpr i64 kMaxTopoLinks = 1024;  // of one GPU
 constexpr i64 kMostMegabits = 10'000'000;
 
 /// A whole number of an attribute, in hex where it begins with 0x; nothing where it is none.
-std::optional<i64> number(std::string_view text) {
+std::optional<i64> whole_number(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
   i64 n = 0;
@@ -29,9 +29,9 @@ std::optional<i64> number(std::string_view text) {
   return n;
 }
 
-class Reader {
+class NcclTopoReader {
  public:
-  Reader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
+  NcclTopoReader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(const XmlNode& system) {
@@ -66,15 +66,16 @@ class Reader {
     i64 links = 0;
     for (const XmlNode& link : gpu.children) {
       if (link.name != "nvlink") continue;
-      const std::optional<i64> many = number(link["count"]);
-      if (!many || *many > kMostLinks)
+      const std::optional<i64> many = whole_number(link["count"]);
+      if (!many || *many > kMaxTopoLinks)
         return fault(fmt::format("count=\"{}\" is no number of links", excerpt(link["count"])),
                      link.line);
       links += *many;
     }
     links_ = std::max(links_, links);
     if (pci == nullptr) return;
-    const std::optional<i64> vendor = number((*pci)["vendor"]), device = number((*pci)["device"]);
+    const std::optional<i64> vendor = whole_number((*pci)["vendor"]),
+                             device = whole_number((*pci)["device"]);
     if (vendor && device) devices_.insert(std::string(device_of_pci(*vendor, *device)));
     take_slot(*pci);
   }
@@ -84,13 +85,13 @@ class Reader {
     const std::string_view speed = pci["link_speed"];
     double transfers = 0;
     std::from_chars(speed.data(), speed.data() + speed.size(), transfers);
-    const std::optional<i64> lanes = number(pci["link_width"]);
+    const std::optional<i64> lanes = whole_number(pci["link_width"]);
     if (transfers >= 2 && transfers <= 1000 && lanes && *lanes >= 1 && *lanes <= 64)
       slot_ = std::max(slot_, pcie_rate(transfers, *lanes));
   }
 
   void take_net(const XmlNode& net) {
-    const std::optional<i64> megabits = number(net["speed"]);
+    const std::optional<i64> megabits = whole_number(net["speed"]);
     if (!megabits || *megabits > kMostMegabits)
       return fault(fmt::format("speed=\"{}\" is no rate in Mb/s", excerpt(net["speed"])), net.line);
     const std::string_view name = net["name"];
@@ -168,7 +169,7 @@ void read_nccl_topo(std::string_view text, std::string_view file, ClusterParts& 
   if (root->name != "system")
     return findings.push_back(bad_topology(
         fmt::format("<system> is expected, not <{}>", excerpt(root->name)), file, root->line, 1));
-  Reader(file, parts, findings).read(*root);
+  NcclTopoReader(file, parts, findings).read(*root);
 }
 
 }  // namespace rankwright

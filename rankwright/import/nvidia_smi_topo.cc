@@ -15,10 +15,10 @@ namespace rankwright {
 namespace {
 
 constexpr std::size_t kMostColumns = 512;
-constexpr i64 kMostLinks = 64;  // between two GPUs
+constexpr i64 kMaxNvLinks = 64;  // between two GPUs
 
 /// Without what a terminal would draw: the header is underlined.
-std::string without_escapes(std::string_view text) {
+std::string without_colors(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\x1b') {
@@ -82,7 +82,7 @@ std::optional<Cell> read_cell(std::string_view word) {
   for (const Join& join : kJoins)
     if (word == join.word) return Cell{.kind = join.kind};
   const std::optional<i64> links = numbered(word, "NV");
-  if (!links || *links < 1 || *links > kMostLinks) return std::nullopt;
+  if (!links || *links < 1 || *links > kMaxNvLinks) return std::nullopt;
   return Cell{.kind = Tier::Kind::nvlink, .links = *links};
 }
 
@@ -296,7 +296,7 @@ class Matrix {
 }  // namespace
 
 bool claims_nvidia_smi_topo(std::string_view, std::string_view text) {
-  const std::string plain = without_escapes(text.substr(0, 65536));
+  const std::string plain = without_colors(text.substr(0, 65536));
   const std::vector<TextLine> lines = lines_of(plain);
   const auto found = std::find_if(lines.begin(), lines.end(),
                                   [](const TextLine& line) { return !header(line.text).empty(); });
@@ -310,7 +310,7 @@ bool claims_nvidia_smi_topo(std::string_view, std::string_view text) {
 
 void read_nvidia_smi_topo(std::string_view text, std::string_view file, ClusterParts& parts,
                           Diagnostics& findings) {
-  const std::string plain = without_escapes(text);
+  const std::string plain = without_colors(text);
   Matrix(file, parts, findings).read(plain);
 }
 

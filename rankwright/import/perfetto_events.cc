@@ -66,7 +66,7 @@ std::optional<i64> in_range(std::optional<std::uint64_t> nanoseconds) {
   return i64(*nanoseconds);
 }
 
-class Reader {
+class PerfettoReader {
  public:
   void packet(data_view message) {
     std::optional<std::uint64_t> time;
@@ -139,7 +139,7 @@ class Reader {
 
 Result<TraceEvents> read_perfetto_events(std::string_view bytes, std::string_view file,
                                          const TraceLimits& limits) {
-  Reader reader;
+  PerfettoReader reader;
   pbf_reader trace(bytes.data(), bytes.size());
   std::size_t at = 0;
   // protozero reports by exceptions; they end here.

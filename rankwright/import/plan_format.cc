@@ -28,7 +28,7 @@ void read_own(PlanFile& plan, FileReader files) {
        .where = {.file = plan.name}}};
 }
 
-constexpr PlanFormat kFormats[] = {
+constexpr PlanFormat kPlanFormats[] = {
     {"megatron", "Megatron-LM's launch script, or its log", Target::megatron, claims_megatron,
      read_megatron, spell_megatron},
     {"torchtitan-0.2", "torchtitan's TOML config", Target::torchtitan_0_2, claims_torchtitan,
@@ -45,12 +45,12 @@ constexpr PlanFormat kFormats[] = {
 
 }  // namespace
 
-std::span<const PlanFormat> plan_formats() { return kFormats; }
+std::span<const PlanFormat> plan_formats() { return kPlanFormats; }
 
 const PlanFormat* find_plan_format(std::string_view name) {
-  const auto found = std::find_if(std::begin(kFormats), std::end(kFormats),
+  const auto found = std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
                                   [&](const PlanFormat& format) { return format.name == name; });
-  return found == std::end(kFormats) ? nullptr : found;
+  return found == std::end(kPlanFormats) ? nullptr : found;
 }
 
 PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string name,
@@ -70,7 +70,7 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
 }
 
 PlanFile read_any_plan(std::string text, std::string name, FileReader files) {
-  const auto format = std::find_if(std::begin(kFormats), std::end(kFormats),
+  const auto format = std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
                                    [&](const PlanFormat& one) { return one.claims(name, text); });
   return read_plan_as(*format, std::move(text), std::move(name), files);
 }

@@ -14,12 +14,12 @@ namespace {
 
 /// A reader for a whole number of at least 1 that goes to `member`.
 template <std::optional<i64> Draft::*member, i64 most>
-void whole(Reading& r, const YamlNode& node) {
+void read_whole(Reading& r, const YamlNode& node) {
   r.draft.*member = r.fields.whole(node, 1, most);
 }
 
 template <std::optional<bool> Draft::*member>
-void flag(Reading& r, const YamlNode& node) {
+void read_flag(Reading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
 }
 
@@ -200,7 +200,7 @@ constexpr KeyRow kKeys[] = {
     {{"world_size", "a whole number", "the product of the degrees, or all devices of the cluster",
       "Ranks in all: one process for each GPU.",
       "The degrees tp x cp x pp x dp must multiply to it."},
-     whole<&Draft::world, kMaxDegree>},
+     read_whole<&Draft::world, kMaxDegree>},
     {{"node_shape", "N_nodes_x_M_gpus", "nodes of 8 GPUs",
       "How the GPUs are boxed. A short form of `cluster` that names no hardware.",
       "What leaves the box crosses a link that is several times slower."},
@@ -213,30 +213,30 @@ constexpr KeyRow kKeys[] = {
       "Tensor parallelism: every layer's matrices are cut over so many ranks.",
       "Divides a layer's memory and work; costs collectives inside every layer, on the critical "
       "path. Keep it inside the fastest level."},
-     whole<&Draft::tp, kMaxDegree>},
+     read_whole<&Draft::tp, kMaxDegree>},
     {{"parallelism.cp_size", "a whole number; 2 x cp divides the sequence", "1",
       "Context parallelism: every sequence is cut over so many ranks.",
       "Divides activations of long sequences; costs keys and values on the wire in every layer."},
-     whole<&Draft::cp, kMaxContext>},
+     read_whole<&Draft::cp, kMaxContext>},
     {{"parallelism.pp_size", "a whole number, at most the layers", "1",
       "Pipeline parallelism: layers are cut into stages on so many ranks.",
       "Divides layers; costs idle time at fill and drain, which more microbatches shrink, and a "
       "send and receive at each stage boundary. At home across nodes, but not free."},
-     whole<&Draft::pp, kMaxDegree>},
+     read_whole<&Draft::pp, kMaxDegree>},
     {{"parallelism.dp_size", "a whole number", "what the other degrees leave of the world",
       "Data parallelism: so many copies, each with its part of the batch.",
       "Multiplies the work done; every copy holds the whole of its share unless ZeRO shards it; "
       "gradients are reduced once a step."},
-     whole<&Draft::dp, kMaxDegree>},
+     read_whole<&Draft::dp, kMaxDegree>},
     {{"parallelism.ep_size", "a whole number that divides the experts", "1",
       "Expert parallelism: the experts of a MoE layer are spread over so many ranks, carved out of "
       "dp x cp x tp.",
       "Divides expert memory; costs two all-to-alls a MoE layer forward and two backward."},
-     whole<&Draft::ep, kMaxDegree>},
+     read_whole<&Draft::ep, kMaxDegree>},
     {{"parallelism.etp_size", "a whole number that divides an expert's width",
       "1 with ep_size above 1, else tp_size", "Tensor parallelism inside one expert.",
       "Experts are narrow: cutting them makes small matmuls and more collectives."},
-     whole<&Draft::etp, kMaxDegree>},
+     read_whole<&Draft::etp, kMaxDegree>},
     {{"parallelism.order", "axes joined by '-', innermost first", "tp-cp-ep-dp-pp",
       "Which axis has neighbouring ranks, and so sits on the fastest level.",
       "Nothing in itself; a wrong order puts the most frequent collective on the slowest link."},
@@ -251,17 +251,17 @@ constexpr KeyRow kKeys[] = {
     {{"parallelism.shard_size", "a divisor of dp x cp", "all of dp x cp",
       "Hybrid sharding: ZeRO shards over so many neighbouring data ranks and repeats beyond.",
       "Keeps the gathers on a faster level; holds more on each rank."},
-     whole<&Draft::shard_size, kMaxDegree>},
+     read_whole<&Draft::shard_size, kMaxDegree>},
     {{"parallelism.bucket_size", "a whole number", "40,000,000, or dp x cp x 1,000,000 if more",
       "Elements of a bucket: gradients are reduced, and ZeRO-1 and 2 gather parameters, so many in "
       "one call.",
       "Small ones start early and pay latency each; nothing of a large one starts until it is "
       "full. ZeRO-3 goes by layer instead."},
-     whole<&Draft::bucket_size, kMaxBucket>},
+     read_whole<&Draft::bucket_size, kMaxBucket>},
     {{"parallelism.sequence_parallel", "true or false", "true with tp_size above 1",
       "The parts of a layer outside the matmuls are cut along the sequence over tp.",
       "Saves activations; all-reduces become all-gathers and reduce-scatters of the same volume."},
-     flag<&Draft::sequence_parallel>},
+     read_flag<&Draft::sequence_parallel>},
     {{"parallelism.cp_comm", "p2p, all_gather or a2a", "p2p",
       "How context parallelism exchanges keys and values: a ring, a gather, or heads for sequence "
       "(Ulysses).",
@@ -271,15 +271,15 @@ constexpr KeyRow kKeys[] = {
     {{"parallelism.micro_batch", "a whole number", "1",
       "Sequences that go through the model at a time on one data rank.",
       "Larger ones fill the matmuls better, hold more activations and leave fewer microbatches."},
-     whole<&Draft::micro_batch, kMaxMicroBatch>},
+     read_whole<&Draft::micro_batch, kMaxMicroBatch>},
     {{"parallelism.virtual_stages", "a whole number", "1",
       "Chunks a pp rank: the model is cut into pp x this many stages.",
       "Divides the bubble by it; multiplies the sends and receives."},
-     whole<&Draft::virtual_stages, kMaxChunks>},
+     read_whole<&Draft::virtual_stages, kMaxChunks>},
     {{"parallelism.microbatch_group", "a whole number from pp_size on", "pp_size",
       "Interleaved schedules: microbatches that pass through one chunk before the next chunk.",
       "Larger groups hold more activations and give sends more time."},
-     whole<&Draft::microbatch_group, kMaxBatch>},
+     read_whole<&Draft::microbatch_group, kMaxBatch>},
     {{"parallelism.schedule",
       "gpipe, 1f1b, interleaved-1f1b, looped-bfs, zb-h1, zb-2p, interleaved-zb, zb-v, dualpipe, "
       "dualpipe-v",
@@ -297,18 +297,18 @@ constexpr KeyRow kKeys[] = {
      recompute},
     {{"parallelism.overlap.grad_reduce", "true or false", "true",
       "Gradients are reduced while backward still runs.", "Hides data-parallel traffic."},
-     flag<&Draft::overlap_grad>},
+     read_flag<&Draft::overlap_grad>},
     {{"parallelism.overlap.param_gather", "true or false", "true with zero_stage above 0",
       "Sharded parameters are gathered while forward already runs.", "Hides ZeRO's gathers."},
-     flag<&Draft::overlap_param>},
+     read_flag<&Draft::overlap_param>},
     {{"parallelism.overlap.tp", "true or false", "false",
       "Tensor-parallel collectives are cut into pieces and run beside the matmuls.",
       "Hides part of them; needs sequence parallelism."},
-     flag<&Draft::overlap_tp>},
+     read_flag<&Draft::overlap_tp>},
     {{"parallelism.overlap.pp", "true or false", "true with virtual_stages above 1",
       "Pipeline sends and receives run beside the computation of other microbatches.",
       "Hides most of them; interleaved schedules send more often and need it most."},
-     flag<&Draft::overlap_pp>},
+     read_flag<&Draft::overlap_pp>},
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
       "Which device each rank sits on: hosts filled one after another, dealt round, or as listed.",
       "cyclic tears neighbouring ranks apart: tp leaves the node."},
@@ -324,10 +324,10 @@ constexpr KeyRow kKeys[] = {
     {{"job.global_batch", "a whole number", "8 microbatches a pipeline stage",
       "Sequences a step, all ranks together.",
       "micro_batch x dp must divide it; what is left are the microbatches that fill the pipeline."},
-     whole<&Draft::global_batch, kMaxBatch>},
+     read_whole<&Draft::global_batch, kMaxBatch>},
     {{"job.sequence", "a whole number", "4096", "Tokens a sequence.",
       "Activations grow with it, attention with its square."},
-     whole<&Draft::sequence, kMaxSequence>},
+     read_whole<&Draft::sequence, kMaxSequence>},
     {{"job.param_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
       "Format of parameters and activations.", "Bytes of everything that is stored and sent."},
      dtype<&Draft::param_dtype>},
@@ -362,7 +362,7 @@ constexpr KeyRow kKeys[] = {
     {{"software.tuned", "true or false", "the framework's",
       "The recipe was tuned for this model and machine by its vendor.",
       "Those run about a tenth faster than others on the same layout."},
-     flag<&Draft::tuned>},
+     read_flag<&Draft::tuned>},
 };
 
 }  // namespace

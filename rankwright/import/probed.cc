@@ -14,7 +14,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::string_view kGroups[] = {"inside a host", "all ranks", "one rank a host"};
+constexpr std::string_view kProbedGroups[] = {"inside a host", "all ranks", "one rank a host"};
 
 /// How the groups of a probe lie: those of a plan with tp inside the hosts and dp across them.
 Span span_of(ProbeGroup group, const Cluster& cluster) {
@@ -72,7 +72,7 @@ void fit(Cluster& cluster, std::size_t level, const ProbeFigures& probe,
 
 }  // namespace
 
-std::string_view name(ProbeGroup group) { return kGroups[std::size_t(group)]; }
+std::string_view name(ProbeGroup group) { return kProbedGroups[std::size_t(group)]; }
 
 std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe) {
   RW_CHECK(!probe.hosts.empty() && probe.host_ranks.size() == probe.hosts.size());

@@ -10,7 +10,7 @@
 namespace rankwright {
 namespace {
 
-constexpr LogFormat kFormats[] = {
+constexpr LogFormat kLogFormats[] = {
     {"megatron", "what training_log and its timers print",
      "`iteration N/ M | ... elapsed time per iteration (ms): T |`", read_megatron_line},
     {"torchtitan", "step lines, with or without colours", "`step: N loss: ... tps: T`",
@@ -40,7 +40,7 @@ Seconds time_of(const RunStep& step, double tokens) {
 
 std::string looked_for() {
   std::string all;
-  for (const LogFormat& format : kFormats) all += fmt::format("{}, ", format.looks_for);
+  for (const LogFormat& format : kLogFormats) all += fmt::format("{}, ", format.looks_for);
   return all + "or `CUDA out of memory`";
 }
 
@@ -48,7 +48,7 @@ std::string looked_for() {
 
 std::string_view name(RunPhase phase) { return kPhases[std::size_t(phase)]; }
 
-std::span<const LogFormat> log_formats() { return kFormats; }
+std::span<const LogFormat> log_formats() { return kLogFormats; }
 
 TimerSample RunTimer::median() const {
   if (samples.empty()) return {};
@@ -104,20 +104,20 @@ Result<RunLog> read_run_log(std::string_view text, std::string_view file) {
   RunLog log;
   std::size_t most = 0;
   i64 number = 0;
-  std::vector<std::size_t> by_format(std::size(kFormats), 0);
+  std::vector<std::size_t> by_format(std::size(kLogFormats), 0);
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string line = without_escapes(text.substr(0, std::min(end, kLongestLine)));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     const LogLine one{line, rank_label(line), ++number};
     read_pytorch_line(one, log);
-    for (std::size_t f = 0; f < std::size(kFormats); ++f) {
+    for (std::size_t f = 0; f < std::size(kLogFormats); ++f) {
       const std::size_t before = log.steps.size();
-      kFormats[f].read(one, log);
+      kLogFormats[f].read(one, log);
       by_format[f] += log.steps.size() - before;
       if (by_format[f] <= most) continue;
       most = by_format[f];
-      log.format = &kFormats[f];
+      log.format = &kLogFormats[f];
     }
   }
   if (!log.steps.empty() || log.oom) return log;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxDepth = 16;
+constexpr int kMaxIndexDepth = 16;
 
 /// Takes metadata.total_size out of an index without keeping the map of its weights, which may be
 /// long.
@@ -27,14 +27,14 @@ class SizeFinder final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t n, const string_t&) override { return take(n); }
   bool string(string_t&) override { return true; }
   bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return ++depth_ <= kMaxDepth; }
+  bool start_object(std::size_t) override { return ++depth_ <= kMaxIndexDepth; }
   bool key(string_t& name) override {
     if (depth_ == 1) in_metadata_ = name == "metadata";
     is_size_ = depth_ == 2 && in_metadata_ && name == "total_size";
     return true;
   }
   bool end_object() override { return close(); }
-  bool start_array(std::size_t) override { return ++depth_ <= kMaxDepth; }
+  bool start_array(std::size_t) override { return ++depth_ <= kMaxIndexDepth; }
   bool end_array() override { return close(); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
     return false;

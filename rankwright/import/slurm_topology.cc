@@ -51,9 +51,9 @@ struct Switch {
   i64 all_hosts = 0;
 };
 
-class Reader {
+class SlurmReader {
  public:
-  Reader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
+  SlurmReader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
@@ -308,7 +308,7 @@ bool claims_slurm_topology(std::string_view, std::string_view text) {
 
 void read_slurm_topology(std::string_view text, std::string_view file, ClusterParts& parts,
                          Diagnostics& findings) {
-  Reader(file, parts, findings).read(text);
+  SlurmReader(file, parts, findings).read(text);
 }
 
 }  // namespace rankwright

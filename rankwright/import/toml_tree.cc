@@ -61,7 +61,7 @@ YamlNode tree(const toml::node& value) {
 }
 
 /// Behind the string that opens at `at`; the end of the text where it does not close.
-std::size_t behind_string(std::string_view text, std::size_t at) {
+std::size_t behind_toml_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const std::size_t marks = text.substr(at, 3) == std::string(3, quote) ? 3 : 1;
   const std::string close(marks, quote);
@@ -103,7 +103,7 @@ std::size_t first_unnamed(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (c == '"' || c == '\'') {
-      i = behind_string(text, i);
+      i = behind_toml_string(text, i);
       fresh = false;
       continue;
     }

@@ -46,7 +46,7 @@ void selective_option(ForeignReading& r, const YamlNode& node) {
                   "counted as every second matmul of all layers");
 }
 
-void optimizer(ForeignReading& r, const YamlNode& node) {
+void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "AdamW" && node.scalar != "Adam")
     return tell_left_out(r, node, "optimizer.name: states are counted as Adam's");
   r.draft.optimizer = Optimizer::adam;
@@ -71,7 +71,7 @@ void converters(ForeignReading& r, const YamlNode& node) {
 
 constexpr std::string_view kEven = "stages are counted as the model's layers split evenly";
 
-constexpr ForeignKey kKeys[] = {
+constexpr ForeignKey kTorchtitanKeys[] = {
     {"parallelism.tensor_parallel_degree", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>,
      true},
     {"parallelism.context_parallel_degree", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>,
@@ -102,7 +102,7 @@ constexpr ForeignKey kKeys[] = {
     {"training.mixed_precision_reduce", "job.grad_dtype", mixed_precision_reduce},
     {"activation_checkpoint.mode", "parallelism.recompute", mode},
     {"activation_checkpoint.selective_ac_option", "parallelism.recompute", selective_option},
-    {"optimizer.name", "job.optimizer", optimizer},
+    {"optimizer.name", "job.optimizer", read_torchtitan_optimizer},
     {"model.converters", "job.matmul", converters},
     {"model.name", "model"},
     {"model.flavor", "model"},
@@ -153,7 +153,7 @@ void read_data_ranks(ForeignReading& r) {
 /// Without a pipeline the local batch is the microbatch and the rest accumulates. With one it is
 /// cut into microbatches, and what accumulates beyond it drains the pipeline every time: the plan
 /// is one such pass.
-void read_batch(ForeignReading& r) {
+void read_torchtitan_batch(ForeignReading& r) {
   Draft& draft = r.draft;
   std::optional<i64> local = stated(r, "training.local_batch_size", 1, kMaxMicroBatch);
   if (!local) local = stated(r, "training.batch_size", 1, kMaxMicroBatch);
@@ -328,9 +328,9 @@ void read_torchtitan(PlanFile& plan, FileReader files) {
   draft.grad_dtype = Dtype::fp32;
   draft.optimizer = Optimizer::adam;
   draft.sequence = 2048;
-  read_foreign(reading, kKeys, plan);
+  read_foreign(reading, kTorchtitanKeys, plan);
   read_data_ranks(reading);
-  read_batch(reading);
+  read_torchtitan_batch(reading);
   read_flavor(reading);
   read_pipeline(reading);
   if (draft.ep > 1)  // else experts are cut as dense layers are
@@ -349,7 +349,7 @@ std::string spell_torchtitan(const Edit& edit) {
                        edit.value == "2" ? "never" : "always");
   if (edit.key == "job.global_batch")
     return fmt::format("training.local_batch_size = {} / data ranks", edit.value);
-  const ForeignKey* const row = stating(kKeys, edit.key);
+  const ForeignKey* const row = stating(kTorchtitanKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{} = {}", row->path, edit.value);
 }
 

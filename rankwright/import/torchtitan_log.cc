@@ -9,7 +9,7 @@
 namespace rankwright {
 namespace {
 
-void read_step(const LogLine& line, RunLog& log) {
+void read_torchtitan_step(const LogLine& line, RunLog& log) {
   std::optional<double> tokens = number_after(line.text, "tps: ");
   if (!tokens) tokens = number_after(line.text, "wps: ");
   const std::optional<i64> iteration = count_after(line.text, "step: ");
@@ -36,7 +36,7 @@ void read_retries(std::string_view text, RunLog& log) {
 }
 
 /// The product of the degrees that cut the world.
-void read_world(std::string_view text, RunLog& log) {
+void read_torchtitan_world(std::string_view text, RunLog& log) {
   if (log.world || text.find("Building device mesh with parallelism:") == std::string_view::npos)
     return;
   i64 world = 1;
@@ -53,9 +53,9 @@ void read_world(std::string_view text, RunLog& log) {
 }  // namespace
 
 void read_torchtitan_line(const LogLine& line, RunLog& log) {
-  read_step(line, log);
+  read_torchtitan_step(line, log);
   read_retries(line.text, log);
-  read_world(line.text, log);
+  read_torchtitan_world(line.text, log);
 }
 
 }  // namespace rankwright

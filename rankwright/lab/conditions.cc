@@ -19,7 +19,7 @@ std::string task(const Setup& s) {
 }
 
 /// A part of the task: whether two setups have it in common, and how it is told.
-struct Part {
+struct TaskPart {
   std::string_view key;
   bool (*same)(const Setup&, const Setup&);
   std::string (*show)(const Setup&);
@@ -55,7 +55,7 @@ std::string show_cluster(const Setup& s) {
   return text + ")";
 }
 
-constexpr Part kTask[] = {
+constexpr TaskPart kTask[] = {
     {"model", [](const Setup& a, const Setup& b) { return same_network(a.model, b.model); },
      [](const Setup& s) {
        return fmt::format("{} ({} layers, {} parameters)", s.model.name, s.model.layers(),
@@ -83,7 +83,7 @@ constexpr Part kTask[] = {
 
 std::string degrees(const Plan& p) { return fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp); }
 
-std::string told(const Part& part, const Setup& answer, const Setup& given) {
+std::string told(const TaskPart& part, const Setup& answer, const Setup& given) {
   const std::string is = part.show(answer), was = part.show(given);
   return is == was ? fmt::format("{}: {} with other figures", part.key, is)
                    : fmt::format("{}: {} instead of {}", part.key, is, was);
@@ -93,7 +93,7 @@ std::string told(const Part& part, const Setup& answer, const Setup& given) {
 
 Met keeps_task(const Setup& answer, const Setup& given) {
   std::string differs;
-  for (const Part& part : kTask)
+  for (const TaskPart& part : kTask)
     if (!part.same(answer, given))
       differs += (differs.empty() ? "" : "; ") + told(part, answer, given);
   return {differs.empty(), differs.empty() ? task(answer) : differs};

@@ -9,6 +9,7 @@
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
+namespace data_parallelism_impl {
 namespace {
 
 Worked sequences(const Setup& s) {
@@ -80,7 +81,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace data_parallelism_impl
 
-std::span<const Question> data_parallelism_questions() { return kQuestions; }
+std::span<const Question> data_parallelism_questions() { return data_parallelism_impl::kQuestions; }
 
 }  // namespace rankwright

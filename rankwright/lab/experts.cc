@@ -7,6 +7,7 @@
 #include "rankwright/model/parameters.h"
 
 namespace rankwright {
+namespace experts_impl {
 namespace {
 
 Worked active(const Setup& s) {
@@ -76,7 +77,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace experts_impl
 
-std::span<const Question> expert_questions() { return kQuestions; }
+std::span<const Question> expert_questions() { return experts_impl::kQuestions; }
 
 }  // namespace rankwright

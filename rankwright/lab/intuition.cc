@@ -9,6 +9,7 @@
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
+namespace intuition_impl {
 namespace {
 
 Worked needs(const Setup& s) {
@@ -124,7 +125,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace intuition_impl
 
-std::span<const Question> intuition_questions() { return kQuestions; }
+std::span<const Question> intuition_questions() { return intuition_impl::kQuestions; }
 
 }  // namespace rankwright

@@ -9,6 +9,7 @@
 #include "rankwright/program/schedule.h"
 
 namespace rankwright {
+namespace pipelines_impl {
 namespace {
 
 constexpr double kSmallBubble = 0.05;
@@ -110,7 +111,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace pipelines_impl
 
-std::span<const Question> pipeline_questions() { return kQuestions; }
+std::span<const Question> pipeline_questions() { return pipelines_impl::kQuestions; }
 
 }  // namespace rankwright

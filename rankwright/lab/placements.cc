@@ -6,6 +6,7 @@
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
+namespace placements_impl {
 namespace {
 
 Worked data_degree(const Setup& s) {
@@ -87,7 +88,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace placements_impl
 
-std::span<const Question> placement_questions() { return kQuestions; }
+std::span<const Question> placement_questions() { return placements_impl::kQuestions; }
 
 }  // namespace rankwright

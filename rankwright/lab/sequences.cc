@@ -11,6 +11,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace sequences_impl {
 namespace {
 
 Setup with_sequence_parallelism(Setup s) {
@@ -120,7 +121,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace sequences_impl
 
-std::span<const Question> sequence_questions() { return kQuestions; }
+std::span<const Question> sequence_questions() { return sequences_impl::kQuestions; }
 
 }  // namespace rankwright

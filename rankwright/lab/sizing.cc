@@ -10,6 +10,7 @@
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
+namespace sizing_impl {
 namespace {
 
 constexpr double kEach = 16;  // bytes a parameter with bf16 and Adam: formulas M1 to M3
@@ -90,7 +91,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace sizing_impl
 
-std::span<const Question> sizing_questions() { return kQuestions; }
+std::span<const Question> sizing_questions() { return sizing_impl::kQuestions; }
 
 }  // namespace rankwright

@@ -7,6 +7,7 @@
 #include "rankwright/plan/misfit.h"
 
 namespace rankwright {
+namespace tensor_parallelism_impl {
 namespace {
 
 Worked layer_calls(const Setup& s) {
@@ -89,7 +90,10 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace tensor_parallelism_impl
 
-std::span<const Question> tensor_parallelism_questions() { return kQuestions; }
+std::span<const Question> tensor_parallelism_questions() {
+  return tensor_parallelism_impl::kQuestions;
+}
 
 }  // namespace rankwright

@@ -7,6 +7,7 @@
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
+namespace worksheets_impl {
 namespace {
 
 Worked tp_calls(const Setup& s) {
@@ -101,7 +102,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace worksheets_impl
 
-std::span<const Question> worksheet_questions() { return kQuestions; }
+std::span<const Question> worksheet_questions() { return worksheets_impl::kQuestions; }
 
 }  // namespace rankwright

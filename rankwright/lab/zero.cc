@@ -8,6 +8,7 @@
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
+namespace zero_impl {
 namespace {
 
 constexpr int kStages = 4;
@@ -140,7 +141,8 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
+}  // namespace zero_impl
 
-std::span<const Question> zero_questions() { return kQuestions; }
+std::span<const Question> zero_questions() { return zero_impl::kQuestions; }
 
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::array<std::string_view, kGroupKinds> kNames{
+constexpr std::array<std::string_view, kGroupKinds> kGroupNames{
     "tp", "cp",  "dp",  "dp-cp", "shard", "replicate", "pp",
     "ep", "etp", "edp", "model", "edges", "mirror",    "world"};
 
@@ -59,7 +59,7 @@ Halves halves(const GroupShape& whole, i64 size) {
 
 }  // namespace
 
-std::string_view name(GroupKind kind) { return kNames[std::size_t(kind)]; }
+std::string_view name(GroupKind kind) { return kGroupNames[std::size_t(kind)]; }
 
 i64 GroupShape::size() const {
   i64 members = 1;

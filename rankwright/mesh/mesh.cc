@@ -7,7 +7,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::array<std::string_view, kAxes> kNames{"tp", "cp", "ep", "dp", "pp"};
+constexpr std::array<std::string_view, kAxes> kAxisNames{"tp", "cp", "ep", "dp", "pp"};
 
 std::optional<Axis> find_axis(std::string_view word) {
   for (const Axis axis : kAllAxes)
@@ -29,7 +29,7 @@ void complete(std::vector<Axis>& order) {
 
 }  // namespace
 
-std::string_view name(Axis axis) { return kNames[std::size_t(axis)]; }
+std::string_view name(Axis axis) { return kAxisNames[std::size_t(axis)]; }
 
 std::string show(const Order& order) {
   std::string text;

@@ -65,9 +65,9 @@ std::optional<Spelt> spelt(std::string_view text) {
   return parts;
 }
 
-class Reader {
+class CellReader {
  public:
-  Reader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
+  CellReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
   Result<WrittenSchedule> run() {
     for (int line = 1; !text_.empty(); ++line) {
@@ -295,7 +295,7 @@ Sequences only_cells(const Sequences& ranks) {
 }
 
 Result<WrittenSchedule> parse_cells(std::string_view text, std::string_view file) {
-  return Reader(text, file).run();
+  return CellReader(text, file).run();
 }
 
 CellSet cell_set(const Sequences& ranks) { return Inspector(ranks).run(); }

@@ -13,10 +13,10 @@ bool crosses_ranks(GroupKind group) {
 }
 
 /// A group as one pp rank sees it, and its calls in order: indices into the rank's steps.
-using Calls = std::map<GroupKind, std::vector<i64>>;
+using CallsByGroup = std::map<GroupKind, std::vector<i64>>;
 
-Calls calls_of(const Program& program, std::size_t pp_rank) {
-  Calls calls;
+CallsByGroup calls_of(const Program& program, std::size_t pp_rank) {
+  CallsByGroup calls;
   for (const Action& a : program.roles[pp_rank]) {
     if (a.kind != ActionKind::step) continue;
     const Step& step = program.steps[pp_rank][a.microbatch];
@@ -28,7 +28,7 @@ Calls calls_of(const Program& program, std::size_t pp_rank) {
 
 /// The groups of a kind: one of all pp ranks; for edges of those that call it at all; for mirror a
 /// pair each.
-std::vector<std::vector<i64>> groups(const std::vector<Calls>& calls, GroupKind kind) {
+std::vector<std::vector<i64>> groups(const std::vector<CallsByGroup>& calls, GroupKind kind) {
   const i64 pp = i64(calls.size());
   std::vector<std::vector<i64>> all;
   if (kind == GroupKind::mirror) {
@@ -46,9 +46,9 @@ bool same_call(const Step& a, const Step& b) {
 }
 
 /// Puts the calls of one group's members side by side.
-class Matcher {
+class MeetingMatcher {
  public:
-  Matcher(const Program& program, std::vector<Calls>& calls, Meetings& found)
+  MeetingMatcher(const Program& program, std::vector<CallsByGroup>& calls, Meetings& found)
       : program_(program), calls_(calls), found_(found) {}
 
   void match(GroupKind kind, const std::vector<i64>& ranks) {
@@ -80,7 +80,7 @@ class Matcher {
   }
 
   const Program& program_;
-  std::vector<Calls>& calls_;
+  std::vector<CallsByGroup>& calls_;
   Meetings& found_;
 };
 
@@ -88,17 +88,17 @@ class Matcher {
 
 Meetings meetings(const Program& program) {
   Meetings found;
-  std::vector<Calls> calls;
+  std::vector<CallsByGroup> calls;
   std::set<GroupKind> kinds;
   for (std::size_t r = 0; r < program.roles.size(); ++r) {
     const std::size_t steps = program.steps.empty() ? 0 : program.steps[r].size();
     found.of_step.emplace_back(steps, Meetings::kNone);
-    calls.push_back(steps == 0 ? Calls{} : calls_of(program, r));
+    calls.push_back(steps == 0 ? CallsByGroup{} : calls_of(program, r));
     for (const auto& [kind, list] : calls.back()) kinds.insert(kind);
   }
   for (const GroupKind kind : kinds)
     for (const std::vector<i64>& ranks : groups(calls, kind))
-      Matcher(program, calls, found).match(kind, ranks);
+      MeetingMatcher(program, calls, found).match(kind, ranks);
   return found;
 }
 

@@ -59,9 +59,9 @@ class Messages {
 
 /// Reads each rank's line from its beginning: is everything there when it is used, does every
 /// message have two ends.
-class Reader {
+class ProgramReader {
  public:
-  Reader(const Program& program, const Owners& owners)
+  ProgramReader(const Program& program, const Owners& owners)
       : program_(program), owners_(owners), messages_(program, owners) {}
 
   std::vector<Misplaced> run() {
@@ -166,9 +166,9 @@ i64 partner(const Owners& owners, const Action& transfer) {
 
 /// Holds the order in which a rank receives from another against that in which the other sends.
 /// Every message has two ends.
-class Matcher {
+class CallMatcher {
  public:
-  explicit Matcher(const Program& program)
+  explicit CallMatcher(const Program& program)
       : program_(program),
         activations_(program.owners.size()),
         gradients_(program.owners.size()),
@@ -351,12 +351,13 @@ Proof prove(const Program& program) {
   const Meetings meet = meetings(program);
   Proof proof;
   for (const Sequence& role : program.roles) proof.actions += i64(role.size());
-  proof.misplaced = Reader(program, program.owners).run();
+  proof.misplaced = ProgramReader(program, program.owners).run();
   proof.disorder = meet.disorder;
   proof.rendezvous = Runner(program, program.owners, meet, false).run();
   proof.buffered = Runner(program, program.owners, meet, true).run();
   // Where nobody gets as far, what would come in which order says nothing.
-  if (proof.misplaced.empty() && proof.buffered.empty()) proof.misplaced = Matcher(program).run();
+  if (proof.misplaced.empty() && proof.buffered.empty())
+    proof.misplaced = CallMatcher(program).run();
   return proof;
 }
 

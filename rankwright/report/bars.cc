@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kShortest = 12, kLongest = 40;  // columns of the longest bar
 constexpr std::size_t kNarrowest = 26;                // columns of a remark
-constexpr std::string_view kIndent = "  ", kGap = "  ";
+constexpr std::string_view kIndent = "  ", kColumnGap = "  ";
 
 std::string colored(const std::string& text, BarLine::Tone tone, const Paint& paint) {
   constexpr i64 kYellow = 1;
@@ -29,9 +29,9 @@ struct Columns {
   std::vector<std::size_t> figures{};
 
   std::size_t before_remark() const {
-    std::size_t sum = kIndent.size() + name + kGap.size() + bar;
-    for (const std::size_t figure : figures) sum += kGap.size() + figure;
-    return sum + kGap.size();
+    std::size_t sum = kIndent.size() + name + kColumnGap.size() + bar;
+    for (const std::size_t figure : figures) sum += kColumnGap.size() + figure;
+    return sum + kColumnGap.size();
   }
 };
 
@@ -94,14 +94,14 @@ std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std
   for (const BarLine& line : lines) {
     const std::string drawn = bar(line.fraction, c.bar, paint);
     std::string text = std::string(kIndent) + line.name + blanks(c.name, line.name);
-    text += std::string(kGap) + colored(drawn, line.tone, paint) + blanks(c.bar, drawn);
+    text += std::string(kColumnGap) + colored(drawn, line.tone, paint) + blanks(c.bar, drawn);
     for (std::size_t i = 0; i < line.figures.size(); ++i)
-      text += std::string(kGap) + blanks(c.figures[i], line.figures[i]) + line.figures[i];
+      text += std::string(kColumnGap) + blanks(c.figures[i], line.figures[i]) + line.figures[i];
     if (!line.remark.empty()) {
       const std::string indent(c.before_remark(), ' ');
       const std::string remark = wrapped(line.remark, c.remark, indent);
-      text +=
-          remark.substr(indent.size() - kGap.size());  // its first line stands beside the figures
+      text += remark.substr(indent.size() -
+                            kColumnGap.size());  // its first line stands beside the figures
       text.pop_back();
     }
     out += text.erase(text.find_last_not_of(' ') + 1) + "\n";

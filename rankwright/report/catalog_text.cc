@@ -19,8 +19,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr Table::Align kRight = Table::Align::right;
-
 std::string or_dash(FlopsPerSecond rate) { return rate.value > 0 ? show(rate) : "-"; }
 
 Result<Table> unknown(std::string_view what, std::string_view name,

@@ -33,7 +33,7 @@ constexpr Widths kWidths[] = {
     {"'IJijl", 0.30},          {" ,-./:;\\f|", 0.36}, {"!()[]rt", 0.41}, {"\"*_`?csz", 0.54},
     {"ABCDGHNOQRUVXZ&", 0.79}, {"#+<=>^~w", 0.84},    {"%@MWm", 1.00},
 };
-constexpr double kDigit = 0.64, kOther = 1.0, kDot = 0.36;
+constexpr double kDigit = 0.64, kOther = 1.0, kDotWidth = 0.36;
 
 bool has(std::string_view classes, char letter) {
   for (std::size_t i = 0; i < classes.size(); ++i)
@@ -50,7 +50,7 @@ double size_of(std::string_view classes) {
 }
 
 double width_of(char32_t character) {
-  if (character == U'·') return kDot;
+  if (character == U'·') return kDotWidth;
   if (character > 0x7E) return kOther;
   for (const Widths& row : kWidths)
     if (row.characters.find(char(character)) != std::string_view::npos) return row.width;

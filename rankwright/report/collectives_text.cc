@@ -9,11 +9,6 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
-
-std::string of_hundred(double error) { return fmt::format("{:.1f} %", 100 * error); }
-std::string with_sign(double error) { return fmt::format("{:+.1f} %", 100 * error); }
-
 void add_rows(Table& table, const std::string& system, const ErrorTable& given,
               const ErrorTable& held_out) {
   std::string label = excerpt(system, 60);
@@ -22,11 +17,11 @@ void add_rows(Table& table, const std::string& system, const ErrorTable& given,
     const ErrorStats& without = held_out[c];
     if (with.rows == 0) continue;
     table.rows.push_back({label, std::string(name(SizeClass(c))), count(with.rows),
-                          of_hundred(with.mean_absolute), with_sign(with.bias),
-                          of_hundred(with.p90), with_sign(with.worst),
-                          without.rows == 0 ? "-" : of_hundred(without.mean_absolute),
-                          without.rows == 0 ? "-" : with_sign(without.bias),
-                          without.rows == 0 ? "-" : of_hundred(without.p90)});
+                          exact_percent(with.mean_absolute), signed_percent(with.bias),
+                          exact_percent(with.p90), signed_percent(with.worst),
+                          without.rows == 0 ? "-" : exact_percent(without.mean_absolute),
+                          without.rows == 0 ? "-" : signed_percent(without.bias),
+                          without.rows == 0 ? "-" : exact_percent(without.p90)});
     label.clear();
   }
 }

@@ -11,8 +11,8 @@
 namespace rankwright {
 namespace {
 
-constexpr double kNames = 212;  // pixels for the names of collectives
-constexpr double kGap = 4, kPad = 6;
+constexpr double kCollectiveNames = 212;  // pixels for the names of collectives
+constexpr double kCellGap = 4, kPad = 6;
 constexpr double kSmallLine = 14;
 constexpr double kFaintest = 0.05, kDarkest = 0.6;  // of the colour, still with readable text on it
 
@@ -40,7 +40,7 @@ class CommunicationDrawing {
         rows_(report.sheet.communication),
         chart_(report.setup, "which collective crosses which links",
                report.sheet.communication.empty() ? "Nothing is sent: there is one rank." : kAbout),
-        wide_((kChartRight - kChartMargin - kNames) / double(cluster_.levels.size())) {
+        wide_((kChartRight - kChartMargin - kCollectiveNames) / double(cluster_.levels.size())) {
     for (const CommunicationRow& row : rows_) longest_ = std::max(longest_, row.priced.total);
     chart_.css += ".hot{fill:#0072b2}";
   }
@@ -53,8 +53,10 @@ class CommunicationDrawing {
   }
 
  private:
-  double left(std::size_t level) const { return kChartMargin + kNames + wide_ * double(level); }
-  double inner() const { return wide_ - kGap - 2 * kPad; }
+  double left(std::size_t level) const {
+    return kChartMargin + kCollectiveNames + wide_ * double(level);
+  }
+  double inner() const { return wide_ - kCellGap - 2 * kPad; }
 
   void write_lines(double at, double baseline, std::string_view classes,
                    const std::vector<std::string>& lines) {
@@ -104,20 +106,20 @@ class CommunicationDrawing {
     const std::vector<std::string> who =
         packed({fmt::format("{} of {}", name(priced.traffic.group), count(priced.span.size)),
                 std::string(kind.frequency)},
-               kNames - kPad);
+               kCollectiveNames - kPad);
     const double height =
-        20 + kSmallLine * double(std::max(lines.size(), who.size())) + kPad - kGap;
-    chart_.write(kChartMargin, chart_.y + 16, "", fitted(kind.label, kNames - kPad));
+        20 + kSmallLine * double(std::max(lines.size(), who.size())) + kPad - kCellGap;
+    chart_.write(kChartMargin, chart_.y + 16, "", fitted(kind.label, kCollectiveNames - kPad));
     write_lines(kChartMargin, chart_.y + 16 + kSmallLine, "q s", who);
     for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
-      chart_.body += svg::rect(left(k), chart_.y, wide_ - kGap, height, "b") + "/>\n";
+      chart_.body += svg::rect(left(k), chart_.y, wide_ - kCellGap, height, "b") + "/>\n";
       if (int(k) == priced.level)
         crossed(row, left(k), height, lines);
       else if (int(k) < priced.level)
         write_lines(left(k) + kPad, chart_.y + 16, "q s",
                     text_lines(passing(priced, k), inner(), "s"));
     }
-    chart_.y += height + kGap;
+    chart_.y += height + kCellGap;
   }
 
   void crossed(const CommunicationRow& row, double at, double height,
@@ -126,7 +128,7 @@ class CommunicationDrawing {
     const TrafficKindRow& kind = rankwright::row(priced.traffic.kind);
     // By the root, so that what is short can be told from nothing.
     const double share = longest_ > Seconds{} ? std::sqrt(priced.total / longest_) : 0;
-    std::string cell = svg::rect(at, chart_.y, wide_ - kGap, height, "hot");
+    std::string cell = svg::rect(at, chart_.y, wide_ - kCellGap, height, "hot");
     cell += fmt::format(" fill-opacity=\"{:.2f}\"", kFaintest + (kDarkest - kFaintest) * share);
     chart_.body +=
         cell + svg::titled("rect", fmt::format("{} on pp rank {}: {} calls of {}, {}. {}",

@@ -16,9 +16,8 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
-constexpr double kSmall = 0.002;  // of the larger total: what is less in both plans is joined
-constexpr std::string_view kDot = " · ";
+constexpr double kNegligible = 0.002;  // of the larger total: what is less in both plans is joined
+constexpr std::string_view kSeparator = " · ";
 constexpr std::size_t kValue = 48;  // characters of a key's value
 
 /// Figures of one column in one unit, so that they can be added up by eye.
@@ -58,7 +57,7 @@ Unit time_unit(Seconds largest) {
 
 Unit memory_unit() { return {"GiB", (1.0_GiB).value, 2}; }
 
-struct Line {
+struct SheetLine {
   std::string name;
   double a = 0, b = 0;
   bool bar = true;
@@ -70,16 +69,16 @@ struct Line {
 struct Sheet {
   std::string title{};
   Unit unit{};
-  std::vector<Line> lines{};
+  std::vector<SheetLine> lines{};
 };
 
 /// Those that are small in both plans are one.
-std::vector<Line> joined(const std::vector<Line>& lines, double total) {
-  std::vector<Line> kept;
-  Line other{.name = "other"};
+std::vector<SheetLine> joined(const std::vector<SheetLine>& lines, double total) {
+  std::vector<SheetLine> kept;
+  SheetLine other{.name = "other"};
   std::size_t small = 0;
-  for (const Line& line : lines) {
-    if (std::max(line.a, line.b) >= kSmall * total) {
+  for (const SheetLine& line : lines) {
+    if (std::max(line.a, line.b) >= kNegligible * total) {
       kept.push_back(line);
       continue;
     }
@@ -93,7 +92,7 @@ std::vector<Line> joined(const std::vector<Line>& lines, double total) {
 
 Sheet time_sheet(const CompareView& view) {
   const Seconds largest = std::max(view.total_a, view.total_b);
-  std::vector<Line> lines;
+  std::vector<SheetLine> lines;
   for (const TimeRow& of : view.items)
     lines.push_back({std::string(row(of.item).name), of.a.value, of.b.value});
   Sheet sheet{.title = {}, .unit = time_unit(largest), .lines = joined(lines, largest.value)};
@@ -104,7 +103,7 @@ Sheet time_sheet(const CompareView& view) {
 
 Sheet memory_sheet(const CompareView& view) {
   const double a = view.a.memory.total().value, b = view.b.memory.total().value;
-  std::vector<Line> lines;
+  std::vector<SheetLine> lines;
   for (const MemoryRow& of : view.entries)
     lines.push_back({std::string(row(of.entry).name), of.a.value, of.b.value});
   Sheet sheet{.title = "GiB on the fullest rank",
@@ -118,14 +117,14 @@ Sheet memory_sheet(const CompareView& view) {
 /// Name, A, B and the difference.
 Table sheet_table(const Sheet& sheet) {
   Table table{{{sheet.title}, {"A", kRight}, {"B", kRight}, {"B - A", kRight}}};
-  for (const Line& line : sheet.lines)
+  for (const SheetLine& line : sheet.lines)
     table.rows.push_back({line.name, sheet.unit.text(line.a), sheet.unit.text(line.b),
                           sheet.unit.signed_text(line.difference())});
   return table;
 }
 
 /// "-6.8 %": how much B has more than A.
-std::string change_text(const Line& line) {
+std::string change_text(const SheetLine& line) {
   return line.a > 0 && line.a != line.b ? fmt::format("{:+.1f} %", 100 * (line.b / line.a - 1))
                                         : "";
 }
@@ -148,14 +147,14 @@ std::string sheet_text(const Sheet& sheet, const Paint& paint, std::size_t width
   const std::size_t half = half_width(table, width);
   table.columns.push_back({fmt::format("{:>{}} {}", "less", half, "more")});
   // What rounds to nothing has no bar.
-  const auto seen = [&](const Line& line) {
+  const auto seen = [&](const SheetLine& line) {
     return sheet.unit.nothing(line.difference()) ? 0 : line.difference();
   };
   double largest = std::numeric_limits<double>::min();
-  for (const Line& line : sheet.lines)
+  for (const SheetLine& line : sheet.lines)
     if (line.bar) largest = std::max(largest, std::abs(seen(line)));
   for (std::size_t i = 0; i < sheet.lines.size(); ++i) {
-    const Line& line = sheet.lines[i];
+    const SheetLine& line = sheet.lines[i];
     table.rows[i].push_back(line.bar ? difference_bar(seen(line) / largest, half, paint)
                                      : change_text(line));
   }
@@ -182,19 +181,17 @@ std::string why_title(const CompareView& view) {
 }
 
 /// "+1.2 s", "-340 ms".
-std::string signed_time(Seconds time) { return (time > Seconds{} ? "+" : "") + show(time); }
-
 /// The causes and what they leave of the difference: amount, item, words.
 Table cause_table(const CompareView& view) {
   Table table{{{"B - A", kRight}, {"item"}, {"cause"}}};
   Seconds rest = view.difference();
   for (const Cause& cause : view.causes) {
     table.rows.push_back(
-        {signed_time(cause.difference), std::string(row(cause.item).name), cause.words});
+        {show_signed(cause.difference), std::string(row(cause.item).name), cause.words});
     rest = rest - cause.difference;
   }
   if (view.causes.size() < view.items.size())
-    table.rows.push_back({signed_time(rest), "all others", ""});
+    table.rows.push_back({show_signed(rest), "all others", ""});
   return table;
 }
 
@@ -219,14 +216,9 @@ std::string side_text(std::string_view letter, const NamedPlan& plan, const Esti
   constexpr std::string_view kIndent = "     ";
   std::string out =
       "  " + paint.bold(fmt::format("{}  {}", letter, excerpt(plan.name, 200))) + "\n";
-  if (headed) out += lines_of(headline(plan.setup), kDot, " ·", width, kIndent);
-  out += lines_of(plan_line(plan.setup), kDot, " ·", width, kIndent);
+  if (headed) out += lines_of(headline(plan.setup), kSeparator, " ·", width, kIndent);
+  out += lines_of(plan_line(plan.setup), kSeparator, " ·", width, kIndent);
   return out + lines_of(figures(plan.setup, e), "   ", "", width, kIndent);
-}
-
-/// Bold lines, so that colour does not go on into an indent.
-std::string bold_lines(const std::string& lines, const Paint& paint) {
-  return paint.bold(lines.substr(0, lines.size() - 1)) + "\n";
 }
 
 constexpr std::string_view kSame = "No key differs: the two are the same plan.";
@@ -247,7 +239,7 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
   const bool same_head = headline(a.setup) == headline(b.setup);
   std::string out;
   if (same_head)
-    out += bold_lines(lines_of(headline(a.setup), kDot, " ·", width, ""), paint) + "\n";
+    out += bold_lines(lines_of(headline(a.setup), kSeparator, " ·", width, ""), paint) + "\n";
   out += side_text("A", a, view.a, !same_head, paint, width);
   out += side_text("B", b, view.b, !same_head, paint, width) + "\n";
   const auto paragraph = [&](std::string_view text) { return wrapped(text, width - 4, "  "); };

@@ -16,7 +16,6 @@ namespace rankwright {
 namespace {
 
 using nlohmann::ordered_json;
-constexpr Table::Align kRight = Table::Align::right;
 
 std::optional<Training> run_of(const CountsView& view, const CountRow& row) {
   if (!row.plan) return std::nullopt;

@@ -13,8 +13,6 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
-
 constexpr std::string_view kOrigins =
     "Counts and bytes are exact for this plan, bandwidths and peaks the catalog's. Rates of "
     "compute "

@@ -20,7 +20,7 @@ constexpr double kBusy = 0.5;  // a column that is less busy is drawn as idle wi
 constexpr char kMixed = 'x';   // a column with forward and backward
 
 /// Where things stand, in characters.
-struct Layout {
+struct GanttLayout {
   std::vector<i64> ranks{};
   std::size_t margin = 0;   // left of the bar
   std::size_t columns = 0;  // between the bars
@@ -66,17 +66,17 @@ Seconds shortest_cell(const Played& p, const TimelineSummary& s, const std::vect
 }
 
 constexpr double kReadable = 2;  // characters of a cell that shows its number and its kind
-constexpr std::string_view kColumns = "   busy  held";
+constexpr std::string_view kGanttColumns = "   busy  held";
 
-Layout layout(const Played& p, const TimelineSummary& s, std::size_t width) {
-  Layout where{.end = s.end};
+GanttLayout layout(const Played& p, const TimelineSummary& s, std::size_t width) {
+  GanttLayout where{.end = s.end};
   where.ranks = drawn_ranks(p.program.pp(), p.program.pp() <= kMostRows ? kMostRows : kSampledRows);
   where.margin = 3 + std::to_string(p.program.pp() - 1).size() + 1;
-  where.columns = width - where.margin - 2 - kColumns.size();
+  where.columns = width - where.margin - 2 - kGanttColumns.size();
   const double share = s.share(shortest_cell(p, s, where.ranks));
   const auto fits = [&](std::size_t columns) { return share * double(columns) >= kReadable; };
-  if (!fits(where.columns) && fits(where.columns + kColumns.size())) {
-    where.columns += kColumns.size();
+  if (!fits(where.columns) && fits(where.columns + kGanttColumns.size())) {
+    where.columns += kGanttColumns.size();
     where.figures = false;
   }
   const double shortest = share * double(where.columns);
@@ -103,7 +103,7 @@ std::string label_of(const Played& p, i64 rank, const Action& a, std::size_t col
   return label;
 }
 
-std::vector<Slot> row_of_cells(const Played& p, i64 rank, const Layout& where, bool color) {
+std::vector<Slot> row_of_cells(const Played& p, i64 rank, const GanttLayout& where, bool color) {
   std::vector<Slot> slots(where.columns);
   const i64 most = shades(p.shape);
   const auto draw = [&](const Event& e) {
@@ -185,7 +185,7 @@ std::vector<Column> smooth(const std::vector<Column>& sharp, std::size_t reach) 
   return all;
 }
 
-std::vector<Slot> row_of_columns(const Played& p, i64 rank, const Layout& where, bool color) {
+std::vector<Slot> row_of_columns(const Played& p, i64 rank, const GanttLayout& where, bool color) {
   std::vector<Slot> slots;
   for (const Column& column : smooth(columns(p, rank, where.columns), where.reach))
     slots.push_back(color ? mixture(column) : Slot{std::string(1, letter(column))});
@@ -212,7 +212,7 @@ std::string text_of(const std::vector<Slot>& slots) {
 }
 
 /// "|---- warm-up 10 s ----|---": what does not fit is left out.
-std::string ruler(const std::vector<Band>& bands, const Layout& where) {
+std::string ruler(const std::vector<Band>& bands, const GanttLayout& where) {
   std::string line = "|" + std::string(where.columns, '-') + "|";
   for (const Band& band : bands) {
     const std::size_t begin = where.column(band.begin), end = where.column(band.end);
@@ -227,7 +227,7 @@ std::string ruler(const std::vector<Band>& bands, const Layout& where) {
 }
 
 /// Marks, and the times that they stand for, in lines of at most `room`.
-std::pair<std::string, std::string> axis(const Layout& where, std::size_t room) {
+std::pair<std::string, std::string> axis(const GanttLayout& where, std::size_t room) {
   constexpr std::size_t kBetween = 12;
   std::string marks = "+" + std::string(where.columns, '-') + "+", times;
   for (const Seconds t : ticks(where.end, i64(where.columns / kBetween) + 1)) {
@@ -242,7 +242,7 @@ std::pair<std::string, std::string> axis(const Layout& where, std::size_t room) 
 }
 
 /// Kinds of work and how they look, in lines of at most `width`.
-std::string legend(const Played& p, const Layout& where, bool color, std::size_t width) {
+std::string legend(const Played& p, const GanttLayout& where, bool color, std::size_t width) {
   std::vector<Ink> inks = used_inks(p.program);
   const auto has = [&](Ink ink) { return std::find(inks.begin(), inks.end(), ink) != inks.end(); };
   // Both gradients in one column are drawn as a backward.
@@ -266,7 +266,7 @@ std::string legend(const Played& p, const Layout& where, bool color, std::size_t
 }
 
 /// What the marks in the cells mean, or what a column is.
-std::string reading(const Played& p, const Layout& where, bool color) {
+std::string reading(const Played& p, const GanttLayout& where, bool color) {
   const bool mirror = row(p.shape.schedule).order == StageOrder::mirror;
   const bool shaded = shades(p.shape) > 1;
   std::string text;
@@ -290,7 +290,7 @@ std::string busy(const TimelineSummary& s, const RankSummary& rank) {
 }
 
 /// What else stands behind the rows.
-Remark figures(const TimelineSummary& s, const Layout& where) {
+Remark figures(const TimelineSummary& s, const GanttLayout& where) {
   std::string text;
   for (const i64 rank : where.ranks) {
     const RankSummary& of = s.ranks[std::size_t(rank)];
@@ -305,14 +305,14 @@ Remark figures(const TimelineSummary& s, const Layout& where) {
 std::string gantt(const Played& p, const TimelineSummary& s, const Paint& paint,
                   std::size_t width) {
   width = std::max(width, kMinWidth);
-  const Layout where = layout(p, s, width);
+  const GanttLayout where = layout(p, s, width);
   const std::string left(where.margin, ' ');
   const std::string_view bar = paint.on ? "│" : "|";
   std::string title = wrapped(timeline_title(p, s), width, "");
   title.pop_back();
   std::string out = paint.bold(title) + "\n\n";
-  out +=
-      left + paint.dim(ruler(s.bands, where)) + std::string(where.figures ? kColumns : "") + "\n";
+  out += left + paint.dim(ruler(s.bands, where)) + std::string(where.figures ? kGanttColumns : "") +
+         "\n";
   for (const i64 rank : where.ranks) {
     const RankSummary& of = s.ranks[std::size_t(rank)];
     const std::vector<Slot> slots = where.cells ? row_of_cells(p, rank, where, paint.on)

@@ -13,7 +13,6 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
 constexpr std::size_t kShown = 3;  // explanations
 
 /// A piece of the report: a title, sentences, a table.

@@ -24,7 +24,7 @@ constexpr Lines kDrawn{"─", "│", "┌", "┐", "└", "┘"};
 constexpr Lines kAscii{"-", "|", "+", "+", "+", "+"};
 
 /// A line with colour codes in it, and how many characters a terminal shows of it.
-struct Line {
+struct GridLine {
   std::string text;
   std::size_t width = 0;
 };
@@ -32,7 +32,7 @@ struct Line {
 /// What stands in and above the box of one node.
 struct Box {
   std::string title;
-  std::vector<Line> lines{};
+  std::vector<GridLine> lines{};
 };
 
 std::string repeated(std::string_view text, std::size_t times) {
@@ -86,7 +86,7 @@ Box fill(const Setup& setup, i64 node, i64 per_node, const Paint& paint, std::si
   Box box{title(setup, node, ranks)};
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (i % std::size_t(kRanksPerLine) == 0) box.lines.push_back({" ", 1});
-    Line& line = box.lines.back();
+    GridLine& line = box.lines.back();
     // A wider gap between two tensor-parallel groups.
     const bool new_group = mesh.tp > 1 && i > 0 && !same_tensor_group(mesh, ranks[i - 1], ranks[i]);
     const std::size_t gap = line.width == 1 ? 0 : new_group ? 2 : 1;
@@ -97,7 +97,7 @@ Box fill(const Setup& setup, i64 node, i64 per_node, const Paint& paint, std::si
   return box;
 }
 
-/// Line `index` of a box: its title, its borders, its ranks. Every box is `width` wide inside.
+/// GridLine `index` of a box: its title, its borders, its ranks. Every box is `width` wide inside.
 std::string line_of(const Box& box, std::size_t index, std::size_t width, std::size_t height,
                     const Paint& paint) {
   const Lines& lines = paint.on ? kDrawn : kAscii;
@@ -108,7 +108,7 @@ std::string line_of(const Box& box, std::size_t index, std::size_t width, std::s
     return paint.bold(box.title) + std::string(width + 2 - display_width(box.title), ' ');
   if (index == 1) return border(lines.top_left, lines.top_right);
   if (index == height + 2) return border(lines.bottom_left, lines.bottom_right);
-  const Line line = index - 2 < box.lines.size() ? box.lines[index - 2] : Line{};
+  const GridLine line = index - 2 < box.lines.size() ? box.lines[index - 2] : GridLine{};
   return std::string(lines.vertical) + line.text + std::string(width - line.width, ' ') +
          std::string(lines.vertical);
 }
@@ -118,7 +118,7 @@ std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Pa
   std::size_t width = 1;
   std::size_t height = 0;
   for (const Box& box : boxes) {
-    for (const Line& line : box.lines) width = std::max(width, line.width + 1);
+    for (const GridLine& line : box.lines) width = std::max(width, line.width + 1);
     width = std::max(width, std::max<std::size_t>(2, display_width(box.title)) - 2);
     height = std::max(height, box.lines.size());
   }

@@ -13,7 +13,7 @@ namespace rankwright {
 namespace {
 
 // Okabe and Ito, "Color Universal Design", 2008.
-constexpr InkRow kRows[] = {
+constexpr InkRow kInkRows[] = {
     {Ink::forward, "forward", "forward", '-', {0x00, 0x72, 0xB2}},
     {Ink::backward, "backward", "backward", '=', {0xD5, 0x5E, 0x00}},
     {Ink::input_grad, "input gradient", "input_grad", '<', {0xE6, 0x9F, 0x00}},
@@ -21,7 +21,7 @@ constexpr InkRow kRows[] = {
     {Ink::collective, "collective", "collective", '*', {0xCC, 0x79, 0xA7}},
     {Ink::optimizer, "optimizer", "optimizer", '@', {0x80, 0x80, 0x80}},
 };
-static_assert(std::size(kRows) == kInks);
+static_assert(std::size(kInkRows) == kInks);
 
 constexpr double kLightest = 0.6;  // share of white in the last chunk's colour
 
@@ -41,7 +41,7 @@ double luminance(Rgb c) {
 }  // namespace
 
 const InkRow& row(Ink ink) {
-  const InkRow& found = kRows[std::size_t(ink)];
+  const InkRow& found = kInkRows[std::size_t(ink)];
   RW_CHECK(found.ink == ink);
   return found;
 }

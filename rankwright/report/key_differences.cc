@@ -24,12 +24,12 @@ std::string placement(const Setup& s) {
     case Placement::Kind::listed:
       break;
   }
-  constexpr std::size_t kShown = 8;
+  constexpr std::size_t kShownKeys = 8;
   const std::vector<i64>& devices = s.plan.placement.devices;
   std::string list;
-  for (std::size_t r = 0; r < std::min(kShown, devices.size()); ++r)
+  for (std::size_t r = 0; r < std::min(kShownKeys, devices.size()); ++r)
     list += (r == 0 ? "" : ", ") + std::to_string(devices[r]);
-  return fmt::format("{{ranks: [{}{}]}}", list, devices.size() > kShown ? ", ..." : "");
+  return fmt::format("{{ranks: [{}{}]}}", list, devices.size() > kShownKeys ? ", ..." : "");
 }
 
 bool same_placement(const Setup& a, const Setup& b) {
@@ -66,7 +66,7 @@ struct Shown {
   std::string (*brief)(const Setup&) = nullptr;
   std::string (*details)(const Setup&) = nullptr;
 };
-constexpr Shown kShown[] = {
+constexpr Shown kShownKeys[] = {
     {"node_shape", [](const Setup&, const Setup&) { return true; }},  // world_size and cluster do
     {"parallelism.stages", same_stages},
     {"placement", same_placement, placement},
@@ -77,9 +77,9 @@ constexpr Shown kShown[] = {
 };
 
 Shown shown(std::string_view path) {
-  const auto found = std::find_if(std::begin(kShown), std::end(kShown),
+  const auto found = std::find_if(std::begin(kShownKeys), std::end(kShownKeys),
                                   [&](const Shown& row) { return row.path == path; });
-  return found == std::end(kShown) ? Shown{path, nullptr} : *found;
+  return found == std::end(kShownKeys) ? Shown{path, nullptr} : *found;
 }
 
 }  // namespace

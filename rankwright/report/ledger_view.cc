@@ -13,8 +13,8 @@
 namespace rankwright {
 namespace {
 
-constexpr double kSmall = 0.002;  // of the device: less is joined
-constexpr std::size_t kRuns = 6;  // of equal pp ranks in one line
+constexpr double kSmallEntry = 0.002;  // of the device: less is joined
+constexpr std::size_t kRuns = 6;       // of equal pp ranks in one line
 
 struct Filled {
   std::string name{}, meaning{};
@@ -26,7 +26,7 @@ std::vector<Filled> filled(const Ledger& ledger, Bytes capacity) {
   for (const EntryRow& of : entries()) {
     const Bytes held = ledger[of.entry];
     if (held <= Bytes{}) continue;
-    (held < kSmall * capacity ? small : kept)
+    (held < kSmallEntry * capacity ? small : kept)
         .push_back({std::string(of.name), std::string(of.meaning), held});
   }
   if (small.size() < 2) {

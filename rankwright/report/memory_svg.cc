@@ -16,9 +16,10 @@ namespace rankwright {
 namespace {
 
 constexpr i64 kMostBars = 128, kMostNamed = 32;
-constexpr double kNames = 62, kTotals = 84;  // pixels at the left and at the right
-constexpr std::size_t kColumns = 3;          // of the legend
-constexpr double kFar = 16;  // a limit of more than so many times what is held would leave no bars
+constexpr double kRankNames = 62, kTotals = 84;  // pixels at the left and at the right
+constexpr std::size_t kLegendColumns = 3;        // of the legend
+constexpr double kFarLimit =
+    16;  // a limit of more than so many times what is held would leave no bars
 
 /// Those of the page. Entries of one family are alike: states, activations, logits, what ZeRO
 /// gathers, overheads.
@@ -26,7 +27,7 @@ struct EntryColor {
   Entry entry;
   Rgb color;
 };
-constexpr EntryColor kColors[] = {
+constexpr EntryColor kEntryColors[] = {
     {Entry::parameters, {0x00, 0x72, 0xB2}},
     {Entry::gradients, {0x56, 0xB4, 0xE9}},
     {Entry::optimizer, {0x00, 0x9E, 0x73}},
@@ -46,7 +47,7 @@ constexpr EntryColor kColors[] = {
     {Entry::context, {0xA2, 0xA9, 0xAF}},
     {Entry::communicators, {0xC5, 0xCA, 0xCE}},
 };
-static_assert(std::size(kColors) == kEntries);
+static_assert(std::size(kEntryColors) == kEntries);
 
 class MemoryDrawing {
  public:
@@ -60,11 +61,12 @@ class MemoryDrawing {
     Bytes most{};
     for (const Ledger& ledger : ledgers_)
       most = std::max(most, (1 + estimate_.memory_band.within) * ledger.total());
-    limit_drawn_ = estimate_.capacity <= kFar * most;
+    limit_drawn_ = estimate_.capacity <= kFarLimit * most;
     if (limit_drawn_) most = std::max(most, estimate_.capacity);
     while (most >= 1024 * unit_) unit_ = 1024 * unit_;
-    x_ = {
-        .high = 1.01 * (most / unit_), .from = kChartMargin + kNames, .to = kChartRight - kTotals};
+    x_ = {.high = 1.01 * (most / unit_),
+          .from = kChartMargin + kRankNames,
+          .to = kChartRight - kTotals};
     const std::size_t rows = ranks_.size();
     pitch_ = rows <= 4 ? 36 : rows <= 16 ? 27 : rows <= 32 ? 20 : rows <= 64 ? 11 : 7;
     bar_ = pitch_ - (rows <= 32 ? 6 : rows <= 64 ? 3 : 1);
@@ -99,7 +101,7 @@ class MemoryDrawing {
   }
 
   double x(Bytes bytes) const { return x_.at(bytes / unit_); }
-  const Rgb& color(std::size_t k) const { return kColors[std::size_t(used_[k])].color; }
+  const Rgb& color(std::size_t k) const { return kEntryColors[std::size_t(used_[k])].color; }
   static std::string fill(std::size_t k) { return fmt::format("m{}", k); }
   /// Stands for an entry where colours cannot be seen.
   static std::string letter(std::size_t k) { return std::string(1, char('a' + k)); }
@@ -182,8 +184,8 @@ class MemoryDrawing {
                            band_text(estimate_.memory_band), sampled()),
                kChartRight - kChartMargin));
     chart_.y += kChartLine + 4;
-    constexpr double kWide = (kChartRight - kChartMargin) / double(kColumns);
-    const std::size_t rows = (used_.size() + kColumns - 1) / kColumns;
+    constexpr double kWide = (kChartRight - kChartMargin) / double(kLegendColumns);
+    const std::size_t rows = (used_.size() + kLegendColumns - 1) / kLegendColumns;
     for (std::size_t k = 0; k < used_.size(); ++k) {
       const std::size_t column = k / rows;
       const double left = kChartMargin + kWide * double(column);

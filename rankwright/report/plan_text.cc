@@ -16,8 +16,7 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
-constexpr std::string_view kDot = " · ";
+constexpr std::string_view kLineDot = " · ";
 constexpr std::size_t kLabel = 11;  // columns of a label and its indent
 
 /// "  why      The fastest of all ...": a label, and words that go on below themselves.
@@ -192,16 +191,12 @@ std::string out_words(const PlanView& view) {
 }
 
 std::string indented_lines(const std::string& text, std::size_t width) {
-  return lines_of(text, kDot, " ·", width, "  ");
-}
-
-std::string bold_lines(const std::string& lines, const Paint& paint) {
-  return paint.bold(lines.substr(0, lines.size() - 1)) + "\n";
+  return lines_of(text, kLineDot, " ·", width, "  ");
 }
 
 /// The headline and what was assumed.
 std::string head(const PlanView& view, const Setup& setup, const Paint& paint, std::size_t width) {
-  std::string out = bold_lines(lines_of(headline(setup), kDot, " ·", width, ""), paint);
+  std::string out = bold_lines(lines_of(headline(setup), kLineDot, " ·", width, ""), paint);
   const std::string assumed = assumed_words(view.problem.setup);
   if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
   return out + "\n";

@@ -42,7 +42,7 @@ struct KindRow {
   std::string_view key;
   std::string (*change)(const Neighbour&);
 };
-constexpr KindRow kKinds[] = {
+constexpr KindRow kNeighbourKinds[] = {
     {Kind::data_alone, "data_alone", [](const Neighbour&) { return std::string("dp alone"); }},
     {Kind::tp, "tp", degree_words<Kind::tp>},
     {Kind::pp, "pp", degree_words<Kind::pp>},
@@ -66,8 +66,6 @@ constexpr KindRow kKinds[] = {
     {Kind::order, "order", [](const Neighbour& n) { return "order " + show(n.setup.plan.order); }},
 };
 
-std::string signed_time(Seconds time) { return (time > Seconds{} ? "+" : "") + show(time); }
-
 /// "tp collectives +3.1 s, bubble +1.2 s, matmuls -0.4 s": what decides the difference, most first.
 std::string items_words(const StepTime& from, const StepTime& to) {
   struct Change {
@@ -86,7 +84,7 @@ std::string items_words(const StepTime& from, const StepTime& to) {
   for (std::size_t k = 0; k < std::min(kMost, changes.size()); ++k) {
     if (std::abs(changes[k].more.value) < kLeast * std::abs(changes.front().more.value)) break;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row(changes[k].item).name,
-                        signed_time(changes[k].more));
+                        show_signed(changes[k].more));
   }
   return text;
 }
@@ -202,7 +200,7 @@ std::vector<WhyRow> why_rows(const PlanView& view) { return why_rows(view, view.
 
 std::vector<WhyRow> why_rows(const PlanView& view, const Priced& plan) {
   std::vector<WhyRow> rows;
-  for (const KindRow& kind : kKinds)
+  for (const KindRow& kind : kNeighbourKinds)
     for (std::size_t k = 0; k < view.neighbours.size(); ++k)
       if (view.neighbours[k].kind == kind.kind) rows.push_back(why_row(kind, k, view, plan));
   return rows;

@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr Table::Align kRight = Table::Align::right;
-
 Table matmul_table(const ProbeFigures& probe) {
   Table table{{{"matmul"},
                {"rows", kRight},

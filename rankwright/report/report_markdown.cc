@@ -15,8 +15,6 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
-
 std::string section(std::string_view title, const std::string& text) {
   return text.empty() ? "" : fmt::format("## {}\n\n{}\n", title, text);
 }

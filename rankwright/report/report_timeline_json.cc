@@ -12,9 +12,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr i64 kMostRows = 128;            // of more pp ranks a sample is drawn
-constexpr std::size_t kColumns = 320;     // of a row whose cells are too many
-constexpr std::size_t kMostRuns = 4'000;  // of the critical path
+constexpr i64 kMaxJsonRows = 128;            // of more pp ranks a sample is drawn
+constexpr std::size_t kJsonColumns = 320;    // of a row whose cells are too many
+constexpr std::size_t kMaxJsonRuns = 4'000;  // of the critical path
 
 /// The largest power of ten of a second of which a step has at least a million.
 Seconds tick_of(Seconds end) {
@@ -89,14 +89,14 @@ ordered_json columns_json(const Played& p, const std::vector<i64>& ranks) {
   ordered_json rows = ordered_json::array();
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
-    for (const Column& column : columns(p, rank, kColumns)) {
+    for (const Column& column : columns(p, rank, kJsonColumns)) {
       ordered_json shares = ordered_json::array();
       for (const double share : column.share) shares.push_back(std::lround(100 * share));
       line.push_back(std::move(shares));
     }
     rows.push_back(std::move(line));
   }
-  return {{"count", kColumns}, {"rows", std::move(rows)}};
+  return {{"count", kJsonColumns}, {"rows", std::move(rows)}};
 }
 
 /// With the colours of a rank's chunks, the first chunk's first.
@@ -114,7 +114,7 @@ ordered_json kinds_json(i64 chunks) {
 
 ordered_json path_json(const TimelineSummary& summary, Seconds tick) {
   ordered_json path = ordered_json::array();
-  if (summary.path.size() > kMostRuns) return path;
+  if (summary.path.size() > kMaxJsonRuns) return path;
   for (const PathRun& run : summary.path)
     path.push_back({run.pp_rank, ticks(run.begin, tick), ticks(run.end, tick)});
   return path;
@@ -128,7 +128,7 @@ ordered_json timeline_report_json(const PlanReport& report) {
   const TimelineSummary& sum = report.step->summary;
   const Seconds tick = tick_of(sum.end);
   const bool each = sum.cells <= kMostDrawnCells;
-  const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMostRows);
+  const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMaxJsonRows);
   Names steps;
   ordered_json rows = ordered_json::array();
   if (each)
@@ -153,7 +153,7 @@ ordered_json measured_report_json(const PlanReport& report) {
   const Seconds tick = tick_of(run.end);
   Names steps;
   ordered_json rows = ordered_json::array();
-  const std::vector<i64> ranks = drawn_ranks(i64(run.ranks.size()), kMostRows);
+  const std::vector<i64> ranks = drawn_ranks(i64(run.ranks.size()), kMaxJsonRows);
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
     if (can_be_drawn(run))

@@ -10,8 +10,6 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
-
 /// Whole percents, as nobody reads more from a line that moves.
 std::string whole_percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
 

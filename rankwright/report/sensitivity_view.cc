@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kShown = 12;
+constexpr std::size_t kShownConstants = 12;
 
 const ConstantRow& row_of(Constant constant) { return constants()[std::size_t(constant)]; }
 
@@ -29,8 +29,6 @@ std::string value_text(const ConstantRow& row, double value) {
 std::string end_text(const ConstantRow& row, double value, const std::string& what) {
   return fmt::format("{}: {}", value_text(row, value), what);
 }
-
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 std::string names(const std::vector<std::string>& all) {
   std::string text;
@@ -64,7 +62,7 @@ std::string sensitivity_text(const Setup& setup, const SensitivityView& view, co
   std::string out = paint.bold(headline(setup)) + "\n\n  " + figures(setup, view.now) + "\n\n";
   std::vector<BarLine> lines;
   for (const Sensitivity& s : view.constants) {
-    if (lines.size() == kShown || s.moves <= 0) break;
+    if (lines.size() == kShownConstants || s.moves <= 0) break;
     const ConstantRow& of = row_of(s.constant);
     lines.push_back({.name = of.name,
                      .fraction = s.moves / view.constants.front().moves,
@@ -134,7 +132,7 @@ std::string comparison_text(const RivalPlan& first, const RivalPlan& second,
   for (const Rivalry& r : comparison.rivals) {
     const ConstantRow& of = row_of(r.constant);
     if (r.swaps) swapping.push_back(of.name);
-    if (lines.size() == kShown) continue;
+    if (lines.size() == kShownConstants) continue;
     lines.push_back(
         {.name = of.name,
          .fraction = width_of(r) / widest,

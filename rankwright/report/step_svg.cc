@@ -12,11 +12,11 @@
 namespace rankwright {
 namespace {
 
-constexpr double kPitch = 25, kBar = 17;  // from row to row, and of a bar's height
-constexpr double kNames = 140;            // pixels for names, at the left
-constexpr double kFigures = 150;          // for time and share, at the right
-constexpr double kShare = 70;             // of them
-constexpr double kGap = 7;
+constexpr double kPitch = 25, kBarHeight = 17;  // from row to row, and of a bar's height
+constexpr double kItemNames = 140;              // pixels for names, at the left
+constexpr double kFigures = 150;                // for time and share, at the right
+constexpr double kShare = 70;                   // of them
+constexpr double kFigureGap = 7;
 
 /// What a bar is, in the order of the legend. Two families that can be told apart in grey: what
 /// computes is dark.
@@ -53,7 +53,7 @@ class StepDrawing {
       : fall_(waterfall(report.setup, report.sheet)),
         chart_(report.setup, "where the time of a step goes", about(report)),
         x_{.high = fall_.total.value * (1 + fall_.band.within),
-           .from = kChartMargin + kNames,
+           .from = kChartMargin + kItemNames,
            .to = kChartRight - kFigures} {
     for (std::size_t f = 0; f < std::size(kFamilies); ++f)
       chart_.css += fmt::format(".{}{{fill:{}}}", bar_class(f), kFamilies[f].css);
@@ -102,19 +102,19 @@ class StepDrawing {
   /// On the side that has more room, cut to it.
   void level(const Waterfall::Bar& bar, Seconds begin, double baseline) {
     if (bar.level.empty()) return;
-    const double left = x(begin) - kGap - x_.from, end = x(begin + bar.time) + kGap;
+    const double left = x(begin) - kFigureGap - x_.from, end = x(begin + bar.time) + kFigureGap;
     const std::string words = "on " + bar.level;
     if (x_.to - end >= left)
       chart_.write(end, baseline, "q s", fitted(words, x_.to - end, "s"));
     else
-      chart_.write(x(begin) - kGap, baseline, "e q s", fitted(words, left, "s"));
+      chart_.write(x(begin) - kFigureGap, baseline, "e q s", fitted(words, left, "s"));
   }
 
   void row(const Waterfall::Bar& bar, Seconds begin) {
-    const double top = chart_.y + (kPitch - kBar) / 2, baseline = top + kBar - 4;
+    const double top = chart_.y + (kPitch - kBarHeight) / 2, baseline = top + kBarHeight - 4;
     const double end = x(begin + bar.time);
     chart_.write(kChartMargin, baseline, "", bar.name);
-    chart_.body += svg::rect(x(begin), top, end - x(begin), kBar, bar_class(family_of(bar)));
+    chart_.body += svg::rect(x(begin), top, end - x(begin), kBarHeight, bar_class(family_of(bar)));
     chart_.body += svg::titled("rect", fmt::format("{}: {}, {}. {}", bar.name, show(bar.time),
                                                    share_text(bar.share), bar.remark));
     // To where the next one begins; of a bar too short to be seen it is what is seen.
@@ -126,15 +126,15 @@ class StepDrawing {
 
   /// All of them once more in one bar, with the error at its end.
   void total() {
-    const double top = chart_.y + (kPitch - kBar) / 2 + 4, middle = top + kBar / 2;
+    const double top = chart_.y + (kPitch - kBarHeight) / 2 + 4, middle = top + kBarHeight / 2;
     chart_.body += svg::line(kChartMargin, chart_.y + 2, kChartRight, chart_.y + 2, "t");
-    chart_.write(kChartMargin, top + kBar - 4, "n", "step");
+    chart_.write(kChartMargin, top + kBarHeight - 4, "n", "step");
     Seconds begin{};
     for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
       const Seconds time = time_of(f);
       if (time <= Seconds{}) continue;
       chart_.body +=
-          svg::rect(x(begin), top, x(begin + time) - x(begin), kBar, bar_class(f) + " sum");
+          svg::rect(x(begin), top, x(begin + time) - x(begin), kBarHeight, bar_class(f) + " sum");
       chart_.body += svg::titled("rect", fmt::format("{}: {}", kFamilies[f].name, show(time)));
       begin += time;
     }
@@ -144,7 +144,7 @@ class StepDrawing {
     chart_.body += svg::line(low, middle, high, middle, "p");
     for (const double end : {low, high})
       chart_.body += svg::line(end, middle - 6, end, middle + 6, "p");
-    figures_at(top + kBar - 4, "e n", fall_.total,
+    figures_at(top + kBarHeight - 4, "e n", fall_.total,
                fmt::format("±{:.0f} %", 100 * fall_.band.within));
     chart_.y += kPitch + 12;
   }

@@ -11,9 +11,9 @@
 namespace rankwright {
 namespace {
 
-constexpr i64 kMostRows = 24;   // of pp ranks
-constexpr i64 kMostTyped = 64;  // hosts or ranks of a placement that is written out
-constexpr std::size_t kBar = 24;
+constexpr i64 kMaxRankRows = 24;  // of pp ranks
+constexpr i64 kMostTyped = 64;    // hosts or ranks of a placement that is written out
+constexpr std::size_t kBarCells = 24;
 
 i64 host_of(const Setup& setup, i64 device) {
   return device / std::max<i64>(1, setup.cluster.host_devices);
@@ -100,7 +100,7 @@ Table by_pp_rank(const Straggler& slow) {
   for (const Straggler::Place& place : slow.places)
     most = std::max(most, place.after - slow.before);
   const i64 all = i64(slow.places.size());
-  const i64 rows = std::min(all, kMostRows);
+  const i64 rows = std::min(all, kMaxRankRows);
   for (i64 k = 0; k < rows; ++k) {
     const Straggler::Place& place =
         slow.places[std::size_t(rows == 1 ? 0 : k * (all - 1) / (rows - 1))];
@@ -109,11 +109,11 @@ Table by_pp_rank(const Straggler& slow) {
     const auto idle = [](Seconds step, Seconds busy) {
       return percent(std::max(0.0, 1 - busy / step));
     };
-    table.rows.push_back(
-        {std::to_string(place.pp_rank), idle(slow.before, rank.busy),
-         idle(slow.after, rank.busy + rank.extra),
-         fmt::format("{} {}", show(place.after), longer(slow.before, place.after)),
-         bar((place.after - slow.before).value, most.value, kBar) + (now ? " it is here" : "")});
+    table.rows.push_back({std::to_string(place.pp_rank), idle(slow.before, rank.busy),
+                          idle(slow.after, rank.busy + rank.extra),
+                          fmt::format("{} {}", show(place.after), longer(slow.before, place.after)),
+                          bar((place.after - slow.before).value, most.value, kBarCells) +
+                              (now ? " it is here" : "")});
   }
   return table;
 }
@@ -178,7 +178,7 @@ Table by_item(const LinkLoss& loss) {
     if (std::abs(more(row).value) >= 1e-6 * loss.before.total().value)
       table.rows.push_back({std::string(row.name), show(loss.before[row.item]),
                             show(loss.after[row.item]), show(more(row)),
-                            bar(more(row).value, most.value, kBar)});
+                            bar(more(row).value, most.value, kBarCells)});
   return table;
 }
 

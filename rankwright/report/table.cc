@@ -141,4 +141,8 @@ std::string remarked(const Table& table, const Paint& paint, std::string_view in
   return out;
 }
 
+std::string bold_lines(const std::string& lines, const Paint& paint) {
+  return paint.bold(lines.substr(0, lines.size() - 1)) + "\n";
+}
+
 }  // namespace rankwright

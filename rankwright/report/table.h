@@ -22,6 +22,7 @@ struct Table {
   std::string text(const Paint& paint, std::string_view indent = "") const;
   std::string markdown() const;
 };
+inline constexpr Table::Align kRight = Table::Align::right;
 
 /// Characters that a terminal shows, not bytes: UTF-8 continuation bytes are not counted.
 std::size_t display_width(std::string_view text);
@@ -33,6 +34,10 @@ std::string wrapped(std::string_view text, std::size_t width, std::string_view i
 /// enough.
 std::string lines_of(const std::string& text, std::string_view gap, std::string_view end,
                      std::size_t width, std::string_view indent);
+
+/// Bold lines whose color does not reach into the indent of what follows. Requires: `lines` ends in
+/// a line break.
+std::string bold_lines(const std::string& lines, const Paint& paint);
 
 /// A table whose last column is words: what does not fit into `width` goes on below.
 std::string remarked(const Table& table, const Paint& paint, std::string_view indent,

@@ -18,12 +18,12 @@ using svg::px;
 using svg::rect;
 using svg::text;
 
-constexpr i64 kMostBins = 40'000;         // of all rows together
-constexpr i64 kMostRows = 128;            // of more ranks a sample is drawn
-constexpr std::size_t kMostRuns = 2'000;  // of the critical path
+constexpr i64 kMostBins = 40'000;             // of all rows together
+constexpr i64 kMaxDrawnRows = 128;            // of more ranks a sample is drawn
+constexpr std::size_t kMaxDrawnRuns = 2'000;  // of the critical path
 
-constexpr double kWidth = 1280, kLeft = 72, kRight = 118, kTop = 78;
-constexpr double kChart = kWidth - kLeft - kRight;
+constexpr double kDrawingWidth = 1280, kLeftEdge = 72, kRightEdge = 118, kTopEdge = 78;
+constexpr double kChart = kDrawingWidth - kLeftEdge - kRightEdge;
 constexpr std::size_t kCharacters = 160;  // in a line of text
 
 /// Where things stand, in pixels.
@@ -34,14 +34,14 @@ struct Place {
   bool cells = true;
   Seconds end{};
 
-  double x(Seconds t) const { return kLeft + (end.value > 0 ? t / end * kChart : 0); }
-  double y(std::size_t row) const { return kTop + double(row) * pitch; }
+  double x(Seconds t) const { return kLeftEdge + (end.value > 0 ? t / end * kChart : 0); }
+  double y(std::size_t row) const { return kTopEdge + double(row) * pitch; }
   double bottom() const { return y(ranks.size()); }
 };
 
 Place place(const Played& p, const TimelineSummary& s) {
   Place where{.end = s.end};
-  where.ranks = drawn_ranks(p.program.pp(), kMostRows);
+  where.ranks = drawn_ranks(p.program.pp(), kMaxDrawnRows);
   const std::size_t rows = where.ranks.size();
   where.pitch = rows <= 16 ? 30 : rows <= 32 ? 20 : rows <= 64 ? 14 : 9;
   where.height = where.pitch - (rows <= 16 ? 4 : rows <= 64 ? 2 : 1);
@@ -127,7 +127,7 @@ std::string stacked(const Played& p, i64 rank, std::size_t bins, const Place& wh
            ++end)
         floor_of[end] += all[end].of(ink);
       if (high > low)
-        d += fmt::format("M{} {}h{}v{}h-{}z", px(kLeft + double(c) * width),
+        d += fmt::format("M{} {}h{}v{}h-{}z", px(kLeftEdge + double(c) * width),
                          px(y + where.height - high), px(double(end - c) * width), px(high - low),
                          px(double(end - c) * width));
       c = end;
@@ -142,21 +142,21 @@ std::string ground(const TimelineSummary& s, const Place& where) {
   constexpr double kLetter = 8;  // pixels
   std::string out;
   for (std::size_t i = 0; i < where.ranks.size(); ++i)
-    out += rect(kLeft, where.y(i), kChart, where.height, "r") + "/>\n";
+    out += rect(kLeftEdge, where.y(i), kChart, where.height, "r") + "/>\n";
   for (const Band& band : s.bands) {
     const double begin = where.x(band.begin), end = where.x(band.end);
     const int index = band.name == "warm-up"  ? 0
                       : band.name == "steady" ? 1
                       : band.name == "drain"  ? 2
                                               : 3;
-    out +=
-        rect(begin, kTop - 24, end - begin, where.bottom() - kTop + 26, fmt::format("z{}", index)) +
-        "/>\n";
-    if (begin > kLeft) out += line(begin, kTop - 24, begin, where.bottom() + 2, "d");
+    out += rect(begin, kTopEdge - 24, end - begin, where.bottom() - kTopEdge + 26,
+                fmt::format("z{}", index)) +
+           "/>\n";
+    if (begin > kLeftEdge) out += line(begin, kTopEdge - 24, begin, where.bottom() + 2, "d");
     std::string words = fmt::format("{} {}", band.name, show(band.length()));
     if (kLetter * double(words.size()) > end - begin) words = band.name;
     if (kLetter * double(words.size()) <= end - begin)
-      out += text((begin + end) / 2, kTop - 9, "m n", words);
+      out += text((begin + end) / 2, kTopEdge - 9, "m n", words);
   }
   return out;
 }
@@ -173,9 +173,10 @@ std::string rows_of(const Played& p, const TimelineSummary& s, const Place& wher
     const double y = where.y(i), middle = y + where.height / 2 + 4.5;
     const std::size_t left = where.ranks.size() - i - 1;
     if (left == 0 || (i % every == 0 && left >= every)) {
-      out += text(kLeft - 8, middle, "e", fmt::format("pp {}", rank));
-      out += text(kWidth - 62, middle, "e", fmt::format("{:.0f} %", 100 * s.share(of.cells)));
-      out += text(kWidth - 16, middle, "e", count(of.held));
+      out += text(kLeftEdge - 8, middle, "e", fmt::format("pp {}", rank));
+      out +=
+          text(kDrawingWidth - 62, middle, "e", fmt::format("{:.0f} %", 100 * s.share(of.cells)));
+      out += text(kDrawingWidth - 16, middle, "e", count(of.held));
     }
     if (!where.cells) {
       out += stacked(p, rank, bins, where, y);
@@ -191,7 +192,8 @@ std::string rows_of(const Played& p, const TimelineSummary& s, const Place& wher
 
 /// A line along the cells of the critical path.
 std::string path_of(const Played& p, const TimelineSummary& s, const Place& where) {
-  if (s.path.size() > kMostRuns || i64(where.ranks.size()) < p.program.pp() || p.program.pp() < 2)
+  if (s.path.size() > kMaxDrawnRuns || i64(where.ranks.size()) < p.program.pp() ||
+      p.program.pp() < 2)
     return "";
   std::string points;
   for (const PathRun& run : s.path) {
@@ -204,7 +206,7 @@ std::string path_of(const Played& p, const TimelineSummary& s, const Place& wher
 
 std::string axis_of(const Place& where) {
   const double y = where.bottom() + 2;
-  std::string out = line(kLeft, y, kLeft + kChart, y, "a");
+  std::string out = line(kLeftEdge, y, kLeftEdge + kChart, y, "a");
   for (const Seconds t : ticks(where.end, 12)) {
     out += line(where.x(t), y, where.x(t), y + 5, "a");
     out += text(where.x(t), y + 19, "m q", t.value == 0 ? "0" : show(t));
@@ -215,7 +217,7 @@ std::string axis_of(const Place& where) {
 /// Samples of the colours, in one line at `y`.
 std::string legend_of(const Played& p, const TimelineSummary& s, const Place& where, double y) {
   std::string out;
-  double x = kLeft;
+  double x = kLeftEdge;
   const auto sample = [&](std::string_view name, auto draw) {
     out += draw(x);
     out += text(x + 26, y, "q", name);
@@ -262,14 +264,14 @@ std::string caption(const Played& p, const TimelineSummary& s, const Place& wher
 /// What stands below the picture; `y` moves down.
 std::string words_of(const Played& p, const TimelineSummary& s, const Place& where, double& y) {
   constexpr double kLine = 19;
-  std::string out = text(kLeft, y, "q", caption(p, s, where));
+  std::string out = text(kLeftEdge, y, "q", caption(p, s, where));
   y += kLine + 8;
   for (const Remark& remark : remarks(p, s)) {
-    out += text(kLeft, y, "n", remark.name);
+    out += text(kLeftEdge, y, "n", remark.name);
     std::string lines = wrapped(remark.text, kCharacters, "");
     for (std::size_t at = 0; at < lines.size(); y += kLine) {
       const std::size_t end = lines.find('\n', at);
-      out += text(kLeft + 100, y, "", lines.substr(at, end - at));
+      out += text(kLeftEdge + 100, y, "", lines.substr(at, end - at));
       at = end + 1;
     }
   }
@@ -289,10 +291,11 @@ std::string timeline_svg(const Played& p, const TimelineSummary& s, std::string_
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" "
       "role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n",
-      px(kWidth), px(y), escaped(title), escaped(heading));
-  out += style(p) + rect(0, 0, kWidth, y, "g") + "/>\n";
-  out += text(kLeft, 22, "h", title) + text(kLeft, 41, "q", excerpt(heading, kCharacters));
-  out += text(kWidth - 62, kTop - 9, "e q", "busy") + text(kWidth - 16, kTop - 9, "e q", "held");
+      px(kDrawingWidth), px(y), escaped(title), escaped(heading));
+  out += style(p) + rect(0, 0, kDrawingWidth, y, "g") + "/>\n";
+  out += text(kLeftEdge, 22, "h", title) + text(kLeftEdge, 41, "q", excerpt(heading, kCharacters));
+  out += text(kDrawingWidth - 62, kTopEdge - 9, "e q", "busy") +
+         text(kDrawingWidth - 16, kTopEdge - 9, "e q", "held");
   out += ground(s, where) + rows_of(p, s, where) + path_of(p, s, where) + axis_of(where) + legend +
          words;
   return out + "</svg>\n";

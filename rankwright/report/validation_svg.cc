@@ -11,22 +11,22 @@
 namespace rankwright {
 namespace {
 
-constexpr double kWidth = 980, kLeft = 84, kTop = 66, kSide = 640;
-constexpr double kHeight = kTop + kSide + 66;
+constexpr double kPlotWidth = 980, kLeft = 84, kTop = 66, kSide = 640;
+constexpr double kPlotHeight = kTop + kSide + 66;
 constexpr double kLegend = kLeft + kSide + 28, kLine = 21;
-constexpr double kRadius = 3.4;
+constexpr double kDotRadius = 3.4;
 constexpr std::size_t kMostFamilies = 24;  // in the legend
 
 // Okabe and Ito, "Color Universal Design", 2008, without black and yellow: both are lost on one of
 // the grounds. With three shapes these are eighteen families; more look like the first again.
-constexpr std::string_view kColors[] = {"#0072b2", "#d55e00", "#009e73",
-                                        "#cc79a7", "#e69f00", "#56b4e9"};
+constexpr std::string_view kFamilyColors[] = {"#0072b2", "#d55e00", "#009e73",
+                                              "#cc79a7", "#e69f00", "#56b4e9"};
 constexpr std::size_t kShapes = 3;
 
 constexpr double kBands[] = {0.25, 0.10};  // the wider first: it lies below
 
 /// Of one axis, the same for both.
-struct Scale {
+struct PlotScale {
   double low = 0, high = 1;  // log10 of seconds
 
   double at(Seconds t) const { return (std::log10(t.value) - low) / (high - low); }
@@ -36,7 +36,7 @@ struct Scale {
 
 bool drawn(const ScoredRun& row) { return row.timed() && !row.calibrates && row.step.value > 0; }
 
-Scale scale_of(const Validation& v) {
+PlotScale scale_of(const Validation& v) {
   double low = INFINITY, high = -INFINITY;
   for (const ScoredRun& row : v.rows) {
     if (!drawn(row)) continue;
@@ -57,7 +57,7 @@ std::vector<std::string> families_of(const Validation& v) {
   return names;
 }
 
-std::string style() {
+std::string plot_style() {
   std::string css =
       "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
       "font-size:13px;fill:#1b1f23}\n"
@@ -67,8 +67,8 @@ std::string style() {
       ".a{stroke:#8c959f;stroke-width:1}.t{stroke:#8c959f;stroke-width:1;stroke-opacity:.22}"
       ".d{stroke:#57606a;stroke-width:1.2}\n"
       ".o{fill:none;stroke-width:1.5}.f{fill-opacity:.62}\n";
-  for (std::size_t i = 0; i < std::size(kColors); ++i)
-    css += fmt::format(".f.c{0}{{fill:{1}}}.o.c{0}{{stroke:{1}}}", i, kColors[i]);
+  for (std::size_t i = 0; i < std::size(kFamilyColors); ++i)
+    css += fmt::format(".f.c{0}{{fill:{1}}}.o.c{0}{{stroke:{1}}}", i, kFamilyColors[i]);
   css +=
       "\n@media (prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9da7b1}.g{fill:#0d1117}"
       ".b{fill-opacity:.22}.a{stroke:#6e7681}.d{stroke:#9da7b1}.f{fill-opacity:.75}"
@@ -77,11 +77,11 @@ std::string style() {
 }
 
 /// The shape of a family's rows, without its end, so that it can hold a title.
-std::string marker(std::size_t family, bool sparse, double x, double y) {
+std::string family_marker(std::size_t family, bool sparse, double x, double y) {
   const std::string classes =
-      fmt::format("{} c{}", sparse ? 'o' : 'f', family % std::size(kColors));
-  constexpr double r = kRadius;
-  switch (family / std::size(kColors) % kShapes) {
+      fmt::format("{} c{}", sparse ? 'o' : 'f', family % std::size(kFamilyColors));
+  constexpr double r = kDotRadius;
+  switch (family / std::size(kFamilyColors) % kShapes) {
     case 0:
       return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"{}\"", svg::px(x),
                          svg::px(y), svg::px(r), classes);
@@ -97,11 +97,11 @@ std::string marker(std::size_t family, bool sparse, double x, double y) {
 /// What ends it.
 std::string_view element(std::size_t family) {
   constexpr std::string_view kElements[kShapes] = {"circle", "rect", "path"};
-  return kElements[family / std::size(kColors) % kShapes];
+  return kElements[family / std::size(kFamilyColors) % kShapes];
 }
 
 /// Between the lines predicted = measured x (1 - within) and x (1 + within), cut at the frame.
-std::string band(const Scale& scale, double within) {
+std::string band(const PlotScale& scale, double within) {
   const double unit = kSide / (scale.high - scale.low);
   const double up = unit * std::log10(1 + within), down = -unit * std::log10(1 - within);
   const double right = kLeft + kSide, bottom = kTop + kSide;
@@ -111,7 +111,7 @@ std::string band(const Scale& scale, double within) {
       svg::px(kTop + down), svg::px(kLeft), svg::px(bottom + down));
 }
 
-std::string frame(const Scale& scale) {
+std::string frame(const PlotScale& scale) {
   const double right = kLeft + kSide, bottom = kTop + kSide;
   std::string out = fmt::format("<clipPath id=\"frame\">{}/></clipPath>\n",
                                 svg::rect(kLeft, kTop, kSide, kSide, ""));
@@ -138,7 +138,7 @@ std::string frame(const Scale& scale) {
                    svg::px(22), svg::px(kTop + kSide / 2));
 }
 
-std::string points(const Validation& v, const Scale& scale,
+std::string points(const Validation& v, const PlotScale& scale,
                    const std::vector<std::string>& families) {
   std::string out;
   // Families with many rows lie below.
@@ -154,7 +154,7 @@ std::string points(const Validation& v, const Scale& scale,
   for (const auto& [rows, family] : order)
     for (const ScoredRun& row : v.rows) {
       if (!drawn(row) || row.run->family != families[family]) continue;
-      out += marker(family, row.run->sparse, scale.x(row.run->measured), scale.y(row.step));
+      out += family_marker(family, row.run->sparse, scale.x(row.run->measured), scale.y(row.step));
       out += fmt::format("><title>{}: predicted {}, measured {}, {:+.1f} %</title></{}>\n",
                          svg::escaped(excerpt(row.run->id, 80)), show(row.step),
                          show(row.run->measured), 100 * row.error(), element(family));
@@ -164,14 +164,15 @@ std::string points(const Validation& v, const Scale& scale,
 
 std::string legend(const Validation& v, const std::vector<std::string>& families) {
   double y = kTop + 14;
-  std::string out = svg::text(kLegend, y, "n", "family") + svg::text(kWidth - 14, y, "e n", "MAPE");
+  std::string out =
+      svg::text(kLegend, y, "n", "family") + svg::text(kPlotWidth - 14, y, "e n", "MAPE");
   for (std::size_t i = 0; i < std::min(families.size(), kMostFamilies); ++i)
     for (const FamilyErrors& f : v.score.families) {
       if (f.family != families[i]) continue;
       y += kLine;
-      out += marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
+      out += family_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
       out += svg::text(kLegend + 20, y, "", excerpt(f.errors.name, 18));
-      out += svg::text(kWidth - 14, y, "e q", fmt::format("{:.1f} %", 100 * f.errors.mape));
+      out += svg::text(kPlotWidth - 14, y, "e q", fmt::format("{:.1f} %", 100 * f.errors.mape));
     }
   if (families.size() > kMostFamilies)
     out += svg::text(kLegend + 20, y += kLine, "q",
@@ -191,7 +192,7 @@ std::string legend(const Validation& v, const std::vector<std::string>& families
 
 std::string validation_svg(const Validation& v) {
   const Score& s = v.score;
-  const Scale scale = scale_of(v);
+  const PlotScale scale = scale_of(v);
   const std::vector<std::string> families = families_of(v);
   const std::string title = fmt::format("{}, predicted and measured",
                                         plural(i64(s.all.rows), "training run", "training runs"));
@@ -204,8 +205,8 @@ std::string validation_svg(const Validation& v) {
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\">\n<title>{2}</title>\n",
-      svg::px(kWidth), svg::px(kHeight), title);
-  out += style() + svg::rect(0, 0, kWidth, kHeight, "g") + "/>\n";
+      svg::px(kPlotWidth), svg::px(kPlotHeight), title);
+  out += plot_style() + svg::rect(0, 0, kPlotWidth, kPlotHeight, "g") + "/>\n";
   out += svg::text(kLeft, 26, "h", title) + svg::text(kLeft, 47, "q", heading);
   return out + frame(scale) + points(v, scale, families) + legend(v, families) + "</svg>\n";
 }

@@ -11,13 +11,10 @@
 namespace rankwright {
 namespace {
 
-constexpr Table::Align kRight = Table::Align::right;
-constexpr std::size_t kWidth = 96;       // of prose
+constexpr std::size_t kProseWidth = 96;  // of prose
 constexpr std::size_t kId = 42;          // of a row's id
 constexpr std::size_t kMostSweeps = 20;  // of a family that are listed without being asked for
 
-std::string hundredth(double error) { return fmt::format("{:.1f} %", 100 * error); }
-std::string with_sign(double error) { return fmt::format("{:+.1f} %", 100 * error); }
 std::string rows_text(std::size_t rows) { return count(i64(rows)); }
 
 Table error_table(std::string_view title) {
@@ -33,8 +30,9 @@ Table error_table(std::string_view title) {
 /// Over families the worst is the MAPE of one, without a sign.
 void add(Table& table, std::string label, const Errors& e, bool families = false) {
   if (e.rows == 0) return;
-  table.rows.push_back({std::move(label), rows_text(e.rows), hundredth(e.mape), with_sign(e.bias),
-                        hundredth(e.p90), families ? hundredth(e.worst) : with_sign(e.worst),
+  table.rows.push_back({std::move(label), rows_text(e.rows), exact_percent(e.mape),
+                        signed_percent(e.bias), exact_percent(e.p90),
+                        families ? exact_percent(e.worst) : signed_percent(e.worst),
                         excerpt(e.worst_id, kId)});
 }
 
@@ -54,13 +52,13 @@ std::string heading(const Validation& v, const ValidationSource& source) {
       " Of {} of quality A and B {} can be predicted ({}). Error: predicted / measured - 1; "
       "MAPE: mean of its size; p90: nine of ten rows stay within.",
       plural(i64(rows + source.excluded.size()), "row", "rows"), count(i64(rows)),
-      hundredth(source.share(rows)));
-  std::string out = wrapped(text, kWidth, "");
+      exact_percent(source.share(rows)));
+  std::string out = wrapped(text, kProseWidth, "");
   for (const std::string& family : v.at_priors)
     out += wrapped(fmt::format("{}: no other publication is among the rows, so the constants stand "
                                "at their priors; --with FILE adds rows to fit on.",
                                excerpt(family)),
-                   kWidth, "");
+                   kProseWidth, "");
   return out;
 }
 
@@ -68,7 +66,8 @@ std::string sweep_words(const Score& s) {
   std::string text = fmt::format(
       "{} of layouts: the one picked takes {} longer than the fastest measured, on average; rank "
       "correlation (Spearman) {:.3f}",
-      plural(i64(s.sweeps.size()), "sweep", "sweeps"), hundredth(s.mean_regret), s.mean_spearman);
+      plural(i64(s.sweeps.size()), "sweep", "sweeps"), exact_percent(s.mean_regret),
+      s.mean_spearman);
   if (!s.models.empty())
     text +=
         fmt::format(", {:.3f} over the models of vTrain's multi-node runs", s.mean_model_spearman);
@@ -81,9 +80,9 @@ std::string pairs_text(std::string_view kind, const PairErrors& e) {
   const std::string text = fmt::format(
       "Two plans of one {} model on the same GPUs: half of the pairs are off against each other by "
       "no more than {}, nine of ten by no more than {} ({} in {}).",
-      kind, hundredth(e.median), hundredth(e.p90), plural(e.pairs, "pair", "pairs"),
+      kind, exact_percent(e.median), exact_percent(e.p90), plural(e.pairs, "pair", "pairs"),
       plural(e.groups, "group", "groups"));
-  return "\n" + wrapped(text, kWidth, "");
+  return "\n" + wrapped(text, kProseWidth, "");
 }
 
 std::string totals(const Validation& v, const Paint& paint) {
@@ -106,8 +105,8 @@ std::string totals(const Validation& v, const Paint& paint) {
   for (const Beside* other : {&s.calculon, &s.baseline})
     if (other->theirs.rows > 0)
       beside.rows.push_back({other->theirs.name, rows_text(other->theirs.rows),
-                             hundredth(other->theirs.mape), with_sign(other->theirs.bias),
-                             hundredth(other->ours.mape), with_sign(other->ours.bias)});
+                             exact_percent(other->theirs.mape), signed_percent(other->theirs.bias),
+                             exact_percent(other->ours.mape), signed_percent(other->ours.bias)});
   if (!beside.rows.empty()) out += "\n" + beside.text(paint);
 
   Table memory = error_table("memory");
@@ -116,7 +115,7 @@ std::string totals(const Validation& v, const Paint& paint) {
   add(memory, "reserved", s.reserved);
   if (!memory.rows.empty()) out += "\n" + memory.text(paint);
   out += pairs_text("dense", s.dense_pairs) + pairs_text("MoE", s.sparse_pairs);
-  if (!s.sweeps.empty()) out += "\n" + wrapped(sweep_words(s), kWidth, "");
+  if (!s.sweeps.empty()) out += "\n" + wrapped(sweep_words(s), kProseWidth, "");
   return out;
 }
 
@@ -133,7 +132,7 @@ std::string sweeps_text(const Score& s, bool all, const Paint& paint) {
   Table table{{{"sweep"}, {"rows", kRight}, {"Spearman", kRight}, {"regret", kRight}}};
   const auto line = [&](const std::string& name, std::size_t rows, double rank, double regret) {
     table.rows.push_back(
-        {excerpt(name, 66), rows_text(rows), fmt::format("{:.3f}", rank), hundredth(regret)});
+        {excerpt(name, 66), rows_text(rows), fmt::format("{:.3f}", rank), exact_percent(regret)});
   };
   for (auto begin = s.sweeps.begin(); begin != s.sweeps.end();) {
     const auto end = std::find_if(begin, s.sweeps.end(),
@@ -190,7 +189,7 @@ std::string constants_text(const Validation& v, const Paint& paint) {
   }
   const std::string rest = fmt::format(
       "Not fitted: {}. Besides, the data sheets of `rankwright catalog devices`.", others);
-  return fmt::format("\n{}\n{}", table.text(paint), wrapped(rest, kWidth, ""));
+  return fmt::format("\n{}\n{}", table.text(paint), wrapped(rest, kProseWidth, ""));
 }
 
 /// Rows that were left out, by reason.
@@ -206,7 +205,7 @@ std::string excluded_text(const ValidationSource& source) {
   }
   std::string out;
   for (const auto& [why, ids] : reasons)
-    out += wrapped(fmt::format("{}: {}", why, ids), kWidth, "  ");
+    out += wrapped(fmt::format("{}: {}", why, ids), kProseWidth, "  ");
   return out.empty() ? "\nexcluded: none\n" : "\nexcluded\n" + out;
 }
 
@@ -236,9 +235,10 @@ std::string rows_of(const Validation& v, const Paint& paint) {
     table.rows.push_back({excerpt(row.run->id, kId - 2), timed ? show(row.step) : "",
                           timed ? show(row.run->measured) : "",
                           row.calibrates ? "calibrates"
-                          : timed        ? with_sign(row.error())
+                          : timed        ? signed_percent(row.error())
                                          : "",
-                          row.memory.value > 0 ? with_sign(row.memory_error()) : "", chosen(row)});
+                          row.memory.value > 0 ? signed_percent(row.memory_error()) : "",
+                          chosen(row)});
   }
   return "\n" + table.text(paint);
 }

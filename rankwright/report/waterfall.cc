@@ -14,7 +14,7 @@
 namespace rankwright {
 namespace {
 
-constexpr double kSmall = 0.002;  // of the step: less is joined
+constexpr double kSmallBar = 0.002;  // of the step: less is joined
 
 /// "15,360 calls, 2.06 TB a rank, on nvlink": of the pp rank that has most.
 std::string traffic(const Worksheet& sheet, Item item) {
@@ -125,7 +125,7 @@ Origin origin_of(const Setup& setup, const ItemRow& of) {
 /// Those that are shown on their own, and one for all others.
 std::vector<Waterfall::Bar> joined(const Waterfall& fall) {
   std::vector<Waterfall::Bar> kept, small;
-  for (const Waterfall::Bar& bar : fall.bars) (bar.share < kSmall ? small : kept).push_back(bar);
+  for (const Waterfall::Bar& bar : fall.bars) (bar.share < kSmallBar ? small : kept).push_back(bar);
   if (small.size() < 2) return fall.bars;
   Waterfall::Bar other{.name = "other", .computes = true};
   for (const Waterfall::Bar& bar : small) {

@@ -10,6 +10,7 @@
 #include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
+namespace accelerate_impl {
 namespace {
 
 bool pipeline(const Setup& s) { return s.plan.pp > 1; }
@@ -201,7 +202,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace accelerate_impl
 
-std::span<const Rule> accelerate_rules() { return kRules; }
+std::span<const Rule> accelerate_rules() { return accelerate_impl::kRules; }
 
 }  // namespace rankwright

@@ -10,6 +10,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace arithmetic_impl {
 namespace {
 
 using Why = Misfit::Why;
@@ -638,7 +639,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace arithmetic_impl
 
-std::span<const Rule> arithmetic_rules() { return kRules; }
+std::span<const Rule> arithmetic_rules() { return arithmetic_impl::kRules; }
 
 }  // namespace rankwright

@@ -6,6 +6,7 @@
 #include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
+namespace deepspeed_impl {
 namespace {
 
 bool pipeline_zero(const Setup& s) { return s.plan.pp > 1 && s.plan.zero >= 2; }
@@ -299,7 +300,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace deepspeed_impl
 
-std::span<const Rule> deepspeed_rules() { return kRules; }
+std::span<const Rule> deepspeed_rules() { return deepspeed_impl::kRules; }
 
 }  // namespace rankwright

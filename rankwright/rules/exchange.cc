@@ -3,6 +3,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace exchange_impl {
 namespace {
 
 constexpr Page kPages[] = {
@@ -79,7 +80,8 @@ constexpr Page kPages[] = {
 };
 
 }  // namespace
+}  // namespace exchange_impl
 
-std::span<const Page> exchange_pages() { return kPages; }
+std::span<const Page> exchange_pages() { return exchange_impl::kPages; }
 
 }  // namespace rankwright

@@ -7,6 +7,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace launchers_impl {
 namespace {
 
 i64 host_devices(const Setup& s) { return std::max<i64>(1, s.cluster.host_devices); }
@@ -58,7 +59,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace launchers_impl
 
-std::span<const Rule> launcher_rules() { return kRules; }
+std::span<const Rule> launcher_rules() { return launchers_impl::kRules; }
 
 }  // namespace rankwright

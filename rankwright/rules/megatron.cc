@@ -7,6 +7,7 @@
 #include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
+namespace megatron_impl {
 namespace {
 
 constexpr Order kAlternateOrder{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
@@ -578,7 +579,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace megatron_impl
 
-std::span<const Rule> megatron_rules() { return kRules; }
+std::span<const Rule> megatron_rules() { return megatron_impl::kRules; }
 
 }  // namespace rankwright

@@ -12,6 +12,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace memory_impl {
 namespace {
 
 constexpr std::size_t kChanges = 3;  // that are named
@@ -185,7 +186,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace memory_impl
 
-std::span<const Rule> memory_rules() { return kRules; }
+std::span<const Rule> memory_rules() { return memory_impl::kRules; }
 
 }  // namespace rankwright

@@ -8,6 +8,7 @@
 #include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
+namespace nanotron_impl {
 namespace {
 
 bool kv_heads(const Setup& s) { return undivided_kv_heads(s.model, s.plan.tp).has_value(); }
@@ -272,7 +273,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace nanotron_impl
 
-std::span<const Rule> nanotron_rules() { return kRules; }
+std::span<const Rule> nanotron_rules() { return nanotron_impl::kRules; }
 
 }  // namespace rankwright

@@ -8,6 +8,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace placement_impl {
 namespace {
 
 const Level& level_of(const Setup& setup, int level) {
@@ -424,7 +425,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace placement_impl
 
-std::span<const Rule> placement_rules() { return kRules; }
+std::span<const Rule> placement_rules() { return placement_impl::kRules; }
 
 }  // namespace rankwright

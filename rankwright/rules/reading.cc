@@ -3,6 +3,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace reading_impl {
 namespace {
 
 constexpr Severity kError = Severity::error;
@@ -96,7 +97,8 @@ constexpr Page kPages[] = {
 };
 
 }  // namespace
+}  // namespace reading_impl
 
-std::span<const Page> reading_pages() { return kPages; }
+std::span<const Page> reading_pages() { return reading_impl::kPages; }
 
 }  // namespace rankwright

@@ -3,6 +3,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace running_impl {
 namespace {
 
 constexpr Page kPages[] = {
@@ -37,7 +38,8 @@ constexpr Page kPages[] = {
 };
 
 }  // namespace
+}  // namespace running_impl
 
-std::span<const Page> running_pages() { return kPages; }
+std::span<const Page> running_pages() { return running_impl::kPages; }
 
 }  // namespace rankwright

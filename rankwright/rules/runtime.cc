@@ -8,6 +8,7 @@
 #include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
+namespace runtime_impl {
 namespace {
 
 /// What of a network it has no code for; empty: nothing.
@@ -250,7 +251,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace runtime_impl
 
-std::span<const Rule> runtime_rules() { return kRules; }
+std::span<const Rule> runtime_rules() { return runtime_impl::kRules; }
 
 }  // namespace rankwright

@@ -11,6 +11,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
+namespace schedule_impl {
 namespace {
 
 double bubble(const Setup& s) {
@@ -337,7 +338,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace schedule_impl
 
-std::span<const Rule> schedule_rules() { return kRules; }
+std::span<const Rule> schedule_rules() { return schedule_impl::kRules; }
 
 }  // namespace rankwright

@@ -9,6 +9,7 @@
 #include "rankwright/rules/target_findings.h"
 
 namespace rankwright {
+namespace torchtitan_impl {
 namespace {
 
 bool pipelined(const Setup& s) { return s.plan.pp > 1; }
@@ -475,7 +476,8 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+}  // namespace torchtitan_impl
 
-std::span<const Rule> torchtitan_rules() { return kRules; }
+std::span<const Rule> torchtitan_rules() { return torchtitan_impl::kRules; }
 
 }  // namespace rankwright

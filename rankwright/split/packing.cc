@@ -9,7 +9,7 @@ namespace {
 using Verdict = Probe::Verdict;
 
 /// Entries of the table that is kept to walk back: bins x combinations of the enumerated kinds.
-constexpr i64 kMostEntries = i64{1} << 21;
+constexpr i64 kMaxPackingEntries = i64{1} << 21;
 /// A step is some nanoseconds; these are dearer.
 constexpr i64 kStepsOfQuestion = 32;
 constexpr i64 kStepsOfSum = 4;
@@ -54,11 +54,11 @@ class Packer {
     for (std::size_t k = 0; k < kinds_; ++k) {
       stride_.push_back(keys_);
       const std::optional<i64> keys = product({keys_, packing_.demand[k] + 1});
-      if (!keys || *keys > kMostEntries) return false;
+      if (!keys || *keys > kMaxPackingEntries) return false;
       keys_ = *keys;
     }
     behind_.assign(packing_.room.size() + 1, 0);
-    return keys_ <= kMostEntries / i64(behind_.size());
+    return keys_ <= kMaxPackingEntries / i64(behind_.size());
   }
 
   i64 room(std::size_t bin) const { return std::min(all_, packing_.room[bin]); }

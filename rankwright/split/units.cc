@@ -11,9 +11,9 @@ namespace {
 
 using Verdict = Probe::Verdict;
 
-constexpr i64 kMostEntries = i64{1} << 20;
+constexpr i64 kMaxUnitEntries = i64{1} << 20;
 constexpr i64 kOpen = -1;
-constexpr i64 kStepsOfStage = 8;
+constexpr i64 kStepsPerUnitStage = 8;
 
 /// Sums over the items before one, and so over any items in a row.
 class Sums {
@@ -171,7 +171,7 @@ class TeamSearch {
 
   /// The k-th stage of a team, which holds so much already.
   bool place_stage(std::size_t team, std::size_t k, Held held) {
-    if (!steps_.take(kStepsOfStage)) return false;
+    if (!steps_.take(kStepsPerUnitStage)) return false;
     if (k == stages_of_[team].size()) {
       const i64 all = line_.weight(0, line_.items());
       const i64 unused = std::min(all, line_.room(i64(team))) - held.weight;
@@ -222,7 +222,7 @@ class TeamSearch {
 
 bool takes_units(const SplitProblem& problem) {
   const i64 rows = std::max(problem.stages(), problem.limited ? problem.teams() : 1);
-  return problem.items() <= kMostEntries / rows;
+  return problem.items() <= kMaxUnitEntries / rows;
 }
 
 Probe unit_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps) {

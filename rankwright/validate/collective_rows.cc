@@ -14,7 +14,7 @@ namespace rankwright {
 namespace {
 
 // A fit prices every row some hundred times, and there is one for each system.
-constexpr std::size_t kMostRows = 5000;
+constexpr std::size_t kMaxCollectiveRows = 5000;
 constexpr std::size_t kMostSystems = 64;
 constexpr i64 kMostRanks = 1 << 16;
 
@@ -41,12 +41,12 @@ class Reader {
   Reader(const Csv& table, std::string_view file) : table_(table), file_(file) {}
 
   Result<MeasuredCollectives> read() {
-    if (table_.rows.size() > kMostRows)
-      return fail(
-          at(0, {.code = "RW0906",
-                 .message = "more rows than are scored",
-                 .detail = fmt::format("{} rows, and at most {} are read",
-                                       count(i64(table_.rows.size())), count(i64(kMostRows)))}));
+    if (table_.rows.size() > kMaxCollectiveRows)
+      return fail(at(0, {.code = "RW0906",
+                         .message = "more rows than are scored",
+                         .detail = fmt::format("{} rows, and at most {} are read",
+                                               count(i64(table_.rows.size())),
+                                               count(i64(kMaxCollectiveRows)))}));
     for (const Csv::Row& row : table_.rows)
       if (std::optional<Diagnostic> fault = take(row)) return fail(at(row.line, *fault));
     if (found_.systems.size() > kMostSystems)

@@ -14,7 +14,7 @@ namespace {
 constexpr double kFarthest = 64;       // a factor beyond explains nothing
 constexpr double kTimerShare = 0.002;  // timers that are off by such a share of a step weigh as
                                        // much as a suspect that is strained to its limit
-constexpr int kHalvings = 60;
+constexpr int kGapHalvings = 60;
 constexpr double kNearlyFull = 0.97;  // of the device: the allocator begins to give back
 
 struct Against {
@@ -74,7 +74,7 @@ std::optional<double> explaining(const Against& a, const Suspect& suspect) {
   };
   if (!enough(most)) return std::nullopt;
   double low = 0, high = std::log(most);
-  for (int i = 0; i < kHalvings; ++i) {
+  for (int i = 0; i < kGapHalvings; ++i) {
     const double middle = (low + high) / 2;
     (enough(std::exp(middle)) ? high : low) = middle;
   }

@@ -17,7 +17,7 @@ namespace {
 using Why = Misfit::Why;
 
 constexpr std::string_view kFigures[] = {"allocated", "reserved", "device"};
-constexpr std::size_t kMostRows = 20'000;
+constexpr std::size_t kMaxRunRows = 20'000;
 constexpr i64 kMostStages = 4096;
 constexpr i64 kMostSteps = 1'000'000;  // of the search for a stage split
 
@@ -132,11 +132,11 @@ Result<Runs> read_runs(const Csv& table, std::string_view file) {
                    .detail = fmt::format("there is no column '{}'", column),
                    .hint = "the columns are those of tests/data/validation/runs.csv",
                    .where = {.file = std::string(file)}});
-  if (table.rows.size() > kMostRows)
+  if (table.rows.size() > kMaxRunRows)
     return fail({.code = "RW0906",
                  .message = "more rows than are scored",
                  .detail = fmt::format("{} rows, and at most {} are read",
-                                       count(i64(table.rows.size())), count(i64(kMostRows))),
+                                       count(i64(table.rows.size())), count(i64(kMaxRunRows))),
                  .where = {.file = std::string(file)}});
   Runs runs;
   for (const Csv::Row& line : table.rows) {

@@ -79,16 +79,16 @@ constexpr SuspectRow kRows[] = {
 };
 
 /// By pp rank: forward and backward of all its cells, without sends that show.
-struct Cells {
+struct TimerCells {
   std::vector<Seconds> forward, backward;
 };
 
-Cells cells_of(const Setup& setup, const Calibration& c, const StepTime& step) {
+TimerCells cells_of(const Setup& setup, const Calibration& c, const StepTime& step) {
   const CellTimes times = cell_times(setup, c);
   const double m = double(setup.stage_microbatches());
   const double v = double(setup.plan.virtual_stages);
   const Seconds sent = slowed(setup, c, step[Item::sends]) / (2 * v * double(setup.microbatches()));
-  Cells cells;
+  TimerCells cells;
   for (i64 r = 0; r < setup.plan.pp; ++r) {
     Seconds forward{}, backward{};
     for (const i64 s : stages_of(setup.plan, r)) {
@@ -115,7 +115,7 @@ Prophecy prophecy(const Trial& trial) {
   const Seconds whole = told.items.total();
   const Seconds before_jitter = whole - told.items[Item::jitter];
   const double jitter = before_jitter.value > 0 ? whole / before_jitter : 1;
-  const Cells cells = cells_of(setup, trial.calibration, told.items);
+  const TimerCells cells = cells_of(setup, trial.calibration, told.items);
   if (trial.slow > 1) {
     const i64 rank = told.items.slowest * setup.plan.meshes().dense.stride(Axis::pp);
     const SlowRank slow[] = {{rank, trial.slow}};
