@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace rankwright::cli {
-namespace {
+namespace call_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -84,5 +84,5 @@ TEST(Call, LeavesSignalsToTheProcess) {
   EXPECT_THAT(called.call.told, IsEmpty());
 }
 
-}  // namespace
+}  // namespace call_test
 }  // namespace rankwright::cli

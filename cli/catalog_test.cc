@@ -7,7 +7,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace catalog_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -77,5 +77,5 @@ TEST(CatalogVerb, SaysWhereTheListIsWhereNothingIsNear) {
   }
 }
 
-}  // namespace
+}  // namespace catalog_test
 }  // namespace rankwright::cli

@@ -10,7 +10,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace check_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -283,5 +283,5 @@ TEST(Acceptance, DegreesThatDoNotMultiplyAreAnErrorAtTheirPlace) {
   golden::expect("acceptance/course-64-dp3.txt", said.out);
 }
 
-}  // namespace
+}  // namespace check_test
 }  // namespace rankwright::cli

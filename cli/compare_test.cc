@@ -7,7 +7,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace compare_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -188,5 +188,5 @@ TEST(CompareLog, SaysWhereThereIsNoLedgerToHoldAgainst) {
   EXPECT_THAT(said.out, HasSubstr("the plan names no model, so there is no ledger"));
 }
 
-}  // namespace
+}  // namespace compare_test
 }  // namespace rankwright::cli

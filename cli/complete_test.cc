@@ -9,7 +9,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace complete_test {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -134,5 +134,5 @@ TEST(CompletionsVerb, PrintsAScriptForEachShell) {
             "rankwright completions: there is no shell 'bsh'\n  help: did you mean bash?\n");
 }
 
-}  // namespace
+}  // namespace complete_test
 }  // namespace rankwright::cli

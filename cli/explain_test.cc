@@ -10,7 +10,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace explain_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -212,5 +212,5 @@ TEST(ExplainGolden, TheCoursePlan) {
   golden::expect("explain/course-64.txt", say({"explain", kPlan}).out);
 }
 
-}  // namespace
+}  // namespace explain_test
 }  // namespace rankwright::cli

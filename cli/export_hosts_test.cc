@@ -7,7 +7,7 @@
 #include "cli/verb.h"
 
 namespace rankwright::cli {
-namespace {
+namespace export_hosts_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -67,5 +67,5 @@ TEST(Export, TakesHostsForLaunchersOnly) {
   EXPECT_THAT(ran.err, HasSubstr("nanotron starts no ranks"));
 }
 
-}  // namespace
+}  // namespace export_hosts_test
 }  // namespace rankwright::cli

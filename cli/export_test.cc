@@ -6,7 +6,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace export_test {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -79,5 +79,5 @@ TEST(Export, SpeaksJson) {
   EXPECT_EQ(json["lost"][0]["key"], "job.optimizer");
 }
 
-}  // namespace
+}  // namespace export_test
 }  // namespace rankwright::cli

@@ -6,7 +6,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace faults_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -157,5 +157,5 @@ TEST(ExplainFaults, AnswerForAMillionGpus) {
   EXPECT_THAT(said.out, HasSubstr("rank 1048575 (pp rank 15"));
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace rankwright::cli

@@ -6,7 +6,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace foreign_test {
 
 using ::testing::HasSubstr;
 
@@ -73,5 +73,5 @@ TEST(ForeignFiles, AreFoundOutWhereZeroStandsBesideAPipeline) {
   EXPECT_THAT(said.out, HasSubstr("zero_optimization.stage: 1"));
 }
 
-}  // namespace
+}  // namespace foreign_test
 }  // namespace rankwright::cli

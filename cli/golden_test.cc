@@ -16,7 +16,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace golden_test {
 
 namespace fs = std::filesystem;
 
@@ -93,5 +93,5 @@ TEST(Golden, NoFileIsLeftOver) {
   for (const auto& [code, file] : fault_files()) EXPECT_NE(find_page(code), nullptr) << file;
 }
 
-}  // namespace
+}  // namespace golden_test
 }  // namespace rankwright::cli

@@ -7,7 +7,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace import_cluster_test {
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -97,5 +97,5 @@ TEST(ImportCluster, FromStandardInput) {
   EXPECT_THAT(say({"import", "-"}, text).out, HasSubstr("name: h100-sxm-1x8\n"));
 }
 
-}  // namespace
+}  // namespace import_cluster_test
 }  // namespace rankwright::cli

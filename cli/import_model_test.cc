@@ -7,7 +7,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace import_model_test {
 
 using testing::HasSubstr;
 
@@ -71,5 +71,5 @@ TEST(ImportModel, WhatIsWrittenIsAPlanFile) {
   EXPECT_EQ(say({"check", plan.path()}).code % 2, 0);  // readable: 0 or 2
 }
 
-}  // namespace
+}  // namespace import_model_test
 }  // namespace rankwright::cli

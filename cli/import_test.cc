@@ -9,7 +9,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace import_test {
 
 using ::testing::HasSubstr;
 
@@ -109,5 +109,5 @@ TEST(Check, LintsAFrameworksFile) {
   EXPECT_THAT(said.out, HasSubstr("help: parallelism.tp: 1, parallelism.pp: 2\n"));
 }
 
-}  // namespace
+}  // namespace import_test
 }  // namespace rankwright::cli

@@ -9,7 +9,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace lab_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -108,5 +108,5 @@ TEST(LabVerb, PrintsThePlansThatItAsksAbout) {
   EXPECT_EQ(said.out, golden::read(RANKWRIGHT_SOURCE_DIR "/examples/labs/tp-8.yaml"));
 }
 
-}  // namespace
+}  // namespace lab_test
 }  // namespace rankwright::cli

@@ -8,7 +8,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace man_page_test {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -64,5 +64,5 @@ TEST(OptionRows, AreToldWithoutRunningTheVerb) {
   EXPECT_EQ(rows[2].type, "FILE");
 }
 
-}  // namespace
+}  // namespace man_page_test
 }  // namespace rankwright::cli

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright::cli {
-namespace {
+namespace mpirun_output_test {
 
 const std::string kDashes(74, '-');
 
@@ -77,5 +77,5 @@ RC_GTEST_PROP(MpirunOutput, DoesNotDependOnWhereReadsEnd, ()) {
   RC_ASSERT(output.ready());
 }
 
-}  // namespace
+}  // namespace mpirun_output_test
 }  // namespace rankwright::cli

@@ -10,7 +10,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace output_file_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -94,5 +94,5 @@ TEST_F(OutputFile, HasManyNames) {
   EXPECT_FALSE(same_file("-", "-"));
 }
 
-}  // namespace
+}  // namespace output_file_test
 }  // namespace rankwright::cli

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright::cli {
-namespace {
+namespace plan_amounts_test {
 
 TEST(Gpus, AreANumberOrARange) {
   EXPECT_EQ(parse_gpus("64").value(), (Range{64, 64}));
@@ -66,5 +66,5 @@ RC_GTEST_PROP(Amounts, NoTextBringsTheReadersDown, ()) {
   if (price) RC_ASSERT(price->amount > 0 && price->before.size() <= 8);
 }
 
-}  // namespace
+}  // namespace plan_amounts_test
 }  // namespace rankwright::cli

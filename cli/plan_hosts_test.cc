@@ -7,7 +7,7 @@
 #include "rankwright/import/plan_file.h"
 
 namespace rankwright::cli {
-namespace {
+namespace plan_hosts_test {
 
 /// Racks of 2 hosts of 2 GPUs, four of them, whose switch above is slow.
 Problem racks(i64 batch) {
@@ -88,5 +88,5 @@ TEST(Place, PricesWhatTheHolesDo) {
   EXPECT_EQ(view.best().time(), priced(view.problem, plan, calibration()).time());
 }
 
-}  // namespace
+}  // namespace plan_hosts_test
 }  // namespace rankwright::cli

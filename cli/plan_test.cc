@@ -9,7 +9,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace plan_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -409,5 +409,5 @@ TEST(Plan, HasNoColourInAPipeAndSomeOnATerminal) {
   EXPECT_THAT(say(small(), "", true).out, HasSubstr("\033["));
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace rankwright::cli

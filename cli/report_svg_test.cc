@@ -12,7 +12,7 @@
 #include "tests/setups.h"
 
 namespace rankwright::cli {
-namespace {
+namespace report_svg_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -137,5 +137,5 @@ TEST(ReportSvg, OfTwoPlansSaysWhichIsWhich) {
                   "step-a.svg", "step-b.svg", "timeline-a.svg", "timeline-b.svg"));
 }
 
-}  // namespace
+}  // namespace report_svg_test
 }  // namespace rankwright::cli

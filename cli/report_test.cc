@@ -9,7 +9,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace report_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -191,5 +191,5 @@ TEST(ReportPage, OfACountOrALogIsRefused) {
   EXPECT_EQ(log.code, kUsage);
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace rankwright::cli

@@ -14,7 +14,7 @@
 #include "tests/setups.h"
 
 namespace rankwright::cli {
-namespace {
+namespace run_flags_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -160,5 +160,5 @@ TEST(RunOutput, ThatCannotBeWrittenIsSaidBeforeTheRun) {
   EXPECT_THAT(err.str(), HasSubstr("rankwright run: cannot write /no/such/folder/file\n"));
 }
 
-}  // namespace
+}  // namespace run_flags_test
 }  // namespace rankwright::cli

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 namespace rankwright::cli {
-namespace {
+namespace screen_test {
 
 std::size_t width_with(const char* columns) {
   setenv("COLUMNS", columns, 1);
@@ -23,5 +23,5 @@ TEST(Screen, IsAsWideAsColumnsSays) {
     EXPECT_EQ(width_with(none), own) << none;
 }
 
-}  // namespace
+}  // namespace screen_test
 }  // namespace rankwright::cli

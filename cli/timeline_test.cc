@@ -10,7 +10,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace timeline_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -221,5 +221,5 @@ TEST(ExplainTimeline, SaysSoWhereItTakesLong) {
   EXPECT_EQ(say({"explain", "-", "--timeline", "--quiet"}, plan).err, "");
 }
 
-}  // namespace
+}  // namespace timeline_test
 }  // namespace rankwright::cli

@@ -7,7 +7,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace validate_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -109,5 +109,5 @@ TEST(ValidateVerb, SaysWhyNoRowCanBeScored) {
   EXPECT_THAT(said.err, StartsWith("rankwright validate: no row can be scored\n  a: heads is 0: "));
 }
 
-}  // namespace
+}  // namespace validate_test
 }  // namespace rankwright::cli

@@ -9,7 +9,7 @@
 #include "tests/said.h"
 
 namespace rankwright::cli {
-namespace {
+namespace verb_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -234,5 +234,5 @@ TEST(Output, ThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(err.str(), "rankwright explain: cannot write to standard output\n");
 }
 
-}  // namespace
+}  // namespace verb_test
 }  // namespace rankwright::cli

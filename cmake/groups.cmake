@@ -13,7 +13,7 @@ function(rankwright_group_sources target size)
   list(FILTER sources INCLUDE REGEX "\\.cc$")
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory} OUTPUT_VARIABLE path)
-    if(NOT path MATCHES "^${PROJECT_SOURCE_DIR}/(rankwright|cli)/")
+    if(NOT path MATCHES "^${PROJECT_SOURCE_DIR}/(rankwright|cli|tests)/")
       continue()  # generated: data, in which no header costs anything
     endif()
     cmake_path(GET path PARENT_PATH folder)

@@ -6,7 +6,7 @@ target_link_libraries(runtime_test PRIVATE rankwright_runtime rapidcheck GTest::
   rankwright_flags)
 target_compile_options(runtime_test PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(runtime_test PRIVATE RANKWRIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-gtest_discover_tests(runtime_test TEST_PREFIX runtime. DISCOVERY_TIMEOUT 60)
+rankwright_add_gtest(runtime_test unit.runtime 1)
 
 add_executable(mpi_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/mpi_check.cc)
 target_link_libraries(mpi_check PRIVATE rankwright_runtime rankwright_flags)

@@ -5,7 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace csv_test {
 
 using ::testing::ElementsAre;
 
@@ -100,5 +100,5 @@ RC_GTEST_PROP(Csv, AnswersEveryText, ()) {
   for (const Csv::Row& row : table->rows) RC_ASSERT(row.cells.size() == table->header.size());
 }
 
-}  // namespace
+}  // namespace csv_test
 }  // namespace rankwright

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace diagnostic_test {
 
 using ::testing::ElementsAre;
 
@@ -87,5 +87,5 @@ TEST(Severity, HasAName) {
   EXPECT_EQ(name(Severity::note), "note");
 }
 
-}  // namespace
+}  // namespace diagnostic_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "rankwright/base/quantity.h"
 
 namespace rankwright {
-namespace {
+namespace format_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -172,5 +172,5 @@ TEST(Lower, ChangesLettersOfAsciiAlone) {
   EXPECT_EQ(lower(""), "");
 }
 
-}  // namespace
+}  // namespace format_test
 }  // namespace rankwright

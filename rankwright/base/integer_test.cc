@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace rankwright {
-namespace {
+namespace integer_test {
 
 using ::testing::ElementsAre;
 
@@ -80,5 +80,5 @@ TEST(NearestDivisor, PrefersTheSmallerOfTwo) {
   EXPECT_EQ(nearest_divisor(12, -7), 1);
 }
 
-}  // namespace
+}  // namespace integer_test
 }  // namespace rankwright

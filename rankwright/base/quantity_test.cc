@@ -6,7 +6,7 @@
 #include "rankwright/base/format.h"
 
 namespace rankwright {
-namespace {
+namespace quantity_test {
 
 TEST(ParseBytes, KnowsDecimalAndBinaryPrefixes) {
   EXPECT_EQ(parse_bytes("80 GB").value(), 80.0_GB);
@@ -146,5 +146,5 @@ RC_GTEST_PROP(ParseQuantity, AnswersEveryText, (const std::string& text)) {
     RC_ASSERT(!n.error().detail.empty());
 }
 
-}  // namespace
+}  // namespace quantity_test
 }  // namespace rankwright

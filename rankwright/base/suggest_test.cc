@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace suggest_test {
 
 TEST(EditDistance, CountsSlips) {
   EXPECT_EQ(edit_distance("", ""), 0);
@@ -74,5 +74,5 @@ TEST(Nearest, AllowsAThirdOfTheLetters) {
   EXPECT_EQ(nearest("abxyzf", {"abcdef"}), std::nullopt);  // 3 of 6
 }
 
-}  // namespace
+}  // namespace suggest_test
 }  // namespace rankwright

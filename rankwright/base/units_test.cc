@@ -5,7 +5,7 @@
 #include <type_traits>
 
 namespace rankwright {
-namespace {
+namespace units_test {
 
 template <class A, class B>
 concept Addable = requires(A a, B b) {
@@ -60,5 +60,5 @@ TEST(Units, LiteralsAreInBaseUnits) {
 
 TEST(Units, SixteenBytesAParameterAre112GBFor7B) { EXPECT_EQ(bytes(7'000'000'000, 16), 112.0_GB); }
 
-}  // namespace
+}  // namespace units_test
 }  // namespace rankwright

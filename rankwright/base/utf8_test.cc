@@ -6,7 +6,7 @@
 #include <string>
 
 namespace rankwright {
-namespace {
+namespace utf8_test {
 
 void expect_character(std::string_view text, char32_t code, std::size_t bytes) {
   const Character c = first_character(text);
@@ -51,5 +51,5 @@ RC_GTEST_PROP(Utf8, ReadsWhatIsEncoded, ()) {
   RC_ASSERT(c.code == code && c.bytes == text.size());
 }
 
-}  // namespace
+}  // namespace utf8_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "rankwright/catalog/catalog.h"
 
 namespace rankwright {
-namespace {
+namespace calibration_test {
 
 TEST(Constants, StandInTheOrderOfTheirEnum) {
   ASSERT_EQ(constants().size(), kConstants);
@@ -58,5 +58,5 @@ TEST(Constants, FewAreFitted) {
             25);
 }
 
-}  // namespace
+}  // namespace calibration_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "rankwright/catalog/table.h"
 
 namespace rankwright {
-namespace {
+namespace devices_test {
 
 TEST(Devices, HaveUniqueNamesPositiveNumbersAndASource) {
   std::set<std::string> names;
@@ -73,5 +73,5 @@ TEST(FindDevice, SuggestsWhatWasMeant) {
   EXPECT_EQ(find_device("").error().hint, "`rankwright catalog devices` lists what is known");
 }
 
-}  // namespace
+}  // namespace devices_test
 }  // namespace rankwright

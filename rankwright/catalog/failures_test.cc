@@ -7,7 +7,7 @@
 #include "rankwright/catalog/table.h"
 
 namespace rankwright {
-namespace {
+namespace failures_test {
 
 TEST(Failures, HaveUniqueNamesPositiveNumbersAndASource) {
   std::set<std::string> names;
@@ -52,5 +52,5 @@ TEST(FindFailureRate, KnowsRatesByNameAndNothingElse) {
   EXPECT_EQ(usual(FailureRow::Kind::rate).name, "llama-3");
 }
 
-}  // namespace
+}  // namespace failures_test
 }  // namespace rankwright

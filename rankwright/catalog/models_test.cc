@@ -8,7 +8,7 @@
 #include "rankwright/model/parameters.h"
 
 namespace rankwright {
-namespace {
+namespace models_test {
 
 TEST(KnownModels, HaveUniqueNamesAndASource) {
   std::set<std::string> names;
@@ -145,5 +145,5 @@ TEST(FindModel, SuggestsWhatWasMeant) {
   EXPECT_EQ(model.error().hint, "did you mean llama-3.1-8b? (rankwright catalog models)");
 }
 
-}  // namespace
+}  // namespace models_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "rankwright/catalog/table.h"
 
 namespace rankwright {
-namespace {
+namespace systems_test {
 
 TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
   std::set<std::string> names;
@@ -147,5 +147,5 @@ RC_GTEST_PROP(FindCluster, AnswersWhateverIsTyped, (const std::string& text)) {
   RC_ASSERT(cluster || !cluster.error().detail.empty());
 }
 
-}  // namespace
+}  // namespace systems_test
 }  // namespace rankwright

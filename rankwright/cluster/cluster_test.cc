@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace cluster_test {
 
 /// Eight DGX H100: NVLink inside a node, one 400 Gb/s NIC a GPU between nodes.
 Cluster eight_dgx() {
@@ -78,5 +78,5 @@ TEST(Origin, EveryOneHasItsOwnName) {
   EXPECT_EQ(name(Origin::assumed), "assumed");
 }
 
-}  // namespace
+}  // namespace cluster_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace activations_test {
 
 constexpr double kTokens = 2048;  // one sequence of the sample
 
@@ -153,5 +153,5 @@ RC_GTEST_PROP(LayerActivations, NeverGrowWithTpWhereTheSequenceIsSplit, ()) {
   }
 }
 
-}  // namespace
+}  // namespace activations_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace bubble_test {
 
 // In units of F = I = W = 1, so B = 2 and a microbatch is 3. Four pp ranks, 16 microbatches of
 // work: 48.
@@ -81,5 +81,5 @@ RC_GTEST_PROP(Bubble, ShrinksWithMicrobatchesAndGrowsWithRanks, ()) {
   RC_ASSERT(part <= here && part < 1);
 }
 
-}  // namespace
+}  // namespace bubble_test
 }  // namespace rankwright

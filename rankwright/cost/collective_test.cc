@@ -10,7 +10,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace collective_test {
 
 constexpr Op kOps[] = {Op::all_reduce, Op::all_gather, Op::reduce_scatter, Op::all_to_all,
                        Op::send_recv};
@@ -430,5 +430,5 @@ TEST(CollectiveCost, BetweenCpusSharesTheLinkOfTheHost) {
   EXPECT_NEAR(on_cpus(Op::send_recv, 8.0_MB, plan, GroupKind::tp).value, 0.0081, 1e-12);
 }
 
-}  // namespace
+}  // namespace collective_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace data_time_test {
 
 /// A rank with this much work beside its traffic.
 RankWork work(const rankwright::Setup& setup, Seconds each) {
@@ -182,5 +182,5 @@ RC_GTEST_PROP(DataTime, IsNeverLessWithLessComputationBesideIt, ()) {
   RC_ASSERT(setup.plan.zero >= 2 || less.shown.value >= more.shown.value * (1 - 1e-12));
 }
 
-}  // namespace
+}  // namespace data_time_test
 }  // namespace rankwright

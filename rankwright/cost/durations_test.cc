@@ -13,7 +13,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace durations_test {
 
 TEST(Durations, MatchTheWorkedExample) {
   // 8 layers on 2 pp ranks, 4 on each, the head on the last; sends are not hidden, so each cell
@@ -110,5 +110,5 @@ RC_GTEST_PROP(Durations, AreThoseThatTheStepIsMadeOf, ()) {
   RC_ASSERT(std::abs(played(setup) / closed - 1) < 0.2);
 }
 
-}  // namespace
+}  // namespace durations_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace estimate_test {
 
 rankwright::Setup dense(Plan plan = {}) { return sample::timed(sample::dense_setup(plan)); }
 
@@ -106,5 +106,5 @@ RC_GTEST_PROP(Estimate, NamesTheFullestRank, ()) {
   RC_ASSERT(mfu(setup, e.time()) > 0 && mfu(setup, e.time()) < 1);
 }
 
-}  // namespace
+}  // namespace estimate_test
 }  // namespace rankwright

@@ -11,7 +11,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace failure_test {
 
 constexpr double kMinute = 60, kHour = 3600;
 
@@ -188,5 +188,5 @@ TEST(Copies, OfExpertsAreThoseOfTheirDataRanks) {
   EXPECT_EQ(copies(setup).optimizer, 1);
 }
 
-}  // namespace
+}  // namespace failure_test
 }  // namespace rankwright

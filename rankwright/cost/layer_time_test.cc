@@ -10,7 +10,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace layer_time_test {
 
 LayerTime time_of(const rankwright::Setup& setup, const Layer& layer, const Calibration& c) {
   const Links links(setup, c);
@@ -366,5 +366,5 @@ RC_GTEST_PROP(LayerTime, HidesNoMoreThanThereIs, ()) {
   RC_ASSERT(time_of(setup, layer, calibration()).forward.tp <= shown.forward.tp);
 }
 
-}  // namespace
+}  // namespace layer_time_test
 }  // namespace rankwright

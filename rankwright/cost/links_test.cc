@@ -8,7 +8,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace links_test {
 
 const std::string kTwoNodes = "model: llama-3.1-8b\ncluster: dgx-h100 x 2\n";
 
@@ -68,5 +68,5 @@ RC_GTEST_PROP(Links, AreNeverSlowerWithMoreBandwidth, ()) {
       RC_ASSERT(after.time(op, size, kind) <= before.time(op, size, kind));
 }
 
-}  // namespace
+}  // namespace links_test
 }  // namespace rankwright

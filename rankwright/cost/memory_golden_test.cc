@@ -15,7 +15,7 @@
 #include "rankwright/import/file.h"
 
 namespace rankwright {
-namespace {
+namespace memory_golden_test {
 
 /// The arguments of one run.
 class Arguments {
@@ -172,5 +172,5 @@ TEST(MegatronGolden, IsMetWithinTheErrorsThatTheDocumentsState) {
   EXPECT_LT(Errors::mean(moe.states, false), 6.7);
 }
 
-}  // namespace
+}  // namespace memory_golden_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace memory_published_test {
 
 Software software(std::string_view name) {
   for (const Software& row : frameworks())
@@ -182,5 +182,5 @@ TEST(Measured, Torchtitan) {
   expect_measured("Llama-3 8B FSDP", fullest(setup, calibration()).reserved(), 88.5, 3);
 }
 
-}  // namespace
+}  // namespace memory_published_test
 }  // namespace rankwright

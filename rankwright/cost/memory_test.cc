@@ -10,7 +10,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace memory_test {
 
 /// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
 constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
@@ -328,5 +328,5 @@ TEST(Fullest, IsFoundAmongUnevenStages) {
   EXPECT_EQ(fullest(setup, calibration()).total(), largest(setup));
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace rankwright

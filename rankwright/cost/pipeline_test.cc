@@ -12,7 +12,7 @@
 #include "tests/pipelines.h"
 
 namespace rankwright {
-namespace {
+namespace pipeline_test {
 
 using pipelines::valid_shape;
 
@@ -292,5 +292,5 @@ TEST(PipelineTime, IsWithinTwoPercentOfThePlay) {
   EXPECT_GE(all.share(), 0.99);
 }
 
-}  // namespace
+}  // namespace pipeline_test
 }  // namespace rankwright

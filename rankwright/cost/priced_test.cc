@@ -8,7 +8,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace priced_test {
 
 using K = TrafficKind;
 
@@ -128,5 +128,5 @@ RC_GTEST_PROP(Priced, IsTrafficWithNothingLostAndNothingNegative, ()) {
   }
 }
 
-}  // namespace
+}  // namespace priced_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace rank_load_test {
 
 /// Activations of a microbatch by chunk, counted from the lists of plan/.
 std::vector<double> weights(const Setup& setup, i64 pp_rank) {
@@ -120,5 +120,5 @@ RC_GTEST_PROP(RankLoad, NeverShrinksWithMicrobatchesNorGrowsWithRecompute, ()) {
   }
 }
 
-}  // namespace
+}  // namespace rank_load_test
 }  // namespace rankwright

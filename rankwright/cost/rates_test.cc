@@ -9,7 +9,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace rates_test {
 
 using sample::hopper;
 
@@ -153,5 +153,5 @@ RC_GTEST_PROP(Rates, NeverReachThePeak, ()) {
   RC_ASSERT(r.attention.value > 0 && r.attention < board.bf16);
 }
 
-}  // namespace
+}  // namespace rates_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace sensitivity_test {
 
 const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
@@ -139,5 +139,5 @@ TEST(Compare, FindsWhatSwapsTwoPlansThatAreNear) {
   }
 }
 
-}  // namespace
+}  // namespace sensitivity_test
 }  // namespace rankwright

@@ -12,7 +12,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace slow_link_test {
 
 const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
@@ -109,5 +109,5 @@ RC_GTEST_PROP(LinkLoss, NeverFallsWithLessBandwidth, ()) {
             loss(setup, level, more).after.total() * (1 - 1e-12));
 }
 
-}  // namespace
+}  // namespace slow_link_test
 }  // namespace rankwright

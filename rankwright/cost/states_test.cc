@@ -7,7 +7,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace states_test {
 
 /// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
 constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
@@ -79,5 +79,5 @@ RC_GTEST_PROP(States, NeverGrowWithTheZeroStageButForWhatIsGathered, ()) {
   for (int zero = 0; zero < 3; ++zero) RC_ASSERT(held(zero + 1) <= held(zero));
 }
 
-}  // namespace
+}  // namespace states_test
 }  // namespace rankwright

@@ -13,7 +13,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace step_test {
 
 rankwright::Setup dense(Plan plan = {}, i64 microbatches = 4) {
   return sample::timed(sample::dense_setup(plan, microbatches));
@@ -256,5 +256,5 @@ TEST(StepTime, OfZero2ScattersEveryMicrobatch) {
   EXPECT_NEAR((step_time(each, c)[Item::dp] - step_time(once, c)[Item::dp]) / scatter, 3, 1e-9);
 }
 
-}  // namespace
+}  // namespace step_test
 }  // namespace rankwright

@@ -12,7 +12,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace straggler_test {
 
 const std::string kPipeline =
     "model: llama-3.2-1b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 2048}\n"
@@ -227,5 +227,5 @@ TEST(WithoutReplica, LeavesTheOthersTheirWork) {
   EXPECT_FALSE(without_replica(Plan{.dp = 1, .pp = 4}));
 }
 
-}  // namespace
+}  // namespace straggler_test
 }  // namespace rankwright

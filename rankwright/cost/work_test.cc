@@ -10,7 +10,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace work_test {
 
 // A layer, one token of 2048: 2 x (2,621,440 + 12,582,912) for the weights, and half of 2048 x
 // (1024 + 1024) products, 2 each, for causal attention.
@@ -141,5 +141,5 @@ TEST(BestStages, OfDeepSeekV3TakeLayersFromTheLastRank) {
   EXPECT_EQ(show_layout(best(even).plan.stages), "Etttt|(tttt|)*14tmL");
 }
 
-}  // namespace
+}  // namespace work_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace accelerate_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -42,5 +42,5 @@ RC_GTEST_PROP(AccelerateExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
   round_trip::hold(accelerate());
 }
 
-}  // namespace
+}  // namespace accelerate_test
 }  // namespace rankwright

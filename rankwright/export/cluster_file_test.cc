@@ -8,7 +8,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace cluster_file_test {
 
 TEST(ClusterYaml, NamesWhatTheCatalogHas) {
   EXPECT_EQ(cluster_yaml(*find_cluster("gb200-nvl72 x 2"), {"two racks", "of 72"}),
@@ -35,5 +35,5 @@ RC_GTEST_PROP(ClusterYaml, IsReadBackEqual, ()) {
   RC_ASSERT(back == cluster);
 }
 
-}  // namespace
+}  // namespace cluster_file_test
 }  // namespace rankwright

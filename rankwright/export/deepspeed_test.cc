@@ -8,7 +8,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace deepspeed_test {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
@@ -48,5 +48,5 @@ RC_GTEST_PROP(DeepspeedExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
   round_trip::hold(deepspeed());
 }
 
-}  // namespace
+}  // namespace deepspeed_test
 }  // namespace rankwright

@@ -11,7 +11,7 @@
 #include "tests/round_trip.h"
 
 namespace rankwright {
-namespace {
+namespace exporter_test {
 
 TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
   std::set<Target> seen;
@@ -46,5 +46,5 @@ RC_GTEST_PROP(Exporters, WriteTheSameBytesTwiceAndListLossesOnce, ()) {
   }
 }
 
-}  // namespace
+}  // namespace exporter_test
 }  // namespace rankwright

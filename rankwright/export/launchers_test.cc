@@ -12,7 +12,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace launchers_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -299,5 +299,5 @@ TEST(Launchers, WriteHostsThatTradePlacesInAShortScript) {
   EXPECT_LT(written("slurm", traded, {}).size(), 100'000u);
 }
 
-}  // namespace
+}  // namespace launchers_test
 }  // namespace rankwright

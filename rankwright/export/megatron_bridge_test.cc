@@ -10,7 +10,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace megatron_bridge_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -90,5 +90,5 @@ RC_GTEST_PROP(MegatronBridgeExport, SaysWhatTheFlagsSay, ()) {
     RC_ASSERT(fields.at(field) == (flags.count(flag) > 0 ? "True" : "False"));
 }
 
-}  // namespace
+}  // namespace megatron_bridge_test
 }  // namespace rankwright

@@ -14,7 +14,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace megatron_rules_test {
 
 using sample::coin;
 using sample::one_of;
@@ -135,5 +135,5 @@ TEST(MegatronRules, AcceptWhatMegatronWouldTrain) {
   EXPECT_GE(reasons.size(), 15u);  // of some 35 ways to be refused
 }
 
-}  // namespace
+}  // namespace megatron_rules_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace megatron_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -106,5 +106,5 @@ TEST(MegatronExport, ReadsBackAsThePlanButForWhatIsLost) {
   EXPECT_GE(with_model, 100);
 }
 
-}  // namespace
+}  // namespace megatron_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace nanotron_test {
 
 using ::testing::HasSubstr;
 
@@ -41,5 +41,5 @@ RC_GTEST_PROP(NanotronExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
   round_trip::hold(nanotron());
 }
 
-}  // namespace
+}  // namespace nanotron_test
 }  // namespace rankwright

@@ -17,7 +17,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace plan_file_test {
 
 /// What differs after `setup` was written and read again; "" where nothing does.
 std::string lost(const Setup& setup) {
@@ -332,5 +332,5 @@ TEST(PlanYaml, WritesEveryKeyOfTheTableWhereItSaysSomething) {
   }
 }
 
-}  // namespace
+}  // namespace plan_file_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace plan_keys_test {
 
 const SetupKey& key(std::string_view path) {
   return *std::find_if(setup_keys().begin(), setup_keys().end(),
@@ -49,5 +49,5 @@ RC_GTEST_PROP(SetupKeys, HaveAValueWhereTheyAreWritten, ()) {
     if (row.written(setup)) RC_ASSERT(!row.value(setup).empty());
 }
 
-}  // namespace
+}  // namespace plan_keys_test
 }  // namespace rankwright

@@ -5,7 +5,7 @@
 #include "tests/round_trip.h"
 
 namespace rankwright {
-namespace {
+namespace rankwright_test {
 
 RC_GTEST_PROP(RankwrightExport, ReadsBackAsThePlanOnTheRuntime, ()) {
   round_trip::hold(*find_exporter("rankwright"));
@@ -24,5 +24,5 @@ TEST(RankwrightExport, LosesNothingAndNamesTheRuntime) {
   EXPECT_NE(files[0].text.find("framework: rankwright\n"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace rankwright_test
 }  // namespace rankwright

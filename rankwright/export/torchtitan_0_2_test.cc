@@ -9,7 +9,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace torchtitan_0_2_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -86,5 +86,5 @@ RC_GTEST_PROP(TorchtitanExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
   round_trip::hold(torchtitan());
 }
 
-}  // namespace
+}  // namespace torchtitan_0_2_test
 }  // namespace rankwright

@@ -4,7 +4,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace torchtitan_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -43,5 +43,5 @@ TEST(TorchtitanPython, LeavesTheModelToTheUserWhereItKnowsNoFunction) {
   EXPECT_THAT(text, HasSubstr("#   model: it has no flavor of these shapes"));
 }
 
-}  // namespace
+}  // namespace torchtitan_test
 }  // namespace rankwright

@@ -12,7 +12,7 @@
 #include "rankwright/import/yaml.h"
 
 namespace rankwright {
-namespace {
+namespace typed_test {
 
 /// What a YAML reader takes `text` for, as a value, in a list and in a map.
 std::string read_back(const std::string& text) {
@@ -137,5 +137,5 @@ TEST(TypedList, BreaksLinesUnderItsFirstNumber) {
                                       "1000000000000,\n           1000000000000, 1000000000000]");
 }
 
-}  // namespace
+}  // namespace typed_test
 }  // namespace rankwright

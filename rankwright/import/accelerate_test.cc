@@ -3,7 +3,7 @@
 #include "rankwright/import/plan_format.h"
 
 namespace rankwright {
-namespace {
+namespace accelerate_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -70,5 +70,5 @@ TEST(AccelerateImport, ReadsTheStageThatDeepSpeedRuns) {
   EXPECT_EQ(plan.draft.zero, 1);
 }
 
-}  // namespace
+}  // namespace accelerate_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace cluster_file_test {
 
 std::optional<Cluster> read(std::string_view text) {
   Diagnostics findings;
@@ -194,5 +194,5 @@ TEST(ClusterArgument, IsANameOrAFile) {
   EXPECT_EQ(findings.back().where.file, "--cluster");
 }
 
-}  // namespace
+}  // namespace cluster_file_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace cluster_parts_test {
 
 using testing::HasSubstr;
 
@@ -87,5 +87,5 @@ RC_GTEST_PROP(ClusterParts, WhateverIsSaidOfCountsHolds, ()) {
   for (const Diagnostic& finding : findings) RC_ASSERT(finding.severity == Severity::note);
 }
 
-}  // namespace
+}  // namespace cluster_parts_test
 }  // namespace rankwright

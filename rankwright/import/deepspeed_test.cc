@@ -3,7 +3,7 @@
 #include "rankwright/import/plan_format.h"
 
 namespace rankwright {
-namespace {
+namespace deepspeed_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -99,5 +99,5 @@ TEST(DeepspeedImport, NamesWhatTheEstimateLeavesOut) {
   EXPECT_THAT(plan.findings[1].detail, HasSubstr("offload_optimizer.device"));
 }
 
-}  // namespace
+}  // namespace deepspeed_test
 }  // namespace rankwright

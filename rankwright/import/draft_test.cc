@@ -8,7 +8,7 @@
 #include "rankwright/plan/misfit.h"
 
 namespace rankwright {
-namespace {
+namespace draft_test {
 
 using testing::ElementsAre;
 
@@ -211,5 +211,5 @@ TEST(Resolve, TakesGradientsAsTheFrameworkAddsThemUp) {
   EXPECT_EQ(assumed(Dtype::fp64), Dtype::fp64);
 }
 
-}  // namespace
+}  // namespace draft_test
 }  // namespace rankwright

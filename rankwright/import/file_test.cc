@@ -10,7 +10,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace file_test {
 
 /// A folder that lives as long as a test.
 class ReadFile : public testing::Test {
@@ -80,5 +80,5 @@ TEST(Beside, IsSeenFromTheFolderOfTheFileThatNamesIt) {
   EXPECT_EQ(beside("plans/a.yaml", "/models/b.json"), "/models/b.json");
 }
 
-}  // namespace
+}  // namespace file_test
 }  // namespace rankwright

@@ -5,7 +5,7 @@
 #include "rankwright/base/check.h"
 
 namespace rankwright {
-namespace {
+namespace foreign_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -76,5 +76,5 @@ TEST(Foreign, KnowsWhichKeyStatesAnEdit) {
   EXPECT_EQ(stating(kRows, "parallelism.pp_size"), nullptr);  // its values are typed otherwise
 }
 
-}  // namespace
+}  // namespace foreign_test
 }  // namespace rankwright

@@ -5,7 +5,7 @@
 #include "rankwright/catalog/catalog.h"
 
 namespace rankwright {
-namespace {
+namespace hardware_ids_test {
 
 TEST(HardwareIds, ProductsAsDriversNameThem) {
   const std::pair<std::string_view, std::string_view> names[] = {
@@ -48,5 +48,5 @@ TEST(HardwareIds, RatesOfPcie) {
   EXPECT_NEAR(pcie_rate(5, 16).value, 8e9, 1);
 }
 
-}  // namespace
+}  // namespace hardware_ids_test
 }  // namespace rankwright

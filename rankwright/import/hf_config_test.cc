@@ -14,7 +14,7 @@
 #include "rankwright/model/parameters.h"
 
 namespace rankwright {
-namespace {
+namespace hf_config_test {
 
 using testing::HasSubstr;
 
@@ -202,5 +202,5 @@ RC_GTEST_PROP(HfConfig, AnswersWhateverIsInTheFile, ()) {
   RC_ASSERT(model || (!model.error().code.empty() && !model.error().detail.empty()));
 }
 
-}  // namespace
+}  // namespace hf_config_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace host_list_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -108,5 +108,5 @@ RC_GTEST_PROP(HostList, RunsOfAnyLengthTakeOneBracket, ()) {
   RC_ASSERT(show_host_list(*names) == list);
 }
 
-}  // namespace
+}  // namespace host_list_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace hwloc_xml_test {
 
 using clusters::Reading;
 using testing::HasSubstr;
@@ -70,5 +70,5 @@ TEST(HwlocXml, WhatIsWrongHasItsLine) {
   }
 }
 
-}  // namespace
+}  // namespace hwloc_xml_test
 }  // namespace rankwright

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 namespace rankwright {
-namespace {
+namespace json_tree_test {
 
 using ::testing::HasSubstr;
 
@@ -72,5 +72,5 @@ TEST(JsonTree, IsStillJsonBesideItsComments) {
     EXPECT_FALSE(read_commented_json_tree(text, "a.json").has_value()) << text;
 }
 
-}  // namespace
+}  // namespace json_tree_test
 }  // namespace rankwright

@@ -14,7 +14,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace link_fit_test {
 
 using testing::HasSubstr;
 
@@ -97,5 +97,5 @@ TEST(LinkFit, ImpossibleTimesChangeNothing) {
   EXPECT_EQ(cluster, *find_cluster("dgx-h100 x 2"));
 }
 
-}  // namespace
+}  // namespace link_fit_test
 }  // namespace rankwright

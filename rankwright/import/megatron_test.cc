@@ -8,7 +8,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
-namespace {
+namespace megatron_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -254,5 +254,5 @@ TEST(MegatronImport, KnowsTheNamesOfForksAndOlderVersions) {
   EXPECT_EQ(setup.model.vocab, 50257);
 }
 
-}  // namespace
+}  // namespace megatron_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/shapes.h"
 
 namespace rankwright {
-namespace {
+namespace model_file_test {
 
 struct Reading {
   std::optional<Model> model;
@@ -185,5 +185,5 @@ RC_GTEST_PROP(ReadModel, GivesTheModelOfTheShapes, ()) {
   if (built) RC_ASSERT(*reading.model == *built);
 }
 
-}  // namespace
+}  // namespace model_file_test
 }  // namespace rankwright

@@ -4,7 +4,7 @@
 #include "rankwright/model/parameters.h"
 
 namespace rankwright {
-namespace {
+namespace nanotron_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -87,5 +87,5 @@ TEST(NanotronImport, ReadsTheModel) {
   EXPECT_EQ(parameters(*plan.draft.model).total(), 1100048384);
 }
 
-}  // namespace
+}  // namespace nanotron_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace nccl_tests_test {
 
 using clusters::Reading;
 using testing::HasSubstr;
@@ -94,5 +94,5 @@ TEST(NcclTests, WhatIsWrong) {
             "RW0621 0:0 its hosts have unequal numbers of ranks\n");
 }
 
-}  // namespace
+}  // namespace nccl_tests_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace nccl_topo_test {
 
 using clusters::Reading;
 using testing::HasSubstr;
@@ -65,5 +65,5 @@ TEST(NcclTopo, WhatIsWrongHasItsLine) {
   EXPECT_EQ(read("<system><cpu>").findings.at(0).code, "RW0901");
 }
 
-}  // namespace
+}  // namespace nccl_topo_test
 }  // namespace rankwright

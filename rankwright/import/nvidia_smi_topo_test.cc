@@ -6,7 +6,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace nvidia_smi_topo_test {
 
 using clusters::Reading;
 using testing::HasSubstr;
@@ -101,5 +101,5 @@ TEST(NvidiaSmiTopo, IsToldFromOtherTexts) {
   EXPECT_FALSE(claims_nvidia_smi_topo("any", ""));
 }
 
-}  // namespace
+}  // namespace nvidia_smi_topo_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace plan_file_test {
 
 PlanFile read(std::string text) { return read_plan(std::move(text), "p.yaml", refuse_file); }
 
@@ -240,5 +240,5 @@ RC_GTEST_PROP(PlanFile, EveryDegreeIsReadBack, ()) {
   RC_ASSERT(file.draft.tp == degree && file.draft.pp == degree);
 }
 
-}  // namespace
+}  // namespace plan_file_test
 }  // namespace rankwright

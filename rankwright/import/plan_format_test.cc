@@ -5,7 +5,7 @@
 #include <set>
 
 namespace rankwright {
-namespace {
+namespace plan_format_test {
 
 TEST(PlanFormats, HaveNamesOfTheirTargets) {
   std::set<std::string_view> names;
@@ -47,5 +47,5 @@ TEST(Spelt, FallsBackToThePlansWords) {
             "dp_size: 2, --model \"llama-3.1-8b\"");
 }
 
-}  // namespace
+}  // namespace plan_format_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace plan_keys_test {
 
 struct Example {
   std::string_view path;
@@ -129,5 +129,5 @@ TEST(PlanKeys, SayWhatTheyMeanAndStandInAGroup) {
   }
 }
 
-}  // namespace
+}  // namespace plan_keys_test
 }  // namespace rankwright

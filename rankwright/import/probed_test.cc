@@ -11,7 +11,7 @@
 #include "tests/any_setup.h"
 
 namespace rankwright {
-namespace {
+namespace probed_test {
 
 using testing::HasSubstr;
 
@@ -161,5 +161,5 @@ TEST(Probed, ItsFileIsReadBackEqual) {
   EXPECT_TRUE(findings.empty());
 }
 
-}  // namespace
+}  // namespace probed_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/golden.h"
 
 namespace rankwright {
-namespace {
+namespace run_log_test {
 
 RunLog sample(const std::string& name) {
   const std::string file = std::string(RANKWRIGHT_SOURCE_DIR) + "/tests/data/import/" + name;
@@ -185,5 +185,5 @@ RC_GTEST_PROP(RunLog, ReadsBackTheStepsThatWereWritten, ()) {
   RC_ASSERT(step->steps + step->warm_up + step->skipped == i64(times.size()));
 }
 
-}  // namespace
+}  // namespace run_log_test
 }  // namespace rankwright

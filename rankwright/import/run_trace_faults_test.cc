@@ -8,7 +8,7 @@
 #include "tests/traces.h"
 
 namespace rankwright {
-namespace {
+namespace run_trace_faults_test {
 
 using sample::begun;
 using sample::chrome_file;
@@ -166,5 +166,5 @@ TEST(RunTraceFault, IsMoreThanSuchAFileHolds) {
   EXPECT_EQ(fault(described(1, "pp rank 99999999999999999999")).substr(0, 6), "RW0906");
 }
 
-}  // namespace
+}  // namespace run_trace_faults_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/traces.h"
 
 namespace rankwright {
-namespace {
+namespace run_trace_test {
 
 using sample::begun;
 using sample::chrome_file;
@@ -176,5 +176,5 @@ RC_GTEST_PROP(RunTrace, IsTheSameInBothFormatsWheneverItBegan, ()) {
   RC_ASSERT(first == Seconds{});
 }
 
-}  // namespace
+}  // namespace run_trace_test
 }  // namespace rankwright

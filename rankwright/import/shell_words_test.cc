@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace shell_words_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -123,5 +123,5 @@ RC_GTEST_PROP(ShellWords, EndOnAnyText, ()) {
     for (const ShellWord& word : command.words) RC_ASSERT(word.at < text.size());
 }
 
-}  // namespace
+}  // namespace shell_words_test
 }  // namespace rankwright

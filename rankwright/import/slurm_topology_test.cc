@@ -7,7 +7,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace slurm_topology_test {
 
 using clusters::Reading;
 using testing::ElementsAre;
@@ -119,5 +119,5 @@ RC_GTEST_PROP(SlurmTopology, EvenTreesAreReadAsTheyAre, ()) {
   RC_ASSERT(reading.parts.tree->value == tree);
 }
 
-}  // namespace
+}  // namespace slurm_topology_test
 }  // namespace rankwright

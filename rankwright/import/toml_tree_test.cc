@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 namespace rankwright {
-namespace {
+namespace toml_tree_test {
 
 TEST(TomlTree, KnowsWhereEachValueStands) {
   const Result<YamlNode> root = read_toml_tree(
@@ -44,5 +44,5 @@ TEST(TomlTree, IsNotNestedForEver) {
   EXPECT_FALSE(read_toml_tree(deep, "a.toml").has_value());
 }
 
-}  // namespace
+}  // namespace toml_tree_test
 }  // namespace rankwright

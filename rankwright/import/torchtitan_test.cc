@@ -9,7 +9,7 @@
 #include "rankwright/program/schedule.h"
 
 namespace rankwright {
-namespace {
+namespace torchtitan_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -183,5 +183,5 @@ TEST(TorchtitanImport, KnowsWhereDegreesStoodBefore) {
   EXPECT_EQ(plan.where("parallelism.tp_size").line, 4);
 }
 
-}  // namespace
+}  // namespace torchtitan_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace rankwright {
-namespace {
+namespace trace_format_test {
 
 TEST(TrackName, IsWhatViewersShow) {
   EXPECT_EQ(track_name({.pp_rank = 3}), "pp rank 3");
@@ -31,5 +31,5 @@ RC_GTEST_PROP(TrackName, ReadsBack, ()) {
   RC_ASSERT(parse_track_name(track_name(track)) == track);
 }
 
-}  // namespace
+}  // namespace trace_format_test
 }  // namespace rankwright

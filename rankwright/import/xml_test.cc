@@ -5,7 +5,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace xml_test {
 
 std::string refused(std::string_view text, XmlLimits limits = {}) {
   const Result<XmlNode> root = read_xml(text, "x.xml", limits);
@@ -52,5 +52,5 @@ TEST(Xml, SizeDepthAndNumberAreBounded) {
   EXPECT_EQ(refused(deep), "RW0906 0:0 it is nested more than 64 deep");
 }
 
-}  // namespace
+}  // namespace xml_test
 }  // namespace rankwright

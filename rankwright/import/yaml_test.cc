@@ -8,7 +8,7 @@
 #include "tests/told.h"
 
 namespace rankwright {
-namespace {
+namespace yaml_test {
 
 using Kind = YamlNode::Kind;
 
@@ -141,5 +141,5 @@ TEST(Yaml, OfPythonHasTheLastOfTwoKeysWithAWarning) {
   EXPECT_EQ(findings[0].where.line, 3);
 }
 
-}  // namespace
+}  // namespace yaml_test
 }  // namespace rankwright

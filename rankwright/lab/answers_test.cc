@@ -7,7 +7,7 @@
 #include "tests/golden.h"
 
 namespace rankwright {
-namespace {
+namespace answers_test {
 
 const Lab& kLab = *find_lab(3);
 
@@ -143,5 +143,5 @@ TEST(AnswerFile, ThatIsCutAnywhereIsReadOrRefused) {
   }
 }
 
-}  // namespace
+}  // namespace answers_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/golden.h"
 
 namespace rankwright {
-namespace {
+namespace judge_test {
 
 using ::testing::HasSubstr;
 
@@ -189,5 +189,5 @@ RC_GTEST_PROP(Judge, AcceptsWithinTheToleranceAndRefusesOutside, ()) {
   RC_ASSERT(judge(valued(q, outside)).outcome == LabOutcome::wrong);
 }
 
-}  // namespace
+}  // namespace judge_test
 }  // namespace rankwright

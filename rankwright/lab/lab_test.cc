@@ -12,7 +12,7 @@
 #include "tests/golden.h"
 
 namespace rankwright {
-namespace {
+namespace lab_test {
 
 using ::testing::HasSubstr;
 
@@ -133,5 +133,5 @@ TEST(Markdown, IsWrappedButConsolesAreNot) {
   EXPECT_EQ(text, "A head\n\none two\nthree\n- a\n- b\n\n    $ x   y\n");
 }
 
-}  // namespace
+}  // namespace lab_test
 }  // namespace rankwright

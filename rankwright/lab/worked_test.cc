@@ -4,7 +4,7 @@
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
-namespace {
+namespace worked_test {
 
 double answer(i64 lab, std::string_view key) {
   for (const Question& q : find_lab(lab)->questions)
@@ -67,5 +67,5 @@ TEST(Worked, ExpertsAndSequences) {
   EXPECT_EQ(answer(10, "stopped"), 64);
 }
 
-}  // namespace
+}  // namespace worked_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/enumeration.h"
 
 namespace rankwright {
-namespace {
+namespace group_test {
 
 using ::testing::ElementsAre;
 
@@ -177,5 +177,5 @@ RC_GTEST_PROP(GroupShape, IsSortedAndNothingInItCanBeMerged, ()) {
   }
 }
 
-}  // namespace
+}  // namespace group_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/enumeration.h"
 
 namespace rankwright {
-namespace {
+namespace mesh_test {
 
 std::string completed(std::string_view text) {
   const std::optional<Order> order = parse_order(text);
@@ -132,5 +132,5 @@ RC_GTEST_PROP(SamePipeline, MeansThatThePipelineGroupsAreTheSameSets, ()) {
                                        enumeration::groups(meshes.expert, {Axis::pp})));
 }
 
-}  // namespace
+}  // namespace mesh_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/enumeration.h"
 
 namespace rankwright {
-namespace {
+namespace placement_test {
 
 using Kind = Placement::Kind;
 
@@ -242,5 +242,5 @@ RC_GTEST_PROP(LevelBetween, IsWhatEnumerationFinds, ()) {
   RC_ASSERT(level_between(cluster, a, b) == expected);
 }
 
-}  // namespace
+}  // namespace placement_test
 }  // namespace rankwright

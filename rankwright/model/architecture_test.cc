@@ -9,7 +9,7 @@
 #include "rankwright/model/parameters.h"
 
 namespace rankwright {
-namespace {
+namespace architecture_test {
 
 using testing::HasSubstr;
 
@@ -155,5 +155,5 @@ RC_GTEST_PROP(Build, NeverOverflows, ()) {
   RC_ASSERT(parameters(*model).total() + mtp_parameters(*model).total() < 32 * kMaxCount);
 }
 
-}  // namespace
+}  // namespace architecture_test
 }  // namespace rankwright

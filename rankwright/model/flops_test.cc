@@ -7,7 +7,7 @@
 #include "rankwright/model/parameters.h"
 
 namespace rankwright {
-namespace {
+namespace flops_test {
 
 constexpr FlopsConvention kCausal = FlopsConvention::megatron_causal;
 constexpr FlopsConvention kFull = FlopsConvention::palm_full;
@@ -163,5 +163,5 @@ RC_GTEST_PROP(TrainingFlops, CausalIsThreeTimesTheForwardOfAllLayers, ()) {
   RC_ASSERT(training_flops_per_token(model, sequence, kFull).value > causal);
 }
 
-}  // namespace
+}  // namespace flops_test
 }  // namespace rankwright

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace model_test {
 
 TEST(Attention, WidthsOfGroupedHeads) {
   // Llama-3-8B: 32 query heads and 8 key-value heads of 128.
@@ -53,5 +53,5 @@ TEST(SameNetwork, LooksAtShapesAndNotAtNames) {
   EXPECT_FALSE(same_network(a, c));
 }
 
-}  // namespace
+}  // namespace model_test
 }  // namespace rankwright

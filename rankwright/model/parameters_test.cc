@@ -6,7 +6,7 @@
 #include "rankwright/model/architecture.h"
 
 namespace rankwright {
-namespace {
+namespace parameters_test {
 
 struct Published {
   Shapes shapes;
@@ -288,5 +288,5 @@ RC_GTEST_PROP(Parameters, OfTheWholeAreThoseOfItsParts, ()) {
   RC_ASSERT((active_parameters(model) == sum) == !model.sparse());
 }
 
-}  // namespace
+}  // namespace parameters_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/shapes.h"
 
 namespace rankwright {
-namespace {
+namespace shapes_test {
 
 TEST(ShapesOf, AModelThatNoShapesMakeIsNothing) {
   EXPECT_FALSE(shapes_of(Model{}));
@@ -63,5 +63,5 @@ RC_GTEST_PROP(ShapesOf, MakeTheModelAgain, ()) {
   RC_ASSERT(*build(*shapes) == *model);
 }
 
-}  // namespace
+}  // namespace shapes_test
 }  // namespace rankwright

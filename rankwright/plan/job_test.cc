@@ -5,7 +5,7 @@
 #include <set>
 
 namespace rankwright {
-namespace {
+namespace job_test {
 
 TEST(Job, KeepsSixteenBytesAParameterByDefault) {
   // bf16 weight 2 + bf16 gradient 2 + fp32 master 4 + two Adam moments of 4 each = 16.
@@ -74,5 +74,5 @@ TEST(Optimizers, StandInTheOrderOfTheEnumAndHaveTheirNames) {
   }
 }
 
-}  // namespace
+}  // namespace job_test
 }  // namespace rankwright

@@ -5,7 +5,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace messages_test {
 
 using sample::dense_layer;
 using sample::dense_setup;
@@ -81,5 +81,5 @@ TEST(MtpUntil, CountsTheStageItself) {
   EXPECT_EQ(mtp_until({}, 0), 0);
 }
 
-}  // namespace
+}  // namespace messages_test
 }  // namespace rankwright

@@ -12,7 +12,7 @@
 #include "tests/enumeration.h"
 
 namespace rankwright {
-namespace {
+namespace misfit_test {
 
 using Why = Misfit::Why;
 using Case = Setup;  // inside a test the name Setup is taken by GoogleTest
@@ -370,5 +370,5 @@ RC_GTEST_PROP(Misfits, OfSequencesAreWhatCountingTokensSays, ()) {
             !tokens_cut_evenly(s.job.sequence, cp, tp));
 }
 
-}  // namespace
+}  // namespace misfit_test
 }  // namespace rankwright

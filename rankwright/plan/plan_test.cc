@@ -10,7 +10,7 @@
 #include "tests/ways.h"
 
 namespace rankwright {
-namespace {
+namespace plan_test {
 
 using sample::dense_layer;
 using sample::dense_setup;
@@ -260,5 +260,5 @@ TEST(RunAgain, TakesTheFirstLayersOfARank) {
   EXPECT_EQ(run_again(plan, 0, 4), 0);  // attention alone: no layer as a whole
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace shares_test {
 
 using sample::dense_layer;
 using sample::dense_setup;
@@ -232,5 +232,5 @@ TEST(LargestUnit, LeavesOutWhatIsNotSharded) {
   EXPECT_EQ(largest_unit(setup, contents(setup, 1)), 2'621'440 + 3'145'728 + 8192 + 2048);
 }
 
-}  // namespace
+}  // namespace shares_test
 }  // namespace rankwright

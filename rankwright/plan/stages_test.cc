@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace stages_test {
 
 std::string round_trip(std::string_view text) {
   const Result<Stages> stages = parse_layout(text);
@@ -147,5 +147,5 @@ RC_GTEST_PROP(EvenStages, KeepAllLayersAndDifferByOneAtMost, ()) {
   for (const Stage& stage : stages) RC_ASSERT(stages.back().layers <= stage.layers);
 }
 
-}  // namespace
+}  // namespace stages_test
 }  // namespace rankwright

@@ -14,7 +14,7 @@
 #include "tests/ways.h"
 
 namespace rankwright {
-namespace {
+namespace traffic_law_test {
 
 using K = TrafficKind;
 using G = GroupKind;
@@ -446,5 +446,5 @@ RC_GTEST_PROP(Traffic, IsNothingOnOneRank, ()) {
   RC_ASSERT(traffic(setup, 0).empty());
 }
 
-}  // namespace
+}  // namespace traffic_law_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace traffic_mirror_test {
 
 using K = TrafficKind;
 
@@ -121,5 +121,5 @@ TEST(MirrorTraffic, ReducesTheStageThatAMicrobatchHasPassed) {
   expect(find(three, 1, K::dp_reduce_scatter), 4 * 4, 2 * kLayer, Op::reduce_scatter);
 }
 
-}  // namespace
+}  // namespace traffic_mirror_test
 }  // namespace rankwright

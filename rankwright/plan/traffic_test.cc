@@ -8,7 +8,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace traffic_test {
 
 using K = TrafficKind;
 using sample::dense_layer;
@@ -433,5 +433,5 @@ TEST(GradientNorm, OfFp64ParametersIsEightBytes) {
   expect(find(setup, 0, K::gradient_norm), 1, 8, Op::all_reduce);
 }
 
-}  // namespace
+}  // namespace traffic_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace body_test {
 
 using sample::dense_layer;
 using sample::model_of;
@@ -381,5 +381,5 @@ RC_GTEST_PROP(Body, RunsForwardAgainJustAsForward, ()) {
   }
 }
 
-}  // namespace
+}  // namespace body_test
 }  // namespace rankwright

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace cells_test {
 
 using testing::HasSubstr;
 
@@ -107,5 +107,5 @@ TEST(CellSet, StopsEarlyInAHoleOfAnySize) {
   EXPECT_EQ(faults("0F0,65535F268435455").size(), 9U);
 }
 
-}  // namespace
+}  // namespace cells_test
 }  // namespace rankwright

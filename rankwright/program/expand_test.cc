@@ -18,7 +18,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace expand_test {
 
 using sample::dense_layer;
 using sample::model_of;
@@ -212,5 +212,5 @@ INSTANTIATE_TEST_SUITE_P(Expand, Example,
                          testing::Values("course-64.yaml", "deepseek-v3-2048.yaml",
                                          "llama-3.1-405b-16384.yaml", "million-five-levels.yaml"));
 
-}  // namespace
+}  // namespace expand_test
 }  // namespace rankwright

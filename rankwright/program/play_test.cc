@@ -10,7 +10,7 @@
 #include "tests/pipelines.h"
 
 namespace rankwright {
-namespace {
+namespace play_test {
 
 using pipelines::program_of;
 using pipelines::valid_shape;
@@ -249,5 +249,5 @@ TEST(Play, WaitsForAllMembersOfAMeeting) {
   EXPECT_EQ(timeline.end, Seconds{12 + 1 + 2});
 }
 
-}  // namespace
+}  // namespace play_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/sanitized.h"
 
 namespace rankwright {
-namespace {
+namespace proof_test {
 
 using pipelines::any_shape;
 using pipelines::program_of;
@@ -315,5 +315,5 @@ RC_GTEST_PROP(Proof, SeesATransferThatIsTakenAway, ()) {
   RC_ASSERT(!prove(program).misplaced.empty());
 }
 
-}  // namespace
+}  // namespace proof_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/pipelines.h"
 
 namespace rankwright {
-namespace {
+namespace schedule_test {
 
 using pipelines::program_of;
 using pipelines::valid_shape;
@@ -201,5 +201,5 @@ RC_GTEST_PROP(EverySchedule, PrintsAndParses, ()) {
   RC_ASSERT(!read->transfers);
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace rankwright

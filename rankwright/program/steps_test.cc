@@ -10,7 +10,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace steps_test {
 
 using sample::dense_layer;
 using sample::model_of;
@@ -139,5 +139,5 @@ RC_GTEST_PROP(Steps, AreThoseOfTheRankInOneLine, ()) {
   }
 }
 
-}  // namespace
+}  // namespace steps_test
 }  // namespace rankwright

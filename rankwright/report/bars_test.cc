@@ -8,7 +8,7 @@
 #include "rankwright/report/table.h"
 
 namespace rankwright {
-namespace {
+namespace bars_test {
 
 constexpr Paint kPlain{}, kColor{.on = true};
 
@@ -85,5 +85,5 @@ TEST(Bars, LetLongRemarksGoOnBelow) {
   EXPECT_EQ(many, 2u);
 }
 
-}  // namespace
+}  // namespace bars_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
-namespace {
+namespace catalog_text_test {
 
 using ::testing::HasSubstr;
 
@@ -95,5 +95,5 @@ TEST(TableJson, HasAnObjectForEachRow) {
   EXPECT_EQ(json["rows"][1]["name"], "b\uFFFD");
 }
 
-}  // namespace
+}  // namespace catalog_text_test
 }  // namespace rankwright

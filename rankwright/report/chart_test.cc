@@ -6,7 +6,7 @@
 #include <set>
 
 namespace rankwright {
-namespace {
+namespace chart_test {
 
 using ::testing::ElementsAre;
 
@@ -86,5 +86,5 @@ RC_GTEST_PROP(Ticks, AreFewAndInside, ()) {
   }
 }
 
-}  // namespace
+}  // namespace chart_test
 }  // namespace rankwright

@@ -5,7 +5,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace cluster_labels_test {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -87,5 +87,5 @@ TEST(DeviceWords, SayWhereARankStands) {
   EXPECT_EQ(device_words(setup, {.device = 1000}), "device 1,000: idle");
 }
 
-}  // namespace
+}  // namespace cluster_labels_test
 }  // namespace rankwright

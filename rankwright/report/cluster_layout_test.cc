@@ -6,7 +6,7 @@
 #include <numeric>
 
 namespace rankwright {
-namespace {
+namespace cluster_layout_test {
 
 constexpr double kSide = 30;
 
@@ -104,5 +104,5 @@ RC_GTEST_PROP(ClusterLayout, KeepsBoxesInsideTheirDomainAndApart, ()) {
   RC_ASSERT(placed.width <= 952);
 }
 
-}  // namespace
+}  // namespace cluster_layout_test
 }  // namespace rankwright

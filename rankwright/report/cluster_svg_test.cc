@@ -7,7 +7,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace cluster_svg_test {
 
 using drawn::Box;
 using ::testing::HasSubstr;
@@ -99,5 +99,5 @@ RC_GTEST_PROP(ClusterSvg, KeepsBoxesInsideTheirDomainAndWordsApart, ()) {
   RC_ASSERT(svg == cluster_svg(report));
 }
 
-}  // namespace
+}  // namespace cluster_svg_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "rankwright/catalog/catalog.h"
 
 namespace rankwright {
-namespace {
+namespace collectives_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -61,5 +61,5 @@ TEST(CollectivesJson, HasEveryPrediction) {
   EXPECT_EQ(json["constants"].size(), 4u);
 }
 
-}  // namespace
+}  // namespace collectives_text_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace communication_svg_test {
 
 using drawn::Box;
 using ::testing::HasSubstr;
@@ -91,5 +91,5 @@ RC_GTEST_PROP(CommunicationSvg, HasOneCellACollective, ()) {
   RC_ASSERT(picture.rects_of("hot").size() == crossing);
 }
 
-}  // namespace
+}  // namespace communication_svg_test
 }  // namespace rankwright

@@ -15,7 +15,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace compare_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -281,5 +281,5 @@ TEST(CompareJson, SaysWhatTheTextSays) {
                   .is_null());
 }
 
-}  // namespace
+}  // namespace compare_view_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace failure_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -40,5 +40,5 @@ TEST(FailureText, UnderZero3HaltsWithinALayer) {
   EXPECT_THAT(said("{dp_size: 32, zero_stage: 3}"), HasSubstr("31  the next gather of ZeRO-3"));
 }
 
-}  // namespace
+}  // namespace failure_view_test
 }  // namespace rankwright

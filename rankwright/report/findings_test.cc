@@ -8,7 +8,7 @@
 #include "rankwright/report/table.h"
 
 namespace rankwright {
-namespace {
+namespace findings_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -145,5 +145,5 @@ TEST(FindingsSarif, NamesFilesAsUris) {
   EXPECT_EQ(run["results"][0]["message"]["text"], "wrong");
 }
 
-}  // namespace
+}  // namespace findings_test
 }  // namespace rankwright

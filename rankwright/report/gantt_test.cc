@@ -13,7 +13,7 @@
 #include "tests/plays.h"
 
 namespace rankwright {
-namespace {
+namespace gantt_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -146,5 +146,5 @@ RC_GTEST_PROP(Gantt, IsBlankWhereTheRankIsIdleAndNowhereElse, ()) {
   }
 }
 
-}  // namespace
+}  // namespace gantt_test
 }  // namespace rankwright

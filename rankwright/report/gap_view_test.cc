@@ -6,7 +6,7 @@
 #include "rankwright/report/gap_text.h"
 
 namespace rankwright {
-namespace {
+namespace gap_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -87,5 +87,5 @@ TEST(ArgumentsOf, AreTheLinesBetweenTheirRules) {
   EXPECT_EQ(arguments_of(""), "");
 }
 
-}  // namespace
+}  // namespace gap_view_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace grid_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -120,5 +120,5 @@ TEST(RankGrid, KeepsToTheWidthAndLinesUp) {
   }
 }
 
-}  // namespace
+}  // namespace grid_test
 }  // namespace rankwright

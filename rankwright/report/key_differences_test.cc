@@ -7,7 +7,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace key_differences_test {
 
 const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
@@ -64,5 +64,5 @@ RC_GTEST_PROP(KeyDifferences, AreNoneOfAPlanAgainstItselfAndTheSameBothWays, ())
   }
 }
 
-}  // namespace
+}  // namespace key_differences_test
 }  // namespace rankwright

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace label_room_test {
 
 constexpr LabelBox kFrame{0, 0, 400, 300};
 
@@ -42,5 +42,5 @@ RC_GTEST_PROP(LabelRoom, NeverGivesTheSameRoomTwice, ()) {
   }
 }
 
-}  // namespace
+}  // namespace label_room_test
 }  // namespace rankwright

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 namespace rankwright {
-namespace {
+namespace ledger_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -58,5 +58,5 @@ TEST(TotalsText, IsEmptyForOneAndShortForMany) {
   EXPECT_EQ(totals_text(many), "64 pp ranks: least 37 GiB on 63, most 100 GiB on 0, last 37 GiB");
 }
 
-}  // namespace
+}  // namespace ledger_view_test
 }  // namespace rankwright

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace markdown_test {
 
 TEST(MarkdownText, IsNoMarkup) {
   EXPECT_EQ(markdown_text("tp 8 on nvlink, 1 x 8"), "tp 8 on nvlink, 1 x 8");
@@ -31,5 +31,5 @@ TEST(MarkdownTarget, MayHaveBlanksAndBrackets) {
   EXPECT_EQ(markdown_target("a<b>\n"), "<a\\<b\\> >");
 }
 
-}  // namespace
+}  // namespace markdown_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace memory_svg_test {
 
 using drawn::Box;
 using ::testing::HasSubstr;
@@ -119,5 +119,5 @@ RC_GTEST_PROP(MemorySvg, AddsUpToWhatEachPpRankHolds, ()) {
     RC_ASSERT(std::abs(lengths[k] - scale * report.ledgers[k].total().value) < 0.5);
 }
 
-}  // namespace
+}  // namespace memory_svg_test
 }  // namespace rankwright

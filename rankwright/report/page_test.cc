@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 namespace rankwright {
-namespace {
+namespace page_test {
 
 constexpr std::string_view kPage = "<script id=d>RANKWRIGHT_DOCUMENT</script><p>";
 
@@ -38,5 +38,5 @@ TEST(Page, NeedsNothingElse) {
   EXPECT_NE(kReportPage.find("default-src 'none'"), std::string_view::npos);
 }
 
-}  // namespace
+}  // namespace page_test
 }  // namespace rankwright

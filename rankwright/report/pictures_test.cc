@@ -7,7 +7,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace pictures_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -52,5 +52,5 @@ TEST(Pictures, AreTheSameEveryTime) {
   for (std::size_t k = 0; k < first.size(); ++k) EXPECT_EQ(first[k].svg, second[k].svg);
 }
 
-}  // namespace
+}  // namespace pictures_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "rankwright/report/search_words.h"
 
 namespace rankwright {
-namespace {
+namespace plan_words_test {
 
 using ::testing::HasSubstr;
 
@@ -152,5 +152,5 @@ TEST(Counts, ChooseTheFewestInTimeOrTheFastest) {
   EXPECT_THAT(counts_text(view, {}, 120), HasSubstr("None of these makes 30 s."));
 }
 
-}  // namespace
+}  // namespace plan_words_test
 }  // namespace rankwright

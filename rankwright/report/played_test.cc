@@ -8,7 +8,7 @@
 #include "tests/plays.h"
 
 namespace rankwright {
-namespace {
+namespace played_test {
 
 using ::testing::ElementsAre;
 
@@ -186,5 +186,5 @@ RC_GTEST_PROP(Bands, CoverTheStep, ()) {
   RC_ASSERT(at == p.timeline.end);
 }
 
-}  // namespace
+}  // namespace played_test
 }  // namespace rankwright

@@ -11,7 +11,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace rank_map_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -151,5 +151,5 @@ RC_GTEST_PROP(RankMapLaw, IsWholeAndKeepsGroupsTogether, ()) {
   if (most >= i64(setup.cluster.devices())) RC_ASSERT(!map.folded);
 }
 
-}  // namespace
+}  // namespace rank_map_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace rank_view_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -263,5 +263,5 @@ TEST(RankJson, ListsWhatTheTextLists) {
   EXPECT_EQ(json["groups"][0]["members"], (nlohmann::json{1, 3, 5, 7}));
 }
 
-}  // namespace
+}  // namespace rank_view_test
 }  // namespace rankwright

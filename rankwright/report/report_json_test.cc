@@ -17,7 +17,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace report_json_test {
 
 using nlohmann::json;
 
@@ -159,5 +159,5 @@ RC_GTEST_PROP(ReportJsonLaw, IsTheSameTwiceAndAddsUp, ()) {
   RC_ASSERT(plan["ranks"]["devices"].size() <= std::size_t(kMostMapDevices));
 }
 
-}  // namespace
+}  // namespace report_json_test
 }  // namespace rankwright

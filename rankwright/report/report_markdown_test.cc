@@ -7,7 +7,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace report_markdown_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -67,5 +67,5 @@ TEST(ReportMarkdown, NamesPicturesInFoldersWithBlanks) {
   EXPECT_THAT(document_of(course_report()), Not(HasSubstr("![step]")));
 }
 
-}  // namespace
+}  // namespace report_markdown_test
 }  // namespace rankwright

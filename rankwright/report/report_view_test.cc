@@ -6,7 +6,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace report_view_test {
 
 const std::string kJob =
     "model: llama-3.1-8b, cluster: dgx-h100 x 1, job: {global_batch: 64, sequence: 4096}";
@@ -57,5 +57,5 @@ TEST(ReportPoints, OfASearchAreAFront) {
     for (const PlanPoint& q : report.points) EXPECT_FALSE(beats(q, p));
 }
 
-}  // namespace
+}  // namespace report_view_test
 }  // namespace rankwright

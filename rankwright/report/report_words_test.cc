@@ -9,7 +9,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace report_words_test {
 
 using ::testing::Contains;
 using ::testing::EndsWith;
@@ -248,5 +248,5 @@ TEST(HoldsWords, CountLayersAndNameTheEnds) {
   EXPECT_EQ(holds_words({.layers = 4}), "4 layers");
 }
 
-}  // namespace
+}  // namespace report_words_test
 }  // namespace rankwright

@@ -15,7 +15,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace run_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -246,5 +246,5 @@ RC_GTEST_PROP(Clock, GivesBackItsSeconds, ()) {
   RC_ASSERT(back == seconds);
 }
 
-}  // namespace
+}  // namespace run_view_test
 }  // namespace rankwright

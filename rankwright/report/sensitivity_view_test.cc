@@ -7,7 +7,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace sensitivity_view_test {
 
 using ::testing::HasSubstr;
 
@@ -58,5 +58,5 @@ TEST(ComparisonText, NamesTheFasterPlan) {
   EXPECT_EQ(json["lead"].get<double>(), comparison.lead);
 }
 
-}  // namespace
+}  // namespace sensitivity_view_test
 }  // namespace rankwright

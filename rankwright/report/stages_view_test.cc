@@ -11,7 +11,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace stages_view_test {
 
 using testing::HasSubstr;
 
@@ -86,5 +86,5 @@ RC_GTEST_PROP(StagesView, NeverProposesAHeavierRank, ()) {
   RC_ASSERT(total_layers(view.best.stages) == setup.model.layers());
 }
 
-}  // namespace
+}  // namespace stages_view_test
 }  // namespace rankwright

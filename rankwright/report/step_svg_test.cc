@@ -8,7 +8,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace step_svg_test {
 
 using drawn::Box;
 using ::testing::HasSubstr;
@@ -89,5 +89,5 @@ RC_GTEST_PROP(StepSvg, AddsUpToTheStep, ()) {
   RC_ASSERT(all.front().left == sums.front().left);
 }
 
-}  // namespace
+}  // namespace step_svg_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace straggler_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -103,5 +103,5 @@ TEST(FaultsJson, HasAllPartsAndSaysWhichWereNotAskedFor) {
   EXPECT_GT(json["slow_ranks"]["step_after"], json["slow_ranks"]["step_before"]);
 }
 
-}  // namespace
+}  // namespace straggler_view_test
 }  // namespace rankwright

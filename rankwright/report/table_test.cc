@@ -6,7 +6,7 @@
 #include <sstream>
 
 namespace rankwright {
-namespace {
+namespace table_test {
 
 const Table kTable{{{"name"}, {"µ", Table::Align::right}, {"remark"}},
                    {{"déjà", "1", "x"}, {"b", "1,000", ""}}};
@@ -92,5 +92,5 @@ TEST(Remarked, WordsStandBelowWhereThereIsNoRoomBeside) {
   EXPECT_EQ(remarked(table, {}, "", 40), "a long name of a column\nx\n    some words\n");
 }
 
-}  // namespace
+}  // namespace table_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/plays.h"
 
 namespace rankwright {
-namespace {
+namespace timeline_summary_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -122,5 +122,5 @@ TEST(TimelineJson, SaysWhatTheSummarySays) {
   EXPECT_EQ(all["words"]["step"], "33 s: warm-up 10 s, steady 12 s, drain 11 s");
 }
 
-}  // namespace
+}  // namespace timeline_summary_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "tests/plays.h"
 
 namespace rankwright {
-namespace {
+namespace timeline_svg_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -128,5 +128,5 @@ TEST(TimelineSvg, ColumnsCoverTheTimeThatIsSpent) {
   EXPECT_NEAR(area(text, "b0") / all, 6000 / 9009.0, 0.01);
 }
 
-}  // namespace
+}  // namespace timeline_svg_test
 }  // namespace rankwright

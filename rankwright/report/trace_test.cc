@@ -14,7 +14,7 @@
 #include "tests/plays.h"
 
 namespace rankwright {
-namespace {
+namespace trace_test {
 
 using nlohmann::json;
 using protozero::pbf_reader;
@@ -278,5 +278,5 @@ RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
   }
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace rankwright

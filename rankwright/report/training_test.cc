@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace training_test {
 
 /// A step of `seconds` over 16 x 1,000 tokens on 8 GPUs.
 struct Case {
@@ -58,5 +58,5 @@ TEST(Money, StandsWithItsCurrency) {
   EXPECT_EQ(money(1.5e6, {.amount = 1, .before = "", .after = "EUR"}), "1.5 M EUR");
 }
 
-}  // namespace
+}  // namespace training_test
 }  // namespace rankwright

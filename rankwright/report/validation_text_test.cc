@@ -11,7 +11,7 @@
 #include "tests/runs.h"
 
 namespace rankwright {
-namespace {
+namespace validation_text_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -120,5 +120,5 @@ TEST(Svg, HoldsNothingThatXmlCannot) {
   EXPECT_EQ(svg::escaped("\xed\xa0\x80\xe2\x82"), "?????");  // half of a pair; a cut character
 }
 
-}  // namespace
+}  // namespace validation_text_test
 }  // namespace rankwright

@@ -5,7 +5,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace waterfall_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -94,5 +94,5 @@ TEST(Figures, SayNothingOfMemoryWithoutAModel) {
   EXPECT_THAT(figures(open, worksheet(open).estimate), Not(HasSubstr("GiB")));
 }
 
-}  // namespace
+}  // namespace waterfall_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/reports.h"
 
 namespace rankwright {
-namespace {
+namespace why_not_svg_test {
 
 using Role = PlanPoint::Role;
 using ::testing::HasSubstr;
@@ -139,5 +139,5 @@ RC_GTEST_PROP(WhyNotSvg, DrawsEveryPointAndKeepsWordsApart, ()) {
   RC_ASSERT(svg == why_not_svg(report));
 }
 
-}  // namespace
+}  // namespace why_not_svg_test
 }  // namespace rankwright

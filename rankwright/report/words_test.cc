@@ -5,7 +5,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace words_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -97,5 +97,5 @@ TEST(Words, NameEveryZeroStage) {
   EXPECT_THAT(with(3), HasSubstr("share parameters, gradients and optimizer states (ZeRO-3);"));
 }
 
-}  // namespace
+}  // namespace words_test
 }  // namespace rankwright

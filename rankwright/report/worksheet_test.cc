@@ -6,7 +6,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace worksheet_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -238,5 +238,5 @@ TEST(Communication, HasOneRowAKindInTheOrderOfTheTable) {
               sheet.communication[i].priced.traffic.kind);
 }
 
-}  // namespace
+}  // namespace worksheet_test
 }  // namespace rankwright

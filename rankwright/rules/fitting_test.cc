@@ -9,7 +9,7 @@
 #include "tests/typing.h"
 
 namespace rankwright {
-namespace {
+namespace fitting_test {
 
 const std::string kEight =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
@@ -108,5 +108,5 @@ TEST(CheapestFits, LeaveMoreThanTheErrorWhereAsked) {
       EXPECT_TRUE(fit.estimate.fits() && fit.estimate.sure()) << plan;
 }
 
-}  // namespace
+}  // namespace fitting_test
 }  // namespace rankwright

@@ -4,7 +4,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace placement_test {
 
 /// What RW0304 tells to type; empty where it says nothing.
 std::string expert_help(const std::string& parallelism) {
@@ -30,5 +30,5 @@ TEST(ExpertsOutside, AreToldNoDegreeThatWouldNotStayInside) {
             "ep_size: 2 stays inside, if the experts then fit");
 }
 
-}  // namespace
+}  // namespace placement_test
 }  // namespace rankwright

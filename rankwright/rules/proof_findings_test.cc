@@ -12,7 +12,7 @@
 #include "tests/setups.h"
 
 namespace rankwright {
-namespace {
+namespace proof_findings_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -212,5 +212,5 @@ RC_GTEST_PROP(ProofFindings, HintsLeadOutOfTheDeadlock, ()) {
   RC_FAIL("still a circle after 200 moves");
 }
 
-}  // namespace
+}  // namespace proof_findings_test
 }  // namespace rankwright

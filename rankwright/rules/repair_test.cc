@@ -9,7 +9,7 @@
 #include "tests/typing.h"
 
 namespace rankwright {
-namespace {
+namespace repair_test {
 
 using typing::diagnose;
 using typing::typed;
@@ -90,5 +90,5 @@ RC_GTEST_PROP(Fixes, HealRandomPlansForEveryTarget, ()) {
   }
 }
 
-}  // namespace
+}  // namespace repair_test
 }  // namespace rankwright

@@ -11,7 +11,7 @@
 #include "tests/typing.h"
 
 namespace rankwright {
-namespace {
+namespace rule_test {
 
 using typing::codes;
 using typing::diagnose;
@@ -131,5 +131,5 @@ TEST(Lint, FindsNothingWrongWithASoundPlan) {
         << row.name;
 }
 
-}  // namespace
+}  // namespace rule_test
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 #include "tests/typing.h"
 
 namespace rankwright {
-namespace {
+namespace schedule_test {
 
 using typing::diagnose;
 
@@ -44,5 +44,5 @@ TEST(UnevenWork, SaysWhereNothingIsBetter) {
   EXPECT_THAT(found.notes, testing::Contains("no split of the layers does better"));
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace rankwright

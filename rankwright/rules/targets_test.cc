@@ -4,7 +4,7 @@
 #include "tests/typing.h"
 
 namespace rankwright {
-namespace {
+namespace targets_test {
 
 using testing::Contains;
 using testing::Not;
@@ -179,5 +179,5 @@ TEST(Fixes, AreNotMadeOfMoreStagesThanLayers) {
   EXPECT_TRUE(fix_of("RW0112", Target::any, plan).empty());
 }
 
-}  // namespace
+}  // namespace targets_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "rankwright/runtime/transports.h"
 
 namespace rankwright::runtime {
-namespace {
+namespace backends_test {
 
 TEST(Backends, AreFoundByTheirNames) {
   std::set<std::string_view> names;
@@ -48,5 +48,5 @@ TEST(RunningFaults, HavePagesOfTheirOwnRange) {
   }
 }
 
-}  // namespace
+}  // namespace backends_test
 }  // namespace rankwright::runtime

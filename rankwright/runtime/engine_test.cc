@@ -8,7 +8,7 @@
 #include "tests/plain_transformer.h"
 
 namespace rankwright::runtime {
-namespace {
+namespace engine_test {
 
 /// The batch of a step as [sequences, length + 1].
 Tensor batch(const rankwright::Setup& setup, const Corpus& corpus, i64 step) {
@@ -70,5 +70,5 @@ INSTANTIATE_TEST_SUITE_P(
       return text;
     });
 
-}  // namespace
+}  // namespace engine_test
 }  // namespace rankwright::runtime

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 namespace rankwright::runtime {
-namespace {
+namespace group_test {
 
 using K = TrafficKind;
 
@@ -169,5 +169,5 @@ TEST(Counters, KeepTheTimeOfARankThatOnlyReceives) {
   EXPECT_TRUE(counters.rows().empty());
 }
 
-}  // namespace
+}  // namespace group_test
 }  // namespace rankwright::runtime

@@ -8,7 +8,7 @@
 #include "tests/sample.h"
 
 namespace rankwright::runtime {
-namespace {
+namespace members_test {
 
 constexpr i64 kNone = -1;
 
@@ -56,5 +56,5 @@ TEST(LevelAcross, IsTheOutermostBetweenAnyTwo) {
   EXPECT_EQ(level_across(setup, {0, 1}), 1);
 }
 
-}  // namespace
+}  // namespace members_test
 }  // namespace rankwright::runtime

@@ -12,7 +12,7 @@
 #include "tests/problems.h"
 
 namespace rankwright {
-namespace {
+namespace answer_test {
 
 using problems::Dice;
 
@@ -278,5 +278,5 @@ TEST(Answer, SaysWhatItDidNotDecide) {
   EXPECT_EQ(none.tally.candidates + none.undecided, all.tally.candidates);
 }
 
-}  // namespace
+}  // namespace answer_test
 }  // namespace rankwright

@@ -10,7 +10,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace bounds_test {
 
 using problems::Dice;
 
@@ -117,5 +117,5 @@ TEST(Bounds, NodesCountTheSpace) {
   }
 }
 
-}  // namespace
+}  // namespace bounds_test
 }  // namespace rankwright

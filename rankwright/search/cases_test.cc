@@ -10,7 +10,7 @@
 #include "rankwright/search/why_not.h"
 
 namespace rankwright {
-namespace {
+namespace cases_test {
 
 /// All devices of the cluster that the file names.
 Problem asked(const std::string& text, Limits limits = {}) {
@@ -149,5 +149,5 @@ TEST(Cases, RacksBehindASlowSpineWantAnotherOrder) {
   EXPECT_GT(told.usual->time(), other->time());
 }
 
-}  // namespace
+}  // namespace cases_test
 }  // namespace rankwright

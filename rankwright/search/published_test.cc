@@ -11,7 +11,7 @@
 #include "rankwright/search/answer.h"
 
 namespace rankwright {
-namespace {
+namespace published_test {
 
 /// As its authors ran it.
 Priced as_published(const std::string& example) {
@@ -121,5 +121,5 @@ TEST(Published, DeepseekV3IsSlowerThanTheFastestByRecomputeAndBubble) {
   EXPECT_GT(share_of(published, best, {Item::recompute, Item::bubble}), 0.6);
 }
 
-}  // namespace
+}  // namespace published_test
 }  // namespace rankwright

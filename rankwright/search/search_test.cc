@@ -11,7 +11,7 @@
 #include "tests/problems.h"
 
 namespace rankwright {
-namespace {
+namespace search_test {
 
 using problems::Dice;
 
@@ -273,5 +273,5 @@ TEST(Search, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-}  // namespace
+}  // namespace search_test
 }  // namespace rankwright

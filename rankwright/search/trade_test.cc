@@ -8,7 +8,7 @@
 #include "tests/timed.h"
 
 namespace rankwright {
-namespace {
+namespace trade_test {
 
 using problems::Dice;
 using testing::ElementsAre;
@@ -179,5 +179,5 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
   EXPECT_GT(points, 40);
 }
 
-}  // namespace
+}  // namespace trade_test
 }  // namespace rankwright

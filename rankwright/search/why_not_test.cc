@@ -9,7 +9,7 @@
 #include "tests/problems.h"
 
 namespace rankwright {
-namespace {
+namespace why_not_test {
 
 using problems::Dice;
 using Kind = Neighbour::Kind;
@@ -219,5 +219,5 @@ TEST(Neighbours, TheOtherScheduleIsTheFastestOfAll) {
   EXPECT_GT(seen, 3);
 }
 
-}  // namespace
+}  // namespace why_not_test
 }  // namespace rankwright

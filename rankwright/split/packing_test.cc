@@ -6,7 +6,7 @@
 #include <algorithm>
 
 namespace rankwright {
-namespace {
+namespace packing_test {
 
 using Verdict = Probe::Verdict;
 
@@ -91,5 +91,5 @@ RC_GTEST_PROP(Pack, AgreesWithTryingAllWays, ()) {
   RC_ASSERT(sum.back() >= packing.demand.back());
 }
 
-}  // namespace
+}  // namespace packing_test
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include <limits>
 
 namespace rankwright {
-namespace {
+namespace split_test {
 
 ItemCost weighs(double weight) { return {.weight = weight}; }
 
@@ -394,5 +394,5 @@ TEST(BestSplit, SaysWhatItDidNotProve) {
   EXPECT_EQ(figures(task, cuts_of(task, split.stages)).rank, split.rank_weight);
 }
 
-}  // namespace
+}  // namespace split_test
 }  // namespace rankwright

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace rankwright {
-namespace {
+namespace text_test {
 
 using Layers = std::vector<i64>;
 
@@ -71,5 +71,5 @@ TEST(TitanSplit, IsShownAsItIsTyped) {
             "pipeline_parallel_last_stage_less_layers = 1\n");
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace rankwright

@@ -14,7 +14,7 @@
 #include "tests/runs.h"
 
 namespace rankwright {
-namespace {
+namespace calibrate_published_test {
 
 struct Nearer {
   std::vector<double> before{}, after{};
@@ -81,5 +81,5 @@ TEST(CalibratePublished, ARunOfOnePlanBringsOthersOfItsModelNearer) {
   EXPECT_LE(p90(errors.after), 0.125);
 }
 
-}  // namespace
+}  // namespace calibrate_published_test
 }  // namespace rankwright

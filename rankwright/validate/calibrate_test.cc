@@ -11,7 +11,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace calibrate_test {
 
 rankwright::Setup example(const std::string& name) {
   const std::string file = std::string(RANKWRIGHT_SOURCE_DIR) + "/examples/" + name + ".yaml";
@@ -103,5 +103,5 @@ TEST(Calibrate, HoldsWhatTheRunHeldBeyondItsLedgerButNeverLess) {
   }
 }
 
-}  // namespace
+}  // namespace calibrate_test
 }  // namespace rankwright

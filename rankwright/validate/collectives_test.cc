@@ -12,7 +12,7 @@
 #include "tests/sample.h"
 
 namespace rankwright {
-namespace {
+namespace collectives_test {
 
 constexpr std::string_view kHeader =
     "system,nranks,collective,bytes,time_us,busbw_GBps,algo,cluster,harness_us,skip\n";
@@ -218,5 +218,5 @@ TEST(PublishedCollectives, GiveTheShippedConstants) {
   EXPECT_NEAR(published().fitted.latency, 1, 0.15);
 }
 
-}  // namespace
+}  // namespace collectives_test
 }  // namespace rankwright

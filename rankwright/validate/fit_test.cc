@@ -9,7 +9,7 @@
 #include "tests/runs.h"
 
 namespace rankwright {
-namespace {
+namespace fit_test {
 
 Calibration priors() {
   Calibration values = calibration();
@@ -132,5 +132,5 @@ TEST(Predict, TakesTheFastestOption) {
   EXPECT_EQ(best.step, step_time(open.options[best.option], calibration()).total());
 }
 
-}  // namespace
+}  // namespace fit_test
 }  // namespace rankwright

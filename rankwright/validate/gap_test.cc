@@ -11,7 +11,7 @@
 #include "tests/run_logs.h"
 
 namespace rankwright {
-namespace {
+namespace gap_test {
 
 /// A setup in which one thing is otherwise, and the suspect that it is.
 struct Crime {
@@ -143,5 +143,5 @@ TEST(TimeGap, WithoutTimersHasItAmongThreeMoreOftenThanNot) {
   EXPECT_GE(2 * all.three, all.count) << all.three << " of " << all.count;
 }
 
-}  // namespace
+}  // namespace gap_test
 }  // namespace rankwright

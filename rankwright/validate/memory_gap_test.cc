@@ -8,7 +8,7 @@
 #include "rankwright/rules/change.h"
 
 namespace rankwright {
-namespace {
+namespace memory_gap_test {
 
 /// llama-3.1-8b on one node: tp 2, pp 2, dp 2, one sequence of 8192 tokens.
 rankwright::Setup small() {
@@ -117,5 +117,5 @@ TEST(OomGap, ProposesPlansThatTakeLessByWhatWasMissing) {
   for (const Fitting& fit : gap.fits) EXPECT_LE(fit.estimate.memory.total(), before - 3.0_GB);
 }
 
-}  // namespace
+}  // namespace memory_gap_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace rankwright {
-namespace {
+namespace pairs_test {
 
 using Groups = std::vector<std::vector<double>>;
 
@@ -92,5 +92,5 @@ RC_GTEST_PROP(PairErrors, DoNotSeeWhatIsCommonToAGroup, ()) {
   RC_ASSERT(std::abs(after.p90 - before.p90) < 1e-9);
 }
 
-}  // namespace
+}  // namespace pairs_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/sanitized.h"
 
 namespace rankwright {
-namespace {
+namespace published_test {
 
 // Under sanitizers a part of the rows: what is held against ceilings then are the code and not the
 // figures.
@@ -108,5 +108,5 @@ TEST(Published, AtMostTwentyFiveConstantsAreFitted) {
   EXPECT_LE(fitted, 25);
 }
 
-}  // namespace
+}  // namespace published_test
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include "tests/runs.h"
 
 namespace rankwright {
-namespace {
+namespace run_test {
 
 using Cells = std::map<std::string, std::string>;
 
@@ -156,5 +156,5 @@ TEST(Runs, NeedTheirColumns) {
   EXPECT_EQ(runs.error().detail, "there is no column 'hidden'");
 }
 
-}  // namespace
+}  // namespace run_test
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "tests/runs.h"
 
 namespace rankwright {
-namespace {
+namespace score_test {
 
 TEST(Spearman, SharesTheRanksOfTies) {
   // Ranks 0 1.5 1.5 3 and 0 1 2 3, mean 1.5: (2.25 + 0 + 0 + 2.25) / sqrt(4.5 x 5).
@@ -199,5 +199,5 @@ TEST(Calculon, IsKnownByTheIdsOfPublishedRuns) {
   EXPECT_EQ(known, 174u);  // of its 189 rows 15 are of quality C
 }
 
-}  // namespace
+}  // namespace score_test
 }  // namespace rankwright

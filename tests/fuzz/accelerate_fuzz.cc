@@ -1,5 +1,5 @@
 #include "tests/fuzz/format.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_accelerate(const std::uint8_t* data, std::size_t size) {
   return rankwright::fuzz_format("accelerate", data, size);
 }

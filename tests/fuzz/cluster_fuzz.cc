@@ -3,7 +3,7 @@
 #include "rankwright/import/cluster_file.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_cluster(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   Diagnostics findings;
   const std::optional<Cluster> cluster =

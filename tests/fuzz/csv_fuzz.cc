@@ -3,7 +3,7 @@
 #include "rankwright/base/csv.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_csv(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   const Result<Csv> table = parse_csv(as_text(data, size), "fuzz.csv");
   if (!table) {

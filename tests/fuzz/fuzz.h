@@ -1,4 +1,4 @@
-// What every fuzz target includes: the function that libFuzzer and the replay call, and promise().
+// What every fuzz target includes: its input as text, and what holds for every finding.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,6 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/base/diagnostic.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace rankwright {
 

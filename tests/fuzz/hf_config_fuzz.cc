@@ -3,7 +3,7 @@
 #include "rankwright/model/parameters.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_hf_config(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   const Result<Model> model = read_hf_config(as_text(data, size), "config.json");
   if (!model) {

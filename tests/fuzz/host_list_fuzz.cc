@@ -2,7 +2,7 @@
 #include "rankwright/import/host_list.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_host_list(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   constexpr std::size_t kMost = 10'000;
   const Result<std::vector<std::string>> names = parse_host_list(as_text(data, size), kMost);

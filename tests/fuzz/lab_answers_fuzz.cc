@@ -3,7 +3,7 @@
 #include "rankwright/lab/judge.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_lab_answers(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   for (const Lab& lab : labs()) {
     const GivenAnswers all =

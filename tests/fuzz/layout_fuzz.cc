@@ -2,7 +2,7 @@
 #include "rankwright/plan/stages.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_layout(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   const Result<Stages> stages = parse_layout(as_text(data, size));
   if (!stages) {

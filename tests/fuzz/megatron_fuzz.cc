@@ -6,7 +6,7 @@
 #include "rankwright/rules/rule.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_megatron(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   const PlanFile file = read_plan_as(*find_plan_format("megatron"),
                                      std::string(as_text(data, size)), "fuzz.sh", refuse_file);

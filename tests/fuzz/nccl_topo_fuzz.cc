@@ -1,7 +1,7 @@
 // Any text is read as a topology that NCCL dumped, or refused with findings.
 #include "tests/fuzz/cluster_parts.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_nccl_topo(const std::uint8_t* data, std::size_t size) {
   rankwright::check_cluster_format("nccl-topo", rankwright::as_text(data, size));
   return 0;
 }

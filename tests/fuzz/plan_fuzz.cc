@@ -5,7 +5,7 @@
 #include "rankwright/rules/rule.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_plan(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   const PlanFile file = read_plan(std::string(as_text(data, size)), "fuzz.yaml", refuse_file);
   for (const Diagnostic& finding : file.findings) check_finding(finding);

@@ -1,5 +1,5 @@
-// Feeds a fuzz target the files of its corpus: what once crashed it, or took too long, is tried in
-// every build and not only where libFuzzer is.
+// Feeds every fuzz target the files of its corpus: what once crashed it, or took too long, is tried
+// in every build and not only where libFuzzer is.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,25 +8,39 @@
 #include <iterator>
 #include <string>
 
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/targets.h"
 
 namespace rankwright {
-namespace {
+namespace replay_test {
 
-TEST(Corpus, IsReadOrRefusedInTime) {
+class Corpus : public testing::TestWithParam<FuzzTarget> {};
+
+TEST_P(Corpus, IsReadOrRefusedInTime) {
   using Clock = std::chrono::steady_clock;
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(RANKWRIGHT_CORPUS)) {
+  const std::filesystem::path folder = std::filesystem::path(RANKWRIGHT_CORPUS) / GetParam().name;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().filename());
     std::ifstream stream(entry.path(), std::ios::binary);
     const std::string input(std::istreambuf_iterator<char>(stream), {});
     const Clock::time_point start = Clock::now();
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+    GetParam().run(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
     ++files;
   }
   EXPECT_GT(files, 0);
 }
 
-}  // namespace
+INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus,
+                         testing::ValuesIn(fuzz_targets().begin(), fuzz_targets().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(FuzzTargets, HaveACorpusEach) {
+  std::size_t folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(RANKWRIGHT_CORPUS))
+    folders += entry.is_directory();
+  EXPECT_EQ(folders, fuzz_targets().size());
+}
+
+}  // namespace replay_test
 }  // namespace rankwright

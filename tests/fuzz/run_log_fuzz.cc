@@ -24,7 +24,7 @@ const Setup& plan() {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
   const Result<RunLog> log = read_run_log(as_text(data, size), "fuzz.log");
   if (!log) {
     check_finding(log.error());

@@ -8,7 +8,7 @@
 
 using namespace rankwright;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_run_trace(const std::uint8_t* data, std::size_t size) {
   const Result<RunTrace> trace = read_run_trace(as_text(data, size), "fuzz.pftrace");
   if (!trace) {
     check_finding(trace.error());

@@ -7,7 +7,7 @@
 
 using namespace rankwright;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_runs(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kMostRows = 4;  // a row of thousands of stages takes milliseconds
   Result<Csv> table = parse_csv(as_text(data, size), "fuzz.csv");
   if (!table) return 0;

@@ -8,7 +8,7 @@
 
 using namespace rankwright;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int fuzz_schedule(const std::uint8_t* data, std::size_t size) {
   const Result<WrittenSchedule> written = parse_cells(as_text(data, size), "fuzz.csv");
   if (!written) {
     check_finding(written.error());

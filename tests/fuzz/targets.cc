@@ -1,0 +1,57 @@
+#include "tests/fuzz/targets.h"
+
+int fuzz_accelerate(const std::uint8_t* data, std::size_t size);
+int fuzz_cluster(const std::uint8_t* data, std::size_t size);
+int fuzz_csv(const std::uint8_t* data, std::size_t size);
+int fuzz_deepspeed(const std::uint8_t* data, std::size_t size);
+int fuzz_hf_config(const std::uint8_t* data, std::size_t size);
+int fuzz_host_list(const std::uint8_t* data, std::size_t size);
+int fuzz_hwloc(const std::uint8_t* data, std::size_t size);
+int fuzz_lab_answers(const std::uint8_t* data, std::size_t size);
+int fuzz_layout(const std::uint8_t* data, std::size_t size);
+int fuzz_megatron(const std::uint8_t* data, std::size_t size);
+int fuzz_nanotron(const std::uint8_t* data, std::size_t size);
+int fuzz_nccl_tests(const std::uint8_t* data, std::size_t size);
+int fuzz_nccl_topo(const std::uint8_t* data, std::size_t size);
+int fuzz_nvidia_smi(const std::uint8_t* data, std::size_t size);
+int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_run_log(const std::uint8_t* data, std::size_t size);
+int fuzz_run_trace(const std::uint8_t* data, std::size_t size);
+int fuzz_runs(const std::uint8_t* data, std::size_t size);
+int fuzz_schedule(const std::uint8_t* data, std::size_t size);
+int fuzz_slurm_topology(const std::uint8_t* data, std::size_t size);
+int fuzz_torchtitan(const std::uint8_t* data, std::size_t size);
+
+namespace rankwright {
+namespace {
+
+// To fuzz another reader, add NAME_fuzz.cc, a folder of inputs corpus/NAME, and a row.
+constexpr FuzzTarget kTargets[] = {
+    {"accelerate", fuzz_accelerate},
+    {"cluster", fuzz_cluster},
+    {"csv", fuzz_csv},
+    {"deepspeed", fuzz_deepspeed},
+    {"hf_config", fuzz_hf_config},
+    {"host_list", fuzz_host_list},
+    {"hwloc", fuzz_hwloc},
+    {"lab_answers", fuzz_lab_answers},
+    {"layout", fuzz_layout},
+    {"megatron", fuzz_megatron},
+    {"nanotron", fuzz_nanotron},
+    {"nccl_tests", fuzz_nccl_tests},
+    {"nccl_topo", fuzz_nccl_topo},
+    {"nvidia_smi", fuzz_nvidia_smi},
+    {"plan", fuzz_plan},
+    {"run_log", fuzz_run_log},
+    {"run_trace", fuzz_run_trace},
+    {"runs", fuzz_runs},
+    {"schedule", fuzz_schedule},
+    {"slurm_topology", fuzz_slurm_topology},
+    {"torchtitan", fuzz_torchtitan},
+};
+
+}  // namespace
+
+std::span<const FuzzTarget> fuzz_targets() { return kTargets; }
+
+}  // namespace rankwright
