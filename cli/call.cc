@@ -1,10 +1,28 @@
 #include "cli/call.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <ostream>
 
 #include "rankwright/report/findings.h"
 
 namespace rankwright::cli {
+namespace {
+
+int exit_code(Refusal::Kind kind) {
+  switch (kind) {
+    case Refusal::Kind::usage:
+      return kUsage;
+    case Refusal::Kind::unreadable:
+      return kUnreadable;
+    case Refusal::Kind::refused:
+      return kRefused;
+  }
+  return kUsage;
+}
+
+}  // namespace
 
 void tell(const Diagnostics& findings, std::string_view file, std::string_view text, const Io& io) {
   io.err << findings_text(findings, file, text, {});
@@ -14,6 +32,16 @@ void tell(const Diagnostics& findings, std::string_view file, std::string_view t
 void hand(const Diagnostics& findings, const Io& io) {
   if (io.call == nullptr) return;
   io.call->told.insert(io.call->told.end(), findings.begin(), findings.end());
+}
+
+int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io) {
+  if (!refusal.findings.empty()) tell(refusal.findings, refusal.file.name, refusal.file.text, io);
+  if (!refusal.message.empty()) io.err << fmt::format("rankwright {}: {}\n", verb, refusal.message);
+  if (!refusal.hint.empty()) io.err << fmt::format("  help: {}\n", refusal.hint);
+  int code = exit_code(refusal.kind);
+  for (const Refusal& other : refusal.also)
+    code = std::min(code, print_refusal(verb, other, io));  // unreadable before refused
+  return code;
 }
 
 }  // namespace rankwright::cli

@@ -10,6 +10,7 @@
 
 #include "cli/verb.h"
 #include "rankwright/base/diagnostic.h"
+#include "rankwright/planner/outcome.h"
 
 namespace rankwright::cli {
 
@@ -32,5 +33,8 @@ void tell(const Diagnostics& findings, std::string_view file, std::string_view t
 
 /// Hands them over alone: they are written otherwise.
 void hand(const Diagnostics& findings, const Io& io);
+
+/// Writes why a request of `verb` has no answer to `io.err`. Returns the exit code.
+int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io);
 
 }  // namespace rankwright::cli

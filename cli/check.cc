@@ -11,6 +11,7 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/file.h"
+#include "rankwright/planner/run_input.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
@@ -111,7 +112,8 @@ int check(Args args, const Io& io) {
   const tl::expected<Target, int> target = target_flag.read("check", io);
   if (!target) return target.error();
   if (flags.plan.ends_with(".csv")) {
-    if (*target != Target::any || flags.overrides())
+    if (*target != Target::any ||
+        (!flags.model.empty() || !flags.cluster.empty() || flags.world || !flags.calibrate.empty()))
       return options.about_a_plan("--for, --model and --cluster", io);
     return check_cells(flags.plan, options, sarif, io);
   }

@@ -182,7 +182,8 @@ int explain(Args args, const Io& io) {
   std::error_code error;
   if (what.ends_with(".csv") && std::filesystem::exists(what, error)) {
     if (flags.rank || flags.stages || flags.faults.wanted() || flags.sensitivity ||
-        flags.plan.overrides())
+        (!flags.plan.model.empty() || !flags.plan.cluster.empty() || flags.plan.world ||
+         !flags.plan.calibrate.empty()))
       return options.about_a_plan(
           "--rank, --stages, --sensitivity, --slow, --fail, --model and --cluster", io);
     return show_schedule(what, flags.timeline, flags.markdown, options, io);

@@ -7,10 +7,10 @@
 
 #include "cli/call.h"
 #include "cli/plan_input.h"
-#include "cli/run_input.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/foreign.h"
+#include "rankwright/planner/run_input.h"
 
 namespace rankwright::cli {
 namespace {
@@ -267,8 +267,9 @@ std::optional<Cluster> grown(const Cluster& cluster, i64 devices) {
 
 tl::expected<Task, int> read_task(const SearchFlags& flags, const Wishes& wishes, const Io& io) {
   PlanFile file;
-  if (!flags.file().empty()) file = read_plan_argument(flags.file(), io);
-  override_input({.plan = {}, .model = flags.model(), .cluster = flags.cluster()}, file);
+  if (!flags.file().empty())
+    file = read_plan_source(read_source(flags.file(), io), nullptr, read_file);
+  override_input({.model = flags.model(), .cluster = flags.cluster(), .files = read_file}, file);
   if (has_errors(file.findings)) {
     sort(file.findings);
     tell(file.findings, file.name, file.text, io);

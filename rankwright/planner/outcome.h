@@ -2,21 +2,27 @@
 // itself, and an answer or the reason why there is none.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
 #include "rankwright/base/diagnostic.h"
 
 namespace rankwright {
 
-/// A file that the caller has read: how messages name it, and its bytes.
+/// A file that the caller has read: how messages name it, and its bytes. Where reading failed, why:
+/// calls report it among the findings of that file.
 struct SourceFile {
   std::string name{};
   std::string text{};
+  std::optional<Diagnostic> unreadable{};
 };
 
 /// Why a request has no answer. Either the request contradicts itself (`message` and `hint`), or a
-/// file that it names has errors (`findings`, most of which point into `file`).
+/// file that it names has errors (`findings`, most of which point into `file`). With both, the
+/// findings come first.
 struct Refusal {
   enum class Kind : unsigned char {
     usage,       // the request itself is wrong
@@ -28,7 +34,13 @@ struct Refusal {
   std::string hint{};
   Diagnostics findings{};
   SourceFile file{};
+  std::vector<Refusal> also{};  // about other files of the same request
 };
+
+/// Returns a refusal of the request itself.
+inline tl::unexpected<Refusal> refuse_usage(std::string message, std::string hint) {
+  return tl::unexpected(Refusal{.message = std::move(message), .hint = std::move(hint)});
+}
 
 template <class T>
 using Outcome = tl::expected<T, Refusal>;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "rankwright/base/format.h"
+#include "rankwright/planner/run_input.h"
 #include "rankwright/report/bars.h"
 #include "rankwright/report/markdown.h"
 #include "rankwright/report/table.h"

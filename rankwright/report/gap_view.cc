@@ -61,15 +61,4 @@ GapView gap_view(const Setup& setup, const Calibration& calibration, const RunLo
   return view;
 }
 
-std::string_view arguments_of(std::string_view log) {
-  constexpr std::string_view kBegin = " arguments ---", kEnd = "end of arguments";
-  const std::size_t begin = log.find(kBegin);
-  if (begin == std::string_view::npos) return {};
-  const std::size_t first = log.find('\n', begin);
-  const std::size_t end = log.find(kEnd, begin);
-  if (first == std::string_view::npos || end == std::string_view::npos || end < first) return {};
-  const std::size_t last = log.rfind('\n', end);
-  return log.substr(first + 1, last - first);
-}
-
 }  // namespace rankwright

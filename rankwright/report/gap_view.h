@@ -37,7 +37,4 @@ struct GapView {
 GapView gap_view(const Setup& setup, const Calibration& calibration, const RunLog& log,
                  const PlanFile* ran);
 
-/// The part of a Megatron log that states its arguments; empty where there is none.
-std::string_view arguments_of(std::string_view log);
-
 }  // namespace rankwright

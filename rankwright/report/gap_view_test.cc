@@ -80,12 +80,5 @@ TEST(GapView, SaysNothingOfMemoryForAModelThatIsNotNamed) {
   EXPECT_FALSE(view.oom.has_value());
 }
 
-TEST(ArgumentsOf, AreTheLinesBetweenTheirRules) {
-  EXPECT_EQ(arguments_of("x\n---- arguments ----\n  a .. 1\n  b .. 2\n--- end of arguments ---\ny"),
-            "  a .. 1\n  b .. 2\n");
-  EXPECT_EQ(arguments_of("---- arguments ----\n  a .. 1\n"), "");
-  EXPECT_EQ(arguments_of(""), "");
-}
-
 }  // namespace
 }  // namespace rankwright

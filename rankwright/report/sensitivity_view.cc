@@ -77,7 +77,7 @@ std::string sensitivity_text(const Setup& setup, const SensitivityView& view, co
 }
 
 std::string sensitivity_json(const Setup& setup, const SensitivityView& view) {
-  const auto end = [](const Outcome& o) {
+  const auto end = [](const ConstantTrial& o) {
     return ordered_json{{"value", o.value},
                         {"step_seconds", o.step.value},
                         {"memory_bytes", o.memory.value},

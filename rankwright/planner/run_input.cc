@@ -1,13 +1,12 @@
-#include "cli/run_input.h"
+#include "rankwright/planner/run_input.h"
 
 #include <fmt/format.h>
 
+#include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/plan_format.h"
-#include "rankwright/report/gap_view.h"
-#include "rankwright/report/words.h"
 
-namespace rankwright::cli {
+namespace rankwright {
 
 Result<std::shared_ptr<const RunCalibration>> read_calibration(const std::string& text,
                                                                const std::string& name,
@@ -26,6 +25,19 @@ void calibrate_by(Setup& setup, std::shared_ptr<const RunCalibration> run) {
                            calibration_words(setup)});
 }
 
+std::string calibration_words(const Setup& s) {
+  if (!s.calibrated) return {};
+  const RunCalibration& run = *s.calibrated;
+  std::string text =
+      fmt::format("calibrated by {} of {}: computation at {:.2f} of its usual rates",
+                  plural(run.steps, "line", "lines"), excerpt(run.log, 80), run.calibration.pace);
+  if (run.calibration.held > Bytes{})
+    text += fmt::format(", {} held beyond the ledger", show_memory(run.calibration.held));
+  if (run.model != s.model || run.device != s.cluster.device)
+    text += "; of another model or device, so the band stays as wide";
+  return text;
+}
+
 std::optional<PlanFile> plan_of_log(const std::string& text, const std::string& name) {
   const PlanFormat* const format = find_plan_format("megatron");
   const std::string_view arguments = arguments_of(text);
@@ -35,4 +47,15 @@ std::optional<PlanFile> plan_of_log(const std::string& text, const std::string& 
   return file;
 }
 
-}  // namespace rankwright::cli
+std::string_view arguments_of(std::string_view log) {
+  constexpr std::string_view kBegin = " arguments ---", kEnd = "end of arguments";
+  const std::size_t begin = log.find(kBegin);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t first = log.find('\n', begin);
+  const std::size_t end = log.find(kEnd, begin);
+  if (first == std::string_view::npos || end == std::string_view::npos || end < first) return {};
+  const std::size_t last = log.rfind('\n', end);
+  return log.substr(first + 1, last - first);
+}
+
+}  // namespace rankwright
