@@ -19,6 +19,11 @@ std::string read_all(std::istream& in) {
   return text;
 }
 
+SourceFile source_of(const std::string& name, Result<std::string> text) {
+  if (!text) return {.name = name, .unreadable = std::move(text.error())};
+  return {.name = name, .text = std::move(*text)};
+}
+
 }  // namespace
 
 void PlanFlags::add_to(Options& options) {
@@ -43,15 +48,13 @@ void PlanFlags::add_calibration_to(Options& options) {
 }
 
 SourceFile read_source(const std::string& argument, const Io& io) {
-  Result<std::string> text = read_argument(argument, io);
-  if (!text) return {.name = argument, .unreadable = std::move(text.error())};
-  return {.name = argument, .text = std::move(*text)};
+  return source_of(argument, read_argument(argument, io));
 }
 
+SourceFile read_file_source(const std::string& path) { return source_of(path, read_file(path)); }
+
 SourceFile read_log_source(const std::string& path) {
-  Result<std::string> text = read_long_file(path, kMaxLogBytes);
-  if (!text) return {.name = path, .unreadable = std::move(text.error())};
-  return {.name = path, .text = std::move(*text)};
+  return source_of(path, read_long_file(path, kMaxLogBytes));
 }
 
 PlanSource PlanFlags::source(const Io& io) const {

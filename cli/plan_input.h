@@ -24,6 +24,11 @@ struct PlanFlags {
   void add_to(Options& options);
   void add_calibration_to(Options& options);
 
+  /// Something replaces what the plan states.
+  bool overrides() const {
+    return !model.empty() || !cluster.empty() || world || !calibrate.empty();
+  }
+
   /// Reads the files that the flags name.
   PlanSource source(const Io& io) const;
 };
@@ -35,7 +40,8 @@ Result<std::string> read_argument(const std::string& argument, const Io& io);
 /// The same as a file of a request; a fault is part of it.
 SourceFile read_source(const std::string& argument, const Io& io);
 
-/// Reads a log: as read_source(), but files alone, and longer ones.
+/// Reads a file alone; a log may be longer than others.
+SourceFile read_file_source(const std::string& path);
 SourceFile read_log_source(const std::string& path);
 
 /// Reads the plan that the flags name, with everything that they state about it.

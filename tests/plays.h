@@ -9,7 +9,7 @@
 
 #include "rankwright/program/schedule.h"
 #include "rankwright/program/transfers.h"
-#include "rankwright/report/played.h"
+#include "rankwright/planner/played.h"
 
 namespace rankwright::sample {
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
@@ -35,7 +36,18 @@ struct Refusal {
   Diagnostics findings{};
   SourceFile file{};
   std::vector<Refusal> also{};  // about other files of the same request
+  /// The files of findings that do not point into one; each finding is shown with its own.
+  std::optional<std::vector<SourceFile>> sources{};
 };
+
+/// A name that a request states and no table has.
+struct UnknownName {
+  std::string_view what;  // "target"
+  std::string word;
+  std::vector<std::string> known;
+  std::string otherwise;  // the hint where no known name is near
+};
+Refusal unknown_name(const UnknownName& name);
 
 /// Returns a refusal of the request itself.
 inline tl::unexpected<Refusal> refuse_usage(std::string message, std::string hint) {

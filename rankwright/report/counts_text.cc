@@ -9,7 +9,7 @@
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/setup_json.h"
 #include "rankwright/report/table.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {

@@ -10,7 +10,7 @@
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
 #include "rankwright/report/table.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -206,8 +206,7 @@ std::string head(const PlanView& view, const Setup& setup, const Paint& paint, s
 
 std::string plan_text(const PlanView& view, const Paint& paint, std::size_t width) {
   const Priced& best = view.best();
-  Worksheet sheet = worksheet(best.setup);
-  sheet.estimate = best.estimate;
+  const Worksheet sheet = worksheet(best.setup, best.estimate);
   std::string out = head(view, best.setup, paint, width);
   out += bold_lines(indented_lines(chips(best.setup), width), paint);
   out += indented_lines(details(best.setup), width);
@@ -215,7 +214,7 @@ std::string plan_text(const PlanView& view, const Paint& paint, std::size_t widt
   out += indented_lines(figures_more(best), width);
   const std::string safe = safe_words(view);
   if (!safe.empty()) out += wrapped(safe, width - 2, "  ");
-  out += "\n" + waterfall_text(waterfall(best.setup, sheet), paint, width) + "\n";
+  out += "\n" + waterfall_text(sheet.waterfall, paint, width) + "\n";
 
   const auto say = [&](std::string_view label, const std::string& words) {
     out += labelled(label, words, paint, width);
@@ -247,8 +246,7 @@ std::string plan_text(const PlanView& view, const Paint& paint, std::size_t widt
 
 std::string plan_markdown(const PlanView& view) {
   const Priced& best = view.best();
-  Worksheet sheet = worksheet(best.setup);
-  sheet.estimate = best.estimate;
+  const Worksheet sheet = worksheet(best.setup, best.estimate);
   std::string out = "# " + markdown_text(headline(best.setup)) + "\n\n";
   const auto say = [&](const std::string& words) {
     if (!words.empty()) out += markdown_text(words) + "\n\n";
@@ -267,7 +265,7 @@ std::string plan_markdown(const PlanView& view) {
   for (const std::string& words :
        {own_words(view), fit_words(view), out_words(view), training_words(view)})
     say(words);
-  section("Step", "", waterfall_table(waterfall(best.setup, sheet)));
+  section("Step", "", waterfall_table(sheet.waterfall));
   section("Why", choice_words(view), why_table(view, false));
   section("Tie", tie_line(view), tie_table(view));
   section("Order", order_words(view), {});

@@ -1,7 +1,7 @@
 #include "rankwright/report/plan_view.h"
 
 #include "rankwright/export/plan_file.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {

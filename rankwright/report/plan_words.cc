@@ -9,7 +9,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 #include "rankwright/report/search_words.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/rules/change.h"
 
 namespace rankwright {

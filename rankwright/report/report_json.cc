@@ -12,6 +12,7 @@
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/report_timeline_json.h"
 #include "rankwright/report/report_words.h"
+#include "rankwright/report/timeline_drawing.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {

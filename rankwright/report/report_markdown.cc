@@ -10,6 +10,7 @@
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/report_words.h"
 #include "rankwright/report/table.h"
+#include "rankwright/report/timeline_words.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -95,7 +96,8 @@ std::string one_plan(const PlanReport& report, const std::string& drawn) {
   std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.setup)),
                                 markdown_text(plan_verdict(report).sentence));
   out += markdown_text(fmt::format("{}", fmt::join(all_chips(report.setup), " · "))) + "\n\n";
-  out += figure_table(report).markdown() + "\n" + markdown_text(report.sheet.words) + "\n\n";
+  out += figure_table(report).markdown() + "\n" +
+         markdown_text(plan_in_words(report.setup, report.sheet)) + "\n\n";
   out += drawn;
   out += section("What else could be chosen", choices(report));
   out += worksheet_markdown(report.setup, report.sheet) + "\n";

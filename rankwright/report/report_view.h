@@ -9,19 +9,13 @@
 
 #include "rankwright/base/diagnostic.h"
 #include "rankwright/import/run_trace.h"
+#include "rankwright/planner/rank_map.h"
+#include "rankwright/planner/timeline_summary.h"
+#include "rankwright/planner/worksheet.h"
 #include "rankwright/report/compare_text.h"
 #include "rankwright/report/plan_view.h"
-#include "rankwright/report/rank_map.h"
-#include "rankwright/report/timeline_summary.h"
-#include "rankwright/report/worksheet.h"
 
 namespace rankwright {
-
-/// A step that was played, with what it comes to.
-struct PlayedStep {
-  Played played;
-  TimelineSummary summary;
-};
 
 /// A plan in the picture of time and memory: the one that the report is about, or one that might
 /// be chosen instead.

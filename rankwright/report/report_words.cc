@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "rankwright/base/format.h"
+#include "rankwright/planner/stages_view.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
-#include "rankwright/report/stages_view.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {

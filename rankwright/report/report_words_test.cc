@@ -5,7 +5,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/waterfall_text.h"
 #include "tests/setups.h"
 
 namespace rankwright {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rankwright/report/worksheet.h"
+#include "rankwright/planner/worksheet.h"
 
 namespace rankwright {
 
