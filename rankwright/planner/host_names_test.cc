@@ -2,10 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <sstream>
-
-#include "cli/verb.h"
-
 namespace rankwright {
 namespace {
 
