@@ -70,4 +70,8 @@ int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io) {
   return code;
 }
 
+int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io) {
+  return print_refusal(verb, {.message = std::move(message), .hint = std::move(hint)}, io);
+}
+
 }  // namespace rankwright::cli

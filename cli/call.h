@@ -45,4 +45,7 @@ int print_tally(const ValidPlan& plan, bool quiet, const Io& io);
 /// Writes why a request of `verb` has no answer to `io.err`. Returns the exit code.
 int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io);
 
+/// Writes what is wrong with the command line of `verb`, and what to type. Returns the exit code.
+int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io);
+
 }  // namespace rankwright::cli

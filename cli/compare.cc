@@ -18,10 +18,6 @@ namespace {
 
 NamedPlan named(const ValidPlan& plan) { return {plan.name(), plan.setup()}; }
 
-int usage(std::string message, std::string hint, const Io& io) {
-  return print_refusal("compare", {.message = std::move(message), .hint = std::move(hint)}, io);
-}
-
 /// The plan against the log of a run of it.
 int compare_log(const PlanFlags& flags, const std::string& log, bool markdown,
                 const Options& options, const Io& io) {
@@ -63,17 +59,19 @@ int compare(Args args, const Io& io) {
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (second.empty() == log.empty())
-    return usage("a plan is compared with another, or with the log of a run",
-                 "rankwright compare a.yaml b.yaml, or compare a.yaml --log run.log", io);
+    return print_usage_fault("compare", "a plan is compared with another, or with the log of a run",
+                             "rankwright compare a.yaml b.yaml, or compare a.yaml --log run.log",
+                             io);
   if (!html.empty()) {
     if (!log.empty())
-      return usage("--html draws two plans, and --log is of one",
-                   "rankwright report a.yaml --measured trace.json", io);
+      return print_usage_fault("compare", "--html draws two plans, and --log is of one",
+                               "rankwright report a.yaml --measured trace.json", io);
     if (const int missing = without_page("compare", io)) return missing;
   }
   if (!log.empty()) return compare_log(flags, log, markdown, options, io);
   if (first == "-" && second == "-")
-    return usage("standard input is one plan, not both", "a file for one of the two", io);
+    return print_usage_fault("compare", "standard input is one plan, not both",
+                             "a file for one of the two", io);
 
   CompareRequest request{.a = flags.source(io)};
   request.b = request.a;

@@ -101,16 +101,13 @@ int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
   const int views = int(flags.rank.has_value()) + int(flags.stages) + int(flags.timeline.wanted()) +
                     int(flags.faults.any()) + int(flags.sensitivity);
   if (views > 1)
-    return print_refusal("explain",
-                         {.message = "--rank, --stages, --timeline, --sensitivity and --slow, "
-                                     "--slow-link, --fail are views of a plan",
-                          .hint = "one of them at a time"},
-                         io);
+    return print_usage_fault("explain",
+                             "--rank, --stages, --timeline, --sensitivity and --slow, "
+                             "--slow-link, --fail are views of a plan",
+                             "one of them at a time", io);
   if (!flags.against.empty() && !flags.sensitivity)
-    return print_refusal("explain",
-                         {.message = "--against belongs to --sensitivity",
-                          .hint = "--sensitivity --against OTHER_PLAN"},
-                         io);
+    return print_usage_fault("explain", "--against belongs to --sensitivity",
+                             "--sensitivity --against OTHER_PLAN", io);
   if (flags.timeline.wanted())
     return show_timeline(flags.plan, flags.timeline, flags.markdown, options, io);
   if (flags.faults.any()) return show_faults(flags.plan, flags.faults, flags.markdown, options, io);

@@ -24,11 +24,6 @@ struct ValidateFlags {
   bool leave_out = false, calibrate_one = false, all = false, fit = false;
 };
 
-int usage(std::string_view what, std::string_view help, const Io& io) {
-  io.err << fmt::format("rankwright validate: {}\n  help: {}\n", what, help);
-  return kUsage;
-}
-
 /// Tells what is being fitted, once a second has passed and at most once a second.
 class Told {
  public:
@@ -50,7 +45,8 @@ class Told {
   Clock::time_point last_ = Clock::now();
 };
 
-int write_runs(const ScoredRuns& runs, const ValidateFlags& flags, const Options& options, const Io& io) {
+int write_runs(const ScoredRuns& runs, const ValidateFlags& flags, const Options& options,
+               const Io& io) {
   const auto& [cases, validation, source] = runs;
   if (!flags.plot.empty())
     if (const int failed = options.save(validation_svg(validation), flags.plot, io)) return failed;
@@ -63,7 +59,7 @@ int write_runs(const ScoredRuns& runs, const ValidateFlags& flags, const Options
                        io);
 }
 
-std::vector<SourceFile> read_all(const std::vector<std::string>& names) {
+std::vector<SourceFile> read_tables(const std::vector<std::string>& names) {
   std::vector<SourceFile> files;
   for (const std::string& name : names) files.push_back(read_file_source(name));
   return files;
@@ -94,13 +90,15 @@ int validate(Args args, const Io& io) {
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   if (!flags.with.empty() && !flags.leave_out)
-    return usage("--with is about refits", "add --leave-one-family-out", io);
+    return print_usage_fault("validate", "--with is about refits", "add --leave-one-family-out",
+                             io);
   if (flags.fit && (flags.leave_out || flags.calibrate_one || options.json()))
-    return usage("--fit prints constants and nothing else", "leave the other options out", io);
+    return print_usage_fault("validate", "--fit prints constants and nothing else",
+                             "leave the other options out", io);
   Told told(io, options.quiet());
   const Outcome<ValidateAnswer> answer =
-      validate_runs({.files = read_all(flags.files),
-                     .with = read_all(flags.with),
+      validate_runs({.files = read_tables(flags.files),
+                     .with = read_tables(flags.with),
                      .leave_one_family_out = flags.leave_out,
                      .calibrate_one = flags.calibrate_one,
                      .fit = flags.fit,

@@ -21,16 +21,16 @@ Diagnostic usage(std::string what, std::string hint) {
   return {.code = "", .message = std::move(what), .hint = std::move(hint)};
 }
 
-struct Pair {
+struct NamedValue {
   std::string_view name, value;
 };
 
 /// "17:1.3x" at its last colon; level names may have others.
-std::optional<Pair> split(std::string_view text) {
+std::optional<NamedValue> split(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size())
     return std::nullopt;
-  return Pair{text.substr(0, colon), text.substr(colon + 1)};
+  return NamedValue{text.substr(0, colon), text.substr(colon + 1)};
 }
 
 /// "1.3x", "1.3" and "130%" are the same.
@@ -51,7 +51,7 @@ Diagnostic no_rank(const Setup& setup, std::string_view flag, std::string_view r
 }
 
 Result<SlowRank> read_slow(const Setup& setup, const std::string& text) {
-  const std::optional<Pair> pair = split(text);
+  const std::optional<NamedValue> pair = split(text);
   if (!pair)
     return fail(usage(fmt::format("--slow '{}' is not a rank and a factor", excerpt(text)),
                       "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
@@ -81,7 +81,7 @@ Result<int> read_level(const Cluster& cluster, std::string_view name) {
 
 Result<SlowLink> read_link(const Setup& setup, const std::string& text) {
   const std::string& first = setup.cluster.levels.back().name;
-  const std::optional<Pair> pair = split(text);
+  const std::optional<NamedValue> pair = split(text);
   if (!pair)
     return fail(usage(fmt::format("--slow-link '{}' is not a level and a factor", excerpt(text)),
                       fmt::format("--slow-link {}:0.5x halves its bandwidth", first)));
@@ -100,9 +100,9 @@ Result<SlowLink> read_link(const Setup& setup, const std::string& text) {
 
 /// Each flag read, none of them twice.
 template <class T, class Key>
-Result<std::vector<T>> read_all(const Setup& setup, const std::vector<std::string>& texts,
-                                std::string_view flag,
-                                Result<T> (*read)(const Setup&, const std::string&), Key key) {
+Result<std::vector<T>> read_each(const Setup& setup, const std::vector<std::string>& texts,
+                                 std::string_view flag,
+                                 Result<T> (*read)(const Setup&, const std::string&), Key key) {
   if (texts.size() > kMostFaults)
     return fail(usage(fmt::format("--{} is given {} times", flag, texts.size()),
                       fmt::format("at most {} at a time", kMostFaults)));
@@ -203,10 +203,10 @@ Result<Faults> price_faults(const Setup& setup, const FaultOptions& options, Set
   if (options.about_failures() && !options.fail)
     return fail(usage("failure rates, checkpoints and restarts are about a rank that dies",
                       "add --fail 0"));
-  const Result<std::vector<SlowRank>> slow = read_all<SlowRank>(
+  const Result<std::vector<SlowRank>> slow = read_each<SlowRank>(
       setup, options.slow, "slow", read_slow, [](const SlowRank& s) { return s.rank; });
   if (!slow) return fail(slow.error());
-  const Result<std::vector<SlowLink>> links = read_all<SlowLink>(
+  const Result<std::vector<SlowLink>> links = read_each<SlowLink>(
       setup, options.slow_link, "slow-link", read_link, [](const SlowLink& s) { return s.level; });
   if (!links) return fail(links.error());
   if (options.fail && (*options.fail < 0 || *options.fail >= setup.world))

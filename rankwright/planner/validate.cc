@@ -37,7 +37,7 @@ Outcome<ValidateAnswer> score_table(const Csv& table, const ValidateRequest& req
 }
 
 /// Returns the runs of all files, with those that were left out.
-Outcome<Runs> read_all(const std::vector<SourceFile>& files) {
+Outcome<Runs> read_run_tables(const std::vector<SourceFile>& files) {
   Runs all;
   for (const SourceFile& file : files) {
     const Result<Csv> table = read_table(file);
@@ -73,9 +73,9 @@ Calibration fit_all(const std::vector<Case>& cases) {
 }
 
 Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
-  Outcome<Runs> runs = read_all(request.files);
+  Outcome<Runs> runs = read_run_tables(request.files);
   if (!runs) return tl::unexpected(std::move(runs.error()));
-  const Outcome<Runs> with = read_all(request.with);
+  const Outcome<Runs> with = read_run_tables(request.with);
   if (!with) return tl::unexpected(with.error());
   if (runs->scored.empty()) return tl::unexpected(nothing_to_score(*runs));
   std::shared_ptr<const std::vector<Case>> cases =
