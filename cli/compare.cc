@@ -37,7 +37,7 @@ int draw(const CompareAnswer& answer, Args args, const std::string& path, const 
          const Io& io) {
   Report made = new_report("compare", args);
   for (const ValidPlan* plan : {&answer.a, &answer.b})
-    made.plans.push_back(plan_report(plan->name(), plan->setup(), plan->findings));
+    made.plans.push_back(build_plan_report(plan->name(), plan->setup(), plan->findings));
   made.compare = answer.view;
   return save_page(made, path, options, io);
 }

@@ -7,6 +7,7 @@
 #include "rankwright/report/explain_text.h"
 #include "rankwright/report/markdown.h"
 #include "rankwright/report/pictures.h"
+#include "rankwright/report/plan_points.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/report_words.h"
 #include "rankwright/report/table.h"
@@ -30,7 +31,8 @@ Table figure_table(const PlanReport& report) {
 Table point_table(const PlanReport& report) {
   Table table{
       {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
-  for (const PlanPoint& p : report.points) {
+  const PlanPoints drawn = collect_points(report);
+  for (const PlanPoint& p : drawn.points) {
     const std::string what = p.change.empty() ? std::string(name(p.role)) : p.change;
     table.rows.push_back({fmt::format("{}: {}", what, brief(p.setup)), show(p.time),
                           p.role == PlanPoint::Role::itself ? "-"
@@ -38,7 +40,7 @@ Table point_table(const PlanReport& report) {
                                                             : "does not fit",
                           show_memory(p.memory), p.because});
   }
-  for (const RefusedChange& one : report.refused)
+  for (const RefusedChange& one : drawn.refused)
     table.rows.push_back({one.change, "-", "cannot be", "-", one.because});
   return table;
 }

@@ -1,12 +1,12 @@
-// Hosts that are out: which number of hosts is used, against trying all, and prices with holes.
-#include "cli/plan_hosts.h"
+// Excluded hosts: the number of hosts that is used, against trying all, and estimates with holes.
+#include "rankwright/planner/plan_hosts.h"
 
 #include <gtest/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/plan_file.h"
 
-namespace rankwright::cli {
+namespace rankwright {
 namespace {
 
 /// Racks of 2 hosts of 2 GPUs, four of them, whose switch above is slow.
@@ -29,7 +29,7 @@ Problem racks(i64 batch) {
   return problem(std::move(setup), limits);
 }
 
-TEST(HostsToUse, AreThoseOfTheFastestPlanOverAllNumbers) {
+TEST(ChooseHosts, TakesTheFastestPlanOverAllNumbers) {
   for (const i64 batch : {8, 12, 21, 60})
     for (const i64 out : {1, 2, 3}) {
       const Problem asked = racks(batch);
@@ -43,44 +43,44 @@ TEST(HostsToUse, AreThoseOfTheFastestPlanOverAllNumbers) {
         const Priced one = priced(fewer, found.space.best->plan, calibration());
         if (one.time() < least) least = one.time(), best = hosts;
       }
-      const HostsOut used = hosts_to_use(asked, {.count = out}, {});
+      const HostUse used = choose_hosts(asked, {.count = out}, {});
       EXPECT_EQ(used.used, best) << batch << " sequences, " << out << " hosts out";
       EXPECT_EQ(used.left, 8 - out);
       EXPECT_FALSE(used.cut_short);
     }
 }
 
-TEST(HostsToUse, SayWhatAllThatAreLeftBreak) {
+TEST(ChooseHosts, NamesTheRulesThatAllHostsBreak) {
   // Without a pipeline 10 GPUs are tp x dp; 5 divides neither 32 heads nor 8 sequences.
   Problem asked = racks(8);
   asked.limits.pp = {1, 1};
-  const HostsOut used = hosts_to_use(asked, {.count = 3}, {});
+  const HostUse used = choose_hosts(asked, {.count = 3}, {});
   EXPECT_LT(used.used, 5);
   EXPECT_FALSE(used.broken.empty());
   for (const auto& [why, n] : used.broken)
     EXPECT_TRUE(why == Misfit::Why::heads || why == Misfit::Why::batch);
-  EXPECT_TRUE(hosts_to_use(asked, {.count = 4}, {}).broken.empty());
+  EXPECT_TRUE(choose_hosts(asked, {.count = 4}, {}).broken.empty());
 }
 
-TEST(PlacementAround, SkipsHostsThatAreOut) {
+TEST(PlaceAround, SkipsExcludedHosts) {
   const Problem asked = racks(8);
-  const HostsOut out{.count = 2, .listed = {0, 2}, .left = 6, .used = 3};
-  const Placement placement = placement_around(out, asked.setup.cluster);
+  const HostUse out{.count = 2, .listed = {0, 2}, .left = 6, .used = 3};
+  const Placement placement = place_around(out, asked.setup.cluster);
   EXPECT_EQ(placement.kind, Placement::Kind::listed);
   EXPECT_EQ(placement.devices, (std::vector<i64>{2, 3, 6, 7, 8, 9}));
-  EXPECT_EQ(placement_around({.count = 2, .left = 6, .used = 3}, asked.setup.cluster), Placement{});
+  EXPECT_EQ(place_around({.count = 2, .left = 6, .used = 3}, asked.setup.cluster), Placement{});
 }
 
-TEST(Place, PricesWhatTheHolesDo) {
+TEST(ApplyPlacement, EstimatesTheCostOfHoles) {
   // Two hosts of one rack; with host 1 out the second is in another rack, across the spine.
-  PlanView view{.problem = racks(8)};
+  PlanAnswer view{.problem = racks(8)};
   view.problem.setup.world = 4;
   Plan plan{.dp = 4};
   view.answer.best = priced(view.problem, plan, calibration());
   view.answer.rivals.push_back(*view.answer.best);
   const Seconds before = view.best().time();
-  place(view, placement_around({.count = 1, .listed = {1}, .left = 7, .used = 2},
-                               view.problem.setup.cluster));
+  apply_placement(view, place_around({.count = 1, .listed = {1}, .left = 7, .used = 2},
+                                     view.problem.setup.cluster));
   EXPECT_TRUE(misfits(view.best().setup).empty());
   EXPECT_GT(view.best().time(), before);
   EXPECT_EQ(view.answer.rivals[0].time(), view.best().time());
@@ -89,4 +89,4 @@ TEST(Place, PricesWhatTheHolesDo) {
 }
 
 }  // namespace
-}  // namespace rankwright::cli
+}  // namespace rankwright

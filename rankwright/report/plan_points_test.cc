@@ -1,4 +1,4 @@
-#include "rankwright/report/report_view.h"
+#include "rankwright/report/plan_points.h"
 
 #include <gtest/gtest.h>
 
@@ -22,13 +22,13 @@ bool beats(const PlanPoint& a, const PlanPoint& b) {
 
 std::vector<PlanPoint> front_of(const PlanReport& report) {
   std::vector<PlanPoint> front;
-  for (const PlanPoint& p : report.points)
+  for (const PlanPoint& p : collect_points(report).points)
     if (p.role == PlanPoint::Role::front) front.push_back(p);
   return front;
 }
 
 // GPipe takes as long as 1F1B and keeps the activations of all microbatches.
-TEST(ReportPoints, HaveNoFrontThatAnotherBeats) {
+TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
   PlanReport report = with("dp_size: 8, zero_stage: 0");
   ASSERT_FALSE(report.sheet.estimate.fits());
   const PlanReport lean = with("pp_size: 8, recompute: full");
@@ -37,7 +37,7 @@ TEST(ReportPoints, HaveNoFrontThatAnotherBeats) {
   wasteful.schedule = Schedule::gpipe;
   rankwright::Setup open = report.setup;
   open.plan = {};
-  PlanView view{.problem = problem(open)};
+  PlanAnswer view{.problem = problem(open)};
   view.answer.front = {{.plan = wasteful}, {.plan = lean.setup.plan}};
   add_search(report, view);
   const std::vector<PlanPoint> front = front_of(report);
@@ -45,16 +45,16 @@ TEST(ReportPoints, HaveNoFrontThatAnotherBeats) {
   EXPECT_EQ(front.front().setup.plan, lean.setup.plan);
 }
 
-TEST(ReportPoints, OfASearchAreAFront) {
+TEST(CollectPoints, NoPointOfASearchBeatsTheFront) {
   PlanReport report = with("tp_size: 8, recompute: full");
   rankwright::Setup open = report.setup;
   open.plan = {};
-  PlanView view{.problem = problem(open)};
+  PlanAnswer view{.problem = problem(open)};
   view.answer = answer(view.problem, calibration(open));
   ASSERT_FALSE(view.answer.front.empty());
   add_search(report, view);
   for (const PlanPoint& p : front_of(report))
-    for (const PlanPoint& q : report.points) EXPECT_FALSE(beats(q, p));
+    for (const PlanPoint& q : collect_points(report).points) EXPECT_FALSE(beats(q, p));
 }
 
 }  // namespace

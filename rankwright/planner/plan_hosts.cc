@@ -1,18 +1,18 @@
-#include "cli/plan_hosts.h"
+#include "rankwright/planner/plan_hosts.h"
 
 #include <algorithm>
 #include <map>
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright::cli {
+namespace rankwright {
 namespace {
 
-constexpr i64 kMostTried = 64;  // searches
+constexpr i64 kMaxSearches = 64;
 
 using Broken = std::vector<std::pair<Misfit::Why, i64>>;
 
-/// What the nodes break, most first, where none is possible; else empty.
+/// Returns what the nodes break, most frequent first, where none is possible; else empty.
 Broken broken_by_all(const Problem& problem) {
   std::map<Misfit::Why, i64> broken;
   for (const Node& node : nodes(problem)) {
@@ -28,14 +28,14 @@ Broken broken_by_all(const Problem& problem) {
 
 }  // namespace
 
-HostsOut hosts_to_use(const Problem& problem, const Excluded& excluded,
-                      const SearchOptions& options) {
+HostUse choose_hosts(const Problem& problem, const ExcludedHosts& excluded,
+                     const SearchOptions& options) {
   const i64 host = std::max<i64>(1, problem.setup.cluster.host_devices);
-  HostsOut out{.count = excluded.count, .listed = excluded.hosts};
+  HostUse out{.count = excluded.count, .listed = excluded.hosts};
   out.left = problem.setup.cluster.devices() / host - excluded.count;
   std::optional<Priced> best;
   for (i64 hosts = out.left; hosts >= 1; --hosts) {
-    // Less compute in all than the best has on its hosts there is not.
+    // The compute of the best plan, spread perfectly, is a lower bound on fewer hosts.
     if (best && (double(out.used) / double(hosts)) * best->estimate.step.compute() > best->time())
       break;
     Problem fewer = problem;
@@ -44,7 +44,7 @@ HostsOut hosts_to_use(const Problem& problem, const Excluded& excluded,
     const bool possible = broken.empty() && !nodes(fewer).empty();
     if (hosts == out.left) out.broken = std::move(broken);
     if (!possible) continue;
-    if (out.counts_tried == kMostTried) {
+    if (out.counts_tried == kMaxSearches) {
       out.cut_short = true;
       break;
     }
@@ -62,7 +62,7 @@ HostsOut hosts_to_use(const Problem& problem, const Excluded& excluded,
   return out;
 }
 
-Placement placement_around(const HostsOut& out, const Cluster& cluster) {
+Placement place_around(const HostUse& out, const Cluster& cluster) {
   if (out.listed.empty()) return {};
   const i64 host = std::max<i64>(1, cluster.host_devices);
   Placement placement{.kind = Placement::Kind::listed};
@@ -73,7 +73,7 @@ Placement placement_around(const HostsOut& out, const Cluster& cluster) {
   return placement;
 }
 
-void place(PlanView& view, const Placement& placement) {
+void apply_placement(PlanAnswer& view, const Placement& placement) {
   if (placement.kind == Placement::Kind::block || !view.answer.best) return;
   const auto again = [&](Priced& one) {
     one.setup.plan.placement = placement;
@@ -92,4 +92,4 @@ void place(PlanView& view, const Placement& placement) {
   }
 }
 
-}  // namespace rankwright::cli
+}  // namespace rankwright

@@ -1,4 +1,4 @@
-#include "cli/plan_amounts.h"
+#include "rankwright/planner/plan_amounts.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 
-namespace rankwright::cli {
+namespace rankwright {
 namespace {
 
 constexpr double kMostTokens = 1e18;
@@ -61,7 +61,7 @@ Result<Range> parse_gpus(std::string_view text) {
   return Range{*least, *most};
 }
 
-Result<Excluded> parse_excluded(std::string_view text) {
+Result<ExcludedHosts> parse_excluded(std::string_view text) {
   constexpr std::string_view kSuch = "--exclude-nodes 4, or 3,17,120-123";
   const auto number = [&](std::string_view part, i64 least) -> Result<i64> {
     const Result<i64> n = bounded(trim(part), least, kMaxDevices);
@@ -71,7 +71,7 @@ Result<Excluded> parse_excluded(std::string_view text) {
   if (text.find_first_of(",-") == std::string_view::npos) {
     const Result<i64> n = number(text, 1);
     if (!n) return fail(n.error());
-    return Excluded{.count = *n};
+    return ExcludedHosts{.count = *n};
   }
   std::set<i64> hosts;
   while (!text.empty()) {
@@ -91,7 +91,7 @@ Result<Excluded> parse_excluded(std::string_view text) {
     for (i64 host = *first; host <= *last; ++host) hosts.insert(host);
   }
   if (hosts.empty()) return refuse("the list names no host", std::string(kSuch));
-  return Excluded{.count = i64(hosts.size()), .hosts = {hosts.begin(), hosts.end()}};
+  return ExcludedHosts{.count = i64(hosts.size()), .hosts = {hosts.begin(), hosts.end()}};
 }
 
 Result<double> parse_tokens(std::string_view text) {
@@ -136,4 +136,4 @@ Result<int> parse_threads(std::string_view text) {
   return bounded(trim(text), 1, kMostThreads).map([](i64 n) { return int(n); });
 }
 
-}  // namespace rankwright::cli
+}  // namespace rankwright

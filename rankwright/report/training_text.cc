@@ -1,4 +1,4 @@
-#include "rankwright/report/training.h"
+#include "rankwright/report/training_text.h"
 
 #include <fmt/format.h>
 
@@ -7,18 +7,6 @@
 #include "rankwright/base/format.h"
 
 namespace rankwright {
-
-std::optional<Training> training(const Setup& setup, const Estimate& estimate,
-                                 const TrainingAsk& ask) {
-  if (!ask.tokens) return std::nullopt;
-  const double each = double(setup.job.global_batch) * double(setup.job.sequence);
-  Training run{.steps = std::ceil(*ask.tokens / each), .within = estimate.step_band.within};
-  run.time = run.steps * estimate.time();
-  run.gpu_hours = double(setup.world) * run.time.value / 3600;
-  if (ask.price) run.cost = run.gpu_hours * ask.price->amount;
-  if (ask.deadline) run.in_time = run.time <= *ask.deadline;
-  return run;
-}
 
 std::string money(double amount, const Price& price) {
   const std::string figure = amount < 1000 ? fmt::format("{:.2f}", amount) : short_count(amount);

@@ -1,9 +1,9 @@
-#include "cli/plan_amounts.h"
+#include "rankwright/planner/plan_amounts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright::cli {
+namespace rankwright {
 namespace {
 
 TEST(Gpus, AreANumberOrARange) {
@@ -58,7 +58,7 @@ RC_GTEST_PROP(Amounts, NoTextBringsTheReadersDown, ()) {
   (void)parse_threads(text);
   const Result<Range> gpus = parse_gpus(text);
   if (gpus) RC_ASSERT(gpus->least >= 1 && gpus->least <= gpus->most && gpus->most <= kMaxDevices);
-  const Result<Excluded> out = parse_excluded(text);
+  const Result<ExcludedHosts> out = parse_excluded(text);
   if (out) RC_ASSERT(out->count >= 1 && out->count <= kMaxDevices + 1);
   const Result<double> tokens = parse_tokens(text);
   if (tokens) RC_ASSERT(*tokens > 0 && *tokens <= 1e18);
@@ -67,4 +67,4 @@ RC_GTEST_PROP(Amounts, NoTextBringsTheReadersDown, ()) {
 }
 
 }  // namespace
-}  // namespace rankwright::cli
+}  // namespace rankwright
