@@ -10,7 +10,7 @@
 #include "rankwright/import/plan_file.h"
 #include "rankwright/plan/misfit.h"
 #include "rankwright/plan/traffic.h"
-#include "rankwright/report/worksheet.h"
+#include "rankwright/planner/worksheet.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {

@@ -10,6 +10,8 @@
 
 #include "cli/verb.h"
 #include "rankwright/base/diagnostic.h"
+#include "rankwright/planner/outcome.h"
+#include "rankwright/planner/plan_input.h"
 
 namespace rankwright::cli {
 
@@ -32,5 +34,18 @@ void tell(const Diagnostics& findings, std::string_view file, std::string_view t
 
 /// Hands them over alone: they are written otherwise.
 void hand(const Diagnostics& findings, const Io& io);
+
+/// The text of findings in several files, each with the line of its own, and no count.
+std::string findings_in(const std::vector<SourceFile>& sources, const Diagnostics& findings);
+
+/// Writes how many findings a plan has besides its answer, unless `quiet`. Returns the exit code of
+/// a verb that answers all the same.
+int print_tally(const ValidPlan& plan, bool quiet, const Io& io);
+
+/// Writes why a request of `verb` has no answer to `io.err`. Returns the exit code.
+int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io);
+
+/// Writes what is wrong with the command line of `verb`, and what to type. Returns the exit code.
+int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io);
 
 }  // namespace rankwright::cli

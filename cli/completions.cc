@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/call.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 
@@ -47,7 +48,8 @@ int completions(Args args, const Io& io) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const ShellScript& one) { return one.shell == shell; });
   if (found == all.end())
-    return unknown_name({"completions", "shell", shell, names(), "one of " + known}, io);
+    return print_refusal("completions", unknown_name({"shell", shell, names(), "one of " + known}),
+                         io);
   return options.write(options.json() ? json(*found) : std::string(found->text), io);
 }
 

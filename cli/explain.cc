@@ -1,8 +1,7 @@
 // `rankwright explain`: what a plan, a diagnostic code or a plan key means.
-#include <fmt/format.h>
+#include "rankwright/planner/explain.h"
 
 #include <filesystem>
-#include <ostream>
 
 #include "cli/call.h"
 #include "cli/faults.h"
@@ -10,18 +9,13 @@
 #include "cli/plan_input.h"
 #include "cli/timeline.h"
 #include "cli/verb.h"
-#include "rankwright/base/format.h"
-#include "rankwright/base/suggest.h"
-#include "rankwright/catalog/catalog.h"
-#include "rankwright/import/plan_keys.h"
+#include "rankwright/planner/explain_timeline.h"
 #include "rankwright/report/explain_json.h"
 #include "rankwright/report/explain_text.h"
-#include "rankwright/report/findings.h"
 #include "rankwright/report/pages.h"
-#include "rankwright/report/rank_view.h"
-#include "rankwright/report/sensitivity_view.h"
-#include "rankwright/report/stages_view.h"
-#include "rankwright/rules/rule.h"
+#include "rankwright/report/rank_text.h"
+#include "rankwright/report/sensitivity_text.h"
+#include "rankwright/report/stages_text.h"
 
 namespace rankwright::cli {
 namespace {
@@ -37,122 +31,104 @@ struct ExplainFlags {
   bool markdown = false;
 };
 
-/// "zero_stage", "plan.zero_stage" and "parallelism.zero_stage" are the same key.
-const PlanKey* find_key(std::string_view name) {
-  if (name.starts_with("plan.")) name.remove_prefix(5);
-  for (const KeyRow& row : key_rows()) {
-    const std::string_view path = row.key.path;
-    if (path == name || path.substr(path.rfind('.') + 1) == name ||
-        path.substr(path.find('.') + 1) == name)
-      return &row.key;
-  }
-  return nullptr;
+/// Writes a view of a plan, then how many findings the plan has. Returns the exit code.
+int write_view(const ValidPlan& plan, const std::string& text, const Options& options,
+               const Io& io) {
+  if (const int failed = options.write(text, io)) return failed;
+  return print_tally(plan, options.quiet(), io);
 }
 
-/// Codes are known in either case.
-std::string upper(std::string word) {
-  for (char& c : word)
-    if (c >= 'a' && c <= 'z') c = char(c - 'a' + 'A');
-  return word;
+int show_worksheet(const ExplainFlags& flags, const Options& options, const Io& io) {
+  const Outcome<ExplainAnswer> answer = explain_plan(flags.plan.source(io));
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const Setup& setup = answer->plan.setup();
+  return write_view(answer->plan,
+                    options.json() ? explain_json(setup, answer->sheet)
+                    : flags.markdown
+                        ? explain_markdown(setup, answer->sheet)
+                        : explain_text(setup, answer->sheet, options.paint(io), io.prose()),
+                    options, io);
 }
 
-/// The plan's constants against those of another plan, or alone.
-int show_sensitivity(const Setup& setup, const ExplainFlags& flags, const Options& options,
-                     const Io& io) {
-  const Paint paint = options.paint(io);
-  if (flags.against.empty()) {
-    const SensitivityView view = sensitivity_view(setup);
-    return options.write(options.json() ? sensitivity_json(setup, view)
-                                        : sensitivity_text(setup, view, paint, io.prose()),
-                         io);
-  }
-  PlanFlags other = flags.plan;
-  other.plan = flags.against;
-  const PlanInput input = read_input(other, io);
-  if (!input.setup || !misfits(*input.setup).empty()) {
-    tell(all_findings(input, Target::any), input.file.name, input.file.text, io);
-    return input.setup ? kRefused : kUnreadable;
-  }
-  const Comparison comparison = compare(setup, *input.setup, calibration(setup));
-  const RivalPlan first{flags.plan.plan, setup}, second{flags.against, *input.setup};
-  return options.write(options.json()
-                           ? comparison_json(first, second, comparison)
-                           : comparison_text(first, second, comparison, paint, io.prose()),
-                       io);
+int show_rank(const ExplainFlags& flags, const Options& options, const Io& io) {
+  const Outcome<ExplainRankAnswer> answer = explain_rank(flags.plan.source(io), *flags.rank);
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const Setup& setup = answer->plan.setup();
+  return write_view(answer->plan,
+                    options.json() ? rank_json(setup, answer->view)
+                                   : rank_text(setup, answer->view, options.paint(io), io.prose()),
+                    options, io);
 }
 
-/// Writes what was asked for. The setup has no misfits.
-int show_plan(const Setup& setup, const ExplainFlags& flags, const Options& options, const Io& io) {
-  const Paint paint = options.paint(io);
-  if (flags.timeline.wanted())
-    return show_timeline(setup, flags.timeline, flags.markdown, options, io);
-  if (flags.faults.wanted()) return show_faults(setup, flags.faults, flags.markdown, options, io);
-  if (flags.sensitivity) return show_sensitivity(setup, flags, options, io);
-  if (flags.stages) {
-    const StagesView view = stages_view(setup);
-    return options.write(
-        options.json() ? stages_json(setup, view) : stages_text(setup, view, paint, io.prose()),
-        io);
-  }
-  if (flags.rank) {
-    const RankView view = rank_view(setup, *flags.rank);
-    return options.write(
-        options.json() ? rank_json(setup, view) : rank_text(setup, view, paint, io.prose()), io);
-  }
-  const Worksheet sheet = worksheet(setup);
-  return options.write(options.json()   ? explain_json(setup, sheet)
-                       : flags.markdown ? explain_markdown(setup, sheet)
-                                        : explain_text(setup, sheet, paint, io.prose()),
-                       io);
+int show_stages(const ExplainFlags& flags, const Options& options, const Io& io) {
+  const Outcome<ExplainStagesAnswer> answer = explain_stages(flags.plan.source(io));
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const Setup& setup = answer->plan.setup();
+  return write_view(answer->plan,
+                    options.json()
+                        ? stages_json(setup, answer->view)
+                        : stages_text(setup, answer->view, options.paint(io), io.prose()),
+                    options, io);
 }
 
-int explain_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
+/// The plan's constants alone.
+int show_sensitivity(const ExplainFlags& flags, const Options& options, const Io& io) {
+  const Outcome<ExplainSensitivityAnswer> answer = explain_sensitivity(flags.plan.source(io));
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const Setup& setup = answer->plan.setup();
+  return write_view(answer->plan,
+                    options.json()
+                        ? sensitivity_json(setup, answer->view)
+                        : sensitivity_text(setup, answer->view, options.paint(io), io.prose()),
+                    options, io);
+}
+
+/// The plan's constants against those of another plan.
+int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io) {
+  const PlanSource plan = flags.plan.source(io);
+  const Outcome<ExplainRivalsAnswer> answer = explain_rivals(plan, read_source(flags.against, io));
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const RivalPlan first{answer->plan.name(), answer->plan.setup()};
+  const RivalPlan second{answer->against.name(), answer->against.setup()};
+  return write_view(answer->plan,
+                    options.json()
+                        ? rivals_json(first, second, answer->view)
+                        : rivals_text(first, second, answer->view, options.paint(io), io.prose()),
+                    options, io);
+}
+
+int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
   const int views = int(flags.rank.has_value()) + int(flags.stages) + int(flags.timeline.wanted()) +
-                    int(flags.faults.wanted()) + int(flags.sensitivity);
-  if (views > 1) {
-    io.err << "rankwright explain: --rank, --stages, --timeline, --sensitivity and --slow, "
-              "--slow-link, --fail are views of a plan\n  help: one of them at a time\n";
-    return kUsage;
-  }
-  if (!flags.against.empty() && !flags.sensitivity) {
-    io.err << "rankwright explain: --against belongs to --sensitivity\n"
-              "  help: --sensitivity --against OTHER_PLAN\n";
-    return kUsage;
-  }
-  const PlanInput input = read_input(flags.plan, io);
-  const Diagnostics findings = all_findings(input, Target::any);
-  // A plan that cannot be has no groups to explain; one that does not fit still has.
-  const bool sound = input.setup && misfits(*input.setup).empty();
-  if (!sound) {
-    tell(findings, input.file.name, input.file.text, io);
-    return input.setup ? kRefused : kUnreadable;
-  }
-  const Setup& setup = *input.setup;
-  if (flags.rank && (*flags.rank < 0 || *flags.rank >= setup.world)) {
-    io.err << fmt::format(
-        "rankwright explain: there is no rank {}: the plan has ranks 0 to {}\n"
-        "  help: --rank {}\n",
-        *flags.rank, setup.world - 1, setup.world - 1);
-    return kUsage;
-  }
-  if (const int failed = show_plan(setup, flags, options, io)) return failed;
-  if (!findings.empty() && !options.quiet())
-    io.err << fmt::format("{} · rankwright check {}\n", tally(findings), input.file.name);
-  return has_errors(findings) ? kRefused : kOk;
+                    int(flags.faults.any()) + int(flags.sensitivity);
+  if (views > 1)
+    return print_usage_fault("explain",
+                             "--rank, --stages, --timeline, --sensitivity and --slow, "
+                             "--slow-link, --fail are views of a plan",
+                             "one of them at a time", io);
+  if (!flags.against.empty() && !flags.sensitivity)
+    return print_usage_fault("explain", "--against belongs to --sensitivity",
+                             "--sensitivity --against OTHER_PLAN", io);
+  if (flags.timeline.wanted())
+    return show_timeline(flags.plan, flags.timeline, flags.markdown, options, io);
+  if (flags.faults.any()) return show_faults(flags.plan, flags.faults, flags.markdown, options, io);
+  if (flags.sensitivity)
+    return flags.against.empty() ? show_sensitivity(flags, options, io)
+                                 : show_rivals(flags, options, io);
+  if (flags.stages) return show_stages(flags, options, io);
+  if (flags.rank) return show_rank(flags, options, io);
+  return show_worksheet(flags, options, io);
 }
 
-int unknown(const std::string& word, const Io& io) {
-  std::vector<std::string> known;
-  for (const Page* page : pages()) known.emplace_back(page->code);
-  for (const KeyRow& row : key_rows())
-    known.emplace_back(row.key.path.substr(row.key.path.rfind('.') + 1));
-  io.err << fmt::format("rankwright explain: '{}' is no file, no code and no plan key\n",
-                        excerpt(word, 60));
-  const std::optional<std::string> near = nearest(word, known);
-  io.err << (near ? fmt::format("  help: did you mean {}?\n", *near)
-                  : "  help: rankwright catalog codes lists the codes, rankwright catalog keys the "
-                    "keys\n");
-  return kUnreadable;
+int show_word(const std::string& word, const Options& options, const Io& io) {
+  const Outcome<ExplainWordAnswer> answer = explain_word(word);
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const Paint paint = options.paint(io);
+  if (answer->page != nullptr)
+    return options.write(
+        options.json() ? page_json(*answer->page) : page_text(*answer->page, paint, io.prose()),
+        io);
+  return options.write(
+      options.json() ? key_json(*answer->key) : key_text(*answer->key, paint, io.prose()), io);
 }
 
 }  // namespace
@@ -180,23 +156,21 @@ int explain(Args args, const Io& io) {
 
   const std::string& what = flags.plan.plan;
   std::error_code error;
-  if (what.ends_with(".csv") && std::filesystem::exists(what, error)) {
-    if (flags.rank || flags.stages || flags.faults.wanted() || flags.sensitivity ||
+  const bool given = io.call != nullptr && io.call->texts.contains(what);
+  const bool exists = std::filesystem::exists(what, error);
+  if (what.ends_with(".csv") && exists) {
+    if (flags.rank || flags.stages || flags.faults.any() || flags.sensitivity ||
         flags.plan.overrides())
-      return options.about_a_plan(
-          "--rank, --stages, --sensitivity, --slow, --fail, --model and --cluster", io);
+      return print_refusal(
+          "explain",
+          refuse_plan_options(
+              "--rank, --stages, --sensitivity, --slow, --fail, --model and --cluster")
+              .value(),
+          io);
     return show_schedule(what, flags.timeline, flags.markdown, options, io);
   }
-  const bool given = io.call != nullptr && io.call->texts.contains(what);
-  if (what == "-" || given || std::filesystem::exists(what, error))
-    return explain_plan(flags, options, io);
-  if (const Page* page = find_page(upper(what)))
-    return options.write(
-        options.json() ? page_json(*page) : page_text(*page, options.paint(io), io.prose()), io);
-  if (const PlanKey* key = find_key(what))
-    return options.write(
-        options.json() ? key_json(*key) : key_text(*key, options.paint(io), io.prose()), io);
-  return unknown(what, io);
+  if (what == "-" || given || exists) return show_plan(flags, options, io);
+  return show_word(what, options, io);
 }
 
 }  // namespace rankwright::cli

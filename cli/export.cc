@@ -1,36 +1,22 @@
 // `rankwright export`: a plan as the files that a framework or a launcher runs.
+#include "rankwright/planner/export.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "cli/call.h"
-#include "cli/export_hosts.h"
 #include "cli/format_list.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
-#include "rankwright/export/exporter.h"
 
 namespace rankwright::cli {
 namespace {
 
-std::vector<std::string> target_names() {
-  std::vector<std::string> names;
-  for (const Exporter& exporter : exporters()) names.emplace_back(row(exporter.target).name);
-  return names;
-}
-
-std::string joined_names() { return fmt::format("{}", fmt::join(target_names(), ", ")); }
-
-int unknown_target(const std::string& word, const Io& io) {
-  const std::string takes = "--to takes " + joined_names();
-  if (!word.empty()) return unknown_name({"export", "target", word, target_names(), takes}, io);
-  io.err << fmt::format("rankwright export: --to is missing\n  help: {}\n", takes);
-  return kUsage;
-}
+std::string joined_names() { return fmt::format("{}", fmt::join(export_target_names(), ", ")); }
 
 std::string list_targets() {
   std::vector<FormatRow> rows;
@@ -39,54 +25,26 @@ std::string list_targets() {
   return format_list(rows);
 }
 
-std::string json(const Exporter& exporter, const std::vector<ExportFile>& files,
-                 const std::vector<Lost>& lost) {
+std::string json(const ExportAnswer& answer) {
   using Json = nlohmann::ordered_json;
+  const TargetRow& target = row(answer.exporter->target);
   Json out{{"schema", "rankwright.export/1"},
-           {"target", row(exporter.target).name},
-           {"checked", row(exporter.target).checked},
+           {"target", target.name},
+           {"checked", target.checked},
            {"files", Json::array()},
            {"lost", Json::array()}};
-  for (const ExportFile& file : files)
+  for (const ExportFile& file : answer.files)
     out["files"].push_back({{"name", file.name}, {"text", file.text}});
-  for (const Lost& one : lost) out["lost"].push_back({{"key", one.key}, {"why", one.why}});
+  for (const Lost& one : answer.lost) out["lost"].push_back({{"key", one.key}, {"why", one.why}});
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Diagnostics as_findings(const std::vector<Lost>& lost, const TargetRow& target, bool strict,
-                        const PlanFile& file) {
-  Diagnostics findings;
-  for (const Lost& one : lost)
-    findings.push_back({.code = "RW0602",
-                        .severity = strict ? Severity::error : Severity::warning,
-                        .message = fmt::format("{} cannot say this", target.name),
-                        .detail = fmt::format("{}: {}", one.key, one.why),
-                        .key = one.key,
-                        .where = file.where(one.key)});
-  sort(findings);
-  return findings;
-}
-
-/// What --hosts says goes into `names`; else it is told what is wrong.
-std::optional<int> take_hosts(const std::string& argument, const Exporter& exporter,
-                              const Setup& setup, std::vector<std::string>& names, const Io& io) {
-  if (argument.empty()) return std::nullopt;
-  const TargetRow& target = row(exporter.target);
-  if (!target.launcher) {
-    io.err << fmt::format(
-        "rankwright export: --hosts: {} starts no ranks\n"
-        "  help: a launcher does: --to slurm\n",
-        target.name);
-    return kUsage;
-  }
-  Result<std::vector<std::string>> hosts = hosts_for(setup, argument);
-  if (!hosts) {
-    io.err << fmt::format("rankwright export: --hosts: {}\n  help: {}\n", hosts.error().detail,
-                          hosts.error().hint);
-    return kUsage;
-  }
-  names = std::move(*hosts);
-  return std::nullopt;
+/// A file of that name where there is one, else a list.
+HostNames host_names(const std::string& argument) {
+  std::error_code failed;
+  if (!argument.empty() && std::filesystem::exists(argument, failed))
+    return {.file = read_file_source(argument)};
+  return {.list = argument};
 }
 
 /// -o is a folder, which takes all files by their names, or the name of the first; the others then
@@ -135,34 +93,15 @@ int export_plan(Args args, const Io& io) {
     io.err << "rankwright export: there is no plan\n  help: " << verb("export").example << "\n";
     return kUsage;
   }
-  const Exporter* const exporter = find_exporter(to);
-  if (exporter == nullptr) return unknown_target(to, io);
-
-  const PlanInput input = read_input(flags, io);
-  Diagnostics findings = all_findings(input, exporter->target);
-  // What the target refuses is not written: the file would not run. Whether the plan fits in memory
-  // is our opinion, and its error is known: that is said, and the file is written.
-  Diagnostics room = findings;
-  std::erase_if(room, [](const Diagnostic& d) {
-    return d.severity != Severity::error || !d.code.starts_with("RW02");
-  });
-  std::erase_if(findings, [](const Diagnostic& d) { return d.code.starts_with("RW02"); });
-  if (!input.setup || has_errors(findings)) {
-    tell(findings, input.file.name, input.file.text, io);
-    return input.setup ? kRefused : kUnreadable;
-  }
-  if (!room.empty()) tell(room, input.file.name, input.file.text, io);
-  ExportOptions more;
-  if (const std::optional<int> code = take_hosts(hosts, *exporter, *input.setup, more.hosts, io))
-    return *code;
-  const std::vector<Lost> lost = losses(*exporter, *input.setup);
-  const Diagnostics told = as_findings(lost, row(exporter->target), strict, input.file);
-  if (!told.empty()) tell(told, input.file.name, input.file.text, io);
-  if (strict && !lost.empty()) return kRefused;
-  const std::vector<ExportFile> files =
-      exporter->write(*input.setup, more, head_lines(*exporter, *input.setup, lost));
-  if (options.json()) return options.write(json(*exporter, files, lost), io);
-  return write_files(files, options, io);
+  const ExportRequest request{
+      .plan = flags.source(io), .target = to, .hosts = host_names(hosts), .strict = strict};
+  const Outcome<ExportAnswer> answer = rankwright::export_plan(request);
+  if (!answer) return print_refusal("export", answer.error(), io);
+  const PlanFile& file = answer->plan.file;
+  for (const Diagnostics* findings : {&answer->memory, &answer->findings})
+    if (!findings->empty()) tell(*findings, file.name, file.text, io);
+  if (options.json()) return options.write(json(*answer), io);
+  return write_files(answer->files, options, io);
 }
 
 }  // namespace rankwright::cli

@@ -79,5 +79,27 @@ TEST(Export, SpeaksJson) {
   EXPECT_EQ(json["lost"][0]["key"], "job.optimizer");
 }
 
+constexpr const char* kTwoNodes =
+    "world_size: 16\nmodel: llama-3.2-1b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16}\n";
+
+TEST(Export, NamesHostsInTheScript) {
+  const Said said = say({"export", "-", "--to", "slurm", "--hosts", "gpu-[7-8]"}, kTwoNodes);
+  EXPECT_EQ(said.code, kOk) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("#SBATCH --nodelist=gpu-[7-8]\n"));
+}
+
+TEST(Export, SaysHowManyNamesAreMissing) {
+  const Said said = say({"export", "-", "--to", "openmpi", "--hosts", "n0"}, kTwoNodes);
+  EXPECT_EQ(said.code, kUsage);
+  EXPECT_THAT(said.err, HasSubstr("the plan needs 2 hosts, and there is 1 name"));
+  EXPECT_EQ(said.out, "");
+}
+
+TEST(Export, TakesHostsForLaunchersOnly) {
+  const Said said = say({"export", "-", "--to", "nanotron", "--hosts", "n[0-1]"}, kTwoNodes);
+  EXPECT_EQ(said.code, kUsage);
+  EXPECT_THAT(said.err, HasSubstr("nanotron starts no ranks"));
+}
+
 }  // namespace export_test
 }  // namespace rankwright::cli

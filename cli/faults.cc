@@ -1,224 +1,11 @@
 #include "cli/faults.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <ostream>
-
-#include "rankwright/base/format.h"
-#include "rankwright/base/quantity.h"
-#include "rankwright/base/suggest.h"
-#include "rankwright/catalog/catalog.h"
-#include "rankwright/catalog/failures.h"
+#include "cli/call.h"
 #include "rankwright/report/faults_json.h"
-#include "rankwright/report/straggler_view.h"
+#include "rankwright/report/faults_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright::cli {
-namespace {
-
-constexpr std::size_t kMostFaults = 64;  // of a kind
-constexpr Seconds kMostTime{86400.0 * 365 * 1000};
-
-/// What is wrong with a flag, and what to type.
-Diagnostic usage(std::string what, std::string hint) {
-  return {.code = "", .message = std::move(what), .hint = std::move(hint)};
-}
-
-struct Pair {
-  std::string_view name, value;
-};
-
-/// "17:1.3x" at its last colon; level names may have others.
-std::optional<Pair> split(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size())
-    return std::nullopt;
-  return Pair{text.substr(0, colon), text.substr(colon + 1)};
-}
-
-/// "1.3x", "1.3" and "130%" are the same.
-std::optional<double> factor(std::string_view text) {
-  double scale = 1;
-  if (text.ends_with('%')) scale = 0.01;
-  if (text.ends_with('%') || text.ends_with('x') || text.ends_with('X')) text.remove_suffix(1);
-  const Result<double> number = parse_real(text);
-  if (!number) return std::nullopt;
-  return scale * *number;
-}
-
-Diagnostic no_rank(const Setup& setup, std::string_view flag, std::string_view rank,
-                   std::string_view rest) {
-  return usage(fmt::format("there is no rank {}: the plan has ranks 0 to {}", excerpt(rank),
-                           setup.world - 1),
-               fmt::format("--{} {}{}", flag, setup.world - 1, rest));
-}
-
-Result<SlowRank> read_slow(const Setup& setup, const std::string& text) {
-  const std::optional<Pair> pair = split(text);
-  if (!pair)
-    return fail(usage(fmt::format("--slow '{}' is not a rank and a factor", excerpt(text)),
-                      "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
-  const Result<i64> rank = parse_count(pair->name, 0);
-  if (!rank || *rank >= setup.world)
-    return fail(no_rank(setup, "slow", pair->name, ":" + excerpt(pair->value)));
-  const std::optional<double> times = factor(pair->value);
-  if (!times || *times < kLeastFactor || *times > kMostFactor)
-    return fail(
-        usage(fmt::format("--slow {}: '{}' is not a factor from {} to {}", *rank,
-                          excerpt(pair->value), kLeastFactor, kMostFactor),
-              fmt::format("--slow {}:1.3x says that it computes 1.3 times as long", *rank)));
-  return SlowRank{*rank, *times};
-}
-
-Result<int> read_level(const Cluster& cluster, std::string_view name) {
-  std::vector<std::string> known;
-  for (std::size_t k = 0; k < cluster.levels.size(); ++k) {
-    known.push_back(cluster.levels[k].name);
-    if (known.back() == name) return int(k);
-  }
-  const std::optional<std::string> near = nearest(name, known);
-  return fail(usage(fmt::format("the cluster has no level '{}'", excerpt(name)),
-                    near ? fmt::format("did you mean {}?", *near)
-                         : fmt::format("its levels are {}", fmt::join(known, ", "))));
-}
-
-Result<SlowLink> read_link(const Setup& setup, const std::string& text) {
-  const std::string& first = setup.cluster.levels.back().name;
-  const std::optional<Pair> pair = split(text);
-  if (!pair)
-    return fail(usage(fmt::format("--slow-link '{}' is not a level and a factor", excerpt(text)),
-                      fmt::format("--slow-link {}:0.5x halves its bandwidth", first)));
-  const Result<int> level = read_level(setup.cluster, pair->name);
-  if (!level) return fail(level.error());
-  const BytesPerSecond now = setup.cluster.levels[std::size_t(*level)].bandwidth;
-  const Result<BytesPerSecond> stated = parse_bandwidth(pair->value);
-  const double times = stated ? *stated / now : factor(pair->value).value_or(-1);
-  if (!(times >= kLeastBandwidth && times <= kMostBandwidth))
-    return fail(usage(
-        fmt::format("--slow-link {}: '{}' is neither a factor from {} to {} nor such a bandwidth",
-                    pair->name, excerpt(pair->value), kLeastBandwidth, kMostBandwidth),
-        fmt::format("{0}:0.5x, {0}:50% or {0}:{1}", pair->name, show(0.5 * now))));
-  return SlowLink{*level, times * now};
-}
-
-/// Each flag read, none of them twice.
-template <class T, class Key>
-Result<std::vector<T>> read_all(const Setup& setup, const std::vector<std::string>& texts,
-                                std::string_view flag,
-                                Result<T> (*read)(const Setup&, const std::string&), Key key) {
-  if (texts.size() > kMostFaults)
-    return fail(usage(fmt::format("--{} is given {} times", flag, texts.size()),
-                      fmt::format("at most {} at a time", kMostFaults)));
-  std::vector<T> all;
-  for (const std::string& text : texts) {
-    Result<T> one = read(setup, text);
-    if (!one) return fail(one.error());
-    for (const T& other : all)
-      if (key(other) == key(*one))
-        return fail(usage(
-            fmt::format("--{} {} is given twice", flag, excerpt(text.substr(0, text.rfind(':')))),
-            "once is enough"));
-    all.push_back(*one);
-  }
-  return all;
-}
-
-/// A duration that a flag states, or nothing; more than 0, or at least 0 where `zero` may be.
-Result<std::optional<Seconds>> read_time(const std::string& text, std::string_view flag,
-                                         std::string_view example, bool zero) {
-  if (text.empty()) return std::optional<Seconds>{};
-  const Result<Seconds> time = parse_duration(text);
-  const std::string type = fmt::format("--{} \"{}\"", flag, example);
-  if (!time) return fail(usage(fmt::format("--{} {}", flag, time.error().detail), type));
-  if (*time > kMostTime)
-    return fail(usage(
-        fmt::format("--{} '{}' is more than {}", flag, excerpt(text), show(kMostTime)), type));
-  if (time->value == 0 && !zero)
-    return fail(usage(fmt::format("--{} '{}' is not above 0", flag, excerpt(text)), type));
-  return std::optional<Seconds>(*time);
-}
-
-/// A published figure with its source.
-std::string cited(const FailureRow& row) {
-  return fmt::format("{}, {}: {}{}", row.name, row.system, row.source,
-                     row.verified == "yes" ? "" : " (recalled, not seen)");
-}
-
-/// Which published restart stands for that of so many GPUs.
-std::string restart_words(i64 gpus) {
-  std::vector<i64> known;
-  for (const FailureRow& row : failure_rows())
-    if (row.kind == FailureRow::Kind::restart) known.push_back(row.gpus);
-  if (gpus < known.front())
-    return fmt::format("as published for {} GPUs, the fewest", count(known.front()));
-  if (gpus > known.back())
-    return fmt::format("as published for {} GPUs, the most: it will be more", count(known.back()));
-  return "between published ones";
-}
-
-/// Rate, restart and checkpoint as stated, else as published.
-Result<FailureTask> read_failure(const Setup& setup, const FaultFlags& flags,
-                                 FailureSources& from) {
-  using Kind = FailureRow::Kind;
-  const Result<std::optional<Seconds>> mtbf = read_time(flags.mtbf, "mtbf", "3 h", false);
-  const Result<std::optional<Seconds>> restart =
-      read_time(flags.restart_time, "restart-time", "5 min", true);
-  const Result<std::optional<Seconds>> checkpoint =
-      read_time(flags.checkpoint_time, "checkpoint-time", "40 s", true);
-  const Result<std::optional<Seconds>> interval =
-      read_time(flags.checkpoint_interval, "checkpoint-interval", "30 min", false);
-  for (const Result<std::optional<Seconds>>* one : {&mtbf, &restart, &checkpoint, &interval})
-    if (!*one) return fail(one->error());
-  if (*mtbf && !flags.failures.empty())
-    return fail(usage("--mtbf and --failures both say how often ranks fail", "one of them"));
-  const Result<FailureRow> rate = flags.failures.empty() ? Result<FailureRow>(usual(Kind::rate))
-                                                         : find_failure_rate(flags.failures);
-  if (!rate) return fail(usage(rate.error().detail, rate.error().hint));
-
-  const FailureRow& storage = usual(Kind::storage);
-  const FailureRow& hang = usual(Kind::hang);
-  const Bytes size = checkpoint_bytes(setup);
-  const i64 nodes = checkpoint_nodes(setup);
-  FailureTask task{.interval = *interval, .hang = Seconds{hang.value}};
-  task.model.between = mtbf->value_or(time_between_failures(*rate, setup.world));
-  task.model.restart = restart->value_or(usual_restart(setup.world));
-  task.model.checkpoint =
-      checkpoint->value_or(size / (double(nodes) * BytesPerSecond{storage.value * 1e9}));
-  const auto say = [&](bool stated, std::string& where, std::string text, std::string cite) {
-    where = stated ? "as stated" : std::move(text);
-    if (!stated) from.cites.push_back(std::move(cite));
-  };
-  say(mtbf->has_value(), from.between,
-      fmt::format("{} per 1,000 node-days, {}", rate->value, rate->name), cited(*rate));
-  say(restart->has_value(), from.restart, restart_words(setup.world),
-      cited(nearest_restart(setup.world)));
-  say(checkpoint->has_value(), from.checkpoint,
-      fmt::format("{} from {} at {} GB/s each", show(size), plural(nodes, "node", "nodes"),
-                  storage.value),
-      cited(storage));
-  from.hang = hang.system;
-  from.cites.push_back(cited(hang));
-  return task;
-}
-
-int complain(const Diagnostic& what, const Io& io) {
-  io.err << fmt::format("rankwright explain: {}\n  help: {}\n", what.message, what.hint);
-  return kUsage;
-}
-
-std::string text_of(const Setup& setup, const Setup& on, const Faults& faults, const Paint& paint,
-                    std::size_t width) {
-  std::string out;
-  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : "\n") + part; };
-  if (faults.links) add(link_text(setup, *faults.links, paint, width));
-  if (faults.links && (faults.slow || faults.dead)) add("With these links:\n");
-  if (faults.slow) add(straggler_text(on, *faults.slow, faults.relief, paint, width));
-  if (faults.dead) add(failure_text(on, *faults.dead, faults.failure, faults.from, paint, width));
-  return out;
-}
-
-}  // namespace
 
 void FaultFlags::add_to(Options& options) {
   options.add("--slow", slow, "this rank computes so many times as long: 17:1.3x")
@@ -243,42 +30,21 @@ void FaultFlags::add_to(Options& options) {
       .type_name("TIME");
 }
 
-int show_faults(const Setup& setup, const FaultFlags& flags, bool markdown, const Options& options,
-                const Io& io) {
-  if (flags.detailed() && !flags.fail)
-    return complain(
-        usage("failure rates, checkpoints and restarts are about a rank that dies", "add --fail 0"),
-        io);
-  const Result<std::vector<SlowRank>> slow = read_all<SlowRank>(
-      setup, flags.slow, "slow", read_slow, [](const SlowRank& s) { return s.rank; });
-  if (!slow) return complain(slow.error(), io);
-  const Result<std::vector<SlowLink>> links = read_all<SlowLink>(
-      setup, flags.slow_link, "slow-link", read_link, [](const SlowLink& s) { return s.level; });
-  if (!links) return complain(links.error(), io);
-  if (flags.fail && (*flags.fail < 0 || *flags.fail >= setup.world))
-    return complain(no_rank(setup, "fail", std::to_string(*flags.fail), ""), io);
-
-  Faults faults;
-  // What is slow besides is slow on the links as they are.
-  Setup on = setup;
-  on.cluster = with_links(setup.cluster, *links);
-  if (!links->empty()) faults.links = link_loss(setup, calibration(setup), *links);
-  if (!slow->empty()) {
-    faults.slow = straggler(on, calibration(setup), *slow);
-    faults.relief = relief(on, calibration(setup), *faults.slow);
-  }
-  if (flags.fail) {
-    const Result<FailureTask> task = read_failure(on, flags, faults.from);
-    if (!task) return complain(task.error(), io);
-    faults.dead = flags.fail;
-    faults.failure = failure(on, calibration(setup), *flags.fail, *task);
-  }
-  if (options.json()) return options.write(faults_json(setup, faults), io);
+int show_faults(const PlanFlags& plan, const FaultFlags& flags, bool markdown,
+                const Options& options, const Io& io) {
+  const Outcome<FaultsAnswer> answer = explain_faults({.plan = plan.source(io), .faults = flags});
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const Setup& setup = answer->plan.setup();
   const Paint paint = markdown ? Paint{} : options.paint(io);
-  const std::string text = text_of(setup, on, faults, paint, io.prose());
-  return options.write(markdown ? "# " + headline(setup) + "\n\n```text\n" + text + "```\n"
-                                : paint.bold(headline(setup)) + "\n\n" + text,
-                       io);
+  const auto text = [&] {
+    const std::string faults = faults_text(*answer, paint, io.prose());
+    return markdown ? "# " + headline(setup) + "\n\n```text\n" + faults + "```\n"
+                    : paint.bold(headline(setup)) + "\n\n" + faults;
+  };
+  if (const int failed =
+          options.write(options.json() ? faults_json(setup, answer->faults) : text(), io))
+    return failed;
+  return print_tally(answer->plan, options.quiet(), io);
 }
 
 }  // namespace rankwright::cli

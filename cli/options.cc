@@ -251,11 +251,6 @@ int Options::unexpected(const Io& io) const {
       near ? fmt::format("did you mean {}?", *near) : "rankwright help " + name_, kUsage, io);
 }
 
-int Options::about_a_plan(std::string_view flags, const Io& io) const {
-  return complain(fmt::format("{} are about a plan, and this is a schedule", flags),
-                  "leave them out", kUsage, io);
-}
-
 int Options::write(const std::string& text, const Io& io) const {
   if (!output_.empty()) return save(text, output_, io);
   return stdout_taken_ ? int(kOk) : print(text, io);
@@ -272,14 +267,6 @@ int Options::save(const std::string& text, const std::string& path, const Io& io
   if (path == "-") return print(text, io);
   const std::optional<OutputFault> fault = write_file(path, text);
   return fault ? complain(fault->what, fault->help, kUnreadable, io) : int(kOk);
-}
-
-int unknown_name(const UnknownName& name, const Io& io) {
-  const std::optional<std::string> near = nearest(name.word, name.known);
-  io.err << fmt::format("rankwright {}: there is no {} '{}'\n  help: {}\n", name.verb, name.what,
-                        excerpt(name.word),
-                        near ? fmt::format("did you mean {}?", *near) : name.otherwise);
-  return kUsage;
 }
 
 }  // namespace rankwright::cli

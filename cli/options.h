@@ -19,17 +19,6 @@ class Option;
 
 namespace rankwright::cli {
 
-/// A name that a verb does not know.
-struct UnknownName {
-  std::string_view verb, what;  // "check", "target"
-  std::string word;
-  std::vector<std::string> known;
-  std::string otherwise;  // what to type where no known name is near
-};
-
-/// Says so, with the nearest that is known. Returns the exit code.
-int unknown_name(const UnknownName& name, const Io& io);
-
 /// A flag or argument that was added to a command line, to say more about it. Lives as long as the
 /// Options that made it.
 class Option {
@@ -90,9 +79,6 @@ class Options {
   /// 0, or the exit code with the reason printed where one of these files cannot be written; to be
   /// asked before what takes long.
   int refuse_unwritable(const std::vector<std::string>& paths, const Io& io) const;
-
-  /// Says that these flags mean nothing for a schedule file. Returns the exit code.
-  int about_a_plan(std::string_view flags, const Io& io) const;
 
   /// Writes to the file of -o, or to standard output where no other document goes there.
   int write(const std::string& text, const Io& io) const;

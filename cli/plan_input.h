@@ -1,5 +1,6 @@
 // A plan as it is given to every verb that takes one: a file or -, of any format that is read, with
-// --model, --cluster and --world on top.
+// --model, --cluster and --world on top. Here it is read into a request; what it means is
+// planner/plan_input.h.
 #pragma once
 
 #include <optional>
@@ -7,9 +8,7 @@
 
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "rankwright/import/plan_file.h"
-#include "rankwright/plan/plan.h"
-#include "rankwright/rules/rule.h"
+#include "rankwright/planner/plan_input.h"
 
 namespace rankwright::cli {
 
@@ -25,31 +24,27 @@ struct PlanFlags {
   void add_to(Options& options);
   void add_calibration_to(Options& options);
 
-  /// Something stands in for what the plan says.
+  /// Something replaces what the plan states.
   bool overrides() const {
     return !model.empty() || !cluster.empty() || world || !calibrate.empty();
   }
+
+  /// Reads the files that the flags name.
+  PlanSource source(const Io& io) const;
 };
 
-struct PlanInput {
-  PlanFile file;
-  std::optional<Setup> setup{};  // nothing where reading found an error
-};
-
-PlanInput read_input(const PlanFlags& flags, const Io& io);
-
-/// The text of a file, of standard input where the argument is -, or of what a caller in the same
-/// process means by this name.
+/// Reads the text of a file, of standard input where the argument is -, or of what a caller in the
+/// same process means by this name.
 Result<std::string> read_argument(const std::string& argument, const Io& io);
 
-/// The file alone, or standard input.
-PlanFile read_plan_argument(const std::string& argument, const Io& io,
-                            const PlanFormat* format = nullptr);
-/// What --model and --cluster say, over what the file says.
-void override_input(const PlanFlags& flags, PlanFile& file);
+/// The same as a file of a request; a fault is part of it.
+SourceFile read_source(const std::string& argument, const Io& io);
 
-/// What reading and linting for `target` found, each with its place, most severe first. A
-/// framework's file is linted for that framework where no other is asked for.
-Diagnostics all_findings(const PlanInput& input, Target target);
+/// Reads a file alone; a log may be longer than others.
+SourceFile read_file_source(const std::string& path);
+SourceFile read_log_source(const std::string& path);
+
+/// Reads the plan that the flags name, with everything that they state about it.
+PlanInput read_input(const PlanFlags& flags, const Io& io);
 
 }  // namespace rankwright::cli

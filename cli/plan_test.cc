@@ -1,10 +1,15 @@
 // `rankwright plan` as a whole: what it prints, its exit codes, its flags.
+#include "rankwright/planner/plan.h"
+
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include "rankwright/import/plan_file.h"
 #include "rankwright/plan/misfit.h"
+#include "rankwright/planner/plan_options.h"
+#include "rankwright/report/counts_text.h"
+#include "rankwright/report/plan_json.h"
 #include "tests/golden.h"
 #include "tests/said.h"
 
@@ -36,6 +41,57 @@ Words small(Words more = {}) {
 }
 
 json parsed(const Words& args) { return json::parse(say(args).out); }
+
+/// The same options as a caller of the library gives them, and as they are typed.
+struct Asked {
+  OptionTexts options;
+
+  Words typed() const {
+    Words words{"plan", "--json"};
+    for (const auto& [name, text] : options) {
+      words.push_back("--" + name);
+      if (text != "true") words.push_back(text);
+    }
+    return words;
+  }
+  std::string answered() const {
+    const Outcome<PlanRequest> request = read_plan_options(options);
+    if (!request) return request.error().message;
+    if (request->several_counts()) return counts_json(find_plans_by_count(*request).value());
+    const Outcome<PlanAnswer> answer = find_plan(*request);
+    return answer ? plan_json(*answer) : answer.error().message;
+  }
+};
+
+TEST(PlanOptions, ByNameGiveTheAnswerOfTheCommandLine) {
+  const OptionTexts job{
+      {"model", kModel}, {"cluster", kCluster}, {"global-batch", "256"}, {"seq", "2048"}};
+  for (OptionTexts more : {OptionTexts{},
+                           {{"tp", "2"}, {"no-pp", "true"}},
+                           {{"gpus", "4"}, {"tokens", "1B"}, {"price", "$2"}},
+                           {{"gpus", "1..4"}, {"tokens", "1B"}, {"days", "1"}},
+                           {{"fit", "true"}, {"recompute", "none"}},
+                           {{"for", "torchtitan"}, {"max-memory", "40GiB"}},
+                           {{"exhaustive", "true"}, {"max-zero", "1"}, {"no-cp", "true"}}}) {
+    more.insert(job.begin(), job.end());
+    const Asked asked{more};
+    EXPECT_EQ(asked.answered(), say(asked.typed()).out);
+  }
+}
+
+TEST(PlanOptions, ByNameGiveTheFaultOfTheCommandLine) {
+  for (const OptionTexts& options : {OptionTexts{{"model", kModel}},
+                                     {{"cluster", kCluster}},
+                                     {{"model", kModel}, {"cluster", kCluster}, {"tp", "3"}},
+                                     {{"model", kModel}, {"cluster", kCluster}, {"seq", "none"}},
+                                     {{"model", kModel}, {"cluster", kCluster}, {"ep", "2"}},
+                                     {{"tp", "4"}, {"max-tp", "2"}}}) {
+    const Asked asked{options};
+    const Said said = say(asked.typed());
+    EXPECT_EQ(said.code, kUsage);
+    EXPECT_THAT(said.err, StartsWith("rankwright plan: " + asked.answered() + "\n"));
+  }
+}
 
 TEST(PlanGolden, OneBillionOnOneNode) {
   const Said said = say(small());

@@ -28,4 +28,10 @@ void ProgressLine::clear() {
   dirty_ = false;
 }
 
+SearchControl search_control(ProgressLine& line, const Interrupt& interrupt) {
+  return {.phase = [&line](const std::string& what) { line.doing(what); },
+          .progress = [&line](const SearchProgress& progress) { line.show(progress); },
+          .should_stop = [&interrupt] { return interrupt.asked(); }};
+}
+
 }  // namespace rankwright::cli

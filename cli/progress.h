@@ -5,8 +5,9 @@
 #include <chrono>
 #include <string>
 
+#include "cli/interrupt.h"
 #include "cli/verb.h"
-#include "rankwright/search/search.h"
+#include "rankwright/planner/plan.h"
 
 namespace rankwright::cli {
 
@@ -31,5 +32,8 @@ class ProgressLine {
   std::string what_ = "searching";
   Clock::time_point begin_, drawn_;
 };
+
+/// Returns callbacks that show the search on `line` and end it when Ctrl-C was pressed.
+SearchControl search_control(ProgressLine& line, const Interrupt& interrupt);
 
 }  // namespace rankwright::cli

@@ -1,22 +1,17 @@
 // `rankwright report`: a plan on one page, as a document, or as pictures, and what else could be
 // chosen for the same job.
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <ostream>
+#include <utility>
 
 #include "cli/call.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
-#include "cli/plan_problem.h"
 #include "cli/progress.h"
 #include "cli/report_output.h"
 #include "cli/target_flag.h"
 #include "cli/verb.h"
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/import/file.h"
-#include "rankwright/report/report_words.h"
+#include "rankwright/planner/plan_report.h"
 
 namespace rankwright::cli {
 namespace {
@@ -29,44 +24,11 @@ struct ReportRequestFlags {
   bool no_search = false;
 };
 
-/// What else there is, around this plan.
-PlanView search_around(const Priced& plan, const Draft& stated, Target target, ProgressLine& line,
-                       const Interrupt& interrupt) {
-  const Calibration& constants = calibration(plan.setup);
-  PlanView view{.problem = open_problem(plan.setup, stated, {.target = target})};
-  SearchOptions options{.balance = std::make_shared<Balance>()};
-  options.go_on = [&](const SearchProgress& progress) {
-    line.show(progress);
-    return !interrupt.asked();
-  };
-  view.answer = answer(view.problem, constants, options);
-  view.stopped = interrupt.asked();
-  if (view.stopped) return view;
-  line.doing("why not otherwise");
-  line.show({});
-  Answer around = view.answer;
-  around.best = plan;
-  view.neighbours = neighbours(view.problem, around, constants, options);
-  view.stopped = interrupt.asked();
-  return view;
-}
-
-/// The trace of a run of this plan. Or the exit code, with what is wrong printed.
-tl::expected<RunTrace, int> read_measured(const std::string& file, const Setup& setup,
-                                          const Io& io) {
-  const Result<std::string> text = read_long_file(file, TraceLimits{}.bytes);
-  Result<RunTrace> run = text ? read_run_trace(*text, file) : fail(text.error());
-  if (!run) {
-    tell({run.error()}, file, {}, io);
-    return tl::unexpected<int>(kUnreadable);
-  }
-  const std::string mismatch = trace_mismatch(setup, *run);
-  if (mismatch.empty()) return std::move(*run);
-  io.err << fmt::format(
-      "rankwright report: {} is of another plan: {}\n  help: rankwright run PLAN --trace FILE "
-      "writes one of this\n",
-      file, mismatch);
-  return tl::unexpected<int>(kRefused);
+/// Reads the trace of a run as a file of a request; a fault is part of it.
+SourceFile read_trace_source(const std::string& path) {
+  Result<std::string> text = read_long_file(path, TraceLimits{}.bytes);
+  if (!text) return {.name = path, .unreadable = text.error()};
+  return {.name = path, .text = std::move(*text)};
 }
 
 }  // namespace
@@ -88,28 +50,19 @@ int report(Args args, const Io& io) {
   if (!target) return target.error();
   if (const int refused = flags.output.refuse(flags.plan.plan, options, io)) return refused;
 
-  const PlanInput input = read_input(flags.plan, io);
-  const Diagnostics findings = all_findings(input, *target);
-  if (!input.setup || !misfits(*input.setup).empty()) {
-    tell(findings, input.file.name, input.file.text, io);
-    return input.setup ? kRefused : kUnreadable;
-  }
-  std::optional<RunTrace> measured;
-  if (!flags.measured.empty()) {
-    tl::expected<RunTrace, int> run = read_measured(flags.measured, *input.setup, io);
-    if (!run) return run.error();
-    measured = std::move(*run);
-  }
+  ReportRequest request{.plan = flags.plan.source(io), .target = *target};
+  if (!flags.measured.empty()) request.measured = read_trace_source(flags.measured);
+  request.search = !flags.no_search;
   const Interrupt interrupt(io);
   ProgressLine line(io, options.quiet());
-  Report made = new_report("report", args);
-  PlanReport& plan = made.plans.emplace_back(plan_report(input.file.name, *input.setup, findings));
-  plan.measured = std::move(measured);
-  if (!flags.no_search && !input.setup->reference_model)
-    add_search(plan, search_around(plan.priced(), input.file.draft, *target, line, interrupt));
+  Outcome<PlanReport> plan = report_plan(request, search_control(line, interrupt));
   line.clear();
+  if (!plan) return print_refusal("report", plan.error(), io);
+  Report made = new_report("report", args);
+  made.plans.push_back(std::move(*plan));
   if (const int failed = flags.output.write(made, options, io)) return failed;
-  return plan.search && plan.search->stopped ? kInterrupted : kOk;
+  const std::optional<PlanAnswer>& search = made.plans.front().search;
+  return search && search->stopped ? kInterrupted : kOk;
 }
 
 }  // namespace rankwright::cli

@@ -126,7 +126,7 @@ TEST(ReportSvg, OfTwoPlansSaysWhichIsWhich) {
   Report report = new_report("compare", {});
   for (const char* plan :
        {"{world_size: 8, parallelism: {tp_size: 8}}", "{world_size: 8, parallelism: {dp_size: 8}}"})
-    report.plans.push_back(plan_report("plan.yaml", setup_of(plan), {}));
+    report.plans.push_back(build_plan_report("plan.yaml", setup_of(plan), {}));
   std::istringstream in;
   std::ostringstream out, err;
   const Options options(verb("report"));

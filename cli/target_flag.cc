@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "cli/call.h"
+
 namespace rankwright::cli {
 namespace {
 
@@ -24,8 +26,8 @@ void TargetFlag::add_to(Options& options, std::string_view help) {
 tl::expected<Target, int> TargetFlag::read(std::string_view verb, const Io& io) const {
   if (word_.empty()) return Target::any;
   if (const TargetRow* const target = find_target(word_)) return target->target;
-  return tl::unexpected<int>(
-      unknown_name({verb, "target", word_, all_targets(), "--for takes " + joined_targets()}, io));
+  return tl::unexpected<int>(print_refusal(
+      verb, unknown_name({"target", word_, all_targets(), "--for takes " + joined_targets()}), io));
 }
 
 }  // namespace rankwright::cli

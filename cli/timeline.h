@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cli/options.h"
+#include "cli/plan_input.h"
 #include "cli/verb.h"
-#include "rankwright/plan/plan.h"
 
 namespace rankwright::cli {
 
@@ -25,11 +25,11 @@ struct TimelineFlags {
   }
 };
 
-/// The setup has no misfits. Returns the exit code.
-int show_timeline(const Setup& setup, const TimelineFlags& flags, bool markdown,
+/// Returns the exit code.
+int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io);
 
-/// The same for a schedule file: one line of cells a pp rank.
+/// The same for a schedule file: one line of cells per pp rank.
 int show_schedule(const std::string& file, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io);
 

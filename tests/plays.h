@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "rankwright/planner/played.h"
 #include "rankwright/program/schedule.h"
 #include "rankwright/program/transfers.h"
-#include "rankwright/report/played.h"
 
 namespace rankwright::sample {
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "rankwright/report/report_view.h"
+#include "rankwright/report/timeline_drawing.h"
 #include "tests/any_setup.h"
 #include "tests/setups.h"
 
 namespace rankwright {
 
 inline PlanReport report_of(const std::string& plan) {
-  return plan_report("plan.yaml", setup_of(plan), {});
+  return build_plan_report("plan.yaml", setup_of(plan), {});
 }
 
 /// The plan of the course, 64 ranks: tp 8 inside a node, dp 2, pp 4.
@@ -33,7 +34,7 @@ inline PlanReport hostile_report() {
   setup.model.name = hostile_name();
   setup.cluster.device.name = hostile_name();
   for (Level& level : setup.cluster.levels) level.name = hostile_name();
-  return plan_report(hostile_name(), setup, {});
+  return build_plan_report(hostile_name(), setup, {});
 }
 
 /// Of a plan that can be, on a cluster of one to three levels, with ranks anywhere on it.
@@ -42,7 +43,23 @@ inline PlanReport random_report() {
   setup.cluster = any::random_cluster(setup.world);
   setup.plan.placement = any::random_placement(setup.world, setup.cluster.host_devices);
   RC_PRE(misfits(setup).empty());
-  return plan_report("plan.yaml", setup, {});
+  return build_plan_report("plan.yaml", setup, {});
+}
+
+/// The trace of a run that took exactly as long as it was simulated to.
+inline RunTrace run_as_simulated(const PlanReport& report) {
+  RunTrace run{.file = "step.json", .end = report.step->summary.end};
+  const Played& p = report.step->played;
+  for (i64 rank = 0; rank < p.program.pp(); ++rank) {
+    std::vector<TraceSlice>& slices = run.ranks.emplace_back();
+    for (const Event& e : events(p, rank))
+      if (is_cell(e.action.kind))
+        slices.push_back({.begin = e.start,
+                          .end = e.end,
+                          .name = event_name(p.program, rank, e.action),
+                          .cell = e.action});
+  }
+  return run;
 }
 
 }  // namespace rankwright

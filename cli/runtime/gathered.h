@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "rankwright/report/run_view.h"
+#include "rankwright/planner/run_view.h"
 #include "rankwright/report/trace.h"
 #include "rankwright/runtime/trainer.h"
 

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <thread>
 
+#include "cli/call.h"
 #include "cli/probe_flags.h"
 #include "cli/run_flags.h"
 #include "cli/runtime/launch.h"
@@ -80,9 +81,10 @@ int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
   if (backend == nullptr) {
     std::vector<std::string> known;
     for (const runtime::Backend& one : runtime::backends()) known.emplace_back(one.name);
-    return unknown_name({"probe", "backend", flags.backend, known,
-                         fmt::format("--backend takes {}", fmt::join(known, ", "))},
-                        said);
+    return print_refusal("probe",
+                         unknown_name({"backend", flags.backend, known,
+                                       fmt::format("--backend takes {}", fmt::join(known, ", "))}),
+                         said);
   }
   std::optional<Progress> progress(std::in_place, speaks && !options.quiet(), io);
   const Result<ProbeFigures> found = runtime::probe(

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "cli/call.h"
 #include "cli/mpirun_output.h"
 #include "cli/run_flags.h"
 #include "cli/run_output.h"
@@ -116,9 +117,11 @@ class Rank {
     if (backend == nullptr) {
       std::vector<std::string> known;
       for (const runtime::Backend& one : runtime::backends()) known.emplace_back(one.name);
-      return unknown_name({"run", "backend", flags_.backend, known,
-                           fmt::format("--backend takes {}", fmt::join(known, ", "))},
-                          io_);
+      return print_refusal(
+          "run",
+          unknown_name({"backend", flags_.backend, known,
+                        fmt::format("--backend takes {}", fmt::join(known, ", "))}),
+          io_);
     }
     const runtime::TrainOptions options{
         .seed = flags_.seed, .learning_rate = flags_.learning_rate, .clip = flags_.clip};

@@ -9,7 +9,7 @@ namespace {
 constexpr double kFitted = 0.1;  // how far a fitted constant is moved
 constexpr double kNothing = 1e-9;
 
-Outcome outcome(const Setup& setup, Calibration c, Constant constant, double value) {
+ConstantTrial try_value(const Setup& setup, Calibration c, Constant constant, double value) {
   c[constant] = value;
   const Estimate e = estimate(setup, c);
   return {value, e.time(), e.memory.total(), e.fits()};
@@ -48,10 +48,10 @@ std::vector<Sensitivity> sensitivity(const Setup& setup, const Calibration& cali
     if (settled(setup, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     Sensitivity s{.constant = row.constant,
-                  .low = outcome(setup, calibration, row.constant, bounds.low),
-                  .high = outcome(setup, calibration, row.constant, bounds.high)};
-    const auto moved = [&](const Outcome& o) { return std::abs(o.step / now.time() - 1); };
-    const auto fills = [&](const Outcome& o) {
+                  .low = try_value(setup, calibration, row.constant, bounds.low),
+                  .high = try_value(setup, calibration, row.constant, bounds.high)};
+    const auto moved = [&](const ConstantTrial& o) { return std::abs(o.step / now.time() - 1); };
+    const auto fills = [&](const ConstantTrial& o) {
       return std::abs(o.memory / now.memory.total() - 1) > kNothing;
     };
     s.moves = std::max(moved(s.low), moved(s.high));

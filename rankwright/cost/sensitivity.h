@@ -12,7 +12,7 @@
 namespace rankwright {
 
 /// What a plan comes to with one value of one constant.
-struct Outcome {
+struct ConstantTrial {
   double value = 0;
   Seconds step{};
   Bytes memory{};
@@ -21,7 +21,7 @@ struct Outcome {
 
 struct Sensitivity {
   Constant constant{};
-  Outcome low{}, high{};
+  ConstantTrial low{}, high{};
   double moves = 0;    // the larger change of the step, as a share of it
   bool flips = false;  // whether it fits
 

@@ -134,7 +134,7 @@ bool claims_accelerate(std::string_view file, std::string_view text) {
          text.find("distributed_type:") != std::string_view::npos;
 }
 
-void read_accelerate(PlanFile& plan, FileReader files) {
+void read_accelerate(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);

@@ -248,7 +248,8 @@ bool names_a_file(std::string_view text) {
 
 }  // namespace
 
-std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node, FileReader files) {
+std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node,
+                                    const FileReader& files) {
   if (node.kind == YamlNode::Kind::map) return read_map(reader, node, reader.findings());
   const std::optional<std::string> name = reader.text(node);
   if (!name) return std::nullopt;
@@ -286,7 +287,7 @@ std::optional<Cluster> read_any_cluster(std::string_view text, std::string_view 
   return cluster;
 }
 
-std::optional<Cluster> read_cluster_argument(const std::string& argument, FileReader files,
+std::optional<Cluster> read_cluster_argument(const std::string& argument, const FileReader& files,
                                              Diagnostics& findings) {
   Result<Cluster> cluster = find_cluster(argument);
   if (cluster) return *cluster;

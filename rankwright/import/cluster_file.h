@@ -13,7 +13,8 @@
 namespace rankwright {
 
 /// The cluster that `node` describes, or nothing and the findings. `files` reads what it names.
-std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node, FileReader files);
+std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node,
+                                    const FileReader& files);
 
 /// A whole file.
 std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view file,
@@ -24,7 +25,7 @@ std::optional<Cluster> read_any_cluster(std::string_view text, std::string_view 
                                         Diagnostics& findings);
 
 /// What `--cluster` takes: a catalog name, or a file.
-std::optional<Cluster> read_cluster_argument(const std::string& argument, FileReader files,
+std::optional<Cluster> read_cluster_argument(const std::string& argument, const FileReader& files,
                                              Diagnostics& findings);
 
 }  // namespace rankwright

@@ -167,7 +167,7 @@ bool claims_deepspeed(std::string_view file, std::string_view text) {
          });
 }
 
-void read_deepspeed(PlanFile& plan, FileReader files) {
+void read_deepspeed(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> root = read_commented_json_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);

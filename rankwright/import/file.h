@@ -2,6 +2,7 @@
 // pipes only (no device), and no more bytes than asked for.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,7 @@ namespace rankwright {
 inline constexpr std::size_t kMaxFileBytes = 16 << 20;
 
 /// How a reader gets at files that its input names. Tests and fuzzers pass one that refuses.
-using FileReader = Result<std::string> (*)(const std::string& path);
+using FileReader = std::function<Result<std::string>(const std::string& path)>;
 
 Result<std::string> read_file(const std::string& path);
 /// The same of what may be longer: logs.

@@ -21,7 +21,7 @@ struct ForeignReading {
   FieldReader& fields;
   Draft& draft;
   const YamlNode& root;
-  FileReader files;
+  const FileReader& files;
   Shapes shapes{};  // of formats that state the model's shapes one by one
   bool (*read_apart)(std::string_view path) = nullptr;  // keys without a row that are read, too
 };

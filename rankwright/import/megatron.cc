@@ -322,7 +322,7 @@ bool claims_megatron(std::string_view file, std::string_view text) {
          has("--tensor_model_parallel_size") || (has("--num-layers") && has("--hidden-size"));
 }
 
-void read_megatron(PlanFile& plan, FileReader files) {
+void read_megatron(PlanFile& plan, const FileReader& files) {
   const MegatronFlags flags = read_megatron_flags(plan.text);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};

@@ -56,7 +56,7 @@ std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
 
 }  // namespace
 
-Result<Model> read_model_argument(const std::string& argument, FileReader files) {
+Result<Model> read_model_argument(const std::string& argument, const FileReader& files) {
   const bool file = argument.ends_with(".json");
   if (!file) {
     Result<Model> known = find_model(argument);
@@ -71,7 +71,8 @@ Result<Model> read_model_argument(const std::string& argument, FileReader files)
   return read_hf_config(*text, argument);
 }
 
-std::optional<Model> read_model(FieldReader& reader, const YamlNode& node, FileReader files) {
+std::optional<Model> read_model(FieldReader& reader, const YamlNode& node,
+                                const FileReader& files) {
   if (node.kind == YamlNode::Kind::map) return read_shapes(reader, node);
   const std::optional<std::string> name = reader.text(node);
   if (!name) return std::nullopt;

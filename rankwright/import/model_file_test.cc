@@ -17,7 +17,7 @@ struct Reading {
 };
 
 /// What `yaml` means as the value of a plan file's `model`.
-Reading read(std::string_view yaml, FileReader files = refuse_file) {
+Reading read(std::string_view yaml, const FileReader& files = refuse_file) {
   const Result<YamlNode> node = read_yaml(yaml, "plans/plan.yaml");
   EXPECT_TRUE(node) << yaml;
   Reading reading;

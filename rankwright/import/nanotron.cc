@@ -137,7 +137,7 @@ bool claims_nanotron(std::string_view file, std::string_view text) {
          text.find("micro_batch_size:") != std::string_view::npos;
 }
 
-void read_nanotron(PlanFile& plan, FileReader files) {
+void read_nanotron(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);

@@ -87,7 +87,7 @@ Location PlanFile::where(std::string_view path) const {
   return {.file = name};
 }
 
-PlanFile read_plan(std::string text, std::string name, FileReader files) {
+PlanFile read_plan(std::string text, std::string name, const FileReader& files) {
   const Result<YamlNode> root = read_yaml(text, name);
   if (root) return read_plan(*root, std::move(text), std::move(name), files);
   PlanFile plan{.name = std::move(name), .text = std::move(text)};
@@ -95,7 +95,8 @@ PlanFile read_plan(std::string text, std::string name, FileReader files) {
   return plan;
 }
 
-PlanFile read_plan(const YamlNode& root, std::string text, std::string name, FileReader files) {
+PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
+                   const FileReader& files) {
   PlanFile plan{.name = std::move(name), .text = std::move(text)};
   FieldReader fields(plan.name, plan.findings);
   Reading reading{fields, plan.draft, files};

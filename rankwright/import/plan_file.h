@@ -32,9 +32,10 @@ struct PlanFile {
 
 /// Never fails: `findings` says what could not be read. `files` reads the models and clusters that
 /// the file names.
-PlanFile read_plan(std::string text, std::string name, FileReader files);
+PlanFile read_plan(std::string text, std::string name, const FileReader& files);
 
 /// The same of a plan that stands inside another file, whose text and name these are.
-PlanFile read_plan(const YamlNode& root, std::string text, std::string name, FileReader files);
+PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
+                   const FileReader& files);
 
 }  // namespace rankwright

@@ -12,7 +12,7 @@ namespace rankwright {
 namespace {
 
 /// What nobody else claims. A file that is no YAML either, and is not called so, is none of ours.
-void read_own(PlanFile& plan, FileReader files) {
+void read_own(PlanFile& plan, const FileReader& files) {
   plan = read_plan(std::move(plan.text), std::move(plan.name), files);
   const bool called_so = plan.name.ends_with(".yaml") || plan.name.ends_with(".yml");
   const bool no_yaml = !plan.findings.empty() && plan.findings.front().code == "RW0901";
@@ -54,7 +54,7 @@ const PlanFormat* find_plan_format(std::string_view name) {
 }
 
 PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string name,
-                      FileReader files) {
+                      const FileReader& files) {
   PlanFile plan{.name = std::move(name), .text = std::move(text)};
   format.read(plan, files);
   plan.format = &format;
@@ -69,7 +69,7 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   return plan;
 }
 
-PlanFile read_any_plan(std::string text, std::string name, FileReader files) {
+PlanFile read_any_plan(std::string text, std::string name, const FileReader& files) {
   const auto format = std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
                                    [&](const PlanFormat& one) { return one.claims(name, text); });
   return read_plan_as(*format, std::move(text), std::move(name), files);

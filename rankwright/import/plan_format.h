@@ -20,7 +20,7 @@ struct PlanFormat {
   /// Whether a file of this name with this text is one. The first row that says so is taken.
   bool (*claims)(std::string_view file, std::string_view text);
   /// Fills all but name and text, which are given.
-  void (*read)(PlanFile& plan, FileReader files);
+  void (*read)(PlanFile& plan, const FileReader& files);
   /// An edit of a plan as this format states it; empty where it cannot. Null: as plan files do.
   std::string (*spell)(const Edit& edit) = nullptr;
   /// What shows only when all that was left open is filled in: RW0604.
@@ -33,8 +33,8 @@ const PlanFormat* find_plan_format(std::string_view name);
 
 /// Reads a file of this format, or of the one that claims it.
 PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string name,
-                      FileReader files);
-PlanFile read_any_plan(std::string text, std::string name, FileReader files);
+                      const FileReader& files);
+PlanFile read_any_plan(std::string text, std::string name, const FileReader& files);
 
 /// A framework's file mostly leaves the world to its launcher. Where nothing says it, whole nodes
 /// are assumed that the stated degrees divide, or what the batch takes of them, with a finding.
@@ -46,22 +46,22 @@ std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits);
 
 // The rows' functions, one file a format.
 bool claims_nanotron(std::string_view file, std::string_view text);
-void read_nanotron(PlanFile& plan, FileReader files);
+void read_nanotron(PlanFile& plan, const FileReader& files);
 std::string spell_nanotron(const Edit& edit);
 bool claims_deepspeed(std::string_view file, std::string_view text);
-void read_deepspeed(PlanFile& plan, FileReader files);
+void read_deepspeed(PlanFile& plan, const FileReader& files);
 std::string spell_deepspeed(const Edit& edit);
 Diagnostics deepspeed_against(const PlanFile& plan, const Setup& setup);
 bool claims_torchtitan(std::string_view file, std::string_view text);
-void read_torchtitan(PlanFile& plan, FileReader files);
+void read_torchtitan(PlanFile& plan, const FileReader& files);
 std::string spell_torchtitan(const Edit& edit);
 Diagnostics torchtitan_against(const PlanFile& plan, const Setup& setup);
 bool claims_accelerate(std::string_view file, std::string_view text);
-void read_accelerate(PlanFile& plan, FileReader files);
+void read_accelerate(PlanFile& plan, const FileReader& files);
 std::string spell_accelerate(const Edit& edit);
 Diagnostics accelerate_against(const PlanFile& plan, const Setup& setup);
 bool claims_megatron(std::string_view file, std::string_view text);
-void read_megatron(PlanFile& plan, FileReader files);
+void read_megatron(PlanFile& plan, const FileReader& files);
 std::string spell_megatron(const Edit& edit);
 
 }  // namespace rankwright

@@ -23,7 +23,7 @@ struct PlanKey {
 struct Reading {
   FieldReader& fields;
   Draft& draft;
-  FileReader files;
+  const FileReader& files;
 };
 
 struct KeyRow {

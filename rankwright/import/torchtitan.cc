@@ -315,7 +315,7 @@ bool claims_torchtitan(std::string_view file, std::string_view text) {
           text.find("[training]") != std::string_view::npos);
 }
 
-void read_torchtitan(PlanFile& plan, FileReader files) {
+void read_torchtitan(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
   const YamlNode today = renamed(*root);

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-PlanFile read(std::string text, FileReader files = refuse_file) {
+PlanFile read(std::string text, const FileReader& files = refuse_file) {
   return read_any_plan(std::move(text), "run.toml", files);
 }
 

@@ -24,7 +24,7 @@ Setup completed(Draft draft, const Setup& given) {
 }
 
 /// The plan in a file that the answer names, in a format of any framework; or in the answer itself.
-PlanFile read_answer_plan(const YamlNode& node, const GivenAnswers& all, FileReader files) {
+PlanFile read_answer_plan(const YamlNode& node, const GivenAnswers& all, const FileReader& files) {
   if (node.kind != YamlNode::Kind::scalar) return read_plan(node, all.text, all.name, files);
   const std::string path = beside(all.name, node.scalar);
   Result<std::string> text = files(path);
@@ -53,8 +53,8 @@ std::optional<std::size_t> read_choice(FieldReader& fields, YamlNode node,
   return fields.one_of(node, words);
 }
 
-void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all, FileReader files,
-              GivenAnswer& answer) {
+void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all,
+              const FileReader& files, GivenAnswer& answer) {
   if (node.kind == YamlNode::Kind::null) return;
   const Question& question = *answer.question;
   answer.text = node.kind == YamlNode::Kind::scalar ? excerpt(node.scalar) : "the plan in the file";
@@ -109,7 +109,8 @@ void look_for_lab(const Lab& lab, const YamlNode& root, FieldReader& fields) {
 
 }  // namespace
 
-GivenAnswers read_answers(const Lab& lab, std::string text, std::string name, FileReader files) {
+GivenAnswers read_answers(const Lab& lab, std::string text, std::string name,
+                          const FileReader& files) {
   GivenAnswers all{.name = std::move(name), .text = std::move(text)};
   for (const Question& question : lab.questions) all.answers.push_back({.question = &question});
   const Result<YamlNode> root = read_yaml(all.text, all.name);

@@ -29,6 +29,7 @@ struct GivenAnswers {
 
 /// Never fails: `findings` and `faults` say what could not be read. RW0933 where the file answers
 /// another lab.
-GivenAnswers read_answers(const Lab& lab, std::string text, std::string name, FileReader files);
+GivenAnswers read_answers(const Lab& lab, std::string text, std::string name,
+                          const FileReader& files);
 
 }  // namespace rankwright

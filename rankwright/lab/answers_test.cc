@@ -11,12 +11,12 @@ namespace answers_test {
 
 const Lab& kLab = *find_lab(3);
 
-GivenAnswers read(const std::string& text, FileReader files = refuse_file) {
+GivenAnswers read(const std::string& text, const FileReader& files = refuse_file) {
   return read_answers(kLab, text, "answer.yaml", files);
 }
 
 /// "RW0909 bubble 2:9", those of the file first; nothing where there are none.
-std::vector<std::string> faults(const std::string& text, FileReader files = refuse_file) {
+std::vector<std::string> faults(const std::string& text, const FileReader& files = refuse_file) {
   std::vector<std::string> all;
   const auto tell = [&](const Diagnostics& found) {
     for (const Diagnostic& d : found)

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "rankwright/base/utf8.h"
-#include "rankwright/report/played.h"
+#include "rankwright/report/timeline_drawing.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rankwright/plan/plan.h"
-#include "rankwright/report/ink.h"
+#include "rankwright/report/event_color.h"
 #include "rankwright/report/svg.h"
 
 namespace rankwright {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rankwright/report/rank_map.h"
+#include "rankwright/planner/rank_map.h"
 
 namespace rankwright {
 

@@ -69,7 +69,7 @@ TEST(CommunicationSvg, HasRoomForAsManyLevelsAsThereMayBe) {
     setup.cluster.levels.back().arity = 1;
     setup.cluster.levels.back().oversubscription = 16;
   }
-  const drawn::Picture picture(communication_svg(plan_report("plan.yaml", setup, {})));
+  const drawn::Picture picture(communication_svg(build_plan_report("plan.yaml", setup, {})));
   EXPECT_EQ(picture.fault(), "");
   for (const Box& text : picture.texts) EXPECT_THAT(text.words, Not(HasSubstr("…")));
 }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankwright/report/compare_words.h"
 #include "rankwright/report/ledger_view.h"
 #include "rankwright/report/setup_json.h"
 #include "rankwright/report/words.h"
@@ -71,16 +72,17 @@ ordered_json compare_document(const NamedPlan& a, const NamedPlan& b, const Comp
     causes.push_back({{"item", row(cause.item).name},
                       {"difference_seconds", cause.difference.value},
                       {"words", cause.words}});
+  const CompareWords words = compare_words(a.setup, b.setup, view);
   ordered_json faster = nullptr;  // where both take as long
   if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
   return {{"schema", "rankwright.compare/1"},
           {"a", side_json(a, view.a)},
           {"b", side_json(b, view.b)},
           {"basis", name(view.basis)},
-          {"unlike", view.unlike},
-          {"fit", view.fit},
+          {"unlike", words.unlike},
+          {"fit", words.fit},
           {"verdict",
-           {{"text", view.verdict},
+           {{"text", words.verdict},
             {"faster", faster},
             {"lead", view.gap()},
             {"within", view.within},

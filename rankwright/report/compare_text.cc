@@ -7,10 +7,12 @@
 #include <limits>
 
 #include "rankwright/base/format.h"
+#include "rankwright/planner/run_input.h"
 #include "rankwright/report/bars.h"
+#include "rankwright/report/compare_words.h"
 #include "rankwright/report/markdown.h"
 #include "rankwright/report/table.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -243,11 +245,12 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
   out += side_text("A", a, view.a, !same_head, paint, width);
   out += side_text("B", b, view.b, !same_head, paint, width) + "\n";
   const auto paragraph = [&](std::string_view text) { return wrapped(text, width - 4, "  "); };
+  const CompareWords words = compare_words(a.setup, b.setup, view);
   // What cannot run is said before what is fast.
   const bool named = !view.entries.empty();
-  if (named && !view.fit.empty()) out += bold_lines(paragraph(view.fit), paint);
-  out += bold_lines(paragraph(view.verdict), paint) + paragraph(view.unlike);
-  if (!named) out += paragraph(view.fit);
+  if (named && !words.fit.empty()) out += bold_lines(paragraph(words.fit), paint);
+  out += bold_lines(paragraph(words.verdict), paint) + paragraph(words.unlike);
+  if (!named) out += paragraph(words.fit);
   out += paragraph(calibration_words(a.setup));
   out += view.keys.empty() ? fmt::format("\n  {}\n\n", kSame)
                            : "\n" + key_table(view).text(paint, "  ") + "\n";
@@ -261,7 +264,9 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
 std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
   std::string out = fmt::format("# A {}, B {}\n\n", markdown_text(excerpt(a.name, 200)),
                                 markdown_text(excerpt(b.name, 200)));
-  for (const std::string& text : {view.fit, view.verdict, view.unlike, calibration_words(a.setup)})
+  const CompareWords words = compare_words(a.setup, b.setup, view);
+  for (const std::string& text :
+       {words.fit, words.verdict, words.unlike, calibration_words(a.setup)})
     if (!text.empty()) out += markdown_text(text) + "\n\n";
   Table plans{{{""}, {"job"}, {"plan"}, {"comes to"}}};
   plans.rows.push_back({"A", headline(a.setup), plan_line(a.setup), figures(a.setup, view.a)});

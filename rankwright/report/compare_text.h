@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "rankwright/report/compare_view.h"
+#include "rankwright/planner/compare_view.h"
 #include "rankwright/report/paint.h"
 
 namespace rankwright {

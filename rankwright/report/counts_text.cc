@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/report/plan_view.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/setup_json.h"
 #include "rankwright/report/table.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/training_text.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -17,13 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::optional<Training> run_of(const CountsView& view, const CountRow& row) {
-  if (!row.plan) return std::nullopt;
-  return training(row.plan->setup, row.plan->estimate, view.training);
-}
-
 /// The first row that fits: what others scale from.
-const CountRow* first_fit(const CountsView& view) {
+const CountRow* first_fit(const CountsAnswer& view) {
   for (const CountRow& row : view.rows)
     if (row.plan) return &row;
   return nullptr;
@@ -34,7 +29,7 @@ double scaling(const CountRow& base, const CountRow& row) {
   return double(base.gpus) * base.plan->time().value / (double(row.gpus) * row.plan->time().value);
 }
 
-Table table_of(const CountsView& view) {
+Table table_of(const CountsAnswer& view) {
   const bool trained = view.training.tokens.has_value(), paid = view.training.price.has_value();
   Table table{{{"GPUs", kRight},
                {"step", kRight},
@@ -45,7 +40,8 @@ Table table_of(const CountsView& view) {
   if (paid) table.columns.push_back({"cost", kRight});
   table.columns.push_back({"plan"});
   const CountRow* const base = first_fit(view);
-  for (const CountRow& row : view.rows) {
+  for (std::size_t k = 0; k < view.rows.size(); ++k) {
+    const CountRow& row = view.rows[k];
     std::vector<std::string> cells{count(row.gpus)};
     if (!row.plan) {
       cells.resize(table.columns.size(), "-");
@@ -59,7 +55,7 @@ Table table_of(const CountsView& view) {
     cells.insert(cells.end(),
                  {show(plan.time()), short_count(tokens_per_second(plan.setup, plan.time())),
                   percent(scaling(*base, row)), show_memory(plan.estimate.memory.total())});
-    if (const std::optional<Training> run = run_of(view, row)) {
+    if (const std::optional<Training>& run = view.runs[k]) {
       cells.insert(cells.end(), {show(run->time), short_count(run->gpu_hours)});
       if (run->cost) cells.push_back(money(*run->cost, *view.training.price));
     }
@@ -69,15 +65,14 @@ Table table_of(const CountsView& view) {
   return table;
 }
 
-std::string chosen_words(const CountsView& view) {
-  const std::optional<std::size_t> at = view.chosen();
+std::string chosen_words(const CountsAnswer& view) {
   const bool deadline = view.training.deadline.has_value();
-  if (!at)
+  if (!view.chosen)
     return deadline && first_fit(view) != nullptr
                ? fmt::format("None of these makes {}.", show(*view.training.deadline))
                : "Nothing fits on any of these.";
-  const CountRow& row = view.rows[*at];
-  const std::optional<Training> run = run_of(view, row);
+  const CountRow& row = view.rows[*view.chosen];
+  const std::optional<Training>& run = view.runs[*view.chosen];
   std::string text = deadline ? fmt::format("{} GPUs are the fewest of these that make {}",
                                             count(row.gpus), show(*view.training.deadline))
                               : fmt::format("{} GPUs are the fastest of these", count(row.gpus));
@@ -87,11 +82,10 @@ std::string chosen_words(const CountsView& view) {
 
 /// Where the framework whose prices these are does not run the chosen plan; a single plan says what
 /// runs it.
-std::string unrunnable_words(const CountsView& view) {
-  const std::optional<std::size_t> at = view.chosen();
-  if (!at || view.problem.limits.target != Target::any) return {};
-  const Setup& setup = view.rows[*at].plan->setup;
-  for (const TargetVerdict& verdict : target_verdicts(setup)) {
+std::string unrunnable_words(const CountsAnswer& view) {
+  if (!view.chosen || view.problem.limits.target != Target::any) return {};
+  const Setup& setup = view.chosen_plan().setup;
+  for (const TargetVerdict& verdict : view.targets) {
     const bool refused =
         std::any_of(verdict.broken.begin(), verdict.broken.end(),
                     [](const Rule* rule) { return rule->page.severity == Severity::error; });
@@ -102,9 +96,8 @@ std::string unrunnable_words(const CountsView& view) {
   return {};
 }
 
-std::string headline_of(const CountsView& view) {
-  const std::optional<std::size_t> at = view.chosen();
-  return headline(at ? view.rows[*at].plan->setup : view.problem.setup);
+std::string headline_of(const CountsAnswer& view) {
+  return headline(view.chosen ? view.chosen_plan().setup : view.problem.setup);
 }
 
 constexpr std::string_view kNote =
@@ -115,30 +108,15 @@ constexpr std::string_view kStopped = "Stopped: larger counts were not looked at
 
 }  // namespace
 
-std::optional<std::size_t> CountsView::chosen() const {
-  std::optional<std::size_t> best;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (!rows[k].plan) continue;
-    if (training.deadline) {
-      const std::optional<Training> run =
-          rankwright::training(rows[k].plan->setup, rows[k].plan->estimate, training);
-      if (run && run->in_time.value_or(false)) return k;
-    } else if (!best || rows[k].plan->time() < rows[*best].plan->time()) {
-      best = k;
-    }
-  }
-  return best;
-}
-
-std::string counts_text(const CountsView& view, const Paint& paint, std::size_t width) {
+std::string counts_text(const CountsAnswer& view, const Paint& paint, std::size_t width) {
   std::string out = paint.bold(headline_of(view)) + "\n";
   const std::string assumed = assumed_words(view.problem.setup);
   if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
   out += "\n";
   out += remarked(table_of(view), paint, "  ", width) + "\n";
   out += wrapped(chosen_words(view), width - 2, "  ");
-  if (const std::optional<std::size_t> at = view.chosen()) {
-    const Priced& plan = *view.rows[*at].plan;
+  if (view.chosen) {
+    const Priced& plan = view.chosen_plan();
     out += lines_of(chips(plan.setup), " · ", " ·", width, "  ");
     out += lines_of(figures(plan.setup, plan.estimate), "   ", "", width, "  ");
   }
@@ -148,7 +126,7 @@ std::string counts_text(const CountsView& view, const Paint& paint, std::size_t 
   return out + wrapped(kNote, width - 2, "  ");
 }
 
-std::string counts_markdown(const CountsView& view) {
+std::string counts_markdown(const CountsAnswer& view) {
   std::string out = "# " + headline_of(view) + "\n\n" + table_of(view).markdown() + "\n";
   out += chosen_words(view) + "\n\n";
   const std::string unrunnable = unrunnable_words(view);
@@ -159,10 +137,11 @@ std::string counts_markdown(const CountsView& view) {
   return out + std::string(kNote) + "\n";
 }
 
-std::string counts_json(const CountsView& view) {
+std::string counts_json(const CountsAnswer& view) {
   ordered_json rows = ordered_json::array();
   const CountRow* const base = first_fit(view);
-  for (const CountRow& row : view.rows) {
+  for (std::size_t k = 0; k < view.rows.size(); ++k) {
+    const CountRow& row = view.rows[k];
     ordered_json json = {{"gpus", row.gpus}, {"fits", row.plan.has_value()}};
     if (row.plan) {
       const Priced& plan = *row.plan;
@@ -178,7 +157,7 @@ std::string counts_json(const CountsView& view) {
     } else if (row.leanest) {
       json["leanest_bytes"] = row.leanest->memory.value;
     }
-    if (const std::optional<Training> run = run_of(view, row)) {
+    if (const std::optional<Training>& run = view.runs[k]) {
       json["training_seconds"] = run->time.value;
       json["gpu_hours"] = run->gpu_hours;
       if (run->cost) json["cost"] = *run->cost;
@@ -187,7 +166,6 @@ std::string counts_json(const CountsView& view) {
     rows.push_back(std::move(json));
   }
   const Setup& asked = view.problem.setup;
-  const std::optional<std::size_t> at = view.chosen();
   const ordered_json json = {
       {"schema", "rankwright.counts/1"},
       {"model", model_json(asked)},
@@ -196,7 +174,8 @@ std::string counts_json(const CountsView& view) {
       {"assumed", assumed_json(asked)},
       {"stopped", view.stopped},
       {"counts", rows},
-      {"chosen_gpus", at ? ordered_json(view.rows[*at].gpus) : ordered_json(nullptr)}};
+      {"chosen_gpus",
+       view.chosen ? ordered_json(view.rows[*view.chosen].gpus) : ordered_json(nullptr)}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -4,7 +4,6 @@
 
 #include "rankwright/report/ledger_view.h"
 #include "rankwright/report/setup_json.h"
-#include "rankwright/report/waterfall.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -38,7 +37,7 @@ ordered_json communication_json(const CommunicationRow& c) {
 
 ordered_json step_json(const Setup& setup, const Worksheet& sheet) {
   const StepTime& step = sheet.estimate.step;
-  const Waterfall fall = waterfall(setup, sheet);
+  const Waterfall& fall = sheet.waterfall;
   ordered_json items = ordered_json::array();
   for (const Waterfall::Bar& bar : fall.bars)
     items.push_back({{"item", bar.name},
@@ -110,7 +109,7 @@ ordered_json explain_document(const Setup& setup, const Worksheet& sheet) {
                       {"critical", s.critical}});
   return {{"schema", "rankwright.explain/2"},
           {"headline", headline(setup)},
-          {"words", sheet.words},
+          {"words", plan_in_words(setup, sheet)},
           {"world", setup.world},
           {"model", model_json(setup)},
           {"cluster", cluster_json(setup)},

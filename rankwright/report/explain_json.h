@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "rankwright/report/worksheet.h"
+#include "rankwright/planner/worksheet.h"
 
 namespace rankwright {
 

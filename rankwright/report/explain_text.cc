@@ -7,7 +7,7 @@
 #include "rankwright/report/ledger_view.h"
 #include "rankwright/report/markdown.h"
 #include "rankwright/report/table.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -74,7 +74,7 @@ std::string estimate_text(const Setup& setup, const Worksheet& sheet, const Pain
                           std::size_t width) {
   const Estimate& e = sheet.estimate;
   std::string out = paint.bold("  " + figures(setup, e)) + "\n\n";
-  out += waterfall_text(waterfall(setup, sheet), paint, width);
+  out += waterfall_text(sheet.waterfall, paint, width);
   if (setup.reference_model) return out;
   out += "\n" + ledger_text(e.memory, e.capacity, e.memory_band, paint, width);
   const std::string others = totals_text(sheet.totals);
@@ -84,7 +84,7 @@ std::string estimate_text(const Setup& setup, const Worksheet& sheet, const Pain
 std::string estimate_markdown(const Setup& setup, const Worksheet& sheet) {
   const Estimate& e = sheet.estimate;
   std::string out = "## Step\n\n" + markdown_text(figures(setup, e)) + "\n\n";
-  out += waterfall_table(waterfall(setup, sheet)).markdown() + "\n";
+  out += waterfall_table(sheet.waterfall).markdown() + "\n";
   if (setup.reference_model) return out;
   out += "## Memory\n\n" + ledger_title(e.memory, e.capacity, e.memory_band) + "\n\n";
   out += ledger_table(e.memory, e.capacity).markdown() + "\n";
@@ -97,7 +97,7 @@ std::string estimate_markdown(const Setup& setup, const Worksheet& sheet) {
 std::string explain_text(const Setup& setup, const Worksheet& sheet, const Paint& paint,
                          std::size_t width) {
   std::string out = paint.bold(headline(setup)) + "\n\n  " + chips(setup) + "\n\n";
-  out += wrapped(sheet.words, width - 4, "  ") + "\n";
+  out += wrapped(plan_in_words(setup, sheet), width - 4, "  ") + "\n";
   out += estimate_text(setup, sheet, paint, width) + "\n";
   out += axis_table(sheet).text(paint) + "\n";
   out += communication_table(sheet).text(paint) + "\n";
@@ -109,7 +109,7 @@ std::string explain_text(const Setup& setup, const Worksheet& sheet, const Paint
 
 std::string explain_markdown(const Setup& setup, const Worksheet& sheet) {
   return "# " + markdown_text(headline(setup)) + "\n\n" + markdown_text(chips(setup)) + "\n\n" +
-         markdown_text(sheet.words) + "\n\n" + worksheet_markdown(setup, sheet);
+         markdown_text(plan_in_words(setup, sheet)) + "\n\n" + worksheet_markdown(setup, sheet);
 }
 
 std::string worksheet_markdown(const Setup& setup, const Worksheet& sheet) {

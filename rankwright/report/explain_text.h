@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "rankwright/planner/worksheet.h"
 #include "rankwright/report/paint.h"
-#include "rankwright/report/worksheet.h"
 
 namespace rankwright {
 

@@ -9,6 +9,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/table.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/timeline_words.h"
 
 namespace rankwright {
 namespace {
@@ -107,7 +109,7 @@ std::vector<Slot> row_of_cells(const Played& p, i64 rank, const GanttLayout& whe
   std::vector<Slot> slots(where.columns);
   const i64 most = shades(p.shape);
   const auto draw = [&](const Event& e) {
-    const Ink ink = ink_of(p.program, rank, e.action);
+    const EventKind ink = event_kind(p.program, rank, e.action);
     const std::size_t begin = where.column(e.start), end = where.column(e.end);
     const std::string label = label_of(p, rank, e.action, end - begin, color);
     const Rgb ground = shade(ink, shade_of(p.shape, rank, e.action), most);
@@ -129,16 +131,17 @@ std::vector<Slot> row_of_cells(const Played& p, i64 rank, const GanttLayout& whe
 /// Input and weight gradients, a good part of each: that is a backward.
 bool is_both(const Column& column) {
   constexpr double kPart = 0.3;
-  const double input = column.of(Ink::input_grad), weight = column.of(Ink::weight_grad);
+  const double input = column.of(EventKind::input_grad), weight = column.of(EventKind::weight_grad);
   return std::min(input, weight) >= kPart * (input + weight);
 }
 
 /// The kind that fills most of the column, of backward ones or of the others.
-Ink largest(const Column& column, bool backward) {
-  if (backward && is_both(column)) return Ink::backward;
-  Ink found = backward ? Ink::backward : Ink::forward;
-  for (std::size_t i = 0; i < kInks; ++i)
-    if (is_backward(Ink(i)) == backward && column.share[i] > column.of(found)) found = Ink(i);
+EventKind largest(const Column& column, bool backward) {
+  if (backward && is_both(column)) return EventKind::backward;
+  EventKind found = backward ? EventKind::backward : EventKind::forward;
+  for (std::size_t i = 0; i < kEventKinds; ++i)
+    if (is_backward(EventKind(i)) == backward && column.share[i] > column.of(found))
+      found = EventKind(i);
   return found;
 }
 
@@ -178,7 +181,7 @@ std::vector<Column> smooth(const std::vector<Column>& sharp, std::size_t reach) 
     while (end < sharp.size() && end - c <= reach && busy(end)) ++end;
     Column& column = all[c];
     for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t ink = 0; ink < kInks; ++ink) column.share[ink] += sharp[i].share[ink];
+      for (std::size_t ink = 0; ink < kEventKinds; ++ink) column.share[ink] += sharp[i].share[ink];
     const double sum = column.busy();
     for (double& share : column.share) share *= sum > 0 ? sharp[c].busy() / sum : 0;
   }
@@ -243,11 +246,13 @@ std::pair<std::string, std::string> axis(const GanttLayout& where, std::size_t r
 
 /// Kinds of work and how they look, in lines of at most `width`.
 std::string legend(const Played& p, const GanttLayout& where, bool color, std::size_t width) {
-  std::vector<Ink> inks = used_inks(p.program);
-  const auto has = [&](Ink ink) { return std::find(inks.begin(), inks.end(), ink) != inks.end(); };
+  std::vector<EventKind> inks = used_kinds(p.program);
+  const auto has = [&](EventKind ink) {
+    return std::find(inks.begin(), inks.end(), ink) != inks.end();
+  };
   // Both gradients in one column are drawn as a backward.
-  if (!where.cells && has(Ink::input_grad) && !has(Ink::backward))
-    inks.insert(std::find(inks.begin(), inks.end(), Ink::input_grad), Ink::backward);
+  if (!where.cells && has(EventKind::input_grad) && !has(EventKind::backward))
+    inks.insert(std::find(inks.begin(), inks.end(), EventKind::input_grad), EventKind::backward);
   std::string text;
   std::size_t used = 0;
   const auto add = [&](const Slot& sample, std::string_view name) {
@@ -257,7 +262,7 @@ std::string legend(const Played& p, const GanttLayout& where, bool color, std::s
     used = used > 0 && fits ? used + 3 + length : length;
     text += text_of({sample}) + " " + std::string(name);
   };
-  for (const Ink ink : inks)
+  for (const EventKind ink : inks)
     add(color ? Slot{"  ", row(ink).color} : Slot{std::string(where.cells ? 2 : 1, row(ink).fill)},
         row(ink).name);
   if (!color && !where.cells) add({std::string(1, kMixed)}, "forward and backward");

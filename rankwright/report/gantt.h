@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "rankwright/planner/timeline_summary.h"
 #include "rankwright/report/paint.h"
-#include "rankwright/report/timeline_summary.h"
 
 namespace rankwright {
 

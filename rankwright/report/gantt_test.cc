@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "rankwright/report/table.h"
+#include "rankwright/report/timeline_drawing.h"
 #include "tests/golden.h"
 #include "tests/plays.h"
 
@@ -53,8 +54,8 @@ TEST(Gantt, ShowsTheSameInColor) {
   const Played p = sample::four_by_eight();
   const std::string text = drawn(p, 80, true);
   EXPECT_EQ(rows(text).at(0), "0 1 2 3             0   4 1   5 2   6 3   7 4     5     6     7   ");
-  EXPECT_THAT(text,
-              HasSubstr(fmt::format("\033[48;5;{}m", terminal_color(row(Ink::forward).color))));
+  EXPECT_THAT(
+      text, HasSubstr(fmt::format("\033[48;5;{}m", terminal_color(row(EventKind::forward).color))));
   EXPECT_THAT(drawn(p, 80), Not(HasSubstr("\033")));
 }
 
@@ -127,7 +128,7 @@ RC_GTEST_PROP(Gantt, LosesNoCellThatIsWideEnough, ()) {
     std::string expected;
     for (const Event& e : events(p, r))
       expected +=
-          fmt::format("{}{} ", e.action.microbatch, row(ink_of(p.program, r, e.action)).fill);
+          fmt::format("{}{} ", e.action.microbatch, row(event_kind(p.program, r, e.action)).fill);
     RC_ASSERT(cells_of(all.at(r)) == expected);
   }
 }

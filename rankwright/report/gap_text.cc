@@ -7,7 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/ledger_view.h"
 #include "rankwright/report/table.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "rankwright/report/gap_view.h"
+#include "rankwright/planner/gap_view.h"
 #include "rankwright/report/paint.h"
 
 namespace rankwright {

@@ -8,7 +8,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/bars.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 
 namespace rankwright {
 namespace {

@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/planner/stages_view.h"
 #include "rankwright/report/bars.h"
 #include "rankwright/report/chart.h"
 #include "rankwright/report/ledger_view.h"
 #include "rankwright/report/report_words.h"
-#include "rankwright/report/stages_view.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/waterfall_text.h"
 
 namespace rankwright {
 namespace {

@@ -22,7 +22,7 @@ std::vector<std::string> names(const PlanReport& report) {
 TEST(Pictures, ComeInTheOrderOfThePage) {
   PlanReport report = course_report();
   EXPECT_THAT(names(report), ElementsAre("cluster", "step", "memory", "timeline", "communication"));
-  report.search = PlanView{.problem = problem(report.setup)};
+  report.search = PlanAnswer{.problem = problem(report.setup)};
   EXPECT_THAT(names(report),
               ElementsAre("cluster", "step", "memory", "timeline", "communication", "why-not"));
 }

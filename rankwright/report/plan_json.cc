@@ -1,6 +1,5 @@
 #include "rankwright/report/plan_json.h"
 
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
 #include "rankwright/report/setup_json.h"
@@ -62,7 +61,7 @@ ordered_json maybe(const std::optional<Priced>& one) {
   return one ? priced_json(*one) : ordered_json(nullptr);
 }
 
-ordered_json neighbours_json(const PlanView& view) {
+ordered_json neighbours_json(const PlanAnswer& view) {
   constexpr std::string_view kVerdicts[] = {"priced", "misfit", "rule", "memory"};
   ordered_json all = ordered_json::array();
   if (!view.answer.best) return all;
@@ -87,7 +86,7 @@ ordered_json neighbours_json(const PlanView& view) {
   return all;
 }
 
-ordered_json trade_json(const PlanView& view) {
+ordered_json trade_json(const PlanAnswer& view) {
   ordered_json all = ordered_json::array();
   for (const TradePoint& point : view.trade)
     all.push_back({{"gpus", point.gpus},
@@ -96,23 +95,23 @@ ordered_json trade_json(const PlanView& view) {
   return all;
 }
 
-ordered_json search_json(const Answer& a, const Problem& problem) {
+ordered_json search_json(const PlanAnswer& view) {
+  const Answer& a = view.answer;
   ordered_json misfits = ordered_json::object(), rules = ordered_json::object();
   for (const auto& [why, n] : a.tally.misfits) misfits[std::string(name(why))] = n;
   for (const auto& [code, n] : a.tally.rules) rules[std::string(code)] = n;
-  return {{"complete", a.complete},       {"candidates", a.tally.candidates + a.undecided},
-          {"misfits", misfits},           {"rules", rules},
-          {"alike", a.tally.alike},       {"memory", a.tally.memory},
-          {"bounded", a.tally.bounded},   {"priced", a.tally.priced},
-          {"undecided", a.undecided},     {"ranked_again", a.ranked_again},
-          {"played", a.played},           {"closed_form_error", a.play_error},
-          {"space", space_words(problem)}};
+  return {{"complete", a.complete},     {"candidates", a.tally.candidates + a.undecided},
+          {"misfits", misfits},         {"rules", rules},
+          {"alike", a.tally.alike},     {"memory", a.tally.memory},
+          {"bounded", a.tally.bounded}, {"priced", a.tally.priced},
+          {"undecided", a.undecided},   {"ranked_again", a.ranked_again},
+          {"played", a.played},         {"closed_form_error", a.play_error},
+          {"space", space_words(view)}};
 }
 
-ordered_json targets_json(const PlanView& view) {
+ordered_json targets_json(const PlanAnswer& view) {
   ordered_json all = ordered_json::array();
-  if (!view.answer.best) return all;
-  for (const TargetVerdict& verdict : target_verdicts(view.best().setup)) {
+  for (const TargetVerdict& verdict : view.targets) {
     ordered_json broken = ordered_json::array();
     for (const Rule* rule : verdict.broken)
       broken.push_back({{"code", rule->page.code},
@@ -125,10 +124,8 @@ ordered_json targets_json(const PlanView& view) {
   return all;
 }
 
-ordered_json training_json(const PlanView& view) {
-  if (!view.answer.best) return nullptr;
-  const Priced& best = view.best();
-  const std::optional<Training> run = training(best.setup, best.estimate, view.training);
+ordered_json training_json(const PlanAnswer& view) {
+  const std::optional<Training>& run = view.run;
   if (!run) return nullptr;
   ordered_json json = {{"tokens", *view.training.tokens},
                        {"steps", run->steps},
@@ -147,11 +144,9 @@ ordered_json training_json(const PlanView& view) {
   return json;
 }
 
-ordered_json leanest_json(const PlanView& view) {
-  const Answer& a = view.answer;
-  if (a.best || !a.leanest) return nullptr;
-  const Setup lean = setup_of(view.problem, a.leanest->plan);
-  const Ledger ledger = fullest(lean, calibration(lean));
+ordered_json leanest_json(const PlanAnswer& view) {
+  if (!view.leanest) return nullptr;
+  const auto& [lean, ledger] = *view.leanest;
   return {{"brief", brief(lean)},
           {"plan", plan_json(lean)},
           {"pp_rank", ledger.pp_rank},
@@ -161,7 +156,7 @@ ordered_json leanest_json(const PlanView& view) {
           {"entries_bytes", entries_json(ledger)}};
 }
 
-ordered_json own_json(const PlanView& view) {
+ordered_json own_json(const PlanAnswer& view) {
   if (!view.own) return nullptr;
   return {{"name", view.own->name},
           {"possible", view.own->priced.has_value()},
@@ -169,9 +164,9 @@ ordered_json own_json(const PlanView& view) {
           {"priced", maybe(view.own->priced)}};
 }
 
-ordered_json hosts_json(const PlanView& view) {
-  if (!view.out) return nullptr;
-  const HostsOut& out = *view.out;
+ordered_json hosts_json(const PlanAnswer& view) {
+  if (!view.hosts) return nullptr;
+  const HostUse& out = *view.hosts;
   ordered_json broken = ordered_json::object();
   for (const auto& [why, n] : out.broken) broken[std::string(name(why))] = n;
   return {{"out", out.count},
@@ -195,7 +190,7 @@ ordered_json front_json(const Answer& a, const Problem& problem) {
 
 }  // namespace
 
-std::string plan_json(const PlanView& view) {
+std::string plan_json(const PlanAnswer& view) {
   const Answer& a = view.answer;
   const Setup& asked = view.problem.setup;
   ordered_json rivals = ordered_json::array();
@@ -226,7 +221,7 @@ std::string plan_json(const PlanView& view) {
       {"hosts", hosts_json(view)},
       {"leanest", leanest_json(view)},
       {"fewest", fewest_gpus},
-      {"search", search_json(a, view.problem)},
+      {"search", search_json(view)},
       {"targets", targets_json(view)}};
   return dumped(json);
 }

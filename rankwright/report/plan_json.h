@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "rankwright/report/plan_view.h"
+#include "rankwright/planner/plan_answer.h"
 
 namespace rankwright {
 
-std::string plan_json(const PlanView& view);
+std::string plan_json(const PlanAnswer& view);
 
 }  // namespace rankwright

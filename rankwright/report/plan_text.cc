@@ -10,7 +10,8 @@
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
 #include "rankwright/report/table.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/training_text.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -35,7 +36,7 @@ std::string figures_more(const Priced& best) {
                      memory_words(best));
 }
 
-std::string safe_words(const PlanView& view) {
+std::string safe_words(const PlanAnswer& view) {
   const Answer& a = view.answer;
   if (a.best->estimate.sure()) return {};
   if (!a.safe) return "No plan fits whatever the ledger's error.";
@@ -46,7 +47,7 @@ std::string safe_words(const PlanView& view) {
 }
 
 /// On a terminal the plan stands before its reasons, so that lines stay short.
-Table why_table(const PlanView& view, bool joined) {
+Table why_table(const PlanAnswer& view, bool joined) {
   Table table{{{"change"}, {"step", kRight}, {"difference", kRight}}};
   if (!joined) table.columns.push_back({"best such plan"});
   table.columns.push_back({"because"});
@@ -60,14 +61,14 @@ Table why_table(const PlanView& view, bool joined) {
 }
 
 /// What ties, above the table of the fastest others.
-std::string tie_line(const PlanView& view) {
+std::string tie_line(const PlanAnswer& view) {
   const std::string text = tie_words(view.answer);
   const std::size_t others = view.answer.rivals.size();
   if (text.empty() || others == 0) return text;
   return text + fmt::format(" The fastest {}:", others == 1 ? "other" : "others");
 }
 
-Table tie_table(const PlanView& view) {
+Table tie_table(const PlanAnswer& view) {
   Table table{{{"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"plan"}}};
   for (const Priced& rival : view.answer.rivals)
     table.rows.push_back({show(rival.time()), difference_text(rival.time(), view.best().time()),
@@ -75,7 +76,7 @@ Table tie_table(const PlanView& view) {
   return table;
 }
 
-std::string order_words(const PlanView& view) {
+std::string order_words(const PlanAnswer& view) {
   const Answer& a = view.answer;
   const Priced* other = a.reordered();
   if (!a.usual || other == nullptr) return {};
@@ -89,7 +90,7 @@ std::string order_words(const PlanView& view) {
       brief(a.usual->setup));
 }
 
-Table trade_table(const PlanView& view) {
+Table trade_table(const PlanAnswer& view) {
   const Priced& best = view.best();
   Table table{{{"instead"},
                {"step", kRight},
@@ -115,7 +116,7 @@ Table trade_table(const PlanView& view) {
   return table;
 }
 
-std::string own_words(const PlanView& view) {
+std::string own_words(const PlanAnswer& view) {
   if (!view.own) return {};
   const OwnPlan& own = *view.own;
   if (!own.priced)
@@ -133,16 +134,14 @@ std::string own_words(const PlanView& view) {
       brief(own.setup));
 }
 
-std::string training_words(const PlanView& view) {
-  const Priced& best = view.best();
-  const std::optional<Training> run = training(best.setup, best.estimate, view.training);
-  return run ? training_text(*run, view.training) + "." : "";
+std::string training_words(const PlanAnswer& view) {
+  return view.run ? training_text(*view.run, view.training) + "." : "";
 }
 
 /// "megatron yes · torchtitan no: RW0512 it splits the layers itself".
-std::string targets_words(const PlanView& view) {
+std::string targets_words(const PlanAnswer& view) {
   std::string text;
-  for (const TargetVerdict& verdict : target_verdicts(view.best().setup)) {
+  for (const TargetVerdict& verdict : view.targets) {
     text += fmt::format("{}{} ", text.empty() ? "" : " · ", verdict.target->name);
     if (verdict.broken.empty()) {
       text += "yes";
@@ -157,19 +156,20 @@ std::string targets_words(const PlanView& view) {
 }
 
 /// The target that was asked for, else the first framework that runs the plan; or none.
-const TargetRow* target_to_name(const PlanView& view) {
+const TargetRow* target_to_name(const PlanAnswer& view) {
   const Target asked = view.problem.limits.target;
   if (asked != Target::any) return &row(asked);
-  for (const TargetVerdict& verdict : target_verdicts(view.best().setup))
+  for (const TargetVerdict& verdict : view.targets)
     if (verdict.broken.empty()) return verdict.target;
   return nullptr;
 }
 
-std::string next_words(const PlanView& view) {
+/// `saved`: the file that the plan was written to; empty where it was not.
+std::string next_words(const PlanAnswer& view, const std::string& saved) {
   std::string text = "-o plan.yaml writes this plan";
   const TargetRow* const target = target_to_name(view);
-  if (!view.file.empty()) {
-    const std::string file = excerpt(view.file, 200);
+  if (!saved.empty()) {
+    const std::string file = excerpt(saved, 200);
     text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
     if (target != nullptr)
       text += fmt::format(" · rankwright export {} --to {}", file, target->name);
@@ -179,15 +179,15 @@ std::string next_words(const PlanView& view) {
   return text;
 }
 
-std::string fit_words(const PlanView& view) {
+std::string fit_words(const PlanAnswer& view) {
   if (!view.fit_asked || !view.fewest) return {};
   return fmt::format("{} are the fewest of {} on which it fits.",
                      plural(view.fewest->gpus, "GPU", "GPUs"),
                      count(view.problem.setup.cluster.devices()));
 }
 
-std::string out_words(const PlanView& view) {
-  return view.out ? hosts_words(*view.out, view.problem.setup.cluster.host_devices) : "";
+std::string out_words(const PlanAnswer& view) {
+  return view.hosts ? hosts_words(*view.hosts, view.problem.setup.cluster.host_devices) : "";
 }
 
 std::string indented_lines(const std::string& text, std::size_t width) {
@@ -195,7 +195,8 @@ std::string indented_lines(const std::string& text, std::size_t width) {
 }
 
 /// The headline and what was assumed.
-std::string head(const PlanView& view, const Setup& setup, const Paint& paint, std::size_t width) {
+std::string head(const PlanAnswer& view, const Setup& setup, const Paint& paint,
+                 std::size_t width) {
   std::string out = bold_lines(lines_of(headline(setup), kLineDot, " ·", width, ""), paint);
   const std::string assumed = assumed_words(view.problem.setup);
   if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
@@ -204,10 +205,9 @@ std::string head(const PlanView& view, const Setup& setup, const Paint& paint, s
 
 }  // namespace
 
-std::string plan_text(const PlanView& view, const Paint& paint, std::size_t width) {
+std::string plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width,
+                      const std::string& saved) {
   const Priced& best = view.best();
-  Worksheet sheet = worksheet(best.setup);
-  sheet.estimate = best.estimate;
   std::string out = head(view, best.setup, paint, width);
   out += bold_lines(indented_lines(chips(best.setup), width), paint);
   out += indented_lines(details(best.setup), width);
@@ -215,7 +215,7 @@ std::string plan_text(const PlanView& view, const Paint& paint, std::size_t widt
   out += indented_lines(figures_more(best), width);
   const std::string safe = safe_words(view);
   if (!safe.empty()) out += wrapped(safe, width - 2, "  ");
-  out += "\n" + waterfall_text(waterfall(best.setup, sheet), paint, width) + "\n";
+  out += "\n" + waterfall_text(view.sheet.waterfall, paint, width) + "\n";
 
   const auto say = [&](std::string_view label, const std::string& words) {
     out += labelled(label, words, paint, width);
@@ -236,19 +236,17 @@ std::string plan_text(const PlanView& view, const Paint& paint, std::size_t widt
   show_table(trade_table(view));
   say("searched", searched_words(view.answer));
   say("", broken_words(view.answer.tally));
-  say("", space_words(view.problem));
+  say("", space_words(view));
   if (view.stopped && view.answer.complete)
     say("stopped",
         "The search was complete; what else it would cost was not looked at to the end.");
   say("runs on", targets_words(view));
-  say("next", next_words(view));
+  say("next", next_words(view, saved));
   return out;
 }
 
-std::string plan_markdown(const PlanView& view) {
+std::string plan_markdown(const PlanAnswer& view) {
   const Priced& best = view.best();
-  Worksheet sheet = worksheet(best.setup);
-  sheet.estimate = best.estimate;
   std::string out = "# " + markdown_text(headline(best.setup)) + "\n\n";
   const auto say = [&](const std::string& words) {
     if (!words.empty()) out += markdown_text(words) + "\n\n";
@@ -267,13 +265,13 @@ std::string plan_markdown(const PlanView& view) {
   for (const std::string& words :
        {own_words(view), fit_words(view), out_words(view), training_words(view)})
     say(words);
-  section("Step", "", waterfall_table(waterfall(best.setup, sheet)));
+  section("Step", "", waterfall_table(view.sheet.waterfall));
   section("Why", choice_words(view), why_table(view, false));
   section("Tie", tie_line(view), tie_table(view));
   section("Order", order_words(view), {});
   section("Trade", "", view.trade.size() > 1 ? trade_table(view) : Table{});
   section("Searched", searched_words(view.answer) + " " + broken_words(view.answer.tally), {});
-  say(space_words(view.problem));
+  say(space_words(view));
   section("Runs on", targets_words(view), {});
   section("Assumed", assumed_words(view.problem.setup), {});
   out.pop_back();  // the last blank line
@@ -291,7 +289,7 @@ std::string system_name(const Cluster& cluster) {
 }
 
 /// What would make it fit: `lean` needs least.
-std::string remedy_words(const PlanView& view, const Ledger& lean) {
+std::string remedy_words(const PlanAnswer& view, const Ledger& lean) {
   const Setup& setup = view.problem.setup;
   std::string text, system = system_name(setup.cluster);
   if (view.fewest && view.fewest->plan && !system.empty()) {
@@ -315,7 +313,7 @@ std::string remedy_words(const PlanView& view, const Ledger& lean) {
 
 }  // namespace
 
-std::string no_plan_text(const PlanView& view, const Paint& paint, std::size_t width) {
+std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width) {
   const Answer& a = view.answer;
   std::string out = head(view, view.problem.setup, paint, width);
   const auto say = [&](std::string_view label, const std::string& words) {
@@ -324,9 +322,8 @@ std::string no_plan_text(const PlanView& view, const Paint& paint, std::size_t w
   std::string next;
   if (!a.complete) {
     say("stopped", "Nothing was found yet.");
-  } else if (a.leanest) {
-    const Setup lean = setup_of(view.problem, a.leanest->plan);
-    const Ledger ledger = fullest(lean, calibration(lean));
+  } else if (view.leanest) {
+    const auto& [lean, ledger] = *view.leanest;
     const Entry most = largest_entry(ledger);
     say("nothing",
         fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "
@@ -341,7 +338,7 @@ std::string no_plan_text(const PlanView& view, const Paint& paint, std::size_t w
   say("hosts", out_words(view));
   say("searched", searched_words(a));
   say("", broken_words(a.tally));
-  say("", space_words(view.problem));
+  say("", space_words(view));
   say("next", next);
   return out;
 }

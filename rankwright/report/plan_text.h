@@ -4,16 +4,17 @@
 
 #include <string>
 
+#include "rankwright/planner/plan_answer.h"
 #include "rankwright/report/paint.h"
-#include "rankwright/report/plan_view.h"
 
 namespace rankwright {
 
-/// A plan was found.
-std::string plan_text(const PlanView& view, const Paint& paint, std::size_t width);
-std::string plan_markdown(const PlanView& view);
+/// Lays out an answer that has a best plan. `saved` is the file that the plan was written to.
+std::string plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width,
+                      const std::string& saved = {});
+std::string plan_markdown(const PlanAnswer& view);
 
-/// Nothing fits, or nothing was found before the search was stopped.
-std::string no_plan_text(const PlanView& view, const Paint& paint, std::size_t width);
+/// Lays out an answer without a best plan: nothing fits, or the search was stopped before.
+std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width);
 
 }  // namespace rankwright

@@ -9,7 +9,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 #include "rankwright/report/search_words.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/rules/change.h"
 
 namespace rankwright {
@@ -101,11 +101,9 @@ std::string memory_refusal(const Ledger& from, const Ledger& to, Bytes capacity)
   return grown == nullptr ? text : text + fmt::format(": {} +{}", grown->name, show_memory(most));
 }
 
-/// What arithmetic says, with the numbers.
+/// Returns what arithmetic says, with the numbers.
 std::string misfit_refusal(const Neighbour& n) {
-  for (const Diagnostic& found : lint(n.setup, Target::any))
-    if (found.severity == Severity::error) return found.detail;
-  return std::string(words(n.misfit.why));
+  return n.detail.empty() ? std::string(words(n.misfit.why)) : n.detail;
 }
 
 std::string rule_refusal(std::string_view code) {
@@ -114,7 +112,7 @@ std::string rule_refusal(std::string_view code) {
   return fmt::format("{} ({})", page->title, code);
 }
 
-WhyRow why_row(const KindRow& kind, std::size_t index, const PlanView& view, const Priced& plan) {
+WhyRow why_row(const KindRow& kind, std::size_t index, const PlanAnswer& view, const Priced& plan) {
   const Neighbour& n = view.neighbours[index];
   WhyRow row{.key = kind.key,
              .change = kind.change(n),
@@ -196,9 +194,9 @@ std::string difference_text(Seconds time, Seconds than) {
   return fmt::format("{:+.1f} %", 100 * more);
 }
 
-std::vector<WhyRow> why_rows(const PlanView& view) { return why_rows(view, view.best()); }
+std::vector<WhyRow> why_rows(const PlanAnswer& view) { return why_rows(view, view.best()); }
 
-std::vector<WhyRow> why_rows(const PlanView& view, const Priced& plan) {
+std::vector<WhyRow> why_rows(const PlanAnswer& view, const Priced& plan) {
   std::vector<WhyRow> rows;
   for (const KindRow& kind : kNeighbourKinds)
     for (std::size_t k = 0; k < view.neighbours.size(); ++k)
@@ -228,7 +226,7 @@ std::string choice_reason(const Priced& chosen, const Priced& fastest, Bytes saf
 
 }  // namespace
 
-std::string choice_words(const PlanView& view, std::string_view chosen) {
+std::string choice_words(const PlanAnswer& view, std::string_view chosen) {
   const Answer& a = view.answer;
   const Priced& best = view.best();
   const std::string which = a.complete ? "The fastest" : "The fastest so far";

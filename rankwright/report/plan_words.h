@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rankwright/report/plan_view.h"
+#include "rankwright/planner/plan_answer.h"
 
 namespace rankwright {
 
@@ -33,12 +33,12 @@ struct WhyRow {
   std::size_t neighbour;   // in the view
 };
 /// What people would ask first.
-std::vector<WhyRow> why_rows(const PlanView& view);
+std::vector<WhyRow> why_rows(const PlanAnswer& view);
 /// Of another plan, whose neighbours the view has.
-std::vector<WhyRow> why_rows(const PlanView& view, const Priced& plan);
+std::vector<WhyRow> why_rows(const PlanAnswer& view, const Priced& plan);
 
 /// Why this one, in a sentence or two, which call it `chosen`.
-std::string choice_words(const PlanView& view, std::string_view chosen = "This one");
+std::string choice_words(const PlanAnswer& view, std::string_view chosen = "This one");
 
 /// How near the memory is to the device's.
 std::string memory_words(const Priced& best);

@@ -18,8 +18,8 @@ rankwright::Setup setup_of(const std::string& plan) {
           .draft);
 }
 
-PlanView view_of(const rankwright::Setup& setup) {
-  PlanView view{.problem = problem(setup)};
+PlanAnswer view_of(const rankwright::Setup& setup) {
+  PlanAnswer view{.problem = problem(setup)};
   view.answer.best = priced(view.problem, setup.plan, calibration());
   return view;
 }
@@ -60,7 +60,7 @@ TEST(MisfitWords, StandInTheOrderOfTheirNames) {
 
 TEST(Why, NamesWhatGrewAndWhatRefuses) {
   const rankwright::Setup best = setup_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
-  PlanView view = view_of(best);
+  PlanAnswer view = view_of(best);
   // tp 16 leaves the node.
   Neighbour slower{.kind = Neighbour::Kind::tp,
                    .searched = true,
@@ -80,6 +80,7 @@ TEST(Why, NamesWhatGrewAndWhatRefuses) {
       .setup = setup_of("world_size: 3\njob: {global_batch: 64}\nparallelism: {tp_size: 3}")};
   broken.misfit = first_misfit(broken.setup);
   view.neighbours = {full, slower, broken};
+  complete_figures(view);
   const std::vector<WhyRow> rows = why_rows(view);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].change, "tp 16");  // axes are asked about first
@@ -107,7 +108,7 @@ TEST(SearchedWords, AddUpAndSayWhetherItIsAll) {
 }
 
 TEST(HostsWords, SayHowManyIdleAndWhy) {
-  HostsOut out{.count = 1, .listed = {3}, .left = 7, .used = 7};
+  HostUse out{.count = 1, .listed = {3}, .left = 7, .used = 7};
   EXPECT_EQ(hosts_words(out, 8), "1 host is out, 7 left, and all of them are used.");
   out.used = 4;
   out.counts_tried = 2;
@@ -120,36 +121,15 @@ TEST(HostsWords, SayHowManyIdleAndWhy) {
   EXPECT_THAT(hosts_words(out, 8), HasSubstr("--exclude-nodes 3,17"));
 }
 
-TEST(Targets, AreHeldToTheirOwnRules) {
-  // DeepSpeed has no context parallelism but Ulysses; Megatron-LM takes a ring.
-  const rankwright::Setup ring =
-      setup_of("job: {global_batch: 64}\nparallelism: {cp_size: 2, dp_size: 8}");
-  for (const TargetVerdict& verdict : target_verdicts(ring)) {
-    const Target target = verdict.target->target;
-    if (target != Target::megatron && target != Target::deepspeed) continue;
-    EXPECT_EQ(verdict.broken.empty(), target == Target::megatron);
-  }
-}
-
-TEST(Counts, ChooseTheFewestInTimeOrTheFastest) {
+TEST(CountsText, SaysThatNoneMakesTheDeadline) {
   const rankwright::Setup setup = setup_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
-  CountsView view{.problem = problem(setup)};
-  EXPECT_FALSE(view.chosen());
-  for (const double seconds : {8.0, 4.0, 5.0}) {  // the third pays for more GPUs without a gain
-    Priced one{.setup = setup};
-    one.estimate.step[Item::matmul] = Seconds{seconds};
-    view.rows.push_back({.gpus = i64(view.rows.size() + 1), .plan = one, .leanest = {}});
-  }
-  EXPECT_EQ(view.chosen(), 1u);
-  // 64 x 4,096 tokens a step: 10 steps take 80, 40 and 50 s.
-  view.training.tokens = 10 * 64 * 4096.0;
-  view.training.deadline = Seconds{85};
-  EXPECT_EQ(view.chosen(), 0u);
-  view.training.deadline = Seconds{60};
-  EXPECT_EQ(view.chosen(), 1u);
-  view.training.deadline = Seconds{30};
-  EXPECT_FALSE(view.chosen());
-  EXPECT_THAT(counts_text(view, {}, 120), HasSubstr("None of these makes 30 s."));
+  CountsAnswer answer{.problem = problem(setup)};
+  answer.rows.push_back({.gpus = 16, .plan = Priced{.setup = setup}, .leanest = {}});
+  answer.rows[0].plan->estimate.step[Item::matmul] = 8.0_s;
+  // 64 x 4,096 tokens per step: 10 steps take 80 s.
+  answer.training = {.tokens = 10 * 64 * 4096.0, .price = {}, .deadline = Seconds{30}};
+  choose_count(answer);
+  EXPECT_THAT(counts_text(answer, {}, 120), HasSubstr("None of these makes 30 s."));
 }
 
 }  // namespace plan_words_test

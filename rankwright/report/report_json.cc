@@ -9,9 +9,11 @@
 #include "rankwright/report/compare_json.h"
 #include "rankwright/report/explain_json.h"
 #include "rankwright/report/ledger_view.h"
+#include "rankwright/report/plan_points.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/report_timeline_json.h"
 #include "rankwright/report/report_words.h"
+#include "rankwright/report/timeline_drawing.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -161,7 +163,8 @@ ordered_json memory_json(const PlanReport& report) {
 ordered_json why_not_json(const PlanReport& report) {
   if (!report.search) return nullptr;
   ordered_json points = ordered_json::array(), refused = ordered_json::array();
-  for (const PlanPoint& p : report.points) {
+  const PlanPoints drawn = collect_points(report);
+  for (const PlanPoint& p : drawn.points) {
     const PlanComments comments{.head = {headline(p.setup), chips(p.setup)}};
     points.push_back({{"role", name(p.role)},
                       {"change", p.change},
@@ -173,7 +176,7 @@ ordered_json why_not_json(const PlanReport& report) {
                       {"because", p.because},
                       {"file", plan_yaml(p.setup, comments)}});
   }
-  for (const RefusedChange& change : report.refused)
+  for (const RefusedChange& change : drawn.refused)
     refused.push_back(
         {{"change", change.change}, {"brief", change.plan}, {"because", change.because}});
   return {{"words", why_words(report)},

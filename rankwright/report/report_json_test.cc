@@ -34,7 +34,7 @@ TEST(ReportJson, HasWhatOtherVerbsPrint) {
   const rankwright::Setup setup = setup_of(
       "{model: llama-3.1-8b, cluster: dgx-h100 x 2, parallelism: {tp_size: 2, pp_size: 4, "
       "dp_size: 2}, job: {global_batch: 32, sequence: 4096}}");
-  const PlanReport report = plan_report("plan.yaml", setup, {});
+  const PlanReport report = build_plan_report("plan.yaml", setup, {});
   const json plan = document_of(report);
   EXPECT_EQ(plan["explain"], json::parse(explain_json(setup, report.sheet)));
   EXPECT_EQ(plan["timeline"]["summary"],
@@ -55,7 +55,7 @@ PlanReport example(const std::string& name) {
   std::ifstream file(std::string(RANKWRIGHT_SOURCE_DIR) + "/examples/" + name);
   std::ostringstream text;
   text << file.rdbuf();
-  return plan_report(name, setup_of(text.str()), {});
+  return build_plan_report(name, setup_of(text.str()), {});
 }
 
 /// What the ranks of a pp rank call, by the names in the worksheet.
@@ -104,7 +104,7 @@ TEST(ReportJson, SaysThatDenseStagesCallNoExperts) {
 TEST(ReportJson, HasEveryCellInTicks) {
   const rankwright::Setup setup = setup_of(
       "{world_size: 4, parallelism: {pp_size: 4}, job: {global_batch: 16, sequence: 4096}}");
-  const json timeline = document_of(plan_report("plan.yaml", setup, {}))["timeline"];
+  const json timeline = document_of(build_plan_report("plan.yaml", setup, {}))["timeline"];
   const double tick = timeline["tick_seconds"];
   EXPECT_NEAR(double(timeline["end"]) * tick, double(timeline["summary"]["step_seconds"]), tick);
   EXPECT_GE(double(timeline["end"]), 1e6);
@@ -130,7 +130,7 @@ TEST(ReportJson, HasEveryCellInTicks) {
 TEST(ReportJson, HasColumnsWhereCellsAreTooMany) {
   const rankwright::Setup setup = setup_of(
       "{world_size: 16, parallelism: {pp_size: 16}, job: {global_batch: 1024, sequence: 4096}}");
-  const json timeline = document_of(plan_report("plan.yaml", setup, {}))["timeline"];
+  const json timeline = document_of(build_plan_report("plan.yaml", setup, {}))["timeline"];
   const json& columns = timeline["columns"];
   ASSERT_EQ(columns["rows"].size(), 16u);
   for (const json& row : columns["rows"]) {
@@ -147,9 +147,10 @@ TEST(ReportJson, HasColumnsWhereCellsAreTooMany) {
 RC_GTEST_PROP(ReportJsonLaw, IsTheSameTwiceAndAddsUp, ()) {
   rankwright::Setup setup = sample::random_setup(sample::random_known_model());
   setup.cluster = find_cluster(fmt::format("dgx-h100 x {}", ceil_div(setup.world, i64{8}))).value();
-  const PlanReport report = plan_report("plan.yaml", setup, {});
+  const PlanReport report = build_plan_report("plan.yaml", setup, {});
   const Report whole{.plans = {report}};
-  RC_ASSERT(report_json(whole) == report_json({.plans = {plan_report("plan.yaml", setup, {})}}));
+  RC_ASSERT(report_json(whole) ==
+            report_json({.plans = {build_plan_report("plan.yaml", setup, {})}}));
   const json plan = json::parse(report_json(whole))["plans"][0];
   double sum = 0;
   for (const json& item : plan["explain"]["estimate"]["step"]["items"])

@@ -7,9 +7,11 @@
 #include "rankwright/report/explain_text.h"
 #include "rankwright/report/markdown.h"
 #include "rankwright/report/pictures.h"
+#include "rankwright/report/plan_points.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/report_words.h"
 #include "rankwright/report/table.h"
+#include "rankwright/report/timeline_words.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -29,7 +31,8 @@ Table figure_table(const PlanReport& report) {
 Table point_table(const PlanReport& report) {
   Table table{
       {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
-  for (const PlanPoint& p : report.points) {
+  const PlanPoints drawn = collect_points(report);
+  for (const PlanPoint& p : drawn.points) {
     const std::string what = p.change.empty() ? std::string(name(p.role)) : p.change;
     table.rows.push_back({fmt::format("{}: {}", what, brief(p.setup)), show(p.time),
                           p.role == PlanPoint::Role::itself ? "-"
@@ -37,7 +40,7 @@ Table point_table(const PlanReport& report) {
                                                             : "does not fit",
                           show_memory(p.memory), p.because});
   }
-  for (const RefusedChange& one : report.refused)
+  for (const RefusedChange& one : drawn.refused)
     table.rows.push_back({one.change, "-", "cannot be", "-", one.because});
   return table;
 }
@@ -95,7 +98,8 @@ std::string one_plan(const PlanReport& report, const std::string& drawn) {
   std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.setup)),
                                 markdown_text(plan_verdict(report).sentence));
   out += markdown_text(fmt::format("{}", fmt::join(all_chips(report.setup), " · "))) + "\n\n";
-  out += figure_table(report).markdown() + "\n" + markdown_text(report.sheet.words) + "\n\n";
+  out += figure_table(report).markdown() + "\n" +
+         markdown_text(plan_in_words(report.setup, report.sheet)) + "\n\n";
   out += drawn;
   out += section("What else could be chosen", choices(report));
   out += worksheet_markdown(report.setup, report.sheet) + "\n";

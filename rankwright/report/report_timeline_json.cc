@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/report/report_words.h"
+#include "rankwright/report/timeline_drawing.h"
 #include "rankwright/report/timeline_json.h"
 #include "rankwright/report/words.h"
 
@@ -42,7 +43,7 @@ class Names {
 ordered_json event_json(const Played& p, i64 rank, const Event& e, Seconds tick, Names& steps) {
   const i64 begin = ticks(e.start, tick);
   const i64 length = ticks(e.end, tick) - begin;
-  const std::size_t ink = std::size_t(ink_of(p.program, rank, e.action));
+  const std::size_t ink = std::size_t(event_kind(p.program, rank, e.action));
   if (is_cell(e.action.kind))
     return {
         begin, length, ink, shade_of(p.shape, rank, e.action), e.action.stage, e.action.microbatch};
@@ -63,10 +64,10 @@ ordered_json rows_json(const Played& p, const std::vector<i64>& ranks, Seconds t
 }
 
 /// What a trace calls a kind of work; what it calls otherwise is drawn as a collective.
-Ink ink_named(std::string_view category) {
-  for (std::size_t k = 0; k < kInks; ++k)
-    if (row(Ink(k)).category == category) return Ink(k);
-  return Ink::collective;
+EventKind ink_named(std::string_view category) {
+  for (std::size_t k = 0; k < kEventKinds; ++k)
+    if (row(EventKind(k)).category == category) return EventKind(k);
+  return EventKind::collective;
 }
 
 ordered_json slice_json(const PipelineShape& shape, i64 rank, const TraceSlice& slice, Seconds tick,
@@ -102,11 +103,11 @@ ordered_json columns_json(const Played& p, const std::vector<i64>& ranks) {
 /// With the colours of a rank's chunks, the first chunk's first.
 ordered_json kinds_json(i64 chunks) {
   ordered_json all = ordered_json::array();
-  for (std::size_t k = 0; k < kInks; ++k) {
-    const InkRow& of = row(Ink(k));
+  for (std::size_t k = 0; k < kEventKinds; ++k) {
+    const EventColor& of = row(EventKind(k));
     ordered_json colors = ordered_json::array();
     for (i64 chunk = 0; chunk < chunks; ++chunk)
-      colors.push_back(hex(shade(Ink(k), chunk, chunks)));
+      colors.push_back(hex(shade(EventKind(k), chunk, chunks)));
     all.push_back({{"name", of.name}, {"category", of.category}, {"colors", std::move(colors)}});
   }
   return all;

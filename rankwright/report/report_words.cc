@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "rankwright/base/format.h"
+#include "rankwright/planner/stages_view.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
-#include "rankwright/report/stages_view.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
 namespace rankwright {
@@ -155,7 +155,7 @@ std::vector<std::string> all_chips(const Setup& setup) {
 
 std::vector<std::string> why_words(const PlanReport& report) {
   if (!report.search) return {};
-  const PlanView& search = *report.search;
+  const PlanAnswer& search = *report.search;
   std::vector<std::string> words;
   if (search.answer.best) {
     const std::string best = brief(search.best().setup);
@@ -170,7 +170,7 @@ std::vector<std::string> why_words(const PlanReport& report) {
 
 std::vector<std::string> certificate_words(const PlanReport& report) {
   if (!report.search) return {};
-  return {searched_words(report.search->answer), space_words(report.search->problem)};
+  return {searched_words(report.search->answer), space_words(*report.search)};
 }
 
 std::string unsearched_words(const PlanReport& report) {
@@ -217,34 +217,6 @@ std::string measured_words(const PlanReport& report) {
                             count(i64(slice_count(run))), count(kMostDrawnCells));
 }
 
-std::string trace_mismatch(const Setup& setup, const RunTrace& run) {
-  const PipelineShape shape = pipeline_shape(setup);
-  if (i64(run.ranks.size()) != shape.pp)
-    return fmt::format("it has {}, the plan {}",
-                       plural(i64(run.ranks.size()), "pp rank", "pp ranks"), shape.pp);
-  std::set<std::pair<i64, i64>> forwards;  // stage and microbatch
-  for (i64 rank = 0; rank < shape.pp; ++rank)
-    for (const TraceSlice& slice : run.ranks[std::size_t(rank)]) {
-      if (!slice.cell) continue;
-      const i64 stage = slice.cell->stage, microbatch = slice.cell->microbatch;
-      if (stage >= shape.stages() || microbatch >= shape.microbatches)
-        return fmt::format("it has the cell {}, the plan {} and {}", slice.name,
-                           plural(shape.stages(), "stage", "stages"),
-                           plural(shape.microbatches, "microbatch", "microbatches"));
-      if (const i64 owner = pp_rank_of(shape, stage, microbatch); owner != rank)
-        return fmt::format("it has the cell {} on pp rank {}, the plan on pp rank {}", slice.name,
-                           rank, owner);
-      if (slice.cell->kind == ActionKind::forward) forwards.emplace(stage, microbatch);
-    }
-  if (i64(forwards.size()) != shape.stages() * shape.microbatches)
-    return fmt::format("it has {}, the plan {}: one for each of {} and {}",
-                       plural(i64(forwards.size()), "forward cell", "forward cells"),
-                       count(shape.stages() * shape.microbatches),
-                       plural(shape.stages(), "stage", "stages"),
-                       plural(shape.microbatches, "microbatch", "microbatches"));
-  return {};
-}
-
 std::string holds_words(const RankContents& on_rank) {
   const std::string more = besides(on_rank);
   return plural(on_rank.layers, "layer", "layers") + (more.empty() ? "" : ", " + more);
@@ -272,7 +244,7 @@ std::vector<NextCommand> next_commands(const PlanReport& report) {
        "rankwright explain " + file + " --timeline --trace step.pftrace", ""},
       {"other layouts of the same job", "rankwright plan " + file, ""},
       {"this page again", "rankwright report " + file + " -o plan.html", ""}};
-  for (const TargetVerdict& verdict : target_verdicts(report.setup)) {
+  for (const TargetVerdict& verdict : report.targets) {
     std::string broken;
     for (const Rule* rule : verdict.broken)
       broken +=

@@ -48,10 +48,6 @@ bool can_be_drawn(const RunTrace& run);
 /// What a run took against what was predicted of it; of a report that has one.
 std::string measured_words(const PlanReport& report);
 
-/// What in a trace cannot be of this plan: other pp ranks, stages or microbatches, cells on another
-/// pp rank, forward cells that are missing. Empty where nothing is.
-std::string trace_mismatch(const Setup& setup, const RunTrace& run);
-
 /// "8 layers, embedding".
 std::string holds_words(const RankContents& on_rank);
 

@@ -5,8 +5,10 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/report/waterfall.h"
-#include "tests/setups.h"
+#include "rankwright/report/plan_points.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/waterfall_text.h"
+#include "tests/reports.h"
 
 namespace rankwright {
 namespace report_words_test {
@@ -21,14 +23,14 @@ using ::testing::StartsWith;
 constexpr std::string_view kJob =
     "model: llama-3.1-8b, cluster: dgx-h100 x 1, job: {global_batch: 64, sequence: 4096}";
 
-PlanReport report_of(const std::string& degrees, bool searched = true) {
+PlanReport report_with(const std::string& degrees, bool searched = true) {
   const rankwright::Setup setup = setup_of("{" + std::string(kJob) + ", " + degrees + "}");
-  if (!searched) return plan_report("plan.yaml", setup, {});
+  if (!searched) return build_plan_report("plan.yaml", setup, {});
   rankwright::Setup open = setup;
   open.plan = {};
-  PlanView view{.problem = problem(open)};
+  PlanAnswer view{.problem = problem(open)};
   view.answer = answer(view.problem, calibration(open));
-  PlanReport report = plan_report("plan.yaml", setup, {});
+  PlanReport report = build_plan_report("plan.yaml", setup, {});
   add_search(report, view);
   return report;
 }
@@ -39,13 +41,13 @@ struct Found {
   double band = 0;
 };
 PlanReport report_against(const std::string& degrees, const Found& found) {
-  PlanReport report = report_of(degrees, false);
+  PlanReport report = report_with(degrees, false);
   rankwright::Setup open = report.setup;
   open.plan = {};
-  PlanView view{.problem = problem(open)};
+  PlanAnswer view{.problem = problem(open)};
   view.answer.band = found.band;
-  view.answer.best = report_of(found.best, false).priced();
-  if (!found.fastest.empty()) view.answer.fastest = report_of(found.fastest, false).priced();
+  view.answer.best = report_with(found.best, false).priced();
+  if (!found.fastest.empty()) view.answer.fastest = report_with(found.fastest, false).priced();
   add_search(report, view);
   return report;
 }
@@ -56,9 +58,9 @@ constexpr const char* kMiddle = "parallelism: {tp_size: 8}";
 constexpr const char* kFast = "parallelism: {tp_size: 4, dp_size: 2, zero_stage: 1}";
 constexpr const char* kTooLarge = "parallelism: {dp_size: 8, zero_stage: 0}";
 
-std::string time_of(const char* degrees) { return show(report_of(degrees, false).time()); }
+std::string time_of(const char* degrees) { return show(report_with(degrees, false).time()); }
 double behind(const char* one, const char* other) {
-  return report_of(one, false).time() / report_of(other, false).time() - 1;
+  return report_with(one, false).time() / report_with(other, false).time() - 1;
 }
 
 TEST(PlanVerdict, IsHeldAgainstTheFastestNotAgainstWhatTheSearchWouldRun) {
@@ -110,7 +112,7 @@ TEST(PlanVerdict, NeverPraisesWhatDoesNotFit) {
 }
 
 TEST(PlanVerdict, IsNeutralWhereNothingWasSearched) {
-  const PlanVerdict verdict = plan_verdict(report_of(kFast, false));
+  const PlanVerdict verdict = plan_verdict(report_with(kFast, false));
   EXPECT_EQ(verdict.standing, Standing::fits);
   EXPECT_EQ(name(verdict.standing), "fits");
   EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
@@ -118,9 +120,9 @@ TEST(PlanVerdict, IsNeutralWhereNothingWasSearched) {
 }
 
 TEST(PlanVerdict, SaysThatAPlanIsTheFastest) {
-  PlanReport first = report_of("parallelism: {dp_size: 8, zero_stage: 1}");
+  PlanReport first = report_with("parallelism: {dp_size: 8, zero_stage: 1}");
   const rankwright::Setup best = first.search->best().setup;
-  PlanReport report = plan_report("plan.yaml", best, {});
+  PlanReport report = build_plan_report("plan.yaml", best, {});
   add_search(report, *first.search);
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, report.sheet.estimate.sure() ? Standing::good : Standing::unsure);
@@ -128,25 +130,26 @@ TEST(PlanVerdict, SaysThatAPlanIsTheFastest) {
 }
 
 TEST(PlanVerdict, SaysWhatIsFasterAndByHowMuch) {
-  const PlanReport report = report_of("parallelism: {tp_size: 8, recompute: full}");
+  const PlanReport report = report_with("parallelism: {tp_size: 8, recompute: full}");
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::slower);
   EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
   EXPECT_THAT(verdict.sentence, HasSubstr("; the search would run "));
-  ASSERT_FALSE(report.points.empty());
-  EXPECT_EQ(report.points.front().role, PlanPoint::Role::itself);
+  const PlanPoints drawn = collect_points(report);
+  ASSERT_FALSE(drawn.points.empty());
+  EXPECT_EQ(drawn.points.front().role, PlanPoint::Role::itself);
 }
 
 // 8 B parameters of 16 bytes and more are 128 GB on every device.
 TEST(PlanVerdict, SaysThatAPlanDoesNotFit) {
-  const PlanVerdict verdict = plan_verdict(report_of("parallelism: {dp_size: 8, zero_stage: 0}"));
+  const PlanVerdict verdict = plan_verdict(report_with("parallelism: {dp_size: 8, zero_stage: 0}"));
   EXPECT_EQ(verdict.standing, Standing::refused);
   EXPECT_THAT(verdict.sentence, StartsWith("It does not fit: pp rank 0 takes "));
 }
 
 TEST(PlanVerdict, SaysNothingOfMemoryWhereNoModelIsNamed) {
   const PlanReport report =
-      plan_report("plan.yaml", setup_of("{world_size: 8, parallelism: {tp_size: 8}}"), {});
+      build_plan_report("plan.yaml", setup_of("{world_size: 8, parallelism: {tp_size: 8}}"), {});
   EXPECT_EQ(plan_verdict(report).standing, Standing::unsure);
   EXPECT_THAT(plan_verdict(report).sentence,
               StartsWith("Whether it fits cannot be said: no model is named; a step takes "));
@@ -155,7 +158,7 @@ TEST(PlanVerdict, SaysNothingOfMemoryWhereNoModelIsNamed) {
 }
 
 TEST(KeyFigures, AreThoseOfTheEstimate) {
-  const PlanReport report = report_of("parallelism: {dp_size: 8, zero_stage: 1}", false);
+  const PlanReport report = report_with("parallelism: {dp_size: 8, zero_stage: 1}", false);
   const std::vector<KeyFigure> figures = key_figures(report);
   ASSERT_EQ(figures.size(), 5u);
   EXPECT_EQ(figures[0].name, "step");
@@ -163,58 +166,9 @@ TEST(KeyFigures, AreThoseOfTheEstimate) {
   EXPECT_THAT(figures[4].detail, HasSubstr("left"));
 }
 
-/// A run that was just as it was played.
-RunTrace run_of(const PlanReport& report) {
-  RunTrace run{.file = "step.json", .end = report.step->summary.end};
-  const Played& p = report.step->played;
-  for (i64 rank = 0; rank < p.program.pp(); ++rank) {
-    std::vector<TraceSlice>& slices = run.ranks.emplace_back();
-    for (const Event& e : events(p, rank))
-      if (is_cell(e.action.kind))
-        slices.push_back({.begin = e.start,
-                          .end = e.end,
-                          .name = event_name(p.program, rank, e.action),
-                          .cell = e.action});
-  }
-  return run;
-}
-
-TEST(TraceMismatch, IsNoneOfTheSamePipeline) {
-  for (const char* degrees :
-       {"parallelism: {tp_size: 2, pp_size: 4}", "parallelism: {dp_size: 8, zero_stage: 1}",
-        "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}",
-        "parallelism: {tp_size: 2, pp_size: 4, schedule: dualpipe-v, virtual_stages: 2}"}) {
-    const PlanReport report = report_of(degrees, false);
-    EXPECT_EQ(trace_mismatch(report.setup, run_of(report)), "") << degrees;
-  }
-}
-
-// 64 microbatches through 8 stages are 512 forward cells, through 4 stages 256.
-TEST(TraceMismatch, IsOfMissingStages) {
-  const PlanReport plain = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
-  const PlanReport chunks = report_of(
-      "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}",
-      false);
-  EXPECT_EQ(trace_mismatch(chunks.setup, run_of(plain)),
-            "it has 256 forward cells, the plan 512: one for each of 8 stages and 64 microbatches");
-  EXPECT_THAT(trace_mismatch(plain.setup, run_of(chunks)), HasSubstr("the plan 4 stages"));
-}
-
-TEST(TraceMismatch, IsOfCellsOnAnotherRankAndOfMissingOnes) {
-  const PlanReport report = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
-  RunTrace swapped = run_of(report);
-  std::swap(swapped.ranks[0], swapped.ranks[1]);
-  EXPECT_EQ(trace_mismatch(report.setup, swapped),
-            "it has the cell 1F0 on pp rank 0, the plan on pp rank 1");
-  RunTrace cut = run_of(report);
-  std::erase_if(cut.ranks[2], [](const TraceSlice& slice) { return slice.name == "2F63"; });
-  EXPECT_THAT(trace_mismatch(report.setup, cut),
-              StartsWith("it has 255 forward cells, the plan 256"));
-}
-
 TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
-  PlanReport report = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
-  report.measured = run_of(report);
+  PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
+  report.measured = run_as_simulated(report);
   EXPECT_TRUE(can_be_drawn(*report.measured));
   EXPECT_THAT(measured_words(report), EndsWith("the run took 1.00 of that."));
   report.measured->ranks[0].resize(std::size_t(kMostDrawnCells) + 1);
@@ -224,7 +178,7 @@ TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
 }
 
 TEST(NextCommands, NameThePlanAndWhatATargetWouldRefuse) {
-  PlanReport report = report_of("parallelism: {tp_size: 2, pp_size: 4}", false);
+  PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
   report.name = "my plan.yaml";
   const std::vector<NextCommand> commands = next_commands(report);
   EXPECT_THAT(commands,

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rankwright/report/run_view.h"
+#include "rankwright/planner/run_view.h"
 
 namespace rankwright {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "rankwright/planner/run_view.h"
 #include "rankwright/report/paint.h"
-#include "rankwright/report/run_view.h"
 
 namespace rankwright {
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -49,14 +47,18 @@ constexpr MisfitRow kMisfits[] = {
 };
 static_assert(std::size(kMisfits) == std::size_t(Why::buckets) + 1);
 
-/// Every way to write the world as degrees.
-i64 degree_choices(const Problem& problem) {
-  std::set<std::array<i64, 6>> all;
-  for (const Node& n : nodes(problem)) all.insert({n.tp, n.cp, n.pp, n.dp, n.ep, n.etp});
-  return i64(all.size());
+/// Returns how much of the space a search that was stopped had decided.
+std::string decided_share(const Answer& answer) {
+  const double decided = double(answer.tally.candidates);
+  const double all = decided + double(answer.undecided);
+  return percent(all > 0 ? decided / all : 0);
 }
 
 }  // namespace
+
+std::string stopped_words(const Answer& answer) {
+  return answer.complete ? "" : fmt::format("the best of {} of the space", decided_share(answer));
+}
 
 std::string_view name(Misfit::Why why) { return kMisfits[std::size_t(why)].name; }
 std::string_view words(Misfit::Why why) { return kMisfits[std::size_t(why)].words; }
@@ -75,13 +77,9 @@ std::string searched_words(const Answer& answer) {
   add(t.priced, "priced");
   add(answer.undecided, "not looked at");
   if (!parts.empty()) text += ": " + parts;
-  if (answer.complete) {
-    text += ". Complete.";
-  } else {
-    const double all = double(t.candidates) + double(answer.undecided);
-    text += fmt::format(". Stopped: best so far of {} of the space.",
-                        percent(all > 0 ? double(t.candidates) / all : 0));
-  }
+  text += answer.complete
+              ? ". Complete."
+              : fmt::format(". Stopped: best so far of {} of the space.", decided_share(answer));
   if (answer.ranked_again > 0)
     text += fmt::format(" {} near the fastest ranked again: ",
                         plural(answer.ranked_again, "plan", "plans"));
@@ -93,9 +91,9 @@ std::string searched_words(const Answer& answer) {
   return text;
 }
 
-std::string space_words(const Problem& problem) {
-  const Setup& s = problem.setup;
-  const Limits& limits = problem.limits;
+std::string space_words(const PlanAnswer& answer) {
+  const Setup& s = answer.problem.setup;
+  const Limits& limits = answer.problem.limits;
   std::string inner;
   for (std::size_t k = 0; k + 1 < s.cluster.levels.size(); ++k)
     inner += (inner.empty() ? "" : ", ") + s.cluster.levels[k].name;
@@ -108,7 +106,7 @@ std::string space_words(const Problem& problem) {
       "{} choices of tp x cp x pp x dp = {}{}; each with its microbatches, all orders of the axes, "
       "{} and their chunks, {} stages, ZeRO {} to {}{}, recompute {}, sequence parallelism, {} of "
       "context.",
-      count(degree_choices(problem)), count(s.world), s.model.sparse() ? " with ep and etp" : "",
+      count(answer.degree_choices), count(s.world), s.model.sparse() ? " with ep and etp" : "",
       pipes, limits.even ? "even" : "even and balanced", limits.zero.least,
       std::min<i64>(3, limits.zero.most), shards,
       limits.recompute ? name(*limits.recompute) : "none, selective or full",
@@ -136,7 +134,7 @@ std::string tie_words(const Answer& answer) {
       count(answer.tied), percent(answer.band));
 }
 
-std::string hosts_words(const HostsOut& out, i64 host_devices) {
+std::string hosts_words(const HostUse& out, i64 host_devices) {
   const i64 idle = out.left - out.used;
   std::string text =
       fmt::format("{} out, {} left", plural(out.count, "host is", "hosts are"), count(out.left));

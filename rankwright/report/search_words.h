@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "rankwright/report/plan_view.h"
+#include "rankwright/planner/plan_answer.h"
 
 namespace rankwright {
 
@@ -15,12 +15,15 @@ std::string_view words(Misfit::Why why);  // "tp does not divide the attention h
 /// Where the candidates went, which rules they break, most first, and what the space was.
 std::string searched_words(const Answer& answer);
 std::string broken_words(const Tally& tally);
-std::string space_words(const Problem& problem);
+std::string space_words(const PlanAnswer& answer);
+
+/// Returns what the plan of a stopped search is the best of; empty where the search was complete.
+std::string stopped_words(const Answer& answer);
 
 /// How many choices are within the model's error of the fastest; empty where there is one.
 std::string tie_words(const Answer& answer);
 
 /// How many hosts idle, and why.
-std::string hosts_words(const HostsOut& out, i64 host_devices);
+std::string hosts_words(const HostUse& out, i64 host_devices);
 
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/bars.h"
 #include "rankwright/report/chart.h"
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 
 namespace rankwright {
 namespace {
@@ -50,7 +50,7 @@ std::string bar_class(std::size_t family) { return fmt::format("f{}", family); }
 class StepDrawing {
  public:
   explicit StepDrawing(const PlanReport& report)
-      : fall_(waterfall(report.setup, report.sheet)),
+      : fall_(report.sheet.waterfall),
         chart_(report.setup, "where the time of a step goes", about(report)),
         x_{.high = fall_.total.value * (1 + fall_.band.within),
            .from = kChartMargin + kItemNames,
@@ -176,7 +176,7 @@ class StepDrawing {
     chart_.y += kChartLine;
   }
 
-  Waterfall fall_;
+  const Waterfall& fall_;
   Chart chart_;
   Scale x_;
 };

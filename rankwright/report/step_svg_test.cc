@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/report/waterfall.h"
+#include "rankwright/report/waterfall_text.h"
 #include "tests/drawn.h"
 #include "tests/reports.h"
 
@@ -82,7 +82,7 @@ RC_GTEST_PROP(StepSvg, AddsUpToTheStep, ()) {
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   const std::vector<Box> all = bars(picture, false), sums = bars(picture, true);
-  RC_ASSERT(all.size() == waterfall(report.setup, report.sheet).bars.size());
+  RC_ASSERT(all.size() == report.sheet.waterfall.bars.size());
   for (std::size_t k = 1; k < all.size(); ++k)
     RC_ASSERT(std::abs(all[k].left - all[k - 1].right) < 0.02);
   RC_ASSERT(std::abs(all.back().right - sums.back().right) < 0.02);

@@ -1,6 +1,8 @@
 #include "rankwright/report/timeline_json.h"
 
 #include "rankwright/report/setup_json.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/timeline_words.h"
 
 namespace rankwright {
 namespace {
@@ -31,7 +33,7 @@ ordered_json timeline_document(const Played& p, const TimelineSummary& s,
                      {"begin_seconds", band.begin.value},
                      {"end_seconds", band.end.value}});
   ordered_json kinds = ordered_json::object();
-  for (const Ink ink : used_inks(p.program))
+  for (const EventKind ink : used_kinds(p.program))
     kinds[std::string(row(ink).category)] = s.critical[std::size_t(ink)].value;
   ordered_json words = ordered_json::object();
   for (const Remark& remark : remarks(p, s)) words[std::string(remark.name)] = remark.text;

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "rankwright/report/timeline_summary.h"
+#include "rankwright/planner/timeline_summary.h"
 
 namespace rankwright {
 

@@ -8,6 +8,8 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/svg.h"
 #include "rankwright/report/table.h"
+#include "rankwright/report/timeline_drawing.h"
+#include "rankwright/report/timeline_words.h"
 
 namespace rankwright {
 namespace {
@@ -50,7 +52,7 @@ Place place(const Played& p, const TimelineSummary& s) {
 }
 
 /// The class of a colour: "f0" is the first chunk's forward.
-std::string color_class(Ink ink, i64 shade) {
+std::string color_class(EventKind ink, i64 shade) {
   return fmt::format("{}{}", "fbiwco"[std::size_t(ink)], shade);
 }
 
@@ -68,10 +70,10 @@ std::string style(const Played& p) {
       ".a{stroke:#8c959f;stroke-width:1}.d{stroke:#57606a;stroke-width:1;stroke-dasharray:4 3}\n"
       ".p{fill:none;stroke:#1b1f23;stroke-width:1.6;stroke-linejoin:round;pointer-events:none}\n";
   const i64 most = shades(p.shape);
-  for (std::size_t i = 0; i < kInks; ++i)
+  for (std::size_t i = 0; i < kEventKinds; ++i)
     for (i64 chunk = 0; chunk < (i < 4 ? most : 1); ++chunk)
-      css += fmt::format(".{}{{fill:{}}}", color_class(Ink(i), chunk),
-                         hex(shade(Ink(i), chunk, i < 4 ? most : 1)));
+      css += fmt::format(".{}{{fill:{}}}", color_class(EventKind(i), chunk),
+                         hex(shade(EventKind(i), chunk, i < 4 ? most : 1)));
   css +=
       "\n@media (prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9da7b1}.g{fill:#0d1117}"
       ".r{fill:#1d232b}.k{fill:#000}.v{fill:#fff}.z0,.z2,.z3{fill-opacity:.16}.z1{fill-opacity:.2}"
@@ -87,7 +89,7 @@ std::string cell(const Played& p, i64 rank, const Event& e, const Place& where, 
   const double x = where.x(e.start);
   const double width = where.x(e.end) - x;
   const double height = beside ? kBeside * where.height : where.height;
-  const Ink ink = ink_of(p.program, rank, e.action);
+  const EventKind ink = event_kind(p.program, rank, e.action);
   const i64 shade_index = shade_of(p.shape, rank, e.action);
   std::string out = rect(x, y + where.height - height, width > 4 * kGap ? width - kGap : width,
                          height, color_class(ink, shade_index));
@@ -109,14 +111,15 @@ std::string cell(const Played& p, i64 rank, const Event& e, const Place& where, 
 /// A row whose columns are stacked: backward below, forward above it. One path a kind of work;
 /// columns that look alike are one step of it.
 std::string stacked(const Played& p, i64 rank, std::size_t bins, const Place& where, double y) {
-  constexpr Ink kOrder[] = {Ink::weight_grad, Ink::input_grad, Ink::backward,
-                            Ink::forward,     Ink::collective, Ink::optimizer};
+  constexpr EventKind kOrder[] = {EventKind::weight_grad, EventKind::input_grad,
+                                  EventKind::backward,    EventKind::forward,
+                                  EventKind::collective,  EventKind::optimizer};
   const std::vector<Column> all = columns(p, rank, bins);
   const double width = kChart / double(bins);
   std::vector<double> floor_of(bins, 0.0);  // what stands below, as a share
   std::string out;
   const auto quarter = [&](double share) { return std::round(share * where.height * 4) / 4; };
-  for (const Ink ink : kOrder) {
+  for (const EventKind ink : kOrder) {
     std::string d;
     for (std::size_t c = 0; c < bins;) {
       const double low = quarter(floor_of[c]);
@@ -224,10 +227,10 @@ std::string legend_of(const Played& p, const TimelineSummary& s, const Place& wh
     x += 26 + 7.2 * double(name.size()) + 22;
   };
   const i64 most = shades(p.shape);
-  for (const Ink ink : used_inks(p.program))
+  for (const EventKind ink : used_kinds(p.program))
     sample(row(ink).name, [&](double at) {
       std::string boxes;
-      const i64 parts = where.cells && ink < Ink::collective ? std::min<i64>(most, 5) : 1;
+      const i64 parts = where.cells && ink < EventKind::collective ? std::min<i64>(most, 5) : 1;
       for (i64 i = 0; i < parts; ++i)
         boxes += rect(at + 20.0 * double(i) / double(parts), y - 11, 20.0 / double(parts), 13,
                       color_class(ink, parts < 2 ? 0 : i * (most - 1) / (parts - 1))) +

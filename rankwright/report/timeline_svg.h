@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "rankwright/report/timeline_summary.h"
+#include "rankwright/planner/timeline_summary.h"
 
 namespace rankwright {
 

@@ -6,6 +6,7 @@
 
 #include <regex>
 
+#include "rankwright/report/timeline_drawing.h"
 #include "tests/plays.h"
 
 namespace rankwright {

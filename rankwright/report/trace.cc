@@ -11,6 +11,7 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/import/perfetto_fields.h"
+#include "rankwright/report/timeline_drawing.h"
 
 namespace rankwright {
 namespace {
@@ -67,7 +68,7 @@ bool any_beside(const Program& p, i64 rank) {
 }
 
 std::string_view category(const Program& p, i64 rank, const Action& a) {
-  return row(ink_of(p, rank, a)).category;
+  return row(event_kind(p, rank, a)).category;
 }
 
 constexpr i64 kProcess = 1;  // rank 0 is its main thread, which viewers show first
@@ -166,14 +167,6 @@ void write_slice(std::string& out, const Program& p, i64 rank, const Slice& slic
 }
 
 }  // namespace
-
-i64 slice_count(const Program& program) {
-  i64 slices = 0;
-  for (const Sequence& role : program.roles)
-    slices += std::count_if(role.begin(), role.end(),
-                            [](const Action& a) { return !is_transfer(a.kind); });
-  return slices;
-}
 
 std::string perfetto_trace(const Program& p, const Events& events) {
   RW_CHECK(slice_count(p) <= kMostSlices);

@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "rankwright/import/trace_format.h"
-#include "rankwright/report/played.h"
+#include "rankwright/planner/played.h"
 
 namespace rankwright {
-
-/// Slices of its trace: kMostSlices may be written.
-i64 slice_count(const Program& program);
 
 /// By pp rank, each rank's by their start. Transfers may be among them: they are drawn as arrows.
 using Events = std::vector<std::vector<Event>>;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "rankwright/import/run_trace.h"
+#include "rankwright/report/timeline_drawing.h"
 #include "tests/plays.h"
 
 namespace rankwright {
@@ -226,7 +227,7 @@ RC_GTEST_PROP(Trace, IsReadAsTheStepThatWasPlayed, ()) {
       RC_ASSERT(std::abs((read[i].begin - played[i].start).value) <= 1e-9);
       RC_ASSERT(std::abs((read[i].end - played[i].end).value) <= 1e-9);
       RC_ASSERT(read[i].name == event_name(p.program, r, a));
-      RC_ASSERT(read[i].category == row(ink_of(p.program, r, a)).category);
+      RC_ASSERT(read[i].category == row(event_kind(p.program, r, a)).category);
       RC_ASSERT(read[i].beside == is_beside(p.program, r, a));
       RC_ASSERT(read[i].cell.has_value() == is_cell(a.kind));
       if (is_cell(a.kind)) RC_ASSERT(*read[i].cell == action(a.kind, a.stage, a.microbatch));

@@ -245,11 +245,6 @@ std::string rows_of(const Validation& v, const Paint& paint) {
 
 }  // namespace
 
-double ValidationSource::share(std::size_t scored) const {
-  const std::size_t rows = scored + excluded.size();
-  return rows == 0 ? 0 : double(scored) / double(rows);
-}
-
 std::string validation_text(const Validation& v, const ValidationSource& source, bool all,
                             const Paint& paint) {
   std::string out = heading(v, source) + "\n" + totals(v, paint) + families_text(v.score, paint) +
@@ -257,6 +252,14 @@ std::string validation_text(const Validation& v, const ValidationSource& source,
                     excluded_text(source);
   if (all) out += rows_of(v, paint);
   return out;
+}
+
+std::string fitted_csv(const Calibration& fitted) {
+  std::string text = "constant,shipped,fitted\n";
+  for (const ConstantRow& row : constants())
+    if (row.data == FitData::steps || row.data == FitData::memory)
+      text += fmt::format("{},{:.4g},{:.4g}\n", row.name, row.value, fitted[row.constant]);
+  return text;
 }
 
 }  // namespace rankwright

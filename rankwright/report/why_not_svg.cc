@@ -53,13 +53,14 @@ Scale scale_over(double least, double most, double from, double to) {
 
 class WhyNotDrawing {
  public:
-  explicit WhyNotDrawing(const PlanReport& report)
+  WhyNotDrawing(const PlanReport& report, const PlanPoints& points)
       : report_(report),
+        points_(points),
         limit_(report.sheet.estimate.capacity),
         chart_(report.setup, "this plan among others", plan_verdict(report).sentence) {
     Bytes least = limit_, most = limit_;
     Seconds fastest = report.time(), slowest = report.time();
-    for (const PlanPoint& p : report.points) {
+    for (const PlanPoint& p : points_.points) {
       least = std::min(least, p.memory), most = std::max(most, p.memory);
       fastest = std::min(fastest, p.time), slowest = std::max(slowest, p.time);
     }
@@ -126,7 +127,7 @@ class WhyNotDrawing {
   /// Those that fit and that none is faster than with no more memory, least memory first.
   std::vector<const PlanPoint*> unbeaten() const {
     std::vector<const PlanPoint*> all;
-    for (const PlanPoint& p : report_.points)
+    for (const PlanPoint& p : points_.points)
       if (p.fits) all.push_back(&p);
     std::stable_sort(all.begin(), all.end(), [](const PlanPoint* a, const PlanPoint* b) {
       return a->memory != b->memory ? a->memory < b->memory : a->time < b->time;
@@ -149,7 +150,7 @@ class WhyNotDrawing {
 
   void points() {
     for (std::size_t k = 0; k < std::size(kRoles); ++k)
-      for (const PlanPoint& p : report_.points) {
+      for (const PlanPoint& p : points_.points) {
         if (p.role != kRoles[k].role) continue;
         chart_.body += marker(kRoles[k].path, x(p.memory), y(p.time), role_class(k));
         chart_.body += svg::titled(
@@ -188,12 +189,12 @@ class WhyNotDrawing {
   /// not at all.
   void labels() {
     LabelRoom room({x_.from + 2, top_ + 2, x_.to - 2, bottom_ - 2});
-    for (const PlanPoint& p : report_.points)
+    for (const PlanPoint& p : points_.points)
       room.block(
           {x(p.memory) - kRadius, y(p.time) - kRadius, x(p.memory) + kRadius, y(p.time) + kRadius});
     for (const LabelBox& box : lines()) room.block(box);
     for (std::size_t k = std::size(kRoles); k-- > 0;)
-      for (const PlanPoint& p : report_.points) {
+      for (const PlanPoint& p : points_.points) {
         if (p.role != kRoles[k].role) continue;
         const bool first = p.role == Role::itself || p.role == Role::best;
         const std::string_view classes = first ? "s n" : "s q";
@@ -223,7 +224,7 @@ class WhyNotDrawing {
     chart_.y = bottom_ + 62;
     std::vector<LegendKey> keys;
     for (std::size_t k = std::size(kRoles); k-- > 0;)
-      if (std::any_of(report_.points.begin(), report_.points.end(),
+      if (std::any_of(points_.points.begin(), points_.points.end(),
                       [&](const PlanPoint& p) { return p.role == kRoles[k].role; }))
         keys.push_back({role_class(k), std::string(kRoles[k].words), kRoles[k].path});
     if (const Answer& found = report_.search->answer; found.best)
@@ -244,17 +245,18 @@ class WhyNotDrawing {
       }
     };
     chart_.y += 8;
-    for (const PlanPoint& p : report_.points)
+    for (const PlanPoint& p : points_.points)
       if (p.role == Role::itself || p.role == Role::best)
         add(p.role == Role::itself ? "this plan" : best_name(p), brief(p.setup));
     std::string refused;
-    for (const RefusedChange& one : report_.refused)
+    for (const RefusedChange& one : points_.refused)
       refused += (refused.empty() ? "" : ", ") + one.change;
     if (!refused.empty()) add("cannot be made", refused);
     chart_.y += 2;
   }
 
   const PlanReport& report_;
+  const PlanPoints& points_;
   Bytes limit_;
   Chart chart_;
   Bytes unit_{1};  // of the axis, so that its ticks are round
@@ -264,6 +266,12 @@ class WhyNotDrawing {
 
 }  // namespace
 
-std::string why_not_svg(const PlanReport& report) { return WhyNotDrawing(report).drawn(); }
+std::string why_not_svg(const PlanReport& report, const PlanPoints& points) {
+  return WhyNotDrawing(report, points).drawn();
+}
+
+std::string why_not_svg(const PlanReport& report) {
+  return why_not_svg(report, collect_points(report));
+}
 
 }  // namespace rankwright

@@ -5,11 +5,13 @@
 
 #include <string>
 
-#include "rankwright/report/report_view.h"
+#include "rankwright/report/plan_points.h"
 
 namespace rankwright {
 
-/// Of a plan that others were searched for.
+/// Draws the plan of a report among these points. Requires: the report has a search.
+std::string why_not_svg(const PlanReport& report, const PlanPoints& points);
+/// Draws it among all points of its search.
 std::string why_not_svg(const PlanReport& report);
 
 }  // namespace rankwright

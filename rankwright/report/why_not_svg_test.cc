@@ -13,11 +13,19 @@ using Role = PlanPoint::Role;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+/// A report and the points that are drawn of it.
+struct Drawing {
+  PlanReport report;
+  PlanPoints shown{};
+
+  std::string svg() const { return why_not_svg(report, shown); }
+};
+
 /// The course's on a device of 80 GiB with these points, of which the second is what would be run.
-PlanReport report_with(std::vector<PlanPoint> points, const PlanReport& base) {
+Drawing drawing_of(std::vector<PlanPoint> points, const PlanReport& base) {
   PlanReport report = base;
   report.sheet.estimate.capacity = 80.0_GiB;
-  report.search = PlanView{.problem = problem(report.setup)};
+  report.search = PlanAnswer{.problem = problem(report.setup)};
   for (std::size_t k = 0; k < points.size(); ++k) {
     points[k].setup.plan.micro_batch = i64(k) + 1;  // each is another plan
     if (points[k].role == Role::best && !report.search->answer.best)
@@ -25,8 +33,7 @@ PlanReport report_with(std::vector<PlanPoint> points, const PlanReport& base) {
           Priced{.setup = points[k].setup, .estimate = report.sheet.estimate};
   }
   report.search->answer.band = 0.05;
-  report.points = std::move(points);
-  return report;
+  return {std::move(report), {std::move(points), {}}};
 }
 
 PlanPoint point(const PlanReport& of, Role role, Seconds time, Bytes memory) {
@@ -54,10 +61,10 @@ std::vector<std::pair<double, double>> marks(const drawn::Picture& picture,
 TEST(WhyNotSvg, PutsMemoryToTheRightAndTimeUpwards) {
   const PlanReport course = course_report();
   const Seconds now = course.time();
-  const PlanReport report = report_with(
+  const Drawing drawing = drawing_of(
       {point(course, Role::itself, now, 60.0_GiB), point(course, Role::best, now / 2, 70.0_GiB)},
       course);
-  const drawn::Picture picture(why_not_svg(report));
+  const drawn::Picture picture(drawing.svg());
   EXPECT_EQ(picture.fault(), "");
   // Memory from 60 to 80 GiB with 7 % of 20 at both ends, from 24 + 64 = 88 to 952: a GiB is 864 /
   // 22.8 = 37.89 pixels. Time from one half to one of this plan's, with 7 % of one half.
@@ -75,12 +82,12 @@ TEST(WhyNotSvg, PutsMemoryToTheRightAndTimeUpwards) {
 TEST(WhyNotSvg, JoinsThePlansThatNoneBeats) {
   const PlanReport course = course_report();
   // The third takes more of both than the second, the fourth does not fit.
-  const PlanReport report = report_with(
+  const Drawing drawing = drawing_of(
       {point(course, Role::itself, 8.0_s, 40.0_GiB), point(course, Role::best, 4.0_s, 60.0_GiB),
        point(course, Role::neighbour, 5.0_s, 70.0_GiB),
        point(course, Role::neighbour, 2.0_s, 90.0_GiB)},
       course);
-  const drawn::Picture picture(why_not_svg(report));
+  const drawn::Picture picture(drawing.svg());
   const auto itself = marks(picture, "r5 z")[0], best = marks(picture, "r4 z")[0];
   const std::string front =
       picture.root().find_child_by_attribute("path", "class", "front").attribute("d").value();
@@ -95,7 +102,7 @@ TEST(WhyNotSvg, LabelsThisPlanAndTheBestEvenInACrowd) {
   for (int k = 0; k < 60; ++k)
     points.push_back(
         point(course, Role::neighbour, (5 + 0.01 * k) * 1.0_s, (60 + 0.05 * (k % 7)) * 1.0_GiB));
-  const drawn::Picture picture(why_not_svg(report_with(points, course)));
+  const drawn::Picture picture(drawing_of(points, course).svg());
   EXPECT_EQ(picture.fault(), "");
   EXPECT_EQ(picture.texts_that_are("this plan, 5 s").size(), 1u);
   EXPECT_EQ(picture.texts_that_are("best, 4.9 s").size(), 1u);
@@ -104,10 +111,10 @@ TEST(WhyNotSvg, LabelsThisPlanAndTheBestEvenInACrowd) {
 
 TEST(WhyNotSvg, SaysWhatCannotBeMade) {
   const PlanReport course = course_report();
-  PlanReport report = report_with({point(course, Role::itself, 5.0_s, 60.0_GiB)}, course);
-  EXPECT_THAT(why_not_svg(report), Not(HasSubstr("cannot be made")));
-  report.refused = {{.change = "tp 3"}, {.change = "<pp 5>"}};
-  const drawn::Picture picture(why_not_svg(report));
+  Drawing drawing = drawing_of({point(course, Role::itself, 5.0_s, 60.0_GiB)}, course);
+  EXPECT_THAT(drawing.svg(), Not(HasSubstr("cannot be made")));
+  drawing.shown.refused = {{.change = "tp 3"}, {.change = "<pp 5>"}};
+  const drawn::Picture picture(drawing.svg());
   EXPECT_EQ(picture.fault(), "");
   EXPECT_EQ(picture.texts_that_are("tp 3, <pp 5>").size(), 1u);
 }
@@ -115,7 +122,7 @@ TEST(WhyNotSvg, SaysWhatCannotBeMade) {
 TEST(WhyNotSvg, EscapesAndCutsNames) {
   const PlanReport hostile = hostile_report();
   const std::string svg =
-      why_not_svg(report_with({point(hostile, Role::itself, 5.0_s, 60.0_GiB)}, hostile));
+      drawing_of({point(hostile, Role::itself, 5.0_s, 60.0_GiB)}, hostile).svg();
   EXPECT_EQ(drawn::Picture(svg).fault(), "");
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
 }
@@ -128,15 +135,15 @@ RC_GTEST_PROP(WhyNotSvg, DrawsEveryPointAndKeepsWordsApart, ()) {
     points.push_back(point(course, k == 0 ? Role::itself : Role(*rc::gen::inRange(1, 6)),
                            double(*rc::gen::inRange(1, 400)) / 20 * 1.0_s,
                            double(*rc::gen::inRange(1, 3000)) / 20 * 1.0_GiB));
-  const PlanReport report = report_with(points, course);
-  const std::string svg = why_not_svg(report);
+  const Drawing drawing = drawing_of(points, course);
+  const std::string svg = drawing.svg();
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   std::size_t drawn_points = 0;
   for (int k = 0; k < 6; ++k) drawn_points += marks(picture, fmt::format("r{} z", k)).size();
   RC_ASSERT(drawn_points == points.size());
-  RC_ASSERT(svg == why_not_svg(report));
+  RC_ASSERT(svg == drawing.svg());
 }
 
 }  // namespace why_not_svg_test

@@ -4,7 +4,6 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/model/parameters.h"
-#include "rankwright/plan/run_calibration.h"
 
 namespace rankwright {
 namespace {
@@ -137,19 +136,6 @@ std::string headline(const Setup& s) {
   return fmt::format("{} on {} {}, {} x {} · {} x {} = {} tokens a step", model, count(s.world),
                      s.cluster.device.name, plural(ceil_div(s.world, host), "node", "nodes"), host,
                      count(s.job.global_batch), count(s.job.sequence), short_count(tokens));
-}
-
-std::string calibration_words(const Setup& s) {
-  if (!s.calibrated) return {};
-  const RunCalibration& run = *s.calibrated;
-  std::string text =
-      fmt::format("calibrated by {} of {}: computation at {:.2f} of its usual rates",
-                  plural(run.steps, "line", "lines"), excerpt(run.log, 80), run.calibration.pace);
-  if (run.calibration.held > Bytes{})
-    text += fmt::format(", {} held beyond the ledger", show_memory(run.calibration.held));
-  if (run.model != s.model || run.device != s.cluster.device)
-    text += "; of another model or device, so the band stays as wide";
-  return text;
 }
 
 std::vector<std::string> chip_list(const Setup& s) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rankwright/report/worksheet.h"
+#include "rankwright/planner/worksheet.h"
 
 namespace rankwright {
 
@@ -16,10 +16,6 @@ std::vector<std::string> chip_list(const Setup& setup);
 
 /// The plan in one line: "tp 8 on nvlink · pp 4 on infiniband · ...".
 std::string chips(const Setup& setup);
-
-/// "calibrated by 17 lines of run.log: computation at 0.93 of its usual rates"; empty where no run
-/// calibrates the setup.
-std::string calibration_words(const Setup& setup);
 
 std::string plan_in_words(const Setup& setup, const Worksheet& sheet);
 

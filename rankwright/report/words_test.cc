@@ -12,7 +12,10 @@ using ::testing::Not;
 
 const std::string kModel = "model: llama-3.2-1b\ncluster: dgx-h100 x 1\n";
 
-std::string words_of(const std::string& plan) { return worksheet(setup_of(plan)).words; }
+std::string words_of(const std::string& plan) {
+  const rankwright::Setup setup = setup_of(plan);
+  return plan_in_words(setup, worksheet(setup));
+}
 
 TEST(Headline, SaysModelClusterAndBatch) {
   EXPECT_EQ(headline(setup_of(kModel + "job: {global_batch: 512, sequence: 8192}\n"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct Neighbour {
   StepTime step{};  // priced
   Ledger memory{};  // priced and memory: of the fullest rank
   Misfit misfit{};
+  std::string detail{};     // misfit: what arithmetic says, with the numbers; planner/ fills it in
   std::string_view rule{};  // code
 };
 

@@ -1,0 +1,50 @@
+#include "rankwright/planner/check.h"
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/plan/misfit.h"
+#include "rankwright/planner/explain_timeline.h"
+
+namespace rankwright {
+namespace {
+
+CheckAnswer check_cells(const SourceFile& file) {
+  CheckAnswer answer{.file = file, .readable = false};
+  if (file.unreadable) {
+    answer.findings.push_back(*file.unreadable);
+  } else if (const Result<WrittenSchedule> written = parse_cells(file.text, file.name); !written) {
+    answer.findings.push_back(written.error());
+  } else {
+    answer.readable = true;
+    answer.schedule = check_schedule(*written);
+    answer.findings = answer.schedule->findings;
+  }
+  for (Diagnostic& d : answer.findings)
+    if (d.where.file.empty()) d.where.file = file.name;
+  sort(answer.findings);
+  return answer;
+}
+
+}  // namespace
+
+Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
+  if (is_schedule(request.plan.plan)) {
+    if (request.target != Target::any || request.plan.overrides())
+      return refuse_plan_options("--for, --model and --cluster");
+    return check_cells(request.plan.plan);
+  }
+  PlanInput input = read_input(request.plan);
+  CheckAnswer answer{.findings = all_findings(input, request.target),
+                     .readable = input.setup.has_value()};
+  answer.file = {std::move(input.file.name), std::move(input.file.text)};
+  answer.setup = std::move(input.setup);
+  if (!answer.setup || !misfits(*answer.setup).empty()) return answer;
+  answer.estimate = close_estimate(*answer.setup, calibration(*answer.setup));
+  answer.proof = prove_plan(*answer.setup);
+  if (answer.proof)
+    answer.findings.insert(answer.findings.end(), answer.proof->findings.begin(),
+                           answer.proof->findings.end());
+  sort(answer.findings);
+  return answer;
+}
+
+}  // namespace rankwright

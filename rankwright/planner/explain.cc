@@ -1,0 +1,97 @@
+#include "rankwright/planner/explain.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/suggest.h"
+
+namespace rankwright {
+namespace {
+
+/// "zero_stage", "plan.zero_stage" and "parallelism.zero_stage" name the same key.
+const PlanKey* find_key(std::string_view name) {
+  if (name.starts_with("plan.")) name.remove_prefix(5);
+  for (const KeyRow& row : key_rows()) {
+    const std::string_view path = row.key.path;
+    if (path == name || path.substr(path.rfind('.') + 1) == name ||
+        path.substr(path.find('.') + 1) == name)
+      return &row.key;
+  }
+  return nullptr;
+}
+
+/// Codes are known in either case.
+std::string upper(std::string word) {
+  for (char& c : word)
+    if (c >= 'a' && c <= 'z') c = char(c - 'a' + 'A');
+  return word;
+}
+
+Refusal unknown_word(const std::string& word) {
+  std::vector<std::string> known;
+  for (const Page* page : pages()) known.emplace_back(page->code);
+  for (const KeyRow& row : key_rows())
+    known.emplace_back(row.key.path.substr(row.key.path.rfind('.') + 1));
+  const std::optional<std::string> near = nearest(word, known);
+  return {.kind = Refusal::Kind::unreadable,
+          .message = fmt::format("'{}' is no file, no code and no plan key", excerpt(word, 60)),
+          .hint = near ? fmt::format("did you mean {}?", *near)
+                       : "rankwright catalog codes lists the codes, rankwright catalog keys the "
+                         "keys"};
+}
+
+}  // namespace
+
+Outcome<ExplainAnswer> explain_plan(const PlanSource& source) {
+  Outcome<ValidPlan> plan = read_valid_plan(source);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  Worksheet sheet = worksheet(plan->setup());
+  return ExplainAnswer{std::move(*plan), std::move(sheet)};
+}
+
+Outcome<ExplainRankAnswer> explain_rank(const PlanSource& source, i64 rank) {
+  Outcome<ValidPlan> plan = read_valid_plan(source);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  const i64 world = plan->setup().world;
+  if (rank < 0 || rank >= world)
+    return refuse_usage(
+        fmt::format("there is no rank {}: the plan has ranks 0 to {}", rank, world - 1),
+        fmt::format("--rank {}", world - 1));
+  RankView view = rank_view(plan->setup(), rank);
+  return ExplainRankAnswer{std::move(*plan), std::move(view)};
+}
+
+Outcome<ExplainStagesAnswer> explain_stages(const PlanSource& source) {
+  Outcome<ValidPlan> plan = read_valid_plan(source);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  StagesView view = stages_view(plan->setup());
+  return ExplainStagesAnswer{std::move(*plan), std::move(view)};
+}
+
+Outcome<ExplainSensitivityAnswer> explain_sensitivity(const PlanSource& source) {
+  Outcome<ValidPlan> plan = read_valid_plan(source);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  SensitivityView view = sensitivity_view(plan->setup());
+  return ExplainSensitivityAnswer{std::move(*plan), std::move(view)};
+}
+
+Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& source, const SourceFile& against) {
+  Outcome<ValidPlan> plan = read_valid_plan(source);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  PlanSource other_source = source;
+  other_source.plan = against;
+  Outcome<ValidPlan> other = read_valid_plan(other_source);
+  if (!other) return tl::unexpected(std::move(other.error()));
+  RivalsView view = rivals_view(plan->setup(), other->setup());
+  return ExplainRivalsAnswer{std::move(*plan), std::move(*other), std::move(view)};
+}
+
+Outcome<ExplainWordAnswer> explain_word(const std::string& word) {
+  if (const Page* page = find_page(upper(word))) return ExplainWordAnswer{.page = page};
+  if (const PlanKey* key = find_key(word)) return ExplainWordAnswer{.key = key};
+  return tl::unexpected(unknown_word(word));
+}
+
+}  // namespace rankwright

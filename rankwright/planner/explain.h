@@ -1,0 +1,56 @@
+// `explain` as library calls, one per view of a plan: its worksheet, one rank, its stages, what its
+// figures depend on; and what a diagnostic code or a plan key means. The step in time is
+// explain_timeline.h, slow and dead ranks are explain_faults.h.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rankwright/import/plan_keys.h"
+#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/rank_view.h"
+#include "rankwright/planner/sensitivity_view.h"
+#include "rankwright/planner/stages_view.h"
+#include "rankwright/planner/worksheet.h"
+
+namespace rankwright {
+
+struct ExplainAnswer {
+  ValidPlan plan;
+  Worksheet sheet;
+};
+Outcome<ExplainAnswer> explain_plan(const PlanSource& plan);
+
+struct ExplainRankAnswer {
+  ValidPlan plan;
+  RankView view;
+};
+Outcome<ExplainRankAnswer> explain_rank(const PlanSource& plan, i64 rank);
+
+struct ExplainStagesAnswer {
+  ValidPlan plan;
+  StagesView view;
+};
+Outcome<ExplainStagesAnswer> explain_stages(const PlanSource& plan);
+
+struct ExplainSensitivityAnswer {
+  ValidPlan plan;
+  SensitivityView view;
+};
+Outcome<ExplainSensitivityAnswer> explain_sensitivity(const PlanSource& plan);
+
+/// Of two plans: which constants would change which of them is faster.
+struct ExplainRivalsAnswer {
+  ValidPlan plan, against;
+  RivalsView view;
+};
+Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& plan, const SourceFile& against);
+
+/// The page of a diagnostic code, or a plan key; one of the two.
+struct ExplainWordAnswer {
+  const Page* page = nullptr;
+  const PlanKey* key = nullptr;
+};
+Outcome<ExplainWordAnswer> explain_word(const std::string& word);
+
+}  // namespace rankwright

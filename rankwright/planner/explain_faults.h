@@ -1,0 +1,62 @@
+// `explain --slow --slow-link --fail` as a library call: what slow ranks, slow links and a dead
+// rank cost. Reads them from the texts that people type, and prices them with cost/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankwright/cost/failure.h"
+#include "rankwright/cost/relief.h"
+#include "rankwright/cost/slow_link.h"
+#include "rankwright/planner/plan_input.h"
+
+namespace rankwright {
+
+/// Faults as people type them.
+struct FaultOptions {
+  std::vector<std::string> slow{};       // RANK:FACTOR
+  std::vector<std::string> slow_link{};  // LEVEL:FACTOR, or a bandwidth
+  std::optional<i64> fail{};             // the rank that dies
+  std::string failures{};                // how often: a published rate
+  std::string mtbf{};                    // how often: a time between failures
+  std::string checkpoint_time{};
+  std::string checkpoint_interval{};
+  std::string restart_time{};
+
+  bool any() const { return !slow.empty() || !slow_link.empty() || fail || about_failures(); }
+  /// Returns whether something says more about `fail`.
+  bool about_failures() const {
+    return !failures.empty() || !mtbf.empty() || !checkpoint_time.empty() ||
+           !checkpoint_interval.empty() || !restart_time.empty();
+  }
+};
+
+/// Where the figures of a failure come from, in words; publications below the table.
+struct FailureSources {
+  std::string between{}, restart{}, checkpoint{}, hang{};
+  std::vector<std::string> cites{};
+};
+
+/// What the faults cost; slow ranks and failures on the links as they are then.
+struct Faults {
+  std::optional<LinkLoss> links{};
+  std::optional<Straggler> slow{};
+  Relief relief{};
+  std::optional<i64> dead{};  // a rank
+  Failure failure{};
+  FailureSources from{};
+};
+
+struct FaultsRequest {
+  PlanSource plan{};
+  FaultOptions faults{};
+};
+struct FaultsAnswer {
+  ValidPlan plan;
+  Setup slowed;  // the plan's setup with the slow links
+  Faults faults;
+};
+Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request);
+
+}  // namespace rankwright

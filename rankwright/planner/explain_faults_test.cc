@@ -1,0 +1,62 @@
+#include "rankwright/planner/explain_faults.h"
+
+#include <gmock/gmock.h>
+
+namespace rankwright {
+namespace explain_faults_test {
+
+using ::testing::HasSubstr;
+
+Outcome<FaultsAnswer> ask(const FaultOptions& faults) {
+  return explain_faults(
+      {.plan = {.plan = {"plan.yaml",
+                         "model: llama-3.1-8b\ncluster: dgx-h100 x 2\n"
+                         "job: {global_batch: 32, sequence: 4096}\n"
+                         "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n"}},
+       .faults = faults});
+}
+
+std::string refused(const FaultOptions& faults) {
+  const Outcome<FaultsAnswer> answer = ask(faults);
+  if (answer) return "answered";
+  EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);
+  return answer.error().message;
+}
+
+TEST(ExplainFaults, SlowRank_MakesTheStepLonger) {
+  const Outcome<FaultsAnswer> answer = ask({.slow = {"3:1.3x"}});
+  ASSERT_TRUE(answer.has_value());
+  ASSERT_TRUE(answer->faults.slow.has_value());
+  EXPECT_GT(answer->faults.slow->after, answer->faults.slow->before);
+  EXPECT_FALSE(answer->faults.links.has_value());
+  EXPECT_FALSE(answer->faults.dead.has_value());
+}
+
+TEST(ExplainFaults, FactorsAreTypedInThreeWays) {
+  const Seconds times = ask({.slow = {"3:1.3x"}})->faults.slow->after;
+  EXPECT_EQ(ask({.slow = {"3:1.3"}})->faults.slow->after, times);
+  EXPECT_EQ(ask({.slow = {"3:130%"}})->faults.slow->after, times);
+}
+
+TEST(ExplainFaults, SlowLink_SlowsTheClusterOfWhatFollows) {
+  const Outcome<FaultsAnswer> answer = ask({.slow_link = {"infiniband:0.5x"}, .fail = 3});
+  ASSERT_TRUE(answer.has_value());
+  const Cluster& before = answer->plan.setup().cluster;
+  const Cluster& after = answer->slowed.cluster;
+  EXPECT_DOUBLE_EQ(after.levels.back().bandwidth / before.levels.back().bandwidth, 0.5);
+  EXPECT_EQ(answer->faults.dead, 3);
+}
+
+TEST(ExplainFaults, WhatIsTypedWrong_IsRefused) {
+  EXPECT_EQ(refused({.slow = {"16:2x"}}), "there is no rank 16: the plan has ranks 0 to 15");
+  EXPECT_EQ(refused({.slow = {"3"}}), "--slow '3' is not a rank and a factor");
+  EXPECT_EQ(refused({.slow = {"3:2x", "3:3x"}}), "--slow 3 is given twice");
+  EXPECT_EQ(refused({.slow_link = {"nvlnk:0.5x"}}), "the cluster has no level 'nvlnk'");
+  EXPECT_EQ(refused({.fail = -1}), "there is no rank -1: the plan has ranks 0 to 15");
+  EXPECT_THAT(refused({.mtbf = "3 h"}), HasSubstr("are about a rank that dies"));
+  EXPECT_EQ(refused({.fail = 0, .failures = "bloom", .mtbf = "3 h"}),
+            "--mtbf and --failures both say how often ranks fail");
+}
+
+}  // namespace explain_faults_test
+}  // namespace rankwright

@@ -1,0 +1,74 @@
+#include "rankwright/planner/explain.h"
+
+#include <gtest/gtest.h>
+
+namespace rankwright {
+namespace explain_test {
+
+const PlanSource kPlan{
+    .plan = {"plan.yaml",
+             "model: llama-3.2-1b\ncluster: dgx-h100 x 1\njob: {global_batch: 32, sequence: 2048}\n"
+             "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n"}};
+const PlanSource kMisfit{
+    .plan = {"misfit.yaml", "world_size: 8\nparallelism: {tp_size: 3, dp_size: 2}\n"}};
+
+TEST(ExplainPlan, ReturnsTheWorksheetOfTheSetup) {
+  const Outcome<ExplainAnswer> answer = explain_plan(kPlan);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->plan.name(), "plan.yaml");
+  EXPECT_EQ(answer->sheet.totals.size(), 2u);  // one per pp rank
+  EXPECT_EQ(answer->sheet.waterfall.total, answer->sheet.estimate.time());
+}
+
+TEST(ExplainPlan, Misfit_IsRefusedByEveryView) {
+  EXPECT_EQ(explain_plan(kMisfit).error().kind, Refusal::Kind::refused);
+  EXPECT_EQ(explain_rank(kMisfit, 0).error().kind, Refusal::Kind::refused);
+  EXPECT_EQ(explain_stages(kMisfit).error().kind, Refusal::Kind::refused);
+  EXPECT_EQ(explain_sensitivity(kMisfit).error().kind, Refusal::Kind::refused);
+}
+
+TEST(ExplainRank, LastRank_IsKnownAndTheNextRefused) {
+  const Outcome<ExplainRankAnswer> last = explain_rank(kPlan, 7);
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(last->view.rank, 7);
+  const Outcome<ExplainRankAnswer> next = explain_rank(kPlan, 8);
+  ASSERT_FALSE(next.has_value());
+  EXPECT_EQ(next.error().kind, Refusal::Kind::usage);
+  EXPECT_EQ(next.error().message, "there is no rank 8: the plan has ranks 0 to 7");
+  EXPECT_EQ(next.error().hint, "--rank 7");
+}
+
+TEST(ExplainStages, SplitsAllLayers) {
+  const Outcome<ExplainStagesAnswer> answer = explain_stages(kPlan);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(total_layers(answer->view.now), answer->plan.setup().model.layers());
+}
+
+TEST(ExplainRivals, PlanAgainstItself_HasNoLead) {
+  const Outcome<ExplainRivalsAnswer> answer = explain_rivals(kPlan, kPlan.plan);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_DOUBLE_EQ(answer->view.comparison.lead, 0);
+}
+
+TEST(ExplainRivals, RefusesTheOtherPlanByItsName) {
+  const Outcome<ExplainRivalsAnswer> answer = explain_rivals(kPlan, kMisfit.plan);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().file.name, "misfit.yaml");
+}
+
+TEST(ExplainWord, CodesInEitherCaseAndKeysByAnyPath) {
+  EXPECT_EQ(explain_word("rw0301")->page, explain_word("RW0301")->page);
+  ASSERT_NE(explain_word("RW0301")->page, nullptr);
+  ASSERT_NE(explain_word("zero_stage")->key, nullptr);
+  EXPECT_EQ(explain_word("zero_stage")->key, explain_word("plan.zero_stage")->key);
+}
+
+TEST(ExplainWord, Misspelt_IsRefusedWithTheNearest) {
+  const Outcome<ExplainWordAnswer> answer = explain_word("zero_stge");
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().kind, Refusal::Kind::unreadable);
+  EXPECT_EQ(answer.error().hint, "did you mean zero_stage?");
+}
+
+}  // namespace explain_test
+}  // namespace rankwright

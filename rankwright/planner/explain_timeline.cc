@@ -1,0 +1,125 @@
+#include "rankwright/planner/explain_timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "rankwright/base/format.h"
+#include "rankwright/cost/durations.h"
+#include "rankwright/import/trace_format.h"
+#include "rankwright/program/cells.h"
+#include "rankwright/program/expand.h"
+#include "rankwright/program/schedule.h"
+#include "rankwright/program/steps.h"
+#include "rankwright/program/transfers.h"
+#include "rankwright/rules/proof_findings.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMostCells = i64{1} << 25;  // about four gigabytes when simulated
+constexpr i64 kManyCells = 2'000'000;     // takes long enough to say so
+
+/// Returns a batch with so few microbatches that `most` cells are not exceeded. Each pp rank gets
+/// its even share of them, which every schedule takes.
+std::string smaller_batch(const Setup& setup, i64 most) {
+  const PipelineShape shape = pipeline_shape(setup);
+  const std::optional<i64> one = cell_count({shape.schedule, shape.pp, shape.chunks, 1});
+  const i64 round = 2 * shape.pp;
+  const i64 microbatches = one && *one > 0 ? most / *one / round * round : 0;
+  const std::optional<i64> batch = product({microbatches, setup.plan.micro_batch, setup.plan.dp});
+  if (microbatches <= 0 || !batch) return "a smaller pipeline";
+  return fmt::format("job: {{global_batch: {}}}, which gives {} microbatches", *batch,
+                     count(microbatches));
+}
+
+Refusal refused(std::string message, std::string hint) {
+  return {.kind = Refusal::Kind::refused, .message = std::move(message), .hint = std::move(hint)};
+}
+
+Refusal too_many(const Setup& setup, i64 have, i64 most, std::string_view done) {
+  return refused(
+      fmt::format("the step has {} cells; at most {} can be {}", count(have), count(most), done),
+      smaller_batch(setup, most));
+}
+
+/// Returns nothing where the step is small enough to be simulated, and to be traced where that is
+/// asked for.
+std::optional<Refusal> too_large(const Setup& setup, bool traced) {
+  const PipelineShape shape = pipeline_shape(setup);
+  if (shape.stages() > kMostPlayedStages)
+    return refused(fmt::format("the pipeline has {} stages; at most {} can be played",
+                               count(shape.stages()), count(kMostPlayedStages)),
+                   "a smaller pp_size or virtual_stages");
+  const i64 cells = cell_count(shape).value_or(std::numeric_limits<i64>::max());
+  if (cells > kMostCells) return too_many(setup, cells, kMostCells, "played");
+  if (const Bytes need = expansion_bytes(setup); need > kMaxExpansion)
+    return refused(
+        fmt::format("the step's actions and collectives take {}; at most {} can be played",
+                    show(need), show(kMaxExpansion)),
+        "fewer layers or a smaller cp_size: what is inside a cell takes the most");
+  if (!traced) return std::nullopt;
+  // The ranks' own steps are slices too.
+  i64 most = kMostSlices;
+  for (const Body& of_rank : steps(setup)) most -= i64(of_rank.size());
+  if (cells > most) return too_many(setup, cells, std::max<i64>(most, 0), "written to a trace");
+  return std::nullopt;
+}
+
+/// Returns a shape that a written schedule can be drawn as: its chunks, round and round.
+PipelineShape drawn_shape(const CheckedSchedule& s) {
+  return {.pp = s.pp, .chunks = ceil_div(s.stages, s.pp), .microbatches = s.microbatches};
+}
+
+PlayedStep summarized(Played step) {
+  TimelineSummary sum = summary(step);
+  return {std::move(step), std::move(sum)};
+}
+
+}  // namespace
+
+Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request) {
+  Outcome<ValidPlan> plan = read_valid_plan(request.plan);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  const Setup& setup = plan->setup();
+  if (std::optional<Refusal> refusal = too_large(setup, request.traced))
+    return tl::unexpected(std::move(*refusal));
+  const i64 cells = cell_count(pipeline_shape(setup)).value_or(0);
+  if (cells > kManyCells && request.on_long) request.on_long(cells);
+  PlayedStep step = summarized(played(setup, request.unit_times));
+  return TimelineAnswer{std::move(*plan), std::move(step)};
+}
+
+Outcome<PlayedStep> explain_schedule(const SourceFile& file, bool traced) {
+  const auto refuse = [&](Refusal::Kind kind, Diagnostics findings) {
+    return tl::unexpected(
+        Refusal{.kind = kind, .findings = std::move(findings), .file = {file.name, file.text}});
+  };
+  if (file.unreadable) return refuse(Refusal::Kind::unreadable, {*file.unreadable});
+  const Result<WrittenSchedule> written = parse_cells(file.text, file.name);
+  if (!written) return refuse(Refusal::Kind::unreadable, {written.error()});
+  const CheckedSchedule checked = check_schedule(*written);
+  if (!checked.findings.empty()) return refuse(Refusal::Kind::refused, checked.findings);
+  Program program =
+      with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
+  if (const i64 cells = slice_count(program); traced && cells > kMostSlices)
+    return tl::unexpected(
+        refused(fmt::format("the schedule has {} cells; at most {} can be written to a trace",
+                            count(cells), count(kMostSlices)),
+                ""));
+  Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
+  Played step =
+      played(drawn_shape(checked), std::move(program), std::move(times), std::string(kUnitTimes));
+  step.what = "as written";
+  return summarized(std::move(step));
+}
+
+bool is_schedule(const SourceFile& file) { return file.name.ends_with(".csv"); }
+
+tl::unexpected<Refusal> refuse_plan_options(std::string_view options) {
+  return refuse_usage(fmt::format("{} are about a plan, and this is a schedule", options),
+                      "leave them out");
+}
+
+}  // namespace rankwright

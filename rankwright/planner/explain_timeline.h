@@ -1,0 +1,34 @@
+// `explain --timeline` as library calls: the step of a plan, or of a schedule that somebody wrote,
+// simulated. Refuses what is too large to simulate or to write to a trace.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/timeline_summary.h"
+
+namespace rankwright {
+
+struct TimelineRequest {
+  PlanSource plan{};
+  bool unit_times = false;  // one unit of time for every forward, input and weight gradient
+  bool traced = false;      // the caller writes a trace, which can hold fewer cells
+  std::function<void(i64 cells)> on_long{};  // called before a simulation that takes long
+};
+struct TimelineAnswer {
+  ValidPlan plan;
+  PlayedStep step;
+};
+Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request);
+
+/// One line of cells per pp rank, simulated in units of time.
+Outcome<PlayedStep> explain_schedule(const SourceFile& schedule, bool traced);
+
+/// Returns whether the file is a schedule and not a plan, by its name.
+bool is_schedule(const SourceFile& file);
+
+/// Returns the refusal of options that mean nothing for a schedule.
+tl::unexpected<Refusal> refuse_plan_options(std::string_view options);
+
+}  // namespace rankwright

@@ -1,0 +1,64 @@
+#include "rankwright/planner/explain_timeline.h"
+
+#include <gmock/gmock.h>
+
+namespace rankwright {
+namespace explain_timeline_test {
+
+using ::testing::HasSubstr;
+
+std::string plan_text(i64 batch) {
+  return "model: llama-3.2-1b\ncluster: dgx-h100 x 1\njob: {global_batch: " +
+         std::to_string(batch) + ", sequence: 2048}\nparallelism: {pp_size: 8, micro_batch: 1}\n";
+}
+
+TEST(ExplainTimeline, UnitTimes_TakeOneUnitPerForwardAndTwoPerBackward) {
+  // 16 microbatches and 7 stages ahead of the last, 3 s each.
+  const Outcome<TimelineAnswer> answer =
+      explain_timeline({.plan = {.plan = {"plan.yaml", plan_text(16)}}, .unit_times = true});
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->step.summary.end, Seconds{(16 + 7) * 3.0});
+  EXPECT_EQ(answer->step.summary.cells, 8 * 16 * 2);
+}
+
+TEST(ExplainTimeline, MoreCellsThanMemoryHolds_AreRefusedWithASmallerBatch) {
+  // 2 x 8 cells per microbatch; 2^25 cells are 2^21 microbatches.
+  const Outcome<TimelineAnswer> answer =
+      explain_timeline({.plan = {.plan = {"plan.yaml", plan_text(4'194'304)}}});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().kind, Refusal::Kind::refused);
+  EXPECT_THAT(answer.error().message, HasSubstr("at most 33,554,432 can be played"));
+  EXPECT_THAT(answer.error().hint, HasSubstr("job: {global_batch: 2097152}"));
+}
+
+TEST(ExplainTimeline, ATraceHoldsFewerCells) {
+  // 2 x 8 x 131,072 = 2,097,152 cells are more than a trace's two million.
+  const PlanSource plan{.plan = {"plan.yaml", plan_text(131'072)}};
+  const Outcome<TimelineAnswer> answer = explain_timeline({.plan = plan, .traced = true});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(answer.error().message, HasSubstr("can be written to a trace"));
+}
+
+TEST(ExplainSchedule, WrittenCells_AreSimulatedInUnits) {
+  // F 1 s, B 2 s on one rank.
+  const Outcome<PlayedStep> step = explain_schedule({"order.csv", "0F0,0B0\n"}, false);
+  ASSERT_TRUE(step.has_value());
+  EXPECT_EQ(step->summary.end, Seconds{3});
+  EXPECT_EQ(step->played.what, "as written");
+}
+
+TEST(ExplainSchedule, Nonsense_IsUnreadable) {
+  const Outcome<PlayedStep> step = explain_schedule({"order.csv", "0F0,xx\n"}, false);
+  ASSERT_FALSE(step.has_value());
+  EXPECT_EQ(step.error().kind, Refusal::Kind::unreadable);
+  EXPECT_EQ(step.error().file.name, "order.csv");
+}
+
+TEST(ExplainSchedule, ARankThatWaitsForItself_IsRefused) {
+  const Outcome<PlayedStep> step = explain_schedule({"order.csv", "0B0,0F0\n"}, false);
+  ASSERT_FALSE(step.has_value());
+  EXPECT_EQ(step.error().kind, Refusal::Kind::refused);
+}
+
+}  // namespace explain_timeline_test
+}  // namespace rankwright

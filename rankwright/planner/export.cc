@@ -1,0 +1,91 @@
+#include "rankwright/planner/export.h"
+
+#include <fmt/format.h>
+
+namespace rankwright {
+namespace {
+
+SourceFile file_of(const PlanInput& input) { return {input.file.name, input.file.text}; }
+
+Refusal unknown_target(const std::string& word) {
+  const std::string takes = fmt::format("--to takes {}", fmt::join(export_target_names(), ", "));
+  if (word.empty()) return {.message = "--to is missing", .hint = takes};
+  return unknown_name({"target", word, export_target_names(), takes});
+}
+
+Diagnostics as_findings(const std::vector<Lost>& lost, const TargetRow& target, bool strict,
+                        const PlanFile& file) {
+  Diagnostics findings;
+  for (const Lost& one : lost)
+    findings.push_back({.code = "RW0602",
+                        .severity = strict ? Severity::error : Severity::warning,
+                        .message = fmt::format("{} cannot say this", target.name),
+                        .detail = fmt::format("{}: {}", one.key, one.why),
+                        .key = one.key,
+                        .where = file.where(one.key)});
+  sort(findings);
+  return findings;
+}
+
+/// Returns the names of the hosts; none where none are given.
+Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const TargetRow& target,
+                                             const Setup& setup) {
+  if (!hosts.given()) return std::vector<std::string>{};
+  if (!target.launcher)
+    return refuse_usage(fmt::format("--hosts: {} starts no ranks", target.name),
+                        "a launcher does: --to slurm");
+  Result<std::vector<std::string>> names = hosts_for(setup, hosts);
+  if (!names)
+    return refuse_usage(fmt::format("--hosts: {}", names.error().detail), names.error().hint);
+  return std::move(*names);
+}
+
+bool about_memory(const Diagnostic& d) { return d.code.starts_with("RW02"); }
+
+}  // namespace
+
+Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
+  const Exporter* const exporter = find_exporter(request.target);
+  if (exporter == nullptr) return tl::unexpected(unknown_target(request.target));
+  const TargetRow& target = row(exporter->target);
+  ExportAnswer answer{.plan = read_input(request.plan), .exporter = exporter};
+  const PlanInput& input = answer.plan;
+  Diagnostics findings = all_findings(input, exporter->target);
+  for (const Diagnostic& d : findings)
+    if (about_memory(d) && d.severity == Severity::error) answer.memory.push_back(d);
+  std::erase_if(findings, about_memory);
+  if (!input.setup || has_errors(findings))
+    return tl::unexpected(
+        Refusal{.kind = input.setup ? Refusal::Kind::refused : Refusal::Kind::unreadable,
+                .findings = std::move(findings),
+                .file = file_of(input)});
+  Outcome<std::vector<std::string>> hosts = read_names(request.hosts, target, *input.setup);
+  if (!hosts) {
+    hosts.error().findings = std::move(answer.memory);
+    hosts.error().file = file_of(input);
+    return tl::unexpected(std::move(hosts.error()));
+  }
+  answer.lost = losses(*exporter, *input.setup);
+  answer.findings = as_findings(answer.lost, target, request.strict, input.file);
+  if (request.strict && !answer.lost.empty()) {
+    Refusal refusal{.kind = Refusal::Kind::refused,
+                    .findings = std::move(answer.findings),
+                    .file = file_of(input)};
+    if (answer.memory.empty()) return tl::unexpected(std::move(refusal));
+    return tl::unexpected(Refusal{.kind = Refusal::Kind::refused,
+                                  .findings = std::move(answer.memory),
+                                  .file = file_of(input),
+                                  .also = {std::move(refusal)}});
+  }
+  answer.files = exporter->write(*input.setup, {.hosts = std::move(*hosts)},
+                                 head_lines(*exporter, *input.setup, answer.lost));
+  return answer;
+}
+
+std::vector<std::string> export_target_names() {
+  std::vector<std::string> names;
+  for (const Exporter& exporter : exporters()) names.emplace_back(row(exporter.target).name);
+  return names;
+}
+
+}  // namespace rankwright

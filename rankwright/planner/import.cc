@@ -1,0 +1,61 @@
+#include "rankwright/planner/import.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/cluster_format.h"
+#include "rankwright/import/plan_format.h"
+#include "rankwright/import/safetensors_index.h"
+#include "rankwright/plan/misfit.h"
+
+namespace rankwright {
+namespace {
+
+Refusal unknown_format(const std::string& word) {
+  std::vector<std::string> names;
+  for (const PlanFormat& format : plan_formats()) names.emplace_back(format.name);
+  for (const ClusterFormat& format : cluster_formats()) names.emplace_back(format.name);
+  return unknown_name({"format", word, names, "rankwright import --list shows them"});
+}
+
+}  // namespace
+
+Outcome<ImportAnswer> import_file(const ImportRequest& request) {
+  const bool open = request.from.empty();
+  const bool cluster_format = find_cluster_format(request.from) != nullptr;
+  if (!open && !cluster_format && find_plan_format(request.from) == nullptr)
+    return tl::unexpected(unknown_format(request.from));
+  const SourceFile& file = request.inputs.front();
+  if (claims_safetensors_index(file.name, "")) return import_model(request);
+  if (file.unreadable)
+    return tl::unexpected(Refusal{.kind = Refusal::Kind::unreadable,
+                                  .findings = {*file.unreadable},
+                                  .file = {file.name, {}}});
+  if (cluster_format || (open && (request.about_clusters() ||
+                                  claiming_cluster_format(file.name, file.text) != nullptr)))
+    return import_cluster(request);
+  if (open && claims_hf_config(file.name, file.text)) return import_model(request);
+  if (request.inputs.size() > 1)
+    return refuse_usage(fmt::format("one thing too many: '{}'", excerpt(request.inputs[1].name)),
+                        "several files make a cluster; a plan is made of one");
+  return import_framework(request);
+}
+
+Outcome<ImportAnswer> import_framework(const ImportRequest& request) {
+  PlanInput input = read_input({.plan = request.inputs.front(),
+                                .model = request.model,
+                                .cluster = request.cluster,
+                                .world = request.world,
+                                .format = find_plan_format(request.from),
+                                .files = request.files});
+  Diagnostics findings = all_findings(input, Target::any);
+  if (!input.setup)
+    return tl::unexpected(
+        Refusal{.kind = Refusal::Kind::unreadable,
+                .findings = std::move(findings),
+                .file = {std::move(input.file.name), std::move(input.file.text)}});
+  const bool valid = misfits(*input.setup).empty();
+  return ImportedPlan{std::move(input), valid, std::move(findings)};
+}
+
+}  // namespace rankwright

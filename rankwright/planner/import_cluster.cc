@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/cluster_file.h"
+#include "rankwright/import/cluster_format.h"
+#include "rankwright/import/host_list.h"
+#include "rankwright/import/link_fit.h"
+#include "rankwright/planner/import.h"
+
+namespace rankwright {
+namespace {
+
+struct Source {
+  const SourceFile& file;
+  const ClusterFormat* format;
+};
+
+/// Returns all files with their formats; nothing, with a finding, where one has none.
+std::optional<std::vector<Source>> read_sources(const ImportRequest& request,
+                                                Diagnostics& findings) {
+  const ClusterFormat* const stated = find_cluster_format(request.from);
+  std::vector<Source> sources;
+  for (const SourceFile& file : request.inputs) {
+    if (file.unreadable) {
+      findings.push_back(*file.unreadable);
+      return std::nullopt;
+    }
+    const ClusterFormat* const format =
+        stated != nullptr ? stated : claiming_cluster_format(file.name, file.text);
+    if (format == nullptr) {
+      findings.push_back({.code = "RW0603",
+                          .message = "a file of no known format",
+                          .detail = "it says nothing of a cluster that is understood",
+                          .hint = "rankwright import --list",
+                          .where = {.file = file.name}});
+      return std::nullopt;
+    }
+    sources.push_back({file, format});
+  }
+  return sources;
+}
+
+/// Returns the cluster that the files describe, or the stated one with what they measured.
+std::optional<Cluster> merge(const ImportRequest& request, const std::vector<Source>& sources,
+                             ClusterParts& parts, Diagnostics& findings) {
+  std::optional<Cluster> base;
+  if (!request.cluster.empty()) {
+    base = read_cluster_argument(request.cluster, request.files, findings);
+    if (!base) return std::nullopt;
+    parts.device = ClusterPart<std::string>{base->device.name, request.cluster};
+  }
+  if (!request.device.empty()) parts.device = ClusterPart<std::string>{request.device, "--device"};
+  if (request.hosts) parts.hosts = ClusterPart<i64>{*request.hosts, "--hosts"};
+  if (!request.collective.empty()) parts.collective = collective_named(request.collective);
+  for (const Source& source : sources) {
+    const std::size_t before = parts.series.size();
+    source.format->read(source.file.text, source.file.name, parts, findings);
+    if (base && parts.series.size() == before && !has_errors(findings))
+      findings.push_back({.code = "RW0622",
+                          .severity = Severity::warning,
+                          .message = "two files say different things",
+                          .detail = "--cluster describes the cluster: of files beside it only what "
+                                    "was measured is taken",
+                          .where = {.file = source.file.name}});
+  }
+  if (has_errors(findings)) return std::nullopt;
+  if (!base) return resolve_cluster(parts, findings);
+  for (const MeasuredSeries& series : parts.series)
+    if (!calibrate_links(*base, series, findings)) return std::nullopt;
+  return base;
+}
+
+/// Returns where the figures come from, one line each.
+std::vector<std::string> origins_of(const std::vector<Source>& sources, const ClusterParts& parts,
+                                    const Diagnostics& findings) {
+  std::vector<std::string> lines;
+  for (const Source& source : sources)
+    lines.push_back(fmt::format("From {}: {}.", source.file.name, source.format->summary));
+  if (parts.host_names)
+    lines.push_back("Hosts: " + excerpt(show_host_list(parts.host_names->value), 400));
+  for (const Diagnostic& finding : findings)
+    if (finding.code == "RW0623") lines.push_back("Assumed: " + finding.detail);
+  return lines;
+}
+
+std::vector<SourceFile> files_of(const std::optional<std::vector<Source>>& sources) {
+  std::vector<SourceFile> files;
+  if (sources)
+    for (const Source& source : *sources) files.push_back(source.file);
+  return files;
+}
+
+}  // namespace
+
+Outcome<ImportAnswer> import_cluster(const ImportRequest& request) {
+  if (!request.collective.empty() && !collective_named(request.collective))
+    return refuse_usage(fmt::format("there is no collective '{}'", excerpt(request.collective)),
+                        "--collective all_reduce, all_gather, reduce_scatter, alltoall or "
+                        "sendrecv");
+  Diagnostics findings;
+  ClusterParts parts;
+  const std::optional<std::vector<Source>> sources = read_sources(request, findings);
+  std::optional<Cluster> cluster =
+      sources ? merge(request, *sources, parts, findings) : std::nullopt;
+  sort(findings);
+  if (!cluster || has_errors(findings))
+    return tl::unexpected(Refusal{.kind = Refusal::Kind::unreadable,
+                                  .findings = std::move(findings),
+                                  .sources = files_of(sources)});
+  std::vector<std::string> origins = origins_of(*sources, parts, findings);
+  return ImportedCluster{std::move(*cluster), std::move(origins), std::move(findings),
+                         files_of(sources)};
+}
+
+}  // namespace rankwright

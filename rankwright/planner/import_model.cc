@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/hf_config.h"
+#include "rankwright/import/safetensors_index.h"
+#include "rankwright/model/parameters.h"
+#include "rankwright/planner/import.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kIndex = "model.safetensors.index.json";
+
+/// The config and the index: given, or beside the other one.
+struct ModelFiles {
+  std::optional<SourceFile> config{}, index{};
+};
+
+SourceFile read_beside(std::string name, const FileReader& files) {
+  Result<std::string> text = files(name);
+  if (!text) return {.name = std::move(name), .unreadable = std::move(text.error())};
+  return {.name = std::move(name), .text = std::move(*text)};
+}
+
+/// The last one given counts.
+ModelFiles given_files(const ImportRequest& request) {
+  ModelFiles given;
+  for (const SourceFile& file : request.inputs)
+    (claims_safetensors_index(file.name, "") ? given.index : given.config) = file;
+  return given;
+}
+
+Refusal unreadable(const Diagnostic& fault) {
+  return {.kind = Refusal::Kind::unreadable, .findings = {fault}};
+}
+
+}  // namespace
+
+// A Hugging Face config.json, and the safetensors index beside it or given with it.
+Outcome<ImportAnswer> import_model(const ImportRequest& request) {
+  const ModelFiles given = given_files(request);
+  const SourceFile config =
+      given.config ? *given.config
+                   : read_beside(beside(given.index->name, "config.json"), request.files);
+  if (config.unreadable) return tl::unexpected(unreadable(*config.unreadable));
+  Result<Model> model = read_hf_config(config.text, config.name);
+  if (!model) return tl::unexpected(unreadable(model.error()));
+
+  ImportedModel answer{.model = std::move(*model)};
+  answer.origins = {fmt::format("From {} (Hugging Face's config.json): {} parameters.", config.name,
+                                count(parameters(answer.model).total()))};
+  std::optional<SourceFile> index = given.index;
+  if (index && index->unreadable) return tl::unexpected(unreadable(*index->unreadable));
+  if (!index && config.name != "-") index = read_beside(beside(config.name, kIndex), request.files);
+  if (!index || index->unreadable) return answer;
+  const Result<Bytes> size = read_safetensors_size(index->text, index->name);
+  if (!size) return tl::unexpected(unreadable(size.error()));
+  if (std::optional<Diagnostic> other = check_size(answer.model, config.text, *size, index->name))
+    answer.findings.push_back(std::move(*other));
+  else
+    answer.origins.push_back(fmt::format("{} has as many bytes as they make.", index->name));
+  return answer;
+}
+
+}  // namespace rankwright

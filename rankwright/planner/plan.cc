@@ -1,0 +1,187 @@
+#include "rankwright/planner/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/planner/plan_defaults.h"
+#include "rankwright/planner/plan_hosts.h"
+#include "rankwright/planner/plan_options.h"
+#include "rankwright/planner/plan_problem.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxHosts = 512;  // that a cluster on which nothing fits is grown to
+
+/// The searches of one request: they share stage splits, and tell the caller how far they are.
+class SearchRun {
+ public:
+  explicit SearchRun(const SearchControl& control) : control_(control) {}
+  SearchRun(const SearchControl& control, const PlanRequest& request)
+      : control_(control), exhaustive_(request.exhaustive), threads_(request.threads) {}
+
+  bool stopped() const { return control_.should_stop && control_.should_stop(); }
+
+  void begin(const std::string& phase) const {
+    if (control_.phase) control_.phase(phase);
+  }
+  /// Also lets the caller show it at once.
+  void begin_shown(const std::string& phase) const {
+    begin(phase);
+    show({});
+  }
+
+  SearchOptions options() const {
+    SearchOptions all{.bounds = !exhaustive_, .threads = threads_, .balance = balance_};
+    all.go_on = [this](const SearchProgress& progress) {
+      show(progress);
+      return !stopped();
+    };
+    return all;
+  }
+
+ private:
+  void show(const SearchProgress& progress) const {
+    if (control_.progress) control_.progress(progress);
+  }
+
+  const SearchControl& control_;
+  bool exhaustive_ = false;
+  int threads_ = 0;
+  std::shared_ptr<Balance> balance_ = std::make_shared<Balance>();
+};
+
+/// Returns, where nothing fits, on how many more GPUs of the same system something would.
+std::optional<CountRow> find_larger(const Problem& problem, const SearchRun& run) {
+  const i64 host = std::max<i64>(1, problem.setup.cluster.host_devices);
+  const std::optional<Cluster> larger = grow_cluster(problem.setup.cluster, kMaxHosts * host);
+  if (!larger || larger->devices() <= problem.setup.world) return std::nullopt;
+  Problem other = problem;
+  other.setup.cluster = *larger;
+  run.begin("nothing fits; looking for more GPUs");
+  return fewest(other, calibration(other.setup), run.options());
+}
+
+/// Chooses the number of GPUs where the request leaves it open.
+void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRun& run) {
+  Setup& setup = answer.problem.setup;
+  if (request.fit) {
+    run.begin("the fewest GPUs");
+    answer.fit_asked = true;
+    answer.fewest = fewest(answer.problem, calibration(setup), run.options());
+    if (answer.fewest) setup.world = answer.fewest->gpus;
+    run.begin("searching");
+  }
+  if (request.excluded) {
+    run.begin("numbers of hosts");
+    answer.hosts = choose_hosts(answer.problem, *request.excluded, run.options());
+    const i64 hosts = answer.hosts->used > 0 ? answer.hosts->used : answer.hosts->left;
+    setup.world = hosts * setup.cluster.host_devices;
+    run.begin("searching");
+  }
+}
+
+/// Looks around the best plan; or for more GPUs where nothing fits.
+void look_around(PlanAnswer& answer, const SearchRun& run) {
+  const Answer& found = answer.answer;
+  const Calibration& constants = calibration(answer.problem.setup);
+  if (!found.best) {
+    if (!found.complete || found.tally.memory == 0) return;
+    if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);
+    return;
+  }
+  if (run.stopped()) return;
+  run.begin_shown("why not otherwise");
+  answer.neighbours = neighbours(answer.problem, found, constants, run.options());
+  if (run.stopped()) return;
+  run.begin_shown("what headroom and fewer GPUs cost");
+  answer.trade = trade(answer.problem, found, constants, run.options());
+}
+
+/// Adds the row of one number of GPUs. Returns false where the search was stopped.
+bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
+  run.begin(fmt::format("{} GPUs", count(gpus)));
+  std::vector<CountRow> row =
+      over_counts(answer.problem, {gpus}, calibration(answer.problem.setup), run.options());
+  if (run.stopped()) return false;
+  answer.rows.push_back(std::move(row.front()));
+  choose_count(answer);
+  return true;
+}
+
+/// Adds numbers of GPUs below the chosen row, from below until one makes the deadline.
+void add_counts_between(CountsAnswer& answer, i64 host, const SearchRun& run) {
+  const auto first = answer.rows.begin() + i64(*answer.chosen);
+  std::vector<CountRow> more(std::make_move_iterator(first),
+                             std::make_move_iterator(answer.rows.end()));
+  answer.rows.resize(*answer.chosen);
+  choose_count(answer);
+  for (const i64 gpus : counts_between(host, answer.rows.back().gpus, more.front().gpus))
+    if (!add_count(answer, gpus, run) || answer.chosen) break;
+  answer.rows.insert(answer.rows.end(), std::make_move_iterator(more.begin()),
+                     std::make_move_iterator(more.end()));
+  choose_count(answer);
+}
+
+}  // namespace
+
+Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& control) {
+  if (request.several_counts())
+    return refuse_usage("--gpus asks for several plans", "--gpus with one number");
+  Outcome<PlanProblem> asked = read_plan_problem(request);
+  if (!asked) return tl::unexpected(std::move(asked.error()));
+  const SearchRun run(control, request);
+  PlanAnswer found{.problem = std::move(asked->problem),
+                   .own = std::move(asked->own),
+                   .training = request.training};
+  choose_world(found, request, run);
+  found.answer = answer(found.problem, calibration(found.problem.setup), run.options());
+  look_around(found, run);
+  if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.setup.cluster));
+  found.stopped = run.stopped();
+  complete_figures(found);
+  return found;
+}
+
+Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
+                                          const SearchControl& control) {
+  if (!request.gpus) return refuse_usage("which numbers of GPUs is not said", "--gpus 8..512");
+  Outcome<PlanProblem> asked = read_plan_problem(request);
+  if (!asked) return tl::unexpected(std::move(asked.error()));
+  const SearchRun run(control, request);
+  const i64 host = std::max<i64>(1, asked->problem.setup.cluster.host_devices);
+  CountsAnswer found{.problem = std::move(asked->problem), .training = request.training};
+  for (const i64 gpus : count_ladder(host, request.gpus->least, request.gpus->most))
+    if (!add_count(found, gpus, run)) break;
+  if (found.training.deadline && found.chosen.value_or(0) > 0 && !run.stopped())
+    add_counts_between(found, host, run);
+  found.stopped = run.stopped();
+  if (found.chosen) found.targets = check_targets(found.chosen_plan().setup);
+  return found;
+}
+
+PlanAnswer search_around(const Priced& plan, const Draft& stated, Target target,
+                         const SearchControl& control) {
+  const SearchRun run(control);
+  const Calibration& constants = calibration(plan.setup);
+  PlanAnswer found{.problem = open_problem(plan.setup, stated, {.target = target})};
+  found.answer = answer(found.problem, constants, run.options());
+  found.stopped = run.stopped();
+  if (!found.stopped) {
+    run.begin_shown("why not otherwise");
+    Answer around = found.answer;
+    around.best = plan;
+    found.neighbours = neighbours(found.problem, around, constants, run.options());
+    found.stopped = run.stopped();
+  }
+  complete_figures(found);
+  return found;
+}
+
+}  // namespace rankwright

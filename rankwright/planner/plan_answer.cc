@@ -1,0 +1,43 @@
+#include "rankwright/planner/plan_answer.h"
+
+#include <array>
+#include <set>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/memory.h"
+
+namespace rankwright {
+namespace {
+
+i64 count_degree_choices(const Problem& problem) {
+  std::set<std::array<i64, 6>> all;
+  for (const Node& n : nodes(problem)) all.insert({n.tp, n.cp, n.pp, n.dp, n.ep, n.etp});
+  return i64(all.size());
+}
+
+/// Returns what arithmetic says against a setup, with the numbers; empty where it says nothing.
+std::string misfit_detail(const Setup& setup) {
+  for (const Diagnostic& found : lint(setup, Target::any))
+    if (found.severity == Severity::error) return found.detail;
+  return {};
+}
+
+}  // namespace
+
+void complete_figures(PlanAnswer& answer) {
+  const Answer& found = answer.answer;
+  answer.degree_choices = count_degree_choices(answer.problem);
+  for (Neighbour& n : answer.neighbours)
+    if (n.verdict == Neighbour::Verdict::misfit) n.detail = misfit_detail(n.setup);
+  if (found.best) {
+    const Setup& best = found.best->setup;
+    answer.sheet = worksheet(best, found.best->estimate);
+    answer.run = estimate_training(best, found.best->estimate, answer.training);
+    answer.targets = check_targets(best);
+  } else if (found.leanest) {
+    const Setup lean = setup_of(answer.problem, found.leanest->plan);
+    answer.leanest = LeanestPlan{lean, fullest(lean, calibration(lean))};
+  }
+}
+
+}  // namespace rankwright

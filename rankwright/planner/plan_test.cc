@@ -1,0 +1,101 @@
+#include "rankwright/planner/plan.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/plan/misfit.h"
+#include "rankwright/planner/plan_options.h"
+
+namespace rankwright {
+namespace plan_test {
+
+using ::testing::ElementsAre;
+
+/// A small space: a search takes some milliseconds.
+PlanRequest small_request(OptionTexts more = {}) {
+  OptionTexts texts{
+      {"model", "llama-3.2-1b"}, {"cluster", "dgx-a100"}, {"global-batch", "256"}, {"seq", "2048"}};
+  texts.merge(more);
+  return read_plan_options(texts).value();
+}
+
+TEST(FindPlan, RefusesARequestWithoutAModel) {
+  const Outcome<PlanAnswer> answer = find_plan({});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);
+  EXPECT_EQ(answer.error().message, "which model is trained is not said");
+}
+
+TEST(FindPlan, RefusesFilesThatCannotBeRead) {
+  PlanRequest request = small_request();
+  request.plan_file = SourceFile{.name = "plan.yaml", .text = "parallelism: {tp_size: many}"};
+  const Outcome<PlanAnswer> broken = find_plan(request);
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().kind, Refusal::Kind::unreadable);
+  EXPECT_EQ(broken.error().file.name, "plan.yaml");
+  EXPECT_FALSE(broken.error().findings.empty());
+}
+
+TEST(FindPlan, RefusesARangeOfGpus) {
+  EXPECT_FALSE(find_plan(small_request({{"gpus", "1..8"}})));
+  EXPECT_FALSE(find_plans_by_count(small_request()));
+}
+
+// 1 B parameters take 16 GB of states: every device of 80 GiB holds a copy.
+TEST(FindPlan, OfASmallModelIsDataParallel) {
+  const PlanAnswer answer = find_plan(small_request({{"tokens", "1B"}})).value();
+  ASSERT_TRUE(answer.answer.best);
+  EXPECT_EQ(answer.best().setup.plan.dp, 8);
+  EXPECT_TRUE(misfits(answer.best().setup).empty());
+  EXPECT_FALSE(answer.neighbours.empty());
+  EXPECT_FALSE(answer.targets.empty());
+  EXPECT_FALSE(answer.stopped);
+  EXPECT_EQ(answer.sheet.estimate.time(), answer.best().time());
+  // 1e9 tokens are 1,907.3 steps of 256 x 2,048.
+  EXPECT_EQ(answer.run.value().steps, 1908);
+}
+
+// 70 B parameters need 1.1 TB of states, a node has 0.6.
+TEST(FindPlan, SaysWhatIsLeanestAndWhereItFits) {
+  const PlanAnswer answer =
+      find_plan(read_plan_options({{"model", "llama-3.1-70b"}, {"cluster", "dgx-a100"}}).value())
+          .value();
+  ASSERT_FALSE(answer.answer.best);
+  EXPECT_GT(answer.leanest.value().ledger.total(), answer.problem.capacity);
+  EXPECT_GT(answer.fewest.value().gpus, 8);
+}
+
+TEST(FindPlan, StopsWhenAskedAndSaysSo) {
+  std::vector<std::string> phases;
+  const SearchControl control{.phase = [&](const std::string& what) { phases.push_back(what); },
+                              .should_stop = [] { return true; }};
+  const PlanAnswer answer = find_plan(small_request(), control).value();
+  EXPECT_TRUE(answer.stopped);
+  EXPECT_FALSE(answer.answer.complete);
+  EXPECT_TRUE(phases.empty());
+}
+
+TEST(FindPlan, NamesItsPhases) {
+  std::vector<std::string> phases;
+  i64 rounds = 0;
+  const SearchControl control{.phase = [&](const std::string& what) { phases.push_back(what); },
+                              .progress = [&](const SearchProgress&) { ++rounds; }};
+  ASSERT_TRUE(find_plan(small_request(), control));
+  EXPECT_THAT(phases, ElementsAre("why not otherwise", "what headroom and fewer GPUs cost"));
+  EXPECT_GT(rounds, 0);
+}
+
+TEST(FindPlansByCount, ChoosesTheFewestGpusInTime) {
+  // Slower than the best on 8 GPUs by half: that takes fewer.
+  const PlanAnswer all = find_plan(small_request()).value();
+  PlanRequest request = small_request({{"gpus", "1..8"}, {"tokens", "1B"}});
+  request.training.deadline = 1908 * 1.5 * all.best().time();
+  const CountsAnswer answer = find_plans_by_count(request).value();
+  ASSERT_TRUE(answer.chosen);
+  EXPECT_LT(answer.rows[*answer.chosen].gpus, 8);
+  EXPECT_TRUE(answer.runs[*answer.chosen].value().in_time.value());
+  for (std::size_t k = 0; k < *answer.chosen; ++k)
+    EXPECT_FALSE(answer.runs[k] && answer.runs[k]->in_time.value());
+}
+
+}  // namespace plan_test
+}  // namespace rankwright

@@ -1,0 +1,48 @@
+// A Program that was simulated: what every rank does, how long it takes, and when. What it comes to
+// is timeline_summary.h; what drawings of it share is report/timeline_drawing.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/plan/schedule.h"
+#include "rankwright/program/play.h"
+#include "rankwright/program/timeline.h"
+
+namespace rankwright {
+
+struct Played {
+  PipelineShape shape;
+  Program program;
+  Durations durations;
+  Timeline timeline;
+  std::string times{};  // where the durations come from, for people
+  std::string what{};   // the schedule's name, or the file that it was read from
+};
+
+Played played(const PipelineShape& shape, Program program, Durations durations,
+              std::string times = "");
+
+/// Of units, for people.
+inline constexpr std::string_view kUnitTimes =
+    "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
+    "transfers and collectives none";
+
+/// What the step of a setup does, and what everything takes. The setup has no misfit, its stages
+/// are at most kMostPlayedStages and its expansion_bytes at most kMaxExpansion.
+Played played(const Setup& setup, bool unit_times = false);
+inline constexpr i64 kMostPlayedStages = kMaxStages - 1;
+
+std::vector<Event> events(const Played& played, i64 pp_rank);
+
+/// Returns whether the action runs beside the cells of its rank.
+bool is_beside(const Program& program, i64 pp_rank, const Action& action);
+
+/// Returns the number of cells of all ranks.
+i64 cell_count(const Program& program);
+
+/// Returns the number of slices of a trace; at most kMostSlices can be written.
+i64 slice_count(const Program& program);
+
+}  // namespace rankwright

@@ -1,0 +1,112 @@
+#include "rankwright/planner/validate.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+Refusal unreadable(Diagnostic fault, const std::string& file) {
+  if (fault.where.file.empty()) fault.where.file = file;
+  return {.kind = Refusal::Kind::unreadable, .findings = {std::move(fault)}, .file = {file, {}}};
+}
+
+Result<Csv> read_table(const SourceFile& file) {
+  if (file.unreadable) return fail(*file.unreadable);
+  return parse_csv(file.text, file.name);
+}
+
+Outcome<ValidateAnswer> score_table(const Csv& table, const ValidateRequest& request) {
+  const std::string& file = request.files.front().name;
+  if (request.files.size() > 1)
+    return refuse_usage("a table of collectives is scored alone", "one file at a time");
+  if (request.runs_only || request.leave_one_family_out || request.calibrate_one || request.fit ||
+      !request.with.empty())
+    return refuse_usage(
+        "--leave-one-family-out, --calibrate-one, --with, --plot and --all are about runs, and "
+        "this is a table of collectives",
+        "leave them out");
+  Result<MeasuredCollectives> measured = read_collectives(table, file);
+  if (!measured) return tl::unexpected(unreadable(measured.error(), file));
+  return ValidateAnswer{.collectives = score_collectives(std::move(*measured), calibration())};
+}
+
+/// Returns the runs of all files, with those that were left out.
+Outcome<Runs> read_run_tables(const std::vector<SourceFile>& files) {
+  Runs all;
+  for (const SourceFile& file : files) {
+    const Result<Csv> table = read_table(file);
+    if (!table) return tl::unexpected(unreadable(table.error(), file.name));
+    Result<Runs> runs = read_runs(*table, file.name);
+    if (!runs) return tl::unexpected(unreadable(runs.error(), file.name));
+    std::move(runs->scored.begin(), runs->scored.end(), std::back_inserter(all.scored));
+    std::move(runs->excluded.begin(), runs->excluded.end(), std::back_inserter(all.excluded));
+  }
+  return all;
+}
+
+Refusal nothing_to_score(const Runs& runs) {
+  std::string message = "no row can be scored";
+  if (!runs.excluded.empty())
+    message +=
+        fmt::format("\n  {}: {}", excerpt(runs.excluded.front().id, 60), runs.excluded.front().why);
+  return {.kind = Refusal::Kind::unreadable,
+          .message = std::move(message),
+          .hint = "rows need shapes, degrees, a GPU of the catalog, and quality A, B or none"};
+}
+
+std::vector<std::string> names_of(const std::vector<SourceFile>& files) {
+  std::vector<std::string> names;
+  for (const SourceFile& file : files) names.push_back(file.name);
+  return names;
+}
+
+Calibration fit_all(const std::vector<Case>& cases) {
+  std::vector<const Case*> rows;
+  for (const Case& one : cases) rows.push_back(&one);
+  return fit(rows);
+}
+
+Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
+  Outcome<Runs> runs = read_run_tables(request.files);
+  if (!runs) return tl::unexpected(std::move(runs.error()));
+  const Outcome<Runs> with = read_run_tables(request.with);
+  if (!with) return tl::unexpected(with.error());
+  if (runs->scored.empty()) return tl::unexpected(nothing_to_score(*runs));
+  std::shared_ptr<const std::vector<Case>> cases =
+      std::make_shared<std::vector<Case>>(make_cases(runs->scored));
+  if (request.fit) return ValidateAnswer{.fitted = fit_all(*cases)};
+  const ValidateOptions options{
+      .mode = request.leave_one_family_out ? Mode::leave_one_family_out : Mode::shipped,
+      .calibrate_one = request.calibrate_one};
+  const Progress quiet = [](std::size_t, std::size_t, std::string_view) {};
+  Validation validation = validate(*cases, make_cases(with->scored), options,
+                                   request.progress ? request.progress : quiet);
+  return ValidateAnswer{
+      .runs = ScoredRuns{
+          .cases = std::move(cases),
+          .validation = std::move(validation),
+          .source = {names_of(request.files), names_of(request.with), std::move(runs->excluded)}}};
+}
+
+}  // namespace
+
+double ValidationSource::share(std::size_t scored) const {
+  const std::size_t rows = scored + excluded.size();
+  return rows == 0 ? 0 : double(scored) / double(rows);
+}
+
+Outcome<ValidateAnswer> validate_runs(const ValidateRequest& request) {
+  const SourceFile& file = request.files.front();
+  const Result<Csv> first = read_table(file);
+  if (!first) return tl::unexpected(unreadable(first.error(), file.name));
+  if (holds_collectives(*first)) return score_table(*first, request);
+  return score_runs(request);
+}
+
+}  // namespace rankwright

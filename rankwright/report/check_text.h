@@ -1,0 +1,14 @@
+// What `check` says of a plan or a schedule without errors, above its findings.
+#pragma once
+
+#include <string>
+
+#include "rankwright/planner/check.h"
+
+namespace rankwright {
+
+/// Returns the degrees as a product, what the plan comes to, and what was proved of its pipeline.
+/// Empty where there are errors.
+std::string check_summary(const CheckAnswer& answer);
+
+}  // namespace rankwright

@@ -1,0 +1,20 @@
+// What a comparison of two plans says in sentences: what fits, which plan is faster, and why steps
+// are not compared where they are not.
+#pragma once
+
+#include <string>
+
+#include "rankwright/planner/compare_view.h"
+
+namespace rankwright {
+
+struct CompareWords {
+  std::string fit{};  // what does not fit, or not for sure; empty where nothing is to be said
+  std::string verdict{};
+  std::string unlike{};  // why steps are not compared; empty where they are
+};
+
+/// Requires: `view` compares these two setups.
+CompareWords compare_words(const Setup& a, const Setup& b, const CompareView& view);
+
+}  // namespace rankwright

@@ -1,0 +1,45 @@
+// What every drawing of a simulated step shares: names of its events, which chunk a stage is, how a
+// rank's time is spent, which ranks are drawn, and where an axis has marks.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "rankwright/planner/played.h"
+#include "rankwright/report/event_color.h"
+
+namespace rankwright {
+
+/// How many shades a rank's cells have: its chunks, or two where microbatches enter at both ends.
+i64 shades(const PipelineShape& shape);
+
+/// Which of them a cell has. 0 for a step.
+i64 shade_of(const PipelineShape& shape, i64 pp_rank, const Action& action);
+
+/// "2F0" for a cell; a step's own name.
+std::string event_name(const Program& program, i64 pp_rank, const Action& action);
+
+/// The kinds of work that there are, in the order of the table.
+std::vector<EventKind> used_kinds(const Program& program);
+
+/// A drawing of more cells than this, one by one, takes seconds to open.
+inline constexpr i64 kMostDrawnCells = 20'000;
+
+/// The ranks that are drawn: all of them, or `most` from the first to the last, evenly spaced.
+std::vector<i64> drawn_ranks(i64 pp, i64 most);
+
+/// How an equal part of a rank's step is spent; what is missing to 1 is idle.
+struct Column {
+  std::array<double, kEventKinds> share{};
+
+  double of(EventKind ink) const { return share[std::size_t(ink)]; }
+  double backward() const;
+  double busy() const;
+};
+std::vector<Column> columns(const Played& played, i64 pp_rank, std::size_t count);
+
+/// Times to write under an axis from 0 to `end`: 1, 2 or 5 of a power of ten apart, at most `most`.
+std::vector<Seconds> ticks(Seconds end, i64 most);
+
+}  // namespace rankwright

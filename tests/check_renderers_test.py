@@ -1,0 +1,51 @@
+"""scripts/check_renderers passes this tree, and finds each call planted in a small one."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def check(root):
+    command = [sys.executable, str(ROOT / "scripts" / "check_renderers"), str(root)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def check_planted(name, text):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "rankwright" / "report" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        return check(folder)
+
+
+class CheckRenderers(unittest.TestCase):
+    def test_renderers_of_this_tree_compute_nothing(self):
+        self.assertEqual(check(ROOT), (0, "check_renderers: renderers compute nothing\n"))
+
+    def test_finds_a_call_with_its_place(self):
+        self.assertEqual(
+            check_planted("plan_text.cc", "int a;\nconst Worksheet sheet = worksheet(setup);\n"),
+            (
+                1,
+                "rankwright/report/plan_text.cc:2: calls worksheet(), which computes: take "
+                "PlanAnswer::sheet\n",
+            ),
+        )
+
+    def test_looks_at_every_kind_of_renderer(self):
+        for name in ("a_text.cc", "a_json.cc", "a_svg.cc", "a_markdown.cc", "a_words.cc", "words.cc"):
+            with self.subTest(name):
+                self.assertEqual(check_planted(name, "lint(setup, Target::any);\n")[0], 1)
+
+    def test_members_comments_texts_and_tests_pass(self):
+        text = 'report.priced();\nr->search();\n// lint(setup)\nadd("estimate(x)");\nbrief(setup);\n'
+        self.assertEqual(check_planted("plan_text.cc", text)[0], 0)
+        self.assertEqual(check_planted("plan_text_test.cc", "lint(setup);\n")[0], 0)
+        self.assertEqual(check_planted("plan_points.cc", "why_rows(search);\n")[0], 0)
+
+
+unittest.main()
