@@ -33,7 +33,7 @@ TEST_P(Corpus, IsReadOrRefusedInTime) {
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus,
                          testing::ValuesIn(fuzz_targets().begin(), fuzz_targets().end()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST(FuzzTargets, HaveACorpusEach) {
   std::size_t folders = 0;
