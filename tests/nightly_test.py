@@ -115,6 +115,9 @@ class Nightly(unittest.TestCase):
                                       "csv               500 executions      30 edges  ok\n"),
                          "2 readers, 12,500 executions")
         self.assertEqual(nightly.browser("# tests 9\n# pass 8\n# fail 1\n"), "8 tests passed, 1 failed")
+        self.assertEqual(
+            nightly.wheel("a.whl: 6.4 MB\nfrom pip install to the first plan: 1581 ms\n=== all\n"),
+            "6.4 MB, first plan 1.6 s after pip install")
         self.assertEqual(nightly.built("[1/20] a\n[20/20] b\n"), "20 build steps")
         with self.assertRaises(nightly.Wrong):
             nightly.accuracy("all 1,737 99.0 % +0.3 % 18.3 % -62.8 %  which\n")

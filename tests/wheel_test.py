@@ -110,7 +110,7 @@ def check_command(clean, page):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1])
+    build = pathlib.Path(sys.argv[1]).resolve()
     scratch = build / "wheel_test"
     shutil.rmtree(scratch, ignore_errors=True)
     clean = Clean(scratch / "environment")
