@@ -35,7 +35,7 @@ void tell(const Diagnostics& findings, std::string_view file, std::string_view t
 /// Hands them over alone: they are written otherwise.
 void hand(const Diagnostics& findings, const Io& io);
 
-/// The text of findings in several files, each with the line of its own, and no count.
+/// Returns the text of findings in several files, each with the line of its own, without a count.
 std::string findings_in(const std::vector<SourceFile>& sources, const Diagnostics& findings);
 
 /// Writes how many findings a plan has besides its answer, unless `quiet`. Returns the exit code of

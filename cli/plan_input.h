@@ -37,7 +37,7 @@ struct PlanFlags {
 /// same process means by this name.
 Result<std::string> read_argument(const std::string& argument, const Io& io);
 
-/// The same as a file of a request; a fault is part of it.
+/// Reads an argument into a file of a request; a fault is part of it.
 SourceFile read_source(const std::string& argument, const Io& io);
 
 /// Reads a file alone; a log may be longer than others.

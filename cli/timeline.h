@@ -25,11 +25,11 @@ struct TimelineFlags {
   }
 };
 
-/// Returns the exit code.
+/// Draws the step of a plan. Returns the exit code.
 int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io);
 
-/// The same for a schedule file: one line of cells per pp rank.
+/// Draws a schedule file, one line of cells per pp rank. Returns the exit code.
 int show_schedule(const std::string& file, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io);
 

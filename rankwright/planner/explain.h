@@ -39,7 +39,7 @@ struct ExplainSensitivityAnswer {
 };
 Outcome<ExplainSensitivityAnswer> explain_sensitivity(const PlanSource& plan);
 
-/// Of two plans: which constants would change which of them is faster.
+/// Two plans, and the constants that would change which of them is faster.
 struct ExplainRivalsAnswer {
   ValidPlan plan, against;
   RivalsView view;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostFaults = 64;  // of a kind
 constexpr Seconds kMostTime{86400.0 * 365 * 1000};
 
-/// What is wrong with a flag, and what to type.
+/// Returns a fault of an option: what is wrong, and what to type.
 Diagnostic usage(std::string what, std::string hint) {
   return {.code = "", .message = std::move(what), .hint = std::move(hint)};
 }

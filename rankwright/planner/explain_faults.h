@@ -38,7 +38,7 @@ struct FailureSources {
   std::vector<std::string> cites{};
 };
 
-/// What the faults cost; slow ranks and failures on the links as they are then.
+/// Costs of the faults. Slow ranks and failures are estimated on the slow links.
 struct Faults {
   std::optional<LinkLoss> links{};
   std::optional<Straggler> slow{};

@@ -32,7 +32,7 @@ TEST(ExportPlan, PlanThatDoesNotFit_IsWrittenWithAnError) {
 }
 
 TEST(ExportPlan, Strict_RefusesWhatTheTargetCannotExpress) {
-  const ExportRequest request{.plan = kTooLarge, .target = "slurm", .strict = true};
+  const ExportRequest request{.plan = kTooLarge, .target = "deepspeed", .strict = true};
   const Outcome<ExportAnswer> answer = export_plan(request);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::refused);

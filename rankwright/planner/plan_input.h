@@ -59,7 +59,7 @@ struct ValidPlan {
 /// Reads and lints a plan. Refuses one that cannot be read, or that has misfits.
 Outcome<ValidPlan> read_valid_plan(const PlanSource& source, Target target = Target::any);
 
-/// The same for a plan that has been read.
+/// Lints a plan that has been read, and refuses it under the same conditions.
 Outcome<ValidPlan> require_valid(PlanInput input, Target target = Target::any);
 
 }  // namespace rankwright

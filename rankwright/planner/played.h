@@ -24,13 +24,13 @@ struct Played {
 Played played(const PipelineShape& shape, Program program, Durations durations,
               std::string times = "");
 
-/// Of units, for people.
+/// Describes unit times for people.
 inline constexpr std::string_view kUnitTimes =
     "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
     "transfers and collectives none";
 
-/// What the step of a setup does, and what everything takes. The setup has no misfit, its stages
-/// are at most kMostPlayedStages and its expansion_bytes at most kMaxExpansion.
+/// Simulates the step of a setup. Requires: no misfit, at most kMostPlayedStages stages, and
+/// expansion_bytes of at most kMaxExpansion.
 Played played(const Setup& setup, bool unit_times = false);
 inline constexpr i64 kMostPlayedStages = kMaxStages - 1;
 

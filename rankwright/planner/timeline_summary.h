@@ -1,4 +1,4 @@
-// What a simulated step comes to: who was busy, how long, what was held, and what the step waited
+// Summary of a simulated step: who was busy, how long, what was held, and what the step waited
 // for. Sentences made of it are report/timeline_words.h; pictures are gantt.h and timeline_svg.h.
 #pragma once
 
@@ -21,7 +21,7 @@ struct RankSummary {
   Seconds critical{};  // of the critical path, what lies on this rank
 };
 
-/// What the critical path does on one rank before it moves to another.
+/// A part of the critical path on one rank, before it moves to another.
 struct PathRun {
   i64 pp_rank = 0;
   Seconds begin{}, end{};

@@ -23,12 +23,12 @@ struct ValidateRequest {
   Progress progress{};     // called before each refit
 };
 
-/// What was read to get a Validation.
+/// The tables that a Validation was made from.
 struct ValidationSource {
   std::vector<std::string> files{}, with{};  // scored; used for refits alone
   std::vector<Excluded> excluded{};          // of the scored files
 
-  /// Of the rows of quality A and B.
+  /// Returns the share of the scored rows among those of quality A and B.
   double share(std::size_t scored) const;
 };
 

@@ -1,4 +1,4 @@
-// What `check` says of a plan or a schedule without errors, above its findings.
+// The summary that `check` prints above the findings of a plan or a schedule without errors.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a comparison of two plans says in sentences: what fits, which plan is faster, and why steps
+// Sentences of a comparison of two plans: what fits, which plan is faster, and why steps
 // are not compared where they are not.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What an event of a timeline is drawn with: one row per kind of work, with the words, the
+// The looks of events in a timeline: one row per kind of work, with the words, the
 // character and the colour that stand for it in every drawing. Colours are those of Okabe and Ito,
 // which people with colour-blindness can tell apart; a rank's chunks are shades of one colour.
 #pragma once

@@ -1,4 +1,4 @@
-// What every drawing of a simulated step shares: names of its events, which chunk a stage is, how a
+// Helpers of all drawings of a simulated step: names of its events, which chunk a stage is, how a
 // rank's time is spent, which ranks are drawn, and where an axis has marks.
 #pragma once
 

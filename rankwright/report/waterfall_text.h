@@ -1,4 +1,4 @@
-// What a plan comes to in one line, and the bars of its step: on a terminal, or as a table.
+// The figures of a plan in one line, and the bars of its step: on a terminal, or as a table.
 #pragma once
 
 #include <string>
