@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/report/waterfall_text.h"
 #include "tests/drawn.h"
 #include "tests/reports.h"
 
@@ -31,6 +30,7 @@ PlanReport ten_seconds() {
   e.step[Item::tp] = 2.0_s;
   e.step[Item::bubble] = 2.0_s;
   e.step_band = {.within = 0.1, .rows = 7};
+  report.sheet.waterfall = make_waterfall(report.setup, report.sheet.communication, e);
   return report;
 }
 
