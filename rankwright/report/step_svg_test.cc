@@ -25,12 +25,13 @@ std::vector<Box> bars(const drawn::Picture& picture, bool of_the_step) {
 
 PlanReport ten_seconds() {
   PlanReport report = course_report();
-  Estimate& e = report.sheet.estimate;
+  Estimate e = report.sheet.estimate;
   e.step.items = {};
   e.step[Item::matmul] = 6.0_s;
   e.step[Item::tp] = 2.0_s;
   e.step[Item::bubble] = 2.0_s;
   e.step_band = {.within = 0.1, .rows = 7};
+  report.sheet = worksheet(report.setup, e);
   return report;
 }
 
