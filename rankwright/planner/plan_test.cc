@@ -85,10 +85,10 @@ TEST(FindPlan, NamesItsPhases) {
 }
 
 TEST(FindPlansByCount, ChoosesTheFewestGpusInTime) {
-  // Slower than the best on 8 GPUs by half: that takes fewer.
+  // Half of a node takes about twice as long as the node: within 2.5 times.
   const PlanAnswer all = find_plan(small_request()).value();
   PlanRequest request = small_request({{"gpus", "1..8"}, {"tokens", "1B"}});
-  request.training.deadline = 1908 * 1.5 * all.best().time();
+  request.training.deadline = 1908 * 2.5 * all.best().time();
   const CountsAnswer answer = find_plans_by_count(request).value();
   ASSERT_TRUE(answer.chosen);
   EXPECT_LT(answer.rows[*answer.chosen].gpus, 8);
