@@ -10,7 +10,7 @@ namespace {
 using K = TrafficKind;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
+double step_seconds(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
@@ -112,7 +112,7 @@ void Role::run(const Corpus& corpus, i64 step) {
   std::vector<Pending> receiving;
   for (std::size_t i = 0; i < role_.size(); ++i) {
     const Action& action = role_[i];
-    const double from = seconds_since(begin);
+    const double from = step_seconds(begin);
     if (action.kind == ActionKind::forward) forward(action);
     if (gives_gradient(action.kind)) backward(action, last_[i]);
     if (action.kind == ActionKind::weight_grad) weights(action, last_[i]);
@@ -121,7 +121,7 @@ void Role::run(const Corpus& corpus, i64 step) {
       transfer(action, receiving);
       if (action.joined == 0) receiving.clear();  // posted together, waited for together
     }
-    times_.push_back({action, from, seconds_since(begin)});
+    times_.push_back({action, from, step_seconds(begin)});
     release_sent(false);
   }
   release_sent(true);
