@@ -1,9 +1,9 @@
 // `rankwright check`: everything that is wrong with a plan, or with a schedule, at once.
 #include "rankwright/planner/check.h"
 
-#include "cli/call.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/print_refusal.h"
 #include "cli/target_flag.h"
 #include "cli/verb.h"
 #include "rankwright/report/check_text.h"
@@ -15,13 +15,9 @@ namespace {
 /// Text, JSON or SARIF; 0, or the exit code where it could not be written.
 int write_findings(const CheckAnswer& answer, const Options& options, bool sarif, const Io& io) {
   const Diagnostics& findings = answer.findings;
-  const SourceFile& file = answer.file;
-  if (options.json()) return options.write(findings_json(findings, file.name), io);
+  if (options.json()) return options.write(findings_json(findings, answer.file.name), io);
   if (sarif) return options.write(findings_sarif(findings, RANKWRIGHT_VERSION), io);
-  std::string text = options.quiet() ? "" : check_summary(answer);
-  text += findings.empty() ? "nothing found\n"
-                           : findings_text(findings, file.name, file.text, options.paint(io));
-  return options.write(text, io);
+  return options.write(check_text(answer, options.paint(io), !options.quiet()), io);
 }
 
 }  // namespace

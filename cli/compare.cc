@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "cli/call.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/print_refusal.h"
 #include "cli/report_output.h"
 #include "cli/verb.h"
+#include "rankwright/planner/source_files.h"
 #include "rankwright/report/compare_json.h"
 #include "rankwright/report/compare_text.h"
 #include "rankwright/report/gap_text.h"
@@ -58,10 +59,7 @@ int compare(Args args, const Io& io) {
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  if (second.empty() == log.empty())
-    return print_usage_fault("compare", "a plan is compared with another, or with the log of a run",
-                             "rankwright compare a.yaml b.yaml, or compare a.yaml --log run.log",
-                             io);
+  if (second.empty() == log.empty()) return print_refusal("compare", refuse_sides(), io);
   if (!html.empty()) {
     if (!log.empty())
       return print_usage_fault("compare", "--html draws two plans, and --log is of one",

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cli/call.h"
 #include "cli/options.h"
+#include "cli/print_refusal.h"
 #include "cli/verb.h"
 
 namespace rankwright {

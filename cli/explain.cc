@@ -3,13 +3,12 @@
 
 #include <filesystem>
 
-#include "cli/call.h"
 #include "cli/faults.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/print_refusal.h"
 #include "cli/timeline.h"
 #include "cli/verb.h"
-#include "rankwright/planner/explain_timeline.h"
 #include "rankwright/report/explain_json.h"
 #include "rankwright/report/explain_text.h"
 #include "rankwright/report/pages.h"
@@ -29,6 +28,15 @@ struct ExplainFlags {
   bool sensitivity = false;
   std::string against{};  // another plan file
   bool markdown = false;
+
+  ExplainViews views() const {
+    return {.rank = rank.has_value(),
+            .stages = stages,
+            .timeline = timeline.wanted(),
+            .faults = faults.any(),
+            .sensitivity = sensitivity,
+            .against = !against.empty()};
+  }
 };
 
 /// Writes a view of a plan, then how many findings the plan has. Returns the exit code.
@@ -98,16 +106,8 @@ int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io)
 }
 
 int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const int views = int(flags.rank.has_value()) + int(flags.stages) + int(flags.timeline.wanted()) +
-                    int(flags.faults.any()) + int(flags.sensitivity);
-  if (views > 1)
-    return print_usage_fault("explain",
-                             "--rank, --stages, --timeline, --sensitivity and --slow, "
-                             "--slow-link, --fail are views of a plan",
-                             "one of them at a time", io);
-  if (!flags.against.empty() && !flags.sensitivity)
-    return print_usage_fault("explain", "--against belongs to --sensitivity",
-                             "--sensitivity --against OTHER_PLAN", io);
+  if (const std::optional<Refusal> fault = check_views(flags.views()))
+    return print_refusal("explain", *fault, io);
   if (flags.timeline.wanted())
     return show_timeline(flags.plan, flags.timeline, flags.markdown, options, io);
   if (flags.faults.any()) return show_faults(flags.plan, flags.faults, flags.markdown, options, io);
@@ -156,20 +156,14 @@ int explain(Args args, const Io& io) {
 
   const std::string& what = flags.plan.plan;
   std::error_code error;
-  const bool given = io.call != nullptr && io.call->texts.contains(what);
   const bool exists = std::filesystem::exists(what, error);
   if (what.ends_with(".csv") && exists) {
-    if (flags.rank || flags.stages || flags.faults.any() || flags.sensitivity ||
-        flags.plan.overrides())
-      return print_refusal(
-          "explain",
-          refuse_plan_options(
-              "--rank, --stages, --sensitivity, --slow, --fail, --model and --cluster")
-              .value(),
-          io);
-    return show_schedule(what, flags.timeline, flags.markdown, options, io);
+    const PlanSource source = flags.plan.source(io);
+    if (const std::optional<Refusal> fault = check_schedule_views(flags.views(), source))
+      return print_refusal("explain", *fault, io);
+    return show_schedule(source.plan, flags.timeline, flags.markdown, options, io);
   }
-  if (what == "-" || given || exists) return show_plan(flags, options, io);
+  if (what == "-" || exists) return show_plan(flags, options, io);
   return show_word(what, options, io);
 }
 

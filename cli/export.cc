@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/call.h"
 #include "cli/format_list.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/print_refusal.h"
 #include "cli/verb.h"
+#include "rankwright/planner/source_files.h"
+#include "rankwright/report/export_json.h"
 
 namespace rankwright::cli {
 namespace {
@@ -25,25 +26,11 @@ std::string list_targets() {
   return format_list(rows);
 }
 
-std::string json(const ExportAnswer& answer) {
-  using Json = nlohmann::ordered_json;
-  const TargetRow& target = row(answer.exporter->target);
-  Json out{{"schema", "rankwright.export/1"},
-           {"target", target.name},
-           {"checked", target.checked},
-           {"files", Json::array()},
-           {"lost", Json::array()}};
-  for (const ExportFile& file : answer.files)
-    out["files"].push_back({{"name", file.name}, {"text", file.text}});
-  for (const Lost& one : answer.lost) out["lost"].push_back({{"key", one.key}, {"why", one.why}});
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 /// A file of that name where there is one, else a list.
 HostNames host_names(const std::string& argument) {
   std::error_code failed;
   if (!argument.empty() && std::filesystem::exists(argument, failed))
-    return {.file = read_file_source(argument)};
+    return {.file = rankwright::read_source(argument)};
   return {.list = argument};
 }
 
@@ -99,8 +86,8 @@ int export_plan(Args args, const Io& io) {
   if (!answer) return print_refusal("export", answer.error(), io);
   const PlanFile& file = answer->plan.file;
   for (const Diagnostics* findings : {&answer->memory, &answer->findings})
-    if (!findings->empty()) tell(*findings, file.name, file.text, io);
-  if (options.json()) return options.write(json(*answer), io);
+    if (!findings->empty()) print_findings(*findings, file.name, file.text, io);
+  if (options.json()) return options.write(export_json(*answer), io);
   return write_files(answer->files, options, io);
 }
 

@@ -1,6 +1,6 @@
 #include "cli/faults.h"
 
-#include "cli/call.h"
+#include "cli/print_refusal.h"
 #include "rankwright/report/faults_json.h"
 #include "rankwright/report/faults_text.h"
 #include "rankwright/report/words.h"

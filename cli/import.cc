@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <ostream>
 
-#include "cli/call.h"
 #include "cli/format_list.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/print_refusal.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/export/cluster_file.h"
@@ -20,6 +20,7 @@
 #include "rankwright/import/run_log.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/import_text.h"
+#include "rankwright/report/refusal_text.h"
 
 namespace rankwright::cli {
 namespace {
@@ -70,13 +71,12 @@ int write(const ImportedPlan& plan, const Options& options, const Io& io) {
 int write(const ImportedCluster& made, const Options& options, const Io& io) {
   if (const int failed = options.write(cluster_yaml(made.cluster, made.origins), io)) return failed;
   if (!options.quiet()) io.err << findings_in(made.sources, made.findings);
-  hand(made.findings, io);
   return kOk;
 }
 
 int write(const ImportedModel& made, const Options& options, const Io& io) {
   if (const int failed = options.write(model_yaml(made.model, made.origins), io)) return failed;
-  if (!options.quiet()) tell(made.findings, "", "", io);
+  if (!options.quiet()) print_findings(made.findings, "", "", io);
   return kOk;
 }
 

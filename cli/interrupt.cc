@@ -1,6 +1,6 @@
 #include "cli/interrupt.h"
 
-#include "cli/call.h"
+#include <atomic>
 
 namespace rankwright::cli {
 namespace {
@@ -13,8 +13,7 @@ void note(int) { noted = true; }
 
 }  // namespace
 
-Interrupt::Interrupt(const Io& io) : by_caller_(io.call == nullptr ? nullptr : &io.call->stop) {
-  if (by_caller_ != nullptr) return;
+Interrupt::Interrupt() {
   noted = false;
   struct sigaction action {};
   action.sa_handler = note;
@@ -23,10 +22,8 @@ Interrupt::Interrupt(const Io& io) : by_caller_(io.call == nullptr ? nullptr : &
   sigaction(SIGINT, &action, &before_);
 }
 
-Interrupt::~Interrupt() {
-  if (by_caller_ == nullptr) sigaction(SIGINT, &before_, nullptr);
-}
+Interrupt::~Interrupt() { sigaction(SIGINT, &before_, nullptr); }
 
-bool Interrupt::asked() const { return (by_caller_ == nullptr ? noted : *by_caller_).load(); }
+bool Interrupt::asked() const { return noted.load(); }
 
 }  // namespace rankwright::cli

@@ -1,18 +1,15 @@
 // Ctrl-C while something runs that can stop early: the first one is noted, the second ends the
-// program as usual. A caller in the same process has signals of its own, and says when to stop.
+// program as usual.
 #pragma once
 
-#include <atomic>
 #include <csignal>
-
-#include "cli/verb.h"
 
 namespace rankwright::cli {
 
 /// While it lives SIGINT is noted instead of ending the program.
 class Interrupt {
  public:
-  explicit Interrupt(const Io& io);
+  Interrupt();
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
@@ -20,7 +17,6 @@ class Interrupt {
   bool asked() const;
 
  private:
-  const std::atomic<bool>* by_caller_;
   struct sigaction before_ {};
 };
 

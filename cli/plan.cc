@@ -6,10 +6,10 @@
 #include <chrono>
 #include <ostream>
 
-#include "cli/call.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/plan_flags.h"
+#include "cli/print_refusal.h"
 #include "cli/progress.h"
 #include "cli/report_output.h"
 #include "cli/verb.h"
@@ -18,6 +18,7 @@
 #include "rankwright/report/plan_file_text.h"
 #include "rankwright/report/plan_json.h"
 #include "rankwright/report/plan_text.h"
+#include "rankwright/report/report_words.h"
 
 namespace rankwright::cli {
 namespace {
@@ -63,12 +64,6 @@ int exit_code(bool found, bool stopped, int unsaved) {
   return found ? kOk : kRefused;
 }
 
-std::string answer_text(const PlanAnswer& answer, const Paint& paint, std::size_t width,
-                        const std::string& saved) {
-  return answer.answer.best ? plan_text(answer, paint, width, saved)
-                            : no_plan_text(answer, paint, width);
-}
-
 int write(const PlanAnswer& answer, const Output& to) {
   const Options& options = to.options;
   const Io& io = to.io;
@@ -77,11 +72,6 @@ int write(const PlanAnswer& answer, const Output& to) {
   const int unsaved = save_plan(file, options, io);
   const std::string saved =
       found && unsaved == kOk && options.output() != "-" ? options.output() : "";
-  if (io.call != nullptr)
-    io.call->forms = {.json = plan_json(answer),
-                      .text = answer_text(answer, {}, io.prose(), saved),
-                      .markdown = found ? plan_markdown(answer) : "",
-                      .plan = file};
   const std::string text = options.json() ? plan_json(answer)
                            : found && to.markdown
                                ? plan_markdown(answer)
@@ -96,11 +86,6 @@ int write(const CountsAnswer& answer, const Output& to) {
   const Options& options = to.options;
   const Io& io = to.io;
   const std::string file = plan_file_text(answer, to.command());
-  if (io.call != nullptr)
-    io.call->forms = {.json = counts_json(answer),
-                      .text = counts_text(answer, {}, io.prose()),
-                      .markdown = counts_markdown(answer),
-                      .plan = file};
   const int unsaved = save_plan(file, options, io);
   const std::string text = options.json() ? counts_json(answer)
                            : to.markdown
@@ -134,7 +119,7 @@ int plan(Args args, const Io& io) {
   flags.read_files(*request, io);
 
   const auto begin = std::chrono::steady_clock::now();
-  const Interrupt interrupt(io);
+  const Interrupt interrupt;
   ProgressLine line(io, options.quiet());
   const SearchControl control = search_control(line, interrupt);
   const Output to{args, flags.markdown(), html, options, io};

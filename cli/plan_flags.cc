@@ -2,6 +2,7 @@
 
 #include "cli/plan_input.h"
 #include "rankwright/planner/plan_options.h"
+#include "rankwright/planner/source_files.h"
 
 namespace rankwright::cli {
 

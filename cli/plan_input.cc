@@ -2,9 +2,8 @@
 
 #include <istream>
 
-#include "cli/call.h"
 #include "rankwright/import/file.h"
-#include "rankwright/import/run_log.h"
+#include "rankwright/planner/source_files.h"
 
 namespace rankwright::cli {
 namespace {
@@ -19,11 +18,6 @@ std::string read_all(std::istream& in) {
   return text;
 }
 
-SourceFile source_of(const std::string& name, Result<std::string> text) {
-  if (!text) return {.name = name, .unreadable = std::move(text.error())};
-  return {.name = name, .text = std::move(*text)};
-}
-
 }  // namespace
 
 void PlanFlags::add_to(Options& options) {
@@ -35,9 +29,6 @@ void PlanFlags::add_to(Options& options) {
 
 Result<std::string> read_argument(const std::string& argument, const Io& io) {
   if (argument == "-") return read_all(io.in);
-  if (io.call != nullptr)
-    if (const auto given = io.call->texts.find(argument); given != io.call->texts.end())
-      return given->second;
   return read_file(argument);
 }
 
@@ -48,13 +39,7 @@ void PlanFlags::add_calibration_to(Options& options) {
 }
 
 SourceFile read_source(const std::string& argument, const Io& io) {
-  return source_of(argument, read_argument(argument, io));
-}
-
-SourceFile read_file_source(const std::string& path) { return source_of(path, read_file(path)); }
-
-SourceFile read_log_source(const std::string& path) {
-  return source_of(path, read_long_file(path, kMaxLogBytes));
+  return make_source(argument, read_argument(argument, io));
 }
 
 PlanSource PlanFlags::source(const Io& io) const {

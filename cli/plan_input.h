@@ -24,25 +24,15 @@ struct PlanFlags {
   void add_to(Options& options);
   void add_calibration_to(Options& options);
 
-  /// Something replaces what the plan states.
-  bool overrides() const {
-    return !model.empty() || !cluster.empty() || world || !calibrate.empty();
-  }
-
   /// Reads the files that the flags name.
   PlanSource source(const Io& io) const;
 };
 
-/// Reads the text of a file, of standard input where the argument is -, or of what a caller in the
-/// same process means by this name.
+/// Reads the text of a file, or of standard input where the argument is -.
 Result<std::string> read_argument(const std::string& argument, const Io& io);
 
 /// Reads an argument into a file of a request; a fault is part of it.
 SourceFile read_source(const std::string& argument, const Io& io);
-
-/// Reads a file alone; a log may be longer than others.
-SourceFile read_file_source(const std::string& path);
-SourceFile read_log_source(const std::string& path);
 
 /// Reads the plan that the flags name, with everything that they state about it.
 PlanInput read_input(const PlanFlags& flags, const Io& io);

@@ -2,16 +2,16 @@
 // chosen for the same job.
 #include <utility>
 
-#include "cli/call.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
+#include "cli/print_refusal.h"
 #include "cli/progress.h"
 #include "cli/report_output.h"
 #include "cli/target_flag.h"
 #include "cli/verb.h"
-#include "rankwright/import/file.h"
 #include "rankwright/planner/plan_report.h"
+#include "rankwright/planner/source_files.h"
 
 namespace rankwright::cli {
 namespace {
@@ -23,13 +23,6 @@ struct ReportRequestFlags {
   std::string measured{};
   bool no_search = false;
 };
-
-/// Reads the trace of a run as a file of a request; a fault is part of it.
-SourceFile read_trace_source(const std::string& path) {
-  Result<std::string> text = read_long_file(path, TraceLimits{}.bytes);
-  if (!text) return {.name = path, .unreadable = text.error()};
-  return {.name = path, .text = std::move(*text)};
-}
 
 }  // namespace
 
@@ -53,7 +46,7 @@ int report(Args args, const Io& io) {
   ReportRequest request{.plan = flags.plan.source(io), .target = *target};
   if (!flags.measured.empty()) request.measured = read_trace_source(flags.measured);
   request.search = !flags.no_search;
-  const Interrupt interrupt(io);
+  const Interrupt interrupt;
   ProgressLine line(io, options.quiet());
   Outcome<PlanReport> plan = report_plan(request, search_control(line, interrupt));
   line.clear();

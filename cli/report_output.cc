@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <ostream>
 
-#include "cli/call.h"
 #include "rankwright/base/format.h"
 #include "rankwright/report/page.h"
 #include "rankwright/report/pictures.h"
@@ -41,13 +40,6 @@ std::string pictures_from(const std::string& document, const std::string& folder
   return failed ? folder : path.generic_string();
 }
 
-/// For a caller in the same process.
-Forms forms(const Report& report) {
-  Forms all{.json = report_json(report), .markdown = report_markdown(report)};
-  if (!kReportPage.empty()) all.html = page_with(kReportPage, all.json);
-  return all;
-}
-
 /// Says why a folder cannot be one. Returns the exit code.
 int no_folder(const std::string& folder, std::string_view why, const Io& io) {
   io.err << fmt::format(
@@ -58,12 +50,6 @@ int no_folder(const std::string& folder, std::string_view why, const Io& io) {
 }
 
 }  // namespace
-
-std::string command_line(std::string_view verb, Args args) {
-  std::string line = fmt::format("rankwright {}", verb);
-  for (const std::string& word : args) line += " " + typed_word(word);
-  return line;
-}
 
 Report new_report(std::string_view verb, Args args) {
   return {.version = RANKWRIGHT_VERSION, .command = command_line(verb, args)};
@@ -125,7 +111,6 @@ int ReportFlags::refuse(const std::string& plan, const Options& options, const I
 }
 
 int ReportFlags::write(const Report& report, const Options& options, const Io& io) const {
-  if (io.call != nullptr) io.call->forms = forms(report);
   if (!svg.empty())
     if (const int failed = save_pictures(report, svg, options, io)) return failed;
   if (only_pictures(options)) return kOk;

@@ -10,9 +10,6 @@
 
 namespace rankwright::cli {
 
-/// What was typed, so that it can be typed again.
-std::string command_line(std::string_view verb, Args args);
-
 /// Without plans yet; `verb` was called with `args`.
 Report new_report(std::string_view verb, Args args);
 

@@ -4,18 +4,17 @@
 
 #include <vector>
 
-#include "cli/call.h"
+#include "cli/print_refusal.h"
+#include "rankwright/planner/plan_input.h"
 
 namespace rankwright::cli {
 namespace {
 
-std::vector<std::string> all_targets() {
-  std::vector<std::string> all;
-  for (const TargetRow& row : targets()) all.emplace_back(row.name);
-  return all;
+std::string joined_targets() {
+  std::vector<std::string_view> all;
+  for (const TargetRow& row : targets()) all.push_back(row.name);
+  return fmt::format("{}", fmt::join(all, ", "));
 }
-
-std::string joined_targets() { return fmt::format("{}", fmt::join(all_targets(), ", ")); }
 
 }  // namespace
 
@@ -24,10 +23,9 @@ void TargetFlag::add_to(Options& options, std::string_view help) {
 }
 
 tl::expected<Target, int> TargetFlag::read(std::string_view verb, const Io& io) const {
-  if (word_.empty()) return Target::any;
-  if (const TargetRow* const target = find_target(word_)) return target->target;
-  return tl::unexpected<int>(print_refusal(
-      verb, unknown_name({"target", word_, all_targets(), "--for takes " + joined_targets()}), io));
+  const Outcome<Target> target = read_target(word_);
+  if (!target) return tl::unexpected<int>(print_refusal(verb, target.error(), io));
+  return *target;
 }
 
 }  // namespace rankwright::cli

@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "cli/call.h"
+#include "cli/print_refusal.h"
 #include "rankwright/base/format.h"
 #include "rankwright/planner/explain_timeline.h"
 #include "rankwright/program/cells.h"
@@ -68,11 +68,11 @@ int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdo
   return print_tally(answer->plan, options.quiet(), io);
 }
 
-int show_schedule(const std::string& file, const TimelineFlags& flags, bool markdown,
+int show_schedule(const SourceFile& file, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io) {
-  const Outcome<PlayedStep> step = explain_schedule(read_source(file, io), !flags.trace.empty());
+  const Outcome<PlayedStep> step = explain_schedule(file, !flags.trace.empty());
   if (!step) return print_refusal("explain", step.error(), io);
-  return draw(*step, file, flags, markdown, options, io);
+  return draw(*step, file.name, flags, markdown, options, io);
 }
 
 }  // namespace rankwright::cli

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <ostream>
 
-#include "cli/call.h"
 #include "cli/options.h"
-#include "cli/plan_input.h"
+#include "cli/print_refusal.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
+#include "rankwright/planner/source_files.h"
 #include "rankwright/report/collectives_text.h"
 #include "rankwright/report/validation_svg.h"
 #include "rankwright/report/validation_text.h"
@@ -50,9 +50,6 @@ int write_runs(const ScoredRuns& runs, const ValidateFlags& flags, const Options
   const auto& [cases, validation, source] = runs;
   if (!flags.plot.empty())
     if (const int failed = options.save(validation_svg(validation), flags.plot, io)) return failed;
-  if (io.call != nullptr)
-    io.call->forms = {.json = validation_json(validation, source),
-                      .text = validation_text(validation, source, flags.all, {})};
   return options.write(options.json()
                            ? validation_json(validation, source)
                            : validation_text(validation, source, flags.all, options.paint(io)),
@@ -61,7 +58,7 @@ int write_runs(const ScoredRuns& runs, const ValidateFlags& flags, const Options
 
 std::vector<SourceFile> read_tables(const std::vector<std::string>& names) {
   std::vector<SourceFile> files;
-  for (const std::string& name : names) files.push_back(read_file_source(name));
+  for (const std::string& name : names) files.push_back(rankwright::read_source(name));
   return files;
 }
 
@@ -89,9 +86,6 @@ int validate(Args args, const Io& io) {
                      "fit the constants on all rows and print them beside the shipped ones");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  if (!flags.with.empty() && !flags.leave_out)
-    return print_usage_fault("validate", "--with is about refits", "add --leave-one-family-out",
-                             io);
   if (flags.fit && (flags.leave_out || flags.calibrate_one || options.json()))
     return print_usage_fault("validate", "--fit prints constants and nothing else",
                              "leave the other options out", io);

@@ -10,7 +10,6 @@
 
 namespace rankwright::cli {
 
-struct Call;
 struct OptionRow;
 
 /// Where a verb reads and writes: data on `out`, everything else on `err`. Tests pass string
@@ -23,7 +22,6 @@ struct Io {
   std::size_t width = 120;    // characters a line
   bool err_terminal = false;  // err is one, too: progress may be drawn there
   bool hands_over = false;    // the process may become another program; in tests it may not
-  Call* call = nullptr;       // by a program in the same process: cli/call.h
   std::vector<OptionRow>* tells =
       nullptr;  // where set, a verb tells what it takes and does nothing
 

@@ -1,118 +1,178 @@
-// The compiled half of `import rankwright`: one function that runs a verb of the command line in
-// this process, and gives back everything that came of it. What a person sees is made in Python.
+// The compiled half of `import rankwright`: a function per verb, which calls the planner in a
+// thread of its own, and the answers and refusals that come back. What a person sees is made in
+// Python.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <future>
-#include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "cli/call.h"
-#include "cli/verb.h"
+#include "python/verbs.h"
 #include "rankwright/report/findings.h"
+#include "rankwright/report/refusal_text.h"
 
 namespace py = pybind11;
 
-namespace rankwright {
+namespace rankwright::python {
 namespace {
 
-constexpr std::chrono::milliseconds kBetweenSignals{50};  // that Python is asked for Ctrl-C
+constexpr std::chrono::milliseconds kBetweenSignals{50};  // between two looks for Ctrl-C
+constexpr int kInterrupted = 130;                         // exit code
 
-/// What was read from files may be no UTF-8.
-py::str text(const std::string& bytes) {
+/// Returns a text for Python. What was read from files may not be UTF-8.
+py::str decoded(const std::string& bytes) {
   PyObject* const made = PyUnicode_DecodeUTF8(bytes.data(), Py_ssize_t(bytes.size()), "replace");
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::str>(made);
 }
 
-/// A verb that runs in a thread of its own, with all that it reads and writes.
+/// A verb that runs in a thread of its own.
 struct Running {
-  std::vector<std::string> args;
-  std::istringstream in;
-  cli::Call call{};
-  std::ostringstream out{}, err{};
-  std::future<int> code{};
+  Arguments args;
+  std::atomic<bool> stop{false};
+  std::future<Outcome<Answer>> answer{};
 
-  void begin() {
-    code = std::async(std::launch::async, [this] {
-      return cli::run(args, {.in = in, .out = out, .err = err, .call = &call});
+  void begin(Verb* verb) {
+    answer = std::async(std::launch::async, [this, verb] {
+      return verb(args, {.should_stop = [this] { return stop.load(); }});
     });
   }
-  bool ended() const { return code.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
+  bool ended() const {
+    return answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
 };
 using Runs = std::vector<std::unique_ptr<Running>>;
 
-/// Those that were interrupted and still wind down: Ctrl-C does not wait for them. Guarded by the
-/// lock of the interpreter.
+/// The runs that were interrupted and have not ended: Ctrl-C does not wait for them. Guarded by the
+/// interpreter's lock.
 Runs& abandoned() {
   static Runs all;
   return all;
 }
 
-/// Waits without the lock of the interpreter, so that other threads of Python run. False where
-/// Ctrl-C came first, with Python's error set: Python notes it, but only the thread that called may
+/// Waits without the interpreter's lock, so that other threads of Python run. Returns false where
+/// Ctrl-C came first, with Python's error set: Python notes it, but only the calling thread may
 /// ask.
 bool wait_for(const Running& running) {
   while (!running.ended()) {
     {
       const py::gil_scoped_release unlocked;
-      running.code.wait_for(kBetweenSignals);
+      running.answer.wait_for(kBetweenSignals);
     }
     if (PyErr_CheckSignals() != 0) return false;
   }
   return true;
 }
 
-/// Before the process goes the threads in it have to; a second Ctrl-C ends both.
+/// Waits for the abandoned runs before the process ends; a second Ctrl-C ends both.
 void wait_at_exit() {
   const Runs last = std::exchange(abandoned(), {});
   for (const std::unique_ptr<Running>& one : last)
-    if (!wait_for(*one)) std::_Exit(cli::kInterrupted);
+    if (!wait_for(*one)) std::_Exit(kInterrupted);
 }
 
-/// `args`: as they are typed after "rankwright". `input`: standard input.
-py::dict run(std::vector<std::string> args, const std::string& input,
-             std::map<std::string, std::string> texts) {
+/// A refusal with the verb that was asked.
+struct Refused {
+  std::string verb;
+  Refusal refusal;
+
+  /// Messages with their hints.
+  std::vector<std::pair<py::str, py::str>> faults() const {
+    std::vector<std::pair<py::str, py::str>> all;
+    add_faults(refusal, all);
+    return all;
+  }
+
+ private:
+  static void add_faults(const Refusal& of, std::vector<std::pair<py::str, py::str>>& all) {
+    if (!of.message.empty()) all.emplace_back(decoded(of.message), decoded(of.hint));
+    for (const Refusal& other : of.also) add_faults(other, all);
+  }
+};
+
+std::variant<Answer, Refused> call(Verb* verb, Arguments args) {
   std::erase_if(abandoned(), [](const std::unique_ptr<Running>& one) { return one->ended(); });
-  auto running = std::unique_ptr<Running>(
-      new Running{.args = std::move(args), .in = std::istringstream(input)});
-  running->call.texts = std::move(texts);
-  running->begin();
+  auto running = std::unique_ptr<Running>(new Running{.args = std::move(args)});
+  running->begin(verb);
   if (!wait_for(*running)) {
     py::error_already_set interrupted;
-    running->call.stop = true;
+    running->stop = true;
     abandoned().push_back(std::move(running));
     throw interrupted;
   }
-  const cli::Call& call = running->call;
-  py::dict made;
-  made["code"] = running->code.get();
-  made["out"] = text(running->out.str());
-  made["err"] = text(running->err.str());
-  made["json"] = text(call.forms.json);
-  made["text"] = text(call.forms.text);
-  made["markdown"] = text(call.forms.markdown);
-  made["html"] = text(call.forms.html);
-  made["plan"] = text(call.forms.plan);
-  made["findings"] = text(findings_json(call.told, ""));
-  return made;
+  Outcome<Answer> answer = running->answer.get();
+  if (!answer) return Refused{running->args.verb, std::move(answer.error())};
+  return std::move(*answer);
+}
+
+/// Returns a method that renders one form of an answer, without the interpreter's lock.
+auto render(Answer::Form Answer::*form) {
+  return [form](const Answer& answer) {
+    std::string text;
+    if (answer.*form) {
+      const py::gil_scoped_release unlocked;
+      text = (answer.*form)();
+    }
+    return decoded(text);
+  };
+}
+
+struct VerbRow {
+  const char* function;
+  const char* verb;  // as the command line calls it
+  Verb* run;
+};
+constexpr VerbRow kVerbs[] = {
+    {"plan", "plan", plan},
+    {"check", "check", check},
+    {"explain", "explain", explain},
+    {"compare", "compare", compare},
+    {"report", "report", report},
+    {"export", "export", export_plan},
+    {"import_", "import", import_file},  // a keyword of Python
+    {"validate", "validate", validate},
+    {"catalog", "catalog", catalog},
+};
+
+void define(py::module_& module) {
+  py::class_<Answer>(module, "Answer")
+      .def("json", render(&Answer::json))
+      .def("text", render(&Answer::text))
+      .def("markdown", render(&Answer::markdown))
+      .def("html", render(&Answer::html))
+      .def("plan", render(&Answer::plan))
+      .def("findings", [](const Answer& of) { return decoded(findings_json(of.findings, "")); })
+      .def_readonly("code", &Answer::code);
+  py::class_<Refused>(module, "Refused")
+      .def("text", [](const Refused& of) { return decoded(refusal_text(of.verb, of.refusal)); })
+      .def("findings",
+           [](const Refused& of) { return decoded(findings_json(findings_of(of.refusal), "")); })
+      .def("faults", &Refused::faults)
+      .def_property_readonly("code", [](const Refused& of) { return exit_code(of.refusal); });
+  for (const VerbRow& row : kVerbs)
+    module.def(
+        row.function,
+        [row](decltype(Arguments::files) files, decltype(Arguments::options) options,
+              decltype(Arguments::texts) texts) {
+          return call(row.run, {row.verb, std::move(files), std::move(options), std::move(texts)});
+        },
+        py::arg("files"), py::arg("options"), py::arg("texts"));
 }
 
 }  // namespace
-}  // namespace rankwright
+}  // namespace rankwright::python
 
 PYBIND11_MODULE(_core, module) {
-  module.doc() = "The verbs of rankwright, run in this process.";
+  module.doc() = "The verbs of rankwright, answered by the library in this process.";
   module.attr("version") = RANKWRIGHT_VERSION;
-  module.def("run", &rankwright::run, py::arg("args"), py::arg("input") = py::bytes(),
-             py::arg("texts") = py::dict(),
-             "Runs a verb; gives its exit code, what it wrote, every form of its answer, and what "
-             "it found.");
-  py::module_::import("atexit").attr("register")(py::cpp_function(rankwright::wait_at_exit));
+  rankwright::python::define(module);
+  py::module_::import("atexit").attr("register")(
+      py::cpp_function(rankwright::python::wait_at_exit));
 }

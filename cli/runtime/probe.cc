@@ -9,7 +9,7 @@
 #include <ostream>
 #include <thread>
 
-#include "cli/call.h"
+#include "cli/print_refusal.h"
 #include "cli/probe_flags.h"
 #include "cli/run_flags.h"
 #include "cli/runtime/launch.h"

@@ -8,8 +8,8 @@
 #include <ostream>
 #include <sstream>
 
-#include "cli/call.h"
 #include "cli/mpirun_output.h"
+#include "cli/print_refusal.h"
 #include "cli/run_flags.h"
 #include "cli/run_output.h"
 #include "cli/runtime/gathered.h"

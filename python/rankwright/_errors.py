@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import re
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,17 +53,14 @@ class Error(ValueError):
         return type(self), (self.args[0], self.findings, self.code)
 
 
-# "rankwright plan: --tp: 'x' is not a number\n  help: --tp takes a whole number\n"
-_COMPLAINT = re.compile(r"rankwright(?: \w+)?: (?P<message>.*)\n(?:  help: (?P<help>.*)\n?)?")
+def findings_of(answer):
+    """The findings of an answer or a refusal of _core."""
+    return [Finding.of(row) for row in json.loads(answer.findings())["findings"]]
 
 
-def error_of(outcome):
-    """The error of a run of a verb that gave no answer."""
-    text = outcome["err"] or outcome["out"]
-    findings = [Finding.of(row) for row in json.loads(outcome["findings"])["findings"]]
-    if not findings:
-        findings = [
-            Finding("", "error", found["message"], "", found["help"] or "", "", "", 0, 0)
-            for found in _COMPLAINT.finditer(text)
-        ]
-    return Error(text, findings, outcome["code"])
+def error_of(refused):
+    """The error of a request that has no answer."""
+    findings = findings_of(refused) or [
+        Finding("", "error", message, "", hint, "", "", 0, 0) for message, hint in refused.faults()
+    ]
+    return Error(refused.text(), findings, refused.code)

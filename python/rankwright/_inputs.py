@@ -1,89 +1,72 @@
-"""What callers give, as the command line takes it: a list of words, and texts instead of files."""
+"""What callers give, as the library takes it: files by name, options as texts, texts instead of files."""
 
-import contextlib
 import json
 import operator
 import os
-import pathlib
-import tempfile
 
 from ._results import Imported
 
 
-class Command:
-    """The words of one call of a verb, and the texts that they name."""
+class Request:
+    """The arguments of one call of a verb, and the texts that they name."""
 
-    def __init__(self, verb):
-        self.words = [verb]
-        self.input = ""
+    def __init__(self):
+        self.files = []
+        self.options = []  # (name, text), of a switch (name, None), as they would be typed
         self.texts = {}
-        self._folder = contextlib.ExitStack()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._folder.close()
 
     def plan(self, plan, name="-"):
         """A plan as an argument: a path stays one, anything else is a text of this name."""
-        self.words.append(self._named(plan, name))
+        self.files.append(self._named(plan, name))
 
-    def plan_flag(self, flag, plan):
-        """The same after a flag."""
+    def plan_option(self, option, plan):
+        """The same as an option."""
         if plan is not None:
-            self.words.append(f"--{flag}={self._named(plan, f'<{flag}>')}")
+            self.options.append((option, self._named(plan, f"<{option}>")))
 
     def file(self, path):
-        self.words.append(as_path(path))
+        self.files.append(as_path(path))
 
-    def flags(self, **given):
-        """Flags with a value, which may be true or false."""
+    def values(self, **given):
+        """Options with a value, which may be true or false."""
         for name, value in given.items():
-            self._flag(name, value)
+            self._value(name, value)
 
     def switches(self, **given):
-        """Flags without a value."""
-        self.words += [as_flag(name) for name, on in given.items() if on]
+        """Options without a value."""
+        self.options += [(as_option(name), None) for name, on in given.items() if on]
 
     def model(self, model):
         """A name, a path, or a Hugging Face config as a dict."""
-        self._flag("model", self._kept(model, "config.json") if isinstance(model, dict) else model)
+        if isinstance(model, dict):
+            model = self._text(model, "<model>.json")
+        self._value("model", model)
 
     def cluster(self, cluster):
         """A name with a number of units, a path, a dict as in a cluster file, or one imported."""
         if isinstance(cluster, (dict, Imported)):
-            cluster = self._kept(imported(cluster, "cluster"), "cluster.yaml")
-        self._flag("cluster", cluster)
+            cluster = self._text(imported(cluster, "cluster"), "<cluster>.yaml")
+        self._value("cluster", cluster)
 
     def _named(self, plan, name):
-        if is_path(plan):
-            return as_path(plan)
-        if name == "-":
-            self.input = as_text(plan)
-        else:
-            self.texts[name] = as_text(plan)
+        return as_path(plan) if is_path(plan) else self._text(plan, name)
+
+    def _text(self, value, name):
+        self.texts[name] = as_text(value)
         return name
 
-    def _kept(self, value, name):
-        # Models and clusters are read from files only. This one is gone after the call.
-        folder = self._folder.enter_context(tempfile.TemporaryDirectory(prefix="rankwright-"))
-        path = pathlib.Path(folder, name)
-        path.write_text(as_text(value), "utf-8")
-        return path
-
-    def _flag(self, name, value):
+    def _value(self, name, value):
         if value is None:
             return
         for one in value if isinstance(value, Repeated) else [value]:
             word = as_word(one)
             if not word:
                 raise ValueError(f"{name} is empty")
-            self.words.append(f"{as_flag(name)}={word}")
+            self.options.append((as_option(name), word))
 
 
 class Repeated(list):
-    """Values of a flag that may be given several times."""
+    """Values of an option that may be given several times."""
 
 
 def repeated(value):
@@ -129,8 +112,8 @@ def as_text(plan):
     raise TypeError(f"a plan is a path, a text, a dict or a result, not {type(plan).__name__}")
 
 
-def as_flag(name):
-    return "--" + name.rstrip("_").replace("_", "-")
+def as_option(name):
+    return name.rstrip("_").replace("_", "-")
 
 
 def as_word(value):

@@ -1,8 +1,9 @@
 """`rankwright plan`: the verb with the most flags."""
 
-from ._inputs import Command, span, with_shapes
+from . import _core
+from ._inputs import Request, span, with_shapes
 from ._results import Planned
-from ._run import given, searched
+from ._run import ask, given, result
 
 
 def plan(
@@ -83,11 +84,11 @@ def plan(
     switches = {name: flags.pop(name) for name, by_default in plan.__kwdefaults__.items()
                 if by_default is False}  # fmt: skip
     own, model = with_shapes(own, model)
-    with Command("plan") as command:
-        if own is not None:
-            command.plan(own)
-        given(command, model, cluster, **flags)
-        command.switches(**switches)
-        command.plan_flag("ran", ran)
-        data, outcome = searched(command)
-    return Planned(data, outcome["text"], outcome["plan"], outcome["markdown"])
+    request = Request()
+    if own is not None:
+        request.plan(own)
+    given(request, model, cluster, **flags)
+    request.switches(**switches)
+    request.plan_option("ran", ran)
+    answer = ask(_core.plan, request)
+    return result(Planned, answer, answer.text, answer.plan, answer.markdown)

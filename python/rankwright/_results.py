@@ -66,11 +66,34 @@ class View:
 
 
 class Result(View):
-    """An answer: `data` is what `--json` prints, `str()` what is printed without."""
+    """An answer: `data` is what `--json` prints, `str()` what is printed without.
+
+    Other forms than `data` are texts, or functions that render them when they are asked for.
+    """
 
     def __init__(self, data, text):
         super().__init__(data)
-        self.text = text.rstrip("\n")
+        self._text = text
+        self._json = ""
+
+    @property
+    def text(self):
+        return self._form("_text").rstrip("\n")
+
+    def json(self):
+        """What `--json` prints, byte for byte."""
+        return self._form("_json") or json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
+
+    def _form(self, name):
+        form = vars(self)[name]
+        if callable(form):
+            form = vars(self)[name] = form()
+        return form
+
+    def __getstate__(self):  # copies and pickles hold texts
+        for name in vars(self):
+            self._form(name)
+        return vars(self)
 
     def __bool__(self):
         return True  # an answer, even one that has no JSON
@@ -97,19 +120,23 @@ class Planned(Result):
     def __init__(self, data, text, plan, markdown):
         super().__init__(data, text)
         self._plan = plan
-        self.markdown = markdown
+        self._markdown = markdown
 
     def __bool__(self):
-        return bool(self._plan)
+        return bool(self._form("_plan"))
+
+    @property
+    def markdown(self):
+        return self._form("_markdown")
 
     @property
     def plan(self):
         """The text of the plan file; an Error where nothing fits."""
-        if not self._plan:
+        if not self:
             message = "nothing fits"
             finding = Finding("", "error", message, "", "", "", "", 0, 0)
             raise Error(self.text, [finding], 2)
-        return self._plan
+        return self._form("_plan")
 
     @property
     def best(self):
@@ -318,26 +345,26 @@ class Report(Result):
 
     def __init__(self, data, markdown, html):
         super().__init__(data, markdown)
-        self.markdown = markdown
         self._html = html
 
     @property
+    def markdown(self):
+        return self._form("_text")
+
+    @property
     def html(self):
-        if not self._html:
+        if not self._form("_html"):
             raise Error("rankwright report: this module was built without the page\n"
                         "  help: .markdown and .data need none", code=1)  # fmt: skip
-        return self._html
+        return self._form("_html")
 
     def save(self, path):
         """Writes what the name says: .html, .md or .json."""
         path = pathlib.Path(path)
-        forms = {".html": lambda: self.html, ".md": lambda: self.markdown, ".json": self._json}
+        forms = {".html": lambda: self.html, ".md": lambda: self.markdown, ".json": self.json}
         if path.suffix not in forms:
             raise ValueError(f"a report is written to .html, .md or .json, not {path.name!r}")
         path.write_text(forms[path.suffix](), "utf-8")
-
-    def _json(self):
-        return json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
 
     def _brief(self):
         # Plans that are no files have no name.
@@ -347,7 +374,8 @@ class Report(Result):
         )
 
     def _repr_html_(self):
-        return _html.frame(self._html) if self._html else super()._repr_html_()
+        page = self._form("_html")
+        return _html.frame(page) if page else super()._repr_html_()
 
 
 class Validation(Result):

@@ -1,41 +1,36 @@
-"""Runs a verb in this process."""
+"""Asks the library, and makes results of its answers."""
 
 import json
 import os
 
 from . import _core
-from ._errors import Finding, error_of
+from ._errors import error_of
 
 
-def run(command, *more):
-    return _core.run(
-        [os.fsencode(word) for word in [*command.words, *more]],
-        command.input.encode("utf-8", "replace"),
-        {os.fsencode(name): text.encode("utf-8", "replace") for name, text in command.texts.items()},
+def ask(verb, request):
+    """The answer of a verb of _core; an Error where there is none."""
+    answer = verb(
+        [os.fsencode(name) for name in request.files],
+        [(name.encode(), text and os.fsencode(text)) for name, text in request.options],
+        {name.encode(): text.encode("utf-8", "replace") for name, text in request.texts.items()},
     )
+    if isinstance(answer, _core.Refused):
+        raise error_of(answer)
+    return answer
 
 
-def findings(outcome):
-    return [Finding.of(row) for row in json.loads(outcome["findings"])["findings"]]
+def data(answer):
+    return json.loads(answer.json())
 
 
-def answered(command):
-    """The answer of a verb that is quick: run for its JSON, and again for what a person reads."""
-    outcome = run(command, "--json")
-    if not outcome["out"]:
-        raise error_of(outcome)
-    return json.loads(outcome["out"]), run(command)["out"], outcome
+def result(kind, answer, *forms):
+    """A Result of this kind. Its forms are rendered when they are asked for."""
+    made = kind(data(answer), *forms)
+    made._json = answer.json
+    return made
 
 
-def searched(command, *more):
-    """The answer of a verb that takes longer: run once, all forms of the answer kept."""
-    outcome = run(command, *more)
-    if not outcome["json"]:
-        raise error_of(outcome)
-    return json.loads(outcome["json"]), outcome
-
-
-def given(command, model, cluster, **flags):
-    command.model(model)
-    command.cluster(cluster)
-    command.flags(**flags)
+def given(request, model, cluster, **values):
+    request.model(model)
+    request.cluster(cluster)
+    request.values(**values)

@@ -1,28 +1,23 @@
 """The verbs about tables: measurements, and what is known by name."""
 
-import json
-
-from ._errors import error_of
-from ._inputs import Command, repeated
+from . import _core
+from ._inputs import Request, repeated
 from ._lists import Rows
 from ._results import Validation
-from ._run import answered, run
+from ._run import ask, data, result
 
 
 def validate(files, *, leave_one_family_out=False, calibrate_one=False, with_=None, all=False):
     """Compares predictions with measured runs or collectives; `files` is a path or a list of them."""
-    with Command("validate") as command:
-        for path in files if isinstance(files, (list, tuple)) else [files]:
-            command.file(path)
-        command.flags(with_=repeated(with_))
-        command.switches(
-            leave_one_family_out=leave_one_family_out, calibrate_one=calibrate_one, all=all
-        )
-        outcome = run(command, "--json")
-        if not outcome["out"]:
-            raise error_of(outcome)
-        text = outcome["text"] or run(command)["out"]  # collectives are scored in no time
-    return Validation(json.loads(outcome["out"]), text)
+    request = Request()
+    for path in files if isinstance(files, (list, tuple)) else [files]:
+        request.file(path)
+    request.values(with_=repeated(with_))
+    request.switches(
+        leave_one_family_out=leave_one_family_out, calibrate_one=calibrate_one, all=all
+    )
+    answer = ask(_core.validate, request)
+    return result(Validation, answer, answer.text)
 
 
 def catalog(kind, name=None):
@@ -31,10 +26,10 @@ def catalog(kind, name=None):
     >>> catalog("devices")[0]["device"] in [row["device"] for row in devices()]
     True
     """
-    with Command("catalog") as command:
-        command.words += [word for word in (kind, name) if word is not None]
-        data, text, _ = answered(command)
-    return Rows(data, text)
+    request = Request()
+    request.files += [word for word in (kind, name) if word is not None]
+    answer = ask(_core.catalog, request)
+    return Rows(data(answer), answer.text())
 
 
 def models(name=None):

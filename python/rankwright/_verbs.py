@@ -1,13 +1,12 @@
-"""The verbs about a plan. Each builds the words of the command line and runs them in this process, so
-that flags, defaults, figures and faults are those of the command line."""
+"""The verbs about a plan. Each fills a request of the library, which the command line asks, too: figures
+and faults are the same."""
 
-import json
-
-from ._errors import Error, error_of
-from ._inputs import Command, repeated, with_shapes
+from . import _core
+from ._errors import Error, findings_of
+from ._inputs import Request, repeated, with_shapes
 from ._lists import Checked, Exported
 from ._results import Compared, Explained, Imported, Report
-from ._run import answered, findings, given, run, searched
+from ._run import ask, data, given, result
 
 # A name that is not known, a file that cannot be opened. Those that the plan itself names have a line.
 NOT_GIVEN = ("RW0908", "RW0910")
@@ -21,14 +20,14 @@ def check(plan, *, for_=None, model=None, cluster=None, world=None, calibrate=No
     ('RW0102', 'tp 8 x pp 4 x dp 4 = 128, but world_size is 64')
     """
     plan, model = with_shapes(plan, model)
-    with Command("check") as command:
-        command.plan(plan)
-        given(command, model, cluster, for_=for_, world=world, calibrate=calibrate)
-        command.plan_flag("ran", ran)
-        data, text, outcome = answered(command)
-    checked = Checked(data, text)
+    request = Request()
+    request.plan(plan)
+    given(request, model, cluster, for_=for_, world=world, calibrate=calibrate)
+    request.plan_option("ran", ran)
+    answer = ask(_core.check, request)
+    checked = Checked(data(answer), answer.text())
     if any(finding.code in NOT_GIVEN and not finding.line for finding in checked):
-        raise Error(text, checked, outcome["code"])
+        raise Error(answer.text(), checked, answer.code)
     return checked
 
 
@@ -67,21 +66,21 @@ def explain(
     'rankwright.rank/2'
     """
     plan, model = with_shapes(plan, model)
-    with Command("explain") as command:
-        command.plan(plan)
-        given(
-            command, model, cluster, world=world, rank=rank, slow=repeated(slow),
-            slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
-            checkpoint_time=checkpoint_time, checkpoint_interval=checkpoint_interval,
-            restart_time=restart_time, calibrate=calibrate,
-        )  # fmt: skip
-        command.switches(
-            stages=stages, sensitivity=sensitivity, timeline=timeline, unit_times=unit_times
-        )
-        command.plan_flag("against", against)
-        command.plan_flag("ran", ran)
-        data, text, _ = answered(command)
-    return Explained(data, text)
+    request = Request()
+    request.plan(plan)
+    given(
+        request, model, cluster, world=world, rank=rank, slow=repeated(slow),
+        slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
+        checkpoint_time=checkpoint_time, checkpoint_interval=checkpoint_interval,
+        restart_time=restart_time, calibrate=calibrate,
+    )  # fmt: skip
+    request.switches(
+        stages=stages, sensitivity=sensitivity, timeline=timeline, unit_times=unit_times
+    )
+    request.plan_option("against", against)
+    request.plan_option("ran", ran)
+    answer = ask(_core.explain, request)
+    return result(Explained, answer, answer.text)
 
 
 def compare(
@@ -97,14 +96,14 @@ def compare(
     if b is not None:
         b, _ = with_shapes(b, model)
     a, model = with_shapes(a, model)
-    with Command("compare") as command:
-        command.plan(a, "<a>")
-        if b is not None:
-            command.plan(b, "<b>")
-        given(command, model, cluster, log=log, world=world, calibrate=calibrate)
-        command.plan_flag("ran", ran)
-        data, text, _ = answered(command)
-    return Compared(data, text)
+    request = Request()
+    request.plan(a, "<a>")
+    if b is not None:
+        request.plan(b, "<b>")
+    given(request, model, cluster, log=log, world=world, calibrate=calibrate)
+    request.plan_option("ran", ran)
+    answer = ask(_core.compare, request)
+    return result(Compared, answer, answer.text)
 
 
 def report(
@@ -126,15 +125,15 @@ def report(
     '# a mod'
     """
     plan, model = with_shapes(plan, model)
-    with Command("report") as command:
-        command.plan(plan)
-        given(
-            command, model, cluster, for_=for_, measured=measured, world=world, calibrate=calibrate
-        )
-        command.switches(no_search=not search)
-        command.plan_flag("ran", ran)
-        data, outcome = searched(command, "--json")  # which needs no page
-    return Report(data, outcome["markdown"], outcome["html"])
+    request = Request()
+    request.plan(plan)
+    given(
+        request, model, cluster, for_=for_, measured=measured, world=world, calibrate=calibrate
+    )
+    request.switches(no_search=not search)
+    request.plan_option("ran", ran)
+    answer = ask(_core.report, request)
+    return result(Report, answer, answer.markdown, answer.html)
 
 
 def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, world=None):
@@ -146,12 +145,12 @@ def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, worl
     ['megatron.sh']
     """
     plan, model = with_shapes(plan, model)
-    with Command("export") as command:
-        command.plan(plan)
-        given(command, model, cluster, to=to, hosts=hosts, world=world)
-        command.switches(strict=strict)
-        data, text, outcome = answered(command)
-    return Exported(data, text, findings(outcome))
+    request = Request()
+    request.plan(plan)
+    given(request, model, cluster, to=to, hosts=hosts, world=world)
+    request.switches(strict=strict)
+    answer = ask(_core.export, request)
+    return Exported(data(answer), answer.text(), findings_of(answer))
 
 
 def import_(
@@ -176,18 +175,15 @@ def import_(
     >>> import_(flags, from_="megatron", world=8).format
     'megatron'
     """
-    with Command("import") as command:
-        command.plan(file)
-        for path in more:
-            command.file(path)
-        given(
-            command, model, cluster, from_=from_, world=world, device=device, hosts=hosts,
-            collective=collective,
-        )  # fmt: skip
-        outcome = run(command, "--json")
-        text = run(command)["out"]
-    if not outcome["out"]:
-        raise error_of(outcome)
-    # Models and clusters have no form but their file.
-    data = json.loads(outcome["out"]) if outcome["out"].startswith("{") else {}
-    return Imported(data, text, findings(outcome))
+    request = Request()
+    request.plan(file)
+    for path in more:
+        request.file(path)
+    given(
+        request, model, cluster, from_=from_, world=world, device=device, hosts=hosts,
+        collective=collective,
+    )  # fmt: skip
+    answer = ask(_core.import_, request)
+    if not answer.json():  # models and clusters have no form but their file
+        return Imported({}, answer.text, findings_of(answer))
+    return result(Imported, answer, answer.text, findings_of(answer))

@@ -17,7 +17,7 @@ import unittest
 import rankwright
 from checkout import ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "docs/reference/python.md"]
+PAGES = [ROOT / page for page in ("README.md", "docs/reference/python.md", "docs/how-to/embed.md")]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n*^```text\n(.*?)^```\n)?", re.M | re.S)
 
 

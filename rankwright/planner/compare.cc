@@ -16,6 +16,11 @@ Refusal unreadable_log(const SourceFile& log, Diagnostic fault) {
 
 }  // namespace
 
+Refusal refuse_sides() {
+  return {.message = "a plan is compared with another, or with the log of a run",
+          .hint = "rankwright compare a.yaml b.yaml, or compare a.yaml --log run.log"};
+}
+
 Outcome<CompareAnswer> compare_plans(const CompareRequest& request) {
   PlanInput input_a = read_input(request.a);
   PlanSource source_b = request.b;

@@ -27,4 +27,7 @@ struct CompareLogAnswer {
 };
 Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request);
 
+/// Returns the refusal of a plan that is compared with nothing, or with a plan and a log at once.
+Refusal refuse_sides();
+
 }  // namespace rankwright

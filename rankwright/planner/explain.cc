@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/planner/explain_timeline.h"
 
 namespace rankwright {
 namespace {
@@ -86,6 +87,28 @@ Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& source, const Sour
   if (!other) return tl::unexpected(std::move(other.error()));
   RivalsView view = rivals_view(plan->setup(), other->setup());
   return ExplainRivalsAnswer{std::move(*plan), std::move(*other), std::move(view)};
+}
+
+std::optional<Refusal> check_views(const ExplainViews& views) {
+  if (int(views.rank) + int(views.stages) + int(views.timeline) + int(views.faults) +
+          int(views.sensitivity) >
+      1)
+    return Refusal{.message =
+                       "--rank, --stages, --timeline, --sensitivity and --slow, --slow-link, "
+                       "--fail are views of a plan",
+                   .hint = "one of them at a time"};
+  if (views.against && !views.sensitivity)
+    return Refusal{.message = "--against belongs to --sensitivity",
+                   .hint = "--sensitivity --against OTHER_PLAN"};
+  return std::nullopt;
+}
+
+std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source) {
+  if (!views.rank && !views.stages && !views.faults && !views.sensitivity && !source.overrides())
+    return std::nullopt;
+  return refuse_plan_options(
+             "--rank, --stages, --sensitivity, --slow, --fail, --model and --cluster")
+      .value();
 }
 
 Outcome<ExplainWordAnswer> explain_word(const std::string& word) {

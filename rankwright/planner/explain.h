@@ -46,6 +46,15 @@ struct ExplainRivalsAnswer {
 };
 Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& plan, const SourceFile& against);
 
+/// Which views of a plan are asked for.
+struct ExplainViews {
+  bool rank = false, stages = false, timeline = false, faults = false, sensitivity = false;
+  bool against = false;  // of the sensitivity
+};
+/// Returns the refusal of more than one view, or of a view that a schedule does not have.
+std::optional<Refusal> check_views(const ExplainViews& views);
+std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source);
+
 /// The page of a diagnostic code, or a plan key; one of the two.
 struct ExplainWordAnswer {
   const Page* page = nullptr;

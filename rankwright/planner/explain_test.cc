@@ -70,5 +70,19 @@ TEST(ExplainWord, Misspelt_IsRefusedWithTheNearest) {
   EXPECT_EQ(answer.error().hint, "did you mean zero_stage?");
 }
 
+TEST(CheckViews, OneAtATime_AndAgainstOnlyWithSensitivity) {
+  EXPECT_FALSE(check_views({}));
+  EXPECT_FALSE(check_views({.rank = true}));
+  EXPECT_FALSE(check_views({.sensitivity = true, .against = true}));
+  EXPECT_TRUE(check_views({.rank = true, .stages = true}));
+  EXPECT_EQ(check_views({.against = true})->message, "--against belongs to --sensitivity");
+}
+
+TEST(CheckViews, Schedule_HasNoViewOfAPlan) {
+  EXPECT_FALSE(check_schedule_views({.timeline = true}, {}));
+  EXPECT_TRUE(check_schedule_views({.stages = true}, {}));
+  EXPECT_TRUE(check_schedule_views({}, {.model = "gpt2"}));
+}
+
 }  // namespace explain_test
 }  // namespace rankwright

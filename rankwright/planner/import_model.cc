@@ -5,6 +5,7 @@
 #include "rankwright/import/safetensors_index.h"
 #include "rankwright/model/parameters.h"
 #include "rankwright/planner/import.h"
+#include "rankwright/planner/source_files.h"
 
 namespace rankwright {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::string_view kIndex = "model.safetensors.index.json";
 struct ModelFiles {
   std::optional<SourceFile> config{}, index{};
 };
-
-SourceFile read_beside(std::string name, const FileReader& files) {
-  Result<std::string> text = files(name);
-  if (!text) return {.name = std::move(name), .unreadable = std::move(text.error())};
-  return {.name = std::move(name), .text = std::move(*text)};
-}
 
 /// The last one given counts.
 ModelFiles given_files(const ImportRequest& request) {
@@ -41,7 +36,7 @@ Outcome<ImportAnswer> import_model(const ImportRequest& request) {
   const ModelFiles given = given_files(request);
   const SourceFile config =
       given.config ? *given.config
-                   : read_beside(beside(given.index->name, "config.json"), request.files);
+                   : read_source(beside(given.index->name, "config.json"), request.files);
   if (config.unreadable) return tl::unexpected(unreadable(*config.unreadable));
   Result<Model> model = read_hf_config(config.text, config.name);
   if (!model) return tl::unexpected(unreadable(model.error()));
@@ -51,7 +46,7 @@ Outcome<ImportAnswer> import_model(const ImportRequest& request) {
                                 count(parameters(answer.model).total()))};
   std::optional<SourceFile> index = given.index;
   if (index && index->unreadable) return tl::unexpected(unreadable(*index->unreadable));
-  if (!index && config.name != "-") index = read_beside(beside(config.name, kIndex), request.files);
+  if (!index && config.name != "-") index = read_source(beside(config.name, kIndex), request.files);
   if (!index || index->unreadable) return answer;
   const Result<Bytes> size = read_safetensors_size(index->text, index->name);
   if (!size) return tl::unexpected(unreadable(size.error()));

@@ -1,5 +1,7 @@
 #include "rankwright/planner/plan_input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rankwright/import/cluster_file.h"
@@ -105,6 +107,15 @@ Diagnostics all_findings(const PlanInput& input, Target target) {
   }
   sort(findings);
   return findings;
+}
+
+Outcome<Target> read_target(const std::string& word) {
+  if (word.empty()) return Target::any;
+  if (const TargetRow* const row = find_target(word)) return row->target;
+  std::vector<std::string> names;
+  for (const TargetRow& row : targets()) names.emplace_back(row.name);
+  const std::string hint = fmt::format("--for takes {}", fmt::join(names, ", "));
+  return tl::unexpected(unknown_name({"target", word, std::move(names), hint}));
 }
 
 Outcome<ValidPlan> read_valid_plan(const PlanSource& source, Target target) {

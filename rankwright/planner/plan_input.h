@@ -62,4 +62,7 @@ Outcome<ValidPlan> read_valid_plan(const PlanSource& source, Target target = Tar
 /// Lints a plan that has been read, and refuses it under the same conditions.
 Outcome<ValidPlan> require_valid(PlanInput input, Target target = Target::any);
 
+/// Returns the framework that `word` names; of an empty word, Target::any.
+Outcome<Target> read_target(const std::string& word);
+
 }  // namespace rankwright

@@ -12,6 +12,7 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/import/plan_keys.h"
 #include "rankwright/planner/plan_amounts.h"
+#include "rankwright/planner/plan_input.h"
 
 namespace rankwright {
 namespace {
@@ -251,18 +252,10 @@ class OptionReader {
   }
 
   MaybeFault read_target() {
-    const std::string& target = text("for");
-    if (target.empty()) return std::nullopt;
-    if (const TargetRow* const row = find_target(target)) {
-      request_.limits.target = row->target;
-      return std::nullopt;
-    }
-    std::vector<std::string> names;
-    for (const TargetRow& row : targets()) names.emplace_back(row.name);
-    const std::optional<std::string> near = nearest(target, names);
-    return usage_fault(fmt::format("there is no target '{}'", excerpt(target)),
-                       near ? fmt::format("did you mean {}?", *near)
-                            : fmt::format("--for takes {}", fmt::join(names, ", ")));
+    Outcome<Target> target = rankwright::read_target(text("for"));
+    if (!target) return std::move(target.error());
+    request_.limits.target = *target;
+    return std::nullopt;
   }
 
   MaybeFault read_amounts() {

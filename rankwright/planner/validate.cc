@@ -102,6 +102,8 @@ double ValidationSource::share(std::size_t scored) const {
 }
 
 Outcome<ValidateAnswer> validate_runs(const ValidateRequest& request) {
+  if (!request.with.empty() && !request.leave_one_family_out)
+    return refuse_usage("--with is about refits", "add --leave-one-family-out");
   const SourceFile& file = request.files.front();
   const Result<Csv> first = read_table(file);
   if (!first) return tl::unexpected(unreadable(first.error(), file.name));

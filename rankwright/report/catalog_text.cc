@@ -344,6 +344,8 @@ constexpr CatalogKind kKinds[] = {
     {"keys", "keys of a plan file", key_list, key_show},
 };
 
+constexpr std::string_view kOverview = "kinds";
+
 }  // namespace
 
 std::span<const CatalogKind> catalog_kinds() { return kKinds; }
@@ -360,6 +362,32 @@ Table catalog_overview() {
     table.rows.push_back(
         {std::string(kind.name), count(i64(kind.list().rows.size())), std::string(kind.summary)});
   return table;
+}
+
+Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name) {
+  if (kind.empty()) return CatalogAnswer{kOverview, catalog_overview()};
+  const CatalogKind* const row = find_catalog_kind(kind);
+  if (row == nullptr) {
+    std::vector<std::string> names;
+    for (const CatalogKind& known : kKinds) names.emplace_back(known.name);
+    Refusal unknown =
+        unknown_name({"kind", kind, std::move(names), "rankwright catalog lists the kinds"});
+    unknown.kind = Refusal::Kind::unreadable;
+    return tl::unexpected(std::move(unknown));
+  }
+  if (name.empty()) return CatalogAnswer{row->name, row->list()};
+  Result<Table> one = row->show(name);
+  if (one) return CatalogAnswer{row->name, std::move(*one)};
+  const Diagnostic& fault = one.error();
+  return tl::unexpected(Refusal{.kind = Refusal::Kind::unreadable,
+                                .message = fmt::format("{}: {}", fault.message, fault.detail),
+                                .hint = help(fault)});
+}
+
+std::string catalog_text(const CatalogAnswer& answer, const Paint& paint) {
+  return answer.table.text(paint) +
+         (answer.kind == kOverview ? "\nrankwright catalog KIND lists them, KIND NAME shows one.\n"
+                                   : "");
 }
 
 std::string table_json(std::string_view kind, const Table& table) {

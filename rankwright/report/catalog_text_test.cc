@@ -95,5 +95,22 @@ TEST(TableJson, HasAnObjectForEachRow) {
   EXPECT_EQ(json["rows"][1]["name"], "b\uFFFD");
 }
 
+TEST(ShowCatalog, KindsThingsAndOne) {
+  const Outcome<CatalogAnswer> kinds = show_catalog("", "");
+  ASSERT_TRUE(kinds.has_value());
+  EXPECT_EQ(kinds->table.rows.size(), catalog_kinds().size());
+  EXPECT_THAT(catalog_text(*kinds, {}), HasSubstr("KIND NAME shows one"));
+  EXPECT_GT(show_catalog("models", "")->table.rows.size(), 1u);
+  EXPECT_EQ(show_catalog("models", "gpt2")->kind, "models");
+}
+
+TEST(ShowCatalog, UnknownName_IsRefusedWithTheNearest) {
+  const Refusal kind = show_catalog("modls", "").error();
+  EXPECT_EQ(kind.kind, Refusal::Kind::unreadable);
+  EXPECT_EQ(kind.message, "there is no kind 'modls'");
+  EXPECT_EQ(kind.hint, "did you mean models?");
+  EXPECT_EQ(show_catalog("models", "gpt-2").error().kind, Refusal::Kind::unreadable);
+}
+
 }  // namespace catalog_text_test
 }  // namespace rankwright

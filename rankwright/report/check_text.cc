@@ -4,6 +4,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/planner/run_input.h"
+#include "rankwright/report/findings.h"
 #include "rankwright/report/waterfall_text.h"
 #include "rankwright/report/words.h"
 
@@ -39,6 +40,13 @@ std::string check_summary(const CheckAnswer& answer) {
   if (has_errors(answer.findings)) return {};
   if (answer.schedule) return schedule_summary(*answer.schedule);
   return answer.setup ? plan_summary(*answer.setup, answer) : std::string();
+}
+
+std::string check_text(const CheckAnswer& answer, const Paint& paint, bool summary) {
+  return (summary ? check_summary(answer) : "") +
+         (answer.findings.empty()
+              ? "nothing found\n"
+              : findings_text(answer.findings, answer.file.name, answer.file.text, paint));
 }
 
 }  // namespace rankwright

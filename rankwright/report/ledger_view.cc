@@ -115,11 +115,11 @@ Table ledger_table(const Ledger& ledger, Bytes capacity) {
 
 std::string totals_text(std::span<const Bytes> totals) {
   if (totals.size() < 2) return {};
-  struct Run {
+  struct RankRun {
     std::size_t first, last;
     std::string text;
   };
-  std::vector<Run> runs;
+  std::vector<RankRun> runs;
   for (std::size_t r = 0; r < totals.size(); ++r) {
     const std::string text = show_memory(totals[r]);
     if (!runs.empty() && runs.back().text == text)
@@ -134,7 +134,7 @@ std::string totals_text(std::span<const Bytes> totals) {
                        most - totals.begin(), show_memory(totals.back()));
   }
   std::string out = "by pp rank: ";
-  for (const Run& run : runs) {
+  for (const RankRun& run : runs) {
     if (&run != &runs.front()) out += ", ";
     out += run.first == run.last ? fmt::format("{} has {}", run.first, run.text)
                                  : fmt::format("{}-{} have {}", run.first, run.last, run.text);

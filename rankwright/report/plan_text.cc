@@ -343,4 +343,9 @@ std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t
   return out;
 }
 
+std::string answer_text(const PlanAnswer& view, const Paint& paint, std::size_t width,
+                        const std::string& saved) {
+  return view.answer.best ? plan_text(view, paint, width, saved) : no_plan_text(view, paint, width);
+}
+
 }  // namespace rankwright

@@ -234,6 +234,12 @@ std::string typed_word(const std::string& word) {
   return quoted + "'";
 }
 
+std::string command_line(std::string_view verb, std::span<const std::string> words) {
+  std::string line = fmt::format("rankwright {}", verb);
+  for (const std::string& word : words) line += " " + typed_word(word);
+  return line;
+}
+
 std::vector<NextCommand> next_commands(const PlanReport& report) {
   const std::string file = typed_word(report.name);
   std::vector<NextCommand> all = {

@@ -2,6 +2,7 @@
 // which commands go on from it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,5 +62,8 @@ std::vector<NextCommand> next_commands(const PlanReport& report);
 
 /// A file or an argument as it is typed in a shell.
 std::string typed_word(const std::string& word);
+
+/// What was typed, so that it can be typed again.
+std::string command_line(std::string_view verb, std::span<const std::string> words);
 
 }  // namespace rankwright

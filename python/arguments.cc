@@ -1,0 +1,99 @@
+#include "python/arguments.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "rankwright/planner/source_files.h"
+
+namespace rankwright::python {
+namespace {
+
+/// Returns the number that the whole text states, in any notation of C.
+std::optional<i64> parse_whole(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  const long long value = std::strtoll(text.c_str(), &end, 0);
+  if (errno != 0 || text.empty() || *end != '\0') return std::nullopt;
+  return value;
+}
+
+std::string help_hint(const std::string& verb) { return "rankwright help " + verb; }
+
+}  // namespace
+
+bool Arguments::has(std::string_view option) const {
+  for (const auto& [name, value] : options)
+    if (name == option) return true;
+  return false;
+}
+
+std::vector<std::string> Arguments::all(std::string_view option) const {
+  std::vector<std::string> found;
+  for (const auto& [name, value] : options)
+    if (name == option && value) found.push_back(*value);
+  return found;
+}
+
+std::string Arguments::text(std::string_view option) const {
+  const std::vector<std::string> found = all(option);
+  return found.empty() ? std::string() : found.front();
+}
+
+Outcome<std::optional<i64>> Arguments::whole(std::string_view option) const {
+  if (!has(option)) return std::nullopt;
+  const std::optional<i64> number = parse_whole(text(option));
+  if (!number)
+    return refuse_usage(fmt::format("Could not convert: --{} = {}", option, text(option)),
+                        help_hint(verb));
+  return number;
+}
+
+Outcome<std::optional<i64>> Arguments::size(std::string_view option) const {
+  if (!has(option)) return std::nullopt;
+  const std::optional<i64> number = parse_whole(text(option));
+  if (!number || *number < 1 || *number > kMaxDevices)
+    return refuse_usage(
+        fmt::format("--{}: Value {} not in range 1 to {}", option, text(option), kMaxDevices),
+        help_hint(verb));
+  return number;
+}
+
+bool Arguments::names_file(const std::string& name) const {
+  std::error_code ignored;
+  return texts.contains(name) || std::filesystem::exists(name, ignored);
+}
+
+FileReader Arguments::reader() const {
+  return [this](const std::string& name) -> Result<std::string> {
+    const auto given = texts.find(name);
+    return given == texts.end() ? read_file(name) : given->second;
+  };
+}
+
+SourceFile Arguments::source(const std::string& name) const { return read_source(name, reader()); }
+
+Outcome<PlanSource> Arguments::plan() const {
+  Outcome<std::optional<i64>> world = size("world");
+  if (!world) return tl::unexpected(std::move(world.error()));
+  PlanSource made{.plan = source(files.front()),
+                  .model = text("model"),
+                  .cluster = text("cluster"),
+                  .world = *world,
+                  .files = reader()};
+  if (!has("calibrate")) return made;
+  made.log = read_log_source(text("calibrate"));
+  if (has("ran")) made.ran = source(text("ran"));
+  return made;
+}
+
+std::vector<std::string> Arguments::words() const {
+  std::vector<std::string> all = files;
+  for (const auto& [name, value] : options)
+    all.push_back(value ? fmt::format("--{}={}", name, *value) : "--" + name);
+  return all;
+}
+
+}  // namespace rankwright::python

@@ -1,0 +1,165 @@
+// `explain` for Python: one view of a plan, a schedule, or what a code or a key means.
+#include "rankwright/planner/explain.h"
+
+#include <memory>
+
+#include "python/verbs.h"
+#include "rankwright/planner/explain_faults.h"
+#include "rankwright/planner/explain_timeline.h"
+#include "rankwright/report/explain_json.h"
+#include "rankwright/report/explain_text.h"
+#include "rankwright/report/faults_json.h"
+#include "rankwright/report/faults_text.h"
+#include "rankwright/report/gantt.h"
+#include "rankwright/report/pages.h"
+#include "rankwright/report/rank_text.h"
+#include "rankwright/report/sensitivity_text.h"
+#include "rankwright/report/stages_text.h"
+#include "rankwright/report/timeline_json.h"
+#include "rankwright/report/words.h"
+
+namespace rankwright::python {
+namespace {
+
+/// Returns the answer with its forms, which `json` and `text` render of it.
+template <class T, class Json, class Text>
+Outcome<Answer> forms(Outcome<T> outcome, Json json, Text text) {
+  if (!outcome) return tl::unexpected(std::move(outcome.error()));
+  const auto answer = std::make_shared<const T>(std::move(*outcome));
+  return Answer{.json = [answer, json] { return json(*answer); },
+                .text = [answer, text] { return text(*answer); }};
+}
+
+std::string titled(const std::string& heading, const std::string& text) {
+  return heading + "\n\n" + text;
+}
+
+Outcome<Answer> word(const std::string& word) {
+  using A = ExplainWordAnswer;
+  return forms(
+      explain_word(word),
+      [](const A& a) { return a.page != nullptr ? page_json(*a.page) : key_json(*a.key); },
+      [](const A& a) {
+        return a.page != nullptr ? page_text(*a.page, {}, kTextWidth)
+                                 : key_text(*a.key, {}, kTextWidth);
+      });
+}
+
+Outcome<Answer> worksheet(const PlanSource& plan) {
+  using A = ExplainAnswer;
+  return forms(
+      explain_plan(plan), [](const A& a) { return explain_json(a.plan.setup(), a.sheet); },
+      [](const A& a) { return explain_text(a.plan.setup(), a.sheet, {}, kTextWidth); });
+}
+
+Outcome<Answer> one_rank(const PlanSource& plan, i64 rank) {
+  using A = ExplainRankAnswer;
+  return forms(
+      explain_rank(plan, rank), [](const A& a) { return rank_json(a.plan.setup(), a.view); },
+      [](const A& a) { return rank_text(a.plan.setup(), a.view, {}, kTextWidth); });
+}
+
+Outcome<Answer> stages(const PlanSource& plan) {
+  using A = ExplainStagesAnswer;
+  return forms(
+      explain_stages(plan), [](const A& a) { return stages_json(a.plan.setup(), a.view); },
+      [](const A& a) { return stages_text(a.plan.setup(), a.view, {}, kTextWidth); });
+}
+
+Outcome<Answer> sensitivity(const PlanSource& plan) {
+  using A = ExplainSensitivityAnswer;
+  return forms(
+      explain_sensitivity(plan),
+      [](const A& a) { return sensitivity_json(a.plan.setup(), a.view); },
+      [](const A& a) { return sensitivity_text(a.plan.setup(), a.view, {}, kTextWidth); });
+}
+
+RivalPlan rival(const ValidPlan& plan) { return {plan.name(), plan.setup()}; }
+
+Outcome<Answer> rivals(const PlanSource& plan, const SourceFile& against) {
+  using A = ExplainRivalsAnswer;
+  return forms(
+      explain_rivals(plan, against),
+      [](const A& a) { return rivals_json(rival(a.plan), rival(a.against), a.view); },
+      [](const A& a) {
+        return rivals_text(rival(a.plan), rival(a.against), a.view, {}, kTextWidth);
+      });
+}
+
+std::string step_text(const PlayedStep& step, const std::string& heading) {
+  return titled(heading, gantt(step.played, step.summary, {}, kTextWidth));
+}
+
+Outcome<Answer> timeline(const PlanSource& plan, bool unit_times) {
+  using A = TimelineAnswer;
+  return forms(
+      explain_timeline({.plan = plan, .unit_times = unit_times}),
+      [](const A& a) {
+        return timeline_json(a.step.played, a.step.summary, headline(a.plan.setup()));
+      },
+      [](const A& a) { return step_text(a.step, headline(a.plan.setup())); });
+}
+
+Outcome<Answer> schedule(const SourceFile& file) {
+  return forms(
+      explain_schedule(file, false),
+      [name = file.name](const PlayedStep& step) {
+        return timeline_json(step.played, step.summary, name);
+      },
+      [name = file.name](const PlayedStep& step) { return step_text(step, name); });
+}
+
+Outcome<Answer> faults(const PlanSource& plan, const FaultOptions& options) {
+  using A = FaultsAnswer;
+  return forms(
+      explain_faults({.plan = plan, .faults = options}),
+      [](const A& a) { return faults_json(a.plan.setup(), a.faults); },
+      [](const A& a) { return titled(headline(a.plan.setup()), faults_text(a, {}, kTextWidth)); });
+}
+
+Outcome<FaultOptions> read_faults(const Arguments& args) {
+  Outcome<std::optional<i64>> fail = args.whole("fail");
+  if (!fail) return tl::unexpected(std::move(fail.error()));
+  return FaultOptions{.slow = args.all("slow"),
+                      .slow_link = args.all("slow-link"),
+                      .fail = *fail,
+                      .failures = args.text("failures"),
+                      .mtbf = args.text("mtbf"),
+                      .checkpoint_time = args.text("checkpoint-time"),
+                      .checkpoint_interval = args.text("checkpoint-interval"),
+                      .restart_time = args.text("restart-time")};
+}
+
+}  // namespace
+
+Outcome<Answer> explain(const Arguments& args, const SearchControl&) {
+  Outcome<std::optional<i64>> rank = args.whole("rank");
+  if (!rank) return tl::unexpected(std::move(rank.error()));
+  Outcome<FaultOptions> fault_options = read_faults(args);
+  if (!fault_options) return tl::unexpected(std::move(fault_options.error()));
+  const ExplainViews views{.rank = rank->has_value(),
+                           .stages = args.has("stages"),
+                           .timeline = args.has("timeline") || args.has("unit-times"),
+                           .faults = fault_options->any(),
+                           .sensitivity = args.has("sensitivity"),
+                           .against = args.has("against")};
+  const std::string& what = args.files.front();
+  Outcome<PlanSource> plan = args.plan();
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  if (!args.names_file(what)) return word(what);
+  if (is_schedule(plan->plan)) {
+    if (std::optional<Refusal> fault = check_schedule_views(views, *plan))
+      return tl::unexpected(std::move(*fault));
+    return schedule(plan->plan);
+  }
+  if (std::optional<Refusal> fault = check_views(views)) return tl::unexpected(std::move(*fault));
+  if (views.timeline) return timeline(*plan, args.has("unit-times"));
+  if (views.faults) return faults(*plan, *fault_options);
+  if (views.against) return rivals(*plan, args.source(args.text("against")));
+  if (views.sensitivity) return sensitivity(*plan);
+  if (views.stages) return stages(*plan);
+  if (views.rank) return one_rank(*plan, **rank);
+  return worksheet(*plan);
+}
+
+}  // namespace rankwright::python

@@ -1,0 +1,60 @@
+// `plan` for Python.
+#include "rankwright/planner/plan.h"
+
+#include <memory>
+
+#include "python/verbs.h"
+#include "rankwright/planner/plan_options.h"
+#include "rankwright/planner/source_files.h"
+#include "rankwright/report/counts_text.h"
+#include "rankwright/report/plan_file_text.h"
+#include "rankwright/report/plan_json.h"
+#include "rankwright/report/plan_text.h"
+#include "rankwright/report/report_words.h"
+
+namespace rankwright::python {
+namespace {
+
+Outcome<PlanRequest> read_request(const Arguments& args) {
+  OptionTexts texts;
+  for (const auto& [name, value] : args.options) texts[name] = value.value_or("true");
+  Outcome<PlanRequest> request = read_plan_options(texts);
+  if (!request) return request;
+  request->files = args.reader();
+  if (!args.files.empty()) request->plan_file = args.source(args.files.front());
+  if (request->log) request->log = read_log_source(request->log->name);
+  if (request->ran) request->ran = args.source(request->ran->name);
+  return request;
+}
+
+Answer forms(PlanAnswer found, const std::string& command) {
+  const auto answer = std::make_shared<const PlanAnswer>(std::move(found));
+  return {.json = [answer] { return plan_json(*answer); },
+          .text = [answer] { return answer_text(*answer, {}, kTextWidth); },
+          .markdown = [answer] { return answer->answer.best ? plan_markdown(*answer) : ""; },
+          .plan = [answer, command] { return plan_file_text(*answer, command); }};
+}
+
+Answer forms(CountsAnswer found, const std::string& command) {
+  const auto answer = std::make_shared<const CountsAnswer>(std::move(found));
+  return {.json = [answer] { return counts_json(*answer); },
+          .text = [answer] { return counts_text(*answer, {}, kTextWidth); },
+          .markdown = [answer] { return counts_markdown(*answer); },
+          .plan = [answer, command] { return plan_file_text(*answer, command); }};
+}
+
+}  // namespace
+
+Outcome<Answer> plan(const Arguments& args, const SearchControl& control) {
+  Outcome<PlanRequest> request = read_request(args);
+  if (!request) return tl::unexpected(std::move(request.error()));
+  const std::string command = command_line(args.verb, args.words());
+  const auto made = [&](auto answer) -> Outcome<Answer> {
+    if (!answer) return tl::unexpected(std::move(answer.error()));
+    return forms(std::move(*answer), command);
+  };
+  return request->several_counts() ? made(find_plans_by_count(*request, control))
+                                   : made(find_plan(*request, control));
+}
+
+}  // namespace rankwright::python

@@ -1,0 +1,54 @@
+// The verbs about tables for Python: measurements, and what is known by name.
+#include <memory>
+
+#include "python/verbs.h"
+#include "rankwright/planner/source_files.h"
+#include "rankwright/planner/validate.h"
+#include "rankwright/report/catalog_text.h"
+#include "rankwright/report/collectives_text.h"
+#include "rankwright/report/validation_text.h"
+
+namespace rankwright::python {
+namespace {
+
+std::vector<SourceFile> read_tables(const std::vector<std::string>& names) {
+  std::vector<SourceFile> files;
+  for (const std::string& name : names) files.push_back(read_source(name));
+  return files;
+}
+
+}  // namespace
+
+Outcome<Answer> validate(const Arguments& args, const SearchControl&) {
+  const bool all = args.has("all");
+  Outcome<ValidateAnswer> outcome =
+      validate_runs({.files = read_tables(args.files),
+                     .with = read_tables(args.all("with")),
+                     .leave_one_family_out = args.has("leave-one-family-out"),
+                     .calibrate_one = args.has("calibrate-one"),
+                     .runs_only = all});
+  if (!outcome) return tl::unexpected(std::move(outcome.error()));
+  const auto made = std::make_shared<const ValidateAnswer>(std::move(*outcome));
+  if (made->collectives)
+    return Answer{.json = [made] { return collectives_json(*made->collectives); },
+                  .text = [made] { return collectives_text(*made->collectives, {}); }};
+  return Answer{
+      .json = [made] { return validation_json(made->runs->validation, made->runs->source); },
+      .text =
+          [made, all] {
+            return validation_text(made->runs->validation, made->runs->source, all, {});
+          }};
+}
+
+Outcome<Answer> catalog(const Arguments& args, const SearchControl&) {
+  const auto word = [&](std::size_t k) {
+    return k < args.files.size() ? args.files[k] : std::string();
+  };
+  Outcome<CatalogAnswer> outcome = show_catalog(word(0), word(1));
+  if (!outcome) return tl::unexpected(std::move(outcome.error()));
+  const auto made = std::make_shared<const CatalogAnswer>(std::move(*outcome));
+  return Answer{.json = [made] { return table_json(made->kind, made->table); },
+                .text = [made] { return catalog_text(*made, {}); }};
+}
+
+}  // namespace rankwright::python

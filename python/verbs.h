@@ -1,0 +1,18 @@
+// The verbs that Python calls, one function each: fills a request of the planner from the
+// arguments, calls it, and returns the forms of its answer.
+#pragma once
+
+#include "python/answer.h"
+#include "python/arguments.h"
+#include "rankwright/planner/plan.h"
+
+namespace rankwright::python {
+
+using Verb = Outcome<Answer>(const Arguments& arguments, const SearchControl& control);
+
+/// Columns of a text, as many as the command line has where it does not print to a terminal.
+inline constexpr std::size_t kTextWidth = 120;
+
+Verb plan, check, explain, compare, report, export_plan, import_file, validate, catalog;
+
+}  // namespace rankwright::python

@@ -1,0 +1,25 @@
+#include "rankwright/planner/source_files.h"
+
+#include "rankwright/import/run_log.h"
+#include "rankwright/import/run_trace.h"
+
+namespace rankwright {
+
+SourceFile make_source(std::string name, Result<std::string> text) {
+  if (!text) return {.name = std::move(name), .unreadable = std::move(text.error())};
+  return {.name = std::move(name), .text = std::move(*text)};
+}
+
+SourceFile read_source(const std::string& name, const FileReader& files) {
+  return make_source(name, files(name));
+}
+
+SourceFile read_log_source(const std::string& path) {
+  return make_source(path, read_long_file(path, kMaxLogBytes));
+}
+
+SourceFile read_trace_source(const std::string& path) {
+  return make_source(path, read_long_file(path, TraceLimits{}.bytes));
+}
+
+}  // namespace rankwright
