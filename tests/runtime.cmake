@@ -27,14 +27,19 @@ add_test(NAME runtime.rank_leaves COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/rank_leaves_test.py ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:mpi_check>)
 set_tests_properties(runtime.rank_leaves PROPERTIES ENVIRONMENT "${mpi_environment}" TIMEOUT 100)
 
-# Every layout against one process. A part of the matrix here; the whole is scripts/parity.
+# Every layout against one process: a part of the matrix in few steps for every change, in more steps at
+# night; the whole matrix is scripts/parity.
 add_executable(parity_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/parity_check.cc
   ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
 target_link_libraries(parity_check PRIVATE rankwright_runtime rankwright_flags)
 foreach(ranks 1 2 4 8)
-  add_test(NAME runtime.parity_${ranks} COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check>)
-  set_tests_properties(runtime.parity_${ranks} PROPERTIES ENVIRONMENT "${mpi_environment}"
-    TIMEOUT 1200 PROCESSORS 2)
+  add_test(NAME runtime.parity_${ranks}
+    COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check> --steps 3)
+  add_test(NAME runtime.long_parity_${ranks}
+    COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check>)
+  set_tests_properties(runtime.parity_${ranks} runtime.long_parity_${ranks} PROPERTIES
+    ENVIRONMENT "${mpi_environment}" TIMEOUT 1200 PROCESSORS 2)
+  set_tests_properties(runtime.long_parity_${ranks} PROPERTIES LABELS nightly)
 endforeach()
 
 # The ledger against what tensors took.
@@ -43,4 +48,4 @@ add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/memory_chec
 target_link_libraries(memory_check PRIVATE rankwright_runtime rankwright_flags)
 add_test(NAME runtime.memory COMMAND ${mpirun} -n 8 $<TARGET_FILE:memory_check>)
 set_tests_properties(runtime.memory PROPERTIES ENVIRONMENT "${mpi_environment}" TIMEOUT 1200
-  PROCESSORS 2)
+  PROCESSORS 2 LABELS nightly)

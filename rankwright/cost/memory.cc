@@ -106,10 +106,11 @@ void Accounts::put_states(Ledger& out, const RankLoad& load) const {
 /// FSDP keeps fp32 weights, sharded even where they are not resharded (ZeRO-2), and gathers them in
 /// the activations' format. In a pipeline gradients wait, whole, for the last microbatch.
 void Accounts::put_fsdp(Ledger& out, const RankLoad& load) const {
-  constexpr i64 kFp32 = 4;
+  constexpr i64 kMasterBytes = 4;  // fp32
   const Plan& plan = setup_.plan;
-  const i64 copy = setup_.job.param_bytes() < kFp32 ? kFp32 : 0;  // the weights are that copy
-  const i64 each = std::max(kFp32, setup_.job.param_bytes());
+  const i64 copy =
+      setup_.job.param_bytes() < kMasterBytes ? kMasterBytes : 0;  // the weights are that copy
+  const i64 each = std::max(kMasterBytes, setup_.job.param_bytes());
   out[Entry::parameters] = held(plan, load.share, each, shards_weights(setup_));
   out[Entry::gradients] = held(plan, load.share, each, plan.zero >= 2 && plan.pp == 1);
   out[Entry::optimizer] =
@@ -169,13 +170,13 @@ void Accounts::put_instant(Ledger& out, const RankLoad& load) const {
 /// What no tensor takes, M22 to M24: it follows from what tensors take.
 void Accounts::put_beyond(Ledger& out) const {
   constexpr double kAllocatorLimit = 0.97;  // of the device: beyond that it gives back and retries
-  constexpr double kFp32 = 4;
+  constexpr double kFp32Bytes = 4;
   const Job& job = setup_.job;
   const Bytes allocated = out.allocated();
   Bytes reserve = calibration_[Constant::reserve] * (allocated - out.states());
   if (setup_.software.fp32_gradients && job.grad_bytes() <= job.param_bytes() &&
       job.optimizer_bytes() > 0)
-    reserve += kFp32 / double(job.optimizer_bytes()) * out[Entry::optimizer];
+    reserve += kFp32Bytes / double(job.optimizer_bytes()) * out[Entry::optimizer];
   const Bytes device = setup_.cluster.device.memory;
   if (device > Bytes{})
     reserve = std::min(reserve, std::max(Bytes{}, kAllocatorLimit * device - allocated));

@@ -115,8 +115,8 @@ class PatternReader {
   }
 
   List single(int depth) {
-    constexpr int kMaxDepth = 8;
-    if (depth > kMaxDepth) return std::nullopt;
+    constexpr int kMaxNesting = 8;
+    if (depth > kMaxNesting) return std::nullopt;
     if (eat('(')) {
       List inner = sum(depth + 1);
       return inner && eat(')') ? inner : std::nullopt;

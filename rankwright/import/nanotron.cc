@@ -103,18 +103,17 @@ void add_experts(nlohmann::json& config, const YamlNode& moe) {
 
 /// The plain values of a map as a config.json of this family.
 std::string config_json(const YamlNode& map, std::string_view model_type) {
-  using Json = nlohmann::json;
-  Json config = Json::object();
+  nlohmann::json config = nlohmann::json::object();
   for (const YamlEntry& entry : map.entries) {
     if (entry.value.kind != YamlNode::Kind::scalar) continue;
-    const Json value = Json::parse(entry.value.scalar, nullptr, false);
-    config[entry.key.scalar] = value.is_discarded() ? Json(entry.value.scalar) : value;
+    const nlohmann::json value = nlohmann::json::parse(entry.value.scalar, nullptr, false);
+    config[entry.key.scalar] = value.is_discarded() ? nlohmann::json(entry.value.scalar) : value;
   }
   config["model_type"] = model_type;
   if (const YamlNode* const moe = map.find("moe_config");
       moe != nullptr && moe->kind == YamlNode::Kind::map)
     add_experts(config, *moe);
-  return config.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return config.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 /// nanotron's model_config has Hugging Face's keys and says its family by a flag.

@@ -105,9 +105,9 @@ namespace {
 
 /// What no framework's file states is given beside it.
 std::string beside_the_file(const Edit& edit) {
-  constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+  constexpr std::pair<std::string_view, std::string_view> kMegatronFlags[] = {
       {"model", "--model"}, {"cluster", "--cluster"}, {"world_size", "--world"}};
-  for (const auto& [key, flag] : kFlags)
+  for (const auto& [key, flag] : kMegatronFlags)
     if (edit.key == key) return fmt::format("{} \"{}\"", flag, edit.value);
   return "";
 }

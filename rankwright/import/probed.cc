@@ -35,11 +35,11 @@ double usual_rate(const std::vector<ProbedMatmul>& all, std::string_view number)
 }
 
 std::string vendor(std::string_view id) {
-  struct Row {
+  struct VendorRow {
     std::string_view id, name;
   };
-  constexpr Row kRows[] = {{"GenuineIntel", "Intel"}, {"AuthenticAMD", "AMD"}};
-  for (const Row& row : kRows)
+  constexpr VendorRow kVendors[] = {{"GenuineIntel", "Intel"}, {"AuthenticAMD", "AMD"}};
+  for (const VendorRow& row : kVendors)
     if (row.id == id) return std::string(row.name);
   return std::string(id);
 }

@@ -215,12 +215,12 @@ std::string causes_text(const CompareView& view, const Paint& paint, std::size_t
 
 std::string side_text(std::string_view letter, const NamedPlan& plan, const Estimate& e,
                       bool headed, const Paint& paint, std::size_t width) {
-  constexpr std::string_view kIndent = "     ";
+  constexpr std::string_view kPlanIndent = "     ";
   std::string out =
       "  " + paint.bold(fmt::format("{}  {}", letter, excerpt(plan.name, 200))) + "\n";
-  if (headed) out += lines_of(headline(plan.setup), kSeparator, " ·", width, kIndent);
-  out += lines_of(plan_line(plan.setup), kSeparator, " ·", width, kIndent);
-  return out + lines_of(figures(plan.setup, e), "   ", "", width, kIndent);
+  if (headed) out += lines_of(headline(plan.setup), kSeparator, " ·", width, kPlanIndent);
+  out += lines_of(plan_line(plan.setup), kSeparator, " ·", width, kPlanIndent);
+  return out + lines_of(figures(plan.setup, e), "   ", "", width, kPlanIndent);
 }
 
 constexpr std::string_view kSame = "No key differs: the two are the same plan.";

@@ -42,16 +42,17 @@ struct Window {
 
 /// Long lines are cut to a window around the place. Columns count bytes, carets characters.
 Window window(std::string_view line, const Location& where) {
-  constexpr std::size_t kLongest = 160;
+  constexpr std::size_t kLongestLine = 160;
   constexpr std::size_t kLead = 60;  // shown before the place where the beginning is cut off
   const auto boundary = [&](std::size_t at) {
     while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0u) == 0x80u) ++at;
     return std::min(at, line.size());
   };
   const std::size_t place = std::min(std::size_t(std::max(where.column, 1)) - 1, line.size());
-  const bool far = line.size() > kLongest && place + kLead > kLongest;
+  const bool far = line.size() > kLongestLine && place + kLead > kLongestLine;
   const std::size_t begin = far ? boundary(place - kLead) : 0;
-  const std::size_t end = line.size() - begin > kLongest ? boundary(begin + kLongest) : line.size();
+  const std::size_t end =
+      line.size() - begin > kLongestLine ? boundary(begin + kLongestLine) : line.size();
   const std::size_t last = std::clamp(place + std::size_t(std::max(where.width, 1)), place, end);
   const std::string_view head = begin > 0 ? "..." : "";
   const std::string_view tail = end < line.size() ? "..." : "";

@@ -231,9 +231,9 @@ std::string ruler(const std::vector<Band>& bands, const GanttLayout& where) {
 
 /// Marks, and the times that they stand for, in lines of at most `room`.
 std::pair<std::string, std::string> axis(const GanttLayout& where, std::size_t room) {
-  constexpr std::size_t kBetween = 12;
+  constexpr std::size_t kTickGap = 12;
   std::string marks = "+" + std::string(where.columns, '-') + "+", times;
-  for (const Seconds t : ticks(where.end, i64(where.columns / kBetween) + 1)) {
+  for (const Seconds t : ticks(where.end, i64(where.columns / kTickGap) + 1)) {
     const std::size_t at = where.column(t);
     const std::string text = t.value == 0 ? "0" : show(t);
     marks[at == 0 ? 0 : at + 1] = '+';

@@ -98,10 +98,11 @@ std::string cell(const Played& p, i64 rank, const Event& e, const Place& where, 
                      show(e.end));
   const std::string label = is_cell(e.action.kind) ? std::to_string(e.action.microbatch) : "";
   if (label.empty()) return out;
-  constexpr double kDigit = 0.62, kSmallest = 7.5;  // width of one to its size; still readable
-  const double fits = (width - 2) / (kDigit * double(label.size()));
+  constexpr double kDigitWidth = 0.62,
+                   kSmallestLabel = 7.5;  // width of one to its size; still readable
+  const double fits = (width - 2) / (kDigitWidth * double(label.size()));
   const double size = std::min({12.0, where.height * 0.7, fits});
-  if (size < kSmallest) return out;
+  if (size < kSmallestLabel) return out;
   const bool black = text_on(shade(ink, shade_index, shades(p.shape))) == Rgb{0, 0, 0};
   return out +
          fmt::format("<text x=\"{}\" y=\"{}\" class=\"l {}\" style=\"font-size:{}px\">{}</text>\n",

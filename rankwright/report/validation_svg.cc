@@ -116,8 +116,8 @@ std::string frame(const PlotScale& scale) {
   std::string out = fmt::format("<clipPath id=\"frame\">{}/></clipPath>\n",
                                 svg::rect(kLeft, kTop, kSide, kSide, ""));
   for (const double within : kBands) out += band(scale, within);
-  constexpr double kLabel = 62;
-  const bool roomy = std::log10(2.0) * kSide / (scale.high - scale.low) >= kLabel;
+  constexpr double kAxisLabel = 62;
+  const bool roomy = std::log10(2.0) * kSide / (scale.high - scale.low) >= kAxisLabel;
   const bool many = scale.high - scale.low > 5;  // decades
   for (int decade = int(std::floor(scale.low)); decade <= int(std::ceil(scale.high)); ++decade)
     for (const double digit : {1.0, 2.0, 5.0}) {

@@ -36,8 +36,8 @@ double difference_of(const Groups& groups, double share) {
   double low = 0, high = 0;
   for (const std::vector<double>& group : groups)
     high = std::max(high, group.back() - group.front());
-  constexpr int kHalvings = 60;  // to the last bit of the largest difference
-  for (int i = 0; i < kHalvings; ++i) {
+  constexpr int kPairHalvings = 60;  // to the last bit of the largest difference
+  for (int i = 0; i < kPairHalvings; ++i) {
     const double middle = (low + high) / 2;
     (reaches(middle) ? high : low) = middle;
   }
