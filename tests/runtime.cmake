@@ -5,7 +5,7 @@ add_executable(runtime_test ${sources} ${PROJECT_SOURCE_DIR}/rankwright/runtime/
 target_link_libraries(runtime_test PRIVATE rankwright_runtime rapidcheck GTest::gmock_main
   rankwright_flags)
 target_compile_options(runtime_test PRIVATE $<$<CONFIG:Release>:-O1>)
-target_compile_definitions(runtime_test PRIVATE RANKWRIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_definitions(runtime_test PRIVATE ${source_dir})
 rankwright_add_gtest(runtime_test unit.runtime 1)
 
 add_executable(mpi_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/mpi_check.cc)

@@ -13,12 +13,14 @@
 namespace rankwright {
 namespace replay_test {
 
+constexpr const char* kCorpora = RANKWRIGHT_SOURCE_DIR "/tests/fuzz/corpus";
+
 class Corpus : public testing::TestWithParam<FuzzTarget> {};
 
 TEST_P(Corpus, IsReadOrRefusedInTime) {
   using Clock = std::chrono::steady_clock;
   int files = 0;
-  const std::filesystem::path folder = std::filesystem::path(RANKWRIGHT_CORPUS) / GetParam().name;
+  const std::filesystem::path folder = std::filesystem::path(kCorpora) / GetParam().name;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().filename());
     std::ifstream stream(entry.path(), std::ios::binary);
@@ -37,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus,
 
 TEST(FuzzTargets, HaveACorpusEach) {
   std::size_t folders = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(RANKWRIGHT_CORPUS))
+  for (const auto& entry : std::filesystem::directory_iterator(kCorpora))
     folders += entry.is_directory();
   EXPECT_EQ(folders, fuzz_targets().size());
 }
