@@ -70,19 +70,19 @@ const ScheduleRow& row(Schedule schedule) { return kRows[std::size_t(schedule)];
 std::string_view name(Schedule schedule) { return row(schedule).name; }
 
 ShapeFault shape_fault(const PipelineShape& s) {
-  using Why = ShapeFault::Why;
+  using Fault = ShapeFault::Why;
   const ScheduleRow& r = row(s.schedule);
   if (s.pp == 1 && s.chunks == 1) return {};
-  if (s.chunks < r.min_chunks) return {Why::chunks, r.min_chunks, s.chunks};
-  if (s.chunks > r.max_chunks) return {Why::chunks, r.max_chunks, s.chunks};
-  if (s.pp % r.multiple != 0) return {Why::pp_multiple, r.multiple, s.pp};
+  if (s.chunks < r.min_chunks) return {Fault::chunks, r.min_chunks, s.chunks};
+  if (s.chunks > r.max_chunks) return {Fault::chunks, r.max_chunks, s.chunks};
+  if (s.pp % r.multiple != 0) return {Fault::pp_multiple, r.multiple, s.pp};
   if (s.microbatches % r.multiple != 0)
-    return {Why::microbatch_multiple, r.multiple, s.microbatches};
+    return {Fault::microbatch_multiple, r.multiple, s.microbatches};
   // Divided, because a product might leave 64 bits.
   if (r.rounds > 0 && s.microbatches / r.rounds < s.pp)
-    return {Why::microbatches, r.rounds * s.pp, s.microbatches};
+    return {Fault::microbatches, r.rounds * s.pp, s.microbatches};
   const i64 least = std::min(s.pp, s.microbatches);
-  if (r.groups && s.group_size() < least) return {Why::group, least, s.group_size()};
+  if (r.groups && s.group_size() < least) return {Fault::group, least, s.group_size()};
   return {};
 }
 
