@@ -39,70 +39,60 @@ struct ExplainFlags {
   }
 };
 
-/// Writes a view of a plan, then how many findings the plan has. Returns the exit code.
-int write_view(const ValidPlan& plan, const std::string& text, const Options& options,
-               const Io& io) {
+/// Writes a view of a plan as `render` lays it out, then how many findings the plan has. Returns
+/// the exit code.
+template <class View, class Render>
+int show(const Outcome<View>& answer, const Options& options, const Io& io, Render render) {
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const std::string text = render(*answer, answer->plan.setup(), options.paint(io));
   if (const int failed = options.write(text, io)) return failed;
-  return print_tally(plan, options.quiet(), io);
+  return print_tally(answer->plan, options.quiet(), io);
 }
 
 int show_worksheet(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const Outcome<ExplainAnswer> answer = explain_plan(flags.plan.source(io));
-  if (!answer) return print_refusal("explain", answer.error(), io);
-  const Setup& setup = answer->plan.setup();
-  return write_view(answer->plan,
-                    options.json() ? explain_json(setup, answer->sheet)
-                    : flags.markdown
-                        ? explain_markdown(setup, answer->sheet)
-                        : explain_text(setup, answer->sheet, options.paint(io), io.prose()),
-                    options, io);
+  return show(explain_plan(flags.plan.source(io)), options, io,
+              [&](const ExplainAnswer& a, const Setup& setup, const Paint& paint) {
+                if (options.json()) return explain_json(setup, a.sheet);
+                if (flags.markdown) return explain_markdown(setup, a.sheet);
+                return explain_text(setup, a.sheet, paint, io.prose());
+              });
 }
 
 int show_rank(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const Outcome<ExplainRankAnswer> answer = explain_rank(flags.plan.source(io), *flags.rank);
-  if (!answer) return print_refusal("explain", answer.error(), io);
-  const Setup& setup = answer->plan.setup();
-  return write_view(answer->plan,
-                    options.json() ? rank_json(setup, answer->view)
-                                   : rank_text(setup, answer->view, options.paint(io), io.prose()),
-                    options, io);
+  return show(explain_rank(flags.plan.source(io), *flags.rank), options, io,
+              [&](const ExplainRankAnswer& a, const Setup& setup, const Paint& paint) {
+                return options.json() ? rank_json(setup, a.view)
+                                      : rank_text(setup, a.view, paint, io.prose());
+              });
 }
 
 int show_stages(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const Outcome<ExplainStagesAnswer> answer = explain_stages(flags.plan.source(io));
-  if (!answer) return print_refusal("explain", answer.error(), io);
-  const Setup& setup = answer->plan.setup();
-  return write_view(answer->plan,
-                    options.json()
-                        ? stages_json(setup, answer->view)
-                        : stages_text(setup, answer->view, options.paint(io), io.prose()),
-                    options, io);
+  return show(explain_stages(flags.plan.source(io)), options, io,
+              [&](const ExplainStagesAnswer& a, const Setup& setup, const Paint& paint) {
+                return options.json() ? stages_json(setup, a.view)
+                                      : stages_text(setup, a.view, paint, io.prose());
+              });
 }
 
 /// The plan's constants alone.
 int show_sensitivity(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const Outcome<ExplainSensitivityAnswer> answer = explain_sensitivity(flags.plan.source(io));
-  if (!answer) return print_refusal("explain", answer.error(), io);
-  const Setup& setup = answer->plan.setup();
-  return write_view(answer->plan,
-                    options.json()
-                        ? sensitivity_json(setup, answer->view)
-                        : sensitivity_text(setup, answer->view, options.paint(io), io.prose()),
-                    options, io);
+  return show(explain_sensitivity(flags.plan.source(io)), options, io,
+              [&](const ExplainSensitivityAnswer& a, const Setup& setup, const Paint& paint) {
+                return options.json() ? sensitivity_json(setup, a.view)
+                                      : sensitivity_text(setup, a.view, paint, io.prose());
+              });
 }
 
 /// The plan's constants against those of another plan.
 int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const PlanSource plan = flags.plan.source(io);
-  const Outcome<ExplainRivalsAnswer> answer = explain_rivals(plan, read_source(flags.against, io));
-  if (!answer) return print_refusal("explain", answer.error(), io);
-  const RivalPlan first{answer->plan.name(), answer->plan.setup()};
-  const RivalPlan second{answer->against.name(), answer->against.setup()};
-  return write_view(answer->plan,
-                    options.json()
-                        ? rivals_json(first, second, answer->view)
-                        : rivals_text(first, second, answer->view, options.paint(io), io.prose()),
-                    options, io);
+  const PlanSource plan = flags.plan.source(io);  // before the other: one of them may be -
+  return show(explain_rivals(plan, read_source(flags.against, io)), options, io,
+              [&](const ExplainRivalsAnswer& a, const Setup& setup, const Paint& paint) {
+                const RivalPlan first{a.plan.name(), setup};
+                const RivalPlan second{a.against.name(), a.against.setup()};
+                return options.json() ? rivals_json(first, second, a.view)
+                                      : rivals_text(first, second, a.view, paint, io.prose());
+              });
 }
 
 int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {

@@ -12,6 +12,7 @@
 #include "cli/print_refusal.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
+#include "rankwright/base/shell_word.h"
 #include "rankwright/export/cluster_file.h"
 #include "rankwright/export/model_file.h"
 #include "rankwright/import/cluster_format.h"
@@ -64,7 +65,8 @@ int write(const ImportedPlan& plan, const Options& options, const Io& io) {
   if (options.quiet()) return kOk;
   tell_passed_over(file, io);
   if (!plan.findings.empty())
-    io.err << fmt::format("{} · rankwright check {}\n", tally(plan.findings), file.name);
+    io.err << fmt::format("{} · rankwright check {}\n", tally(plan.findings),
+                          shell_path(file.name));
   return kOk;
 }
 

@@ -269,4 +269,11 @@ int Options::save(const std::string& text, const std::string& path, const Io& io
   return fault ? complain(fault->what, fault->help, kUnreadable, io) : int(kOk);
 }
 
+int Options::save_bytes(const std::string& bytes, const std::string& path, const Io& io) const {
+  if (path != "-" || io.bytes_out == nullptr) return save(bytes, path, io);
+  io.out.flush();
+  *io.bytes_out << bytes << std::flush;
+  return *io.bytes_out ? int(kOk) : print("", io);
+}
+
 }  // namespace rankwright::cli

@@ -85,6 +85,8 @@ class Options {
 
   /// Writes to a file that another flag names, whole or not at all; - is standard output.
   int save(const std::string& text, const std::string& path, const Io& io) const;
+  /// The same for what is not text.
+  int save_bytes(const std::string& bytes, const std::string& path, const Io& io) const;
 
  private:
   /// Says which argument nobody takes, and which was meant.

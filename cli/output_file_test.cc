@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -61,6 +63,26 @@ TEST_F(OutputFile, IsAsItWasWhereWritingFails) {
   EXPECT_EQ(fault->what, "cannot write " + file_ + ": File too large");
   EXPECT_EQ(golden::read(file_), "before\n");
   EXPECT_EQ(files(), 1u);  // nothing is left beside it
+}
+
+TEST_F(OutputFile, PlantedLink_IsNotWrittenThrough) {
+  const std::string victim = folder_.path() + "/victim";
+  ASSERT_FALSE(write_file(victim, "mine\n"));
+  for (const std::string& name :
+       {file_ + ".part", file_ + "." + std::to_string(getpid()) + ".part"})
+    fs::create_symlink(victim, name);
+  EXPECT_FALSE(write_file(file_, "after\n"));
+  EXPECT_EQ(golden::read(file_), "after\n");
+  EXPECT_EQ(golden::read(victim), "mine\n");
+  EXPECT_FALSE(fs::is_symlink(file_));
+}
+
+TEST_F(OutputFile, NewFile_HasThePermissionsOfAnyNewFile) {
+  const mode_t before = umask(0027);
+  const std::string made = folder_.path() + "/new.yaml";
+  EXPECT_FALSE(write_file(made, "a\n"));
+  umask(before);
+  EXPECT_EQ(fs::status(made).permissions(), fs::perms(0640));
 }
 
 TEST_F(OutputFile, TakesThePlaceOfWhatWasThere) {

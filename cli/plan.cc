@@ -23,7 +23,7 @@
 namespace rankwright::cli {
 namespace {
 
-/// What was typed, and where the answer goes.
+/// The command line, and where its answer goes.
 struct Output {
   Args args;
   bool markdown = false;
@@ -58,9 +58,9 @@ int print_answer(const std::string& text, bool found, const Options& options, co
 }
 
 /// Returns the exit code of an answer that was printed.
-int exit_code(bool found, bool stopped, int unsaved) {
+int exit_code(bool found, StopReason stopped, int unsaved) {
   if (unsaved != kOk) return unsaved;
-  if (stopped) return kInterrupted;
+  if (stopped == StopReason::asked) return kInterrupted;
   return found ? kOk : kRefused;
 }
 
@@ -109,10 +109,8 @@ int plan(Args args, const Io& io) {
   if (!request) return print_refusal("plan", request.error(), io);
   if (!html.empty()) {
     if (request->several_counts())
-      return print_refusal("plan",
-                           {.message = "--html draws one plan, and --gpus asks for several",
-                            .hint = "--gpus with one number"},
-                           io);
+      return print_usage_fault("plan", "--html draws one plan, and --gpus asks for several",
+                               "--gpus with one number", io);
     if (const int missing = without_page("plan", io)) return missing;
   }
   if (const int failed = options.refuse_unwritable({options.output(), html}, io)) return failed;

@@ -29,8 +29,7 @@ Outcome<PlanRequest> SearchFlags::read() const {
 void SearchFlags::read_files(PlanRequest& request, const Io& io) const {
   request.files = read_file;
   if (!file_.empty()) request.plan_file = read_source(file_, io);
-  if (request.log) request.log = read_log_source(request.log->name);
-  if (request.ran) request.ran = read_source(request.ran->name, io);
+  read_named_files(request, [&](const std::string& name) { return read_argument(name, io); });
 }
 
 }  // namespace rankwright::cli

@@ -4,6 +4,7 @@
 
 #include <ostream>
 
+#include "rankwright/base/shell_word.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/refusal_text.h"
 
@@ -16,7 +17,8 @@ void print_findings(const Diagnostics& findings, std::string_view file, std::str
 
 int print_tally(const ValidPlan& plan, bool quiet, const Io& io) {
   if (!plan.findings.empty() && !quiet)
-    io.err << fmt::format("{} · rankwright check {}\n", tally(plan.findings), plan.name());
+    io.err << fmt::format("{} · rankwright check {}\n", tally(plan.findings),
+                          shell_path(plan.name()));
   return has_errors(plan.findings) ? kRefused : kOk;
 }
 
@@ -26,7 +28,7 @@ int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io) {
 }
 
 int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io) {
-  return print_refusal(verb, {.message = std::move(message), .hint = std::move(hint)}, io);
+  return print_refusal(verb, usage_fault(std::move(message), std::move(hint)), io);
 }
 
 }  // namespace rankwright::cli

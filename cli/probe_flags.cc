@@ -11,6 +11,7 @@ void ProbeFlags::add_to(Options& options) {
       .type_name("RANKS")
       .range(i64{1}, kMostRanks)
       .needs(here);
+  add_ranks_per_core(options, ranks_per_core);
   options.add("--backend", backend, "what carries the calls (default: mpi)");
 }
 

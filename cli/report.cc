@@ -55,7 +55,7 @@ int report(Args args, const Io& io) {
   made.plans.push_back(std::move(*plan));
   if (const int failed = flags.output.write(made, options, io)) return failed;
   const std::optional<PlanAnswer>& search = made.plans.front().search;
-  return search && search->stopped ? kInterrupted : kOk;
+  return search && search->stopped == StopReason::asked ? kInterrupted : kOk;
 }
 
 }  // namespace rankwright::cli

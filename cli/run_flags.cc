@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <ostream>
 #include <string_view>
+#include <thread>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/shell_word.h"
 
 namespace rankwright::cli {
 namespace {
@@ -33,6 +36,7 @@ void RunFlags::add_to(Options& options) {
       .type_name("FILE");
   options.add("--steps", steps, "optimizer steps").show_default().range(i64{1}, kMostSteps);
   options.add_switch("--local", local, "start all ranks on this machine, by mpirun");
+  add_ranks_per_core(options, ranks_per_core);
   options.add("--seed", seed, "of weights and batches").show_default();
   options.add("--lr", learning_rate, "learning rate").show_default().range(0.0, 1e6);
   options.add("--clip", clip, "most global norm of the gradients; 0: any")
@@ -43,6 +47,27 @@ void RunFlags::add_to(Options& options) {
       .type_name("FILE");
   options.add("--csv", csv, "write loss, gradient norm and time of every step").type_name("FILE");
   plan.add_to(options);
+}
+
+void add_ranks_per_core(Options& options, i64& ranks_per_core) {
+  constexpr i64 kMost = 4096;
+  options.add("--ranks-per-core", ranks_per_core, "with --local: refuse to start more than this")
+      .show_default()
+      .range(i64{1}, kMost);
+}
+
+i64 usable_cores() { return std::max<i64>(1, i64(std::thread::hardware_concurrency())); }
+
+std::optional<int> refuse_crowd(std::string_view verb, i64 ranks, i64 cores, i64 ranks_per_core,
+                                const Io& io) {
+  if (ranks <= cores * ranks_per_core) return std::nullopt;
+  const i64 needed = (ranks + cores - 1) / cores;
+  io.err << fmt::format(
+      "rankwright {}: {} on {} are {} per core, more than the limit of {}\n"
+      "  help: --ranks-per-core {} starts them; each is a process of its own\n",
+      verb, plural(ranks, "rank", "ranks"), plural(cores, "core", "cores"), count(needed),
+      count(ranks_per_core), needed);
+  return kUsage;
 }
 
 std::optional<Launched> launched() {
@@ -71,7 +96,7 @@ std::optional<int> refuse_start(const Setup& setup, const RunFlags& flags,
                                 const std::optional<Launched>& by, const Io& io) {
   const i64 ranks = setup.plan.ranks();
   const std::string typed =
-      fmt::format("mpirun -n {} rankwright run {}", ranks, excerpt(flags.plan.plan, 200));
+      fmt::format("mpirun -n {} rankwright run {}", ranks, shell_path(flags.plan.plan));
   const auto say = [&](const std::string& what, const std::string& help) {
     io.err << fmt::format("rankwright run: {}\n  help: {}\n", what, help);
     return kUsage;

@@ -62,6 +62,29 @@ TEST(Start, WithAnotherNumberOfRanksSaysBoth) {
   EXPECT_THAT(refused(setup, true, Launched{8}).err, HasSubstr("leave out --local"));
 }
 
+std::string crowd(i64 ranks, i64 cores, i64 ranks_per_core) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  const std::optional<int> code = refuse_crowd("run", ranks, cores, ranks_per_core, {in, out, err});
+  EXPECT_EQ(code.value_or(0), err.str().empty() ? 0 : 64);
+  return err.str();
+}
+
+TEST(LocalRanks, MoreThanTheLimitPerCore_AreRefusedWithTheFlagThatAllowsThem) {
+  // 33 ranks on 2 cores: one core has 17.
+  EXPECT_EQ(crowd(33, 2, 16),
+            "rankwright run: 33 ranks on 2 cores are 17 per core, more than the limit of 16\n"
+            "  help: --ranks-per-core 17 starts them; each is a process of its own\n");
+  EXPECT_EQ(crowd(2, 1, 1),
+            "rankwright run: 2 ranks on 1 core are 2 per core, more than the limit of 1\n"
+            "  help: --ranks-per-core 2 starts them; each is a process of its own\n");
+}
+
+TEST(LocalRanks, UpToTheLimitPerCore_AreStarted) {
+  EXPECT_EQ(crowd(32, 2, 16), "");
+  EXPECT_EQ(crowd(33, 2, 17), "");  // as the help above says
+}
+
 TEST(Start, OfOneRankNeedsNobody) {
   EXPECT_FALSE(refused(setup_with("tp_size: 1, dp_size: 1"), false, std::nullopt).code.has_value());
 }

@@ -29,8 +29,8 @@ int draw(const PlayedStep& of, const std::string& heading, const TimelineFlags& 
     if (const int failed = options.save(show_cells(step.program.roles), flags.csv, io))
       return failed;
   if (!flags.trace.empty())
-    if (const int failed =
-            options.save(trace_for(flags.trace, step.program, all_events(step)), flags.trace, io))
+    if (const int failed = options.save_bytes(
+            trace_for(flags.trace, step.program, all_events(step)), flags.trace, io))
       return failed;
   if (options.json()) return options.write(timeline_json(step, sum, heading), io);
   const Paint paint = markdown ? Paint{} : options.paint(io);
@@ -55,13 +55,8 @@ void TimelineFlags::add_to(Options& options) {
 
 int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io) {
-  TimelineRequest request{
-      .plan = plan.source(io), .unit_times = flags.unit_times, .traced = !flags.trace.empty()};
-  if (!options.quiet())
-    request.on_long = [&](i64 cells) {
-      io.err << fmt::format("playing {} cells ...\n", count(cells));
-    };
-  const Outcome<TimelineAnswer> answer = explain_timeline(request);
+  const Outcome<TimelineAnswer> answer = explain_timeline(
+      {.plan = plan.source(io), .unit_times = flags.unit_times, .traced = !flags.trace.empty()});
   if (!answer) return print_refusal("explain", answer.error(), io);
   const std::string heading = headline(answer->plan.setup());
   if (const int failed = draw(answer->step, heading, flags, markdown, options, io)) return failed;

@@ -129,30 +129,15 @@ TEST(ExplainTimeline, IsNotAboutOneRank) {
 }
 
 TEST(ExplainTimeline, RefusesWhatWouldFillTheMemory) {
-  // 2 copies: 134,217,728 microbatches x 4 stages x 2. Of 33,554,432 cells a stage of 4 gets
-  // 4,194,304 microbatches, which 8 divides; the batch is twice that.
+  // 2 copies: 134,217,728 microbatches x 4 stages x 2. Of 1,000,000 cells a stage of 4 gets
+  // 125,000 microbatches, which 8 divides; the batch is twice that.
   const Said said = say({"explain", "-", "--timeline"}, pipeline("268435456"));
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(
       said.err,
-      "rankwright explain: the step has 1,073,741,824 cells; at most 33,554,432 can be played\n"
-      "  help: job: {global_batch: 8388608}, which gives 4,194,304 microbatches\n");
-}
-
-TEST(ExplainTimeline, RefusesATraceThatWouldFillTheDisk) {
-  const Scratch file("timeline.json");
-  // 2,000,000 slices, less the ranks' own steps. 4 layers of 60.8 M parameters are 7 buckets of 40
-  // M on each rank, with the vocabulary's 263 M on the first and the last 13; norm and optimizer on
-  // all, tied gradients on those two: 2 x 7 + 2 x 13 + 4 x 2 + 2 = 50. Of 1,999,950 cells a stage
-  // of 4 gets 249,993 microbatches, of which 8 divides 249,992; the batch is twice that.
-  for (const std::string batch : {"600000", "500000"}) {
-    const Said said = say({"explain", "-", "--trace", file.path()}, pipeline(batch));
-    EXPECT_EQ(said.code, 2);
-    EXPECT_THAT(said.err, HasSubstr("at most 1,999,950 can be written to a trace\n  help: job: "
-                                    "{global_batch: 499984}, which gives 249,992 microbatches\n"));
-    EXPECT_FALSE(std::filesystem::exists(file.path()));
-  }
+      "rankwright explain: the step has 1,073,741,824 cells; at most 1,000,000 can be played\n"
+      "  help: job: {global_batch: 250000}, which gives 125,000 microbatches\n");
 }
 
 TEST(ExplainTimeline, RefusesATraceOfAScheduleThatWouldFillTheDisk) {
@@ -190,35 +175,16 @@ TEST(ExplainSchedule, IsNotAboutAPlan) {
   EXPECT_EQ(say({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
 }
 
-TEST(ExplainTimeline, RefusesMoreStagesThanAnActionCanName) {
-  const Said said =
-      say({"explain", "-", "--timeline"},
-          "model: {architecture: llama, layers: 65536, hidden: 64, heads: 2, vocab: 64, ffn: 64}\n"
-          "cluster: dgx-h100 x 8192\nparallelism: {pp_size: 65536}\n"
-          "job: {global_batch: 1, sequence: 64}\n");
-  EXPECT_EQ(said.code, 2);
-  EXPECT_EQ(said.err,
-            "rankwright explain: the pipeline has 65,536 stages; at most 65,535 can be played\n"
-            "  help: a smaller pp_size or virtual_stages\n");
-}
-
 TEST(ExplainTimeline, RefusesStepsWithTooMuchInsideTheirCells) {
-  // 60,000 layers with 511 sends of a ring in F and twice that in B and I.
+  // 8,000 layers with 511 sends of a ring in F and twice that in B and I.
   const Said said =
       say({"explain", "-", "--timeline"},
-          "model: {architecture: llama, layers: 60000, hidden: 4096, heads: 32, vocab: 32000, "
+          "model: {architecture: llama, layers: 8000, hidden: 4096, heads: 32, vocab: 32000, "
           "ffn: 11008}\ncluster: dgx-h100 x 128\nparallelism: {pp_size: 2, cp_size: 512}\n"
           "job: {global_batch: 4, sequence: 65536}\n");
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.err, HasSubstr("at most 4.29 GB can be played\n  help: fewer layers or"));
-}
-
-TEST(ExplainTimeline, SaysSoWhereItTakesLong) {
-  const std::string plan = pipeline("600000");
-  EXPECT_THAT(say({"explain", "-", "--timeline"}, plan).err,
-              StartsWith("playing 2,400,000 cells ...\n"));
-  EXPECT_EQ(say({"explain", "-", "--timeline", "--quiet"}, plan).err, "");
+  EXPECT_THAT(said.err, HasSubstr("at most 537 MB can be played\n  help: fewer layers or"));
 }
 
 }  // namespace timeline_test

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "cli/clean_io.h"
 #include "cli/complete.h"
 #include "cli/man_page.h"
 #include "rankwright/base/check.h"
@@ -54,6 +55,7 @@ constexpr ExitRow kExits[] = {
     {kUnreadable, "unreadable or unknown"},
     {kRefused, "a lint error or nothing fits"},
     {kUsage, "usage"},
+    {kOutOfMemory, "out of memory"},
     {kInterrupted, "Ctrl-C"},
 };
 
@@ -135,7 +137,9 @@ const Verb& verb(std::string_view name) {
   return *one;
 }
 
-int run(Args args, const Io& io) {
+namespace {
+
+int run_verb(Args args, const Io& io) {
   if (args.empty()) {
     print_help(io.err);
     return kUsage;
@@ -150,6 +154,12 @@ int run(Args args, const Io& io) {
   const Verb* const one = find(first);
   if (one == nullptr) return unknown_verb(first, io);
   return one->run(args.subspan(1), io);
+}
+
+}  // namespace
+
+int run(Args args, const Io& io) {
+  return with_clean_io(io, [&](const Io& clean) { return run_verb(args, clean); });
 }
 
 }  // namespace rankwright::cli

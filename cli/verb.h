@@ -12,8 +12,8 @@ namespace rankwright::cli {
 
 struct OptionRow;
 
-/// Where a verb reads and writes: data on `out`, everything else on `err`. Tests pass string
-/// streams.
+/// Where a verb reads and writes: data on `out`, everything else on `err`. run() cleans both for
+/// the terminal. Tests pass string streams.
 struct Io {
   std::istream& in;
   std::ostream& out;
@@ -23,7 +23,8 @@ struct Io {
   bool err_terminal = false;  // err is one, too: progress may be drawn there
   bool hands_over = false;    // the process may become another program; in tests it may not
   std::vector<OptionRow>* tells =
-      nullptr;  // where set, a verb tells what it takes and does nothing
+      nullptr;                        // where set, a verb tells what it takes and does nothing
+  std::ostream* bytes_out = nullptr;  // `out` for documents that are not text; null: `out` itself
 
   std::size_t prose() const { return width < 160 ? width : 160; }  // longer lines are hard to read
 };
@@ -33,6 +34,7 @@ enum Exit : int {
   kUnreadable = 1,  // unreadable or unknown input
   kRefused = 2,     // a lint error, or nothing fits
   kUsage = 64,
+  kOutOfMemory = 71,
   kInterrupted = 130,  // Ctrl-C
 };
 

@@ -45,6 +45,28 @@ endif()
 if(TARGET rankwright_runtime_exe)
   # libexec by its name: cli/hand_over.cc looks there, from where rankwright itself lies.
   install(TARGETS rankwright_runtime_exe DESTINATION libexec COMPONENT runtime)
+  install(TARGETS rankwright_loopback LIBRARY DESTINATION libexec COMPONENT runtime)
+endif()
+
+# The bill of materials of each package: versions are those of Debian's packages.
+find_program(RANKWRIGHT_DPKG_QUERY dpkg-query)
+find_program(RANKWRIGHT_SBOM_PYTHON python3)
+if(RANKWRIGHT_DPKG_QUERY AND RANKWRIGHT_SBOM_PYTHON AND NOT RANKWRIGHT_SANITIZE)
+  function(rankwright_install_sbom component package)
+    string(JOIN " " arguments ${ARGN})
+    install(CODE "execute_process(COMMAND ${RANKWRIGHT_SBOM_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/make_sbom
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/doc/${package}/${package}.cdx.json\"
+      ${arguments} COMMAND_ERROR_IS_FATAL ANY)" COMPONENT ${component})
+  endfunction()
+  set(page "")
+  if(RANKWRIGHT_PAGE_BUILT)
+    set(page --page ${PROJECT_SOURCE_DIR}/web)
+  endif()
+  rankwright_install_sbom(cli rankwright $<TARGET_FILE:rankwright_exe> ${page})
+  if(TARGET rankwright_runtime_exe)
+    rankwright_install_sbom(runtime rankwright-runtime $<TARGET_FILE:rankwright_runtime_exe>
+      $<TARGET_FILE:rankwright_loopback>)
+  endif()
 endif()
 
 # A static library needs at its end what it was linked with; flags and the page are in it already.

@@ -1,10 +1,13 @@
-// What a verb answers Python: every form of one answer, each rendered when it is asked for.
+// The answer of a verb to Python: every form of it, each rendered when it is asked for.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "rankwright/base/diagnostic.h"
+#include "rankwright/planner/outcome.h"
 
 namespace rankwright::python {
 
@@ -19,5 +22,15 @@ struct Answer {
   Diagnostics findings{};
   int code = 0;  // exit code of the command line
 };
+
+/// Returns the answer whose forms `json` and `text` render from the outcome of a planner's call, or
+/// its refusal.
+template <class T, class Json, class Text>
+Outcome<Answer> make_answer(Outcome<T> outcome, Json json, Text text) {
+  if (!outcome) return tl::unexpected(std::move(outcome.error()));
+  const auto answer = std::make_shared<const T>(std::move(*outcome));
+  return Answer{.json = [answer, json] { return json(*answer); },
+                .text = [answer, text] { return text(*answer); }};
+}
 
 }  // namespace rankwright::python

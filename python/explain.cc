@@ -1,8 +1,6 @@
 // `explain` for Python: one view of a plan, a schedule, or what a code or a key means.
 #include "rankwright/planner/explain.h"
 
-#include <memory>
-
 #include "python/verbs.h"
 #include "rankwright/planner/explain_faults.h"
 #include "rankwright/planner/explain_timeline.h"
@@ -21,22 +19,13 @@
 namespace rankwright::python {
 namespace {
 
-/// Returns the answer with its forms, which `json` and `text` render of it.
-template <class T, class Json, class Text>
-Outcome<Answer> forms(Outcome<T> outcome, Json json, Text text) {
-  if (!outcome) return tl::unexpected(std::move(outcome.error()));
-  const auto answer = std::make_shared<const T>(std::move(*outcome));
-  return Answer{.json = [answer, json] { return json(*answer); },
-                .text = [answer, text] { return text(*answer); }};
-}
-
 std::string titled(const std::string& heading, const std::string& text) {
   return heading + "\n\n" + text;
 }
 
 Outcome<Answer> word(const std::string& word) {
   using A = ExplainWordAnswer;
-  return forms(
+  return make_answer(
       explain_word(word),
       [](const A& a) { return a.page != nullptr ? page_json(*a.page) : key_json(*a.key); },
       [](const A& a) {
@@ -47,28 +36,28 @@ Outcome<Answer> word(const std::string& word) {
 
 Outcome<Answer> worksheet(const PlanSource& plan) {
   using A = ExplainAnswer;
-  return forms(
+  return make_answer(
       explain_plan(plan), [](const A& a) { return explain_json(a.plan.setup(), a.sheet); },
       [](const A& a) { return explain_text(a.plan.setup(), a.sheet, {}, kTextWidth); });
 }
 
 Outcome<Answer> one_rank(const PlanSource& plan, i64 rank) {
   using A = ExplainRankAnswer;
-  return forms(
+  return make_answer(
       explain_rank(plan, rank), [](const A& a) { return rank_json(a.plan.setup(), a.view); },
       [](const A& a) { return rank_text(a.plan.setup(), a.view, {}, kTextWidth); });
 }
 
 Outcome<Answer> stages(const PlanSource& plan) {
   using A = ExplainStagesAnswer;
-  return forms(
+  return make_answer(
       explain_stages(plan), [](const A& a) { return stages_json(a.plan.setup(), a.view); },
       [](const A& a) { return stages_text(a.plan.setup(), a.view, {}, kTextWidth); });
 }
 
 Outcome<Answer> sensitivity(const PlanSource& plan) {
   using A = ExplainSensitivityAnswer;
-  return forms(
+  return make_answer(
       explain_sensitivity(plan),
       [](const A& a) { return sensitivity_json(a.plan.setup(), a.view); },
       [](const A& a) { return sensitivity_text(a.plan.setup(), a.view, {}, kTextWidth); });
@@ -78,7 +67,7 @@ RivalPlan rival(const ValidPlan& plan) { return {plan.name(), plan.setup()}; }
 
 Outcome<Answer> rivals(const PlanSource& plan, const SourceFile& against) {
   using A = ExplainRivalsAnswer;
-  return forms(
+  return make_answer(
       explain_rivals(plan, against),
       [](const A& a) { return rivals_json(rival(a.plan), rival(a.against), a.view); },
       [](const A& a) {
@@ -92,7 +81,7 @@ std::string step_text(const PlayedStep& step, const std::string& heading) {
 
 Outcome<Answer> timeline(const PlanSource& plan, bool unit_times) {
   using A = TimelineAnswer;
-  return forms(
+  return make_answer(
       explain_timeline({.plan = plan, .unit_times = unit_times}),
       [](const A& a) {
         return timeline_json(a.step.played, a.step.summary, headline(a.plan.setup()));
@@ -101,7 +90,7 @@ Outcome<Answer> timeline(const PlanSource& plan, bool unit_times) {
 }
 
 Outcome<Answer> schedule(const SourceFile& file) {
-  return forms(
+  return make_answer(
       explain_schedule(file, false),
       [name = file.name](const PlayedStep& step) {
         return timeline_json(step.played, step.summary, name);
@@ -111,7 +100,7 @@ Outcome<Answer> schedule(const SourceFile& file) {
 
 Outcome<Answer> faults(const PlanSource& plan, const FaultOptions& options) {
   using A = FaultsAnswer;
-  return forms(
+  return make_answer(
       explain_faults({.plan = plan, .faults = options}),
       [](const A& a) { return faults_json(a.plan.setup(), a.faults); },
       [](const A& a) { return titled(headline(a.plan.setup()), faults_text(a, {}, kTextWidth)); });

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "python/verbs.h"
+#include "rankwright/base/terminal_text.h"
 #include "rankwright/report/findings.h"
 #include "rankwright/report/refusal_text.h"
 
@@ -120,7 +121,8 @@ auto render(Answer::Form Answer::*form) {
       const py::gil_scoped_release unlocked;
       text = (answer.*form)();
     }
-    return decoded(text);
+    // People print text on terminals; the other forms are read by programs.
+    return decoded(form == &Answer::text ? clean_text(text) : text);
   };
 }
 
@@ -151,7 +153,8 @@ void define(py::module_& module) {
       .def("findings", [](const Answer& of) { return decoded(findings_json(of.findings, "")); })
       .def_readonly("code", &Answer::code);
   py::class_<Refused>(module, "Refused")
-      .def("text", [](const Refused& of) { return decoded(refusal_text(of.verb, of.refusal)); })
+      .def("text",
+           [](const Refused& of) { return decoded(clean_text(refusal_text(of.verb, of.refusal))); })
       .def("findings",
            [](const Refused& of) { return decoded(findings_json(findings_of(of.refusal), "")); })
       .def("faults", &Refused::faults)

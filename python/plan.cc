@@ -22,8 +22,7 @@ Outcome<PlanRequest> read_request(const Arguments& args) {
   if (!request) return request;
   request->files = args.reader();
   if (!args.files.empty()) request->plan_file = args.source(args.files.front());
-  if (request->log) request->log = read_log_source(request->log->name);
-  if (request->ran) request->ran = args.source(request->ran->name);
+  read_named_files(*request, request->files);
   return request;
 }
 

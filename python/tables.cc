@@ -44,11 +44,10 @@ Outcome<Answer> catalog(const Arguments& args, const SearchControl&) {
   const auto word = [&](std::size_t k) {
     return k < args.files.size() ? args.files[k] : std::string();
   };
-  Outcome<CatalogAnswer> outcome = show_catalog(word(0), word(1));
-  if (!outcome) return tl::unexpected(std::move(outcome.error()));
-  const auto made = std::make_shared<const CatalogAnswer>(std::move(*outcome));
-  return Answer{.json = [made] { return table_json(made->kind, made->table); },
-                .text = [made] { return catalog_text(*made, {}); }};
+  using A = CatalogAnswer;
+  return make_answer(
+      show_catalog(word(0), word(1)), [](const A& a) { return table_json(a.kind, a.table); },
+      [](const A& a) { return catalog_text(a, {}); });
 }
 
 }  // namespace rankwright::python

@@ -32,24 +32,21 @@ NamedPlan named(const ValidPlan& plan) { return {plan.name(), plan.setup()}; }
 Outcome<Answer> compare_two(const PlanSource& a, const SourceFile& other) {
   CompareRequest request{.a = a, .b = a};
   request.b.plan = other;
-  Outcome<CompareAnswer> outcome = compare_plans(request);
-  if (!outcome) return tl::unexpected(std::move(outcome.error()));
-  const auto made = std::make_shared<const CompareAnswer>(std::move(*outcome));
-  return Answer{.json = [made] { return compare_json(named(made->a), named(made->b), made->view); },
-                .text =
-                    [made] {
-                      return compare_text(named(made->a), named(made->b), made->view, {},
-                                          kTextWidth);
-                    }};
+  using A = CompareAnswer;
+  return make_answer(
+      compare_plans(request),
+      [](const A& answer) { return compare_json(named(answer.a), named(answer.b), answer.view); },
+      [](const A& answer) {
+        return compare_text(named(answer.a), named(answer.b), answer.view, {}, kTextWidth);
+      });
 }
 
 Outcome<Answer> compare_log(const PlanSource& plan, const std::string& log) {
-  Outcome<CompareLogAnswer> outcome = compare_with_log({plan, read_log_source(log)});
-  if (!outcome) return tl::unexpected(std::move(outcome.error()));
-  const auto made = std::make_shared<const CompareLogAnswer>(std::move(*outcome));
-  return Answer{
-      .json = [made] { return gap_json(made->plan.setup(), made->view); },
-      .text = [made] { return gap_text(made->plan.setup(), made->view, {}, kTextWidth); }};
+  using A = CompareLogAnswer;
+  return make_answer(
+      compare_with_log({plan, read_log_source(log)}),
+      [](const A& a) { return gap_json(a.plan.setup(), a.view); },
+      [](const A& a) { return gap_text(a.plan.setup(), a.view, {}, kTextWidth); });
 }
 
 /// A file of that name where there is one, else a list.

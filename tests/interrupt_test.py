@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Ctrl-C in the middle of a search: the best so far is printed and written, both times said to be that,
-and the exit code is 130.
+and the exit code is 130. It ends within half a second, whatever the search was doing.
 
     tests/interrupt_test.py build/release/bin/rankwright
 
@@ -74,11 +74,72 @@ def check_the_second_one_kills(binary):
     assert process.returncode in (-signal.SIGINT, 130), process.returncode
 
 
+# Searches that are long in different places: many nodes, many layers, many experts, many searches.
+LONG = [
+    ["plan", "--model", "llama-3.1-405b", "--cluster", "wide.yaml"],
+    ["plan", "--model", "deep.json", "--cluster", "dgx-h100 x 64"],
+    ["plan", "--model", "deepseek-v3", "--cluster", "dgx-h100 x 32"],
+    ["plan", "--model", "llama-3.1-405b", "--cluster", "dgx-h100", "--gpus", "8..4096"],
+    ["plan", "--model", "llama-3.1-405b", "--cluster", "dgx-h100 x 4096", "--fit"],
+    ["report", "plan.yaml", "-o", "plan.html"],
+]
+MOMENTS = [0.05, 0.3, 1.2, 4]  # seconds after the start
+AT_ONCE = 0.5  # seconds
+TRIES = 3  # the machine may be busy with something else
+
+DEEP = """{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
+"intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 8192,
+"vocab_size": 128256}"""
+WIDE = """device: h100-sxm
+levels: [{name: ib, arity: 720720, bandwidth: 50 GB/s, latency: 5 us}]
+"""
+PLAN = """model: deepseek-v3
+cluster: dgx-h100 x 256
+job: {global_batch: 4096}
+parallelism: {tp_size: 1, pp_size: 16, dp_size: 128, ep_size: 64}
+"""
+
+
+def seconds_to_end(binary, command, moment, folder):
+    """From SIGINT to the end of the process; nothing where it ended before."""
+    process = subprocess.Popen(
+        [binary, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        process.wait(moment)
+        return None
+    except subprocess.TimeoutExpired:
+        pass
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.wait(PATIENCE)
+    assert process.returncode in (130, -signal.SIGINT, 0), (command, process.returncode)
+    return time.monotonic() - began
+
+
+def check_ends_at_once(binary):
+    interrupted = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("deep.json", DEEP), ("wide.yaml", WIDE), ("plan.yaml", PLAN)):
+            pathlib.Path(folder, name).write_text(text, "utf-8")
+        for command in LONG:
+            for moment in MOMENTS:
+                taken = [seconds_to_end(binary, command, moment, folder)]
+                while taken[-1] is not None and taken[-1] > AT_ONCE and len(taken) < TRIES:
+                    taken.append(seconds_to_end(binary, command, moment, folder))
+                assert taken[-1] is None or taken[-1] <= AT_ONCE, (command, moment, taken)
+                interrupted += taken[-1] is not None
+    assert interrupted >= len(LONG), interrupted  # else nothing was tested
+    return interrupted
+
+
 def main(arguments):
     binary = os.path.abspath(arguments[0])
     check_best_so_far(binary)
     check_the_second_one_kills(binary)
-    print("Ctrl-C: best so far, exit code 130; twice: ended")
+    interrupted = check_ends_at_once(binary)
+    print(f"Ctrl-C: best so far, exit code 130; twice: ended; {interrupted} searches within {AT_ONCE} s")
     return 0
 
 

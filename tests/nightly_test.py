@@ -125,7 +125,7 @@ class Nightly(unittest.TestCase):
     def test_real_table_is_listed_and_names_files_that_exist(self):
         done = subprocess.run([sys.executable, str(SCRIPT), "--list"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        names = {"accuracy", "browser", "fuzz", "packages", "parity", "tidy", "wheel"}
+        names = {"accuracy", "advisories", "browser", "fuzz", "lockfile", "packages", "parity", "tidy", "wheel"}
         self.assertLessEqual(names, {line.split()[0] for line in done.stdout.splitlines()})
         words = [word for word in done.stdout.split() if word.startswith(("scripts/", "tests/"))]
         self.assertGreater(len(words), 4)

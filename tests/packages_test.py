@@ -20,7 +20,8 @@ PACKAGES = {
          "share/bash-completion/completions/rankwright",
          "share/zsh/vendor-completions/_rankwright",
          "share/fish/vendor_completions.d/rankwright.fish",
-         "share/doc/rankwright/copyright", "share/doc/rankwright/examples/course-64.yaml"],
+         "share/doc/rankwright/copyright", "share/doc/rankwright/rankwright.cdx.json",
+         "share/doc/rankwright/examples/course-64.yaml"],
         ["libyaml-cpp", "libtbb", "Section: science"],
     ),
     "librankwright-dev": (
@@ -28,7 +29,9 @@ PACKAGES = {
         ["libfmt-dev", "libyaml-cpp-dev", "Section: libdevel"],
     ),
     "rankwright-runtime": (
-        ["libexec/rankwright-runtime", "share/doc/rankwright-runtime/copyright"],
+        ["libexec/rankwright-runtime", "libexec/rankwright-loopback.so",
+         "share/doc/rankwright-runtime/copyright",
+         "share/doc/rankwright-runtime/rankwright-runtime.cdx.json"],
         ["rankwright (= ", "libtorch", "openmpi-bin", "Section: science"],
     ),
 }

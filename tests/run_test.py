@@ -34,6 +34,10 @@ job: {global_batch: 8, sequence: 16, param_dtype: fp32, grad_dtype: fp32, optimi
 """
 
 
+def one_rank(plan):
+    return plan.replace("p_size: 2", "p_size: 1").replace("world_size: 8", "world_size: 1")
+
+
 class Bench:
     """Starts runs whose processes are known by the folder that their environment names."""
 
@@ -267,7 +271,7 @@ def check_refusals(bench):
     assert code == 2 and "error[RW0102]" in err, (code, err)
 
     with open(bench.path("one.yaml"), "w", encoding="utf-8") as file:
-        file.write(PLAN.replace("p_size: 2", "p_size: 1").replace("world_size: 8", "world_size: 1"))
+        file.write(one_rank(PLAN))
     code, out, err = bench.run("one.yaml", "--local", "--steps", "1", "--json")  # nobody to launch
     assert code == 0 and '"type":"summary"' in out, (code, out, err)
     code, _, err = bench.run("one.yaml", "--csv", "/no/such/folder/loss.csv")
@@ -275,6 +279,41 @@ def check_refusals(bench):
     code, _, err = bench.run("one.yaml", "--backend", "smoke")
     assert code == 64 and "there is no backend 'smoke'" in err, (code, err)
     print("what cannot be is refused, once")
+
+
+def check_data(bench):
+    """Files that are not rows of tokens are refused; a bad token ends the run at the step that reads it."""
+    plan, tokens = bench.path("two.yaml"), bench.path("tokens.bin")
+    with open(plan, "w", encoding="utf-8") as file:
+        file.write(one_rank(PLAN).replace("dp_size: 1", "dp_size: 2").replace("world_size: 1", "world_size: 2")
+                   .replace("vocab: 256", "vocab: 200"))
+    code, out, err = bench.run("one.yaml", "--data", bench.folder)
+    assert (code, out) == (1, "") and "is a folder, not a regular file" in err, (code, out, err)
+
+    with open(tokens, "wb") as file:
+        file.write(bytes(range(200)) * 20)
+    code, out, err = bench.run(plan, "--local", "--steps", "2", "--json", "--data", tokens)
+    assert code == 0 and len(json_lines(out)) == 3, (code, out, err)
+    with open(tokens, "wb") as file:  # 16 tokens and a target: one of these in every sequence
+        file.write((bytes(15) + bytes([250])) * 100)
+    code, out, err = bench.run(plan, "--local", "--steps", "2", "--json", "--data", tokens)
+    assert (code, out) == (1, ""), (code, out, err)
+    assert err.count("lies outside a vocabulary of 200") == 1, err
+    assert "token 250 at byte " in err and "mpirun" not in err, err
+    print("data that cannot be trained on is refused, with the token and its byte")
+
+
+def check_crowd(bench):
+    cores = len(os.sched_getaffinity(0))
+    if RANKS <= cores:
+        print(f"{cores} cores: one rank each is allowed")
+        return
+    code, out, err = bench.run(bench.plan, "--local", "--ranks-per-core", "1", "--steps", "1")
+    needed = -(-RANKS // cores)
+    assert (code, out) == (64, ""), (code, out, err)
+    assert f"8 ranks on {cores} core" in err and f"{needed} per core, more than the limit of 1" in err, err
+    assert f"--ranks-per-core {needed} starts them" in err, err
+    print("more ranks per core than the limit are refused, with the flag that allows them")
 
 
 def main(arguments):
@@ -289,6 +328,8 @@ def main(arguments):
             check_same_everywhere(bench, losses)
             check_terminal(bench)
             check_refusals(bench)
+            check_data(bench)
+            check_crowd(bench)
             check_interrupt(bench)
             check_second_interrupt(bench)
             check_dead_rank(bench)

@@ -65,6 +65,9 @@ def check_file(wheel):
         assert file in names, f"{wheel.name} has no {file}"
     assert any(name.endswith("dist-info/licenses/LICENSE") for name in names), "no license"
     assert any("licenses/third-party/" in name for name in names), "no licenses of bundled libraries"
+    [bill] = [name for name in names if name.endswith("dist-info/sboms/rankwright.cdx.json")]
+    listed = {each["name"] for each in json.loads(zipfile.ZipFile(wheel).read(bill))["components"]}
+    assert {"fmt", "oneTBB", "pugixml", "pybind11", "yaml-cpp"} <= listed, listed
     for library in BUNDLED:
         assert any(name.startswith(f"rankwright.libs/{library}") for name in names), f"no {library}"
     tools = ROOT / "build" / "wheel" / "tools" / "bin"

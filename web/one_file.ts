@@ -1,9 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
+import { libraries, libraryOf, notices } from "./licenses";
 
 /** Puts script and style into the page, so that it is one file, and allows by their hashes that
- * these run and nothing else: whatever a document says, it cannot become a script. */
+ * these run and nothing else: whatever a document says, it cannot become a script. The licenses of
+ * the libraries in it are a comment at its end. */
 export function oneFile(): Plugin {
+  const carried = libraries(process.cwd());
+  const checkCarried = (module: string) => {
+    const library = libraryOf(module);
+    if (library && !carried.some(({ name }) => name === library))
+      throw new Error(`${library} is in the page, and not in the dependencies of package.json`);
+  };
   return {
     name: "one-file",
     enforce: "post",
@@ -14,7 +22,10 @@ export function oneFile(): Plugin {
       let style = "";
       for (const [name, part] of Object.entries(bundle)) {
         if (part === page) continue;
-        if (part.type === "chunk") script += part.code;
+        if (part.type === "chunk") {
+          script += part.code;
+          for (const module of Object.keys(part.modules)) checkCarried(module);
+        }
         else if (name.endsWith(".css")) style += part.source;
         else throw new Error(`${name} would be a second file`);
         delete bundle[name];
@@ -26,7 +37,8 @@ export function oneFile(): Plugin {
         .replace("HASH_OF_SCRIPT", hash(script))
         .replace("HASH_OF_STYLE", hash(style))
         .replace("</head>", () => `<style>${style}</style>\n</head>`)
-        .replace("</body>", () => `<script type="module">${script}</script>\n</body>`);
+        .replace("</body>", () => `<script type="module">${script}</script>\n</body>`)
+        .replace("</html>", () => `${notices(carried)}\n</html>`);
     },
   };
 }

@@ -102,6 +102,16 @@ Gathered gather(const runtime::World& world, const runtime::Trainer& trainer) {
   return all;
 }
 
+std::vector<std::string> gather_texts(const runtime::World& world, std::string_view text) {
+  Records records = gathered(world, std::vector<double>(text.begin(), text.end()));
+  std::vector<std::string> all;
+  for (i64 rank = 0; world.rank() == 0 && rank < world.size(); ++rank) {
+    all.emplace_back();
+    for (const double letter : records.next()) all.back() += char(letter);
+  }
+  return all;
+}
+
 std::vector<Event> events_of(const runtime::Trainer& trainer) {
   std::vector<Event> events;
   for (const runtime::Timed& one : trainer.times())

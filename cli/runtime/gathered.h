@@ -2,6 +2,8 @@
 // outside of the plan's groups.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankwright/planner/run_view.h"
@@ -21,6 +23,9 @@ Gathered gather(const runtime::World& world, const runtime::Trainer& trainer);
 /// Of the last step, by pp rank: those of its first rank. Collective; only rank 0's is filled.
 Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
                      const Setup& setup);
+
+/// A text of each rank, by rank. Collective; empty on other ranks than rank 0.
+std::vector<std::string> gather_texts(const runtime::World& world, std::string_view text);
 
 /// What this rank did in the last step.
 std::vector<Event> events_of(const runtime::Trainer& trainer);

@@ -16,10 +16,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <ostream>
 
 #include "cli/mpirun_output.h"
 #include "cli/runtime/children.h"
+#include "cli/runtime/session_folder.h"
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 
@@ -54,23 +56,44 @@ int file_of(const std::string& text) {
   return file;
 }
 
-/// In the child: becomes mpirun. Its own process group, so that a Ctrl-C of the terminal reaches
-/// the launcher alone; SIGTERM when the launcher dies, on which mpirun ends its ranks.
-[[noreturn]] void become(std::vector<std::string> command, int input, int err, pid_t parent,
-                         const sigset_t& mask, const Screen& screen) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(kNoProgram);
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
-  dup2(input, STDIN_FILENO);
-  dup2(err, STDERR_FILENO);
+/// What a child becomes mpirun with.
+struct Start {
+  std::vector<std::string> command;
+  const SessionFolder& folder;
+  Screen screen;
+  sigset_t mask;  // of signals
+  int input = -1, err = -1;
+  pid_t parent = getpid();
+};
+
+/// The library that binds all sockets to loopback has this name in the session folder: LD_PRELOAD
+/// cannot name a file with blanks or colons in its path.
+constexpr std::string_view kLoopback = "loopback.so";
+
+void set_mpirun_env(const Start& start) {
   if (geteuid() == 0) {  // mpirun refuses root unless told twice
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   }
-  setenv(kScreenVariable, show(screen).c_str(), 1);
+  setenv(kScreenVariable, show(start.screen).c_str(), 1);
+  std::string preload = fmt::format("{}/{}", start.folder.path(), kLoopback);
+  if (const char* const others = std::getenv("LD_PRELOAD")) preload += fmt::format(":{}", others);
+  setenv("LD_PRELOAD", preload.c_str(), 1);
+}
+
+/// In the child: becomes mpirun. Its own process group, so that a Ctrl-C of the terminal reaches
+/// the launcher alone; SIGTERM when the launcher dies, on which mpirun ends its ranks.
+[[noreturn]] void become(Start start) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != start.parent) _exit(kNoProgram);
+  sigprocmask(SIG_SETMASK, &start.mask, nullptr);
+  dup2(start.input, STDIN_FILENO);
+  dup2(start.err, STDERR_FILENO);
+  set_mpirun_env(start);
+  start.folder.hold_across_exec();
   std::vector<char*> argv;
-  for (std::string& word : command) argv.push_back(word.data());
+  for (std::string& word : start.command) argv.push_back(word.data());
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
   _exit(kNoProgram);
@@ -215,61 +238,95 @@ int verdict(int status, const Mpirun& mpirun, const Setup& setup, std::string_vi
   return kUnreadable;
 }
 
-}  // namespace
-
-std::vector<std::string> mpirun_command(i64 ranks, const std::string& program,
-                                        const std::vector<std::string>& args) {
-  // Ranks share the cores of the machine and give way while they wait.
-  std::vector<std::string> command{"mpirun",
-                                   "-n",
-                                   std::to_string(ranks),
-                                   "--oversubscribe",
-                                   "--bind-to",
-                                   "none",
-                                   "--mca",
-                                   "mpi_yield_when_idle",
-                                   "1",
-                                   program};
-  command.insert(command.end(), args.begin(), args.end());
-  return command;
+/// Prints why no process can be started, and returns the exit code.
+int refuse(std::string_view verb, const std::string& what, std::string_view help, const Io& io) {
+  io.err << fmt::format("rankwright {}: {}\n", verb, what);
+  if (!help.empty()) io.err << fmt::format("  help: {}\n", help);
+  return kUnreadable;
 }
 
-int launch(const Launch& launch, const Setup& setup, const Io& io) {
-  char self[4096] = {};
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  RW_CHECK(length > 0);
-  const Screen screen{.color = io.color, .err_terminal = io.err_terminal, .width = io.width};
-  const std::vector<std::string> command =
-      mpirun_command(setup.plan.ranks(), std::string(self, std::size_t(length)), launch.args);
+/// Links the library for LD_PRELOAD into the session folder. The error that says why it cannot;
+/// empty where it can.
+std::string link_loopback(const std::filesystem::path& program, const SessionFolder& folder) {
+  const std::filesystem::path library = program.parent_path() / "rankwright-loopback.so";
+  if (access(library.c_str(), R_OK) != 0)
+    return fmt::format("cannot read {}: ranks would listen on every network", library.string());
+  const std::string link = fmt::format("{}/{}", folder.path(), kLoopback);
+  if (symlink(library.c_str(), link.c_str()) != 0)
+    return fmt::format("cannot write {}: {}", link, std::strerror(errno));
+  return {};
+}
 
+/// Starts mpirun and waits for it; when this returns no process is left.
+int run_mpirun(Start start, const Launch& launch, const Setup& setup, const Io& io) {
   const sigset_t signals = watched();
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &signals, &before);
+  sigprocmask(SIG_BLOCK, &signals, &start.mask);
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // ranks whose mpirun is gone become ours, to be ended
   const int signal_file = signalfd(-1, &signals, SFD_CLOEXEC);
-  const int input = file_of(launch.input);
+  start.input = file_of(launch.input);
   int err[2] = {-1, -1};
-  const bool opened = signal_file >= 0 && input >= 0 && pipe2(err, O_CLOEXEC) == 0;
-  const pid_t parent = getpid();
+  const bool opened = signal_file >= 0 && start.input >= 0 && pipe2(err, O_CLOEXEC) == 0;
+  start.err = err[1];
   io.out.flush();
   io.err.flush();
+  start.folder.start_helper();
   const pid_t pid = opened ? fork() : -1;
-  if (pid == 0) become(command, input, err[1], parent, before, screen);
-  if (pid < 0) {
-    io.err << fmt::format("rankwright {}: cannot start a process: {}\n", launch.verb,
-                          std::strerror(errno));
-    return kUnreadable;
-  }
+  if (pid == 0) become(start);
+  if (pid < 0)
+    return refuse(launch.verb, fmt::format("cannot start a process: {}", std::strerror(errno)), "",
+                  io);
   setpgid(pid, pid);  // also here: whoever comes first
-  close(input);
+  close(start.input);
   close(err[1]);
   Mpirun mpirun(pid, err[0], signal_file, io);
   const int status = mpirun.watch();
   close(err[0]);
   close(signal_file);
   kill_children();
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+  sigprocmask(SIG_SETMASK, &start.mask, nullptr);
   return verdict(status, mpirun, setup, launch.verb, io);
+}
+
+}  // namespace
+
+std::vector<std::string> mpirun_command(i64 ranks, const std::string& folder,
+                                        const std::string& program,
+                                        const std::vector<std::string>& args) {
+  std::vector<std::string> command{"mpirun",          "-n",        std::to_string(ranks),
+                                   "--oversubscribe", "--bind-to", "none"};
+  const std::pair<std::string, std::string> settings[] = {
+      {"mpi_yield_when_idle", "1"},  // ranks share the cores and give way while they wait
+      {"pml", "ob1"},                // UCX and libfabric look for networks
+      {"btl", "self,vader"},         // shared memory, and nothing else
+      {"oob_tcp_if_include", "lo"},
+      {"btl_vader_backing_directory", folder},
+      {"orte_tmpdir_base", folder},
+  };
+  for (const auto& [name, value] : settings) command.insert(command.end(), {"--mca", name, value});
+  command.push_back(program);
+  command.insert(command.end(), args.begin(), args.end());
+  return command;
+}
+
+int launch(const Launch& launch, const Setup& setup, const Io& io) {
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  RW_CHECK(!failed);
+  const SessionFolder folder;
+  if (folder.path().empty())
+    return refuse(launch.verb,
+                  fmt::format("cannot make a folder for shared memory: {}", std::strerror(errno)),
+                  "/dev/shm or the folder that TMPDIR names must be writable", io);
+  if (const std::string fault = link_loopback(self, folder); !fault.empty())
+    return refuse(launch.verb, fault,
+                  "install the package rankwright-runtime again, or build the target all", io);
+  const Screen screen{.color = io.color, .err_terminal = io.err_terminal, .width = io.width};
+  return run_mpirun(
+      {.command = mpirun_command(setup.plan.ranks(), folder.path(), self.string(), launch.args),
+       .folder = folder,
+       .screen = screen,
+       .mask = {}},
+      launch, setup, io);
 }
 
 void note_stop_signals() {
@@ -278,7 +335,17 @@ void note_stop_signals() {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (const int number : {SIGUSR1, SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+}
+
+void end_with_mpirun() {
   if (std::getenv(kScreenVariable) != nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+void start_without_network() {
+  for (const auto& [name, value] :
+       {std::pair("OMPI_MCA_ess_singleton_isolated", "1"), std::pair("OMPI_MCA_pml", "ob1"),
+        std::pair("OMPI_MCA_btl", "self"), std::pair("OMPI_MCA_orte_create_session_dirs", "0")})
+    setenv(name, value, 1);
 }
 
 bool stop_asked() { return noted; }

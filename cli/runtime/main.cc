@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/clean_io.h"
 #include "cli/engine_env.h"
 #include "cli/run_flags.h"
 #include "cli/runtime/launch.h"
@@ -45,6 +46,7 @@ Screen screen_of_rank() {
 int main(int argc, char** argv) {
   // Libraries read their settings when they are loaded, which was before this line.
   if (rankwright::cli::set_engine_env()) execv("/proc/self/exe", argv);
+  rankwright::cli::end_with_mpirun();
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const Screen screen = screen_of_rank();
   const Io io{.in = std::cin,
@@ -54,7 +56,9 @@ int main(int argc, char** argv) {
               .width = screen.width,
               .err_terminal = screen.err_terminal};
   for (const Row& row : kRows)
-    if (!words.empty() && row.name == words[0]) return row.run(Args(words).subspan(1), io);
+    if (!words.empty() && row.name == words[0])
+      return rankwright::cli::with_clean_io(
+          io, [&](const Io& clean) { return row.run(Args(words).subspan(1), clean); });
   std::cerr << "rankwright-runtime: rankwright starts this program, people do not\n"
                "  help: rankwright run --help\n";
   return rankwright::cli::kUsage;

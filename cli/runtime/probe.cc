@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <ostream>
-#include <thread>
 
 #include "cli/print_refusal.h"
 #include "cli/probe_flags.h"
@@ -71,6 +69,7 @@ int write(const ProbeFigures& probe, const Options& options, const Io& io) {
 }
 
 int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
+  if (!launched()) start_without_network();
   const Result<std::unique_ptr<runtime::World>> world = runtime::World::start();
   if (!world) return complain(world.error(), io);
   const bool speaks = (*world)->rank() == 0;
@@ -123,8 +122,10 @@ int probe_machine(Args args, const Io& io) {
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (launched() || !flags.local) return probe_rank(flags, options, io);
   Setup setup;
-  setup.plan.dp =
-      flags.ranks > 0 ? flags.ranks : std::max<i64>(1, i64(std::thread::hardware_concurrency()));
+  setup.plan.dp = flags.ranks > 0 ? flags.ranks : usable_cores();
+  if (const std::optional<int> code =
+          refuse_crowd("probe", setup.plan.dp, usable_cores(), flags.ranks_per_core, io))
+    return *code;
   return launch({.args = rank_args(args), .verb = "probe"}, setup, io);
 }
 

@@ -1,6 +1,7 @@
 // `rankwright run`: one rank of it, or the launcher of all. Every decision to go on is agreed upon
 // by all ranks; rank 0 alone speaks.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -88,6 +89,7 @@ class Rank {
       const runtime::StepResult result = trainer_->step(*corpus_, step);
       const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
       stop = record(step, result, seconds);
+      if (bad_data_) return report_data();
     }
     summary_.stopped = stop && i64(summary_.steps.size()) < flags_.steps;
     return finish();
@@ -106,7 +108,7 @@ class Rank {
       return kOk;
     }
     Result<runtime::Corpus> read =
-        runtime::Corpus::read(flags_.data, vocabulary, setup_.job.sequence, flags_.seed);
+        runtime::Corpus::open(flags_.data, vocabulary, setup_.job.sequence, flags_.seed);
     if (!read) return complain(read.error(), io_);
     corpus_ = std::move(*read);
     return kOk;
@@ -160,17 +162,41 @@ class Rank {
     return output_->open().value_or(kOk);
   }
 
-  /// Whether anybody is asked to stop, and the most of `value`. Collective.
+  /// Whether anybody is asked to stop, the maxima of `value` and `other`, and whether a rank could
+  /// not read its tokens. Collective.
   std::vector<double> ask_all(double value, double other = 0) const {
-    std::vector<double> most{stop_asked() ? 1.0 : 0.0, value, other};
+    std::vector<double> most{stop_asked() ? 1.0 : 0.0, value, other,
+                             trainer_->data_fault() ? 1.0 : 0.0};
     world_.max(most);
     return most;
   }
 
-  /// What a step came to; whether it was the last because somebody asked.
+  /// Rank 0 prints what the first rank that could not read its tokens found. Collective.
+  int report_data() const {
+    const std::optional<Diagnostic>& own = trainer_->data_fault();
+    const std::vector<std::string> found =
+        gather_texts(world_, own ? own->detail + '\n' + own->hint : "");
+    for (const std::string& text : found) {
+      if (text.empty()) continue;
+      const std::size_t end = text.find('\n');
+      return complain({.code = "RW0706",
+                       .severity = Severity::error,
+                       .message = "the data cannot be trained on",
+                       .detail = text.substr(0, end),
+                       .hint = text.substr(end + 1),
+                       .where = {.file = flags_.data}},
+                      io_);
+    }
+    return kUnreadable;
+  }
+
+  /// What a step came to; whether it was the last because somebody asked, or because tokens could
+  /// not be read.
   bool record(i64 step, const runtime::StepResult& result, double seconds) {
     const std::vector<Event> events = events_of(*trainer_);
     const std::vector<double> most = ask_all(seconds, end_of(events).value);
+    bad_data_ = most[3] > 0;
+    if (bad_data_) return true;
     std::vector<double> busy{busy_in(events).value};
     world_.sum(busy);
     const TrainedStep done{.step = step + 1,
@@ -211,6 +237,7 @@ class Rank {
   std::unique_ptr<Trainer> trainer_{};
   std::unique_ptr<RunOutput> output_{};  // rank 0's
   RunSummary summary_{};
+  bool bad_data_ = false;  // on some rank
 };
 
 /// Standard input of mpirun is rank 0's; everybody has to read the same plan. Collective.
@@ -245,16 +272,22 @@ int run_world(const RunFlags& flags, const Options& options, std::optional<Launc
   return code == kOk && rank.stopped() && !by ? int(kInterrupted) : code;
 }
 
+/// Tells the launcher that every rank notes a signal that asks it to stop. Bypasses io.err, which
+/// escapes control characters. If the write fails, Ctrl-C ends the ranks inside their step.
+void announce_ready() {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kReady.data(), kReady.size());
+}
+
 /// This process as a rank, alone or among those that a launcher started.
 int run_rank(const RunFlags& flags, const Options& options, const Io& io) {
   const std::optional<Launched> by =
       launched();  // MPI makes one process look like it, once started
+  if (!by) start_without_network();
   const Result<std::unique_ptr<World>> world = World::start();
   if (!world) return complain(world.error(), io);
   (*world)->barrier();
   const bool speaks = (*world)->rank() == 0;
-  // From here on every rank notes a signal that asks it to stop.
-  if (speaks && std::getenv(kScreenVariable) != nullptr) io.err << kReady << std::flush;
+  if (speaks && std::getenv(kScreenVariable) != nullptr) announce_ready();
   std::ostream nowhere(nullptr);
   const Io silent{.in = io.in, .out = nowhere, .err = nowhere};
   const int code = run_world(flags, options, by, **world, speaks ? io : silent);
@@ -290,7 +323,12 @@ int run_plan(Args args, const Io& io) {
   if (ready.code != kOk) return ready.code;
   if (const std::optional<int> code = refuse_start(*ready.setup, flags, std::nullopt, io))
     return *code;
-  if (ready.setup->plan.ranks() > 1) return launch({rank_args(args), text}, *ready.setup, io);
+  const i64 ranks = ready.setup->plan.ranks();
+  if (ranks > 1)
+    if (const std::optional<int> code =
+            refuse_crowd("run", ranks, usable_cores(), flags.ranks_per_core, io))
+      return *code;
+  if (ranks > 1) return launch({rank_args(args), text}, *ready.setup, io);
   return run_rank(flags, options, with_input(io, again));
 }
 

@@ -8,6 +8,7 @@
 
 #include "rankwright/planner/plan.h"
 #include "rankwright/planner/plan_options.h"
+#include "rankwright/planner/source_files.h"
 #include "rankwright/report/plan_json.h"
 #include "rankwright/report/refusal_text.h"
 
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   rw::Outcome<rw::PlanRequest> request = rw::read_plan_options(options);
   if (!request) return refuse(request.error());
   request->files = rw::read_file;  // a model or a cluster may be the name of a file
+  rw::read_named_files(*request);
 
   const rw::Outcome<rw::PlanAnswer> answer = rw::find_plan(*request);
   if (!answer) return refuse(answer.error());

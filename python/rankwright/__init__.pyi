@@ -178,6 +178,8 @@ def plan(
     days: float | str | None = None,
     calibrate: Path | None = None,
     ran: Plan | None = None,
+    search_time: str | None = None,
+    search_memory: str | None = None,
     threads: int | None = None,
     even_stages: bool = False,
     no_hybrid: bool = False,

@@ -60,6 +60,8 @@ def plan(
     days=None,
     calibrate=None,
     ran=None,
+    search_time=None,
+    search_memory=None,
     threads=None,
     even_stages=False,
     no_hybrid=False,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "rankwright/base/terminal_text.h"
 #include "rankwright/base/utf8.h"
 
 namespace rankwright {
@@ -122,8 +123,7 @@ std::string excerpt(std::string_view text, std::size_t most) {
     const Character c = first_character(text.substr(at));
     const std::size_t bytes = c.bytes > 0 ? c.bytes : 1;
     if (bytes > most - at) break;
-    const bool control = c.code < ' ' || (c.code >= 0x7F && c.code < 0xA0);  // C0, DEL, C1
-    out += c.bytes == 0 || control ? "?" : text.substr(at, bytes);
+    out += c.bytes == 0 || is_unsafe_to_show(c.code) ? "?" : text.substr(at, bytes);
     at += bytes;
   }
   return out;

@@ -29,8 +29,9 @@ std::string signed_percent(double);     // +4.9 %, -0.3 %
 /// ASCII letters only, whatever the locale.
 std::string lower(std::string_view text);
 
-/// The beginning of text from outside, fit for a terminal: control characters and what is no UTF-8
-/// become '?', and it is not cut inside a character. Of such a text it is the whole.
+/// Returns the beginning of text from outside: what is_unsafe_to_show() and what is not UTF-8
+/// become
+/// '?', and it is not cut inside a character. Text that already fits is returned unchanged.
 std::string excerpt(std::string_view text, std::size_t most = 40);
 
 }  // namespace rankwright

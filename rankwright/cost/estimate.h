@@ -37,9 +37,9 @@ Estimate estimate(const Setup& setup, const Calibration& calibration);
 /// with microbatches.
 Estimate played_estimate(const Setup& setup, const Calibration& calibration);
 
-/// What is said of one plan: played where that takes no more than about a second, else by closed
-/// form.
-inline constexpr i64 kMostPlayedCells = 4'000'000;
+/// Estimates one plan for people: its pipeline is simulated where it has at most kMostPlayedCells,
+/// which takes a fraction of a second, else by closed form.
+inline constexpr i64 kMostPlayedCells = 1'000'000;
 Estimate close_estimate(const Setup& setup, const Calibration& calibration);
 
 /// Model FLOPs over what the devices could do in that time, in the format of the job's matmuls; as

@@ -17,8 +17,7 @@ constexpr i64 kMostPlaces = 256;                  // pp ranks that a slow device
 
 bool small(const Setup& setup, const PipelineShape& shape) {
   const std::optional<i64> cells = cell_count(shape);
-  return cells && *cells <= kMostCells && shape.stages() < kMaxStages &&
-         expansion_bytes(setup) <= kMostBytes;
+  return cells && *cells <= kMostCells && expansion_bytes(setup) <= kMostBytes;
 }
 
 StageTimes longer(const StageTimes& stage, double more, const StageTimes& compute) {

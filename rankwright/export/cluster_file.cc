@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/export/comment.h"
 #include "rankwright/export/typed.h"
 
 namespace rankwright {
@@ -73,9 +74,7 @@ std::string cluster_map(const Cluster& c, std::size_t column) {
 }
 
 std::string cluster_yaml(const Cluster& cluster, const std::vector<std::string>& head) {
-  std::string text;
-  for (const std::string& line : head) text += fmt::format("# {}\n", typed_comment(line));
-  return text + cluster_map(cluster, 0).substr(1) + "\n";
+  return commented(head, "#") + cluster_map(cluster, 0).substr(1) + "\n";
 }
 
 }  // namespace rankwright

@@ -90,7 +90,7 @@ std::vector<ExportFile> write_deepspeed(const Setup& s, const ExportOptions&,
                                         const std::vector<std::string>& head) {
   const Plan& p = s.plan;
   Json config;
-  for (const std::string& line : head) config["_comment"].push_back(typed_comment(line));
+  for (const std::string& line : head) config["_comment"].push_back(comment_line(line));
   // With AutoTP it holds the batch against all ranks and refuses what is right: the factors say it.
   if (p.tp == 1) config["train_batch_size"] = s.job.global_batch;
   config["train_micro_batch_size_per_gpu"] = p.micro_batch;

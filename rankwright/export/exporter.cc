@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "rankwright/export/plan_keys.h"
-#include "rankwright/export/typed.h"
 
 namespace rankwright {
 namespace {
@@ -108,15 +107,16 @@ std::vector<Lost> losses(const Exporter& exporter, const Setup& setup) {
   return lost;
 }
 
-std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup,
-                                    const std::vector<Lost>& lost) {
+std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup) {
   const TargetRow& target = row(exporter.target);
-  const Plan& p = setup.plan;
+  const Setup named = with_safe_names(setup);
+  const Plan& p = named.plan;
+  const std::vector<Lost> lost = losses(exporter, named);
   std::vector<std::string> lines = {
       fmt::format("Written by rankwright for {}.", target.checked),
       fmt::format("{} on {}: {} ranks = tp {} x cp {} x pp {} x dp {}",
-                  setup.reference_model ? "A model that the plan does not name" : setup.model.name,
-                  setup.cluster.name, setup.world, p.tp, p.cp, p.pp, p.dp)};
+                  named.reference_model ? "A model that the plan does not name" : named.model.name,
+                  named.cluster.name, named.world, p.tp, p.cp, p.pp, p.dp)};
   if (!lost.empty()) lines.emplace_back("The plan also says, and this file cannot:");
   for (const Lost& one : lost) lines.push_back(fmt::format("  {}: {}", one.key, one.why));
   return lines;
@@ -124,15 +124,7 @@ std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup
 
 std::vector<ExportFile> export_plan(const Exporter& exporter, const Setup& setup,
                                     const ExportOptions& options) {
-  return exporter.write(setup, options, head_lines(exporter, setup, losses(exporter, setup)));
-}
-
-std::string commented(const std::vector<std::string>& lines, std::string_view mark) {
-  std::string text;
-  for (const std::string& line : lines)
-    text += line.empty() ? fmt::format("{}\n", mark)
-                         : fmt::format("{} {}\n", mark, typed_comment(line));
-  return text;
+  return exporter.write(setup, options, head_lines(exporter, setup));
 }
 
 }  // namespace rankwright

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rankwright/export/comment.h"
 #include "rankwright/plan/plan.h"
 #include "rankwright/rules/rule.h"
 
@@ -53,16 +54,13 @@ const Exporter* find_exporter(std::string_view name);
 /// Everything that the plan says and the target will not do, by key in the order of plan files.
 std::vector<Lost> losses(const Exporter& exporter, const Setup& setup);
 
-/// What every file says first: what it is, for which version, and what it leaves out.
-std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup,
-                                    const std::vector<Lost>& lost);
+/// Returns what every file says first: what it is, for which version, and what it leaves out. Names
+/// in it are safe in comments.
+std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup);
 
 /// The files with their heads.
 std::vector<ExportFile> export_plan(const Exporter& exporter, const Setup& setup,
                                     const ExportOptions& options = {});
-
-/// Each line behind `mark`, fit for one line: "# a\n# b\n".
-std::string commented(const std::vector<std::string>& lines, std::string_view mark);
 
 // The rows' functions, one file a target.
 std::vector<Lost> lost_by_megatron(const Setup&);

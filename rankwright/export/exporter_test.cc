@@ -26,8 +26,6 @@ TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
   }
 }
 
-TEST(Comments, AreOneLineEach) { EXPECT_EQ(commented({"a", "", "b\nc"}, "#"), "# a\n#\n# b?c\n"); }
-
 // Whatever a plan says is in the file, or said to be lost: the files of two plans that differ are
 // different, heads and all, unless the difference is none of the target's business.
 RC_GTEST_PROP(Exporters, WriteTheSameBytesTwiceAndListLossesOnce, ()) {

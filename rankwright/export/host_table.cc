@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "rankwright/base/check.h"
+#include "rankwright/export/quote.h"
 
 namespace rankwright {
 namespace {
@@ -205,14 +206,15 @@ std::string printing(const std::vector<std::string>& lines, std::string_view ind
     const std::size_t count = counting(lines, at);
     constexpr std::size_t kWorth = 3;  // lines that a `seq` of their own is shorter for
     if (count < kWorth) {
-      single.push_back(fmt::format("'{}'", lines[at++]));
+      single.push_back(quote_shell(lines[at++]));
       continue;
     }
     flush();
     const Numbered first = *numbered(lines[at]);
     const i64 from = value(first.digits);
-    text += fmt::format("{}seq -f '{}%0{}.0f{}' {} {}\n", indent, first.before, width(first),
-                        first.behind, from, from + i64(count) - 1);
+    const std::string format = fmt::format("{}%0{}.0f{}", first.before, width(first), first.behind);
+    text += fmt::format("{}seq -f {} {} {}\n", indent, quote_shell(format), from,
+                        from + i64(count) - 1);
     at += count;
   }
   flush();
@@ -222,10 +224,10 @@ std::string printing(const std::vector<std::string>& lines, std::string_view ind
 std::string wants_a_command(std::string_view usage) {
   return fmt::format(
       "if [ $# -eq 0 ]; then\n"
-      "  echo 'usage: {}' >&2\n"
+      "  echo {} >&2\n"
       "  exit 64\n"
       "fi\n",
-      usage);
+      quote_shell(fmt::format("usage: {}", usage)));
 }
 
 bool is_host_name(std::string_view name) {

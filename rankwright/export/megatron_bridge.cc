@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "rankwright/export/megatron_settings.h"
+#include "rankwright/export/quote.h"
 
 namespace rankwright {
 namespace {
@@ -25,8 +26,6 @@ struct Body {
   void set(std::string_view field, const char* value) { set(field, std::string_view(value)); }
 };
 
-std::string python_string(std::string_view word) { return fmt::format("\"{}\"", word); }
-
 /// The value of a flag that the settings have, else nothing.
 const MegatronSetting* find(const std::vector<MegatronSetting>& rows, std::string_view flag) {
   const auto found = std::find_if(rows.begin(), rows.end(),
@@ -41,7 +40,7 @@ std::string number_or_none(const std::vector<MegatronSetting>& rows, std::string
 }
 std::string word_or_none(const std::vector<MegatronSetting>& rows, std::string_view flag) {
   const MegatronSetting* const row = find(rows, flag);
-  return row == nullptr ? "None" : python_string(row->value);
+  return row == nullptr ? "None" : quote_python(row->value);
 }
 
 std::string torch_dtype(Dtype dtype) {
@@ -180,7 +179,7 @@ std::string model_lines(const Setup& s) {
     if (field.kind == Kind::yes || field.kind == Kind::no)
       b.set(name, (row != nullptr) == (field.kind == Kind::yes));
     else if (row != nullptr)
-      b.set(name, field.kind == Kind::word ? python_string(row->value) : row->value);
+      b.set(name, field.kind == Kind::word ? quote_python(row->value) : row->value);
     else if (field.kind == Kind::expression)
       b.set(name, std::string_view("1"));
     else if (field.kind == Kind::number && (latent || !field.latent) &&
@@ -207,7 +206,7 @@ std::vector<Lost> lost_by_megatron_bridge(const Setup& s) {
 
 std::vector<ExportFile> write_megatron_bridge(const Setup& s, const ExportOptions&,
                                               const std::vector<std::string>& head) {
-  std::string text = commented(head, "#");
+  std::string text = std::string(kPythonEncoding) + commented(head, "#");
   const bool with_model = !megatron_model(s).empty();
   text += "import torch\n";
   if (with_model) text += "import torch.nn.functional as F\n";

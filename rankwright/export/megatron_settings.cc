@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rankwright/export/quote.h"
 #include "rankwright/import/plan_format.h"
 #include "rankwright/rules/change.h"
 
@@ -236,11 +237,7 @@ bool grads_stated(const Job& job) {
 
 std::string as_flag(const MegatronSetting& setting) {
   if (setting.value.empty()) return fmt::format("--{}", setting.flag);
-  const bool plain = std::all_of(setting.value.begin(), setting.value.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-  const std::string_view quote = plain ? "" : "'";
-  return fmt::format("--{} {}{}{}", setting.flag, quote, setting.value, quote);
+  return fmt::format("--{} {}", setting.flag, script_word(setting.value));
 }
 
 std::vector<MegatronSetting> megatron_layout(const Setup& s) {

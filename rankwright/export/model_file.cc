@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "rankwright/base/check.h"
+#include "rankwright/export/comment.h"
 #include "rankwright/export/typed.h"
 #include "rankwright/model/shapes.h"
 
@@ -31,9 +32,7 @@ std::string model_map(const Model& model, std::size_t column) {
 }
 
 std::string model_yaml(const Model& model, const std::vector<std::string>& head) {
-  std::string text;
-  for (const std::string& line : head) text += fmt::format("# {}\n", typed_comment(line));
-  return text + "model:" + model_map(model, 2) + "\n";
+  return commented(head, "#") + "model:" + model_map(model, 2) + "\n";
 }
 
 }  // namespace rankwright

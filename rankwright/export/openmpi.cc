@@ -8,6 +8,7 @@
 
 #include "rankwright/export/exporter.h"
 #include "rankwright/export/host_table.h"
+#include "rankwright/export/quote.h"
 
 namespace rankwright {
 namespace {
@@ -31,7 +32,7 @@ std::string device_table(const HostTable& table, const std::vector<std::string>&
   std::vector<std::string> words;
   for (i64 host = 0; host < table.size(); ++host)
     words.push_back(
-        fmt::format("'{}={}'", names[std::size_t(host)], device_list(table.devices_of(host))));
+        quote_shell(names[std::size_t(host)] + "=" + device_list(table.devices_of(host))));
   return "# The devices of each host's ranks in order: HOST=DEVICE OF ITS FIRST RANK,...\n"
          "devices=(\n" +
          wrapped(words, "  ") +

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "rankwright/export/comment.h"
 #include "rankwright/export/plan_keys.h"
-#include "rankwright/export/typed.h"
 
 namespace rankwright {
 namespace {
@@ -18,7 +18,7 @@ std::string key_line(std::string_view path, std::string_view value, const PlanCo
   if (first > 0) text += " ";
   text += value.substr(0, first);
   for (const KeyComment& comment : comments.beside)
-    if (comment.key == path) text += "  # " + typed_comment(comment.text);
+    if (comment.key == path) text += "  # " + comment_line(comment.text);
   text += value.substr(first);
   return text + "\n";
 }
@@ -36,9 +36,7 @@ std::string opened(std::string_view path, std::string_view before, const PlanCom
 }  // namespace
 
 std::string plan_yaml(const Setup& setup, const PlanComments& comments) {
-  std::string text;
-  for (const std::string& line : comments.head)
-    text += (line.empty() ? "#" : "# " + typed_comment(line)) + "\n";
+  std::string text = commented(comments.head, "#");
   std::string_view before;
   for (const SetupKey& row : setup_keys()) {
     if (!row.written(setup)) continue;

@@ -7,6 +7,7 @@
 
 #include "rankwright/export/exporter.h"
 #include "rankwright/export/host_table.h"
+#include "rankwright/export/quote.h"
 #include "rankwright/import/host_list.h"
 
 namespace rankwright {
@@ -71,7 +72,7 @@ std::string device_table(const HostTable& table) {
   std::vector<std::string> words;
   for (i64 host = 0; host < table.size(); ++host)
     if (!table.in_order(host))
-      words.push_back(fmt::format("'{}={}'", host, device_list(table.devices_of(host))));
+      words.push_back(quote_shell(fmt::format("{}={}", host, device_list(table.devices_of(host)))));
   return "# Hosts whose ranks do not take the devices in order: HOST=DEVICE OF ITS FIRST RANK,...\n"
          "devices=(\n" +
          wrapped(words, "  ") +

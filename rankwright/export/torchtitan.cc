@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "rankwright/export/typed.h"
+#include "rankwright/export/quote.h"
 #include "rankwright/import/torchtitan_facts.h"
 
 namespace rankwright {
@@ -59,15 +59,15 @@ std::string parallelism(const Setup& s) {
   const auto number = [&](std::string_view key, i64 n) { add(key, std::to_string(n)); };
   number("data_parallel_replicate_degree", data.replicas);
   number("data_parallel_shard_degree", data.shards);
-  add("fsdp_reshard_after_forward", fmt::format("\"{}\"", reshard_policy(p)));
+  add("fsdp_reshard_after_forward", quote_python(reshard_policy(p)));
   number("tensor_parallel_degree", p.tp);
   add("enable_sequence_parallel", python_bool(p.sequence_parallel));
   number("context_parallel_degree", p.cp);
   number("expert_parallel_degree", p.ep);
   number("pipeline_parallel_degree", p.pp);
   if (p.pp > 1) {
-    add("pipeline_parallel_schedule", fmt::format("\"{}\"", schedule_class(s)));
-    if (needs_cells(s)) add("pipeline_parallel_schedule_csv", fmt::format("\"{}\"", kScheduleFile));
+    add("pipeline_parallel_schedule", quote_python(schedule_class(s)));
+    if (writes_cells(s)) add("pipeline_parallel_schedule_csv", quote_python(kScheduleFile));
     number("num_pp_microbatches", s.microbatches());
     if (const std::string modules = module_lists(s, "lm_head", "        "); !modules.empty())
       add("pipeline_parallel_module_fqns_per_model_part", modules);
@@ -131,7 +131,8 @@ std::vector<ExportFile> write_torchtitan(const Setup& s, const ExportOptions&,
   const TorchtitanFlavor* const flavor = s.reference_model ? nullptr : flavor_of(s.model);
   const std::string_view function =
       flavor == nullptr ? std::string_view{} : registry_function(*flavor);
-  std::string text = commented(head, "#") + commented(unseen(s, function), "#");
+  std::string text =
+      std::string(kPythonEncoding) + commented(head, "#") + commented(unseen(s, function), "#");
   text +=
       "from torchtitan.config import ParallelismConfig\n"
       "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n";

@@ -22,6 +22,9 @@ DataRanks torchtitan_data_ranks(const Plan& plan);
 /// "never" keeps parameters gathered after forward (ZeRO-2), "always" does not (ZeRO-3).
 std::string_view reshard_policy(const Plan& plan);
 
+/// Returns whether the schedule is given cell by cell: needs_cells(), and at most kMaxTorchCells.
+bool writes_cells(const Setup& setup);
+
 /// The class that runs the schedule, or that says how stages lie where cells are given.
 std::string_view schedule_class(const Setup& setup);
 

@@ -2,6 +2,7 @@
 // (checked against torchtitan v0.2.2). Data, checkpoints and learning rates stay the user's.
 #include <fmt/format.h>
 
+#include "rankwright/export/quote.h"
 #include "rankwright/export/torchtitan.h"
 #include "rankwright/export/typed.h"
 #include "rankwright/import/torchtitan_facts.h"
@@ -48,7 +49,7 @@ class Section {
   Section& number(std::string_view key, i64 value) { return add(key, std::to_string(value)); }
   Section& flag(std::string_view key, bool value) { return add(key, typed(value)); }
   Section& text(std::string_view key, std::string_view value) {
-    return add(key, fmt::format("\"{}\"", value));
+    return add(key, quote_toml(value));
   }
   Section& add(std::string_view key, std::string_view value) {
     text_ += fmt::format("{} = {}\n", key, value);
@@ -66,7 +67,7 @@ std::string model_section(const Setup& s) {
   if (flavor == nullptr && quantised.empty()) return "";
   Section section("model");
   if (flavor != nullptr) section.text("name", flavor->name).text("flavor", flavor->flavor);
-  if (!quantised.empty()) section.add("converters", fmt::format("[\"{}\"]", quantised));
+  if (!quantised.empty()) section.add("converters", fmt::format("[{}]", quote_toml(quantised)));
   return section.done();
 }
 
@@ -100,7 +101,7 @@ std::string parallelism_section(const Setup& s) {
   section.number("pipeline_parallel_degree", p.pp);
   if (p.pp == 1) return section.done();
   section.text("pipeline_parallel_schedule", schedule_class(s));
-  if (needs_cells(s)) section.text("pipeline_parallel_schedule_csv", kScheduleFile);
+  if (writes_cells(s)) section.text("pipeline_parallel_schedule_csv", kScheduleFile);
   section.number("pipeline_parallel_microbatch_size", p.micro_batch);
   if (const std::string modules = module_lists(s, "output", ""); !modules.empty())
     section.add("module_fqns_per_model_part", modules);

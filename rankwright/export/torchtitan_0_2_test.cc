@@ -11,6 +11,8 @@
 namespace rankwright {
 namespace torchtitan_0_2_test {
 
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -69,6 +71,15 @@ TEST(TorchtitanExport, WritesCellsWhereTorchHasNoClass) {
   const Result<WrittenSchedule> read = parse_cells(files[1].text, files[1].name);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->ranks, cells(pipeline_shape(setup)));
+}
+
+TEST(TorchtitanExport, MoreCellsThanAFileHolds_AreALoss) {
+  // 8 ranks x 2^22 microbatches x 3 cells would be a file of 800 MB.
+  const rankwright::Setup setup = setup_of(
+      "model: llama-3.1-8b\nworld_size: 8\nparallelism: {pp_size: 8, schedule: zb-2p}\n"
+      "job: {global_batch: 4194304}\n");
+  EXPECT_THAT(export_plan(torchtitan(), setup), SizeIs(1));
+  EXPECT_THAT(losses(torchtitan(), setup), Contains(Field(&Lost::key, "parallelism.schedule")));
 }
 
 TEST(TorchtitanExport, WritesCellsForAGroupThatTorchWouldNotTake) {

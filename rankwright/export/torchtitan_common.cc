@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "rankwright/base/format.h"
+#include "rankwright/export/quote.h"
 #include "rankwright/export/torchtitan.h"
 #include "rankwright/import/torchtitan_facts.h"
 #include "rankwright/program/cells.h"
@@ -36,8 +38,14 @@ std::string_view reshard_policy(const Plan& p) {
   return kPolicies[std::size_t(p.zero)];
 }
 
+bool writes_cells(const Setup& s) {
+  if (!needs_cells(s)) return false;
+  const std::optional<i64> size = cell_count(pipeline_shape(s));
+  return size && *size <= kMaxTorchCells;
+}
+
 std::string_view schedule_class(const Setup& s) {
-  if (needs_cells(s))
+  if (writes_cells(s))
     return s.plan.virtual_stages > 1 ? "PipelineScheduleMulti" : "PipelineScheduleSingle";
   const std::string_view known = torch_schedule(s.plan.schedule);
   return known.empty() ? "1F1B" : known;
@@ -50,7 +58,7 @@ std::string module_lists(const Setup& s, std::string_view head_module, std::stri
   for (const Stage& stage : s.stages()) {
     std::string modules;
     const auto add = [&](const std::string& name) {
-      modules += fmt::format("{}\"{}\"", modules.empty() ? "" : ", ", name);
+      modules += (modules.empty() ? "" : ", ") + quote_python(name);  // as TOML quotes it, too
     };
     if (stage.embedding) add("tok_embeddings");
     for (i64 i = 0; i < stage.layers; ++i) add(fmt::format("layers.{}", layer++));
@@ -62,7 +70,7 @@ std::string module_lists(const Setup& s, std::string_view head_module, std::stri
 }
 
 std::vector<ExportFile> schedule_files(const Setup& s) {
-  if (!needs_cells(s)) return {};
+  if (!writes_cells(s)) return {};
   return {{std::string(kScheduleFile), show_cells(cells(pipeline_shape(s)))}};
 }
 
@@ -76,6 +84,10 @@ std::vector<Lost> lost_by_both_torchtitans(const Setup& s) {
       lost.push_back({key, "a shard of one rank is plain data parallelism"});
   if (p.zero == 1 && p.data_ranks() == 1)
     lost.push_back({"parallelism.zero_stage", "there is one data rank and nothing to shard"});
+  if (needs_cells(s) && !writes_cells(s))
+    lost.push_back(
+        {"parallelism.schedule", fmt::format("a schedule file of more than {} cells is not written",
+                                             count(kMaxTorchCells))});
   if (p.pp > 1 && s.model.mtp_layers > 0)
     lost.push_back({"parallelism.stages", "MTP modules stand on no stage of its pipelines"});
   if (s.model.sparse() && p.ep == 1 && p.etp != p.tp)

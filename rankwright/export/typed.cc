@@ -9,6 +9,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
+#include "rankwright/base/terminal_text.h"
 #include "rankwright/base/utf8.h"
 
 namespace rankwright {
@@ -35,12 +36,11 @@ bool is_plain(std::string_view text) {
   return !means_something(text);
 }
 
-/// What looks like nothing, breaks lines or changes how a text runs cannot stand for itself.
+/// Returns whether YAML and a reader take the character for itself.
 bool is_shown(char32_t c) {
-  if (c < 0xA1) return c >= ' ' && c < 0x7F;
-  const bool format = (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-                      (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || c == 0xAD;
-  return !format && (c & 0xFFFE) != 0xFFFE;  // the last two of each plane are no characters
+  constexpr char32_t kNoBreakSpace = 0xA0;
+  const bool is_character = (c & 0xFFFE) != 0xFFFE;  // the last two of each plane are none
+  return is_character && c != kNoBreakSpace && !is_unsafe_to_show(c);
 }
 
 std::string escaped(char32_t c) {
@@ -49,19 +49,6 @@ std::string escaped(char32_t c) {
   if (c <= 0xFF) return fmt::format("\\x{:02x}", unsigned(c));
   if (c <= 0xFFFF) return fmt::format("\\u{:04x}", unsigned(c));
   return fmt::format("\\U{:08x}", unsigned(c));
-}
-
-/// `text` with each character as `write` has it.
-std::string rewritten(std::string_view text, std::string (*write)(char32_t, std::string_view)) {
-  constexpr char32_t kReplacement = 0xFFFD;
-  std::string out;
-  while (!text.empty()) {
-    const Character c = first_character(text);
-    out +=
-        c.bytes == 0 ? write(kReplacement, "\xEF\xBF\xBD") : write(c.code, text.substr(0, c.bytes));
-    text.remove_prefix(std::max<std::size_t>(1, c.bytes));
-  }
-  return out;
 }
 
 /// `value` in `unit` as a decimal that reads back as it was, or nothing. The quotient may be one
@@ -98,20 +85,21 @@ std::string shortest(Quantity value, std::initializer_list<std::string_view> uni
 }  // namespace
 
 std::string typed_text(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
   if (is_plain(text)) return std::string(text);
-  return "\"" +
-         rewritten(text,
-                   [](char32_t c, std::string_view itself) {
-                     if (c == '"' || c == '\\') return "\\" + std::string(itself);
-                     return is_shown(c) ? std::string(itself) : escaped(c);
-                   }) +
-         "\"";
-}
-
-std::string typed_comment(std::string_view text) {
-  return rewritten(text, [](char32_t c, std::string_view itself) {
-    return is_shown(c) ? std::string(itself) : std::string("?");
-  });
+  std::string out = "\"";
+  while (!text.empty()) {
+    const Character c = first_character(text);
+    const std::string_view itself = text.substr(0, std::max<std::size_t>(1, c.bytes));
+    if (c.bytes == 0)
+      out += kReplacement;
+    else if (c.code == '"' || c.code == '\\')
+      out += "\\" + std::string(itself);
+    else
+      out += is_shown(c.code) ? std::string(itself) : escaped(c.code);
+    text.remove_prefix(itself.size());
+  }
+  return out + "\"";
 }
 
 std::string typed(bool flag) { return flag ? "true" : "false"; }

@@ -15,9 +15,6 @@ namespace rankwright {
 /// One line, whatever the text holds; what is no UTF-8 becomes U+FFFD.
 std::string typed_text(std::string_view text);
 
-/// What may stand behind a '#': one line, too.
-std::string typed_comment(std::string_view text);
-
 std::string typed(bool);            // true
 std::string typed(double);          // 2.5
 std::string typed(Bytes);           // 80 GB, 79.6 GiB

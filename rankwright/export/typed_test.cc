@@ -73,14 +73,6 @@ RC_GTEST_PROP(TypedText, ReadsBackAsItWas, ()) {
   RC_ASSERT(read_back(typed) == text);
 }
 
-RC_GTEST_PROP(TypedComment, SaysNothingToTheReader, ()) {
-  const std::string comment = typed_comment(random_text());
-  const Result<YamlNode> root = read_yaml("a: 1  # " + comment + "\nb: 2\n", "t.yaml");
-  RC_ASSERT(root.has_value());
-  RC_ASSERT(root->entries.size() == 2u);
-  RC_ASSERT(root->find("a")->scalar == "1");
-}
-
 TEST(TypedQuantity, HasTheUnitThatPeopleUse) {
   EXPECT_EQ(typed(80.0_GB), "80 GB");
   EXPECT_EQ(typed(79.6_GiB), "79.6 GiB");

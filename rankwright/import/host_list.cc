@@ -33,12 +33,6 @@ struct HostRange {
 struct Part {
   std::string_view text{};
   std::vector<HostRange> ranges{};
-
-  i64 size() const {
-    i64 all = 0;
-    for (const HostRange& range : ranges) all += range.size();
-    return ranges.empty() ? 1 : all;
-  }
 };
 
 class Parser {
@@ -159,30 +153,32 @@ class Parser {
     if (bytes_ > kMostHostText)
       return here(fmt::format("all names together have more than {} characters",
                               count(i64(kMostHostText))));
-    for (i64 i = 0; i < names; ++i) names_.push_back(nth(parts, i));
+    std::string name;
+    expand(parts, 0, name);
     return std::nullopt;
   }
 
-  /// The last bracket varies fastest.
-  static std::string nth(const std::vector<Part>& parts, i64 index) {
-    std::vector<i64> digits(parts.size());
-    for (std::size_t i = parts.size(); i-- > 0;) {
-      digits[i] = index % parts[i].size();
-      index /= parts[i].size();
+  /// Appends all names that begin with `name` and go on with parts `i` and after. The last bracket
+  /// varies fastest. The depth is bounded: a part has at least one of a name's 253 characters.
+  void expand(const std::vector<Part>& parts, std::size_t i, std::string& name) {
+    if (i == parts.size()) {
+      names_.push_back(name);
+      return;
     }
-    std::string name;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t length = name.size();
+    if (parts[i].ranges.empty()) {
       name += parts[i].text;
-      i64 left = digits[i];
-      for (const HostRange& range : parts[i].ranges) {
-        if (left < range.size()) {
-          name += fmt::format("{:0{}}", range.first + left, range.width);
-          break;
-        }
-        left -= range.size();
-      }
+      expand(parts, i + 1, name);
     }
-    return name;
+    for (const HostRange& range : parts[i].ranges)
+      for (i64 n = range.first; n <= range.last; ++n) {
+        name.resize(length);
+        const fmt::format_int digits(n);
+        if (digits.size() < range.width) name.append(range.width - digits.size(), '0');
+        name.append(digits.data(), digits.size());
+        expand(parts, i + 1, name);
+      }
+    name.resize(length);
   }
 
   std::string_view text_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rankwright/base/shell_word.h"
 #include "rankwright/import/plan_keys.h"
 
 namespace rankwright {
@@ -54,10 +55,12 @@ std::string meant(const YamlNode& root, const std::string& file) {
   };
   if (has("levels") || has("device"))
     return fmt::format(
-        "it looks like a cluster file: rankwright plan --model llama-3.1-8b --cluster {}", file);
+        "it looks like a cluster file: rankwright plan --model llama-3.1-8b --cluster {}",
+        shell_path(file));
   if (has("model_type") || has("architectures"))
     return fmt::format(
-        "it looks like a Hugging Face config: rankwright plan --model {} --cluster dgx-h100", file);
+        "it looks like a Hugging Face config: rankwright plan --model {} --cluster dgx-h100",
+        shell_path(file));
   return std::string(kSuch);
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <vector>
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/lines.h"
@@ -95,10 +96,21 @@ std::string in_ascii(std::string_view text) {
   return plain;
 }
 
-/// Where a table's header has no name, which toml++ 3.3 takes for impossible, too. The end of the
-/// text where nowhere.
-std::size_t first_unnamed(std::string_view text) {
-  int depth = 0;
+/// Why toml++ 3.3 must not be given a text, and where; null where it may be.
+struct TomlFault {
+  const char* detail = nullptr;
+  std::size_t at = 0;
+};
+
+/// Finds headers without a name, which toml++ takes for impossible, and keys such as a.b.c of more
+/// parts than kMaxKeyParts: it bounds the depth of brackets, but not that of dotted keys, and each
+/// part is a call deeper when the tree is built or freed. Parts of a header and of the inline
+/// tables around a key count together.
+TomlFault find_toml_fault(std::string_view text) {
+  constexpr std::size_t kMaxKeyParts = 64;
+  std::vector<std::size_t> open;  // per open bracket: the dots around it
+  std::size_t dots = 0;           // of this key, with those around it
+  std::size_t around = 0;
   bool fresh = true;  // nothing but blanks on this line yet
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
@@ -111,17 +123,27 @@ std::size_t first_unnamed(std::string_view text) {
       i = std::min(text.find('\n', i), text.size());
       continue;
     }
-    if (fresh && depth == 0 && c == '[') {
+    if (fresh && open.empty() && c == '[') {
       std::size_t name = text.find_first_not_of(" \t", i + (text.substr(i, 2) == "[[" ? 2 : 1));
       name = std::min(name, text.size());
-      if (name == text.size() || !begins_key(text[name])) return i;
+      if (name == text.size() || !begins_key(text[name]))
+        return {"a name is missing in this header", i};
     }
-    if (c == '[' || c == '{') ++depth;
-    if ((c == ']' || c == '}') && depth > 0) --depth;
+    if (c == '.' && ++dots >= kMaxKeyParts) return {"a key of more than 64 parts", i};
+    if (c == '[' || c == '{') {
+      open.push_back(around);
+      around = dots;
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      around = open.back();
+      open.pop_back();
+      dots = around;
+    } else if (c == ',' || c == '\n') {
+      dots = around;
+    }
     fresh = c == '\n' || (fresh && (c == ' ' || c == '\t'));
     ++i;
   }
-  return text.size();
+  return {};
 }
 
 }  // namespace
@@ -129,12 +151,12 @@ std::size_t first_unnamed(std::string_view text) {
 Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
   if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
   const std::string plain = in_ascii(text);
-  if (const std::size_t at = first_unnamed(plain); at < plain.size())
+  if (const TomlFault fault = find_toml_fault(plain); fault.detail != nullptr)
     return fail({.code = "RW0901",
                  .message = "the file cannot be read as TOML",
-                 .detail = "a name is missing in this header",
-                 .where = place_of(plain, at, file)});
-  // toml++ reports by exceptions; they end here. It bounds the depth by itself (256).
+                 .detail = fault.detail,
+                 .where = place_of(plain, fault.at, file)});
+  // toml++ reports by exceptions; they end here. It bounds the depth of brackets by itself (256).
   try {
     return tree(toml::parse(plain, file));
   } catch (const toml::parse_error& error) {

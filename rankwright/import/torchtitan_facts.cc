@@ -42,8 +42,6 @@ constexpr Class kClasses[] = {
     {Schedule::dualpipe_v, "DualPipeV"},
 };
 
-/// Most cells that are compared with each schedule's.
-constexpr i64 kMostCells = 1 << 20;
 constexpr i64 kMostGroups = 64;
 
 }  // namespace
@@ -119,7 +117,7 @@ std::optional<PipelineShape> shape_of_cells(std::string_view text, std::string_v
       const PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
                                 group == pp ? 0 : group};
       const std::optional<i64> size = cell_count(shape);
-      if (shape_fault(shape) || !size || *size > kMostCells) continue;
+      if (shape_fault(shape) || !size || *size > kMaxTorchCells) continue;
       if (cells(shape) == ranks) return shape;
     }
   }

@@ -37,6 +37,10 @@ std::optional<std::vector<i64>> torchtitan_split(i64 layers, i64 stages, i64 fir
 /// Nothing where they are not of one size, or fewer than pp.
 std::optional<i64> torch_group(i64 pp, i64 microbatches);
 
+/// The most cells of a schedule file that are written, and that are compared with each schedule's
+/// when one is read.
+inline constexpr i64 kMaxTorchCells = 1 << 20;
+
 /// The schedule has to be given cell by cell: torch has no class that runs it so.
 bool needs_cells(const Setup& setup);
 

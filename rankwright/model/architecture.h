@@ -64,7 +64,7 @@ struct Architecture {
 std::span<const Architecture> architectures();
 const Architecture* find_architecture(std::string_view name);
 
-inline constexpr i64 kMaxLayers = 65536;
+inline constexpr i64 kMaxLayers = 8192;
 
 /// A Model of these shapes, or what is missing or contradicts itself (RW0914), or is too large
 /// (RW0904: more than kMaxLayers layers or about kMaxCount parameters, so that counting never

@@ -79,7 +79,7 @@ class LayoutReader {
     const std::size_t first = at_;
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
       n = n * 10 + (text_[at_++] - '0');
-      if (n > kMaxStages) return wrong("a repeat of more than 65,536");
+      if (n > kMaxStages) return wrong(fmt::format("a repeat of more than {}", count(kMaxStages)));
     }
     if (at_ == first || n == 0) return wrong("no number after '*'");
     return n;
@@ -149,7 +149,8 @@ Result<Stages> parse_layout(std::string_view text) {
       loss = stage.loss = true;
     }
     if (c == '|') {
-      if (i64(stages.size()) == kMaxStages) return wrong("more than 65,536 stages");
+      if (i64(stages.size()) == kMaxStages)
+        return wrong(fmt::format("more than {} stages", count(kMaxStages)));
       stages.emplace_back();
     }
   }

@@ -27,7 +27,7 @@ struct Stage {
 using Stages = std::vector<Stage>;
 
 /// The most stages that a layout may state: 128 pp ranks with 16 chunks each need 2,048.
-inline constexpr i64 kMaxStages = 65536;
+inline constexpr i64 kMaxStages = 8192;
 
 /// Layers as evenly as whole layers go; what is left over goes to the stages in the middle, because
 /// the first also holds the embedding and the last the output head and the MTP modules.

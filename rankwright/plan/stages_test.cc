@@ -57,7 +57,7 @@ TEST(ParseLayout, SaysWhereItGoesWrong) {
   EXPECT_EQ(error_of("E(tL"), "no ')' for the '(' at character 5 of 'E(tL'");
   EXPECT_EQ(error_of("Et*L"), "no number after '*' at character 4 of 'Et*L'");
   EXPECT_EQ(error_of("Et*0L"), "no number after '*' at character 5 of 'Et*0L'");
-  EXPECT_EQ(error_of("Et*65537L"), "a repeat of more than 65,536 at character 9 of 'Et*65537L'");
+  EXPECT_EQ(error_of("Et*8193L"), "a repeat of more than 8,192 at character 8 of 'Et*8193L'");
 }
 
 TEST(ParseLayout, WantsTheEmbeddingFirstAndTheLossLast) {
@@ -73,9 +73,9 @@ TEST(ParseLayout, WantsTheEmbeddingFirstAndTheLossLast) {
 }
 
 TEST(ParseLayout, BoundsWhatItUnfolds) {
-  EXPECT_TRUE(parse_layout("E(|)*65535tL").has_value());  // 65,536 stages
-  EXPECT_EQ(error_of("E(|)*65536tL"), "more than 65,536 stages");
-  EXPECT_NE(error_of("E((t)*65536)*65536L").find("more than 1,048,576 symbols"), std::string::npos);
+  EXPECT_TRUE(parse_layout("E(|)*8191tL").has_value());  // 8,192 stages
+  EXPECT_EQ(error_of("E(|)*8192tL"), "more than 8,192 stages");
+  EXPECT_NE(error_of("E((t)*8192)*8192L").find("more than 1,048,576 symbols"), std::string::npos);
   EXPECT_TRUE(parse_layout("E((((((((t))))))))L").has_value());  // 8 deep
   EXPECT_NE(error_of("E(((((((((t)))))))))L").find("nested more than 8 deep"), std::string::npos);
 }
@@ -108,8 +108,8 @@ Stages random_stages() {
 }
 
 TEST(ShowLayout, StatesNoRepeatThatIsNotRead) {
-  // 6 x 65,536 layers in one stage.
-  const Stages stages = parse_layout("E(t*65536)*6L").value();
+  // 6 x 8,192 layers in one stage.
+  const Stages stages = parse_layout("E(t*8192)*6L").value();
   EXPECT_EQ(parse_layout(show_layout(stages)).value(), stages);
 }
 

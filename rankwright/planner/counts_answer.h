@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "rankwright/planner/search_budget.h"
 #include "rankwright/planner/target_verdict.h"
 #include "rankwright/planner/training.h"
 #include "rankwright/search/trade.h"
@@ -15,7 +16,8 @@ struct CountsAnswer {
   Problem problem;               // its world is the most GPUs
   std::vector<CountRow> rows{};  // rising
   TrainingAsk training{};
-  bool stopped = false;  // before all numbers were looked at
+  StopReason stopped = StopReason::none;  // why not all numbers were looked at
+  SearchBudget budget{};
 
   std::vector<std::optional<Training>> runs{};  // per row; empty without a plan or tokens
   /// The row that is written: the fewest GPUs that make the deadline, else the fastest. Empty where

@@ -93,13 +93,12 @@ std::optional<Refusal> check_views(const ExplainViews& views) {
   if (int(views.rank) + int(views.stages) + int(views.timeline) + int(views.faults) +
           int(views.sensitivity) >
       1)
-    return Refusal{.message =
-                       "--rank, --stages, --timeline, --sensitivity and --slow, --slow-link, "
-                       "--fail are views of a plan",
-                   .hint = "one of them at a time"};
+    return usage_fault(
+        "--rank, --stages, --timeline, --sensitivity and --slow, --slow-link, --fail are views of "
+        "a plan",
+        "one of them at a time");
   if (views.against && !views.sensitivity)
-    return Refusal{.message = "--against belongs to --sensitivity",
-                   .hint = "--sensitivity --against OTHER_PLAN"};
+    return usage_fault("--against belongs to --sensitivity", "--sensitivity --against OTHER_PLAN");
   return std::nullopt;
 }
 

@@ -18,9 +18,6 @@
 namespace rankwright {
 namespace {
 
-constexpr i64 kMostCells = i64{1} << 25;  // about four gigabytes when simulated
-constexpr i64 kManyCells = 2'000'000;     // takes long enough to say so
-
 /// Returns a batch with so few microbatches that `most` cells are not exceeded. Each pp rank gets
 /// its even share of them, which every schedule takes.
 std::string smaller_batch(const Setup& setup, i64 most) {
@@ -48,12 +45,8 @@ Refusal too_many(const Setup& setup, i64 have, i64 most, std::string_view done) 
 /// asked for.
 std::optional<Refusal> too_large(const Setup& setup, bool traced) {
   const PipelineShape shape = pipeline_shape(setup);
-  if (shape.stages() > kMostPlayedStages)
-    return refused(fmt::format("the pipeline has {} stages; at most {} can be played",
-                               count(shape.stages()), count(kMostPlayedStages)),
-                   "a smaller pp_size or virtual_stages");
   const i64 cells = cell_count(shape).value_or(std::numeric_limits<i64>::max());
-  if (cells > kMostCells) return too_many(setup, cells, kMostCells, "played");
+  if (cells > kMostPlayedCells) return too_many(setup, cells, kMostPlayedCells, "played");
   if (const Bytes need = expansion_bytes(setup); need > kMaxExpansion)
     return refused(
         fmt::format("the step's actions and collectives take {}; at most {} can be played",
@@ -85,8 +78,6 @@ Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request) {
   const Setup& setup = plan->setup();
   if (std::optional<Refusal> refusal = too_large(setup, request.traced))
     return tl::unexpected(std::move(*refusal));
-  const i64 cells = cell_count(pipeline_shape(setup)).value_or(0);
-  if (cells > kManyCells && request.on_long) request.on_long(cells);
   PlayedStep step = summarized(played(setup, request.unit_times));
   return TimelineAnswer{std::move(*plan), std::move(step)};
 }

@@ -2,7 +2,6 @@
 // simulated. Refuses what is too large to simulate or to write to a trace.
 #pragma once
 
-#include <functional>
 #include <string_view>
 
 #include "rankwright/planner/plan_input.h"
@@ -14,7 +13,6 @@ struct TimelineRequest {
   PlanSource plan{};
   bool unit_times = false;  // one unit of time for every forward, input and weight gradient
   bool traced = false;      // the caller writes a trace, which can hold fewer cells
-  std::function<void(i64 cells)> on_long{};  // called before a simulation that takes long
 };
 struct TimelineAnswer {
   ValidPlan plan;

@@ -22,18 +22,23 @@ TEST(ExplainTimeline, UnitTimes_TakeOneUnitPerForwardAndTwoPerBackward) {
 }
 
 TEST(ExplainTimeline, MoreCellsThanMemoryHolds_AreRefusedWithASmallerBatch) {
-  // 2 x 8 cells per microbatch; 2^25 cells are 2^21 microbatches.
+  // 2 x 8 cells per microbatch: 1,000,000 cells are 62,496 microbatches in rounds of 8.
   const Outcome<TimelineAnswer> answer =
       explain_timeline({.plan = {.plan = {"plan.yaml", plan_text(4'194'304)}}});
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::refused);
-  EXPECT_THAT(answer.error().message, HasSubstr("at most 33,554,432 can be played"));
-  EXPECT_THAT(answer.error().hint, HasSubstr("job: {global_batch: 2097152}"));
+  EXPECT_THAT(answer.error().message, HasSubstr("at most 1,000,000 can be played"));
+  EXPECT_THAT(answer.error().hint, HasSubstr("job: {global_batch: 62496}"));
 }
 
 TEST(ExplainTimeline, ATraceHoldsFewerCells) {
-  // 2 x 8 x 131,072 = 2,097,152 cells are more than a trace's two million.
-  const PlanSource plan{.plan = {"plan.yaml", plan_text(131'072)}};
+  // 2 x 4 x 120,000 cells, and above a million buckets that are reduced and gathered: more than a
+  // trace's two million.
+  const PlanSource plan{.plan = {"plan.yaml",
+                                 "model: llama-3.2-1b\ncluster: dgx-h100 x 1\n"
+                                 "job: {global_batch: 240000, sequence: 2048}\nparallelism: "
+                                 "{pp_size: 4, dp_size: 2, micro_batch: 1, zero_stage: 1, "
+                                 "bucket_size: 1300}\n"}};
   const Outcome<TimelineAnswer> answer = explain_timeline({.plan = plan, .traced = true});
   ASSERT_FALSE(answer.has_value());
   EXPECT_THAT(answer.error().message, HasSubstr("can be written to a trace"));

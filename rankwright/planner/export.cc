@@ -78,7 +78,7 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
                                   .also = {std::move(refusal)}});
   }
   answer.files = exporter->write(*input.setup, {.hosts = std::move(*hosts)},
-                                 head_lines(*exporter, *input.setup, answer.lost));
+                                 head_lines(*exporter, *input.setup));
   return answer;
 }
 

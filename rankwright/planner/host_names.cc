@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 #include "rankwright/base/format.h"
 #include "rankwright/export/host_table.h"
@@ -25,14 +25,19 @@ Diagnostic fault(std::string detail) {
 
 /// As they are, or the first fault in them.
 Result<std::vector<std::string>> checked(std::vector<std::string> names) {
-  std::unordered_set<std::string_view> seen;
-  for (const std::string& name : names) {
+  for (const std::string& name : names)
     if (!is_host_name(name))
       return fail(fault(fmt::format(
           "'{}' is no host name: letters, digits, '-', '.' and '_', at most 253", excerpt(name))));
-    if (!seen.insert(name).second)
-      return fail(fault(fmt::format("{} is named twice", excerpt(name))));
-  }
+  // Sorted, not hashed: names could be chosen to collide. Numbered names are in this order already.
+  const auto shorter = [](std::string_view a, std::string_view b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  };
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  if (!std::is_sorted(sorted.begin(), sorted.end(), shorter))
+    std::sort(sorted.begin(), sorted.end(), shorter);
+  if (const auto twin = std::adjacent_find(sorted.begin(), sorted.end()); twin != sorted.end())
+    return fail(fault(fmt::format("{} is named twice", excerpt(*twin))));
   if (names.empty()) return fail(fault("there is no name in it"));
   return names;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
+#include "rankwright/export/comment.h"
 #include "rankwright/import/cluster_file.h"
 #include "rankwright/import/cluster_format.h"
 #include "rankwright/import/host_list.h"
@@ -75,7 +76,8 @@ std::vector<std::string> origins_of(const std::vector<Source>& sources, const Cl
                                     const Diagnostics& findings) {
   std::vector<std::string> lines;
   for (const Source& source : sources)
-    lines.push_back(fmt::format("From {}: {}.", source.file.name, source.format->summary));
+    lines.push_back(
+        fmt::format("From {}: {}.", safe_name(source.file.name), source.format->summary));
   if (parts.host_names)
     lines.push_back("Hosts: " + excerpt(show_host_list(parts.host_names->value), 400));
   for (const Diagnostic& finding : findings)

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
+#include "rankwright/export/comment.h"
 #include "rankwright/import/hf_config.h"
 #include "rankwright/import/safetensors_index.h"
 #include "rankwright/model/parameters.h"
@@ -42,8 +43,8 @@ Outcome<ImportAnswer> import_model(const ImportRequest& request) {
   if (!model) return tl::unexpected(unreadable(model.error()));
 
   ImportedModel answer{.model = std::move(*model)};
-  answer.origins = {fmt::format("From {} (Hugging Face's config.json): {} parameters.", config.name,
-                                count(parameters(answer.model).total()))};
+  answer.origins = {fmt::format("From {} (Hugging Face's config.json): {} parameters.",
+                                safe_name(config.name), count(parameters(answer.model).total()))};
   std::optional<SourceFile> index = given.index;
   if (index && index->unreadable) return tl::unexpected(unreadable(*index->unreadable));
   if (!index && config.name != "-") index = read_source(beside(config.name, kIndex), request.files);
@@ -53,7 +54,8 @@ Outcome<ImportAnswer> import_model(const ImportRequest& request) {
   if (std::optional<Diagnostic> other = check_size(answer.model, config.text, *size, index->name))
     answer.findings.push_back(std::move(*other));
   else
-    answer.origins.push_back(fmt::format("{} has as many bytes as they make.", index->name));
+    answer.origins.push_back(
+        fmt::format("{} has as many bytes as they make.", safe_name(index->name)));
   return answer;
 }
 

@@ -1,5 +1,5 @@
-// What every call of the planner has in common: files as values, so that the library reads none by
-// itself, and an answer or the reason why there is none.
+// Common to all calls of the planner: files as values, so that the library reads none by itself,
+// and an answer or the reason why there is none.
 #pragma once
 
 #include <optional>
@@ -50,8 +50,13 @@ struct UnknownName {
 Refusal unknown_name(const UnknownName& name);
 
 /// Returns a refusal of the request itself.
+inline Refusal usage_fault(std::string message, std::string hint) {
+  return {.kind = Refusal::Kind::usage, .message = std::move(message), .hint = std::move(hint)};
+}
+
+/// Returns it as the outcome of a call.
 inline tl::unexpected<Refusal> refuse_usage(std::string message, std::string hint) {
-  return tl::unexpected(Refusal{.message = std::move(message), .hint = std::move(hint)});
+  return tl::unexpected(usage_fault(std::move(message), std::move(hint)));
 }
 
 template <class T>

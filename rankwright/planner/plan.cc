@@ -22,11 +22,14 @@ constexpr i64 kMaxHosts = 512;  // that a cluster on which nothing fits is grown
 /// The searches of one request: they share stage splits, and tell the caller how far they are.
 class SearchRun {
  public:
-  explicit SearchRun(const SearchControl& control) : control_(control) {}
   SearchRun(const SearchControl& control, const PlanRequest& request)
-      : control_(control), exhaustive_(request.exhaustive), threads_(request.threads) {}
+      : control_(control),
+        watch_(request.budget, control.should_stop),
+        exhaustive_(request.exhaustive),
+        threads_(request.threads) {}
 
-  bool stopped() const { return control_.should_stop && control_.should_stop(); }
+  bool stopped() const { return watch_.stopped(); }
+  StopReason stop_reason() const { return watch_.reason(); }
 
   void begin(const std::string& phase) const {
     if (control_.phase) control_.phase(phase);
@@ -43,6 +46,7 @@ class SearchRun {
       show(progress);
       return !stopped();
     };
+    all.stop = [this] { return stopped(); };
     return all;
   }
 
@@ -52,6 +56,7 @@ class SearchRun {
   }
 
   const SearchControl& control_;
+  SearchWatch watch_;
   bool exhaustive_ = false;
   int threads_ = 0;
   std::shared_ptr<Balance> balance_ = std::make_shared<Balance>();
@@ -98,10 +103,13 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   }
   if (run.stopped()) return;
   run.begin_shown("why not otherwise");
-  answer.neighbours = neighbours(answer.problem, found, constants, run.options());
+  // Of a search that was stopped nothing is known that could be said: half of a table misleads.
+  std::vector<Neighbour> around = neighbours(answer.problem, found, constants, run.options());
   if (run.stopped()) return;
+  answer.neighbours = std::move(around);
   run.begin_shown("what headroom and fewer GPUs cost");
-  answer.trade = trade(answer.problem, found, constants, run.options());
+  std::vector<TradePoint> points = trade(answer.problem, found, constants, run.options());
+  if (!run.stopped()) answer.trade = std::move(points);
 }
 
 /// Adds the row of one number of GPUs. Returns false where the search was stopped.
@@ -139,12 +147,13 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
   const SearchRun run(control, request);
   PlanAnswer found{.problem = std::move(asked->problem),
                    .own = std::move(asked->own),
-                   .training = request.training};
+                   .training = request.training,
+                   .budget = request.budget};
   choose_world(found, request, run);
   found.answer = answer(found.problem, calibration(found.problem.setup), run.options());
   look_around(found, run);
   if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.setup.cluster));
-  found.stopped = run.stopped();
+  found.stopped = run.stop_reason();
   complete_figures(found);
   return found;
 }
@@ -156,30 +165,31 @@ Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
   if (!asked) return tl::unexpected(std::move(asked.error()));
   const SearchRun run(control, request);
   const i64 host = std::max<i64>(1, asked->problem.setup.cluster.host_devices);
-  CountsAnswer found{.problem = std::move(asked->problem), .training = request.training};
+  CountsAnswer found{
+      .problem = std::move(asked->problem), .training = request.training, .budget = request.budget};
   for (const i64 gpus : count_ladder(host, request.gpus->least, request.gpus->most))
     if (!add_count(found, gpus, run)) break;
   if (found.training.deadline && found.chosen.value_or(0) > 0 && !run.stopped())
     add_counts_between(found, host, run);
-  found.stopped = run.stopped();
+  found.stopped = run.stop_reason();
   if (found.chosen) found.targets = check_targets(found.chosen_plan().setup);
   return found;
 }
 
 PlanAnswer search_around(const Priced& plan, const Draft& stated, Target target,
                          const SearchControl& control) {
-  const SearchRun run(control);
+  const SearchRun run(control, {});
   const Calibration& constants = calibration(plan.setup);
   PlanAnswer found{.problem = open_problem(plan.setup, stated, {.target = target})};
   found.answer = answer(found.problem, constants, run.options());
-  found.stopped = run.stopped();
-  if (!found.stopped) {
+  if (!run.stopped()) {
     run.begin_shown("why not otherwise");
     Answer around = found.answer;
     around.best = plan;
-    found.neighbours = neighbours(found.problem, around, constants, run.options());
-    found.stopped = run.stopped();
+    std::vector<Neighbour> others = neighbours(found.problem, around, constants, run.options());
+    if (!run.stopped()) found.neighbours = std::move(others);
   }
+  found.stopped = run.stop_reason();
   complete_figures(found);
   return found;
 }

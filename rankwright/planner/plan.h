@@ -13,11 +13,13 @@
 
 namespace rankwright {
 
-/// Callbacks of a search, all of them optional; called by the thread that called the search.
+/// Callbacks of a search, all of them optional; but for should_stop, called by the thread that
+/// called the search.
 struct SearchControl {
   std::function<void(const std::string&)> phase{};  // what begins: "why not otherwise"
   std::function<void(const SearchProgress&)> progress{};
-  std::function<bool()> should_stop{};  // true ends the search early; the answer says so
+  /// True ends the search early, and the answer says so. Called by all threads of the search.
+  std::function<bool()> should_stop{};
 };
 
 /// Finds the plan to run, its neighbors, and what less memory or fewer GPUs cost. An answer

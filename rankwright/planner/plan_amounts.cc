@@ -132,6 +132,16 @@ Result<Seconds> parse_days(std::string_view text) {
   return amount(trim(text), kMostDays, "30").map([](double n) { return Seconds{n * 86400}; });
 }
 
+Result<Seconds> parse_search_time(std::string_view text) {
+  Result<Seconds> time = parse_duration(text);
+  if (time && !(*time > Seconds{}))
+    return fail({.code = "RW0904",
+                 .message = "not a time",
+                 .detail = "a search takes more than 0 s",
+                 .hint = "30s or 10min"});
+  return time;
+}
+
 Result<int> parse_threads(std::string_view text) {
   return bounded(trim(text), 1, kMostThreads).map([](i64 n) { return int(n); });
 }

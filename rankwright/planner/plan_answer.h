@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankwright/planner/search_budget.h"
 #include "rankwright/planner/target_verdict.h"
 #include "rankwright/planner/training.h"
 #include "rankwright/planner/worksheet.h"
@@ -54,7 +55,8 @@ struct PlanAnswer {
   std::optional<HostUse> hosts{};
   std::optional<CountRow> fewest{};  // of --fit, or where nothing fits: on how many GPUs it would
   bool fit_asked = false;
-  bool stopped = false;  // before everything was looked at
+  StopReason stopped = StopReason::none;  // why not everything was looked at
+  SearchBudget budget{};
 
   // Of the best plan; empty where nothing fits.
   Worksheet sheet{};

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "rankwright/base/check.h"
-#include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
-#include "rankwright/base/suggest.h"
 #include "rankwright/import/plan_keys.h"
 #include "rankwright/planner/plan_amounts.h"
 #include "rankwright/planner/plan_input.h"
@@ -95,6 +93,8 @@ constexpr TextOption kTextOptions[] = {
     {"days", "N", "with --tokens: the deadline; of --gpus A..B the fewest that make it"},
     {"calibrate", "LOG", "of a run (Megatron-LM, torchtitan) that prices start from"},
     {"ran", "PLAN", "with --calibrate: the plan that ran; else the file's, or the log's own"},
+    {"search-time", "TIME", "then the best plan so far is the answer: 30s, 2h; 10min if not given"},
+    {"search-memory", "SIZE", "likewise, of this machine's memory: 4GiB if not given"},
     {"threads", "N", "of the search; all there are if not given. The answer is the same"},
 };
 
@@ -196,11 +196,8 @@ class OptionReader {
     for (const PlanOption& option : plan_options()) names.push_back(option.name);
     for (const auto& [name, value] : texts_) {
       const auto row = std::find(names.begin(), names.end(), name);
-      if (row == names.end()) {
-        const std::optional<std::string> near = nearest(name, names);
-        return usage_fault(fmt::format("there is no option '{}'", excerpt(name)),
-                           near ? fmt::format("did you mean {}?", *near) : "");
-      }
+      if (row == names.end())
+        return unknown_name({.what = "option", .word = name, .known = names, .otherwise = ""});
       const bool is_switch = !plan_options()[std::size_t(row - names.begin())].takes_value;
       if (is_switch && !value.empty() && value != "true" && value != "false")
         return usage_fault(fmt::format("--{} takes no value", name), "");
@@ -278,6 +275,8 @@ class OptionReader {
     read("tokens", parse_tokens, [&](double n) { r.training.tokens = n; });
     read("price", parse_price, [&](Price price) { r.training.price = std::move(price); });
     read("days", parse_days, [&](Seconds time) { r.training.deadline = time; });
+    read("search-time", parse_search_time, [&](Seconds time) { r.budget.time = time; });
+    read("search-memory", parse_bytes, [&](Bytes size) { r.budget.memory = size; });
     read("threads", parse_threads, [&](int n) { r.threads = n; });
     return fault;
   }
@@ -316,10 +315,6 @@ class OptionReader {
 };
 
 }  // namespace
-
-Refusal usage_fault(std::string message, std::string hint) {
-  return {.kind = Refusal::Kind::usage, .message = std::move(message), .hint = std::move(hint)};
-}
 
 std::span<const PlanOption> plan_options() {
   static const std::vector<PlanOption> rows = all_rows();

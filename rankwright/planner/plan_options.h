@@ -23,16 +23,13 @@ struct PlanOption {
 std::span<const PlanOption> plan_options();
 
 /// Returns the request that these options make, with the first fault as a Refusal. Options with an
-/// empty text count as not given. Files are named, not read: the caller fills in the texts of
-/// `log` and `ran`, the plan file, and how other files are read. Overrides of plan-file keys are
-/// checked when they are applied, after the plan file was read.
+/// empty text count as not given. Files are named, not read: the caller sets the plan file and
+/// how other files are read, and calls read_named_files() of source_files.h. Overrides of plan-file
+/// keys are checked when they are applied, after the plan file was read.
 Outcome<PlanRequest> read_plan_options(const OptionTexts& texts);
 
 /// Writes what the overrides say of job, software and overlap over what `draft` says. Returns the
 /// first fault.
 std::optional<Refusal> apply_overrides(const OptionTexts& overrides, Draft& draft);
-
-/// Returns a Refusal of the request itself.
-Refusal usage_fault(std::string message, std::string hint);
 
 }  // namespace rankwright

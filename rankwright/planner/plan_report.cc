@@ -21,8 +21,7 @@ constexpr std::size_t kMaxFrontPlans = 24;
 bool can_simulate(const Setup& setup) {
   const PipelineShape shape = pipeline_shape(setup);
   const std::optional<i64> cells = cell_count(shape);
-  return shape.stages() <= kMostPlayedStages && cells && *cells <= kMostPlayedCells &&
-         expansion_bytes(setup) <= kMaxExpansion;
+  return cells && *cells <= kMostPlayedCells && expansion_bytes(setup) <= kMaxExpansion;
 }
 
 /// Reads the trace of a run of this plan.

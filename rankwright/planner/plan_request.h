@@ -9,6 +9,7 @@
 
 #include "rankwright/import/file.h"
 #include "rankwright/planner/outcome.h"
+#include "rankwright/planner/search_budget.h"
 #include "rankwright/planner/training.h"
 #include "rankwright/search/problem.h"
 
@@ -40,6 +41,7 @@ struct PlanRequest {
   /// the log itself states or the plan file's own plan is taken.
   std::optional<SourceFile> log{}, ran{};
 
+  SearchBudget budget{};
   bool exhaustive = false;         // evaluate everything that fits, without lower bounds
   int threads = 0;                 // 0: as many as there are; the answer is the same
   FileReader files = refuse_file;  // reads the files that arguments and other files name

@@ -48,7 +48,7 @@ TEST(FindPlan, OfASmallModelIsDataParallel) {
   EXPECT_TRUE(misfits(answer.best().setup).empty());
   EXPECT_FALSE(answer.neighbours.empty());
   EXPECT_FALSE(answer.targets.empty());
-  EXPECT_FALSE(answer.stopped);
+  EXPECT_EQ(answer.stopped, StopReason::none);
   EXPECT_EQ(answer.sheet.estimate.time(), answer.best().time());
   // 1e9 tokens are 1,907.3 steps of 256 x 2,048.
   EXPECT_EQ(answer.run.value().steps, 1908);
@@ -69,9 +69,31 @@ TEST(FindPlan, StopsWhenAskedAndSaysSo) {
   const SearchControl control{.phase = [&](const std::string& what) { phases.push_back(what); },
                               .should_stop = [] { return true; }};
   const PlanAnswer answer = find_plan(small_request(), control).value();
-  EXPECT_TRUE(answer.stopped);
+  EXPECT_EQ(answer.stopped, StopReason::asked);
   EXPECT_FALSE(answer.answer.complete);
   EXPECT_TRUE(phases.empty());
+}
+
+TEST(FindPlan, TimeUsedUp_AnswersWithTheBestSoFar) {
+  PlanRequest request = small_request();
+  request.budget.time = Seconds{1e-9};
+  const PlanAnswer answer = find_plan(request).value();
+  EXPECT_EQ(answer.stopped, StopReason::time);
+  EXPECT_FALSE(answer.answer.complete);
+  EXPECT_TRUE(answer.neighbours.empty());
+}
+
+TEST(FindPlan, MemoryUsedUp_AnswersWithTheBestSoFar) {
+  PlanRequest request = small_request();
+  request.budget.memory = Bytes{-1};  // less than nothing is used up at once
+  EXPECT_EQ(find_plan(request).value().stopped, StopReason::memory);
+}
+
+TEST(FindPlan, Budget_IsReadFromOptions) {
+  const PlanRequest request = small_request({{"search-time", "30s"}, {"search-memory", "2GiB"}});
+  EXPECT_EQ(request.budget, (SearchBudget{Seconds{30}, Bytes{2.0 * 1024 * 1024 * 1024}}));
+  EXPECT_FALSE(read_plan_options({{"search-time", "0s"}}));
+  EXPECT_FALSE(read_plan_options({{"search-memory", "much"}}));
 }
 
 TEST(FindPlan, NamesItsPhases) {

@@ -29,10 +29,9 @@ inline constexpr std::string_view kUnitTimes =
     "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
     "transfers and collectives none";
 
-/// Simulates the step of a setup. Requires: no misfit, at most kMostPlayedStages stages, and
-/// expansion_bytes of at most kMaxExpansion.
+/// Simulates the step of a setup. Requires: no misfit, and expansion_bytes of at most
+/// kMaxExpansion.
 Played played(const Setup& setup, bool unit_times = false);
-inline constexpr i64 kMostPlayedStages = kMaxStages - 1;
 
 std::vector<Event> events(const Played& played, i64 pp_rank);
 

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <numeric>
+#include <optional>
+#include <unordered_set>
 
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
@@ -240,6 +242,25 @@ std::vector<GroupKind> shown_groups(const Setup& setup) {
   return all;
 }
 
+namespace {
+
+/// Returns the part of each device; nothing where there are more than `most`, each of which would
+/// be drawn at least once.
+std::optional<std::vector<i64>> parts_of(const std::vector<i64>& rank_on, const MeshPair& meshes,
+                                         const Likeness& alike, i64 most) {
+  std::vector<i64> parts(rank_on.size());
+  std::unordered_set<i64> seen;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    parts[k] = rank_on[k] >= 0 ? alike.of(meshes, rank_on[k]) : alike.idle ? -1 : -1 - i64(k);
+    if (k > 0 && parts[k] == parts[k - 1]) continue;
+    seen.insert(parts[k]);
+    if (i64(seen.size()) > most) return std::nullopt;
+  }
+  return parts;
+}
+
+}  // namespace
+
 RankMap rank_map(const Setup& setup, i64 most) {
   RW_CHECK(most > 0);
   const MeshPair meshes = setup.plan.meshes();
@@ -250,11 +271,12 @@ RankMap rank_map(const Setup& setup, i64 most) {
   RankMap map;
   for (const bool inside : {false, true})
     for (const Likeness& alike : kLikenesses) {
-      std::vector<i64> parts(rank_on.size());
-      for (std::size_t k = 0; k < parts.size(); ++k)
-        parts[k] = rank_on[k] >= 0 ? alike.of(meshes, rank_on[k]) : alike.idle ? -1 : -1 - i64(k);
-      const Folding folding(cluster, std::move(parts), inside);
+      if (!inside && cluster.levels.front().arity > most) break;
       const bool last = inside && &alike == std::end(kLikenesses) - 1;
+      std::optional<std::vector<i64>> parts =
+          parts_of(rank_on, meshes, alike, last ? cluster.devices() : most);
+      if (!parts) continue;
+      const Folding folding(cluster, std::move(*parts), inside);
       if (!last && folding.drawn(most) > most) continue;
       map.root = folding.build(map);
       for (MapDevice& device : map.devices) device.rank = rank_on[std::size_t(device.device)];

@@ -22,4 +22,9 @@ SourceFile read_trace_source(const std::string& path) {
   return make_source(path, read_long_file(path, TraceLimits{}.bytes));
 }
 
+void read_named_files(PlanRequest& request, const FileReader& files) {
+  if (request.log) request.log = read_log_source(request.log->name);
+  if (request.ran) request.ran = read_source(request.ran->name, files);
+}
+
 }  // namespace rankwright

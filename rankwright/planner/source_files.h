@@ -6,7 +6,7 @@
 
 #include "rankwright/base/result.h"
 #include "rankwright/import/file.h"
-#include "rankwright/planner/outcome.h"
+#include "rankwright/planner/plan_request.h"
 
 namespace rankwright {
 
@@ -21,5 +21,8 @@ SourceFile read_log_source(const std::string& path);
 
 /// Reads the trace of a run; it may be longer than other files.
 SourceFile read_trace_source(const std::string& path);
+
+/// Reads the log and the plan of its run that the options of `request` name.
+void read_named_files(PlanRequest& request, const FileReader& files = read_file);
 
 }  // namespace rankwright

@@ -56,7 +56,7 @@ TEST(ParseCells, RefusesWhatIsTooLargeOrHalf) {
                            "0F99999999999999999999", "(0F1)OVERLAP_F_B", "(0F1;1F0)OVERLAP_F_B",
                            "(0F2;1B0;2B0)OVERLAP_F_B", "(0F1;1W0)OVERLAP_F_B", "()", "(;0SEND_F0)"})
     EXPECT_EQ(fault_in(text).code, "RW0916") << text;
-  EXPECT_THAT(fault_in("65536F0").detail, HasSubstr("stages go to 65,535"));
+  EXPECT_THAT(fault_in("8192F0").detail, HasSubstr("stages go to 8,191"));
   EXPECT_THAT(fault_in("0F268435456").detail, HasSubstr("microbatches to 268,435,455"));
 }
 
@@ -67,14 +67,14 @@ TEST(ParseCells, FindsNothingInAnEmptyFile) {
 }
 
 TEST(ParseCell, ReadsWhatIsShownOfEveryKind) {
-  for (const Action& a : {cell::F(0, 0), cell::B(2, 0), cell::I(65535, 268435455), cell::W(1, 9)})
+  for (const Action& a : {cell::F(0, 0), cell::B(2, 0), cell::I(8191, 268435455), cell::W(1, 9)})
     EXPECT_EQ(parse_cell(show(a)), a) << show(a);
 }
 
 TEST(ParseCell, IsNothingForAnythingElse) {
   for (const char* text :
        {"", "F", "0F", "F0", "0F0x", " 0F0", "-1F0", "0F-1", "0X0", "0UNSHARD", "0SEND_F0",
-        "0F0,0F1", "65536F0", "0F268435456", "99999999999999999999F0", "optimizer"})
+        "0F0,0F1", "8192F0", "0F268435456", "99999999999999999999F0", "optimizer"})
     EXPECT_EQ(parse_cell(text), std::nullopt) << text;
 }
 
@@ -103,8 +103,8 @@ TEST(CellSet, NamesWhatStandsTwiceElsewhereOrBothWays) {
 }
 
 TEST(CellSet, StopsEarlyInAHoleOfAnySize) {
-  // 65,536 x 2^28 cells should be there; eight faults are enough to know.
-  EXPECT_EQ(faults("0F0,65535F268435455").size(), 9U);
+  // 8,192 x 2^28 cells should be there; eight faults are enough to know.
+  EXPECT_EQ(faults("0F0,8191F268435455").size(), 9U);
 }
 
 }  // namespace cells_test

@@ -90,8 +90,7 @@ double bucket_steps(const Setup& setup) {
 Bytes expansion_bytes(const Setup& setup) {
   const PipelineShape shape = pipeline_shape(setup);
   // Actions count stages, and tables of owners ranks, in 16 bits.
-  if (double(shape.pp) * double(shape.chunks) >= double(kMaxStages))
-    return {std::numeric_limits<double>::infinity()};
+  static_assert(kMaxStages < 0xFFFF);
   // A cell, two transfers more, and what it says of its (stage, microbatch).
   const double cells = 3 * double(shape.pp) * double(shape.chunks) * double(shape.microbatches);
   const Bytes actions = bytes(4 * cells, sizeof(Action));

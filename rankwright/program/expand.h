@@ -11,8 +11,8 @@ namespace rankwright {
 /// follow layers, steps follow parameters.
 Bytes expansion_bytes(const Setup& setup);
 
-/// Larger expansions are refused: 4 GiB.
-inline constexpr Bytes kMaxExpansion{4.0 * 1024 * 1024 * 1024};
+/// Larger expansions are refused. With what is made of it, a step stays below 1 GiB.
+inline constexpr Bytes kMaxExpansion{512.0 * 1024 * 1024};
 
 /// The setup has no misfit, its pipeline_shape no fault, and expansion_bytes is within bounds.
 Program expand(const Setup& setup);

@@ -1,7 +1,10 @@
 #include "rankwright/program/timeline.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "rankwright/program/meetings.h"
 
@@ -88,6 +91,7 @@ class Tracer {
         calls_(meetings_.members.size()) {
     for (i64 r = 0; r < program.pp(); ++r) {
       all_.push_back(events(program, times, timeline, r));
+      before_.push_back(before_each(r));
       for (std::size_t i = 0; i < of(r).size(); ++i)
         if (const i64 meeting = meeting_of({r, i}); meeting != Meetings::kNone)
           calls_[std::size_t(meeting)].push_back({r, i});
@@ -159,16 +163,34 @@ class Tracer {
   /// ran beside since a step that did not. Cells do not wait for what runs beside.
   template <class Consider>
   void past(At at, const Consider& consider) const {
-    const auto is_step = [&](std::size_t i) {
-      return of(at.rank)[i].action.kind == ActionKind::step;
-    };
-    bool front = false, side = !is_step(at.index);
-    for (std::size_t i = at.index; i-- > 0 && !(front && side);) {
-      bool& found = beside(at.rank, i) ? side : front;
-      if (!found) consider({at.rank, i}, end({at.rank, i}));
-      found = true;
-      if (is_step(i) && !beside(at.rank, i)) return;
+    auto [near, far] = before_[std::size_t(at.rank)][at.index];
+    if (event(at).action.kind != ActionKind::step) far = kNothing;
+    if (far != kNothing && (near == kNothing || far > near)) std::swap(near, far);
+    for (const std::uint32_t i : {near, far})
+      if (i != kNothing) consider({at.rank, i}, end({at.rank, i}));
+  }
+
+  /// By event of a rank: the last cell or step before it that did not run beside, and the last that
+  /// did since such a step. Looked up, because a step may have a million of them side by side.
+  struct Before {
+    std::uint32_t front, side;
+  };
+  static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
+
+  std::vector<Before> before_each(i64 rank) const {
+    std::vector<Before> all;
+    all.reserve(of(rank).size());
+    Before now{kNothing, kNothing};
+    for (std::size_t i = 0; i < of(rank).size(); ++i) {
+      all.push_back(now);
+      if (beside(rank, i)) {
+        now.side = std::uint32_t(i);
+        continue;
+      }
+      now.front = std::uint32_t(i);
+      if (of(rank)[i].action.kind == ActionKind::step) now.side = kNothing;
     }
+    return all;
   }
 
   bool beside(i64 rank, std::size_t i) const {
@@ -214,6 +236,7 @@ class Tracer {
   Meetings meetings_;
   std::vector<std::vector<At>> calls_;  // by meeting: its members' steps
   std::vector<std::vector<Event>> all_{};
+  std::vector<std::vector<Before>> before_{};
   std::optional<Positions> positions_{};
 };
 

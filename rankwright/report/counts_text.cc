@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/plan_words.h"
+#include "rankwright/report/search_words.h"
 #include "rankwright/report/setup_json.h"
 #include "rankwright/report/table.h"
 #include "rankwright/report/training_text.h"
@@ -104,7 +105,10 @@ constexpr std::string_view kNote =
     "Each row is the fastest plan on so many GPUs by closed form; scaling is the work of a GPU "
     "over "
     "that of one in the first row that fits.";
-constexpr std::string_view kStopped = "Stopped: larger counts were not looked at.";
+std::string stopped_sentences(const CountsAnswer& view) {
+  const std::string budget = budget_words(view.stopped, view.budget);
+  return "Stopped: larger counts were not looked at." + (budget.empty() ? "" : " " + budget);
+}
 
 }  // namespace
 
@@ -122,7 +126,7 @@ std::string counts_text(const CountsAnswer& view, const Paint& paint, std::size_
   }
   const std::string unrunnable = unrunnable_words(view);
   if (!unrunnable.empty()) out += wrapped(unrunnable, width - 2, "  ");
-  if (view.stopped) out += wrapped(kStopped, width - 2, "  ");
+  if (view.stopped != StopReason::none) out += wrapped(stopped_sentences(view), width - 2, "  ");
   return out + wrapped(kNote, width - 2, "  ");
 }
 
@@ -131,7 +135,7 @@ std::string counts_markdown(const CountsAnswer& view) {
   out += chosen_words(view) + "\n\n";
   const std::string unrunnable = unrunnable_words(view);
   if (!unrunnable.empty()) out += unrunnable + "\n\n";
-  if (view.stopped) out += std::string(kStopped) + "\n\n";
+  if (view.stopped != StopReason::none) out += stopped_sentences(view) + "\n\n";
   const std::string assumed = assumed_words(view.problem.setup);
   if (!assumed.empty()) out += "Assumed: " + assumed + "\n\n";
   return out + std::string(kNote) + "\n";
@@ -172,7 +176,8 @@ std::string counts_json(const CountsAnswer& view) {
       {"cluster", cluster_json(asked)},
       {"job", job_json(asked)},
       {"assumed", assumed_json(asked)},
-      {"stopped", view.stopped},
+      {"stopped", view.stopped != StopReason::none},
+      {"stop_reason", name(view.stopped)},
       {"counts", rows},
       {"chosen_gpus",
        view.chosen ? ordered_json(view.rows[*view.chosen].gpus) : ordered_json(nullptr)}};

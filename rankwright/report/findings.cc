@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/terminal_text.h"
+#include "rankwright/import/lines.h"
 #include "rankwright/report/table.h"
 #include "rankwright/rules/rule.h"
 
@@ -15,22 +19,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Control characters as blanks: what a file says must not steer a terminal.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  return out;
-}
-
-/// The line of `text` with that number, without its end.
-std::string_view line_of(std::string_view text, int number) {
-  for (int line = 1; line < number; ++line) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  return text.substr(0, text.find('\n'));
+/// A line of a file, with one character for each of its own, so that a caret stands where it
+/// should.
+std::string shown_line(std::string_view line) {
+  std::string blanks(line);
+  std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+  return excerpt(blanks, blanks.size());
 }
 
 /// What is shown of a line, and how many characters stand before and under the caret.
@@ -56,23 +50,27 @@ Window window(std::string_view line, const Location& where) {
   const std::size_t last = std::clamp(place + std::size_t(std::max(where.width, 1)), place, end);
   const std::string_view head = begin > 0 ? "..." : "";
   const std::string_view tail = end < line.size() ? "..." : "";
+  const auto width = [&](std::size_t from, std::size_t to) {
+    return display_width(shown_line(line.substr(from, to - from)));
+  };
   return {
-      .text = std::string(head) + printable(line.substr(begin, end - begin)) + std::string(tail),
-      .before = head.size() + display_width(line.substr(begin, place - begin)),
-      .width = std::max<std::size_t>(1, display_width(line.substr(place, last - place)))};
+      .text = std::string(head) + shown_line(line.substr(begin, end - begin)) + std::string(tail),
+      .before = head.size() + width(begin, place),
+      .width = std::max<std::size_t>(1, width(place, last))};
 }
 
-std::string one_text(const Diagnostic& d, std::string_view file, std::string_view text,
+std::string one_text(const Diagnostic& d, std::string_view file, std::span<const TextLine> lines,
                      const Paint& paint) {
   std::string out = paint.severity(d.severity, fmt::format("{}[{}]", name(d.severity), d.code)) +
-                    paint.bold(": " + printable(d.message)) + "\n";
+                    paint.bold(": " + clean_name(d.message)) + "\n";
   const bool placed = d.where.line > 0;
   if (!d.where.file.empty())
-    out += paint.blue("  --> ") + printable(d.where.file) +
+    out += paint.blue("  --> ") + clean_name(d.where.file) +
            (placed ? fmt::format(":{}:{}", d.where.line, d.where.column) : "") + "\n";
-  const std::string detail = printable(d.detail);
+  const std::string detail = clean_name(d.detail);
+  const bool in_file = placed && d.where.file == file && std::size_t(d.where.line) <= lines.size();
   const std::string_view line =
-      placed && d.where.file == file ? line_of(text, d.where.line) : std::string_view{};
+      in_file ? lines[std::size_t(d.where.line) - 1].text : std::string_view{};
   if (!line.empty()) {
     const std::string number = std::to_string(d.where.line);
     const std::string gutter = std::string(number.size() + 3, ' ') + "|";
@@ -86,8 +84,8 @@ std::string one_text(const Diagnostic& d, std::string_view file, std::string_vie
   } else if (!detail.empty()) {
     out += "  " + detail + "\n";
   }
-  for (const std::string& note : d.notes) out += paint.bold("  note: ") + printable(note) + "\n";
-  if (!help(d).empty()) out += paint.green("  help: ") + printable(help(d)) + "\n";
+  for (const std::string& note : d.notes) out += paint.bold("  note: ") + clean_name(note) + "\n";
+  if (!help(d).empty()) out += paint.green("  help: ") + clean_name(help(d)) + "\n";
   return out;
 }
 
@@ -124,6 +122,14 @@ std::string uri(std::string_view file) {
   return out;
 }
 
+/// Returns `text` without the links that viewers make of "[text](address)" in a message (SARIF
+/// 2.1.0, 3.11.6).
+std::string without_links(std::string text) {
+  for (std::size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at))
+    text.insert(at + 1, " ");
+  return text;
+}
+
 /// Text from files may not be valid UTF-8: replace what is not, never throw.
 std::string dump(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -146,8 +152,9 @@ std::string tally(const Diagnostics& findings) {
 std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
                           const Paint& paint) {
   if (findings.empty()) return "";
+  const std::vector<TextLine> lines = lines_of(text);
   std::string out;
-  for (const Diagnostic& d : findings) out += one_text(d, file, text, paint) + "\n";
+  for (const Diagnostic& d : findings) out += one_text(d, file, lines, paint) + "\n";
   return out + fmt::format("{} · rankwright explain {}\n", tally(findings), findings.front().code);
 }
 
@@ -184,7 +191,7 @@ std::string findings_sarif(const Diagnostics& findings, std::string_view version
     if (!help(d).empty()) text += ". Try " + help(d);
     results.push_back({{"ruleId", d.code},
                        {"level", name(d.severity)},
-                       {"message", {{"text", text}}},
+                       {"message", {{"text", without_links(text)}}},
                        {"locations", {{{"physicalLocation", place}}}}});
   }
   return dump(

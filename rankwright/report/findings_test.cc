@@ -70,9 +70,9 @@ TEST(FindingsText, ShowsNoLineWhereThereIsNone) {
   EXPECT_THAT(text_of(whole, "a: 1\n"), HasSubstr("  --> plan.yaml\n  so\n"));
 }
 
-TEST(FindingsText, ShowsOneBlankForATabOrAControlCharacter) {
+TEST(FindingsText, Tab_IsOneBlank_ControlCharacters_AreQuestionMarks) {
   EXPECT_THAT(text_of(at(1, 2, 1), "\ta\x1b[31m\x7f\r\n"),
-              HasSubstr("  1 |  a [31m  \n    |  ^ so\n"));
+              HasSubstr("  1 |  a?[31m?\n    |  ^ so\n"));
 }
 
 TEST(FindingsText, NeverSteersTheTerminal) {
@@ -143,6 +143,13 @@ TEST(FindingsSarif, NamesFilesAsUris) {
   EXPECT_EQ(run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
             "my%20plans/%C3%A4%231.yaml");
   EXPECT_EQ(run["results"][0]["message"]["text"], "wrong");
+}
+
+TEST(FindingsSarif, MakesNoLinksOfNames) {
+  Diagnostic d = at(1, 1, 1);
+  d.detail = "[a](b) [c]((d)";
+  const json run = json::parse(findings_sarif({d}, "1.2.3"))["runs"][0];
+  EXPECT_EQ(run["results"][0]["message"]["text"], "wrong: [a] (b) [c] ((d)");
 }
 
 }  // namespace findings_test

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankwright/export/comment.h"
 #include "rankwright/export/plan_file.h"
 #include "rankwright/import/plan_format.h"
 #include "rankwright/report/findings.h"
@@ -14,9 +15,11 @@ namespace rankwright {
 std::string imported_plan_text(const ImportedPlan& plan) {
   const PlanFile& file = plan.input.file;
   const Setup& setup = *plan.input.setup;
+  const Setup named = with_safe_names(setup);
   PlanComments comments;
-  comments.head = {fmt::format("From {} ({}).", file.name, file.format->summary), headline(setup)};
-  if (plan.valid) comments.head.push_back(chips(setup));
+  comments.head = {fmt::format("From {} ({}).", safe_name(file.name), file.format->summary),
+                   headline(named)};
+  if (plan.valid) comments.head.push_back(chips(named));
   for (const Assumption& assumed : setup.assumed)
     comments.beside.push_back(
         {assumed.key, assumed.why.empty() ? "assumed" : "assumed: " + assumed.why});

@@ -12,6 +12,9 @@ TEST(MarkdownText, IsNoMarkup) {
   EXPECT_EQ(markdown_text("one\n# two\t\x7F"), "one # two  ");
   EXPECT_EQ(markdown_text("<0.1 %"), "<0.1 %");
   EXPECT_EQ(markdown_text("<"), "&lt;");
+  EXPECT_EQ(markdown_text("Et*10|t*6L, tp_size"), "Et\\*10\\|t\\*6L, tp_size");
+  EXPECT_EQ(markdown_text("__a__ ~5 ~~b~~"), "\\_\\_a\\_\\_ ~5 &#126;&#126;b&#126;&#126;");
+  EXPECT_EQ(markdown_text("https://x www.y a@z"), "https&#58;//x www&#46;y a&#64;z");
 }
 
 TEST(MarkdownCode, HasMoreBackticksAroundThanInside) {

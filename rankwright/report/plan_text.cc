@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/shell_word.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/report/markdown.h"
 #include "rankwright/report/plan_words.h"
+#include "rankwright/report/report_words.h"
 #include "rankwright/report/search_words.h"
 #include "rankwright/report/table.h"
 #include "rankwright/report/training_text.h"
@@ -121,7 +123,7 @@ std::string own_words(const PlanAnswer& view) {
   const OwnPlan& own = *view.own;
   if (!own.priced)
     return fmt::format("{} cannot be: rankwright check {}", excerpt(own.name, 200),
-                       excerpt(own.name, 200));
+                       shell_path(own.name));
   const Estimate& e = own.priced->estimate;
   return fmt::format(
       "Your plan{}: {} ({}){}: {}.",
@@ -169,7 +171,7 @@ std::string next_words(const PlanAnswer& view, const std::string& saved) {
   std::string text = "-o plan.yaml writes this plan";
   const TargetRow* const target = target_to_name(view);
   if (!saved.empty()) {
-    const std::string file = excerpt(saved, 200);
+    const std::string file = shell_path(saved);
     text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
     if (target != nullptr)
       text += fmt::format(" · rankwright export {} --to {}", file, target->name);
@@ -237,9 +239,10 @@ std::string plan_text(const PlanAnswer& view, const Paint& paint, std::size_t wi
   say("searched", searched_words(view.answer));
   say("", broken_words(view.answer.tally));
   say("", space_words(view));
-  if (view.stopped && view.answer.complete)
+  if (view.stopped != StopReason::none && view.answer.complete)
     say("stopped",
         "The search was complete; what else it would cost was not looked at to the end.");
+  say("budget", budget_words(view.stopped, view.budget));
   say("runs on", targets_words(view));
   say("next", next_words(view, saved));
   return out;
@@ -272,6 +275,7 @@ std::string plan_markdown(const PlanAnswer& view) {
   section("Trade", "", view.trade.size() > 1 ? trade_table(view) : Table{});
   section("Searched", searched_words(view.answer) + " " + broken_words(view.answer.tally), {});
   say(space_words(view));
+  say(budget_words(view.stopped, view.budget));
   section("Runs on", targets_words(view), {});
   section("Assumed", assumed_words(view.problem.setup), {});
   out.pop_back();  // the last blank line
@@ -321,7 +325,7 @@ std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t
   };
   std::string next;
   if (!a.complete) {
-    say("stopped", "Nothing was found yet.");
+    say("stopped", "Nothing was found yet. " + budget_words(view.stopped, view.budget));
   } else if (view.leanest) {
     const auto& [lean, ledger] = *view.leanest;
     const Entry most = largest_entry(ledger);

@@ -128,7 +128,7 @@ ordered_json timeline_report_json(const PlanReport& report) {
   const Played& p = report.step->played;
   const TimelineSummary& sum = report.step->summary;
   const Seconds tick = tick_of(sum.end);
-  const bool each = sum.cells <= kMostDrawnCells;
+  const bool each = draws_each(p.program, sum.cells);
   const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMaxJsonRows);
   Names steps;
   ordered_json rows = ordered_json::array();

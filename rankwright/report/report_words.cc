@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/shell_word.h"
 #include "rankwright/planner/stages_view.h"
 #include "rankwright/report/plan_words.h"
 #include "rankwright/report/search_words.h"
@@ -179,8 +180,8 @@ std::string unsearched_words(const PlanReport& report) {
     return fmt::format(
         "No model is named, so other layouts cannot be weighed: rankwright report {} --model "
         "llama-3.1-70b",
-        typed_word(report.name));
-  return fmt::format("Nothing was searched. rankwright report {} does.", typed_word(report.name));
+        shell_path(report.name));
+  return fmt::format("Nothing was searched. rankwright report {} does.", shell_path(report.name));
 }
 
 std::string drawn_words(const PlanReport& report) {
@@ -222,26 +223,14 @@ std::string holds_words(const RankContents& on_rank) {
   return plural(on_rank.layers, "layer", "layers") + (more.empty() ? "" : ", " + more);
 }
 
-std::string typed_word(const std::string& word) {
-  constexpr std::string_view kInDouble = "\"$`\\!";  // what double quotes do not hold
-  const auto has = [&](std::string_view any) {
-    return word.find_first_of(any) != std::string::npos;
-  };
-  if (!word.empty() && !has(kInDouble) && !has(" \t\n'*?()[]{}<>|&;#~")) return word;
-  if (!has(kInDouble)) return '"' + word + '"';
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string command_line(std::string_view verb, std::span<const std::string> words) {
   std::string line = fmt::format("rankwright {}", verb);
-  for (const std::string& word : words) line += " " + typed_word(word);
+  for (const std::string& word : words) line += " " + shell_word(word);
   return line;
 }
 
 std::vector<NextCommand> next_commands(const PlanReport& report) {
-  const std::string file = typed_word(report.name);
+  const std::string file = shell_path(report.name);
   std::vector<NextCommand> all = {
       {"what each number means", "rankwright explain " + file, ""},
       {"what is wrong with it", "rankwright check " + file, ""},

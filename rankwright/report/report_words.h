@@ -60,9 +60,6 @@ struct NextCommand {
 };
 std::vector<NextCommand> next_commands(const PlanReport& report);
 
-/// A file or an argument as it is typed in a shell.
-std::string typed_word(const std::string& word);
-
 /// What was typed, so that it can be typed again.
 std::string command_line(std::string_view verb, std::span<const std::string> words);
 

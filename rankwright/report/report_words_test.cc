@@ -186,15 +186,6 @@ TEST(NextCommands, NameThePlanAndWhatATargetWouldRefuse) {
   EXPECT_THAT(commands, Contains(Field(&NextCommand::remark, HasSubstr("RW05"))));
 }
 
-TEST(TypedWord, IsQuotedWhereAShellWouldReadMore) {
-  EXPECT_EQ(typed_word("plan.yaml"), "plan.yaml");
-  EXPECT_EQ(typed_word(""), "\"\"");
-  EXPECT_EQ(typed_word("dgx-h100 x 8"), "\"dgx-h100 x 8\"");
-  EXPECT_EQ(typed_word("a;b"), "\"a;b\"");
-  EXPECT_EQ(typed_word("$(reboot)"), "'$(reboot)'");
-  EXPECT_EQ(typed_word("it's $5"), "'it'\\''s $5'");
-}
-
 TEST(HoldsWords, CountLayersAndNameTheEnds) {
   EXPECT_EQ(holds_words({.layers = 8, .embedding = true}), "8 layers, embedding");
   EXPECT_EQ(holds_words({.layers = 1, .mtp = 1, .loss = true}),

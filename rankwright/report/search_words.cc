@@ -56,6 +56,23 @@ std::string decided_share(const Answer& answer) {
 
 }  // namespace
 
+std::string_view name(StopReason reason) {
+  constexpr std::string_view kNames[] = {"none", "asked", "time", "memory"};
+  return kNames[std::size_t(reason)];
+}
+
+std::string budget_words(StopReason reason, const SearchBudget& budget) {
+  if (reason == StopReason::time)
+    return fmt::format("The search used up its {}; --search-time {:.0f}s would give it more.",
+                       show(budget.time), 4 * std::max(1.0, budget.time.value));
+  if (reason == StopReason::memory)
+    return fmt::format(
+        "The search used up its {} of memory; --search-memory {}GiB would give it more.",
+        show_memory(budget.memory),
+        i64(4 * std::max(1.0, budget.memory.value / (1024.0 * 1024 * 1024))));
+  return {};
+}
+
 std::string stopped_words(const Answer& answer) {
   return answer.complete ? "" : fmt::format("the best of {} of the space", decided_share(answer));
 }

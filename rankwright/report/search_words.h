@@ -17,6 +17,13 @@ std::string searched_words(const Answer& answer);
 std::string broken_words(const Tally& tally);
 std::string space_words(const PlanAnswer& answer);
 
+/// Returns "none", "asked", "time" or "memory".
+std::string_view name(StopReason reason);
+
+/// Returns which part of its budget a search used up and how to give it more; empty where it ended
+/// otherwise.
+std::string budget_words(StopReason reason, const SearchBudget& budget);
+
 /// Returns what the plan of a stopped search is the best of; empty where the search was complete.
 std::string stopped_words(const Answer& answer);
 

@@ -25,6 +25,11 @@ void spread(const Event& event, double width, EventKind ink, std::vector<Column>
 
 }  // namespace
 
+bool draws_each(const Program& program, i64 cells) {
+  for (const Body& of_rank : program.steps) cells += i64(of_rank.size());
+  return cells <= kMostDrawnCells;
+}
+
 i64 shades(const PipelineShape& shape) {
   const bool mirror = row(shape.schedule).order == StageOrder::mirror;
   return mirror && shape.pp > 1 ? 2 : shape.chunks;

@@ -23,8 +23,11 @@ std::string event_name(const Program& program, i64 pp_rank, const Action& action
 /// The kinds of work that there are, in the order of the table.
 std::vector<EventKind> used_kinds(const Program& program);
 
-/// A drawing of more cells than this, one by one, takes seconds to open.
+/// A drawing of more events than this, one by one, takes seconds to open.
 inline constexpr i64 kMostDrawnCells = 20'000;
+
+/// Returns whether the cells and steps of a timeline are few enough to be drawn one by one.
+bool draws_each(const Program& program, i64 cells);
 
 /// The ranks that are drawn: all of them, or `most` from the first to the last, evenly spaced.
 std::vector<i64> drawn_ranks(i64 pp, i64 most);

@@ -47,7 +47,7 @@ Place place(const Played& p, const TimelineSummary& s) {
   const std::size_t rows = where.ranks.size();
   where.pitch = rows <= 16 ? 30 : rows <= 32 ? 20 : rows <= 64 ? 14 : 9;
   where.height = where.pitch - (rows <= 16 ? 4 : rows <= 64 ? 2 : 1);
-  where.cells = s.cells <= kMostDrawnCells;
+  where.cells = draws_each(p.program, s.cells);
   return where;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rankwright/base/format.h"
+#include "rankwright/cost/estimate.h"
 #include "rankwright/program/expand.h"
 #include "rankwright/program/schedule.h"
 #include "rankwright/program/transfers.h"
@@ -245,6 +246,18 @@ Diagnostic cell_finding(const CellFault& fault, const WrittenSchedule& written) 
   return d;
 }
 
+/// Appends a finding for each of the first faults; the last one says how many more there are. A
+/// schedule has as many cells as its file has room for, and each may be wrong.
+template <class Fault, class Describe>
+void append_first(Diagnostics& all, const std::vector<Fault>& faults, const Describe& describe) {
+  constexpr std::size_t kMaxFindings = 100;
+  for (std::size_t i = 0; i < std::min(faults.size(), kMaxFindings); ++i)
+    all.push_back(describe(faults[i]));
+  if (faults.size() > kMaxFindings)
+    all.back().notes.push_back(
+        fmt::format("{} more are not listed", count(i64(faults.size() - kMaxFindings))));
+}
+
 }  // namespace
 
 std::span<const Page> proof_pages() { return kPages; }
@@ -253,7 +266,7 @@ Diagnostics proof_findings(const Program& program, const Proof& proof,
                            const WrittenSchedule* written) {
   const Words words(program, written);
   Diagnostics all;
-  for (const Misplaced& m : proof.misplaced) all.push_back(words.misplaced(m));
+  append_first(all, proof.misplaced, [&](const Misplaced& m) { return words.misplaced(m); });
   if (proof.disorder) all.push_back(disorder(*proof.disorder));
   // A rank that waits for what is missing is said already.
   const auto said = [&](const std::vector<Waiting>& chain) {
@@ -269,7 +282,7 @@ Diagnostics proof_findings(const Program& program, const Proof& proof,
 std::optional<ProvedPlan> prove_plan(const Setup& setup) {
   if (setup.plan.pp == 1) return std::nullopt;
   const std::optional<i64> cells = cell_count(pipeline_shape(setup));
-  if (!cells || *cells > kMostProvedCells || expansion_bytes(setup) > kMaxExpansion)
+  if (!cells || *cells > kMostPlayedCells || expansion_bytes(setup) > kMaxExpansion)
     return std::nullopt;
   const Program program = expand(setup);
   const Proof proof = prove(program);
@@ -280,7 +293,8 @@ CheckedSchedule check_schedule(const WrittenSchedule& written) {
   const CellSet set = cell_set(written.ranks);
   CheckedSchedule out{
       .pp = i64(written.ranks.size()), .stages = set.stages, .microbatches = set.microbatches};
-  for (const CellFault& fault : set.faults) out.findings.push_back(cell_finding(fault, written));
+  append_first(out.findings, set.faults,
+               [&](const CellFault& fault) { return cell_finding(fault, written); });
   if (!set.faults.empty()) return out;
   Program program;
   if (written.transfers)

@@ -8,9 +8,6 @@
 
 namespace rankwright {
 
-/// Plans with more cells than this are not proved by `check`: it would take gigabytes.
-inline constexpr i64 kMostProvedCells = i64{1} << 25;
-
 /// What the proof found. `written` gives the places of cells in their file, where there is one.
 Diagnostics proof_findings(const Program& program, const Proof& proof,
                            const WrittenSchedule* written);

@@ -31,9 +31,9 @@ constexpr Page kPages[] = {
      "written down, and what was measured on it would not hold for the others.",
      "Start as many ranks on every host, for instance with mpirun --map-by ppr:N:node.", "", ""},
     {"RW0706", Severity::error, "the data cannot be trained on",
-     "It cannot be read, is shorter than one sequence and its target, or has a token outside the "
-     "model's vocabulary. A token is one byte, or two little-endian ones where the vocabulary has "
-     "more than 256 words.",
+     "It cannot be read, is not a regular file, is shorter than one sequence and its target, ends "
+     "within a token, or has a token outside the model's vocabulary. A token is one byte, or two "
+     "little-endian ones where the vocabulary has more than 256 words.",
      "Give --data another file, or leave it out: tokens are then made up.", "", ""},
 };
 

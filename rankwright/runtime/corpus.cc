@@ -1,11 +1,14 @@
 #include "rankwright/runtime/corpus.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <fstream>
-#include <iterator>
-
-#include "rankwright/base/check.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
 
 namespace rankwright::runtime {
 namespace {
@@ -31,30 +34,77 @@ tl::unexpected<Diagnostic> refused(std::string detail, std::string hint, const s
                          .where = {.file = path}});
 }
 
+/// How stat() names a file that is not a regular one.
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+i64 width_of(i64 vocabulary) { return vocabulary > kBytes ? 2 : 1; }
+
+constexpr char kTokensHint[] = "one byte per token, or two little-endian ones beyond 256 words";
+
 }  // namespace
 
-Result<Corpus> Corpus::read(const std::string& path, i64 vocabulary, i64 sequence,
-                            std::uint64_t seed) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return refused("cannot be read", "--data FILE, or leave --data out", path);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const i64 width = vocabulary > kBytes ? 2 : 1;
-  Corpus made;
-  made.seed_ = seed;
-  made.tokens_.reserve(text.size() / std::size_t(width));
-  for (std::size_t i = 0; i + std::size_t(width) <= text.size(); i += std::size_t(width)) {
-    const unsigned low = std::uint8_t(text[i]);
-    const unsigned high = width == 2 ? std::uint8_t(text[i + 1]) : 0;
-    const unsigned token = low + 256 * high;
-    if (i64(token) >= vocabulary)
-      return refused(
-          fmt::format("token {} at byte {} lies outside a vocabulary of {}", token, i, vocabulary),
-          "one byte a token, or two little-endian ones for more than 256 words", path);
-    made.tokens_.push_back(std::uint16_t(token));
+/// A file that is open for reading.
+class Corpus::File {
+ public:
+  File(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  ~File() { close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  /// Reads `size` bytes from byte `offset` on. Fewer where the file ends or cannot be read.
+  std::string bytes(i64 offset, i64 size) const {
+    std::string all(std::size_t(size), '\0');
+    std::size_t got = 0;
+    while (got < all.size()) {
+      const ssize_t more =
+          pread(descriptor_, all.data() + got, all.size() - got, off_t(offset + i64(got)));
+      if (more < 0 && errno == EINTR) continue;
+      if (more <= 0) break;
+      got += std::size_t(more);
+    }
+    all.resize(got);
+    return all;
   }
-  if (i64(made.tokens_.size()) <= sequence)
+
+ private:
+  int descriptor_;
+  std::string path_;
+};
+
+Result<Corpus> Corpus::open(const std::string& path, i64 vocabulary, i64 sequence,
+                            std::uint64_t seed) {
+  constexpr char kHint[] = "--data FILE, or leave --data out";
+  // A pipe that nobody writes to would block without O_NONBLOCK, which regular files ignore.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0)
+    return refused(fmt::format("cannot be read: {}", std::strerror(errno)), kHint, path);
+  Corpus made;
+  made.file_ = std::make_shared<File>(descriptor, path);
+  struct stat found {};
+  if (fstat(descriptor, &found) != 0)
+    return refused(fmt::format("cannot be read: {}", std::strerror(errno)), kHint, path);
+  if (!S_ISREG(found.st_mode))
+    return refused(fmt::format("is {}, not a regular file", kind_of(found.st_mode)),
+                   "write the tokens to a file and name it: --data FILE", path);
+  const i64 width = width_of(vocabulary), bytes = i64(found.st_size);
+  if (bytes % width != 0)
+    return refused(fmt::format("{} bytes are not a whole number of tokens: a vocabulary of {} "
+                               "takes {} bytes per token",
+                               bytes, vocabulary, width),
+                   kTokensHint, path);
+  made.size_ = bytes / width;
+  made.vocabulary_ = vocabulary;
+  made.seed_ = seed;
+  if (made.size_ <= sequence)
     return refused(fmt::format("{} tokens are less than one sequence of {} and its target",
-                               made.tokens_.size(), sequence),
+                               made.size_, sequence),
                    "give more data, or a shorter job.sequence", path);
   return made;
 }
@@ -70,13 +120,37 @@ Corpus Corpus::made_up(i64 vocabulary, std::uint64_t seed) {
     now = chance % 4 != 0 ? (now * 5 + 7) % words : (chance >> 8) % words;
     made.tokens_.push_back(std::uint16_t(now));
   }
+  made.size_ = kMadeUp;
+  made.vocabulary_ = vocabulary;
   return made;
 }
 
-std::vector<std::int64_t> Corpus::sequence(i64 step, i64 index, i64 length) const {
-  const std::uint64_t starts = std::uint64_t(std::max<i64>(1, i64(tokens_.size()) - length));
+Result<std::vector<std::int64_t>> Corpus::read(i64 first, i64 count) const {
+  const i64 width = width_of(vocabulary_), begin = first * width;
+  const std::string bytes = file_->bytes(begin, count * width);
+  if (i64(bytes.size()) < count * width)
+    return refused(fmt::format("byte {} cannot be read; there were {} bytes when the run began",
+                               begin + i64(bytes.size()), size_ * width),
+                   "leave the file as it is while a run reads it", file_->path());
+  std::vector<std::int64_t> words;
+  words.reserve(std::size_t(count));
+  for (std::size_t i = 0; i < bytes.size(); i += std::size_t(width)) {
+    const i64 high = width == 2 ? i64(std::uint8_t(bytes[i + 1])) : 0;
+    const i64 token = i64(std::uint8_t(bytes[i])) + kBytes * high;
+    if (token >= vocabulary_)
+      return refused(fmt::format("token {} at byte {} lies outside a vocabulary of {}", token,
+                                 begin + i64(i), vocabulary_),
+                     kTokensHint, file_->path());
+    words.push_back(token);
+  }
+  return words;
+}
+
+Result<std::vector<std::int64_t>> Corpus::sequence(i64 step, i64 index, i64 length) const {
+  const std::uint64_t starts = std::uint64_t(std::max<i64>(1, size_ - length));
   const std::uint64_t at =
       mixed(seed_ ^ mixed(std::uint64_t(step)) ^ mixed(~std::uint64_t(index))) % starts;
+  if (file_) return read(i64(at), length + 1);
   std::vector<std::int64_t> words;
   for (i64 i = 0; i <= length; ++i)
     words.push_back(tokens_[(std::size_t(at) + std::size_t(i)) % tokens_.size()]);

@@ -13,9 +13,10 @@ namespace engine_test {
 /// The batch of a step as [sequences, length + 1].
 Tensor batch(const rankwright::Setup& setup, const Corpus& corpus, i64 step) {
   std::vector<std::int64_t> all;
-  for (i64 i = 0; i < setup.job.global_batch; ++i)
-    for (const std::int64_t token : corpus.sequence(step, i, setup.job.sequence))
-      all.push_back(token);
+  for (i64 i = 0; i < setup.job.global_batch; ++i) {
+    const std::vector<std::int64_t> one = corpus.sequence(step, i, setup.job.sequence).value();
+    all.insert(all.end(), one.begin(), one.end());
+  }
   return torch::tensor(all, torch::kInt64).view({setup.job.global_batch, -1});
 }
 

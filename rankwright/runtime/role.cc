@@ -89,13 +89,16 @@ Role::Flight& Role::flight(i64 stage, i64 microbatch) {
 }
 
 /// The data rank's microbatch-th slice of the global batch.
-Tokens Role::tokens(i64 microbatch) const {
+Tokens Role::tokens(i64 microbatch) {
   const i64 length = rank_.sequence(), batch = rank_.batch();
   const i64 first = (rank_.dp_rank * rank_.setup.microbatches() + microbatch) * batch;
-  Tensor all = torch::empty({batch, length + 1}, torch::kInt64);
+  Tensor all = torch::zeros({batch, length + 1}, torch::kInt64);
   for (i64 b = 0; b < batch; ++b) {
-    const std::vector<std::int64_t> words = corpus_->sequence(step_, first + b, length);
-    std::copy(words.begin(), words.end(), all.data_ptr<std::int64_t>() + b * (length + 1));
+    const Result<std::vector<std::int64_t>> words = corpus_->sequence(step_, first + b, length);
+    if (words)
+      std::copy(words->begin(), words->end(), all.data_ptr<std::int64_t>() + b * (length + 1));
+    else if (!data_fault_)
+      data_fault_ = words.error();
   }
   all = all.t().contiguous();
   return {all.narrow(0, 0, length), all.narrow(0, 1, length)};
@@ -106,6 +109,7 @@ void Role::run(const Corpus& corpus, i64 step) {
   step_ = step;
   loss_ = 0;
   normed_ = false;
+  data_fault_.reset();
   times_.clear();
   store_.clear_gradients();
   const Clock::time_point begin = Clock::now();

@@ -29,6 +29,9 @@ class Role {
   double loss() const { return loss_; }
   double norm() const { return norm_; }
   const std::vector<Timed>& times() const { return times_; }
+  /// Why tokens of the last step could not be read; it was taken with zeros in their place, so that
+  /// every collective call was made.
+  const std::optional<Diagnostic>& data_fault() const { return data_fault_; }
   /// For tests: stop before the optimizer's step, once.
   std::function<void()> before_update = [] {};
 
@@ -52,7 +55,7 @@ class Role {
 
   std::size_t chunk_of(i64 stage) const;
   Flight& flight(i64 stage, i64 microbatch);
-  Tokens tokens(i64 microbatch) const;
+  Tokens tokens(i64 microbatch);
   void forward(const Action& cell);
   void backward(const Action& cell, bool last);
   void weights(const Action& cell, bool last);
@@ -78,6 +81,7 @@ class Role {
   double loss_ = 0, norm_ = 0;
   bool normed_ = false;  // in this step
   std::vector<Timed> times_{};
+  std::optional<Diagnostic> data_fault_{};
 };
 
 }  // namespace rankwright::runtime

@@ -63,6 +63,9 @@ const Program& Trainer::program() const { return parts_->engine->program(); }
 i64 Trainer::pp_rank() const { return parts_->engine->rank().pp_rank; }
 const Counters& Trainer::counters() const { return parts_->counters; }
 std::span<const Timed> Trainer::times() const { return parts_->engine->role().times(); }
+const std::optional<Diagnostic>& Trainer::data_fault() const {
+  return parts_->engine->role().data_fault();
+}
 Bytes Trainer::peak() const { return parts_->peak; }
 
 }  // namespace rankwright::runtime

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,8 @@ class Trainer {
   // Of the last step.
   const Counters& counters() const;
   std::span<const Timed> times() const;
+  /// Why this rank could not read its tokens; the step was taken without them.
+  const std::optional<Diagnostic>& data_fault() const;
   /// Bytes that tensors took at most: of the last step, and of all.
   Bytes peak() const;
 

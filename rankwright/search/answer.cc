@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -22,8 +23,8 @@ constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
 /// Plays candidates, each pipeline once: many differ in what is outside it.
 class Plays {
  public:
-  Plays(const Problem& problem, const Calibration& calibration)
-      : problem_(problem), calibration_(calibration) {}
+  Plays(const Problem& problem, const Calibration& calibration, std::function<bool()> stop)
+      : problem_(problem), calibration_(calibration), stop_(std::move(stop)) {}
 
   /// The step of a candidate with its pipeline played; nothing where it is certain without a play
   /// that it takes longer than `than`.
@@ -36,6 +37,7 @@ class Plays {
  private:
   const Problem& problem_;
   const Calibration& calibration_;
+  std::function<bool()> stop_;  // then closed forms stand for what is not played yet
   std::map<std::vector<double>, Seconds> ends_{};
   i64 judged_ = 0;
   double error_ = 0;
@@ -46,7 +48,7 @@ std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
   const Setup setup = setup_of(problem_, candidate.plan);
   const PipelineShape shape = pipeline_shape(setup);
   const std::optional<i64> cells = cell_count(shape);
-  if (shape.pp == 1 || !cells || *cells > kMostPlayedCells)
+  if (shape.pp == 1 || !cells || *cells > kMostPlayedCells || (stop_ && stop_()))
     return candidate.time > than ? std::nullopt : std::optional(candidate.time);
   const LayerPrices prices = layer_prices(setup, Links(setup, calibration_), calibration_);
   const StagePrices staged = stage_prices(setup, calibration_, prices);
@@ -100,7 +102,7 @@ class Ranking {
       : problem_(problem),
         calibration_(calibration),
         options_(options),
-        plays_(problem, calibration) {
+        plays_(problem, calibration, options.stop) {
     answer_.band = tie_band(problem.setup);
     if (!options_.balance) options_.balance = std::make_shared<Balance>();
     answer_.window = (1 + answer_.band) * (1 + kNear) - 1;
@@ -173,6 +175,7 @@ void Ranking::choose(const Explored& space) {
     // What surely fits in the problem is all that fits in this one, and none of it is in doubt.
     if (one->sure) inside.capacity = problem_.safe();
     std::vector<Candidate> found = search(inside, calibration_, options).space.near;
+    if (found.empty()) found.push_back(*one);  // the search was stopped before
     for (Candidate& each : found) each.sure = one->sure;
     answer_.best = price(plainest(found, fastest(found), tie));
     answer_.fastest = price(first.candidate);
@@ -192,6 +195,7 @@ void Ranking::compare(const Explored& space) {
     if (!seen.insert(of).second) continue;  // the same, surely fitting and not
     if (one.time <= tie) ++answer_.tied;
     if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
+    if (options_.stop && options_.stop()) break;
     Priced other = price(one);
     const double more = other.time() / answer_.least - 1;
     answer_.margin = std::min(answer_.margin.value_or(more), more);
@@ -251,8 +255,9 @@ const Priced* Answer::reordered() const {
 std::optional<Priced> fastest_plan(const Problem& problem, const Calibration& calibration,
                                    const SearchOptions& options) {
   const Searched found =
-      search(problem, calibration, {.threads = options.threads, .balance = options.balance});
-  if (!found.space.best) return std::nullopt;
+      search(problem, calibration,
+             {.threads = options.threads, .balance = options.balance, .stop = options.stop});
+  if (!found.complete || !found.space.best) return std::nullopt;
   return priced(problem, found.space.best->plan, calibration);
 }
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr double kUnits = 16;    // of the heaviest layer
 constexpr i64 kSteps = 200'000;  // of the search for a split: a millisecond at most
+// Stages of all splits that are kept, about 64 MB; those of a deep model are found again instead.
+constexpr std::size_t kMaxKept = 2'000'000;
 
 template <class Time>
 Seconds total(const Time& time) {
@@ -18,7 +20,7 @@ Seconds total(const Time& time) {
 
 }  // namespace
 
-const Stages& Balance::stages(const Setup& setup, const LayerPrices& prices) {
+Stages Balance::stages(const Setup& setup, const LayerPrices& prices) {
   const Plan& plan = setup.plan;
   const i64 mtp = setup.model.mtp_layers;
   std::vector<Seconds> kinds;
@@ -46,7 +48,9 @@ const Stages& Balance::stages(const Setup& setup, const LayerPrices& prices) {
     task.layers[k].each.weight = double(units(kinds[k]));
   Stages stages = best_split(task).stages;
   const std::lock_guard lock(mutex_);
-  return known_.emplace(std::move(key), std::move(stages)).first->second;
+  if (kept_ + stages.size() <= kMaxKept && known_.emplace(std::move(key), stages).second)
+    kept_ += stages.size();
+  return stages;
 }
 
 }  // namespace rankwright

@@ -17,12 +17,13 @@ class Balance {
  public:
   /// For the setup's pp, chunks and schedule, the layers weighed by `prices`. Empty where there are
   /// fewer layers than stages.
-  const Stages& stages(const Setup& setup, const LayerPrices& prices);
+  Stages stages(const Setup& setup, const LayerPrices& prices);
 
  private:
   using Key = std::vector<i64>;
   std::mutex mutex_{};
   std::map<Key, Stages> known_{};
+  std::size_t kept_ = 0;  // stages in known_
 };
 
 }  // namespace rankwright

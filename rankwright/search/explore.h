@@ -3,6 +3,7 @@
 // bounds are what the step takes at least, part by part (cost/step.h).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Ground {
   Bytes safe{};                      // what takes no more fits whatever the ledger's error
   bool bounds = true;                // else everything that fits is priced
   std::vector<const Rule*> rules{};  // of the target
+  std::function<bool()> stop{};      // as in SearchOptions
+
+  bool stopped() const { return stop && stop(); }
 };
 Ground ground(const Problem& problem, const Calibration& calibration, const Windows& windows);
 

@@ -44,6 +44,7 @@ void keep_families(std::vector<Candidate>& all) {
 
 void Explored::merge(Explored&& other, const Windows& windows) {
   tally += other.tally;
+  undecided += other.undecided;
   if (other.best && (!best || faster(*other.best, *best))) best = std::move(other.best);
   const auto add = [](std::vector<Candidate>& to, std::vector<Candidate>& from) {
     to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));

@@ -19,6 +19,7 @@ struct Windows {
 
 struct Explored {
   Tally tally{};
+  i64 undecided = 0;  // candidates of nodes at which the search was stopped; not in the tally
   std::optional<Candidate> best{};
   std::vector<Candidate> near{};       // as found
   std::vector<Candidate> families{};   // the fastest of each that fits for sure, and that may not

@@ -63,6 +63,7 @@ void Explorer::find_fitting(const Route& route, Seconds least) {
 }
 
 void Explorer::route(Route& route, const Pipe& pipe) {
+  if (stopped()) return;
   plan().order = route.lie->order;
   plan().cp_comm = route.comm;
   const Seconds least = least_time(route, pipe, ends_);
@@ -103,6 +104,7 @@ void Explorer::route(Route& route, const Pipe& pipe) {
 
 void Explorer::pipeline(const Pipe& pipe, const std::vector<Route*>& routes,
                         const LayerPrices& unlinked) {
+  if (stopped()) return;
   const i64 each = inside_;
   choose(plan(), pipe);
   choose(plan(), 0, 0, problem_);
@@ -118,12 +120,12 @@ void Explorer::pipeline(const Pipe& pipe, const std::vector<Route*>& routes,
   if (const Misfit misfit = first_pipeline_misfit(setup_)) return miss(misfit, each);
   stages_ = setup_.stages();
   if (pipe.balanced) {
-    const Stages& balanced = balance_.stages(setup_, unlinked);
+    Stages balanced = balance_.stages(setup_, unlinked);
     if (balanced.empty() || balanced == stages_) {
       out_.tally.alike += each;
       return;
     }
-    stages_ = plan().stages = balanced;
+    stages_ = plan().stages = std::move(balanced);
     if (const Misfit misfit = first_pipeline_misfit(setup_)) return miss(misfit, each);
   }
   ends_ = ends(pipe);
@@ -143,6 +145,7 @@ void Explorer::pipeline(const Pipe& pipe, const std::vector<Route*>& routes,
 
 /// All candidates of one microbatch size.
 void Explorer::microbatch(i64 size) {
+  if (stopped()) return;
   plan() = setup_of(problem_, node_).plan;
   plan().micro_batch = size;
   if (unlinked_time(ground_, setup_) > limit()) {
@@ -204,7 +207,13 @@ Explored Explorer::all() {
   weigh_states();
   for (const i64 size : micro_batches_) microbatch(size);
   keep_families(out_.families);
-  out_.tally.candidates = candidates(problem_, node_);
+  const i64 all = candidates(problem_, node_);
+  if (stopped_) {
+    out_.tally = {};
+    out_.undecided = all;
+  } else {
+    out_.tally.candidates = all;
+  }
   return std::move(out_);
 }
 

@@ -127,6 +127,8 @@ class Explorer {
   bool sure(Bytes memory) const { return memory <= ground_.safe; }
   bool hopeless(Seconds least, int zero, Bytes memory);
   void keep(Seconds time, Bytes memory);
+  /// Once the search is stopped, nothing more of the node is looked at.
+  bool stopped() { return stopped_ = stopped_ || ground_.stopped(); }
   void miss(Misfit misfit, i64 count) { out_.tally.misfits[misfit.why] += count; }
 
   const Ground& ground_;
@@ -158,6 +160,7 @@ class Explorer {
   Stages stages_{};                        // of this pipe
   Ends ends_{};                            // and what stands at their ends
   Explored out_{};
+  bool stopped_ = false;
 };
 
 }  // namespace rankwright

@@ -13,14 +13,8 @@ namespace {
 // most.
 constexpr std::size_t kFirstRound = 8, kLastRound = 64;
 constexpr std::size_t kProbed = 64;  // nodes
-
-std::vector<Prospect> prospects(const Ground& ground) {
-  const std::vector<Node> all = nodes(ground.problem);
-  std::vector<Prospect> found(all.size());
-  tbb::parallel_for(std::size_t{0}, all.size(),
-                    [&](std::size_t k) { found[k] = prospect(ground, all[k]); });
-  return found;
-}
+constexpr std::size_t kBatch =
+    1 << 14;  // nodes that are looked at before those that break a rule go
 
 /// A small part of a space that is likely to hold something good: what it holds bounds the rest
 /// before anything else is known. One schedule, even stages, no sharding inside levels.
@@ -43,7 +37,8 @@ std::optional<Candidate> probe(const Ground& ground, std::span<const Prospect> s
   for (const Problem& small : {part(ground.problem, Schedule::one_f_one_b, {1, 1}),
                                part(ground.problem, Schedule::interleaved, {2, 4}),
                                part(ground.problem, Schedule::interleaved_zb, {2, 4})}) {
-    const Ground plain = rankwright::ground(small, ground.calibration, {});
+    Ground plain = rankwright::ground(small, ground.calibration, {});
+    plain.stop = ground.stop;
     std::vector<std::optional<Candidate>> each(some.size());
     Known known{};
     if (best) known.best = best->time;
@@ -72,14 +67,14 @@ class Rounds {
   Rounds(const Ground& ground, const SearchOptions& options)
       : ground_(ground),
         options_(options),
-        left_(prospects(ground)),
         balance_(options.balance ? options.balance : std::make_shared<Balance>()) {}
 
   Searched all();
 
  private:
   Explored& space() { return found_.space; }
-  void drop_misfits();
+  void find_prospects();
+  void add_prospects(const std::vector<Node>& nodes);
   /// Nothing on it can be of interest.
   bool hopeless(const Prospect& one) const {
     return ground_.bounds && best_ && one.least > (1 + ground_.windows.widest()) * *best_;
@@ -91,8 +86,8 @@ class Rounds {
 
   const Ground& ground_;
   const SearchOptions& options_;
-  std::vector<Prospect> left_;  // what promises most first
-  std::size_t at_ = 0;          // of the first that is not decided
+  std::vector<Prospect> left_{};  // what promises most first
+  std::size_t at_ = 0;            // of the first that is not decided
   i64 candidates_ = 0;
   std::optional<Candidate> probed_{};
   std::optional<Seconds> best_{};  // the fastest that is known, found or probed
@@ -100,14 +95,34 @@ class Rounds {
   Searched found_{};
 };
 
-void Rounds::drop_misfits() {
-  for (const Prospect& one : left_) candidates_ += one.candidates;
-  std::erase_if(left_, [&](const Prospect& one) {
-    if (!one.misfit) return false;
-    space().tally.candidates += one.candidates;
-    space().tally.misfits[one.misfit.why] += one.candidates;
-    return true;
+/// Counts the nodes that break a rule and keeps the others.
+void Rounds::add_prospects(const std::vector<Node>& nodes) {
+  std::vector<Prospect> found(nodes.size());
+  tbb::parallel_for(std::size_t{0}, nodes.size(), [&](std::size_t k) {
+    if (!ground_.stopped()) found[k] = prospect(ground_, nodes[k]);
   });
+  for (const Prospect& one : found) {
+    if (one.candidates == 0) continue;  // the search was stopped before
+    candidates_ += one.candidates;
+    if (one.misfit) {
+      space().tally.candidates += one.candidates;
+      space().tally.misfits[one.misfit.why] += one.candidates;
+    } else {
+      left_.push_back(one);
+    }
+  }
+}
+
+void Rounds::find_prospects() {
+  std::vector<Node> batch;
+  for_each_node(ground_.problem, [&](const Node& node) {
+    batch.push_back(node);
+    if (batch.size() < kBatch) return true;
+    add_prospects(batch);
+    batch.clear();
+    return !ground_.stopped();
+  });
+  add_prospects(batch);
 }
 
 std::vector<Prospect> Rounds::next(std::size_t count) {
@@ -124,6 +139,7 @@ std::vector<Prospect> Rounds::next(std::size_t count) {
 }
 
 bool Rounds::go_on() {
+  if (ground_.stopped()) return false;
   if (!options_.go_on) return true;
   SearchProgress progress{.done = space().tally.candidates, .candidates = candidates_};
   progress.best = best_;
@@ -140,7 +156,7 @@ void Rounds::stop() {
 }
 
 Searched Rounds::all() {
-  drop_misfits();
+  find_prospects();
   std::stable_sort(left_.begin(), left_.end(),
                    [](const Prospect& a, const Prospect& b) { return a.promise < b.promise; });
   if (ground_.bounds)
@@ -159,6 +175,7 @@ Searched Rounds::all() {
     if (space().best && (!best_ || space().best->time < *best_)) best_ = space().best->time;
   }
   for (const Prospect& one : next(left_.size())) found_.undecided += one.candidates;
+  found_.undecided += space().undecided;
   std::stable_sort(space().near.begin(), space().near.end(), faster);
   std::stable_sort(space().families.begin(), space().families.end(), faster);
   return std::move(found_);
@@ -170,6 +187,7 @@ Searched search(const Problem& problem, const Calibration& calibration,
                 const SearchOptions& options) {
   Ground on = ground(problem, calibration, options.windows);
   on.bounds = options.bounds;
+  on.stop = options.stop;
   Searched found;
   const int cores = tbb::info::default_concurrency();
   tbb::task_arena arena(options.threads > 0 ? std::min(options.threads, cores) : cores);

@@ -22,8 +22,10 @@ struct SearchOptions {
   int threads = 0;     // 0: as many as there are
   /// Stage splits that earlier searches for the same model found; nothing: this one keeps its own.
   std::shared_ptr<Balance> balance{};
-  /// Asked between rounds: false ends the search.
+  /// Called between rounds; false ends the search.
   std::function<bool(const SearchProgress&)> go_on{};
+  /// Called by all threads, many times per second; true ends the search. Once true, stays true.
+  std::function<bool()> stop{};
 };
 
 struct Searched {

@@ -98,8 +98,16 @@ Problem problem(Setup setup, Limits limits) {
 Bytes Problem::safe() const { return (1 - bands().memory.within) * capacity; }
 
 std::vector<Node> nodes(const Problem& problem) {
-  const Limits& limits = problem.limits;
   std::vector<Node> all;
+  for_each_node(problem, [&](const Node& node) {
+    all.push_back(node);
+    return true;
+  });
+  return all;
+}
+
+void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit) {
+  const Limits& limits = problem.limits;
   const i64 world = problem.setup.world;
   for (const i64 pp : divisors(world, limits.pp))
     for (const i64 cp : divisors(world / pp, limits.cp))
@@ -107,9 +115,8 @@ std::vector<Node> nodes(const Problem& problem) {
         const i64 dp = world / pp / cp / tp;
         if (!limits.dp.has(dp)) continue;
         for (const Experts& experts : expert_degrees(problem, tp))
-          all.push_back({tp, cp, pp, dp, experts.ep, experts.etp});
+          if (!visit({tp, cp, pp, dp, experts.ep, experts.etp})) return;
       }
-  return all;
 }
 
 Node node_of(const Plan& plan) { return {plan.tp, plan.cp, plan.pp, plan.dp, plan.ep, plan.etp}; }

@@ -9,6 +9,7 @@
 //           ZeRO stage, and the level inside which it shards
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "rankwright/search/problem.h"
@@ -44,6 +45,9 @@ struct Sharding {
 /// All nodes, in an order that never changes: every way to write the world as tp x cp x pp x dp,
 /// with every ep and etp. Also those that break a rule: they are counted.
 std::vector<Node> nodes(const Problem& problem);
+/// Visits the same, one by one, until `visit` returns false: 720,720 GPUs have six million of them
+/// for a model with 256 experts.
+void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit);
 Node node_of(const Plan& plan);
 
 /// The setup of a node whose inner choices are the plainest.

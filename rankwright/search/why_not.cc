@@ -55,6 +55,7 @@ class WhyNot {
 };
 
 Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
+  if (options_.stop && options_.stop()) return {};  // nobody looks at the rest
   Neighbour one{.kind = kind, .setup = setup_of(problem_, plan)};
   one.misfit = first_misfit(one.setup);
   if (one.misfit) {
@@ -79,7 +80,8 @@ Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
 /// neither.
 bool WhyNot::search_anew(Kind kind, i64 degree, const Problem& narrower) {
   const Searched found =
-      search(narrower, calibration_, {.threads = options_.threads, .balance = options_.balance});
+      search(narrower, calibration_,
+             {.threads = options_.threads, .balance = options_.balance, .stop = options_.stop});
   const std::optional<Candidate>& one = found.space.best ? found.space.best : found.space.leanest;
   if (one) add_searched(judge(kind, one->plan), degree);
   return one.has_value();

@@ -1,4 +1,4 @@
-// What every fuzz target includes: its input as text, and what holds for every finding.
+// Included by every fuzz target: its input as text, and the checks of a finding.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@ int fuzz_accelerate(const std::uint8_t* data, std::size_t size);
 int fuzz_cluster(const std::uint8_t* data, std::size_t size);
 int fuzz_csv(const std::uint8_t* data, std::size_t size);
 int fuzz_deepspeed(const std::uint8_t* data, std::size_t size);
+int fuzz_export(const std::uint8_t* data, std::size_t size);
 int fuzz_hf_config(const std::uint8_t* data, std::size_t size);
 int fuzz_host_list(const std::uint8_t* data, std::size_t size);
 int fuzz_hwloc(const std::uint8_t* data, std::size_t size);
@@ -31,6 +32,7 @@ constexpr FuzzTarget kTargets[] = {
     {"cluster", fuzz_cluster},
     {"csv", fuzz_csv},
     {"deepspeed", fuzz_deepspeed},
+    {"export", fuzz_export},
     {"hf_config", fuzz_hf_config},
     {"host_list", fuzz_host_list},
     {"hwloc", fuzz_hwloc},

@@ -32,7 +32,8 @@ export class Browser {
     this.folder = folder;
   }
 
-  /** Opens a file; `look` is { width, height, dark }. */
+  /** Opens a file; `look` is { width, height, dark, drawn }. `drawn` is false for files that are not
+   *  reports: they do not say when they are drawn. */
   async page(file, look = {}) {
     const page = await this.context.newPage();
     await page.setViewportSize({ width: look.width ?? 1440, height: look.height ?? 900 });
@@ -53,7 +54,8 @@ export class Browser {
         page.requests.push(request.url());
     });
     await page.goto(url, { waitUntil: "load" });
-    await page.waitForFunction(() => performance.getEntriesByName("drawn").length > 0);
+    if (look.drawn ?? true)
+      await page.waitForFunction(() => performance.getEntriesByName("drawn").length > 0);
     return page;
   }
 

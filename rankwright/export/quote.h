@@ -1,0 +1,22 @@
+// Quotes text as one value of a generated file: one function per language. YAML's is typed_text(),
+// JSON's is nlohmann-json's dump. Comments are not quoted: comment.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rankwright/base/shell_word.h"  // quote_shell
+
+namespace rankwright {
+
+/// Returns `text` as a Python string: "a". Everything but printable ASCII is escaped, and what is
+/// not UTF-8 becomes U+FFFD.
+std::string quote_python(std::string_view text);
+
+/// Returns `text` as a TOML basic string, with the same escapes.
+std::string quote_toml(std::string_view text);
+
+/// Returns `word` as it is where a shell takes it literally, else quoted by quote_shell().
+std::string script_word(std::string_view word);
+
+}  // namespace rankwright

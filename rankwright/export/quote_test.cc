@@ -1,0 +1,42 @@
+#include "rankwright/export/quote.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/import/shell_words.h"
+#include "rankwright/import/toml_tree.h"
+
+namespace rankwright {
+namespace quote_test {
+
+TEST(QuotePython, EscapesAllButPrintableAscii) {
+  EXPECT_EQ(quote_python("1F1B"), "\"1F1B\"");
+  EXPECT_EQ(quote_python("a\"b\\c\n"), R"("a\"b\\c\u000a")");
+  EXPECT_EQ(quote_python("\xE2\x80\xA8\xF0\x9F\x98\x80\xFF"), R"("\u2028\U0001f600\ufffd")");
+}
+
+TEST(ShellWord, IsQuotedWhereAShellWouldActOnIt) {
+  EXPECT_EQ(script_word("plan.yaml"), "plan.yaml");
+  EXPECT_EQ(script_word(""), "''");
+  EXPECT_EQ(script_word("it's $(x)"), R"('it'\''s $(x)')");
+}
+
+RC_GTEST_PROP(ShellWord, ReadsBackAsItWas, ()) {
+  const std::string text = *rc::gen::container<std::string>(rc::gen::inRange(' ', '\x7F'));
+  const ShellScript script = read_shell("A=" + script_word(text) + "\nB=1\n");
+  RC_ASSERT(script.variables.at("A").text == text);
+  RC_ASSERT(script.variables.at("B").text == "1");
+}
+
+TEST(QuoteToml, ReadsBackAsItWas) {
+  for (const std::string text : {"", "a", "\"", "\\", "'''", "\"\"\"", "a\nb\x01", "\xE2\x80\xA8",
+                                 "\xF0\x9F\x98\x80", "]\n[x]\ny = 1"}) {
+    const Result<YamlNode> root = read_toml_tree("a = " + quote_toml(text) + "\n", "a.toml");
+    ASSERT_TRUE(root.has_value()) << text;
+    EXPECT_EQ(root->find("a")->scalar, text);
+    EXPECT_EQ(root->entries.size(), 1u);
+  }
+}
+
+}  // namespace quote_test
+}  // namespace rankwright

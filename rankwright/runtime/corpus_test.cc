@@ -1,0 +1,123 @@
+// A Corpus refuses files that are not rows of tokens, and reads of a large one what a sequence
+// needs.
+#include "rankwright/runtime/corpus.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace rankwright::runtime {
+namespace corpus_test {
+
+using ::testing::HasSubstr;
+using Words = std::vector<std::int64_t>;
+
+constexpr std::uint64_t kSeed = 1;
+
+/// A folder of its own for each test, removed at its end.
+class CorpusFile : public ::testing::Test {
+ protected:
+  CorpusFile() {
+    std::string name = (std::filesystem::temp_directory_path() / "corpus-XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = folder_ / "tokens.bin";
+  }
+  ~CorpusFile() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+
+  Result<Corpus> open(i64 vocabulary, i64 sequence) const {
+    return Corpus::open(path_.string(), vocabulary, sequence, kSeed);
+  }
+  /// Why it is refused; empty where it is not.
+  std::string fault(i64 vocabulary, i64 sequence) const {
+    const Result<Corpus> opened = open(vocabulary, sequence);
+    return opened ? "" : opened.error().detail;
+  }
+
+  std::filesystem::path folder_{}, path_{};
+};
+
+TEST_F(CorpusFile, ByteTokens_SequenceIsAWindowOfTheFile) {
+  write("abcdefgh");
+  const Result<Corpus> corpus = open(256, 3);
+  ASSERT_TRUE(corpus.has_value());
+  for (i64 step = 0; step < 20; ++step) {
+    const Result<Words> words = corpus->sequence(step, 0, 3);
+    ASSERT_TRUE(words.has_value());
+    ASSERT_EQ(words->size(), 4u);
+    EXPECT_GE(words->front(), 'a');
+    EXPECT_LE(words->back(), 'h');
+    for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ((*words)[i], (*words)[i - 1] + 1);
+  }
+}
+
+TEST_F(CorpusFile, TwoByteTokens_AreLittleEndian) {
+  write(std::string("\x01\x02\x03\x00", 4));  // 0x0201 = 513, 3
+  const Result<Corpus> corpus = open(1000, 1);
+  ASSERT_TRUE(corpus.has_value());
+  EXPECT_EQ(*corpus->sequence(0, 0, 1), (Words{513, 3}));
+}
+
+TEST_F(CorpusFile, NotARegularFile_IsRefusedWithItsKind) {
+  EXPECT_EQ(fault(256, 4), "cannot be read: No such file or directory");
+  std::filesystem::create_directory(path_);
+  EXPECT_EQ(fault(256, 4), "is a folder, not a regular file");
+  std::filesystem::remove(path_);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);  // nobody writes to it: does not wait
+  EXPECT_EQ(fault(256, 4), "is a pipe, not a regular file");
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("/dev/zero", path_);
+  EXPECT_EQ(fault(256, 4), "is a device, not a regular file");
+}
+
+TEST_F(CorpusFile, TooShortOrCutToken_IsRefusedWithNumbers) {
+  write("abcd");  // 4 tokens; a sequence of 4 has a target behind it
+  EXPECT_EQ(fault(256, 4), "4 tokens are less than one sequence of 4 and its target");
+  EXPECT_EQ(fault(256, 3), "");
+  EXPECT_EQ(fault(1000, 2), "2 tokens are less than one sequence of 2 and its target");
+  write("abcde");
+  EXPECT_EQ(
+      fault(1000, 1),
+      "5 bytes are not a whole number of tokens: a vocabulary of 1000 takes 2 bytes per token");
+}
+
+TEST_F(CorpusFile, TokenOutsideTheVocabulary_IsNamedWithItsByte) {
+  write(std::string("\x01\x00\xe8\x03", 4));  // 1, 0x03e8 = 1000
+  const Result<Corpus> corpus = open(1000, 1);
+  ASSERT_TRUE(corpus.has_value());
+  const Result<Words> words = corpus->sequence(0, 0, 1);
+  ASSERT_FALSE(words.has_value());
+  EXPECT_EQ(words.error().detail, "token 1000 at byte 2 lies outside a vocabulary of 1000");
+}
+
+TEST_F(CorpusFile, CutWhileItIsRead_IsAnError) {
+  write("abcdefgh");
+  const Result<Corpus> corpus = open(256, 7);
+  ASSERT_TRUE(corpus.has_value());
+  ASSERT_TRUE(corpus->sequence(0, 0, 7).has_value());
+  std::filesystem::resize_file(path_, 5);
+  const Result<Words> words = corpus->sequence(0, 0, 7);
+  ASSERT_FALSE(words.has_value());
+  EXPECT_EQ(words.error().detail, "byte 5 cannot be read; there were 8 bytes when the run began");
+}
+
+TEST_F(CorpusFile, LargeFile_OnlyTheWindowIsRead) {
+  constexpr i64 kTebibyte = i64{1}
+                            << 40;  // has no blocks on disk, and more zeros than memory holds
+  write("");
+  std::error_code failed;
+  std::filesystem::resize_file(path_, kTebibyte, failed);
+  if (failed) GTEST_SKIP() << "no sparse files here: " << failed.message();
+  const Result<Corpus> corpus = open(256, 4);
+  ASSERT_TRUE(corpus.has_value());
+  EXPECT_EQ(*corpus->sequence(3, 5, 4), (Words{0, 0, 0, 0, 0}));
+}
+
+}  // namespace corpus_test
+}  // namespace rankwright::runtime
