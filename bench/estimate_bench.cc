@@ -8,9 +8,9 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/pipeline.h"
-#include "rankwright/import/draft.h"
-#include "rankwright/import/plan_file.h"
+#include "rankwright/cost/pipeline/pipeline.h"
+#include "rankwright/import/plan/draft.h"
+#include "rankwright/import/plan/plan_file.h"
 
 namespace rankwright {
 namespace {
@@ -41,8 +41,8 @@ BENCHMARK(pipeline_step)->Apply(every_schedule);
 /// millions.
 void whole_estimate(benchmark::State& state, std::string_view text) {
   const PlanFile file = read_plan(std::string(text), "plan.yaml", refuse_file);
-  const Setup setup = resolve(file.draft);
-  for (auto _ : state) benchmark::DoNotOptimize(estimate(setup, calibration()));
+  const TrainingConfig config = resolve(file.draft);
+  for (auto _ : state) benchmark::DoNotOptimize(estimate(config, calibration()));
 }
 BENCHMARK_CAPTURE(whole_estimate, dp_8,
                   "model: llama-3.2-1b\ncluster: dgx-a100 x 1\nparallelism: {dp_size: 8}\n"

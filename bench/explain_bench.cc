@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "rankwright/import/draft.h"
-#include "rankwright/import/file.h"
-#include "rankwright/import/plan_file.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/import/plan/draft.h"
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/import/syntax/file.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/plan/traffic.h"
-#include "rankwright/planner/worksheet.h"
+#include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
@@ -24,7 +24,7 @@ std::string path_of(const benchmark::State& state) {
 }
 
 /// The example that the state names, or an error in its place.
-std::optional<Setup> example(benchmark::State& state) {
+std::optional<TrainingConfig> example(benchmark::State& state) {
   const std::string path = path_of(state);
   const Result<std::string> text = read_file(path);
   if (!text) {
@@ -36,24 +36,24 @@ std::optional<Setup> example(benchmark::State& state) {
 }
 
 void worksheet_of_a_plan(benchmark::State& state) {
-  const std::optional<Setup> setup = example(state);
-  if (!setup) return;
-  if (first_misfit(*setup)) return state.SkipWithError("the example does not fit");
-  for (auto _ : state) benchmark::DoNotOptimize(worksheet(*setup));
+  const std::optional<TrainingConfig> config = example(state);
+  if (!config) return;
+  if (first_misfit(*config)) return state.SkipWithError("the example does not fit");
+  for (auto _ : state) benchmark::DoNotOptimize(make_explain_view(*config));
 }
 BENCHMARK(worksheet_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 
 void lint_of_a_plan(benchmark::State& state) {
-  const std::optional<Setup> setup = example(state);
-  if (!setup) return;
-  for (auto _ : state) benchmark::DoNotOptimize(lint(*setup, Target::any));
+  const std::optional<TrainingConfig> config = example(state);
+  if (!config) return;
+  for (auto _ : state) benchmark::DoNotOptimize(lint(*config, Target::any));
 }
 BENCHMARK(lint_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 
 void traffic_of_a_pp_rank(benchmark::State& state) {
-  const std::optional<Setup> setup = example(state);
-  if (!setup) return;
-  for (auto _ : state) benchmark::DoNotOptimize(traffic(*setup, 0));
+  const std::optional<TrainingConfig> config = example(state);
+  if (!config) return;
+  for (auto _ : state) benchmark::DoNotOptimize(traffic(*config, 0));
 }
 BENCHMARK(traffic_of_a_pp_rank)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/memory.h"
+#include "rankwright/cost/memory/memory.h"
 
 namespace rankwright {
 namespace {
@@ -32,11 +32,11 @@ void fullest_of_a_plan(benchmark::State& state) {
   const Case asked = case_of(state.range(0));
   const Result<Model> model = find_model(asked.model);
   if (!model) return state.SkipWithError("no such model");
-  Setup setup{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
-  setup.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
-  setup.cluster.device.memory = 80.0_GB;
+  TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
+  config.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
+  config.cluster.device.memory = 80.0_GB;
   const Calibration& constants = calibration();
-  for (auto _ : state) benchmark::DoNotOptimize(fullest(setup, constants));
+  for (auto _ : state) benchmark::DoNotOptimize(fullest(config, constants));
   state.SetLabel(asked.label);
 }
 BENCHMARK(fullest_of_a_plan)->DenseRange(0, 2)->Unit(benchmark::kNanosecond);
@@ -45,10 +45,10 @@ void ledger_of_a_pp_rank(benchmark::State& state) {
   const Case asked = case_of(state.range(0));
   const Result<Model> model = find_model(asked.model);
   if (!model) return state.SkipWithError("no such model");
-  Setup setup{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
-  setup.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
+  TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
+  config.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
   const Calibration& constants = calibration();
-  for (auto _ : state) benchmark::DoNotOptimize(ledger(setup, 0, constants));
+  for (auto _ : state) benchmark::DoNotOptimize(estimate_memory(config, 0, constants));
   state.SetLabel(asked.label);
 }
 BENCHMARK(ledger_of_a_pp_rank)->DenseRange(0, 2)->Unit(benchmark::kNanosecond);

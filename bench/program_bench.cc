@@ -1,12 +1,12 @@
-// What it takes to expand a pipeline to its actions, play it and prove it, and the memory of that.
-// Floors: 128 pp ranks x 16 chunks x 4,096 microbatches expands and plays in 2 s and 1 GB, 16 x 4 x
-// 64 in 20 ms, on one core of a release build.
+// What it takes to expand a pipeline to its actions, simulate it and prove it, and the memory of
+// that. Floors: 128 pp ranks x 16 chunks x 4,096 microbatches expands and simulations in 2 s and 1
+// GB, 16 x 4 x 64 in 20 ms, on one core of a release build.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include "rankwright/program/play.h"
 #include "rankwright/program/proof.h"
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/program/simulate.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright {
@@ -33,7 +33,7 @@ void expand_and_play(benchmark::State& state) {
   i64 actions = 0;
   for (auto _ : state) {
     const Program program = expanded(s);
-    const Timeline timeline = play(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
+    const Timeline timeline = simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
     benchmark::DoNotOptimize(timeline.end);
     actions = 0;
     for (const Sequence& role : program.roles) actions += i64(role.size());

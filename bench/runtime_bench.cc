@@ -18,7 +18,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/model/architecture.h"
 #include "rankwright/runtime/engine.h"
-#include "tests/plain_transformer.h"
+#include "tests/support/plain_transformer.h"
 
 namespace rankwright::runtime {
 namespace {
@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kStepBound = 1.05, kReduceBound = 1.15;
 
-Setup setup_of(std::string_view architecture, i64 dp) {
+TrainingConfig config_of(std::string_view architecture, i64 dp) {
   const bool gpt2 = architecture == "gpt2";
   Shapes shapes{.name = "bench",
                 .architecture = std::string(architecture),
@@ -40,19 +40,19 @@ Setup setup_of(std::string_view architecture, i64 dp) {
                 .positions = gpt2 ? 128 : 0};
   Result<Model> model = build(shapes);
   RW_CHECK(model.has_value());
-  Setup setup{.model = *model, .cluster = {}, .job = {}, .plan = {}};
-  setup.cluster.levels = {{.name = "host", .arity = dp, .bandwidth = {1e9}}};
-  setup.cluster.host_devices = dp;
-  setup.job = {.global_batch = 8 * dp,
-               .sequence = 128,
-               .param_dtype = Dtype::fp32,
-               .grad_dtype = Dtype::fp32};
-  setup.plan.dp = dp;
-  setup.plan.micro_batch = 4;
-  setup.plan.bucket_size = 1'000'000;
-  setup.plan.overlap.grad_reduce = setup.plan.overlap.param_gather = false;
-  setup.world = dp;
-  return setup;
+  TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = {}};
+  config.cluster.levels = {{.name = "host", .arity = dp, .bandwidth = {1e9}}};
+  config.cluster.host_devices = dp;
+  config.job = {.global_batch = 8 * dp,
+                .sequence = 128,
+                .param_dtype = Dtype::fp32,
+                .grad_dtype = Dtype::fp32};
+  config.plan.dp = dp;
+  config.plan.micro_batch = 4;
+  config.plan.bucket_size = 1'000'000;
+  config.plan.overlap.grad_reduce = config.plan.overlap.param_gather = false;
+  config.world = dp;
+  return config;
 }
 
 double seconds(const std::function<void()>& work) {
@@ -75,8 +75,8 @@ struct Turns {
 /// The same step by hand: microbatches, clipping, AdamW with its two groups.
 class PlainStep {
  public:
-  PlainStep(const Setup& setup, Engine& engine)
-      : setup_(setup), plain_(setup.model, weights(engine)) {
+  PlainStep(const TrainingConfig& config, Engine& engine)
+      : config_(config), plain_(config.model, weights(engine)) {
     std::vector<Tensor> decaying, others;
     for (const Tensor& each : plain_.parameters())
       (each.dim() > 1 ? decaying : others).push_back(each);
@@ -91,8 +91,8 @@ class PlainStep {
   }
 
   double run(const Corpus& corpus, i64 step) {
-    const i64 batch = setup_.plan.micro_batch, length = setup_.job.sequence;
-    const i64 microbatches = setup_.microbatches();
+    const i64 batch = config_.plan.micro_batch, length = config_.job.sequence;
+    const i64 microbatches = config_.microbatches();
     adam_->zero_grad();
     double sum = 0;
     for (i64 m = 0; m < microbatches; ++m) {
@@ -119,17 +119,17 @@ class PlainStep {
     return all;
   }
 
-  const Setup& setup_;
+  const TrainingConfig& config_;
   PlainTransformer plain_;
   std::unique_ptr<torch::optim::AdamW> adam_{};
 };
 
 bool bench_step(std::string_view architecture) {
   constexpr i64 kSteps = 15;
-  const Setup setup = setup_of(architecture, 1);
-  Engine engine(setup, {}, 0, {});
-  PlainStep plain(setup, engine);
-  const Corpus corpus = Corpus::made_up(setup.model.vocab, 1);
+  const TrainingConfig config = config_of(architecture, 1);
+  Engine engine(config, {}, 0, {});
+  PlainStep plain(config, engine);
+  const Corpus corpus = Corpus::made_up(config.model.vocab, 1);
   Turns turns;
   double ours = 0, theirs = 0;
   for (i64 step = 0; step < kSteps; ++step) {
@@ -147,16 +147,16 @@ bool bench_step(std::string_view architecture) {
 
 bool bench_reduction(const World& world) {
   constexpr i64 kRounds = 60;
-  const Setup setup = setup_of("llama", world.size());
-  const Result<Groups> groups = join(setup, world, *find_backend("mpi"), nullptr);
+  const TrainingConfig config = config_of("llama", world.size());
+  const Result<Groups> groups = join(config, world, *find_backend("mpi"), nullptr);
   RW_CHECK(groups.has_value());
-  Engine engine(setup, {}, world.rank(), *groups);
-  engine.step(Corpus::made_up(setup.model.vocab, 1), 0);
+  Engine engine(config, {}, world.rank(), *groups);
+  engine.step(Corpus::made_up(config.model.vocab, 1), 0);
   Store& store = engine.store();
   i64 size = 0;
   for (const Parameter& parameter : engine.shard().parameters) size += parameter.size();
   const Tensor bare = torch::ones({size});
-  const i64 bucket = setup.plan.bucket_size;
+  const i64 bucket = config.plan.bucket_size;
   Turns turns;
   for (i64 round = 0; round < kRounds; ++round) {
     store.clear_gradients();

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/import/draft.h"
-#include "rankwright/import/plan_file.h"
+#include "rankwright/import/plan/draft.h"
+#include "rankwright/import/plan/plan_file.h"
 #include "rankwright/search/answer.h"
 
 namespace rankwright {
@@ -16,9 +16,9 @@ namespace {
 
 Problem problem_of(const std::string& text) {
   const PlanFile file = read_plan(text, "plan.yaml", refuse_file);
-  Setup setup = resolve(file.draft);
-  setup.world = setup.cluster.devices();
-  return problem(std::move(setup));
+  TrainingConfig config = resolve(file.draft);
+  config.world = config.cluster.devices();
+  return problem(std::move(config));
 }
 
 const std::string kGpt3 =
@@ -31,7 +31,7 @@ void price_everything(benchmark::State& state) {
   all.limits.cp = {1, 1};
   i64 priced = 0;
   for (auto _ : state)
-    priced += search(all, calibration(), {.bounds = false, .threads = 1}).space.tally.priced;
+    priced += search(all, calibration(), {.bounds = false, .threads = 1}).space.stats.priced;
   state.counters["priced"] = benchmark::Counter(double(priced), benchmark::Counter::kIsRate);
   state.SetLabel("Calculon: 59 to 110/s, as stated for its own search; not run here");
 }
@@ -41,10 +41,10 @@ BENCHMARK(price_everything)->Unit(benchmark::kMillisecond)->Iterations(1);
 void whole_space(benchmark::State& state) {
   const Problem all = problem_of(kGpt3);
   const SearchOptions options{.bounds = state.range(0) != 0, .threads = int(state.range(1))};
-  Tally tally;
-  for (auto _ : state) tally = search(all, calibration(), options).space.tally;
-  state.counters["candidates"] = double(tally.candidates);
-  state.counters["priced"] = double(tally.priced);
+  SearchStats stats;
+  for (auto _ : state) stats = search(all, calibration(), options).space.stats;
+  state.counters["candidates"] = double(stats.candidates);
+  state.counters["priced"] = double(stats.priced);
 }
 BENCHMARK(whole_space)
     ->ArgNames({"bounds", "threads"})
@@ -85,8 +85,8 @@ void from_8_to_a_million(benchmark::State& state) {
   for (auto _ : state) found = answer(all, calibration(), {.threads = 2});
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  state.counters["candidates"] = double(found.tally.candidates);
-  state.counters["priced"] = double(found.tally.priced);
+  state.counters["candidates"] = double(found.stats.candidates);
+  state.counters["priced"] = double(found.stats.priced);
   state.counters["peak_MB"] = double(used.ru_maxrss) / 1024;  // of the whole process until now
 }
 BENCHMARK(from_8_to_a_million)

@@ -1,8 +1,8 @@
 // `rankwright catalog`: what is known by name.
+#include "cli/io/print_refusal.h"
 #include "cli/options.h"
-#include "cli/print_refusal.h"
 #include "cli/verb.h"
-#include "rankwright/report/catalog_text.h"
+#include "rankwright/report/catalog/catalog_text.h"
 
 namespace rankwright::cli {
 

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "rankwright/report/catalog_text.h"
-#include "tests/said.h"
+#include "rankwright/report/catalog/catalog_text.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace catalog_test {

@@ -1,13 +1,13 @@
 // `rankwright check`: everything that is wrong with a plan, or with a schedule, at once.
 #include "rankwright/planner/check.h"
 
+#include "cli/io/print_refusal.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
-#include "cli/print_refusal.h"
 #include "cli/target_flag.h"
 #include "cli/verb.h"
-#include "rankwright/report/check_text.h"
-#include "rankwright/report/findings.h"
+#include "rankwright/report/explain/check_text.h"
+#include "rankwright/report/explain/findings.h"
 
 namespace rankwright::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "rankwright/rules/rule.h"
-#include "tests/golden.h"
-#include "tests/said.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace check_test {

@@ -4,20 +4,20 @@
 
 #include <algorithm>
 
+#include "cli/io/print_refusal.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
-#include "cli/print_refusal.h"
 #include "cli/report_output.h"
 #include "cli/verb.h"
-#include "rankwright/planner/source_files.h"
-#include "rankwright/report/compare_json.h"
-#include "rankwright/report/compare_text.h"
-#include "rankwright/report/gap_text.h"
+#include "rankwright/planner/plan/source_files.h"
+#include "rankwright/report/compare/compare_json.h"
+#include "rankwright/report/compare/compare_text.h"
+#include "rankwright/report/compare/gap_text.h"
 
 namespace rankwright::cli {
 namespace {
 
-NamedPlan named(const ValidPlan& plan) { return {plan.name(), plan.setup()}; }
+NamedPlan named(const ValidPlan& plan) { return {plan.name(), plan.config()}; }
 
 /// The plan against the log of a run of it.
 int compare_log(const PlanFlags& flags, const std::string& log, bool markdown,
@@ -25,11 +25,11 @@ int compare_log(const PlanFlags& flags, const std::string& log, bool markdown,
   const Outcome<CompareLogAnswer> answer =
       compare_with_log({.plan = flags.source(io), .log = read_log_source(log)});
   if (!answer) return print_refusal("compare", answer.error(), io);
-  const Setup& setup = answer->plan.setup();
+  const TrainingConfig& config = answer->plan.config();
   const GapView& view = answer->view;
-  return options.write(options.json() ? gap_json(setup, view)
-                       : markdown     ? gap_markdown(setup, view)
-                                      : gap_text(setup, view, options.paint(io), io.prose()),
+  return options.write(options.json() ? gap_json(config, view)
+                       : markdown     ? gap_markdown(config, view)
+                                      : gap_text(config, view, options.paint(io), io.prose()),
                        io);
 }
 
@@ -38,7 +38,7 @@ int draw(const CompareAnswer& answer, Args args, const std::string& path, const 
          const Io& io) {
   Report made = new_report("compare", args);
   for (const ValidPlan* plan : {&answer.a, &answer.b})
-    made.plans.push_back(build_plan_report(plan->name(), plan->setup(), plan->findings));
+    made.plans.push_back(build_plan_report(plan->name(), plan->config(), plan->findings));
   made.compare = answer.view;
   return save_page(made, path, options, io);
 }

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/golden.h"
-#include "tests/said.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace compare_test {

@@ -7,12 +7,12 @@
 #include <ostream>
 
 #include "cli/format_list.h"
+#include "cli/io/print_refusal.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
-#include "cli/print_refusal.h"
 #include "cli/verb.h"
-#include "rankwright/planner/source_files.h"
-#include "rankwright/report/export_json.h"
+#include "rankwright/planner/plan/source_files.h"
+#include "rankwright/report/plan/export_json.h"
 
 namespace rankwright::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/export/exporter.h"
-#include "tests/said.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace export_test {

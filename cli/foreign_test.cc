@@ -2,8 +2,8 @@
 // and what is silently wrong in them is found where it stands.
 #include <gmock/gmock.h>
 
-#include "rankwright/import/plan_format.h"
-#include "tests/said.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace foreign_test {
@@ -30,7 +30,7 @@ Layout layout_of(const std::string& name, std::optional<i64> world = {}) {
   EXPECT_TRUE(file.findings.empty()) << file.findings.front().detail;
   EXPECT_NE(file.format->target, Target::any) << name;
   if (world) file.draft.world = world;
-  const rankwright::Setup s = resolve(file.draft);
+  const rankwright::TrainingConfig s = resolve(file.draft);
   return {s.plan.tp,   s.plan.cp,          s.plan.pp,         s.plan.dp,
           s.plan.zero, s.plan.micro_batch, s.job.global_batch};
 }

@@ -1,6 +1,6 @@
 // The text of every diagnostic, as a user reads it: each rule's example, and a faulty file for each
 // reading code, against tests/golden/check/CODE.txt. Read the diff as the user would.
-#include "tests/golden.h"
+#include "tests/support/golden.h"
 
 #include <gmock/gmock.h>
 
@@ -10,10 +10,10 @@
 #include <set>
 
 #include "cli/plan_input.h"
-#include "rankwright/report/findings.h"
+#include "rankwright/report/explain/findings.h"
 #include "rankwright/rules/proof_findings.h"
 #include "rankwright/rules/rule.h"
-#include "tests/said.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace golden_test {
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 /// What `check plan.yaml --for TARGET` says below its summary.
 std::string checked(std::string_view plan, Target target) {
   PlanInput input{.file = read_plan(std::string(plan), "plan.yaml", read_file)};
-  input.setup = resolve(input.file.draft);
+  input.config = resolve(input.file.draft);
   return findings_text(all_findings(input, target), input.file.name, input.file.text, {});
 }
 

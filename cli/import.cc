@@ -7,21 +7,21 @@
 #include <ostream>
 
 #include "cli/format_list.h"
+#include "cli/io/print_refusal.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
-#include "cli/print_refusal.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/shell_word.h"
 #include "rankwright/export/cluster_file.h"
 #include "rankwright/export/model_file.h"
-#include "rankwright/import/cluster_format.h"
-#include "rankwright/import/file.h"
-#include "rankwright/import/plan_format.h"
-#include "rankwright/import/run_log.h"
-#include "rankwright/report/findings.h"
-#include "rankwright/report/import_text.h"
-#include "rankwright/report/refusal_text.h"
+#include "rankwright/import/cluster/cluster_format.h"
+#include "rankwright/import/log/run_log.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/file.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/explain/refusal_text.h"
+#include "rankwright/report/plan/import_text.h"
 
 namespace rankwright::cli {
 namespace {
@@ -65,7 +65,7 @@ int write(const ImportedPlan& plan, const Options& options, const Io& io) {
   if (options.quiet()) return kOk;
   tell_passed_over(file, io);
   if (!plan.findings.empty())
-    io.err << fmt::format("{} · rankwright check {}\n", tally(plan.findings),
+    io.err << fmt::format("{} · rankwright check {}\n", stats(plan.findings),
                           shell_path(file.name));
   return kOk;
 }

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "rankwright/import/cluster_file.h"
-#include "tests/said.h"
+#include "rankwright/import/cluster/cluster_file.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace import_cluster_test {

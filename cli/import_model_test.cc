@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/said.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace import_model_test {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "rankwright/import/plan_format.h"
-#include "tests/said.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace import_test {

@@ -10,9 +10,9 @@
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
-#include "rankwright/import/file.h"
+#include "rankwright/import/syntax/file.h"
 #include "rankwright/lab/lab_text.h"
-#include "rankwright/report/findings.h"
+#include "rankwright/report/explain/findings.h"
 
 namespace rankwright::cli {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/golden.h"
-#include "tests/said.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace lab_test {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/screen.h"
+#include "cli/io/screen.h"
 #include "cli/verb.h"
 
 int main(int argc, char** argv) {
@@ -15,5 +15,5 @@ int main(int argc, char** argv) {
                                      .color = screen.color,
                                      .width = screen.width,
                                      .err_terminal = screen.err_terminal,
-                                     .hands_over = true});
+                                     .may_exec = true});
 }

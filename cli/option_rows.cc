@@ -11,7 +11,7 @@ std::vector<OptionRow> option_rows(const Verb& verb) {
   std::istringstream in;
   std::ostringstream out, err;
   std::vector<OptionRow> rows;
-  const int code = verb.run({}, {.in = in, .out = out, .err = err, .tells = &rows});
+  const int code = verb.run({}, {.in = in, .out = out, .err = err, .collect_options = &rows});
   RW_CHECK(code == kOk && !rows.empty());
   return rows;
 }

@@ -8,8 +8,8 @@
 #include <ostream>
 #include <span>
 
+#include "cli/io/output_file.h"
 #include "cli/option_rows.h"
-#include "cli/output_file.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 
@@ -162,8 +162,8 @@ void Options::describe(const std::string& name, const std::string& help) {
 }
 
 std::optional<int> Options::parse(Args args, const Io& io) {
-  if (io.tells != nullptr) {
-    *io.tells = rows_of(*app_);
+  if (io.collect_options != nullptr) {
+    *io.collect_options = rows_of(*app_);
     return kOk;
   }
   std::vector<std::string> reversed(args.rbegin(), args.rend());  // CLI11 takes them from the back

@@ -10,7 +10,7 @@
 
 #include "cli/verb.h"
 #include "rankwright/base/integer.h"
-#include "rankwright/report/paint.h"
+#include "rankwright/report/render/paint.h"
 
 namespace CLI {  // CLI11, which takes seconds to compile: only options.cc includes it
 class App;

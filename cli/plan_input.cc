@@ -2,8 +2,8 @@
 
 #include <istream>
 
-#include "rankwright/import/file.h"
-#include "rankwright/planner/source_files.h"
+#include "rankwright/import/syntax/file.h"
+#include "rankwright/planner/plan/source_files.h"
 
 namespace rankwright::cli {
 namespace {

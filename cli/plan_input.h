@@ -1,6 +1,6 @@
 // A plan as it is given to every verb that takes one: a file or -, of any format that is read, with
 // --model, --cluster and --world on top. Here it is read into a request; what it means is
-// planner/plan_input.h.
+// planner/input/plan_input.h.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright::cli {
 

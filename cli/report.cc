@@ -1,17 +1,18 @@
 // `rankwright report`: a plan on one page, as a document, or as pictures, and what else could be
 // chosen for the same job.
+#include "rankwright/planner/report.h"
+
 #include <utility>
 
-#include "cli/interrupt.h"
+#include "cli/io/interrupt.h"
+#include "cli/io/print_refusal.h"
+#include "cli/io/progress.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
-#include "cli/print_refusal.h"
-#include "cli/progress.h"
 #include "cli/report_output.h"
 #include "cli/target_flag.h"
 #include "cli/verb.h"
-#include "rankwright/planner/plan_report.h"
-#include "rankwright/planner/source_files.h"
+#include "rankwright/planner/plan/source_files.h"
 
 namespace rankwright::cli {
 namespace {

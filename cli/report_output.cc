@@ -6,11 +6,11 @@
 #include <ostream>
 
 #include "rankwright/base/format.h"
-#include "rankwright/report/page.h"
-#include "rankwright/report/pictures.h"
-#include "rankwright/report/report_json.h"
-#include "rankwright/report/report_markdown.h"
-#include "rankwright/report/report_words.h"
+#include "rankwright/report/page/pictures.h"
+#include "rankwright/report/page/report_json.h"
+#include "rankwright/report/page/report_markdown.h"
+#include "rankwright/report/page/report_sentences.h"
+#include "rankwright/report/render/page_shell.h"
 
 namespace rankwright::cli {
 namespace {

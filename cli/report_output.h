@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "rankwright/report/report_view.h"
+#include "rankwright/report/page/report_view.h"
 
 namespace rankwright::cli {
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "cli/report_output.h"
-#include "rankwright/report/page.h"
-#include "tests/said.h"
-#include "tests/setups.h"
+#include "rankwright/report/render/page_shell.h"
+#include "tests/support/run_command.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright::cli {
 namespace report_svg_test {
@@ -126,7 +126,7 @@ TEST(ReportSvg, OfTwoPlansSaysWhichIsWhich) {
   Report report = new_report("compare", {});
   for (const char* plan :
        {"{world_size: 8, parallelism: {tp_size: 8}}", "{world_size: 8, parallelism: {dp_size: 8}}"})
-    report.plans.push_back(build_plan_report("plan.yaml", setup_of(plan), {}));
+    report.plans.push_back(build_plan_report("plan.yaml", config_of(plan), {}));
   std::istringstream in;
   std::ostringstream out, err;
   const Options options(verb("report"));

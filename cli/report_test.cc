@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "rankwright/report/page.h"
-#include "tests/said.h"
+#include "rankwright/report/render/page_shell.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace report_test {
@@ -81,7 +81,7 @@ TEST(Report, DrawsAMeasuredStepBesideThePredictedOne) {
   ASSERT_EQ(say({"explain", kTiny, "--timeline", "--trace", trace.path()}).code, kOk);
   const json plan = json::parse(
       say({"report", kTiny, "--no-search", "--measured", trace.path(), "--json"}).out)["plans"][0];
-  // A played step, taken for a measured one, is as it was predicted.
+  // A simulated step, taken for a measured one, is as it was predicted.
   const json& measured = plan["measured"];
   EXPECT_THAT(std::string(measured["words"]), HasSubstr("the run took 1.00 of that"));
   ASSERT_EQ(measured["rows"].size(), plan["timeline"]["rows"].size());

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "cli/print_refusal.h"
-#include "rankwright/planner/plan_input.h"
+#include "cli/io/print_refusal.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright::cli {
 namespace {

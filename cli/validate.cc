@@ -6,14 +6,14 @@
 #include <chrono>
 #include <ostream>
 
+#include "cli/io/print_refusal.h"
 #include "cli/options.h"
-#include "cli/print_refusal.h"
 #include "cli/verb.h"
 #include "rankwright/base/format.h"
-#include "rankwright/planner/source_files.h"
-#include "rankwright/report/collectives_text.h"
-#include "rankwright/report/validation_svg.h"
-#include "rankwright/report/validation_text.h"
+#include "rankwright/planner/plan/source_files.h"
+#include "rankwright/report/validation/collectives_text.h"
+#include "rankwright/report/validation/validation_svg.h"
+#include "rankwright/report/validation/validation_text.h"
 
 namespace rankwright::cli {
 namespace {

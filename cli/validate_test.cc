@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/said.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace validate_test {

@@ -6,13 +6,13 @@
 #include <ostream>
 #include <vector>
 
-#include "cli/clean_io.h"
-#include "cli/complete.h"
-#include "cli/man_page.h"
+#include "cli/help/complete.h"
+#include "cli/help/man_page.h"
+#include "cli/io/clean_io.h"
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
-#include "rankwright/report/table.h"
+#include "rankwright/report/render/table.h"
 
 namespace rankwright::cli {
 namespace {

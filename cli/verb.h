@@ -21,9 +21,9 @@ struct Io {
   bool color = false;         // out is a terminal, and NO_COLOR is not set
   std::size_t width = 120;    // characters a line
   bool err_terminal = false;  // err is one, too: progress may be drawn there
-  bool hands_over = false;    // the process may become another program; in tests it may not
-  std::vector<OptionRow>* tells =
-      nullptr;                        // where set, a verb tells what it takes and does nothing
+  bool may_exec = false;      // the process may become another program; in tests it may not
+  std::vector<OptionRow>* collect_options =
+      nullptr;  // where set, a verb collect_options what it takes and does nothing
   std::ostream* bytes_out = nullptr;  // `out` for documents that are not text; null: `out` itself
 
   std::size_t prose() const { return width < 160 ? width : 160; }  // longer lines are hard to read

@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "tests/golden.h"
-#include "tests/said.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_command.h"
 
 namespace rankwright::cli {
 namespace verb_test {

@@ -1,4 +1,5 @@
-# rankwright_group_sources(TARGET SIZE): compiles the sources of each folder in groups of at most SIZE.
+# rankwright_group_sources(TARGET SIZE): compiles the sources of each top folder, such as rankwright/report,
+# in groups of at most SIZE.
 # Most of a small source's compile time is its headers, and a group reads them once. Names in the unnamed
 # namespaces of a folder must therefore be unique. The preset `tidy` compiles every source alone, so a
 # missing include does not stay hidden. A source with the property RANKWRIGHT_ALONE is in no group.
@@ -23,8 +24,8 @@ function(rankwright_group_sources target size)
       continue()
     endif()
     cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    cmake_path(GET path PARENT_PATH folder)
-    string(REPLACE "/" "_" folder ${folder})
+    string(REGEX REPLACE "^([^/]+)/([^/]+)/.*" "\\1_\\2" folder ${path})
+    string(REGEX REPLACE "^([^/]+)/[^/]*$" "\\1" folder ${folder})
     if(NOT DEFINED count_${folder})
       set(count_${folder} 0)
     endif()

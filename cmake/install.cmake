@@ -43,7 +43,7 @@ if(NOT RANKWRIGHT_SANITIZE)
 endif()
 
 if(TARGET rankwright_runtime_exe)
-  # libexec by its name: cli/hand_over.cc looks there, from where rankwright itself lies.
+  # libexec by its name: cli/run/exec_runtime.cc looks there, from where rankwright itself lies.
   install(TARGETS rankwright_runtime_exe DESTINATION libexec COMPONENT runtime)
   install(TARGETS rankwright_loopback LIBRARY DESTINATION libexec COMPONENT runtime)
 endif()

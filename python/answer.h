@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "rankwright/base/diagnostic.h"
-#include "rankwright/planner/outcome.h"
+#include "rankwright/planner/input/outcome.h"
 
 namespace rankwright::python {
 

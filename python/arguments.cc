@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "rankwright/planner/source_files.h"
+#include "rankwright/planner/plan/source_files.h"
 
 namespace rankwright::python {
 namespace {

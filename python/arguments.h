@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright::python {
 

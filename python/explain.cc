@@ -4,17 +4,17 @@
 #include "python/verbs.h"
 #include "rankwright/planner/explain_faults.h"
 #include "rankwright/planner/explain_timeline.h"
-#include "rankwright/report/explain_json.h"
-#include "rankwright/report/explain_text.h"
-#include "rankwright/report/faults_json.h"
-#include "rankwright/report/faults_text.h"
-#include "rankwright/report/gantt.h"
-#include "rankwright/report/pages.h"
-#include "rankwright/report/rank_text.h"
-#include "rankwright/report/sensitivity_text.h"
-#include "rankwright/report/stages_text.h"
-#include "rankwright/report/timeline_json.h"
-#include "rankwright/report/words.h"
+#include "rankwright/report/catalog/topic_text.h"
+#include "rankwright/report/explain/explain_json.h"
+#include "rankwright/report/explain/explain_text.h"
+#include "rankwright/report/explain/rank_text.h"
+#include "rankwright/report/explain/sensitivity_text.h"
+#include "rankwright/report/explain/stages_text.h"
+#include "rankwright/report/faults/faults_json.h"
+#include "rankwright/report/faults/faults_text.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/timeline/gantt.h"
+#include "rankwright/report/timeline/timeline_json.h"
 
 namespace rankwright::python {
 namespace {
@@ -34,36 +34,36 @@ Outcome<Answer> word(const std::string& word) {
       });
 }
 
-Outcome<Answer> worksheet(const PlanSource& plan) {
+Outcome<Answer> make_explain_view(const PlanSource& plan) {
   using A = ExplainAnswer;
   return make_answer(
-      explain_plan(plan), [](const A& a) { return explain_json(a.plan.setup(), a.sheet); },
-      [](const A& a) { return explain_text(a.plan.setup(), a.sheet, {}, kTextWidth); });
+      explain_plan(plan), [](const A& a) { return explain_json(a.plan.config(), a.sheet); },
+      [](const A& a) { return explain_text(a.plan.config(), a.sheet, {}, kTextWidth); });
 }
 
 Outcome<Answer> one_rank(const PlanSource& plan, i64 rank) {
   using A = ExplainRankAnswer;
   return make_answer(
-      explain_rank(plan, rank), [](const A& a) { return rank_json(a.plan.setup(), a.view); },
-      [](const A& a) { return rank_text(a.plan.setup(), a.view, {}, kTextWidth); });
+      explain_rank(plan, rank), [](const A& a) { return rank_json(a.plan.config(), a.view); },
+      [](const A& a) { return rank_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
 Outcome<Answer> stages(const PlanSource& plan) {
   using A = ExplainStagesAnswer;
   return make_answer(
-      explain_stages(plan), [](const A& a) { return stages_json(a.plan.setup(), a.view); },
-      [](const A& a) { return stages_text(a.plan.setup(), a.view, {}, kTextWidth); });
+      explain_stages(plan), [](const A& a) { return stages_json(a.plan.config(), a.view); },
+      [](const A& a) { return stages_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
 Outcome<Answer> sensitivity(const PlanSource& plan) {
   using A = ExplainSensitivityAnswer;
   return make_answer(
       explain_sensitivity(plan),
-      [](const A& a) { return sensitivity_json(a.plan.setup(), a.view); },
-      [](const A& a) { return sensitivity_text(a.plan.setup(), a.view, {}, kTextWidth); });
+      [](const A& a) { return sensitivity_json(a.plan.config(), a.view); },
+      [](const A& a) { return sensitivity_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
-RivalPlan rival(const ValidPlan& plan) { return {plan.name(), plan.setup()}; }
+RivalPlan rival(const ValidPlan& plan) { return {plan.name(), plan.config()}; }
 
 Outcome<Answer> rivals(const PlanSource& plan, const SourceFile& against) {
   using A = ExplainRivalsAnswer;
@@ -75,8 +75,8 @@ Outcome<Answer> rivals(const PlanSource& plan, const SourceFile& against) {
       });
 }
 
-std::string step_text(const PlayedStep& step, const std::string& heading) {
-  return titled(heading, gantt(step.played, step.summary, {}, kTextWidth));
+std::string step_text(const SummarizedStep& step, const std::string& heading) {
+  return titled(heading, gantt(step.simulated, step.summary, {}, kTextWidth));
 }
 
 Outcome<Answer> timeline(const PlanSource& plan, bool unit_times) {
@@ -84,26 +84,26 @@ Outcome<Answer> timeline(const PlanSource& plan, bool unit_times) {
   return make_answer(
       explain_timeline({.plan = plan, .unit_times = unit_times}),
       [](const A& a) {
-        return timeline_json(a.step.played, a.step.summary, headline(a.plan.setup()));
+        return timeline_json(a.step.simulated, a.step.summary, headline(a.plan.config()));
       },
-      [](const A& a) { return step_text(a.step, headline(a.plan.setup())); });
+      [](const A& a) { return step_text(a.step, headline(a.plan.config())); });
 }
 
 Outcome<Answer> schedule(const SourceFile& file) {
   return make_answer(
       explain_schedule(file, false),
-      [name = file.name](const PlayedStep& step) {
-        return timeline_json(step.played, step.summary, name);
+      [name = file.name](const SummarizedStep& step) {
+        return timeline_json(step.simulated, step.summary, name);
       },
-      [name = file.name](const PlayedStep& step) { return step_text(step, name); });
+      [name = file.name](const SummarizedStep& step) { return step_text(step, name); });
 }
 
 Outcome<Answer> faults(const PlanSource& plan, const FaultOptions& options) {
   using A = FaultsAnswer;
   return make_answer(
       explain_faults({.plan = plan, .faults = options}),
-      [](const A& a) { return faults_json(a.plan.setup(), a.faults); },
-      [](const A& a) { return titled(headline(a.plan.setup()), faults_text(a, {}, kTextWidth)); });
+      [](const A& a) { return faults_json(a.plan.config(), a.faults); },
+      [](const A& a) { return titled(headline(a.plan.config()), faults_text(a, {}, kTextWidth)); });
 }
 
 Outcome<FaultOptions> read_faults(const Arguments& args) {
@@ -148,7 +148,7 @@ Outcome<Answer> explain(const Arguments& args, const SearchControl&) {
   if (views.sensitivity) return sensitivity(*plan);
   if (views.stages) return stages(*plan);
   if (views.rank) return one_rank(*plan, **rank);
-  return worksheet(*plan);
+  return make_explain_view(*plan);
 }
 
 }  // namespace rankwright::python

@@ -16,8 +16,8 @@
 
 #include "python/verbs.h"
 #include "rankwright/base/terminal_text.h"
-#include "rankwright/report/findings.h"
-#include "rankwright/report/refusal_text.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/explain/refusal_text.h"
 
 namespace py = pybind11;
 

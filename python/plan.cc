@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "python/verbs.h"
-#include "rankwright/planner/plan_options.h"
-#include "rankwright/planner/source_files.h"
-#include "rankwright/report/counts_text.h"
-#include "rankwright/report/plan_file_text.h"
-#include "rankwright/report/plan_json.h"
-#include "rankwright/report/plan_text.h"
-#include "rankwright/report/report_words.h"
+#include "rankwright/planner/plan/plan_options.h"
+#include "rankwright/planner/plan/source_files.h"
+#include "rankwright/report/page/report_sentences.h"
+#include "rankwright/report/plan/counts_text.h"
+#include "rankwright/report/plan/plan_file_text.h"
+#include "rankwright/report/plan/plan_json.h"
+#include "rankwright/report/plan/plan_text.h"
 
 namespace rankwright::python {
 namespace {

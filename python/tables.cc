@@ -2,11 +2,11 @@
 #include <memory>
 
 #include "python/verbs.h"
-#include "rankwright/planner/source_files.h"
+#include "rankwright/planner/plan/source_files.h"
 #include "rankwright/planner/validate.h"
-#include "rankwright/report/catalog_text.h"
-#include "rankwright/report/collectives_text.h"
-#include "rankwright/report/validation_text.h"
+#include "rankwright/report/catalog/catalog_text.h"
+#include "rankwright/report/validation/collectives_text.h"
+#include "rankwright/report/validation/validation_text.h"
 
 namespace rankwright::python {
 namespace {

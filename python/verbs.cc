@@ -10,24 +10,24 @@
 #include "rankwright/planner/compare.h"
 #include "rankwright/planner/export.h"
 #include "rankwright/planner/import.h"
-#include "rankwright/planner/plan_report.h"
-#include "rankwright/planner/source_files.h"
-#include "rankwright/report/check_text.h"
-#include "rankwright/report/compare_json.h"
-#include "rankwright/report/compare_text.h"
-#include "rankwright/report/export_json.h"
-#include "rankwright/report/findings.h"
-#include "rankwright/report/gap_text.h"
-#include "rankwright/report/import_text.h"
-#include "rankwright/report/page.h"
-#include "rankwright/report/report_json.h"
-#include "rankwright/report/report_markdown.h"
-#include "rankwright/report/report_words.h"
+#include "rankwright/planner/plan/source_files.h"
+#include "rankwright/planner/report.h"
+#include "rankwright/report/compare/compare_json.h"
+#include "rankwright/report/compare/compare_text.h"
+#include "rankwright/report/compare/gap_text.h"
+#include "rankwright/report/explain/check_text.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/page/report_json.h"
+#include "rankwright/report/page/report_markdown.h"
+#include "rankwright/report/page/report_sentences.h"
+#include "rankwright/report/plan/export_json.h"
+#include "rankwright/report/plan/import_text.h"
+#include "rankwright/report/render/page_shell.h"
 
 namespace rankwright::python {
 namespace {
 
-NamedPlan named(const ValidPlan& plan) { return {plan.name(), plan.setup()}; }
+NamedPlan named(const ValidPlan& plan) { return {plan.name(), plan.config()}; }
 
 Outcome<Answer> compare_two(const PlanSource& a, const SourceFile& other) {
   CompareRequest request{.a = a, .b = a};
@@ -45,8 +45,8 @@ Outcome<Answer> compare_log(const PlanSource& plan, const std::string& log) {
   using A = CompareLogAnswer;
   return make_answer(
       compare_with_log({plan, read_log_source(log)}),
-      [](const A& a) { return gap_json(a.plan.setup(), a.view); },
-      [](const A& a) { return gap_text(a.plan.setup(), a.view, {}, kTextWidth); });
+      [](const A& a) { return gap_json(a.plan.config(), a.view); },
+      [](const A& a) { return gap_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
 /// A file of that name where there is one, else a list.

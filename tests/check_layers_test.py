@@ -33,7 +33,7 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(check_planted("rankwright/plan/a.cc", text)[0], 0)
 
     def test_tests_may_look_down(self):
-        text = '#include "rankwright/import/a.h"\n#include "tests/told.h"\n'
+        text = '#include "rankwright/import/a.h"\n#include "tests/support/finding_lines.h"\n'
         self.assertEqual(check_planted("rankwright/plan/a_test.cc", text)[0], 0)
         text = '#include "cli/verb.h"\n'
         self.assertEqual(check_planted("rankwright/plan/a_test.cc", text)[0], 1)

@@ -31,7 +31,7 @@ class CheckRenderers(unittest.TestCase):
             check_planted("plan_text.cc", "int a;\nconst Worksheet sheet = worksheet(setup);\n"),
             (
                 1,
-                "rankwright/report/plan_text.cc:2: calls worksheet(), which computes: take "
+                "rankwright/report/plan/plan_text.cc:2: calls worksheet(), which computes: take "
                 "PlanAnswer::sheet\n",
             ),
         )

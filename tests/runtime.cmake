@@ -1,14 +1,15 @@
 # Tests of the runtime, where it is built. Those that need several processes are started by mpirun,
 # as a person would start them; ranks share the cores of the machine and give way while they wait.
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rankwright/runtime/*_test.cc)
-add_executable(runtime_test ${sources} ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rankwright/runtime/*_test.cc
+  ${PROJECT_SOURCE_DIR}/rankwright/runtime/*/*_test.cc)
+add_executable(runtime_test ${sources} ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/layouts.cc)
 target_link_libraries(runtime_test PRIVATE rankwright_runtime rapidcheck GTest::gmock_main
   rankwright_flags)
 target_compile_options(runtime_test PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(runtime_test PRIVATE ${source_dir})
 rankwright_add_gtest(runtime_test unit.runtime 1)
 
-add_executable(mpi_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/mpi_check.cc)
+add_executable(mpi_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/mpi_check.cc)
 target_link_libraries(mpi_check PRIVATE rankwright_runtime rankwright_flags)
 
 # MPI keeps memory until the process ends, which is no leak of ours.
@@ -29,8 +30,8 @@ set_tests_properties(runtime.rank_leaves PROPERTIES ENVIRONMENT "${mpi_environme
 
 # Every layout against one process: a part of the matrix in few steps for every change, in more steps at
 # night; the whole matrix is scripts/parity.
-add_executable(parity_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/parity_check.cc
-  ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
+add_executable(parity_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/parity_check.cc
+  ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/layouts.cc)
 target_link_libraries(parity_check PRIVATE rankwright_runtime rankwright_flags)
 foreach(ranks 1 2 4 8)
   add_test(NAME runtime.parity_${ranks}
@@ -43,8 +44,8 @@ foreach(ranks 1 2 4 8)
 endforeach()
 
 # The ledger against what tensors took.
-add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/memory_check.cc
-  ${PROJECT_SOURCE_DIR}/rankwright/runtime/layouts.cc)
+add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/memory_check.cc
+  ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/layouts.cc)
 target_link_libraries(memory_check PRIVATE rankwright_runtime rankwright_flags)
 add_test(NAME runtime.memory COMMAND ${mpirun} -n 8 $<TARGET_FILE:memory_check>)
 set_tests_properties(runtime.memory PROPERTIES ENVIRONMENT "${mpi_environment}" TIMEOUT 1200

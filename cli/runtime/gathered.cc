@@ -122,14 +122,14 @@ std::vector<Event> events_of(const runtime::Trainer& trainer) {
 }
 
 Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
-                     const Setup& setup) {
-  const Mesh mesh = setup.plan.meshes().dense;
+                     const TrainingConfig& config) {
+  const Mesh mesh = config.plan.meshes().dense;
   std::vector<double> record;
   if (stands_for_its_pp_rank(mesh, world.rank()))
     for (const Event& one : events_of(trainer)) put(one, record);
   Records records = gathered(world, std::move(record));
   if (world.rank() != 0) return {};
-  Events all(std::size_t(setup.plan.pp));
+  Events all(std::size_t(config.plan.pp));
   for (i64 rank = 0; rank < world.size(); ++rank) {
     std::vector<Event>& events = all[std::size_t(mesh.coordinate(rank, Axis::pp))];
     for (std::span<const double> numbers = records.next(); !numbers.empty();

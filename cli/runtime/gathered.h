@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rankwright/planner/run_view.h"
-#include "rankwright/report/trace.h"
+#include "rankwright/planner/run/run_view.h"
+#include "rankwright/report/timeline/trace.h"
 #include "rankwright/runtime/trainer.h"
 
 namespace rankwright::cli {
@@ -22,7 +22,7 @@ Gathered gather(const runtime::World& world, const runtime::Trainer& trainer);
 
 /// Of the last step, by pp rank: those of its first rank. Collective; only rank 0's is filled.
 Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
-                     const Setup& setup);
+                     const TrainingConfig& config);
 
 /// A text of each rank, by rank. Collective; empty on other ranks than rank 0.
 std::vector<std::string> gather_texts(const runtime::World& world, std::string_view text);

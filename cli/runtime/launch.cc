@@ -19,7 +19,7 @@
 #include <filesystem>
 #include <ostream>
 
-#include "cli/mpirun_output.h"
+#include "cli/run/mpirun_output.h"
 #include "cli/runtime/children.h"
 #include "cli/runtime/session_folder.h"
 #include "rankwright/base/check.h"
@@ -187,8 +187,8 @@ class Mpirun {
 };
 
 /// "rank 3 (tp 1, dp 0, pp 1)".
-std::string rank_name(const Setup& setup, i64 rank) {
-  const Mesh mesh = setup.plan.meshes().dense;
+std::string rank_name(const TrainingConfig& config, i64 rank) {
+  const Mesh mesh = config.plan.meshes().dense;
   std::string where;
   for (const Axis axis : mesh.order)
     if (mesh.degree(axis) > 1)
@@ -197,7 +197,8 @@ std::string rank_name(const Setup& setup, i64 rank) {
   return where.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, where);
 }
 
-int report_dead(const DeadRank& dead, const Setup& setup, std::string_view verb, const Io& io) {
+int report_dead(const DeadRank& dead, const TrainingConfig& config, std::string_view verb,
+                const Io& io) {
   std::string how = "ended the run";
   std::string help = "what it wrote before stands above";
   if (dead.signal) {
@@ -209,12 +210,12 @@ int report_dead(const DeadRank& dead, const Setup& setup, std::string_view verb,
     how = fmt::format("ended the run with code {}", *dead.code);
   }
   io.err << fmt::format("rankwright {}: {} {}; the others were ended\n  help: {}\n", verb,
-                        rank_name(setup, dead.rank), how, help);
+                        rank_name(config, dead.rank), how, help);
   return kUnreadable;
 }
 
 /// What the end of mpirun means.
-int verdict(int status, const Mpirun& mpirun, const Setup& setup, std::string_view verb,
+int verdict(int status, const Mpirun& mpirun, const TrainingConfig& config, std::string_view verb,
             const Io& io) {
   const MpirunOutput& output = mpirun.output();
   if (output.inside_line()) io.err << "\n";
@@ -222,7 +223,7 @@ int verdict(int status, const Mpirun& mpirun, const Setup& setup, std::string_vi
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   if (code == 0) return kOk;
   if (const std::optional<DeadRank> dead = output.dead())
-    return report_dead(*dead, setup, verb, io);
+    return report_dead(*dead, config, verb, io);
   if (code == kNoProgram && output.said().empty()) {
     io.err << fmt::format("rankwright {}: cannot start mpirun\n  help: apt install openmpi-bin\n",
                           verb);
@@ -258,7 +259,7 @@ std::string link_loopback(const std::filesystem::path& program, const SessionFol
 }
 
 /// Starts mpirun and waits for it; when this returns no process is left.
-int run_mpirun(Start start, const Launch& launch, const Setup& setup, const Io& io) {
+int run_mpirun(Start start, const Launch& launch, const TrainingConfig& config, const Io& io) {
   const sigset_t signals = watched();
   sigprocmask(SIG_BLOCK, &signals, &start.mask);
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // ranks whose mpirun is gone become ours, to be ended
@@ -284,7 +285,7 @@ int run_mpirun(Start start, const Launch& launch, const Setup& setup, const Io& 
   close(signal_file);
   kill_children();
   sigprocmask(SIG_SETMASK, &start.mask, nullptr);
-  return verdict(status, mpirun, setup, launch.verb, io);
+  return verdict(status, mpirun, config, launch.verb, io);
 }
 
 }  // namespace
@@ -308,7 +309,7 @@ std::vector<std::string> mpirun_command(i64 ranks, const std::string& folder,
   return command;
 }
 
-int launch(const Launch& launch, const Setup& setup, const Io& io) {
+int launch(const Launch& launch, const TrainingConfig& config, const Io& io) {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   RW_CHECK(!failed);
@@ -322,11 +323,11 @@ int launch(const Launch& launch, const Setup& setup, const Io& io) {
                   "install the package rankwright-runtime again, or build the target all", io);
   const Screen screen{.color = io.color, .err_terminal = io.err_terminal, .width = io.width};
   return run_mpirun(
-      {.command = mpirun_command(setup.plan.ranks(), folder.path(), self.string(), launch.args),
+      {.command = mpirun_command(config.plan.ranks(), folder.path(), self.string(), launch.args),
        .folder = folder,
        .screen = screen,
        .mask = {}},
-      launch, setup, io);
+      launch, config, io);
 }
 
 void note_stop_signals() {

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/clean_io.h"
-#include "cli/engine_env.h"
-#include "cli/run_flags.h"
+#include "cli/io/clean_io.h"
+#include "cli/io/screen.h"
+#include "cli/run/engine_env.h"
+#include "cli/run/run_flags.h"
 #include "cli/runtime/launch.h"
 #include "cli/runtime/verbs.h"
-#include "cli/screen.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // `rankwright probe`: one rank of it, or the launcher of all. All ranks measure; rank 0 writes.
-#include "rankwright/runtime/probe.h"
+#include "rankwright/runtime/probe/probe.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/print_refusal.h"
-#include "cli/probe_flags.h"
-#include "cli/run_flags.h"
+#include "cli/io/print_refusal.h"
+#include "cli/run/probe_flags.h"
+#include "cli/run/run_flags.h"
 #include "cli/runtime/launch.h"
 #include "cli/runtime/verbs.h"
 #include "rankwright/export/cluster_file.h"
-#include "rankwright/report/findings.h"
-#include "rankwright/report/probe_text.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/run/probe_text.h"
 
 namespace rankwright::cli {
 namespace {
@@ -121,12 +121,12 @@ int probe_machine(Args args, const Io& io) {
   flags.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (launched() || !flags.local) return probe_rank(flags, options, io);
-  Setup setup;
-  setup.plan.dp = flags.ranks > 0 ? flags.ranks : usable_cores();
+  TrainingConfig config;
+  config.plan.dp = flags.ranks > 0 ? flags.ranks : usable_cores();
   if (const std::optional<int> code =
-          refuse_crowd("probe", setup.plan.dp, usable_cores(), flags.ranks_per_core, io))
+          refuse_crowd("probe", config.plan.dp, usable_cores(), flags.ranks_per_core, io))
     return *code;
-  return launch({.args = rank_args(args), .verb = "probe"}, setup, io);
+  return launch({.args = rank_args(args), .verb = "probe"}, config, io);
 }
 
 }  // namespace rankwright::cli

@@ -9,17 +9,17 @@
 #include <ostream>
 #include <sstream>
 
-#include "cli/mpirun_output.h"
-#include "cli/print_refusal.h"
-#include "cli/run_flags.h"
-#include "cli/run_output.h"
+#include "cli/io/print_refusal.h"
+#include "cli/run/mpirun_output.h"
+#include "cli/run/run_flags.h"
+#include "cli/run/run_output.h"
 #include "cli/runtime/gathered.h"
 #include "cli/runtime/launch.h"
 #include "cli/runtime/verbs.h"
 #include "rankwright/base/format.h"
-#include "rankwright/import/foreign.h"
-#include "rankwright/report/findings.h"
-#include "rankwright/report/trace.h"
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/timeline/trace.h"
 #include "rankwright/runtime/trainer.h"
 
 namespace rankwright::cli {
@@ -28,16 +28,16 @@ namespace {
 using runtime::Trainer;
 using runtime::World;
 
-/// Reads and lints the plan. The setup has no misfit where the code is 0.
+/// Reads and lints the plan. The config has no violation where the code is 0.
 struct Ready {
   int code = kOk;
-  std::optional<Setup> setup{};
+  std::optional<TrainingConfig> config{};
 };
 Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
   PlanInput input = read_input(flags.plan, io);
-  if (input.setup) {  // whoever the file was written for: this is what runs it
+  if (input.config) {  // whoever the file was written for: this is what runs it
     input.file.draft.framework = software_of(Target::rankwright);
-    input.setup = resolve(input.file.draft);
+    input.config = resolve(input.file.draft);
   }
   Diagnostics findings = all_findings(input, Target::rankwright);
   const bool refused = has_errors(findings);
@@ -46,9 +46,9 @@ Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
   if (!findings.empty())
     io.err << findings_text(findings, input.file.name, input.file.text,
                             {.on = io.color && io.err_terminal});
-  if (!input.setup) return {kUnreadable};
+  if (!input.config) return {kUnreadable};
   if (refused) return {kRefused};
-  return {kOk, input.setup};
+  return {kOk, input.config};
 }
 
 int complain(const Diagnostic& fault, const Io& io) {
@@ -71,9 +71,9 @@ int agree(const World& world, int code, std::string_view doing, const Io& io) {
 /// One rank of a run that has begun.
 class Rank {
  public:
-  Rank(const RunFlags& flags, const Options& options, const World& world, const Setup& setup,
-       const Io& io)
-      : flags_(flags), options_(options), world_(world), setup_(setup), io_(io) {}
+  Rank(const RunFlags& flags, const Options& options, const World& world,
+       const TrainingConfig& config, const Io& io)
+      : flags_(flags), options_(options), world_(world), config_(config), io_(io) {}
 
   /// What is trained on and with, and the files. 0, or what ends the run.
   int prepare() {
@@ -101,14 +101,14 @@ class Rank {
   using Clock = std::chrono::steady_clock;
 
   int open_corpus() {
-    const i64 vocabulary = setup_.model.vocab;
+    const i64 vocabulary = config_.model.vocab;
     if (flags_.data.empty()) {
       corpus_ = runtime::Corpus::made_up(vocabulary, flags_.seed);
       if (!options_.quiet()) io_.err << "no --data: made-up tokens\n";
       return kOk;
     }
     Result<runtime::Corpus> read =
-        runtime::Corpus::open(flags_.data, vocabulary, setup_.job.sequence, flags_.seed);
+        runtime::Corpus::open(flags_.data, vocabulary, config_.job.sequence, flags_.seed);
     if (!read) return complain(read.error(), io_);
     corpus_ = std::move(*read);
     return kOk;
@@ -127,14 +127,14 @@ class Rank {
     }
     const runtime::TrainOptions options{
         .seed = flags_.seed, .learning_rate = flags_.learning_rate, .clip = flags_.clip};
-    Result<std::unique_ptr<Trainer>> made = Trainer::create(setup_, options, world_, *backend);
+    Result<std::unique_ptr<Trainer>> made = Trainer::create(config_, options, world_, *backend);
     if (!made) return complain(made.error(), io_);
     trainer_ = std::move(*made);
     if (const i64 slices = slice_count(trainer_->program());
-        !flags_.trace.empty() && slices > kMostSlices) {
+        !flags_.trace.empty() && slices > kMaxSlices) {
       io_.err << fmt::format(
           "rankwright run: a step has {} cells; at most {} can be written to a trace\n",
-          count(slices), count(kMostSlices));
+          count(slices), count(kMaxSlices));
       return kRefused;
     }
     return kOk;
@@ -142,12 +142,12 @@ class Rank {
 
   int open_output() {
     summary_.wanted = flags_.steps;
-    summary_.pp = setup_.plan.pp;
+    summary_.pp = config_.plan.pp;
     summary_.ranks = world_.size();
-    summary_.tokens = setup_.job.global_batch * setup_.job.sequence;
-    for (const Level& level : setup_.cluster.levels) summary_.level_names.push_back(level.name);
+    summary_.tokens = config_.job.global_batch * config_.job.sequence;
+    for (const Level& level : config_.cluster.levels) summary_.level_names.push_back(level.name);
     if (world_.rank() != 0) return kOk;
-    summary_.predicted = predict_run(setup_, trainer_->program());
+    summary_.predicted = predict_run(config_, trainer_->program());
     RunShow show{
         .json = options_.json(),
         .quiet = options_.quiet(),
@@ -156,7 +156,7 @@ class Rank {
         .trace = flags_.trace,
         .paint = options_.paint(io_),
         .progress = {
-            .wanted = flags_.steps, .tokens = summary_.tokens, .pipelined = setup_.plan.pp > 1}};
+            .wanted = flags_.steps, .tokens = summary_.tokens, .pipelined = config_.plan.pp > 1}};
     if (summary_.predicted) show.progress.predicted_bubble = summary_.predicted->bubble;
     output_ = std::make_unique<RunOutput>(std::move(show), io_);
     return output_->open().value_or(kOk);
@@ -165,10 +165,10 @@ class Rank {
   /// Whether anybody is asked to stop, the maxima of `value` and `other`, and whether a rank could
   /// not read its tokens. Collective.
   std::vector<double> ask_all(double value, double other = 0) const {
-    std::vector<double> most{stop_asked() ? 1.0 : 0.0, value, other,
-                             trainer_->data_fault() ? 1.0 : 0.0};
-    world_.max(most);
-    return most;
+    std::vector<double> max{stop_asked() ? 1.0 : 0.0, value, other,
+                            trainer_->data_fault() ? 1.0 : 0.0};
+    world_.max(max);
+    return max;
   }
 
   /// Rank 0 prints what the first rank that could not read its tokens found. Collective.
@@ -194,19 +194,19 @@ class Rank {
   /// not be read.
   bool record(i64 step, const runtime::StepResult& result, double seconds) {
     const std::vector<Event> events = events_of(*trainer_);
-    const std::vector<double> most = ask_all(seconds, end_of(events).value);
-    bad_data_ = most[3] > 0;
+    const std::vector<double> max = ask_all(seconds, end_of(events).value);
+    bad_data_ = max[3] > 0;
     if (bad_data_) return true;
     std::vector<double> busy{busy_in(events).value};
     world_.sum(busy);
     const TrainedStep done{.step = step + 1,
                            .loss = result.loss,
                            .gradient_norm = result.gradient_norm,
-                           .time = Seconds{most[1]},
-                           .bubble = idle_share(Seconds{busy[0]}, Seconds{most[2]}, world_.size())};
+                           .time = Seconds{max[1]},
+                           .bubble = idle_share(Seconds{busy[0]}, Seconds{max[2]}, world_.size())};
     summary_.steps.push_back(done);
     if (output_) output_->step(done);
-    return most[0] > 0;
+    return max[0] > 0;
   }
 
   int finish() {
@@ -216,14 +216,14 @@ class Rank {
     if (any) {
       all = gather(world_, *trainer_);
       if (!flags_.trace.empty()) {
-        const Events events = gather_events(world_, *trainer_, setup_);
+        const Events events = gather_events(world_, *trainer_, config_);
         if (output_) trace = trace_for(flags_.trace, trainer_->program(), events);
       }
     }
     if (!output_) return kOk;
     if (any) {
-      summary_.sent = sent_rows(setup_, all.sent);
-      summary_.memory = run_memory(setup_, all.peaks);
+      summary_.sent = sent_rows(config_, all.sent);
+      summary_.memory = run_memory(config_, all.peaks);
     }
     return output_->finish(summary_, trace);
   }
@@ -231,7 +231,7 @@ class Rank {
   const RunFlags& flags_;
   const Options& options_;
   const World& world_;
-  const Setup& setup_;
+  const TrainingConfig& config_;
   const Io& io_;
   std::optional<runtime::Corpus> corpus_{};
   std::unique_ptr<Trainer> trainer_{};
@@ -264,8 +264,8 @@ int run_world(const RunFlags& flags, const Options& options, std::optional<Launc
   const Ready ready = read_plan_to_run(flags, options.quiet(), with_input(io, input));
   if (const int code = agree(world, ready.code, "read the plan", io)) return code;
   if (by) by->ranks = world.size();
-  if (const std::optional<int> code = refuse_start(*ready.setup, flags, by, io)) return *code;
-  Rank rank(flags, options, world, *ready.setup, io);
+  if (const std::optional<int> code = refuse_start(*ready.config, flags, by, io)) return *code;
+  Rank rank(flags, options, world, *ready.config, io);
   if (const int code = rank.prepare()) return code;
   const int code = agree(world, rank.train(), "write", io);
   // Under mpirun a code other than 0 would end ranks that are still writing; the launcher knows.
@@ -321,14 +321,14 @@ int run_plan(Args args, const Io& io) {
   std::istringstream first(text), again(text);
   const Ready ready = read_plan_to_run(flags, true, with_input(io, first));
   if (ready.code != kOk) return ready.code;
-  if (const std::optional<int> code = refuse_start(*ready.setup, flags, std::nullopt, io))
+  if (const std::optional<int> code = refuse_start(*ready.config, flags, std::nullopt, io))
     return *code;
-  const i64 ranks = ready.setup->plan.ranks();
+  const i64 ranks = ready.config->plan.ranks();
   if (ranks > 1)
     if (const std::optional<int> code =
             refuse_crowd("run", ranks, usable_cores(), flags.ranks_per_core, io))
       return *code;
-  if (ranks > 1) return launch({rank_args(args), text}, *ready.setup, io);
+  if (ranks > 1) return launch({rank_args(args), text}, *ready.config, io);
   return run_rank(flags, options, with_input(io, again));
 }
 

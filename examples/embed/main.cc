@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "rankwright/planner/plan.h"
-#include "rankwright/planner/plan_options.h"
-#include "rankwright/planner/source_files.h"
-#include "rankwright/report/plan_json.h"
-#include "rankwright/report/refusal_text.h"
+#include "rankwright/planner/plan/plan_options.h"
+#include "rankwright/planner/plan/source_files.h"
+#include "rankwright/report/explain/refusal_text.h"
+#include "rankwright/report/plan/plan_json.h"
 
 namespace rw = rankwright;
 

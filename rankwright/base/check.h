@@ -1,5 +1,5 @@
 // RW_CHECK: a promise that our own code makes to itself. It is never reachable from input: what a
-// user can get wrong is a Diagnostic, what a search can get wrong is a Misfit.
+// user can get wrong is a Diagnostic, what a search can get wrong is a ConstraintViolation.
 #pragma once
 
 #include <cstdio>

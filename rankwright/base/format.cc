@@ -117,12 +117,12 @@ std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 10
 
 std::string show_signed(Seconds time) { return (time > Seconds{} ? "+" : "") + show(time); }
 
-std::string excerpt(std::string_view text, std::size_t most) {
+std::string excerpt(std::string_view text, std::size_t max) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const Character c = first_character(text.substr(at));
     const std::size_t bytes = c.bytes > 0 ? c.bytes : 1;
-    if (bytes > most - at) break;
+    if (bytes > max - at) break;
     out += c.bytes == 0 || is_unsafe_to_show(c.code) ? "?" : text.substr(at, bytes);
     at += bytes;
   }

@@ -32,6 +32,6 @@ std::string lower(std::string_view text);
 /// Returns the beginning of text from outside: what is_unsafe_to_show() and what is not UTF-8
 /// become
 /// '?', and it is not cut inside a character. Text that already fits is returned unchanged.
-std::string excerpt(std::string_view text, std::size_t most = 40);
+std::string excerpt(std::string_view text, std::size_t max = 40);
 
 }  // namespace rankwright

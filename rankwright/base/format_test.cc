@@ -124,9 +124,9 @@ TEST(Percent, IsOfAHundred) {
 }
 
 /// From a thousandth of the smallest unit up, evenly by magnitude.
-double random_magnitude(int least, int most) {
+double random_magnitude(int min, int max) {
   const double mantissa = *rc::gen::inRange<i64>(100'000, 999'999) / 1e5;
-  return mantissa * std::pow(10.0, *rc::gen::inRange(least, most));
+  return mantissa * std::pow(10.0, *rc::gen::inRange(min, max));
 }
 
 bool near(double a, double b) { return std::abs(a - b) <= 0.005 * b; }

@@ -134,7 +134,7 @@ Result<FlopsPerSecond> parse_flops(std::string_view text) {
   return parse(text, kFlops, "989 TFLOP/s").map([](double v) { return FlopsPerSecond{v}; });
 }
 
-Result<i64> parse_count(std::string_view text, i64 least) {
+Result<i64> parse_count(std::string_view text, i64 min) {
   const std::string whole = excerpt(trim(text));
   const auto out_of_range = [&](std::string_view relation, std::string bound) {
     return fail({.code = "RW0904",
@@ -150,8 +150,7 @@ Result<i64> parse_count(std::string_view text, i64 least) {
                  .message = "not a whole number",
                  .detail = fmt::format("'{}' is not a whole number", whole)});
   const bool overflows = error == std::errc::result_out_of_range;
-  if (overflows ? digits.front() == '-' : n < least)
-    return out_of_range("less", std::to_string(least));
+  if (overflows ? digits.front() == '-' : n < min) return out_of_range("less", std::to_string(min));
   if (overflows || n > kMaxCount) return out_of_range("more", count(kMaxCount) + " (2^50)");
   return n;
 }

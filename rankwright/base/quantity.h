@@ -17,7 +17,7 @@ Result<Seconds> parse_duration(std::string_view);          // 2 us, 1.5 ms, 3 s
 Result<FlopsPerSecond> parse_flops(std::string_view);      // 989 TFLOP/s
 
 /// A count of `least` to kMaxCount; "1,024" and "1_024" are read too.
-Result<i64> parse_count(std::string_view, i64 least = 1);
+Result<i64> parse_count(std::string_view, i64 min = 1);
 
 /// A number without a unit: 0.25, 1,340, 3e-4.
 Result<double> parse_real(std::string_view);

@@ -116,8 +116,8 @@ TEST(ParseCount, RefusesWhatIsNoWholeNumber) {
 }
 
 TEST(ParseCount, SaysWhichBoundWasCrossed) {
-  const auto why = [](std::string_view text, i64 least) {
-    const Diagnostic error = parse_count(text, least).error();
+  const auto why = [](std::string_view text, i64 min) {
+    const Diagnostic error = parse_count(text, min).error();
     EXPECT_EQ(error.code, "RW0904") << text;
     return error.detail;
   };

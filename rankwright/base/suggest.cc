@@ -36,13 +36,13 @@ int edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
   const std::string wanted = in_short(word);
   std::optional<std::string> best;
-  int least = std::max(1, int(wanted.size()) / 3) + 1;
+  int min = std::max(1, int(wanted.size()) / 3) + 1;
   for (const std::string& candidate : known) {
     const int distance = edit_distance(wanted, in_short(candidate));
     // Something of the words must be in common: "x" is no slip for "y", nor is nothing.
     const bool common = distance < int(std::max(wanted.size(), candidate.size()));
-    if (common && distance < least) {
-      least = distance;
+    if (common && distance < min) {
+      min = distance;
       best = candidate;
     }
   }

@@ -7,7 +7,7 @@ namespace {
 struct Lead {
   unsigned mask, mark;
   std::size_t bytes;
-  char32_t least;
+  char32_t min;
 };
 constexpr Lead kLeads[] = {
     {0x80, 0x00, 1, 0}, {0xE0, 0xC0, 2, 0x80}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
@@ -24,7 +24,7 @@ Character first_character(std::string_view text) {
       code = code << 6 | (byte(at) & 0x3Fu);
     }
     const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    if (code < lead.least || surrogate || code > 0x10FFFF) return {};
+    if (code < lead.min || surrogate || code > 0x10FFFF) return {};
     return {code, lead.bytes};
   }
   return {};

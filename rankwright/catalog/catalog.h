@@ -79,7 +79,7 @@ struct BandRow {
 struct Bands {
   BandRow dense{}, sparse{}, memory{}, unmeasured{};  // nine of ten stay within
   BandRow pair{}, pair_sparse{};  // two plans against each other: half of the pairs stay within
-  BandRow pair_most{}, pair_most_sparse{};  // and nine of ten
+  BandRow pair_max{}, pair_max_sparse{};  // and nine of ten
 };
 const Bands& bands();
 

@@ -1,6 +1,6 @@
 // What is published of failures: how often machines fail, how long jobs take to come back, how fast
 // checkpoints are written, when a hang is noticed. Rows of failures.csv, each with its source; what
-// follows from them for a plan is cost/failure.h.
+// follows from them for a plan is cost/faults/failure.h.
 #pragma once
 
 #include <span>

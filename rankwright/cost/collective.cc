@@ -33,7 +33,7 @@ constexpr Reducing kReducing[] = {{"hopper", 5}, {"blackwell", 6}};
 constexpr BytesPerSecond kSwitchRate = 150.0_GBps;
 
 /// How one group lies on the levels that it crosses.
-struct Lie {
+struct GroupTopology {
   struct Part {
     i64 below = 1;    // members in a domain below
     i64 domains = 1;  // such domains that are joined here
@@ -56,19 +56,19 @@ i64 reducing(const Span& span, const Cluster& cluster) {
   if (cluster.levels[0].bandwidth < kSwitchRate) return 0;
   for (const Reducing& row : kReducing)
     if (cluster.device.generation == row.generation)
-      return span.least[0] >= row.members ? span.inside[0] : 0;
+      return span.min[0] >= row.members ? span.inside[0] : 0;
   return 0;
 }
 
 /// The group has at least two members.
-Lie lie(const Span& span, const Cluster& cluster, const Calibration& constants) {
-  Lie lies;
+GroupTopology topology(const Span& span, const Cluster& cluster, const Calibration& constants) {
+  GroupTopology lies;
   lies.levels = span.level + 1;
   lies.size = span.size;
   i64 devices = 1;  // in a domain below
   for (int k = 0; k <= span.level; ++k) {
     const Level& level = cluster.levels[std::size_t(k)];
-    Lie::Part& part = lies.parts[std::size_t(k)];
+    GroupTopology::Part& part = lies.parts[std::size_t(k)];
     part.below = k == 0 ? 1 : span.inside[std::size_t(k) - 1];
     part.domains = ceil_div(span.inside[std::size_t(k)], part.below);
     part.latency = level.latency;
@@ -119,13 +119,13 @@ bool moves_shards(Op op) {
 double rounds(Op op) { return op == Op::all_reduce ? 2 : 1; }
 
 /// C2; between CPUs C9: what goes round passes every hop one after the other, and ranks add.
-Way ring(Op op, const Lie& lies) {
+Way ring(Op op, const GroupTopology& lies) {
   Way way;
   way.possible = moves_shards(op);
   if (!way.possible) return way;
   const double moved = rounds(op) * double(lies.size - 1) / double(lies.size);
   for (int k = 0; k < lies.levels; ++k) {
-    const Lie::Part& part = lies.parts[std::size_t(k)];
+    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
     const double rings = lies.mpi ? double(lies.domains[std::size_t(k)]) : 1;
     way.steps(k, rounds(op) * rings * double(part.domains - 1) * part.latency);
     way.link(k, moved * part.rail);
@@ -136,17 +136,17 @@ Way ring(Op op, const Lie& lies) {
 
 /// C3. A stage for each level that joins domains, one after another. What crosses level k passes
 /// the links of the levels inside it too, spread over the members there.
-Way hierarchical(Op op, const Lie& lies) {
+Way hierarchical(Op op, const GroupTopology& lies) {
   Way way;
   way.possible = moves_shards(op) && !lies.mpi;
   if (!way.possible) return way;
   double sum = 0;
   for (int k = 0; k < lies.levels; ++k) {
-    const Lie::Part& part = lies.parts[std::size_t(k)];
+    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
     if (part.domains < 2) continue;
     double slowest = 0;
     for (int j = 0; j <= k; ++j) {
-      const Lie::Part& passed = lies.parts[std::size_t(j)];
+      const GroupTopology::Part& passed = lies.parts[std::size_t(j)];
       slowest = std::max(slowest, double(passed.below) / double(part.below) * passed.rail);
     }
     const double stage = rounds(op) * double(part.domains - 1) / double(part.domains) * slowest;
@@ -159,9 +159,9 @@ Way hierarchical(Op op, const Lie& lies) {
 }
 
 /// A tree between domains: down and up, two children a node, one where there are only two nodes.
-void tree_outside(Way& way, const Lie& lies) {
+void tree_outside(Way& way, const GroupTopology& lies) {
   for (int k = 1; k < lies.levels; ++k) {
-    const Lie::Part& part = lies.parts[std::size_t(k)];
+    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
     const int deep = std::bit_width(std::uint64_t(part.domains - 1));  // ceil(log2 domains)
     way.steps(k, 2 * deep * part.latency);
     way.link(k, (ceil_div(lies.size, part.below) == 2 ? 1 : 2) * part.rail);
@@ -169,11 +169,11 @@ void tree_outside(Way& way, const Lie& lies) {
 }
 
 /// C4: a chain inside a domain.
-Way tree(Op op, const Lie& lies) {
+Way tree(Op op, const GroupTopology& lies) {
   Way way;
   way.possible = op == Op::all_reduce && !lies.mpi;
   if (!way.possible) return way;
-  const Lie::Part& inside = lies.parts[0];
+  const GroupTopology::Part& inside = lies.parts[0];
   way.steps(0, 2 * (inside.domains - 1) * inside.latency);
   way.link(0, (lies.size == 2 ? 1 : 2) * inside.rail);
   tree_outside(way, lies);
@@ -181,7 +181,7 @@ Way tree(Op op, const Lie& lies) {
 }
 
 /// C5: the switch of a domain reduces, so that every member sends and receives once.
-Way in_network(Op op, const Lie& lies) {
+Way in_network(Op op, const GroupTopology& lies) {
   Way way;
   way.possible = op == Op::all_reduce && lies.reducing > 0;
   if (!way.possible) return way;
@@ -193,12 +193,12 @@ Way in_network(Op op, const Lie& lies) {
 
 /// C6, C7: all messages of an all-to-all are on their way at once, each member's on its own NIC; of
 /// a send at most one of each group crosses a domain's border at a time.
-Way direct(Op op, const Lie& lies) {
+Way direct(Op op, const GroupTopology& lies) {
   Way way;
   way.possible = op == Op::all_to_all || op == Op::send_recv;
   if (!way.possible) return way;
   for (int k = 0; k < lies.levels; ++k) {
-    const Lie::Part& part = lies.parts[std::size_t(k)];
+    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
     const double outside = double(lies.size - part.below) / double(lies.size);
     const bool steps = op == Op::send_recv ? k + 1 == lies.levels : part.domains > 1;
     if (steps) way.steps(k, part.latency);
@@ -208,7 +208,7 @@ Way direct(Op op, const Lie& lies) {
 }
 
 /// C1
-CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const Lie& lies,
+CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const GroupTopology& lies,
                       const Calibration& constants) {
   const Seconds latency = way.inner + way.outer;
   const Seconds wire{size.value > 0 ? size.value * (way.factor + way.added) : 0};
@@ -226,7 +226,7 @@ CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const Lie
 struct Row {
   Algorithm algorithm;
   std::string_view name;
-  Way (*way)(Op, const Lie&);
+  Way (*way)(Op, const GroupTopology&);
 };
 
 constexpr Row kAlgorithmRows[] = {
@@ -246,7 +246,7 @@ std::string_view name(Algorithm algorithm) { return kAlgorithmRows[std::size_t(a
 CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluster& cluster,
                                const Calibration& constants) {
   if (span.size <= 1) return {};
-  const Lie lies = lie(span, cluster, constants);
+  const GroupTopology lies = topology(span, cluster, constants);
   CollectiveCost best;
   for (const Row& row : kAlgorithmRows) {
     if (row.way == nullptr) continue;
@@ -263,7 +263,7 @@ std::optional<CollectiveCost> collective_cost(Op op, Bytes size, const Span& spa
                                               Algorithm algorithm) {
   const Row& row = kAlgorithmRows[std::size_t(algorithm)];
   if (span.size <= 1 || row.way == nullptr) return {};
-  const Lie lies = lie(span, cluster, constants);
+  const GroupTopology lies = topology(span, cluster, constants);
   const Way way = row.way(op, lies);
   if (!way.possible) return {};
   return finish(algorithm, way, size, lies, constants);
@@ -277,7 +277,7 @@ Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& clus
 Span innermost(const Span& span) {
   Span inner = span;
   inner.inside.fill(span.size);
-  inner.least.fill(span.size);
+  inner.min.fill(span.size);
   inner.sharers.fill(0);
   inner.sharers[0] = 1;
   inner.level = span.size > 1 ? 0 : -1;

@@ -7,7 +7,7 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/priced.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace collective_test {
@@ -343,10 +343,10 @@ RC_GTEST_PROP(CollectiveCost, NeverFallsWithSize, ()) {
 RC_GTEST_PROP(CollectiveCost, IsNeverBelowWhatTheFastestLinkTakes, ()) {
   // What a rank sends at least: with a switch that reduces, or two in a tree, the message once.
   const Draw d = draw();
-  const Bytes least = d.op == Op::all_reduce ? d.size : wire_bytes(d.op, d.size, d.span.size);
+  const Bytes min = d.op == Op::all_reduce ? d.size : wire_bytes(d.op, d.size, d.span.size);
   const BytesPerSecond fastest =
       std::max(d.cluster.levels[0].bandwidth, d.cluster.levels[1].bandwidth);
-  if (d.span.size > 1) RC_ASSERT(d.time() >= least / fastest);
+  if (d.span.size > 1) RC_ASSERT(d.time() >= min / fastest);
 }
 
 RC_GTEST_PROP(CollectiveCost, IsThatOfTheFastestAlgorithm, ()) {

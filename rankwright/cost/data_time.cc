@@ -6,27 +6,27 @@ namespace rankwright {
 namespace {
 
 /// Dense weights or gradients over the ranks that shard them.
-Seconds sharded(const Setup& setup, const Links& links, Op op, Bytes size) {
-  if (setup.software.single_rail) return links.single_rail(op, size, GroupKind::shard);
+Seconds sharded(const TrainingConfig& config, const Links& links, Op op, Bytes size) {
+  if (config.software.single_rail) return links.single_rail(op, size, GroupKind::shard);
   return links.time(op, size, GroupKind::shard);
 }
 
 /// X6: gradients to the ranks that update them, one call. Under hybrid sharding each shard is then
 /// added up over its copies.
-Seconds scatter(const Setup& setup, const Links& links, const Share& share) {
-  const Plan& plan = setup.plan;
-  const i64 each = setup.job.grad_bytes();
+Seconds scatter(const TrainingConfig& config, const Links& links, const Share& share) {
+  const Plan& plan = config.plan;
+  const i64 each = config.job.grad_bytes();
   const Bytes dense = bytes(share.dense, each), expert = bytes(share.expert, each);
-  const bool whole = plan.zero == 0 || (plan.zero < 3 && setup.software.all_reduces);
+  const bool whole = plan.zero == 0 || (plan.zero < 3 && config.software.all_reduces);
   const Op op = whole ? Op::all_reduce : Op::reduce_scatter;
-  return sharded(setup, links, op, dense) +
+  return sharded(config, links, op, dense) +
          links.time(Op::all_reduce, dense / plan.shards(), GroupKind::replicate) +
          links.time(op, expert, GroupKind::edp);
 }
 
 /// Weights to the ranks that compute with them, one call.
-Seconds gather(const Setup& setup, const Links& links, const Share& share, i64 each) {
-  return sharded(setup, links, Op::all_gather, bytes(share.dense, each)) +
+Seconds gather(const TrainingConfig& config, const Links& links, const Share& share, i64 each) {
+  return sharded(config, links, Op::all_gather, bytes(share.dense, each)) +
          links.time(Op::all_gather, bytes(share.expert, each), GroupKind::edp);
 }
 
@@ -38,15 +38,15 @@ Seconds beside(Seconds traffic, Seconds compute, const Calibration& c) {
 
 /// Gradients that two pp ranks add up when all else is done: of a stage that both hold, and of an
 /// embedding that the first and the last read.
-Seconds between_stages(const Setup& setup, const RankWork& on, const Links& links) {
-  const Plan& plan = setup.plan;
-  const i64 each = setup.job.grad_bytes();
+Seconds between_stages(const TrainingConfig& config, const RankWork& on, const Links& links) {
+  const Plan& plan = config.plan;
+  const i64 each = config.job.grad_bytes();
   Seconds sum{};
   if (plan.mirrored())
     sum += links.time(Op::all_reduce, bytes(on.share.total(), each), GroupKind::mirror);
-  if (setup.model.tied && plan.pp > 1 && row(plan.schedule).order == StageOrder::loop)
+  if (config.model.tied && plan.pp > 1 && row(plan.schedule).order == StageOrder::loop)
     sum += links.time(Op::all_reduce,
-                      bytes(embedding_share(setup.model, plan.tp).dense, each) /
+                      bytes(embedding_share(config.model, plan.tp).dense, each) /
                           (plan.zero >= 2 ? plan.shards() : 1),
                       GroupKind::edges);
   return sum;
@@ -54,13 +54,13 @@ Seconds between_stages(const Setup& setup, const RankWork& on, const Links& link
 
 /// X6: gradients travel beside backward, weights beside forward: what that does not hide shows, and
 /// at least a part.
-DataTime up_to_zero2(const Setup& setup, const RankWork& on, const Links& links,
+DataTime up_to_zero2(const TrainingConfig& config, const RankWork& on, const Links& links,
                      const Calibration& c) {
-  const Plan& plan = setup.plan;
-  const double m = double(setup.microbatches());
-  const Seconds scattered = scatter(setup, links, on.share);
+  const Plan& plan = config.plan;
+  const double m = double(config.microbatches());
+  const Seconds scattered = scatter(config, links, on.share);
   const Seconds gathered =
-      plan.zero == 0 ? Seconds{} : gather(setup, links, on.share, setup.job.activation_bytes());
+      plan.zero == 0 ? Seconds{} : gather(config, links, on.share, config.job.activation_bytes());
   // With v chunks the gradients of all but one are ready while the last pp microbatches still run.
   const double v = double(plan.virtual_stages);
   const double window =
@@ -70,7 +70,7 @@ DataTime up_to_zero2(const Setup& setup, const RankWork& on, const Links& links,
   };
   // ZeRO-2 keeps no whole gradients, so every microbatch scatters its own; FSDP under a pipeline
   // lets them wait for the last.
-  const bool each = plan.zero == 2 && !(setup.software.fsdp && plan.pp > 1);
+  const bool each = plan.zero == 2 && !(config.software.fsdp && plan.pp > 1);
   const double before_last = each ? m - 1 : 0;
   const Seconds early = plan.overlap.grad_reduce ? beside(scattered, on.backward, c) : scattered;
   const Seconds shown = left(plan.overlap.grad_reduce, scattered, on.backward) +
@@ -80,34 +80,34 @@ DataTime up_to_zero2(const Setup& setup, const RankWork& on, const Links& links,
 
 }  // namespace
 
-ZeroWaits zero3_waits(const Setup& setup, const RankWork& on, const Links& links,
+ZeroWaits zero3_waits(const TrainingConfig& config, const RankWork& on, const Links& links,
                       const Calibration& calibration) {
   const i64 units = std::max<i64>(1, on.layers);
   const Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
-  const bool fp8 = setup.software.gathers_fp8 && setup.job.matmul != Matmul::same;
+  const bool fp8 = config.software.gathers_fp8 && config.job.matmul != Matmul::same;
   ZeroWaits waits;
-  waits.gathered = gather(setup, links, unit, fp8 ? 1 : setup.job.activation_bytes());
-  waits.scattered = scatter(setup, links, unit);
+  waits.gathered = gather(config, links, unit, fp8 ? 1 : config.job.activation_bytes());
+  waits.scattered = scatter(config, links, unit);
   waits.all = units * (2 * waits.gathered + waits.scattered);
   waits.forward = beside(units * waits.gathered, on.forward, calibration);
   waits.backward = beside(units * (waits.gathered + waits.scattered), on.backward, calibration);
   return waits;
 }
 
-DataTime data_time(const Setup& setup, const RankWork& on, const Links& links,
+DataTime data_time(const TrainingConfig& config, const RankWork& on, const Links& links,
                    const Calibration& calibration) {
   DataTime time;
-  if (setup.plan.zero < 3) {
-    time = up_to_zero2(setup, on, links, calibration);
+  if (config.plan.zero < 3) {
+    time = up_to_zero2(config, on, links, calibration);
   } else {
     // X7: every microbatch gathers weights beside forward, and again beside backward, where it also
     // scatters gradients; the first gather and the last scatter have nothing beside them.
-    const double m = double(setup.microbatches());
-    const ZeroWaits waits = zero3_waits(setup, on, links, calibration);
+    const double m = double(config.microbatches());
+    const ZeroWaits waits = zero3_waits(config, on, links, calibration);
     time.shown = m * (waits.forward + waits.backward) + waits.gathered + waits.scattered;
     time.hidden = std::max(Seconds{}, m * waits.all - time.shown);
   }
-  time.shown += between_stages(setup, on, links);
+  time.shown += between_stages(config, on, links);
   return time;
 }
 

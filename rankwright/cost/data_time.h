@@ -26,7 +26,7 @@ struct DataTime {
   Seconds shown{};   // that the step waits for
   Seconds hidden{};  // beside computation
 };
-DataTime data_time(const Setup& setup, const RankWork& on, const Links& links,
+DataTime data_time(const TrainingConfig& config, const RankWork& on, const Links& links,
                    const Calibration& calibration);
 
 /// Of one microbatch under ZeRO-3.
@@ -35,7 +35,7 @@ struct ZeroWaits {
   Seconds gathered{}, scattered{};  // one unit's weights, and its gradients
   Seconds all{};                    // of the microbatch, hidden or not
 };
-ZeroWaits zero3_waits(const Setup& setup, const RankWork& on, const Links& links,
+ZeroWaits zero3_waits(const TrainingConfig& config, const RankWork& on, const Links& links,
                       const Calibration& calibration);
 
 }  // namespace rankwright

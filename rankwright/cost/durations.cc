@@ -5,10 +5,11 @@
 
 namespace rankwright {
 
-Durations durations(const Setup& setup, const Program& program, const Calibration& calibration) {
-  const StepTime whole = step_time(setup, calibration);
-  const CellTimes taken = cell_times(setup, calibration);
-  Links links(setup, calibration);
+Durations durations(const TrainingConfig& config, const Program& program,
+                    const Calibration& calibration) {
+  const StepTime whole = step_time(config, calibration);
+  const CellTimes taken = cell_times(config, calibration);
+  Links links(config, calibration);
   Durations times;
   for (const StageTimes& stage : taken.stages)
     times.cells.push_back({stage.forward, stage.input + stage.weight, stage.input, stage.weight});
@@ -18,7 +19,7 @@ Durations durations(const Setup& setup, const Program& program, const Calibratio
   for (const Body& of_rank : program.steps) {
     times.steps.emplace_back();
     for (const Step& step : of_rank) {
-      if (!step.computes()) links.add(setup, step.group);
+      if (!step.computes()) links.add(config, step.group);
       const bool optimizer = step.part == Part::optimizer;
       times.steps.back().push_back(optimizer         ? whole[Item::optimizer]
                                    : step.computes() ? Seconds{}

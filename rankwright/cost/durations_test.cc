@@ -10,7 +10,7 @@
 #include "rankwright/cost/step.h"
 #include "rankwright/program/body.h"
 #include "rankwright/program/expand.h"
-#include "tests/timed.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright {
 namespace durations_test {
@@ -18,15 +18,15 @@ namespace durations_test {
 TEST(Durations, MatchTheWorkedExample) {
   // 8 layers on 2 pp ranks, 4 on each, the head on the last; sends are not hidden, so each cell
   // has one of 2,048 x 1,024 x 2 bytes, and all is longer by what nobody tuned.
-  const rankwright::Setup setup = sample::timed(sample::dense_setup({.pp = 2}));
+  const rankwright::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
   const Calibration& c = calibration();
-  const Links links(setup, c);
-  const Rates reached = rates(setup, c);
+  const Links links(config, c);
+  const Rates reached = rates(config, c);
   const LayerTime layer =
-      layer_time(setup, sample::dense_layer(), reached, links, block_time(setup, links, c), c);
-  const EdgeTime head = head_time(setup, reached, links, block_time(setup, links, c), c);
+      layer_time(config, sample::dense_layer(), reached, links, block_time(config, links, c), c);
+  const EmbeddingHeadTime head = head_time(config, reached, links, block_time(config, links, c), c);
   const Seconds sent = links.time(Op::send_recv, Bytes{2048.0 * 1024 * 2}, GroupKind::pp);
-  const Durations times = durations(setup, expand(setup), c);
+  const Durations times = durations(config, expand(config), c);
   const auto near = [&](Seconds a, Seconds b) {
     EXPECT_NEAR(a / (c[Constant::untuned] * b), 1, 1e-12);
   };
@@ -39,18 +39,18 @@ TEST(Durations, MatchTheWorkedExample) {
 }
 
 TEST(Durations, OfSendsThatAreHiddenTravel) {
-  rankwright::Setup setup = sample::timed(sample::dense_setup({.pp = 2}));
-  const Seconds shown = durations(setup, expand(setup), calibration()).cells[0][0];
-  setup.plan.overlap.pp = true;
-  const Durations hidden = durations(setup, expand(setup), calibration());
+  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
+  const Seconds shown = durations(config, expand(config), calibration()).cells[0][0];
+  config.plan.overlap.pp = true;
+  const Durations hidden = durations(config, expand(config), calibration());
   EXPECT_GT(hidden.activation[0], Seconds{});
   EXPECT_NEAR((hidden.cells[0][0] + hidden.activation[0]) / shown, 1, 1e-12);
 }
 
 RC_GTEST_PROP(Durations, OfABackwardAreThoseOfItsHalves, ()) {
-  const rankwright::Setup setup = sample::random_timed();
-  const Program program = expand(setup);
-  const Durations times = durations(setup, program, calibration());
+  const rankwright::TrainingConfig config = sample::random_timed();
+  const Program program = expand(config);
+  const Durations times = durations(config, program, calibration());
   RC_ASSERT(i64(times.cells.size()) == program.stages);
   for (const std::array<Seconds, 4>& stage : times.cells) {
     const Seconds halves = stage[2] + stage[3];
@@ -59,55 +59,56 @@ RC_GTEST_PROP(Durations, OfABackwardAreThoseOfItsHalves, ()) {
 }
 
 RC_GTEST_PROP(Durations, LetEveryPlanBePlayed, ()) {
-  const rankwright::Setup setup = sample::random_timed();
-  const Program program = expand(setup);
-  const Timeline timeline = play(program, durations(setup, program, calibration()));
+  const rankwright::TrainingConfig config = sample::random_timed();
+  const Program program = expand(config);
+  const Timeline timeline = simulate(program, durations(config, program, calibration()));
   RC_ASSERT(std::isfinite(timeline.end.value));
   for (const Seconds& busy : timeline.busy) RC_ASSERT(busy <= timeline.end);
 }
 
 /// What step_time says of the pipeline: its items without data parallelism and the optimizer, which
 /// come behind. Jitter lengthens all alike.
-Seconds pipeline_part(const rankwright::Setup& setup) {
-  const StepTime step = step_time(setup, calibration());
+Seconds pipeline_part(const rankwright::TrainingConfig& config) {
+  const StepTime step = step_time(config, calibration());
   const Seconds without_jitter = step.total() - step[Item::jitter];
   const double jitter = step.total() / without_jitter;
   return jitter * (without_jitter - step[Item::dp] - step[Item::optimizer]);
 }
 
 /// The end of the cells alone.
-Seconds played(const rankwright::Setup& setup) {
-  const Program program = expand(setup);
-  Durations times = durations(setup, program, calibration());
+Seconds simulated(const rankwright::TrainingConfig& config) {
+  const Program program = expand(config);
+  Durations times = durations(config, program, calibration());
   for (std::vector<Seconds>& of_rank : times.steps)
     std::fill(of_rank.begin(), of_rank.end(), Seconds{});
-  return play(program, times).end;
+  return simulate(program, times).end;
 }
 
 TEST(Durations, PlayToTheStepsPipelineUnderEverySchedule) {
   for (const ScheduleRow& schedule : schedules())
     for (const i64 pp : {2, 4, 8}) {
       const i64 chunks = schedule.min_chunks;
-      const rankwright::Setup setup = sample::timed(sample::setup_of(
+      const rankwright::TrainingConfig config = sample::timed(sample::config_of(
           sample::model_of({{32, sample::dense_layer()}}),
           {.tp = 2, .pp = pp, .virtual_stages = chunks, .schedule = schedule.schedule}, 4 * pp));
-      ASSERT_FALSE(first_misfit(setup)) << schedule.name << " on " << pp;
-      EXPECT_NEAR(played(setup) / pipeline_part(setup), 1, 0.03) << schedule.name << " on " << pp;
+      ASSERT_FALSE(first_misfit(config)) << schedule.name << " on " << pp;
+      EXPECT_NEAR(simulated(config) / pipeline_part(config), 1, 0.03)
+          << schedule.name << " on " << pp;
     }
 }
 
 /// Exactly that of the closed forms, PT1 to PT7, on the same times; pipeline_test holds those to
-/// the play: for odd numbers of microbatches and uneven stages one in a hundred is off by more than
-/// 2 %.
+/// the simulate: for odd numbers of microbatches and uneven stages one in a hundred is off by more
+/// than 2 %.
 RC_GTEST_PROP(Durations, AreThoseThatTheStepIsMadeOf, ()) {
-  const rankwright::Setup setup = sample::random_timed();
-  const CellTimes cells = cell_times(setup, calibration());
-  const Seconds closed = pipeline_time(pipeline_shape(setup), cells.stages, cells.hop);
+  const rankwright::TrainingConfig config = sample::random_timed();
+  const CellTimes cells = cell_times(config, calibration());
+  const Seconds closed = pipeline_time(pipeline_shape(config), cells.stages, cells.hop);
   // Under ZeRO-3 cells also wait for gathers and scatters, which the step books apart.
-  const double ratio = pipeline_part(setup) / closed;
+  const double ratio = pipeline_part(config) / closed;
   RC_ASSERT(ratio <= 1 + 1e-9);
-  RC_ASSERT(ratio >= 1 - 1e-9 || setup.plan.zero == 3);
-  RC_ASSERT(std::abs(played(setup) / closed - 1) < 0.2);
+  RC_ASSERT(ratio >= 1 - 1e-9 || config.plan.zero == 3);
+  RC_ASSERT(std::abs(simulated(config) / closed - 1) < 0.2);
 }
 
 }  // namespace durations_test

@@ -6,29 +6,29 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/plan/run_calibration.h"
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright {
 namespace {
 
 /// Whether a run of the same model on the same device moved the constants.
-bool calibrated(const Setup& setup) {
-  return setup.calibrated && setup.calibrated->model == setup.model &&
-         setup.calibrated->device == setup.cluster.device;
+bool calibrated(const TrainingConfig& config) {
+  return config.calibrated && config.calibrated->model == config.model &&
+         config.calibrated->device == config.cluster.device;
 }
 
-ErrorBand published_band(const Setup& setup) {
-  if (!fitted_generation(setup.cluster.device)) return {bands().unmeasured.within, 0};
-  const BandRow& row = setup.model.sparse() ? bands().sparse : bands().dense;
+ErrorBand published_band(const TrainingConfig& config) {
+  if (!fitted_generation(config.cluster.device)) return {bands().unmeasured.within, 0};
+  const BandRow& row = config.model.sparse() ? bands().sparse : bands().dense;
   return {row.within, row.rows};
 }
 
 /// X13: what plans of one model on one device have in common a run of one of them takes off: left
 /// is how far two are off against each other, where that is less.
-ErrorBand step_band(const Setup& setup) {
-  const ErrorBand published = published_band(setup);
-  if (!calibrated(setup)) return published;
-  const BandRow& row = setup.model.sparse() ? bands().pair_most_sparse : bands().pair_most;
+ErrorBand step_band(const TrainingConfig& config) {
+  const ErrorBand published = published_band(config);
+  if (!calibrated(config)) return published;
+  const BandRow& row = config.model.sparse() ? bands().pair_max_sparse : bands().pair_max;
   if (row.within >= published.within) return published;
   return {row.within, published.rows == 0 ? 0 : row.rows};
 }
@@ -39,59 +39,62 @@ bool Estimate::sure() const { return std::abs(memory.total() / capacity - 1) > m
 
 namespace {
 
-Estimate with_step(const Setup& setup, const Calibration& calibration, const StepTime& step) {
+Estimate with_step(const TrainingConfig& config, const Calibration& calibration,
+                   const StepTime& step) {
   return {.step = step,
-          .memory = fullest(setup, calibration),
-          .capacity = setup.cluster.device.memory,
-          .step_band = step_band(setup),
+          .memory = fullest(config, calibration),
+          .capacity = config.cluster.device.memory,
+          .step_band = step_band(config),
           .memory_band = {bands().memory.within, bands().memory.rows}};
 }
 
 }  // namespace
 
-Estimate estimate(const Setup& setup, const Calibration& calibration) {
-  return with_step(setup, calibration, step_time(setup, calibration));
+Estimate estimate(const TrainingConfig& config, const Calibration& calibration) {
+  return with_step(config, calibration, step_time(config, calibration));
 }
 
-Estimate played_estimate(const Setup& setup, const Calibration& calibration) {
-  const Links links(setup, calibration);
-  const LayerPrices prices = layer_prices(setup, links, calibration);
-  const StagePrices staged = stage_prices(setup, calibration, prices);
-  return with_step(setup, calibration,
-                   step_time(setup, calibration, links, prices, staged, played_end(setup, staged)));
+Estimate simulated_estimate(const TrainingConfig& config, const Calibration& calibration) {
+  const Links links(config, calibration);
+  const LayerPrices prices = layer_prices(config, links, calibration);
+  const StagePrices staged = stage_prices(config, calibration, prices);
+  return with_step(
+      config, calibration,
+      step_time(config, calibration, links, prices, staged, simulated_end(config, staged)));
 }
 
-Estimate close_estimate(const Setup& setup, const Calibration& calibration) {
-  const std::optional<i64> cells = cell_count(pipeline_shape(setup));
-  return cells && *cells <= kMostPlayedCells ? played_estimate(setup, calibration)
-                                             : estimate(setup, calibration);
+Estimate close_estimate(const TrainingConfig& config, const Calibration& calibration) {
+  const std::optional<i64> cells = cell_count(pipeline_shape(config));
+  return cells && *cells <= kMaxSimulatedCells ? simulated_estimate(config, calibration)
+                                               : estimate(config, calibration);
 }
 
-double mfu(const Setup& setup, Seconds step, FlopsConvention convention) {
-  const double tokens = double(setup.job.global_batch) * double(setup.job.sequence);
-  const Flops work = tokens * training_flops_per_token(setup.model, setup.job.sequence, convention);
-  const FlopsPerSecond most = double(setup.world) * layer_peak(setup);
-  if (most.value <= 0 || step.value <= 0) return 0;
-  return work / step / most;
+double mfu(const TrainingConfig& config, Seconds step, FlopsConvention convention) {
+  const double tokens = double(config.job.global_batch) * double(config.job.sequence);
+  const Flops work =
+      tokens * training_flops_per_token(config.model, config.job.sequence, convention);
+  const FlopsPerSecond max = double(config.world) * layer_peak(config);
+  if (max.value <= 0 || step.value <= 0) return 0;
+  return work / step / max;
 }
 
-double tokens_per_second(const Setup& setup, Seconds step) {
+double tokens_per_second(const TrainingConfig& config, Seconds step) {
   if (step.value <= 0) return 0;
-  return double(setup.job.global_batch) * double(setup.job.sequence) / step.value /
-         double(setup.world);
+  return double(config.job.global_batch) * double(config.job.sequence) / step.value /
+         double(config.world);
 }
 
-bool paired(const Setup& a, const Setup& b) {
+bool paired(const TrainingConfig& a, const TrainingConfig& b) {
   return fitted_generation(a.cluster.device) && a.cluster.device == b.cluster.device &&
          a.model == b.model;
 }
 
-double tie_band(const Setup& a, const Setup& b) {
+double tie_band(const TrainingConfig& a, const TrainingConfig& b) {
   if (!paired(a, b)) return std::max(step_band(a).within, step_band(b).within);
   return (a.model.sparse() ? bands().pair_sparse : bands().pair).within;
 }
 
-double tie_band(const Setup& plan) {
+double tie_band(const TrainingConfig& plan) {
   return (plan.model.sparse() ? bands().pair_sparse : bands().pair).within;
 }
 

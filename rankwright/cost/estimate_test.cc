@@ -5,43 +5,45 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/model/flops.h"
-#include "tests/timed.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright {
 namespace estimate_test {
 
-rankwright::Setup dense(Plan plan = {}) { return sample::timed(sample::dense_setup(plan)); }
+rankwright::TrainingConfig dense(Plan plan = {}) {
+  return sample::timed(sample::dense_setup(plan));
+}
 
-rankwright::Setup sparse(Plan plan = {}) {
+rankwright::TrainingConfig sparse(Plan plan = {}) {
   return sample::timed(
-      sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}), std::move(plan)));
+      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), std::move(plan)));
 }
 
 TEST(Rate, OfTokensIsForOneDevice) {
   // 4 microbatches of 2,048 tokens for each of 2 data ranks: 16,384 tokens in 4 s on 2 devices.
-  const rankwright::Setup setup = dense({.dp = 2});
-  EXPECT_DOUBLE_EQ(tokens_per_second(setup, 4.0_s), 2048);
-  EXPECT_EQ(tokens_per_second(setup, Seconds{}), 0);
+  const rankwright::TrainingConfig config = dense({.dp = 2});
+  EXPECT_DOUBLE_EQ(tokens_per_second(config, 4.0_s), 2048);
+  EXPECT_EQ(tokens_per_second(config, Seconds{}), 0);
 }
 
 TEST(Mfu, IsOneWhereAStepTakesWhatThePeakWould) {
-  rankwright::Setup setup = dense({.dp = 2});
+  rankwright::TrainingConfig config = dense({.dp = 2});
   const Flops work =
-      16'384.0 * training_flops_per_token(setup.model, 2048, FlopsConvention::megatron_causal);
-  const Seconds least = work / (2 * 989.0_TFLOPS);
-  EXPECT_NEAR(mfu(setup, least), 1, 1e-12);
-  EXPECT_NEAR(mfu(setup, 4 * least), 0.25, 1e-12);
+      16'384.0 * training_flops_per_token(config.model, 2048, FlopsConvention::megatron_causal);
+  const Seconds min = work / (2 * 989.0_TFLOPS);
+  EXPECT_NEAR(mfu(config, min), 1, 1e-12);
+  EXPECT_NEAR(mfu(config, 4 * min), 0.25, 1e-12);
   // Of what the format could do: 989 / 1,979.
-  setup.job.matmul = Matmul::fp8;
-  EXPECT_NEAR(mfu(setup, least), 989.0 / 1979, 1e-12);
-  EXPECT_EQ(mfu(setup, Seconds{}), 0);
+  config.job.matmul = Matmul::fp8;
+  EXPECT_NEAR(mfu(config, min), 989.0 / 1979, 1e-12);
+  EXPECT_EQ(mfu(config, Seconds{}), 0);
 }
 
 TEST(Band, IsThatOfTheKindOfModelAndDevice) {
-  rankwright::Setup setup = dense();
-  EXPECT_EQ(estimate(setup, calibration()).step_band.within, bands().dense.within);
-  setup.cluster.device.generation = "unheard of";
-  const ErrorBand unknown = estimate(setup, calibration()).step_band;
+  rankwright::TrainingConfig config = dense();
+  EXPECT_EQ(estimate(config, calibration()).step_band.within, bands().dense.within);
+  config.cluster.device.generation = "unheard of";
+  const ErrorBand unknown = estimate(config, calibration()).step_band;
   EXPECT_EQ(unknown.within, bands().unmeasured.within);
   EXPECT_EQ(unknown.rows, 0);
   EXPECT_EQ(estimate(sparse(), calibration()).step_band.within, bands().sparse.within);
@@ -52,7 +54,7 @@ TEST(TieBand, OfOneModelOnOneDeviceIsThatOfPairs) {
   EXPECT_EQ(tie_band(sparse({.tp = 2}), sparse({.dp = 2})), bands().pair_sparse.within);
   EXPECT_EQ(tie_band(sparse()), bands().pair_sparse.within);
   // Another batch, sequence or number of devices is still a pair.
-  rankwright::Setup other = dense({.dp = 4});
+  rankwright::TrainingConfig other = dense({.dp = 4});
   other.job.global_batch *= 2;
   other.job.sequence *= 2;
   EXPECT_EQ(tie_band(dense(), other), bands().pair.within);
@@ -61,11 +63,11 @@ TEST(TieBand, OfOneModelOnOneDeviceIsThatOfPairs) {
 TEST(TieBand, OfOtherPairsIsTheWiderOfTheirBands) {
   EXPECT_EQ(tie_band(dense(), sparse()), bands().sparse.within);
   EXPECT_EQ(tie_band(sparse(), dense()), bands().sparse.within);
-  rankwright::Setup other = dense();
+  rankwright::TrainingConfig other = dense();
   other.model.vocab += 128;
   EXPECT_FALSE(paired(dense(), other));
   EXPECT_EQ(tie_band(dense(), other), bands().dense.within);
-  rankwright::Setup unknown = dense();
+  rankwright::TrainingConfig unknown = dense();
   unknown.cluster.device.generation = "unheard of";
   EXPECT_EQ(tie_band(unknown, dense()), bands().unmeasured.within);
   // Whatever scales all plans of a search alike does not decide between them.
@@ -73,7 +75,7 @@ TEST(TieBand, OfOtherPairsIsTheWiderOfTheirBands) {
 }
 
 RC_GTEST_PROP(TieBand, IsTheSameBothWaysAndNoWiderThanTheBands, ()) {
-  const rankwright::Setup a = sample::random_timed(), b = sample::random_timed();
+  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   const double of_a = estimate(a, calibration()).step_band.within;
   const double of_b = estimate(b, calibration()).step_band.within;
   RC_ASSERT(tie_band(a, b) == tie_band(b, a));
@@ -98,12 +100,12 @@ TEST(Estimate, IsSureOutsideOfItsBand) {
 }
 
 RC_GTEST_PROP(Estimate, NamesTheFullestRank, ()) {
-  const rankwright::Setup setup = sample::random_timed();
-  const Estimate e = estimate(setup, calibration());
-  for (const Ledger& other : ledgers(setup, calibration()))
+  const rankwright::TrainingConfig config = sample::random_timed();
+  const Estimate e = estimate(config, calibration());
+  for (const MemoryEstimate& other : estimate_memory_per_pp_rank(config, calibration()))
     RC_ASSERT(other.total() <= e.memory.total());
-  RC_ASSERT(e.memory.pp_rank >= 0 && e.memory.pp_rank < setup.plan.pp);
-  RC_ASSERT(mfu(setup, e.time()) > 0 && mfu(setup, e.time()) < 1);
+  RC_ASSERT(e.memory.pp_rank >= 0 && e.memory.pp_rank < config.plan.pp);
+  RC_ASSERT(mfu(config, e.time()) > 0 && mfu(config, e.time()) < 1);
 }
 
 }  // namespace estimate_test

@@ -4,26 +4,27 @@
 
 namespace rankwright {
 
-LayerPrices layer_prices(const Setup& setup, const Links& links, const Calibration& calibration) {
-  LayerPrices prices{.rates = rates(setup, calibration)};
-  const BlockTime block = block_time(setup, links, calibration);
-  prices.kinds.reserve(setup.model.runs.size());
+LayerPrices layer_prices(const TrainingConfig& config, const Links& links,
+                         const Calibration& calibration) {
+  LayerPrices prices{.rates = rates(config, calibration)};
+  const BlockTime block = block_time(config, links, calibration);
+  prices.kinds.reserve(config.model.runs.size());
   i64 first = 0;
-  for (const LayerRun& run : setup.model.runs) {
+  for (const LayerRun& run : config.model.runs) {
     prices.kinds.push_back({first, first + run.count,
-                            layer_time(setup, run.layer, prices.rates, links, block, calibration),
-                            layer_share(setup.model, run.layer, setup.plan)});
+                            layer_time(config, run.layer, prices.rates, links, block, calibration),
+                            layer_share(config.model, run.layer, config.plan)});
     first += run.count;
   }
-  prices.head = head_time(setup, prices.rates, links, block, calibration);
-  prices.embedding = embedding_time(setup, prices.rates, links, block, calibration);
-  prices.send = send_time(setup, links);
+  prices.head = head_time(config, prices.rates, links, block, calibration);
+  prices.embedding = embedding_time(config, prices.rates, links, block, calibration);
+  prices.send = send_time(config, links);
   return prices;
 }
 
-Seconds send_time(const Setup& setup, const Links& links) {
-  if (setup.plan.pp == 1) return {};
-  return links.time(Op::send_recv, boundary_message(setup, 0), GroupKind::pp);
+Seconds send_time(const TrainingConfig& config, const Links& links) {
+  if (config.plan.pp == 1) return {};
+  return links.time(Op::send_recv, boundary_message(config, 0), GroupKind::pp);
 }
 
 }  // namespace rankwright

@@ -25,7 +25,7 @@ struct KindPrice {
 struct LayerPrices {
   Rates rates;
   std::vector<KindPrice> kinds{};
-  EdgeTime head{}, embedding{};
+  EmbeddingHeadTime head{}, embedding{};
   Seconds send{};  // X2: one activation or gradient to the next stage
 
   /// The same for a plan that recomputes otherwise.
@@ -34,11 +34,12 @@ struct LayerPrices {
   }
 };
 
-/// The setup has no misfit. `links` are the setup's, or none at all: then nothing is sent, and what
-/// comes of it is what any order of the axes takes at least.
-LayerPrices layer_prices(const Setup& setup, const Links& links, const Calibration& calibration);
+/// The config has no violation. `links` are the config's, or none at all: then nothing is sent, and
+/// what comes of it is what any order of the axes takes at least.
+LayerPrices layer_prices(const TrainingConfig& config, const Links& links,
+                         const Calibration& calibration);
 
 /// The send of it: the rest looks at the groups inside layers alone.
-Seconds send_time(const Setup& setup, const Links& links);
+Seconds send_time(const TrainingConfig& config, const Links& links);
 
 }  // namespace rankwright

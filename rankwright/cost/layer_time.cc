@@ -31,12 +31,12 @@ constexpr double kHalf = 2;  // bytes of an element in 16 bits
 /// L1: arithmetic, half a wave of tiles that each matmul loses at its end, and the part of its
 /// bytes that arithmetic does not hide. The lost tiles have the inner length of their pass: k
 /// forward, n for the input's gradient, the rows for the weight's.
-MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate, const Setup& setup,
-                       const Rates& rates, const Calibration& c) {
+MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
+                       const TrainingConfig& config, const Rates& rates, const Calibration& c) {
   const Seconds work = Flops{2 * rows * m.nk} / rate;
   const Seconds lost = Flops{2 * rates.tile} / rate;
   const double outputs = rates.wider * kHalf * rows * (m.n + m.k);
-  const double accumulated = setup.software.fused_accumulation ? 8 : 4;  // fp32 read and written
+  const double accumulated = config.software.fused_accumulation ? 8 : 4;  // fp32 read and written
   const Seconds read =
       c[Constant::matmul_bytes] * (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
   const Seconds added =
@@ -49,7 +49,7 @@ MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate, const
 
 /// What layer_time works with: one microbatch on one rank.
 struct Work {
-  const Setup& setup;
+  const TrainingConfig& config;
   const Rates& rates;
   const Links& links;
   const Calibration& c;
@@ -58,8 +58,8 @@ struct Work {
   double kept;  // tokens between the blocks: tp cuts them under sequence parallelism
   double hidden;
 
-  Work(const Setup& s, const Rates& r, const Links& l, const Calibration& calibration)
-      : setup(s),
+  Work(const TrainingConfig& s, const Rates& r, const Links& l, const Calibration& calibration)
+      : config(s),
         rates(r),
         links(l),
         c(calibration),
@@ -69,7 +69,7 @@ struct Work {
         hidden(double(s.model.hidden)) {}
 
   MatmulTime matmuls(const Matmuls& m, double rows) const {
-    return matmul_time(m, rows, rates.layers, setup, rates, c);
+    return matmul_time(m, rows, rates.layers, config, rates, c);
   }
   Seconds stream(double bytes) const {
     return c[Constant::elementwise] * rates.wider * (Bytes{bytes} / rates.memory);
@@ -117,9 +117,9 @@ struct CoreTime {
 /// L2: fused, causal FLOPs at the kernel's rate, short sequences slower; L3: unfused, the full
 /// square in two batched matmuls and 11 bytes forward, 17 backward for each score.
 CoreTime core_time(const Work& w, const Attention& a, double width) {
-  const double sequence = double(w.setup.job.sequence);
-  const bool fused = w.setup.software.attention != AttentionKernel::unfused;
-  if (fused && !w.setup.cluster.device.cpu()) {
+  const double sequence = double(w.config.job.sequence);
+  const bool fused = w.config.software.attention != AttentionKernel::unfused;
+  if (fused && !w.config.cluster.device.cpu()) {
     constexpr double kLong = 4096, kFill = 300, kBackward = 2.5;
     const bool narrow = a.kind == Attention::Kind::grouped && a.head_dim <= 64;
     const FlopsPerSecond rate = (narrow ? w.c[Constant::narrow_head] : 1) * w.rates.attention;
@@ -143,7 +143,7 @@ struct CpTime {
 /// are gathered before it, or heads are exchanged for sequence, which nothing hides.
 CpTime cp_time(const Work& w, const Attention& attention, const AttentionShape& shape,
                const CoreTime& core) {
-  const Plan& plan = w.setup.plan;
+  const Plan& plan = w.config.plan;
   if (plan.cp == 1) return {};
   const Bytes part = Bytes{kHalf * w.tokens * shape.keys};
   if (plan.cp_comm == CpComm::all_gather) {
@@ -152,7 +152,7 @@ CpTime cp_time(const Work& w, const Attention& attention, const AttentionShape& 
     return {gather, gather + w.links.time(Op::reduce_scatter, all, GroupKind::cp)};
   }
   if (plan.cp_comm == CpComm::a2a) {
-    const AttentionMessages m = messages(w.setup, attention);
+    const AttentionMessages m = messages(w.config, attention);
     Seconds once{};
     for (const Bytes size : {m.query, m.key, m.value, m.output})
       once += w.links.time(Op::all_to_all, size, GroupKind::cp);
@@ -170,7 +170,7 @@ struct ExpertTime {
 
 /// L7: the routed and shared experts, the passes over dispatched tokens, and the all-to-alls.
 ExpertTime expert_time(const Work& w, const FeedForward& ffn) {
-  const Plan& plan = w.setup.plan;
+  const Plan& plan = w.config.plan;
   const double etp = double(plan.etp), ep = double(plan.ep);
   const double sent = w.tokens / w.tp;  // the tp ranks each send a part
   const double copies = sent * double(ffn.active);
@@ -266,7 +266,7 @@ void launch(LayerTime& time, const Rates& rates, double kernels) {
 /// experts, norms, the activation function and latent attention's up-projections; torch's policy
 /// every second matmul and what lies between.
 Seconds selective(const Work& w, const Layer& layer, const LayerTime& time, Seconds core) {
-  if (w.setup.software.recomputes_ops) return 0.5 * time.forward.matmul + time.forward.elementwise;
+  if (w.config.software.recomputes_ops) return 0.5 * time.forward.matmul + time.forward.elementwise;
   if (!layer.ffn.sparse()) return core;
   const Attention& a = layer.attention;
   const double up =
@@ -304,25 +304,26 @@ Pass operator*(double times, const Pass& p) {
           .launch = times * p.launch};
 }
 
-BlockTime block_time(const Setup& setup, const Links& links, const Calibration& calibration) {
-  const Plan& plan = setup.plan;
+BlockTime block_time(const TrainingConfig& config, const Links& links,
+                     const Calibration& calibration) {
+  const Plan& plan = config.plan;
   if (plan.tp == 1) return {};
-  const Bytes all = messages(setup).hidden;
+  const Bytes all = messages(config).hidden;
   const double shown = plan.overlap.tp ? calibration[Constant::tp_shown] : 1;
   if (!plan.sequence_parallel) {
     const Seconds reduce = shown * links.time(Op::all_reduce, all, GroupKind::tp);
     return {reduce, reduce};
   }
   // The runtime on CPUs waits for it; elsewhere the weight's gradient hides most of it.
-  const double second = setup.cluster.device.cpu() ? 1 : 0.3;
+  const double second = config.cluster.device.cpu() ? 1 : 0.3;
   const Seconds gather = shown * links.time(Op::all_gather, all, GroupKind::tp);
   const Seconds scatter = shown * links.time(Op::reduce_scatter, all, GroupKind::tp);
   return {gather + scatter, gather + scatter + second * gather};
 }
 
-LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates, const Links& links,
-                     const BlockTime& tp, const Calibration& calibration) {
-  const Work w(setup, rates, links, calibration);
+LayerTime layer_time(const TrainingConfig& config, const Layer& layer, const Rates& rates,
+                     const Links& links, const BlockTime& tp, const Calibration& calibration) {
+  const Work w(config, rates, links, calibration);
   const AttentionShape shape = attention_shape(layer.attention, w.hidden, w.tp);
   const MatmulTime projections = w.matmuls(shape.matmuls, w.tokens);
   const CoreTime core = core_time(w, layer.attention, shape.core);
@@ -369,30 +370,31 @@ LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates,
   }
   launch(time, rates, layer.ffn.sparse() ? calibration[Constant::launch_sparse] : 1);
   time.selective = selective(w, layer, time, core.forward);
-  time.recompute(setup.plan.recompute);
+  time.recompute(config.plan.recompute);
   return time;
 }
 
-EdgeTime head_time(const Setup& setup, const Rates& rates, const Links& links, const BlockTime& tp,
-                   const Calibration& calibration) {
-  const Work w(setup, rates, links, calibration);
-  const double rows = double(vocabulary_share(setup.model, setup.plan.tp));
+EmbeddingHeadTime head_time(const TrainingConfig& config, const Rates& rates, const Links& links,
+                            const BlockTime& tp, const Calibration& calibration) {
+  const Work w(config, rates, links, calibration);
+  const double rows = double(vocabulary_share(config.model, config.plan.tp));
   Matmuls head;
   head.add(rows, w.hidden);
-  const MatmulTime matmul = matmul_time(head, w.tokens, rates.half, setup, rates, calibration);
+  const MatmulTime matmul = matmul_time(head, w.tokens, rates.half, config, rates, calibration);
   const Seconds loss = w.stream(calibration[Constant::loss_bytes] * w.tokens * rows);
-  EdgeTime time;
+  EmbeddingHeadTime time;
   time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = tp.forward};
   time.input = {.matmul = matmul.input, .elementwise = 0.5 * loss, .tp = tp.backward};
   time.weight.matmul = matmul.weight;
   return time;
 }
 
-EdgeTime embedding_time(const Setup& setup, const Rates& rates, const Links& links,
-                        const BlockTime& tp, const Calibration& calibration) {
-  const Work w(setup, rates, links, calibration);
+EmbeddingHeadTime embedding_time(const TrainingConfig& config, const Rates& rates,
+                                 const Links& links, const BlockTime& tp,
+                                 const Calibration& calibration) {
+  const Work w(config, rates, links, calibration);
   constexpr double kPass = 8;  // bytes an element: read and written, twice
-  EdgeTime time;
+  EmbeddingHeadTime time;
   time.forward.elementwise = w.stream(kPass * w.tokens * w.hidden);
   time.forward.tp = 0.5 * tp.forward;
   time.weight.elementwise = w.stream(kPass * w.tokens * w.hidden);

@@ -51,19 +51,21 @@ struct LayerTime {
 struct BlockTime {
   Seconds forward{}, backward{};
 };
-BlockTime block_time(const Setup& setup, const Links& links, const Calibration& calibration);
+BlockTime block_time(const TrainingConfig& config, const Links& links,
+                     const Calibration& calibration);
 
 /// Of a layer; `again` is what the plan recomputes of each layer that it recomputes.
-LayerTime layer_time(const Setup& setup, const Layer& layer, const Rates& rates, const Links& links,
-                     const BlockTime& block, const Calibration& calibration);
+LayerTime layer_time(const TrainingConfig& config, const Layer& layer, const Rates& rates,
+                     const Links& links, const BlockTime& block, const Calibration& calibration);
 
 /// One microbatch beside the layers.
-struct EdgeTime {
+struct EmbeddingHeadTime {
   Pass forward{}, input{}, weight{};
 };
-EdgeTime head_time(const Setup& setup, const Rates& rates, const Links& links,
-                   const BlockTime& block, const Calibration& calibration);
-EdgeTime embedding_time(const Setup& setup, const Rates& rates, const Links& links,
-                        const BlockTime& block, const Calibration& calibration);
+EmbeddingHeadTime head_time(const TrainingConfig& config, const Rates& rates, const Links& links,
+                            const BlockTime& block, const Calibration& calibration);
+EmbeddingHeadTime embedding_time(const TrainingConfig& config, const Rates& rates,
+                                 const Links& links, const BlockTime& block,
+                                 const Calibration& calibration);
 
 }  // namespace rankwright

@@ -7,24 +7,28 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/plan/messages.h"
-#include "tests/timed.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright {
 namespace layer_time_test {
 
-LayerTime time_of(const rankwright::Setup& setup, const Layer& layer, const Calibration& c) {
-  const Links links(setup, c);
-  return layer_time(setup, layer, rates(setup, c), links, block_time(setup, links, c), c);
+LayerTime time_of(const rankwright::TrainingConfig& config, const Layer& layer,
+                  const Calibration& c) {
+  const Links links(config, c);
+  return layer_time(config, layer, rates(config, c), links, block_time(config, links, c), c);
 }
 
-LayerTime dense_time(const rankwright::Setup& setup, const Calibration& c = calibration()) {
-  return time_of(setup, sample::dense_layer(), c);
+LayerTime dense_time(const rankwright::TrainingConfig& config,
+                     const Calibration& c = calibration()) {
+  return time_of(config, sample::dense_layer(), c);
 }
 
-rankwright::Setup dense(Plan plan = {}) { return sample::timed(sample::dense_setup(plan)); }
+rankwright::TrainingConfig dense(Plan plan = {}) {
+  return sample::timed(sample::dense_setup(plan));
+}
 
-rankwright::Setup sparse(Plan plan) {
-  return sample::timed(sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}), plan));
+rankwright::TrainingConfig sparse(Plan plan) {
+  return sample::timed(sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), plan));
 }
 
 TEST(LayerTime, OfOneRankHasNoTraffic) {
@@ -75,61 +79,61 @@ TEST(LayerTime, OfFusedAttentionIsHalfOfItsSquare) {
 }
 
 TEST(LayerTime, OfUnfusedAttentionWritesItsScores) {
-  rankwright::Setup setup = dense();
-  const Seconds fused = dense_time(setup).forward.attention;
-  setup.software.attention = AttentionKernel::unfused;
+  rankwright::TrainingConfig config = dense();
+  const Seconds fused = dense_time(config).forward.attention;
+  config.software.attention = AttentionKernel::unfused;
   // The full square twice at 0.6 of the matmuls' rate, and 11 bytes for each of 2,048 x 2,048 x 16.
   const Calibration& c = calibration();
   const Seconds products =
-      Flops{4.0 * 2048 * 2048 * 1024} / (c[Constant::unfused_matmul] * rates(setup, c).half);
+      Flops{4.0 * 2048 * 2048 * 1024} / (c[Constant::unfused_matmul] * rates(config, c).half);
   const Seconds scores = 11 * c[Constant::unfused_bytes] *
                          (Bytes{2048.0 * 2048 * 16} / (c[Constant::memory_share] * 3000.0_GBps));
-  EXPECT_NEAR(dense_time(setup).forward.attention / (products + scores), 1, 1e-12);
+  EXPECT_NEAR(dense_time(config).forward.attention / (products + scores), 1, 1e-12);
   EXPECT_GT(products + scores, fused);
 }
 
 TEST(LayerTime, OfSequenceParallelismGathersAndScattersTwice) {
   // Two blocks, each a gather and a scatter forward; backward gathers a second time, of which 0.3
   // shows. The hidden states of 2,048 tokens are 2,048 x 1,024 x 2 bytes.
-  const rankwright::Setup setup = dense({.tp = 4, .sequence_parallel = true});
-  const Links links(setup, calibration());
+  const rankwright::TrainingConfig config = dense({.tp = 4, .sequence_parallel = true});
+  const Links links(config, calibration());
   const Bytes all{2048.0 * 1024 * 2};
   const Seconds gather = links.time(Op::all_gather, all, GroupKind::tp);
   const Seconds scatter = links.time(Op::reduce_scatter, all, GroupKind::tp);
-  const LayerTime t = dense_time(setup);
+  const LayerTime t = dense_time(config);
   EXPECT_NEAR(t.forward.tp / (2 * (gather + scatter)), 1, 1e-12);
   EXPECT_NEAR(t.input.tp / (2 * (1.3 * gather + scatter)), 1, 1e-12);
 }
 
 TEST(LayerTime, OfASmallLayerIsWhatTheHostTakes) {
   // One token's work against a millisecond of launches: the smooth maximum is the floor.
-  rankwright::Setup setup = dense();
-  setup.job.sequence = 64;
+  rankwright::TrainingConfig config = dense();
+  config.job.sequence = 64;
   const double floor = calibration()[Constant::launch_floor] * 1e-3;
-  EXPECT_NEAR(dense_time(setup).forward.total().value / floor, 1, 0.01);
-  setup.software.launch = Launch::compiled;
-  EXPECT_LT(dense_time(setup).forward.total().value, 0.3 * floor);
+  EXPECT_NEAR(dense_time(config).forward.total().value / floor, 1, 0.01);
+  config.software.launch = Launch::compiled;
+  EXPECT_LT(dense_time(config).forward.total().value, 0.3 * floor);
 }
 
 /// The same on CPUs that were probed, in fp32.
-rankwright::Setup on_cpus(Plan plan = {}) {
-  rankwright::Setup setup = dense(plan);
-  setup.cluster.device = {.name = "cpu",
-                          .memory = 1.0_GB,
-                          .memory_bandwidth = 4.0_GBps,
-                          .bf16 = 0.02_TFLOPS,
-                          .generation = "cpu",
-                          .best_matmul = 0.02_TFLOPS,
-                          .launch = 2.0_us};
-  setup.job.param_dtype = Dtype::fp32;
-  return setup;
+rankwright::TrainingConfig on_cpus(Plan plan = {}) {
+  rankwright::TrainingConfig config = dense(plan);
+  config.cluster.device = {.name = "cpu",
+                           .memory = 1.0_GB,
+                           .memory_bandwidth = 4.0_GBps,
+                           .bf16 = 0.02_TFLOPS,
+                           .generation = "cpu",
+                           .best_matmul = 0.02_TFLOPS,
+                           .launch = 2.0_us};
+  config.job.param_dtype = Dtype::fp32;
+  return config;
 }
 
 TEST(LayerTime, OnCpusIsFlopsAtWhatWasMeasuredAndOperationsOneByOne) {
   // The 15,204,352 products of the worked example at 20 GFLOP/s; 50 operations of 2 us are added,
   // 70 backward.
-  const rankwright::Setup setup = on_cpus();
-  const LayerTime t = dense_time(setup, calibration(setup));
+  const rankwright::TrainingConfig config = on_cpus();
+  const LayerTime t = dense_time(config, calibration(config));
   const Seconds once = Flops{2.0 * 2048 * 15'204'352} / 0.02_TFLOPS;
   for (const Pass& pass : {t.forward, t.input, t.weight}) EXPECT_NEAR(pass.matmul / once, 1, 1e-12);
   EXPECT_NEAR(t.forward.launch.value, 100e-6, 1e-12);
@@ -137,31 +141,31 @@ TEST(LayerTime, OnCpusIsFlopsAtWhatWasMeasuredAndOperationsOneByOne) {
 }
 
 TEST(LayerTime, OnCpusWaitsForTheSecondGather) {
-  const rankwright::Setup setup = on_cpus({.tp = 2, .sequence_parallel = true});
-  const Calibration& c = calibration(setup);
-  const Links links(setup, c);
-  const BlockTime block = block_time(setup, links, c);
-  const Bytes all = messages(setup).hidden;
+  const rankwright::TrainingConfig config = on_cpus({.tp = 2, .sequence_parallel = true});
+  const Calibration& c = calibration(config);
+  const Links links(config, c);
+  const BlockTime block = block_time(config, links, c);
+  const Bytes all = messages(config).hidden;
   EXPECT_NEAR((block.backward - block.forward) / links.time(Op::all_gather, all, GroupKind::tp), 1,
               1e-9);
 }
 
 TEST(LayerTime, OnCpusMovesTwiceTheBytesInFp32) {
-  rankwright::Setup setup = on_cpus();
-  const Seconds wide = dense_time(setup, calibration(setup)).forward.elementwise;
-  setup.job.param_dtype = Dtype::bf16;
-  EXPECT_NEAR(wide / dense_time(setup, calibration(setup)).forward.elementwise, 2, 1e-12);
+  rankwright::TrainingConfig config = on_cpus();
+  const Seconds wide = dense_time(config, calibration(config)).forward.elementwise;
+  config.job.param_dtype = Dtype::bf16;
+  EXPECT_NEAR(wide / dense_time(config, calibration(config)).forward.elementwise, 2, 1e-12);
 }
 
 TEST(LayerTime, OfExpertsCrossesOnceToEachNode) {
   // 4 nodes of 2, a token visits 2 of them: 4 x (1 - (3/4)^2) = 1.75 nodes.
-  rankwright::Setup setup = sample::timed(
-      sample::setup_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 8}));
-  const LayerTime inside = time_of(setup, sample::sparse_layer(), calibration());
-  setup.cluster.levels = {{.name = "in", .arity = 2, .bandwidth = 450.0_GBps, .latency = 2.0_us},
-                          {.name = "out", .arity = 4, .bandwidth = 10.0_GBps, .latency = 5.0_us}};
-  const LayerTime outside = time_of(setup, sample::sparse_layer(), calibration());
-  const Links links(setup, calibration());
+  rankwright::TrainingConfig config = sample::timed(
+      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 8}));
+  const LayerTime inside = time_of(config, sample::sparse_layer(), calibration());
+  config.cluster.levels = {{.name = "in", .arity = 2, .bandwidth = 450.0_GBps, .latency = 2.0_us},
+                           {.name = "out", .arity = 4, .bandwidth = 10.0_GBps, .latency = 5.0_us}};
+  const LayerTime outside = time_of(config, sample::sparse_layer(), calibration());
+  const Links links(config, calibration());
   const Seconds exchange = links.all_to_all(Bytes{2.0 * 2048 * 2 * 1024},
                                             Bytes{2.0 * 2048 * 1024 * 1.75}, 1, GroupKind::ep);
   EXPECT_NEAR(outside.forward.ep / (2 * exchange), 1, 1e-12);
@@ -186,14 +190,14 @@ TEST(LayerTime, OfAWeightsGradientReadsAndWritesItsSum) {
   // 15,204,352 weights: fp32 read and written inside the matmul is 8 bytes each, written alone 4;
   // and 2 bytes of inputs and outputs, 2,048 x (7,168 + 11,776).
   Calibration c = sample::plain();
-  rankwright::Setup setup = dense();
-  const Seconds bare = dense_time(setup, c).weight.matmul;
+  rankwright::TrainingConfig config = dense();
+  const Seconds bare = dense_time(config, c).weight.matmul;
   c[Constant::matmul_bytes] = 1;
   const BytesPerSecond memory = c[Constant::memory_share] * 3000.0_GBps;
   for (const bool fused : {true, false}) {
-    setup.software.fused_accumulation = fused;
+    config.software.fused_accumulation = fused;
     const Bytes moved{(fused ? 8 : 4) * 15'204'352.0 + 2 * 2048.0 * (7168 + 11'776)};
-    EXPECT_NEAR((dense_time(setup, c).weight.matmul - bare) / (moved / memory), 1, 1e-9);
+    EXPECT_NEAR((dense_time(config, c).weight.matmul - bare) / (moved / memory), 1, 1e-9);
   }
 }
 
@@ -238,10 +242,10 @@ TEST(LayerTime, OfMemoryBoundWorkIsItsBytes) {
 TEST(LayerTime, OfARingShowsWhatAttentionDoesNotHide) {
   // 4 cp ranks: keys and values of 512 tokens, 2 x 4 x 64 wide, 2 bytes, go 3 hops; backward they
   // and their gradients. A tenth of a ring never hides: a third of it forward.
-  const rankwright::Setup setup = dense({.cp = 4});
+  const rankwright::TrainingConfig config = dense({.cp = 4});
   const Seconds ring =
-      3 * Links(setup, calibration()).time(Op::send_recv, Bytes{2.0 * 512 * 512}, GroupKind::cp);
-  const LayerTime t = dense_time(setup);
+      3 * Links(config, calibration()).time(Op::send_recv, Bytes{2.0 * 512 * 512}, GroupKind::cp);
+  const LayerTime t = dense_time(config);
   ASSERT_GT(2 * ring, t.input.attention);
   EXPECT_NEAR(t.forward.cp / (ring - t.forward.attention + 0.1 / 3 * ring), 1, 1e-12);
   EXPECT_NEAR(t.input.cp / (2 * ring - t.input.attention + 0.2 / 3 * ring), 1, 1e-12);
@@ -249,13 +253,13 @@ TEST(LayerTime, OfARingShowsWhatAttentionDoesNotHide) {
 
 TEST(LayerTime, OfGatheredKeysIsTheWholeSequence) {
   // 2,048 tokens x 512 x 2 bytes, gathered; backward gathers again and scatters the gradients.
-  const rankwright::Setup setup = dense({.cp = 4, .cp_comm = CpComm::all_gather});
-  const Links links(setup, calibration());
+  const rankwright::TrainingConfig config = dense({.cp = 4, .cp_comm = CpComm::all_gather});
+  const Links links(config, calibration());
   const Bytes all{2.0 * 2048 * 512};
   const Seconds gather = links.time(Op::all_gather, all, GroupKind::cp);
   const Seconds scatter = links.time(Op::reduce_scatter, all, GroupKind::cp);
-  EXPECT_NEAR(dense_time(setup).forward.cp / gather, 1, 1e-12);
-  EXPECT_NEAR(dense_time(setup).input.cp / (gather + scatter), 1, 1e-12);
+  EXPECT_NEAR(dense_time(config).forward.cp / gather, 1, 1e-12);
+  EXPECT_NEAR(dense_time(config).input.cp / (gather + scatter), 1, 1e-12);
 }
 
 TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
@@ -270,13 +274,13 @@ TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
   const Seconds pass = c[Constant::permute] * (copies / (c[Constant::memory_share] * 3000.0_GBps));
   for (const Plan& plan :
        {Plan{.tp = 2, .dp = 4, .ep = 4}, Plan{.tp = 2, .dp = 4, .ep = 2, .etp = 2}}) {
-    const rankwright::Setup setup = sparse(plan);
-    const LayerTime t = time_of(setup, sample::sparse_layer(), c);
+    const rankwright::TrainingConfig config = sparse(plan);
+    const LayerTime t = time_of(config, sample::sparse_layer(), c);
     EXPECT_NEAR(t.forward.matmul / expected, 1, 1e-12);
     EXPECT_NEAR(t.forward.permute / pass, 6, 1e-9);
     EXPECT_NEAR(t.input.permute / pass, 8, 1e-9);
     // Attention's collectives, and half of a dense block's for the router and the shared expert.
-    const Links links(setup, c);
+    const Links links(config, c);
     const Seconds reduce = links.time(Op::all_reduce, Bytes{2.0 * 2048 * 1024}, GroupKind::tp);
     EXPECT_NEAR(t.forward.tp / (1.5 * reduce), 1, 1e-12);
   }
@@ -284,12 +288,12 @@ TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
 
 TEST(LayerTime, OfSplitExpertsGathersWhatTheirRanksWereSent) {
   // No tp: 2,048 tokens to 2 experts each, exchanged over ep and gathered by pairs of etp.
-  const rankwright::Setup setup = sparse({.dp = 4, .ep = 2, .etp = 2});
-  const Links links(setup, calibration());
+  const rankwright::TrainingConfig config = sparse({.dp = 4, .ep = 2, .etp = 2});
+  const Links links(config, calibration());
   const Bytes copies{2.0 * 2048 * 2 * 1024};
   const Seconds exchange = links.all_to_all(copies, copies, 1, GroupKind::ep) +
                            links.time(Op::all_gather, 2 * copies, GroupKind::etp);
-  const LayerTime t = time_of(setup, sample::sparse_layer(), calibration());
+  const LayerTime t = time_of(config, sample::sparse_layer(), calibration());
   EXPECT_NEAR(t.forward.ep / (2 * exchange), 1, 1e-12);
   EXPECT_NEAR(t.input.ep / (2 * exchange), 1, 1e-12);
 }
@@ -297,36 +301,37 @@ TEST(LayerTime, OfSplitExpertsGathersWhatTheirRanksWereSent) {
 TEST(LayerTime, OfUnfusedAttentionBackwardReadsScoresAgain) {
   // Products forward once, backward twice; scores 11 bytes forward, 17 backward. So twice forward
   // less backward is 2 x 11 - 17 = 5 bytes of 2,048 x 2,048 x 16 scores.
-  rankwright::Setup setup = dense();
-  setup.software.attention = AttentionKernel::unfused;
+  rankwright::TrainingConfig config = dense();
+  config.software.attention = AttentionKernel::unfused;
   const Calibration& c = calibration();
   const Seconds score = c[Constant::unfused_bytes] *
                         (Bytes{2048.0 * 2048 * 16} / (c[Constant::memory_share] * 3000.0_GBps));
-  const LayerTime t = dense_time(setup);
+  const LayerTime t = dense_time(config);
   EXPECT_NEAR((2 * t.forward.attention - t.input.attention) / score, 5, 1e-9);
 }
 
 TEST(LayerTime, OfSelectiveRecomputeIsWhatTheSoftwareRunsAgain) {
-  rankwright::Setup setup = dense({.recompute = Recompute::selective});
-  const LayerTime core = dense_time(setup);
+  rankwright::TrainingConfig config = dense({.recompute = Recompute::selective});
+  const LayerTime core = dense_time(config);
   EXPECT_EQ(core.again, core.forward.attention);
-  setup.software.recomputes_ops = true;  // every second matmul, and what lies between
-  const LayerTime ops = dense_time(setup);
+  config.software.recomputes_ops = true;  // every second matmul, and what lies between
+  const LayerTime ops = dense_time(config);
   EXPECT_EQ(ops.again, 0.5 * ops.forward.matmul + ops.forward.elementwise);
 }
 
 TEST(HeadTime, IsOfSixteenBitsAndOfItsRowsOfTheVocabulary) {
   // tp 4 of 32,000: 8,000 rows of 1,024 for 2,048 tokens. Layers in 8 bits leave it as it is.
-  rankwright::Setup setup = dense({.tp = 4});
+  rankwright::TrainingConfig config = dense({.tp = 4});
   const Calibration c = sample::plain();
   const Seconds matmul =
       Flops{2.0 * 2048 * 8000 * 1024} / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
   const Seconds loss = c[Constant::elementwise] * (Bytes{c[Constant::loss_bytes] * 2048 * 8000} /
                                                    (c[Constant::memory_share] * 3000.0_GBps));
   for (const Matmul format : {Matmul::same, Matmul::fp8}) {
-    setup.job.matmul = format;
-    const Links links(setup, c);
-    const EdgeTime t = head_time(setup, rates(setup, c), links, block_time(setup, links, c), c);
+    config.job.matmul = format;
+    const Links links(config, c);
+    const EmbeddingHeadTime t =
+        head_time(config, rates(config, c), links, block_time(config, links, c), c);
     for (const Pass& pass : {t.forward, t.input, t.weight})
       EXPECT_NEAR(pass.matmul / matmul, 1, 1e-12);
     EXPECT_NEAR((t.forward.elementwise + t.input.elementwise) / loss, 1, 1e-12);
@@ -334,9 +339,9 @@ TEST(HeadTime, IsOfSixteenBitsAndOfItsRowsOfTheVocabulary) {
 }
 
 RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
-  const rankwright::Setup setup = sample::random_timed();
-  for (const LayerRun& run : setup.model.runs) {
-    const LayerTime t = time_of(setup, run.layer, calibration());
+  const rankwright::TrainingConfig config = sample::random_timed();
+  for (const LayerRun& run : config.model.runs) {
+    const LayerTime t = time_of(config, run.layer, calibration());
     for (const Pass& p : {t.forward, t.input, t.weight})
       for (const Seconds part :
            {p.matmul, p.attention, p.elementwise, p.casts, p.permute, p.tp, p.cp, p.ep, p.launch})
@@ -346,24 +351,24 @@ RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
 }
 
 RC_GTEST_PROP(LayerTime, IsNeverLongerInFewerBits, ()) {
-  rankwright::Setup setup = sample::random_timed();
-  setup.job.param_dtype = Dtype::bf16;
-  const Layer& layer = setup.model.runs.front().layer;
-  const LayerTime half = time_of(setup, layer, calibration());
-  setup.job.matmul = Matmul::fp8;
-  const LayerTime eight = time_of(setup, layer, calibration());
+  rankwright::TrainingConfig config = sample::random_timed();
+  config.job.param_dtype = Dtype::bf16;
+  const Layer& layer = config.model.runs.front().layer;
+  const LayerTime half = time_of(config, layer, calibration());
+  config.job.matmul = Matmul::fp8;
+  const LayerTime eight = time_of(config, layer, calibration());
   RC_ASSERT(eight.forward.matmul <= half.forward.matmul);
   RC_ASSERT(eight.weight.matmul <= half.weight.matmul);
   RC_ASSERT(eight.forward.casts > half.forward.casts);
 }
 
 RC_GTEST_PROP(LayerTime, HidesNoMoreThanThereIs, ()) {
-  rankwright::Setup setup = sample::random_timed();
-  const Layer& layer = setup.model.runs.front().layer;
-  setup.plan.overlap.tp = false;
-  const LayerTime shown = time_of(setup, layer, calibration());
-  setup.plan.overlap.tp = true;
-  RC_ASSERT(time_of(setup, layer, calibration()).forward.tp <= shown.forward.tp);
+  rankwright::TrainingConfig config = sample::random_timed();
+  const Layer& layer = config.model.runs.front().layer;
+  config.plan.overlap.tp = false;
+  const LayerTime shown = time_of(config, layer, calibration());
+  config.plan.overlap.tp = true;
+  RC_ASSERT(time_of(config, layer, calibration()).forward.tp <= shown.forward.tp);
 }
 
 }  // namespace layer_time_test

@@ -11,11 +11,11 @@ Links::Links(const Cluster& cluster, const Calibration& calibration)
   loaded_[Constant::nic_share] *= calibration[Constant::nic_training];
 }
 
-Links::Links(const Setup& setup, const Calibration& calibration)
-    : Links(setup.cluster, calibration) {
-  const Plan& plan = setup.plan;
+Links::Links(const TrainingConfig& config, const Calibration& calibration)
+    : Links(config.cluster, calibration) {
+  const Plan& plan = config.plan;
   const auto find = [&](GroupKind kind, i64 size) {
-    if (size > 1) spans_[std::size_t(kind)] = span_of(setup, kind);
+    if (size > 1) spans_[std::size_t(kind)] = span_of(config, kind);
   };
   find(GroupKind::tp, plan.tp);
   find(GroupKind::cp, plan.cp);
@@ -23,16 +23,16 @@ Links::Links(const Setup& setup, const Calibration& calibration)
   find(GroupKind::shard, plan.shards());
   find(GroupKind::replicate, plan.data_ranks() / plan.shards());
   if (plan.mirrored()) find(GroupKind::mirror, plan.pp);
-  if (setup.model.tied) find(GroupKind::edges, plan.pp);
-  if (!setup.model.sparse()) return;
+  if (config.model.tied) find(GroupKind::edges, plan.pp);
+  if (!config.model.sparse()) return;
   find(GroupKind::ep, plan.ep);
   find(GroupKind::etp, plan.etp);
   find(GroupKind::edp, plan.expert_dp());
 }
 
-void Links::add(const Setup& setup, GroupKind kind) {
+void Links::add(const TrainingConfig& config, GroupKind kind) {
   Span& span = spans_[std::size_t(kind)];
-  if (span.size <= 1) span = span_of(setup, kind);
+  if (span.size <= 1) span = span_of(config, kind);
 }
 
 Seconds Links::time(Op op, Bytes size, GroupKind kind) const {

@@ -11,13 +11,13 @@ namespace rankwright {
 class Links {
  public:
   /// The groups that layers, sends and ZeRO use.
-  Links(const Setup& setup, const Calibration& calibration);
+  Links(const TrainingConfig& config, const Calibration& calibration);
   /// None: nothing is sent, all times are 0.
-  static Links none(const Setup& setup, const Calibration& calibration) {
-    return Links(setup.cluster, calibration);
+  static Links none(const TrainingConfig& config, const Calibration& calibration) {
+    return Links(config.cluster, calibration);
   }
   /// Another kind, where it was not among them.
-  void add(const Setup& setup, GroupKind kind);
+  void add(const TrainingConfig& config, GroupKind kind);
   /// Who knows how a kind lies says so.
   void set(GroupKind kind, const Span& span) { spans_[std::size_t(kind)] = span; }
 

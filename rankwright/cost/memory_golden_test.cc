@@ -11,8 +11,8 @@
 #include "rankwright/base/csv.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/memory.h"
-#include "rankwright/import/file.h"
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/import/syntax/file.h"
 
 namespace rankwright {
 namespace memory_golden_test {
@@ -94,17 +94,18 @@ Software software_of(const Arguments& args) {
   return software;
 }
 
-Setup setup_of(const Arguments& args) {
-  Setup setup;
-  setup.plan = plan_of(args);
-  setup.model = model_of(args, setup.plan);
-  setup.software = software_of(args);
-  setup.world = setup.plan.ranks();
-  setup.job.sequence = args.count("seq-length", 0);
-  setup.job.grad_dtype = Dtype::fp32;
-  const i64 at_once = setup.plan.micro_batch * setup.plan.dp;
-  setup.job.global_batch = std::max<i64>(1, args.count("global-batch-size", 1) / at_once) * at_once;
-  return setup;
+TrainingConfig config_of(const Arguments& args) {
+  TrainingConfig config;
+  config.plan = plan_of(args);
+  config.model = model_of(args, config.plan);
+  config.software = software_of(args);
+  config.world = config.plan.ranks();
+  config.job.sequence = args.count("seq-length", 0);
+  config.job.grad_dtype = Dtype::fp32;
+  const i64 at_once = config.plan.micro_batch * config.plan.dp;
+  config.job.global_batch =
+      std::max<i64>(1, args.count("global-batch-size", 1) / at_once) * at_once;
+  return config;
 }
 
 /// Relative errors of a group of rows.
@@ -133,8 +134,8 @@ std::map<std::string, Errors> compare() {
   std::map<std::string, Errors> groups;
   for (const Csv::Row& row : table->rows) {
     const Arguments args(*table, row);
-    const rankwright::Setup setup = setup_of(args);
-    const Ledger last = ledger(setup, setup.plan.pp - 1, calibration());
+    const rankwright::TrainingConfig config = config_of(args);
+    const MemoryEstimate last = estimate_memory(config, config.plan.pp - 1, calibration());
     const Bytes between = last.states() + last[Entry::workspace] + last[Entry::empty_gradients];
     const double peak = double(args.count("max_allocated_bytes", 0));
     const double states = double(args.count("allocated_bytes", 0));

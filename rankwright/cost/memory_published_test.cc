@@ -4,9 +4,9 @@
 
 #include <cstdio>
 
-#include "rankwright/cost/memory.h"
-#include "rankwright/cost/rank_load.h"
-#include "tests/sample.h"
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/memory/rank_load.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace memory_published_test {
@@ -31,13 +31,14 @@ Model llama(i64 layers, i64 hidden, i64 heads, i64 ffn) {
   return {.hidden = hidden, .vocab = 128256, .runs = {{layers, layer}}};
 }
 
-rankwright::Setup run(Model model, Plan plan, i64 sequence, i64 microbatches,
-                      const Software& software) {
-  rankwright::Setup setup = sample::setup_of(std::move(model), std::move(plan), microbatches);
-  setup.job.sequence = sequence;
-  setup.job.grad_dtype = Dtype::fp32;
-  setup.software = software;
-  return setup;
+rankwright::TrainingConfig run(Model model, Plan plan, i64 sequence, i64 microbatches,
+                               const Software& software) {
+  rankwright::TrainingConfig config =
+      sample::config_of(std::move(model), std::move(plan), microbatches);
+  config.job.sequence = sequence;
+  config.job.grad_dtype = Dtype::fp32;
+  config.software = software;
+  return config;
 }
 
 /// Computed within `percent` of measured; both are printed.
@@ -48,8 +49,8 @@ void expect_measured(const char* what, Bytes computed, double measured_gb, doubl
   EXPECT_LT(std::abs(error), percent) << what;
 }
 
-double gib_of_the_first(const rankwright::Setup& setup) {
-  return RankLoads(setup).of(0).held / 1.0_GiB;
+double gib_of_the_first(const rankwright::TrainingConfig& config) {
+  return RankLoads(config).of(0).held / 1.0_GiB;
 }
 
 // Korthikanti et al. 2022, "Reducing activation recomputation in large transformer models", counts
@@ -78,7 +79,7 @@ TEST(Korthikanti, CountsTheActivationsOf175B) {
   EXPECT_NEAR(gib_of_the_first(run(model, plan, 2048, 64, megatron)), 12.35, 0.01);
 }
 
-// Measured peaks. The setups follow the sources; what a source leaves open is said.
+// Measured peaks. The configs follow the sources; what a source leaves open is said.
 
 TEST(Measured, MegatronOf7B) {
   // NVIDIA/Megatron-LM functional tests gpt3_7b_*_memory_speed on 8 H100, peak of PyTorch's
@@ -92,14 +93,14 @@ TEST(Measured, MegatronOf7B) {
   model.positions = 8192;
   const Plan deep{
       .dp = 2, .pp = 4, .zero = 1, .virtual_stages = 8, .schedule = Schedule::interleaved};
-  expect_measured("7B tp 1 pp 4 x 8 chunks",
-                  ledger(run(model, deep, 8192, 4, megatron), 3, calibration()).allocated(), 60.72,
-                  2);
+  expect_measured(
+      "7B tp 1 pp 4 x 8 chunks",
+      estimate_memory(run(model, deep, 8192, 4, megatron), 3, calibration()).allocated(), 60.72, 2);
   model.vocab = 131584;  // the same for 4 tp ranks
   const Plan wide{.tp = 4, .dp = 2, .zero = 1, .micro_batch = 2};
-  expect_measured("7B tp 4 pp 1",
-                  ledger(run(model, wide, 8192, 2, megatron), 0, calibration()).allocated(), 57.14,
-                  1);
+  expect_measured(
+      "7B tp 4 pp 1",
+      estimate_memory(run(model, wide, 8192, 2, megatron), 0, calibration()).allocated(), 57.14, 1);
 }
 
 TEST(Measured, SimuMaxLlamas) {
@@ -150,9 +151,10 @@ TEST(Measured, ZeroBubble) {
   plan.stages = listed_stages({2, 3, 3, 3, 3, 3, 3, 2}, 0);
   const auto peak = [&](Schedule schedule) {
     plan.schedule = schedule;
-    rankwright::Setup setup = run(gpt(22, 2304, 24, 50304, 1024), plan, 1024, 24, megatron);
-    setup.job.grad_dtype = Dtype::fp16;
-    return fullest(setup, calibration()).allocated();
+    rankwright::TrainingConfig config =
+        run(gpt(22, 2304, 24, 50304, 1024), plan, 1024, 24, megatron);
+    config.job.grad_dtype = Dtype::fp16;
+    return fullest(config, calibration()).allocated();
   };
   expect_measured("1.5B 1f1b", peak(Schedule::one_f_one_b), 30, 7);
   expect_measured("1.5B zb-h1", peak(Schedule::zb_h1), 32, 7);
@@ -164,11 +166,11 @@ TEST(Measured, Bloom) {
   // tp 8 pp 8 dp 6, b 4, fp16, ZeRO-1, recompute; what nvidia-smi shows of an A100 (85.2 GB).
   const Plan plan{
       .tp = 8, .dp = 6, .pp = 8, .zero = 1, .micro_batch = 4, .recompute = Recompute::full};
-  rankwright::Setup setup =
+  rankwright::TrainingConfig config =
       run(gpt(72, 14336, 64, 250880, 0), plan, 2048, 84, software("megatron-deepspeed"));
-  setup.job.param_dtype = setup.job.grad_dtype = Dtype::fp16;
-  setup.cluster.device.memory = 85.2_GB;
-  expect_measured("BLOOM 181B tp 8 pp 8", fullest(setup, calibration()).total(), 52, 7);
+  config.job.param_dtype = config.job.grad_dtype = Dtype::fp16;
+  config.cluster.device.memory = 85.2_GB;
+  expect_measured("BLOOM 181B tp 8 pp 8", fullest(config, calibration()).total(), 52, 7);
 }
 
 TEST(Measured, Torchtitan) {
@@ -177,9 +179,9 @@ TEST(Measured, Torchtitan) {
   Software titan = software("torchtitan");
   titan.loss = Loss::eager;
   const Plan plan{.dp = 8, .zero = 3, .micro_batch = 2, .recompute = Recompute::selective};
-  rankwright::Setup setup = run(llama(32, 4096, 32, 14336), plan, 8192, 1, titan);
-  setup.cluster.device.memory = 101.9_GB;
-  expect_measured("Llama-3 8B FSDP", fullest(setup, calibration()).reserved(), 88.5, 3);
+  rankwright::TrainingConfig config = run(llama(32, 4096, 32, 14336), plan, 8192, 1, titan);
+  config.cluster.device.memory = 101.9_GB;
+  expect_measured("Llama-3 8B FSDP", fullest(config, calibration()).reserved(), 88.5, 3);
 }
 
 }  // namespace memory_published_test

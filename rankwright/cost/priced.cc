@@ -34,16 +34,16 @@ void count_pairs(Span& group) {
 
 }  // namespace
 
-Span span_of(const Setup& setup, GroupKind kind) {
-  const Plan& plan = setup.plan;
-  Span lies = span(group_shape(plan.meshes(), kind, plan.shards()), setup.world, plan.placement,
-                   setup.cluster);
+Span span_of(const TrainingConfig& config, GroupKind kind) {
+  const Plan& plan = config.plan;
+  Span lies = span(group_shape(plan.meshes(), kind, plan.shards()), config.world, plan.placement,
+                   config.cluster);
   if (kind == GroupKind::edges || kind == GroupKind::mirror) {
     // Two of a pp group talk, the farthest apart: together only where the whole group is.
     if (kind == GroupKind::mirror) count_pairs(lies);
     for (std::size_t k = 0; k < kMaxLevels; ++k) {
-      lies.inside[k] = lies.least[k] == lies.size ? std::min<i64>(2, lies.size) : 1;
-      lies.least[k] = lies.inside[k];
+      lies.inside[k] = lies.min[k] == lies.size ? std::min<i64>(2, lies.size) : 1;
+      lies.min[k] = lies.inside[k];
     }
     lies.size = std::min<i64>(2, lies.size);
   }
@@ -58,26 +58,26 @@ i64 groups_on_link(const Cluster& cluster, const Span& span, int level) {
   return std::max<i64>(1, crossing / std::max<i64>(1, cluster.domain(level - 1)));
 }
 
-std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank) {
+std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank) {
   SpanTable spans;
-  return priced(setup, pp_rank, spans);
+  return priced(config, pp_rank, spans);
 }
 
-std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans) {
+std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank, SpanTable& spans) {
   std::vector<PricedTraffic> rows;
-  for (const Traffic& t : traffic(setup, pp_rank)) {
+  for (const Traffic& t : traffic(config, pp_rank)) {
     std::optional<Span>& span = spans[std::size_t(t.group)];
-    if (!span) span = span_of(setup, t.group);
+    if (!span) span = span_of(config, t.group);
     const CollectiveCost each =
-        collective_cost(t.op, t.bytes(), *span, setup.cluster, calibration(setup));
+        collective_cost(t.op, t.bytes(), *span, config.cluster, calibration(config));
     const Seconds inner =
-        collective_time(t.op, t.bytes(), innermost(*span), setup.cluster, calibration(setup));
+        collective_time(t.op, t.bytes(), innermost(*span), config.cluster, calibration(config));
     rows.push_back({.traffic = t,
                     .span = *span,
                     .level = span->level,
                     .slowest = each.slowest,
                     .algorithm = each.algorithm,
-                    .sharers = groups_on_link(setup.cluster, *span, span->level),
+                    .sharers = groups_on_link(config.cluster, *span, span->level),
                     .wire = t.calls * wire_bytes(t.op, t.bytes(), span->size),
                     .total = t.calls * each.time,
                     .innermost = t.calls * inner});

@@ -29,15 +29,15 @@ struct PricedTraffic {
 /// Spans that were computed already, by group kind: they are the same for every pp rank.
 using SpanTable = std::array<std::optional<Span>, kGroupKinds>;
 
-/// What the ranks of `pp_rank` send. The setup has no misfit.
-std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank);
-std::vector<PricedTraffic> priced(const Setup& setup, i64 pp_rank, SpanTable& spans);
+/// What the ranks of `pp_rank` send. The config has no violation.
+std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank);
+std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank, SpanTable& spans);
 
 /// What one rank puts on the wire in one call (C8).
 Bytes wire_bytes(Op op, Bytes size, i64 ranks);
 
 /// How the groups of `kind` lie.
-Span span_of(const Setup& setup, GroupKind kind);
+Span span_of(const TrainingConfig& config, GroupKind kind);
 
 /// Groups that share one link of `level`: the NIC of a device where each has one, else the link of
 /// the domain.

@@ -5,7 +5,7 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/collective.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace priced_test {
@@ -13,15 +13,15 @@ namespace priced_test {
 using K = TrafficKind;
 
 /// tp 8 inside a node, dp 2 and pp 4 across eight of them.
-Setup course() {
-  Setup setup = sample::dense_setup({.tp = 8, .dp = 2, .pp = 4});
-  setup.model.tied = true;
-  setup.cluster = *find_cluster("dgx-h100 x 8");
-  return setup;
+TrainingConfig course() {
+  TrainingConfig config = sample::dense_setup({.tp = 8, .dp = 2, .pp = 4});
+  config.model.tied = true;
+  config.cluster = *find_cluster("dgx-h100 x 8");
+  return config;
 }
 
-PricedTraffic find(const Setup& setup, K kind) {
-  for (const PricedTraffic& row : priced(setup, 0))
+PricedTraffic find(const TrainingConfig& config, K kind) {
+  for (const PricedTraffic& row : priced(config, 0))
     if (row.traffic.kind == kind) return row;
   return {.traffic = {}, .span = {}};
 }
@@ -45,22 +45,22 @@ TEST(Priced, KnowsTheLevelOfEveryGroup) {
 }
 
 TEST(Priced, CountsTheGroupsOnALink) {
-  rankwright::Setup setup = course();
-  EXPECT_EQ(find(setup, K::dp_all_reduce).sharers, 1);  // 8 groups on 8 NICs
-  setup.cluster.levels[1].per = Level::Per::domain;
-  EXPECT_EQ(find(setup, K::dp_all_reduce).sharers, 8);  // 8 groups on one
-  EXPECT_EQ(find(setup, K::tp_all_reduce).sharers, 1);
+  rankwright::TrainingConfig config = course();
+  EXPECT_EQ(find(config, K::dp_all_reduce).sharers, 1);  // 8 groups on 8 NICs
+  config.cluster.levels[1].per = Level::Per::domain;
+  EXPECT_EQ(find(config, K::dp_all_reduce).sharers, 8);  // 8 groups on one
+  EXPECT_EQ(find(config, K::tp_all_reduce).sharers, 1);
 }
 
 TEST(Priced, AddsUpCalls) {
-  const rankwright::Setup setup = course();
-  const PricedTraffic row = find(setup, K::tp_all_reduce);
-  const Span span = span_of(setup, GroupKind::tp);
+  const rankwright::TrainingConfig config = course();
+  const PricedTraffic row = find(config, K::tp_all_reduce);
+  const Span span = span_of(config, GroupKind::tp);
   // 2 layers on the rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 numbers
   const Bytes each = bytes(2048 * 1024, 2);
   EXPECT_DOUBLE_EQ(
       row.total.value,
-      32 * collective_time(Op::all_reduce, each, span, setup.cluster, calibration()).value);
+      32 * collective_time(Op::all_reduce, each, span, config.cluster, calibration()).value);
   EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
   EXPECT_EQ(row.innermost, row.total);  // it is inside already
 }
@@ -79,17 +79,17 @@ TEST(Priced, TakesTheEdgesForTheTwoThatTheyAre) {
 }
 
 TEST(Priced, PutsEdgesInsideANodeWhereTheirPipelineIs) {
-  rankwright::Setup setup = course();
-  setup.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp")};
-  EXPECT_EQ(find(setup, K::tied_embedding_grad).level, 0);
+  rankwright::TrainingConfig config = course();
+  config.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp")};
+  EXPECT_EQ(find(config, K::tied_embedding_grad).level, 0);
 }
 
 TEST(Priced, TakesAMirrorForTheTwoThatItIs) {
   // pp 4 across the nodes: 8 pairs on 8 NICs; of what is moved half is sent, twice
-  rankwright::Setup setup = course();
-  setup.plan.schedule = Schedule::dualpipe;
-  setup.job.global_batch = 16;
-  const PricedTraffic row = find(setup, K::mirror_grad);
+  rankwright::TrainingConfig config = course();
+  config.plan.schedule = Schedule::dualpipe;
+  config.job.global_batch = 16;
+  const PricedTraffic row = find(config, K::mirror_grad);
   EXPECT_EQ(row.span.size, 2);
   EXPECT_EQ(row.level, 1);
   EXPECT_EQ(row.sharers, 1);
@@ -100,26 +100,27 @@ TEST(Priced, CountsThePairsOfAMirrorOnALink) {
   // A pipeline of 16 on two nodes of 8, whose link they share: 8 pairs cross it; of a pipeline of
   // 12 the first node has 8 members, and 4 mirrors are outside.
   const auto pairs = [](i64 pp) {
-    rankwright::Setup setup = sample::dense_setup({.pp = pp, .schedule = Schedule::dualpipe}, 32);
-    setup.cluster = *find_cluster("dgx-h100 x 2");
-    setup.cluster.levels[1].per = Level::Per::domain;
-    return groups_on_link(setup.cluster, span_of(setup, GroupKind::mirror), 1);
+    rankwright::TrainingConfig config =
+        sample::dense_setup({.pp = pp, .schedule = Schedule::dualpipe}, 32);
+    config.cluster = *find_cluster("dgx-h100 x 2");
+    config.cluster.levels[1].per = Level::Per::domain;
+    return groups_on_link(config.cluster, span_of(config, GroupKind::mirror), 1);
   };
   EXPECT_EQ(pairs(16), 8);
   EXPECT_EQ(pairs(12), 4);
 }
 
 TEST(Priced, PutsAMirrorInsideANodeWhereItsPipelineIs) {
-  rankwright::Setup setup = course();
-  setup.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp"), .schedule = Schedule::dualpipe};
-  EXPECT_EQ(find(setup, K::mirror_grad).level, 0);
+  rankwright::TrainingConfig config = course();
+  config.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp"), .schedule = Schedule::dualpipe};
+  EXPECT_EQ(find(config, K::mirror_grad).level, 0);
 }
 
 RC_GTEST_PROP(Priced, IsTrafficWithNothingLostAndNothingNegative, ()) {
-  const Setup setup = sample::random_setup();
-  const i64 pp_rank = *rc::gen::inRange<i64>(0, setup.plan.pp);
-  const std::vector<Traffic> rows = traffic(setup, pp_rank);
-  const std::vector<PricedTraffic> all = priced(setup, pp_rank);
+  const TrainingConfig config = sample::random_setup();
+  const i64 pp_rank = *rc::gen::inRange<i64>(0, config.plan.pp);
+  const std::vector<Traffic> rows = traffic(config, pp_rank);
+  const std::vector<PricedTraffic> all = priced(config, pp_rank);
   RC_ASSERT(all.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RC_ASSERT(all[i].traffic == rows[i]);

@@ -25,7 +25,7 @@ constexpr GenerationRow kGenerations[] = {
 };
 
 /// Nothing computes nearer to its peak than this.
-constexpr double kMostOfPeak = 0.95;
+constexpr double kMaxOfPeak = 0.95;
 
 struct Shares {
   double matmul, matmul8, attention;
@@ -42,9 +42,9 @@ Shares shares(const Device& device, AttentionKernel kernel, const Calibration& c
     // The devices of the fit have a ratio of exactly 1, and pow is the dearest call here.
     const double power = relative == 1 ? 1 : std::pow(relative, c[Constant::power]);
     const bool newest = kernel == AttentionKernel::fused;
-    return {.matmul = std::min(kMostOfPeak, power * c[row.matmul]),
-            .matmul8 = std::min(kMostOfPeak, power * c[row.matmul8]),
-            .attention = std::min(kMostOfPeak, power * c[newest ? row.flash3 : row.flash2])};
+    return {.matmul = std::min(kMaxOfPeak, power * c[row.matmul]),
+            .matmul8 = std::min(kMaxOfPeak, power * c[row.matmul8]),
+            .attention = std::min(kMaxOfPeak, power * c[newest ? row.flash3 : row.flash2])};
   }
   const double matmul = device.best_matmul.value > 0
                             ? c[Constant::matmul_measured] * (device.best_matmul / peak16)
@@ -74,13 +74,13 @@ double launches(Launch launch, const Calibration& c) {
 constexpr double kOperations = 50, kOperationsBack = 70;
 
 /// R6, R7
-Rates cpu_rates(const Setup& setup, const Calibration& c) {
-  const Device& device = setup.cluster.device;
+Rates cpu_rates(const TrainingConfig& config, const Calibration& c) {
+  const Device& device = config.cluster.device;
   const FlopsPerSecond best =
       device.best_matmul.value > 0 ? device.best_matmul : peak(device, Dtype::bf16);
   FlopsPerSecond rate = c[Constant::matmul_measured] * best;
-  if (setup.job.param_dtype == Dtype::fp64) rate = 0.5 * rate;
-  if (setup.job.param_dtype == Dtype::bf16) rate = peak(device, Dtype::bf16);
+  if (config.job.param_dtype == Dtype::fp64) rate = 0.5 * rate;
+  if (config.job.param_dtype == Dtype::bf16) rate = peak(device, Dtype::bf16);
   rate = c.pace * rate;
   constexpr double kBytes16 = 2;
   return {.layers = rate,
@@ -89,7 +89,7 @@ Rates cpu_rates(const Setup& setup, const Calibration& c) {
           .memory = c.pace * c[Constant::memory_share] * device.memory_bandwidth,
           .blocking = kOperations / c.pace * device.launch,
           .blocking_back = kOperationsBack / c.pace * device.launch,
-          .wider = double(setup.job.activation_bytes()) / kBytes16};
+          .wider = double(config.job.activation_bytes()) / kBytes16};
 }
 
 }  // namespace
@@ -104,17 +104,17 @@ FlopsPerSecond peak(const Device& device, Dtype dtype) {
   return device.bf16.value > 0 ? device.bf16 : device.fp16;
 }
 
-FlopsPerSecond layer_peak(const Setup& setup) {
-  const Device& device = setup.cluster.device;
-  const Matmul matmul = setup.job.matmul;
+FlopsPerSecond layer_peak(const TrainingConfig& config) {
+  const Device& device = config.cluster.device;
+  const Matmul matmul = config.job.matmul;
   if (matmul == Matmul::fp4 && device.fp4.value > 0) return device.fp4;
-  return peak(device, matmul == Matmul::same ? setup.job.param_dtype : Dtype::fp8);
+  return peak(device, matmul == Matmul::same ? config.job.param_dtype : Dtype::fp8);
 }
 
-Rates rates(const Setup& setup, const Calibration& c) {
-  const Device& device = setup.cluster.device;
-  if (device.cpu()) return cpu_rates(setup, c);
-  const Software& software = setup.software;
+Rates rates(const TrainingConfig& config, const Calibration& c) {
+  const Device& device = config.cluster.device;
+  if (device.cpu()) return cpu_rates(config, c);
+  const Software& software = config.software;
   const Shares reached = shares(device, software.attention, c);
   const FlopsPerSecond peak16 = peak(device, Dtype::bf16);
 
@@ -122,12 +122,12 @@ Rates rates(const Setup& setup, const Calibration& c) {
   rates.half = reached.matmul * peak16;
   // fp32 goes through tensor cores as TF32, at half the rate; FSDP computes in 16 bits all the
   // same.
-  if (setup.job.param_dtype == Dtype::fp32 && !software.fsdp) rates.half = 0.5 * rates.half;
+  if (config.job.param_dtype == Dtype::fp32 && !software.fsdp) rates.half = 0.5 * rates.half;
   // No device of the catalog states fp64: half of fp32's rate.
-  if (setup.job.param_dtype == Dtype::fp64) rates.half = 0.25 * rates.half;
+  if (config.job.param_dtype == Dtype::fp64) rates.half = 0.25 * rates.half;
   rates.layers = rates.half;
-  Matmul matmul = setup.job.matmul;
-  if (matmul == Matmul::same && setup.job.param_dtype == Dtype::fp8) matmul = Matmul::fp8;
+  Matmul matmul = config.job.matmul;
+  if (matmul == Matmul::same && config.job.param_dtype == Dtype::fp8) matmul = Matmul::fp8;
   if (matmul == Matmul::fp4 && device.fp4.value > 0)
     rates.layers = c[Constant::matmul_fp4] * reached.matmul8 * device.fp4;
   else if (matmul != Matmul::same && device.fp8.value > 0)

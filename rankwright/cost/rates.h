@@ -23,7 +23,7 @@ struct Rates {
 };
 
 /// Of the layers of one attention kind: narrow heads are slower.
-Rates rates(const Setup& setup, const Calibration& calibration);
+Rates rates(const TrainingConfig& config, const Calibration& calibration);
 
 /// Published runs of its generation decided constants.
 bool fitted_generation(const Device& device);
@@ -32,6 +32,6 @@ bool fitted_generation(const Device& device);
 FlopsPerSecond peak(const Device& device, Dtype dtype);
 
 /// The same in the format that the layers' matmuls compute in.
-FlopsPerSecond layer_peak(const Setup& setup);
+FlopsPerSecond layer_peak(const TrainingConfig& config);
 
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "rankwright/catalog/catalog.h"
-#include "tests/timed.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright {
 namespace rates_test {
@@ -14,10 +14,10 @@ namespace rates_test {
 using sample::hopper;
 
 Rates rates_on(const Device& device, Matmul matmul = Matmul::same) {
-  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
-  setup.cluster.device = device;
-  setup.job.matmul = matmul;
-  return rates(setup, calibration());
+  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  config.cluster.device = device;
+  config.job.matmul = matmul;
+  return rates(config, calibration());
 }
 
 TEST(Rates, OfTheDeviceOfTheFitAreItsShares) {
@@ -31,15 +31,15 @@ TEST(Rates, OfTheDeviceOfTheFitAreItsShares) {
 }
 
 TEST(LayerPeak, IsThatOfTheFormatThatTheDeviceHas) {
-  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
-  EXPECT_EQ(layer_peak(setup), 989.0_TFLOPS);
-  setup.job.matmul = Matmul::mxfp8;
-  EXPECT_EQ(layer_peak(setup), 1979.0_TFLOPS);
+  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  EXPECT_EQ(layer_peak(config), 989.0_TFLOPS);
+  config.job.matmul = Matmul::mxfp8;
+  EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
   // Hopper has no fp4: the next best.
-  setup.job.matmul = Matmul::fp4;
-  EXPECT_EQ(layer_peak(setup), 1979.0_TFLOPS);
-  setup.cluster.device.fp4 = 4000.0_TFLOPS;
-  EXPECT_EQ(layer_peak(setup), 4000.0_TFLOPS);
+  config.job.matmul = Matmul::fp4;
+  EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
+  config.cluster.device.fp4 = 4000.0_TFLOPS;
+  EXPECT_EQ(layer_peak(config), 4000.0_TFLOPS);
 }
 
 TEST(Rates, FallWithThePowerThatABoardHasForItsPeak) {
@@ -62,17 +62,17 @@ TEST(Rates, OfAnUnknownGenerationAreMeasuredOrAssumed) {
 }
 
 TEST(Rates, OfAProbedCpuAreWhatWasMeasured) {
-  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
-  setup.cluster.device = {.name = "cpu",
-                          .memory = 1.0_GB,
-                          .memory_bandwidth = 4.0_GBps,
-                          .bf16 = 0.06_TFLOPS,
-                          .generation = "cpu",
-                          .best_matmul = 0.02_TFLOPS,
-                          .launch = 2.0_us};
+  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  config.cluster.device = {.name = "cpu",
+                           .memory = 1.0_GB,
+                           .memory_bandwidth = 4.0_GBps,
+                           .bf16 = 0.06_TFLOPS,
+                           .generation = "cpu",
+                           .best_matmul = 0.02_TFLOPS,
+                           .launch = 2.0_us};
   const auto found = [&](Dtype dtype) {
-    setup.job.param_dtype = dtype;
-    return rates(setup, calibration(setup));
+    config.job.param_dtype = dtype;
+    return rates(config, calibration(config));
   };
   // No tensor cores: fp32 at what was measured, fp64 at half of it, bf16 at its own figure.
   EXPECT_EQ(found(Dtype::fp32).layers, 0.02_TFLOPS);
@@ -111,21 +111,21 @@ TEST(Rates, OfFourBitsAreAShareOfThoseOfEight) {
 }
 
 TEST(Rates, OfFp32AreHalfUnlessFsdpCastsIt) {
-  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
-  const FlopsPerSecond half = rates(setup, calibration()).half;
-  setup.job.param_dtype = Dtype::fp32;
-  EXPECT_EQ(rates(setup, calibration()).half, 0.5 * half);
-  setup.software.fsdp = true;
-  EXPECT_EQ(rates(setup, calibration()).half, half);
+  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  const FlopsPerSecond half = rates(config, calibration()).half;
+  config.job.param_dtype = Dtype::fp32;
+  EXPECT_EQ(rates(config, calibration()).half, 0.5 * half);
+  config.software.fsdp = true;
+  EXPECT_EQ(rates(config, calibration()).half, half);
 }
 
 TEST(Rates, OfFp64AreAQuarterWhateverTheFrameworkCasts) {
-  rankwright::Setup setup = sample::timed(sample::dense_setup({}));
-  const Rates sixteen = rates(setup, calibration());
-  setup.job.param_dtype = Dtype::fp64;
-  EXPECT_EQ(rates(setup, calibration()).half, 0.25 * sixteen.half);
-  setup.software.fsdp = true;
-  EXPECT_EQ(rates(setup, calibration()).layers, 0.25 * sixteen.half);
+  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  const Rates sixteen = rates(config, calibration());
+  config.job.param_dtype = Dtype::fp64;
+  EXPECT_EQ(rates(config, calibration()).half, 0.25 * sixteen.half);
+  config.software.fsdp = true;
+  EXPECT_EQ(rates(config, calibration()).layers, 0.25 * sixteen.half);
 }
 
 TEST(Rates, OfFormatsThatADeviceLacksAreThoseOfSixteenBits) {

@@ -9,15 +9,16 @@ namespace {
 constexpr double kFitted = 0.1;  // how far a fitted constant is moved
 constexpr double kNothing = 1e-9;
 
-ConstantTrial try_value(const Setup& setup, Calibration c, Constant constant, double value) {
+ConstantTrial try_value(const TrainingConfig& config, Calibration c, Constant constant,
+                        double value) {
   c[constant] = value;
-  const Estimate e = estimate(setup, c);
+  const Estimate e = estimate(config, c);
   return {value, e.time(), e.memory.total(), e.fits()};
 }
 
 /// Time for a token of the second over that of the first, less 1.
-double lead(const Setup& first, const Setup& second, const Calibration& c) {
-  const auto tokens = [](const Setup& s) {
+double lead(const TrainingConfig& first, const TrainingConfig& second, const Calibration& c) {
+  const auto tokens = [](const TrainingConfig& s) {
     return double(s.job.global_batch) * double(s.job.sequence);
   };
   const Seconds one = step_time(first, c).total() / tokens(first);
@@ -26,9 +27,9 @@ double lead(const Setup& first, const Setup& second, const Calibration& c) {
 }
 
 /// Of a machine that was probed some constants are facts, and their bands are not its own.
-bool settled(const Setup& setup, Constant constant) {
+bool settled(const TrainingConfig& config, Constant constant) {
   const std::span<const ProbedConstant> rows = probed_constants();
-  return setup.cluster.device.cpu() &&
+  return config.cluster.device.cpu() &&
          std::any_of(rows.begin(), rows.end(),
                      [&](const ProbedConstant& row) { return row.constant == constant; });
 }
@@ -41,15 +42,15 @@ Bounds bounds_of(const ConstantRow& row) {
           std::min(row.high, (1 + kFitted) * row.value)};
 }
 
-std::vector<Sensitivity> sensitivity(const Setup& setup, const Calibration& calibration) {
-  const Estimate now = estimate(setup, calibration);
+std::vector<Sensitivity> sensitivity(const TrainingConfig& config, const Calibration& calibration) {
+  const Estimate now = estimate(config, calibration);
   std::vector<Sensitivity> all;
   for (const ConstantRow& row : constants()) {
-    if (settled(setup, row.constant)) continue;
+    if (settled(config, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     Sensitivity s{.constant = row.constant,
-                  .low = try_value(setup, calibration, row.constant, bounds.low),
-                  .high = try_value(setup, calibration, row.constant, bounds.high)};
+                  .low = try_value(config, calibration, row.constant, bounds.low),
+                  .high = try_value(config, calibration, row.constant, bounds.high)};
     const auto moved = [&](const ConstantTrial& o) { return std::abs(o.step / now.time() - 1); };
     const auto fills = [&](const ConstantTrial& o) {
       return std::abs(o.memory / now.memory.total() - 1) > kNothing;
@@ -62,7 +63,8 @@ std::vector<Sensitivity> sensitivity(const Setup& setup, const Calibration& cali
   return all;
 }
 
-Comparison compare(const Setup& first, const Setup& second, const Calibration& calibration) {
+Comparison compare(const TrainingConfig& first, const TrainingConfig& second,
+                   const Calibration& calibration) {
   Comparison c{.lead = lead(first, second, calibration)};
   for (const ConstantRow& row : constants()) {
     if (settled(first, row.constant)) continue;

@@ -34,8 +34,8 @@ struct Bounds {
 };
 Bounds bounds_of(const ConstantRow& row);
 
-/// Those that move the step or the memory, largest first. The setup has no misfit.
-std::vector<Sensitivity> sensitivity(const Setup& setup, const Calibration& calibration);
+/// Those that move the step or the memory, largest first. The config has no violation.
+std::vector<Sensitivity> sensitivity(const TrainingConfig& config, const Calibration& calibration);
 
 /// One constant, and how much faster the first plan is than the second: time for a token of the
 /// second over that of the first, less 1.
@@ -51,7 +51,8 @@ struct Comparison {
   std::vector<Rivalry> rivals{};  // that change it, the widest first
 };
 
-/// Both setups have no misfit; they may differ in everything.
-Comparison compare(const Setup& first, const Setup& second, const Calibration& calibration);
+/// Both configs have no violation; they may differ in everything.
+Comparison compare(const TrainingConfig& first, const TrainingConfig& second,
+                   const Calibration& calibration);
 
 }  // namespace rankwright

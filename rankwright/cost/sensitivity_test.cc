@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/setups.h"
-#include "tests/timed.h"
+#include "tests/support/timed_configs.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright {
 namespace sensitivity_test {
@@ -27,9 +27,9 @@ TEST(BoundsOf, MoveFittedConstantsByATenthAndOthersToTheirBounds) {
 }
 
 TEST(Sensitivity, IsWhatPricingAgainGives) {
-  const rankwright::Setup setup = setup_of(kPlan);
-  const Estimate now = estimate(setup, calibration());
-  const std::vector<Sensitivity> found = sensitivity(setup, calibration());
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const Estimate now = estimate(config, calibration());
+  const std::vector<Sensitivity> found = sensitivity(config, calibration());
   std::size_t matters = 0;
   for (const ConstantRow& row : constants()) {
     double moves = 0;
@@ -37,7 +37,7 @@ TEST(Sensitivity, IsWhatPricingAgainGives) {
     for (const double value : {bounds_of(row).low, bounds_of(row).high}) {
       Calibration c = calibration();
       c[row.constant] = value;
-      const Estimate then = estimate(setup, c);
+      const Estimate then = estimate(config, c);
       moves = std::max(moves, std::abs(then.time() / now.time() - 1));
       fills = fills || std::abs(then.memory.total() / now.memory.total() - 1) > 1e-9;
     }
@@ -54,7 +54,7 @@ TEST(Sensitivity, IsWhatPricingAgainGives) {
 
 TEST(Sensitivity, LeavesOutWhatThePlanDoesNotUse) {
   // A dense model on Hopper hangs on no expert and on no Ampere.
-  for (const Sensitivity& s : sensitivity(setup_of(kPlan), calibration())) {
+  for (const Sensitivity& s : sensitivity(config_of(kPlan), calibration())) {
     EXPECT_NE(s.constant, Constant::imbalance_experts);
     EXPECT_NE(s.constant, Constant::matmul_ampere);
   }
@@ -62,33 +62,33 @@ TEST(Sensitivity, LeavesOutWhatThePlanDoesNotUse) {
 
 TEST(Sensitivity, FindsWhatDecidesWhetherItFits) {
   // A device that has exactly what the plan needs, and a little more.
-  rankwright::Setup setup = setup_of(kPlan);
-  const Bytes total = fullest(setup, calibration()).total();
-  setup.cluster.device.memory = 1.001 * total;
+  rankwright::TrainingConfig config = config_of(kPlan);
+  const Bytes total = fullest(config, calibration()).total();
+  config.cluster.device.memory = 1.001 * total;
   const auto flipping = [&] {
     std::vector<Constant> all;
-    for (const Sensitivity& s : sensitivity(setup, calibration()))
+    for (const Sensitivity& s : sensitivity(config, calibration()))
       if (s.flips) all.push_back(s.constant);
     return all;
   };
   const std::vector<Constant> near = flipping();
   EXPECT_NE(std::find(near.begin(), near.end(), Constant::communicator), near.end());
-  setup.cluster.device.memory = 0.999 * total;  // a little less: a lower constant makes it fit
+  config.cluster.device.memory = 0.999 * total;  // a little less: a lower constant makes it fit
   const std::vector<Constant> below = flipping();
   EXPECT_NE(std::find(below.begin(), below.end(), Constant::communicator), below.end());
-  setup.cluster.device.memory = 2 * total;
+  config.cluster.device.memory = 2 * total;
   EXPECT_TRUE(flipping().empty());
 }
 
 TEST(Compare, FindsNothingBetweenAPlanAndItself) {
-  const rankwright::Setup setup = setup_of(kPlan);
-  const Comparison same = compare(setup, setup, calibration());
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const Comparison same = compare(config, config, calibration());
   EXPECT_EQ(same.lead, 0);
   EXPECT_TRUE(same.rivals.empty());
 }
 
 /// Time for a token, brute force.
-double token_time(const rankwright::Setup& s, Constant constant, double value) {
+double token_time(const rankwright::TrainingConfig& s, Constant constant, double value) {
   Calibration c = calibration();
   c[constant] = value;
   return step_time(s, c).total().value / double(s.job.global_batch) / double(s.job.sequence);
@@ -96,8 +96,8 @@ double token_time(const rankwright::Setup& s, Constant constant, double value) {
 
 TEST(Compare, IsForATokenNotForAStep) {
   // Twice the batch takes less than twice as long: its step is longer, its token shorter.
-  const rankwright::Setup first = setup_of(kPlan);
-  rankwright::Setup second = first;
+  const rankwright::TrainingConfig first = config_of(kPlan);
+  rankwright::TrainingConfig second = first;
   second.job.global_batch *= 2;
   const double lead = compare(first, second, calibration()).lead;
   const double value = calibration()[Constant::reserve];
@@ -112,10 +112,10 @@ TEST(Compare, IsForATokenNotForAStep) {
 TEST(Compare, FindsWhatSwapsTwoPlansThatAreNear) {
   // The second shows its gradients, but its devices are faster by just so much that it leads by a
   // hair: whatever makes gradients dearer or compute cheaper brings the first ahead.
-  const rankwright::Setup first = setup_of(
+  const rankwright::TrainingConfig first = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {dp_size: 16, zero_stage: 1}\n");
-  rankwright::Setup second = first;
+  rankwright::TrainingConfig second = first;
   second.plan.overlap.grad_reduce = false;
   const auto faster = [&](double times) {
     second.cluster.device.bf16 = times * first.cluster.device.bf16;

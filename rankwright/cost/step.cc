@@ -5,11 +5,11 @@
 #include <numeric>
 
 #include "rankwright/cost/data_time.h"
-#include "rankwright/cost/states.h"
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
-#include "rankwright/program/play.h"
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/program/simulate.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright {
@@ -59,23 +59,23 @@ void add(StageTimes& to, double count, const StageTimes& each) {
 }
 
 /// Of a send, what computation does not hide.
-double shown(const Setup& setup, const Calibration& c) {
-  return setup.plan.overlap.pp ? c[Constant::pp_shown] : 1;
+double shown(const TrainingConfig& config, const Calibration& c) {
+  return config.plan.overlap.pp ? c[Constant::pp_shown] : 1;
 }
 
-double untuned(const Setup& setup, const Calibration& c) {
-  return setup.software.tuned ? 1 : c[Constant::untuned];
+double untuned(const TrainingConfig& config, const Calibration& c) {
+  return config.software.tuned ? 1 : c[Constant::untuned];
 }
 
 /// What every doubling of nodes of 8 adds to a step, as a share of it.
-double jitter(const Setup& setup, const Calibration& c) {
-  return c[Constant::jitter] / 100 * std::log2(std::max(1.0, double(setup.world) / 8));
+double jitter(const TrainingConfig& config, const Calibration& c) {
+  return c[Constant::jitter] / 100 * std::log2(std::max(1.0, double(config.world) / 8));
 }
 
 class Pricer {
  public:
-  Pricer(const Setup& setup, const Calibration& calibration, const LayerPrices& prices)
-      : setup_(setup), plan_(setup.plan), c_(calibration), prices_(prices) {
+  Pricer(const TrainingConfig& config, const Calibration& calibration, const LayerPrices& prices)
+      : config_(config), plan_(config.plan), c_(calibration), prices_(prices) {
     add_stages();
   }
 
@@ -111,7 +111,7 @@ class Pricer {
   }
   const std::vector<KindPrice>& kinds() const { return prices_.kinds; }
 
-  const Setup& setup_;
+  const TrainingConfig& config_;
   const Plan& plan_;
   const Calibration& c_;
   const LayerPrices& prices_;
@@ -175,16 +175,16 @@ Pricer::Sum Pricer::sum(const Stage& stage, i64 first, i64 before, const Parts& 
 Share Pricer::edge_share(const Stage& stage, char& embeds) const {
   Share sum;
   if ((stage.embedding || stage.mtp > 0) && !embeds) {
-    sum += embedding_share(setup_.model, plan_.tp);
+    sum += embedding_share(config_.model, plan_.tp);
     embeds = true;
   }
-  if (stage.loss) sum += head_share(setup_.model, plan_.tp, !(setup_.model.tied && embeds));
+  if (stage.loss) sum += head_share(config_.model, plan_.tp, !(config_.model.tied && embeds));
   return sum;
 }
 
 /// X1
 void Pricer::add_stages() {
-  const Stages stages = setup_.stages();
+  const Stages stages = config_.stages();
   mtp_ = mtp_until(stages, i64(stages.size()) - 1);
   const Parts parts = all_parts();
   ranks_.resize(std::size_t(plan_.pp));
@@ -212,7 +212,7 @@ void Pricer::add_stages() {
                .layers = stage.layers + stage.mtp};
       for (const KindPrice& kind : kinds())
         added.share += std::max<i64>(0, kind.layers_in(stage, first)) * kind.share;
-      if (stage.mtp > 0) added.share += stage.mtp * mtp_share(setup_);
+      if (stage.mtp > 0) added.share += stage.mtp * mtp_share(config_);
       if (stage.embedding) vocabulary_ += parts.embedding.total();
       if (stage.loss) vocabulary_ += parts.heads.total();
     }
@@ -237,7 +237,7 @@ void Pricer::add_stages() {
 
 /// X3 to X5
 StagePrices Pricer::staged() const {
-  const double m = double(setup_.microbatches());
+  const double m = double(config_.microbatches());
   const double part = m / double(plan_.pp);
   StagePrices staged{.heaviest = *heaviest_};
   StepTime& step = staged.step;
@@ -261,7 +261,7 @@ StagePrices Pricer::staged() const {
     if (time > busiest) busiest = time, step.slowest = i64(r);
   }
   // X4: sends that show lengthen every stage; the others delay what waits for them.
-  const Seconds sent = shown(setup_, c_) * prices_.send;
+  const Seconds sent = shown(config_, c_) * prices_.send;
   const Seconds sends = 2 * double(plan_.virtual_stages) * sent;
   step[Item::sends] = m * sends;
   step[Item::imbalance] = m * (busiest - mean);
@@ -278,7 +278,7 @@ std::vector<StageTimes> Pricer::computed_times() const {
   std::vector<i64> layers(std::size_t(plan_.pp), 0);  // of each pp rank so far
   std::vector<StageTimes> all;
   i64 first = 0, s = 0;
-  for (const Stage& stage : setup_.stages()) {
+  for (const Stage& stage : config_.stages()) {
     i64& before = layers[rank_of(s % plan_.pp, s / plan_.pp)];
     all.push_back(sum(stage, first, before, parts).time);
     before += stage.layers + stage.mtp;
@@ -290,13 +290,13 @@ std::vector<StageTimes> Pricer::computed_times() const {
 
 /// X9: with the sends that are not hidden, what tuning would gain, and jitter.
 CellTimes Pricer::times(const Links& links) const {
-  const double slower = untuned(setup_, c_) * (1 + jitter(setup_, c_));
-  const Seconds sent = shown(setup_, c_) * prices_.send;
+  const double slower = untuned(config_, c_) * (1 + jitter(config_, c_));
+  const Seconds sent = shown(config_, c_) * prices_.send;
   CellTimes times{.hop = slower * (prices_.send - sent)};
   // Of ZeRO-3 every cell waits for its share.
   double forward = 1, backward = 1;
   if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
-    const ZeroWaits waits = zero3_waits(setup_, *heaviest_, links, c_);
+    const ZeroWaits waits = zero3_waits(config_, *heaviest_, links, c_);
     forward += waits.forward / heaviest_->forward;
     backward += waits.backward / heaviest_->backward;
   }
@@ -324,9 +324,10 @@ Seconds StepTime::compute() const {
   return sum;
 }
 
-Seconds least_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices) {
-  const Plan& plan = setup.plan;
-  const i64 mtp = setup.model.mtp_layers;
+Seconds min_time(const TrainingConfig& config, const Calibration& calibration,
+                 const LayerPrices& prices) {
+  const Plan& plan = config.plan;
+  const i64 mtp = config.model.mtp_layers;
   // Of full recompute of n layers a pp rank nobody knows yet which they are.
   const bool again = plan.recompute_layers == 0;
   const auto total = [](const auto& time) {
@@ -337,40 +338,41 @@ Seconds least_time(const Setup& setup, const Calibration& calibration, const Lay
     const i64 count = kind.end - kind.first + (&kind == &prices.kinds.back() ? mtp : 0);
     once += double(count) * (total(kind.time) + (again ? kind.time.again : Seconds{}));
   }
-  const Seconds sends = 2 * shown(setup, calibration) * prices.send;  // of one chunk
-  const double m = double(setup.microbatches());
-  return slowed(setup, calibration, m * (once / double(plan.pp) + sends));
+  const Seconds sends = 2 * shown(config, calibration) * prices.send;  // of one chunk
+  const double m = double(config.microbatches());
+  return apply_overheads(config, calibration, m * (once / double(plan.pp) + sends));
 }
 
-Seconds least_more(const Setup& setup, const Calibration& calibration, const LayerPrices& prices) {
-  const Seconds sends = 2 * shown(setup, calibration) * prices.send;
-  return slowed(setup, calibration, double(setup.microbatches()) * sends);
+Seconds min_time_per_extra_chunk(const TrainingConfig& config, const Calibration& calibration,
+                                 const LayerPrices& prices) {
+  const Seconds sends = 2 * shown(config, calibration) * prices.send;
+  return apply_overheads(config, calibration, double(config.microbatches()) * sends);
 }
 
-StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
+StagePrices stage_prices(const TrainingConfig& config, const Calibration& calibration,
                          const LayerPrices& prices) {
-  return Pricer(setup, calibration, prices).staged();
+  return Pricer(config, calibration, prices).staged();
 }
 
-Seconds least_end(const Setup& setup, const StagePrices& staged) {
-  if (setup.plan.pp == 1) return {};
+Seconds min_end(const TrainingConfig& config, const StagePrices& staged) {
+  if (config.plan.pp == 1) return {};
   // The busiest pp rank's work is added up elsewhere too, in another order: rounding must not show.
   return std::max(staged.busiest,
-                  least_pipeline_time(pipeline_shape(setup), staged.stages, staged.hop));
+                  min_pipeline_time(pipeline_shape(config), staged.stages, staged.hop));
 }
 
-Seconds slowed(const Setup& setup, const Calibration& c, Seconds time) {
-  return untuned(setup, c) * (1 + jitter(setup, c)) * time;
+Seconds apply_overheads(const TrainingConfig& config, const Calibration& c, Seconds time) {
+  return untuned(config, c) * (1 + jitter(config, c)) * time;
 }
 
-Seconds pipeline_end(const Setup& setup, const StagePrices& staged) {
-  if (setup.plan.pp == 1) return {};
-  return std::max(staged.busiest, pipeline_time(pipeline_shape(setup), staged.stages, staged.hop));
+Seconds pipeline_end(const TrainingConfig& config, const StagePrices& staged) {
+  if (config.plan.pp == 1) return {};
+  return std::max(staged.busiest, pipeline_time(pipeline_shape(config), staged.stages, staged.hop));
 }
 
-Seconds played_end(const Setup& setup, const StagePrices& staged) {
-  if (setup.plan.pp == 1) return {};
-  const PipelineShape shape = pipeline_shape(setup);
+Seconds simulated_end(const TrainingConfig& config, const StagePrices& staged) {
+  if (config.plan.pp == 1) return {};
+  const PipelineShape shape = pipeline_shape(config);
   const Program program = with_transfers(cells(shape), shape.stages(), shape.microbatches);
   Durations times;
   for (const StageTimes& t : staged.stages)
@@ -378,42 +380,42 @@ Seconds played_end(const Setup& setup, const StagePrices& staged) {
   times.activation.assign(staged.stages.size() - 1, staged.hop);
   times.gradient = times.activation;
   times.steps.resize(program.steps.size());
-  return std::max(staged.busiest, play(program, times).end);
+  return std::max(staged.busiest, simulate(program, times).end);
 }
 
-StepTime step_time(const Setup& setup, const Calibration& c, const Links& links,
+StepTime step_time(const TrainingConfig& config, const Calibration& c, const Links& links,
                    const LayerPrices& prices, const StagePrices& staged, Seconds end) {
   StepTime step = staged.step;
   step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
-  step[Item::untuned] = (untuned(setup, c) - 1) * step.total();
-  const DataTime data = data_time(setup, staged.heaviest, links, c);
+  step[Item::untuned] = (untuned(config, c) - 1) * step.total();
+  const DataTime data = data_time(config, staged.heaviest, links, c);
   step[Item::dp] = data.shown;
   step.hidden_dp = data.hidden;
   // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
   // the optimizer reads and writes its states.
-  const Plan& plan = setup.plan;
+  const Plan& plan = config.plan;
   const Share& share = staged.heaviest.share;
   const double here = double(share.total());
   const double shard =
       double(share.dense) / double(plan.shards()) + double(share.expert) / double(plan.expert_dp());
-  const double touched = c[Constant::step_bytes] * (shards_weights(setup) ? shard : here) +
+  const double touched = c[Constant::step_bytes] * (shards_weights(config) ? shard : here) +
                          c[Constant::adam_bytes] * (plan.zero >= 1 ? shard : here);
   step[Item::optimizer] = Bytes{touched} / prices.rates.memory;
-  step[Item::jitter] = jitter(setup, c) * step.total();
+  step[Item::jitter] = jitter(config, c) * step.total();
   return step;
 }
 
-StepTime step_time(const Setup& setup, const Calibration& calibration) {
-  const Links links(setup, calibration);
-  const LayerPrices prices = layer_prices(setup, links, calibration);
-  const StagePrices staged = stage_prices(setup, calibration, prices);
-  return step_time(setup, calibration, links, prices, staged, pipeline_end(setup, staged));
+StepTime step_time(const TrainingConfig& config, const Calibration& calibration) {
+  const Links links(config, calibration);
+  const LayerPrices prices = layer_prices(config, links, calibration);
+  const StagePrices staged = stage_prices(config, calibration, prices);
+  return step_time(config, calibration, links, prices, staged, pipeline_end(config, staged));
 }
 
-CellTimes cell_times(const Setup& setup, const Calibration& calibration) {
-  const Links links(setup, calibration);
-  const LayerPrices prices = layer_prices(setup, links, calibration);
-  return Pricer(setup, calibration, prices).times(links);
+CellTimes cell_times(const TrainingConfig& config, const Calibration& calibration) {
+  const Links links(config, calibration);
+  const LayerPrices prices = layer_prices(config, links, calibration);
+  return Pricer(config, calibration, prices).times(links);
 }
 
 }  // namespace rankwright

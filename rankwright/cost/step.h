@@ -1,7 +1,7 @@
 // The time of one step, itemised so that the items add up: what the mean pp rank computes and waits
 // for, then what the slowest stage, the bubble, data parallelism and the optimizer add. Closed
-// forms, for a search that prices millions of plans; the play (program/play.h) of the same times
-// is held against them. Formulas X1 to X8.
+// forms, for a search that prices millions of plans; the simulate (program/simulate.h) of the same
+// times is held against them. Formulas X1 to X8.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/cost/data_time.h"
 #include "rankwright/cost/layer_prices.h"
-#include "rankwright/cost/pipeline.h"
+#include "rankwright/cost/pipeline/pipeline.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
@@ -64,8 +64,8 @@ struct StepTime {
   Seconds compute() const;
 };
 
-/// The setup has no misfit.
-StepTime step_time(const Setup& setup, const Calibration& calibration);
+/// The config has no violation.
+StepTime step_time(const TrainingConfig& config, const Calibration& calibration);
 
 // The same in three parts, for a search: plans that differ in ZeRO alone share the first two, and
 // plans that differ in stages the first (layer_prices.h). After each part is known what the step
@@ -79,35 +79,37 @@ struct StagePrices {
   Seconds busiest{};                 // all that the slowest pp rank does, microbatches and sends
   RankWork heaviest{};               // the pp rank that holds most
 };
-StagePrices stage_prices(const Setup& setup, const Calibration& calibration,
+StagePrices stage_prices(const TrainingConfig& config, const Calibration& calibration,
                          const LayerPrices& prices);
 
 /// No step takes less, whatever its stages, schedule and ZeRO.
-Seconds least_time(const Setup& setup, const Calibration& calibration, const LayerPrices& prices);
+Seconds min_time(const TrainingConfig& config, const Calibration& calibration,
+                 const LayerPrices& prices);
 /// And so much more for every chunk of a pp rank beyond the first.
-Seconds least_more(const Setup& setup, const Calibration& calibration, const LayerPrices& prices);
+Seconds min_time_per_extra_chunk(const TrainingConfig& config, const Calibration& calibration,
+                                 const LayerPrices& prices);
 
 /// When the last cell ends: at least (PT8), and in closed form (pipeline.h). 0 without a pipeline.
-Seconds least_end(const Setup& setup, const StagePrices& staged);
-Seconds pipeline_end(const Setup& setup, const StagePrices& staged);
+Seconds min_end(const TrainingConfig& config, const StagePrices& staged);
+Seconds pipeline_end(const TrainingConfig& config, const StagePrices& staged);
 
-/// The same by play: its cost grows with microbatches (program/play.h).
-Seconds played_end(const Setup& setup, const StagePrices& staged);
+/// The same by simulate: its cost grows with microbatches (program/simulate.h).
+Seconds simulated_end(const TrainingConfig& config, const StagePrices& staged);
 
-/// The whole step of a pipeline that ends then, by closed form or by play.
-StepTime step_time(const Setup& setup, const Calibration& calibration, const Links& links,
+/// The whole step of a pipeline that ends then, by closed form or by simulate.
+StepTime step_time(const TrainingConfig& config, const Calibration& calibration, const Links& links,
                    const LayerPrices& prices, const StagePrices& staged, Seconds end);
 
 /// What a step takes longer whose pipeline ends so much later: untuned, and with jitter.
-Seconds slowed(const Setup& setup, const Calibration& calibration, Seconds time);
+Seconds apply_overheads(const TrainingConfig& config, const Calibration& calibration, Seconds time);
 
-/// What the play of the plan's Program takes for its cells. Sends that the software does not hide
-/// are part of the cells.
+/// What the simulate of the plan's Program takes for its cells. Sends that the software does not
+/// hide are part of the cells.
 struct CellTimes {
   std::vector<StageTimes> stages{};
   std::vector<StageTimes> compute{};  // of those, what the device itself computes; the rest waits
   Seconds hop{};                      // of a transfer, beside computation
 };
-CellTimes cell_times(const Setup& setup, const Calibration& calibration);
+CellTimes cell_times(const TrainingConfig& config, const Calibration& calibration);
 
 }  // namespace rankwright

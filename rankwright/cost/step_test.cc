@@ -10,16 +10,18 @@
 #include "rankwright/cost/data_time.h"
 #include "rankwright/cost/layer_time.h"
 #include "rankwright/plan/shares.h"
-#include "tests/timed.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright {
 namespace step_test {
 
-rankwright::Setup dense(Plan plan = {}, i64 microbatches = 4) {
+rankwright::TrainingConfig dense(Plan plan = {}, i64 microbatches = 4) {
   return sample::timed(sample::dense_setup(plan, microbatches));
 }
 
-StepTime step_of(const rankwright::Setup& setup) { return step_time(setup, calibration()); }
+StepTime step_of(const rankwright::TrainingConfig& config) {
+  return step_time(config, calibration());
+}
 
 TEST(Items, AreOneRowEachInOrder) {
   for (std::size_t k = 0; k < kItems; ++k) {
@@ -37,32 +39,32 @@ TEST(StepTime, OfOneDeviceWaitsForNothing) {
 
 TEST(StepTime, OfLayersIsTheirSum) {
   // 8 equal layers, 4 microbatches, forward and both gradients.
-  const rankwright::Setup setup = dense();
+  const rankwright::TrainingConfig config = dense();
   const Calibration& c = calibration();
-  const Links links(setup, c);
-  const LayerTime layer = layer_time(setup, sample::dense_layer(), rates(setup, c), links,
-                                     block_time(setup, links, c), c);
+  const Links links(config, c);
+  const LayerTime layer = layer_time(config, sample::dense_layer(), rates(config, c), links,
+                                     block_time(config, links, c), c);
   const Seconds once = layer.forward.matmul + layer.input.matmul + layer.weight.matmul;
-  EXPECT_NEAR(step_of(setup)[Item::matmul] / (4 * 8 * once), 1, 1e-12);
+  EXPECT_NEAR(step_of(config)[Item::matmul] / (4 * 8 * once), 1, 1e-12);
 }
 
 TEST(StepTime, OfTheOptimizerIsWhatItMoves) {
   // 26 bytes for every parameter of the rank, and 40 for those of its shard: a quarter.
-  const rankwright::Setup setup = dense({.dp = 4, .zero = 1});
+  const rankwright::TrainingConfig config = dense({.dp = 4, .zero = 1});
   const Calibration& c = calibration();
-  Share all = 8 * layer_share(setup.model, sample::dense_layer(), setup.plan);
-  all += embedding_share(setup.model, 1);
-  all += head_share(setup.model, 1, true);
+  Share all = 8 * layer_share(config.model, sample::dense_layer(), config.plan);
+  all += embedding_share(config.model, 1);
+  all += head_share(config.model, 1, true);
   const Seconds expected =
       Bytes{double(all.total()) * (26 + 40.0 / 4)} / (c[Constant::memory_share] * 3000.0_GBps);
-  EXPECT_NEAR(step_of(setup)[Item::optimizer] / expected, 1, 1e-12);
+  EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
 }
 
 TEST(StepTime, OfGradientsShowsWhatBackwardDoesNotHide) {
-  rankwright::Setup setup = dense({.dp = 4});
-  const StepTime hidden = step_of(setup);
-  setup.plan.overlap.grad_reduce = false;
-  const StepTime shown = step_of(setup);
+  rankwright::TrainingConfig config = dense({.dp = 4});
+  const StepTime hidden = step_of(config);
+  config.plan.overlap.grad_reduce = false;
+  const StepTime shown = step_of(config);
   EXPECT_EQ(shown.hidden_dp, Seconds{});
   EXPECT_NEAR((hidden[Item::dp] + hidden.hidden_dp) / shown[Item::dp], 1, 1e-12);
   // At least the first and last bucket.
@@ -90,87 +92,87 @@ TEST(StepTime, TakesNoJitterOnOneNodeAndMoreOnMany) {
 }
 
 TEST(StepTime, IsShorterWhereAVendorTunedIt) {
-  rankwright::Setup setup = dense();
-  const StepTime plain = step_of(setup);
-  setup.software.tuned = true;
-  const StepTime tuned = step_of(setup);
+  rankwright::TrainingConfig config = dense();
+  const StepTime plain = step_of(config);
+  config.software.tuned = true;
+  const StepTime tuned = step_of(config);
   EXPECT_EQ(tuned[Item::untuned], Seconds{});
   EXPECT_NEAR((plain.total() - tuned.total()) / plain[Item::untuned], 1, 1e-9);
 }
 
 TEST(StepTime, OfSendsIsTwoAChunkAndMicrobatch) {
   // 8 microbatches through 2 chunks of a pp rank, an activation and a gradient each: 32 sends.
-  const rankwright::Setup setup =
+  const rankwright::TrainingConfig config =
       dense({.pp = 4, .virtual_stages = 2, .schedule = Schedule::interleaved}, 8);
   const Seconds send =
-      Links(setup, calibration()).time(Op::send_recv, Bytes{2.0 * 2048 * 1024}, GroupKind::pp);
-  EXPECT_NEAR(step_of(setup)[Item::sends] / send, 32, 1e-9);
+      Links(config, calibration()).time(Op::send_recv, Bytes{2.0 * 2048 * 1024}, GroupKind::pp);
+  EXPECT_NEAR(step_of(config)[Item::sends] / send, 32, 1e-9);
 }
 
 TEST(StepTime, OfTheVocabularyHasAHeadForEveryMtpModule) {
   // 4 microbatches: one embedding, the head and that of one module.
-  rankwright::Setup setup = dense();
-  setup.model.mtp_layers = 1;
+  rankwright::TrainingConfig config = dense();
+  config.model.mtp_layers = 1;
   const Calibration& c = calibration();
-  const Links links(setup, c);
-  const EdgeTime head = head_time(setup, rates(setup, c), links, {}, c);
-  const EdgeTime first = embedding_time(setup, rates(setup, c), links, {}, c);
-  const auto all = [](const EdgeTime& edge) {
+  const Links links(config, c);
+  const EmbeddingHeadTime head = head_time(config, rates(config, c), links, {}, c);
+  const EmbeddingHeadTime first = embedding_time(config, rates(config, c), links, {}, c);
+  const auto all = [](const EmbeddingHeadTime& edge) {
     return edge.forward.total() + edge.input.total() + edge.weight.total();
   };
-  EXPECT_NEAR(step_of(setup)[Item::vocabulary] / (4 * (2 * all(head) + all(first))), 1, 1e-12);
+  EXPECT_NEAR(step_of(config)[Item::vocabulary] / (4 * (2 * all(head) + all(first))), 1, 1e-12);
 }
 
 TEST(StepTime, OfTheOptimizerUnderFsdpIsOfTheShardAlone) {
   // 26 and 40 bytes, both for a quarter of the parameters, from ZeRO-2 on; else ZeRO-3 only.
-  rankwright::Setup setup = dense({.dp = 4, .zero = 2});
-  const double all = double(rank_share(setup, 0).total());
+  rankwright::TrainingConfig config = dense({.dp = 4, .zero = 2});
+  const double all = double(rank_share(config, 0).total());
   const BytesPerSecond memory = calibration()[Constant::memory_share] * 3000.0_GBps;
-  EXPECT_NEAR(step_of(setup)[Item::optimizer] / (Bytes{all * (26 + 10)} / memory), 1, 1e-12);
-  setup.software.fsdp = true;
-  EXPECT_NEAR(step_of(setup)[Item::optimizer] / (Bytes{all * (6.5 + 10)} / memory), 1, 1e-12);
+  EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (26 + 10)} / memory), 1, 1e-12);
+  config.software.fsdp = true;
+  EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (6.5 + 10)} / memory), 1, 1e-12);
 }
 
 TEST(StepTime, OfTheOptimizerShardsExpertsOverTheirOwnRanks) {
   // 8 data ranks, experts over 4: dense parameters in eighths, experts in halves.
-  const rankwright::Setup setup = sample::timed(sample::setup_of(
+  const rankwright::TrainingConfig config = sample::timed(sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1}));
-  const Share share = rank_share(setup, 0);
+  const Share share = rank_share(config, 0);
   const double shard = double(share.dense) / 8 + double(share.expert) / 2;
   const Seconds expected = Bytes{26.0 * double(share.total()) + 40 * shard} /
                            (calibration()[Constant::memory_share] * 3000.0_GBps);
-  EXPECT_NEAR(step_of(setup)[Item::optimizer] / expected, 1, 1e-12);
+  EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
 }
 
 TEST(StepTime, RunsTheFirstLayersOfARankAgain) {
   // 2 pp ranks with 2 chunks of 2 layers: the first 3 layers of each run again, 2 of the first
   // chunk and 1 of the second. 6 in all, 4 microbatches, the mean of 2 ranks.
-  const rankwright::Setup setup = dense({.pp = 2,
-                                         .virtual_stages = 2,
-                                         .schedule = Schedule::interleaved,
-                                         .recompute = Recompute::full,
-                                         .recompute_layers = 3});
+  const rankwright::TrainingConfig config = dense({.pp = 2,
+                                                   .virtual_stages = 2,
+                                                   .schedule = Schedule::interleaved,
+                                                   .recompute = Recompute::full,
+                                                   .recompute_layers = 3});
   const Calibration& c = calibration();
   const Seconds again =
-      layer_time(setup, sample::dense_layer(), rates(setup, c), Links(setup, c), {}, c).again;
-  EXPECT_NEAR(step_of(setup)[Item::recompute] / again, 4.0 / 2 * 6, 1e-9);
+      layer_time(config, sample::dense_layer(), rates(config, c), Links(config, c), {}, c).again;
+  EXPECT_NEAR(step_of(config)[Item::recompute] / again, 4.0 / 2 * 6, 1e-9);
 }
 
 RC_GTEST_PROP(StepTime, UpdatesWhatTheHeaviestRankHolds, ()) {
-  rankwright::Setup setup = sample::random_timed();
-  setup.plan.zero = 0;
-  i64 most = 0;
-  for (i64 r = 0; r < setup.plan.pp; ++r) most = std::max(most, rank_share(setup, r).total());
+  rankwright::TrainingConfig config = sample::random_timed();
+  config.plan.zero = 0;
+  i64 max = 0;
+  for (i64 r = 0; r < config.plan.pp; ++r) max = std::max(max, rank_share(config, r).total());
   const Calibration& c = calibration();
   const Seconds expected =
-      Bytes{double(most) * (c[Constant::step_bytes] + c[Constant::adam_bytes])} /
+      Bytes{double(max) * (c[Constant::step_bytes] + c[Constant::adam_bytes])} /
       (c[Constant::memory_share] * 3000.0_GBps);
-  RC_ASSERT(std::abs(step_of(setup)[Item::optimizer] / expected - 1) < 1e-12);
+  RC_ASSERT(std::abs(step_of(config)[Item::optimizer] / expected - 1) < 1e-12);
 }
 
 RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
-  const rankwright::Setup setup = sample::random_timed();
-  const CellTimes times = cell_times(setup, calibration());
+  const rankwright::TrainingConfig config = sample::random_timed();
+  const CellTimes times = cell_times(config, calibration());
   RC_ASSERT(times.compute.size() == times.stages.size());
   for (std::size_t s = 0; s < times.stages.size(); ++s) {
     const StageTimes &all = times.stages[s], &part = times.compute[s];
@@ -181,14 +183,14 @@ RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
 }
 
 TEST(CellTimes, OfZero3WaitForTheirWeightsAndGradients) {
-  rankwright::Setup setup = dense({.dp = 4, .zero = 1});
-  setup.software.tuned = true;
+  rankwright::TrainingConfig config = dense({.dp = 4, .zero = 1});
+  config.software.tuned = true;
   const Calibration& c = calibration();
-  const StageTimes bare = cell_times(setup, c).stages.at(0);
-  setup.plan.zero = 3;
-  const StageTimes cell = cell_times(setup, c).stages.at(0);
-  const RankWork on{bare.forward, bare.input + bare.weight, rank_share(setup, 0), 8};
-  const ZeroWaits waits = zero3_waits(setup, on, Links(setup, c), c);
+  const StageTimes bare = cell_times(config, c).stages.at(0);
+  config.plan.zero = 3;
+  const StageTimes cell = cell_times(config, c).stages.at(0);
+  const RankWork on{bare.forward, bare.input + bare.weight, rank_share(config, 0), 8};
+  const ZeroWaits waits = zero3_waits(config, on, Links(config, c), c);
   EXPECT_NEAR((cell.forward - bare.forward) / waits.forward, 1, 1e-9);
   EXPECT_NEAR((cell.input + cell.weight - on.backward) / waits.backward, 1, 1e-9);
 }
@@ -204,30 +206,30 @@ RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {
 }
 
 RC_GTEST_PROP(StepTime, IsNeverLongerOnFasterLinks, ()) {
-  rankwright::Setup setup = sample::random_timed();
-  const Seconds before = step_of(setup).total();
-  for (Level& level : setup.cluster.levels) level.bandwidth = 2 * level.bandwidth;
-  RC_ASSERT(step_of(setup).total() <= before * (1 + 1e-9));
+  rankwright::TrainingConfig config = sample::random_timed();
+  const Seconds before = step_of(config).total();
+  for (Level& level : config.cluster.levels) level.bandwidth = 2 * level.bandwidth;
+  RC_ASSERT(step_of(config).total() <= before * (1 + 1e-9));
 }
 
 RC_GTEST_PROP(StepTime, GrowsWithWhatIsRecomputed, ()) {
-  rankwright::Setup setup = sample::random_timed();
-  setup.plan.recompute_layers = 0;
+  rankwright::TrainingConfig config = sample::random_timed();
+  config.plan.recompute_layers = 0;
   std::vector<Seconds> times;
   for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full}) {
-    setup.plan.recompute = r;
-    times.push_back(step_of(setup)[Item::recompute]);
+    config.plan.recompute = r;
+    times.push_back(step_of(config)[Item::recompute]);
   }
   RC_ASSERT(times[0] == Seconds{});
   RC_ASSERT(times[0] <= times[1] && times[1] <= times[2]);
 }
 
 RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
-  rankwright::Setup setup = sample::random_timed();
-  RC_PRE(setup.plan.pp == 1);
-  const StepTime one = step_of(setup);
-  setup.job.global_batch *= 2;
-  const StepTime two = step_of(setup);
+  rankwright::TrainingConfig config = sample::random_timed();
+  RC_PRE(config.plan.pp == 1);
+  const StepTime one = step_of(config);
+  config.job.global_batch *= 2;
+  const StepTime two = step_of(config);
   const auto inside = [](const StepTime& t) {
     return t.total() - t[Item::dp] - t[Item::optimizer] - t[Item::jitter];
   };
@@ -235,19 +237,19 @@ RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
 }
 
 RC_GTEST_PROP(CellTimes, AreOneAStage, ()) {
-  const rankwright::Setup setup = sample::random_timed();
-  const CellTimes times = cell_times(setup, calibration());
-  RC_ASSERT(i64(times.stages.size()) == setup.plan.pp * setup.plan.virtual_stages);
-  RC_ASSERT(times.hop >= Seconds{} && (setup.plan.pp > 1 || times.hop == Seconds{}));
+  const rankwright::TrainingConfig config = sample::random_timed();
+  const CellTimes times = cell_times(config, calibration());
+  RC_ASSERT(i64(times.stages.size()) == config.plan.pp * config.plan.virtual_stages);
+  RC_ASSERT(times.hop >= Seconds{} && (config.plan.pp > 1 || times.hop == Seconds{}));
 }
 
 TEST(StepTime, OfZero2ScattersEveryMicrobatch) {
   // Not hidden, ZeRO-1 scatters once and ZeRO-2 four times: three scatters more.
   Plan plan{.dp = 4, .zero = 1};
   plan.overlap.grad_reduce = plan.overlap.param_gather = false;
-  const rankwright::Setup once = sample::timed(sample::dense_setup(plan, 4));
+  const rankwright::TrainingConfig once = sample::timed(sample::dense_setup(plan, 4));
   ASSERT_EQ(once.microbatches(), 4);
-  rankwright::Setup each = once;
+  rankwright::TrainingConfig each = once;
   each.plan.zero = 2;
   const Calibration& c = calibration();
   const Share share = rank_share(once, 0);

@@ -9,18 +9,18 @@ namespace rankwright {
 namespace {
 
 /// An MTP module: a layer like the last, and the projection of two hidden states to one.
-Flops mtp_flops(const Setup& setup) {
-  const Model& model = setup.model;
+Flops mtp_flops(const TrainingConfig& config) {
+  const Model& model = config.model;
   const Flops projection{2 * 2 * double(model.hidden) * double(model.hidden)};
-  return projection + forward_flops(model, model.runs.back().layer, setup.job.sequence);
+  return projection + forward_flops(model, model.runs.back().layer, config.job.sequence);
 }
 
 /// Of a stage's work what one rank that holds it does.
-double part(const Setup& setup) { return setup.plan.mirrored() ? 0.5 : 1; }
+double part(const TrainingConfig& config) { return config.plan.mirrored() ? 0.5 : 1; }
 
-i64 mtp_modules(const Setup& setup) {
+i64 mtp_modules(const TrainingConfig& config) {
   i64 modules = 0;
-  for (const Stage& stage : setup.stages()) modules += stage.mtp;
+  for (const Stage& stage : config.stages()) modules += stage.mtp;
   return modules;
 }
 
@@ -38,34 +38,34 @@ StageMap stage_map(const Plan& plan) {
 
 }  // namespace
 
-std::vector<Flops> work(const Setup& setup) {
-  const i64 heads = 1 + mtp_modules(setup);  // the model's own and one for every MTP module
+std::vector<Flops> work(const TrainingConfig& config) {
+  const i64 heads = 1 + mtp_modules(config);  // the model's own and one for every MTP module
   std::vector<Flops> by_rank;
-  for (const RankContents& on_rank : rank_contents(setup)) {
-    Flops sum = on_rank.mtp * mtp_flops(setup);
+  for (const RankContents& on_rank : rank_contents(config)) {
+    Flops sum = on_rank.mtp * mtp_flops(config);
     for (const LayerRun& run : on_rank.runs)
-      sum += run.count * forward_flops(setup.model, run.layer, setup.job.sequence);
-    if (on_rank.loss) sum += heads * head_forward_flops(setup.model);
-    by_rank.push_back(part(setup) * sum);
+      sum += run.count * forward_flops(config.model, run.layer, config.job.sequence);
+    if (on_rank.loss) sum += heads * head_forward_flops(config.model);
+    by_rank.push_back(part(config) * sum);
   }
   return by_rank;
 }
 
 double imbalance(const std::vector<Flops>& work) {
-  const Flops most = *std::max_element(work.begin(), work.end());
+  const Flops max = *std::max_element(work.begin(), work.end());
   const Flops mean = std::accumulate(work.begin(), work.end(), Flops{}) / double(work.size());
-  return most / mean - 1;
+  return max / mean - 1;
 }
 
-SplitTask split_task(const Setup& setup) {
-  const i64 modules = mtp_modules(setup);
-  SplitTask task{.mtp = {.weight = mtp_flops(setup).value},
+SplitTask split_task(const TrainingConfig& config) {
+  const i64 modules = mtp_modules(config);
+  SplitTask task{.mtp = {.weight = mtp_flops(config).value},
                  .mtp_modules = modules,
-                 .head = {.weight = ((1 + modules) * head_forward_flops(setup.model)).value}};
-  for (const LayerRun& run : setup.model.runs)
+                 .head = {.weight = ((1 + modules) * head_forward_flops(config.model)).value}};
+  for (const LayerRun& run : config.model.runs)
     task.layers.push_back(
-        {run.count, {.weight = forward_flops(setup.model, run.layer, setup.job.sequence).value}});
-  task.map = stage_map(setup.plan);
+        {run.count, {.weight = forward_flops(config.model, run.layer, config.job.sequence).value}});
+  task.map = stage_map(config.plan);
   return task;
 }
 

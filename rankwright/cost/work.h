@@ -12,13 +12,13 @@ namespace rankwright {
 
 /// By pp rank. MTP modules are where they stand, their heads with the loss. Where two ranks hold a
 /// stage, each runs it for half of the tokens.
-std::vector<Flops> work(const Setup& setup);
+std::vector<Flops> work(const TrainingConfig& config);
 
 /// How much more the busiest pp rank computes than the mean: 0.25 is a quarter more.
 double imbalance(const std::vector<Flops>& work);
 
 /// What best_split() needs to find the stages with which the busiest pp rank computes least: the
 /// items that the plan's stages hold, weighed as work() does. No memory.
-SplitTask split_task(const Setup& setup);
+SplitTask split_task(const TrainingConfig& config);
 
 }  // namespace rankwright

@@ -7,7 +7,7 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/model/flops.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace work_test {
@@ -25,10 +25,10 @@ TEST(Work, OfThePipelineHasTheHeadOnTheLastRank) {
 }
 
 TEST(Work, OfMtpIsALayerAndAProjectionThereAndAHeadWithTheLoss) {
-  rankwright::Setup setup = sample::dense_setup({.pp = 4});
-  setup.model.mtp_layers = 1;
-  setup.plan.stages = *parse_layout("Et*4|t*4|m|L");
-  const std::vector<Flops> by_rank = work(setup);
+  rankwright::TrainingConfig config = sample::dense_setup({.pp = 4});
+  config.model.mtp_layers = 1;
+  config.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  const std::vector<Flops> by_rank = work(config);
   EXPECT_DOUBLE_EQ(by_rank[2].value, kLayer + 2 * 2 * 1024.0 * 1024);
   EXPECT_DOUBLE_EQ(by_rank[3].value, 2 * kHead);
 }
@@ -43,11 +43,11 @@ TEST(Work, OfAMirrorIsHalfOfTwoStages) {
 }
 
 RC_GTEST_PROP(Work, AddsUpToAThirdOfTraining, ()) {
-  const Setup setup = sample::random_setup();
-  const std::vector<Flops> by_rank = work(setup);
+  const TrainingConfig config = sample::random_setup();
+  const std::vector<Flops> by_rank = work(config);
   const Flops sum = std::accumulate(by_rank.begin(), by_rank.end(), Flops{});
   const Flops training =
-      training_flops_per_token(setup.model, setup.job.sequence, FlopsConvention::megatron_causal);
+      training_flops_per_token(config.model, config.job.sequence, FlopsConvention::megatron_causal);
   RC_ASSERT(std::abs(3 * sum.value - training.value) <= 1e-9 * training.value);
 }
 
@@ -58,9 +58,9 @@ TEST(Imbalance, IsWhatTheBusiestHasAboveTheMean) {
 }
 
 TEST(SplitTask, WeighsItemsAsWorkDoes) {
-  rankwright::Setup setup = sample::dense_setup({.pp = 4});
-  setup.model.mtp_layers = 1;
-  const SplitTask task = split_task(setup);
+  rankwright::TrainingConfig config = sample::dense_setup({.pp = 4});
+  config.model.mtp_layers = 1;
+  const SplitTask task = split_task(config);
   EXPECT_EQ(task.embedding.weight, 0);
   ASSERT_EQ(task.layers.size(), 1u);
   EXPECT_EQ(task.layers[0].count, 8);
@@ -77,35 +77,35 @@ TEST(SplitTask, HasStagesWhereTheScheduleHasThem) {
 }
 
 RC_GTEST_PROP(SplitTask, LeadsToStagesThatAreNeverWorse, ()) {
-  Setup setup = sample::random_setup();
+  TrainingConfig config = sample::random_setup();
   // A plan may state a stage without anything. A split has none.
-  for (const Stage& stage : setup.stages())
+  for (const Stage& stage : config.stages())
     RC_PRE(stage.layers + stage.mtp > 0 || stage.embedding || stage.loss);
-  const double before = imbalance(work(setup));
-  const Split split = best_split(split_task(setup));
+  const double before = imbalance(work(config));
+  const Split split = best_split(split_task(config));
   RC_ASSERT(split.fault == Split::Fault::none);
   RC_ASSERT(split.proved);
-  setup.plan.stages = split.stages;
-  const std::vector<Flops> after = work(setup);
+  config.plan.stages = split.stages;
+  const std::vector<Flops> after = work(config);
   RC_ASSERT(imbalance(after) <= before + 1e-9);
-  const double most = std::max_element(after.begin(), after.end())->value;
-  RC_ASSERT(std::abs(most - split.rank_weight) <= 1e-9 * most);
+  const double max = std::max_element(after.begin(), after.end())->value;
+  RC_ASSERT(std::abs(max - split.rank_weight) <= 1e-9 * max);
 }
 
 /// A model of the catalog on 16 pp ranks, with the even stages.
-rankwright::Setup on_16(const std::string& name, i64 sequence) {
-  rankwright::Setup setup = sample::setup_of(*find_model(name), {.pp = 16}, 128);
-  setup.job.sequence = sequence;
-  return setup;
+rankwright::TrainingConfig on_16(const std::string& name, i64 sequence) {
+  rankwright::TrainingConfig config = sample::config_of(*find_model(name), {.pp = 16}, 128);
+  config.job.sequence = sequence;
+  return config;
 }
 
 /// The same with the best stages, which are read back from what is typed.
-rankwright::Setup best(rankwright::Setup setup) {
-  const Split split = best_split(split_task(setup));
+rankwright::TrainingConfig best(rankwright::TrainingConfig config) {
+  const Split split = best_split(split_task(config));
   EXPECT_TRUE(split.proved);
   EXPECT_EQ(parse_layout(show_layout(split.stages)).value(), split.stages);
-  setup.plan.stages = split.stages;
-  return setup;
+  config.plan.stages = split.stages;
+  return config;
 }
 
 TEST(BestStages, OfLlama405bAreTheEvenOnes) {
@@ -114,11 +114,11 @@ TEST(BestStages, OfLlama405bAreTheEvenOnes) {
   // 0.6326 of that. In layers: 126.6326 in all, 7.9145 on average. 15 ranks of 7 and a last one of
   // 7 and the head have no room for 126, so some rank has 8: 1.1 % more.
   const double layer = 6'643'777'536.0, head = 2.0 * 128256 * 16384;
-  const double least = 8 * layer / ((126 * layer + head) / 16) - 1;
-  EXPECT_NEAR(least, 0.011, 0.0005);
-  const rankwright::Setup even = on_16("llama-3.1-405b", 8192);
-  EXPECT_NEAR(imbalance(work(even)), least, 1e-9);
-  EXPECT_NEAR(imbalance(work(best(even))), least, 1e-9);
+  const double min = 8 * layer / ((126 * layer + head) / 16) - 1;
+  EXPECT_NEAR(min, 0.011, 0.0005);
+  const rankwright::TrainingConfig even = on_16("llama-3.1-405b", 8192);
+  EXPECT_NEAR(imbalance(work(even)), min, 1e-9);
+  EXPECT_NEAR(imbalance(work(best(even))), min, 1e-9);
   EXPECT_EQ(show_layout(best(even).plan.stages), "Et*7|(t*8|)*14t*7L");
 }
 
@@ -131,7 +131,7 @@ TEST(BestStages, OfDeepSeekV3TakeLayersFromTheLastRank) {
   const double mean = (61 * layer + mtp + heads) / 16;
   // Evenly the last rank has 3 layers, the module and the heads: 6.93 layers where the mean
   // is 4.06.
-  const rankwright::Setup even = on_16("deepseek-v3", 4096);
+  const rankwright::TrainingConfig even = on_16("deepseek-v3", 4096);
   EXPECT_NEAR(imbalance(work(even)), (3 * layer + mtp + heads) / mean - 1, 1e-9);
   EXPECT_NEAR(imbalance(work(even)), 0.708, 0.0005);
   // With 4 layers at most on a rank, 15 ranks have 60: the 61st stands with the module and the

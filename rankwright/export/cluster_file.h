@@ -1,5 +1,5 @@
 // Writes clusters: the text of a cluster file, and the map that stands under `cluster` in a plan
-// file. What is written is read back equal, to the last bit (import/cluster_file.h).
+// file. What is written is read back equal, to the last bit (import/cluster/cluster_file.h).
 #pragma once
 
 #include <string>

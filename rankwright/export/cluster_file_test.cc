@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/import/cluster_file.h"
-#include "tests/any_setup.h"
-#include "tests/told.h"
+#include "rankwright/import/cluster/cluster_file.h"
+#include "tests/support/any_config.h"
+#include "tests/support/finding_lines.h"
 
 namespace rankwright {
 namespace cluster_file_test {

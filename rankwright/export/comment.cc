@@ -64,14 +64,14 @@ std::string safe_name(std::string_view name) {
   return restricted(name, keep, "", '_', kMaxName);
 }
 
-Setup with_safe_names(Setup setup) {
-  Device& device = setup.cluster.device;
+TrainingConfig with_safe_names(TrainingConfig config) {
+  Device& device = config.cluster.device;
   for (std::string* const name :
-       {&setup.model.name, &setup.cluster.name, &device.name, &device.vendor, &device.generation,
+       {&config.model.name, &config.cluster.name, &device.name, &device.vendor, &device.generation,
         &device.source, &device.verified})
     *name = safe_name(*name);
-  for (Level& level : setup.cluster.levels) level.name = safe_name(level.name);
-  return setup;
+  for (Level& level : config.cluster.levels) level.name = safe_name(level.name);
+  return config;
 }
 
 std::string comment_line(std::string_view line) {

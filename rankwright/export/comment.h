@@ -20,9 +20,9 @@ inline constexpr std::string_view kPythonEncoding = "# -*- coding: utf-8 -*-\n";
 /// one of ._-+/(); cut to 64 characters, the last three then being "...".
 std::string safe_name(std::string_view name);
 
-/// Returns `setup` with every text that comes from input as safe_name() returns it. Texts about the
-/// result, such as findings, may enter comments.
-Setup with_safe_names(Setup setup);
+/// Returns `config` with every text that comes from input as safe_name() returns it. Texts about
+/// the result, such as findings, may enter comments.
+TrainingConfig with_safe_names(TrainingConfig config);
 
 /// Returns `line` as one line of ASCII and of the few other signs that our own lines have, with '?'
 /// for the rest; cut to 1,000 characters. An encoding or an editor's setting in it is defused:

@@ -4,8 +4,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/import/yaml.h"
-#include "tests/setups.h"
+#include "rankwright/import/syntax/yaml.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright {
 namespace comment_test {
@@ -56,13 +56,13 @@ TEST(Commented, IsOneLineEach) { EXPECT_EQ(commented({"a", "", "b\nc"}, "#"), "#
 
 TEST(WithSafeNames, LeavesNoNameAsItWas) {
   const std::string hostile = "coding:\x01$(x)";
-  rankwright::Setup setup = setup_of("model: llama-3.2-1b\ncluster: dgx-h100 x 2\n");
-  Device& device = setup.cluster.device;
+  rankwright::TrainingConfig config = config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 2\n");
+  Device& device = config.cluster.device;
   for (std::string* const name :
-       {&setup.model.name, &setup.cluster.name, &device.name, &device.vendor, &device.generation,
-        &device.source, &device.verified, &setup.cluster.levels[0].name})
+       {&config.model.name, &config.cluster.name, &device.name, &device.vendor, &device.generation,
+        &device.source, &device.verified, &config.cluster.levels[0].name})
     *name = hostile;
-  const rankwright::Setup safe = with_safe_names(setup);
+  const rankwright::TrainingConfig safe = with_safe_names(config);
   const Device& d = safe.cluster.device;
   for (const std::string& name : {safe.model.name, safe.cluster.name, d.name, d.vendor,
                                   d.generation, d.source, d.verified, safe.cluster.levels[0].name})

@@ -56,20 +56,22 @@ void add(std::vector<Lost>& lost, std::string_view key, std::string why) {
   if (!known) lost.push_back({std::string(key), std::move(why)});
 }
 
-void add_broken_rules(const Exporter& exporter, const Setup& setup, std::vector<Lost>& lost) {
-  const std::vector<Misfit> none;
+void add_broken_rules(const Exporter& exporter, const TrainingConfig& config,
+                      std::vector<Lost>& lost) {
+  const std::vector<ConstraintViolation> none;
   for (const Rule* rule : refusals(exporter.target)) {
-    if (!rule->fault(setup)) continue;  // the words take time
-    if (const std::optional<Finding> finding = rule->check({setup, none, exporter.target}))
+    if (!rule->fault(config)) continue;  // the words take time
+    if (const std::optional<Finding> finding = rule->check({config, none, exporter.target}))
       add(lost, finding->key,
           fmt::format("{}: {} ({})", rule->page.title, finding->detail, rule->page.code));
   }
 }
 
-std::string why_unstated(const Exporter& exporter, const SetupKey& key, const Setup& setup) {
+std::string why_unstated(const Exporter& exporter, const ConfigKey& key,
+                         const TrainingConfig& config) {
   const TargetRow& target = row(exporter.target);
   if (key.path == "placement") return "a launcher places ranks: rankwright export PLAN --to slurm";
-  return fmt::format("{} has no setting for {}", target.name, key.value(setup));
+  return fmt::format("{} has no setting for {}", target.name, key.value(config));
 }
 
 }  // namespace
@@ -83,23 +85,23 @@ const Exporter* find_exporter(std::string_view name) {
   return found == std::end(kExporters) ? nullptr : found;
 }
 
-std::vector<Lost> losses(const Exporter& exporter, const Setup& setup) {
+std::vector<Lost> losses(const Exporter& exporter, const TrainingConfig& config) {
   std::vector<Lost> lost;
-  add_broken_rules(exporter, setup, lost);
+  add_broken_rules(exporter, config, lost);
   if (exporter.lost != nullptr)
-    for (Lost& one : exporter.lost(setup)) add(lost, one.key, std::move(one.why));
-  for (const SetupKey& key : setup_keys()) {
+    for (Lost& one : exporter.lost(config)) add(lost, one.key, std::move(one.why));
+  for (const ConfigKey& key : setup_keys()) {
     const bool unplaced =
-        key.path == "placement" && setup.plan.placement.kind == Placement::Kind::block;
-    if (!key.written(setup) || unplaced || !concerns(exporter, key.path) ||
+        key.path == "placement" && config.plan.placement.kind == Placement::Kind::block;
+    if (!key.written(config) || unplaced || !concerns(exporter, key.path) ||
         covers(exporter.states(), key.path))
       continue;
-    add(lost, key.path, why_unstated(exporter, key, setup));
+    add(lost, key.path, why_unstated(exporter, key, config));
   }
   const auto place = [](const Lost& one) {
-    const std::span<const SetupKey> keys = setup_keys();
+    const std::span<const ConfigKey> keys = setup_keys();
     return std::find_if(keys.begin(), keys.end(),
-                        [&](const SetupKey& key) { return key.path == one.key; }) -
+                        [&](const ConfigKey& key) { return key.path == one.key; }) -
            keys.begin();
   };
   std::stable_sort(lost.begin(), lost.end(),
@@ -107,9 +109,9 @@ std::vector<Lost> losses(const Exporter& exporter, const Setup& setup) {
   return lost;
 }
 
-std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup) {
+std::vector<std::string> head_lines(const Exporter& exporter, const TrainingConfig& config) {
   const TargetRow& target = row(exporter.target);
-  const Setup named = with_safe_names(setup);
+  const TrainingConfig named = with_safe_names(config);
   const Plan& p = named.plan;
   const std::vector<Lost> lost = losses(exporter, named);
   std::vector<std::string> lines = {
@@ -122,9 +124,9 @@ std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup
   return lines;
 }
 
-std::vector<ExportFile> export_plan(const Exporter& exporter, const Setup& setup,
+std::vector<ExportFile> export_plan(const Exporter& exporter, const TrainingConfig& config,
                                     const ExportOptions& options) {
-  return exporter.write(setup, options, head_lines(exporter, setup));
+  return exporter.write(config, options, head_lines(exporter, config));
 }
 
 }  // namespace rankwright

@@ -40,10 +40,10 @@ struct Exporter {
   /// all keys in it.
   std::span<const std::string_view> (*states)();
   /// Of those, what this plan has and the files cannot say; null: nothing.
-  std::vector<Lost> (*lost)(const Setup&) = nullptr;
-  /// The files, the main one first, for a setup without misfits. Each begins with `head`, as
-  /// comments of its format.
-  std::vector<ExportFile> (*write)(const Setup&, const ExportOptions&,
+  std::vector<Lost> (*lost)(const TrainingConfig&) = nullptr;
+  /// The files, the main one first, for a config without find_violations. Each begins with `head`,
+  /// as comments of its format.
+  std::vector<ExportFile> (*write)(const TrainingConfig&, const ExportOptions&,
                                    const std::vector<std::string>& head) = nullptr;
 };
 
@@ -52,52 +52,52 @@ std::span<const Exporter> exporters();
 const Exporter* find_exporter(std::string_view name);
 
 /// Everything that the plan says and the target will not do, by key in the order of plan files.
-std::vector<Lost> losses(const Exporter& exporter, const Setup& setup);
+std::vector<Lost> losses(const Exporter& exporter, const TrainingConfig& config);
 
 /// Returns what every file says first: what it is, for which version, and what it leaves out. Names
 /// in it are safe in comments.
-std::vector<std::string> head_lines(const Exporter& exporter, const Setup& setup);
+std::vector<std::string> head_lines(const Exporter& exporter, const TrainingConfig& config);
 
 /// The files with their heads.
-std::vector<ExportFile> export_plan(const Exporter& exporter, const Setup& setup,
+std::vector<ExportFile> export_plan(const Exporter& exporter, const TrainingConfig& config,
                                     const ExportOptions& options = {});
 
 // The rows' functions, one file a target.
-std::vector<Lost> lost_by_megatron(const Setup&);
-std::vector<ExportFile> write_megatron(const Setup&, const ExportOptions&,
+std::vector<Lost> lost_by_megatron(const TrainingConfig&);
+std::vector<ExportFile> write_megatron(const TrainingConfig&, const ExportOptions&,
                                        const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_megatron();
-std::vector<Lost> lost_by_megatron_bridge(const Setup&);
-std::vector<ExportFile> write_megatron_bridge(const Setup&, const ExportOptions&,
+std::vector<Lost> lost_by_megatron_bridge(const TrainingConfig&);
+std::vector<ExportFile> write_megatron_bridge(const TrainingConfig&, const ExportOptions&,
                                               const std::vector<std::string>& head);
-std::vector<Lost> lost_by_nanotron(const Setup&);
-std::vector<ExportFile> write_nanotron(const Setup&, const ExportOptions&,
+std::vector<Lost> lost_by_nanotron(const TrainingConfig&);
+std::vector<ExportFile> write_nanotron(const TrainingConfig&, const ExportOptions&,
                                        const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_nanotron();
 std::span<const std::string_view> stated_by_launchers();
-std::vector<ExportFile> write_slurm(const Setup&, const ExportOptions&,
+std::vector<ExportFile> write_slurm(const TrainingConfig&, const ExportOptions&,
                                     const std::vector<std::string>& head);
-std::vector<ExportFile> write_torchrun(const Setup&, const ExportOptions&,
+std::vector<ExportFile> write_torchrun(const TrainingConfig&, const ExportOptions&,
                                        const std::vector<std::string>& head);
-std::vector<ExportFile> write_openmpi(const Setup&, const ExportOptions&,
+std::vector<ExportFile> write_openmpi(const TrainingConfig&, const ExportOptions&,
                                       const std::vector<std::string>& head);
-std::vector<Lost> lost_by_deepspeed(const Setup&);
-std::vector<ExportFile> write_deepspeed(const Setup&, const ExportOptions&,
+std::vector<Lost> lost_by_deepspeed(const TrainingConfig&);
+std::vector<ExportFile> write_deepspeed(const TrainingConfig&, const ExportOptions&,
                                         const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_deepspeed();
-std::vector<Lost> lost_by_torchtitan_0_2(const Setup&);
-std::vector<ExportFile> write_torchtitan_0_2(const Setup&, const ExportOptions&,
+std::vector<Lost> lost_by_torchtitan_0_2(const TrainingConfig&);
+std::vector<ExportFile> write_torchtitan_0_2(const TrainingConfig&, const ExportOptions&,
                                              const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_torchtitan_0_2();
-std::vector<Lost> lost_by_accelerate(const Setup&);
-std::vector<ExportFile> write_accelerate(const Setup&, const ExportOptions&,
+std::vector<Lost> lost_by_accelerate(const TrainingConfig&);
+std::vector<ExportFile> write_accelerate(const TrainingConfig&, const ExportOptions&,
                                          const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_accelerate();
-std::vector<Lost> lost_by_torchtitan(const Setup&);
-std::vector<ExportFile> write_torchtitan(const Setup&, const ExportOptions&,
+std::vector<Lost> lost_by_torchtitan(const TrainingConfig&);
+std::vector<ExportFile> write_torchtitan(const TrainingConfig&, const ExportOptions&,
                                          const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_torchtitan();
-std::vector<ExportFile> write_rankwright(const Setup&, const ExportOptions&,
+std::vector<ExportFile> write_rankwright(const TrainingConfig&, const ExportOptions&,
                                          const std::vector<std::string>& head);
 std::span<const std::string_view> stated_by_rankwright();
 

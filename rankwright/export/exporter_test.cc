@@ -6,9 +6,9 @@
 #include <set>
 
 #include "rankwright/export/plan_keys.h"
-#include "rankwright/plan/misfit.h"
-#include "tests/any_setup.h"
-#include "tests/round_trip.h"
+#include "rankwright/plan/constraint_violation.h"
+#include "tests/support/any_config.h"
+#include "tests/support/round_trip.h"
 
 namespace rankwright {
 namespace exporter_test {
@@ -16,7 +16,7 @@ namespace exporter_test {
 TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
   std::set<Target> seen;
   std::set<std::string_view> keys;
-  for (const SetupKey& key : setup_keys()) keys.insert(key.path);
+  for (const ConfigKey& key : setup_keys()) keys.insert(key.path);
   for (const Exporter& exporter : exporters()) {
     const std::string_view name = row(exporter.target).name;
     EXPECT_TRUE(seen.insert(exporter.target).second) << name;
@@ -29,15 +29,15 @@ TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
 // Whatever a plan says is in the file, or said to be lost: the files of two plans that differ are
 // different, heads and all, unless the difference is none of the target's business.
 RC_GTEST_PROP(Exporters, WriteTheSameBytesTwiceAndListLossesOnce, ()) {
-  const rankwright::Setup setup = any::random_setup();
-  RC_PRE(misfits(setup).empty());
+  const rankwright::TrainingConfig config = any::random_setup();
+  RC_PRE(find_violations(config).empty());
   for (const Exporter& exporter : exporters()) {
-    const std::vector<ExportFile> one = export_plan(exporter, setup);
-    const std::vector<ExportFile> two = export_plan(exporter, setup);
+    const std::vector<ExportFile> one = export_plan(exporter, config);
+    const std::vector<ExportFile> two = export_plan(exporter, config);
     RC_ASSERT(!one.empty());
     for (std::size_t i = 0; i < one.size(); ++i) RC_ASSERT(one[i].text == two[i].text);
     std::set<std::string> keys;
-    for (const Lost& lost : losses(exporter, setup)) {
+    for (const Lost& lost : losses(exporter, config)) {
       RC_ASSERT(keys.insert(lost.key).second);
       RC_ASSERT(!lost.why.empty());
     }

@@ -1,5 +1,5 @@
-// Writes a model as the map of shapes that stands under `model` in a plan file; import/model_file.h
-// reads it back equal.
+// Writes a model as the map of shapes that stands under `model` in a plan file;
+// import/plan/model_file.h reads it back equal.
 #pragma once
 
 #include <string>

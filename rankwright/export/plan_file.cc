@@ -35,12 +35,12 @@ std::string opened(std::string_view path, std::string_view before, const PlanCom
 
 }  // namespace
 
-std::string plan_yaml(const Setup& setup, const PlanComments& comments) {
+std::string plan_yaml(const TrainingConfig& config, const PlanComments& comments) {
   std::string text = commented(comments.head, "#");
   std::string_view before;
-  for (const SetupKey& row : setup_keys()) {
-    if (!row.written(setup)) continue;
-    text += opened(row.path, before, comments) + key_line(row.path, row.value(setup), comments);
+  for (const ConfigKey& row : setup_keys()) {
+    if (!row.written(config)) continue;
+    text += opened(row.path, before, comments) + key_line(row.path, row.value(config), comments);
     before = row.path;
   }
   return text;

@@ -8,43 +8,43 @@
 #include <filesystem>
 #include <set>
 
-#include "rankwright/import/hf_config.h"
-#include "rankwright/import/plan_file.h"
-#include "rankwright/import/plan_keys.h"
-#include "tests/any_setup.h"
-#include "tests/runs.h"
-#include "tests/setups.h"
-#include "tests/told.h"
+#include "rankwright/import/plan/hf_config.h"
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/import/plan/plan_keys.h"
+#include "tests/support/any_config.h"
+#include "tests/support/finding_lines.h"
+#include "tests/support/runs.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright {
 namespace plan_file_test {
 
-/// What differs after `setup` was written and read again; "" where nothing does.
-std::string lost(const Setup& setup) {
-  const std::string text = plan_yaml(setup);
+/// What differs after `config` was written and read again; "" where nothing does.
+std::string lost(const TrainingConfig& config) {
+  const std::string text = plan_yaml(config);
   const PlanFile file = read_plan(text, "written.yaml", refuse_file);
   if (!file.findings.empty()) return told(file.findings) + text;
-  const rankwright::Setup again = resolve(file.draft);
+  const rankwright::TrainingConfig again = resolve(file.draft);
   std::string differs;
   const auto compare = [&](std::string_view what, bool same) {
     if (!same) differs += std::string(what) + " ";
   };
-  compare("model", again.model == setup.model);
-  compare("cluster", again.cluster == setup.cluster);
-  compare("job", again.job == setup.job);
-  compare("plan", again.plan == setup.plan);
-  compare("software", again.software == setup.software);
-  compare("world", again.world == setup.world);
-  compare("reference", again.reference_model == setup.reference_model);
+  compare("model", again.model == config.model);
+  compare("cluster", again.cluster == config.cluster);
+  compare("job", again.job == config.job);
+  compare("plan", again.plan == config.plan);
+  compare("software", again.software == config.software);
+  compare("world", again.world == config.world);
+  compare("reference", again.reference_model == config.reference_model);
   compare("bytes", plan_yaml(again) == text);
   for (const Assumption& assumption : again.assumed)
-    compare(assumption.key, assumption.key == "model" && setup.reference_model);
+    compare(assumption.key, assumption.key == "model" && config.reference_model);
   return differs.empty() ? "" : differs + "\n" + text;
 }
 
-/// A setup to change for an example: one node, nothing cut.
-Setup plain_setup() {
-  return setup_of(
+/// A config to change for an example: one node, nothing cut.
+TrainingConfig plain_setup() {
+  return config_of(
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "cluster: dgx-h100\n"
@@ -77,19 +77,19 @@ TEST(PlanYaml, IsWhatAPersonWouldWrite) {
 }
 
 TEST(PlanYaml, StatesWhatIsNotTheDefault) {
-  rankwright::Setup setup = plain_setup();
-  setup.cluster.levels.front().bandwidth = 0.25 * setup.cluster.levels.front().bandwidth;
-  setup.cluster.name = "slow: #1";
-  setup.plan = {.tp = 2, .dp = 2, .pp = 2, .order = setup.plan.order, .zero = 3};
-  setup.plan.etp = 2;
-  setup.plan.stages = *parse_layout("Et*20|t*12L");
-  setup.plan.recompute = Recompute::full;
-  setup.plan.recompute_layers = 4;
-  setup.plan.overlap.pp = true;
-  setup.plan.placement = {.kind = Placement::Kind::listed, .devices = {1, 0, 2, 3, 4, 5, 6, 7}};
-  setup.job.matmul = Matmul::fp8;
-  setup.software.launch = Launch::graphs;
-  const std::string text = plan_yaml(setup);
+  rankwright::TrainingConfig config = plain_setup();
+  config.cluster.levels.front().bandwidth = 0.25 * config.cluster.levels.front().bandwidth;
+  config.cluster.name = "slow: #1";
+  config.plan = {.tp = 2, .dp = 2, .pp = 2, .order = config.plan.order, .zero = 3};
+  config.plan.etp = 2;
+  config.plan.stages = *parse_layout("Et*20|t*12L");
+  config.plan.recompute = Recompute::full;
+  config.plan.recompute_layers = 4;
+  config.plan.overlap.pp = true;
+  config.plan.placement = {.kind = Placement::Kind::listed, .devices = {1, 0, 2, 3, 4, 5, 6, 7}};
+  config.job.matmul = Matmul::fp8;
+  config.software.launch = Launch::graphs;
+  const std::string text = plan_yaml(config);
   for (const std::string_view part :
        {"  sequence_parallel: false\n", "  schedule: 1f1b\n", "  stages: Et*20|t*12L\n",
         "  recompute: {full: 4}\n  overlap:\n    pp: true\nplacement:\n  ranks: [1, 0, 2, 3, 4, "
@@ -98,80 +98,81 @@ TEST(PlanYaml, StatesWhatIsNotTheDefault) {
         "arity: 8, bandwidth: 112.5 GB/s, latency: 1.2 us}\n",
         "  matmul: fp8\n", "software:\n  framework: megatron-core\n  launch: graphs\n"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
-  EXPECT_EQ(lost(setup), "");
+  EXPECT_EQ(lost(config), "");
 }
 
 TEST(PlanYaml, CarriesCommentsThatNobodyReads) {
-  const rankwright::Setup setup = plain_setup();
+  const rankwright::TrainingConfig config = plain_setup();
   const PlanComments comments{
       .head = {"made for a test\nworld_size: 9", ""},
       .beside = {{"world_size", "one node"}, {"job", "as published"}, {"no.such.key", "nowhere"}}};
-  const std::string text = plan_yaml(setup, comments);
+  const std::string text = plan_yaml(config, comments);
   EXPECT_TRUE(text.starts_with("# made for a test?world_size: 9\n#\nworld_size: 8  # one node\n"))
       << text;
   EXPECT_NE(text.find("\njob:  # as published\n  global_batch"), std::string::npos) << text;
   EXPECT_EQ(text.find("nowhere"), std::string::npos);
   const PlanFile file = read_plan(text, "written.yaml", refuse_file);
   EXPECT_EQ(told(file.findings), "");
-  EXPECT_EQ(plan_yaml(resolve(file.draft)), plan_yaml(setup));
+  EXPECT_EQ(plan_yaml(resolve(file.draft)), plan_yaml(config));
 }
 
 TEST(PlanYaml, KeepsAModelThatStandsInAsOne) {
-  rankwright::Setup setup = setup_of("parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
-  ASSERT_TRUE(setup.reference_model);
-  EXPECT_EQ(plan_yaml(setup).find("model"), std::string::npos);
-  EXPECT_EQ(lost(setup), "");
-  setup.reference_model = false;
-  EXPECT_NE(plan_yaml(setup).find("\nmodel: llama-3.1-70b\n"), std::string::npos);
+  rankwright::TrainingConfig config =
+      config_of("parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
+  ASSERT_TRUE(config.reference_model);
+  EXPECT_EQ(plan_yaml(config).find("model"), std::string::npos);
+  EXPECT_EQ(lost(config), "");
+  config.reference_model = false;
+  EXPECT_NE(plan_yaml(config).find("\nmodel: llama-3.1-70b\n"), std::string::npos);
 }
 
 TEST(PlanYaml, LeavesOutHostsThatAreIdle) {
-  rankwright::Setup setup = plain_setup();
-  setup.world = setup.plan.dp = 16;
-  setup.cluster = *find_cluster("dgx-h100 x 3");
-  setup.plan.placement.kind = Placement::Kind::listed;
+  rankwright::TrainingConfig config = plain_setup();
+  config.world = config.plan.dp = 16;
+  config.cluster = *find_cluster("dgx-h100 x 3");
+  config.plan.placement.kind = Placement::Kind::listed;
   for (const i64 host : {0, 2})
-    for (i64 slot = 0; slot < 8; ++slot) setup.plan.placement.devices.push_back(8 * host + slot);
-  EXPECT_NE(plan_yaml(setup).find("placement:\n  hosts: [0, 2]\n"), std::string::npos);
-  EXPECT_EQ(lost(setup), "");
+    for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
+  EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [0, 2]\n"), std::string::npos);
+  EXPECT_EQ(lost(config), "");
 }
 
 TEST(PlanYaml, NamesHostsWhereRanksFillThem) {
-  rankwright::Setup setup = plain_setup();
-  setup.world = setup.plan.dp = 24;
-  setup.cluster = *find_cluster("dgx-h100 x 3");
-  setup.plan.placement.kind = Placement::Kind::listed;
+  rankwright::TrainingConfig config = plain_setup();
+  config.world = config.plan.dp = 24;
+  config.cluster = *find_cluster("dgx-h100 x 3");
+  config.plan.placement.kind = Placement::Kind::listed;
   for (const i64 host : {2, 0, 1})
-    for (i64 slot = 0; slot < 8; ++slot) setup.plan.placement.devices.push_back(8 * host + slot);
-  EXPECT_NE(plan_yaml(setup).find("placement:\n  hosts: [2, 0, 1]\n"), std::string::npos);
-  EXPECT_EQ(lost(setup), "");
-  std::swap(setup.plan.placement.devices[0], setup.plan.placement.devices[1]);
-  EXPECT_NE(plan_yaml(setup).find("placement:\n  ranks: [17, 16, 18, "), std::string::npos);
-  EXPECT_EQ(lost(setup), "");
+    for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
+  EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [2, 0, 1]\n"), std::string::npos);
+  EXPECT_EQ(lost(config), "");
+  std::swap(config.plan.placement.devices[0], config.plan.placement.devices[1]);
+  EXPECT_NE(plan_yaml(config).find("placement:\n  ranks: [17, 16, 18, "), std::string::npos);
+  EXPECT_EQ(lost(config), "");
 }
 
 TEST(PlanYaml, ListsWhatNoHostsSay) {
-  rankwright::Setup setup = plain_setup();
-  setup.world = setup.plan.dp = 16;
-  setup.cluster = *find_cluster("dgx-h100 x 2");
+  rankwright::TrainingConfig config = plain_setup();
+  config.world = config.plan.dp = 16;
+  config.cluster = *find_cluster("dgx-h100 x 2");
   // Half of the ranks have a device: hosts: [1] would be none.
-  setup.plan.placement.kind = Placement::Kind::listed;
-  for (i64 device = 8; device < 16; ++device) setup.plan.placement.devices.push_back(device);
-  EXPECT_EQ(lost(setup), "");
+  config.plan.placement.kind = Placement::Kind::listed;
+  for (i64 device = 8; device < 16; ++device) config.plan.placement.devices.push_back(device);
+  EXPECT_EQ(lost(config), "");
   // Dealt round four hosts where the cluster has two.
-  setup.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
+  config.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
   const Placement again =
-      resolve(read_plan(plan_yaml(setup), "w.yaml", refuse_file).draft).plan.placement;
+      resolve(read_plan(plan_yaml(config), "w.yaml", refuse_file).draft).plan.placement;
   for (i64 rank = 0; rank < 16; ++rank)
-    EXPECT_EQ(again.device(rank), setup.plan.placement.device(rank)) << rank;
-  setup.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 8, .hosts = 3};
-  EXPECT_EQ(plan_yaml(setup).find("cyclic"), std::string::npos);
+    EXPECT_EQ(again.device(rank), config.plan.placement.device(rank)) << rank;
+  config.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 8, .hosts = 3};
+  EXPECT_EQ(plan_yaml(config).find("cyclic"), std::string::npos);
 }
 
 TEST(PlanYaml, DescribesAModelThatHasOnlyItsNameFromTheCatalog) {
-  rankwright::Setup setup = plain_setup();
-  setup.model.vocab = 100;
-  EXPECT_EQ(lost(setup), "");
+  rankwright::TrainingConfig config = plain_setup();
+  config.model.vocab = 100;
+  EXPECT_EQ(lost(config), "");
 }
 
 TEST(PlanYaml, StatesNoMoreThanAFileMay) {
@@ -180,13 +181,13 @@ TEST(PlanYaml, StatesNoMoreThanAFileMay) {
       "parallelism: {tp_size: 4194304, dp_size: 4194304, pp_size: 4194304}\n"
       "model: llama-3.1-8b\n",
       "p.yaml", refuse_file);
-  const rankwright::Setup setup = resolve(file.draft);
-  const PlanFile written = read_plan(plan_yaml(setup), "w.yaml", refuse_file);
+  const rankwright::TrainingConfig config = resolve(file.draft);
+  const PlanFile written = read_plan(plan_yaml(config), "w.yaml", refuse_file);
   EXPECT_EQ(told(written.findings), "");
-  const rankwright::Setup again = resolve(written.draft);
-  EXPECT_EQ(again.world, setup.world);
-  EXPECT_EQ(again.job, setup.job);
-  EXPECT_EQ(again.plan, setup.plan);
+  const rankwright::TrainingConfig again = resolve(written.draft);
+  EXPECT_EQ(again.world, config.world);
+  EXPECT_EQ(again.job, config.job);
+  EXPECT_EQ(again.plan, config.plan);
 }
 
 std::vector<std::filesystem::path> files_in(const std::string& folder, std::string_view ending) {
@@ -199,32 +200,32 @@ std::vector<std::filesystem::path> files_in(const std::string& folder, std::stri
 }
 
 TEST(PlanYaml, ReadsBackEveryModelOfTheCatalogAndEveryConfig) {
-  rankwright::Setup setup = plain_setup();
+  rankwright::TrainingConfig config = plain_setup();
   for (const KnownModel& known : known_models()) {
-    setup.model = known.model;
-    setup.plan.etp = 1;
-    EXPECT_EQ(lost(setup), "") << known.name;
-    EXPECT_NE(plan_yaml(setup).find("\nmodel: " + known.name + "\n"), std::string::npos);
-    setup.model.name = "renamed";
-    EXPECT_EQ(lost(setup), "") << known.name;
+    config.model = known.model;
+    config.plan.etp = 1;
+    EXPECT_EQ(lost(config), "") << known.name;
+    EXPECT_NE(plan_yaml(config).find("\nmodel: " + known.name + "\n"), std::string::npos);
+    config.model.name = "renamed";
+    EXPECT_EQ(lost(config), "") << known.name;
   }
   for (const std::filesystem::path& path : files_in("tests/data/hf", ".json")) {
-    setup.model = *read_hf_config(*read_file(path.string()), path.filename().string());
-    EXPECT_EQ(lost(setup), "") << path;
+    config.model = *read_hf_config(*read_file(path.string()), path.filename().string());
+    EXPECT_EQ(lost(config), "") << path;
   }
 }
 
 TEST(PlanYaml, ReadsBackEverySystemWholeAndChanged) {
-  rankwright::Setup setup = plain_setup();
+  rankwright::TrainingConfig config = plain_setup();
   for (const System& system : systems())
     for (const i64 units : {1, 3}) {
-      setup.cluster = *find_cluster(fmt::format("{} x {}", system.name, units));
-      EXPECT_EQ(lost(setup), "") << system.name;
-      EXPECT_NE(plan_yaml(setup).find("\ncluster: " + system.name), std::string::npos);
-      setup.cluster.levels.back().latency = 1.5 * setup.cluster.levels.back().latency;
-      EXPECT_EQ(lost(setup), "") << system.name;
-      setup.cluster.device.memory = 0.9 * setup.cluster.device.memory;
-      EXPECT_EQ(lost(setup), "") << system.name;
+      config.cluster = *find_cluster(fmt::format("{} x {}", system.name, units));
+      EXPECT_EQ(lost(config), "") << system.name;
+      EXPECT_NE(plan_yaml(config).find("\ncluster: " + system.name), std::string::npos);
+      config.cluster.levels.back().latency = 1.5 * config.cluster.levels.back().latency;
+      EXPECT_EQ(lost(config), "") << system.name;
+      config.cluster.device.memory = 0.9 * config.cluster.device.memory;
+      EXPECT_EQ(lost(config), "") << system.name;
     }
 }
 
@@ -238,19 +239,19 @@ TEST(PlanYaml, ReadsBackEveryExample) {
 }
 
 TEST(PlanYaml, ReadsBackNamesOfEveryKind) {
-  rankwright::Setup setup = plain_setup();
+  rankwright::TrainingConfig config = plain_setup();
   const std::string names[] = {"",   "~",      "null",    "a: b",        "- a",
                                "#",  "{a: 1}", "it's",    "\"a\"",       "back\\",
                                "*a", "8",      " blank ", "caf\xC3\xA9", "plan.json"};
   for (const std::string& name : names) {
-    setup.model.name = setup.cluster.name = setup.cluster.device.name = name;
-    setup.cluster.levels.front().name = setup.cluster.device.source = name;
-    EXPECT_EQ(lost(setup), "") << name;
+    config.model.name = config.cluster.name = config.cluster.device.name = name;
+    config.cluster.levels.front().name = config.cluster.device.source = name;
+    EXPECT_EQ(lost(config), "") << name;
   }
 }
 
 TEST(PlanYaml, ReadsBackConfigsWithHostileNames) {
-  rankwright::Setup setup = plain_setup();
+  rankwright::TrainingConfig config = plain_setup();
   const std::string text = *read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/hf/gpt2.json");
   const std::string names[] = {"a\nworld_size: 9",    "\xFF\xFE",
                                std::string(500, 'x'), std::string(200, '\xC3') + "\xA9",
@@ -258,8 +259,8 @@ TEST(PlanYaml, ReadsBackConfigsWithHostileNames) {
   for (const std::string& name : names) {
     const Result<Model> model = read_hf_config(text, name);
     ASSERT_TRUE(model);
-    setup.model = *model;
-    EXPECT_EQ(lost(setup), "");
+    config.model = *model;
+    EXPECT_EQ(lost(config), "");
   }
 }
 
@@ -267,34 +268,34 @@ TEST(PlanYaml, ReadsBackThePlansOfPublishedRuns) {
   const Runs runs = published("runs.csv");
   EXPECT_FALSE(runs.scored.empty());
   for (const rankwright::Run& run : runs.scored) {
-    rankwright::Setup setup = run.setup;
+    rankwright::TrainingConfig config = run.config;
     // Tables of runs state models by a few numbers, without a family.
-    setup.model = *find_model(setup.model.sparse() ? "mixtral-8x7b" : "llama-3.1-8b");
-    any::settle(setup);
-    EXPECT_EQ(lost(setup), "");
+    config.model = *find_model(config.model.sparse() ? "mixtral-8x7b" : "llama-3.1-8b");
+    any::settle(config);
+    EXPECT_EQ(lost(config), "");
   }
 }
 
 RC_GTEST_PROP(PlanYaml, ReadsBackAsTheSetup, ()) {
-  const rankwright::Setup setup = any::random_setup();
-  RC_ASSERT(lost(setup) == "");
+  const rankwright::TrainingConfig config = any::random_setup();
+  RC_ASSERT(lost(config) == "");
 }
 
 RC_GTEST_PROP(PlanYaml, WritesNoFindingIntoASetupWithoutMisfit, ()) {
-  rankwright::Setup setup = sample::random_setup(sample::random_known_model());
-  setup.cluster = any::random_cluster(setup.world);
-  any::settle(setup);
-  const PlanFile file = read_plan(plan_yaml(setup), "w.yaml", refuse_file);
-  RC_ASSERT(misfits(resolve(file.draft)).size() == misfits(setup).size());
+  rankwright::TrainingConfig config = sample::random_setup(sample::random_known_model());
+  config.cluster = any::random_cluster(config.world);
+  any::settle(config);
+  const PlanFile file = read_plan(plan_yaml(config), "w.yaml", refuse_file);
+  RC_ASSERT(find_violations(resolve(file.draft)).size() == find_violations(config).size());
 }
 
-/// The keys of `setup`'s file in its order, maps and what stands inside a model or cluster left
+/// The keys of `config`'s file in its order, maps and what stands inside a model or cluster left
 /// out.
-std::vector<std::string> keys_written(const Setup& setup) {
+std::vector<std::string> keys_written(const TrainingConfig& config) {
   std::set<std::string_view> known;
   for (const KeyRow& row : key_rows()) known.insert(row.key.path);
   std::vector<std::string> keys;
-  for (const FieldReader::Key& key : read_plan(plan_yaml(setup), "w.yaml", refuse_file).keys)
+  for (const FieldReader::Key& key : read_plan(plan_yaml(config), "w.yaml", refuse_file).keys)
     if (known.contains(key.path)) keys.push_back(key.path);
   return keys;
 }
@@ -308,24 +309,25 @@ RC_GTEST_PROP(PlanYaml, HasItsKeysInTheOrderOfTheTable, ()) {
   RC_ASSERT(keys == in_order);
 }
 
-// A new row of plan_keys fails here until export/plan_keys.cc has one, too, and this setup uses it.
+// A new row of plan_keys fails here until export/plan_keys.cc has one, too, and this config uses
+// it.
 TEST(PlanYaml, WritesEveryKeyOfTheTableWhereItSaysSomething) {
-  rankwright::Setup setup = plain_setup();
-  setup.model = *find_model("mixtral-8x7b");
-  setup.plan = {.tp = 2, .cp = 2, .dp = 2, .pp = 2, .ep = 2, .etp = 1, .zero = 1};
-  setup.world = 16;
-  setup.cluster = *find_cluster("dgx-h100 x 2");
-  setup.plan.shard_size = 2;
-  setup.plan.bucket_size = 1'000'000;
-  setup.plan.virtual_stages = setup.plan.microbatch_group = 2;
-  setup.plan.stages = even_stages(32, 4, 0);
-  setup.plan.overlap = {.grad_reduce = false, .param_gather = false, .tp = true, .pp = false};
-  setup.job.matmul = Matmul::fp8;
-  setup.software.attention = AttentionKernel::flash2;
-  setup.software.launch = Launch::graphs;
-  setup.software.loss = Loss::eager;
-  setup.software.tuned = true;
-  const std::vector<std::string> keys = keys_written(setup);
+  rankwright::TrainingConfig config = plain_setup();
+  config.model = *find_model("mixtral-8x7b");
+  config.plan = {.tp = 2, .cp = 2, .dp = 2, .pp = 2, .ep = 2, .etp = 1, .zero = 1};
+  config.world = 16;
+  config.cluster = *find_cluster("dgx-h100 x 2");
+  config.plan.shard_size = 2;
+  config.plan.bucket_size = 1'000'000;
+  config.plan.virtual_stages = config.plan.microbatch_group = 2;
+  config.plan.stages = even_stages(32, 4, 0);
+  config.plan.overlap = {.grad_reduce = false, .param_gather = false, .tp = true, .pp = false};
+  config.job.matmul = Matmul::fp8;
+  config.software.attention = AttentionKernel::flash2;
+  config.software.launch = Launch::graphs;
+  config.software.loss = Loss::eager;
+  config.software.tuned = true;
+  const std::vector<std::string> keys = keys_written(config);
   for (const KeyRow& row : key_rows()) {
     const bool remark = row.key.path == "name" || row.key.path == "reading_note";
     EXPECT_EQ(std::count(keys.begin(), keys.end(), row.key.path), remark ? 0 : 1) << row.key.path;

@@ -1,6 +1,6 @@
-// What a Setup has for each key of a plan file, as it is typed there, one row a key: plan files are
-// written from this table and plans are compared by it. Reading keys is import/plan_keys.h, the
-// layout of a file plan_file.h.
+// What a TrainingConfig has for each key of a plan file, as it is typed there, one row a key: plan
+// files are written from this table and plans are compared by it. Reading keys is
+// import/plan/plan_keys.h, the layout of a file plan_file.h.
 #pragma once
 
 #include <span>
@@ -11,19 +11,19 @@
 
 namespace rankwright {
 
-struct SetupKey {
+struct ConfigKey {
   std::string_view path;  // "parallelism.zero_stage"
   /// Text for the key's line, or lines of a map that begin with a line break. Where the key is not
   /// written: what its absence stands for, if anything.
-  std::string (*value)(const Setup&);
+  std::string (*value)(const TrainingConfig&);
   /// Whether a file states it; not given: always.
-  bool (*says)(const Setup&) = nullptr;
+  bool (*says)(const TrainingConfig&) = nullptr;
 
-  bool written(const Setup& setup) const { return says == nullptr || says(setup); }
+  bool written(const TrainingConfig& config) const { return says == nullptr || says(config); }
 };
 
 /// In the order of import/plan_keys; all but those that compute nothing (name, reading_note).
-/// Values of node_shape and model are of setups that have them written.
-std::span<const SetupKey> setup_keys();
+/// Values of node_shape and model are of configs that have them written.
+std::span<const ConfigKey> setup_keys();
 
 }  // namespace rankwright

@@ -5,28 +5,28 @@
 
 #include <algorithm>
 
-#include "rankwright/import/plan_keys.h"
-#include "tests/any_setup.h"
-#include "tests/setups.h"
+#include "rankwright/import/plan/plan_keys.h"
+#include "tests/support/any_config.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright {
 namespace plan_keys_test {
 
-const SetupKey& key(std::string_view path) {
+const ConfigKey& key(std::string_view path) {
   return *std::find_if(setup_keys().begin(), setup_keys().end(),
-                       [&](const SetupKey& row) { return row.path == path; });
+                       [&](const ConfigKey& row) { return row.path == path; });
 }
 
 TEST(SetupKeys, AreThoseOfAPlanFileInItsOrder) {
   std::vector<std::string_view> expected, actual;
   for (const KeyRow& row : key_rows())
     if (row.key.path != "reading_note" && row.key.path != "name") expected.push_back(row.key.path);
-  for (const SetupKey& row : setup_keys()) actual.push_back(row.path);
+  for (const ConfigKey& row : setup_keys()) actual.push_back(row.path);
   EXPECT_EQ(actual, expected);
 }
 
 TEST(SetupKeys, HaveAValueWhereAFileIsSilent) {
-  const rankwright::Setup plain = setup_of("model: llama-3.1-8b\ncluster: dgx-h100\n");
+  const rankwright::TrainingConfig plain = config_of("model: llama-3.1-8b\ncluster: dgx-h100\n");
   const std::pair<std::string_view, std::string> silent[] = {
       {"parallelism.cp_size", "1"},
       {"parallelism.etp_size", "-"},
@@ -44,9 +44,9 @@ TEST(SetupKeys, HaveAValueWhereAFileIsSilent) {
 }
 
 RC_GTEST_PROP(SetupKeys, HaveAValueWhereTheyAreWritten, ()) {
-  const rankwright::Setup setup = any::random_setup();
-  for (const SetupKey& row : setup_keys())
-    if (row.written(setup)) RC_ASSERT(!row.value(setup).empty());
+  const rankwright::TrainingConfig config = any::random_setup();
+  for (const ConfigKey& row : setup_keys())
+    if (row.written(config)) RC_ASSERT(!row.value(config).empty());
 }
 
 }  // namespace plan_keys_test

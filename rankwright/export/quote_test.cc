@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/import/shell_words.h"
-#include "rankwright/import/toml_tree.h"
+#include "rankwright/import/syntax/shell_words.h"
+#include "rankwright/import/syntax/toml_tree.h"
 
 namespace rankwright {
 namespace quote_test {

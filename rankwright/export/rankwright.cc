@@ -12,20 +12,20 @@ namespace rankwright {
 std::span<const std::string_view> stated_by_rankwright() {
   static const std::vector<std::string_view> all = [] {
     std::vector<std::string_view> paths;
-    for (const SetupKey& key : setup_keys()) paths.push_back(key.path);
+    for (const ConfigKey& key : setup_keys()) paths.push_back(key.path);
     return paths;
   }();
   return all;
 }
 
-std::vector<ExportFile> write_rankwright(const Setup& s, const ExportOptions&,
+std::vector<ExportFile> write_rankwright(const TrainingConfig& s, const ExportOptions&,
                                          const std::vector<std::string>& head) {
   const std::span<const Software> known = frameworks();
   const auto own = std::find_if(known.begin(), known.end(), [](const Software& one) {
     return one.name == row(Target::rankwright).software;
   });
   RW_CHECK(own != known.end());
-  Setup here = s;
+  TrainingConfig here = s;
   here.software = *own;
   return {{"plan.yaml", plan_yaml(here, {.head = head})}};
 }

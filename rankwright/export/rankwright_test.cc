@@ -2,7 +2,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/export/exporter.h"
-#include "tests/round_trip.h"
+#include "tests/support/round_trip.h"
 
 namespace rankwright {
 namespace rankwright_test {
@@ -12,12 +12,12 @@ RC_GTEST_PROP(RankwrightExport, ReadsBackAsThePlanOnTheRuntime, ()) {
 }
 
 TEST(RankwrightExport, LosesNothingAndNamesTheRuntime) {
-  rankwright::Setup setup = sample::setup_of(*find_model("tinyllama-1.1b"),
-                                             {.dp = 4, .zero = 1, .bucket_size = 1'000'000}, 4);
-  setup.job.grad_dtype = Dtype::fp32;
+  rankwright::TrainingConfig config = sample::config_of(
+      *find_model("tinyllama-1.1b"), {.dp = 4, .zero = 1, .bucket_size = 1'000'000}, 4);
+  config.job.grad_dtype = Dtype::fp32;
   const Exporter& exporter = *find_exporter("rankwright");
-  EXPECT_TRUE(losses(exporter, setup).empty());
-  const std::vector<ExportFile> files = export_plan(exporter, setup);
+  EXPECT_TRUE(losses(exporter, config).empty());
+  const std::vector<ExportFile> files = export_plan(exporter, config);
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(files[0].name, "plan.yaml");
   EXPECT_NE(files[0].text.find("bucket_size: 1000000\n"), std::string::npos);

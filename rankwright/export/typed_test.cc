@@ -9,7 +9,7 @@
 
 #include "rankwright/base/quantity.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/import/yaml.h"
+#include "rankwright/import/syntax/yaml.h"
 
 namespace rankwright {
 namespace typed_test {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/import/fields.h"
-#include "rankwright/import/plan_format.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/fields.h"
 
 namespace rankwright {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kLabKey = "lab";
 
 /// What an answer leaves open of the task is what the question states.
-Setup completed(Draft draft, const Setup& given) {
+TrainingConfig completed(Draft draft, const TrainingConfig& given) {
   if (!draft.model && !given.reference_model) draft.model = given.model;
   if (!draft.cluster && !draft.shape) draft.cluster = given.cluster;
   if (!draft.world && !draft.shape) draft.world = given.world;

@@ -7,18 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "rankwright/import/file.h"
+#include "rankwright/import/syntax/file.h"
 #include "rankwright/lab/lab.h"
 
 namespace rankwright {
 
 struct GivenAnswer {
   const Question* question = nullptr;
-  bool given = false;           // and could be read
-  std::string text{};           // as it was written, fit for a terminal
-  double value = 0;             // of a choice the index of its word
-  std::optional<Setup> plan{};  // of a plan: with what the question states where it says nothing
-  Diagnostics faults{};         // why it cannot be read; the others still are judged
+  bool given = false;  // and could be read
+  std::string text{};  // as it was written, fit for a terminal
+  double value = 0;    // of a choice the index of its word
+  std::optional<TrainingConfig>
+      plan{};            // of a plan: with what the question states where it says nothing
+  Diagnostics faults{};  // why it cannot be read; the others still are judged
 };
 
 struct GivenAnswers {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/lab/lab_text.h"
-#include "tests/golden.h"
+#include "tests/support/golden.h"
 
 namespace rankwright {
 namespace answers_test {
@@ -95,7 +95,7 @@ TEST(AnswerFile, TakesAPlanAsAMap) {
   const GivenAnswer& plan = all.answers.back();
   ASSERT_TRUE(plan.plan.has_value());
   // What it leaves open is the question's.
-  const rankwright::Setup given = scene(plan.question->file);
+  const rankwright::TrainingConfig given = scene(plan.question->file);
   EXPECT_EQ(plan.plan->model, given.model);
   EXPECT_EQ(plan.plan->job, given.job);
   EXPECT_EQ(plan.plan->cluster, given.cluster);

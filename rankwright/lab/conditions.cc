@@ -13,41 +13,41 @@
 namespace rankwright {
 namespace {
 
-std::string task(const Setup& s) {
+std::string task(const TrainingConfig& s) {
   return fmt::format("{} on {} {}, {} x {}", s.model.name, count(s.cluster.devices()),
                      s.cluster.device.name, count(s.job.global_batch), count(s.job.sequence));
 }
 
-/// A part of the task: whether two setups have it in common, and how it is told.
+/// A part of the task: whether two configs have it in common, and how it is told.
 struct TaskPart {
   std::string_view key;
-  bool (*same)(const Setup&, const Setup&);
-  std::string (*show)(const Setup&);
+  bool (*same)(const TrainingConfig&, const TrainingConfig&);
+  std::string (*show)(const TrainingConfig&);
 };
 
 template <auto Member>
-bool same_in_job(const Setup& a, const Setup& b) {
+bool same_in_job(const TrainingConfig& a, const TrainingConfig& b) {
   return a.job.*Member == b.job.*Member;
 }
 template <auto Member>
-std::string count_of_job(const Setup& s) {
+std::string count_of_job(const TrainingConfig& s) {
   return count(s.job.*Member);
 }
 template <auto Member>
-std::string name_in_job(const Setup& s) {
+std::string name_in_job(const TrainingConfig& s) {
   return std::string(name(s.job.*Member));
 }
 template <auto Member>
-bool same_in_software(const Setup& a, const Setup& b) {
+bool same_in_software(const TrainingConfig& a, const TrainingConfig& b) {
   return a.software.*Member == b.software.*Member;
 }
 template <auto Member>
-std::string name_in_software(const Setup& s) {
+std::string name_in_software(const TrainingConfig& s) {
   return std::string(name(s.software.*Member));
 }
 
 /// "dgx-h100 x 8 (64 h100-sxm, nvlink x 8 at 450 GB/s, infiniband x 8 at 50 GB/s)".
-std::string show_cluster(const Setup& s) {
+std::string show_cluster(const TrainingConfig& s) {
   std::string text =
       fmt::format("{} ({} {}", s.cluster.name, count(s.cluster.devices()), s.cluster.device.name);
   for (const Level& level : s.cluster.levels)
@@ -56,15 +56,20 @@ std::string show_cluster(const Setup& s) {
 }
 
 constexpr TaskPart kTask[] = {
-    {"model", [](const Setup& a, const Setup& b) { return same_network(a.model, b.model); },
-     [](const Setup& s) {
+    {"model",
+     [](const TrainingConfig& a, const TrainingConfig& b) {
+       return same_network(a.model, b.model);
+     },
+     [](const TrainingConfig& s) {
        return fmt::format("{} ({} layers, {} parameters)", s.model.name, s.model.layers(),
                           short_count(double(parameters_of(s))));
      }},
-    {"cluster", [](const Setup& a, const Setup& b) { return a.cluster == b.cluster; },
+    {"cluster",
+     [](const TrainingConfig& a, const TrainingConfig& b) { return a.cluster == b.cluster; },
      show_cluster},
-    {"world_size", [](const Setup& a, const Setup& b) { return a.world == b.world; },
-     [](const Setup& s) { return count(s.world); }},
+    {"world_size",
+     [](const TrainingConfig& a, const TrainingConfig& b) { return a.world == b.world; },
+     [](const TrainingConfig& s) { return count(s.world); }},
     {"job.global_batch", same_in_job<&Job::global_batch>, count_of_job<&Job::global_batch>},
     {"job.sequence", same_in_job<&Job::sequence>, count_of_job<&Job::sequence>},
     {"job.param_dtype", same_in_job<&Job::param_dtype>, name_in_job<&Job::param_dtype>},
@@ -72,18 +77,18 @@ constexpr TaskPart kTask[] = {
     {"job.matmul", same_in_job<&Job::matmul>, name_in_job<&Job::matmul>},
     {"job.optimizer", same_in_job<&Job::optimizer>, name_in_job<&Job::optimizer>},
     {"software.framework", same_in_software<&Software::name>,
-     [](const Setup& s) { return std::string(s.software.name); }},
+     [](const TrainingConfig& s) { return std::string(s.software.name); }},
     {"software.attention", same_in_software<&Software::attention>,
      name_in_software<&Software::attention>},
     {"software.launch", same_in_software<&Software::launch>, name_in_software<&Software::launch>},
     {"software.loss", same_in_software<&Software::loss>, name_in_software<&Software::loss>},
     {"software.tuned", same_in_software<&Software::tuned>,
-     [](const Setup& s) { return std::string(s.software.tuned ? "true" : "false"); }},
+     [](const TrainingConfig& s) { return std::string(s.software.tuned ? "true" : "false"); }},
 };
 
 std::string degrees(const Plan& p) { return fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp); }
 
-std::string told(const TaskPart& part, const Setup& answer, const Setup& given) {
+std::string told(const TaskPart& part, const TrainingConfig& answer, const TrainingConfig& given) {
   const std::string is = part.show(answer), was = part.show(given);
   return is == was ? fmt::format("{}: {} with other figures", part.key, is)
                    : fmt::format("{}: {} instead of {}", part.key, is, was);
@@ -91,7 +96,7 @@ std::string told(const TaskPart& part, const Setup& answer, const Setup& given) 
 
 }  // namespace
 
-Met keeps_task(const Setup& answer, const Setup& given) {
+Met keeps_task(const TrainingConfig& answer, const TrainingConfig& given) {
   std::string differs;
   for (const TaskPart& part : kTask)
     if (!part.same(answer, given))
@@ -99,29 +104,31 @@ Met keeps_task(const Setup& answer, const Setup& given) {
   return {differs.empty(), differs.empty() ? task(answer) : differs};
 }
 
-Met keeps_degrees(const Setup& answer, const Setup& given) {
+Met keeps_degrees(const TrainingConfig& answer, const TrainingConfig& given) {
   const Plan &a = answer.plan, &b = given.plan;
   const bool same = a.tp == b.tp && a.pp == b.pp && a.dp == b.dp && a.cp == b.cp;
   return {same, same ? degrees(a) : fmt::format("{} instead of {}", degrees(a), degrees(b))};
 }
 
-Met fits_memory(const Setup& answer, const Setup&) {
+Met fits_memory(const TrainingConfig& answer, const TrainingConfig&) {
   const Estimate e = estimate(answer, calibration(answer));
   return {e.fits(), fmt::format("{} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                                 e.memory.pp_rank)};
 }
 
-Met inside(const Setup& setup, GroupKind kind) {
-  const Span lies = span_of(setup, kind);
+Met inside(const TrainingConfig& config, GroupKind kind) {
+  const Span lies = span_of(config, kind);
   const bool in = lies.level <= 0;
   return {in, lies.level < 0 ? "groups of one rank"
                              : fmt::format("groups of {} {} {}", lies.size, in ? "inside" : "cross",
-                                           setup.cluster.levels[std::size_t(lies.level)].name)};
+                                           config.cluster.levels[std::size_t(lies.level)].name)};
 }
 
-Met keeps_tp_inside(const Setup& answer, const Setup&) { return inside(answer, GroupKind::tp); }
+Met keeps_tp_inside(const TrainingConfig& answer, const TrainingConfig&) {
+  return inside(answer, GroupKind::tp);
+}
 
-Met lints_clean(const Setup& answer, const Setup&) {
+Met lints_clean(const TrainingConfig& answer, const TrainingConfig&) {
   std::string codes;
   for (const Diagnostic& d : lint(answer, Target::any))
     if (d.severity != Severity::note)
@@ -129,7 +136,7 @@ Met lints_clean(const Setup& answer, const Setup&) {
   return {codes.empty(), codes.empty() ? "nothing found" : codes};
 }
 
-Met faster_by(const Setup& answer, const Setup& given, double share) {
+Met faster_by(const TrainingConfig& answer, const TrainingConfig& given, double share) {
   const Seconds before = step_of(given), after = step_of(answer);
   return {
       after <= (1 - share) * before,
@@ -137,32 +144,34 @@ Met faster_by(const Setup& answer, const Setup& given, double share) {
                   percent(std::abs(1 - after / before)), after > before ? "longer" : "shorter")};
 }
 
-Seconds step_of(const Setup& setup) { return close_estimate(setup, calibration(setup)).time(); }
+Seconds step_of(const TrainingConfig& config) {
+  return close_estimate(config, calibration(config)).time();
+}
 
-PricedTraffic most(const Setup& setup, TrafficKind kind) {
+PricedTraffic max(const TrainingConfig& config, TrafficKind kind) {
   PricedTraffic best{.traffic = {.kind = kind, .op = {}, .group = {}}, .span = {}};
   SpanTable spans{};
-  for (i64 pp_rank = 0; pp_rank < setup.plan.pp; ++pp_rank)
-    for (const PricedTraffic& one : priced(setup, pp_rank, spans))
+  for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank)
+    for (const PricedTraffic& one : priced(config, pp_rank, spans))
       if (one.traffic.kind == kind && one.traffic.calls > best.traffic.calls) best = one;
   return best;
 }
 
-std::vector<PricedTraffic> busiest(const Setup& setup, GroupKind group) {
+std::vector<PricedTraffic> busiest(const TrainingConfig& config, GroupKind group) {
   std::vector<PricedTraffic> best;
   SpanTable spans{};
-  for (i64 pp_rank = 0; pp_rank < setup.plan.pp; ++pp_rank) {
-    std::vector<PricedTraffic> rows = priced(setup, pp_rank, spans);
+  for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank) {
+    std::vector<PricedTraffic> rows = priced(config, pp_rank, spans);
     std::erase_if(rows, [&](const PricedTraffic& one) { return one.traffic.group != group; });
     if (calls(rows) > calls(best)) best = std::move(rows);
   }
   return best;
 }
 
-std::vector<PricedTraffic> every_kind(const Setup& setup, GroupKind group) {
+std::vector<PricedTraffic> every_kind(const TrainingConfig& config, GroupKind group) {
   std::vector<PricedTraffic> rows;
   for (const TrafficKindRow& kind : traffic_kinds()) {
-    PricedTraffic one = most(setup, kind.kind);
+    PricedTraffic one = max(config, kind.kind);
     if (one.traffic.calls > 0 && one.traffic.group == group) rows.push_back(std::move(one));
   }
   return rows;
@@ -186,6 +195,6 @@ Seconds time_of(const std::vector<PricedTraffic>& rows) {
   return sum;
 }
 
-i64 parameters_of(const Setup& setup) { return parameters(setup.model).total(); }
+i64 parameters_of(const TrainingConfig& config) { return parameters(config.model).total(); }
 
 }  // namespace rankwright

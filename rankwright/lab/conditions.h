@@ -10,35 +10,36 @@
 
 namespace rankwright {
 
-Met keeps_task(const Setup& answer, const Setup& given);     // model, cluster, job, software
-Met keeps_degrees(const Setup& answer, const Setup& given);  // tp, pp, dp
-Met fits_memory(const Setup& answer, const Setup& given);
-Met keeps_tp_inside(const Setup& answer, const Setup& given);
+Met keeps_task(const TrainingConfig& answer,
+               const TrainingConfig& given);  // model, cluster, job, software
+Met keeps_degrees(const TrainingConfig& answer, const TrainingConfig& given);  // tp, pp, dp
+Met fits_memory(const TrainingConfig& answer, const TrainingConfig& given);
+Met keeps_tp_inside(const TrainingConfig& answer, const TrainingConfig& given);
 /// No error and no warning of the rules.
-Met lints_clean(const Setup& answer, const Setup& given);
+Met lints_clean(const TrainingConfig& answer, const TrainingConfig& given);
 
 /// The step is shorter by at least `share` of the given one.
-Met faster_by(const Setup& answer, const Setup& given, double share);
+Met faster_by(const TrainingConfig& answer, const TrainingConfig& given, double share);
 
 /// Groups of `kind` lie inside one innermost domain.
-Met inside(const Setup& setup, GroupKind kind);
+Met inside(const TrainingConfig& config, GroupKind kind);
 
 /// What a step takes, as `explain` says it.
-Seconds step_of(const Setup& setup);
+Seconds step_of(const TrainingConfig& config);
 
 /// The collectives of the kind on the pp rank that has most of them; no calls where there are none.
-PricedTraffic most(const Setup& setup, TrafficKind kind);
+PricedTraffic max(const TrainingConfig& config, TrafficKind kind);
 /// All that one rank does in this group, on the pp rank with most calls of it.
-std::vector<PricedTraffic> busiest(const Setup& setup, GroupKind group);
+std::vector<PricedTraffic> busiest(const TrainingConfig& config, GroupKind group);
 /// Each kind on the pp rank that has most of it: more than any one rank does where the first and
 /// the last stage have kinds of their own.
-std::vector<PricedTraffic> every_kind(const Setup& setup, GroupKind group);
+std::vector<PricedTraffic> every_kind(const TrainingConfig& config, GroupKind group);
 
 i64 calls(const std::vector<PricedTraffic>& rows);
 Bytes bytes_of(const std::vector<PricedTraffic>& rows);
 Seconds time_of(const std::vector<PricedTraffic>& rows);
 
 /// Parameters of the whole model.
-i64 parameters_of(const Setup& setup);
+i64 parameters_of(const TrainingConfig& config);
 
 }  // namespace rankwright

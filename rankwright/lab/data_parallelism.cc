@@ -4,7 +4,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/failure.h"
+#include "rankwright/cost/faults/failure.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
@@ -12,7 +12,7 @@ namespace rankwright {
 namespace data_parallelism_impl {
 namespace {
 
-Worked sequences(const Setup& s) {
+Worked sequences(const TrainingConfig& s) {
   const i64 each = s.job.global_batch / s.plan.dp;
   return {double(each),
           fmt::format("{} sequences over {} copies: {} / {} = {}", s.job.global_batch, s.plan.dp,
@@ -20,15 +20,15 @@ Worked sequences(const Setup& s) {
           {{double(s.job.global_batch), "that is the whole batch: each copy works on its part"}}};
 }
 
-Worked copies_held(const Setup& s) {
+Worked copies_held(const TrainingConfig& s) {
   const i64 n = copies(s).parameters;
   return {double(n),
           fmt::format("dp {}: every data rank holds all, so there are {}", s.plan.dp, n),
           {{1, "that is on one rank: every rank of the node has a copy of its own"}}};
 }
 
-Worked states_held(const Setup& s) {
-  const Ledger l = ledger(s, 0, calibration(s));
+Worked states_held(const TrainingConfig& s) {
+  const MemoryEstimate l = estimate_memory(s, 0, calibration(s));
   const i64 n = parameters_of(s);
   return {l.states().value,
           fmt::format("{} parameters x 16 bytes (2 weight, 2 gradient, 12 optimizer) = {}",
@@ -38,8 +38,8 @@ Worked states_held(const Setup& s) {
             "data parallelism divides no states"}}};
 }
 
-Worked reduced(const Setup& s) {
-  const PricedTraffic row = most(s, TrafficKind::dp_all_reduce);
+Worked reduced(const TrainingConfig& s) {
+  const PricedTraffic row = max(s, TrafficKind::dp_all_reduce);
   return {row.traffic.total.value,
           fmt::format("a 2-byte gradient of each of {} parameters: {}, in {} calls",
                       short_count(double(parameters_of(s))), show(row.traffic.total),
@@ -53,10 +53,10 @@ constexpr std::string_view kModels[] = {"llama-3.2-1b", "llama-3.2-3b", "llama-3
                                         "llama-3.1-70b"};
 
 /// The last model, by size, whose full copy a GPU holds.
-Worked largest(const Setup& s) {
+Worked largest(const TrainingConfig& s) {
   Worked worked;
   for (std::size_t i = 0; i < std::size(kModels); ++i) {
-    Setup one = s;
+    TrainingConfig one = s;
     one.model = *find_model(kModels[i]);
     const Estimate e = estimate(one, calibration(one));
     if (e.fits()) worked.value = double(i);

@@ -10,7 +10,7 @@ namespace rankwright {
 namespace experts_impl {
 namespace {
 
-Worked active(const Setup& s) {
+Worked active(const TrainingConfig& s) {
   const i64 some = active_parameters(s.model), all = parameters_of(s);
   const FeedForward& ffn = s.model.layer(0).ffn;
   return {double(some) / double(all),
@@ -22,29 +22,29 @@ Worked active(const Setup& s) {
             "that is of the experts alone: the rest is visited by every token"}}};
 }
 
-Worked held(const Setup& s) {
+Worked held(const TrainingConfig& s) {
   const i64 all = s.model.layer(0).ffn.experts;
   return {double(all / s.plan.ep),
           fmt::format("{} experts a layer / ep {} = {}", all, s.plan.ep, all / s.plan.ep)};
 }
 
-Worked copies_of(const Setup& s) {
+Worked copies_of(const TrainingConfig& s) {
   return {double(s.plan.expert_dp()),
           fmt::format("{} ranks / (etp {} x ep {} x pp {}) = {}", s.plan.ranks(), s.plan.etp,
                       s.plan.ep, s.plan.pp, s.plan.expert_dp()),
           {{double(s.plan.dp), "that is of the dense layers: ep takes its ranks out of dp"}}};
 }
 
-Worked all_to_alls(const Setup& s) {
-  const i64 n = most(s, TrafficKind::ep_all_to_all).traffic.calls;
+Worked all_to_alls(const TrainingConfig& s) {
+  const i64 n = max(s, TrafficKind::ep_all_to_all).traffic.calls;
   const i64 layers = contents(s, 0).layers, m = s.microbatches();
   return {double(n), fmt::format("{} layers a pp rank x {} microbatches x {} (there and back, in "
                                  "both passes) = {}",
                                  layers, m, n / (layers * m), count(n))};
 }
 
-Worked size(const Setup& s) {
-  const Bytes one = most(s, TrafficKind::ep_all_to_all).traffic.bytes();
+Worked size(const TrainingConfig& s) {
+  const Bytes one = max(s, TrafficKind::ep_all_to_all).traffic.bytes();
   const i64 active = s.model.layer(0).ffn.active;
   return {one.value,
           fmt::format("{} tokens x {} experts each x {} hidden x 2 bytes = {}",
@@ -52,10 +52,10 @@ Worked size(const Setup& s) {
           {{one.value / double(active), "that sends a token to one expert: it visits two"}}};
 }
 
-Worked slower(const Setup& s) {
-  const Setup inner = scene("labs/experts.yaml");
-  const Seconds here = most(s, TrafficKind::ep_all_to_all).total,
-                there = most(inner, TrafficKind::ep_all_to_all).total;
+Worked slower(const TrainingConfig& s) {
+  const TrainingConfig inner = scene("labs/experts.yaml");
+  const Seconds here = max(s, TrafficKind::ep_all_to_all).total,
+                there = max(inner, TrafficKind::ep_all_to_all).total;
   return {here / there,
           fmt::format("{} / {} = {:.3g}: with pp first a node holds {} of the {} ranks of a group",
                       show(here), show(there), here / there, span_of(s, GroupKind::ep).inside[0],

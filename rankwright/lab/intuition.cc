@@ -3,8 +3,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/failure.h"
-#include "rankwright/cost/straggler.h"
+#include "rankwright/cost/faults/failure.h"
+#include "rankwright/cost/faults/straggler.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
@@ -12,7 +12,7 @@ namespace rankwright {
 namespace intuition_impl {
 namespace {
 
-Worked needs(const Setup& s) {
+Worked needs(const TrainingConfig& s) {
   const Estimate e = estimate(s, calibration(s));
   return {e.memory.total().value,
           fmt::format("states of {} parameters x 16 bytes are {}, with activations and buffers {}; "
@@ -29,7 +29,7 @@ Seconds pipeline_price(const StepTime& t) {
   return t[Item::sends] + t[Item::bubble] + t[Item::imbalance];
 }
 
-Worked pipeline(const Setup& s) {
+Worked pipeline(const TrainingConfig& s) {
   const StepTime t = close_estimate(s, calibration(s)).step;
   return {
       pipeline_price(t).value,
@@ -43,7 +43,7 @@ Worked pipeline(const Setup& s) {
 
 constexpr SlowRank kSlow{.rank = 17, .factor = 1.3};
 
-Worked slow_rank(const Setup& s) {
+Worked slow_rank(const TrainingConfig& s) {
   const Straggler found = straggler(s, calibration(s), {&kSlow, 1});
   const double longer = found.after / found.before - 1;
   return {longer,
@@ -56,7 +56,7 @@ Worked slow_rank(const Setup& s) {
            {kSlow.factor - 1, "only what it computes is slower: its collectives are not"}}};
 }
 
-Worked stopped(const Setup& s) {
+Worked stopped(const TrainingConfig& s) {
   return {double(s.plan.ranks()),
           fmt::format("its {} tp peers wait in their next collective, the other pp ranks for its "
                       "activations, the other {} for its gradients: all {}",
@@ -67,7 +67,7 @@ Worked stopped(const Setup& s) {
             "that is its copy of the model: the other copy waits for its gradients"}}};
 }
 
-Worked copies_left(const Setup& s) {
+Worked copies_left(const TrainingConfig& s) {
   const i64 all = copies(s).parameters;
   return {
       double(all - 1),
@@ -76,7 +76,7 @@ Worked copies_left(const Setup& s) {
 
 constexpr std::string_view kWhere[] = {"first", "middle", "last"};
 
-Worked slowest(const Setup& s) {
+Worked slowest(const TrainingConfig& s) {
   const i64 rank = close_estimate(s, calibration(s)).step.slowest;
   const double index = rank == 0 ? 0 : rank == s.plan.pp - 1 ? 2 : 1;
   return {index, fmt::format("pp rank {} of 0 to {}: all have {} layers, and it also computes the "
@@ -86,7 +86,7 @@ Worked slowest(const Setup& s) {
 
 constexpr double kEvener = 0.4;
 
-Met evens_out(const Setup& answer, const Setup& given) {
+Met evens_out(const TrainingConfig& answer, const TrainingConfig& given) {
   const Seconds before = close_estimate(given, calibration(given)).step[Item::imbalance],
                 after = close_estimate(answer, calibration(answer)).step[Item::imbalance];
   return {after <= (1 - kEvener) * before,

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
@@ -39,8 +39,8 @@ void judge_value(const GivenAnswer& answer, Verdict& verdict) {
 /// A plan that cannot be is not asked anything else.
 void judge_plan(const GivenAnswer& answer, Verdict& verdict) {
   const Question& question = *answer.question;
-  const Setup given = scene(question.file);
-  if (!misfits(*answer.plan).empty()) {
+  const TrainingConfig given = scene(question.file);
+  if (!find_violations(*answer.plan).empty()) {
     verdict.outcome = LabOutcome::wrong;
     Diagnostics findings = lint(*answer.plan, Target::any);
     sort(findings);

@@ -7,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/lab/lab_text.h"
-#include "tests/golden.h"
+#include "tests/support/golden.h"
 
 namespace rankwright {
 namespace judge_test {
@@ -22,7 +22,7 @@ GivenAnswer valued(const Question& question, double value) {
   return {.question = &question, .given = true, .text = "x", .value = value};
 }
 
-GivenAnswer planned(const Question& question, const Setup& plan) {
+GivenAnswer planned(const Question& question, const TrainingConfig& plan) {
   return {.question = &question, .given = true, .text = "x", .value = 0, .plan = plan};
 }
 

@@ -5,7 +5,7 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/base/embedded.h"
-#include "rankwright/import/plan_file.h"
+#include "rankwright/import/plan/plan_file.h"
 
 namespace rankwright {
 
@@ -40,7 +40,7 @@ std::string_view lab_file(std::string_view path) {
   return found == kLabFiles.end() ? std::string_view() : found->text;
 }
 
-Setup scene(std::string_view file) {
+TrainingConfig scene(std::string_view file) {
   const std::string path = "examples/" + std::string(file);
   const PlanFile plan = read_plan(std::string(lab_file(path)), path, refuse_file);
   RW_CHECK(!has_errors(plan.findings));

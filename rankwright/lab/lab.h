@@ -21,8 +21,8 @@ const Lab* find_lab(i64 number);
 /// The text of an embedded file, by its path in the repository; nothing where there is none.
 std::string_view lab_file(std::string_view path);
 
-/// The setup of examples/`file`.
-Setup scene(std::string_view file);
+/// The config of examples/`file`.
+TrainingConfig scene(std::string_view file);
 
 // The questions of the rows, one file each.
 std::span<const Question> data_parallelism_questions();

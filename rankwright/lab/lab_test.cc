@@ -5,11 +5,11 @@
 
 #include <set>
 
-#include "rankwright/import/plan_file.h"
+#include "rankwright/import/plan/plan_file.h"
 #include "rankwright/lab/lab_text.h"
 #include "rankwright/lab/page.h"
-#include "rankwright/plan/misfit.h"
-#include "tests/golden.h"
+#include "rankwright/plan/constraint_violation.h"
+#include "tests/support/golden.h"
 
 namespace rankwright {
 namespace lab_test {
@@ -84,7 +84,7 @@ TEST(Questions, AreAboutPlansThatCanBeAndStandAlone) {
       ASSERT_FALSE(lab_file(path).empty()) << path;
       const PlanFile plan = read_plan(std::string(lab_file(path)), path, refuse_file);
       EXPECT_TRUE(plan.findings.empty()) << path;
-      EXPECT_TRUE(misfits(scene(q.file)).empty()) << path;
+      EXPECT_TRUE(find_violations(scene(q.file)).empty()) << path;
     }
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/report/table.h"
+#include "rankwright/report/render/table.h"
 
 namespace rankwright {
 namespace {

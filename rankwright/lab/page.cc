@@ -1,7 +1,7 @@
 #include "rankwright/lab/page.h"
 
 #include "rankwright/base/check.h"
-#include "rankwright/report/table.h"
+#include "rankwright/report/render/table.h"
 
 namespace rankwright {
 namespace {

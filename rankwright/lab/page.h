@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankwright/lab/lab.h"
-#include "rankwright/report/paint.h"
+#include "rankwright/report/render/paint.h"
 
 namespace rankwright {
 

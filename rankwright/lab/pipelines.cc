@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/bubble.h"
 #include "rankwright/cost/estimate.h"
+#include "rankwright/cost/pipeline/bubble.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright {
 namespace pipelines_impl {
@@ -15,7 +15,7 @@ namespace {
 constexpr double kSmallBubble = 0.05;
 constexpr i64 kChunks = 2;
 
-Worked bubble(const Setup& s) {
+Worked bubble(const TrainingConfig& s) {
   const i64 p = s.plan.pp, m = s.microbatches();
   const Estimate e = close_estimate(s, calibration(s));
   return {bubble_fraction(s.plan.schedule, p, 1, m),
@@ -28,7 +28,7 @@ Worked bubble(const Setup& s) {
             "time: with equal stages it is a matter of slots"}}};
 }
 
-Worked microbatches(const Setup& s) {
+Worked microbatches(const TrainingConfig& s) {
   i64 m = 1;
   while (bubble_fraction(s.plan.schedule, s.plan.pp, 1, m) > kSmallBubble) ++m;
   const i64 p = s.plan.pp;
@@ -39,19 +39,19 @@ Worked microbatches(const Setup& s) {
           {{double(p - 1) / kSmallBubble, "that takes the step for the work: (pp - 1) / m"}}};
 }
 
-Worked held(const Setup& s) {
+Worked held(const TrainingConfig& s) {
   const PipelineShape shape = pipeline_shape(s);
   PipelineShape all = shape;
   all.schedule = Schedule::gpipe;
-  return {double(most_in_flight(shape, 0)),
+  return {double(max_in_flight(shape, 0)),
           fmt::format("1f1b lets pp rank 0 run ahead by the {} stages of the pipeline, then one "
                       "backward makes room for one forward; gpipe holds all {}",
-                      shape.pp, most_in_flight(all, 0)),
-          {{double(most_in_flight(all, 0)), "that is gpipe, which runs every forward first"},
-           {double(most_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
+                      shape.pp, max_in_flight(all, 0)),
+          {{double(max_in_flight(all, 0)), "that is gpipe, which runs every forward first"},
+           {double(max_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
 }
 
-Worked of_schedule(const Setup& s, Schedule schedule, i64 chunks, std::string formula) {
+Worked of_schedule(const TrainingConfig& s, Schedule schedule, i64 chunks, std::string formula) {
   const i64 p = s.plan.pp, m = s.microbatches();
   const double value = bubble_fraction(schedule, p, chunks, m);
   return {
@@ -61,14 +61,14 @@ Worked of_schedule(const Setup& s, Schedule schedule, i64 chunks, std::string fo
       {{bubble_ratio(schedule, p, chunks, m), "that is idle time over work: the step has both"}}};
 }
 
-Worked interleaved(const Setup& s) {
+Worked interleaved(const TrainingConfig& s) {
   return of_schedule(
       s, Schedule::interleaved, kChunks,
       fmt::format("fill and drain pass chunks of half the size: r = ({} - 1) / ({} x {})",
                   s.plan.pp, kChunks, s.microbatches()));
 }
 
-Worked zero_bubble(const Setup& s) {
+Worked zero_bubble(const TrainingConfig& s) {
   return of_schedule(
       s, Schedule::zb_h1, 1,
       fmt::format("weight gradients fill the drain; of 3 parts (F, I, W) one is left: r = ({} - 1) "
@@ -76,7 +76,9 @@ Worked zero_bubble(const Setup& s) {
                   s.plan.pp, s.microbatches()));
 }
 
-Met shorter(const Setup& answer, const Setup& given) { return faster_by(answer, given, 0.1); }
+Met shorter(const TrainingConfig& answer, const TrainingConfig& given) {
+  return faster_by(answer, given, 0.1);
+}
 
 constexpr Condition kFaster[] = {
     {"keep model, cluster, job and software", keeps_task},

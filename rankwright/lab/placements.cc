@@ -9,14 +9,14 @@ namespace rankwright {
 namespace placements_impl {
 namespace {
 
-Worked data_degree(const Setup& s) {
+Worked data_degree(const TrainingConfig& s) {
   const i64 rest = s.world / (s.plan.tp * s.plan.pp);
   return {double(rest),
           fmt::format("{} / ({} x {}) = {}", s.world, s.plan.tp, s.plan.pp, rest),
           {{double(s.world), "then the degrees multiply to more ranks than there are"}}};
 }
 
-Worked peer(const Setup& s) {
+Worked peer(const TrainingConfig& s) {
   const std::vector<i64> members =
       group_members(group_shape(s.plan.meshes(), GroupKind::tp, s.plan.shard_size), 0);
   return {double(members[1]),
@@ -28,14 +28,14 @@ Worked peer(const Setup& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked link(const Setup& s) {
+Worked link(const TrainingConfig& s) {
   const Span lies = span_of(s, GroupKind::tp);
   return {double(lies.level), fmt::format("a node holds {} of the {} members of a tp group",
                                           lies.inside[0], lies.size)};
 }
 
-Worked slower(const Setup& s) {
-  Setup first = s;
+Worked slower(const TrainingConfig& s) {
+  TrainingConfig first = s;
   first.plan.order = kDefaultOrder;
   const Seconds here = step_of(s), there = step_of(first);
   return {
@@ -44,7 +44,7 @@ Worked slower(const Setup& s) {
       {{here / there - 1, "that is how much longer it is: once its length comes on top"}}};
 }
 
-Worked ratio(const Setup& s) {
+Worked ratio(const TrainingConfig& s) {
   const std::vector<PricedTraffic> tp = busiest(s, GroupKind::tp), pp = busiest(s, GroupKind::pp);
   const double times = bytes_of(tp) / bytes_of(pp);
   return {times, fmt::format("{} in {} calls ({}) / {} in {} calls ({}) = {:.3g}, each on the pp "
@@ -53,7 +53,7 @@ Worked ratio(const Setup& s) {
                              show(bytes_of(pp)), count(calls(pp)), show(time_of(pp)), times)};
 }
 
-Met stays_cyclic(const Setup& answer, const Setup&) {
+Met stays_cyclic(const TrainingConfig& answer, const TrainingConfig&) {
   const bool cyclic = answer.plan.placement.kind == Placement::Kind::cyclic;
   return {cyclic, cyclic ? "rank r sits on node r mod 8" : "another placement"};
 }

@@ -1,6 +1,6 @@
-// A question of a lab: a row with the function that computes its answer from a Setup. No answer is
-// written down anywhere: what the library computes is right, and the arithmetic that it gives is
-// what a person would write on paper. The words of a question stand in the lab's page.
+// A question of a lab: a row with the function that computes its answer from a TrainingConfig. No
+// answer is written down anywhere: what the library computes is right, and the arithmetic that it
+// gives is what a person would write on paper. The words of a question stand in the lab's page.
 #pragma once
 
 #include <span>
@@ -46,19 +46,19 @@ struct Met {
   std::string numbers;
 };
 
-/// What a plan that is asked for must be. `given` is the question's own setup.
+/// What a plan that is asked for must be. `given` is the question's own config.
 struct Condition {
   std::string_view says;  // "fits in memory"
-  Met (*met)(const Setup& answer, const Setup& given);
+  Met (*met)(const TrainingConfig& answer, const TrainingConfig& given);
 };
 
 struct Question {
   std::string_view key;  // in the answer file, and in the page
   AnswerKind kind;
-  std::string_view file;                         // the plan that it is about, in examples/
-  Worked (*work)(const Setup& given) = nullptr;  // nothing: a plan is asked for
-  std::string_view see;                          // what to type to see it
-  double tolerance = 0;                          // share of the value that an answer may be off
+  std::string_view file;                                  // the plan that it is about, in examples/
+  Worked (*work)(const TrainingConfig& given) = nullptr;  // nothing: a plan is asked for
+  std::string_view see;                                   // what to type to see it
+  double tolerance = 0;  // share of the value that an answer may be off
   std::span<const std::string_view> choices{};
   std::span<const Condition> conditions{};
 };

@@ -4,33 +4,33 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/memory.h"
+#include "rankwright/cost/memory/memory.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
 namespace sequences_impl {
 namespace {
 
-Setup with_sequence_parallelism(Setup s) {
+TrainingConfig with_sequence_parallelism(TrainingConfig s) {
   s.plan.sequence_parallel = true;
   return s;
 }
 
-Worked saved(const Setup& s) {
-  const Bytes without = ledger(s, 0, calibration(s))[Entry::activations];
-  const Setup other = with_sequence_parallelism(s);
-  const Bytes with = ledger(other, 0, calibration(other))[Entry::activations];
+Worked saved(const TrainingConfig& s) {
+  const Bytes without = estimate_memory(s, 0, calibration(s))[Entry::activations];
+  const TrainingConfig other = with_sequence_parallelism(s);
+  const Bytes with = estimate_memory(other, 0, calibration(other))[Entry::activations];
   return {
       (without - with).value,
       fmt::format("activations {} - {} = {}: what norms keep is cut over {} ranks, too",
                   show_memory(without), show_memory(with), show_memory(without - with), s.plan.tp)};
 }
 
-Worked all_reduces(const Setup& s) {
-  const i64 n = most(s, TrafficKind::tp_all_reduce).traffic.calls;
+Worked all_reduces(const TrainingConfig& s) {
+  const i64 n = max(s, TrafficKind::tp_all_reduce).traffic.calls;
   const i64 m = s.microbatches(), layers = s.model.layers();
   return {double(n), fmt::format("{} layers x {} microbatches x {} (attention and feed-forward, "
                                  "both passes) = {}; sequence parallelism makes each a "
@@ -38,7 +38,7 @@ Worked all_reduces(const Setup& s) {
                                  layers, m, n / (layers * m), count(n))};
 }
 
-Worked tokens(const Setup& s) {
+Worked tokens(const TrainingConfig& s) {
   const i64 each = s.job.sequence / s.plan.cp;
   return {
       double(each),
@@ -48,14 +48,14 @@ Worked tokens(const Setup& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked ring(const Setup& s) {
+Worked ring(const TrainingConfig& s) {
   const Span lies = span_of(s, GroupKind::cp);
   return {double(lies.level),
           fmt::format("tp {} stands inside, so a node of {} holds {} of the {} cp ranks", s.plan.tp,
                       s.cluster.levels[0].arity, lies.inside[0], lies.size)};
 }
 
-Setup exchanging_heads(Setup s, i64 cp) {
+TrainingConfig exchanging_heads(TrainingConfig s, i64 cp) {
   s.plan.cp_comm = CpComm::a2a;
   s.plan.cp = cp;
   s.world = s.plan.ranks();
@@ -63,14 +63,14 @@ Setup exchanging_heads(Setup s, i64 cp) {
 }
 
 /// RW0513 is the rule that says which all-to-alls Megatron-LM runs.
-bool megatron_refuses(const Setup& s) {
+bool megatron_refuses(const TrainingConfig& s) {
   const std::vector<const Rule*> rules = refusals(Target::megatron);
   return std::any_of(rules.begin(), rules.end(),
                      [&](const Rule* r) { return r->page.code == "RW0513" && r->fault(s); });
 }
 
 /// The widest cp whose ranks find whole heads to exchange, also of keys and values.
-Worked ulysses(const Setup& s) {
+Worked ulysses(const TrainingConfig& s) {
   Worked worked;
   for (const i64 cp : divisors(s.world))
     if (!megatron_refuses(exchanging_heads(s, cp))) worked.value = double(cp);
@@ -84,11 +84,13 @@ Worked ulysses(const Setup& s) {
   return worked;
 }
 
-Met cuts_sequences(const Setup& answer, const Setup&) {
+Met cuts_sequences(const TrainingConfig& answer, const TrainingConfig&) {
   return {answer.plan.cp > 1, fmt::format("cp {}", answer.plan.cp)};
 }
 
-Met context_inside(const Setup& answer, const Setup&) { return inside(answer, GroupKind::cp); }
+Met context_inside(const TrainingConfig& answer, const TrainingConfig&) {
+  return inside(answer, GroupKind::cp);
+}
 
 constexpr Condition kInside[] = {
     {"keep model, cluster, job and software", keeps_task},

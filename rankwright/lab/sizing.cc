@@ -5,7 +5,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/states.h"
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
@@ -15,15 +15,15 @@ namespace {
 
 constexpr double kEach = 16;  // bytes a parameter with bf16 and Adam: formulas M1 to M3
 
-Bytes model_states(const Setup& s) {
-  Setup one = s;
+Bytes model_states(const TrainingConfig& s) {
+  TrainingConfig one = s;
   one.plan = Plan{};
   return states(one, 0).total();
 }
 
-Bytes capacity(const Setup& s) { return estimate(s, calibration(s)).capacity; }
+Bytes capacity(const TrainingConfig& s) { return estimate(s, calibration(s)).capacity; }
 
-Worked whole_states(const Setup& s) {
+Worked whole_states(const TrainingConfig& s) {
   const Bytes all = model_states(s);
   const double billions = std::round(double(parameters_of(s)) / 1e9);
   return {all.value,
@@ -34,20 +34,20 @@ Worked whole_states(const Setup& s) {
             fmt::format("that is of {} billion parameters: it has fewer", billions)}}};
 }
 
-Worked units(const Setup& s, double each, std::string_view what) {
+Worked units(const TrainingConfig& s, double each, std::string_view what) {
   const double ratio = model_states(s).value / each;
   return {std::ceil(ratio),
           fmt::format("{} / {} a {} = {:.3g}, so {}", show_memory(model_states(s)),
                       show_memory(Bytes{each}), what, ratio, std::ceil(ratio))};
 }
 
-Worked gpus(const Setup& s) { return units(s, capacity(s).value, "GPU"); }
+Worked gpus(const TrainingConfig& s) { return units(s, capacity(s).value, "GPU"); }
 
-Worked nodes(const Setup& s) {
+Worked nodes(const TrainingConfig& s) {
   return units(s, double(s.cluster.levels[0].arity) * capacity(s).value, "node");
 }
 
-Worked cut_states(const Setup& s) {
+Worked cut_states(const TrainingConfig& s) {
   const Bytes held = states(s, 0).total();
   return {held.value,
           fmt::format("{} x 16 bytes over tp {} x pp {} ranks are {} on average; pp rank 0, with "
@@ -60,7 +60,7 @@ Worked cut_states(const Setup& s) {
             "that is the mean of the pp ranks: the first holds the embedding, too"}}};
 }
 
-Worked copies_of(const Setup& s) {
+Worked copies_of(const TrainingConfig& s) {
   return {double(s.plan.dp),
           fmt::format("{} GPUs / (tp {} x pp {}) = {}", s.world, s.plan.tp, s.plan.pp, s.plan.dp)};
 }

@@ -4,15 +4,15 @@
 #include "rankwright/base/format.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 
 namespace rankwright {
 namespace tensor_parallelism_impl {
 namespace {
 
-Worked layer_calls(const Setup& s) {
-  const i64 gathers = most(s, TrafficKind::tp_all_gather).traffic.calls;
-  const i64 scatters = most(s, TrafficKind::tp_reduce_scatter).traffic.calls;
+Worked layer_calls(const TrainingConfig& s) {
+  const i64 gathers = max(s, TrafficKind::tp_all_gather).traffic.calls;
+  const i64 scatters = max(s, TrafficKind::tp_reduce_scatter).traffic.calls;
   const i64 layers = contents(s, 0).layers, m = s.microbatches();
   return {
       double(gathers + scatters),
@@ -23,8 +23,8 @@ Worked layer_calls(const Setup& s) {
       {{double((gathers + scatters) / m), "that is of one microbatch"}}};
 }
 
-Worked call_bytes(const Setup& s) {
-  const Bytes size = most(s, TrafficKind::tp_all_gather).traffic.bytes();
+Worked call_bytes(const TrainingConfig& s) {
+  const Bytes size = max(s, TrafficKind::tp_all_gather).traffic.bytes();
   return {size.value,
           fmt::format("{} tokens x {} hidden x 2 bytes = {}", count(s.job.sequence),
                       count(s.model.hidden), show(size)),
@@ -33,10 +33,10 @@ Worked call_bytes(const Setup& s) {
 }
 
 /// The widest group that stays inside the innermost domain, over all degrees that the model takes.
-Worked widest(const Setup& s) {
+Worked widest(const TrainingConfig& s) {
   Worked worked;
   for (const i64 tp : divisors(s.world)) {
-    Setup one = s;
+    TrainingConfig one = s;
     one.plan.tp = tp;
     one.plan.dp = s.world / tp;
     one.plan.pp = 1;
@@ -50,8 +50,8 @@ Worked widest(const Setup& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked link(const Setup& s) {
-  const PricedTraffic row = most(s, TrafficKind::tp_all_gather);
+Worked link(const TrainingConfig& s) {
+  const PricedTraffic row = max(s, TrafficKind::tp_all_gather);
   const Level& level = s.cluster.levels[std::size_t(row.level)];
   return {double(row.level),
           fmt::format("each group of {} spans {} nodes, so it crosses {} at {}", row.span.size,
@@ -59,8 +59,8 @@ Worked link(const Setup& s) {
 }
 
 /// The other way to split the same work over the same GPUs: tp inside the node, more stages.
-Worked slower(const Setup& s) {
-  Setup inner = s;
+Worked slower(const TrainingConfig& s) {
+  TrainingConfig inner = s;
   inner.plan.tp = s.cluster.levels[0].arity;
   inner.plan.pp = s.plan.pp * s.plan.tp / inner.plan.tp;
   const std::vector<PricedTraffic> across = busiest(s, GroupKind::tp),

@@ -10,10 +10,10 @@ namespace rankwright {
 namespace worksheets_impl {
 namespace {
 
-Worked tp_calls(const Setup& s) {
+Worked tp_calls(const TrainingConfig& s) {
   const std::vector<PricedTraffic> rows = busiest(s, GroupKind::tp);
-  const i64 gathers = most(s, TrafficKind::tp_all_gather).traffic.calls,
-            scatters = most(s, TrafficKind::tp_reduce_scatter).traffic.calls;
+  const i64 gathers = max(s, TrafficKind::tp_all_gather).traffic.calls,
+            scatters = max(s, TrafficKind::tp_reduce_scatter).traffic.calls;
   Worked worked{double(calls(rows)), {}};
   for (const PricedTraffic& one : rows)
     worked.arithmetic += fmt::format("{}{} {}", worked.arithmetic.empty() ? "" : " + ",
@@ -28,8 +28,8 @@ Worked tp_calls(const Setup& s) {
   return worked;
 }
 
-Worked message(const Setup& s) {
-  const Bytes size = most(s, TrafficKind::pp_forward).traffic.bytes();
+Worked message(const TrainingConfig& s) {
+  const Bytes size = max(s, TrafficKind::pp_forward).traffic.bytes();
   return {
       size.value,
       fmt::format("{} tokens x {} hidden x 2 bytes / tp {}, as sequence parallelism leaves each "
@@ -38,7 +38,7 @@ Worked message(const Setup& s) {
       {{size.value * double(s.plan.tp), "that is the whole tensor: each tp rank sends its part"}}};
 }
 
-Worked stage_of(const Setup& s) {
+Worked stage_of(const TrainingConfig& s) {
   const i64 rank = 19;
   const i64 stage = s.plan.meshes().dense.coordinate(rank, Axis::pp);
   const i64 each = s.plan.tp * s.plan.dp;
@@ -50,7 +50,7 @@ Worked stage_of(const Setup& s) {
 
 constexpr std::string_view kAxes3[] = {"tp", "pp", "dp"};
 
-Worked longest(const Setup& s) {
+Worked longest(const TrainingConfig& s) {
   const StepTime t = close_estimate(s, calibration(s)).step;
   const Seconds waits[] = {t[Item::tp], t[Item::sends] + t[Item::bubble] + t[Item::imbalance],
                            t[Item::dp]};
@@ -63,7 +63,7 @@ Worked longest(const Setup& s) {
   return worked;
 }
 
-Worked exposed(const Setup& s) {
+Worked exposed(const TrainingConfig& s) {
   const StepTime t = close_estimate(s, calibration(s)).step;
   const Seconds all = t[Item::dp] + t.hidden_dp;
   return {t[Item::dp].value,
@@ -72,7 +72,9 @@ Worked exposed(const Setup& s) {
           {{all.value, "that is all of it, hidden or not"}}};
 }
 
-Met shorter(const Setup& answer, const Setup& given) { return faster_by(answer, given, 0.05); }
+Met shorter(const TrainingConfig& answer, const TrainingConfig& given) {
+  return faster_by(answer, given, 0.05);
+}
 
 constexpr Condition kBetter[] = {
     {"keep model, cluster, job and software", keeps_task},

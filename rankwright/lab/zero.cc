@@ -3,7 +3,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/states.h"
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
@@ -15,19 +15,19 @@ constexpr int kStages = 4;
 constexpr std::string_view kCut[kStages] = {"", "the optimizer is", "gradients and optimizer are",
                                             "all three are"};
 
-Setup with_zero(Setup s, int stage) {
+TrainingConfig with_zero(TrainingConfig s, int stage) {
   s.plan.zero = stage;
   return s;
 }
 
 /// What a rank keeps between steps; what ZeRO-3 gathers for a layer comes and goes.
-Bytes kept(const Setup& s) {
+Bytes kept(const TrainingConfig& s) {
   const States held = states(s, 0);
   return held.parameters + held.gradients + held.optimizer;
 }
 
-Worked stage_states(const Setup& s, int stage) {
-  const Setup one = with_zero(s, stage);
+Worked stage_states(const TrainingConfig& s, int stage) {
+  const TrainingConfig one = with_zero(s, stage);
   const States held = states(one, 0);
   Worked worked{kept(one).value, fmt::format("parameters {} + gradients {} + optimizer {} = {}: ",
                                              show(held.parameters), show(held.gradients),
@@ -41,13 +41,13 @@ Worked stage_states(const Setup& s, int stage) {
   return worked;
 }
 
-Worked stage_0(const Setup& s) { return stage_states(s, 0); }
-Worked stage_1(const Setup& s) { return stage_states(s, 1); }
-Worked stage_2(const Setup& s) { return stage_states(s, 2); }
-Worked stage_3(const Setup& s) { return stage_states(s, 3); }
+Worked stage_0(const TrainingConfig& s) { return stage_states(s, 0); }
+Worked stage_1(const TrainingConfig& s) { return stage_states(s, 1); }
+Worked stage_2(const TrainingConfig& s) { return stage_states(s, 2); }
+Worked stage_3(const TrainingConfig& s) { return stage_states(s, 3); }
 
 /// The lowest stage that fits whatever the ledger's error.
-Worked least(const Setup& s) {
+Worked min(const TrainingConfig& s) {
   Worked worked{.value = kStages, .arithmetic = {}};
   for (int stage = kStages - 1; stage >= 0; --stage) {
     const Estimate e = estimate(with_zero(s, stage), calibration(s));
@@ -64,16 +64,16 @@ Worked least(const Setup& s) {
 }
 
 /// On the wire, of the gradients and of what ZeRO gathers.
-Bytes data_wire(const Setup& s) {
+Bytes data_wire(const TrainingConfig& s) {
   Bytes sum{};
   for (const TrafficKind kind :
        {TrafficKind::dp_all_reduce, TrafficKind::dp_reduce_scatter, TrafficKind::dp_all_gather})
-    sum += most(s, kind).wire;
+    sum += max(s, kind).wire;
   return sum;
 }
 
-Worked traffic(const Setup& s) {
-  const Setup plain = with_zero(s, 0), sharded = with_zero(s, 3);
+Worked traffic(const TrainingConfig& s) {
+  const TrainingConfig plain = with_zero(s, 0), sharded = with_zero(s, 3);
   const double ratio = data_wire(sharded) / data_wire(plain);
   return {
       ratio,
@@ -84,11 +84,11 @@ Worked traffic(const Setup& s) {
        {2 * ratio, "an all-reduce sends its tensor twice: it scatters sums, then gathers them"}}};
 }
 
-Worked hidden(const Setup& s) {
+Worked hidden(const TrainingConfig& s) {
   const StepTime step = close_estimate(s, calibration(s)).step;
   const Seconds all = step[Item::dp] + step.hidden_dp;
   const Seconds alone =
-      most(s, TrafficKind::dp_reduce_scatter).total + most(s, TrafficKind::dp_all_gather).total;
+      max(s, TrafficKind::dp_reduce_scatter).total + max(s, TrafficKind::dp_all_gather).total;
   return {step.hidden_dp / all,
           fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
                       show(step[Item::dp]), show(step.hidden_dp), show(all),
@@ -99,12 +99,12 @@ Worked hidden(const Setup& s) {
                         show(alone))}}};
 }
 
-Met shards_parameters(const Setup& answer, const Setup&) {
+Met shards_parameters(const TrainingConfig& answer, const TrainingConfig&) {
   return {answer.plan.zero == 3, fmt::format("zero_stage: {}", answer.plan.zero)};
 }
 
 /// A group of one rank shards nothing.
-Met shards_inside(const Setup& answer, const Setup&) {
+Met shards_inside(const TrainingConfig& answer, const TrainingConfig&) {
   Met met = inside(answer, GroupKind::shard);
   met.met = met.met && answer.plan.shards() > 1;
   return met;
@@ -127,7 +127,7 @@ constexpr Question kQuestions[] = {
     {"stage_2", AnswerKind::bytes, kPlain, stage_2, kSeeStages, kRounded},
     {"stage_3", AnswerKind::bytes, kPlain, stage_3,
      "rankwright explain examples/labs/zero-3.yaml --rank 0", kRounded},
-    {"least", AnswerKind::whole, kPlain, least, "rankwright check examples/labs/zero-0.yaml"},
+    {"least", AnswerKind::whole, kPlain, min, "rankwright check examples/labs/zero-0.yaml"},
     {"traffic", AnswerKind::number, kPlain, traffic, kSeeSharded, kEstimated},
     {"hidden", AnswerKind::percent, kSharded, hidden, kSeeSharded, kEstimated},
     {"inside",

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "tests/enumeration.h"
+#include "tests/support/enumeration.h"
 
 namespace rankwright {
 namespace group_test {

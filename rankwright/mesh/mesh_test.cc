@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "tests/enumeration.h"
+#include "tests/support/enumeration.h"
 
 namespace rankwright {
 namespace mesh_test {

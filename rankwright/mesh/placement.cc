@@ -11,9 +11,9 @@ namespace rankwright {
 namespace {
 
 /// How all groups of one shape lie on all domains of one size.
-struct Lie {
-  i64 most = 0;      // members of one group in one domain
-  i64 least = 0;     // of those domains that hold any
+struct DomainOccupancy {
+  i64 max = 0;       // members of one group in one domain
+  i64 min = 0;       // of those domains that hold any
   i64 crossing = 0;  // the most groups that are in one domain and elsewhere
 };
 
@@ -67,8 +67,8 @@ std::vector<i64> owners(const GroupShape& shape, i64 world, const Placement& pla
   return owner;
 }
 
-Lie count(const std::vector<i64>& owner, i64 groups, i64 size, i64 domain) {
-  Lie lie{.most = 0, .least = size, .crossing = 0};
+DomainOccupancy count(const std::vector<i64>& owner, i64 groups, i64 size, i64 domain) {
+  DomainOccupancy occupancy{.max = 0, .min = size, .crossing = 0};
   std::vector<i64> members(std::size_t(groups), 0);  // of the group in this domain
   std::vector<i64> present;                          // groups in this domain
   for (std::size_t first = 0; first < owner.size(); first += std::size_t(domain)) {
@@ -79,38 +79,38 @@ Lie count(const std::vector<i64>& owner, i64 groups, i64 size, i64 domain) {
     i64 crossing = 0;
     for (const i64 group : present) {
       const i64 here = std::exchange(members[std::size_t(group)], 0);
-      lie.most = std::max(lie.most, here);
-      lie.least = std::min(lie.least, here);
+      occupancy.max = std::max(occupancy.max, here);
+      occupancy.min = std::min(occupancy.min, here);
       crossing += here < size ? 1 : 0;
     }
-    lie.crossing = std::max(lie.crossing, crossing);
+    occupancy.crossing = std::max(occupancy.crossing, crossing);
     present.clear();
   }
-  return lie;
+  return occupancy;
 }
 
 /// Counts under block placement. Ranks that sit in the same `unit` of a domain have groups that lie
 /// alike, as both strides and domains are multiples of it, so one of each unit stands for all; and
 /// what lies on the first common multiple of window and domain comes again on the next.
-Lie count_block(GroupShape shape, i64 world, i64 domain) {
+DomainOccupancy count_block(GroupShape shape, i64 world, i64 domain) {
   const i64 unit = std::gcd(shape.extents[0].stride, domain);
   const i64 covers = window(shape);
   const std::optional<i64> period = product({covers / std::gcd(covers, domain), domain});
   const i64 ranks = std::min(world, period.value_or(world)) / unit;
   for (Extent& extent : shape.extents) extent.stride /= unit;
   const i64 size = shape.size();
-  Lie lie = count(owners(shape, ranks, {}), ranks / size, size, domain / unit);
-  lie.crossing *= unit;
-  return lie;
+  DomainOccupancy occupancy = count(owners(shape, ranks, {}), ranks / size, size, domain / unit);
+  occupancy.crossing *= unit;
+  return occupancy;
 }
 
 /// The lies of one shape on domains of ascending size. What is counted is prepared at most once.
-class Survey {
+class OccupancyCounter {
  public:
-  Survey(const GroupShape& shape, i64 world, const Placement& placement)
+  OccupancyCounter(const GroupShape& shape, i64 world, const Placement& placement)
       : shape_(shape), world_(world), size_(shape.size()), placement_(placement) {}
 
-  Lie on(i64 domain) {
+  DomainOccupancy on(i64 domain) {
     if (domain == 1 || size_ == 1) return {1, 1, size_ > 1 ? 1 : 0};
     if (placement_.kind == Placement::Kind::block) return on_block(domain);
     if (owner_.empty()) owner_ = owners(shape_, world_, placement_);
@@ -118,7 +118,7 @@ class Survey {
   }
 
  private:
-  Lie on_block(i64 domain) const {
+  DomainOccupancy on_block(i64 domain) const {
     if (domain >= world_) return {size_, size_, 0};
     if (size_ == world_) {  // one group: it fills every domain but perhaps the last
       const i64 rest = world_ % domain;
@@ -165,7 +165,7 @@ i64 Placement::rank(i64 device) const {
 }
 
 bool Span::uniform(std::size_t levels) const {
-  return std::equal(inside.begin(), inside.begin() + std::ptrdiff_t(levels), least.begin());
+  return std::equal(inside.begin(), inside.begin() + std::ptrdiff_t(levels), min.begin());
 }
 
 Span span(const GroupShape& shape, i64 world, const Placement& placement, const Cluster& cluster) {
@@ -174,16 +174,16 @@ Span span(const GroupShape& shape, i64 world, const Placement& placement, const 
   RW_CHECK(world >= 1 && world <= cluster.devices() && world % window(shape) == 0);
   Span result;
   result.size = shape.size();
-  Survey survey(shape, world, placement);
+  OccupancyCounter counter(shape, world, placement);
   i64 domain = 1;
-  Lie below = survey.on(domain);
+  DomainOccupancy below = counter.on(domain);
   for (std::size_t k = 0; k < levels; ++k) {
     result.sharers[k] = below.crossing;
     if (below.crossing > 0) result.level = int(k);
     domain *= cluster.levels[k].arity;
-    below = survey.on(domain);
-    result.inside[k] = below.most;
-    result.least[k] = below.least;
+    below = counter.on(domain);
+    result.inside[k] = below.max;
+    result.min[k] = below.min;
   }
   return result;
 }

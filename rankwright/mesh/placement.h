@@ -37,7 +37,7 @@ struct Span {
   std::array<i64, kMaxLevels> inside{};
   /// The fewest members that a domain which holds any holds. Less than `inside` when groups lie
   /// across boundaries unevenly (tp 16 in domains of 72).
-  std::array<i64, kMaxLevels> least{};
+  std::array<i64, kMaxLevels> min{};
   /// The most groups that cross the link of one domain of the level below (device, for level 0):
   /// they have members in it and elsewhere under or above this level.
   std::array<i64, kMaxLevels> sharers{};

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "tests/enumeration.h"
+#include "tests/support/enumeration.h"
 
 namespace rankwright {
 namespace placement_test {
@@ -42,19 +42,19 @@ Span enumerated_span(const enumeration::Groups& groups, const Placement& placeme
   std::iota(devices.begin(), devices.end(), 0);
   by_level.insert(by_level.begin(), devices);  // below level 0 each device is alone
   for (std::size_t k = 0; k < by_level.size(); ++k) {
-    i64 most = 0, least = span.size;
+    i64 max = 0, min = span.size;
     std::map<i64, i64> crossing;  // by domain
     for (const std::vector<i64>& group : groups) {
       std::map<i64, i64> members;  // by domain
       for (const i64 rank : group) ++members[by_level[k][std::size_t(placement.device(rank))]];
       for (const auto& [domain, n] : members) {
-        most = std::max(most, n);
-        least = std::min(least, n);
+        max = std::max(max, n);
+        min = std::min(min, n);
         if (members.size() > 1) ++crossing[domain];
       }
     }
-    if (k > 0) span.inside[k - 1] = most;
-    if (k > 0) span.least[k - 1] = least;
+    if (k > 0) span.inside[k - 1] = max;
+    if (k > 0) span.min[k - 1] = min;
     if (k + 1 == by_level.size()) break;
     for (const auto& [domain, n] : crossing) span.sharers[k] = std::max(span.sharers[k], n);
     if (span.sharers[k] > 0) span.level = int(k);
@@ -129,18 +129,16 @@ TEST(Span, TpInsideANodeCrossesNvlinkOnly) {
   const Cluster nodes = cluster_of({8, 8});
   const MeshPair meshes{.dense = {.tp = 8, .dp = 2, .pp = 4}, .expert = {}};
   const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 64, {}, nodes);
-  EXPECT_EQ(tp,
-            (Span{.inside = {8, 8}, .least = {8, 8}, .sharers = {1, 0}, .level = 0, .size = 8}));
+  EXPECT_EQ(tp, (Span{.inside = {8, 8}, .min = {8, 8}, .sharers = {1, 0}, .level = 0, .size = 8}));
   // The other groups have one member a node, and all 8 of a node share its uplink.
   const Span pp = span(group_shape(meshes, GroupKind::pp, 1), 64, {}, nodes);
-  EXPECT_EQ(pp,
-            (Span{.inside = {1, 4}, .least = {1, 4}, .sharers = {1, 8}, .level = 1, .size = 4}));
+  EXPECT_EQ(pp, (Span{.inside = {1, 4}, .min = {1, 4}, .sharers = {1, 8}, .level = 1, .size = 4}));
 }
 
 TEST(Span, GroupsOfOneCrossNothing) {
   const Span alone = span({}, 64, {}, cluster_of({8, 8}));
   EXPECT_EQ(alone,
-            (Span{.inside = {1, 1}, .least = {1, 1}, .sharers = {0, 0}, .level = -1, .size = 1}));
+            (Span{.inside = {1, 1}, .min = {1, 1}, .sharers = {0, 0}, .level = -1, .size = 1}));
 }
 
 TEST(Span, CyclicPlacementScattersTp) {
@@ -148,8 +146,7 @@ TEST(Span, CyclicPlacementScattersTp) {
   const Placement cyclic{.kind = Kind::cyclic, .host_devices = 8, .hosts = 8};
   const MeshPair meshes{.dense = {.tp = 8, .dp = 8}, .expert = {}};
   const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 64, cyclic, cluster_of({8, 8}));
-  EXPECT_EQ(tp,
-            (Span{.inside = {1, 8}, .least = {1, 8}, .sharers = {1, 8}, .level = 1, .size = 8}));
+  EXPECT_EQ(tp, (Span{.inside = {1, 8}, .min = {1, 8}, .sharers = {1, 8}, .level = 1, .size = 8}));
 }
 
 TEST(Span, SixteenInDomainsOf72AreNotAlike) {
@@ -157,13 +154,12 @@ TEST(Span, SixteenInDomainsOf72AreNotAlike) {
   // second. One group crosses.
   const MeshPair meshes{.dense = {.tp = 16, .dp = 9}, .expert = {}};
   const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 144, {}, cluster_of({72, 2}));
-  EXPECT_EQ(
-      tp, (Span{.inside = {16, 16}, .least = {8, 16}, .sharers = {1, 1}, .level = 1, .size = 16}));
+  EXPECT_EQ(tp,
+            (Span{.inside = {16, 16}, .min = {8, 16}, .sharers = {1, 1}, .level = 1, .size = 16}));
   EXPECT_FALSE(tp.uniform(2));
   const Span dp = span(group_shape(meshes, GroupKind::dp, 1), 144, {}, cluster_of({72, 2}));
   // Members 0 16 .. 128: five in the first domain if the rank is below 8, else four.
-  EXPECT_EQ(dp,
-            (Span{.inside = {5, 9}, .least = {4, 9}, .sharers = {1, 16}, .level = 1, .size = 9}));
+  EXPECT_EQ(dp, (Span{.inside = {5, 9}, .min = {4, 9}, .sharers = {1, 16}, .level = 1, .size = 9}));
 }
 
 TEST(Span, HolesMoveGroupsToOtherDomains) {
@@ -179,7 +175,7 @@ TEST(Span, HolesMoveGroupsToOtherDomains) {
 }
 
 TEST(Span, UniformLooksAtTheLevelsThatThereAre) {
-  const Span uneven{.inside = {2, 4}, .least = {2, 3}, .sharers = {}, .level = 1, .size = 4};
+  const Span uneven{.inside = {2, 4}, .min = {2, 3}, .sharers = {}, .level = 1, .size = 4};
   EXPECT_TRUE(uneven.uniform(1));
   EXPECT_FALSE(uneven.uniform(2));
 }

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
-#include "tests/shapes.h"
+#include "tests/support/shapes.h"
 
 namespace rankwright {
 namespace shapes_test {

@@ -13,20 +13,20 @@ struct Messages {
   Bytes kept{};    // what a tp rank keeps of them between blocks: its part under SP
   Bytes scores{};  // one number a token, fp32 or wider
 };
-Messages messages(const Setup& setup);
+Messages messages(const TrainingConfig& config);
 
 /// What attention of one tp rank reads and writes, of the tokens that a cp rank has.
 struct AttentionMessages {
   Bytes query{}, key{}, value{}, output{};
 };
-AttentionMessages messages(const Setup& setup, const Attention& attention);
+AttentionMessages messages(const TrainingConfig& config, const Attention& attention);
 
 /// The copies of a rank's tokens that go to their experts (T7).
-Bytes expert_message(const Setup& setup, const FeedForward& ffn);
+Bytes expert_message(const TrainingConfig& config, const FeedForward& ffn);
 
 /// What crosses from a stage to the next, each way, behind `mtp` MTP modules: their outputs travel
 /// along to the loss (T10).
-Bytes boundary_message(const Setup& setup, i64 mtp);
+Bytes boundary_message(const TrainingConfig& config, i64 mtp);
 
 /// MTP modules up to and with `stage`.
 i64 mtp_until(const Stages& stages, i64 stage);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace messages_test {
@@ -13,28 +13,28 @@ using sample::sparse_layer;
 
 TEST(Messages, AreTheTokensOfACpRankInTheActivationsFormat) {
   // 2 sequences x 2048 tokens / cp 4 = 1024 tokens, 1024 wide
-  rankwright::Setup setup = dense_setup({.cp = 4, .micro_batch = 2});
-  EXPECT_EQ(messages(setup).hidden, bytes(1024 * 1024, 2));
-  EXPECT_EQ(messages(setup).kept, messages(setup).hidden);
-  EXPECT_EQ(messages(setup).scores, bytes(1024, 4));
-  setup.job.param_dtype = Dtype::fp8;  // activations stay at 16 bits
-  EXPECT_EQ(messages(setup).hidden, bytes(1024 * 1024, 2));
+  rankwright::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+  EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
+  EXPECT_EQ(messages(config).kept, messages(config).hidden);
+  EXPECT_EQ(messages(config).scores, bytes(1024, 4));
+  config.job.param_dtype = Dtype::fp8;  // activations stay at 16 bits
+  EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
 }
 
 TEST(Messages, OfFp64AreEightBytesANumberTheLossToo) {
-  rankwright::Setup setup = dense_setup({.cp = 4, .micro_batch = 2});
-  setup.job.param_dtype = Dtype::fp64;
-  EXPECT_EQ(messages(setup).hidden, bytes(1024 * 1024, 8));
-  EXPECT_EQ(messages(setup).scores, bytes(1024, 8));
+  rankwright::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+  config.job.param_dtype = Dtype::fp64;
+  EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 8));
+  EXPECT_EQ(messages(config).scores, bytes(1024, 8));
 }
 
 TEST(Messages, AreKeptInPartsUnderSequenceParallelism) {
-  rankwright::Setup setup = dense_setup({.tp = 4, .sequence_parallel = true});
-  EXPECT_EQ(messages(setup).hidden, bytes(2048 * 1024, 2));
-  EXPECT_EQ(messages(setup).kept, bytes(512 * 1024, 2));
-  setup.plan.tp = 1;  // nothing to cut
-  EXPECT_FALSE(sequence_parallel(setup.plan));
-  EXPECT_EQ(messages(setup).kept, messages(setup).hidden);
+  rankwright::TrainingConfig config = dense_setup({.tp = 4, .sequence_parallel = true});
+  EXPECT_EQ(messages(config).hidden, bytes(2048 * 1024, 2));
+  EXPECT_EQ(messages(config).kept, bytes(512 * 1024, 2));
+  config.plan.tp = 1;  // nothing to cut
+  EXPECT_FALSE(sequence_parallel(config.plan));
+  EXPECT_EQ(messages(config).kept, messages(config).hidden);
 }
 
 TEST(AttentionMessages, AreTheHeadsOfATpRank) {
@@ -62,14 +62,14 @@ TEST(AttentionMessages, OfLatentAttentionAreUnfolded) {
 }
 
 TEST(ExpertMessage, IsACopyForEveryExpertThatATokenVisits) {
-  const rankwright::Setup setup = dense_setup({.tp = 2, .sequence_parallel = true});
-  EXPECT_EQ(expert_message(setup, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
+  const rankwright::TrainingConfig config = dense_setup({.tp = 2, .sequence_parallel = true});
+  EXPECT_EQ(expert_message(config, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
 }
 
 TEST(BoundaryMessage, CarriesTheOutputsOfMtp) {
-  const rankwright::Setup setup = dense_setup({.pp = 2});
-  EXPECT_EQ(boundary_message(setup, 0), bytes(2048 * 1024, 2));
-  EXPECT_EQ(boundary_message(setup, 2), 3 * bytes(2048 * 1024, 2));
+  const rankwright::TrainingConfig config = dense_setup({.pp = 2});
+  EXPECT_EQ(boundary_message(config, 0), bytes(2048 * 1024, 2));
+  EXPECT_EQ(boundary_message(config, 2), 3 * bytes(2048 * 1024, 2));
 }
 
 TEST(MtpUntil, CountsTheStageItself) {

@@ -60,60 +60,60 @@ std::optional<i64> default_global_batch(const Plan& plan) {
   return product({plan.dp, plan.micro_batch, microbatches});
 }
 
-bool Setup::left_open(std::string_view key) const {
+bool TrainingConfig::left_open(std::string_view key) const {
   return std::any_of(assumed.begin(), assumed.end(),
                      [&](const Assumption& assumption) { return assumption.key == key; });
 }
 
-Stages Setup::stages() const {
+Stages TrainingConfig::stages() const {
   if (!plan.stages.empty()) return plan.stages;
   return even_stages(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
 }
 
-const Calibration& calibration(const Setup& setup) {
-  if (setup.calibrated) return setup.calibrated->calibration;
-  return setup.cluster.device.cpu() ? probed_calibration() : calibration();
+const Calibration& calibration(const TrainingConfig& config) {
+  if (config.calibrated) return config.calibrated->calibration;
+  return config.cluster.device.cpu() ? probed_calibration() : calibration();
 }
 
-PipelineShape pipeline_shape(const Setup& setup) {
-  return {.schedule = setup.plan.schedule,
-          .pp = setup.plan.pp,
-          .chunks = setup.plan.virtual_stages,
-          .microbatches = setup.microbatches(),
-          .group = setup.plan.microbatch_group};
+PipelineShape pipeline_shape(const TrainingConfig& config) {
+  return {.schedule = config.plan.schedule,
+          .pp = config.plan.pp,
+          .chunks = config.plan.virtual_stages,
+          .microbatches = config.microbatches(),
+          .group = config.plan.microbatch_group};
 }
 
-std::vector<RankContents> stage_contents(const Setup& setup) {
+std::vector<RankContents> stage_contents(const TrainingConfig& config) {
   std::vector<RankContents> all;
   i64 first = 0;
-  for (const Stage& stage : setup.stages()) {
-    all.push_back(of_stage(setup.model, stage, first));
+  for (const Stage& stage : config.stages()) {
+    all.push_back(of_stage(config.model, stage, first));
     first += stage.layers;
   }
   return all;
 }
 
-std::vector<RankContents> chunk_contents(const Setup& setup, i64 pp_rank) {
-  const Stages stages = setup.stages();
+std::vector<RankContents> chunk_contents(const TrainingConfig& config, i64 pp_rank) {
+  const Stages stages = config.stages();
   std::vector<i64> first{0};  // index of each stage's first layer
   for (const Stage& stage : stages) first.push_back(first.back() + stage.layers);
   std::vector<RankContents> chunks;
-  for (const i64 s : stages_of(setup.plan, pp_rank))
-    chunks.push_back(of_stage(setup.model, stages[std::size_t(s)], first[std::size_t(s)]));
+  for (const i64 s : stages_of(config.plan, pp_rank))
+    chunks.push_back(of_stage(config.model, stages[std::size_t(s)], first[std::size_t(s)]));
   return chunks;
 }
 
-RankContents contents(const Setup& setup, i64 pp_rank) {
+RankContents contents(const TrainingConfig& config, i64 pp_rank) {
   RankContents on_rank;
-  for (const RankContents& chunk : chunk_contents(setup, pp_rank)) add_chunk(on_rank, chunk);
+  for (const RankContents& chunk : chunk_contents(config, pp_rank)) add_chunk(on_rank, chunk);
   return on_rank;
 }
 
-std::vector<RankContents> rank_contents(const Setup& setup) {
-  const std::vector<RankContents> by_stage = stage_contents(setup);
-  std::vector<RankContents> all(std::size_t(setup.plan.pp));
-  for (i64 r = 0; r < setup.plan.pp; ++r)
-    for (const i64 s : stages_of(setup.plan, r))
+std::vector<RankContents> rank_contents(const TrainingConfig& config) {
+  const std::vector<RankContents> by_stage = stage_contents(config);
+  std::vector<RankContents> all(std::size_t(config.plan.pp));
+  for (i64 r = 0; r < config.plan.pp; ++r)
+    for (const i64 s : stages_of(config.plan, r))
       add_chunk(all[std::size_t(r)], by_stage[std::size_t(s)]);
   return all;
 }

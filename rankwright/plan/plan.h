@@ -1,6 +1,6 @@
 // A Plan is a layout: degrees and their order, placement, stage split, schedule, microbatch, ZeRO
-// stage, recompute. It holds no results and no hardware. A Setup is a Plan with the Model, Cluster
-// and Job that it is for: what is checked, explained, priced and exported.
+// stage, recompute. It holds no results and no hardware. A TrainingConfig is a Plan with the Model,
+// Cluster and Job that it is for: what is checked, explained, priced and exported.
 #pragma once
 
 #include <memory>
@@ -85,7 +85,7 @@ struct Assumption {
   std::string why;
 };
 
-struct Setup {
+struct TrainingConfig {
   Model model;
   Cluster cluster;
   Job job;
@@ -107,10 +107,10 @@ struct Setup {
 
 /// The constants that it is priced with: the shipped ones, those of a machine that was probed, or
 /// as a measured run moves them.
-const Calibration& calibration(const Setup& setup);
+const Calibration& calibration(const TrainingConfig& config);
 
-/// The pipeline of a setup whose microbatches divide its batch.
-PipelineShape pipeline_shape(const Setup& setup);
+/// The pipeline of a config whose microbatches divide its batch.
+PipelineShape pipeline_shape(const TrainingConfig& config);
 
 /// What one pp rank runs: its stages' layers in order, equal neighbours together, and what stands
 /// at the edges.
@@ -124,14 +124,14 @@ struct RankContents {
   /// An MTP module embeds the next tokens: where the embedding stands elsewhere it keeps a copy.
   bool embeds() const { return embedding || mtp > 0; }
 };
-RankContents contents(const Setup& setup, i64 pp_rank);
+RankContents contents(const TrainingConfig& config, i64 pp_rank);
 
 /// Of all pp ranks in one go: contents() looks through all stages for each.
-std::vector<RankContents> rank_contents(const Setup& setup);
+std::vector<RankContents> rank_contents(const TrainingConfig& config);
 
 /// The same by chunk of a pp rank, and by stage for all of them.
-std::vector<RankContents> chunk_contents(const Setup& setup, i64 pp_rank);
-std::vector<RankContents> stage_contents(const Setup& setup);
+std::vector<RankContents> chunk_contents(const TrainingConfig& config, i64 pp_rank);
+std::vector<RankContents> stage_contents(const TrainingConfig& config);
 
 /// Of `count` layers that stand behind `before` others on a pp rank, MTP modules last: how many run
 /// forward a second time under full recompute.

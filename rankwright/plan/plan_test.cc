@@ -6,16 +6,16 @@
 #include <limits>
 #include <set>
 
-#include "tests/sample.h"
-#include "tests/ways.h"
+#include "tests/support/sample.h"
+#include "tests/support/stage_routes.h"
 
 namespace rankwright {
 namespace plan_test {
 
+using sample::config_of;
 using sample::dense_layer;
 using sample::dense_setup;
 using sample::model_of;
-using sample::setup_of;
 using sample::sparse_layer;
 using testing::ElementsAre;
 
@@ -57,7 +57,7 @@ TEST(StagesOfARank, AreOneWithoutChunks) {
 }
 
 /// A pipeline of any schedule, in a shape that it takes.
-Setup random_pipeline() {
+TrainingConfig random_pipeline() {
   const ScheduleRow& s = schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))];
   const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
   const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
@@ -66,20 +66,20 @@ Setup random_pipeline() {
 }
 
 RC_GTEST_PROP(StagesOfARank, AreThoseThatMicrobatchesMeetThere, ()) {
-  const Setup setup = random_pipeline();
-  RC_ASSERT(!shape_fault(pipeline_shape(setup)));
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const std::vector<i64> stages = stages_of(setup.plan, r);
-    const std::set<i64> met = ways::held(setup, r);
+  const TrainingConfig config = random_pipeline();
+  RC_ASSERT(!shape_fault(pipeline_shape(config)));
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(config.plan, r);
+    const std::set<i64> met = ways::held(config, r);
     RC_ASSERT(stages == std::vector<i64>(met.begin(), met.end()));
   }
 }
 
 RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
-  const Setup setup = random_pipeline();
-  const PipelineShape shape = pipeline_shape(setup);
+  const TrainingConfig config = random_pipeline();
+  const PipelineShape shape = pipeline_shape(config);
   for (i64 m = 0; m < shape.microbatches; ++m) {
-    const std::vector<i64> ranks = ways::way(setup, m);
+    const std::vector<i64> ranks = ways::way(config, m);
     for (i64 s = 0; s < shape.stages(); ++s)
       for (i64 r = 0; r < shape.pp; ++r) {
         const bool here = ranks[std::size_t(s)] == r;
@@ -91,22 +91,22 @@ RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
 }
 
 TEST(MicrobatchesOfAStage, AreHalfInAMirror) {
-  const rankwright::Setup setup = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
-  const PipelineShape shape = pipeline_shape(setup);
+  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
+  const PipelineShape shape = pipeline_shape(config);
   EXPECT_EQ(microbatches_of(shape, 1, 1), (MicrobatchRun{0, 5}));
   EXPECT_EQ(microbatches_of(shape, 2, 1), (MicrobatchRun{5, 5}));
   EXPECT_EQ(microbatches_of(shape, 0, 1), MicrobatchRun{});
-  EXPECT_EQ(setup.stage_microbatches(), 5);
+  EXPECT_EQ(config.stage_microbatches(), 5);
 }
 
 TEST(PipelineShape, IsThatOfTheSetup) {
-  rankwright::Setup setup = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
-  setup.plan.microbatch_group = 6;
-  EXPECT_EQ(pipeline_shape(setup), (PipelineShape{.schedule = Schedule::interleaved,
-                                                  .pp = 4,
-                                                  .chunks = 3,
-                                                  .microbatches = 12,
-                                                  .group = 6}));
+  rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
+  config.plan.microbatch_group = 6;
+  EXPECT_EQ(pipeline_shape(config), (PipelineShape{.schedule = Schedule::interleaved,
+                                                   .pp = 4,
+                                                   .chunks = 3,
+                                                   .microbatches = 12,
+                                                   .group = 6}));
 }
 
 TEST(DefaultGlobalBatch, IsEightMicrobatchesAStage) {
@@ -145,38 +145,38 @@ TEST(Shards, AreAllDataRanksUnlessStated) {
 }
 
 TEST(Microbatches, AreTheBatchOverWhatRunsAtOnce) {
-  rankwright::Setup setup = dense_setup({.dp = 4, .micro_batch = 2});
-  setup.job.global_batch = 48;
-  EXPECT_EQ(setup.microbatches(), 6);  // 48 / (2 x 4)
+  rankwright::TrainingConfig config = dense_setup({.dp = 4, .micro_batch = 2});
+  config.job.global_batch = 48;
+  EXPECT_EQ(config.microbatches(), 6);  // 48 / (2 x 4)
 }
 
 TEST(Contents, KeepTheOrderOfUnlikeLayers) {
   // d s d s d s d s in four stages of two: rank 0 runs stages 0 and 2.
   const LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
-  const rankwright::Setup setup =
-      setup_of(model_of({d, s, d, s, d, s, d, s}), pipeline(Schedule::interleaved, 2, 2));
-  EXPECT_THAT(contents(setup, 0).runs, ElementsAre(d, s, d, s));
+  const rankwright::TrainingConfig config =
+      config_of(model_of({d, s, d, s, d, s, d, s}), pipeline(Schedule::interleaved, 2, 2));
+  EXPECT_THAT(contents(config, 0).runs, ElementsAre(d, s, d, s));
 }
 
 TEST(Contents, PutEqualNeighboursTogether) {
-  const rankwright::Setup setup = dense_setup(pipeline(Schedule::interleaved, 2, 4));
-  EXPECT_THAT(contents(setup, 1).runs, ElementsAre(LayerRun{4, dense_layer()}));
+  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 2, 4));
+  EXPECT_THAT(contents(config, 1).runs, ElementsAre(LayerRun{4, dense_layer()}));
 }
 
 TEST(Contents, OfTheEdges) {
-  rankwright::Setup setup = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
-  setup.model.mtp_layers = 1;
-  const RankContents first = contents(setup, 0), inner = contents(setup, 1),
-                     last = contents(setup, 3);
+  rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
+  config.model.mtp_layers = 1;
+  const RankContents first = contents(config, 0), inner = contents(config, 1),
+                     last = contents(config, 3);
   EXPECT_TRUE(first.embedding && !first.loss && first.mtp == 0);
   EXPECT_TRUE(!inner.embedding && !inner.loss && inner.mtp == 0);
   EXPECT_TRUE(!last.embedding && last.loss && last.mtp == 1);
 }
 
 TEST(Contents, OfAVHaveBothEdgesOnTheFirstRank) {
-  const rankwright::Setup setup = dense_setup(pipeline(Schedule::zb_v, 4, 2));
-  EXPECT_TRUE(contents(setup, 0).embedding && contents(setup, 0).loss);
-  EXPECT_FALSE(contents(setup, 3).embedding || contents(setup, 3).loss);
+  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  EXPECT_TRUE(contents(config, 0).embedding && contents(config, 0).loss);
+  EXPECT_FALSE(contents(config, 3).embedding || contents(config, 3).loss);
 }
 
 TEST(PipelineShape, IsThatOfThePlanAndItsMicrobatches) {
@@ -187,13 +187,13 @@ TEST(PipelineShape, IsThatOfThePlanAndItsMicrobatches) {
 }
 
 RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
-  const Setup setup = sample::random_setup(sample::random_model());
-  const std::vector<RankContents> by_stage = stage_contents(setup);
-  const std::vector<RankContents> by_rank = rank_contents(setup);
-  RC_ASSERT(i64(by_rank.size()) == setup.plan.pp);
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const std::vector<i64> stages = stages_of(setup.plan, r);
-    const std::vector<RankContents> chunks = chunk_contents(setup, r);
+  const TrainingConfig config = sample::random_setup(sample::random_model());
+  const std::vector<RankContents> by_stage = stage_contents(config);
+  const std::vector<RankContents> by_rank = rank_contents(config);
+  RC_ASSERT(i64(by_rank.size()) == config.plan.pp);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(config.plan, r);
+    const std::vector<RankContents> chunks = chunk_contents(config, r);
     RC_ASSERT(chunks.size() == stages.size());
     i64 layers = 0, mtp = 0;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -201,35 +201,36 @@ RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
       layers += chunks[i].layers;
       mtp += chunks[i].mtp;
     }
-    RC_ASSERT(layers == contents(setup, r).layers && mtp == contents(setup, r).mtp);
+    RC_ASSERT(layers == contents(config, r).layers && mtp == contents(config, r).mtp);
     const RankContents& one = by_rank[std::size_t(r)];
-    RC_ASSERT(one.runs == contents(setup, r).runs);
+    RC_ASSERT(one.runs == contents(config, r).runs);
     RC_ASSERT(one.layers == layers && one.mtp == mtp);
-    RC_ASSERT(one.embedding == contents(setup, r).embedding);
-    RC_ASSERT(one.loss == contents(setup, r).loss);
+    RC_ASSERT(one.embedding == contents(config, r).embedding);
+    RC_ASSERT(one.loss == contents(config, r).loss);
   }
 }
 
 TEST(Contents, OfAMirrorHaveBothEdgesOnBothOuterRanks) {
-  const rankwright::Setup setup = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
-  for (const i64 r : {0, 3}) EXPECT_TRUE(contents(setup, r).embedding && contents(setup, r).loss);
-  for (const i64 r : {1, 2}) EXPECT_FALSE(contents(setup, r).embedding || contents(setup, r).loss);
-  for (const i64 r : {0, 1, 2, 3}) EXPECT_EQ(contents(setup, r).layers, 4);  // twice 8 / 4
+  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
+  for (const i64 r : {0, 3}) EXPECT_TRUE(contents(config, r).embedding && contents(config, r).loss);
+  for (const i64 r : {1, 2})
+    EXPECT_FALSE(contents(config, r).embedding || contents(config, r).loss);
+  for (const i64 r : {0, 1, 2, 3}) EXPECT_EQ(contents(config, r).layers, 4);  // twice 8 / 4
 }
 
 TEST(StageContents, AreOfOneStageAlone) {
-  const rankwright::Setup setup = dense_setup(pipeline(Schedule::zb_v, 4, 2));
-  const std::vector<RankContents> stages = stage_contents(setup);
+  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const std::vector<RankContents> stages = stage_contents(config);
   EXPECT_TRUE(stages[0].embedding && !stages[0].loss);
   EXPECT_TRUE(stages[7].loss && !stages[7].embedding);
   EXPECT_EQ(stages[7].layers, 1);
 }
 
 RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
-  const Setup setup = sample::random_setup(sample::random_model());
+  const TrainingConfig config = sample::random_setup(sample::random_model());
   i64 layers = 0, mtp = 0, embeddings = 0, losses = 0, sparse = 0;
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const RankContents on_rank = contents(setup, r);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const RankContents on_rank = contents(config, r);
     i64 in_runs = 0;
     for (const LayerRun& run : on_rank.runs) {
       in_runs += run.count;
@@ -241,11 +242,11 @@ RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
     embeddings += on_rank.embedding ? 1 : 0;
     losses += on_rank.loss ? 1 : 0;
   }
-  const i64 times = setup.plan.mirrored() ? 2 : 1;
-  for (i64 i = 0; i < setup.model.layers(); ++i)
-    sparse -= setup.model.layer(i).ffn.sparse() ? times : 0;
-  RC_ASSERT(layers == times * setup.model.layers() && sparse == 0);
-  RC_ASSERT(mtp == times * setup.model.mtp_layers);
+  const i64 times = config.plan.mirrored() ? 2 : 1;
+  for (i64 i = 0; i < config.model.layers(); ++i)
+    sparse -= config.model.layer(i).ffn.sparse() ? times : 0;
+  RC_ASSERT(layers == times * config.model.layers() && sparse == 0);
+  RC_ASSERT(mtp == times * config.model.mtp_layers);
   RC_ASSERT(embeddings == times && losses == times);
 }
 

@@ -1,6 +1,6 @@
 // A RunCalibration is the constants of the cost model as one measured run of the user's moves them:
-// a factor on the rates of computation, and memory that no formula has. It belongs to a Setup that
-// is priced with it. How it is found is validate/calibrate.h.
+// a factor on the rates of computation, and memory that no formula has. It belongs to a
+// TrainingConfig that is priced with it. How it is found is validate/calibrate.h.
 #pragma once
 
 #include <string>

@@ -81,8 +81,8 @@ ShapeFault shape_fault(const PipelineShape& s) {
   // Divided, because a product might leave 64 bits.
   if (r.rounds > 0 && s.microbatches / r.rounds < s.pp)
     return {Fault::microbatches, r.rounds * s.pp, s.microbatches};
-  const i64 least = std::min(s.pp, s.microbatches);
-  if (r.groups && s.group_size() < least) return {Fault::group, least, s.group_size()};
+  const i64 min = std::min(s.pp, s.microbatches);
+  if (r.groups && s.group_size() < min) return {Fault::group, min, s.group_size()};
   return {};
 }
 

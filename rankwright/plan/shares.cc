@@ -46,25 +46,25 @@ Split mlp_split(const Model& model, const FeedForward& ffn, i64 width, i64 tp) {
 i64 norm_parameters(const Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
 /// What each of a rank's chunks, which run `stages`, holds. `copies`: as vocabulary_copies().
-std::vector<Holding> holdings(const Setup& setup, const std::vector<i64>& stages,
+std::vector<Holding> holdings(const TrainingConfig& config, const std::vector<i64>& stages,
                               const std::vector<const RankContents*>& chunks, bool copies) {
   constexpr i64 kNone = std::numeric_limits<i64>::max();
   i64 owner = kNone;  // of the embedding
   for (std::size_t i = 0; i < stages.size(); ++i)
     if (chunks[i]->embeds()) owner = std::min(owner, stages[i]);
-  const Model& model = setup.model;
+  const Model& model = config.model;
   std::vector<Holding> list;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     Holding held{.embedding = stages[i] == owner,
                  .head_weight = chunks[i]->loss && !(model.tied && owner != kNone)};
     for (const LayerRun& run : chunks[i]->runs)
-      held.share += run.count * layer_share(model, run.layer, setup.plan);
-    if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * mtp_share(setup);
-    if (held.embedding) held.share += embedding_share(model, setup.plan.tp);
-    if (chunks[i]->loss) held.share += head_share(model, setup.plan.tp, held.head_weight);
+      held.share += run.count * layer_share(model, run.layer, config.plan);
+    if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * mtp_share(config);
+    if (held.embedding) held.share += embedding_share(model, config.plan.tp);
+    if (chunks[i]->loss) held.share += head_share(model, config.plan.tp, held.head_weight);
     const bool vocabulary = held.embedding || (model.tied && held.head_weight);
-    if (copies && setup.plan.zero >= 1 && vocabulary)
-      held.apart = vocabulary_weight(model, setup.plan.tp).dense;
+    if (copies && config.plan.zero >= 1 && vocabulary)
+      held.apart = vocabulary_weight(model, config.plan.tp).dense;
     list.push_back(held);
   }
   return list;
@@ -78,18 +78,18 @@ Share vocabulary_weight(const Model& model, i64 tp) {
   return {.dense = vocabulary_share(model, tp) * model.hidden};
 }
 
-bool vocabulary_copies(const Setup& setup) {
-  return setup.plan.pp > 1 && vocabulary_copies(setup, setup.stages());
+bool vocabulary_copies(const TrainingConfig& config) {
+  return config.plan.pp > 1 && vocabulary_copies(config, config.stages());
 }
 
-bool vocabulary_copies(const Setup& setup, const Stages& stages) {
-  const PipelineShape shape = pipeline_shape(setup);
+bool vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
+  const PipelineShape shape = pipeline_shape(config);
   i64 holder = -1;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
-    if (!stage.embedding && stage.mtp == 0 && !(setup.model.tied && stage.loss)) continue;
+    if (!stage.embedding && stage.mtp == 0 && !(config.model.tied && stage.loss)) continue;
     i64 rank = pp_rank_of(shape, i64(s), 0);
-    if (setup.plan.mirrored()) rank = std::min(rank, shape.pp - 1 - rank);
+    if (config.plan.mirrored()) rank = std::min(rank, shape.pp - 1 - rank);
     if (holder >= 0 && rank != holder) return true;
     holder = rank;
   }
@@ -123,11 +123,11 @@ Share embedding_share(const Model& model, i64 tp) {
   return share;
 }
 
-Share mtp_share(const Setup& setup) {
-  const Model& model = setup.model;
-  Share share = layer_share(model, model.runs.back().layer, setup.plan);
+Share mtp_share(const TrainingConfig& config) {
+  const Model& model = config.model;
+  Share share = layer_share(model, model.runs.back().layer, config.plan);
   const i64 norms = 3 * norm_parameters(model);
-  share.dense += ceil_div(2 * model.hidden, setup.plan.tp) * model.hidden + norms;
+  share.dense += ceil_div(2 * model.hidden, config.plan.tp) * model.hidden + norms;
   share.sequence_shared += norms;
   return share;
 }
@@ -139,10 +139,10 @@ Share head_share(const Model& model, i64 tp, bool own_weight) {
   return share;
 }
 
-std::vector<Unit> units(const Setup& setup, const RankContents& contents) {
-  const Model& model = setup.model;
-  const i64 tp = setup.plan.tp;
-  const bool apart = vocabulary_copies(setup);
+std::vector<Unit> units(const TrainingConfig& config, const RankContents& contents) {
+  const Model& model = config.model;
+  const i64 tp = config.plan.tp;
+  const bool apart = vocabulary_copies(config);
   std::vector<Unit> list;
   if (apart && (contents.embeds() || (contents.loss && model.tied)))
     list.push_back({vocabulary_weight(model, tp)});
@@ -150,8 +150,8 @@ std::vector<Unit> units(const Setup& setup, const RankContents& contents) {
   if (contents.embeds() && apart && model.positions > 0)
     list.push_back({{.dense = model.positions * model.hidden}});
   for (const LayerRun& run : contents.runs)
-    list.push_back({layer_share(model, run.layer, setup.plan), run.count});
-  if (contents.mtp > 0) list.push_back({mtp_share(setup), contents.mtp});
+    list.push_back({layer_share(model, run.layer, config.plan), run.count});
+  if (contents.mtp > 0) list.push_back({mtp_share(config), contents.mtp});
   const bool own_weight = !model.tied || !(contents.embeds() || apart);
   if (contents.loss) list.push_back({head_share(model, tp, own_weight)});
   return list;
@@ -162,42 +162,42 @@ i64 partial_gradients(const Plan& plan, const Share& share) {
   return plan.sequence_parallel ? share.sequence_shared : share.head_norms;
 }
 
-Share rank_share(const Setup& setup, i64 pp_rank) {
-  return rank_share(setup, contents(setup, pp_rank));
+Share rank_share(const TrainingConfig& config, i64 pp_rank) {
+  return rank_share(config, contents(config, pp_rank));
 }
 
-Share rank_share(const Setup& setup, const RankContents& on_rank) {
+Share rank_share(const TrainingConfig& config, const RankContents& on_rank) {
   Share sum;
-  for (const Unit& unit : units(setup, on_rank)) sum += unit.count * unit.share;
+  for (const Unit& unit : units(config, on_rank)) sum += unit.count * unit.share;
   return sum;
 }
 
-std::vector<Holding> chunk_holdings(const Setup& setup, i64 pp_rank) {
-  const std::vector<RankContents> contents = chunk_contents(setup, pp_rank);
+std::vector<Holding> chunk_holdings(const TrainingConfig& config, i64 pp_rank) {
+  const std::vector<RankContents> contents = chunk_contents(config, pp_rank);
   std::vector<const RankContents*> chunks;
   for (const RankContents& chunk : contents) chunks.push_back(&chunk);
-  return holdings(setup, stages_of(setup.plan, pp_rank), chunks, vocabulary_copies(setup));
+  return holdings(config, stages_of(config.plan, pp_rank), chunks, vocabulary_copies(config));
 }
 
-std::vector<Holding> stage_holdings(const Setup& setup) {
-  const std::vector<RankContents> by_stage = stage_contents(setup);
+std::vector<Holding> stage_holdings(const TrainingConfig& config) {
+  const std::vector<RankContents> by_stage = stage_contents(config);
   std::vector<Holding> all(by_stage.size());
-  const bool copies = vocabulary_copies(setup);
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const std::vector<i64> stages = stages_of(setup.plan, r);
+  const bool copies = vocabulary_copies(config);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(config.plan, r);
     std::vector<const RankContents*> chunks;
     for (const i64 s : stages) chunks.push_back(&by_stage[std::size_t(s)]);
-    const std::vector<Holding> of_rank = holdings(setup, stages, chunks, copies);
+    const std::vector<Holding> of_rank = holdings(config, stages, chunks, copies);
     for (std::size_t i = 0; i < stages.size(); ++i) all[std::size_t(stages[i])] = of_rank[i];
   }
   return all;
 }
 
-i64 largest_unit(const Setup& setup, const RankContents& on_rank) {
-  const bool dense = setup.plan.shards() > 1;
-  const bool expert = setup.plan.expert_dp() > 1;
+i64 largest_unit(const TrainingConfig& config, const RankContents& on_rank) {
+  const bool dense = config.plan.shards() > 1;
+  const bool expert = config.plan.expert_dp() > 1;
   i64 largest = 0;
-  for (const Unit& unit : units(setup, on_rank))
+  for (const Unit& unit : units(config, on_rank))
     largest = std::max(largest, (dense ? unit.share.dense : 0) + (expert ? unit.share.expert : 0));
   return largest;
 }

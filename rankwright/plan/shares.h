@@ -46,14 +46,14 @@ Share vocabulary_weight(const Model& model, i64 tp);
 
 /// More than one pp rank holds that weight: a tied head, or an MTP module that embeds, stands on
 /// another than the embedding. Of a mirrored pair one counts: the two are joined with all else.
-bool vocabulary_copies(const Setup& setup);
-bool vocabulary_copies(const Setup& setup, const Stages& stages);
+bool vocabulary_copies(const TrainingConfig& config);
+bool vocabulary_copies(const TrainingConfig& config, const Stages& stages);
 
 /// Vocabulary rows, and learned positions.
 Share embedding_share(const Model& model, i64 tp);
 
 /// A layer like the last, a 2h -> h projection split over tp, three norms.
-Share mtp_share(const Setup& setup);
+Share mtp_share(const TrainingConfig& config);
 
 /// The final norm, the head's bias, and its weight unless that is the embedding's.
 Share head_share(const Model& model, i64 tp, bool own_weight);
@@ -68,14 +68,14 @@ struct Unit {
 
 /// The units of a rank or of a stage: embedding first, head last. A tied head, and the embedding
 /// that MTP reads, are copies where the embedding itself is elsewhere.
-std::vector<Unit> units(const Setup& setup, const RankContents& contents);
+std::vector<Unit> units(const TrainingConfig& config, const RankContents& contents);
 
 /// Those of them whose gradients the tp ranks add up, because each has seen but a part.
 i64 partial_gradients(const Plan& plan, const Share& share);
 
 /// All that a rank of `pp_rank` holds, or one with these contents: its stages' units.
-Share rank_share(const Setup& setup, i64 pp_rank);
-Share rank_share(const Setup& setup, const RankContents& on_rank);
+Share rank_share(const TrainingConfig& config, i64 pp_rank);
+Share rank_share(const TrainingConfig& config, const RankContents& on_rank);
 
 /// What one chunk of a rank holds. What two chunks of a rank read is held once: the embedding by
 /// the earliest stage that reads it, where backward ends and its gradient is complete.
@@ -88,11 +88,11 @@ struct Holding {
 };
 
 /// By chunk of a pp rank, which adds up to rank_share; and by stage for all ranks.
-std::vector<Holding> chunk_holdings(const Setup& setup, i64 pp_rank);
-std::vector<Holding> stage_holdings(const Setup& setup);
+std::vector<Holding> chunk_holdings(const TrainingConfig& config, i64 pp_rank);
+std::vector<Holding> stage_holdings(const TrainingConfig& config);
 
 /// What ZeRO-3 gathers of the largest unit of a rank: parameters that one rank holds alone are
 /// there already.
-i64 largest_unit(const Setup& setup, const RankContents& on_rank);
+i64 largest_unit(const TrainingConfig& config, const RankContents& on_rank);
 
 }  // namespace rankwright

@@ -4,15 +4,15 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/model/parameters.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace shares_test {
 
+using sample::config_of;
 using sample::dense_layer;
 using sample::dense_setup;
 using sample::model_of;
-using sample::setup_of;
 using sample::sparse_layer;
 
 const Model kDense = model_of({{8, dense_layer()}});
@@ -94,15 +94,15 @@ TEST(VocabularyShare, IsRoundedUp) {
 }
 
 TEST(RankShare, HasEmbeddingFirstAndHeadLast) {
-  const rankwright::Setup setup = dense_setup({.tp = 2, .pp = 4});
-  const i64 layers = 2 * layer_share(kDense, dense_layer(), setup.plan).dense;
-  EXPECT_EQ(rank_share(setup, 0).dense, layers + 16000 * 1024);
-  EXPECT_EQ(rank_share(setup, 1).dense, layers);
-  EXPECT_EQ(rank_share(setup, 3).dense, layers + 16000 * 1024 + 1024);  // and the last norm
+  const rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
+  const i64 layers = 2 * layer_share(kDense, dense_layer(), config.plan).dense;
+  EXPECT_EQ(rank_share(config, 0).dense, layers + 16000 * 1024);
+  EXPECT_EQ(rank_share(config, 1).dense, layers);
+  EXPECT_EQ(rank_share(config, 3).dense, layers + 16000 * 1024 + 1024);  // and the last norm
 }
 
 TEST(RankShare, HoldsATiedWeightOnceOnARankAndTwiceInAPipeline) {
-  rankwright::Setup one = dense_setup({}), two = dense_setup({.pp = 2});
+  rankwright::TrainingConfig one = dense_setup({}), two = dense_setup({.pp = 2});
   one.model.tied = two.model.tied = true;
   EXPECT_EQ(rank_share(one, 0).dense, parameters(one.model).total());
   EXPECT_EQ(rank_share(two, 0).dense + rank_share(two, 1).dense,
@@ -111,82 +111,84 @@ TEST(RankShare, HoldsATiedWeightOnceOnARankAndTwiceInAPipeline) {
 
 TEST(RankShare, OfAMirrorIsTwoStages) {
   // DualPipe on 4 ranks: rank 0 has stages 0 and 3, rank 2 stages 1 and 2, of two layers each.
-  const rankwright::Setup setup = dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
-  const i64 layers = 4 * layer_share(kDense, dense_layer(), setup.plan).dense;
-  EXPECT_EQ(rank_share(setup, 0).dense, layers + 2 * 32000 * 1024 + 1024);
-  EXPECT_EQ(rank_share(setup, 2).dense, layers);
-  EXPECT_EQ(rank_share(setup, 0), rank_share(setup, 3));
+  const rankwright::TrainingConfig config =
+      dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
+  const i64 layers = 4 * layer_share(kDense, dense_layer(), config.plan).dense;
+  EXPECT_EQ(rank_share(config, 0).dense, layers + 2 * 32000 * 1024 + 1024);
+  EXPECT_EQ(rank_share(config, 2).dense, layers);
+  EXPECT_EQ(rank_share(config, 0), rank_share(config, 3));
 }
 
 TEST(RankShare, OfAMirrorHoldsATiedWeightOnce) {
-  rankwright::Setup tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
+  rankwright::TrainingConfig tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
   tied.model.tied = true;
   EXPECT_EQ(rank_share(tied, 0).dense, parameters(tied.model).total());
   EXPECT_EQ(rank_share(tied, 1).dense, parameters(tied.model).total());
 }
 
 TEST(RankShare, OfATiedHeadKeepsItsBias) {
-  rankwright::Setup setup = dense_setup({});
-  setup.model.tied = setup.model.head_bias = true;
-  EXPECT_EQ(rank_share(setup, 0).dense, parameters(setup.model).total());
+  rankwright::TrainingConfig config = dense_setup({});
+  config.model.tied = config.model.head_bias = true;
+  EXPECT_EQ(rank_share(config, 0).dense, parameters(config.model).total());
 }
 
 TEST(RankShare, OfMtpHasACopyOfTheEmbedding) {
   // An MTP module embeds the next tokens: on a rank without the embedding it needs a copy of it.
-  rankwright::Setup plain = dense_setup({.pp = 2}), setup = dense_setup({.pp = 2});
-  setup.model.mtp_layers = 1;
-  EXPECT_EQ(rank_share(setup, 0), rank_share(plain, 0));
-  EXPECT_EQ(rank_share(setup, 1).dense - rank_share(plain, 1).dense,
-            mtp_parameters(setup.model).total() + 32000 * 1024);
+  rankwright::TrainingConfig plain = dense_setup({.pp = 2}), config = dense_setup({.pp = 2});
+  config.model.mtp_layers = 1;
+  EXPECT_EQ(rank_share(config, 0), rank_share(plain, 0));
+  EXPECT_EQ(rank_share(config, 1).dense - rank_share(plain, 1).dense,
+            mtp_parameters(config.model).total() + 32000 * 1024);
 }
 
 /// On how many pp ranks every parameter is.
-i64 times(const Setup& setup) { return setup.plan.mirrored() ? 2 : 1; }
+i64 times(const TrainingConfig& config) { return config.plan.mirrored() ? 2 : 1; }
 
 /// Copies of the vocabulary matrix that the pipeline holds besides those the model counts.
-i64 copies(const Setup& setup) {
+i64 copies(const TrainingConfig& config) {
   i64 held = 0;
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const RankContents on_rank = contents(setup, r);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const RankContents on_rank = contents(config, r);
     const bool embeds = on_rank.embedding || on_rank.mtp > 0;
     held += embeds ? 1 : 0;
-    held += on_rank.loss && !(setup.model.tied && embeds) ? 1 : 0;
+    held += on_rank.loss && !(config.model.tied && embeds) ? 1 : 0;
   }
-  return held - times(setup) * (setup.model.tied ? 1 : 2);
+  return held - times(config) * (config.model.tied ? 1 : 2);
 }
 
 RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
-  Setup setup = sample::random_setup();
-  setup.plan.tp = setup.plan.ep = setup.plan.etp = 1;
+  TrainingConfig config = sample::random_setup();
+  config.plan.tp = config.plan.ep = config.plan.etp = 1;
   i64 sum = 0;
-  for (i64 r = 0; r < setup.plan.pp; ++r) sum += rank_share(setup, r).total();
-  const Model& m = setup.model;
-  const i64 positions = m.mtp_layers > 0 && !contents(setup, 0).mtp ? m.positions * m.hidden : 0;
-  RC_ASSERT(sum == times(setup) * (parameters(m).total() + mtp_parameters(m).total() + positions) +
-                       copies(setup) * m.vocab * m.hidden);
+  for (i64 r = 0; r < config.plan.pp; ++r) sum += rank_share(config, r).total();
+  const Model& m = config.model;
+  const i64 positions = m.mtp_layers > 0 && !contents(config, 0).mtp ? m.positions * m.hidden : 0;
+  RC_ASSERT(sum == times(config) * (parameters(m).total() + mtp_parameters(m).total() + positions) +
+                       copies(config) * m.vocab * m.hidden);
 }
 
 RC_GTEST_PROP(Holdings, AddUpToWhatTheRankHolds, ()) {
-  const Setup setup = sample::random_setup();
-  const std::vector<Holding> by_stage = stage_holdings(setup);
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const std::vector<i64> stages = stages_of(setup.plan, r);
-    const std::vector<Holding> chunks = chunk_holdings(setup, r);
+  const TrainingConfig config = sample::random_setup();
+  const std::vector<Holding> by_stage = stage_holdings(config);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const std::vector<i64> stages = stages_of(config.plan, r);
+    const std::vector<Holding> chunks = chunk_holdings(config, r);
     RC_ASSERT(chunks.size() == stages.size());
     Share sum;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       RC_ASSERT(chunks[i].share == by_stage[std::size_t(stages[i])].share);
       sum += chunks[i].share;
     }
-    RC_ASSERT(sum == rank_share(setup, r));
+    RC_ASSERT(sum == rank_share(config, r));
   }
 }
 
 TEST(Holdings, OfATiedWeightAreHeldByTheStageThatEmbeds) {
   // A V of 2 ranks: rank 0 runs stage 0 with the embedding and stage 3 with the head.
-  rankwright::Setup setup = dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
-  setup.model.tied = true;
-  const std::vector<Holding> chunks = chunk_holdings(setup, 0);
+  rankwright::TrainingConfig config =
+      dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
+  config.model.tied = true;
+  const std::vector<Holding> chunks = chunk_holdings(config, 0);
   EXPECT_EQ(chunks[0].share.dense, 2 * 15'206'400 + 32'768'000);
   EXPECT_EQ(chunks[1].share.dense, 2 * 15'206'400 + 1024);  // the last norm
 }
@@ -210,16 +212,16 @@ RC_GTEST_PROP(LayerShare, AddsUpToTheLayerOverTpEpAndEtp, ()) {
 }
 
 RC_GTEST_PROP(RankShare, NeverGrowsWithTp, ()) {
-  const Setup setup = sample::random_setup();
-  Setup whole = setup;
+  const TrainingConfig config = sample::random_setup();
+  TrainingConfig whole = config;
   whole.plan.tp = 1;
-  for (i64 r = 0; r < setup.plan.pp; ++r)
-    RC_ASSERT(rank_share(setup, r).dense <= rank_share(whole, r).dense);
+  for (i64 r = 0; r < config.plan.pp; ++r)
+    RC_ASSERT(rank_share(config, r).dense <= rank_share(whole, r).dense);
 }
 
 TEST(LargestUnit, IsTheVocabularyOfASmallModel) {
   // 32,000 x 1024 = 32,768,000 of the embedding; a layer has 15,206,400
-  const rankwright::Setup dense = dense_setup({.dp = 2, .pp = 4, .zero = 3});
+  const rankwright::TrainingConfig dense = dense_setup({.dp = 2, .pp = 4, .zero = 3});
   EXPECT_EQ(largest_unit(dense, contents(dense, 0)), 32'768'000);
   EXPECT_EQ(largest_unit(dense, contents(dense, 1)), 15'206'400);
 }
@@ -227,9 +229,9 @@ TEST(LargestUnit, IsTheVocabularyOfASmallModel) {
 TEST(LargestUnit, LeavesOutWhatIsNotSharded) {
   // Experts of one data rank stay whole where they are: only the dense part of the layer, with
   // attention 2,621,440, shared expert 3 x 1024 x 1024, router 8192 and norms 2048, is gathered.
-  const rankwright::Setup setup =
-      setup_of(model_of({{8, sparse_layer()}}), {.dp = 8, .pp = 4, .ep = 8, .zero = 3});
-  EXPECT_EQ(largest_unit(setup, contents(setup, 1)), 2'621'440 + 3'145'728 + 8192 + 2048);
+  const rankwright::TrainingConfig config =
+      config_of(model_of({{8, sparse_layer()}}), {.dp = 8, .pp = 4, .ep = 8, .zero = 3});
+  EXPECT_EQ(largest_unit(config, contents(config, 1)), 2'621'440 + 3'145'728 + 8192 + 2048);
 }
 
 }  // namespace shares_test

@@ -16,15 +16,15 @@ constexpr i64 kLast = std::numeric_limits<i64>::max();
 /// Collects rows for one pp rank; what several formulas need is computed once.
 class Collector {
  public:
-  Collector(const Setup& setup, i64 pp_rank)
-      : setup_(setup),
-        plan_(setup.plan),
+  Collector(const TrainingConfig& config, i64 pp_rank)
+      : config_(config),
+        plan_(config.plan),
         pp_rank_(pp_rank),
-        on_rank_(contents(setup, pp_rank)),
-        share_(rank_share(setup, on_rank_)),
-        sizes_(messages(setup)) {
+        on_rank_(contents(config, pp_rank)),
+        share_(rank_share(config, on_rank_)),
+        sizes_(messages(config)) {
     // An MTP module has a layer like the last one in it.
-    if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, setup.model.runs.back().layer});
+    if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
     i64 before = 0;
     for (const LayerRun& run : on_rank_.runs) {
       again_.push_back(run_again(plan_, before, run.count));
@@ -40,7 +40,7 @@ class Collector {
     data();
     mirror();
     const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
-    add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, setup_.job.scalar_bytes()));
+    add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, config_.job.scalar_bytes()));
     return std::move(rows_);
   }
 
@@ -67,8 +67,8 @@ class Collector {
   }
 
   /// That pass each of the rank's stages.
-  i64 microbatches() const { return setup_.stage_microbatches(); }
-  Bytes gradients(i64 parameters) const { return bytes(parameters, setup_.job.grad_bytes()); }
+  i64 microbatches() const { return config_.stage_microbatches(); }
+  Bytes gradients(i64 parameters) const { return bytes(parameters, config_.job.grad_bytes()); }
   /// Of a chunk: a weight that is apart is one by itself.
   i64 buckets(const Holding& chunk, i64 Share::*kind) const {
     const i64 apart = kind == &Share::dense ? chunk.apart : 0;
@@ -95,7 +95,7 @@ class Collector {
   void reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, K gather);
   void mirror();
 
-  const Setup& setup_;
+  const TrainingConfig& config_;
   const Plan& plan_;
   i64 pp_rank_;
   RankContents on_rank_;
@@ -118,7 +118,7 @@ void Collector::tensor() {
   }
   const i64 m = microbatches();
   // The loss stands behind all MTP modules: their outputs pass the head with the model's own.
-  const i64 losses = on_rank_.loss ? m * (1 + mtp_until(setup_.stages(), kLast)) : 0;
+  const i64 losses = on_rank_.loss ? m * (1 + mtp_until(config_.stages(), kLast)) : 0;
   const i64 embeddings = m * ((on_rank_.embedding ? 1 : 0) + on_rank_.mtp);
   const Bytes each = sizes_.hidden;
   const GroupKind tp = GroupKind::tp;
@@ -126,7 +126,7 @@ void Collector::tensor() {
     add(K::tp_all_gather, Op::all_gather, tp, m * (3 * blocks + again), each);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, m * (2 * blocks + again), each);
     // Learned positions are added to whole sequences: the sum is scattered without a collective.
-    const Op sum = setup_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
+    const Op sum = config_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
     add(K::tp_embedding, sum, tp, embeddings, each);
     add(K::tp_embedding_grad, Op::all_gather, tp, embeddings, each);
     add(K::tp_head_gather, Op::all_gather, tp, 2 * losses, each);
@@ -169,7 +169,7 @@ void Collector::context() {
   const i64 m = microbatches();
   const GroupKind cp = GroupKind::cp;
   for (const LayerRun& run : on_rank_.runs) {
-    const AttentionMessages sizes = messages(setup_, run.layer.attention);
+    const AttentionMessages sizes = messages(config_, run.layer.attention);
     const i64 again = plan_.recompute == Recompute::selective ? run.count : recomputed(run);
     const i64 forward = m * (run.count + again);
     const i64 backward = m * run.count;
@@ -200,7 +200,7 @@ void Collector::expert() {
     const FeedForward& ffn = run.layer.ffn;
     if (!ffn.sparse()) continue;
     const i64 passes = m * (2 * run.count + recomputed(run));
-    const Bytes each = expert_message(setup_, ffn);
+    const Bytes each = expert_message(config_, ffn);
     add(K::ep_all_to_all, Op::all_to_all, GroupKind::ep, 2 * passes, each);
     add(K::etp_all_gather, Op::all_gather, GroupKind::etp, passes, plan_.etp * each);
     add(K::etp_reduce_scatter, Op::reduce_scatter, GroupKind::etp, passes, plan_.etp * each);
@@ -212,29 +212,29 @@ void Collector::expert() {
 // Behind an MTP module its output travels along to the loss.
 void Collector::pipeline() {
   if (plan_.pp == 1) return;
-  const Stages stages = setup_.stages();
-  const PipelineShape shape = pipeline_shape(setup_);
+  const Stages stages = config_.stages();
+  const PipelineShape shape = pipeline_shape(config_);
   const i64 last = shape.stages() - 1;
   const i64 m = microbatches();
   for (const i64 s : stages_of(plan_, pp_rank_)) {
     const i64 microbatch = microbatches_of(shape, pp_rank_, s).first;  // any that comes here
     if (s < last && pp_rank_of(shape, s + 1, microbatch) != pp_rank_)
       add(K::pp_forward, Op::send_recv, GroupKind::pp, m,
-          boundary_message(setup_, mtp_until(stages, s)));
+          boundary_message(config_, mtp_until(stages, s)));
     if (s > 0 && pp_rank_of(shape, s - 1, microbatch) != pp_rank_)
       add(K::pp_backward, Op::send_recv, GroupKind::pp, m,
-          boundary_message(setup_, mtp_until(stages, s - 1)));
+          boundary_message(config_, mtp_until(stages, s - 1)));
   }
   // Whole as long as ranks keep whole gradients, else the shard.
-  if (holds_vocabulary(on_rank_) && vocabulary_copies(setup_))
+  if (holds_vocabulary(on_rank_) && vocabulary_copies(config_))
     add(K::tied_embedding_grad, Op::all_reduce, GroupKind::edges, 1,
-        gradients(vocabulary_weight(setup_.model, plan_.tp).dense) /
+        gradients(vocabulary_weight(config_.model, plan_.tp).dense) /
             (plan_.zero >= 2 ? plan_.shards() : 1));
 }
 
 /// The weight that is read as the embedding, by this rank or as a tied head.
 bool Collector::holds_vocabulary(const RankContents& on_rank) const {
-  return on_rank.embeds() || (setup_.model.tied && on_rank.loss);
+  return on_rank.embeds() || (config_.model.tied && on_rank.loss);
 }
 
 /// What is reduced or gathered in one call. Every chunk has its own: units where ZeRO-3 wraps
@@ -246,11 +246,11 @@ Collector::Pieces Collector::pieces(i64 Share::*kind) const {
     all.calls += calls;
   };
   if (plan_.zero >= 3) {
-    for (const RankContents& chunk : chunk_contents(setup_, pp_rank_))
-      for (const Unit& unit : units(setup_, chunk))
+    for (const RankContents& chunk : chunk_contents(config_, pp_rank_))
+      for (const Unit& unit : units(config_, chunk))
         if (unit.share.*kind > 0) add(unit.count * unit.share.*kind, unit.count);
   } else {
-    for (const Holding& chunk : chunk_holdings(setup_, pp_rank_))
+    for (const Holding& chunk : chunk_holdings(config_, pp_rank_))
       add(chunk.share.*kind, buckets(chunk, kind));
   }
   return all;
@@ -273,7 +273,7 @@ void Collector::data() {
 
 void Collector::reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, K gather) {
   const Bytes grads = gradients(pieces.elements);
-  const Bytes weights = bytes(pieces.elements, setup_.job.param_bytes());
+  const Bytes weights = bytes(pieces.elements, config_.job.param_bytes());
   const i64 calls = pieces.calls;
   const i64 m = microbatches();
   switch (plan_.zero) {
@@ -304,15 +304,15 @@ void Collector::mirror() {
   const Bytes dense = gradients(share_.dense) / (sharded ? plan_.shards() : 1);
   const Bytes expert = gradients(share_.expert) / (sharded ? plan_.expert_dp() : 1);
   i64 calls = 0;
-  for (const Holding& chunk : chunk_holdings(setup_, pp_rank_))
+  for (const Holding& chunk : chunk_holdings(config_, pp_rank_))
     calls += buckets(chunk, &Share::dense) + buckets(chunk, &Share::expert);
   add_total(K::mirror_grad, Op::all_reduce, GroupKind::mirror, calls, dense + expert);
 }
 
 }  // namespace
 
-std::vector<Traffic> traffic(const Setup& setup, i64 pp_rank) {
-  return Collector(setup, pp_rank).rows();
+std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank) {
+  return Collector(config, pp_rank).rows();
 }
 
 i64 bucket_elements(const Plan& plan) {

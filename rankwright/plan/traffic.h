@@ -75,8 +75,8 @@ struct Traffic {
 
 /// What every rank of `pp_rank` sends, one row a kind; rows of no calls, and of groups of one, are
 /// left out.
-/// The setup has no misfit.
-std::vector<Traffic> traffic(const Setup& setup, i64 pp_rank);
+/// The config has no violation.
+std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank);
 
 /// Elements of a gradient bucket: as stated, else Megatron-LM's default, max(40M, 1M x dp x cp)
 /// (T9).

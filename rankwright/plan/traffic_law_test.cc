@@ -10,8 +10,8 @@
 
 #include "rankwright/plan/shares.h"
 #include "rankwright/plan/traffic.h"
-#include "tests/sample.h"
-#include "tests/ways.h"
+#include "tests/support/sample.h"
+#include "tests/support/stage_routes.h"
 
 namespace rankwright {
 namespace traffic_law_test {
@@ -29,8 +29,12 @@ using Account = std::map<std::tuple<K, Op, G>, Sum>;
 
 class Framework {
  public:
-  Framework(const Setup& setup, i64 pp_rank)
-      : s_(setup), p_(setup.plan), rank_(pp_rank), held_(held(setup, pp_rank)), sizes_(sizes()) {}
+  Framework(const TrainingConfig& config, i64 pp_rank)
+      : s_(config),
+        p_(config.plan),
+        rank_(pp_rank),
+        held_(held(config, pp_rank)),
+        sizes_(sizes()) {}
 
   Account step() {
     for (i64 i = 0; i < s_.microbatches(); ++i) {
@@ -296,10 +300,10 @@ class Framework {
   }
   std::vector<double> buckets(i64 parameters) const {
     const i64 usual = std::max<i64>(40'000'000, 1'000'000 * p_.dp * p_.cp);
-    const i64 most = p_.bucket_size > 0 ? p_.bucket_size : usual;
+    const i64 max = p_.bucket_size > 0 ? p_.bucket_size : usual;
     std::vector<double> list;
-    for (; parameters > 0; parameters -= std::min(parameters, most))
-      list.push_back(double(std::min(parameters, most)));
+    for (; parameters > 0; parameters -= std::min(parameters, max))
+      list.push_back(double(std::min(parameters, max)));
     return list;
   }
   /// Dense or expert pieces of what is reduced or gathered in one call, of these stages.
@@ -387,7 +391,7 @@ class Framework {
     }
   }
 
-  const Setup& s_;
+  const TrainingConfig& s_;
   const Plan& p_;
   i64 rank_;
   std::set<i64> held_;
@@ -395,9 +399,9 @@ class Framework {
   Account account_{};
 };
 
-void compare(const Setup& setup, i64 pp_rank) {
-  Account expected = Framework(setup, pp_rank).step();
-  for (const Traffic& t : traffic(setup, pp_rank)) {
+void compare(const TrainingConfig& config, i64 pp_rank) {
+  Account expected = Framework(config, pp_rank).step();
+  for (const Traffic& t : traffic(config, pp_rank)) {
     RC_LOG() << row(t.kind).label << " " << name(t.op) << " on pp rank " << pp_rank << std::endl;
     const auto found = expected.find({t.kind, t.op, t.group});
     RC_ASSERT(found != expected.end());
@@ -411,39 +415,39 @@ void compare(const Setup& setup, i64 pp_rank) {
 
 RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesOneByOneInEverySchedule, ()) {
   for (const ScheduleRow& s : schedules()) {
-    const Setup setup = sample::random_setup(sample::random_model(), s.schedule);
-    for (i64 r = 0; r < setup.plan.pp; ++r) compare(setup, r);
+    const TrainingConfig config = sample::random_setup(sample::random_model(), s.schedule);
+    for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
   }
 }
 
 RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesForKnownModels, ()) {
-  const Setup setup = sample::random_setup(sample::random_known_model());
-  for (i64 r = 0; r < setup.plan.pp; ++r) compare(setup, r);
+  const TrainingConfig config = sample::random_setup(sample::random_known_model());
+  for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
 }
 
-i64 calls_of(const Setup& setup, K kind) {
+i64 calls_of(const TrainingConfig& config, K kind) {
   i64 calls = 0;
-  for (i64 r = 0; r < setup.plan.pp; ++r)
-    for (const Traffic& t : traffic(setup, r)) calls += t.kind == kind ? t.calls : 0;
+  for (i64 r = 0; r < config.plan.pp; ++r)
+    for (const Traffic& t : traffic(config, r)) calls += t.kind == kind ? t.calls : 0;
   return calls;
 }
 
 RC_GTEST_PROP(Traffic, SendsOnceAcrossEveryBoundaryBetweenRanks, ()) {
-  const Setup setup = sample::random_setup();
+  const TrainingConfig config = sample::random_setup();
   i64 boundaries = 0;
-  for (i64 m = 0; m < setup.microbatches(); ++m) {
-    const std::vector<i64> ranks = way(setup, m);
+  for (i64 m = 0; m < config.microbatches(); ++m) {
+    const std::vector<i64> ranks = way(config, m);
     for (std::size_t s = 1; s < ranks.size(); ++s) boundaries += ranks[s - 1] != ranks[s] ? 1 : 0;
   }
-  RC_ASSERT(calls_of(setup, K::pp_forward) == boundaries);
-  RC_ASSERT(calls_of(setup, K::pp_backward) == boundaries);
+  RC_ASSERT(calls_of(config, K::pp_forward) == boundaries);
+  RC_ASSERT(calls_of(config, K::pp_backward) == boundaries);
 }
 
 RC_GTEST_PROP(Traffic, IsNothingOnOneRank, ()) {
-  Setup setup = sample::random_setup();
-  setup.plan = {.zero = setup.plan.zero, .recompute = setup.plan.recompute};
-  setup.world = 1;
-  RC_ASSERT(traffic(setup, 0).empty());
+  TrainingConfig config = sample::random_setup();
+  config.plan = {.zero = config.plan.zero, .recompute = config.plan.recompute};
+  config.world = 1;
+  RC_ASSERT(traffic(config, 0).empty());
 }
 
 }  // namespace traffic_law_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rankwright/plan/traffic.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace traffic_mirror_test {
@@ -15,15 +15,15 @@ constexpr double kHidden = 2048.0 * 1024 * 2;  // a microbatch: tokens x width x
 constexpr double kLayer = 15'206'400;          // parameters
 constexpr double kVocabulary = 32'768'000;
 
-Setup mirror_setup(Plan plan) {
+TrainingConfig mirror_setup(Plan plan) {
   plan.pp = 4;
   plan.schedule = Schedule::dualpipe;
   return sample::dense_setup(plan, 8);
 }
 
 /// The row of a kind; without one: no calls.
-Traffic find(const Setup& setup, i64 pp_rank, K kind) {
-  for (const Traffic& t : traffic(setup, pp_rank))
+Traffic find(const TrainingConfig& config, i64 pp_rank, K kind) {
+  for (const Traffic& t : traffic(config, pp_rank))
     if (t.kind == kind) return t;
   return {.kind = kind, .op = {}, .group = {}};
 }
@@ -35,45 +35,45 @@ void expect(const Traffic& t, i64 calls, double each, Op op) {
 }
 
 TEST(MirrorTraffic, SendsHalfTheMicrobatchesFromEachStage) {
-  const rankwright::Setup setup = mirror_setup({});
+  const rankwright::TrainingConfig config = mirror_setup({});
   for (const i64 r : {0, 3}) {
-    expect(find(setup, r, K::pp_forward), 4, kHidden, Op::send_recv);   // of stage 0
-    expect(find(setup, r, K::pp_backward), 4, kHidden, Op::send_recv);  // of stage 3
+    expect(find(config, r, K::pp_forward), 4, kHidden, Op::send_recv);   // of stage 0
+    expect(find(config, r, K::pp_backward), 4, kHidden, Op::send_recv);  // of stage 3
   }
   for (const i64 r : {1, 2}) {  // of stages 1 and 2
-    expect(find(setup, r, K::pp_forward), 8, kHidden, Op::send_recv);
-    expect(find(setup, r, K::pp_backward), 8, kHidden, Op::send_recv);
+    expect(find(config, r, K::pp_forward), 8, kHidden, Op::send_recv);
+    expect(find(config, r, K::pp_backward), 8, kHidden, Op::send_recv);
   }
 }
 
 TEST(MirrorTraffic, OfTpIsHalfTheMicrobatchesForEachStage) {
-  const rankwright::Setup setup = mirror_setup({.tp = 2});
+  const rankwright::TrainingConfig config = mirror_setup({.tp = 2});
   // 2 stages of 2 layers x 4 all-reduces x 4 microbatches
   for (const i64 r : {0, 1, 2, 3})
-    expect(find(setup, r, K::tp_all_reduce), 2 * 2 * 4 * 4, kHidden, Op::all_reduce);
+    expect(find(config, r, K::tp_all_reduce), 2 * 2 * 4 * 4, kHidden, Op::all_reduce);
   for (const i64 r : {0, 3}) {  // both ends have the embedding and the head
-    EXPECT_EQ(find(setup, r, K::tp_embedding).calls, 4);
-    EXPECT_EQ(find(setup, r, K::tp_cross_entropy).calls, 3 * 4);
+    EXPECT_EQ(find(config, r, K::tp_embedding).calls, 4);
+    EXPECT_EQ(find(config, r, K::tp_cross_entropy).calls, 3 * 4);
   }
-  EXPECT_EQ(find(setup, 1, K::tp_embedding).calls, 0);
+  EXPECT_EQ(find(config, 1, K::tp_embedding).calls, 0);
 }
 
 TEST(MirrorTraffic, RecomputesTheSameLayersOnBothRanks) {
   // of the first 3 layers, those of stage 0 and one of stage 3: (4 x 4 + 2 x 3) x 4 microbatches
-  const rankwright::Setup setup =
+  const rankwright::TrainingConfig config =
       mirror_setup({.tp = 2, .recompute = Recompute::full, .recompute_layers = 3});
   for (const i64 r : {0, 3})
-    expect(find(setup, r, K::tp_all_reduce), 22 * 4, kHidden, Op::all_reduce);
+    expect(find(config, r, K::tp_all_reduce), 22 * 4, kHidden, Op::all_reduce);
 }
 
 TEST(MirrorTraffic, JoinsATiedEmbeddingWithEverythingElse) {
-  rankwright::Setup setup = mirror_setup({});
-  setup.model.tied = true;
-  EXPECT_EQ(find(setup, 0, K::tied_embedding_grad).calls, 0);  // 0 and 3 are the only holders
-  setup.model.mtp_layers = 1;
-  setup.plan.stages = *parse_layout("Et*4|t*4|m|L");  // MTP on ranks 1 and 2, with a copy
-  EXPECT_EQ(find(setup, 0, K::tied_embedding_grad).calls, 1);
-  EXPECT_EQ(find(setup, 2, K::tied_embedding_grad).calls, 1);
+  rankwright::TrainingConfig config = mirror_setup({});
+  config.model.tied = true;
+  EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);  // 0 and 3 are the only holders
+  config.model.mtp_layers = 1;
+  config.plan.stages = *parse_layout("Et*4|t*4|m|L");  // MTP on ranks 1 and 2, with a copy
+  EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 1);
+  EXPECT_EQ(find(config, 2, K::tied_embedding_grad).calls, 1);
 }
 
 TEST(MirrorGradients, AreOfAllThatARankHolds) {
@@ -89,7 +89,7 @@ TEST(MirrorGradients, AreOfAllThatARankHolds) {
 TEST(MirrorGradients, AreOfOtherSchedulesNone) {
   const Plan vee{.pp = 4, .virtual_stages = 2, .schedule = Schedule::zb_v};
   EXPECT_EQ(find(sample::dense_setup(vee), 0, K::mirror_grad).calls, 0);
-  const rankwright::Setup one = sample::dense_setup({.schedule = Schedule::dualpipe});
+  const rankwright::TrainingConfig one = sample::dense_setup({.schedule = Schedule::dualpipe});
   EXPECT_EQ(find(one, 0, K::mirror_grad).calls, 0);
 }
 
@@ -102,21 +102,21 @@ TEST(MirrorGradients, AreOfAShardUnderZero) {
 TEST(MirrorGradients, OfExpertsComeInBucketsOfTheirOwn) {
   // 4 sparse layers on a rank: of dense parameters attention 2,621,440, shared expert 3 x 1024 x
   // 1024, router 8192 and norms 2048 each; of experts, over ep 4, 2 x 3 x 1024 x 512 each.
-  rankwright::Setup setup = mirror_setup({.dp = 8, .ep = 4, .zero = 1});
-  setup.model = sample::model_of({{8, sample::sparse_layer()}});
+  rankwright::TrainingConfig config = mirror_setup({.dp = 8, .ep = 4, .zero = 1});
+  config.model = sample::model_of({{8, sample::sparse_layer()}});
   const double dense = 4 * (2'621'440.0 + 3'145'728 + 8192 + 2048);
   const double experts = 4 * 2 * 3 * 1024.0 * 512;
-  const Traffic t = find(setup, 1, K::mirror_grad);
+  const Traffic t = find(config, 1, K::mirror_grad);
   EXPECT_EQ(t.calls, 2 * (1 + 1));  // of each of two stages, 12 million and 6 million
   EXPECT_DOUBLE_EQ(t.total.value, 2 * (dense / 8 + experts / 2));  // over dp 8; over dp 8 / ep 4
 }
 
 TEST(MirrorTraffic, ReducesTheStageThatAMicrobatchHasPassed) {
   // two stages of two layers: 30,412,800 parameters, one bucket each; 4 microbatches each
-  const rankwright::Setup two = mirror_setup({.dp = 4, .zero = 2});
+  const rankwright::TrainingConfig two = mirror_setup({.dp = 4, .zero = 2});
   expect(find(two, 1, K::dp_reduce_scatter), 2 * 4, 2 * 2 * kLayer, Op::reduce_scatter);
   // ZeRO-3: 4 units, gathered twice in 4 microbatches each
-  const rankwright::Setup three = mirror_setup({.dp = 4, .zero = 3});
+  const rankwright::TrainingConfig three = mirror_setup({.dp = 4, .zero = 3});
   expect(find(three, 1, K::dp_all_gather), 2 * 4 * 4, 2 * kLayer, Op::all_gather);
   expect(find(three, 1, K::dp_reduce_scatter), 4 * 4, 2 * kLayer, Op::reduce_scatter);
 }

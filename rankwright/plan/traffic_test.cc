@@ -5,23 +5,23 @@
 #include <gtest/gtest.h>
 
 #include "rankwright/plan/shares.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace traffic_test {
 
 using K = TrafficKind;
+using sample::config_of;
 using sample::dense_layer;
 using sample::dense_setup;
 using sample::model_of;
-using sample::setup_of;
 using sample::sparse_layer;
 
 constexpr double kHidden = 2048.0 * 1024 * 2;  // tokens x width x 2 bytes
 
 /// The row of a kind; without one: no calls.
-Traffic find(const Setup& setup, i64 pp_rank, K kind) {
-  for (const Traffic& t : traffic(setup, pp_rank))
+Traffic find(const TrainingConfig& config, i64 pp_rank, K kind) {
+  for (const Traffic& t : traffic(config, pp_rank))
     if (t.kind == kind) return t;
   return {.kind = kind, .op = {}, .group = {}};
 }
@@ -33,7 +33,7 @@ void expect(const Traffic& t, i64 calls, double each, Op op) {
 }
 
 /// 8 dense layers, 4 microbatches.
-Setup tensor_setup(bool sequence_parallel) {
+TrainingConfig tensor_setup(bool sequence_parallel) {
   return dense_setup({.tp = 2, .sequence_parallel = sequence_parallel});
 }
 
@@ -55,29 +55,29 @@ TEST(TpTraffic, WithoutItIsFourAllReducesALayer) {
 }
 
 TEST(TpTraffic, OfFullRecomputeRunsForwardAgain) {
-  rankwright::Setup setup = tensor_setup(true);
-  setup.plan.recompute = Recompute::full;
+  rankwright::TrainingConfig config = tensor_setup(true);
+  config.plan.recompute = Recompute::full;
   // 2 more gathers and 2 more scatters a layer
-  expect(find(setup, 0, K::tp_all_gather), 8 * 8 * 4, kHidden, Op::all_gather);
-  expect(find(setup, 0, K::tp_reduce_scatter), 6 * 8 * 4, kHidden, Op::reduce_scatter);
-  setup.plan.recompute_layers = 3;  // of three layers only: (6 x 8 + 2 x 3) x 4
-  expect(find(setup, 0, K::tp_all_gather), 54 * 4, kHidden, Op::all_gather);
+  expect(find(config, 0, K::tp_all_gather), 8 * 8 * 4, kHidden, Op::all_gather);
+  expect(find(config, 0, K::tp_reduce_scatter), 6 * 8 * 4, kHidden, Op::reduce_scatter);
+  config.plan.recompute_layers = 3;  // of three layers only: (6 x 8 + 2 x 3) x 4
+  expect(find(config, 0, K::tp_all_gather), 54 * 4, kHidden, Op::all_gather);
 }
 
 TEST(TpTraffic, OfSelectiveRecomputeIsThatOfNone) {
-  rankwright::Setup setup = tensor_setup(true);
-  setup.plan.recompute = Recompute::selective;
-  EXPECT_EQ(find(setup, 0, K::tp_all_gather), find(tensor_setup(true), 0, K::tp_all_gather));
+  rankwright::TrainingConfig config = tensor_setup(true);
+  config.plan.recompute = Recompute::selective;
+  EXPECT_EQ(find(config, 0, K::tp_all_gather), find(tensor_setup(true), 0, K::tp_all_gather));
 }
 
 TEST(TpTraffic, OfExpertLayersIsAttentionAndTheSharedExpert) {
-  rankwright::Setup setup = tensor_setup(true);
-  setup.model = model_of({{8, sparse_layer()}});
-  EXPECT_EQ(find(setup, 0, K::tp_all_gather).calls, 6 * 8 * 4);
+  rankwright::TrainingConfig config = tensor_setup(true);
+  config.model = model_of({{8, sparse_layer()}});
+  EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 6 * 8 * 4);
   Layer without = sparse_layer();
   without.ffn.shared_width = 0;
-  setup.model = model_of({{8, without}});
-  EXPECT_EQ(find(setup, 0, K::tp_all_gather).calls, 3 * 8 * 4);  // attention alone
+  config.model = model_of({{8, without}});
+  EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 3 * 8 * 4);  // attention alone
 }
 
 TEST(TpTraffic, OfTheEmbedding) {
@@ -88,10 +88,10 @@ TEST(TpTraffic, OfTheEmbedding) {
 }
 
 TEST(TpTraffic, OfAnEmbeddingWithLearnedPositionsIsAllReduced) {
-  rankwright::Setup setup = tensor_setup(true);
-  setup.model.positions = 2048;
-  expect(find(setup, 0, K::tp_embedding), 4, kHidden, Op::all_reduce);
-  expect(find(setup, 0, K::tp_embedding_grad), 4, kHidden, Op::all_gather);
+  rankwright::TrainingConfig config = tensor_setup(true);
+  config.model.positions = 2048;
+  expect(find(config, 0, K::tp_embedding), 4, kHidden, Op::all_reduce);
+  expect(find(config, 0, K::tp_embedding_grad), 4, kHidden, Op::all_gather);
 }
 
 TEST(TpTraffic, OfTheHead) {
@@ -114,41 +114,41 @@ TEST(TpTraffic, OfNormGradientsIsOnceAStepUnderSequenceParallelism) {
 }
 
 TEST(TpTraffic, OfNormsOnHeadsIsThereWithoutSequenceParallelismToo) {
-  rankwright::Setup setup = tensor_setup(false);
+  rankwright::TrainingConfig config = tensor_setup(false);
   Layer layer = dense_layer();
   layer.attention.qk_norm = true;
-  setup.model = model_of({{8, layer}});
+  config.model = model_of({{8, layer}});
   // 8 layers x (queries 64 + keys 64) x 2 bytes
-  expect(find(setup, 0, K::tp_norm_grads), 1, 8 * 128 * 2, Op::all_reduce);
+  expect(find(config, 0, K::tp_norm_grads), 1, 8 * 128 * 2, Op::all_reduce);
 }
 
 TEST(TpTraffic, OfMtpIsALayerAnEmbeddingAHeadAndAProjection) {
-  rankwright::Setup setup = tensor_setup(true);
-  setup.model.mtp_layers = 1;
-  expect(find(setup, 0, K::tp_embedding), 2 * 4, kHidden, Op::reduce_scatter);
-  expect(find(setup, 0, K::tp_head_gather), 2 * 2 * 4, kHidden, Op::all_gather);
-  expect(find(setup, 0, K::tp_cross_entropy), 2 * 12, 2048 * 4, Op::all_reduce);
+  rankwright::TrainingConfig config = tensor_setup(true);
+  config.model.mtp_layers = 1;
+  expect(find(config, 0, K::tp_embedding), 2 * 4, kHidden, Op::reduce_scatter);
+  expect(find(config, 0, K::tp_head_gather), 2 * 2 * 4, kHidden, Op::all_gather);
+  expect(find(config, 0, K::tp_cross_entropy), 2 * 12, 2048 * 4, Op::all_reduce);
   // 9 layers of 6 gathers; the projection: input (2h) twice, output and its gradient once each
-  const Traffic gathers = find(setup, 0, K::tp_all_gather);
+  const Traffic gathers = find(config, 0, K::tp_all_gather);
   EXPECT_EQ(gathers.calls, (6 * 9 + 4) * 4);
   EXPECT_EQ(gathers.total.value, (6 * 9 + 2 * 2 + 2) * 4 * kHidden);
   // 9 layers of 4 scatters; the gradients of the projection's output and of its input (2h)
-  const Traffic scatters = find(setup, 0, K::tp_reduce_scatter);
+  const Traffic scatters = find(config, 0, K::tp_reduce_scatter);
   EXPECT_EQ(scatters.calls, (4 * 9 + 2) * 4);
   EXPECT_EQ(scatters.total.value, (4 * 9 + 1 + 2) * 4 * kHidden);
 }
 
 TEST(TpTraffic, OfMtpAwayFromTheLoss) {
-  rankwright::Setup setup = dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
-  setup.model.mtp_layers = 1;
-  setup.plan.stages = *parse_layout("Et*4|t*4|m|L");
-  EXPECT_EQ(find(setup, 2, K::tp_embedding).calls, 4);       // its own, of the next tokens
-  EXPECT_EQ(find(setup, 2, K::tp_cross_entropy).calls, 0);   // no loss here
-  EXPECT_EQ(find(setup, 3, K::tp_cross_entropy).calls, 24);  // 2 losses x 3 x 4 microbatches
+  rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
+  config.model.mtp_layers = 1;
+  config.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  EXPECT_EQ(find(config, 2, K::tp_embedding).calls, 4);       // its own, of the next tokens
+  EXPECT_EQ(find(config, 2, K::tp_cross_entropy).calls, 0);   // no loss here
+  EXPECT_EQ(find(config, 3, K::tp_cross_entropy).calls, 24);  // 2 losses x 3 x 4 microbatches
 }
 
 /// cp 4: a microbatch has 512 tokens a rank; keys and values are 256 wide each.
-Setup context_setup(CpComm comm, Recompute recompute = Recompute::none) {
+TrainingConfig context_setup(CpComm comm, Recompute recompute = Recompute::none) {
   return dense_setup({.cp = 4, .cp_comm = comm, .recompute = recompute});
 }
 constexpr double kKeyValue = 512.0 * (256 + 256) * 2;
@@ -159,9 +159,9 @@ TEST(CpTraffic, OfTheRingIsThreeSendsForwardAndSixBackward) {
 }
 
 TEST(CpTraffic, OfAllGatherIsTwoGathersAndAScatter) {
-  const rankwright::Setup setup = context_setup(CpComm::all_gather);
-  expect(find(setup, 0, K::cp_all_gather), 2 * 8 * 4, 4 * kKeyValue, Op::all_gather);
-  expect(find(setup, 0, K::cp_reduce_scatter), 8 * 4, 4 * kKeyValue, Op::reduce_scatter);
+  const rankwright::TrainingConfig config = context_setup(CpComm::all_gather);
+  expect(find(config, 0, K::cp_all_gather), 2 * 8 * 4, 4 * kKeyValue, Op::all_gather);
+  expect(find(config, 0, K::cp_reduce_scatter), 8 * 4, 4 * kKeyValue, Op::reduce_scatter);
 }
 
 TEST(CpTraffic, OfAllToAllIsFourTensorsEachWay) {
@@ -172,149 +172,151 @@ TEST(CpTraffic, OfAllToAllIsFourTensorsEachWay) {
 }
 
 TEST(CpTraffic, OfSelectiveRecomputeRunsAttentionAgain) {
-  const rankwright::Setup ring = context_setup(CpComm::p2p, Recompute::selective);
+  const rankwright::TrainingConfig ring = context_setup(CpComm::p2p, Recompute::selective);
   EXPECT_EQ(find(ring, 0, K::cp_ring).calls, 12 * 8 * 4);  // 3 sends more
-  const rankwright::Setup gather = context_setup(CpComm::all_gather, Recompute::selective);
+  const rankwright::TrainingConfig gather = context_setup(CpComm::all_gather, Recompute::selective);
   EXPECT_EQ(find(gather, 0, K::cp_all_gather).calls, 3 * 8 * 4);
   EXPECT_EQ(find(gather, 0, K::cp_reduce_scatter).calls, 8 * 4);
 }
 
 TEST(CpTraffic, OfUnlikeLayersIsOneRow) {
-  rankwright::Setup setup = context_setup(CpComm::p2p);
-  setup.model = model_of({{3, dense_layer()}, {5, sparse_layer()}});
-  EXPECT_EQ(find(setup, 0, K::cp_ring).calls, 9 * 8 * 4);
+  rankwright::TrainingConfig config = context_setup(CpComm::p2p);
+  config.model = model_of({{3, dense_layer()}, {5, sparse_layer()}});
+  EXPECT_EQ(find(config, 0, K::cp_ring).calls, 9 * 8 * 4);
 }
 
 /// 2 of 8 experts a token, over ep 4.
-Setup expert_setup(Plan plan) { return setup_of(model_of({{8, sparse_layer()}}), plan); }
+TrainingConfig expert_setup(Plan plan) { return config_of(model_of({{8, sparse_layer()}}), plan); }
 
 TEST(EpTraffic, OfTokensIsThereAndBackForwardAndBackward) {
-  const rankwright::Setup setup = expert_setup({.dp = 4, .ep = 4});
+  const rankwright::TrainingConfig config = expert_setup({.dp = 4, .ep = 4});
   // 4 a layer, each with 2 copies of every token
-  expect(find(setup, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden, Op::all_to_all);
+  expect(find(config, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden, Op::all_to_all);
 }
 
 TEST(EpTraffic, OfFullRecomputeIsSixALayer) {
-  const rankwright::Setup setup = expert_setup({.dp = 4, .ep = 4, .recompute = Recompute::full});
-  EXPECT_EQ(find(setup, 0, K::ep_all_to_all).calls, 6 * 8 * 4);
+  const rankwright::TrainingConfig config =
+      expert_setup({.dp = 4, .ep = 4, .recompute = Recompute::full});
+  EXPECT_EQ(find(config, 0, K::ep_all_to_all).calls, 6 * 8 * 4);
 }
 
 TEST(EpTraffic, OfSequenceParallelismIsEachRanksOwnTokens) {
-  const rankwright::Setup setup =
+  const rankwright::TrainingConfig config =
       expert_setup({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true});
-  expect(find(setup, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden / 2, Op::all_to_all);
+  expect(find(config, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden / 2, Op::all_to_all);
 }
 
 TEST(EtpTraffic, GathersWhatItsRanksReceivedAndScattersWhatTheyComputed) {
-  const rankwright::Setup setup =
+  const rankwright::TrainingConfig config =
       expert_setup({.tp = 2, .dp = 4, .ep = 4, .etp = 2, .sequence_parallel = true});
   // forward one of each, backward one of each; 2 copies of half the tokens from 2 ranks
-  expect(find(setup, 0, K::etp_all_gather), 2 * 8 * 4, 2 * kHidden, Op::all_gather);
-  expect(find(setup, 0, K::etp_reduce_scatter), 2 * 8 * 4, 2 * kHidden, Op::reduce_scatter);
+  expect(find(config, 0, K::etp_all_gather), 2 * 8 * 4, 2 * kHidden, Op::all_gather);
+  expect(find(config, 0, K::etp_reduce_scatter), 2 * 8 * 4, 2 * kHidden, Op::reduce_scatter);
 }
 
-Setup pipeline_setup(Schedule schedule, i64 chunks) {
+TrainingConfig pipeline_setup(Schedule schedule, i64 chunks) {
   return dense_setup({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
 }
 
 TEST(PpTraffic, OfOneStageARankIsOneSendAMicrobatch) {
-  const rankwright::Setup setup = pipeline_setup(Schedule::one_f_one_b, 1);
-  expect(find(setup, 1, K::pp_forward), 4, kHidden, Op::send_recv);
-  expect(find(setup, 1, K::pp_backward), 4, kHidden, Op::send_recv);
-  EXPECT_EQ(find(setup, 0, K::pp_backward).calls, 0);  // nobody before the first
-  EXPECT_EQ(find(setup, 3, K::pp_forward).calls, 0);   // nobody behind the last
+  const rankwright::TrainingConfig config = pipeline_setup(Schedule::one_f_one_b, 1);
+  expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
+  expect(find(config, 1, K::pp_backward), 4, kHidden, Op::send_recv);
+  EXPECT_EQ(find(config, 0, K::pp_backward).calls, 0);  // nobody before the first
+  EXPECT_EQ(find(config, 3, K::pp_forward).calls, 0);   // nobody behind the last
 }
 
 TEST(PpTraffic, OfChunksGoesRoundTheRanks) {
   // rank 3 holds stages 3 and 7: 3 -> 4 is sent, behind 7 there is nothing
-  const rankwright::Setup setup = pipeline_setup(Schedule::interleaved, 2);
-  EXPECT_EQ(find(setup, 0, K::pp_forward).calls, 2 * 4);
-  EXPECT_EQ(find(setup, 3, K::pp_forward).calls, 4);
-  EXPECT_EQ(find(setup, 0, K::pp_backward).calls, 4);
-  EXPECT_EQ(find(setup, 3, K::pp_backward).calls, 2 * 4);
+  const rankwright::TrainingConfig config = pipeline_setup(Schedule::interleaved, 2);
+  EXPECT_EQ(find(config, 0, K::pp_forward).calls, 2 * 4);
+  EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);
+  EXPECT_EQ(find(config, 0, K::pp_backward).calls, 4);
+  EXPECT_EQ(find(config, 3, K::pp_backward).calls, 2 * 4);
 }
 
 TEST(PpTraffic, OfAVTurnsOnTheLastRankWithoutASend) {
   // rank 3 holds stages 3 and 4, rank 0 stages 0 and 7
-  const rankwright::Setup setup = pipeline_setup(Schedule::zb_v, 2);
-  EXPECT_EQ(find(setup, 3, K::pp_forward).calls, 4);   // 4 -> 5
-  EXPECT_EQ(find(setup, 0, K::pp_forward).calls, 4);   // 0 -> 1
-  EXPECT_EQ(find(setup, 1, K::pp_forward).calls, 8);   // 1 -> 2, 6 -> 7
-  EXPECT_EQ(find(setup, 3, K::pp_backward).calls, 4);  // 3 -> 2
+  const rankwright::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);   // 4 -> 5
+  EXPECT_EQ(find(config, 0, K::pp_forward).calls, 4);   // 0 -> 1
+  EXPECT_EQ(find(config, 1, K::pp_forward).calls, 8);   // 1 -> 2, 6 -> 7
+  EXPECT_EQ(find(config, 3, K::pp_backward).calls, 4);  // 3 -> 2
 }
 
 TEST(PpTraffic, OfSequenceParallelismIsEachRanksPart) {
-  rankwright::Setup setup = dense_setup({.tp = 2, .pp = 2});
-  expect(find(setup, 0, K::pp_forward), 4, kHidden, Op::send_recv);
-  setup.plan.sequence_parallel = true;
-  expect(find(setup, 0, K::pp_forward), 4, kHidden / 2, Op::send_recv);
+  rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 2});
+  expect(find(config, 0, K::pp_forward), 4, kHidden, Op::send_recv);
+  config.plan.sequence_parallel = true;
+  expect(find(config, 0, K::pp_forward), 4, kHidden / 2, Op::send_recv);
 }
 
 TEST(PpTraffic, BehindMtpCarriesItsOutputToTheLoss) {
-  rankwright::Setup setup = dense_setup({.pp = 4});
-  setup.model.mtp_layers = 1;
-  setup.plan.stages = *parse_layout("Et*4|t*4|m|L");
-  expect(find(setup, 1, K::pp_forward), 4, kHidden, Op::send_recv);
-  expect(find(setup, 2, K::pp_forward), 4, 2 * kHidden, Op::send_recv);
-  expect(find(setup, 3, K::pp_backward), 4, 2 * kHidden, Op::send_recv);
+  rankwright::TrainingConfig config = dense_setup({.pp = 4});
+  config.model.mtp_layers = 1;
+  config.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
+  expect(find(config, 2, K::pp_forward), 4, 2 * kHidden, Op::send_recv);
+  expect(find(config, 3, K::pp_backward), 4, 2 * kHidden, Op::send_recv);
 }
 
 TEST(TiedEmbedding, IsReducedBetweenTheEdges) {
-  rankwright::Setup setup = dense_setup({.tp = 2, .pp = 4});
-  EXPECT_EQ(find(setup, 0, K::tied_embedding_grad).calls, 0);
-  setup.model.tied = true;
+  rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
+  EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
+  config.model.tied = true;
   // 32,000 / 2 rows of 1024, 2 bytes each
-  expect(find(setup, 0, K::tied_embedding_grad), 1, 16000 * 1024 * 2, Op::all_reduce);
-  expect(find(setup, 3, K::tied_embedding_grad), 1, 16000 * 1024 * 2, Op::all_reduce);
-  EXPECT_EQ(find(setup, 1, K::tied_embedding_grad).calls, 0);
+  expect(find(config, 0, K::tied_embedding_grad), 1, 16000 * 1024 * 2, Op::all_reduce);
+  expect(find(config, 3, K::tied_embedding_grad), 1, 16000 * 1024 * 2, Op::all_reduce);
+  EXPECT_EQ(find(config, 1, K::tied_embedding_grad).calls, 0);
 }
 
 TEST(TiedEmbedding, IsReducedAsAShardFromZero2On) {
   // 32,000 rows of 1024 over 4 data ranks; ZeRO-1 keeps whole gradients
   for (const int zero : {0, 1, 2, 3}) {
-    rankwright::Setup setup = dense_setup({.dp = 4, .pp = 4, .zero = zero});
-    setup.model.tied = true;
+    rankwright::TrainingConfig config = dense_setup({.dp = 4, .pp = 4, .zero = zero});
+    config.model.tied = true;
     const double whole = 32000 * 1024 * 2;
-    expect(find(setup, 3, K::tied_embedding_grad), 1, zero < 2 ? whole : whole / 4, Op::all_reduce);
+    expect(find(config, 3, K::tied_embedding_grad), 1, zero < 2 ? whole : whole / 4,
+           Op::all_reduce);
   }
 }
 
 TEST(TiedEmbedding, IsABucketOfItsOwnFromZero1On) {
   // Four layers of 15,206,400 and the weight of 32,768,000 fit into one bucket.
-  rankwright::Setup setup = dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
-  setup.model.tied = true;
+  rankwright::TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
+  config.model.tied = true;
   const double parameters = 4 * 15'206'400.0 + 32'768'000;
-  expect(find(setup, 0, K::dp_all_reduce), 1, 2 * parameters, Op::all_reduce);
-  setup.plan.zero = 1;
-  expect(find(setup, 0, K::dp_reduce_scatter), 2, parameters, Op::reduce_scatter);
-  expect(find(setup, 0, K::dp_all_gather), 2, parameters, Op::all_gather);
-  setup.plan.bucket_size = 1'000'000;  // 61 of the layers; the weight is not cut
-  EXPECT_EQ(find(setup, 0, K::dp_all_gather).calls, 61 + 1);
-  setup.model.tied = false;  // 94 of all
-  EXPECT_EQ(find(setup, 0, K::dp_all_gather).calls, 94);
+  expect(find(config, 0, K::dp_all_reduce), 1, 2 * parameters, Op::all_reduce);
+  config.plan.zero = 1;
+  expect(find(config, 0, K::dp_reduce_scatter), 2, parameters, Op::reduce_scatter);
+  expect(find(config, 0, K::dp_all_gather), 2, parameters, Op::all_gather);
+  config.plan.bucket_size = 1'000'000;  // 61 of the layers; the weight is not cut
+  EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, 61 + 1);
+  config.model.tied = false;  // 94 of all
+  EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, 94);
 }
 
 TEST(TiedEmbedding, IsAUnitOfItsOwnUnderZero3) {
-  rankwright::Setup setup = dense_setup({.dp = 4, .pp = 2, .zero = 3});
-  setup.model.tied = true;
-  setup.model.positions = 2048;
+  rankwright::TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .zero = 3});
+  config.model.tied = true;
+  config.model.positions = 2048;
   // 4 layers, the weight, and positions or the final norm: 2 x 6 gathers of 4 microbatches
-  for (const i64 rank : {0, 1}) EXPECT_EQ(find(setup, rank, K::dp_all_gather).calls, 2 * 6 * 4);
-  setup.model.tied = false;
-  for (const i64 rank : {0, 1}) EXPECT_EQ(find(setup, rank, K::dp_all_gather).calls, 2 * 5 * 4);
+  for (const i64 rank : {0, 1}) EXPECT_EQ(find(config, rank, K::dp_all_gather).calls, 2 * 6 * 4);
+  config.model.tied = false;
+  for (const i64 rank : {0, 1}) EXPECT_EQ(find(config, rank, K::dp_all_gather).calls, 2 * 5 * 4);
 }
 
 TEST(TiedEmbedding, OfAVIsOnOneRank) {
-  rankwright::Setup setup = pipeline_setup(Schedule::zb_v, 2);
-  setup.model.tied = true;
-  EXPECT_EQ(find(setup, 0, K::tied_embedding_grad).calls, 0);
+  rankwright::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  config.model.tied = true;
+  EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
 }
 
 TEST(TiedEmbedding, IsReducedWithMtpEvenIfTheHeadIsNotTied) {
-  rankwright::Setup setup = dense_setup({.pp = 2});
-  setup.model.mtp_layers = 1;
-  expect(find(setup, 0, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
-  expect(find(setup, 1, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
+  rankwright::TrainingConfig config = dense_setup({.pp = 2});
+  config.model.mtp_layers = 1;
+  expect(find(config, 0, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
+  expect(find(config, 1, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
 }
 
 TEST(Buckets, HoldFortyMillionElementsOrAMillionADataRank) {
@@ -340,62 +342,62 @@ TEST(DpTraffic, OfStatedBucketsIsAsManyCallsOfTheSameBytes) {
 }
 
 TEST(DpTraffic, OfZero1ScattersGradientsAndGathersParameters) {
-  rankwright::Setup setup = dense_setup({.dp = 4, .zero = 1});
-  setup.job.grad_dtype = Dtype::fp32;
-  expect(find(setup, 0, K::dp_reduce_scatter), 5, 4 * kParameters / 5, Op::reduce_scatter);
-  expect(find(setup, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
-  EXPECT_EQ(find(setup, 0, K::dp_all_reduce).calls, 0);
+  rankwright::TrainingConfig config = dense_setup({.dp = 4, .zero = 1});
+  config.job.grad_dtype = Dtype::fp32;
+  expect(find(config, 0, K::dp_reduce_scatter), 5, 4 * kParameters / 5, Op::reduce_scatter);
+  expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
+  EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 0);
 }
 
 TEST(DpTraffic, OfZero2ScattersEveryMicrobatch) {
-  const rankwright::Setup setup = dense_setup({.dp = 4, .zero = 2});
-  expect(find(setup, 0, K::dp_reduce_scatter), 4 * 5, 2 * kParameters / 5, Op::reduce_scatter);
-  expect(find(setup, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
+  const rankwright::TrainingConfig config = dense_setup({.dp = 4, .zero = 2});
+  expect(find(config, 0, K::dp_reduce_scatter), 4 * 5, 2 * kParameters / 5, Op::reduce_scatter);
+  expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
 }
 
 TEST(DpTraffic, OfZero3GathersEveryUnitTwiceAMicrobatch) {
   // 10 units: 8 layers, the embedding, the head with its norm
-  const rankwright::Setup setup = dense_setup({.dp = 4, .zero = 3});
-  expect(find(setup, 0, K::dp_all_gather), 2 * 4 * 10, 2 * kParameters / 10, Op::all_gather);
-  expect(find(setup, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
+  const rankwright::TrainingConfig config = dense_setup({.dp = 4, .zero = 3});
+  expect(find(config, 0, K::dp_all_gather), 2 * 4 * 10, 2 * kParameters / 10, Op::all_gather);
+  expect(find(config, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
 }
 
 TEST(DpTraffic, OfChunksHasBucketsOfItsOwnForEach) {
   // 4 layers a rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
   // make 1 bucket, with the embedding or the head (32,768,000) 2.
-  rankwright::Setup setup =
+  rankwright::TrainingConfig config =
       dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = Schedule::interleaved});
-  EXPECT_EQ(find(setup, 0, K::dp_all_reduce).calls, 2 + 1);
-  EXPECT_EQ(find(setup, 1, K::dp_all_reduce).calls, 1 + 2);
+  EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 2 + 1);
+  EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 2);
   // chunks of 1 layer: 1 each, and 2 with the head
-  setup = dense_setup({.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = Schedule::interleaved});
-  EXPECT_EQ(find(setup, 1, K::dp_all_reduce).calls, 1 + 1 + 1 + 2);
+  config = dense_setup({.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = Schedule::interleaved});
+  EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 1 + 1 + 2);
 }
 
 TEST(DpTraffic, OfZero3GathersTheTiedWeightInEveryChunkThatReadsIt) {
   // Rank 0 of a V holds the embedding and the head: one weight, read by both of its chunks.
-  rankwright::Setup setup =
+  rankwright::TrainingConfig config =
       dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::zb_v});
-  setup.model.tied = true;
+  config.model.tied = true;
   const double held = 4 * 15'206'400.0 + 32'768'000 + 1024;
-  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).total.value, 2 * held);
-  setup.plan.zero = 3;
-  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).total.value, 4 * 2 * (held + 32'768'000));
-  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).calls, 4 * 6);
+  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).total.value, 2 * held);
+  config.plan.zero = 3;
+  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).total.value, 4 * 2 * (held + 32'768'000));
+  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).calls, 4 * 6);
 }
 
 TEST(DpTraffic, OfHybridShardsReducesAShardAcrossReplicas) {
-  rankwright::Setup setup = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
-  EXPECT_EQ(find(setup, 0, K::dp_reduce_scatter).group, GroupKind::shard);
+  rankwright::TrainingConfig config = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
+  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).group, GroupKind::shard);
   // 5 buckets, a quarter of each
-  expect(find(setup, 0, K::replica_all_reduce), 5, 2 * kParameters / 4 / 5, Op::all_reduce);
-  setup.plan.zero = 2;  // every microbatch
-  EXPECT_EQ(find(setup, 0, K::replica_all_reduce).calls, 4 * 5);
-  setup.plan.zero = 3;  // every unit
-  EXPECT_EQ(find(setup, 0, K::replica_all_reduce).calls, 4 * 10);
-  setup.plan.zero = 0;  // without ZeRO there are no shards
-  EXPECT_EQ(find(setup, 0, K::replica_all_reduce).calls, 0);
-  EXPECT_EQ(find(setup, 0, K::dp_all_reduce).group, GroupKind::dp_cp);
+  expect(find(config, 0, K::replica_all_reduce), 5, 2 * kParameters / 4 / 5, Op::all_reduce);
+  config.plan.zero = 2;  // every microbatch
+  EXPECT_EQ(find(config, 0, K::replica_all_reduce).calls, 4 * 5);
+  config.plan.zero = 3;  // every unit
+  EXPECT_EQ(find(config, 0, K::replica_all_reduce).calls, 4 * 10);
+  config.plan.zero = 0;  // without ZeRO there are no shards
+  EXPECT_EQ(find(config, 0, K::replica_all_reduce).calls, 0);
+  EXPECT_EQ(find(config, 0, K::dp_all_reduce).group, GroupKind::dp_cp);
 }
 
 /// 8 experts of 3 x 1024 x 512 over ep 4: two of them in each of 8 layers, 25,165,824 in all.
@@ -409,10 +411,10 @@ TEST(ExpertDpTraffic, RunsOverTheExpertDataRanks) {
 }
 
 TEST(ExpertDpTraffic, OfZeroIsThatOfTheDenseParts) {
-  const rankwright::Setup one = expert_setup({.dp = 8, .ep = 4, .zero = 1});
+  const rankwright::TrainingConfig one = expert_setup({.dp = 8, .ep = 4, .zero = 1});
   expect(find(one, 0, K::expert_dp_reduce_scatter), 1, 2 * kExperts, Op::reduce_scatter);
   expect(find(one, 0, K::expert_dp_all_gather), 1, 2 * kExperts, Op::all_gather);
-  const rankwright::Setup three = expert_setup({.dp = 8, .ep = 4, .zero = 3});  // 8 units
+  const rankwright::TrainingConfig three = expert_setup({.dp = 8, .ep = 4, .zero = 3});  // 8 units
   expect(find(three, 0, K::expert_dp_all_gather), 2 * 4 * 8, 2 * kExperts / 8, Op::all_gather);
   expect(find(three, 0, K::expert_dp_reduce_scatter), 4 * 8, 2 * kExperts / 8, Op::reduce_scatter);
 }
@@ -428,9 +430,9 @@ TEST(GradientNorm, IsOneNumberOverAllThatHoldDifferentGradients) {
 }
 
 TEST(GradientNorm, OfFp64ParametersIsEightBytes) {
-  rankwright::Setup setup = dense_setup({.dp = 2, .zero = 1});
-  setup.job.param_dtype = Dtype::fp64;
-  expect(find(setup, 0, K::gradient_norm), 1, 8, Op::all_reduce);
+  rankwright::TrainingConfig config = dense_setup({.dp = 2, .zero = 1});
+  config.job.param_dtype = Dtype::fp64;
+  expect(find(config, 0, K::gradient_norm), 1, 8, Op::all_reduce);
 }
 
 }  // namespace traffic_test

@@ -1,7 +1,7 @@
 #include "rankwright/planner/check.h"
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/planner/explain_timeline.h"
 
 namespace rankwright {
@@ -34,12 +34,12 @@ Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   }
   PlanInput input = read_input(request.plan);
   CheckAnswer answer{.findings = all_findings(input, request.target),
-                     .readable = input.setup.has_value()};
+                     .readable = input.config.has_value()};
   answer.file = {std::move(input.file.name), std::move(input.file.text)};
-  answer.setup = std::move(input.setup);
-  if (!answer.setup || !misfits(*answer.setup).empty()) return answer;
-  answer.estimate = close_estimate(*answer.setup, calibration(*answer.setup));
-  answer.proof = prove_plan(*answer.setup);
+  answer.config = std::move(input.config);
+  if (!answer.config || !find_violations(*answer.config).empty()) return answer;
+  answer.estimate = close_estimate(*answer.config, calibration(*answer.config));
+  answer.proof = prove_plan(*answer.config);
   if (answer.proof)
     answer.findings.insert(answer.findings.end(), answer.proof->findings.begin(),
                            answer.proof->findings.end());

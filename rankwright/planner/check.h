@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "rankwright/cost/estimate.h"
-#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/input/plan_input.h"
 #include "rankwright/rules/proof_findings.h"
 
 namespace rankwright {
@@ -19,8 +19,8 @@ struct CheckAnswer {
   SourceFile file{};                          // what was checked
   Diagnostics findings{};                     // each with its place, most severe first
   bool readable = true;                       // else the findings say why it is not
-  std::optional<Setup> setup{};               // of a plan that could be read
-  std::optional<Estimate> estimate{};         // of a plan without misfits
+  std::optional<TrainingConfig> config{};     // of a plan that could be read
+  std::optional<Estimate> estimate{};         // of a plan without find_violations
   std::optional<ProvedPlan> proof{};          // of a plan with a pipeline that is not too long
   std::optional<CheckedSchedule> schedule{};  // of a schedule that could be read
 };

@@ -1,13 +1,13 @@
 #include "rankwright/planner/compare.h"
 
 #include "rankwright/base/format.h"
-#include "rankwright/import/run_log.h"
-#include "rankwright/planner/run_input.h"
+#include "rankwright/import/log/run_log.h"
+#include "rankwright/planner/input/run_input.h"
 
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kMostName = 200;  // characters of a file's name
+constexpr std::size_t kMaxName = 200;  // characters of a file's name
 
 Refusal unreadable_log(const SourceFile& log, Diagnostic fault) {
   return {
@@ -26,13 +26,13 @@ Outcome<CompareAnswer> compare_plans(const CompareRequest& request) {
   PlanSource source_b = request.b;
   source_b.log.reset();
   PlanInput input_b = read_input(source_b);
-  if (input_a.setup && input_b.setup) calibrate_by(*input_b.setup, input_a.setup->calibrated);
+  if (input_a.config && input_b.config) calibrate_by(*input_b.config, input_a.config->calibrated);
   Outcome<ValidPlan> a = require_valid(std::move(input_a));
   Outcome<ValidPlan> b = require_valid(std::move(input_b));
   if (!a && !b) a.error().also.push_back(std::move(b.error()));
   if (!a) return tl::unexpected(std::move(a.error()));
   if (!b) return tl::unexpected(std::move(b.error()));
-  CompareView view = compare_view(a->setup(), b->setup());
+  CompareView view = compare_view(a->config(), b->config());
   return CompareAnswer{std::move(*a), std::move(*b), std::move(view)};
 }
 
@@ -43,11 +43,11 @@ Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request) {
   if (file.unreadable) return tl::unexpected(unreadable_log(file, *file.unreadable));
   const Result<RunLog> log = read_run_log(file.text, file.name);
   if (!log) return tl::unexpected(unreadable_log(file, log.error()));
-  const Setup& setup = plan->setup();
+  const TrainingConfig& config = plan->config();
   const std::optional<PlanFile> ran = plan_of_log(file.text, file.name);
-  GapView view = gap_view(setup, calibration(setup), *log, ran ? &*ran : nullptr);
-  view.plan = excerpt(plan->name(), kMostName);
-  view.log = excerpt(file.name, kMostName);
+  GapView view = gap_view(config, calibration(config), *log, ran ? &*ran : nullptr);
+  view.plan = excerpt(plan->name(), kMaxName);
+  view.log = excerpt(file.name, kMaxName);
   return CompareLogAnswer{std::move(*plan), std::move(view)};
 }
 

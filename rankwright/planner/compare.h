@@ -2,9 +2,9 @@
 // what explains the difference.
 #pragma once
 
-#include "rankwright/planner/compare_view.h"
-#include "rankwright/planner/gap_view.h"
-#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/compare/compare_view.h"
+#include "rankwright/planner/compare/gap_view.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright {
 

@@ -29,10 +29,10 @@ TEST(ComparePlans, ListsTheKeysThatDiffer) {
 }
 
 TEST(ComparePlans, TwoFaultyPlans_AreBothRefused) {
-  const PlanSource misfit = plan("tp_size: 3", "misfit.yaml");
-  PlanSource broken = misfit;
+  const PlanSource violation = plan("tp_size: 3", "misfit.yaml");
+  PlanSource broken = violation;
   broken.plan = {"broken.yaml", "parallelism: ["};
-  const Outcome<CompareAnswer> answer = compare_plans({.a = misfit, .b = broken});
+  const Outcome<CompareAnswer> answer = compare_plans({.a = violation, .b = broken});
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::refused);
   EXPECT_EQ(answer.error().file.name, "misfit.yaml");

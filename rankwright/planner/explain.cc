@@ -48,33 +48,33 @@ Refusal unknown_word(const std::string& word) {
 Outcome<ExplainAnswer> explain_plan(const PlanSource& source) {
   Outcome<ValidPlan> plan = read_valid_plan(source);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  Worksheet sheet = worksheet(plan->setup());
+  ExplainView sheet = make_explain_view(plan->config());
   return ExplainAnswer{std::move(*plan), std::move(sheet)};
 }
 
 Outcome<ExplainRankAnswer> explain_rank(const PlanSource& source, i64 rank) {
   Outcome<ValidPlan> plan = read_valid_plan(source);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  const i64 world = plan->setup().world;
+  const i64 world = plan->config().world;
   if (rank < 0 || rank >= world)
     return refuse_usage(
         fmt::format("there is no rank {}: the plan has ranks 0 to {}", rank, world - 1),
         fmt::format("--rank {}", world - 1));
-  RankView view = rank_view(plan->setup(), rank);
+  RankView view = rank_view(plan->config(), rank);
   return ExplainRankAnswer{std::move(*plan), std::move(view)};
 }
 
 Outcome<ExplainStagesAnswer> explain_stages(const PlanSource& source) {
   Outcome<ValidPlan> plan = read_valid_plan(source);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  StagesView view = stages_view(plan->setup());
+  StagesView view = stages_view(plan->config());
   return ExplainStagesAnswer{std::move(*plan), std::move(view)};
 }
 
 Outcome<ExplainSensitivityAnswer> explain_sensitivity(const PlanSource& source) {
   Outcome<ValidPlan> plan = read_valid_plan(source);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  SensitivityView view = sensitivity_view(plan->setup());
+  SensitivityView view = sensitivity_view(plan->config());
   return ExplainSensitivityAnswer{std::move(*plan), std::move(view)};
 }
 
@@ -85,7 +85,7 @@ Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& source, const Sour
   other_source.plan = against;
   Outcome<ValidPlan> other = read_valid_plan(other_source);
   if (!other) return tl::unexpected(std::move(other.error()));
-  RivalsView view = rivals_view(plan->setup(), other->setup());
+  RivalsView view = rivals_view(plan->config(), other->config());
   return ExplainRivalsAnswer{std::move(*plan), std::move(*other), std::move(view)};
 }
 

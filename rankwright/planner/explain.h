@@ -6,18 +6,18 @@
 #include <optional>
 #include <string>
 
-#include "rankwright/import/plan_keys.h"
-#include "rankwright/planner/plan_input.h"
-#include "rankwright/planner/rank_view.h"
-#include "rankwright/planner/sensitivity_view.h"
-#include "rankwright/planner/stages_view.h"
-#include "rankwright/planner/worksheet.h"
+#include "rankwright/import/plan/plan_keys.h"
+#include "rankwright/planner/explain/explain_view.h"
+#include "rankwright/planner/explain/rank_view.h"
+#include "rankwright/planner/explain/sensitivity_view.h"
+#include "rankwright/planner/explain/stages_view.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright {
 
 struct ExplainAnswer {
   ValidPlan plan;
-  Worksheet sheet;
+  ExplainView sheet;
 };
 Outcome<ExplainAnswer> explain_plan(const PlanSource& plan);
 

@@ -13,8 +13,8 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kMostFaults = 64;  // of a kind
-constexpr Seconds kMostTime{86400.0 * 365 * 1000};
+constexpr std::size_t kMaxFaults = 64;  // of a kind
+constexpr Seconds kMaxTime{86400.0 * 365 * 1000};
 
 /// Returns a fault of an option: what is wrong, and what to type.
 Diagnostic usage(std::string what, std::string hint) {
@@ -43,26 +43,26 @@ std::optional<double> factor(std::string_view text) {
   return scale * *number;
 }
 
-Diagnostic no_rank(const Setup& setup, std::string_view flag, std::string_view rank,
+Diagnostic no_rank(const TrainingConfig& config, std::string_view flag, std::string_view rank,
                    std::string_view rest) {
   return usage(fmt::format("there is no rank {}: the plan has ranks 0 to {}", excerpt(rank),
-                           setup.world - 1),
-               fmt::format("--{} {}{}", flag, setup.world - 1, rest));
+                           config.world - 1),
+               fmt::format("--{} {}{}", flag, config.world - 1, rest));
 }
 
-Result<SlowRank> read_slow(const Setup& setup, const std::string& text) {
+Result<SlowRank> read_slow(const TrainingConfig& config, const std::string& text) {
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
     return fail(usage(fmt::format("--slow '{}' is not a rank and a factor", excerpt(text)),
                       "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
   const Result<i64> rank = parse_count(pair->name, 0);
-  if (!rank || *rank >= setup.world)
-    return fail(no_rank(setup, "slow", pair->name, ":" + excerpt(pair->value)));
+  if (!rank || *rank >= config.world)
+    return fail(no_rank(config, "slow", pair->name, ":" + excerpt(pair->value)));
   const std::optional<double> times = factor(pair->value);
-  if (!times || *times < kLeastFactor || *times > kMostFactor)
+  if (!times || *times < kMinFactor || *times > kMaxFactor)
     return fail(
         usage(fmt::format("--slow {}: '{}' is not a factor from {} to {}", *rank,
-                          excerpt(pair->value), kLeastFactor, kMostFactor),
+                          excerpt(pair->value), kMinFactor, kMaxFactor),
               fmt::format("--slow {}:1.3x says that it computes 1.3 times as long", *rank)));
   return SlowRank{*rank, *times};
 }
@@ -79,36 +79,37 @@ Result<int> read_level(const Cluster& cluster, std::string_view name) {
                          : fmt::format("its levels are {}", fmt::join(known, ", "))));
 }
 
-Result<SlowLink> read_link(const Setup& setup, const std::string& text) {
-  const std::string& first = setup.cluster.levels.back().name;
+Result<SlowLink> read_link(const TrainingConfig& config, const std::string& text) {
+  const std::string& first = config.cluster.levels.back().name;
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
     return fail(usage(fmt::format("--slow-link '{}' is not a level and a factor", excerpt(text)),
                       fmt::format("--slow-link {}:0.5x halves its bandwidth", first)));
-  const Result<int> level = read_level(setup.cluster, pair->name);
+  const Result<int> level = read_level(config.cluster, pair->name);
   if (!level) return fail(level.error());
-  const BytesPerSecond now = setup.cluster.levels[std::size_t(*level)].bandwidth;
+  const BytesPerSecond now = config.cluster.levels[std::size_t(*level)].bandwidth;
   const Result<BytesPerSecond> stated = parse_bandwidth(pair->value);
   const double times = stated ? *stated / now : factor(pair->value).value_or(-1);
-  if (!(times >= kLeastBandwidth && times <= kMostBandwidth))
+  if (!(times >= kMinBandwidth && times <= kMaxBandwidth))
     return fail(usage(
         fmt::format("--slow-link {}: '{}' is neither a factor from {} to {} nor such a bandwidth",
-                    pair->name, excerpt(pair->value), kLeastBandwidth, kMostBandwidth),
+                    pair->name, excerpt(pair->value), kMinBandwidth, kMaxBandwidth),
         fmt::format("{0}:0.5x, {0}:50% or {0}:{1}", pair->name, show(0.5 * now))));
   return SlowLink{*level, times * now};
 }
 
 /// Each flag read, none of them twice.
 template <class T, class Key>
-Result<std::vector<T>> read_each(const Setup& setup, const std::vector<std::string>& texts,
-                                 std::string_view flag,
-                                 Result<T> (*read)(const Setup&, const std::string&), Key key) {
-  if (texts.size() > kMostFaults)
+Result<std::vector<T>> read_each(const TrainingConfig& config,
+                                 const std::vector<std::string>& texts, std::string_view flag,
+                                 Result<T> (*read)(const TrainingConfig&, const std::string&),
+                                 Key key) {
+  if (texts.size() > kMaxFaults)
     return fail(usage(fmt::format("--{} is given {} times", flag, texts.size()),
-                      fmt::format("at most {} at a time", kMostFaults)));
+                      fmt::format("at most {} at a time", kMaxFaults)));
   std::vector<T> all;
   for (const std::string& text : texts) {
-    Result<T> one = read(setup, text);
+    Result<T> one = read(config, text);
     if (!one) return fail(one.error());
     for (const T& other : all)
       if (key(other) == key(*one))
@@ -127,9 +128,9 @@ Result<std::optional<Seconds>> read_time(const std::string& text, std::string_vi
   const Result<Seconds> time = parse_duration(text);
   const std::string type = fmt::format("--{} \"{}\"", flag, example);
   if (!time) return fail(usage(fmt::format("--{} {}", flag, time.error().detail), type));
-  if (*time > kMostTime)
-    return fail(usage(
-        fmt::format("--{} '{}' is more than {}", flag, excerpt(text), show(kMostTime)), type));
+  if (*time > kMaxTime)
+    return fail(
+        usage(fmt::format("--{} '{}' is more than {}", flag, excerpt(text), show(kMaxTime)), type));
   if (time->value == 0 && !zero)
     return fail(usage(fmt::format("--{} '{}' is not above 0", flag, excerpt(text)), type));
   return std::optional<Seconds>(*time);
@@ -142,7 +143,7 @@ std::string cited(const FailureRow& row) {
 }
 
 /// Which published restart stands for that of so many GPUs.
-std::string restart_words(i64 gpus) {
+std::string describe_restart(i64 gpus) {
   std::vector<i64> known;
   for (const FailureRow& row : failure_rows())
     if (row.kind == FailureRow::Kind::restart) known.push_back(row.gpus);
@@ -154,7 +155,7 @@ std::string restart_words(i64 gpus) {
 }
 
 /// Rate, restart and checkpoint as stated, else as published.
-Result<FailureTask> read_failure(const Setup& setup, const FaultOptions& options,
+Result<FailureTask> read_failure(const TrainingConfig& config, const FaultOptions& options,
                                  FailureSources& from) {
   using Kind = FailureRow::Kind;
   const Result<std::optional<Seconds>> mtbf = read_time(options.mtbf, "mtbf", "3 h", false);
@@ -174,11 +175,11 @@ Result<FailureTask> read_failure(const Setup& setup, const FaultOptions& options
 
   const FailureRow& storage = usual(Kind::storage);
   const FailureRow& hang = usual(Kind::hang);
-  const Bytes size = checkpoint_bytes(setup);
-  const i64 nodes = checkpoint_nodes(setup);
+  const Bytes size = checkpoint_bytes(config);
+  const i64 nodes = checkpoint_nodes(config);
   FailureTask task{.interval = *interval, .hang = Seconds{hang.value}};
-  task.model.between = mtbf->value_or(time_between_failures(*rate, setup.world));
-  task.model.restart = restart->value_or(usual_restart(setup.world));
+  task.model.between = mtbf->value_or(time_between_failures(*rate, config.world));
+  task.model.restart = restart->value_or(usual_restart(config.world));
   task.model.checkpoint =
       checkpoint->value_or(size / (double(nodes) * BytesPerSecond{storage.value * 1e9}));
   const auto say = [&](bool stated, std::string& where, std::string text, std::string cite) {
@@ -187,8 +188,8 @@ Result<FailureTask> read_failure(const Setup& setup, const FaultOptions& options
   };
   say(mtbf->has_value(), from.between,
       fmt::format("{} per 1,000 node-days, {}", rate->value, rate->name), cited(*rate));
-  say(restart->has_value(), from.restart, restart_words(setup.world),
-      cited(nearest_restart(setup.world)));
+  say(restart->has_value(), from.restart, describe_restart(config.world),
+      cited(nearest_restart(config.world)));
   say(checkpoint->has_value(), from.checkpoint,
       fmt::format("{} from {} at {} GB/s each", show(size), plural(nodes, "node", "nodes"),
                   storage.value),
@@ -198,32 +199,33 @@ Result<FailureTask> read_failure(const Setup& setup, const FaultOptions& options
   return task;
 }
 
-/// Returns what the faults of a plan without misfits cost, or what is wrong with an option.
-Result<Faults> price_faults(const Setup& setup, const FaultOptions& options, Setup& slowed) {
+/// Returns what the faults of a plan without find_violations cost, or what is wrong with an option.
+Result<Faults> price_faults(const TrainingConfig& config, const FaultOptions& options,
+                            TrainingConfig& slowed) {
   if (options.about_failures() && !options.fail)
     return fail(usage("failure rates, checkpoints and restarts are about a rank that dies",
                       "add --fail 0"));
   const Result<std::vector<SlowRank>> slow = read_each<SlowRank>(
-      setup, options.slow, "slow", read_slow, [](const SlowRank& s) { return s.rank; });
+      config, options.slow, "slow", read_slow, [](const SlowRank& s) { return s.rank; });
   if (!slow) return fail(slow.error());
   const Result<std::vector<SlowLink>> links = read_each<SlowLink>(
-      setup, options.slow_link, "slow-link", read_link, [](const SlowLink& s) { return s.level; });
+      config, options.slow_link, "slow-link", read_link, [](const SlowLink& s) { return s.level; });
   if (!links) return fail(links.error());
-  if (options.fail && (*options.fail < 0 || *options.fail >= setup.world))
-    return fail(no_rank(setup, "fail", std::to_string(*options.fail), ""));
+  if (options.fail && (*options.fail < 0 || *options.fail >= config.world))
+    return fail(no_rank(config, "fail", std::to_string(*options.fail), ""));
 
   Faults faults;
-  slowed.cluster = with_links(setup.cluster, *links);
-  if (!links->empty()) faults.links = link_loss(setup, calibration(setup), *links);
+  slowed.cluster = with_links(config.cluster, *links);
+  if (!links->empty()) faults.links = link_loss(config, calibration(config), *links);
   if (!slow->empty()) {
-    faults.slow = straggler(slowed, calibration(setup), *slow);
-    faults.relief = relief(slowed, calibration(setup), *faults.slow);
+    faults.slow = straggler(slowed, calibration(config), *slow);
+    faults.mitigate_straggler = mitigate_straggler(slowed, calibration(config), *faults.slow);
   }
   if (options.fail) {
     const Result<FailureTask> task = read_failure(slowed, options, faults.from);
     if (!task) return fail(task.error());
     faults.dead = options.fail;
-    faults.failure = failure(slowed, calibration(setup), *options.fail, *task);
+    faults.failure = failure(slowed, calibration(config), *options.fail, *task);
   }
   return faults;
 }
@@ -233,8 +235,8 @@ Result<Faults> price_faults(const Setup& setup, const FaultOptions& options, Set
 Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  Setup slowed = plan->setup();
-  Result<Faults> faults = price_faults(plan->setup(), request.faults, slowed);
+  TrainingConfig slowed = plan->config();
+  Result<Faults> faults = price_faults(plan->config(), request.faults, slowed);
   if (!faults) return refuse_usage(faults.error().message, faults.error().hint);
   return FaultsAnswer{std::move(*plan), std::move(slowed), std::move(*faults)};
 }

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "rankwright/cost/failure.h"
-#include "rankwright/cost/relief.h"
-#include "rankwright/cost/slow_link.h"
-#include "rankwright/planner/plan_input.h"
+#include "rankwright/cost/faults/failure.h"
+#include "rankwright/cost/faults/slow_link.h"
+#include "rankwright/cost/faults/straggler_mitigation.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright {
 
@@ -42,7 +42,7 @@ struct FailureSources {
 struct Faults {
   std::optional<LinkLoss> links{};
   std::optional<Straggler> slow{};
-  Relief relief{};
+  StragglerMitigation mitigate_straggler{};
   std::optional<i64> dead{};  // a rank
   Failure failure{};
   FailureSources from{};
@@ -54,7 +54,7 @@ struct FaultsRequest {
 };
 struct FaultsAnswer {
   ValidPlan plan;
-  Setup slowed;  // the plan's setup with the slow links
+  TrainingConfig slowed;  // the plan's config with the slow links
   Faults faults;
 };
 Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request);

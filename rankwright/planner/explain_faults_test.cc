@@ -41,7 +41,7 @@ TEST(ExplainFaults, FactorsAreTypedInThreeWays) {
 TEST(ExplainFaults, SlowLink_SlowsTheClusterOfWhatFollows) {
   const Outcome<FaultsAnswer> answer = ask({.slow_link = {"infiniband:0.5x"}, .fail = 3});
   ASSERT_TRUE(answer.has_value());
-  const Cluster& before = answer->plan.setup().cluster;
+  const Cluster& before = answer->plan.config().cluster;
   const Cluster& after = answer->slowed.cluster;
   EXPECT_DOUBLE_EQ(after.levels.back().bandwidth / before.levels.back().bandwidth, 0.5);
   EXPECT_EQ(answer->faults.dead, 3);

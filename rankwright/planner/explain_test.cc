@@ -41,7 +41,7 @@ TEST(ExplainRank, LastRank_IsKnownAndTheNextRefused) {
 TEST(ExplainStages, SplitsAllLayers) {
   const Outcome<ExplainStagesAnswer> answer = explain_stages(kPlan);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(total_layers(answer->view.now), answer->plan.setup().model.layers());
+  EXPECT_EQ(total_layers(answer->view.now), answer->plan.config().model.layers());
 }
 
 TEST(ExplainRivals, PlanAgainstItself_HasNoLead) {

@@ -7,10 +7,10 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/durations.h"
-#include "rankwright/import/trace_format.h"
-#include "rankwright/program/cells.h"
+#include "rankwright/import/log/trace_format.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
 #include "rankwright/rules/proof_findings.h"
@@ -20,12 +20,12 @@ namespace {
 
 /// Returns a batch with so few microbatches that `most` cells are not exceeded. Each pp rank gets
 /// its even share of them, which every schedule takes.
-std::string smaller_batch(const Setup& setup, i64 most) {
-  const PipelineShape shape = pipeline_shape(setup);
+std::string smaller_batch(const TrainingConfig& config, i64 max) {
+  const PipelineShape shape = pipeline_shape(config);
   const std::optional<i64> one = cell_count({shape.schedule, shape.pp, shape.chunks, 1});
   const i64 round = 2 * shape.pp;
-  const i64 microbatches = one && *one > 0 ? most / *one / round * round : 0;
-  const std::optional<i64> batch = product({microbatches, setup.plan.micro_batch, setup.plan.dp});
+  const i64 microbatches = one && *one > 0 ? max / *one / round * round : 0;
+  const std::optional<i64> batch = product({microbatches, config.plan.micro_batch, config.plan.dp});
   if (microbatches <= 0 || !batch) return "a smaller pipeline";
   return fmt::format("job: {{global_batch: {}}}, which gives {} microbatches", *batch,
                      count(microbatches));
@@ -35,28 +35,28 @@ Refusal refused(std::string message, std::string hint) {
   return {.kind = Refusal::Kind::refused, .message = std::move(message), .hint = std::move(hint)};
 }
 
-Refusal too_many(const Setup& setup, i64 have, i64 most, std::string_view done) {
+Refusal too_many(const TrainingConfig& config, i64 have, i64 max, std::string_view done) {
   return refused(
-      fmt::format("the step has {} cells; at most {} can be {}", count(have), count(most), done),
-      smaller_batch(setup, most));
+      fmt::format("the step has {} cells; at most {} can be {}", count(have), count(max), done),
+      smaller_batch(config, max));
 }
 
 /// Returns nothing where the step is small enough to be simulated, and to be traced where that is
 /// asked for.
-std::optional<Refusal> too_large(const Setup& setup, bool traced) {
-  const PipelineShape shape = pipeline_shape(setup);
+std::optional<Refusal> too_large(const TrainingConfig& config, bool traced) {
+  const PipelineShape shape = pipeline_shape(config);
   const i64 cells = cell_count(shape).value_or(std::numeric_limits<i64>::max());
-  if (cells > kMostPlayedCells) return too_many(setup, cells, kMostPlayedCells, "played");
-  if (const Bytes need = expansion_bytes(setup); need > kMaxExpansion)
+  if (cells > kMaxSimulatedCells) return too_many(config, cells, kMaxSimulatedCells, "played");
+  if (const Bytes need = expansion_bytes(config); need > kMaxExpansion)
     return refused(
         fmt::format("the step's actions and collectives take {}; at most {} can be played",
                     show(need), show(kMaxExpansion)),
         "fewer layers or a smaller cp_size: what is inside a cell takes the most");
   if (!traced) return std::nullopt;
   // The ranks' own steps are slices too.
-  i64 most = kMostSlices;
-  for (const Body& of_rank : steps(setup)) most -= i64(of_rank.size());
-  if (cells > most) return too_many(setup, cells, std::max<i64>(most, 0), "written to a trace");
+  i64 max = kMaxSlices;
+  for (const Body& of_rank : steps(config)) max -= i64(of_rank.size());
+  if (cells > max) return too_many(config, cells, std::max<i64>(max, 0), "written to a trace");
   return std::nullopt;
 }
 
@@ -65,7 +65,7 @@ PipelineShape drawn_shape(const CheckedSchedule& s) {
   return {.pp = s.pp, .chunks = ceil_div(s.stages, s.pp), .microbatches = s.microbatches};
 }
 
-PlayedStep summarized(Played step) {
+SummarizedStep summarized(SimulatedStep step) {
   TimelineSummary sum = summary(step);
   return {std::move(step), std::move(sum)};
 }
@@ -75,14 +75,14 @@ PlayedStep summarized(Played step) {
 Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  const Setup& setup = plan->setup();
-  if (std::optional<Refusal> refusal = too_large(setup, request.traced))
+  const TrainingConfig& config = plan->config();
+  if (std::optional<Refusal> refusal = too_large(config, request.traced))
     return tl::unexpected(std::move(*refusal));
-  PlayedStep step = summarized(played(setup, request.unit_times));
+  SummarizedStep step = summarized(simulate_step(config, request.unit_times));
   return TimelineAnswer{std::move(*plan), std::move(step)};
 }
 
-Outcome<PlayedStep> explain_schedule(const SourceFile& file, bool traced) {
+Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
   const auto refuse = [&](Refusal::Kind kind, Diagnostics findings) {
     return tl::unexpected(
         Refusal{.kind = kind, .findings = std::move(findings), .file = {file.name, file.text}});
@@ -94,14 +94,14 @@ Outcome<PlayedStep> explain_schedule(const SourceFile& file, bool traced) {
   if (!checked.findings.empty()) return refuse(Refusal::Kind::refused, checked.findings);
   Program program =
       with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
-  if (const i64 cells = slice_count(program); traced && cells > kMostSlices)
+  if (const i64 cells = slice_count(program); traced && cells > kMaxSlices)
     return tl::unexpected(
         refused(fmt::format("the schedule has {} cells; at most {} can be written to a trace",
-                            count(cells), count(kMostSlices)),
+                            count(cells), count(kMaxSlices)),
                 ""));
   Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
-  Played step =
-      played(drawn_shape(checked), std::move(program), std::move(times), std::string(kUnitTimes));
+  SimulatedStep step = simulate_step(drawn_shape(checked), std::move(program), std::move(times),
+                                     std::string(kUnitTimes));
   step.what = "as written";
   return summarized(std::move(step));
 }

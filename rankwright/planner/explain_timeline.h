@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "rankwright/planner/plan_input.h"
-#include "rankwright/planner/timeline_summary.h"
+#include "rankwright/planner/input/plan_input.h"
+#include "rankwright/planner/timeline/timeline_summary.h"
 
 namespace rankwright {
 
@@ -16,12 +16,12 @@ struct TimelineRequest {
 };
 struct TimelineAnswer {
   ValidPlan plan;
-  PlayedStep step;
+  SummarizedStep step;
 };
 Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request);
 
 /// One line of cells per pp rank, simulated in units of time.
-Outcome<PlayedStep> explain_schedule(const SourceFile& schedule, bool traced);
+Outcome<SummarizedStep> explain_schedule(const SourceFile& schedule, bool traced);
 
 /// Returns whether the file is a schedule and not a plan, by its name.
 bool is_schedule(const SourceFile& file);

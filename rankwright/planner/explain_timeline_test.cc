@@ -46,21 +46,21 @@ TEST(ExplainTimeline, ATraceHoldsFewerCells) {
 
 TEST(ExplainSchedule, WrittenCells_AreSimulatedInUnits) {
   // F 1 s, B 2 s on one rank.
-  const Outcome<PlayedStep> step = explain_schedule({"order.csv", "0F0,0B0\n"}, false);
+  const Outcome<SummarizedStep> step = explain_schedule({"order.csv", "0F0,0B0\n"}, false);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->summary.end, Seconds{3});
-  EXPECT_EQ(step->played.what, "as written");
+  EXPECT_EQ(step->simulated.what, "as written");
 }
 
 TEST(ExplainSchedule, Nonsense_IsUnreadable) {
-  const Outcome<PlayedStep> step = explain_schedule({"order.csv", "0F0,xx\n"}, false);
+  const Outcome<SummarizedStep> step = explain_schedule({"order.csv", "0F0,xx\n"}, false);
   ASSERT_FALSE(step.has_value());
   EXPECT_EQ(step.error().kind, Refusal::Kind::unreadable);
   EXPECT_EQ(step.error().file.name, "order.csv");
 }
 
 TEST(ExplainSchedule, ARankThatWaitsForItself_IsRefused) {
-  const Outcome<PlayedStep> step = explain_schedule({"order.csv", "0B0,0F0\n"}, false);
+  const Outcome<SummarizedStep> step = explain_schedule({"order.csv", "0B0,0F0\n"}, false);
   ASSERT_FALSE(step.has_value());
   EXPECT_EQ(step.error().kind, Refusal::Kind::refused);
 }

@@ -29,12 +29,12 @@ Diagnostics as_findings(const std::vector<Lost>& lost, const TargetRow& target, 
 
 /// Returns the names of the hosts; none where none are given.
 Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const TargetRow& target,
-                                             const Setup& setup) {
+                                             const TrainingConfig& config) {
   if (!hosts.given()) return std::vector<std::string>{};
   if (!target.launcher)
     return refuse_usage(fmt::format("--hosts: {} starts no ranks", target.name),
                         "a launcher does: --to slurm");
-  Result<std::vector<std::string>> names = hosts_for(setup, hosts);
+  Result<std::vector<std::string>> names = hosts_for(config, hosts);
   if (!names)
     return refuse_usage(fmt::format("--hosts: {}", names.error().detail), names.error().hint);
   return std::move(*names);
@@ -54,18 +54,18 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
   for (const Diagnostic& d : findings)
     if (about_memory(d) && d.severity == Severity::error) answer.memory.push_back(d);
   std::erase_if(findings, about_memory);
-  if (!input.setup || has_errors(findings))
+  if (!input.config || has_errors(findings))
     return tl::unexpected(
-        Refusal{.kind = input.setup ? Refusal::Kind::refused : Refusal::Kind::unreadable,
+        Refusal{.kind = input.config ? Refusal::Kind::refused : Refusal::Kind::unreadable,
                 .findings = std::move(findings),
                 .file = file_of(input)});
-  Outcome<std::vector<std::string>> hosts = read_names(request.hosts, target, *input.setup);
+  Outcome<std::vector<std::string>> hosts = read_names(request.hosts, target, *input.config);
   if (!hosts) {
     hosts.error().findings = std::move(answer.memory);
     hosts.error().file = file_of(input);
     return tl::unexpected(std::move(hosts.error()));
   }
-  answer.lost = losses(*exporter, *input.setup);
+  answer.lost = losses(*exporter, *input.config);
   answer.findings = as_findings(answer.lost, target, request.strict, input.file);
   if (request.strict && !answer.lost.empty()) {
     Refusal refusal{.kind = Refusal::Kind::refused,
@@ -77,8 +77,8 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
                                   .file = file_of(input),
                                   .also = {std::move(refusal)}});
   }
-  answer.files = exporter->write(*input.setup, {.hosts = std::move(*hosts)},
-                                 head_lines(*exporter, *input.setup));
+  answer.files = exporter->write(*input.config, {.hosts = std::move(*hosts)},
+                                 head_lines(*exporter, *input.config));
   return answer;
 }
 

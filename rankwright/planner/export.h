@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "rankwright/export/exporter.h"
-#include "rankwright/planner/host_names.h"
-#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/input/host_names.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright {
 

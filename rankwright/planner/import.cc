@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
-#include "rankwright/import/cluster_format.h"
-#include "rankwright/import/plan_format.h"
-#include "rankwright/import/safetensors_index.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/import/cluster/cluster_format.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/plan/safetensors_index.h"
+#include "rankwright/plan/constraint_violation.h"
 
 namespace rankwright {
 namespace {
@@ -49,12 +49,12 @@ Outcome<ImportAnswer> import_framework(const ImportRequest& request) {
                                 .format = find_plan_format(request.from),
                                 .files = request.files});
   Diagnostics findings = all_findings(input, Target::any);
-  if (!input.setup)
+  if (!input.config)
     return tl::unexpected(
         Refusal{.kind = Refusal::Kind::unreadable,
                 .findings = std::move(findings),
                 .file = {std::move(input.file.name), std::move(input.file.text)}});
-  const bool valid = misfits(*input.setup).empty();
+  const bool valid = find_violations(*input.config).empty();
   return ImportedPlan{std::move(input), valid, std::move(findings)};
 }
 

@@ -8,7 +8,7 @@
 
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/model/model.h"
-#include "rankwright/planner/plan_input.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright {
 
@@ -28,8 +28,8 @@ struct ImportRequest {
 
 /// A framework's file as a plan.
 struct ImportedPlan {
-  PlanInput input;    // it has a setup
-  bool valid = true;  // it has no misfits
+  PlanInput input;    // it has a config
+  bool valid = true;  // it has no find_violations
   Diagnostics findings{};
 };
 

@@ -2,10 +2,10 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/export/comment.h"
-#include "rankwright/import/cluster_file.h"
-#include "rankwright/import/cluster_format.h"
-#include "rankwright/import/host_list.h"
-#include "rankwright/import/link_fit.h"
+#include "rankwright/fit/link_fit.h"
+#include "rankwright/import/cluster/cluster_file.h"
+#include "rankwright/import/cluster/cluster_format.h"
+#include "rankwright/import/cluster/host_list.h"
 #include "rankwright/planner/import.h"
 
 namespace rankwright {

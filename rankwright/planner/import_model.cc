@@ -2,11 +2,11 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/export/comment.h"
-#include "rankwright/import/hf_config.h"
-#include "rankwright/import/safetensors_index.h"
+#include "rankwright/import/plan/hf_config.h"
+#include "rankwright/import/plan/safetensors_index.h"
 #include "rankwright/model/parameters.h"
 #include "rankwright/planner/import.h"
-#include "rankwright/planner/source_files.h"
+#include "rankwright/planner/plan/source_files.h"
 
 namespace rankwright {
 namespace {

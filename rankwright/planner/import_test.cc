@@ -22,8 +22,8 @@ TEST(ImportFile, MegatronScript_IsAPlan) {
   ASSERT_TRUE(answer.has_value());
   const ImportedPlan* const plan = std::get_if<ImportedPlan>(&*answer);
   ASSERT_NE(plan, nullptr);
-  EXPECT_EQ(plan->input.setup->plan.tp, 2);
-  EXPECT_EQ(plan->input.setup->world, 8);
+  EXPECT_EQ(plan->input.config->plan.tp, 2);
+  EXPECT_EQ(plan->input.config->world, 8);
   EXPECT_TRUE(plan->valid);
 }
 

@@ -9,10 +9,10 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/planner/plan_defaults.h"
-#include "rankwright/planner/plan_hosts.h"
-#include "rankwright/planner/plan_options.h"
-#include "rankwright/planner/plan_problem.h"
+#include "rankwright/planner/plan/plan_defaults.h"
+#include "rankwright/planner/plan/plan_hosts.h"
+#include "rankwright/planner/plan/plan_options.h"
+#include "rankwright/planner/plan/plan_problem.h"
 
 namespace rankwright {
 namespace {
@@ -41,7 +41,7 @@ class SearchRun {
   }
 
   SearchOptions options() const {
-    SearchOptions all{.bounds = !exhaustive_, .threads = threads_, .balance = balance_};
+    SearchOptions all{.bounds = !exhaustive_, .threads = threads_, .split_cache = balance_};
     all.go_on = [this](const SearchProgress& progress) {
       show(progress);
       return !stopped();
@@ -59,35 +59,35 @@ class SearchRun {
   SearchWatch watch_;
   bool exhaustive_ = false;
   int threads_ = 0;
-  std::shared_ptr<Balance> balance_ = std::make_shared<Balance>();
+  std::shared_ptr<StageSplitCache> balance_ = std::make_shared<StageSplitCache>();
 };
 
 /// Returns, where nothing fits, on how many more GPUs of the same system something would.
 std::optional<CountRow> find_larger(const Problem& problem, const SearchRun& run) {
-  const i64 host = std::max<i64>(1, problem.setup.cluster.host_devices);
-  const std::optional<Cluster> larger = grow_cluster(problem.setup.cluster, kMaxHosts * host);
-  if (!larger || larger->devices() <= problem.setup.world) return std::nullopt;
+  const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
+  const std::optional<Cluster> larger = grow_cluster(problem.config.cluster, kMaxHosts * host);
+  if (!larger || larger->devices() <= problem.config.world) return std::nullopt;
   Problem other = problem;
-  other.setup.cluster = *larger;
+  other.config.cluster = *larger;
   run.begin("nothing fits; looking for more GPUs");
-  return fewest(other, calibration(other.setup), run.options());
+  return fewest(other, calibration(other.config), run.options());
 }
 
 /// Chooses the number of GPUs where the request leaves it open.
 void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRun& run) {
-  Setup& setup = answer.problem.setup;
+  TrainingConfig& config = answer.problem.config;
   if (request.fit) {
     run.begin("the fewest GPUs");
     answer.fit_asked = true;
-    answer.fewest = fewest(answer.problem, calibration(setup), run.options());
-    if (answer.fewest) setup.world = answer.fewest->gpus;
+    answer.fewest = fewest(answer.problem, calibration(config), run.options());
+    if (answer.fewest) config.world = answer.fewest->gpus;
     run.begin("searching");
   }
   if (request.excluded) {
     run.begin("numbers of hosts");
     answer.hosts = choose_hosts(answer.problem, *request.excluded, run.options());
     const i64 hosts = answer.hosts->used > 0 ? answer.hosts->used : answer.hosts->left;
-    setup.world = hosts * setup.cluster.host_devices;
+    config.world = hosts * config.cluster.host_devices;
     run.begin("searching");
   }
 }
@@ -95,9 +95,9 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
 /// Looks around the best plan; or for more GPUs where nothing fits.
 void look_around(PlanAnswer& answer, const SearchRun& run) {
   const Answer& found = answer.answer;
-  const Calibration& constants = calibration(answer.problem.setup);
+  const Calibration& constants = calibration(answer.problem.config);
   if (!found.best) {
-    if (!found.complete || found.tally.memory == 0) return;
+    if (!found.complete || found.stats.memory == 0) return;
     if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);
     return;
   }
@@ -116,7 +116,7 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
 bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
   run.begin(fmt::format("{} GPUs", count(gpus)));
   std::vector<CountRow> row =
-      over_counts(answer.problem, {gpus}, calibration(answer.problem.setup), run.options());
+      over_counts(answer.problem, {gpus}, calibration(answer.problem.config), run.options());
   if (run.stopped()) return false;
   answer.rows.push_back(std::move(row.front()));
   choose_count(answer);
@@ -150,9 +150,9 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
                    .training = request.training,
                    .budget = request.budget};
   choose_world(found, request, run);
-  found.answer = answer(found.problem, calibration(found.problem.setup), run.options());
+  found.answer = answer(found.problem, calibration(found.problem.config), run.options());
   look_around(found, run);
-  if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.setup.cluster));
+  if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.config.cluster));
   found.stopped = run.stop_reason();
   complete_figures(found);
   return found;
@@ -164,23 +164,23 @@ Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
   Outcome<PlanProblem> asked = read_plan_problem(request);
   if (!asked) return tl::unexpected(std::move(asked.error()));
   const SearchRun run(control, request);
-  const i64 host = std::max<i64>(1, asked->problem.setup.cluster.host_devices);
+  const i64 host = std::max<i64>(1, asked->problem.config.cluster.host_devices);
   CountsAnswer found{
       .problem = std::move(asked->problem), .training = request.training, .budget = request.budget};
-  for (const i64 gpus : count_ladder(host, request.gpus->least, request.gpus->most))
+  for (const i64 gpus : count_ladder(host, request.gpus->min, request.gpus->max))
     if (!add_count(found, gpus, run)) break;
   if (found.training.deadline && found.chosen.value_or(0) > 0 && !run.stopped())
     add_counts_between(found, host, run);
   found.stopped = run.stop_reason();
-  if (found.chosen) found.targets = check_targets(found.chosen_plan().setup);
+  if (found.chosen) found.targets = check_targets(found.chosen_plan().config);
   return found;
 }
 
 PlanAnswer search_around(const Priced& plan, const Draft& stated, Target target,
                          const SearchControl& control) {
   const SearchRun run(control, {});
-  const Calibration& constants = calibration(plan.setup);
-  PlanAnswer found{.problem = open_problem(plan.setup, stated, {.target = target})};
+  const Calibration& constants = calibration(plan.config);
+  PlanAnswer found{.problem = open_problem(plan.config, stated, {.target = target})};
   found.answer = answer(found.problem, constants, run.options());
   if (!run.stopped()) {
     run.begin_shown("why not otherwise");

@@ -5,11 +5,11 @@
 #include <functional>
 #include <string>
 
-#include "rankwright/import/draft.h"
-#include "rankwright/planner/counts_answer.h"
-#include "rankwright/planner/outcome.h"
-#include "rankwright/planner/plan_answer.h"
-#include "rankwright/planner/plan_request.h"
+#include "rankwright/import/plan/draft.h"
+#include "rankwright/planner/input/outcome.h"
+#include "rankwright/planner/plan/counts_answer.h"
+#include "rankwright/planner/plan/plan_answer.h"
+#include "rankwright/planner/plan/plan_request.h"
 
 namespace rankwright {
 
@@ -32,7 +32,7 @@ Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
                                           const SearchControl& control = {});
 
 /// Finds what else there is for the job of a given plan; the neighbors are those of that plan.
-/// `stated` is what its file states. Requires: the plan has no misfit.
+/// `stated` is what its file states. Requires: the plan has no violation.
 PlanAnswer search_around(const Priced& plan, const Draft& stated, Target target,
                          const SearchControl& control = {});
 

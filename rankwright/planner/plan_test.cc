@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "rankwright/plan/misfit.h"
-#include "rankwright/planner/plan_options.h"
+#include "rankwright/plan/constraint_violation.h"
+#include "rankwright/planner/plan/plan_options.h"
 
 namespace rankwright {
 namespace plan_test {
@@ -44,8 +44,8 @@ TEST(FindPlan, RefusesARangeOfGpus) {
 TEST(FindPlan, OfASmallModelIsDataParallel) {
   const PlanAnswer answer = find_plan(small_request({{"tokens", "1B"}})).value();
   ASSERT_TRUE(answer.answer.best);
-  EXPECT_EQ(answer.best().setup.plan.dp, 8);
-  EXPECT_TRUE(misfits(answer.best().setup).empty());
+  EXPECT_EQ(answer.best().config.plan.dp, 8);
+  EXPECT_TRUE(find_violations(answer.best().config).empty());
   EXPECT_FALSE(answer.neighbours.empty());
   EXPECT_FALSE(answer.targets.empty());
   EXPECT_EQ(answer.stopped, StopReason::none);
@@ -60,7 +60,7 @@ TEST(FindPlan, SaysWhatIsLeanestAndWhereItFits) {
       find_plan(read_plan_options({{"model", "llama-3.1-70b"}, {"cluster", "dgx-a100"}}).value())
           .value();
   ASSERT_FALSE(answer.answer.best);
-  EXPECT_GT(answer.leanest.value().ledger.total(), answer.problem.capacity);
+  EXPECT_GT(answer.leanest.value().estimate_memory.total(), answer.problem.capacity);
   EXPECT_GT(answer.fewest.value().gpus, 8);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rankwright/planner/outcome.h"
+#include "rankwright/planner/input/outcome.h"
 #include "rankwright/validate/collectives.h"
 #include "rankwright/validate/score.h"
 

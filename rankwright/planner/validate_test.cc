@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "rankwright/import/file.h"
+#include "rankwright/import/syntax/file.h"
 
 namespace rankwright {
 namespace validate_test {

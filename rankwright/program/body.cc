@@ -38,20 +38,20 @@ struct Place {
 
 /// The embedding, and the weight of a tied head that stands without it: as one unit with what else
 /// they read, or, where other pp ranks have copies of that weight, by itself.
-void add_vocabulary(const Setup& setup, const RankContents& on_stage, const Holding& held,
+void add_vocabulary(const TrainingConfig& config, const RankContents& on_stage, const Holding& held,
                     bool copies, StagePieces& stage) {
-  const bool tied_head = setup.model.tied && on_stage.loss;
+  const bool tied_head = config.model.tied && on_stage.loss;
   if (!on_stage.embeds() && !(copies && tied_head)) return;
-  const Share weight = vocabulary_weight(setup.model, setup.plan.tp);
+  const Share weight = vocabulary_weight(config.model, config.plan.tp);
   std::vector<Share> read{weight};
-  if (on_stage.embeds() && !copies) read = {embedding_share(setup.model, setup.plan.tp)};
+  if (on_stage.embeds() && !copies) read = {embedding_share(config.model, config.plan.tp)};
   if (on_stage.embeds() && copies)
-    read.push_back({.dense = setup.model.positions * setup.model.hidden});
+    read.push_back({.dense = config.model.positions * config.model.hidden});
   std::size_t first = stage.pieces.size(), last = 0;
   for (std::size_t i = 0; i < stage.pieces.size(); ++i) {
     const Piece::Kind kind = stage.pieces[i].kind;
     const bool reads = kind == Piece::Kind::embedding || kind == Piece::Kind::mtp ||
-                       (kind == Piece::Kind::heads && setup.model.tied);
+                       (kind == Piece::Kind::heads && config.model.tied);
     if (!reads) continue;
     first = std::min(first, i);
     last = i;
@@ -60,46 +60,46 @@ void add_vocabulary(const Setup& setup, const RankContents& on_stage, const Hold
     stage.first[first].push_back(unit);
     stage.last[last].push_back(unit);
   }
-  if (held.embedding) stage.held[first] += embedding_share(setup.model, setup.plan.tp);
+  if (held.embedding) stage.held[first] += embedding_share(config.model, config.plan.tp);
   if (held.apart == 0) return;
   stage.held[first].dense -= held.apart;
   stage.apart[first].dense = held.apart;
 }
 
-StagePieces stage_pieces(const Setup& setup, const RankContents& on_stage, const Holding& held,
-                         const Place& place, bool copies) {
-  const Model& model = setup.model;
+StagePieces stage_pieces(const TrainingConfig& config, const RankContents& on_stage,
+                         const Holding& held, const Place& place, bool copies) {
+  const Model& model = config.model;
   StagePieces stage;
   if (on_stage.embedding) stage.add({.kind = Piece::Kind::embedding}, {}, {});
   i64 nth = 0;
   for (const LayerRun& run : on_stage.runs) {
-    const Share unit = layer_share(model, run.layer, setup.plan);
+    const Share unit = layer_share(model, run.layer, config.plan);
     for (i64 i = 0; i < run.count; ++i, ++nth)
       stage.add({.kind = Piece::Kind::layer,
                  .layer = place.first_layer + nth,
                  .shape = &run.layer,
-                 .again = run_again(setup.plan, place.layers_before + nth, 1) > 0},
+                 .again = run_again(config.plan, place.layers_before + nth, 1) > 0},
                 unit, unit);
   }
   for (i64 i = 0; i < on_stage.mtp; ++i) {
-    const Share unit = mtp_share(setup);
+    const Share unit = mtp_share(config);
     stage.add({.kind = Piece::Kind::mtp,
                .layer = model.layers() + place.first_mtp + i,
                .shape = &model.runs.back().layer,
-               .again = run_again(setup.plan, place.mtp_before + i, 1) > 0},
+               .again = run_again(config.plan, place.mtp_before + i, 1) > 0},
               unit, unit);
   }
   if (on_stage.loss)
-    stage.add({.kind = Piece::Kind::heads}, head_share(model, setup.plan.tp, held.head_weight),
-              head_share(model, setup.plan.tp, !(model.tied && (on_stage.embeds() || copies))));
-  add_vocabulary(setup, on_stage, held, copies, stage);
+    stage.add({.kind = Piece::Kind::heads}, head_share(model, config.plan.tp, held.head_weight),
+              head_share(model, config.plan.tp, !(model.tied && (on_stage.embeds() || copies))));
+  add_vocabulary(config, on_stage, held, copies, stage);
   return stage;
 }
 
 /// Gradients that wait until they fill a bucket (ZeRO-2).
 class Filling {
  public:
-  explicit Filling(const Setup& setup) : bucket_(bucket_elements(setup.plan)) {}
+  explicit Filling(const TrainingConfig& config) : bucket_(bucket_elements(config.plan)) {}
 
   void add(const Share& gradients, Calls& calls) {
     waiting_ += gradients;
@@ -120,7 +120,7 @@ class Filling {
 /// Writes the bodies of one stage after another.
 class Bodies {
  public:
-  explicit Bodies(const Setup& setup) : setup_(setup), passes_(setup) {}
+  explicit Bodies(const TrainingConfig& config) : config_(config), passes_(config) {}
 
   std::array<Body, 4> of(const StagePieces& stage) {
     return {forward(stage), backward(stage, {}), backward(stage, {.weight = false}),
@@ -139,41 +139,41 @@ class Bodies {
 
   Body backward(const StagePieces& stage, Gradients g) {
     const std::size_t n = stage.pieces.size();
-    Filling filling(setup_);
+    Filling filling(config_);
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = n - 1 - k;
       // The weight's gradient needs no weight.
       if (g.input) prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
       passes_.backward(stage.pieces[i], g);
       if (!g.weight) continue;
-      if (setup_.plan.zero == 2) {
+      if (config_.plan.zero == 2) {
         filling.add(stage.held[i], passes_.calls());
         passes_.calls().reduce(stage.apart[i]);
       }
-      if (setup_.plan.zero == 3)
+      if (config_.plan.zero == 3)
         for (const Share& unit : stage.first[i]) passes_.calls().reduce(unit);
     }
-    if (g.weight && setup_.plan.zero == 2) filling.rest(passes_.calls());
+    if (g.weight && config_.plan.zero == 2) filling.rest(passes_.calls());
     return passes_.calls().take();
   }
 
   /// ZeRO-3: what the next piece reads is gathered while this one runs; where that is not hidden,
   /// and for the piece that opens a cell, right before it is read.
   void prefetch(const std::vector<Share>& here, bool opens, const std::vector<Share>* next) {
-    if (setup_.plan.zero < 3) return;
-    const bool hidden = setup_.plan.overlap.param_gather;
+    if (config_.plan.zero < 3) return;
+    const bool hidden = config_.plan.overlap.param_gather;
     if (!hidden || opens)
       for (const Share& unit : here) passes_.calls().gather(unit, false);
     if (hidden && next != nullptr)
       for (const Share& unit : *next) passes_.calls().gather(unit, true);
   }
 
-  const Setup& setup_;
+  const TrainingConfig& config_;
   Passes passes_;
 };
 
 /// By stage.
-std::vector<Place> places(const Setup& setup, const std::vector<RankContents>& stages) {
+std::vector<Place> places(const TrainingConfig& config, const std::vector<RankContents>& stages) {
   std::vector<Place> all(stages.size());
   i64 layers = 0, mtp = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -182,8 +182,8 @@ std::vector<Place> places(const Setup& setup, const std::vector<RankContents>& s
     layers += stages[s].layers;
     mtp += stages[s].mtp;
   }
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    const std::vector<i64> on_rank = stages_of(setup.plan, r);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const std::vector<i64> on_rank = stages_of(config.plan, r);
     i64 before = 0;
     for (const i64 s : on_rank) {
       all[std::size_t(s)].layers_before = before;
@@ -203,21 +203,21 @@ static_assert(std::size(kParts) == std::size_t(Part::optimizer) + 1);
 
 }  // namespace
 
-std::vector<std::array<Body, 4>> bodies(const Setup& setup) {
-  const std::vector<RankContents> stages = stage_contents(setup);
-  const std::vector<Holding> holdings = stage_holdings(setup);
-  const std::vector<Place> placed = places(setup, stages);
-  const bool copies = vocabulary_copies(setup);
-  Bodies write(setup);
+std::vector<std::array<Body, 4>> bodies(const TrainingConfig& config) {
+  const std::vector<RankContents> stages = stage_contents(config);
+  const std::vector<Holding> holdings = stage_holdings(config);
+  const std::vector<Place> placed = places(config, stages);
+  const bool copies = vocabulary_copies(config);
+  Bodies write(config);
   std::vector<std::array<Body, 4>> all;
   for (std::size_t s = 0; s < stages.size(); ++s)
-    all.push_back(write.of(stage_pieces(setup, stages[s], holdings[s], placed[s], copies)));
+    all.push_back(write.of(stage_pieces(config, stages[s], holdings[s], placed[s], copies)));
   return all;
 }
 
-Bytes transfer_bytes(const Setup& setup, i64 boundary) {
+Bytes transfer_bytes(const TrainingConfig& config, i64 boundary) {
   // An even split has its MTP modules on the last stage, behind all boundaries.
-  return boundary_message(setup, mtp_until(setup.plan.stages, boundary));
+  return boundary_message(config, mtp_until(config.plan.stages, boundary));
 }
 
 std::string show(const Step& step) {

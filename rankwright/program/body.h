@@ -14,11 +14,11 @@ namespace rankwright {
 
 /// By stage, then F, B, I, W (the index is the ActionKind). The collectives of B are those of I and
 /// of W together. Under selective recompute an attention that runs again is its core alone. The
-/// setup has no misfit.
-std::vector<std::array<Body, 4>> bodies(const Setup& setup);
+/// config has no violation.
+std::vector<std::array<Body, 4>> bodies(const TrainingConfig& config);
 
 /// What crosses `boundary`, that is from that stage to the next or back, for one microbatch (T10).
-Bytes transfer_bytes(const Setup& setup, i64 boundary);
+Bytes transfer_bytes(const TrainingConfig& config, i64 boundary);
 
 /// "layer 3 attention", "layer 3 attention again", "TP all-gather 134 MB", "... beside".
 std::string show(const Step& step);

@@ -7,14 +7,14 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/plan/shares.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace body_test {
 
+using sample::config_of;
 using sample::dense_layer;
 using sample::model_of;
-using sample::setup_of;
 using sample::sparse_layer;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -28,17 +28,18 @@ std::vector<std::string> words(const Body& body) {
 }
 
 /// Layers of one kind, each on a stage of its own; embedding and loss stand before and behind.
-Setup alone(const Layer& layer, Plan plan, i64 layers = 1) {
+TrainingConfig alone(const Layer& layer, Plan plan, i64 layers = 1) {
   plan.pp = layers + 2;
   plan.stages = Stages(std::size_t(plan.pp), Stage{});
   for (i64 s = 1; s <= layers; ++s) plan.stages[std::size_t(s)].layers = 1;
   plan.stages.front().embedding = plan.stages.back().loss = true;
-  return setup_of(model_of({{layers, layer}}), plan, 1);
+  return config_of(model_of({{layers, layer}}), plan, 1);
 }
 
 /// The words of that layer's cell.
-std::vector<std::string> words(const Setup& setup, std::size_t kind, std::size_t stage = 1) {
-  return words(bodies(setup)[stage][kind]);
+std::vector<std::string> words(const TrainingConfig& config, std::size_t kind,
+                               std::size_t stage = 1) {
+  return words(bodies(config)[stage][kind]);
 }
 
 TEST(Show, SaysWhatAStepIs) {
@@ -54,147 +55,151 @@ TEST(Show, SaysWhatAStepIs) {
 }
 
 TEST(Body, OfOneRankIsComputationAlone) {
-  const rankwright::Setup setup = setup_of(model_of({{2, dense_layer()}}), {}, 1);
-  EXPECT_THAT(words(setup, kF, 0), ElementsAre("embedding", "layer 0 attention", "layer 0 mlp",
-                                               "layer 1 attention", "layer 1 mlp", "head"));
-  EXPECT_THAT(words(setup, kB, 0), ElementsAre("head", "layer 1 mlp", "layer 1 attention",
-                                               "layer 0 mlp", "layer 0 attention", "embedding"));
+  const rankwright::TrainingConfig config = config_of(model_of({{2, dense_layer()}}), {}, 1);
+  EXPECT_THAT(words(config, kF, 0), ElementsAre("embedding", "layer 0 attention", "layer 0 mlp",
+                                                "layer 1 attention", "layer 1 mlp", "head"));
+  EXPECT_THAT(words(config, kB, 0), ElementsAre("head", "layer 1 mlp", "layer 1 attention",
+                                                "layer 0 mlp", "layer 0 attention", "embedding"));
   // tokens have no gradient
-  EXPECT_THAT(words(setup, kI, 0), ElementsAre("head", "layer 1 mlp", "layer 1 attention",
-                                               "layer 0 mlp", "layer 0 attention"));
-  EXPECT_EQ(words(setup, kW, 0), words(setup, kB, 0));
+  EXPECT_THAT(words(config, kI, 0), ElementsAre("head", "layer 1 mlp", "layer 1 attention",
+                                                "layer 0 mlp", "layer 0 attention"));
+  EXPECT_EQ(words(config, kW, 0), words(config, kB, 0));
 }
 
 TEST(Body, OfAStageWithoutLayersIsEmpty) {
-  rankwright::Setup setup = setup_of(model_of({{1, dense_layer()}}), {.pp = 3}, 1);
-  setup.plan.stages = *parse_layout("Et||L");
-  for (const std::size_t kind : {kF, kB, kI, kW}) EXPECT_THAT(words(setup, kind, 1), IsEmpty());
+  rankwright::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.pp = 3}, 1);
+  config.plan.stages = *parse_layout("Et||L");
+  for (const std::size_t kind : {kF, kB, kI, kW}) EXPECT_THAT(words(config, kind, 1), IsEmpty());
 }
 
 TEST(Body, OfTensorAndSequenceParallelism) {
-  const rankwright::Setup setup = alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
+  const rankwright::TrainingConfig config =
+      alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   const std::string gather = "TP all-gather 4.19 MB", scatter = "TP reduce-scatter 4.19 MB";
-  EXPECT_THAT(words(setup, kF), ElementsAre(gather, "layer 0 attention", scatter,  //
-                                            gather, "layer 0 mlp", scatter));
+  EXPECT_THAT(words(config, kF), ElementsAre(gather, "layer 0 attention", scatter,  //
+                                             gather, "layer 0 mlp", scatter));
   // the gradient of the output, then the input for the weight's gradient
-  EXPECT_THAT(words(setup, kB), ElementsAre(gather, gather, "layer 0 mlp", scatter,  //
-                                            gather, gather, "layer 0 attention", scatter));
-  EXPECT_THAT(words(setup, kI), ElementsAre(gather, "layer 0 mlp", scatter,  //
-                                            gather, "layer 0 attention", scatter));
-  EXPECT_THAT(words(setup, kW), ElementsAre(gather, "layer 0 mlp", gather, "layer 0 attention"));
+  EXPECT_THAT(words(config, kB), ElementsAre(gather, gather, "layer 0 mlp", scatter,  //
+                                             gather, gather, "layer 0 attention", scatter));
+  EXPECT_THAT(words(config, kI), ElementsAre(gather, "layer 0 mlp", scatter,  //
+                                             gather, "layer 0 attention", scatter));
+  EXPECT_THAT(words(config, kW), ElementsAre(gather, "layer 0 mlp", gather, "layer 0 attention"));
 }
 
 TEST(Body, OfTensorParallelismAlone) {
-  const rankwright::Setup setup = alone(dense_layer(), {.tp = 2});
+  const rankwright::TrainingConfig config = alone(dense_layer(), {.tp = 2});
   const std::string reduce = "TP all-reduce 4.19 MB";
-  EXPECT_THAT(words(setup, kF), ElementsAre("layer 0 attention", reduce, "layer 0 mlp", reduce));
-  EXPECT_THAT(words(setup, kB), ElementsAre("layer 0 mlp", reduce, "layer 0 attention", reduce));
-  EXPECT_EQ(words(setup, kI), words(setup, kB));
-  EXPECT_THAT(words(setup, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
+  EXPECT_THAT(words(config, kF), ElementsAre("layer 0 attention", reduce, "layer 0 mlp", reduce));
+  EXPECT_THAT(words(config, kB), ElementsAre("layer 0 mlp", reduce, "layer 0 attention", reduce));
+  EXPECT_EQ(words(config, kI), words(config, kB));
+  EXPECT_THAT(words(config, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
 }
 
 TEST(Body, OfHiddenTensorParallelismRunsBeside) {
-  rankwright::Setup setup = alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
-  setup.plan.overlap.tp = true;
-  const std::vector<std::array<Body, 4>> cut = bodies(setup);
+  rankwright::TrainingConfig config = alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
+  config.plan.overlap.tp = true;
+  const std::vector<std::array<Body, 4>> cut = bodies(config);
   for (const Step& step : cut[1][kB]) EXPECT_EQ(step.beside, !step.computes());
-  setup.plan.sequence_parallel = false;  // an all-reduce cannot be cut
-  const std::vector<std::array<Body, 4>> whole = bodies(setup);
+  config.plan.sequence_parallel = false;  // an all-reduce cannot be cut
+  const std::vector<std::array<Body, 4>> whole = bodies(config);
   for (const Step& step : whole[1][kB]) EXPECT_FALSE(step.beside);
 }
 
 TEST(Body, OfTheEdgesUnderSequenceParallelism) {
-  const rankwright::Setup setup = alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
-  EXPECT_THAT(words(setup, kF, 0), ElementsAre("embedding", "TP embedding 4.19 MB"));
-  EXPECT_THAT(words(setup, kB, 0), ElementsAre("TP embedding grad 4.19 MB", "embedding"));
-  EXPECT_THAT(words(setup, kI, 0), ElementsAre("TP embedding grad 4.19 MB"));
-  EXPECT_THAT(words(setup, kW, 0), ElementsAre("embedding"));
+  const rankwright::TrainingConfig config =
+      alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
+  EXPECT_THAT(words(config, kF, 0), ElementsAre("embedding", "TP embedding 4.19 MB"));
+  EXPECT_THAT(words(config, kB, 0), ElementsAre("TP embedding grad 4.19 MB", "embedding"));
+  EXPECT_THAT(words(config, kI, 0), ElementsAre("TP embedding grad 4.19 MB"));
+  EXPECT_THAT(words(config, kW, 0), ElementsAre("embedding"));
   // 2048 fp32 numbers are 8.19 kB
   const std::string loss = "TP cross-entropy 8.19 kB";
-  EXPECT_THAT(words(setup, kF, 2),
+  EXPECT_THAT(words(config, kF, 2),
               ElementsAre("TP head all-gather 4.19 MB", "head", loss, loss, loss));
-  EXPECT_THAT(words(setup, kB, 2),
+  EXPECT_THAT(words(config, kB, 2),
               ElementsAre("TP head all-gather 4.19 MB", "head", "TP head grad 4.19 MB"));
-  EXPECT_THAT(words(setup, kI, 2), ElementsAre("head", "TP head grad 4.19 MB"));
-  EXPECT_THAT(words(setup, kW, 2), ElementsAre("TP head all-gather 4.19 MB", "head"));
+  EXPECT_THAT(words(config, kI, 2), ElementsAre("head", "TP head grad 4.19 MB"));
+  EXPECT_THAT(words(config, kW, 2), ElementsAre("TP head all-gather 4.19 MB", "head"));
 }
 
 TEST(Body, OfTheContextRing) {
   // cp 4: 512 tokens, keys and values 256 wide each, 2 bytes: 524 kB
-  const rankwright::Setup setup = alone(dense_layer(), {.cp = 4});
+  const rankwright::TrainingConfig config = alone(dense_layer(), {.cp = 4});
   const std::string send = "CP ring send/recv 524 kB beside";
-  EXPECT_THAT(words(setup, kF), ElementsAre(send, send, send, "layer 0 attention", "layer 0 mlp"));
-  EXPECT_THAT(words(setup, kI),
+  EXPECT_THAT(words(config, kF), ElementsAre(send, send, send, "layer 0 attention", "layer 0 mlp"));
+  EXPECT_THAT(words(config, kI),
               ElementsAre("layer 0 mlp", send, send, send, send, send, send, "layer 0 attention"));
-  EXPECT_THAT(words(setup, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
+  EXPECT_THAT(words(config, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
 }
 
 TEST(Body, OfContextGathers) {
   // keys and values of all 2048 tokens: 2.1 MB
-  const rankwright::Setup setup = alone(dense_layer(), {.cp = 4, .cp_comm = CpComm::all_gather});
-  EXPECT_THAT(words(setup, kF),
+  const rankwright::TrainingConfig config =
+      alone(dense_layer(), {.cp = 4, .cp_comm = CpComm::all_gather});
+  EXPECT_THAT(words(config, kF),
               ElementsAre("CP all-gather 2.1 MB", "layer 0 attention", "layer 0 mlp"));
-  EXPECT_THAT(words(setup, kB), ElementsAre("layer 0 mlp", "CP all-gather 2.1 MB",
-                                            "layer 0 attention", "CP reduce-scatter 2.1 MB"));
+  EXPECT_THAT(words(config, kB), ElementsAre("layer 0 mlp", "CP all-gather 2.1 MB",
+                                             "layer 0 attention", "CP reduce-scatter 2.1 MB"));
 }
 
 TEST(Body, OfContextAllToAllIsAroundAttention) {
   // 512 tokens x 2 bytes: queries and outputs of 1024 are 1.05 MB, keys and values of 256 262 kB
-  const rankwright::Setup setup = alone(dense_layer(), {.cp = 4, .cp_comm = CpComm::a2a});
+  const rankwright::TrainingConfig config = alone(dense_layer(), {.cp = 4, .cp_comm = CpComm::a2a});
   const std::string wide = "CP all-to-all 1.05 MB", narrow = "CP all-to-all 262 kB";
-  EXPECT_THAT(words(setup, kF), ElementsAre(wide, narrow, narrow, "layer 0 attention", wide,  //
-                                            "layer 0 mlp"));
-  EXPECT_THAT(words(setup, kB), ElementsAre("layer 0 mlp",  //
-                                            wide, "layer 0 attention", wide, narrow, narrow));
+  EXPECT_THAT(words(config, kF), ElementsAre(wide, narrow, narrow, "layer 0 attention", wide,  //
+                                             "layer 0 mlp"));
+  EXPECT_THAT(words(config, kB), ElementsAre("layer 0 mlp",  //
+                                             wide, "layer 0 attention", wide, narrow, narrow));
 }
 
 TEST(Body, OfSelectiveRecomputeRunsAttentionAgain) {
-  const rankwright::Setup setup =
+  const rankwright::TrainingConfig config =
       alone(dense_layer(), {.cp = 2, .recompute = Recompute::selective});
   // cp 2: 1024 tokens, 1.05 MB
   const std::string send = "CP ring send/recv 1.05 MB";
-  EXPECT_THAT(words(setup, kB),
+  EXPECT_THAT(words(config, kB),
               ElementsAre("layer 0 mlp", send + " again beside", "layer 0 attention again",
                           send + " beside", send + " beside", "layer 0 attention"));
-  EXPECT_EQ(words(setup, kI), words(setup, kB));
-  EXPECT_THAT(words(setup, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
+  EXPECT_EQ(words(config, kI), words(config, kB));
+  EXPECT_THAT(words(config, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
 }
 
 TEST(Body, OfFullRecomputeRunsEachLayerAgainBeforeItsBackward) {
-  rankwright::Setup setup =
-      setup_of(model_of({{2, dense_layer()}}), {.recompute = Recompute::full}, 1);
-  EXPECT_THAT(words(setup, kB, 0),
+  rankwright::TrainingConfig config =
+      config_of(model_of({{2, dense_layer()}}), {.recompute = Recompute::full}, 1);
+  EXPECT_THAT(words(config, kB, 0),
               ElementsAre("head",  //
                           "layer 1 attention again", "layer 1 mlp again", "layer 1 mlp",
                           "layer 1 attention",  //
                           "layer 0 attention again", "layer 0 mlp again", "layer 0 mlp",
                           "layer 0 attention", "embedding"));
-  setup.plan.recompute_layers = 1;  // the first of the rank only
-  EXPECT_THAT(words(setup, kI, 0),
+  config.plan.recompute_layers = 1;  // the first of the rank only
+  EXPECT_THAT(words(config, kI, 0),
               ElementsAre("head", "layer 1 mlp", "layer 1 attention", "layer 0 attention again",
                           "layer 0 mlp again", "layer 0 mlp", "layer 0 attention"));
 }
 
 TEST(Body, OfExperts) {
   // 2 copies of every token: 8.39 MB over ep; two etp ranks together 16.8 MB
-  const rankwright::Setup setup = alone(sparse_layer(), {.tp = 2, .dp = 4, .ep = 4, .etp = 2});
+  const rankwright::TrainingConfig config =
+      alone(sparse_layer(), {.tp = 2, .dp = 4, .ep = 4, .etp = 2});
   const std::string reduce = "TP all-reduce 4.19 MB", swap = "EP all-to-all 8.39 MB",
                     gather = "ETP all-gather 16.8 MB", scatter = "ETP reduce-scatter 16.8 MB";
-  EXPECT_THAT(words(setup, kF),
+  EXPECT_THAT(words(config, kF),
               ElementsAre("layer 0 attention", reduce, "layer 0 router", swap, gather,
                           "layer 0 experts", scatter, swap, "layer 0 mlp", reduce));
-  EXPECT_THAT(words(setup, kB),
+  EXPECT_THAT(words(config, kB),
               ElementsAre("layer 0 mlp", reduce, swap, gather, "layer 0 experts", scatter, swap,
                           "layer 0 router", "layer 0 attention", reduce));
-  EXPECT_THAT(words(setup, kW),
+  EXPECT_THAT(words(config, kW),
               ElementsAre("layer 0 mlp", "layer 0 experts", "layer 0 router", "layer 0 attention"));
 }
 
 TEST(Body, OfMtpEmbedsProjectsAndHasALossOfItsOwn) {
-  rankwright::Setup setup = setup_of(model_of({{1, dense_layer()}}), {.tp = 2}, 1);
-  setup.model.mtp_layers = 1;
+  rankwright::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.tp = 2}, 1);
+  config.model.mtp_layers = 1;
   const std::string reduce = "TP all-reduce 4.19 MB", loss = "TP cross-entropy 8.19 kB";
-  EXPECT_THAT(words(setup, kF, 0),
+  EXPECT_THAT(words(config, kF, 0),
               ElementsAre("embedding", "TP embedding 4.19 MB",                 //
                           "layer 0 attention", reduce, "layer 0 mlp", reduce,  //
                           "layer 1 embedding", "TP embedding 4.19 MB",         //
@@ -202,7 +207,7 @@ TEST(Body, OfMtpEmbedsProjectsAndHasALossOfItsOwn) {
                           "layer 1 attention", reduce, "layer 1 mlp", reduce,  //
                           "layer 1 head", loss, loss, loss, "head", loss, loss, loss));
   EXPECT_THAT(
-      words(setup, kB, 0),
+      words(config, kB, 0),
       ElementsAre("head", "TP head grad 4.19 MB", "layer 1 head", "TP head grad 4.19 MB",
                   "layer 1 mlp", reduce, "layer 1 attention", reduce, "TP reduce-scatter 4.19 MB",
                   "layer 1 projection", "TP all-reduce 8.39 MB", "layer 1 embedding",  //
@@ -211,34 +216,34 @@ TEST(Body, OfMtpEmbedsProjectsAndHasALossOfItsOwn) {
 
 /// Two layers of 15,206,400 parameters in bf16 (30.4 MB), embedding 32,768,000 (65.5 MB), head
 /// 32,769,024 with the last norm (65.5 MB).
-Setup sharded(int zero, bool hidden) {
-  Setup setup = setup_of(model_of({{2, dense_layer()}}), {.dp = 4, .zero = zero}, 1);
-  setup.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
-  return setup;
+TrainingConfig sharded(int zero, bool hidden) {
+  TrainingConfig config = config_of(model_of({{2, dense_layer()}}), {.dp = 4, .zero = zero}, 1);
+  config.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
+  return config;
 }
 
 TEST(Body, OfZero3GathersTheNextUnitWhileOneRuns) {
-  const rankwright::Setup setup = sharded(3, true);
+  const rankwright::TrainingConfig config = sharded(3, true);
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
-  EXPECT_THAT(words(setup, kF, 0),
+  EXPECT_THAT(words(config, kF, 0),
               ElementsAre(gather + "65.5 MB", gather + "30.4 MB beside", "embedding",  //
                           gather + "30.4 MB beside", "layer 0 attention", "layer 0 mlp",
                           gather + "65.5 MB beside", "layer 1 attention", "layer 1 mlp", "head"));
-  EXPECT_THAT(words(setup, kI, 0),
+  EXPECT_THAT(words(config, kI, 0),
               ElementsAre(gather + "65.5 MB", gather + "30.4 MB beside", "head",  //
                           gather + "30.4 MB beside", "layer 1 mlp", "layer 1 attention",
                           gather + "65.5 MB beside", "layer 0 mlp", "layer 0 attention"));
-  EXPECT_THAT(words(setup, kW, 0),
+  EXPECT_THAT(words(config, kW, 0),
               ElementsAre("head", scatter + "65.5 MB beside", "layer 1 mlp", "layer 1 attention",
                           scatter + "30.4 MB beside", "layer 0 mlp", "layer 0 attention",
                           scatter + "30.4 MB beside", "embedding", scatter + "65.5 MB beside"));
 }
 
 TEST(Body, OfZero3ThatHidesNothingGathersRightBefore) {
-  const rankwright::Setup setup = sharded(3, false);
+  const rankwright::TrainingConfig config = sharded(3, false);
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
   EXPECT_THAT(
-      words(setup, kB, 0),
+      words(config, kB, 0),
       ElementsAre(gather + "65.5 MB", "head", scatter + "65.5 MB",  //
                   gather + "30.4 MB", "layer 1 mlp", "layer 1 attention", scatter + "30.4 MB",
                   gather + "30.4 MB", "layer 0 mlp", "layer 0 attention", scatter + "30.4 MB",  //
@@ -246,12 +251,12 @@ TEST(Body, OfZero3ThatHidesNothingGathersRightBefore) {
 }
 
 TEST(Body, OfZero3GathersATiedWeightOnceACell) {
-  rankwright::Setup setup = sharded(3, false);
-  setup.model.tied = true;
+  rankwright::TrainingConfig config = sharded(3, false);
+  config.model.tied = true;
   // The head's own unit is the last norm, 2.05 kB. Backward reads the weight in the head first, and
   // its gradient is complete behind the embedding.
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
-  const std::vector<std::string> back = words(setup, kB, 0);
+  const std::vector<std::string> back = words(config, kB, 0);
   EXPECT_THAT(std::vector(back.begin(), back.begin() + 4),
               ElementsAre(gather + "2.05 kB", gather + "65.5 MB", "head", scatter + "2.05 kB"));
   EXPECT_THAT(std::vector(back.end() - 2, back.end()),
@@ -259,22 +264,23 @@ TEST(Body, OfZero3GathersATiedWeightOnceACell) {
 }
 
 /// Two layers on two stages: the weight of the embedding is the head's too.
-Setup shared_weight(int zero) {
-  Setup setup = setup_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2, .zero = zero}, 2);
-  setup.plan.overlap = {.grad_reduce = false, .param_gather = false};
-  setup.model.tied = true;
-  return setup;
+TrainingConfig shared_weight(int zero) {
+  TrainingConfig config =
+      config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2, .zero = zero}, 2);
+  config.plan.overlap = {.grad_reduce = false, .param_gather = false};
+  config.model.tied = true;
+  return config;
 }
 
 TEST(Body, OfZero3GathersASharedWeightByItself) {
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
-  rankwright::Setup setup = shared_weight(3);
-  setup.model.positions = 512;  // of 1024 numbers: 1.05 MB
-  EXPECT_THAT(words(setup, kF, 0),
+  rankwright::TrainingConfig config = shared_weight(3);
+  config.model.positions = 512;  // of 1024 numbers: 1.05 MB
+  EXPECT_THAT(words(config, kF, 0),
               ElementsAre(gather + "65.5 MB", gather + "1.05 MB", "embedding", gather + "30.4 MB",
                           "layer 0 attention", "layer 0 mlp"));
   // Its last norm is a unit of 2.05 kB.
-  EXPECT_THAT(words(setup, kB, 1),
+  EXPECT_THAT(words(config, kB, 1),
               ElementsAre(gather + "2.05 kB", gather + "65.5 MB", "head", scatter + "2.05 kB",
                           scatter + "65.5 MB", gather + "30.4 MB", "layer 1 mlp",
                           "layer 1 attention", scatter + "30.4 MB"));
@@ -291,9 +297,9 @@ TEST(Body, OfZero2ReducesASharedWeightByItself) {
 }
 
 TEST(Body, OfHybridShardsReducesTheReplicasBehindTheShard) {
-  rankwright::Setup setup = sharded(3, true);
-  setup.plan.shard_size = 2;
-  const std::vector<std::string> weights = words(setup, kW, 0);
+  rankwright::TrainingConfig config = sharded(3, true);
+  config.plan.shard_size = 2;
+  const std::vector<std::string> weights = words(config, kW, 0);
   EXPECT_THAT(
       std::vector(weights.begin(), weights.begin() + 3),
       ElementsAre("head", "DP reduce-scatter 65.5 MB beside", "replica all-reduce 32.8 MB beside"));
@@ -314,12 +320,12 @@ TEST(Body, OfZero2ReducesABucketWhenItIsFull) {
 }
 
 TEST(TransferBytes, AreHiddenStatesAndMtpOutputsBehindThem) {
-  rankwright::Setup setup = sample::dense_setup({.pp = 4});
-  setup.model.mtp_layers = 1;
-  EXPECT_EQ(transfer_bytes(setup, 2), bytes(2048 * 1024, 2));
-  setup.plan.stages = *parse_layout("Et*4|t*4|m|L");
-  EXPECT_EQ(transfer_bytes(setup, 1), bytes(2048 * 1024, 2));
-  EXPECT_EQ(transfer_bytes(setup, 2), 2 * bytes(2048 * 1024, 2));
+  rankwright::TrainingConfig config = sample::dense_setup({.pp = 4});
+  config.model.mtp_layers = 1;
+  EXPECT_EQ(transfer_bytes(config, 2), bytes(2048 * 1024, 2));
+  config.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  EXPECT_EQ(transfer_bytes(config, 1), bytes(2048 * 1024, 2));
+  EXPECT_EQ(transfer_bytes(config, 2), 2 * bytes(2048 * 1024, 2));
 }
 
 /// Its collectives, in an order that does not depend on the body's.
@@ -335,8 +341,8 @@ std::vector<std::string> collectives(const Body& body) {
 }
 
 RC_GTEST_PROP(Body, OfBackwardHasTheCollectivesOfItsTwoHalves, ()) {
-  const Setup setup = sample::random_setup();
-  for (const std::array<Body, 4>& stage : bodies(setup)) {
+  const TrainingConfig config = sample::random_setup();
+  for (const std::array<Body, 4>& stage : bodies(config)) {
     Body halves = stage[kI];
     halves.insert(halves.end(), stage[kW].begin(), stage[kW].end());
     RC_ASSERT(collectives(stage[kB]) == collectives(halves));
@@ -344,10 +350,10 @@ RC_GTEST_PROP(Body, OfBackwardHasTheCollectivesOfItsTwoHalves, ()) {
 }
 
 RC_GTEST_PROP(Body, ComputesEveryLayerOnceEachWay, ()) {
-  const Setup setup = sample::random_setup();
+  const TrainingConfig config = sample::random_setup();
   for (const std::size_t kind : {kF, kB, kI, kW}) {
-    std::vector<i64> attentions(std::size_t(setup.model.layers() + setup.model.mtp_layers), 0);
-    for (const std::array<Body, 4>& stage : bodies(setup))
+    std::vector<i64> attentions(std::size_t(config.model.layers() + config.model.mtp_layers), 0);
+    for (const std::array<Body, 4>& stage : bodies(config))
       for (const Step& step : stage[kind])
         if (step.part == Part::attention && !step.again) ++attentions[std::size_t(step.layer)];
     RC_ASSERT(std::count(attentions.begin(), attentions.end(), 1) == i64(attentions.size()));
@@ -356,9 +362,9 @@ RC_GTEST_PROP(Body, ComputesEveryLayerOnceEachWay, ()) {
 
 RC_GTEST_PROP(Body, RunsForwardAgainJustAsForward, ()) {
   // Under full recompute of all layers, what runs again is F without the edges.
-  Setup setup = sample::random_setup();
-  setup.plan.recompute = Recompute::full;
-  setup.plan.recompute_layers = 0;
+  TrainingConfig config = sample::random_setup();
+  config.plan.recompute = Recompute::full;
+  config.plan.recompute_layers = 0;
   const auto inner = [](const Body& body, bool again) {
     Body kept;
     for (Step step : body) {
@@ -374,7 +380,7 @@ RC_GTEST_PROP(Body, RunsForwardAgainJustAsForward, ()) {
                      [](const Step& a, const Step& b) { return a.layer < b.layer; });
     return kept;
   };
-  for (const std::array<Body, 4>& stage : bodies(setup)) {
+  for (const std::array<Body, 4>& stage : bodies(config)) {
     RC_ASSERT(inner(stage[kB], true) == inner(stage[kF], false));
     RC_ASSERT(inner(stage[kI], true) == inner(stage[kF], false));
     RC_ASSERT(inner(stage[kW], true).empty());

@@ -7,10 +7,10 @@ namespace rankwright {
 using K = TrafficKind;
 using G = GroupKind;
 
-Calls::Calls(const Setup& setup) : setup_(setup) {
-  const MeshPair meshes = setup.plan.meshes();
+Calls::Calls(const TrainingConfig& config) : config_(config) {
+  const MeshPair meshes = config.plan.meshes();
   for (std::size_t i = 0; i < kGroupKinds; ++i)
-    sizes_[i] = group_shape(meshes, GroupKind(i), setup.plan.shards()).size();
+    sizes_[i] = group_shape(meshes, GroupKind(i), config.plan.shards()).size();
 }
 
 void Calls::compute(Part part) { body_.push_back({.part = part, .layer = layer, .again = again}); }
@@ -27,14 +27,14 @@ void Calls::call(K kind, Op op, G group, Bytes bytes, bool beside) {
 }
 
 GroupKind Calls::data_group() const {
-  return setup_.plan.zero >= 1 && setup_.plan.shards() < setup_.plan.data_ranks() ? G::shard
-                                                                                  : G::dp_cp;
+  return config_.plan.zero >= 1 && config_.plan.shards() < config_.plan.data_ranks() ? G::shard
+                                                                                     : G::dp_cp;
 }
 
 void Calls::reduce(const Share& parameters) {
-  const Plan& plan = setup_.plan;
-  const Bytes dense = bytes(parameters.dense, setup_.job.grad_bytes());
-  const Bytes expert = bytes(parameters.expert, setup_.job.grad_bytes());
+  const Plan& plan = config_.plan;
+  const Bytes dense = bytes(parameters.dense, config_.job.grad_bytes());
+  const Bytes expert = bytes(parameters.expert, config_.job.grad_bytes());
   const bool beside = plan.overlap.grad_reduce;
   const bool scatter = plan.zero >= 1;
   const Op op = scatter ? Op::reduce_scatter : Op::all_reduce;
@@ -49,7 +49,7 @@ void Calls::reduce(const Share& parameters) {
 }
 
 void Calls::gather(const Share& parameters, bool beside) {
-  const i64 each = setup_.job.param_bytes();
+  const i64 each = config_.job.param_bytes();
   if (parameters.dense > 0)
     call(K::dp_all_gather, Op::all_gather, data_group(), bytes(parameters.dense, each), beside);
   if (parameters.expert > 0)

@@ -12,7 +12,7 @@ namespace rankwright {
 
 class Calls {
  public:
-  explicit Calls(const Setup& setup);
+  explicit Calls(const TrainingConfig& config);
 
   void compute(Part part);
   void call(TrafficKind kind, Op op, GroupKind group, Bytes bytes, bool beside = false);
@@ -31,7 +31,7 @@ class Calls {
  private:
   GroupKind data_group() const;
 
-  const Setup& setup_;
+  const TrainingConfig& config_;
   std::array<i64, kGroupKinds> sizes_{};
   Body body_{};
 };

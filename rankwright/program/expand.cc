@@ -7,7 +7,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/program/body.h"
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
 
@@ -68,51 +68,51 @@ Sequence with_steps(const Sequence& cells, const RankSteps& steps, const std::ve
 constexpr double kStepsAPiece = 200;
 constexpr double kRings = 9;
 
-double body_steps(const Setup& setup) {
-  const Plan& plan = setup.plan;
-  double heads = 1 + double(setup.model.mtp_layers);
+double body_steps(const TrainingConfig& config) {
+  const Plan& plan = config.plan;
+  double heads = 1 + double(config.model.mtp_layers);
   for (const Stage& stage : plan.stages) heads += double(stage.mtp);
   const double pieces =
-      double(setup.model.layers()) + 2 * heads + double(plan.pp) * double(plan.virtual_stages);
+      double(config.model.layers()) + 2 * heads + double(plan.pp) * double(plan.virtual_stages);
   return pieces * (kStepsAPiece + kRings * double(plan.cp));
 }
 
 /// Buckets are reduced in B and in W or behind them, over shards and replicas, and gathered.
-double bucket_steps(const Setup& setup) {
+double bucket_steps(const TrainingConfig& config) {
   double buckets = 0;
-  for (const Holding& held : stage_holdings(setup))
-    buckets += double(held.share.total()) / double(bucket_elements(setup.plan)) + 3;
-  return 6 * buckets + 4 * double(setup.plan.pp);
+  for (const Holding& held : stage_holdings(config))
+    buckets += double(held.share.total()) / double(bucket_elements(config.plan)) + 3;
+  return 6 * buckets + 4 * double(config.plan.pp);
 }
 
 }  // namespace
 
-Bytes expansion_bytes(const Setup& setup) {
-  const PipelineShape shape = pipeline_shape(setup);
+Bytes expansion_bytes(const TrainingConfig& config) {
+  const PipelineShape shape = pipeline_shape(config);
   // Actions count stages, and tables of owners ranks, in 16 bits.
   static_assert(kMaxStages < 0xFFFF);
   // A cell, two transfers more, and what it says of its (stage, microbatch).
   const double cells = 3 * double(shape.pp) * double(shape.chunks) * double(shape.microbatches);
   const Bytes actions = bytes(4 * cells, sizeof(Action));
-  const Bytes inside = bytes(body_steps(setup), sizeof(Step));
+  const Bytes inside = bytes(body_steps(config), sizeof(Step));
   // Stages are listed one by one from here on.
   if (actions + inside > kMaxExpansion) return actions + inside;
-  const double steps = bucket_steps(setup);
+  const double steps = bucket_steps(config);
   return actions + inside + bytes(steps, sizeof(Step) + sizeof(Action));
 }
 
-Program expand(const Setup& setup) {
-  RW_CHECK(expansion_bytes(setup) <= kMaxExpansion);
-  const PipelineShape shape = pipeline_shape(setup);
+Program expand(const TrainingConfig& config) {
+  RW_CHECK(expansion_bytes(config) <= kMaxExpansion);
+  const PipelineShape shape = pipeline_shape(config);
   const Sequences order = cells(shape);
-  const std::vector<RankSteps> own = rank_steps(setup);
+  const std::vector<RankSteps> own = rank_steps(config);
   Sequences lines;
   for (i64 r = 0; r < shape.pp; ++r)
     lines.push_back(
-        with_steps(order[std::size_t(r)], own[std::size_t(r)], stages_of(setup.plan, r)));
+        with_steps(order[std::size_t(r)], own[std::size_t(r)], stages_of(config.plan, r)));
   Program program = with_transfers(lines, shape.stages(), shape.microbatches);
-  program.bodies = bodies(setup);
-  program.steps = steps(setup);
+  program.bodies = bodies(config);
+  program.steps = steps(config);
   return program;
 }
 

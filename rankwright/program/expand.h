@@ -1,5 +1,5 @@
 // Expansion: from a plan to the Program that every rank runs, cells, transfers, bodies and steps
-// together. Its totals are Traffic's rows, call for call and byte for byte. No times: play.h.
+// together. Its totals are Traffic's rows, call for call and byte for byte. No times: simulate.h.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -9,12 +9,12 @@ namespace rankwright {
 
 /// A bound on the memory that an expansion takes: actions follow microbatches and stages, bodies
 /// follow layers, steps follow parameters.
-Bytes expansion_bytes(const Setup& setup);
+Bytes expansion_bytes(const TrainingConfig& config);
 
 /// Larger expansions are refused. With what is made of it, a step stays below 1 GiB.
 inline constexpr Bytes kMaxExpansion{512.0 * 1024 * 1024};
 
-/// The setup has no misfit, its pipeline_shape no fault, and expansion_bytes is within bounds.
-Program expand(const Setup& setup);
+/// The config has no violation, its pipeline_shape no fault, and expansion_bytes is within bounds.
+Program expand(const TrainingConfig& config);
 
 }  // namespace rankwright

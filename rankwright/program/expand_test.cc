@@ -10,12 +10,12 @@
 #include <map>
 #include <sstream>
 
-#include "rankwright/import/file.h"
+#include "rankwright/import/syntax/file.h"
 #include "rankwright/program/body.h"
-#include "rankwright/program/cells.h"
 #include "rankwright/program/proof.h"
-#include "tests/sample.h"
-#include "tests/setups.h"
+#include "rankwright/program/schedule/cells.h"
+#include "tests/support/sample.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright {
 namespace expand_test {
@@ -35,15 +35,15 @@ std::string line(const Program& program, std::size_t pp_rank) {
 }
 
 /// Four layers, 15.2 million parameters each; dp 4 reduces them.
-Setup four_layers(Plan plan, i64 microbatches) {
+TrainingConfig four_layers(Plan plan, i64 microbatches) {
   plan.dp = 4;
-  return sample::setup_of(model_of({{4, dense_layer()}}), plan, microbatches);
+  return sample::config_of(model_of({{4, dense_layer()}}), plan, microbatches);
 }
 
 TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
-  const rankwright::Setup setup =
+  const rankwright::TrainingConfig config =
       four_layers({.pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::looped_bfs}, 2);
-  const Program program = expand(setup);
+  const Program program = expand(config);
   EXPECT_EQ(line(program, 1),
             "[FSDP/ZeRO all-gather 30.4 MB beside] [FSDP/ZeRO all-gather 80 MB beside] "
             "[FSDP/ZeRO all-gather 16 MB beside] "
@@ -55,10 +55,10 @@ TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
 }
 
 TEST(Expand, OfOneRankIsItsMicrobatchesAndTheOptimizer) {
-  rankwright::Setup setup = four_layers({}, 2);
-  setup.plan.overlap.grad_reduce = false;
+  rankwright::TrainingConfig config = four_layers({}, 2);
+  config.plan.overlap.grad_reduce = false;
   // 4 x 15,206,400 + 2 x 32,768,000 + 1024 = 126,362,624: three buckets of 40 million and 6,362,624
-  EXPECT_EQ(line(expand(setup), 0),
+  EXPECT_EQ(line(expand(config), 0),
             "0F0 0B0 0F1 0B1 [DP all-reduce 80 MB] [DP all-reduce 80 MB] [DP all-reduce 80 MB] "
             "[DP all-reduce 12.7 MB] [optimizer]");
 }
@@ -79,7 +79,7 @@ void count(Account& account, const Body& body, i64 times) {
 }
 
 /// What one pp rank sends, action by action.
-Account account_of(const Setup& setup, const Program& program, std::size_t pp_rank) {
+Account account_of(const TrainingConfig& config, const Program& program, std::size_t pp_rank) {
   Account account;
   std::map<std::pair<i64, ActionKind>, i64> cells;
   for (const Action& a : program.roles[pp_rank]) {
@@ -90,7 +90,7 @@ Account account_of(const Setup& setup, const Program& program, std::size_t pp_ra
     const Step send{.kind = forward ? TrafficKind::pp_forward : TrafficKind::pp_backward,
                     .op = Op::send_recv,
                     .group = GroupKind::pp,
-                    .bytes = transfer_bytes(setup, boundary(a))};
+                    .bytes = transfer_bytes(config, boundary(a))};
     count(account, {send}, 1);
   }
   for (const auto& [cell, times] : cells)
@@ -99,12 +99,12 @@ Account account_of(const Setup& setup, const Program& program, std::size_t pp_ra
 }
 
 /// What differs between the Program and Traffic; nothing, if the law holds.
-std::string difference(const Setup& setup) {
-  const Program program = expand(setup);
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
-    Account account = account_of(setup, program, std::size_t(r));
+std::string difference(const TrainingConfig& config) {
+  const Program program = expand(config);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    Account account = account_of(config, program, std::size_t(r));
     const std::string where = " on pp rank " + std::to_string(r);
-    for (const Traffic& t : traffic(setup, r)) {
+    for (const Traffic& t : traffic(config, r)) {
       const auto found = account.find({t.kind, t.op, t.group});
       const std::string what = std::string(row(t.kind).label) + where;
       if (found == account.end()) return what + ": not in the program";
@@ -127,25 +127,25 @@ std::string difference(const Setup& setup) {
 }
 
 /// With a pipeline that its schedule takes.
-Setup random_pipeline(const Model& model) {
-  Setup setup = sample::random_setup(model);
-  setup.plan.overlap = {sample::coin(), sample::coin(), sample::coin()};
-  const ScheduleRow& schedule = row(setup.plan.schedule);
-  const i64 rounds = setup.microbatches() + schedule.rounds * setup.plan.pp;
-  setup.job.global_batch =
-      round_up(rounds, schedule.multiple) * setup.plan.micro_batch * setup.plan.dp;
-  RC_PRE(!shape_fault(pipeline_shape(setup)));
-  return setup;
+TrainingConfig random_pipeline(const Model& model) {
+  TrainingConfig config = sample::random_setup(model);
+  config.plan.overlap = {sample::coin(), sample::coin(), sample::coin()};
+  const ScheduleRow& schedule = row(config.plan.schedule);
+  const i64 rounds = config.microbatches() + schedule.rounds * config.plan.pp;
+  config.job.global_batch =
+      round_up(rounds, schedule.multiple) * config.plan.micro_batch * config.plan.dp;
+  RC_PRE(!shape_fault(pipeline_shape(config)));
+  return config;
 }
 
 RC_GTEST_PROP(Expand, AddsUpToTheTraffic, ()) {
-  const Setup setup = random_pipeline(sample::random_model());
-  RC_ASSERT(difference(setup) == "");
+  const TrainingConfig config = random_pipeline(sample::random_model());
+  RC_ASSERT(difference(config) == "");
 }
 
 RC_GTEST_PROP(Expand, AddsUpToTheTrafficOfKnownModels, ()) {
-  const Setup setup = random_pipeline(sample::random_known_model());
-  RC_ASSERT(difference(setup) == "");
+  const TrainingConfig config = random_pipeline(sample::random_known_model());
+  RC_ASSERT(difference(config) == "");
 }
 
 RC_GTEST_PROP(Expand, MakesProgramsThatRunToTheirEnd, ()) {
@@ -171,28 +171,28 @@ Bytes taken(const Program& program) {
 }
 
 RC_GTEST_PROP(ExpansionBytes, AreABound, ()) {
-  Setup setup =
+  TrainingConfig config =
       random_pipeline(sample::coin() ? sample::random_model() : sample::random_known_model());
-  RC_ASSERT(taken(expand(setup)) <= expansion_bytes(setup));
+  RC_ASSERT(taken(expand(config)) <= expansion_bytes(config));
 }
 
 TEST(ExpansionBytes, OfHugePipelinesAreBeyondTheLimit) {
-  rankwright::Setup setup = four_layers({.pp = 2}, 1);
-  EXPECT_LT(expansion_bytes(setup), kMaxExpansion);
-  setup.job.global_batch = i64{1} << 40;
-  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
-  setup = four_layers({}, 1);
-  setup.plan.cp = i64{1} << 40;
-  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
-  setup = four_layers({}, 1);
-  setup.model.runs = {{i64{1} << 40, dense_layer()}};
-  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
-  setup = four_layers({}, 1);
-  setup.model.vocab = i64{1} << 50;
-  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
-  setup = four_layers({}, 1);
-  setup.plan.pp = i64{1} << 40;
-  EXPECT_GT(expansion_bytes(setup), kMaxExpansion);
+  rankwright::TrainingConfig config = four_layers({.pp = 2}, 1);
+  EXPECT_LT(expansion_bytes(config), kMaxExpansion);
+  config.job.global_batch = i64{1} << 40;
+  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  config = four_layers({}, 1);
+  config.plan.cp = i64{1} << 40;
+  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  config = four_layers({}, 1);
+  config.model.runs = {{i64{1} << 40, dense_layer()}};
+  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  config = four_layers({}, 1);
+  config.model.vocab = i64{1} << 50;
+  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  config = four_layers({}, 1);
+  config.plan.pp = i64{1} << 40;
+  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
 }
 
 class Example : public testing::TestWithParam<std::string> {};
@@ -202,10 +202,10 @@ TEST_P(Example, AddsUpToItsTrafficAndRunsToItsEnd) {
   const Result<std::string> text = read_file(path);
   ASSERT_TRUE(text.has_value());
   const PlanFile file = read_plan(*text, GetParam(), refuse_file);
-  const rankwright::Setup setup = resolve(file.draft);
-  ASSERT_TRUE(misfits(setup).empty());
-  EXPECT_EQ(difference(setup), "");
-  EXPECT_TRUE(prove(expand(setup)).holds());
+  const rankwright::TrainingConfig config = resolve(file.draft);
+  ASSERT_TRUE(find_violations(config).empty());
+  EXPECT_EQ(difference(config), "");
+  EXPECT_TRUE(prove(expand(config)).holds());
 }
 
 INSTANTIATE_TEST_SUITE_P(Expand, Example,

@@ -12,13 +12,13 @@ bool has_mlp(const FeedForward& ffn) { return !ffn.sparse() || ffn.shared_width 
 
 }  // namespace
 
-Passes::Passes(const Setup& setup)
-    : setup_(setup),
-      plan_(setup.plan),
-      sequence_(sequence_parallel(setup.plan)),
-      losses_(1 + mtp_until(setup.stages(), std::numeric_limits<i64>::max())),
-      sizes_(messages(setup)),
-      calls_(setup) {}
+Passes::Passes(const TrainingConfig& config)
+    : config_(config),
+      plan_(config.plan),
+      sequence_(sequence_parallel(config.plan)),
+      losses_(1 + mtp_until(config.stages(), std::numeric_limits<i64>::max())),
+      sizes_(messages(config)),
+      calls_(config) {}
 
 void Passes::forward(const Piece& piece) {
   calls_.layer = piece.layer;
@@ -37,7 +37,7 @@ void Passes::forward(const Piece& piece) {
     case Piece::Kind::heads:
       // The losses of MTP modules come first, as in Megatron-LM; then the model's own.
       for (i64 i = 0; i < losses_; ++i) {
-        calls_.layer = i + 1 < losses_ ? setup_.model.layers() + i : -1;
+        calls_.layer = i + 1 < losses_ ? config_.model.layers() + i : -1;
         head();
       }
       break;
@@ -67,7 +67,7 @@ void Passes::backward(const Piece& piece, Gradients g) {
       break;
     case Piece::Kind::heads:
       for (i64 i = losses_ - 1; i >= 0; --i) {
-        calls_.layer = i + 1 < losses_ ? setup_.model.layers() + i : -1;
+        calls_.layer = i + 1 < losses_ ? config_.model.layers() + i : -1;
         head_back(g);
       }
       break;
@@ -160,7 +160,7 @@ void Passes::exchange(std::initializer_list<Bytes> tensors) {
 }
 
 void Passes::cp_before(const Attention& a) {
-  const AttentionMessages sizes = messages(setup_, a);
+  const AttentionMessages sizes = messages(config_, a);
   switch (plan_.cp_comm) {
     case CpComm::p2p:
       return ring(sizes, 1);
@@ -173,11 +173,11 @@ void Passes::cp_before(const Attention& a) {
 }
 
 void Passes::cp_after(const Attention& a) {
-  if (plan_.cp_comm == CpComm::a2a) exchange({messages(setup_, a).output});
+  if (plan_.cp_comm == CpComm::a2a) exchange({messages(config_, a).output});
 }
 
 void Passes::cp_before_back(const Attention& a) {
-  const AttentionMessages sizes = messages(setup_, a);
+  const AttentionMessages sizes = messages(config_, a);
   switch (plan_.cp_comm) {
     case CpComm::p2p:
       return ring(sizes, 2);  // keys and values again, and their gradients behind them
@@ -189,7 +189,7 @@ void Passes::cp_before_back(const Attention& a) {
 }
 
 void Passes::cp_after_back(const Attention& a) {
-  const AttentionMessages sizes = messages(setup_, a);
+  const AttentionMessages sizes = messages(config_, a);
   switch (plan_.cp_comm) {
     case CpComm::p2p:
       return;
@@ -203,7 +203,7 @@ void Passes::cp_after_back(const Attention& a) {
 
 // T7, T8.
 void Passes::experts(const FeedForward& ffn) {
-  const Bytes copies = expert_message(setup_, ffn);
+  const Bytes copies = expert_message(config_, ffn);
   calls_.compute(Part::router);
   calls_.call(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
   calls_.call(K::etp_all_gather, Op::all_gather, G::etp, plan_.etp * copies);
@@ -213,7 +213,7 @@ void Passes::experts(const FeedForward& ffn) {
 }
 
 void Passes::experts_back(const FeedForward& ffn, Gradients g) {
-  const Bytes copies = expert_message(setup_, ffn);
+  const Bytes copies = expert_message(config_, ffn);
   if (g.input) {
     calls_.call(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
     calls_.call(K::etp_all_gather, Op::all_gather, G::etp, plan_.etp * copies);
@@ -229,7 +229,7 @@ void Passes::experts_back(const FeedForward& ffn, Gradients g) {
 void Passes::embedding() {
   calls_.compute(Part::embedding);
   // Learned positions are added to whole sequences: the sum is scattered without a collective.
-  const bool scatter = sequence_ && setup_.model.positions == 0;
+  const bool scatter = sequence_ && config_.model.positions == 0;
   tp(K::tp_embedding, scatter ? Op::reduce_scatter : Op::all_reduce, sizes_.hidden);
 }
 

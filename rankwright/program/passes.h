@@ -25,7 +25,7 @@ struct Gradients {
 
 class Passes {
  public:
-  explicit Passes(const Setup& setup);
+  explicit Passes(const TrainingConfig& config);
 
   void forward(const Piece& piece);
   void backward(const Piece& piece, Gradients gradients);
@@ -64,7 +64,7 @@ class Passes {
 
   void tp(TrafficKind kind, Op op, Bytes bytes, bool beside = false);
 
-  const Setup& setup_;
+  const TrainingConfig& config_;
   const Plan& plan_;
   bool sequence_;  // sequence parallelism
   i64 losses_;     // heads: the model's own and one for each MTP module

@@ -2,14 +2,14 @@
 // ranks of one pp rank. A role's actions are the cells of the schedule, the transfers between
 // stages and the role's own steps (collectives over the whole step, the optimizer). What happens
 // inside a cell, its layers and their collectives, is the body of its (stage, kind), stored once.
-// No times: those are play.h and cost/.
+// No times: those are simulate.h and cost/.
 #pragma once
 
 #include <array>
 
 #include "rankwright/plan/traffic.h"
-#include "rankwright/program/action.h"
-#include "rankwright/program/owners.h"
+#include "rankwright/program/schedule/action.h"
+#include "rankwright/program/stage_to_rank.h"
 
 namespace rankwright {
 
@@ -48,7 +48,7 @@ struct Program {
   i64 stages = 0;
   i64 microbatches = 0;
   Sequences roles{};  // by pp rank
-  Owners owners{};
+  StageToRank stage_to_rank{};
   /// By stage, then F, B, I, W. Empty where the program was read without a plan.
   std::vector<std::array<Body, 4>> bodies{};
   /// By pp rank: what the `step` actions refer to.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "rankwright/program/meetings.h"
+#include "rankwright/program/cross_stage_collectives.h"
 
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kMostMisplaced = 8;  // more than that says nothing new
+constexpr std::size_t kMaxMisplaced = 8;  // more than that says nothing new
 
 /// What is known of a message, by (stage that receives it, microbatch), activations and gradients
 /// apart.
@@ -18,16 +18,16 @@ enum Flag : std::uint8_t {
 };
 
 /// Where a message stands in a table of its kind.
-std::size_t message(const Owners& owners, const Action& transfer) {
+std::size_t message(const StageToRank& stage_to_rank, const Action& transfer) {
   const i64 k = boundary(transfer);
-  return owners.index(is_activation(transfer.kind) ? k + 1 : k, transfer.microbatch);
+  return stage_to_rank.index(is_activation(transfer.kind) ? k + 1 : k, transfer.microbatch);
 }
 
 /// Flags of all messages and cells of a program.
 class Messages {
  public:
-  Messages(const Program& program, const Owners& owners)
-      : owners_(owners), last_(program.stages - 1) {
+  Messages(const Program& program, const StageToRank& stage_to_rank)
+      : owners_(stage_to_rank), last_(program.stages - 1) {
     clear();
   }
 
@@ -52,7 +52,7 @@ class Messages {
   }
 
  private:
-  const Owners& owners_;
+  const StageToRank& owners_;
   i64 last_;
   std::vector<std::uint8_t> activations_{}, gradients_{};
 };
@@ -61,8 +61,8 @@ class Messages {
 /// message have two ends.
 class ProgramReader {
  public:
-  ProgramReader(const Program& program, const Owners& owners)
-      : program_(program), owners_(owners), messages_(program, owners) {}
+  ProgramReader(const Program& program, const StageToRank& stage_to_rank)
+      : program_(program), owners_(stage_to_rank), messages_(program, stage_to_rank) {}
 
   std::vector<Misplaced> run() {
     for (std::size_t r = 0; r < program_.roles.size(); ++r)
@@ -83,7 +83,7 @@ class ProgramReader {
 
   const Action& at(i64 r, i64 i) const { return program_.roles[std::size_t(r)][std::size_t(i)]; }
   void fault(Why why, i64 r, i64 i) {
-    if (found_.size() < kMostMisplaced) found_.push_back({why, r, i, at(r, i)});
+    if (found_.size() < kMaxMisplaced) found_.push_back({why, r, i, at(r, i)});
   }
 
   /// What stage s - 1 computed on this rank needs no message.
@@ -153,15 +153,15 @@ class ProgramReader {
   }
 
   const Program& program_;
-  const Owners& owners_;
+  const StageToRank& owners_;
   Messages messages_;
   std::vector<Misplaced> found_{};
 };
 
 /// The rank at the other end of a transfer that crosses a boundary.
-i64 partner(const Owners& owners, const Action& transfer) {
+i64 partner(const StageToRank& stage_to_rank, const Action& transfer) {
   const i64 k = boundary(transfer);
-  return owners.of(i64(transfer.stage) == k ? k + 1 : k, transfer.microbatch);
+  return stage_to_rank.of(i64(transfer.stage) == k ? k + 1 : k, transfer.microbatch);
 }
 
 /// Holds the order in which a rank receives from another against that in which the other sends.
@@ -170,15 +170,15 @@ class CallMatcher {
  public:
   explicit CallMatcher(const Program& program)
       : program_(program),
-        activations_(program.owners.size()),
-        gradients_(program.owners.size()),
+        activations_(program.stage_to_rank.size()),
+        gradients_(program.stage_to_rank.size()),
         count_(program.roles.size()) {}
 
   std::vector<Misplaced> run() {
     for_each(true, [&](i64, i64, const Action& a, std::uint32_t number) { sent(a) = number; });
     std::vector<Misplaced> found;
     for_each(false, [&](i64 r, i64 i, const Action& a, std::uint32_t number) {
-      if (sent(a) != number && found.size() < kMostMisplaced)
+      if (sent(a) != number && found.size() < kMaxMisplaced)
         found.push_back({Misplaced::Why::crossed, r, i, a, i64(sent(a)), i64(number)});
     });
     return found;
@@ -198,10 +198,12 @@ class CallMatcher {
     }
   }
 
-  std::uint32_t& count(const Action& a) { return count_[std::size_t(partner(program_.owners, a))]; }
+  std::uint32_t& count(const Action& a) {
+    return count_[std::size_t(partner(program_.stage_to_rank, a))];
+  }
   /// The number that the message was sent as.
   std::uint32_t& sent(const Action& a) {
-    return (is_activation(a.kind) ? activations_ : gradients_)[message(program_.owners, a)];
+    return (is_activation(a.kind) ? activations_ : gradients_)[message(program_.stage_to_rank, a)];
   }
 
   const Program& program_;
@@ -213,15 +215,16 @@ class CallMatcher {
 /// meetings do.
 class Runner {
  public:
-  Runner(const Program& program, const Owners& owners, const Meetings& meetings, bool buffered)
+  Runner(const Program& program, const StageToRank& stage_to_rank,
+         const CrossStageCollectives& find_cross_stage_collectives, bool buffered)
       : program_(program),
-        owners_(owners),
-        meetings_(meetings),
+        owners_(stage_to_rank),
+        cross_stage_(find_cross_stage_collectives),
         buffered_(buffered),
-        messages_(program, owners),
+        messages_(program, stage_to_rank),
         next_(program.roles.size(), 0),
         posted_(program.roles.size(), 0),
-        arrived_(meetings.members.size(), 0) {}
+        arrived_(find_cross_stage_collectives.members.size(), 0) {}
 
   std::vector<Waiting> run() {
     // Who posts a transfer wakes the rank at its other end. A transfer that stands on the wrong
@@ -269,7 +272,7 @@ class Runner {
       if (!messages_.crosses(a)) continue;
       messages_.of(a) |= is_send(a.kind) ? kSent : kReceived;
       const i64 other = partner(owners_, a);
-      if (other != r && other != Owners::kNobody) awake_.push_back(other);
+      if (other != r && other != StageToRank::kNobody) awake_.push_back(other);
     }
   }
 
@@ -281,9 +284,9 @@ class Runner {
 
   bool meet(i64 r, const Action& a) {
     std::size_t& next = next_[std::size_t(r)];
-    const i64 meeting = meetings_.of_step[std::size_t(r)][a.microbatch];
-    if (meeting != Meetings::kNone) {
-      const std::vector<i64>& members = meetings_.members[std::size_t(meeting)];
+    const i64 meeting = cross_stage_.of_step[std::size_t(r)][a.microbatch];
+    if (meeting != CrossStageCollectives::kNone) {
+      const std::vector<i64>& members = cross_stage_.members[std::size_t(meeting)];
       i64& arrived = arrived_[std::size_t(meeting)];
       if (posted_[std::size_t(r)] <= next) {
         posted_[std::size_t(r)] = next + 1;
@@ -301,19 +304,20 @@ class Runner {
     const std::size_t next = next_[std::size_t(r)];
     const Action& a = role(r)[next];
     if (a.kind == ActionKind::step) {
-      const i64 meeting = meetings_.of_step[std::size_t(r)][a.microbatch];
-      for (const i64 other : meetings_.members[std::size_t(meeting)])
+      const i64 meeting = cross_stage_.of_step[std::size_t(r)][a.microbatch];
+      for (const i64 other : cross_stage_.members[std::size_t(meeting)])
         if (!at_meeting(other, meeting)) return {r, i64(next), a, ended(other) ? -1 : other};
       return {r, i64(next), a, -1};
     }
-    const i64 other = messages_.crosses(a) ? partner(owners_, a) : Owners::kNobody;
-    return {r, i64(next), a, other == Owners::kNobody || ended(other) ? -1 : other};
+    const i64 other = messages_.crosses(a) ? partner(owners_, a) : StageToRank::kNobody;
+    return {r, i64(next), a, other == StageToRank::kNobody || ended(other) ? -1 : other};
   }
 
   bool at_meeting(i64 r, i64 meeting) const {
     if (ended(r)) return false;
     const Action& a = role(r)[next_[std::size_t(r)]];
-    return a.kind == ActionKind::step && meetings_.of_step[std::size_t(r)][a.microbatch] == meeting;
+    return a.kind == ActionKind::step &&
+           cross_stage_.of_step[std::size_t(r)][a.microbatch] == meeting;
   }
 
   /// Follows who waits for whom from the first rank that stands still; a cycle is cut out of it.
@@ -335,8 +339,8 @@ class Runner {
   }
 
   const Program& program_;
-  const Owners& owners_;
-  const Meetings& meetings_;
+  const StageToRank& owners_;
+  const CrossStageCollectives& cross_stage_;
   bool buffered_;
   Messages messages_;
   std::vector<std::size_t> next_;    // by rank: where it stands, of a batch what is not complete
@@ -348,13 +352,13 @@ class Runner {
 }  // namespace
 
 Proof prove(const Program& program) {
-  const Meetings meet = meetings(program);
+  const CrossStageCollectives meet = find_cross_stage_collectives(program);
   Proof proof;
   for (const Sequence& role : program.roles) proof.actions += i64(role.size());
-  proof.misplaced = ProgramReader(program, program.owners).run();
+  proof.misplaced = ProgramReader(program, program.stage_to_rank).run();
   proof.disorder = meet.disorder;
-  proof.rendezvous = Runner(program, program.owners, meet, false).run();
-  proof.buffered = Runner(program, program.owners, meet, true).run();
+  proof.rendezvous = Runner(program, program.stage_to_rank, meet, false).run();
+  proof.buffered = Runner(program, program.stage_to_rank, meet, true).run();
   // Where nobody gets as far, what would come in which order says nothing.
   if (proof.misplaced.empty() && proof.buffered.empty())
     proof.misplaced = CallMatcher(program).run();

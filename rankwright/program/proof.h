@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "rankwright/program/meetings.h"
+#include "rankwright/program/cross_stage_collectives.h"
 #include "rankwright/program/program.h"
 
 namespace rankwright {
@@ -39,7 +39,7 @@ struct Misplaced {
 
 struct Proof {
   std::vector<Misplaced> misplaced{};  // the first few
-  std::optional<Disorder> disorder{};
+  std::optional<CollectiveMismatch> disorder{};
   /// Empty where it runs to its end; else who waits for whom, from one rank round to itself, or up
   /// to one that waits for nobody.
   std::vector<Waiting> rendezvous{};  // a send waits for its receive

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/program/cells.h"
-#include "tests/pipelines.h"
-#include "tests/sanitized.h"
+#include "rankwright/program/schedule/cells.h"
+#include "tests/support/pipelines.h"
+#include "tests/support/sanitized.h"
 
 namespace rankwright {
 namespace proof_test {
@@ -25,7 +25,7 @@ Program written(const std::string& text) {
   return {.stages = set.stages,
           .microbatches = set.microbatches,
           .roles = read->ranks,
-          .owners = Owners(read->ranks, set.stages, set.microbatches)};
+          .stage_to_rank = StageToRank(read->ranks, set.stages, set.microbatches)};
 }
 
 /// "0: 0RECV_B1 <- 1".

@@ -10,19 +10,19 @@ namespace {
 using K = TrafficKind;
 
 /// Reads the vocabulary's weight, as the embedding or as a tied head.
-bool reads_vocabulary(const Setup& setup, const RankContents& contents) {
-  return contents.embeds() || (setup.model.tied && contents.loss);
+bool reads_vocabulary(const TrainingConfig& config, const RankContents& contents) {
+  return contents.embeds() || (config.model.tied && contents.loss);
 }
 
 class Writer {
  public:
-  explicit Writer(const Setup& setup)
-      : setup_(setup),
-        plan_(setup.plan),
-        stages_(stage_contents(setup)),
-        holdings_(stage_holdings(setup)),
-        calls_(setup),
-        copies_(vocabulary_copies(setup)) {}
+  explicit Writer(const TrainingConfig& config)
+      : config_(config),
+        plan_(config.plan),
+        stages_(stage_contents(config)),
+        holdings_(stage_holdings(config)),
+        calls_(config),
+        copies_(vocabulary_copies(config)) {}
 
   RankSteps of(i64 pp_rank) {
     RankSteps steps;
@@ -44,7 +44,7 @@ class Writer {
   bool holds_vocabulary(i64 pp_rank) const {
     const std::vector<i64> on_rank = stages_of(plan_, pp_rank);
     return std::any_of(on_rank.begin(), on_rank.end(),
-                       [&](i64 s) { return reads_vocabulary(setup_, stages_[std::size_t(s)]); });
+                       [&](i64 s) { return reads_vocabulary(config_, stages_[std::size_t(s)]); });
   }
 
   /// ZeRO-2 and 3 reduce inside the cells, every microbatch.
@@ -70,13 +70,13 @@ class Writer {
     for (const i64 s : on_rank) held += holdings_[std::size_t(s)].share;
     sum(K::tp_norm_grads, GroupKind::tp, partial_gradients(plan_, held), 1);
     if (copies_ && holds_vocabulary(pp_rank))
-      sum(K::tied_embedding_grad, GroupKind::edges, vocabulary_weight(setup_.model, plan_.tp).dense,
-          plan_.zero >= 2 ? plan_.shards() : 1);
+      sum(K::tied_embedding_grad, GroupKind::edges,
+          vocabulary_weight(config_.model, plan_.tp).dense, plan_.zero >= 2 ? plan_.shards() : 1);
     if (plan_.mirrored())
       for (const i64 s : on_rank) mirror(s);
 
     const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
-    calls_.call(K::gradient_norm, Op::all_reduce, all, bytes(1, setup_.job.scalar_bytes()));
+    calls_.call(K::gradient_norm, Op::all_reduce, all, bytes(1, config_.job.scalar_bytes()));
     calls_.compute(Part::optimizer);
     if (gathers() && !plan_.overlap.param_gather) gather(pp_rank, false);
   }
@@ -88,17 +88,17 @@ class Writer {
         holdings_[std::size_t(stage)], bucket_elements(plan_), [&](const Share& bucket) {
           const i64 parts = bucket.dense > 0 ? plan_.shards() : plan_.expert_dp();
           calls_.call(K::mirror_grad, Op::all_reduce, GroupKind::mirror,
-                      bytes(bucket.total(), setup_.job.grad_bytes()) / (sharded ? parts : 1));
+                      bytes(bucket.total(), config_.job.grad_bytes()) / (sharded ? parts : 1));
         });
   }
 
   /// One of so many parts of them.
   void sum(K kind, GroupKind group, i64 gradients, i64 parts) {
     if (gradients > 0)
-      calls_.call(kind, Op::all_reduce, group, bytes(gradients, setup_.job.grad_bytes()) / parts);
+      calls_.call(kind, Op::all_reduce, group, bytes(gradients, config_.job.grad_bytes()) / parts);
   }
 
-  const Setup& setup_;
+  const TrainingConfig& config_;
   const Plan& plan_;
   std::vector<RankContents> stages_;
   std::vector<Holding> holdings_;
@@ -108,16 +108,16 @@ class Writer {
 
 }  // namespace
 
-std::vector<RankSteps> rank_steps(const Setup& setup) {
-  Writer write(setup);
+std::vector<RankSteps> rank_steps(const TrainingConfig& config) {
+  Writer write(config);
   std::vector<RankSteps> all;
-  for (i64 r = 0; r < setup.plan.pp; ++r) all.push_back(write.of(r));
+  for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(write.of(r));
   return all;
 }
 
-std::vector<Body> steps(const Setup& setup) {
+std::vector<Body> steps(const TrainingConfig& config) {
   std::vector<Body> all;
-  for (const RankSteps& rank : rank_steps(setup)) {
+  for (const RankSteps& rank : rank_steps(config)) {
     Body line = rank.first;
     for (const Body& behind : rank.behind) line.insert(line.end(), behind.begin(), behind.end());
     line.insert(line.end(), rank.last.begin(), rank.last.end());

@@ -17,10 +17,10 @@ struct RankSteps {
   Body last{};                 // behind its last cell
 };
 
-/// By pp rank. The setup has no misfit.
-std::vector<RankSteps> rank_steps(const Setup& setup);
+/// By pp rank. The config has no violation.
+std::vector<RankSteps> rank_steps(const TrainingConfig& config);
 
 /// The same in one line for each rank, as a Program keeps them: first, behind its chunks, last.
-std::vector<Body> steps(const Setup& setup);
+std::vector<Body> steps(const TrainingConfig& config);
 
 }  // namespace rankwright

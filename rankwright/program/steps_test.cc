@@ -7,14 +7,14 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/program/body.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace steps_test {
 
+using sample::config_of;
 using sample::dense_layer;
 using sample::model_of;
-using sample::setup_of;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -25,19 +25,19 @@ std::vector<std::string> words(const Body& body) {
 }
 
 TEST(RankSteps, OfOneRankAreTheOptimizer) {
-  const RankSteps steps = rank_steps(setup_of(model_of({{2, dense_layer()}}), {}, 1))[0];
+  const RankSteps steps = rank_steps(config_of(model_of({{2, dense_layer()}}), {}, 1))[0];
   EXPECT_THAT(steps.first, IsEmpty());
   EXPECT_THAT(steps.behind, ElementsAre(IsEmpty()));
   EXPECT_THAT(words(steps.last), ElementsAre("optimizer"));
 }
 
 /// Four layers on two ranks of two chunks: E t | t | t | t L.
-Setup interleaved(int zero, bool hidden) {
-  Setup setup = setup_of(
+TrainingConfig interleaved(int zero, bool hidden) {
+  TrainingConfig config = config_of(
       model_of({{4, dense_layer()}}),
       {.dp = 4, .pp = 2, .zero = zero, .virtual_stages = 2, .schedule = Schedule::interleaved}, 2);
-  setup.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
-  return setup;
+  config.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
+  return config;
 }
 
 TEST(RankSteps, ReduceGradientsBehindTheirChunk) {
@@ -83,11 +83,11 @@ TEST(RankSteps, OfZero2GatherAndOfZero3DoNeither) {
 }
 
 TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
-  rankwright::Setup setup = setup_of(model_of({{3, dense_layer()}}),
-                                     {.tp = 2, .dp = 2, .pp = 3, .sequence_parallel = true}, 3);
-  setup.model.tied = true;
-  setup.plan.overlap.grad_reduce = false;
-  const std::vector<RankSteps> all = rank_steps(setup);
+  rankwright::TrainingConfig config = config_of(
+      model_of({{3, dense_layer()}}), {.tp = 2, .dp = 2, .pp = 3, .sequence_parallel = true}, 3);
+  config.model.tied = true;
+  config.plan.overlap.grad_reduce = false;
+  const std::vector<RankSteps> all = rank_steps(config);
   // A layer's matmuls 15,204,352 / 2 and its two norms of 1024, 16,000 rows of the vocabulary:
   // 7,604,224 + 16,384,000 parameters. The norms are 2048 x 2 bytes.
   EXPECT_THAT(words(all[0].last),
@@ -102,37 +102,38 @@ TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
 }
 
 TEST(RankSteps, ReduceASharedWeightByItself) {
-  rankwright::Setup setup = setup_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2}, 2);
-  setup.model.tied = true;
+  rankwright::TrainingConfig config =
+      config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2}, 2);
+  config.model.tied = true;
   // 65.5 MB of the weight and 30.4 of a layer are more than a bucket of 40 million, 80 MB
-  EXPECT_THAT(words(rank_steps(setup)[0].behind[0]),
+  EXPECT_THAT(words(rank_steps(config)[0].behind[0]),
               ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
-  setup.plan.zero = 1;
-  for (const RankSteps& rank : rank_steps(setup)) {
+  config.plan.zero = 1;
+  for (const RankSteps& rank : rank_steps(config)) {
     EXPECT_THAT(words(rank.behind[0]), ElementsAre("DP reduce-scatter 65.5 MB beside",
                                                    "DP reduce-scatter 30.4 MB beside"));
     EXPECT_EQ(words(rank.last)[0], "tied embedding grad 65.5 MB");
   }
-  setup.plan.zero = 2;  // a quarter of it is kept
-  EXPECT_EQ(words(rank_steps(setup)[1].last)[0], "tied embedding grad 16.4 MB");
+  config.plan.zero = 2;  // a quarter of it is kept
+  EXPECT_EQ(words(rank_steps(config)[1].last)[0], "tied embedding grad 16.4 MB");
 }
 
 TEST(RankSteps, OfExpertsRunOverTheirOwnDataRanks) {
-  const rankwright::Setup setup =
-      setup_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
+  const rankwright::TrainingConfig config =
+      config_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
   // 2 of 8 experts of 3 x 1024 x 512, 2 bytes each: 6.29 MB
-  EXPECT_EQ(words(rank_steps(setup)[0].behind[0]).back(), "expert DP all-reduce 6.29 MB beside");
+  EXPECT_EQ(words(rank_steps(config)[0].behind[0]).back(), "expert DP all-reduce 6.29 MB beside");
 }
 
 RC_GTEST_PROP(Steps, AreThoseOfTheRankInOneLine, ()) {
-  const Setup setup = sample::random_setup();
-  const std::vector<RankSteps> ranks = rank_steps(setup);
-  const std::vector<Body> lines = steps(setup);
-  RC_ASSERT(ranks.size() == std::size_t(setup.plan.pp) && lines.size() == ranks.size());
+  const TrainingConfig config = sample::random_setup();
+  const std::vector<RankSteps> ranks = rank_steps(config);
+  const std::vector<Body> lines = steps(config);
+  RC_ASSERT(ranks.size() == std::size_t(config.plan.pp) && lines.size() == ranks.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     std::size_t sum = ranks[r].first.size() + ranks[r].last.size();
     for (const Body& behind : ranks[r].behind) sum += behind.size();
-    RC_ASSERT(ranks[r].behind.size() == stages_of(setup.plan, i64(r)).size());
+    RC_ASSERT(ranks[r].behind.size() == stages_of(config.plan, i64(r)).size());
     RC_ASSERT(lines[r].size() == sum);
     RC_ASSERT(std::count_if(lines[r].begin(), lines[r].end(),
                             [](const Step& s) { return s.part == Part::optimizer; }) == 1);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "rankwright/program/meetings.h"
+#include "rankwright/program/cross_stage_collectives.h"
 
 namespace rankwright {
 namespace {
@@ -19,7 +19,9 @@ Seconds length_of(const Durations& times, i64 pp_rank, const Action& a) {
 class Positions {
  public:
   Positions(const Program& program, const std::vector<std::vector<Event>>& all)
-      : owners_(program.owners), forwards_(owners_.size(), 0), gradients_(owners_.size(), 0) {
+      : owners_(program.stage_to_rank),
+        forwards_(owners_.size(), 0),
+        gradients_(owners_.size(), 0) {
     for (const std::vector<Event>& of_rank : all)
       for (std::size_t i = 0; i < of_rank.size(); ++i) {
         const Action& a = of_rank[i].action;
@@ -37,7 +39,7 @@ class Positions {
   }
 
  private:
-  const Owners& owners_;
+  const StageToRank& owners_;
   std::vector<std::uint32_t> forwards_, gradients_;
 };
 
@@ -87,13 +89,13 @@ class Tracer {
   Tracer(const Program& program, const Durations& times, const Timeline& timeline)
       : program_(program),
         times_(times),
-        meetings_(meetings(program)),
-        calls_(meetings_.members.size()) {
+        cross_stage_(find_cross_stage_collectives(program)),
+        calls_(cross_stage_.members.size()) {
     for (i64 r = 0; r < program.pp(); ++r) {
       all_.push_back(events(program, times, timeline, r));
       before_.push_back(before_each(r));
       for (std::size_t i = 0; i < of(r).size(); ++i)
-        if (const i64 meeting = meeting_of({r, i}); meeting != Meetings::kNone)
+        if (const i64 meeting = meeting_of({r, i}); meeting != CrossStageCollectives::kNone)
           calls_[std::size_t(meeting)].push_back({r, i});
     }
     positions_.emplace(program, all_);
@@ -203,10 +205,10 @@ class Tracer {
     const Action& a = event(at).action;
     const i64 s = a.stage, m = a.microbatch;
     if (a.kind == ActionKind::forward && s > 0)
-      from({program_.owners.of(s - 1, m), positions_->forward(s - 1, m)}, at.rank,
+      from({program_.stage_to_rank.of(s - 1, m), positions_->forward(s - 1, m)}, at.rank,
            times_.activation[std::size_t(s - 1)], consider);
     else if (gives_gradient(a.kind) && s + 1 < program_.stages)
-      from({program_.owners.of(s + 1, m), positions_->gradient(s + 1, m)}, at.rank,
+      from({program_.stage_to_rank.of(s + 1, m), positions_->gradient(s + 1, m)}, at.rank,
            times_.gradient[std::size_t(s)], consider);
     else if (a.kind == ActionKind::step)
       met(at, consider);
@@ -221,19 +223,19 @@ class Tracer {
   template <class Consider>
   void met(At at, const Consider& consider) const {
     const i64 meeting = meeting_of(at);
-    if (meeting == Meetings::kNone) return;
+    if (meeting == CrossStageCollectives::kNone) return;
     for (const At call : calls_[std::size_t(meeting)]) past(call, consider);
   }
 
   i64 meeting_of(At at) const {
     const Action& a = event(at).action;
-    return a.kind == ActionKind::step ? meetings_.of_step[std::size_t(at.rank)][a.microbatch]
-                                      : Meetings::kNone;
+    return a.kind == ActionKind::step ? cross_stage_.of_step[std::size_t(at.rank)][a.microbatch]
+                                      : CrossStageCollectives::kNone;
   }
 
   const Program& program_;
   const Durations& times_;
-  Meetings meetings_;
+  CrossStageCollectives cross_stage_;
   std::vector<std::vector<At>> calls_;  // by meeting: its members' steps
   std::vector<std::vector<Event>> all_{};
   std::vector<std::vector<Before>> before_{};

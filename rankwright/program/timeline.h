@@ -1,10 +1,11 @@
-// A played Program looked at: what each rank did when, where it warms up and drains, and the chain
-// of actions that makes the step as long as it is. The play itself is play.h, drawings are report/.
+// A simulated Program looked at: what each rank did when, where it warms up and drains, and the
+// chain of actions that makes the step as long as it is. The simulate itself is simulate.h,
+// drawings are report/.
 #pragma once
 
 #include <vector>
 
-#include "rankwright/program/play.h"
+#include "rankwright/program/simulate.h"
 
 namespace rankwright {
 

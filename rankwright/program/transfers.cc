@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "rankwright/program/owners.h"
+#include "rankwright/program/stage_to_rank.h"
 
 namespace rankwright {
 namespace {
@@ -63,7 +63,7 @@ class Placer {
     return {.stages = stages_,
             .microbatches = microbatches_,
             .roles = std::move(roles_),
-            .owners = std::move(owners_)};
+            .stage_to_rank = std::move(owners_)};
   }
 
  private:
@@ -137,7 +137,7 @@ class Placer {
   void transfer(std::size_t r, ActionKind send, i64 from, ActionKind recv, i64 to, i64 m,
                 Flag has) {
     const i64 other = owners_.of(to, m);
-    if (other == i64(r) || other == Owners::kNobody) return;
+    if (other == i64(r) || other == StageToRank::kNobody) return;
     awake_.insert(std::size_t(other));
     post(r, action(send, from, m));
     if ((state(to, m) & has) == 0) post(std::size_t(other), action(recv, to, m));
@@ -174,7 +174,7 @@ class Placer {
   const Sequences& cells_;
   i64 stages_;
   i64 microbatches_;
-  Owners owners_;
+  StageToRank owners_;
   std::vector<std::uint8_t> state_;
   std::vector<std::size_t> next_;
   RankSet awake_;

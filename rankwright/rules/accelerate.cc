@@ -13,48 +13,48 @@ namespace rankwright {
 namespace accelerate_impl {
 namespace {
 
-bool pipeline(const Setup& s) { return s.plan.pp > 1; }
+bool pipeline(const TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool experts(const Setup& s) { return s.plan.ep > 1; }
+bool experts(const TrainingConfig& s) { return s.plan.ep > 1; }
 
-bool zero_one(const Setup& s) { return s.plan.zero == 1; }
+bool zero_one(const TrainingConfig& s) { return s.plan.zero == 1; }
 
 /// DDP stands alone, and context parallelism is FSDP2's.
-bool plain_dp(const Setup& s) {
+bool plain_dp(const TrainingConfig& s) {
   return s.plan.zero == 0 && (s.plan.cp > 1 || (s.plan.tp > 1 && s.plan.dp > 1));
 }
 
-bool order(const Setup& s) { return !same_order(s, kDefaultOrder); }
+bool order(const TrainingConfig& s) { return !same_order(s, kDefaultOrder); }
 
-bool ulysses(const Setup& s) { return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a; }
+bool ulysses(const TrainingConfig& s) { return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a; }
 
 /// What it stops at; a fix brings none of these.
 constexpr Fault kFaults[] = {pipeline, experts, zero_one, plain_dp, order, ulysses};
 
-bool selective(const Setup& s) { return s.plan.recompute == Recompute::selective; }
+bool selective(const TrainingConfig& s) { return s.plan.recompute == Recompute::selective; }
 
-bool some_layers(const Setup& s) {
+bool some_layers(const TrainingConfig& s) {
   return s.plan.recompute == Recompute::full && s.plan.recompute_layers > 0;
 }
 
-bool tensor_sequence(const Setup& s) { return s.plan.tp > 1 && s.plan.sequence_parallel; }
+bool tensor_sequence(const TrainingConfig& s) { return s.plan.tp > 1 && s.plan.sequence_parallel; }
 
-Finding tell_pipeline(const Setup& s) {
+Finding tell_pipeline(const TrainingConfig& s) {
   return {.detail = fmt::format("pp is {}", s.plan.pp),
           .key = "parallelism.pp_size",
           .fix = mending_degrees(s, pipeline, kFaults,
-                                 [](const Setup& after) { return after.plan.pp == 1; }),
+                                 [](const TrainingConfig& after) { return after.plan.pp == 1; }),
           .hint = "pp_size: 1"};
 }
 
-Finding tell_experts(const Setup& s) {
+Finding tell_experts(const TrainingConfig& s) {
   return {.detail = fmt::format("ep is {}", s.plan.ep),
           .key = "parallelism.ep_size",
           .fix = first_mend(s, experts, kFaults, {Change(s).experts(1, s.plan.tp)}),
           .hint = "ep_size: 1"};
 }
 
-Finding tell_zero_one(const Setup& s) {
+Finding tell_zero_one(const TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 1 over {}",
                                 plural(s.plan.data_ranks(), "data rank", "data ranks")),
           .key = "parallelism.zero_stage",
@@ -62,7 +62,7 @@ Finding tell_zero_one(const Setup& s) {
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_plain_dp(const Setup& s) {
+Finding tell_plain_dp(const TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 0 with tp {}, cp {} and dp {}", s.plan.tp, s.plan.cp,
                                 s.plan.dp),
           .key = "parallelism.zero_stage",
@@ -70,9 +70,9 @@ Finding tell_plain_dp(const Setup& s) {
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_order(const Setup& s) { return order_is_fixed(s, order, kFaults); }
+Finding tell_order(const TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
 
-Finding tell_ulysses(const Setup& s) {
+Finding tell_ulysses(const TrainingConfig& s) {
   return {
       .detail = fmt::format("cp {} with cp_comm a2a", s.plan.cp),
       .key = "parallelism.cp_comm",
@@ -81,16 +81,18 @@ Finding tell_ulysses(const Setup& s) {
       .hint = "cp_comm: all_gather"};
 }
 
-Finding tell_selective(const Setup& s) { return recompute_is_whole(s, selective, kFaults); }
+Finding tell_selective(const TrainingConfig& s) {
+  return recompute_is_whole(s, selective, kFaults);
+}
 
-Finding tell_some_layers(const Setup& s) {
+Finding tell_some_layers(const TrainingConfig& s) {
   return {.detail = fmt::format("{} a rank cannot be singled out",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
           .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(Recompute::full)})};
 }
 
-Finding tell_tensor_sequence(const Setup& s) {
+Finding tell_tensor_sequence(const TrainingConfig& s) {
   return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_mend(s, tensor_sequence, kFaults, {Change(s).sequence_parallel(false)})};

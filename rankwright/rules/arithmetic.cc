@@ -1,5 +1,5 @@
-// RW01..: what arithmetic forbids, whatever framework runs the plan. Each rule puts one Misfit into
-// words and proposes the nearest plan without it.
+// RW01..: what arithmetic forbids, whatever framework runs the plan. Each rule puts one
+// ConstraintViolation into words and proposes the nearest plan without it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace rankwright {
 namespace arithmetic_impl {
 namespace {
 
-using Why = Misfit::Why;
+using Why = ConstraintViolation::Why;
 
-/// A check that hands the subject's misfit of this kind, if there is one, to `describe`.
-template <Why why, Finding (*describe)(const Setup&, const Misfit&)>
+/// A check that hands the subject's violation of this kind, if there is one, to `describe`.
+template <Why why, Finding (*describe)(const TrainingConfig&, const ConstraintViolation&)>
 std::optional<Finding> on(const Subject& subject) {
-  for (const Misfit& misfit : subject.misfits)
-    if (misfit.why == why) return describe(subject.setup, misfit);
+  for (const ConstraintViolation& violation : subject.find_violations)
+    if (violation.why == why) return describe(subject.config, violation);
   return std::nullopt;
 }
 
@@ -31,15 +31,15 @@ std::string degrees_text(const Plan& plan) {
 }
 
 /// The edits of the first change that heals; empty where none does.
-std::vector<Edit> first_heal(const Setup& s, Why why, const std::vector<Change>& changes) {
+std::vector<Edit> first_heal(const TrainingConfig& s, Why why, const std::vector<Change>& changes) {
   for (const Change& change : changes)
-    if (heals(s, change.setup(), why)) return change.edits();
+    if (heals(s, change.config(), why)) return change.edits();
   return {};
 }
 
 std::string number(i64 n) { return n < 0 ? "more than 64 bits hold" : count(n); }
 
-Finding degrees(const Setup& s, const Misfit& m) {
+Finding degrees(const TrainingConfig& s, const ConstraintViolation& m) {
   // Point at what was stated last and is easiest to change.
   return {.detail = fmt::format("{} = {}, but world_size is {}", degrees_text(s.plan),
                                 number(m.need), count(m.have)),
@@ -47,27 +47,27 @@ Finding degrees(const Setup& s, const Misfit& m) {
           .fix = other_degrees(s, Why::degrees)};
 }
 
-Finding devices(const Setup& s, const Misfit& m) {
+Finding devices(const TrainingConfig& s, const ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("{} ranks, but {} has {} devices", count(m.need),
                                         s.cluster.name, count(m.have)),
                   .key = "world_size"};
   const Change smaller = Change(s).world(m.have);
-  if (heals(s, smaller.setup(), Why::devices)) {
+  if (heals(s, smaller.config(), Why::devices)) {
     finding.fix = smaller.edits();
     return finding;
   }
   // The degrees have to follow; what else was sound has to stay so.
   const std::vector<Edit> degrees =
-      other_degrees(smaller.setup(), Why::degrees,
-                    [&](const Setup& after) { return heals(s, after, Why::devices); });
+      other_degrees(smaller.config(), Why::degrees,
+                    [&](const TrainingConfig& after) { return heals(s, after, Why::devices); });
   if (degrees.empty()) return finding;
   finding.fix = smaller.edits();
   finding.fix.insert(finding.fix.end(), degrees.begin(), degrees.end());
   return finding;
 }
 
-/// The nearest ep that leaves no new misfit; 1 always does.
-std::vector<Edit> other_experts(const Setup& s, Why why) {
+/// The nearest ep that leaves no new violation; 1 always does.
+std::vector<Edit> other_experts(const TrainingConfig& s, Why why) {
   i64 experts = 1;
   for (const LayerRun& run : s.model.runs) experts = std::max(experts, run.layer.ffn.experts);
   std::vector<i64> degrees = divisors(experts);
@@ -79,14 +79,14 @@ std::vector<Edit> other_experts(const Setup& s, Why why) {
   return first_heal(s, why, changes);
 }
 
-Finding expert_ranks(const Setup& s, const Misfit& m) {
+Finding expert_ranks(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("etp {} x ep {} x pp {} = {} does not divide the {} ranks",
                                 s.plan.etp, s.plan.ep, s.plan.pp, number(m.need), count(m.have)),
           .key = "parallelism.ep_size",
           .fix = other_experts(s, Why::expert_ranks)};
 }
 
-Finding pipelines_differ(const Setup& s, const Misfit& m) {
+Finding pipelines_differ(const TrainingConfig& s, const ConstraintViolation& m) {
   return {
       .detail = fmt::format("with order {} pipeline neighbours are {} ranks apart for the dense "
                             "layers and {} for the experts",
@@ -95,7 +95,7 @@ Finding pipelines_differ(const Setup& s, const Misfit& m) {
       .fix = first_heal(s, Why::pipelines_differ, {Change(s).order(kDefaultOrder)})};
 }
 
-Finding placement(const Setup& s, const Misfit& m) {
+Finding placement(const TrainingConfig& s, const ConstraintViolation& m) {
   const i64 listed = i64(s.plan.placement.devices.size());
   const std::string detail =
       listed != s.world ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
@@ -107,14 +107,14 @@ Finding placement(const Setup& s, const Misfit& m) {
           .fix = first_heal(s, Why::placement, {Change(s).block_placement()})};
 }
 
-Finding heads(const Setup& s, const Misfit& m) {
+Finding heads(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("tp {} does not divide the {} attention heads of {}", m.need,
                                 m.have, s.model.name),
           .key = "parallelism.tp_size",
           .fix = other_degrees(s, Why::heads)};
 }
 
-Finding kv_heads(const Setup& s, const Misfit& m) {
+Finding kv_heads(const TrainingConfig& s, const ConstraintViolation& m) {
   return {
       .detail = fmt::format("tp {} is neither a divisor nor a multiple of the {} key-value heads "
                             "of {}",
@@ -123,34 +123,34 @@ Finding kv_heads(const Setup& s, const Misfit& m) {
       .fix = other_degrees(s, Why::kv_heads)};
 }
 
-Finding ffn(const Setup& s, const Misfit& m) {
+Finding ffn(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("tp {} does not divide the feed-forward width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.tp_size",
           .fix = other_degrees(s, Why::ffn)};
 }
 
-Finding expert_ffn(const Setup& s, const Misfit& m) {
+Finding expert_ffn(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("etp {} does not divide the expert width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.etp_size",
           .fix = first_heal(s, Why::expert_ffn, {Change(s).experts(s.plan.ep, 1)})};
 }
 
-Finding no_experts(const Setup& s, const Misfit& m) {
+Finding no_experts(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("ep {}, but {} is a dense model", m.need, s.model.name),
           .key = "parallelism.ep_size",
           .fix = first_heal(s, Why::no_experts, {Change(s).experts(1, s.plan.tp)})};
 }
 
-Finding experts(const Setup& s, const Misfit& m) {
+Finding experts(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("ep {} does not divide the {} experts of {}", m.need, m.have,
                                 s.model.name),
           .key = "parallelism.ep_size",
           .fix = other_experts(s, Why::experts)};
 }
 
-Finding stages(const Setup& s, const Misfit& m) {
+Finding stages(const TrainingConfig& s, const ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("pp {} x {} = {} stages, but {} has {} layers", s.plan.pp,
                                         plural(s.plan.virtual_stages, "chunk", "chunks"),
                                         number(m.need), s.model.name, m.have),
@@ -162,13 +162,13 @@ Finding stages(const Setup& s, const Misfit& m) {
 }
 
 /// The even split, where every stage gets a layer.
-std::vector<Edit> even_layout(const Setup& s, Why why) {
+std::vector<Edit> even_layout(const TrainingConfig& s, Why why) {
   const std::optional<i64> stages = product({s.plan.pp, s.plan.virtual_stages});
   if (!stages || *stages > s.model.layers()) return {};
   return first_heal(s, why, {Change(s).even_stages()});
 }
 
-Finding stage_count(const Setup& s, const Misfit& m) {
+Finding stage_count(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("{} are stated, but pp {} x {} = {}",
                                 plural(m.need, "stage", "stages"), s.plan.pp,
                                 plural(s.plan.virtual_stages, "chunk", "chunks"), number(m.have)),
@@ -176,7 +176,7 @@ Finding stage_count(const Setup& s, const Misfit& m) {
           .fix = even_layout(s, Why::stage_count)};
 }
 
-Finding stage_layers(const Setup& s, const Misfit& m) {
+Finding stage_layers(const TrainingConfig& s, const ConstraintViolation& m) {
   return {
       .detail =
           fmt::format("the stages hold {} layers, but {} has {}", m.need, s.model.name, m.have),
@@ -187,7 +187,7 @@ Finding stage_layers(const Setup& s, const Misfit& m) {
                             m.need)}};
 }
 
-Finding chunks(const Setup& s, const Misfit& m) {
+Finding chunks(const TrainingConfig& s, const ConstraintViolation& m) {
   const std::string_view schedule = name(s.plan.schedule);
   Finding finding{.detail = fmt::format("{} takes {}{} a pp rank, not {}", schedule,
                                         row(s.plan.schedule).max_chunks > m.have ? "at least " : "",
@@ -203,12 +203,12 @@ Finding chunks(const Setup& s, const Misfit& m) {
 }
 
 /// At least so many microbatches, and as many as the schedule takes.
-i64 enough(const Setup& s, i64 microbatches) {
+i64 enough(const TrainingConfig& s, i64 microbatches) {
   const ScheduleRow& schedule = row(s.plan.schedule);
   return round_up(std::max(microbatches, schedule.rounds * s.plan.pp), schedule.multiple);
 }
 
-Finding pp_multiple(const Setup& s, const Misfit& m) {
+Finding pp_multiple(const TrainingConfig& s, const ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("{} lays every stage on two pp ranks, r and pp - 1 - r, and "
                             "pp {} is not a multiple of {}",
@@ -221,13 +221,13 @@ Finding pp_multiple(const Setup& s, const Misfit& m) {
 }
 
 /// A larger batch, else a schedule that does not care.
-std::vector<Edit> other_microbatches(const Setup& s, Why why) {
+std::vector<Edit> other_microbatches(const TrainingConfig& s, Why why) {
   return first_heal(s, why,
                     {Change(s).microbatches(enough(s, s.microbatches())),
                      Change(s).chunks(1, Schedule::one_f_one_b)});
 }
 
-Finding microbatch_multiple(const Setup& s, const Misfit& m) {
+Finding microbatch_multiple(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("{} sends half of the microbatches through the pipeline from each "
                                 "end, and {} is not a multiple of {}",
                                 name(s.plan.schedule), count(m.need), m.have),
@@ -235,7 +235,7 @@ Finding microbatch_multiple(const Setup& s, const Misfit& m) {
           .fix = other_microbatches(s, Why::microbatch_multiple)};
 }
 
-Finding microbatches(const Setup& s, const Misfit& m) {
+Finding microbatches(const TrainingConfig& s, const ConstraintViolation& m) {
   return {
       .detail = fmt::format("{} on pp {} takes at least {}, not {}", name(s.plan.schedule),
                             s.plan.pp, plural(m.have, "microbatch", "microbatches"), count(m.need)),
@@ -243,7 +243,7 @@ Finding microbatches(const Setup& s, const Misfit& m) {
       .fix = other_microbatches(s, Why::microbatches)};
 }
 
-Finding group(const Setup& s, const Misfit& m) {
+Finding group(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("a group of {} is through a chunk before its first microbatch has "
                                 "passed {} pp ranks: {} takes groups of at least {}",
                                 count(m.need), s.plan.pp, name(s.plan.schedule), count(m.have)),
@@ -252,7 +252,7 @@ Finding group(const Setup& s, const Misfit& m) {
 }
 
 /// The next larger batch that divides, with microbatches and groups that the schedule takes.
-std::vector<Edit> larger_batch(const Setup& s, i64 at_once) {
+std::vector<Edit> larger_batch(const TrainingConfig& s, i64 at_once) {
   const i64 microbatches = ceil_div(s.job.global_batch, at_once);
   return first_heal(
       s, Why::batch,
@@ -260,7 +260,7 @@ std::vector<Edit> larger_batch(const Setup& s, i64 at_once) {
        Change(s).microbatches(microbatches).microbatch_group(s.plan.pp)});
 }
 
-Finding batch(const Setup& s, const Misfit& m) {
+Finding batch(const TrainingConfig& s, const ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("micro_batch {} x dp {} = {} does not divide the global batch "
                             "of {}",
@@ -270,7 +270,7 @@ Finding batch(const Setup& s, const Misfit& m) {
   return finding;
 }
 
-Finding sequence_cp(const Setup& s, const Misfit& m) {
+Finding sequence_cp(const TrainingConfig& s, const ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("2 x cp = {} does not divide the sequence of {} tokens",
                                         number(m.need), count(m.have)),
                   .key = "parallelism.cp_size"};
@@ -279,7 +279,7 @@ Finding sequence_cp(const Setup& s, const Misfit& m) {
   return finding;
 }
 
-Finding sequence_tp(const Setup& s, const Misfit& m) {
+Finding sequence_tp(const TrainingConfig& s, const ConstraintViolation& m) {
   Finding finding{.detail = fmt::format(
                       "tp {} and cp {} cut the sequence into {} equal parts, and {} tokens do not "
                       "divide so",
@@ -290,14 +290,14 @@ Finding sequence_tp(const Setup& s, const Misfit& m) {
   return finding;
 }
 
-Finding ulysses(const Setup& s, const Misfit& m) {
+Finding ulysses(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("cp {} does not divide the {} heads that each of tp {} holds",
                                 m.need, m.have, s.plan.tp),
           .key = "parallelism.cp_size",
           .fix = first_heal(s, Why::ulysses, {Change(s).cp_comm(CpComm::p2p)})};
 }
 
-Finding shard(const Setup& s, const Misfit& m) {
+Finding shard(const TrainingConfig& s, const ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("shard_size {} does not cut the {} data ranks (dp {} x cp {}) "
                             "into equal neighbourhoods",
@@ -313,7 +313,7 @@ Finding shard(const Setup& s, const Misfit& m) {
   return finding;
 }
 
-Finding buckets(const Setup& s, const Misfit& m) {
+Finding buckets(const TrainingConfig& s, const ConstraintViolation& m) {
   return {.detail = fmt::format("buckets of {} elements cut the model into more than {}",
                                 count(m.need), count(kMaxBuckets)),
           .key = "parallelism.bucket_size",
@@ -323,7 +323,7 @@ Finding buckets(const Setup& s, const Misfit& m) {
 constexpr Rule::When kAlways = Rule::When::always;
 
 std::optional<Finding> no_such_unit(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   const Device& device = s.cluster.device;
   const bool fp4 = s.job.matmul == Matmul::fp4 && device.fp4.value <= 0;
   const bool fp8 = s.job.matmul != Matmul::same && device.fp8.value <= 0;

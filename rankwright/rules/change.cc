@@ -18,7 +18,7 @@ bool same_order(const Mesh& mesh, const Order& order) {
   return split(mesh.order) == split(order);
 }
 
-i64 most_experts(const Model& model) {
+i64 max_experts(const Model& model) {
   i64 experts = 1;
   for (const LayerRun& run : model.runs) experts = std::max(experts, run.layer.ffn.experts);
   return experts;
@@ -32,18 +32,18 @@ Change& Change::add(std::string_view key, std::string value) {
 }
 
 Change& Change::world(i64 ranks) {
-  setup_.world = ranks;
+  config_.world = ranks;
   return add("world_size", std::to_string(ranks));
 }
 
 Change& Change::order(const Order& order) {
-  setup_.plan.order = order;
+  config_.plan.order = order;
   return add("parallelism.order", show(order));
 }
 
 Change& Change::degrees(i64 tp, i64 pp, i64 dp) {
-  const Plan before = setup_.plan;
-  setup_ = with_degrees(setup_, tp, pp, dp);
+  const Plan before = config_.plan;
+  config_ = with_degrees(config_, tp, pp, dp);
   if (tp != before.tp) add("parallelism.tp_size", std::to_string(tp));
   if (pp != before.pp) add("parallelism.pp_size", std::to_string(pp));
   if (dp != before.dp) add("parallelism.dp_size", std::to_string(dp));
@@ -51,183 +51,187 @@ Change& Change::degrees(i64 tp, i64 pp, i64 dp) {
 }
 
 Change& Change::cp(i64 degree) {
-  setup_.plan.cp = degree;
+  config_.plan.cp = degree;
   return add("parallelism.cp_size", std::to_string(degree));
 }
 
 Change& Change::experts(i64 ep, i64 etp) {
-  if (ep != setup_.plan.ep) add("parallelism.ep_size", std::to_string(ep));
-  setup_.plan.ep = ep;
-  setup_.plan.etp = etp;
+  if (ep != config_.plan.ep) add("parallelism.ep_size", std::to_string(ep));
+  config_.plan.ep = ep;
+  config_.plan.etp = etp;
   return add("parallelism.etp_size", std::to_string(etp));
 }
 
 Change& Change::zero(int stage) {
   // Gathering parameters early is what sharding does unless the file says otherwise.
-  bool& gather = setup_.plan.overlap.param_gather;
-  if (gather == (setup_.plan.zero >= 1)) gather = stage >= 1;
-  setup_.plan.zero = stage;
+  bool& gather = config_.plan.overlap.param_gather;
+  if (gather == (config_.plan.zero >= 1)) gather = stage >= 1;
+  config_.plan.zero = stage;
   return add("parallelism.zero_stage", std::to_string(stage));
 }
 
 Change& Change::shard_size(i64 ranks) {
-  setup_.plan.shard_size = ranks;
+  config_.plan.shard_size = ranks;
   return add("parallelism.shard_size", std::to_string(ranks));
 }
 
 Change& Change::bucket_size(i64 elements) {
-  setup_.plan.bucket_size = elements;
+  config_.plan.bucket_size = elements;
   return add("parallelism.bucket_size", std::to_string(elements));
 }
 
 Change& Change::sequence_parallel(bool on) {
-  setup_.plan.sequence_parallel = on;
+  config_.plan.sequence_parallel = on;
   return add("parallelism.sequence_parallel", text(on));
 }
 
 Change& Change::cp_comm(CpComm comm) {
-  setup_.plan.cp_comm = comm;
+  config_.plan.cp_comm = comm;
   return add("parallelism.cp_comm", std::string(name(comm)));
 }
 
 Change& Change::chunks(i64 chunks, Schedule schedule) {
-  if (setup_.plan.virtual_stages != chunks)
+  if (config_.plan.virtual_stages != chunks)
     add("parallelism.virtual_stages", std::to_string(chunks));
-  setup_.plan.virtual_stages = chunks;
-  setup_.plan.schedule = schedule;
-  if (setup_.left_open("job.global_batch"))
-    setup_.job.global_batch = default_global_batch(setup_.plan).value_or(setup_.job.global_batch);
+  config_.plan.virtual_stages = chunks;
+  config_.plan.schedule = schedule;
+  if (config_.left_open("job.global_batch"))
+    config_.job.global_batch =
+        default_global_batch(config_.plan).value_or(config_.job.global_batch);
   return add("parallelism.schedule", std::string(name(schedule)));
 }
 
 Change& Change::microbatch_group(i64 size) {
-  setup_.plan.microbatch_group = size;
+  config_.plan.microbatch_group = size;
   return add("parallelism.microbatch_group", std::to_string(size));
 }
 
 Change& Change::even_stages() {
-  setup_.plan.stages.clear();
-  setup_.plan.stages = setup_.stages();
-  return add("parallelism.stages", show_layout(setup_.plan.stages));
+  config_.plan.stages.clear();
+  config_.plan.stages = config_.stages();
+  return add("parallelism.stages", show_layout(config_.plan.stages));
 }
 
 Change& Change::recompute(Recompute recompute) {
-  setup_.plan.recompute = recompute;
-  setup_.plan.recompute_layers = 0;
+  config_.plan.recompute = recompute;
+  config_.plan.recompute_layers = 0;
   return add("parallelism.recompute", std::string(name(recompute)));
 }
 
 Change& Change::recompute_layers(i64 layers) {
-  setup_.plan.recompute = Recompute::full;
-  setup_.plan.recompute_layers = layers;
+  config_.plan.recompute = Recompute::full;
+  config_.plan.recompute_layers = layers;
   return add("parallelism.recompute", "{full: " + std::to_string(layers) + "}");
 }
 
 Change& Change::micro_batch(i64 sequences) {
-  setup_.plan.micro_batch = sequences;
-  if (setup_.left_open("job.global_batch"))
-    setup_.job.global_batch = default_global_batch(setup_.plan).value_or(setup_.job.global_batch);
+  config_.plan.micro_batch = sequences;
+  if (config_.left_open("job.global_batch"))
+    config_.job.global_batch =
+        default_global_batch(config_.plan).value_or(config_.job.global_batch);
   return add("parallelism.micro_batch", std::to_string(sequences));
 }
 
 Change& Change::loss(Loss loss) {
-  setup_.software.loss = loss;
+  config_.software.loss = loss;
   return add("software.loss", std::string(name(loss)));
 }
 
 Change& Change::overlap_grad_reduce(bool on) {
-  setup_.plan.overlap.grad_reduce = on;
+  config_.plan.overlap.grad_reduce = on;
   return add("parallelism.overlap.grad_reduce", text(on));
 }
 
 Change& Change::overlap_param_gather(bool on) {
-  setup_.plan.overlap.param_gather = on;
+  config_.plan.overlap.param_gather = on;
   return add("parallelism.overlap.param_gather", text(on));
 }
 
 Change& Change::overlap_tp(bool on) {
-  setup_.plan.overlap.tp = on;
+  config_.plan.overlap.tp = on;
   return add("parallelism.overlap.tp", text(on));
 }
 
 Change& Change::overlap_pp(bool on) {
-  setup_.plan.overlap.pp = on;
+  config_.plan.overlap.pp = on;
   return add("parallelism.overlap.pp", text(on));
 }
 
 Change& Change::block_placement() {
-  setup_.plan.placement = {};
+  config_.plan.placement = {};
   return add("placement", "block");
 }
 
 Change& Change::microbatches(i64 count) {
-  const std::optional<i64> batch = product({count, setup_.plan.micro_batch, setup_.plan.dp});
+  const std::optional<i64> batch = product({count, config_.plan.micro_batch, config_.plan.dp});
   // What no file may state heals nothing.
-  if (batch && *batch <= kMaxBatch) setup_.job.global_batch = *batch;
-  return add("job.global_batch", std::to_string(setup_.job.global_batch));
+  if (batch && *batch <= kMaxBatch) config_.job.global_batch = *batch;
+  return add("job.global_batch", std::to_string(config_.job.global_batch));
 }
 
 Change& Change::sequence(i64 tokens) {
-  setup_.job.sequence = tokens;
+  config_.job.sequence = tokens;
   return add("job.sequence", std::to_string(tokens));
 }
 
 Change& Change::param_dtype(Dtype dtype) {
-  setup_.job.param_dtype = dtype;
+  config_.job.param_dtype = dtype;
   return add("job.param_dtype", std::string(name(dtype)));
 }
 
 Change& Change::grad_dtype(Dtype dtype) {
-  setup_.job.grad_dtype = dtype;
+  config_.job.grad_dtype = dtype;
   return add("job.grad_dtype", std::string(name(dtype)));
 }
 
 Change& Change::matmul(Matmul matmul) {
-  setup_.job.matmul = matmul;
+  config_.job.matmul = matmul;
   return add("job.matmul", std::string(name(matmul)));
 }
 
 Change& Change::optimizer(Optimizer optimizer) {
-  setup_.job.optimizer = optimizer;
+  config_.job.optimizer = optimizer;
   return add("job.optimizer", std::string(name(optimizer)));
 }
 
-bool mends(const Setup& before, const Setup& after, Fault fault, std::span<const Fault> faults) {
-  if (!heals(before, after, Misfit::Why::none) || fault(after)) return false;
+bool mends(const TrainingConfig& before, const TrainingConfig& after, Fault fault,
+           std::span<const Fault> faults) {
+  if (!heals(before, after, ConstraintViolation::Why::none) || fault(after)) return false;
   return std::all_of(faults.begin(), faults.end(),
                      [&](Fault other) { return !other(after) || other(before); });
 }
 
-std::vector<Edit> first_mend(const Setup& setup, Fault fault, std::span<const Fault> faults,
-                             const std::vector<Change>& changes) {
+std::vector<Edit> first_mend(const TrainingConfig& config, Fault fault,
+                             std::span<const Fault> faults, const std::vector<Change>& changes) {
   for (const Change& change : changes)
-    if (mends(setup, change.setup(), fault, faults)) return change.edits();
+    if (mends(config, change.config(), fault, faults)) return change.edits();
   return {};
 }
 
-std::vector<Edit> mending_degrees(const Setup& setup, Fault fault, std::span<const Fault> faults,
-                                  const Wanted& wanted) {
-  return other_degrees(setup, Misfit::Why::none, [&](const Setup& after) {
-    return (!wanted || wanted(after)) && mends(setup, after, fault, faults);
+std::vector<Edit> mending_degrees(const TrainingConfig& config, Fault fault,
+                                  std::span<const Fault> faults, const Wanted& wanted) {
+  return other_degrees(config, ConstraintViolation::Why::none, [&](const TrainingConfig& after) {
+    return (!wanted || wanted(after)) && mends(config, after, fault, faults);
   });
 }
 
-std::vector<Edit> mending_experts(const Setup& setup, Fault fault, std::span<const Fault> faults) {
-  const i64 stated = setup.plan.ep;
-  std::vector<i64> degrees = divisors(most_experts(setup.model));
+std::vector<Edit> mending_experts(const TrainingConfig& config, Fault fault,
+                                  std::span<const Fault> faults) {
+  const i64 stated = config.plan.ep;
+  std::vector<i64> degrees = divisors(max_experts(config.model));
   std::stable_sort(degrees.begin(), degrees.end(),
                    [&](i64 a, i64 b) { return std::abs(a - stated) < std::abs(b - stated); });
   std::vector<Change> changes;
   for (const i64 ep : degrees)
-    for (const i64 etp : {setup.plan.etp, i64{1}, setup.plan.tp})
-      changes.push_back(Change(setup).experts(ep, etp));
-  return first_mend(setup, fault, faults, changes);
+    for (const i64 etp : {config.plan.etp, i64{1}, config.plan.tp})
+      changes.push_back(Change(config).experts(ep, etp));
+  return first_mend(config, fault, faults, changes);
 }
 
-bool same_order(const Setup& setup, const Order& order) {
-  const MeshPair meshes = setup.plan.meshes();
+bool same_order(const TrainingConfig& config, const Order& order) {
+  const MeshPair meshes = config.plan.meshes();
   return same_order(meshes.dense, order) &&
-         (!setup.model.sparse() || same_order(meshes.expert, order));
+         (!config.model.sparse() || same_order(meshes.expert, order));
 }
 
 std::optional<i64> undivided_kv_heads(const Model& model, i64 ranks) {
@@ -239,11 +243,11 @@ std::optional<i64> undivided_kv_heads(const Model& model, i64 ranks) {
   return std::nullopt;
 }
 
-bool uneven_stages(const Setup& setup) {
-  if (setup.plan.stages.empty() || setup.plan.pp == 1) return false;
-  return setup.plan.stages != even_stages(setup.model.layers(),
-                                          setup.plan.pp * setup.plan.virtual_stages,
-                                          setup.model.mtp_layers);
+bool uneven_stages(const TrainingConfig& config) {
+  if (config.plan.stages.empty() || config.plan.pp == 1) return false;
+  return config.plan.stages != even_stages(config.model.layers(),
+                                           config.plan.pp * config.plan.virtual_stages,
+                                           config.model.mtp_layers);
 }
 
 }  // namespace rankwright

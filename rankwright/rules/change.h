@@ -1,6 +1,6 @@
-// A Change is what somebody may type into a plan file, together with the Setup that comes of it: so
-// that a fix is tried before it is proposed. Faults are what a target's rules call wrong, without
-// the words.
+// A Change is what somebody may type into a plan file, together with the TrainingConfig that comes
+// of it: so that a fix is tried before it is proposed. Faults are what a target's rules call wrong,
+// without the words.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@
 namespace rankwright {
 
 /// The check of a rule: its fault, and the words for it.
-template <Fault fault, Finding (*tell)(const Setup&)>
+template <Fault fault, Finding (*tell)(const TrainingConfig&)>
 std::optional<Finding> when(const Subject& subject) {
-  if (!fault(subject.setup)) return std::nullopt;
-  return tell(subject.setup);
+  if (!fault(subject.config)) return std::nullopt;
+  return tell(subject.config);
 }
 
-/// Edits, and the setup as it would be read with them. Each call adds one edit.
+/// Edits, and the config as it would be read with them. Each call adds one edit.
 class Change {
  public:
-  explicit Change(const Setup& setup) : setup_(setup) {}
+  explicit Change(const TrainingConfig& config) : config_(config) {}
 
   Change& world(i64 ranks);
   Change& order(const Order& order);
@@ -54,39 +54,41 @@ class Change {
   Change& matmul(Matmul matmul);
   Change& optimizer(Optimizer optimizer);
 
-  const Setup& setup() const { return setup_; }
+  const TrainingConfig& config() const { return config_; }
   const std::vector<Edit>& edits() const { return edits_; }
 
  private:
   Change& add(std::string_view key, std::string value);
 
-  Setup setup_;
+  TrainingConfig config_;
   std::vector<Edit> edits_{};
 };
 
-/// `after` has no new misfit, not `fault`, and none of `faults` that `before` does not have.
-bool mends(const Setup& before, const Setup& after, Fault fault, std::span<const Fault> faults);
+/// `after` has no new violation, not `fault`, and none of `faults` that `before` does not have.
+bool mends(const TrainingConfig& before, const TrainingConfig& after, Fault fault,
+           std::span<const Fault> faults);
 
 /// The edits of the first change that mends; empty where none does.
-std::vector<Edit> first_mend(const Setup& setup, Fault fault, std::span<const Fault> faults,
-                             const std::vector<Change>& changes);
+std::vector<Edit> first_mend(const TrainingConfig& config, Fault fault,
+                             std::span<const Fault> faults, const std::vector<Change>& changes);
 
 /// Other degrees that mend and satisfy `wanted`: see other_degrees().
-std::vector<Edit> mending_degrees(const Setup& setup, Fault fault, std::span<const Fault> faults,
-                                  const Wanted& wanted = {});
+std::vector<Edit> mending_degrees(const TrainingConfig& config, Fault fault,
+                                  std::span<const Fault> faults, const Wanted& wanted = {});
 
 /// ep and etp that mend, nearest to the stated ep: among the divisors of the experts, with experts
 /// whole or cut as the dense layers are.
-std::vector<Edit> mending_experts(const Setup& setup, Fault fault, std::span<const Fault> faults);
+std::vector<Edit> mending_experts(const TrainingConfig& config, Fault fault,
+                                  std::span<const Fault> faults);
 
 /// Whether the plan numbers its ranks as `order` does: axes of degree 1 may stand anywhere.
-bool same_order(const Setup& setup, const Order& order);
+bool same_order(const TrainingConfig& config, const Order& order);
 
 /// The first number of key-value heads in the model that `ranks` does not divide; nothing where it
 /// divides all. Latent attention keeps none.
 std::optional<i64> undivided_kv_heads(const Model& model, i64 ranks);
 
 /// Stages that are stated and are not the even split.
-bool uneven_stages(const Setup& setup);
+bool uneven_stages(const TrainingConfig& config);
 
 }  // namespace rankwright

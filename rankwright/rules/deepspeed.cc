@@ -9,25 +9,25 @@ namespace rankwright {
 namespace deepspeed_impl {
 namespace {
 
-bool pipeline_zero(const Setup& s) { return s.plan.pp > 1 && s.plan.zero >= 2; }
+bool pipeline_zero(const TrainingConfig& s) { return s.plan.pp > 1 && s.plan.zero >= 2; }
 
-bool order(const Setup& s) { return !same_order(s, kDefaultOrder); }
+bool order(const TrainingConfig& s) { return !same_order(s, kDefaultOrder); }
 
-bool schedule(const Setup& s) {
+bool schedule(const TrainingConfig& s) {
   return s.plan.virtual_stages > 1 || (s.plan.pp > 1 && s.plan.schedule != Schedule::one_f_one_b);
 }
 
-bool ring(const Setup& s) { return s.plan.cp > 1 && s.plan.cp_comm != CpComm::a2a; }
+bool ring(const TrainingConfig& s) { return s.plan.cp > 1 && s.plan.cp_comm != CpComm::a2a; }
 
-bool tensor_zero_three(const Setup& s) { return s.plan.tp > 1 && s.plan.zero == 3; }
+bool tensor_zero_three(const TrainingConfig& s) { return s.plan.tp > 1 && s.plan.zero == 3; }
 
-bool hybrid(const Setup& s) {
+bool hybrid(const TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.zero < 3 && s.plan.shards() != s.plan.data_ranks();
 }
 
-bool cut_experts(const Setup& s) { return s.plan.ep > 1 && s.plan.etp > 1; }
+bool cut_experts(const TrainingConfig& s) { return s.plan.ep > 1 && s.plan.etp > 1; }
 
-bool experts_tensor(const Setup& s) {
+bool experts_tensor(const TrainingConfig& s) {
   return s.plan.ep > 1 && s.plan.tp > 1 && (s.plan.pp > 1 || s.plan.cp > 1);
 }
 
@@ -35,30 +35,30 @@ bool experts_tensor(const Setup& s) {
 constexpr Fault kFaults[] = {pipeline_zero,     order,  schedule,    ring,
                              tensor_zero_three, hybrid, cut_experts, experts_tensor};
 
-bool tensor_pipeline(const Setup& s) {
+bool tensor_pipeline(const TrainingConfig& s) {
   return s.plan.tp > 1 && s.plan.pp > 1 && !experts_tensor(s);
 }
 
-bool pipeline(const Setup& s) { return s.plan.pp > 1; }
+bool pipeline(const TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool selective(const Setup& s) { return s.plan.recompute == Recompute::selective; }
+bool selective(const TrainingConfig& s) { return s.plan.recompute == Recompute::selective; }
 
-bool tensor_sequence(const Setup& s) { return s.plan.tp > 1 && s.plan.sequence_parallel; }
+bool tensor_sequence(const TrainingConfig& s) { return s.plan.tp > 1 && s.plan.sequence_parallel; }
 
-bool pipeline_overlap(const Setup& s) {
+bool pipeline_overlap(const TrainingConfig& s) {
   return s.plan.pp > 1 && s.plan.data_ranks() > 1 && s.plan.overlap.grad_reduce;
 }
 
-Finding tell_pipeline_zero(const Setup& s) {
+Finding tell_pipeline_zero(const TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, pipeline_zero, kFaults, {Change(s).zero(1)}),
           .hint = "zero_stage: 1"};
 }
 
-Finding tell_order(const Setup& s) { return order_is_fixed(s, order, kFaults); }
+Finding tell_order(const TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
 
-Finding tell_schedule(const Setup& s) {
+Finding tell_schedule(const TrainingConfig& s) {
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",
@@ -68,7 +68,7 @@ Finding tell_schedule(const Setup& s) {
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 
-Finding tell_ring(const Setup& s) {
+Finding tell_ring(const TrainingConfig& s) {
   const Plan& p = s.plan;
   return {.detail = fmt::format("cp {} with cp_comm {}", p.cp, name(p.cp_comm)),
           .key = "parallelism.cp_comm",
@@ -78,14 +78,14 @@ Finding tell_ring(const Setup& s) {
           .hint = "cp_comm: a2a, with a cp that divides the heads"};
 }
 
-Finding tell_tensor_zero_three(const Setup& s) {
+Finding tell_tensor_zero_three(const TrainingConfig& s) {
   return {.detail = fmt::format("tp {} with zero_stage 3", s.plan.tp),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, tensor_zero_three, kFaults, {Change(s).zero(2), Change(s).zero(1)}),
           .hint = "zero_stage: 2, or tp_size: 1"};
 }
 
-Finding tell_hybrid(const Setup& s) {
+Finding tell_hybrid(const TrainingConfig& s) {
   return {.detail = fmt::format("shard_size {} with zero_stage {}", s.plan.shard_size, s.plan.zero),
           .key = "parallelism.shard_size",
           .fix = first_mend(s, hybrid, kFaults,
@@ -93,14 +93,14 @@ Finding tell_hybrid(const Setup& s) {
           .hint = "zero_stage: 3, or no shard_size"};
 }
 
-Finding tell_cut_experts(const Setup& s) {
+Finding tell_cut_experts(const TrainingConfig& s) {
   return {.detail = fmt::format("etp {} with ep {}", s.plan.etp, s.plan.ep),
           .key = "parallelism.etp_size",
           .fix = first_mend(s, cut_experts, kFaults, {Change(s).experts(s.plan.ep, 1)}),
           .hint = "etp_size: 1"};
 }
 
-Finding tell_experts_tensor(const Setup& s) {
+Finding tell_experts_tensor(const TrainingConfig& s) {
   return {.detail = fmt::format("tp {} with ep {}, pp {} and cp {}", s.plan.tp, s.plan.ep,
                                 s.plan.pp, s.plan.cp),
           .key = "parallelism.tp_size",
@@ -108,29 +108,33 @@ Finding tell_experts_tensor(const Setup& s) {
           .hint = "tp_size: 1"};
 }
 
-Finding tell_tensor_pipeline(const Setup& s) {
+Finding tell_tensor_pipeline(const TrainingConfig& s) {
   return {.detail = fmt::format("tp {} with pp {}", s.plan.tp, s.plan.pp),
           .key = "parallelism.tp_size",
           .hint = "tp_size: 1 or pp_size: 1; or a topology of your own, as Megatron-DeepSpeed has"};
 }
 
-Finding tell_pipeline(const Setup& s) {
+Finding tell_pipeline(const TrainingConfig& s) {
   return {.detail = fmt::format("its JSON has no key for pp {}", s.plan.pp),
           .key = "parallelism.pp_size",
           .hint = fmt::format("PipelineModule(num_stages={}, ...)", s.plan.pp)};
 }
 
-Finding tell_stages(const Setup& s) { return stages_cannot_be_stated(s, uneven_stages, kFaults); }
+Finding tell_stages(const TrainingConfig& s) {
+  return stages_cannot_be_stated(s, uneven_stages, kFaults);
+}
 
-Finding tell_selective(const Setup& s) { return recompute_is_whole(s, selective, kFaults); }
+Finding tell_selective(const TrainingConfig& s) {
+  return recompute_is_whole(s, selective, kFaults);
+}
 
-Finding tell_tensor_sequence(const Setup& s) {
+Finding tell_tensor_sequence(const TrainingConfig& s) {
   return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_mend(s, tensor_sequence, kFaults, {Change(s).sequence_parallel(false)})};
 }
 
-Finding tell_pipeline_overlap(const Setup& s) {
+Finding tell_pipeline_overlap(const TrainingConfig& s) {
   return {.detail = fmt::format("overlap.grad_reduce is on with pp {}", s.plan.pp),
           .key = "parallelism.overlap.grad_reduce",
           .fix = first_mend(s, pipeline_overlap, kFaults, {Change(s).overlap_grad_reduce(false)})};

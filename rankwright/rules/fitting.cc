@@ -10,7 +10,7 @@ namespace rankwright {
 namespace {
 
 constexpr std::size_t kBeam = 12;  // changes that do not fit yet and are carried on
-constexpr int kMostChanges = 3;    // together
+constexpr int kMaxChanges = 3;     // together
 constexpr int kDoublings = 4;      // of tp and of pp
 
 bool touches(const Change& change, std::string_view key) {
@@ -21,7 +21,7 @@ bool touches(const Change& change, std::string_view key) {
 /// What may be typed next, one thing each.
 class Next {
  public:
-  Next(const Change& from, Target target) : from_(from), plan_(from.setup().plan) {
+  Next(const Change& from, Target target) : from_(from), plan_(from.config().plan) {
     zero(target);
     recompute();
     rest();
@@ -60,17 +60,17 @@ class Next {
 
   /// The least number of layers a pp rank whose full recompute fits; 0 where none below all does.
   i64 fewest_layers() const {
-    const std::vector<RankContents> ranks = rank_contents(from_.setup());
-    i64 most = 0;
-    for (const RankContents& rank : ranks) most = std::max(most, rank.layers + rank.mtp);
+    const std::vector<RankContents> ranks = rank_contents(from_.config());
+    i64 max = 0;
+    for (const RankContents& rank : ranks) max = std::max(max, rank.layers + rank.mtp);
     const auto fits = [&](i64 layers) {
       Change change = from_;
       change.recompute_layers(layers);
-      const Setup& after = change.setup();
+      const TrainingConfig& after = change.config();
       return fullest(after, calibration(after)).total() <=
              (1 - bands().memory.within) * after.cluster.device.memory;
     };
-    i64 low = 1, high = most;  // `high` is not tried: that is full recompute
+    i64 low = 1, high = max;  // `high` is not tried: that is full recompute
     while (low < high) {
       const i64 middle = low + (high - low) / 2;
       if (fits(middle))
@@ -78,11 +78,11 @@ class Next {
       else
         low = middle + 1;
     }
-    return low < most && low > plan_.recompute_layers ? low : 0;
+    return low < max && low > plan_.recompute_layers ? low : 0;
   }
 
   void rest() {
-    const Setup& s = from_.setup();
+    const TrainingConfig& s = from_.config();
     if (open("parallelism.micro_batch"))
       for (i64 size = plan_.micro_batch; size % 2 == 0;)
         size /= 2, add([&](Change& c) { c.micro_batch(size); });
@@ -98,7 +98,7 @@ class Next {
   }
 
   void degrees() {
-    const Setup& s = from_.setup();
+    const TrainingConfig& s = from_.config();
     if (!open("parallelism.dp_size")) return;
     const i64 inside = s.cluster.domain(0);
     for (int t = 0; t <= kDoublings; ++t)
@@ -117,8 +117,8 @@ class Next {
 };
 
 /// An error that `before` does not have. Memory is what is being changed.
-bool brings_errors(const Setup& before, const Setup& after, Target target) {
-  const std::vector<Misfit> none;
+bool brings_errors(const TrainingConfig& before, const TrainingConfig& after, Target target) {
+  const std::vector<ConstraintViolation> none;
   for (const Rule* rule : rules()) {
     const bool asked = holds_for(*rule, target);
     if (!asked || rule->page.severity != Severity::error || rule->page.code.starts_with("RW02"))
@@ -136,7 +136,7 @@ struct Trial {
 }  // namespace
 
 Seconds Fitting::time_each() const {
-  return estimate.time() / double(change.setup().job.global_batch);
+  return estimate.time() / double(change.config().job.global_batch);
 }
 
 std::vector<int> zero_stages(Target target) {
@@ -146,12 +146,12 @@ std::vector<int> zero_stages(Target target) {
   return {1, 2, 3};
 }
 
-std::vector<Fitting> cheapest_fits(const Setup& setup, Target target, std::size_t most,
+std::vector<Fitting> cheapest_fits(const TrainingConfig& config, Target target, std::size_t max,
                                    bool surely) {
-  const Bytes capacity = setup.cluster.device.memory;
-  std::vector<Trial> beam{{Change(setup)}};
+  const Bytes capacity = config.cluster.device.memory;
+  std::vector<Trial> beam{{Change(config)}};
   std::set<std::vector<std::pair<std::string, std::string>>> seen;
-  for (int changes = 1; changes <= kMostChanges; ++changes) {
+  for (int changes = 1; changes <= kMaxChanges; ++changes) {
     std::vector<Fitting> fitting;
     std::vector<Trial> left;
     for (const Trial& trial : beam)
@@ -159,11 +159,11 @@ std::vector<Fitting> cheapest_fits(const Setup& setup, Target target, std::size_
         std::vector<std::pair<std::string, std::string>> keys;
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
-        if (!seen.insert(std::move(keys)).second || first_misfit(change.setup())) continue;
-        const Bytes total = fullest(change.setup(), calibration(setup)).total();
+        if (!seen.insert(std::move(keys)).second || first_misfit(change.config())) continue;
+        const Bytes total = fullest(change.config(), calibration(config)).total();
         const double room = surely ? 1 - bands().memory.within : 1;
         if (total <= room * capacity)
-          fitting.push_back({change, estimate(change.setup(), calibration(setup))});
+          fitting.push_back({change, estimate(change.config(), calibration(config))});
         else
           left.push_back({std::move(change), total});
       }
@@ -173,8 +173,8 @@ std::vector<Fitting> cheapest_fits(const Setup& setup, Target target, std::size_
     });
     std::vector<Fitting> kept;
     for (const Fitting& one : fitting) {
-      if (kept.size() == most) break;
-      if (!brings_errors(setup, one.change.setup(), target)) kept.push_back(one);
+      if (kept.size() == max) break;
+      if (!brings_errors(config, one.change.config(), target)) kept.push_back(one);
     }
     if (!kept.empty()) return kept;
     std::stable_sort(left.begin(), left.end(),

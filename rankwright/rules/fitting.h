@@ -21,10 +21,10 @@ struct Fitting {
 /// The ZeRO stages that a target has, least first.
 std::vector<int> zero_stages(Target target);
 
-/// Up to `most` that fit and break no rule that `setup` does not break, for `target` too. Those
+/// Up to `most` that fit and break no rule that `config` does not break, for `target` too. Those
 /// that fit whatever the error of the ledger come first, then the fastest. `surely` leaves out the
 /// others.
-std::vector<Fitting> cheapest_fits(const Setup& setup, Target target, std::size_t most,
+std::vector<Fitting> cheapest_fits(const TrainingConfig& config, Target target, std::size_t max,
                                    bool surely = false);
 
 }  // namespace rankwright

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "rankwright/catalog/catalog.h"
-#include "tests/setups.h"
-#include "tests/typing.h"
+#include "tests/support/typed_configs.h"
+#include "tests/support/typed_plans.h"
 
 namespace rankwright {
 namespace fitting_test {
@@ -25,19 +25,19 @@ const std::string kPlans[] = {
 };
 
 TEST(CheapestFits, AreNoneWhereNothingCan) {
-  const rankwright::Setup setup = setup_of(
+  const rankwright::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
       "parallelism: {dp_size: 8}\n");
-  EXPECT_TRUE(cheapest_fits(setup, Target::any, 3).empty());
+  EXPECT_TRUE(cheapest_fits(config, Target::any, 3).empty());
 }
 
 TEST(CheapestFits, AreThoseThatTypingThemGives) {
   for (const std::string& plan : kPlans) {
-    const std::vector<Fitting> fits = cheapest_fits(setup_of(plan), Target::any, 3);
+    const std::vector<Fitting> fits = cheapest_fits(config_of(plan), Target::any, 3);
     ASSERT_FALSE(fits.empty()) << plan;
     EXPECT_LE(fits.size(), 3u);
     for (const Fitting& fit : fits) {
-      const rankwright::Setup typed = setup_of(typing::typed(plan, fit.change.edits()));
+      const rankwright::TrainingConfig typed = config_of(typing::typed(plan, fit.change.edits()));
       const Estimate again = estimate(typed, calibration());
       EXPECT_TRUE(again.fits()) << plan;
       EXPECT_EQ(again.memory.total(), fit.estimate.memory.total()) << plan;
@@ -48,7 +48,7 @@ TEST(CheapestFits, AreThoseThatTypingThemGives) {
 
 TEST(CheapestFits, StandInTheOrderOfTheirTime) {
   for (const std::string& plan : kPlans) {
-    const std::vector<Fitting> fits = cheapest_fits(setup_of(plan), Target::any, 100);
+    const std::vector<Fitting> fits = cheapest_fits(config_of(plan), Target::any, 100);
     for (std::size_t i = 1; i < fits.size(); ++i) {
       const bool sure = fits[i - 1].estimate.sure(), then = fits[i].estimate.sure();
       EXPECT_TRUE(sure || !then);
@@ -60,35 +60,35 @@ TEST(CheapestFits, StandInTheOrderOfTheirTime) {
 TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
   // Every ZeRO stage, every recompute, every tp and pp of 8 ranks, one at a time, on the first
   // plan.
-  const rankwright::Setup setup = setup_of(kPlans[0]);
+  const rankwright::TrainingConfig config = config_of(kPlans[0]);
   std::vector<Change> tried;
-  for (const int stage : {1, 2, 3}) tried.push_back(Change(setup).zero(stage));
+  for (const int stage : {1, 2, 3}) tried.push_back(Change(config).zero(stage));
   for (const Recompute r : {Recompute::selective, Recompute::full})
-    tried.push_back(Change(setup).recompute(r));
+    tried.push_back(Change(config).recompute(r));
   for (const i64 tp : {1, 2, 4, 8})
     for (const i64 pp : {1, 2, 4, 8})
-      if (tp * pp > 1 && tp * pp <= 8) tried.push_back(Change(setup).degrees(tp, pp, 8 / tp / pp));
+      if (tp * pp > 1 && tp * pp <= 8) tried.push_back(Change(config).degrees(tp, pp, 8 / tp / pp));
   Seconds best{1e9};
   for (const Change& change : tried) {
-    if (first_misfit(change.setup())) continue;
-    const Estimate e = estimate(change.setup(), calibration());
+    if (first_misfit(change.config())) continue;
+    const Estimate e = estimate(change.config(), calibration());
     if (e.fits() && e.sure()) best = std::min(best, e.time());
   }
-  const std::vector<Fitting> fits = cheapest_fits(setup, Target::any, 3);
+  const std::vector<Fitting> fits = cheapest_fits(config, Target::any, 3);
   ASSERT_FALSE(fits.empty());
   EXPECT_LE(fits.front().estimate.time(), best);
 }
 
 TEST(CheapestFits, RecomputeTheFewestLayersThatSurelyFit) {
   // 4 sequences a microbatch of 32 layers do not fit, and some layers recomputed do.
-  const rankwright::Setup setup = setup_of(kPlans[1]);
-  ASSERT_FALSE(estimate(setup, calibration()).fits());
-  for (const Fitting& fit : cheapest_fits(setup, Target::any, 100)) {
-    const i64 layers = fit.change.setup().plan.recompute_layers;
+  const rankwright::TrainingConfig config = config_of(kPlans[1]);
+  ASSERT_FALSE(estimate(config, calibration()).fits());
+  for (const Fitting& fit : cheapest_fits(config, Target::any, 100)) {
+    const i64 layers = fit.change.config().plan.recompute_layers;
     if (layers <= 1) continue;
     EXPECT_TRUE(fit.estimate.sure());
     const Estimate less =
-        estimate(Change(setup).recompute_layers(layers - 1).setup(), calibration());
+        estimate(Change(config).recompute_layers(layers - 1).config(), calibration());
     EXPECT_FALSE(less.fits() && less.sure()) << layers;
     return;
   }
@@ -96,15 +96,15 @@ TEST(CheapestFits, RecomputeTheFewestLayersThatSurelyFit) {
 }
 
 TEST(CheapestFits, KeepToTheStagesOfATarget) {
-  for (const Fitting& fit : cheapest_fits(setup_of(kPlans[0]), Target::nanotron, 100))
-    EXPECT_LE(fit.change.setup().plan.zero, 1);
-  for (const Fitting& fit : cheapest_fits(setup_of(kPlans[0]), Target::torchtitan, 100))
-    EXPECT_NE(fit.change.setup().plan.zero, 1);
+  for (const Fitting& fit : cheapest_fits(config_of(kPlans[0]), Target::nanotron, 100))
+    EXPECT_LE(fit.change.config().plan.zero, 1);
+  for (const Fitting& fit : cheapest_fits(config_of(kPlans[0]), Target::torchtitan, 100))
+    EXPECT_NE(fit.change.config().plan.zero, 1);
 }
 
 TEST(CheapestFits, LeaveMoreThanTheErrorWhereAsked) {
   for (const std::string& plan : kPlans)
-    for (const Fitting& fit : cheapest_fits(setup_of(plan), Target::any, 100, true))
+    for (const Fitting& fit : cheapest_fits(config_of(plan), Target::any, 100, true))
       EXPECT_TRUE(fit.estimate.fits() && fit.estimate.sure()) << plan;
 }
 

@@ -10,11 +10,11 @@ namespace rankwright {
 namespace launchers_impl {
 namespace {
 
-i64 host_devices(const Setup& s) { return std::max<i64>(1, s.cluster.host_devices); }
+i64 host_devices(const TrainingConfig& s) { return std::max<i64>(1, s.cluster.host_devices); }
 
 /// The first rank that torchrun would start elsewhere: a node's ranks follow each other, and take
 /// its devices from the first on. -1: none. Hosts may stand in any order and differ in size.
-i64 first_misplaced(const Setup& s) {
+i64 first_misplaced(const TrainingConfig& s) {
   const Placement& placement = s.plan.placement;
   if (placement.kind == Placement::Kind::block) return -1;
   const i64 size = host_devices(s);
@@ -28,11 +28,11 @@ i64 first_misplaced(const Setup& s) {
   return -1;
 }
 
-bool scattered(const Setup& s) { return first_misplaced(s) >= 0; }
+bool scattered(const TrainingConfig& s) { return first_misplaced(s) >= 0; }
 
 constexpr Fault kFaults[] = {scattered};
 
-Finding tell_scattered(const Setup& s) {
+Finding tell_scattered(const TrainingConfig& s) {
   const i64 rank = first_misplaced(s);
   const i64 device = s.plan.placement.device(rank);
   return {.detail = fmt::format("rank {} is on device {} of host {}, where it would not start",

@@ -13,66 +13,68 @@ namespace {
 constexpr Order kAlternateOrder{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
 constexpr i64 kVocabUnit = 128;  // --make-vocab-size-divisible-by
 
-bool order(const Setup& s) {
+bool order(const TrainingConfig& s) {
   return !same_order(s, kDefaultOrder) && !same_order(s, kAlternateOrder);
 }
 
 // Megatron-LM makes the expert groups of dense models too, and asks both meshes for one dp.
-bool meshes(const Setup& s) {
+bool meshes(const TrainingConfig& s) {
   return s.plan.pp > 1 && !same_order(s, kDefaultOrder) &&
          s.plan.tp * s.plan.cp != s.plan.etp * s.plan.ep;
 }
 
-bool layers(const Setup& s) {
+bool layers(const TrainingConfig& s) {
   return !s.reference_model && s.plan.stages.empty() &&
          !divides(s.plan.pp * s.plan.virtual_stages, s.model.layers());
 }
 
-bool schedule(const Setup& s) {
+bool schedule(const TrainingConfig& s) {
   return s.plan.pp > 1 && s.plan.schedule != Schedule::one_f_one_b &&
          s.plan.schedule != Schedule::interleaved;
 }
 
-bool lonely_chunks(const Setup& s) { return s.plan.virtual_stages > 1 && s.plan.pp == 1; }
+bool lonely_chunks(const TrainingConfig& s) { return s.plan.virtual_stages > 1 && s.plan.pp == 1; }
 
 /// Groups are of pp to all microbatches, and what is left over is nothing or at least pp.
-bool group(const Setup& s) {
+bool group(const TrainingConfig& s) {
   if (s.plan.virtual_stages == 1 || s.plan.pp == 1) return false;
   const i64 m = s.microbatches();
   const i64 size = pipeline_shape(s).group_size();
   return size < s.plan.pp || size > m || (m % size > 0 && m % size < s.plan.pp);
 }
 
-bool experts_without_sp(const Setup& s) {
+bool experts_without_sp(const TrainingConfig& s) {
   return s.model.sparse() && s.plan.tp > 1 && !s.plan.sequence_parallel;
 }
 
-bool param_gather(const Setup& s) {
+bool param_gather(const TrainingConfig& s) {
   return s.plan.overlap.param_gather && (s.plan.zero == 0 || !s.plan.overlap.grad_reduce);
 }
 
-bool tp_overlap(const Setup& s) {
+bool tp_overlap(const TrainingConfig& s) {
   return s.plan.overlap.tp && (s.plan.tp == 1 || !s.plan.sequence_parallel);
 }
 
-bool ulysses_kv(const Setup& s) {
+bool ulysses_kv(const TrainingConfig& s) {
   return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a &&
          undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
 }
 
-bool half_experts(const Setup& s) { return s.plan.ep > 1 && s.job.param_dtype == Dtype::fp16; }
+bool half_experts(const TrainingConfig& s) {
+  return s.plan.ep > 1 && s.job.param_dtype == Dtype::fp16;
+}
 
 /// Two ranks that interleave would send to and receive from each other in one batch of sends.
-bool crossed_sends(const Setup& s) {
+bool crossed_sends(const TrainingConfig& s) {
   return s.plan.virtual_stages > 1 && s.plan.pp == 2 && !s.plan.overlap.pp;
 }
 
-bool positions(const Setup& s) {
+bool positions(const TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
 /// All MTP modules on one stage, in the last chunk of its rank, and no layer behind them.
-bool mtp_stages(const Setup& s) {
+bool mtp_stages(const TrainingConfig& s) {
   const Stages& stages = s.plan.stages;
   i64 modules = 0, holders = 0;
   bool late = false;
@@ -87,7 +89,7 @@ bool mtp_stages(const Setup& s) {
 }
 
 /// Each instance of the optimizer has as many of the experts' data ranks.
-bool instances(const Setup& s) {
+bool instances(const TrainingConfig& s) {
   const Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == 0 || !s.model.sparse()) return false;
   return !divides(p.data_ranks() / p.shard_size, p.expert_dp());
@@ -110,29 +112,29 @@ constexpr Fault kFaults[] = {order,
                              mtp_stages,
                              instances};
 
-bool fsdp(const Setup& s) { return s.plan.zero >= 2; }
+bool fsdp(const TrainingConfig& s) { return s.plan.zero >= 2; }
 
-bool fsdp_pipeline(const Setup& s) { return fsdp(s) && s.plan.pp > 1; }
+bool fsdp_pipeline(const TrainingConfig& s) { return fsdp(s) && s.plan.pp > 1; }
 
 /// Blackwell is the first generation with fp4 units.
 bool before_blackwell(const Device& device) {
   return device.vendor == "NVIDIA" && device.fp4 == FlopsPerSecond{};
 }
 
-bool one_connection(const Setup& s) {
+bool one_connection(const TrainingConfig& s) {
   return (s.plan.tp > 1 || s.plan.cp > 1) && !fsdp(s) && before_blackwell(s.cluster.device);
 }
 
-bool vocabulary(const Setup& s) {
+bool vocabulary(const TrainingConfig& s) {
   return !s.reference_model && !divides(kVocabUnit * s.plan.tp, s.model.vocab);
 }
 
-bool gradients(const Setup& s) {
+bool gradients(const TrainingConfig& s) {
   const bool half = s.job.param_dtype == Dtype::bf16 || s.job.param_dtype == Dtype::fp8;
   return half && s.job.grad_dtype == Dtype::bf16 && s.plan.data_ranks() > 1;
 }
 
-Finding tell_order(const Setup& s) {
+Finding tell_order(const TrainingConfig& s) {
   return {.detail = fmt::format("{} is neither {} nor {}", show(s.plan.order), show(kDefaultOrder),
                                 show(kAlternateOrder)),
           .key = "parallelism.order",
@@ -141,7 +143,7 @@ Finding tell_order(const Setup& s) {
           .hint = fmt::format("order: {}", show(kDefaultOrder))};
 }
 
-Finding tell_meshes(const Setup& s) {
+Finding tell_meshes(const TrainingConfig& s) {
   return {.detail = fmt::format("tp {} x cp {} is not etp {} x ep {}, and pp does not come last",
                                 s.plan.tp, s.plan.cp, s.plan.etp, s.plan.ep),
           .key = "parallelism.order",
@@ -149,7 +151,7 @@ Finding tell_meshes(const Setup& s) {
           .hint = fmt::format("order: {}", show(kDefaultOrder))};
 }
 
-Finding tell_layers(const Setup& s) {
+Finding tell_layers(const TrainingConfig& s) {
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   const i64 run = s.model.layers() / stages * stages;
   return {.detail = fmt::format("{} stages do not divide the {} layers of {}", stages,
@@ -160,7 +162,7 @@ Finding tell_layers(const Setup& s) {
           .notes = {fmt::format("rounded down, {} layers would be trained", run)}};
 }
 
-Finding tell_schedule(const Setup& s) {
+Finding tell_schedule(const TrainingConfig& s) {
   const i64 chunks = s.plan.virtual_stages;
   const Schedule nearest = chunks > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
   return {.detail = fmt::format("{} is neither 1f1b nor interleaved-1f1b", name(s.plan.schedule)),
@@ -171,7 +173,7 @@ Finding tell_schedule(const Setup& s) {
           .hint = "schedule: 1f1b, or interleaved-1f1b with virtual_stages"};
 }
 
-Finding tell_lonely_chunks(const Setup& s) {
+Finding tell_lonely_chunks(const TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} with pp 1", s.plan.virtual_stages),
           .key = "parallelism.virtual_stages",
           .fix = first_mend(s, lonely_chunks, kFaults,
@@ -181,7 +183,7 @@ Finding tell_lonely_chunks(const Setup& s) {
 }
 
 /// The smallest group that the microbatches come in, else as many microbatches as go.
-std::vector<Edit> other_group(const Setup& s) {
+std::vector<Edit> other_group(const TrainingConfig& s) {
   const i64 m = s.microbatches();
   std::vector<Change> changes;
   for (i64 size = s.plan.pp; size <= std::min(m, 2 * s.plan.pp); ++size)
@@ -193,7 +195,7 @@ std::vector<Edit> other_group(const Setup& s) {
   return first_mend(s, group, kFaults, changes);
 }
 
-Finding tell_group(const Setup& s) {
+Finding tell_group(const TrainingConfig& s) {
   if (s.plan.microbatch_group != 0)
     return {
         .detail = fmt::format("groups of {} do not cut {} microbatches: a group has from pp {} "
@@ -209,7 +211,7 @@ Finding tell_group(const Setup& s) {
           .hint = "a global_batch with a multiple of pp microbatches"};
 }
 
-Finding tell_experts_without_sp(const Setup& s) {
+Finding tell_experts_without_sp(const TrainingConfig& s) {
   return {.detail = fmt::format("{} has experts, tp is {}, and sequence_parallel is off",
                                 s.model.name, s.plan.tp),
           .key = "parallelism.sequence_parallel",
@@ -217,7 +219,7 @@ Finding tell_experts_without_sp(const Setup& s) {
           .hint = "sequence_parallel: true, with a sequence that tp divides"};
 }
 
-Finding tell_param_gather(const Setup& s) {
+Finding tell_param_gather(const TrainingConfig& s) {
   return {.detail = s.plan.zero == 0 ? "overlap.param_gather with zero_stage 0"
                                      : "overlap.param_gather without overlap.grad_reduce",
           .key = "parallelism.overlap.param_gather",
@@ -225,7 +227,7 @@ Finding tell_param_gather(const Setup& s) {
           .hint = "overlap.param_gather: false"};
 }
 
-Finding tell_tp_overlap(const Setup& s) {
+Finding tell_tp_overlap(const TrainingConfig& s) {
   std::vector<Change> changes{Change(s).overlap_tp(false)};
   if (s.plan.tp > 1) changes.insert(changes.begin(), Change(s).sequence_parallel(true));
   return {.detail = s.plan.tp == 1 ? "with tp 1 there is nothing to overlap, and no sequence "
@@ -236,30 +238,30 @@ Finding tell_tp_overlap(const Setup& s) {
           .hint = "overlap.tp: false"};
 }
 
-Finding tell_fsdp_pipeline(const Setup& s) {
+Finding tell_fsdp_pipeline(const TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, fsdp_pipeline, kFaults, {Change(s).zero(1)})};
 }
 
-Finding tell_one_connection(const Setup& s) {
+Finding tell_one_connection(const TrainingConfig& s) {
   return {.detail = fmt::format("tp {} x cp {} on {}, which is older than Blackwell", s.plan.tp,
                                 s.plan.cp, s.cluster.device.name),
           .key = s.plan.tp > 1 ? "parallelism.tp_size" : "parallelism.cp_size",
           .hint = "export CUDA_DEVICE_MAX_CONNECTIONS=1"};
 }
 
-Finding tell_many_connections(const Setup& s) {
+Finding tell_many_connections(const TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} is Megatron-FSDP", s.plan.zero),
           .key = "parallelism.zero_stage",
           .hint = "unset CUDA_DEVICE_MAX_CONNECTIONS"};
 }
 
-Finding tell_ulysses_kv(const Setup& s) {
+Finding tell_ulysses_kv(const TrainingConfig& s) {
   return ulysses_kv_undivided(s, CpComm::p2p, ulysses_kv, kFaults);
 }
 
-Finding tell_vocabulary(const Setup& s) {
+Finding tell_vocabulary(const TrainingConfig& s) {
   const i64 padded = round_up(s.model.vocab, kVocabUnit * s.plan.tp);
   return {.detail = fmt::format("{} rows become {}: {} more, to a multiple of 128 x tp {}",
                                 count(s.model.vocab), count(padded), count(padded - s.model.vocab),
@@ -267,7 +269,7 @@ Finding tell_vocabulary(const Setup& s) {
           .key = "model"};
 }
 
-Finding tell_gradients(const Setup& s) {
+Finding tell_gradients(const TrainingConfig& s) {
   return {
       .detail = s.left_open("job.grad_dtype") ? "grad_dtype is left open, and bf16 assumed"
                                               : "grad_dtype is bf16",
@@ -275,14 +277,14 @@ Finding tell_gradients(const Setup& s) {
       .hint = "grad_dtype: fp32 to count what Megatron-LM does, or --grad-reduce-in-bf16 there"};
 }
 
-Finding tell_half_experts(const Setup& s) {
+Finding tell_half_experts(const TrainingConfig& s) {
   return {.detail = fmt::format("ep {} with param_dtype fp16", s.plan.ep),
           .key = "job.param_dtype",
           .fix = first_mend(s, half_experts, kFaults, {Change(s).param_dtype(Dtype::bf16)}),
           .hint = "param_dtype: bf16"};
 }
 
-Finding tell_crossed_sends(const Setup& s) {
+Finding tell_crossed_sends(const TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} on pp 2 with overlap.pp: false",
                                 s.plan.virtual_stages),
           .key = "parallelism.overlap.pp",
@@ -290,7 +292,7 @@ Finding tell_crossed_sends(const Setup& s) {
           .hint = "overlap.pp: true"};
 }
 
-Finding tell_positions(const Setup& s) {
+Finding tell_positions(const TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 count(s.model.positions), count(s.job.sequence)),
           .key = "job.sequence",
@@ -298,7 +300,7 @@ Finding tell_positions(const Setup& s) {
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
-Finding tell_mtp_stages(const Setup& s) {
+Finding tell_mtp_stages(const TrainingConfig& s) {
   return {.detail =
               fmt::format("{} of {} in {}", plural(s.model.mtp_layers, "MTP module", "MTP modules"),
                           s.model.name, excerpt(show_layout(s.plan.stages), 60)),
@@ -307,7 +309,7 @@ Finding tell_mtp_stages(const Setup& s) {
           .hint = "all m on one stage behind the last t"};
 }
 
-Finding tell_instances(const Setup& s) {
+Finding tell_instances(const TrainingConfig& s) {
   const Plan& p = s.plan;
   return {.detail = fmt::format("{} data ranks in shards of {} are {} instances, which do not "
                                 "divide {} of an expert",

@@ -1,4 +1,4 @@
-// RW02..: does it fit? By the ledger of the fullest rank (cost/memory.h).
+// RW02..: does it fit? By the ledger of the fullest rank (cost/memory/memory.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,49 +18,49 @@ namespace {
 constexpr std::size_t kChanges = 3;  // that are named
 
 /// "activations 63.6 GiB, parameters 5.94 GiB, gradients 5.94 GiB": the three largest.
-std::string largest(const Ledger& ledger) {
+std::string largest(const MemoryEstimate& estimate_memory) {
   std::vector<const EntryRow*> rows;
   for (const EntryRow& of : entries())
-    if (ledger[of.entry] > Bytes{}) rows.push_back(&of);
+    if (estimate_memory[of.entry] > Bytes{}) rows.push_back(&of);
   std::stable_sort(rows.begin(), rows.end(), [&](const EntryRow* a, const EntryRow* b) {
-    return ledger[a->entry] > ledger[b->entry];
+    return estimate_memory[a->entry] > estimate_memory[b->entry];
   });
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, rows.size()); ++i)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rows[i]->name,
-                        show_memory(ledger[rows[i]->entry]));
+                        show_memory(estimate_memory[rows[i]->entry]));
   return text;
 }
 
 /// "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)"
-std::string change_text(const Fitting& fit, const Setup& setup, const Estimate& now) {
+std::string change_text(const Fitting& fit, const TrainingConfig& config, const Estimate& now) {
   std::string keys;
   for (const Edit& edit : fit.change.edits()) {
     const std::string key = edit.key.starts_with("parallelism.") ? edit.key.substr(12) : edit.key;
     keys += fmt::format("{}{}: {}", keys.empty() ? "" : ", ", key, edit.value);
   }
   const Estimate& then = fit.estimate;
-  const i64 batch = setup.job.global_batch;
+  const i64 batch = config.job.global_batch;
   const double slower = fit.time_each() / (now.time() / double(batch)) - 1;
   return fmt::format("{}   {}, step {} ({}{}{}){}", keys,
                      show_memory(then.memory.total(), then.capacity), show(then.time()),
                      slower < 0 ? "-" : "+", percent(std::abs(std::round(1000 * slower) / 1000)),
-                     fit.change.setup().job.global_batch == batch ? "" : " a token",
+                     fit.change.config().job.global_batch == batch ? "" : " a token",
                      then.sure() ? "" : ", not for sure");
 }
 
 /// The changes as notes, the first as the fix.
 void propose(const Subject& subject, const Estimate& now, bool surely, Finding& finding) {
-  const std::vector<Fitting> fits = cheapest_fits(subject.setup, subject.target, kChanges, surely);
-  for (const Fitting& fit : fits) finding.notes.push_back(change_text(fit, subject.setup, now));
+  const std::vector<Fitting> fits = cheapest_fits(subject.config, subject.target, kChanges, surely);
+  for (const Fitting& fit : fits) finding.notes.push_back(change_text(fit, subject.config, now));
   if (!fits.empty()) finding.fix = fits.front().change.edits();
 }
 
 std::optional<Finding> does_not_fit(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
-  const Bytes most = (1 + bands().memory.within) * s.cluster.device.memory;
-  if (fullest(s, calibration(s)).total() <= most) return std::nullopt;
+  const Bytes max = (1 + bands().memory.within) * s.cluster.device.memory;
+  if (fullest(s, calibration(s)).total() <= max) return std::nullopt;
   const Estimate now = estimate(s, calibration(s));
   Finding finding{
       .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
@@ -75,7 +75,7 @@ std::optional<Finding> does_not_fit(const Subject& subject) {
 }
 
 std::optional<Finding> may_not_fit(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
   const Bytes total = fullest(s, calibration(s)).total();
   const Bytes capacity = s.cluster.device.memory;
@@ -96,17 +96,17 @@ std::optional<Finding> may_not_fit(const Subject& subject) {
 }
 
 std::optional<Finding> replicated_optimizer(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   constexpr double kWorthSaying = 0.1;
   if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
       zero_stages(subject.target).front() != 1)
     return std::nullopt;
-  const Ledger now = fullest(s, calibration(s));
+  const MemoryEstimate now = fullest(s, calibration(s));
   // Where it does not fit for sure, that is said instead, with what would.
   if (now.total() > (1 - bands().memory.within) * s.cluster.device.memory) return std::nullopt;
   const Bytes whole = now[Entry::optimizer];
   const Bytes sharded =
-      ledger(Change(s).zero(1).setup(), now.pp_rank, calibration(s))[Entry::optimizer];
+      estimate_memory(Change(s).zero(1).config(), now.pp_rank, calibration(s))[Entry::optimizer];
   if (whole - sharded < kWorthSaying * s.cluster.device.memory) return std::nullopt;
   return Finding{
       .detail = fmt::format("each of {} data ranks keeps the same {} of optimizer states",
@@ -119,12 +119,12 @@ std::optional<Finding> replicated_optimizer(const Subject& subject) {
 }
 
 std::optional<Finding> model_left_open(const Subject& subject) {
-  if (!subject.setup.reference_model) return std::nullopt;
+  if (!subject.config.reference_model) return std::nullopt;
   return Finding{.detail = fmt::format("prices are those of {}'s layers; whether it fits cannot be "
                                        "said",
-                                       subject.setup.model.name),
+                                       subject.config.model.name),
                  .key = "model",
-                 .fix = {edit("model", subject.setup.model.name)}};
+                 .fix = {edit("model", subject.config.model.name)}};
 }
 
 constexpr Rule kRules[] = {

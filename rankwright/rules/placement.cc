@@ -11,8 +11,8 @@ namespace rankwright {
 namespace placement_impl {
 namespace {
 
-const Level& level_of(const Setup& setup, int level) {
-  return setup.cluster.levels[std::size_t(level)];
+const Level& level_of(const TrainingConfig& config, int level) {
+  return config.cluster.levels[std::size_t(level)];
 }
 
 /// The rows of one group kind added up, on the pp rank that spends most on them.
@@ -23,66 +23,69 @@ struct Price {
   Seconds innermost{};
 };
 
-Price price(const Setup& setup, GroupKind kind) {
-  Price most;
+Price price(const TrainingConfig& config, GroupKind kind) {
+  Price max;
   SpanTable spans;
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
+  for (i64 r = 0; r < config.plan.pp; ++r) {
     Price sum;
-    for (const PricedTraffic& row : priced(setup, r, spans)) {
+    for (const PricedTraffic& row : priced(config, r, spans)) {
       if (row.traffic.group != kind) continue;
       sum.calls += row.traffic.calls;
       sum.bytes += row.traffic.total;
       sum.here += row.total;
       sum.innermost += row.innermost;
     }
-    if (sum.here > most.here) most = sum;
+    if (sum.here > max.here) max = sum;
   }
-  return most;
+  return max;
 }
 
 /// "14 s a step on nvlink becomes 97 s on infiniband".
-std::string becomes(const Setup& setup, const Price& price, int level) {
+std::string becomes(const TrainingConfig& config, const Price& price, int level) {
   return fmt::format(
-      "{} a step on {} becomes {} on {}{}", show(price.innermost), level_of(setup, 0).name,
-      show(price.here), level_of(setup, level).name,
-      setup.reference_model ? fmt::format(", with {}'s layers", setup.model.name) : "");
+      "{} a step on {} becomes {} on {}{}", show(price.innermost), level_of(config, 0).name,
+      show(price.here), level_of(config, level).name,
+      config.reference_model ? fmt::format(", with {}'s layers", config.model.name) : "");
 }
 
-bool inside(const Setup& setup, GroupKind kind) { return span_of(setup, kind).level <= 0; }
+bool inside(const TrainingConfig& config, GroupKind kind) {
+  return span_of(config, kind).level <= 0;
+}
 
-/// What is proposed, and the setup that comes of it.
+/// What is proposed, and the config that comes of it.
 struct Way {
   std::vector<Edit> edits;
-  Setup after;
+  TrainingConfig after;
 };
 
 /// The nearest degrees that keep tensor parallelism on the fastest level.
-std::optional<Way> tensor_inside(const Setup& setup) {
+std::optional<Way> tensor_inside(const TrainingConfig& config) {
   Way way;
-  way.edits = other_degrees(setup, Misfit::Why::none, [&](const Setup& after) {
-    if (!inside(after, GroupKind::tp)) return false;
-    way.after = after;
-    return true;
-  });
+  way.edits =
+      other_degrees(config, ConstraintViolation::Why::none, [&](const TrainingConfig& after) {
+        if (!inside(after, GroupKind::tp)) return false;
+        way.after = after;
+        return true;
+      });
   if (way.edits.empty()) return std::nullopt;
   return way;
 }
 
 /// "they take 97 s a step, 14 s on nvlink with tp_size: 8, pp_size: 8": the price of leaving.
-std::string tensor_price(const Setup& setup, const std::optional<Way>& way) {
-  const Price here = price(setup, GroupKind::tp);
+std::string tensor_price(const TrainingConfig& config, const std::optional<Way>& way) {
+  const Price here = price(config, GroupKind::tp);
   std::string text = fmt::format("they take {} a step", show(here.here));
   if (way) {
-    Setup same_batch = way->after;
-    same_batch.job.global_batch = setup.job.global_batch;
+    TrainingConfig same_batch = way->after;
+    same_batch.job.global_batch = config.job.global_batch;
     const bool whole =
         divides(same_batch.plan.micro_batch * same_batch.plan.dp, same_batch.job.global_batch);
     const Price there = whole ? price(same_batch, GroupKind::tp) : here;
     if (there.here < here.here)
-      text += fmt::format(", {} on {} with {}", show(there.here), level_of(setup, 0).name,
+      text += fmt::format(", {} on {} with {}", show(there.here), level_of(config, 0).name,
                           help({.code = "", .message = "", .fix = way->edits}));
   }
-  if (setup.reference_model) text += fmt::format(" ({}'s layers)", setup.model.name);
+  if (config.reference_model) text += fmt::format(" ({}'s layers)", config.model.name);
   return text;
 }
 
@@ -93,15 +96,15 @@ std::string domains_word(const Cluster& cluster) {
 }
 
 /// The fastest levels are worth staying on only if the next one is slower.
-bool slower_outside(const Setup& setup, int level) {
+bool slower_outside(const TrainingConfig& config, int level) {
   const auto device_rate = [&](int at) {
-    return setup.cluster.uplink(at) / setup.cluster.domain(at - 1);
+    return config.cluster.uplink(at) / config.cluster.domain(at - 1);
   };
   return level > 0 && device_rate(level) < device_rate(0);
 }
 
 std::optional<Finding> tensor_leaves(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   const Span span = span_of(s, GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != Placement::Kind::block ||
       !span.uniform(s.cluster.levels.size()))
@@ -109,7 +112,7 @@ std::optional<Finding> tensor_leaves(const Subject& subject) {
   std::optional<Way> way = tensor_inside(s);
   // Degrees that fit a domain still leave it when another axis is innermost.
   if (s.plan.tp <= s.cluster.domain(0) && s.plan.order.front() != Axis::tp) {
-    Setup after = s;
+    TrainingConfig after = s;
     after.plan.order = kDefaultOrder;
     if (inside(after, GroupKind::tp))
       way = Way{{edit("parallelism.order", show(kDefaultOrder))}, after};
@@ -126,7 +129,7 @@ std::optional<Finding> tensor_leaves(const Subject& subject) {
 }
 
 std::optional<Finding> tensor_straddles(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   const Span span = span_of(s, GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != Placement::Kind::block ||
       span.uniform(s.cluster.levels.size()))
@@ -136,7 +139,7 @@ std::optional<Finding> tensor_straddles(const Subject& subject) {
   return Finding{
       .detail = fmt::format("tp {} does not tile {} of {} devices: some groups have only {} of "
                             "their {} members in one, and their {} collectives a step cross {}",
-                            s.plan.tp, domains_word(s.cluster), s.cluster.domain(0), span.least[0],
+                            s.plan.tp, domains_word(s.cluster), s.cluster.domain(0), span.min[0],
                             s.plan.tp, count(tp.calls), level_of(s, span.level).name),
       .key = "parallelism.tp_size",
       .fix = way ? way->edits : std::vector<Edit>{},
@@ -144,10 +147,10 @@ std::optional<Finding> tensor_straddles(const Subject& subject) {
 }
 
 std::optional<Finding> torn_apart(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   if (s.plan.placement.kind == Placement::Kind::block) return std::nullopt;
   const Span here = span_of(s, GroupKind::tp);
-  Setup block = s;
+  TrainingConfig block = s;
   block.plan.placement = {};
   if (!slower_outside(s, here.level) || span_of(block, GroupKind::tp).level >= here.level)
     return std::nullopt;
@@ -161,8 +164,8 @@ std::optional<Finding> torn_apart(const Subject& subject) {
 }
 
 /// What keeps expert groups on the fastest level: fewer ranks, or ranks side by side.
-std::string expert_hint(const Setup& s, int level) {
-  Setup other = s;
+std::string expert_hint(const TrainingConfig& s, int level) {
+  TrainingConfig other = s;
   other.plan.order = kDefaultOrder;
   if (span_of(other, GroupKind::ep).level < level)
     return fmt::format("order: {} puts the ranks of a group side by side", show(kDefaultOrder));
@@ -176,7 +179,7 @@ std::string expert_hint(const Setup& s, int level) {
 }
 
 std::optional<Finding> expert_leaves(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   const Span span = span_of(s, GroupKind::ep);
   if (s.plan.ep == 1 || !slower_outside(s, span.level)) return std::nullopt;
   const Price ep = price(s, GroupKind::ep);
@@ -192,7 +195,7 @@ std::optional<Finding> expert_leaves(const Subject& subject) {
 }
 
 std::optional<Finding> context_leaves(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   const Span span = span_of(s, GroupKind::cp);
   if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
   const Price cp = price(s, GroupKind::cp);
@@ -205,7 +208,7 @@ std::optional<Finding> context_leaves(const Subject& subject) {
 }
 
 std::optional<Finding> order_left_open(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   int axes = 0;
   for (const i64 degree : {s.plan.tp, s.plan.cp, s.plan.pp, s.plan.dp}) axes += degree > 1 ? 1 : 0;
   if (!s.left_open("parallelism.order") || axes < 2) return std::nullopt;
@@ -218,7 +221,7 @@ std::optional<Finding> order_left_open(const Subject& subject) {
 }
 
 std::optional<Finding> cluster_left_open(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   if (!s.left_open("cluster")) return std::nullopt;
   std::string levels;
   for (const Level& level : s.cluster.levels)
@@ -237,7 +240,7 @@ std::optional<Finding> cluster_left_open(const Subject& subject) {
 }
 
 std::optional<Finding> shared_link(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   const GroupKind kind = GroupKind::dp_cp;
   const Span span = span_of(s, kind);
   if (span.level < 1 || level_of(s, span.level).per != Level::Per::domain) return std::nullopt;
@@ -255,7 +258,7 @@ std::optional<Finding> shared_link(const Subject& subject) {
 }
 
 std::optional<Finding> idle_devices(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   const i64 idle = s.cluster.devices() - s.world;
   if (idle <= 0) return std::nullopt;
   return Finding{.detail = fmt::format("{} of {} devices have no rank", count(idle),
@@ -265,11 +268,11 @@ std::optional<Finding> idle_devices(const Subject& subject) {
 }
 
 std::optional<Finding> gathers_leave(const Subject& subject) {
-  const Setup& s = subject.setup;
+  const TrainingConfig& s = subject.config;
   if (s.plan.zero < 3 || s.plan.shards() < s.plan.data_ranks()) return std::nullopt;
   const Span span = span_of(s, GroupKind::dp_cp);
   if (!slower_outside(s, span.level) || span.inside[0] < 2) return std::nullopt;
-  Setup hybrid = s;
+  TrainingConfig hybrid = s;
   hybrid.plan.shard_size = span.inside[0];
   if (!valid_shard_size(s.plan.meshes(), hybrid.plan.shard_size)) return std::nullopt;
   const Price whole = price(s, GroupKind::dp_cp);

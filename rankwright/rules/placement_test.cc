@@ -1,17 +1,17 @@
 #include <gtest/gtest.h>
 
 #include "rankwright/rules/rule.h"
-#include "tests/setups.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright {
 namespace placement_test {
 
 /// What RW0304 tells to type; empty where it says nothing.
 std::string expert_help(const std::string& parallelism) {
-  const rankwright::Setup setup =
-      setup_of("{model: mixtral-8x7b, cluster: dgx-h100 x 8, parallelism: " + parallelism +
-               ", job: {global_batch: 64, sequence: 4096}}");
-  for (const Diagnostic& found : lint(setup, Target::any))
+  const rankwright::TrainingConfig config =
+      config_of("{model: mixtral-8x7b, cluster: dgx-h100 x 8, parallelism: " + parallelism +
+                ", job: {global_batch: 64, sequence: 4096}}");
+  for (const Diagnostic& found : lint(config, Target::any))
     if (found.code == "RW0304") return help(found);
   return "";
 }

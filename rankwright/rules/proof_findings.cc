@@ -8,7 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright {
@@ -107,11 +107,11 @@ class Words {
               : chain.size() == 1 ? fmt::format("pp rank {} waits for itself", last)
                                   : fmt::format("{} pp ranks wait for each other in a circle",
                                                 count(i64(chain.size()))));
-    constexpr std::size_t kMostNotes = 16;
-    for (std::size_t i = 0; i < std::min(chain.size(), kMostNotes); ++i)
+    constexpr std::size_t kMaxNotes = 16;
+    for (std::size_t i = 0; i < std::min(chain.size(), kMaxNotes); ++i)
       d.notes.push_back(waits(chain[i]));
-    if (chain.size() > kMostNotes)
-      d.notes.push_back(fmt::format("and so on over {} ranks", chain.size() - kMostNotes));
+    if (chain.size() > kMaxNotes)
+      d.notes.push_back(fmt::format("and so on over {} ranks", chain.size() - kMaxNotes));
     if (closed && code == kCycle) d.hint = remedy(chain);
     if (closed && code == kUnbuffered) d.hint = batch(chain);
     d.where = place(written_, chain.front().pp_rank,
@@ -152,7 +152,7 @@ class Words {
   bool written_transfers() const { return written_ != nullptr && written_->transfers; }
 
   i64 sender(const Action& receive) const {
-    return program_.owners.of(far_end(receive).stage, receive.microbatch);
+    return program_.stage_to_rank.of(far_end(receive).stage, receive.microbatch);
   }
 
   /// The cell of this rank that a transfer belongs to: what needs the receive or made the send.
@@ -227,7 +227,7 @@ std::string call(const std::optional<Step>& step) {
   return fmt::format("calls {} of {}", row(step->kind).label, show(step->bytes));
 }
 
-Diagnostic disorder(const Disorder& d) {
+Diagnostic disorder(const CollectiveMismatch& d) {
   return finding(kDisorder,
                  fmt::format("call {} over {}: pp rank {} {}, pp rank {} {}", d.index + 1,
                              name(d.group), d.one, call(d.of_one), d.other, call(d.of_other)));
@@ -279,12 +279,12 @@ Diagnostics proof_findings(const Program& program, const Proof& proof,
   return all;
 }
 
-std::optional<ProvedPlan> prove_plan(const Setup& setup) {
-  if (setup.plan.pp == 1) return std::nullopt;
-  const std::optional<i64> cells = cell_count(pipeline_shape(setup));
-  if (!cells || *cells > kMostPlayedCells || expansion_bytes(setup) > kMaxExpansion)
+std::optional<ProvedPlan> prove_plan(const TrainingConfig& config) {
+  if (config.plan.pp == 1) return std::nullopt;
+  const std::optional<i64> cells = cell_count(pipeline_shape(config));
+  if (!cells || *cells > kMaxSimulatedCells || expansion_bytes(config) > kMaxExpansion)
     return std::nullopt;
-  const Program program = expand(setup);
+  const Program program = expand(config);
   const Proof proof = prove(program);
   return ProvedPlan{proof.actions, proof_findings(program, proof, nullptr)};
 }
@@ -301,7 +301,7 @@ CheckedSchedule check_schedule(const WrittenSchedule& written) {
     program = {.stages = set.stages,
                .microbatches = set.microbatches,
                .roles = written.ranks,
-               .owners = Owners(written.ranks, set.stages, set.microbatches)};
+               .stage_to_rank = StageToRank(written.ranks, set.stages, set.microbatches)};
   else
     program = with_transfers(written.ranks, set.stages, set.microbatches);
   const Proof proof = prove(program);

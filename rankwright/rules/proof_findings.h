@@ -2,8 +2,8 @@
 // program of a plan, and for a schedule that somebody wrote down as cells.
 #pragma once
 
-#include "rankwright/program/cells.h"
 #include "rankwright/program/proof.h"
+#include "rankwright/program/schedule/cells.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright {
@@ -12,13 +12,13 @@ namespace rankwright {
 Diagnostics proof_findings(const Program& program, const Proof& proof,
                            const WrittenSchedule* written);
 
-/// The proof of a plan without misfits. Nothing where there is no pipeline, or one too long to be
-/// proved here.
+/// The proof of a plan without find_violations. Nothing where there is no pipeline, or one too long
+/// to be proved here.
 struct ProvedPlan {
   i64 actions = 0;
   Diagnostics findings{};
 };
-std::optional<ProvedPlan> prove_plan(const Setup& setup);
+std::optional<ProvedPlan> prove_plan(const TrainingConfig& config);
 
 /// A schedule from a file: its cells, then, where they are complete, the proof.
 struct CheckedSchedule {

@@ -6,10 +6,10 @@
 
 #include <set>
 
-#include "tests/pipelines.h"
-#include "tests/sample.h"
-#include "tests/sanitized.h"
-#include "tests/setups.h"
+#include "tests/support/pipelines.h"
+#include "tests/support/sample.h"
+#include "tests/support/sanitized.h"
+#include "tests/support/typed_configs.h"
 
 namespace rankwright {
 namespace proof_findings_test {
@@ -66,11 +66,11 @@ TEST(ProofFindings, SayWhichCellsAreWrong) {
 }
 
 TEST(ProofFindings, NameCollectivesInAnotherOrder) {
-  const Disorder d{.one = 0,
-                   .other = 3,
-                   .index = 1,
-                   .group = GroupKind::world,
-                   .of_one = Step{.kind = TrafficKind::gradient_norm, .bytes = {4}}};
+  const CollectiveMismatch d{.one = 0,
+                             .other = 3,
+                             .index = 1,
+                             .group = GroupKind::world,
+                             .of_one = Step{.kind = TrafficKind::gradient_norm, .bytes = {4}}};
   const Diagnostics all = proof_findings({}, Proof{.disorder = d}, nullptr);
   ASSERT_EQ(codes(all), std::vector<std::string>{"RW0426"});
   EXPECT_EQ(all[0].detail,
@@ -128,13 +128,13 @@ RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ())
 }
 
 /// A plan of that shape, of a model with layers enough.
-rankwright::Setup plan_of(const PipelineShape& shape) {
-  rankwright::Setup setup =
-      sample::setup_of(sample::model_of({{shape.stages(), sample::dense_layer()}}),
-                       {.pp = shape.pp, .virtual_stages = shape.chunks, .schedule = shape.schedule},
-                       shape.microbatches);
-  setup.plan.microbatch_group = shape.group;
-  return setup;
+rankwright::TrainingConfig plan_of(const PipelineShape& shape) {
+  rankwright::TrainingConfig config = sample::config_of(
+      sample::model_of({{shape.stages(), sample::dense_layer()}}),
+      {.pp = shape.pp, .virtual_stages = shape.chunks, .schedule = shape.schedule},
+      shape.microbatches);
+  config.plan.microbatch_group = shape.group;
+  return config;
 }
 
 TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
@@ -143,12 +143,12 @@ TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
   const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
   i64 refused = 0;
   pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const PipelineShape& shape) {
-    const rankwright::Setup setup = plan_of(shape);
-    const std::vector<Misfit> found = misfits(setup);
+    const rankwright::TrainingConfig config = plan_of(shape);
+    const std::vector<ConstraintViolation> found = find_violations(config);
     EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
     if (found.empty() || ++refused % 97 != 0) return;  // words are slow: every 97th
     bool said = false;
-    for (const Diagnostic& d : lint(setup, Target::any))
+    for (const Diagnostic& d : lint(config, Target::any))
       said = said || (d.severity == Severity::error && of_shapes.contains(d.code));
     EXPECT_TRUE(said) << pipelines::show(shape);
   });
@@ -157,11 +157,11 @@ TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
 
 TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
   const std::string job = "model: llama-3.2-1b\ncluster: dgx-h100\n";
-  EXPECT_FALSE(prove_plan(setup_of(job + "parallelism: {dp_size: 8}\njob: {global_batch: 8, "
-                                         "sequence: 1024}\n"))
+  EXPECT_FALSE(prove_plan(config_of(job + "parallelism: {dp_size: 8}\njob: {global_batch: 8, "
+                                          "sequence: 1024}\n"))
                    .has_value());
   const std::optional<ProvedPlan> proved = prove_plan(
-      setup_of(job + "parallelism: {pp_size: 8}\njob: {global_batch: 16, sequence: 1024}\n"));
+      config_of(job + "parallelism: {pp_size: 8}\njob: {global_batch: 16, sequence: 1024}\n"));
   ASSERT_TRUE(proved.has_value());
   EXPECT_TRUE(proved->findings.empty());
   // 8 x 16 x 2 cells and 7 boundaries x 16 x 2 ways x 2 ends; the ranks' own steps besides.
@@ -169,10 +169,10 @@ TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
 }
 
 TEST(ProvePlan, LeavesOutWhatWouldTakeGigabytes) {
-  const rankwright::Setup setup = setup_of(
+  const rankwright::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 134217728, sequence: 1024}\n");
-  EXPECT_FALSE(prove_plan(setup).has_value());
+  EXPECT_FALSE(prove_plan(config).has_value());
 }
 
 /// The hint typed in: the cell moved in front of the other.

@@ -9,8 +9,8 @@ namespace {
 
 /// The most candidates that are tried: fixes are small changes, so the divisors that count are
 /// small.
-constexpr i64 kMostTensor = 64;
-constexpr i64 kMostStages = 256;
+constexpr i64 kMaxTensor = 64;
+constexpr i64 kMaxSuggestedStages = 256;
 
 struct Candidate {
   i64 tp, pp, dp;
@@ -31,18 +31,20 @@ Candidate candidate(const Plan& plan, i64 tp, i64 pp, i64 dp) {
           4 * int(a) + 2 * int(c) + int(b)};
 }
 
-std::vector<i64> up_to(std::vector<i64> numbers, i64 most) {
-  numbers.erase(std::upper_bound(numbers.begin(), numbers.end(), most), numbers.end());
+std::vector<i64> up_to(std::vector<i64> numbers, i64 max) {
+  numbers.erase(std::upper_bound(numbers.begin(), numbers.end(), max), numbers.end());
   return numbers;
 }
 
 /// heals(), where what was wrong before is known.
-bool heals(const std::vector<Misfit>& old, const Setup& after, Misfit::Why why) {
-  const std::vector<Misfit> left = misfits(after);
-  return std::all_of(left.begin(), left.end(), [&](const Misfit& misfit) {
-    const bool known =
-        std::any_of(old.begin(), old.end(), [&](const Misfit& m) { return m.why == misfit.why; });
-    return misfit.why != why && known;
+bool heals(const std::vector<ConstraintViolation>& old, const TrainingConfig& after,
+           ConstraintViolation::Why why) {
+  const std::vector<ConstraintViolation> left = find_violations(after);
+  return std::all_of(left.begin(), left.end(), [&](const ConstraintViolation& violation) {
+    const bool known = std::any_of(old.begin(), old.end(), [&](const ConstraintViolation& m) {
+      return m.why == violation.why;
+    });
+    return violation.why != why && known;
   });
 }
 
@@ -52,44 +54,46 @@ Edit edit(std::string_view key, i64 value) { return edit(key, std::to_string(val
 
 Edit edit(std::string_view key, std::string value) { return {std::string(key), std::move(value)}; }
 
-Setup with_degrees(const Setup& setup, i64 tp, i64 pp, i64 dp) {
-  Setup after = setup;
+TrainingConfig with_degrees(const TrainingConfig& config, i64 tp, i64 pp, i64 dp) {
+  TrainingConfig after = config;
   // An expert's tensor degree that nobody stated follows tp.
-  const bool stated = setup.model.sparse() && !setup.left_open("parallelism.etp_size");
+  const bool stated = config.model.sparse() && !config.left_open("parallelism.etp_size");
   if (after.plan.ep == 1 && after.plan.etp == after.plan.tp && (!stated || after.plan.tp == 1))
     after.plan.etp = tp;
   after.plan.tp = tp;
   after.plan.pp = pp;
   after.plan.dp = dp;
-  if (setup.left_open("job.global_batch"))
-    after.job.global_batch = default_global_batch(after.plan).value_or(setup.job.global_batch);
+  if (config.left_open("job.global_batch"))
+    after.job.global_batch = default_global_batch(after.plan).value_or(config.job.global_batch);
   // Nobody is asked about sequence parallelism at tp 1; above, it is on unless the file says no.
-  if (setup.left_open("parallelism.sequence_parallel") || setup.plan.tp == 1 || tp == 1)
+  if (config.left_open("parallelism.sequence_parallel") || config.plan.tp == 1 || tp == 1)
     after.plan.sequence_parallel = tp > 1;
   return after;
 }
 
-bool heals(const Setup& before, const Setup& after, Misfit::Why why) {
-  return heals(misfits(before), after, why);
+bool heals(const TrainingConfig& before, const TrainingConfig& after,
+           ConstraintViolation::Why why) {
+  return heals(find_violations(before), after, why);
 }
 
-std::vector<Edit> other_degrees(const Setup& setup, Misfit::Why why, const Wanted& wanted) {
-  const Plan& plan = setup.plan;
+std::vector<Edit> other_degrees(const TrainingConfig& config, ConstraintViolation::Why why,
+                                const Wanted& wanted) {
+  const Plan& plan = config.plan;
   // More ranks than any cluster has devices: nobody means such a world, and its divisors are many.
-  if (!divides(plan.cp, setup.world) || setup.world > kMaxDevices) return {};
-  const i64 ranks = setup.world / plan.cp;
+  if (!divides(plan.cp, config.world) || config.world > kMaxDevices) return {};
+  const i64 ranks = config.world / plan.cp;
   std::vector<Candidate> candidates;
-  for (const i64 tp : up_to(divisors(ranks), kMostTensor))
-    for (const i64 pp : up_to(divisors(ranks / tp), kMostStages))
+  for (const i64 tp : up_to(divisors(ranks), kMaxTensor))
+    for (const i64 pp : up_to(divisors(ranks / tp), kMaxSuggestedStages))
       candidates.push_back(candidate(plan, tp, pp, ranks / tp / pp));
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <
            std::tie(b.changed, b.distance, b.touches, b.tp, b.pp);
   });
-  const std::vector<Misfit> old = misfits(setup);
+  const std::vector<ConstraintViolation> old = find_violations(config);
   for (const Candidate& c : candidates) {
     if (c.changed == 0) continue;
-    const Setup after = with_degrees(setup, c.tp, c.pp, c.dp);
+    const TrainingConfig after = with_degrees(config, c.tp, c.pp, c.dp);
     if (!heals(old, after, why) || (wanted && !wanted(after))) continue;
     std::vector<Edit> edits;
     if (c.tp != plan.tp) edits.push_back(edit("parallelism.tp_size", c.tp));

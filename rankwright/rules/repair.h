@@ -1,6 +1,6 @@
 // Proposes fixes and verifies them before they are shown: a hint that can be typed is one that was
 // tried. A fix is the smallest change of the plan file after which the fault is gone and no new
-// misfit has come.
+// violation has come.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankwright/base/diagnostic.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
@@ -17,18 +17,19 @@ namespace rankwright {
 Edit edit(std::string_view key, i64 value);
 Edit edit(std::string_view key, std::string value);
 
-/// What else a repaired setup has to satisfy.
-using Wanted = std::function<bool(const Setup&)>;
+/// What else a repaired config has to satisfy.
+using Wanted = std::function<bool(const TrainingConfig&)>;
 
-/// Other degrees tp x pp x dp for the same world that bring no new misfit, lose `why`, and satisfy
-/// `wanted`: fewest keys changed first, then the smallest factors, pp before dp before tp. Empty
-/// where there are none. Batches that the file left open follow the degrees.
-std::vector<Edit> other_degrees(const Setup& setup, Misfit::Why why, const Wanted& wanted = {});
+/// Other degrees tp x pp x dp for the same world that bring no new violation, lose `why`, and
+/// satisfy `wanted`: fewest keys changed first, then the smallest factors, pp before dp before tp.
+/// Empty where there are none. Batches that the file left open follow the degrees.
+std::vector<Edit> other_degrees(const TrainingConfig& config, ConstraintViolation::Why why,
+                                const Wanted& wanted = {});
 
-/// The same setup with other degrees, and with what was left open filled in again.
-Setup with_degrees(const Setup& setup, i64 tp, i64 pp, i64 dp);
+/// The same config with other degrees, and with what was left open filled in again.
+TrainingConfig with_degrees(const TrainingConfig& config, i64 tp, i64 pp, i64 dp);
 
-/// `after` has no misfit that `before` did not have, and not `why`.
-bool heals(const Setup& before, const Setup& after, Misfit::Why why);
+/// `after` has no violation that `before` did not have, and not `why`.
+bool heals(const TrainingConfig& before, const TrainingConfig& after, ConstraintViolation::Why why);
 
 }  // namespace rankwright

@@ -107,9 +107,9 @@ const Page* find_page(std::string_view code) {
   return nullptr;
 }
 
-Diagnostics lint(const Setup& setup, Target target) {
-  const std::vector<Misfit> found = misfits(setup);
-  const Subject subject{setup, found, target};
+Diagnostics lint(const TrainingConfig& config, Target target) {
+  const std::vector<ConstraintViolation> found = find_violations(config);
+  const Subject subject{config, found, target};
   Diagnostics diagnostics;
   for (const Rule* rule : rules()) {
     if (!holds_for(*rule, target)) continue;

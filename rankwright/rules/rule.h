@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rankwright/base/diagnostic.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
@@ -58,10 +58,10 @@ struct Page {
 };
 
 /// What a rule looks at. Rules that need groups, traffic or memory run only on a plan without
-/// misfits.
+/// find_violations.
 struct Subject {
-  const Setup& setup;
-  const std::vector<Misfit>& misfits;
+  const TrainingConfig& config;
+  const std::vector<ConstraintViolation>& find_violations;
   Target target = Target::any;
 };
 
@@ -74,8 +74,8 @@ struct Finding {
   std::vector<std::string> notes{};
 };
 
-/// Whether a setup without misfits breaks one rule.
-using Fault = bool (*)(const Setup&);
+/// Whether a config without find_violations breaks one rule.
+using Fault = bool (*)(const TrainingConfig&);
 
 struct Rule {
   enum class When : unsigned char { always, without_misfits };
@@ -100,9 +100,9 @@ std::vector<const Rule*> refusals(Target target);
 const Page* find_page(std::string_view code);
 std::vector<const Page*> pages();
 
-/// Everything that is wrong with the setup, for `target` too. Places are filled in by whoever knows
-/// the file.
-Diagnostics lint(const Setup& setup, Target target);
+/// Everything that is wrong with the config, for `target` too. Places are filled in by whoever
+/// knows the file.
+Diagnostics lint(const TrainingConfig& config, Target target);
 
 // The rows, one file a topic.
 std::span<const Rule> arithmetic_rules();

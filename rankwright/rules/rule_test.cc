@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "tests/typing.h"
+#include "tests/support/typed_plans.h"
 
 namespace rankwright {
 namespace rule_test {

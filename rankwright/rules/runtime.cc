@@ -25,33 +25,39 @@ std::string_view not_built(const Model& model) {
   return "";
 }
 
-bool network(const Setup& s) { return !not_built(s.model).empty(); }
+bool network(const TrainingConfig& s) { return !not_built(s.model).empty(); }
 
-bool context(const Setup& s) { return s.plan.cp > 1; }
+bool context(const TrainingConfig& s) { return s.plan.cp > 1; }
 
-bool kv_heads(const Setup& s) { return undivided_kv_heads(s.model, s.plan.tp).has_value(); }
+bool kv_heads(const TrainingConfig& s) {
+  return undivided_kv_heads(s.model, s.plan.tp).has_value();
+}
 
-bool positions(const Setup& s) {
+bool positions(const TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
 /// Two chunks of a rank read the embedding, and each would gather a cut of its own.
-bool read_twice(const Setup& s) {
+bool read_twice(const TrainingConfig& s) {
   return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
          row(s.plan.schedule).order != StageOrder::loop;
 }
 
-bool hybrid(const Setup& s) { return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks(); }
+bool hybrid(const TrainingConfig& s) {
+  return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
+}
 
-bool overlap(const Setup& s) { return s.plan.overlap.tp; }
+bool overlap(const TrainingConfig& s) { return s.plan.overlap.tp; }
 
-bool optimizer(const Setup& s) { return s.job.optimizer != Optimizer::adam; }
+bool optimizer(const TrainingConfig& s) { return s.job.optimizer != Optimizer::adam; }
 
 bool runs_in(Dtype dtype) {
   return dtype == Dtype::fp64 || dtype == Dtype::fp32 || dtype == Dtype::bf16;
 }
 
-bool formats(const Setup& s) { return !runs_in(s.job.param_dtype) || s.job.matmul != Matmul::same; }
+bool formats(const TrainingConfig& s) {
+  return !runs_in(s.job.param_dtype) || s.job.matmul != Matmul::same;
+}
 
 /// What it stops at; a fix brings none of these.
 constexpr Fault kFaults[] = {network, positions, read_twice, context, kv_heads,
@@ -60,15 +66,15 @@ constexpr Fault kFaults[] = {network, positions, read_twice, context, kv_heads,
 /// What gradients are added up and reduced in.
 Dtype sums(const Job& job) { return job.param_dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32; }
 
-bool gradients(const Setup& s) { return s.job.grad_dtype != sums(s.job); }
+bool gradients(const TrainingConfig& s) { return s.job.grad_dtype != sums(s.job); }
 
-Finding tell_network(const Setup& s) {
+Finding tell_network(const TrainingConfig& s) {
   return {.detail = fmt::format("{} has {}", s.model.name, not_built(s.model)),
           .key = "model",
           .hint = "a dense model of llama's or gpt2's kind"};
 }
 
-Finding tell_context(const Setup& s) {
+Finding tell_context(const TrainingConfig& s) {
   const Plan& p = s.plan;
   return {
       .detail = fmt::format("cp is {}", p.cp),
@@ -77,9 +83,9 @@ Finding tell_context(const Setup& s) {
       .hint = "cp_size: 1"};
 }
 
-Finding tell_kv_heads(const Setup& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
+Finding tell_kv_heads(const TrainingConfig& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
 
-Finding tell_positions(const Setup& s) {
+Finding tell_positions(const TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 s.model.positions, s.job.sequence),
           .key = "job.sequence",
@@ -87,7 +93,7 @@ Finding tell_positions(const Setup& s) {
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
-Finding tell_read_twice(const Setup& s) {
+Finding tell_read_twice(const TrainingConfig& s) {
   return {.detail = fmt::format("{} is tied, and {} puts its first and its last stage on one rank",
                                 s.model.name, name(s.plan.schedule)),
           .key = "parallelism.zero_stage",
@@ -95,23 +101,23 @@ Finding tell_read_twice(const Setup& s) {
           .hint = "zero_stage: 2"};
 }
 
-Finding tell_hybrid(const Setup& s) { return shards_over_all(s, hybrid, kFaults); }
+Finding tell_hybrid(const TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
 
-Finding tell_overlap(const Setup& s) {
+Finding tell_overlap(const TrainingConfig& s) {
   return {.detail = "overlap.tp is on",
           .key = "parallelism.overlap.tp",
           .fix = first_mend(s, overlap, kFaults, {Change(s).overlap_tp(false)}),
           .hint = "overlap: {tp: false}"};
 }
 
-Finding tell_optimizer(const Setup& s) {
+Finding tell_optimizer(const TrainingConfig& s) {
   return {.detail = fmt::format("the plan says {}", name(s.job.optimizer)),
           .key = "job.optimizer",
           .fix = first_mend(s, optimizer, kFaults, {Change(s).optimizer(Optimizer::adam)}),
           .hint = "optimizer: adam"};
 }
 
-Finding tell_formats(const Setup& s) {
+Finding tell_formats(const TrainingConfig& s) {
   const bool matmul = s.job.matmul != Matmul::same;
   return {.detail = matmul ? fmt::format("matmuls in {}", name(s.job.matmul))
                            : fmt::format("parameters in {}", name(s.job.param_dtype)),
@@ -122,7 +128,7 @@ Finding tell_formats(const Setup& s) {
           .hint = "param_dtype: bf16, fp32 or fp64, and matmul: same"};
 }
 
-Finding tell_gradients(const Setup& s) {
+Finding tell_gradients(const TrainingConfig& s) {
   const Dtype wide = sums(s.job);
   return {.detail = fmt::format("{} gradients would be {}", name(s.job.grad_dtype), name(wide)),
           .key = "job.grad_dtype",

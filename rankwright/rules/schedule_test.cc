@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/rules/rule.h"
-#include "tests/typing.h"
+#include "tests/support/typed_plans.h"
 
 namespace rankwright {
 namespace schedule_test {

@@ -1,7 +1,7 @@
 // The edges of single rules, where an example shows only one side.
 #include <gmock/gmock.h>
 
-#include "tests/typing.h"
+#include "tests/support/typed_plans.h"
 
 namespace rankwright {
 namespace targets_test {

@@ -18,12 +18,12 @@ class Builder {
  public:
   explicit Builder(const Rank& rank)
       : rank_(rank),
-        model_(rank.setup.model),
-        tp_(rank.setup.plan.tp),
-        by_stage_(stage_contents(rank.setup)) {}
+        model_(rank.config.model),
+        tp_(rank.config.plan.tp),
+        by_stage_(stage_contents(rank.config)) {}
 
   Shard build() {
-    const std::vector<i64> stages = stages_of(rank_.setup.plan, rank_.pp_rank);
+    const std::vector<i64> stages = stages_of(rank_.config.plan, rank_.pp_rank);
     for (const i64 s : stages) embeds_ = embeds_ || contents(s).embedding;
     i64 before = 0;  // layers of this rank so far: recompute counts them
     for (const i64 s : stages) {
@@ -89,7 +89,7 @@ class Builder {
     return words_;
   }
   /// Tied, and read on another pp rank too: a unit apart, so that both cut it alike.
-  bool shared() const { return vocabulary_copies(rank_.setup); }
+  bool shared() const { return vocabulary_copies(rank_.config); }
 
   void add_embedding(bool with_loss) {
     EmbeddingPiece piece{.rank = &rank_, .words = words()};
@@ -153,7 +153,8 @@ class Builder {
          piece.qkv.bias, piece.out.weight, piece.out.bias, piece.before_mlp.weight,
          piece.before_mlp.bias, piece.up.weight, piece.up.bias, piece.down.weight, piece.down.bias},
         here, here, false);
-    stage_->pieces.push_back({.what = piece, .again = run_again(rank_.setup.plan, on_rank, 1) > 0});
+    stage_->pieces.push_back(
+        {.what = piece, .again = run_again(rank_.config.plan, on_rank, 1) > 0});
   }
 
   Linear linear(Parameter* weight) const { return {.rank = &rank_, .weight = weight}; }
@@ -163,7 +164,7 @@ class Builder {
                .heads = a.heads / tp_,
                .kv_heads = a.kv_heads / tp_,
                .width = a.head_dim,
-               .again = rank_.setup.plan.recompute == Recompute::selective};
+               .again = rank_.config.plan.recompute == Recompute::selective};
     const i64 s = rank_.sequence();
     if (!future_.defined()) future_ = torch::ones({s, s}, torch::kBool).triu_(1);
     made.future = future_;
@@ -197,7 +198,7 @@ class Builder {
       stage_->borrowed = unit_of(weight);
       piece.head.at_once = true;
     }
-    const Job& job = rank_.setup.job;
+    const Job& job = rank_.config.job;
     piece.loss = {.rank = &rank_,
                   .vocabulary = model_.vocab,
                   .scale = 1 / (double(job.global_batch) * double(job.sequence))};

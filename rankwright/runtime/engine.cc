@@ -6,15 +6,15 @@
 namespace rankwright::runtime {
 namespace {
 
-Rank make_rank(const Setup& setup, i64 rank, const Groups& groups) {
-  const Mesh mesh = setup.plan.meshes().dense;
-  return {.setup = setup,
-          .formats = formats(setup.job),
+Rank make_rank(const TrainingConfig& config, i64 rank, const Groups& groups) {
+  const Mesh mesh = config.plan.meshes().dense;
+  return {.config = config,
+          .formats = formats(config.job),
           .groups = groups,
           .tp_rank = mesh.coordinate(rank, Axis::tp),
           .dp_rank = mesh.coordinate(rank, Axis::dp),
           .pp_rank = mesh.coordinate(rank, Axis::pp),
-          .sequence_parallel = sequence_parallel(setup.plan)};
+          .sequence_parallel = sequence_parallel(config.plan)};
 }
 
 AdamOptions adam(const TrainOptions& options) {
@@ -24,14 +24,15 @@ AdamOptions adam(const TrainOptions& options) {
 
 }  // namespace
 
-Engine::Engine(const Setup& setup, const TrainOptions& options, i64 rank, const Groups& groups)
-    : setup_(setup),
-      program_(expand(setup_)),
-      rank_(make_rank(setup_, rank, groups)),
+Engine::Engine(const TrainingConfig& config, const TrainOptions& options, i64 rank,
+               const Groups& groups)
+    : config_(config),
+      program_(expand(config_)),
+      rank_(make_rank(config_, rank, groups)),
       shard_(build(rank_)),
-      store_(rank_, shard_, adam(options), options.seed),
-      role_(rank_, program_, shard_, store_, options.clip) {
-  rank_.move_on = [this] { store_.move_on(); };
+      params_(rank_, shard_, adam(options), options.seed),
+      executor_(rank_, program_, shard_, params_, options.clip) {
+  rank_.move_on = [this] { params_.move_on(); };
 }
 
 }  // namespace rankwright::runtime

@@ -6,35 +6,35 @@
 #include <memory>
 
 #include "rankwright/program/program.h"
-#include "rankwright/runtime/role.h"
+#include "rankwright/runtime/pipeline_executor.h"
 
 namespace rankwright::runtime {
 
 /// The plan's groups that this rank is in. Collective: all ranks of the world at the same time.
-Result<Groups> join(const Setup& setup, const World& world, const Backend& backend,
+Result<Groups> join(const TrainingConfig& config, const World& world, const Backend& backend,
                     Counters* counters);
 
 class Engine {
  public:
   /// `rank` is this rank's number in the plan.
-  Engine(const Setup& setup, const TrainOptions& options, i64 rank, const Groups& groups);
+  Engine(const TrainingConfig& config, const TrainOptions& options, i64 rank, const Groups& groups);
 
-  void step(const Corpus& corpus, i64 step) { role_.run(corpus, step); }
+  void step(const Corpus& corpus, i64 step) { executor_.run(corpus, step); }
 
-  const Setup& setup() const { return setup_; }
+  const TrainingConfig& config() const { return config_; }
   const Program& program() const { return program_; }
   const Rank& rank() const { return rank_; }
   Shard& shard() { return shard_; }
-  Store& store() { return store_; }
-  Role& role() { return role_; }
+  ShardedParams& params() { return params_; }
+  PipelineExecutor& executor() { return executor_; }
 
  private:
-  Setup setup_;
+  TrainingConfig config_;
   Program program_;
   Rank rank_;
   Shard shard_;
-  Store store_;
-  Role role_;
+  ShardedParams params_;
+  PipelineExecutor executor_;
 };
 
 }  // namespace rankwright::runtime

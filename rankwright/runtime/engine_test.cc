@@ -4,20 +4,20 @@
 
 #include <algorithm>
 
-#include "rankwright/runtime/layouts.h"
-#include "tests/plain_transformer.h"
+#include "rankwright/runtime/checks/layouts.h"
+#include "tests/support/plain_transformer.h"
 
 namespace rankwright::runtime {
 namespace engine_test {
 
 /// The batch of a step as [sequences, length + 1].
-Tensor batch(const rankwright::Setup& setup, const Corpus& corpus, i64 step) {
+Tensor batch(const rankwright::TrainingConfig& config, const Corpus& corpus, i64 step) {
   std::vector<std::int64_t> all;
-  for (i64 i = 0; i < setup.job.global_batch; ++i) {
-    const std::vector<std::int64_t> one = corpus.sequence(step, i, setup.job.sequence).value();
+  for (i64 i = 0; i < config.job.global_batch; ++i) {
+    const std::vector<std::int64_t> one = corpus.sequence(step, i, config.job.sequence).value();
     all.insert(all.end(), one.begin(), one.end());
   }
-  return torch::tensor(all, torch::kInt64).view({setup.job.global_batch, -1});
+  return torch::tensor(all, torch::kInt64).view({config.job.global_batch, -1});
 }
 
 class PlainParity : public testing::TestWithParam<LayoutCase> {};
@@ -25,32 +25,32 @@ class PlainParity : public testing::TestWithParam<LayoutCase> {};
 /// One rank of ours against libtorch's own layers and autograd: what every layout is compared with
 /// is itself right.
 TEST_P(PlainParity, GivesTheLossAndGradientsOfPlainLibtorch) {
-  const rankwright::Setup setup = setup_of(GetParam());
-  Engine engine(setup, {.seed = 5}, 0, {});
+  const rankwright::TrainingConfig config = config_of(GetParam());
+  Engine engine(config, {.seed = 5}, 0, {});
   std::map<std::string, Tensor> weights;
   for (const Parameter& parameter : engine.shard().parameters)
     weights[parameter.name] = parameter.weight;
-  PlainTransformer plain(setup.model, weights);
+  PlainTransformer plain(config.model, weights);
 
-  const Corpus corpus = Corpus::made_up(setup.model.vocab, 3);
-  const Tensor tokens = batch(setup, corpus, 0);
-  const i64 s = setup.job.sequence;
+  const Corpus corpus = Corpus::made_up(config.model.vocab, 3);
+  const Tensor tokens = batch(config, corpus, 0);
+  const i64 s = config.job.sequence;
   const Tensor loss = plain.loss(tokens.narrow(1, 0, s), tokens.narrow(1, 1, s));
   loss.backward();
 
   std::map<std::string, Tensor> gradients;
-  engine.role().before_update = [&] {
+  engine.executor().before_update = [&] {
     for (const Parameter& parameter : engine.shard().parameters)
-      gradients[parameter.name] = engine.store().gradient_of(parameter);
+      gradients[parameter.name] = engine.params().gradient_of(parameter);
   };
   engine.step(corpus, 0);
 
-  EXPECT_NEAR(engine.role().loss(), loss.item<double>(), 1e-12 * loss.item<double>());
+  EXPECT_NEAR(engine.executor().loss(), loss.item<double>(), 1e-12 * loss.item<double>());
   for (auto& [name, weight] : plain.weights()) {
-    const double most = weight.grad().abs().max().item<double>();
+    const double max = weight.grad().abs().max().item<double>();
     const double off = (gradients.at(name) - weight.grad()).abs().max().item<double>();
-    EXPECT_LE(off, 1e-12 * most) << name;
-    EXPECT_GT(most, 0) << name;
+    EXPECT_LE(off, 1e-12 * max) << name;
+    EXPECT_GT(max, 0) << name;
   }
 }
 

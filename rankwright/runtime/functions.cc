@@ -218,8 +218,8 @@ Tensor scores(const Tensor& q, const Tensor& k, const Heads& heads) {
   Tensor s = torch::bmm(q, k.transpose(1, 2)).mul_(1 / std::sqrt(double(heads.width)));
   const Tensor square = s.view({-1, group, sequence, sequence});
   square.masked_fill_(heads.future, -std::numeric_limits<double>::infinity());
-  const Tensor most = s.amax(-1, true);
-  s.sub_(most).exp_();
+  const Tensor max = s.amax(-1, true);
+  s.sub_(max).exp_();
   return s.div_(s.sum(-1, true));
 }
 
@@ -322,9 +322,9 @@ struct CrossEntropy : Function<CrossEntropy> {
     const auto over_tp = [&](const Tensor& each, Combine combine) {
       rank.groups.tp.all_reduce(TrafficKind::tp_cross_entropy, slab(each), combine);
     };
-    const Tensor most = p.amax(1);
-    over_tp(most, Combine::max);
-    p.sub_(most.unsqueeze(1));
+    const Tensor max = p.amax(1);
+    over_tp(max, Combine::max);
+    p.sub_(max.unsqueeze(1));
     const Tensor target = p.gather(1, words.index).squeeze_(1).mul_(words.here);
     over_tp(target, Combine::sum);
     p.exp_();

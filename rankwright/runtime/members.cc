@@ -16,12 +16,12 @@ std::vector<i64> members(const Plan& plan, GroupKind kind, i64 rank) {
   return {all[std::size_t(std::min(place, other))], all[std::size_t(std::max(place, other))]};
 }
 
-int level_across(const Setup& setup, const std::vector<i64>& members) {
+int level_across(const TrainingConfig& config, const std::vector<i64>& members) {
   // Domains are nested, so what lies between two members lies between the first and one of them.
-  const Placement& placement = setup.plan.placement;
+  const Placement& placement = config.plan.placement;
   int outermost = -1;
   for (const i64 member : members)
-    outermost = std::max(outermost, level_between(setup.cluster, placement.device(members.front()),
+    outermost = std::max(outermost, level_between(config.cluster, placement.device(members.front()),
                                                   placement.device(member)));
   return outermost;
 }

@@ -15,6 +15,6 @@ namespace rankwright::runtime {
 std::vector<i64> members(const Plan& plan, GroupKind kind, i64 rank);
 
 /// The outermost level of the cluster that lies between any two members; -1 for one.
-int level_across(const Setup& setup, const std::vector<i64>& members);
+int level_across(const TrainingConfig& config, const std::vector<i64>& members);
 
 }  // namespace rankwright::runtime

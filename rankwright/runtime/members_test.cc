@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright::runtime {
 namespace members_test {
@@ -29,8 +29,8 @@ TEST(Members, WithoutAPartnerAreAlone) {
 }
 
 RC_GTEST_PROP(Members, AreTheSameForEachOther, ()) {
-  const rankwright::Setup setup = sample::random_setup();
-  const Plan& plan = setup.plan;
+  const rankwright::TrainingConfig config = sample::random_setup();
+  const Plan& plan = config.plan;
   const i64 rank = *rc::gen::inRange<i64>(0, plan.ranks());
   for (std::size_t k = 0; k < kGroupKinds; ++k) {
     const GroupKind kind = GroupKind(k);
@@ -43,17 +43,17 @@ RC_GTEST_PROP(Members, AreTheSameForEachOther, ()) {
 
 TEST(LevelAcross, IsTheOutermostBetweenAnyTwo) {
   // Hosts of 2 devices, racks of 2 hosts: devices 0 1 | 2 3 || 4 5 | 6 7.
-  rankwright::Setup setup = sample::dense_setup({.dp = 8});
-  setup.cluster.levels = {
+  rankwright::TrainingConfig config = sample::dense_setup({.dp = 8});
+  config.cluster.levels = {
       {.name = "host", .arity = 2}, {.name = "rack", .arity = 2}, {.name = "net", .arity = 2}};
-  EXPECT_EQ(level_across(setup, {5}), kNone);
-  EXPECT_EQ(level_across(setup, {2, 3}), 0);
-  EXPECT_EQ(level_across(setup, {1, 2}), 1);
-  EXPECT_EQ(level_across(setup, {0, 1, 7}), 2);
+  EXPECT_EQ(level_across(config, {5}), kNone);
+  EXPECT_EQ(level_across(config, {2, 3}), 0);
+  EXPECT_EQ(level_across(config, {1, 2}), 1);
+  EXPECT_EQ(level_across(config, {0, 1, 7}), 2);
   // As listed ranks 0 and 2 share a host, and rank 1 sits on the next one.
-  setup.plan.placement = {.kind = Placement::Kind::listed, .devices = {7, 5, 6, 4, 3, 2, 1, 0}};
-  EXPECT_EQ(level_across(setup, {0, 2}), 0);
-  EXPECT_EQ(level_across(setup, {0, 1}), 1);
+  config.plan.placement = {.kind = Placement::Kind::listed, .devices = {7, 5, 6, 4, 3, 2, 1, 0}};
+  EXPECT_EQ(level_across(config, {0, 2}), 0);
+  EXPECT_EQ(level_across(config, {0, 1}), 1);
 }
 
 }  // namespace members_test

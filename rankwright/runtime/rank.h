@@ -1,4 +1,4 @@
-// What everything on one rank shares while it computes: the setup, its groups, the number formats,
+// What everything on one rank shares while it computes: the config, its groups, the number formats,
 // and where weight gradients go that wait for a cell of their own.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Groups {
 };
 
 struct Rank {
-  const Setup& setup;
+  const TrainingConfig& config;
   Formats formats{};
   Groups groups{};
   i64 tp_rank = 0, dp_rank = 0, pp_rank = 0;
@@ -40,9 +40,9 @@ struct Rank {
   WeightWork* later = nullptr;            // nothing: weight gradients are computed at once
   std::function<void()> move_on = [] {};  // lets calls that were begun go on, between computations
 
-  i64 tp() const { return setup.plan.tp; }
-  i64 sequence() const { return setup.job.sequence; }
-  i64 batch() const { return setup.plan.micro_batch; }
+  i64 tp() const { return config.plan.tp; }
+  i64 sequence() const { return config.job.sequence; }
+  i64 batch() const { return config.plan.micro_batch; }
   /// Tokens of a sequence that this rank holds between blocks.
   i64 kept() const { return sequence_parallel ? sequence() / tp() : sequence(); }
 

@@ -13,7 +13,7 @@ struct Trainer::Parts {
   Bytes peak{};
 };
 
-Result<Groups> join(const Setup& setup, const World& world, const Backend& backend,
+Result<Groups> join(const TrainingConfig& config, const World& world, const Backend& backend,
                     Counters* counters) {
   Groups groups;
   const std::pair<GroupKind, Group*> all[] = {
@@ -23,7 +23,7 @@ Result<Groups> join(const Setup& setup, const World& world, const Backend& backe
       {GroupKind::world, &groups.world},
   };
   for (const auto& [kind, group] : all) {
-    Result<Group> joined = world.group(setup, kind, backend, counters);
+    Result<Group> joined = world.group(config, kind, backend, counters);
     if (!joined) return fail(joined.error());
     *group = *joined;
   }
@@ -33,16 +33,17 @@ Result<Groups> join(const Setup& setup, const World& world, const Backend& backe
 Trainer::Trainer() = default;
 Trainer::~Trainer() = default;
 
-Result<std::unique_ptr<Trainer>> Trainer::create(const Setup& setup, const TrainOptions& options,
-                                                 const World& world, const Backend& backend) {
-  RW_CHECK(setup.plan.ranks() == world.size());
+Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingConfig& config,
+                                                 const TrainOptions& options, const World& world,
+                                                 const Backend& backend) {
+  RW_CHECK(config.plan.ranks() == world.size());
   count_allocations();
   torch::set_num_threads(1);  // a rank is one thread: who wants more starts more ranks
   std::unique_ptr<Trainer> made(new Trainer);
   made->parts_ = std::unique_ptr<Parts>(new Parts{.world = world});
-  const Result<Groups> groups = join(setup, world, backend, &made->parts_->counters);
+  const Result<Groups> groups = join(config, world, backend, &made->parts_->counters);
   if (!groups) return fail(groups.error());
-  made->parts_->engine = std::make_unique<Engine>(setup, options, world.rank(), *groups);
+  made->parts_->engine = std::make_unique<Engine>(config, options, world.rank(), *groups);
   return made;
 }
 
@@ -53,18 +54,18 @@ StepResult Trainer::step(const Corpus& corpus, i64 step) {
   parts.engine->step(corpus, step);
   parts.peak = peak_allocated();
   // The loss stands on the last stage, once for each tp rank of it.
-  const Role& role = parts.engine->role();
-  std::vector<double> sum{parts.engine->rank().tp_rank == 0 ? role.loss() : 0};
+  const PipelineExecutor& executor = parts.engine->executor();
+  std::vector<double> sum{parts.engine->rank().tp_rank == 0 ? executor.loss() : 0};
   parts.world.sum(sum);
-  return {.loss = sum[0], .gradient_norm = role.norm()};
+  return {.loss = sum[0], .gradient_norm = executor.norm()};
 }
 
 const Program& Trainer::program() const { return parts_->engine->program(); }
 i64 Trainer::pp_rank() const { return parts_->engine->rank().pp_rank; }
 const Counters& Trainer::counters() const { return parts_->counters; }
-std::span<const Timed> Trainer::times() const { return parts_->engine->role().times(); }
+std::span<const Timed> Trainer::times() const { return parts_->engine->executor().times(); }
 const std::optional<Diagnostic>& Trainer::data_fault() const {
-  return parts_->engine->role().data_fault();
+  return parts_->engine->executor().data_fault();
 }
 Bytes Trainer::peak() const { return parts_->peak; }
 

@@ -40,10 +40,11 @@ struct Timed {
 
 class Trainer {
  public:
-  /// Collective: all ranks of the world at the same time. The setup has no misfit, breaks no rule
-  /// of the runtime, and has as many ranks as the world.
-  static Result<std::unique_ptr<Trainer>> create(const Setup& setup, const TrainOptions& options,
-                                                 const World& world, const Backend& backend);
+  /// Collective: all ranks of the world at the same time. The config has no violation, breaks no
+  /// rule of the runtime, and has as many ranks as the world.
+  static Result<std::unique_ptr<Trainer>> create(const TrainingConfig& config,
+                                                 const TrainOptions& options, const World& world,
+                                                 const Backend& backend);
   ~Trainer();
 
   /// Collective. `step` counts from 0 and chooses the batch.

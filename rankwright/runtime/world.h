@@ -44,7 +44,7 @@ class World {
   std::string host() const;
 
   /// The communicator of the group of `kind` that this rank is in. Collective.
-  Result<Group> group(const Setup& setup, GroupKind kind, const Backend& backend,
+  Result<Group> group(const TrainingConfig& config, GroupKind kind, const Backend& backend,
                       Counters* counters) const;
 
   /// Outside the plan, and not in its counters.

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "rankwright/program/schedule.h"
+#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/rules/change.h"
 
 namespace rankwright {
@@ -16,53 +16,53 @@ namespace {
 constexpr std::size_t kRivals = 4;
 constexpr double kEqual = 0.005;  // plans of one family closer than this differ in nothing to gain
 
-/// Closed forms within kClosedFormError of their plays: whoever is the fastest when played is no
-/// slower than this over the fastest closed form.
+/// Closed forms within kClosedFormError of their simulations: whoever is the fastest when simulated
+/// is no slower than this over the fastest closed form.
 constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
 
-/// Plays candidates, each pipeline once: many differ in what is outside it.
-class Plays {
+/// Simulations candidates, each pipeline once: many differ in what is outside it.
+class Simulations {
  public:
-  Plays(const Problem& problem, const Calibration& calibration, std::function<bool()> stop)
+  Simulations(const Problem& problem, const Calibration& calibration, std::function<bool()> stop)
       : problem_(problem), calibration_(calibration), stop_(std::move(stop)) {}
 
-  /// The step of a candidate with its pipeline played; nothing where it is certain without a play
-  /// that it takes longer than `than`.
+  /// The step of a candidate with its pipeline simulated; nothing where it is certain without a
+  /// simulate that it takes longer than `than`.
   std::optional<Seconds> time(const Candidate& candidate, Seconds than);
 
   i64 judged() const { return judged_; }
-  i64 played() const { return i64(ends_.size()); }
+  i64 simulated() const { return i64(ends_.size()); }
   double error() const { return error_; }
 
  private:
   const Problem& problem_;
   const Calibration& calibration_;
-  std::function<bool()> stop_;  // then closed forms stand for what is not played yet
+  std::function<bool()> stop_;  // then closed forms stand for what is not simulated yet
   std::map<std::vector<double>, Seconds> ends_{};
   i64 judged_ = 0;
   double error_ = 0;
 };
 
-std::optional<Seconds> Plays::time(const Candidate& candidate, Seconds than) {
+std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds than) {
   ++judged_;
-  const Setup setup = setup_of(problem_, candidate.plan);
-  const PipelineShape shape = pipeline_shape(setup);
+  const TrainingConfig config = config_of(problem_, candidate.plan);
+  const PipelineShape shape = pipeline_shape(config);
   const std::optional<i64> cells = cell_count(shape);
-  if (shape.pp == 1 || !cells || *cells > kMostPlayedCells || (stop_ && stop_()))
+  if (shape.pp == 1 || !cells || *cells > kMaxSimulatedCells || (stop_ && stop_()))
     return candidate.time > than ? std::nullopt : std::optional(candidate.time);
-  const LayerPrices prices = layer_prices(setup, Links(setup, calibration_), calibration_);
-  const StagePrices staged = stage_prices(setup, calibration_, prices);
-  const Seconds closed = pipeline_end(setup, staged);
+  const LayerPrices prices = layer_prices(config, Links(config, calibration_), calibration_);
+  const StagePrices staged = stage_prices(config, calibration_, prices);
+  const Seconds closed = pipeline_end(config, staged);
   const auto with = [&](Seconds end) {
-    return candidate.time + slowed(setup, calibration_, end - closed);
+    return candidate.time + apply_overheads(config, calibration_, end - closed);
   };
-  if (with(least_end(setup, staged)) > than) return std::nullopt;
+  if (with(min_end(config, staged)) > than) return std::nullopt;
   std::vector<double> key{double(shape.schedule), double(shape.pp), double(shape.chunks),
                           double(shape.microbatches), staged.hop.value};
   for (const StageTimes& stage : staged.stages)
     key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
   const auto [end, added] = ends_.try_emplace(std::move(key));
-  if (added) end->second = played_end(setup, staged);
+  if (added) end->second = simulated_end(config, staged);
   const Seconds time = with(end->second);
   error_ = std::max(error_, std::abs(candidate.time / time - 1));
   return time > than ? std::nullopt : std::optional(time);
@@ -76,9 +76,9 @@ auto simplicity(const Candidate& one) {
 }
 
 /// Inside a family: what a person would have to explain.
-auto plainness(const Setup& setup) {
-  const Plan& p = setup.plan;
-  return std::tuple(!same_order(setup, kDefaultOrder), !p.stages.empty(), p.shard_size != 0,
+auto plainness(const TrainingConfig& config) {
+  const Plan& p = config.plan;
+  return std::tuple(!same_order(config, kDefaultOrder), !p.stages.empty(), p.shard_size != 0,
                     p.schedule != Schedule::one_f_one_b, p.schedule != Schedule::interleaved,
                     p.virtual_stages, p.cp_comm);
 }
@@ -102,9 +102,9 @@ class Ranking {
       : problem_(problem),
         calibration_(calibration),
         options_(options),
-        plays_(problem, calibration, options.stop) {
-    answer_.band = tie_band(problem.setup);
-    if (!options_.balance) options_.balance = std::make_shared<Balance>();
+        simulations_(problem, calibration, options.stop) {
+    answer_.band = tie_band(problem.config);
+    if (!options_.split_cache) options_.split_cache = std::make_shared<StageSplitCache>();
     answer_.window = (1 + answer_.band) * (1 + kNear) - 1;
     options_.windows = {.near = kNear, .family = answer_.window};
   }
@@ -112,14 +112,15 @@ class Ranking {
   Answer all();
 
  private:
-  struct Played {
+  struct SimulatedPlan {
     Candidate candidate;
     Seconds time{};
   };
-  Played fastest(const std::vector<Candidate>& some);
-  const Candidate& plainest(const std::vector<Candidate>& some, const Played& fastest, Seconds tie);
-  void choose(const Explored& space);
-  void compare(const Explored& space);
+  SimulatedPlan fastest(const std::vector<Candidate>& some);
+  const Candidate& plainest(const std::vector<Candidate>& some, const SimulatedPlan& fastest,
+                            Seconds tie);
+  void choose(const PartialResult& space);
+  void compare(const PartialResult& space);
   std::optional<Priced> fastest_within(Bytes capacity) const;
   std::optional<Priced> fastest_with(Limits limits, Bytes capacity) const;
   Priced price(const Candidate& one) const { return priced(problem_, one.plan, calibration_); }
@@ -127,38 +128,39 @@ class Ranking {
   const Problem& problem_;
   const Calibration& calibration_;
   SearchOptions options_;
-  Plays plays_;
+  Simulations simulations_;
   Answer answer_{};
 };
 
-Ranking::Played Ranking::fastest(const std::vector<Candidate>& some) {
-  Played best{some.front(), plays_.time(some.front(), kNever).value()};
+Ranking::SimulatedPlan Ranking::fastest(const std::vector<Candidate>& some) {
+  SimulatedPlan best{some.front(), simulations_.time(some.front(), kInfiniteTime).value()};
   for (const Candidate& one : some)
-    if (const std::optional<Seconds> time = plays_.time(one, best.time); time && *time < best.time)
+    if (const std::optional<Seconds> time = simulations_.time(one, best.time);
+        time && *time < best.time)
       best = {one, *time};
   return best;
 }
 
 /// Of the fastest one's family, as sure to fit, and no slower than `tie`.
-const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const Played& fastest,
+const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const SimulatedPlan& fastest,
                                    Seconds tie) {
   const Family same = family(fastest.candidate.plan);
   std::vector<const Candidate*> plainer;
   for (const Candidate& one : some)
     if (family(one.plan) == same && one.sure >= fastest.candidate.sure) plainer.push_back(&one);
   std::stable_sort(plainer.begin(), plainer.end(), [&](const Candidate* a, const Candidate* b) {
-    return plainness(setup_of(problem_, a->plan)) < plainness(setup_of(problem_, b->plan));
+    return plainness(config_of(problem_, a->plan)) < plainness(config_of(problem_, b->plan));
   });
   for (const Candidate* one : plainer)
-    if (plays_.time(*one, std::min(tie, (1 + kEqual) * fastest.time))) return *one;
+    if (simulations_.time(*one, std::min(tie, (1 + kEqual) * fastest.time))) return *one;
   return fastest.candidate;
 }
 
 /// The simplest family that ties with the fastest plan; of its plans the plainest of the fastest.
-void Ranking::choose(const Explored& space) {
-  const Played first = fastest(space.near);
+void Ranking::choose(const PartialResult& space) {
+  const SimulatedPlan first = fastest(space.near);
   const Seconds tie = (1 + answer_.band) * first.time;
-  answer_.least = first.time;
+  answer_.min = first.time;
   std::vector<const Candidate*> simpler;
   for (const Candidate& one : space.families)
     if (simplicity(one) < simplicity(first.candidate)) simpler.push_back(&one);
@@ -166,7 +168,7 @@ void Ranking::choose(const Explored& space) {
     return simplicity(*a) < simplicity(*b);
   });
   for (const Candidate* one : simpler) {
-    if (!plays_.time(*one, tie)) continue;
+    if (!simulations_.time(*one, tie)) continue;
     Problem inside = problem_;
     inside.limits = only(problem_.limits, family(one->plan));
     SearchOptions options = options_;
@@ -185,10 +187,10 @@ void Ranking::choose(const Explored& space) {
 }
 
 /// Everything that the best is held against.
-void Ranking::compare(const Explored& space) {
-  const Family chosen = family(answer_.best->setup.plan);
-  const Family of_first = answer_.fastest ? family(answer_.fastest->setup.plan) : chosen;
-  const Seconds tie = (1 + answer_.band) * answer_.least;
+void Ranking::compare(const PartialResult& space) {
+  const Family chosen = family(answer_.best->config.plan);
+  const Family of_first = answer_.fastest ? family(answer_.fastest->config.plan) : chosen;
+  const Seconds tie = (1 + answer_.band) * answer_.min;
   std::set<Family> seen;
   for (const Candidate& one : space.families) {
     const Family of = family(one.plan);
@@ -197,7 +199,7 @@ void Ranking::compare(const Explored& space) {
     if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
     if (options_.stop && options_.stop()) break;
     Priced other = price(one);
-    const double more = other.time() / answer_.least - 1;
+    const double more = other.time() / answer_.min - 1;
     answer_.margin = std::min(answer_.margin.value_or(more), more);
     if (of != chosen && other.time() <= tie && answer_.rivals.size() < kRivals)
       answer_.rivals.push_back(std::move(other));
@@ -228,8 +230,8 @@ std::optional<Priced> Ranking::fastest_with(Limits limits, Bytes capacity) const
 }
 
 Answer Ranking::all() {
-  const Searched found = search(problem_, calibration_, options_);
-  answer_.tally = found.space.tally;
+  const SearchResult found = search(problem_, calibration_, options_);
+  answer_.stats = found.space.stats;
   answer_.complete = found.complete;
   answer_.undecided = found.undecided;
   answer_.leanest = found.space.leanest;
@@ -237,9 +239,9 @@ Answer Ranking::all() {
     choose(found.space);
     compare(found.space);
   }
-  answer_.ranked_again = plays_.judged();
-  answer_.played = plays_.played();
-  answer_.play_error = plays_.error();
+  answer_.ranked_again = simulations_.judged();
+  answer_.simulated = simulations_.simulated();
+  answer_.simulation_error = simulations_.error();
   return std::move(answer_);
 }
 
@@ -247,16 +249,16 @@ Answer Ranking::all() {
 
 const Priced* Answer::reordered() const {
   const auto other = [](const std::optional<Priced>& one) {
-    return one && !same_order(one->setup, kDefaultOrder);
+    return one && !same_order(one->config, kDefaultOrder);
   };
   return other(best) ? &*best : other(fastest) ? &*fastest : nullptr;
 }
 
 std::optional<Priced> fastest_plan(const Problem& problem, const Calibration& calibration,
                                    const SearchOptions& options) {
-  const Searched found =
-      search(problem, calibration,
-             {.threads = options.threads, .balance = options.balance, .stop = options.stop});
+  const SearchResult found = search(
+      problem, calibration,
+      {.threads = options.threads, .split_cache = options.split_cache, .stop = options.stop});
   if (!found.complete || !found.space.best) return std::nullopt;
   return priced(problem, found.space.best->plan, calibration);
 }
@@ -267,16 +269,16 @@ const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity) {
   return nullptr;
 }
 
-Setup setup_of(const Problem& problem, const Plan& plan) {
-  Setup setup = problem.setup;
-  setup.plan = plan;
-  return setup;
+TrainingConfig config_of(const Problem& problem, const Plan& plan) {
+  TrainingConfig config = problem.config;
+  config.plan = plan;
+  return config;
 }
 
 Priced priced(const Problem& problem, const Plan& plan, const Calibration& calibration) {
-  Priced one{.setup = setup_of(problem, plan)};
-  one.closed = step_time(one.setup, calibration).total();
-  one.estimate = close_estimate(one.setup, calibration);
+  Priced one{.config = config_of(problem, plan)};
+  one.closed = step_time(one.config, calibration).total();
+  one.estimate = close_estimate(one.config, calibration);
   one.estimate.capacity = problem.capacity;
   return one;
 }

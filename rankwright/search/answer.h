@@ -1,7 +1,7 @@
 // The answer to a Problem: what to run, what it was held against, and the certificate. The search
-// ranks by closed form; everything within its error of the fastest is played and ranked again, and
-// within the error of any comparison a plan that surely fits wins, then the simpler one. Words for
-// people are report/.
+// ranks by closed form; everything within its error of the fastest is simulated and ranked again,
+// and within the error of any comparison a plan that surely fits wins, then the simpler one. Words
+// for people are report/.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace rankwright {
 
-/// A plan with its whole price, its pipeline played.
+/// A plan with its whole price, its pipeline simulated.
 struct Priced {
-  Setup setup;
+  TrainingConfig config;
   Estimate estimate{};
   Seconds closed{};  // the step by closed form
 
@@ -24,7 +24,7 @@ struct Priced {
 struct Answer {
   std::optional<Priced> best{};     // what to run; nothing where nothing fits
   std::optional<Priced> fastest{};  // of all, where a safer or simpler plan that ties with it won
-  Seconds least{};                  // what the fastest of all takes
+  Seconds min{};                    // what the fastest of all takes
   /// The fastest of each other family that ties with the fastest, fastest first; the first few.
   std::vector<Priced> rivals{};
   i64 tied = 0;     // families that tie, the best's among them
@@ -41,12 +41,14 @@ struct Answer {
   std::optional<Priced> usual{};       // where there is a reordered() plan: the fastest without
   std::optional<Candidate> leanest{};  // where nothing fits: what needs least
   // The certificate.
-  Tally tally{};
+  SearchStats stats{};
   bool complete = true;
   i64 undecided = 0;
-  i64 ranked_again = 0;   // plans near the fastest: played, or certain to be slower without a play
-  i64 played = 0;         // pipelines
-  double play_error = 0;  // the largest difference of closed form and play among them, as a share
+  i64 ranked_again =
+      0;  // plans near the fastest: simulated, or certain to be slower without a simulate
+  i64 simulated = 0;  // pipelines
+  double simulation_error =
+      0;  // the largest difference of closed form and simulate among them, as a share
 
   /// The best, or else the fastest, where it numbers its ranks otherwise than frameworks do by
   /// default.
@@ -54,7 +56,7 @@ struct Answer {
 };
 
 /// Of the closed form: nine hundred and ninety-nine of a thousand random plans are within it of
-/// their play.
+/// their simulate.
 inline constexpr double kClosedFormError = 0.02;
 
 Answer answer(const Problem& problem, const Calibration& calibration,
@@ -68,8 +70,8 @@ std::optional<Priced> fastest_plan(const Problem& problem, const Calibration& ca
 /// The fastest of a front that takes no more; nothing where none does.
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
 
-/// A candidate as a setup that stands alone.
-Setup setup_of(const Problem& problem, const Plan& plan);
+/// A candidate as a config that stands alone.
+TrainingConfig config_of(const Problem& problem, const Plan& plan);
 /// And with its whole price.
 Priced priced(const Problem& problem, const Plan& plan, const Calibration& calibration);
 

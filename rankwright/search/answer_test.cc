@@ -8,16 +8,16 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/rules/change.h"
-#include "tests/brute.h"
-#include "tests/problems.h"
+#include "tests/support/brute_force.h"
+#include "tests/support/problems.h"
 
 namespace rankwright {
 namespace answer_test {
 
 using problems::Dice;
 
-constexpr double kRounding = 1e-9;  // plays add up in other orders
-// How far from the fastest closed form the fastest play may be, when neither errs by more.
+constexpr double kRounding = 1e-9;  // simulations add up in other orders
+// How far from the fastest closed form the fastest simulate may be, when neither errs by more.
 constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
 constexpr double kEqual = 0.005;  // plans of one family that differ by less: the plainer one
 
@@ -27,7 +27,7 @@ auto simplicity(const Family& f, bool sure) {
   return std::tuple(!sure, f.axes(), f.cuts(), f.pp > 1, f.zero, f.recompute);
 }
 auto simplicity(const Priced& one, const Problem& problem) {
-  return simplicity(family(one.setup.plan), one.estimate.memory.total() <= problem.safe());
+  return simplicity(family(one.config.plan), one.estimate.memory.total() <= problem.safe());
 }
 
 /// A problem, all its plans that fit, the fastest first, and its answer.
@@ -36,7 +36,7 @@ struct Answered {
   std::vector<Candidate> fitting{};
   Answer answer{};
 
-  Seconds played(const Candidate& one) const {
+  Seconds simulated(const Candidate& one) const {
     return priced(problem, one.plan, calibration()).time();
   }
 };
@@ -46,8 +46,8 @@ Answered answered(std::uint64_t seed, double share) {
   Dice dice(seed);
   Answered made{.problem = problems::random_problem(dice)};
   BruteForce force(made.problem, calibration());
-  constexpr i64 kMost = 1200;
-  while (force.count(kMost) > kMost) problems::narrow(made.problem.limits, dice);
+  constexpr i64 kMax = 1200;
+  while (force.count(kMax) > kMax) problems::narrow(made.problem.limits, dice);
   made.fitting = force.all().runs;
   std::sort(made.fitting.begin(), made.fitting.end(),
             [](const Candidate& a, const Candidate& b) { return a.memory < b.memory; });
@@ -62,30 +62,30 @@ Answered answered(std::uint64_t seed, double share) {
   return made;
 }
 
-/// By play, of those that can be the fastest.
-Seconds fastest_played(const Answered& one) {
-  Seconds fastest = one.played(one.fitting.front());
+/// By simulate, of those that can be the fastest.
+Seconds fastest_simulated(const Answered& one) {
+  Seconds fastest = one.simulated(one.fitting.front());
   for (const Candidate& run : one.fitting)
     if (run.time <= (1 + kNear) * one.fitting.front().time)
-      fastest = std::min(fastest, one.played(run));
+      fastest = std::min(fastest, one.simulated(run));
   return fastest;
 }
 
 void expect_priced_as_any_plan(const Answered& one) {
   const Priced& best = *one.answer.best;
-  EXPECT_FALSE(first_misfit(best.setup));
+  EXPECT_FALSE(first_misfit(best.config));
   EXPECT_LE(best.estimate.memory.total(), one.problem.capacity);
   EXPECT_TRUE(best.estimate.fits());
-  EXPECT_EQ(best.closed, step_time(best.setup, calibration()).total());
-  EXPECT_EQ(best.time(), played_estimate(best.setup, calibration()).time());
-  EXPECT_EQ(best.estimate.memory, fullest(best.setup, calibration()));
+  EXPECT_EQ(best.closed, step_time(best.config, calibration()).total());
+  EXPECT_EQ(best.time(), simulated_estimate(best.config, calibration()).time());
+  EXPECT_EQ(best.estimate.memory, fullest(best.config, calibration()));
   EXPECT_TRUE(one.answer.complete);
   EXPECT_GT(one.answer.ranked_again, 0);
 }
 
 void expect_tie(const Answered& one) {
   const Answer& a = one.answer;
-  const Seconds fastest = fastest_played(one);
+  const Seconds fastest = fastest_simulated(one);
   EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + a.band) * fastest);
   if (a.fastest) {
     EXPECT_NEAR(a.fastest->time() / fastest, 1, kRounding);
@@ -98,14 +98,14 @@ void expect_tie(const Answered& one) {
 /// Families are known by their fastest closed form; of several that are equally fast any may be it.
 void expect_simplest(const Answered& one) {
   using Which = std::pair<Family, bool>;
-  std::map<Which, std::pair<Seconds, Seconds>> families;  // closed, and the slowest such play
+  std::map<Which, std::pair<Seconds, Seconds>> families;  // closed, and the slowest such simulate
   for (const Candidate& run : one.fitting) {
     const Which which(family(run.plan), run.memory <= one.problem.safe());
     const auto [known, added] = families.try_emplace(which, run.time, Seconds{});
     if (run.time <= (1 + kRounding) * known->second.first)
-      known->second.second = std::max(known->second.second, one.played(run));
+      known->second.second = std::max(known->second.second, one.simulated(run));
   }
-  const Seconds tie = (1 - kRounding) * (1 + one.answer.band) * fastest_played(one);
+  const Seconds tie = (1 - kRounding) * (1 + one.answer.band) * fastest_simulated(one);
   for (const auto& [other, times] : families)
     if (times.second <= tie) {
       EXPECT_GE(simplicity(other.first, other.second), simplicity(*one.answer.best, one.problem))
@@ -118,12 +118,12 @@ void expect_rivals(const Answered& one) {
   EXPECT_GE(a.tied, 1);
   EXPECT_GE(a.tied, i64(a.rivals.size()) + 1);
   const Priced& first = a.fastest ? *a.fastest : *a.best;
-  std::set<Family> seen{family(a.best->setup.plan), family(first.setup.plan)};
+  std::set<Family> seen{family(a.best->config.plan), family(first.config.plan)};
   for (const Priced& rival : a.rivals) {
-    EXPECT_TRUE(seen.insert(family(rival.setup.plan)).second);
-    EXPECT_LE(rival.time(), (1 + kRounding) * (1 + a.band) * a.least);
+    EXPECT_TRUE(seen.insert(family(rival.config.plan)).second);
+    EXPECT_LE(rival.time(), (1 + kRounding) * (1 + a.band) * a.min);
     EXPECT_LE(rival.estimate.memory.total(), one.problem.capacity);
-    EXPECT_FALSE(first_misfit(rival.setup));
+    EXPECT_FALSE(first_misfit(rival.config));
   }
   for (std::size_t k = 1; k < a.rivals.size(); ++k)
     EXPECT_LE(a.rivals[k - 1].time(), a.rivals[k].time());
@@ -149,22 +149,22 @@ void expect_safe(const Answered& one) {
 
 void expect_usual(const Answered& one) {
   const Answer& a = one.answer;
-  const bool fastest_too = !a.fastest || same_order(a.fastest->setup, kDefaultOrder);
-  if (same_order(a.best->setup, kDefaultOrder) && fastest_too) {
+  const bool fastest_too = !a.fastest || same_order(a.fastest->config, kDefaultOrder);
+  if (same_order(a.best->config, kDefaultOrder) && fastest_too) {
     EXPECT_FALSE(a.reordered());
     EXPECT_FALSE(a.usual);
     return;
   }
-  EXPECT_FALSE(same_order(a.reordered()->setup, kDefaultOrder));
+  EXPECT_FALSE(same_order(a.reordered()->config, kDefaultOrder));
   const auto usual = [&](const Candidate& run) {
-    return same_order(setup_of(one.problem, run.plan), kDefaultOrder);
+    return same_order(config_of(one.problem, run.plan), kDefaultOrder);
   };
   // Where an order is asked for, that is the order: the default one is not among the plans.
   const auto expected = std::find_if(one.fitting.begin(), one.fitting.end(), usual);
   if (one.problem.limits.order) return;
   ASSERT_EQ(a.usual.has_value(), expected != one.fitting.end());
   if (!a.usual) return;
-  EXPECT_TRUE(same_order(a.usual->setup, kDefaultOrder));
+  EXPECT_TRUE(same_order(a.usual->config, kDefaultOrder));
   EXPECT_LE(a.usual->closed, (1 + kRounding) * expected->time);
 }
 
@@ -209,17 +209,17 @@ TEST(Answer, IsTheSameEveryTime) {
     const Answer first = answer(one, calibration(), {.threads = 1});
     const Answer again = answer(one, calibration(), {.threads = 3});
     ASSERT_EQ(first.best.has_value(), again.best.has_value());
-    EXPECT_EQ(first.tally, again.tally);
+    EXPECT_EQ(first.stats, again.stats);
     if (!first.best) continue;
-    EXPECT_EQ(first.best->setup.plan, again.best->setup.plan) << "seed " << seed;
+    EXPECT_EQ(first.best->config.plan, again.best->config.plan) << "seed " << seed;
     EXPECT_EQ(first.best->time(), again.best->time());
     EXPECT_EQ(first.margin, again.margin);
     EXPECT_EQ(first.tied, again.tied);
-    EXPECT_EQ(first.played, again.played);
-    EXPECT_EQ(first.play_error, again.play_error);
+    EXPECT_EQ(first.simulated, again.simulated);
+    EXPECT_EQ(first.simulation_error, again.simulation_error);
     ASSERT_EQ(first.rivals.size(), again.rivals.size());
     for (std::size_t k = 0; k < first.rivals.size(); ++k)
-      EXPECT_EQ(first.rivals[k].setup.plan, again.rivals[k].setup.plan);
+      EXPECT_EQ(first.rivals[k].config.plan, again.rivals[k].config.plan);
   }
 }
 
@@ -257,8 +257,8 @@ TEST(Answer, IsThereWhereverASearchIsEnded) {
       ++ended;
       ASSERT_TRUE(some.best) << "seed " << seed << ", ended after " << rounds;
       EXPECT_TRUE(some.best->estimate.fits());
-      EXPECT_GE(some.least, 0.999999 * all.least);
-      EXPECT_EQ(some.tally.candidates + some.undecided, all.tally.candidates);
+      EXPECT_GE(some.min, 0.999999 * all.min);
+      EXPECT_EQ(some.stats.candidates + some.undecided, all.stats.candidates);
     }
   }
   EXPECT_GT(ended, 20);
@@ -275,7 +275,7 @@ TEST(Answer, SaysWhatItDidNotDecide) {
   const Answer all = answer(one, calibration());
   EXPECT_TRUE(all.complete);
   EXPECT_EQ(all.undecided, 0);
-  EXPECT_EQ(none.tally.candidates + none.undecided, all.tally.candidates);
+  EXPECT_EQ(none.stats.candidates + none.undecided, all.stats.candidates);
 }
 
 }  // namespace answer_test

@@ -5,9 +5,9 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/search/explore.h"
-#include "tests/brute.h"
-#include "tests/problems.h"
-#include "tests/timed.h"
+#include "tests/support/brute_force.h"
+#include "tests/support/problems.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright {
 namespace bounds_test {
@@ -17,66 +17,66 @@ using problems::Dice;
 constexpr double kRounding = 1e-12;
 
 /// Any schedule, stages, ZeRO and recompute, on links of three speeds.
-rankwright::Setup random_laid() {
-  rankwright::Setup setup = sample::random_timed();
-  setup.software =
+rankwright::TrainingConfig random_laid() {
+  rankwright::TrainingConfig config = sample::random_timed();
+  config.software =
       *rc::gen::elementOf(std::vector<Software>(frameworks().begin(), frameworks().end()));
-  setup.cluster.levels[0].bandwidth = {1e9 * double(sample::one_of({5, 50, 450}))};
-  return setup;
+  config.cluster.levels[0].bandwidth = {1e9 * double(sample::one_of({5, 50, 450}))};
+  return config;
 }
 
 RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayers, ()) {
-  const rankwright::Setup setup = random_laid();
-  const LayerPrices prices = layer_prices(setup, Links(setup, calibration()), calibration());
-  const Seconds least = least_time(setup, calibration(), prices);
-  const Seconds total = step_time(setup, calibration()).total();
-  RC_ASSERT(least <= (1 + kRounding) * total);
+  const rankwright::TrainingConfig config = random_laid();
+  const LayerPrices prices = layer_prices(config, Links(config, calibration()), calibration());
+  const Seconds min = min_time(config, calibration(), prices);
+  const Seconds total = step_time(config, calibration()).total();
+  RC_ASSERT(min <= (1 + kRounding) * total);
 }
 
 /// Every chunk sends.
 RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayersAndTheSendsOfItsChunks, ()) {
-  const rankwright::Setup setup = random_laid();
-  const LayerPrices prices = layer_prices(setup, Links(setup, calibration()), calibration());
-  const double more = double(setup.plan.virtual_stages - 1);
-  const Seconds least =
-      least_time(setup, calibration(), prices) + more * least_more(setup, calibration(), prices);
-  RC_ASSERT(least <= (1 + kRounding) * step_time(setup, calibration()).total());
+  const rankwright::TrainingConfig config = random_laid();
+  const LayerPrices prices = layer_prices(config, Links(config, calibration()), calibration());
+  const double more = double(config.plan.virtual_stages - 1);
+  const Seconds min = min_time(config, calibration(), prices) +
+                      more * min_time_per_extra_chunk(config, calibration(), prices);
+  RC_ASSERT(min <= (1 + kRounding) * step_time(config, calibration()).total());
 }
 
 RC_GTEST_PROP(Bounds, LinksOnlyAdd, ()) {
-  const rankwright::Setup setup = random_laid();
-  const LayerPrices linked = layer_prices(setup, Links(setup, calibration()), calibration());
+  const rankwright::TrainingConfig config = random_laid();
+  const LayerPrices linked = layer_prices(config, Links(config, calibration()), calibration());
   const LayerPrices unlinked =
-      layer_prices(setup, Links::none(setup, calibration()), calibration());
-  RC_ASSERT(least_time(setup, calibration(), unlinked) <=
-            (1 + kRounding) * least_time(setup, calibration(), linked));
+      layer_prices(config, Links::none(config, calibration()), calibration());
+  RC_ASSERT(min_time(config, calibration(), unlinked) <=
+            (1 + kRounding) * min_time(config, calibration(), linked));
 }
 
 RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLeast, ()) {
-  const rankwright::Setup setup = random_laid();
-  const LayerPrices prices = layer_prices(setup, Links(setup, calibration()), calibration());
-  const StagePrices staged = stage_prices(setup, calibration(), prices);
-  const Seconds least = least_end(setup, staged);
-  RC_ASSERT(least <= (1 + kRounding) * pipeline_end(setup, staged));
-  if (setup.plan.pp > 1) {
-    RC_ASSERT(least <= (1 + kRounding) * std::max(staged.busiest, played_end(setup, staged)));
+  const rankwright::TrainingConfig config = random_laid();
+  const LayerPrices prices = layer_prices(config, Links(config, calibration()), calibration());
+  const StagePrices staged = stage_prices(config, calibration(), prices);
+  const Seconds min = min_end(config, staged);
+  RC_ASSERT(min <= (1 + kRounding) * pipeline_end(config, staged));
+  if (config.plan.pp > 1) {
+    RC_ASSERT(min <= (1 + kRounding) * std::max(staged.busiest, simulated_end(config, staged)));
   }
 }
 
-/// A later end of the pipeline costs what slowed() says, whatever else the step has.
+/// A later end of the pipeline costs what apply_overheads() says, whatever else the step has.
 RC_GTEST_PROP(Bounds, AStepGrowsByItsPipelineAlone, ()) {
-  const rankwright::Setup setup = random_laid();
-  RC_PRE(setup.plan.pp > 1);
-  const Links links(setup, calibration());
-  const LayerPrices prices = layer_prices(setup, links, calibration());
-  const StagePrices staged = stage_prices(setup, calibration(), prices);
-  const Seconds end = pipeline_end(setup, staged);
+  const rankwright::TrainingConfig config = random_laid();
+  RC_PRE(config.plan.pp > 1);
+  const Links links(config, calibration());
+  const LayerPrices prices = layer_prices(config, links, calibration());
+  const StagePrices staged = stage_prices(config, calibration(), prices);
+  const Seconds end = pipeline_end(config, staged);
   const Seconds later = Seconds{1};
   const auto with = [&](Seconds at) {
-    return step_time(setup, calibration(), links, prices, staged, at).total();
+    return step_time(config, calibration(), links, prices, staged, at).total();
   };
   const Seconds more = with(end + later) - with(end);
-  RC_ASSERT(std::abs(more / slowed(setup, calibration(), later) - 1) < 1e-9);
+  RC_ASSERT(std::abs(more / apply_overheads(config, calibration(), later) - 1) < 1e-9);
 }
 
 /// Of every node of random problems, by trying all that is in it.
@@ -87,17 +87,17 @@ TEST(Bounds, NoCandidateIsFasterThanItsNodePromises) {
     Problem one = problems::random_problem(dice);
     BruteForce force(one, calibration());
     while (force.count(1500) > 1500) problems::narrow(one.limits, dice);
-    const Ground on = ground(one, calibration(), {});
-    std::map<std::vector<i64>, Prospect> prospects;
+    const SearchContext on = context(one, calibration(), {});
+    std::map<std::vector<i64>, NodeBound> prospects;
     const auto degrees = [](const auto& p) {
       return std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.etp};
     };
-    for (const Node& node : nodes(one)) prospects[degrees(node)] = prospect(on, node);
+    for (const Node& node : nodes(one)) prospects[degrees(node)] = bound_node(on, node);
     for (const Candidate& run : force.all().runs) {
       ASSERT_TRUE(prospects.contains(degrees(run.plan))) << told(run);
-      const Prospect& of = prospects[degrees(run.plan)];
-      EXPECT_FALSE(of.misfit) << told(run);
-      EXPECT_LE(of.least, (1 + kRounding) * run.time) << told(run);
+      const NodeBound& of = prospects[degrees(run.plan)];
+      EXPECT_FALSE(of.violation) << told(run);
+      EXPECT_LE(of.min, (1 + kRounding) * run.time) << told(run);
     }
   }
 }
@@ -108,12 +108,12 @@ TEST(Bounds, NodesCountTheSpace) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     BruteForce force(one, calibration());
-    constexpr i64 kMost = 5'000;
-    while (force.count(kMost) > kMost) problems::narrow(one.limits, dice);
-    const Ground on = ground(one, calibration(), {});
+    constexpr i64 kMax = 5'000;
+    while (force.count(kMax) > kMax) problems::narrow(one.limits, dice);
+    const SearchContext on = context(one, calibration(), {});
     i64 sum = 0;
-    for (const Node& node : nodes(one)) sum += prospect(on, node).candidates;
-    EXPECT_EQ(sum, force.count(kMost)) << "seed " << seed;
+    for (const Node& node : nodes(one)) sum += bound_node(on, node).candidates;
+    EXPECT_EQ(sum, force.count(kMax)) << "seed " << seed;
   }
 }
 

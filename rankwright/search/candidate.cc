@@ -13,20 +13,20 @@ Family family(const Plan& p) {
           .recompute = p.recompute};
 }
 
-i64 Tally::broken() const {
+i64 SearchStats::broken() const {
   i64 sum = 0;
-  for (const auto& [why, count] : misfits) sum += count;
+  for (const auto& [why, count] : find_violations) sum += count;
   for (const auto& [code, count] : rules) sum += count;
   return sum;
 }
 
-Tally& Tally::operator+=(const Tally& other) {
+SearchStats& SearchStats::operator+=(const SearchStats& other) {
   candidates += other.candidates;
-  alike += other.alike;
-  bounded += other.bounded;
+  duplicates += other.duplicates;
+  pruned += other.pruned;
   memory += other.memory;
   priced += other.priced;
-  for (const auto& [why, count] : other.misfits) misfits[why] += count;
+  for (const auto& [why, count] : other.find_violations) find_violations[why] += count;
   for (const auto& [code, count] : other.rules) rules[code] += count;
   return *this;
 }

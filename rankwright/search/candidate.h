@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "rankwright/base/units.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
 
-inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
-inline constexpr Bytes kEndless{std::numeric_limits<double>::infinity()};
+inline constexpr Seconds kInfiniteTime{std::numeric_limits<double>::infinity()};
+inline constexpr Bytes kInfiniteBytes{std::numeric_limits<double>::infinity()};
 
 struct Candidate {
   Plan plan{};
@@ -39,20 +39,20 @@ Family family(const Plan& plan);
 /// The better known of two: the faster, and of two that are equally fast the one found first.
 inline bool faster(const Candidate& a, const Candidate& b) { return a.time < b.time; }
 
-/// Where the candidates of a space went. They add up: candidates = alike + misfits + rules +
-/// bounded + memory + priced.
-struct Tally {
+/// Where the candidates of a space went. They add up: candidates = alike + find_violations + rules
+/// + bounded + memory + priced.
+struct SearchStats {
   i64 candidates = 0;
-  i64 alike = 0;    // cost what a plainer one costs: its ranks lie, or its stages are, as there
-  i64 bounded = 0;  // cannot be as fast as the best, whatever their inner choices
-  i64 memory = 0;   // do not fit
+  i64 duplicates = 0;  // cost what a plainer one costs: its ranks lie, or its stages are, as there
+  i64 pruned = 0;      // cannot be as fast as the best, whatever their inner choices
+  i64 memory = 0;      // do not fit
   i64 priced = 0;
-  std::map<Misfit::Why, i64> misfits{};     // arithmetic forbids
-  std::map<std::string_view, i64> rules{};  // the target refuses: by code
+  std::map<ConstraintViolation::Why, i64> find_violations{};  // arithmetic forbids
+  std::map<std::string_view, i64> rules{};                    // the target refuses: by code
 
   i64 broken() const;
-  Tally& operator+=(const Tally& other);
-  friend bool operator==(const Tally&, const Tally&) = default;
+  SearchStats& operator+=(const SearchStats& other);
+  friend bool operator==(const SearchStats&, const SearchStats&) = default;
 };
 
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/priced.h"
-#include "rankwright/import/plan_file.h"
+#include "rankwright/import/plan/plan_file.h"
 #include "rankwright/search/why_not.h"
 
 namespace rankwright {
@@ -16,16 +16,18 @@ namespace cases_test {
 Problem asked(const std::string& text, Limits limits = {}) {
   const PlanFile file = read_plan(text, "plan.yaml", refuse_file);
   EXPECT_TRUE(file.findings.empty()) << file.findings.front().detail;
-  rankwright::Setup setup = resolve(file.draft);
-  setup.world = setup.cluster.devices();
-  setup.plan.overlap = {};
-  return problem(std::move(setup), std::move(limits));
+  rankwright::TrainingConfig config = resolve(file.draft);
+  config.world = config.cluster.devices();
+  config.plan.overlap = {};
+  return problem(std::move(config), std::move(limits));
 }
 
 Range just(i64 degree) { return {degree, degree}; }
 
 /// Groups of the kind stay inside one innermost domain: a node.
-bool inside_a_node(const Setup& setup, GroupKind kind) { return span_of(setup, kind).level <= 0; }
+bool inside_a_node(const TrainingConfig& config, GroupKind kind) {
+  return span_of(config, kind).level <= 0;
+}
 
 /// 1.24B parameters of 16 bytes are 20 GB: they fit on every GPU, and nothing but gradients must be
 /// sent.
@@ -34,7 +36,7 @@ TEST(Cases, OneBillionOnANodeIsDataParallelAlone) {
       asked("model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256, sequence: 2048}\n");
   const Answer told = answer(one, calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->setup.plan;
+  const Plan& plan = told.best->config.plan;
   EXPECT_EQ(plan.dp, 8);
   EXPECT_EQ(family(plan).axes(), 1);
   EXPECT_EQ(plan.zero, 0);
@@ -51,9 +53,9 @@ Problem thirty_billion(Limits limits = {}) {
 TEST(Cases, ThirtyBillionOnANodeCutsItsLayers) {
   const Answer told = answer(thirty_billion(), calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->setup.plan;
+  const Plan& plan = told.best->config.plan;
   EXPECT_GT(plan.tp, 1);
-  EXPECT_TRUE(inside_a_node(told.best->setup, GroupKind::tp));
+  EXPECT_TRUE(inside_a_node(told.best->config, GroupKind::tp));
   EXPECT_LE(family(plan).axes(), 2);
   EXPECT_EQ(plan.recompute, Recompute::none);
 }
@@ -65,8 +67,8 @@ TEST(Cases, ThirtyBillionOnANodeIsSlowerWithOneAxis) {
   const Answer cut = answer(thirty_billion({.tp = just(8)}), calibration());
   const Answer sharded = answer(thirty_billion({.dp = just(8)}), calibration());
   ASSERT_TRUE(told.best && cut.best && sharded.best);
-  EXPECT_EQ(sharded.best->setup.plan.zero, 3);
-  EXPECT_EQ(sharded.best->setup.plan.recompute, Recompute::full);
+  EXPECT_EQ(sharded.best->config.plan.zero, 3);
+  EXPECT_EQ(sharded.best->config.plan.recompute, Recompute::full);
   const Seconds fastest = told.fastest ? told.fastest->time() : told.best->time();
   EXPECT_GT(cut.best->time(), (1 + told.band) * fastest);
   EXPECT_GT(sharded.best->time(), (1 + told.band) * fastest);
@@ -79,10 +81,10 @@ TEST(Cases, ThirtyBillionOnANodeWithoutPipelineIsTpAndZero) {
   const Problem one = thirty_billion({.cp = just(1), .pp = just(1)});
   const Answer told = answer(one, calibration());
   ASSERT_TRUE(told.best);
-  EXPECT_GT(told.best->setup.plan.tp, 1);
-  EXPECT_GT(told.best->setup.plan.zero, 0);
+  EXPECT_GT(told.best->config.plan.tp, 1);
+  EXPECT_GT(told.best->config.plan.zero, 0);
   EXPECT_TRUE(std::any_of(told.rivals.begin(), told.rivals.end(),
-                          [](const Priced& rival) { return rival.setup.plan.zero == 3; }));
+                          [](const Priced& rival) { return rival.config.plan.zero == 3; }));
 }
 
 /// 200B on 64 GPUs whose nodes share one NIC of 100 Gb/s each: what talks in every layer stays
@@ -92,12 +94,12 @@ TEST(Cases, TwoHundredBillionOnSlowNodesIsTpInsideAndPpAcross) {
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
   const Answer told = answer(one, calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->setup.plan;
+  const Plan& plan = told.best->config.plan;
   EXPECT_GT(plan.tp, 1);
   EXPECT_LE(plan.tp, 8);
-  EXPECT_TRUE(inside_a_node(told.best->setup, GroupKind::tp));
+  EXPECT_TRUE(inside_a_node(told.best->config, GroupKind::tp));
   EXPECT_GE(plan.pp, 8);
-  EXPECT_FALSE(inside_a_node(told.best->setup, GroupKind::pp));
+  EXPECT_FALSE(inside_a_node(told.best->config, GroupKind::pp));
   EXPECT_EQ(plan.cp, 1);
   EXPECT_EQ(plan.tp * plan.pp * plan.dp, 64);
 }
@@ -111,7 +113,7 @@ TEST(Cases, TwoHundredBillionPutAcrossNodesByTpIsManyTimesSlower) {
     return other.kind == Neighbour::Kind::order;
   });
   ASSERT_NE(order, others.end());
-  EXPECT_FALSE(inside_a_node(order->setup, GroupKind::tp));
+  EXPECT_FALSE(inside_a_node(order->config, GroupKind::tp));
   EXPECT_GT(order->time, 5 * told.best->time());
 }
 
@@ -122,7 +124,7 @@ TEST(Cases, ThirteenBillionWithoutTpAndPpShardsItsStates) {
       {.tp = just(1), .pp = just(1)});
   const Answer told = answer(one, calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->setup.plan;
+  const Plan& plan = told.best->config.plan;
   EXPECT_EQ(plan.tp * plan.pp * plan.cp, 1);
   EXPECT_EQ(plan.dp, 16);
   EXPECT_GE(plan.zero, 1);
@@ -143,8 +145,8 @@ TEST(Cases, RacksBehindASlowSpineWantAnotherOrder) {
   const Answer told = answer(one, calibration());
   const Priced* other = told.reordered();
   ASSERT_NE(other, nullptr);
-  EXPECT_TRUE(inside_a_node(other->setup, GroupKind::pp));
-  EXPECT_FALSE(inside_a_node(other->setup, GroupKind::dp));
+  EXPECT_TRUE(inside_a_node(other->config, GroupKind::pp));
+  EXPECT_FALSE(inside_a_node(other->config, GroupKind::dp));
   ASSERT_TRUE(told.usual);
   EXPECT_GT(told.usual->time(), other->time());
 }

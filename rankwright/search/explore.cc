@@ -6,7 +6,8 @@
 
 namespace rankwright {
 
-Ground ground(const Problem& problem, const Calibration& calibration, const Windows& windows) {
+SearchContext context(const Problem& problem, const Calibration& calibration,
+                      const Windows& windows) {
   return {.problem = problem,
           .calibration = calibration,
           .windows = windows,
@@ -14,28 +15,29 @@ Ground ground(const Problem& problem, const Calibration& calibration, const Wind
           .rules = refusals(problem.limits.target)};
 }
 
-Prospect prospect(const Ground& ground, const Node& node) {
-  Setup setup = setup_of(ground.problem, node);
-  Prospect prospect{.node = node,
-                    .least = kNever,
-                    .promise = kNever,
-                    .candidates = candidates(ground.problem, node)};
+NodeBound bound_node(const SearchContext& context, const Node& node) {
+  TrainingConfig config = config_of(context.problem, node);
+  NodeBound bound_node{.node = node,
+                       .min = kInfiniteTime,
+                       .priority = kInfiniteTime,
+                       .candidates = candidates(context.problem, node)};
   // What the pipeline's schedule or the order asks may be met by another choice.
-  prospect.misfit = first_misfit(setup);
-  if (prospect.misfit) return prospect;
-  const Links links(setup, ground.calibration);
-  for (const i64 size : micro_batches(ground.problem, node)) {
-    setup.plan.micro_batch = size;
-    prospect.least = std::min(prospect.least, unlinked_time(ground, setup));
-    prospect.promise = std::min(
-        prospect.promise,
-        least_time(setup, ground.calibration, layer_prices(setup, links, ground.calibration)));
+  bound_node.violation = first_misfit(config);
+  if (bound_node.violation) return bound_node;
+  const Links links(config, context.calibration);
+  for (const i64 size : micro_batches(context.problem, node)) {
+    config.plan.micro_batch = size;
+    bound_node.min = std::min(bound_node.min, unlinked_time(context, config));
+    bound_node.priority = std::min(
+        bound_node.priority,
+        min_time(config, context.calibration, layer_prices(config, links, context.calibration)));
   }
-  return prospect;
+  return bound_node;
 }
 
-Explored explore(const Ground& ground, const Node& node, const Known& known, Balance& balance) {
-  return Explorer(ground, node, known, balance).all();
+PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
+                      StageSplitCache& split_cache) {
+  return Explorer(context, node, incumbent, split_cache).all();
 }
 
 }  // namespace rankwright

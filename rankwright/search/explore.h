@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "rankwright/cluster/calibration.h"
-#include "rankwright/search/balance.h"
-#include "rankwright/search/explored.h"
+#include "rankwright/search/partial_result.h"
 #include "rankwright/search/space.h"
+#include "rankwright/search/stage_split_cache.h"
 
 namespace rankwright {
 
 /// What explore() looks up and does not change.
-struct Ground {
+struct SearchContext {
   const Problem& problem;
   const Calibration& calibration;
   Windows windows{};
@@ -26,23 +26,25 @@ struct Ground {
 
   bool stopped() const { return stop && stop(); }
 };
-Ground ground(const Problem& problem, const Calibration& calibration, const Windows& windows);
+SearchContext context(const Problem& problem, const Calibration& calibration,
+                      const Windows& windows);
 
 /// A node that may hold something, with the least that a step takes on it.
-struct Prospect {
+struct NodeBound {
   Node node{};
-  Seconds least{};
-  Seconds promise{};  // the same on the default order of the axes: a guess where to look first
+  Seconds min{};
+  Seconds priority{};  // the same on the default order of the axes: a guess where to look first
   i64 candidates = 0;
-  Misfit misfit{};  // that all its candidates have
+  ConstraintViolation violation{};  // that all its candidates have
 };
-Prospect prospect(const Ground& ground, const Node& node);
+NodeBound bound_node(const SearchContext& context, const Node& node);
 
 /// What the rest of the space has.
-struct Known {
+struct Incumbent {
   std::optional<Seconds> best{};   // the fastest that fits
   std::optional<Bytes> leanest{};  // what needs least of those that do not
 };
-Explored explore(const Ground& ground, const Node& node, const Known& known, Balance& balance);
+PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
+                      StageSplitCache& split_cache);
 
 }  // namespace rankwright

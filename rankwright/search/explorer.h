@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "rankwright/cost/memory.h"
+#include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/search/explore.h"
 
@@ -26,26 +26,27 @@ struct Shard {
 };
 
 /// An order of the axes: how its groups lie.
-struct Lie {
+struct PlacedOrder {
   Order order{};
   Links links;
   std::vector<Shard> shards{};
-  std::size_t inside = 0;     // among the ways in which groups inside layers lie
-  std::size_t tensor = 0;     // among those in which tensor-parallel groups lie
-  i64 alike = 0, broken = 0;  // choices of ZeRO that come to another one, that arithmetic forbids
+  std::size_t inside = 0;  // among the ways in which groups inside layers lie
+  std::size_t tensor = 0;  // among those in which tensor-parallel groups lie
+  i64 duplicates = 0,
+      broken = 0;  // choices of ZeRO that come to another one, that arithmetic forbids
 };
 
 /// An order and an exchange, priced.
-struct Route {
-  Lie* lie = nullptr;
+struct PricedOrder {
+  PlacedOrder* placed = nullptr;
   CpComm comm{};
   LayerPrices prices;
-  Seconds least{};  // of a step with one chunk a pp rank
+  Seconds min{};    // of a step with one chunk a pp rank
   Seconds chunk{};  // what sends add for each chunk more
   // What a layer takes at least, whichever kind it is: forward, and then.
   Seconds forward{}, backward{};
 
-  Seconds least_with(const Pipe& pipe) const { return least + double(pipe.chunks - 1) * chunk; }
+  Seconds min_with(const Pipe& pipe) const { return min + double(pipe.chunks - 1) * chunk; }
 };
 
 /// Layers of a pipeline whose stages go round: on its first and last pp rank, and in the stages
@@ -59,7 +60,7 @@ struct Ends {
 struct Fit {
   const Shard* shard = nullptr;
   Bytes memory{};
-  Seconds least{};
+  Seconds min{};
 };
 
 /// Activations of one microbatch: of all layers on a rank that had them all, and of the layer that
@@ -68,20 +69,21 @@ struct LayerWeights {
   Bytes kept{}, lightest{};
 };
 
-/// Of a setup whatever its order, sequence parallelism and recompute: nothing is sent, and
+/// Of a config whatever its order, sequence parallelism and recompute: nothing is sent, and
 /// sequence parallelism divides what it can.
-Seconds unlinked_time(const Ground& ground, Setup& setup);
+Seconds unlinked_time(const SearchContext& context, TrainingConfig& config);
 
 class Explorer {
  public:
-  Explorer(const Ground& ground, const Node& node, const Known& known, Balance& balance)
-      : ground_(ground),
-        problem_(ground.problem),
+  Explorer(const SearchContext& context, const Node& node, const Incumbent& known,
+           StageSplitCache& split_cache)
+      : context_(context),
+        problem_(context.problem),
         node_(node),
-        balance_(balance),
-        best_(known.best.value_or(kNever)),
-        leanest_(known.leanest.value_or(kEndless)),
-        setup_(setup_of(ground.problem, node)),
+        split_cache_(split_cache),
+        best_(known.best.value_or(kInfiniteTime)),
+        leanest_(known.leanest.value_or(kInfiniteBytes)),
+        config_(config_of(context.problem, node)),
         shardings_(shardings(problem_, node)),
         pipes_(pipes(problem_, node)),
         comms_(cp_comms(problem_, node)),
@@ -89,11 +91,13 @@ class Explorer {
         sequence_parallels_(sequence_parallels(problem_, node)),
         recomputes_(recomputes(problem_)) {}
 
-  Explored all();
+  PartialResult all();
 
  private:
-  Plan& plan() { return setup_.plan; }
-  Seconds limit() const { return ground_.bounds ? (1 + ground_.windows.widest()) * best_ : kNever; }
+  Plan& plan() { return config_.plan; }
+  Seconds limit() const {
+    return context_.bounds ? (1 + context_.windows.widest()) * best_ : kInfiniteTime;
+  }
   /// Candidates that differ in neither order nor ZeRO.
   i64 outside_order() const {
     return i64(micro_batches_.size() * sequence_parallels_.size() * recomputes_.size() *
@@ -101,43 +105,46 @@ class Explorer {
   }
   void microbatch(i64 size);
   void some_pipes(bool chunked);
-  void find_lies();
-  Lie lie(const Order& order);
-  Seconds least_with_tensor(const Lie& lie);
-  std::vector<Route> routes();
-  std::vector<Route*> open_routes(std::vector<Route>& all);
+  void enumerate_orders();
+  PlacedOrder place_order(const Order& order);
+  Seconds min_with_tensor(const PlacedOrder& placed);
+  std::vector<PricedOrder> price_orders();
+  std::vector<PricedOrder*> open_orders(std::vector<PricedOrder>& all);
   void weigh_states();
   void weigh_layers();
-  const LayerWeights& weights() const { return weights_[std::size_t(setup_.plan.recompute)]; }
+  const LayerWeights& weights() const { return weights_[std::size_t(config_.plan.recompute)]; }
   bool never_fits();
-  Bytes least_memory(const Pipe& pipe) const;
-  Bytes least_on_first() const;
-  bool too_large(Bytes least) const;
+  Bytes min_memory(const Pipe& pipe) const;
+  Bytes min_on_first() const;
+  bool too_large(Bytes min) const;
   Ends ends(const Pipe& pipe) const;
-  Seconds least_time(const Route& route, const Pipe& pipe, const Ends& ends) const;
-  void pipeline(const Pipe& pipe, const std::vector<Route*>& routes, const LayerPrices& unlinked);
-  void find_fitting(const Route& route, Seconds least);
-  void route(Route& route, const Pipe& pipe);
+  Seconds min_time(const PricedOrder& priced_order, const Pipe& pipe, const Ends& ends) const;
+  void pipeline(const Pipe& pipe, const std::vector<PricedOrder*>& price_orders,
+                const LayerPrices& unlinked);
+  void find_fitting(const PricedOrder& priced_order, Seconds min);
+  void priced_order(PricedOrder& priced_order, const Pipe& pipe);
   bool refused();
   Bytes memory(const Shard& shard);
   /// Of the node, with this recompute: of those that fit for sure, or of the others.
   Seconds& fastest(int zero, bool sure) {
-    return families_[std::size_t(setup_.plan.recompute)][std::size_t(zero)][sure ? 1 : 0];
+    return families_[std::size_t(config_.plan.recompute)][std::size_t(zero)][sure ? 1 : 0];
   }
-  bool sure(Bytes memory) const { return memory <= ground_.safe; }
-  bool hopeless(Seconds least, int zero, Bytes memory);
+  bool sure(Bytes memory) const { return memory <= context_.safe; }
+  bool can_prune(Seconds min, int zero, Bytes memory);
   void keep(Seconds time, Bytes memory);
   /// Once the search is stopped, nothing more of the node is looked at.
-  bool stopped() { return stopped_ = stopped_ || ground_.stopped(); }
-  void miss(Misfit misfit, i64 count) { out_.tally.misfits[misfit.why] += count; }
+  bool stopped() { return stopped_ = stopped_ || context_.stopped(); }
+  void miss(ConstraintViolation violation, i64 count) {
+    out_.stats.find_violations[violation.why] += count;
+  }
 
-  const Ground& ground_;
+  const SearchContext& context_;
   const Problem& problem_;
   const Node& node_;
-  Balance& balance_;
+  StageSplitCache& split_cache_;
   Seconds best_;
   Bytes leanest_;
-  Setup setup_;
+  TrainingConfig config_;
   std::vector<Sharding> shardings_;
   std::vector<Pipe> pipes_;
   std::vector<Pipe> open_pipes_{};  // those of them that hide sends alike
@@ -145,13 +152,14 @@ class Explorer {
   std::vector<i64> micro_batches_;
   std::vector<bool> sequence_parallels_;
   std::vector<Recompute> recomputes_;
-  std::vector<Lie> lies_{};
-  std::size_t ways_ = 0, tensor_ways_ = 0;  // in which groups inside layers lie, and those of tp
+  std::vector<PlacedOrder> placed_orders_{};
+  std::size_t num_layer_placements_ = 0,
+              num_tensor_placements_ = 0;  // in which groups inside layers lie, and those of tp
   // The fastest so far, by recompute, ZeRO stage and whether it fits for sure.
   std::array<std::array<std::array<Seconds, 2>, 4>, 3> families_{};
   std::vector<std::pair<int, i64>> sizes_{};  // ZeRO and shards that any order has
   std::vector<RankLoad> loads_{};             // of this pipe
-  std::vector<Bytes> totals_{};               // of this pipe, by Shard::at; kEndless: not known yet
+  std::vector<Bytes> totals_{};  // of this pipe, by Shard::at; kInfiniteBytes: not known yet
   std::vector<Fit> fitting_{};
   i64 shards_ = 0;                         // choices of ZeRO on all orders
   Bytes states_{};                         // of a rank, at least
@@ -159,7 +167,7 @@ class Explorer {
   i64 inside_ = 0;                         // candidates of one pipe
   Stages stages_{};                        // of this pipe
   Ends ends_{};                            // and what stands at their ends
-  Explored out_{};
+  PartialResult out_{};
   bool stopped_ = false;
 };
 

@@ -1,5 +1,5 @@
-// A Problem is what a search is asked: what to train on what (a Setup without its plan), what the
-// plan may be, and what it may take. No results.
+// A Problem is what a search is asked: what to train on what (a TrainingConfig without its plan),
+// what the plan may be, and what it may take. No results.
 #pragma once
 
 #include <limits>
@@ -14,10 +14,10 @@ namespace rankwright {
 
 /// What a number may be, both ends included.
 struct Range {
-  i64 least = 1;
-  i64 most = std::numeric_limits<i64>::max();
+  i64 min = 1;
+  i64 max = std::numeric_limits<i64>::max();
 
-  bool has(i64 value) const { return least <= value && value <= most; }
+  bool has(i64 value) const { return min <= value && value <= max; }
   friend bool operator==(const Range&, const Range&) = default;
 };
 
@@ -41,7 +41,7 @@ struct Limits {
 
 struct Problem {
   /// Model, cluster, job, software and world; of the plan what is not searched: overlap.
-  Setup setup;
+  TrainingConfig config;
   Limits limits{};
   Bytes capacity{};  // a plan that takes more does not fit
   /// Sends are hidden where a pp rank has several chunks, as frameworks do it; else as the plan's
@@ -53,6 +53,6 @@ struct Problem {
 };
 
 /// The whole device.
-Problem problem(Setup setup, Limits limits = {});
+Problem problem(TrainingConfig config, Limits limits = {});
 
 }  // namespace rankwright

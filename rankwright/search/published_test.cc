@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/import/plan_file.h"
+#include "rankwright/import/plan/plan_file.h"
 #include "rankwright/search/answer.h"
 
 namespace rankwright {
@@ -19,15 +19,15 @@ Priced as_published(const std::string& example) {
   const std::string text(std::istreambuf_iterator<char>(stream), {});
   const PlanFile file = read_plan(text, example, refuse_file);
   EXPECT_TRUE(file.findings.empty());
-  const rankwright::Setup setup = resolve(file.draft);
-  EXPECT_FALSE(first_misfit(setup));
-  return priced(problem(setup), setup.plan, calibration());
+  const rankwright::TrainingConfig config = resolve(file.draft);
+  EXPECT_FALSE(first_misfit(config));
+  return priced(problem(config), config.plan, calibration());
 }
 
 /// The fastest for the same job, machine, software and overlap.
 Priced fastest(const Priced& published, const Limits& limits) {
-  const Problem one = problem(published.setup, limits);
-  const Searched found = search(one, calibration());
+  const Problem one = problem(published.config, limits);
+  const SearchResult found = search(one, calibration());
   EXPECT_TRUE(found.space.best);
   return priced(one, found.space.best->plan, calibration());
 }
@@ -65,8 +65,8 @@ TEST(Published, Gpt3IsSlowerThanTodayByRecomputeBubbleAndTp) {
   const Priced published = as_published("gpt3-175b-1024.yaml");
   const Priced best = fastest(published, {});
   EXPECT_GT(published.time() / best.time(), 1.05);
-  EXPECT_LT(best.setup.plan.tp, 8);
-  EXPECT_NE(best.setup.plan.recompute, Recompute::full);
+  EXPECT_LT(best.config.plan.tp, 8);
+  EXPECT_NE(best.config.plan.recompute, Recompute::full);
   EXPECT_GT(share_of(published, best, {Item::recompute, Item::bubble, Item::tp}), 0.6);
 }
 
@@ -89,17 +89,17 @@ TEST(Published, Llama405bIsSlowerThanTheFastestByBubbleAndTp) {
   const Priced best = fastest(published, {});
   EXPECT_GT(published.time() / best.time(), 1.05);
   EXPECT_LT(published.time() / best.time(), 1.15);
-  EXPECT_TRUE(row(best.setup.plan.schedule).splits_backward);
+  EXPECT_TRUE(row(best.config.plan.schedule).splits_backward);
   EXPECT_GT(share_of(published, best, {Item::bubble, Item::tp}), 0.8);
 }
 
 /// DeepSeek-V3's degrees with DualPipe and what it hides, where the example has 1F1B.
 Priced deepseek_v3() {
   const Priced example = as_published("deepseek-v3-2048.yaml");
-  Plan plan = example.setup.plan;
+  Plan plan = example.config.plan;
   plan.schedule = Schedule::dualpipe;
   plan.overlap.pp = true;
-  return priced(problem(example.setup), plan, calibration());
+  return priced(problem(example.config), plan, calibration());
 }
 
 TEST(Published, DeepseekV3IsWithinFivePercentOfTheFastestWithItsDegrees) {
@@ -116,8 +116,8 @@ TEST(Published, DeepseekV3IsSlowerThanTheFastestByRecomputeAndBubble) {
   const Priced published = deepseek_v3();
   const Priced best = fastest(published, {.tp = just(1), .cp = {1, 2}});
   EXPECT_GT(published.time() / best.time(), 1.05);
-  EXPECT_LT(best.setup.plan.ep, 64);
-  EXPECT_NE(best.setup.plan.recompute, Recompute::full);
+  EXPECT_LT(best.config.plan.ep, 64);
+  EXPECT_NE(best.config.plan.recompute, Recompute::full);
   EXPECT_GT(share_of(published, best, {Item::recompute, Item::bubble}), 0.6);
 }
 

@@ -22,8 +22,8 @@ Problem part(Problem problem, Schedule schedule, const Range& chunks) {
   Limits& limits = problem.limits;
   if (!limits.schedule) {
     limits.schedule = schedule;
-    limits.chunks = {std::max(chunks.least, limits.chunks.least),
-                     std::min(chunks.most, limits.chunks.most)};
+    limits.chunks = {std::max(chunks.min, limits.chunks.min),
+                     std::min(chunks.max, limits.chunks.max)};
   }
   limits.hybrid = false;
   limits.even = true;
@@ -31,19 +31,19 @@ Problem part(Problem problem, Schedule schedule, const Range& chunks) {
 }
 
 /// The fastest that fits in such parts of the nodes that promise most.
-std::optional<Candidate> probe(const Ground& ground, std::span<const Prospect> some,
-                               Balance& balance) {
+std::optional<Candidate> probe(const SearchContext& context, std::span<const NodeBound> some,
+                               StageSplitCache& split_cache) {
   std::optional<Candidate> best;
-  for (const Problem& small : {part(ground.problem, Schedule::one_f_one_b, {1, 1}),
-                               part(ground.problem, Schedule::interleaved, {2, 4}),
-                               part(ground.problem, Schedule::interleaved_zb, {2, 4})}) {
-    Ground plain = rankwright::ground(small, ground.calibration, {});
-    plain.stop = ground.stop;
+  for (const Problem& small : {part(context.problem, Schedule::one_f_one_b, {1, 1}),
+                               part(context.problem, Schedule::interleaved, {2, 4}),
+                               part(context.problem, Schedule::interleaved_zb, {2, 4})}) {
+    SearchContext plain = rankwright::context(small, context.calibration, {});
+    plain.stop = context.stop;
     std::vector<std::optional<Candidate>> each(some.size());
-    Known known{};
-    if (best) known.best = best->time;
+    Incumbent incumbent{};
+    if (best) incumbent.best = best->time;
     tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-      each[k] = explore(plain, some[k].node, known, balance).best;
+      each[k] = explore(plain, some[k].node, incumbent, split_cache).best;
     });
     for (const std::optional<Candidate>& one : each)
       if (one && (!best || faster(*one, *best))) best = one;
@@ -51,130 +51,132 @@ std::optional<Candidate> probe(const Ground& ground, std::span<const Prospect> s
   return best;
 }
 
-Explored round(const Ground& ground, std::span<const Prospect> some, const Known& known,
-               Balance& balance) {
-  std::vector<Explored> each(some.size());
+PartialResult round(const SearchContext& context, std::span<const NodeBound> some,
+                    const Incumbent& incumbent, StageSplitCache& split_cache) {
+  std::vector<PartialResult> each(some.size());
   tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-    each[k] = explore(ground, some[k].node, known, balance);
+    each[k] = explore(context, some[k].node, incumbent, split_cache);
   });
-  Explored all;
-  for (Explored& one : each) all.merge(std::move(one), ground.windows);
+  PartialResult all;
+  for (PartialResult& one : each) all.merge(std::move(one), context.windows);
   return all;
 }
 
-class Rounds {
+class BestFirstSearch {
  public:
-  Rounds(const Ground& ground, const SearchOptions& options)
-      : ground_(ground),
+  BestFirstSearch(const SearchContext& context, const SearchOptions& options)
+      : context_(context),
         options_(options),
-        balance_(options.balance ? options.balance : std::make_shared<Balance>()) {}
+        split_cache_(options.split_cache ? options.split_cache
+                                         : std::make_shared<StageSplitCache>()) {}
 
-  Searched all();
+  SearchResult all();
 
  private:
-  Explored& space() { return found_.space; }
+  PartialResult& space() { return found_.space; }
   void find_prospects();
   void add_prospects(const std::vector<Node>& nodes);
   /// Nothing on it can be of interest.
-  bool hopeless(const Prospect& one) const {
-    return ground_.bounds && best_ && one.least > (1 + ground_.windows.widest()) * *best_;
+  bool can_prune(const NodeBound& one) const {
+    return context_.bounds && best_ && one.min > (1 + context_.windows.widest()) * *best_;
   }
-  /// The next so many that are not hopeless; those before them are counted.
-  std::vector<Prospect> next(std::size_t count);
+  /// The next so many that are not can_prune; those before them are counted.
+  std::vector<NodeBound> next(std::size_t count);
   bool go_on();
   void stop();
 
-  const Ground& ground_;
+  const SearchContext& context_;
   const SearchOptions& options_;
-  std::vector<Prospect> left_{};  // what promises most first
-  std::size_t at_ = 0;            // of the first that is not decided
+  std::vector<NodeBound> left_{};  // what promises most first
+  std::size_t at_ = 0;             // of the first that is not decided
   i64 candidates_ = 0;
   std::optional<Candidate> probed_{};
   std::optional<Seconds> best_{};  // the fastest that is known, found or probed
-  std::shared_ptr<Balance> balance_;
-  Searched found_{};
+  std::shared_ptr<StageSplitCache> split_cache_;
+  SearchResult found_{};
 };
 
 /// Counts the nodes that break a rule and keeps the others.
-void Rounds::add_prospects(const std::vector<Node>& nodes) {
-  std::vector<Prospect> found(nodes.size());
+void BestFirstSearch::add_prospects(const std::vector<Node>& nodes) {
+  std::vector<NodeBound> found(nodes.size());
   tbb::parallel_for(std::size_t{0}, nodes.size(), [&](std::size_t k) {
-    if (!ground_.stopped()) found[k] = prospect(ground_, nodes[k]);
+    if (!context_.stopped()) found[k] = bound_node(context_, nodes[k]);
   });
-  for (const Prospect& one : found) {
+  for (const NodeBound& one : found) {
     if (one.candidates == 0) continue;  // the search was stopped before
     candidates_ += one.candidates;
-    if (one.misfit) {
-      space().tally.candidates += one.candidates;
-      space().tally.misfits[one.misfit.why] += one.candidates;
+    if (one.violation) {
+      space().stats.candidates += one.candidates;
+      space().stats.find_violations[one.violation.why] += one.candidates;
     } else {
       left_.push_back(one);
     }
   }
 }
 
-void Rounds::find_prospects() {
+void BestFirstSearch::find_prospects() {
   std::vector<Node> batch;
-  for_each_node(ground_.problem, [&](const Node& node) {
+  for_each_node(context_.problem, [&](const Node& node) {
     batch.push_back(node);
     if (batch.size() < kBatch) return true;
     add_prospects(batch);
     batch.clear();
-    return !ground_.stopped();
+    return !context_.stopped();
   });
   add_prospects(batch);
 }
 
-std::vector<Prospect> Rounds::next(std::size_t count) {
-  std::vector<Prospect> some;
+std::vector<NodeBound> BestFirstSearch::next(std::size_t count) {
+  std::vector<NodeBound> some;
   for (; at_ < left_.size() && some.size() < count; ++at_) {
-    if (!hopeless(left_[at_])) {
+    if (!can_prune(left_[at_])) {
       some.push_back(left_[at_]);
       continue;
     }
-    space().tally.candidates += left_[at_].candidates;
-    space().tally.bounded += left_[at_].candidates;
+    space().stats.candidates += left_[at_].candidates;
+    space().stats.pruned += left_[at_].candidates;
   }
   return some;
 }
 
-bool Rounds::go_on() {
-  if (ground_.stopped()) return false;
+bool BestFirstSearch::go_on() {
+  if (context_.stopped()) return false;
   if (!options_.go_on) return true;
-  SearchProgress progress{.done = space().tally.candidates, .candidates = candidates_};
+  SearchProgress progress{.done = space().stats.candidates, .candidates = candidates_};
   progress.best = best_;
   return options_.go_on(progress);
 }
 
 /// What was probed bounds what was found. A search that goes on meets it again; one that ends here
 /// has it from the probe.
-void Rounds::stop() {
+void BestFirstSearch::stop() {
   found_.complete = false;
   if (!probed_ || (space().best && space().best->time <= probed_->time)) return;
   space().merge({.best = probed_, .near = {*probed_}, .families = {*probed_}, .front = {*probed_}},
-                ground_.windows);
+                context_.windows);
 }
 
-Searched Rounds::all() {
+SearchResult BestFirstSearch::all() {
   find_prospects();
   std::stable_sort(left_.begin(), left_.end(),
-                   [](const Prospect& a, const Prospect& b) { return a.promise < b.promise; });
-  if (ground_.bounds)
-    probed_ = probe(ground_, std::span(left_).first(std::min(kProbed, left_.size())), *balance_);
+                   [](const NodeBound& a, const NodeBound& b) { return a.priority < b.priority; });
+  if (context_.bounds)
+    probed_ =
+        probe(context_, std::span(left_).first(std::min(kProbed, left_.size())), *split_cache_);
   if (probed_) best_ = probed_->time;
   for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
     if (!go_on()) {
       stop();
       break;
     }
-    const std::vector<Prospect> some = next(size);
+    const std::vector<NodeBound> some = next(size);
     if (some.empty()) break;
-    Known known{.best = best_, .leanest = {}};
-    if (space().leanest) known.leanest = space().leanest->memory;
-    space().merge(round(ground_, some, known, *balance_), ground_.windows);
+    Incumbent incumbent{.best = best_, .leanest = {}};
+    if (space().leanest) incumbent.leanest = space().leanest->memory;
+    space().merge(round(context_, some, incumbent, *split_cache_), context_.windows);
     if (space().best && (!best_ || space().best->time < *best_)) best_ = space().best->time;
   }
-  for (const Prospect& one : next(left_.size())) found_.undecided += one.candidates;
+  for (const NodeBound& one : next(left_.size())) found_.undecided += one.candidates;
   found_.undecided += space().undecided;
   std::stable_sort(space().near.begin(), space().near.end(), faster);
   std::stable_sort(space().families.begin(), space().families.end(), faster);
@@ -183,15 +185,15 @@ Searched Rounds::all() {
 
 }  // namespace
 
-Searched search(const Problem& problem, const Calibration& calibration,
-                const SearchOptions& options) {
-  Ground on = ground(problem, calibration, options.windows);
+SearchResult search(const Problem& problem, const Calibration& calibration,
+                    const SearchOptions& options) {
+  SearchContext on = context(problem, calibration, options.windows);
   on.bounds = options.bounds;
   on.stop = options.stop;
-  Searched found;
+  SearchResult found;
   const int cores = tbb::info::default_concurrency();
   tbb::task_arena arena(options.threads > 0 ? std::min(options.threads, cores) : cores);
-  arena.execute([&] { found = Rounds(on, options).all(); });
+  arena.execute([&] { found = BestFirstSearch(on, options).all(); });
   return found;
 }
 

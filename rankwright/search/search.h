@@ -21,20 +21,20 @@ struct SearchOptions {
   bool bounds = true;  // else everything that fits is priced
   int threads = 0;     // 0: as many as there are
   /// Stage splits that earlier searches for the same model found; nothing: this one keeps its own.
-  std::shared_ptr<Balance> balance{};
+  std::shared_ptr<StageSplitCache> split_cache{};
   /// Called between rounds; false ends the search.
   std::function<bool(const SearchProgress&)> go_on{};
   /// Called by all threads, many times per second; true ends the search. Once true, stays true.
   std::function<bool()> stop{};
 };
 
-struct Searched {
-  Explored space{};
+struct SearchResult {
+  PartialResult space{};
   bool complete = true;  // else nothing is known of what was not decided
   i64 undecided = 0;     // candidates
 };
 
-Searched search(const Problem& problem, const Calibration& calibration,
-                const SearchOptions& options = {});
+SearchResult search(const Problem& problem, const Calibration& calibration,
+                    const SearchOptions& options = {});
 
 }  // namespace rankwright

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "rankwright/catalog/catalog.h"
-#include "tests/brute.h"
-#include "tests/problems.h"
+#include "tests/support/brute_force.h"
+#include "tests/support/problems.h"
 
 namespace rankwright {
 namespace search_test {
@@ -78,16 +78,16 @@ struct Solved {
 };
 
 /// `most`: candidates. What is larger is limited at random until it is not.
-Solved solved(std::uint64_t seed, i64 most) {
+Solved solved(std::uint64_t seed, i64 max) {
   Dice dice(seed);
   Solved made{.problem = problems::random_problem(dice), .brute = {}};
   for (i64 k = dice.below(4); k > 0; --k) problems::narrow(made.problem.limits, dice);
   BruteForce force(made.problem, calibration());
-  i64 count = force.count(most);
-  for (int tries = 0; count > most || (count < 50 && tries < 30); ++tries) {
+  i64 count = force.count(max);
+  for (int tries = 0; count > max || (count < 50 && tries < 30); ++tries) {
     if (count < 50) made.problem.limits = {.target = made.problem.limits.target};
     problems::narrow(made.problem.limits, dice);
-    count = force.count(most);
+    count = force.count(max);
   }
   made.brute = force.all();
   return made;
@@ -104,8 +104,8 @@ std::vector<Bytes> capacities(const Brute& brute, Dice& dice) {
   return {sizes.back(), some, few};
 }
 
-void expect_adds_up(const Tally& t) {
-  EXPECT_EQ(t.candidates, t.alike + t.broken() + t.bounded + t.memory + t.priced);
+void expect_adds_up(const SearchStats& t) {
+  EXPECT_EQ(t.candidates, t.duplicates + t.broken() + t.pruned + t.memory + t.priced);
 }
 
 /// All of `within` that are no slower than `limit` are in `found`, and nothing else is.
@@ -164,17 +164,17 @@ void expect_front(const std::vector<Candidate>& fitting, Seconds limit,
 
 /// What a search says, held against everything that there is.
 void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
-  const Searched found =
+  const SearchResult found =
       search(solved.problem, calibration(), {.windows = windows, .bounds = bounds});
   const std::vector<Candidate> fitting = solved.fitting();
-  const Explored& space = found.space;
+  const PartialResult& space = found.space;
   EXPECT_TRUE(found.complete);
   EXPECT_EQ(found.undecided, 0);
-  expect_adds_up(space.tally);
-  EXPECT_EQ(space.tally.candidates, solved.brute.candidates);
+  expect_adds_up(space.stats);
+  EXPECT_EQ(space.stats.candidates, solved.brute.candidates);
   ASSERT_EQ(space.best.has_value(), !fitting.empty());
   if (fitting.empty()) {
-    EXPECT_EQ(space.tally.priced, 0);
+    EXPECT_EQ(space.stats.priced, 0);
     EXPECT_TRUE(space.near.empty() && space.families.empty() && space.front.empty());
     const auto leanest =
         std::min_element(solved.brute.runs.begin(), solved.brute.runs.end(),
@@ -196,30 +196,30 @@ void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
 /// Without bounds every candidate is counted for what it is, but for those that are alike: which
 /// of several is the one that is looked at is the search's choice.
 void expect_counts(const Solved& solved) {
-  const Searched found = search(solved.problem, calibration(), {.bounds = false});
-  const Tally& tally = found.space.tally;
+  const SearchResult found = search(solved.problem, calibration(), {.bounds = false});
+  const SearchStats& stats = found.space.stats;
   const i64 fit = i64(solved.fitting().size());
   const i64 all = i64(solved.brute.runs.size());
-  EXPECT_EQ(tally.bounded, 0);
-  EXPECT_LE(tally.priced, fit);
-  EXPECT_LE(tally.memory, all - fit);
-  EXPECT_LE(tally.priced + tally.memory, all);
-  EXPECT_EQ(tally.priced > 0, fit > 0);
-  EXPECT_EQ(tally.memory > 0, all > fit);
+  EXPECT_EQ(stats.pruned, 0);
+  EXPECT_LE(stats.priced, fit);
+  EXPECT_LE(stats.memory, all - fit);
+  EXPECT_LE(stats.priced + stats.memory, all);
+  EXPECT_EQ(stats.priced > 0, fit > 0);
+  EXPECT_EQ(stats.memory > 0, all > fit);
 }
 
 class SearchFinds : public testing::TestWithParam<int> {};
 
 /// 24 problems each, so that a failure is found quickly and they run beside each other.
 constexpr int kProblems = 24;
-constexpr i64 kMost = 2500;
+constexpr i64 kMax = 2500;
 
 TEST_P(SearchFinds, WhatTryingEverythingFinds) {
   for (int k = 0; k < kProblems; ++k) {
     const int seed = GetParam() * kProblems + k;
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(std::uint64_t(seed) + 7'000'000);
-    Solved one = solved(std::uint64_t(seed), kMost);
+    Solved one = solved(std::uint64_t(seed), kMax);
     expect_right(one, {.near = kAll, .family = kAll}, dice.coin());
     for (const Bytes capacity : capacities(one.brute, dice)) {
       SCOPED_TRACE(testing::Message() << "capacity " << capacity.value);
@@ -258,10 +258,11 @@ TEST(Search, IsTheSameForAnyNumberOfThreads) {
     for (int k = 0; k < 4; ++k) problems::narrow(one.limits, dice);
     one.capacity = Bytes{double(dice.number({4, 20, 80})) * 1e9};
     const Windows windows{.near = 0.05, .family = 0.2};
-    const Searched first = search(one, calibration(), {.windows = windows, .threads = 1});
+    const SearchResult first = search(one, calibration(), {.windows = windows, .threads = 1});
     for (const int threads : {2, 4, 0}) {
-      const Searched other = search(one, calibration(), {.windows = windows, .threads = threads});
-      EXPECT_EQ(first.space.tally, other.space.tally);
+      const SearchResult other =
+          search(one, calibration(), {.windows = windows, .threads = threads});
+      EXPECT_EQ(first.space.stats, other.space.stats);
       EXPECT_EQ(first.complete, other.complete);
       expect_identical(first.space.best, other.space.best);
       expect_identical(first.space.near, other.space.near);

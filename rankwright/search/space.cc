@@ -39,7 +39,7 @@ struct Experts {
 
 /// Expert tensor parallelism cuts no finer than tp does. A dense model has neither.
 std::vector<Experts> expert_degrees(const Problem& problem, i64 tp) {
-  const i64 count = experts(problem.setup.model);
+  const i64 count = experts(problem.config.model);
   if (count == 0) return {{1, tp}};
   std::vector<Experts> all;
   for (const i64 ep : divisors(count, problem.limits.ep))
@@ -49,7 +49,7 @@ std::vector<Experts> expert_degrees(const Problem& problem, i64 tp) {
 
 /// Axes along which the node's ranks differ: only their order matters.
 std::vector<Axis> live_axes(const Problem& problem, const Node& node) {
-  const bool sparse = problem.setup.model.sparse();
+  const bool sparse = problem.config.model.sparse();
   const i64 world = node.tp * node.cp * node.pp * node.dp;
   const bool expert_data = sparse && world > node.etp * node.ep * node.pp;
   std::vector<Axis> live;
@@ -83,16 +83,16 @@ bool same_on(const std::vector<Axis>& live, const Order& a, const Order& b) {
   return kept(a) == kept(b);
 }
 
-i64 most_chunks(const Problem& problem, const Node& node, const ScheduleRow& row) {
-  const i64 whole = problem.setup.model.layers() / node.pp;  // a stage has at least a layer
-  return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.most}));
+i64 max_chunks(const Problem& problem, const Node& node, const ScheduleRow& row) {
+  const i64 whole = problem.config.model.layers() / node.pp;  // a stage has at least a layer
+  return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.max}));
 }
 
 }  // namespace
 
-Problem problem(Setup setup, Limits limits) {
-  const Bytes capacity = setup.cluster.device.memory;
-  return {std::move(setup), std::move(limits), capacity};
+Problem problem(TrainingConfig config, Limits limits) {
+  const Bytes capacity = config.cluster.device.memory;
+  return {std::move(config), std::move(limits), capacity};
 }
 
 Bytes Problem::safe() const { return (1 - bands().memory.within) * capacity; }
@@ -108,7 +108,7 @@ std::vector<Node> nodes(const Problem& problem) {
 
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit) {
   const Limits& limits = problem.limits;
-  const i64 world = problem.setup.world;
+  const i64 world = problem.config.world;
   for (const i64 pp : divisors(world, limits.pp))
     for (const i64 cp : divisors(world / pp, limits.cp))
       for (const i64 tp : divisors(world / pp / cp, limits.tp)) {
@@ -121,17 +121,17 @@ void for_each_node(const Problem& problem, const std::function<bool(const Node&)
 
 Node node_of(const Plan& plan) { return {plan.tp, plan.cp, plan.pp, plan.dp, plan.ep, plan.etp}; }
 
-Setup setup_of(const Problem& problem, const Node& node) {
-  Setup setup = problem.setup;
-  setup.assumed.clear();
-  setup.plan = {
+TrainingConfig config_of(const Problem& problem, const Node& node) {
+  TrainingConfig config = problem.config;
+  config.assumed.clear();
+  config.plan = {
       .tp = node.tp, .cp = node.cp, .dp = node.dp, .pp = node.pp, .ep = node.ep, .etp = node.etp};
-  choose(setup.plan, 0, 0, problem);
-  return setup;
+  choose(config.plan, 0, 0, problem);
+  return config;
 }
 
 std::vector<i64> micro_batches(const Problem& problem, const Node& node) {
-  const i64 batch = problem.setup.job.global_batch;
+  const i64 batch = problem.config.job.global_batch;
   return divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
 }
 
@@ -172,8 +172,8 @@ std::vector<Pipe> pipes(const Problem& problem, const Node& node) {
   for (const Schedule schedule : plainest_first) {
     if (problem.limits.schedule && *problem.limits.schedule != schedule) continue;
     const ScheduleRow& facts = row(schedule);
-    const i64 most = most_chunks(problem, node, facts);
-    for (i64 chunks = std::max(facts.min_chunks, problem.limits.chunks.least); chunks <= most;
+    const i64 max = max_chunks(problem, node, facts);
+    for (i64 chunks = std::max(facts.min_chunks, problem.limits.chunks.min); chunks <= max;
          ++chunks) {
       if (!problem.limits.chunks.has(chunks)) continue;
       all.push_back({schedule, chunks, false});
@@ -185,10 +185,10 @@ std::vector<Pipe> pipes(const Problem& problem, const Node& node) {
 
 std::vector<Sharding> shardings(const Problem& problem, const Node& node) {
   const Limits& limits = problem.limits;
-  const bool spread = node.dp * node.cp > 1 || problem.setup.model.sparse();
-  const int inner = int(problem.setup.cluster.levels.size()) - 1;  // levels but the outermost
+  const bool spread = node.dp * node.cp > 1 || problem.config.model.sparse();
+  const int inner = int(problem.config.cluster.levels.size()) - 1;  // levels but the outermost
   std::vector<Sharding> all;
-  for (int zero = int(limits.zero.least); zero <= std::min<i64>(3, limits.zero.most); ++zero) {
+  for (int zero = int(limits.zero.min); zero <= std::min<i64>(3, limits.zero.max); ++zero) {
     if (zero > 0 && !spread) break;
     all.push_back({.zero = zero});
     if (zero == 0 || !limits.hybrid) continue;
@@ -214,7 +214,7 @@ void choose(Plan& plan, const Pipe& pipe) {
 }
 
 void choose(Plan& plan, int zero, i64 size, const Problem& problem) {
-  const Overlap& asked = problem.setup.plan.overlap;
+  const Overlap& asked = problem.config.plan.overlap;
   plan.zero = zero;
   plan.shard_size = size;
   plan.overlap = {.grad_reduce = asked.grad_reduce,

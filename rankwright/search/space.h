@@ -50,8 +50,8 @@ std::vector<Node> nodes(const Problem& problem);
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit);
 Node node_of(const Plan& plan);
 
-/// The setup of a node whose inner choices are the plainest.
-Setup setup_of(const Problem& problem, const Node& node);
+/// The config of a node whose inner choices are the plainest.
+TrainingConfig config_of(const Problem& problem, const Node& node);
 
 /// The inner choices of a node, plainest first.
 /// Microbatches divide a replica's batch; 1 where the batch does not divide over the replicas.

@@ -35,8 +35,8 @@ std::vector<TradePoint> uncovered(std::vector<TradePoint> points) {
 
 /// No layout on so few GPUs can hold the states.
 bool too_few(const Problem& problem, i64 gpus) {
-  const Job& job = problem.setup.job;
-  const Bytes states = bytes(parameters(problem.setup.model).total(),
+  const Job& job = problem.config.job;
+  const Bytes states = bytes(parameters(problem.config.model).total(),
                              job.param_bytes() + job.grad_bytes() + job.optimizer_bytes());
   return states > double(gpus) * problem.capacity;
 }
@@ -46,7 +46,7 @@ bool too_few(const Problem& problem, i64 gpus) {
 std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
                               const Calibration& calibration, const SearchOptions& options) {
   const Priced& best = *answer.best;
-  std::vector<TradePoint> points{{problem.setup.world, problem.capacity, best}};
+  std::vector<TradePoint> points{{problem.config.world, problem.capacity, best}};
   for (const double share : kShares) {
     Problem tighter = problem;
     tighter.capacity = share * problem.capacity;
@@ -55,17 +55,17 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     std::optional<Priced> plan = known ? priced(problem, known->plan, calibration)
                                        : fastest_plan(tighter, calibration, options);
     const bool fits = plan.has_value();
-    points.push_back({problem.setup.world, tighter.capacity, std::move(plan)});
+    points.push_back({problem.config.world, tighter.capacity, std::move(plan)});
     if (!fits) break;
   }
   for (const i64 part : kParts) {
-    if (problem.setup.world % part != 0) break;
+    if (problem.config.world % part != 0) break;
     Problem fewer = problem;
-    fewer.setup.world /= part;
+    fewer.config.world /= part;
     std::optional<Priced> plan;
-    if (!too_few(fewer, fewer.setup.world)) plan = fastest_plan(fewer, calibration, options);
+    if (!too_few(fewer, fewer.config.world)) plan = fastest_plan(fewer, calibration, options);
     const bool fits = plan.has_value();
-    points.push_back({fewer.setup.world, problem.capacity, std::move(plan)});
+    points.push_back({fewer.config.world, problem.capacity, std::move(plan)});
     if (!fits) break;
   }
   return uncovered(std::move(points));
@@ -76,10 +76,10 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
   std::vector<CountRow> rows;
   for (const i64 count : counts) {
     Problem other = problem;
-    other.setup.world = count;
+    other.config.world = count;
     SearchOptions inside = options;
     inside.windows = {};
-    const Searched found = search(other, calibration, inside);
+    const SearchResult found = search(other, calibration, inside);
     CountRow row{.gpus = count, .plan = {}, .leanest = found.space.leanest};
     if (found.space.best) {
       const Candidate& best = *found.space.best;
@@ -88,7 +88,7 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
       other.capacity = problem.safe();
       std::optional<Priced> safe;
       if (!best.sure && found.complete) safe = fastest_plan(other, calibration, options);
-      if (safe && safe->time() <= (1 + tie_band(other.setup)) * row.plan->time()) {
+      if (safe && safe->time() <= (1 + tie_band(other.config)) * row.plan->time()) {
         row.sure = true;
         row.plan = std::move(safe);
         row.plan->estimate.capacity = problem.capacity;
@@ -100,19 +100,19 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
   return rows;
 }
 
-std::vector<i64> count_ladder(i64 host, i64 least, i64 most) {
+std::vector<i64> count_ladder(i64 host, i64 min, i64 max) {
   std::vector<i64> counts;
   const auto add = [&](i64 count) {
-    if (least <= count && count <= most) counts.push_back(count);
+    if (min <= count && count <= max) counts.push_back(count);
   };
   for (i64 part = 1; part < host; ++part)
     if (host % part == 0) add(part);
-  for (i64 hosts = 1; hosts <= most / host; hosts *= 2) {
+  for (i64 hosts = 1; hosts <= max / host; hosts *= 2) {
     add(hosts * host);
     if (hosts > 1) add(hosts / 2 * 3 * host);
   }
-  add(least);
-  add(most);
+  add(min);
+  add(max);
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   return counts;
@@ -130,15 +130,15 @@ std::vector<i64> counts_between(i64 host, i64 less, i64 more) {
 
 std::optional<CountRow> fewest(const Problem& problem, const Calibration& calibration,
                                const SearchOptions& options) {
-  const i64 host = std::max<i64>(1, problem.setup.cluster.host_devices);
-  const i64 most = problem.setup.cluster.devices();
+  const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
+  const i64 max = problem.config.cluster.devices();
   const auto next = [&](i64 count) {
     if (count >= host) return count + host;
     do ++count;
     while (host % count != 0);
     return count;
   };
-  for (i64 count = 1; count <= most; count = next(count)) {
+  for (i64 count = 1; count <= max; count = next(count)) {
     if (too_few(problem, count)) continue;
     std::vector<CountRow> row = over_counts(problem, {count}, calibration, options);
     if (row.front().plan) return std::move(row.front());

@@ -33,7 +33,7 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
 
 /// Counts from `least` to `most` that a person would try: 1, 1.5, 2, 3, 4, 6, 8 ... hosts, and both
 /// ends.
-std::vector<i64> count_ladder(i64 host, i64 least, i64 most);
+std::vector<i64> count_ladder(i64 host, i64 min, i64 max);
 
 /// Counts between two, without them: eighths of the way in whole hosts, rising. Nothing inside a
 /// host.

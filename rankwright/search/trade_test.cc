@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
-#include "tests/problems.h"
-#include "tests/timed.h"
+#include "tests/support/problems.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright {
 namespace trade_test {
@@ -27,13 +27,13 @@ Limits few() {
 
 /// 8 layers of hidden 1024 on hosts of 4: 16 bytes a parameter are 2.7 GB.
 Problem on_hosts(i64 hosts) {
-  rankwright::Setup setup = sample::timed(sample::dense_setup({.dp = 4 * hosts}));
-  setup.cluster.levels = {{.name = "nvlink", .arity = 4, .bandwidth = 300.0_GBps},
-                          {.name = "ib", .arity = hosts, .bandwidth = 25.0_GBps}};
-  setup.cluster.host_devices = 4;
-  setup.world = 4 * hosts;
-  setup.job.global_batch = 48;
-  return problem(std::move(setup), few());
+  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({.dp = 4 * hosts}));
+  config.cluster.levels = {{.name = "nvlink", .arity = 4, .bandwidth = 300.0_GBps},
+                           {.name = "ib", .arity = hosts, .bandwidth = 25.0_GBps}};
+  config.cluster.host_devices = 4;
+  config.world = 4 * hosts;
+  config.job.global_batch = 48;
+  return problem(std::move(config), few());
 }
 
 TEST(CountLadder, IsHalvesAndThreeQuartersOfPowersOfTwo) {
@@ -55,14 +55,14 @@ TEST(CountLadder, IsAboveThePartsOfAHostWhereItBeginsThere) {
 
 TEST(CountLadder, RisesWithinItsEndsForAnyHost) {
   for (const i64 host : {1, 3, 4, 8, 72})
-    for (const i64 least : {1, 2, 8, 100})
-      for (const i64 most : {100, 288, 4096}) {
-        const std::vector<i64> counts = count_ladder(host, least, most);
+    for (const i64 min : {1, 2, 8, 100})
+      for (const i64 max : {100, 288, 4096}) {
+        const std::vector<i64> counts = count_ladder(host, min, max);
         ASSERT_FALSE(counts.empty());
-        EXPECT_EQ(counts.front(), least);
-        EXPECT_EQ(counts.back(), most);
+        EXPECT_EQ(counts.front(), min);
+        EXPECT_EQ(counts.back(), max);
         EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end(), std::less_equal<>()))
-            << host << " " << least << " " << most;
+            << host << " " << min << " " << max;
       }
 }
 
@@ -78,11 +78,11 @@ TEST(CountsBetween, AreEighthsInWholeHosts) {
 
 /// The first of all counts on which something fits, tried one by one.
 std::optional<i64> first_that_fits(const Problem& problem) {
-  const i64 host = problem.setup.cluster.host_devices;
-  for (i64 count = 1; count <= problem.setup.cluster.devices(); ++count) {
+  const i64 host = problem.config.cluster.host_devices;
+  for (i64 count = 1; count <= problem.config.cluster.devices(); ++count) {
     if (count < host ? host % count != 0 : count % host != 0) continue;
     Problem other = problem;
-    other.setup.world = count;
+    other.config.world = count;
     if (search(other, calibration()).space.best) return count;
   }
   return std::nullopt;
@@ -98,7 +98,7 @@ TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
     if (!found) continue;
     EXPECT_EQ(found->gpus, *expected) << gigabytes;
     EXPECT_TRUE(found->plan->estimate.fits());
-    EXPECT_EQ(found->plan->setup.plan.ranks(), found->gpus);
+    EXPECT_EQ(found->plan->config.plan.ranks(), found->gpus);
   }
 }
 
@@ -124,19 +124,19 @@ TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     EXPECT_EQ(rows[k].gpus, counts[k]);
     Problem other = one;
-    other.setup.world = counts[k];
-    const Searched alone = search(other, calibration());
+    other.config.world = counts[k];
+    const SearchResult alone = search(other, calibration());
     ASSERT_EQ(rows[k].plan.has_value(), alone.space.best.has_value()) << counts[k];
     if (rows[k].plan) {
       // The fastest, or where that may not fit the fastest that surely does, if it ties.
       other.capacity = one.safe();
-      const Searched safe = search(other, calibration());
-      const bool ties = safe.space.best && safe.space.best->time <=
-                                               (1 + tie_band(other.setup)) * alone.space.best->time;
+      const SearchResult safe = search(other, calibration());
+      const bool ties = safe.space.best && safe.space.best->time <= (1 + tie_band(other.config)) *
+                                                                        alone.space.best->time;
       const bool sure = alone.space.best->sure;
       EXPECT_EQ(rows[k].sure, sure || ties);
-      EXPECT_EQ(rows[k].plan->setup.plan, (sure || !ties ? alone : safe).space.best->plan);
-      EXPECT_EQ(rows[k].plan->setup.world, counts[k]);
+      EXPECT_EQ(rows[k].plan->config.plan, (sure || !ties ? alone : safe).space.best->plan);
+      EXPECT_EQ(rows[k].plan->config.world, counts[k]);
     } else {
       ASSERT_TRUE(rows[k].leanest);
       EXPECT_EQ(rows[k].leanest->memory, alone.space.leanest->memory);
@@ -151,21 +151,21 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     for (int k = 0; k < 8; ++k) problems::narrow(one.limits, dice);
-    const Searched roomy = search(one, calibration());
+    const SearchResult roomy = search(one, calibration());
     if (!roomy.space.best) continue;
     one.capacity = dice.of<double>({1, 1.1, 1.5}) * roomy.space.best->memory;
     const Answer told = answer(one, calibration());
     ASSERT_TRUE(told.best);
     const std::vector<TradePoint> trades = trade(one, told, calibration());
     ASSERT_FALSE(trades.empty());
-    EXPECT_EQ(trades[0].gpus, one.setup.world);
-    EXPECT_EQ(trades[0].plan->setup.plan, told.best->setup.plan);
+    EXPECT_EQ(trades[0].gpus, one.config.world);
+    EXPECT_EQ(trades[0].plan->config.plan, told.best->config.plan);
     for (const TradePoint& a : trades) {
       if (!a.plan) continue;
       ++points;
       EXPECT_LE(a.plan->estimate.memory.total(), a.capacity);
-      EXPECT_EQ(a.plan->setup.plan.ranks(), a.gpus);
-      EXPECT_FALSE(first_misfit(a.plan->setup));
+      EXPECT_EQ(a.plan->config.plan.ranks(), a.gpus);
+      EXPECT_FALSE(first_misfit(a.plan->config));
       for (const TradePoint& b : trades) {
         // The answer itself stands first whatever the others are: it is what they are held against.
         if (&a == &b || !b.plan || &b == &trades.front()) continue;

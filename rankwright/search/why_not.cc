@@ -28,7 +28,7 @@ class WhyNot {
          const SearchOptions& options)
       : problem_(problem),
         answer_(answer),
-        plan_(answer.best->setup.plan),
+        plan_(answer.best->config.plan),
         calibration_(calibration),
         options_(options),
         rules_(refusals(problem.limits.target)) {}
@@ -56,14 +56,14 @@ class WhyNot {
 
 Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
   if (options_.stop && options_.stop()) return {};  // nobody looks at the rest
-  Neighbour one{.kind = kind, .setup = setup_of(problem_, plan)};
-  one.misfit = first_misfit(one.setup);
-  if (one.misfit) {
-    one.verdict = Verdict::misfit;
+  Neighbour one{.kind = kind, .config = config_of(problem_, plan)};
+  one.violation = first_misfit(one.config);
+  if (one.violation) {
+    one.verdict = Verdict::violation;
     return one;
   }
   for (const Rule* rule : rules_)
-    if (rule->fault(one.setup)) {
+    if (rule->fault(one.config)) {
       one.rule = rule->page.code;
       one.verdict = Verdict::rule;
       return one;
@@ -79,9 +79,9 @@ Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
 /// The fastest plan of a narrower problem, or the leanest where none fits; false where there is
 /// neither.
 bool WhyNot::search_anew(Kind kind, i64 degree, const Problem& narrower) {
-  const Searched found =
-      search(narrower, calibration_,
-             {.threads = options_.threads, .balance = options_.balance, .stop = options_.stop});
+  const SearchResult found = search(
+      narrower, calibration_,
+      {.threads = options_.threads, .split_cache = options_.split_cache, .stop = options_.stop});
   const std::optional<Candidate>& one = found.space.best ? found.space.best : found.space.leanest;
   if (one) add_searched(judge(kind, one->plan), degree);
   return one.has_value();
@@ -109,7 +109,7 @@ void WhyNot::axis(const AxisRow& row, i64 degree) {
   if (row.kind != Kind::dp && row.kind != Kind::ep && rest % degree == 0) plan.dp = rest / degree;
   Neighbour neighbour = judge(row.kind, plan);
   // It may be outside the limits in another way, and then says nothing of what is inside them.
-  if (neighbour.misfit || !neighbour.rule.empty()) add_searched(std::move(neighbour), degree);
+  if (neighbour.violation || !neighbour.rule.empty()) add_searched(std::move(neighbour), degree);
 }
 
 /// Why not FSDP, or plain replicas: the first thing that people ask.
@@ -120,7 +120,7 @@ void WhyNot::data_alone() {
     if (!range->has(1)) return;
     *range = {1, 1};
   }
-  search_anew(Kind::data_alone, problem_.setup.world, other);
+  search_anew(Kind::data_alone, problem_.config.world, other);
 }
 
 /// The default order, where this is another, and the fastest of all others.
@@ -169,15 +169,15 @@ void WhyNot::schedules_but_this() {
 std::vector<Neighbour> WhyNot::all() {
   for (const AxisRow& row : kAxisRows) {
     const i64 degree = plan_.*row.degree;
-    if (row.kind == Kind::ep && !problem_.setup.model.sparse()) continue;
+    if (row.kind == Kind::ep && !problem_.config.model.sparse()) continue;
     if (degree % 2 == 0) axis(row, degree / 2);
-    if (2 * degree <= problem_.setup.world) axis(row, 2 * degree);
+    if (2 * degree <= problem_.config.world) axis(row, 2 * degree);
   }
   orders_but_this();
   const Limits& limits = problem_.limits;
   for (const int zero : {plan_.zero - 1, plan_.zero + 1}) {
     if (!limits.zero.has(zero)) continue;
-    if (zero > 0 && plan_.data_ranks() == 1 && !problem_.setup.model.sparse()) continue;
+    if (zero > 0 && plan_.data_ranks() == 1 && !problem_.config.model.sparse()) continue;
     Plan plan = plan_;
     choose(plan, zero, zero == 0 ? 0 : plan_.shard_size, problem_);
     change(Kind::zero, plan);

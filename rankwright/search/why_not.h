@@ -27,24 +27,24 @@ struct Neighbour {
     data_alone,  // no axis but dp, and ep with experts: FSDP or plain replicas
   };
   enum class Verdict : unsigned char {
-    priced,  // it runs, and takes `time`
-    misfit,  // arithmetic refuses it
-    rule,    // the target refuses it
-    memory,  // it does not fit
+    priced,     // it runs, and takes `time`
+    violation,  // arithmetic refuses it
+    rule,       // the target refuses it
+    memory,     // it does not fit
   };
   Kind kind{};
   /// A degree doubled or halved is the whole change of an axis, and of data_alone that the others
-  /// are 1: everything else was searched anew, and `setup` is the fastest plan of those, or the
+  /// are 1: everything else was searched anew, and `config` is the fastest plan of those, or the
   /// leanest where none fits. Else one key was changed and all others were kept.
   bool searched = false;
   i64 degree = 0;  // of an axis: what was asked
   Verdict verdict{};
-  Setup setup;
-  Seconds time{};   // priced
-  StepTime step{};  // priced
-  Ledger memory{};  // priced and memory: of the fullest rank
-  Misfit misfit{};
-  std::string detail{};     // misfit: what arithmetic says, with the numbers; planner/ fills it in
+  TrainingConfig config;
+  Seconds time{};           // priced
+  StepTime step{};          // priced
+  MemoryEstimate memory{};  // priced and memory: of the fullest rank
+  ConstraintViolation violation{};
+  std::string detail{};  // violation: what arithmetic says, with the numbers; planner/ fills it in
   std::string_view rule{};  // code
 };
 

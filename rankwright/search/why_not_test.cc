@@ -5,8 +5,8 @@
 #include <map>
 
 #include "rankwright/catalog/catalog.h"
-#include "tests/brute.h"
-#include "tests/problems.h"
+#include "tests/support/brute_force.h"
+#include "tests/support/problems.h"
 
 namespace rankwright {
 namespace why_not_test {
@@ -23,7 +23,7 @@ struct Asked {
   Answer answer{};
   std::vector<Neighbour> neighbours{};
 
-  const Plan& plan() const { return answer.best->setup.plan; }
+  const Plan& plan() const { return answer.best->config.plan; }
 };
 
 template <class Check>
@@ -34,7 +34,7 @@ void over_problems(std::uint64_t first, std::uint64_t count, const Check& check)
     Dice dice(seed);
     Asked one{.problem = problems::random_problem(dice)};
     for (int k = 0; k < 4; ++k) problems::narrow(one.problem.limits, dice);
-    const Searched roomy = search(one.problem, calibration());
+    const SearchResult roomy = search(one.problem, calibration());
     if (!roomy.space.best) continue;
     one.problem.capacity = dice.of<double>({1, 1.2, 10}) * roomy.space.best->memory;
     one.answer = answer(one.problem, calibration());
@@ -48,31 +48,31 @@ void over_problems(std::uint64_t first, std::uint64_t count, const Check& check)
 }
 
 /// As `rankwright check --for` would say it: with the rules' own words.
-bool refused(const Setup& setup, Target target) {
-  const std::vector<Misfit> none;
+bool refused(const TrainingConfig& config, Target target) {
+  const std::vector<ConstraintViolation> none;
   for (const Rule* rule : rules())
     if (rule->target != Target::any && holds_for(*rule, target) &&
-        rule->page.severity != Severity::note && rule->check({setup, none, target}))
+        rule->page.severity != Severity::note && rule->check({config, none, target}))
       return true;
   return false;
 }
 
-Verdict verdict(const Problem& problem, const Setup& setup) {
-  if (first_misfit(setup)) return Verdict::misfit;
-  if (refused(setup, problem.limits.target)) return Verdict::rule;
-  const Bytes total = fullest(setup, calibration()).total();
+Verdict verdict(const Problem& problem, const TrainingConfig& config) {
+  if (first_misfit(config)) return Verdict::violation;
+  if (refused(config, problem.limits.target)) return Verdict::rule;
+  const Bytes total = fullest(config, calibration()).total();
   return total <= problem.capacity ? Verdict::priced : Verdict::memory;
 }
 
 TEST(Neighbours, AreJudgedAsAnyPlanIs) {
   over_problems(5000, 80, [](const Asked& one) {
     for (const Neighbour& other : one.neighbours) {
-      EXPECT_EQ(int(other.verdict), int(verdict(one.problem, other.setup))) << int(other.kind);
-      EXPECT_EQ(bool(other.misfit), other.verdict == Verdict::misfit);
+      EXPECT_EQ(int(other.verdict), int(verdict(one.problem, other.config))) << int(other.kind);
+      EXPECT_EQ(bool(other.violation), other.verdict == Verdict::violation);
       EXPECT_EQ(!other.rule.empty(), other.verdict == Verdict::rule);
-      if (other.verdict == Verdict::misfit || other.verdict == Verdict::rule) continue;
-      EXPECT_EQ(other.memory, fullest(other.setup, calibration()));
-      EXPECT_EQ(other.time, played_estimate(other.setup, calibration()).time());
+      if (other.verdict == Verdict::violation || other.verdict == Verdict::rule) continue;
+      EXPECT_EQ(other.memory, fullest(other.config, calibration()));
+      EXPECT_EQ(other.time, simulated_estimate(other.config, calibration()).time());
       EXPECT_EQ(other.step.total(), other.time);
     }
   });
@@ -106,8 +106,8 @@ TEST(Neighbours, DifferInOneThingOrWereSearched) {
     for (const Neighbour& other : one.neighbours) {
       EXPECT_EQ(other.searched, other.kind <= Kind::ep || other.kind == Kind::data_alone);
       if (other.searched) continue;
-      EXPECT_NE(other.setup.plan, one.plan());
-      EXPECT_EQ(with(one.plan(), other.kind, other.setup.plan), other.setup.plan)
+      EXPECT_NE(other.config.plan, one.plan());
+      EXPECT_EQ(with(one.plan(), other.kind, other.config.plan), other.config.plan)
           << int(other.kind);
     }
   });
@@ -130,14 +130,15 @@ TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
     for (const Neighbour& other : one.neighbours) {
       if (other.kind != Kind::data_alone) continue;
       ++seen;
-      const Plan& plan = other.setup.plan;
+      const Plan& plan = other.config.plan;
       EXPECT_EQ(plan.tp * plan.cp * plan.pp, 1);
       Problem limited = one.problem;
       limited.limits.tp = limited.limits.cp = limited.limits.pp = {1, 1};
-      const Explored space = search(limited, calibration()).space;
+      const PartialResult space = search(limited, calibration()).space;
       EXPECT_EQ(other.verdict == Verdict::priced, space.best.has_value());
       if (space.best) {
-        EXPECT_NEAR(step_time(other.setup, calibration()).total() / space.best->time, 1, kRounding);
+        EXPECT_NEAR(step_time(other.config, calibration()).total() / space.best->time, 1,
+                    kRounding);
       }
     }
   });
@@ -150,17 +151,17 @@ TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
       if (!other.searched || other.kind == Kind::data_alone) continue;
       Problem limited = one.problem;
       limited.limits.*range_of(other.kind) = {other.degree, other.degree};
-      const Explored space = search(limited, calibration()).space;
+      const PartialResult space = search(limited, calibration()).space;
       if (space.best) {
-        EXPECT_EQ(degree(other.setup.plan, other.kind), other.degree);
+        EXPECT_EQ(degree(other.config.plan, other.kind), other.degree);
         EXPECT_EQ(int(other.verdict), int(Verdict::priced));
-        const Seconds closed = step_time(other.setup, calibration()).total();
+        const Seconds closed = step_time(other.config, calibration()).total();
         EXPECT_NEAR(closed / space.best->time, 1, kRounding);
       } else if (space.leanest) {
         EXPECT_EQ(int(other.verdict), int(Verdict::memory));
         EXPECT_EQ(other.memory.total(), space.leanest->memory);
       } else {
-        EXPECT_TRUE(other.verdict == Verdict::misfit || other.verdict == Verdict::rule)
+        EXPECT_TRUE(other.verdict == Verdict::violation || other.verdict == Verdict::rule)
             << int(other.verdict);
       }
     }
@@ -181,8 +182,8 @@ TEST(Neighbours, LeaveNoDegreeOut) {
         if (other == 0 || !(one.problem.limits.*range_of(kind)).has(other)) continue;
         Problem limited = one.problem;
         limited.limits.*range_of(kind) = {other, other};
-        if (kind == Kind::ep && !one.problem.setup.model.sparse()) continue;
-        const Explored space = search(limited, calibration()).space;
+        if (kind == Kind::ep && !one.problem.config.model.sparse()) continue;
+        const PartialResult space = search(limited, calibration()).space;
         if (space.best || space.leanest) {
           EXPECT_TRUE(told.contains({kind, other})) << int(kind) << " " << other;
         }
@@ -202,9 +203,9 @@ TEST(Neighbours, TheOtherScheduleIsTheFastestOfAll) {
       Plan plan = one.plan();
       choose(plan, pipe);
       choose(plan, plan.zero, plan.shard_size, one.problem);  // overlap may follow the chunks
-      const rankwright::Setup setup = setup_of(one.problem, plan);
-      if (verdict(one.problem, setup) != Verdict::priced) continue;
-      const Seconds time = played_estimate(setup, calibration()).time();
+      const rankwright::TrainingConfig config = config_of(one.problem, plan);
+      if (verdict(one.problem, config) != Verdict::priced) continue;
+      const Seconds time = simulated_estimate(config, calibration()).time();
       fastest = std::min(fastest.value_or(time), time);
     }
     for (const Neighbour& other : one.neighbours) {

@@ -28,8 +28,8 @@ class Pattern {
     // The run with most items is the one that is not enumerated.
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return open_[a].more < open_[b].more; });
-    Packing packing{.room = room_, .most = [this](i64 team, const std::vector<i64>& others) {
-                      return most(team, others);
+    Packing packing{.room = room_, .max = [this](i64 team, const std::vector<i64>& others) {
+                      return max(team, others);
                     }};
     for (const std::size_t o : order_) {
       packing.demand.push_back(open_[o].more);
@@ -168,7 +168,7 @@ class Pattern {
     return like;
   }
 
-  i64 most(i64 of_team, const std::vector<i64>& others) const {
+  i64 max(i64 of_team, const std::vector<i64>& others) const {
     const std::size_t t = std::size_t(of_team);
     i64 room = room_[t];
     i64 memory = limits_.memory == kNoLimit ? kNoLimit : limits_.memory - memory_[t];

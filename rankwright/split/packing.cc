@@ -71,7 +71,7 @@ class Packer {
     std::vector<Choice> found;
     Choice choice{.others = std::vector<i64>(kinds_)};
     while (steps_.take(kStepsOfQuestion)) {
-      choice.last = packing_.most(i64(bin), choice.others);
+      choice.last = packing_.max(i64(bin), choice.others);
       i64 unused = room(bin) - packing_.weight.back() * choice.last;
       for (std::size_t k = 0; k < kinds_; ++k) unused -= packing_.weight[k] * choice.others[k];
       if (choice.last >= 0 && unused <= spare) found.push_back(choice);
@@ -97,11 +97,11 @@ class Packer {
     for (std::size_t k = 0; k <= kinds_; ++k) {
       i64 sum = 0;
       for (const std::vector<Choice>& of_bin : choices_) {
-        i64 most = -1;
+        i64 max = -1;
         for (const Choice& choice : of_bin)
-          most = std::max(most, k == kinds_ ? choice.last : choice.others[k]);
-        if (most < 0) return false;
-        sum += most;
+          max = std::max(max, k == kinds_ ? choice.last : choice.others[k]);
+        if (max < 0) return false;
+        sum += max;
       }
       if (sum < packing_.demand[k]) return false;
     }
@@ -135,9 +135,9 @@ class Packer {
       if (!steps_.take(kStepsOfSum * i64(choices_[bin].size()))) return;
       for (const Choice& choice : choices_[bin]) {
         if (!adds(others, choice.others)) continue;
-        i64& most = after[std::size_t(key + choice.key)];
-        if (most < 0) live.push_back(key + choice.key);
-        most = std::max(most, std::min(packing_.demand.back(), last + choice.last));
+        i64& max = after[std::size_t(key + choice.key)];
+        if (max < 0) live.push_back(key + choice.key);
+        max = std::max(max, std::min(packing_.demand.back(), last + choice.last));
       }
     }
     live_ = std::move(live);

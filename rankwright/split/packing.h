@@ -17,7 +17,7 @@ struct Packing {
   std::vector<i64> like{};    // by bin: the first bin that takes just the same
   /// The most of the last kind that a bin takes beside so many of the others; -1 where the others
   /// do not fit. What fits less of anything fits too.
-  std::function<i64(i64 bin, const std::vector<i64>& others)> most{};
+  std::function<i64(i64 bin, const std::vector<i64>& others)> max{};
 };
 
 struct Packed {

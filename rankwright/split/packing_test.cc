@@ -15,7 +15,7 @@ Packing by_weight(std::vector<i64> demand, std::vector<i64> weight, std::vector<
   Packing packing{.demand = demand, .weight = weight, .room = room};
   for (std::size_t b = 0; b < room.size(); ++b)
     packing.like.push_back(std::find(room.begin(), room.end(), room[b]) - room.begin());
-  packing.most = [=](i64 bin, const std::vector<i64>& others) {
+  packing.max = [=](i64 bin, const std::vector<i64>& others) {
     i64 left = room[std::size_t(bin)];
     for (std::size_t k = 0; k < others.size(); ++k) left -= others[k] * weight[k];
     return left < 0 ? -1 : std::min(demand.back(), left / weight.back());

@@ -22,7 +22,7 @@ i64 SplitLimits::of_team(const SplitProblem& problem, i64 team) const {
 }
 
 SplitLimits reached(const SplitProblem& problem, const Cuts& cuts) {
-  SplitLimits most{0, 0, 0};
+  SplitLimits max{0, 0, 0};
   std::vector<i64> load(problem.ranks.size()), memory(problem.ranks.size());
   std::size_t run = 0;
   i64 run_end = problem.runs.front().count, at = 0;
@@ -37,13 +37,13 @@ SplitLimits reached(const SplitProblem& problem, const Cuts& cuts) {
       at += count;
     }
     load[team] += stage;
-    most.stage = std::max(most.stage, stage);
+    max.stage = std::max(max.stage, stage);
   }
   for (std::size_t t = 0; t < load.size(); ++t) {
-    most.load = std::max(most.load, load[t] * (problem.parts / problem.ranks[t]));
-    most.memory = std::max(most.memory, memory[t]);
+    max.load = std::max(max.load, load[t] * (problem.parts / problem.ranks[t]));
+    max.memory = std::max(max.memory, memory[t]);
   }
-  return most;
+  return max;
 }
 
 Cuts ideal_cuts(const SplitProblem& problem) {

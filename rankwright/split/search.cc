@@ -15,14 +15,14 @@ namespace {
 using Verdict = Probe::Verdict;
 
 /// How many questions, and how many bounds, could be asked if each took the most that it may.
-constexpr i64 kMostProbes = 5;
-constexpr i64 kMostBounds = 80;
+constexpr i64 kMaxProbes = 5;
+constexpr i64 kMaxBounds = 80;
 
 /// Runs that are searched by their counts: embedding, four runs of layers, MTP modules and head.
-constexpr std::size_t kMostCountedRuns = 7;
+constexpr std::size_t kMaxCountedRuns = 7;
 
 /// Items x stages up to which a bound looks at every item.
-constexpr i64 kMostInBound = 1 << 16;
+constexpr i64 kMaxInBound = 1 << 16;
 
 /// Items of a kind weigh the same on every team.
 using Kinds = std::vector<SplitProblem::Run>;
@@ -48,8 +48,8 @@ Kinds kinds_of(const SplitProblem& problem) {
 class LimitSearch {
   /// Asks a question that may take so many steps, and takes them from all.
   template <class Ask>
-  auto within(i64 most, const Ask& ask) {
-    const i64 granted = std::clamp<i64>(steps_.left(), 0, most);
+  auto within(i64 max, const Ask& ask) {
+    const i64 granted = std::clamp<i64>(steps_.left(), 0, max);
     Steps steps(granted);
     auto answer = ask(steps);
     steps_.take(granted - std::max<i64>(0, steps.left()));
@@ -63,33 +63,33 @@ class LimitSearch {
         steps_(steps),
         sizes_(problem.ranks.begin(), problem.ranks.end()) {
     // Very many runs are no few kinds, or not to be sorted out in time.
-    constexpr std::size_t kMostRuns = 4096;
-    if (problem.runs.size() <= kMostRuns) kinds_ = kinds_of(problem);
+    constexpr std::size_t kMaxRuns = 4096;
+    if (problem.runs.size() <= kMaxRuns) kinds_ = kinds_of(problem);
   }
 
   struct Least {
-    i64 least = 0;  // nothing less is possible
+    i64 min = 0;  // nothing less is possible
     Cuts cuts{};
     SplitLimits reached{};
     bool proved = false;
   };
 
   /// `known` keeps the other limits.
-  Least minimise(i64 SplitLimits::*what, SplitLimits limits, i64 least, const Cuts& known) {
-    Least best{value_from(what, least), known, reached(problem_, known)};
+  Least minimise(i64 SplitLimits::*what, SplitLimits limits, i64 min, const Cuts& known) {
+    Least best{value_from(what, min), known, reached(problem_, known)};
     const auto at = [&](i64 value) {
       limits.*what = value;
       return limits;
     };
     // Bounds are cheap: first as far up as they reach.
-    for (i64 high = best.reached.*what; best.least < high;) {
-      const i64 middle = best.least + (high - best.least) / 2;
+    for (i64 high = best.reached.*what; best.min < high;) {
+      const i64 middle = best.min + (high - best.min) / 2;
       if (possible(at(middle)))
         high = middle;
       else
-        best.least = value_from(what, middle + 1);
+        best.min = value_from(what, middle + 1);
     }
-    for (i64 low = best.least, next = low; low < best.reached.*what && !steps_.out();
+    for (i64 low = best.min, next = low; low < best.reached.*what && !steps_.out();
          next = low + (best.reached.*what - low) / 2) {
       Probe answer = probe(at(next));
       if (answer.verdict == Verdict::yes) {
@@ -98,9 +98,9 @@ class LimitSearch {
         continue;
       }
       low = value_from(what, next + 1);
-      if (answer.verdict == Verdict::no) best.least = low;
+      if (answer.verdict == Verdict::no) best.min = low;
     }
-    best.proved = best.least >= best.reached.*what;
+    best.proved = best.min >= best.reached.*what;
     return best;
   }
 
@@ -108,11 +108,11 @@ class LimitSearch {
     const bool chain = problem_.stages() == problem_.teams();
     const bool units = takes_units(problem_);
     Probe answer{Verdict::unknown};
-    if (problem_.runs.size() <= kMostCountedRuns && !(chain && units))
-      answer = within(all_steps_ / kMostProbes,
+    if (problem_.runs.size() <= kMaxCountedRuns && !(chain && units))
+      answer = within(all_steps_ / kMaxProbes,
                       [&](Steps& steps) { return count_split(problem_, limits, steps); });
     if (answer.verdict == Verdict::unknown && units)
-      answer = within(all_steps_ / kMostProbes,
+      answer = within(all_steps_ / kMaxProbes,
                       [&](Steps& steps) { return unit_split(problem_, limits, steps); });
     return answer;
   }
@@ -120,7 +120,7 @@ class LimitSearch {
  private:
   /// False only where no split keeps the limits.
   bool possible(const SplitLimits& limits) {
-    if (takes_units(problem_) && problem_.items() * problem_.stages() <= kMostInBound &&
+    if (takes_units(problem_) && problem_.items() * problem_.stages() <= kMaxInBound &&
         !stages_fit(problem_, limits))
       return false;
     return kinds_.empty() || packs(limits);
@@ -149,20 +149,20 @@ class LimitSearch {
     for (std::size_t t = 0; t < memory_room.size(); ++t)
       packing.like.push_back(t > 0 && like_before(t, packing, memory_room) ? packing.like.back()
                                                                            : i64(t));
-    packing.most = [&](i64 bin, const std::vector<i64>& others) {
-      i64 most = kinds_.back().count;
+    packing.max = [&](i64 bin, const std::vector<i64>& others) {
+      i64 max = kinds_.back().count;
       const auto fit = [&](i64 room, const auto& of) {
         if (room == kNoLimit) return;
         for (std::size_t k = 0; k < others.size(); ++k) room -= others[k] * of(kinds_[k]);
         const i64 each = of(kinds_.back());
-        most = std::min(most, room < 0 ? -1 : each > 0 ? room / each : most);
+        max = std::min(max, room < 0 ? -1 : each > 0 ? room / each : max);
       };
       fit(packing.room[std::size_t(bin)], [](const auto& kind) { return kind.weight; });
       fit(memory_room[std::size_t(bin)],
           [&](const auto& kind) { return kind.memory[std::size_t(bin)]; });
-      return most;
+      return max;
     };
-    return within(all_steps_ / kMostBounds,
+    return within(all_steps_ / kMaxBounds,
                   [&](Steps& steps) { return pack(packing, steps).verdict; }) != Verdict::no;
   }
 
@@ -178,36 +178,36 @@ class LimitSearch {
 
   /// The least weight from `least` on that some items have together, in any order: what lies
   /// between need not be tried.
-  i64 weight_from(i64 least) const {
-    constexpr i64 kMostSums = 1 << 15;
+  i64 weight_from(i64 min) const {
+    constexpr i64 kMaxSums = 1 << 15;
     i64 sums = 4;
     for (std::size_t k = 0; k + 1 < kinds_.size(); ++k)
-      sums = std::min(kMostSums + 1, sums * std::min(kMostSums, kinds_[k].count + 1));
-    if (kinds_.empty() || sums > kMostSums) return least;
+      sums = std::min(kMaxSums + 1, sums * std::min(kMaxSums, kinds_[k].count + 1));
+    if (kinds_.empty() || sums > kMaxSums) return min;
     i64 best = kNoLimit;
     const i64 front = problem_.runs.front().weight, back = problem_.runs.back().weight;
-    for (const i64 edge : {i64{0}, front, back, front + back}) add_kind(0, edge, least, best);
+    for (const i64 edge : {i64{0}, front, back, front + back}) add_kind(0, edge, min, best);
     return best;
   }
 
-  void add_kind(std::size_t kind, i64 sum, i64 least, i64& best) const {
+  void add_kind(std::size_t kind, i64 sum, i64 min, i64& best) const {
     const auto& [count, weight, memory] = kinds_[kind];
     if (kind + 1 == kinds_.size()) {
-      const i64 need = std::max<i64>(0, least - sum);
+      const i64 need = std::max<i64>(0, min - sum);
       const i64 items = weight == 0 ? (need > 0 ? count + 1 : 0) : ceil_div(need, weight);
       if (items <= count) best = std::min(best, sum + items * weight);
       return;
     }
-    for (i64 n = 0; n <= count; ++n) add_kind(kind + 1, sum + n * weight, least, best);
+    for (i64 n = 0; n <= count; ++n) add_kind(kind + 1, sum + n * weight, min, best);
   }
 
   /// The least value from `least` on that a limit can take.
-  i64 value_from(i64 SplitLimits::*what, i64 least) const {
-    if (what == &SplitLimits::memory) return least;
-    if (what == &SplitLimits::stage) return weight_from(least);
+  i64 value_from(i64 SplitLimits::*what, i64 min) const {
+    if (what == &SplitLimits::memory) return min;
+    if (what == &SplitLimits::stage) return weight_from(min);
     i64 best = kNoLimit;
     for (const i64 ranks : sizes_) {
-      const i64 weight = weight_from(ceil_div(least * ranks, problem_.parts));
+      const i64 weight = weight_from(ceil_div(min * ranks, problem_.parts));
       if (weight != kNoLimit) best = std::min(best, weight * (problem_.parts / ranks));
     }
     return best;
@@ -231,10 +231,9 @@ BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps) {
     if (fitting.verdict == Verdict::yes) {
       known = std::move(fitting.cuts);
     } else {
-      const LimitSearch::Least least = search.minimise(&SplitLimits::memory, {}, 0, known);
-      if (least.reached.memory > capacity)
-        return {.reached = least.reached, .proved = least.proved};
-      known = least.cuts;
+      const LimitSearch::Least min = search.minimise(&SplitLimits::memory, {}, 0, known);
+      if (min.reached.memory > capacity) return {.reached = min.reached, .proved = min.proved};
+      known = min.cuts;
     }
   }
   const i64 weight = problem.weight();
@@ -249,7 +248,7 @@ BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps) {
                       std::max(heaviest, ceil_div(weight, problem.stages())), load.cuts);
   return {.cuts = stage.cuts,
           .reached = stage.reached,
-          .least_load = load.least,
+          .min_load = load.min,
           .proved = load.proved && stage.proved};
 }
 

@@ -11,7 +11,7 @@ namespace rankwright {
 struct BestCuts {
   std::optional<Cuts> cuts{};  // nothing where no split keeps the capacity, or none was found
   SplitLimits reached{};       // by the cuts; of memory, without them, the least that was reached
-  i64 least_load = 0;          // no split that keeps the capacity has less
+  i64 min_load = 0;            // no split that keeps the capacity has less
   bool proved = true;
 };
 

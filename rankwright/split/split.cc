@@ -97,12 +97,12 @@ struct Scales {
 };
 
 Scales scales_of(const SplitTask& task, const std::vector<ItemRun>& runs, const Teams& teams) {
-  const double most = *std::max_element(teams.in_flight.begin(), teams.in_flight.end());
+  const double max = *std::max_element(teams.in_flight.begin(), teams.in_flight.end());
   double weight = 0, bytes = 0;
   for (const ItemRun& run : runs) {
     RW_CHECK(run.each.states >= Bytes{} && run.each.activations >= Bytes{});
     weight += double(run.count) * run.each.weight;
-    bytes += double(run.count) * held(run.each, most);
+    bytes += double(run.count) * held(run.each, max);
   }
   Scales scales{Scale(weight), Scale(bytes)};
   for (const ItemRun& run : runs) {
@@ -118,9 +118,9 @@ SplitProblem problem_of(const SplitTask& task, const std::vector<ItemRun>& runs,
   SplitProblem problem{.team_of_stage = task.map.team_of_stage,
                        .ranks = teams.ranks,
                        .limited = task.capacity.has_value()};
-  constexpr i64 kMostRanks = 8;  // of a team, so that parts of weights stay in 64 bits
+  constexpr i64 kMaxRanks = 8;  // of a team, so that parts of weights stay in 64 bits
   for (const i64 ranks : teams.ranks) {
-    RW_CHECK(ranks >= 1 && ranks <= kMostRanks);
+    RW_CHECK(ranks >= 1 && ranks <= kMaxRanks);
     problem.parts = std::lcm(problem.parts, ranks);
   }
   for (const ItemRun& run : runs) {
@@ -192,7 +192,7 @@ Split best_split(const SplitTask& task) {
   return {.stages = stages_of(task, *best.cuts),
           .rank_weight = weight(best.reached.load),
           .stage_weight = scales.weight.back(double(best.reached.stage)),
-          .least_rank_weight = weight(best.least_load),
+          .min_rank_weight = weight(best.min_load),
           .memory = memory,
           .proved = best.proved};
 }

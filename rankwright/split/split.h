@@ -66,12 +66,12 @@ struct Split {
     memory,  // no split fits into the capacity, or none was found
   };
   Fault fault = Fault::none;
-  Stages stages{};               // each has at least one item; empty with a fault
-  double rank_weight = 0;        // of the heaviest pp rank
-  double stage_weight = 0;       // of the heaviest stage
-  double least_rank_weight = 0;  // no split has a lighter heaviest pp rank
-  Bytes memory{};                // of the fullest pp rank; with Fault::memory the least it needs
-  bool proved = false;           // that nothing is better, or nothing fits
+  Stages stages{};             // each has at least one item; empty with a fault
+  double rank_weight = 0;      // of the heaviest pp rank
+  double stage_weight = 0;     // of the heaviest stage
+  double min_rank_weight = 0;  // no split has a lighter heaviest pp rank
+  Bytes memory{};              // of the fullest pp rank; with Fault::memory the least it needs
+  bool proved = false;         // that nothing is better, or nothing fits
 };
 
 /// The same task has the same answer. Weights count to one part in 2^48 of their sum: whole numbers

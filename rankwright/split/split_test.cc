@@ -34,7 +34,7 @@ struct Figures {
 /// As the words say it: a rank's share of the weight of its stages, and all of their memory.
 Figures figures(const SplitTask& task, const std::vector<i64>& cuts) {
   const std::vector<ItemCost> items = items_of(task);
-  Figures most;
+  Figures max;
   for (std::size_t r = 0; r < task.map.team_of_rank.size(); ++r) {
     const i64 team = task.map.team_of_rank[r];
     const double sharers =
@@ -50,13 +50,13 @@ Figures figures(const SplitTask& task, const std::vector<i64>& cuts) {
           memory += item.states.value + task.in_flight[r] * item.activations.value;
       }
       if (task.map.team_of_stage[s] == team) weight += stage;
-      most.stage = std::max(most.stage, stage);
+      max.stage = std::max(max.stage, stage);
       first = cuts[s];
     }
-    most.rank = std::max(most.rank, weight / sharers);
-    most.memory = std::max(most.memory, memory);
+    max.rank = std::max(max.rank, weight / sharers);
+    max.memory = std::max(max.memory, memory);
   }
-  return most;
+  return max;
 }
 
 std::vector<i64> cuts_of(const SplitTask& task, const Stages& stages) {
@@ -105,8 +105,8 @@ Figures brute_force(const SplitTask& task) {
   return best;
 }
 
-ItemCost random_cost(int most) {
-  return {.weight = double(*rc::gen::inRange(0, most)),
+ItemCost random_cost(int max) {
+  return {.weight = double(*rc::gen::inRange(0, max)),
           .states = Bytes{double(*rc::gen::inRange(0, 20))},
           .activations = Bytes{double(*rc::gen::inRange(0, 10))}};
 }
@@ -142,9 +142,9 @@ void limit_memory(SplitTask& task) {
   for (std::size_t r = 0; r < task.map.team_of_rank.size(); ++r)
     task.in_flight.push_back(*rc::gen::inRange(0, 9) / 2.0);
   task.capacity = Bytes{0};
-  const double least =
+  const double min =
       items_of(task).size() < task.map.team_of_stage.size() ? 0 : brute_force(task).memory;
-  task.capacity = Bytes{std::max(0.0, least + *rc::gen::inRange(-5, 40))};
+  task.capacity = Bytes{std::max(0.0, min + *rc::gen::inRange(-5, 40))};
 }
 
 void expect_best(const SplitTask& task) {
@@ -168,7 +168,7 @@ void expect_best(const SplitTask& task) {
   RC_ASSERT(mine.stage == best.stage);
   RC_ASSERT(split.rank_weight == mine.rank);
   RC_ASSERT(split.stage_weight == mine.stage);
-  RC_ASSERT(split.least_rank_weight == mine.rank);
+  RC_ASSERT(split.min_rank_weight == mine.rank);
   RC_ASSERT(split.memory.value == mine.memory);
   if (task.capacity) RC_ASSERT(mine.memory <= task.capacity->value);
 }
@@ -333,7 +333,7 @@ RC_GTEST_PROP(BestSplit, IsProvedForModelsAsTheyAre, ()) {
   const Split split = best_split(task);
   RC_ASSERT(split.fault == Split::Fault::none);
   RC_ASSERT(split.proved);
-  RC_ASSERT(split.least_rank_weight == split.rank_weight);
+  RC_ASSERT(split.min_rank_weight == split.rank_weight);
   const Figures mine = figures(task, cuts_of(task, split.stages));
   RC_ASSERT(mine.rank == split.rank_weight);
   RC_ASSERT(mine.stage == split.stage_weight);
@@ -342,9 +342,9 @@ RC_GTEST_PROP(BestSplit, IsProvedForModelsAsTheyAre, ()) {
 
 /// Whether ranks that hold less than `most` each have room for layers of weight 1, one of them
 /// beside a head. Nothing else is a matter where every stage can have a layer.
-bool has_room(double most, i64 layers, i64 pp, double head) {
+bool has_room(double max, i64 layers, i64 pp, double head) {
   const auto below = [](double room) { return std::max<i64>(0, i64(std::ceil(room)) - 1); };
-  return head < most && (pp - 1) * below(most) + below(most - head) >= layers;
+  return head < max && (pp - 1) * below(max) + below(max - head) >= layers;
 }
 
 TEST(BestSplit, IsExactAtFullSize) {
@@ -379,7 +379,7 @@ RC_GTEST_PROP(BestSplit, IsASplitAndNoBetterThanItsBoundWhenStepsRunOut, ()) {
   const Figures mine = figures(task, cuts_of(task, split.stages));
   RC_ASSERT(split.rank_weight == mine.rank);
   RC_ASSERT(mine.rank >= best.rank);
-  RC_ASSERT(split.least_rank_weight <= best.rank);
+  RC_ASSERT(split.min_rank_weight <= best.rank);
   if (split.proved) RC_ASSERT(mine.rank == best.rank && mine.stage == best.stage);
 }
 
@@ -390,7 +390,7 @@ TEST(BestSplit, SaysWhatItDidNotProve) {
   const Split split = best_split(task);
   EXPECT_FALSE(split.proved);
   EXPECT_EQ(total_layers(split.stages), 5000);
-  EXPECT_LT(split.least_rank_weight, split.rank_weight);
+  EXPECT_LT(split.min_rank_weight, split.rank_weight);
   EXPECT_EQ(figures(task, cuts_of(task, split.stages)).rank, split.rank_weight);
 }
 

@@ -50,12 +50,12 @@ class Line {
   i64 memory(i64 team, i64 first, i64 end) const {
     return memory_.empty() ? 0 : memory_[std::size_t(team)].between(first, end);
   }
-  i64 most_memory() const { return limits_.memory; }
-  i64 most_weight(i64 stage) const { return std::min(limits_.stage, room(team(stage))); }
+  i64 max_memory() const { return limits_.memory; }
+  i64 max_weight(i64 stage) const { return std::min(limits_.stage, room(team(stage))); }
 
   /// The items from `first` to `end` as a stage whose team has nothing else.
   bool fits(i64 stage, i64 first, i64 end) const {
-    return weight(first, end) <= most_weight(stage) &&
+    return weight(first, end) <= max_weight(stage) &&
            memory(team(stage), first, end) <= limits_.memory;
   }
 
@@ -131,7 +131,7 @@ class TeamSearch {
     const i64 all = line.weight(0, line.items());
     for (i64 s = 0; s < line.stages(); ++s) {
       stages_of_[std::size_t(line.team(s))].push_back(s);
-      most_.add(std::min(all, line.most_weight(s)));
+      max_.add(std::min(all, line.max_weight(s)));
     }
     spare_ = -all;
     for (i64 team = 0; team < problem.teams(); ++team) spare_ += std::min(all, line.room(team));
@@ -184,10 +184,10 @@ class TeamSearch {
     const i64 s = stages_of_[team][k];
     if (cut(s - 1) == kOpen) return place_cut(s - 1, team, k, held);
     if (cut(s) == kOpen) return place_cut(s, team, k, held);
-    if (line_.weight(cut(s - 1), cut(s)) > line_.most_weight(s)) return false;
+    if (line_.weight(cut(s - 1), cut(s)) > line_.max_weight(s)) return false;
     held.weight += line_.weight(cut(s - 1), cut(s));
     held.memory += line_.memory(i64(team), cut(s - 1), cut(s));
-    if (held.weight > line_.room(i64(team)) || held.memory > line_.most_memory()) return false;
+    if (held.weight > line_.room(i64(team)) || held.memory > line_.max_memory()) return false;
     return place_stage(team, k + 1, held);
   }
 
@@ -199,8 +199,8 @@ class TeamSearch {
     const std::optional<i64> found = nearest(low, high, ideal_[std::size_t(stage)], [&](i64 value) {
       if (!steps_.take(1)) return false;
       // What lies between two cuts has to fit into the stages between them.
-      if (line_.weight(cut(below), value) > most_.between(below + 1, stage + 1)) return false;
-      if (line_.weight(value, cut(above)) > most_.between(stage + 1, above + 1)) return false;
+      if (line_.weight(cut(below), value) > max_.between(below + 1, stage + 1)) return false;
+      if (line_.weight(value, cut(above)) > max_.between(stage + 1, above + 1)) return false;
       cuts_[std::size_t(stage)] = value;
       return place_stage(team, k, held);
     });
@@ -213,7 +213,7 @@ class TeamSearch {
   const Cuts ideal_;
   std::vector<std::vector<i64>> stages_of_;
   Cuts cuts_;
-  Sums most_{};    // weight that stages may have
+  Sums max_{};     // weight that stages may have
   i64 spare_ = 0;  // weight that the teams to come may leave unused
   std::unordered_set<std::u32string> dead_ends_{};
 };

@@ -15,19 +15,20 @@ namespace {
 
 constexpr int kHalvings = 60;
 
-Seconds step_at(const Setup& setup, Calibration c, double pace) {
+Seconds step_at(const TrainingConfig& config, Calibration c, double pace) {
   c.pace = pace;
-  return step_time(setup, c).total();
+  return step_time(config, c).total();
 }
 
 /// V12. A step is the shorter the faster computation is, or as long where nothing hangs on it: of
 /// factors that do as well the nearest to 1.
-std::optional<double> pace_of(const Setup& setup, const Calibration& c, Seconds measured) {
+std::optional<double> pace_of(const TrainingConfig& config, const Calibration& c,
+                              Seconds measured) {
   constexpr double kSame = 1e-9;
-  const auto off = [&](double pace) { return step_at(setup, c, pace) / measured - 1; };
+  const auto off = [&](double pace) { return step_at(config, c, pace) / measured - 1; };
   if (std::abs(off(1)) <= kSame) return 1;
   const bool slower = off(1) < 0;
-  double near = 1, far = slower ? kLeastPace : kMostPace;
+  double near = 1, far = slower ? kMinPace : kMaxPace;
   if (slower ? off(far) < -kSame : off(far) > kSame) return std::nullopt;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (near + far) / 2;
@@ -36,31 +37,31 @@ std::optional<double> pace_of(const Setup& setup, const Calibration& c, Seconds 
   return far;
 }
 
-Diagnostic too_far(const Setup& setup, const Calibration& c, Seconds measured,
+Diagnostic too_far(const TrainingConfig& config, const Calibration& c, Seconds measured,
                    std::string_view file) {
   return {.code = "RW0931",
           .message = "a run too far from its estimate to calibrate by",
           .detail = fmt::format(
               "{} a step are measured, {} predicted; computation at {} to {} of its rates gives "
               "{} to {}",
-              show(measured), show(step_at(setup, c, 1)), kLeastPace, kMostPace,
-              show(step_at(setup, c, kLeastPace)), show(step_at(setup, c, kMostPace))),
+              show(measured), show(step_at(config, c, 1)), kMinPace, kMaxPace,
+              show(step_at(config, c, kMinPace)), show(step_at(config, c, kMaxPace))),
           .hint = "rankwright compare PLAN --log LOG says what may be behind it",
           .where = {.file = std::string(file)}};
 }
 
 /// What the run held beyond its ledger; less is no promise for another plan.
-Bytes held(const Setup& setup, const Calibration& c, const RunLog& log) {
-  const std::optional<MemoryGap> gap = memory_gap(setup, c, log);
+Bytes held(const TrainingConfig& config, const Calibration& c, const RunLog& log) {
+  const std::optional<MemoryGap> gap = memory_gap(config, c, log);
   if (!gap) return {};
-  const Bytes most = kMostHeld * setup.cluster.device.memory;
-  return std::clamp(gap->measured - gap->predicted, Bytes{}, std::max(Bytes{}, most));
+  const Bytes max = kMaxHeld * config.cluster.device.memory;
+  return std::clamp(gap->measured - gap->predicted, Bytes{}, std::max(Bytes{}, max));
 }
 
 }  // namespace
 
-Result<RunCalibration> calibrate(const Setup& ran, const Calibration& from, const RunLog& log,
-                                 std::string_view file) {
+Result<RunCalibration> calibrate(const TrainingConfig& ran, const Calibration& from,
+                                 const RunLog& log, std::string_view file) {
   const double tokens = double(ran.job.global_batch) * double(ran.job.sequence) / double(ran.world);
   const std::optional<MeasuredStep> measured = measured_step(log, tokens);
   if (!measured)

@@ -6,20 +6,20 @@
 #pragma once
 
 #include "rankwright/base/result.h"
-#include "rankwright/import/run_log.h"
+#include "rankwright/import/log/run_log.h"
 #include "rankwright/plan/plan.h"
 #include "rankwright/plan/run_calibration.h"
 
 namespace rankwright {
 
 /// The factors that may be.
-inline constexpr double kLeastPace = 0.4, kMostPace = 1.3;
+inline constexpr double kMinPace = 0.4, kMaxPace = 1.3;
 /// Of the device: the most that a run may hold beyond its ledger.
-inline constexpr double kMostHeld = 0.25;
+inline constexpr double kMaxHeld = 0.25;
 
 /// RW0930 where the log has no step, RW0931 where the factor is beyond what may be. `ran` has no
-/// misfit. Constants are `from`, moved.
-Result<RunCalibration> calibrate(const Setup& ran, const Calibration& from, const RunLog& log,
-                                 std::string_view file);
+/// violation. Constants are `from`, moved.
+Result<RunCalibration> calibrate(const TrainingConfig& ran, const Calibration& from,
+                                 const RunLog& log, std::string_view file);
 
 }  // namespace rankwright

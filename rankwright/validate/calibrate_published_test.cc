@@ -11,7 +11,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/validate/calibrate.h"
-#include "tests/runs.h"
+#include "tests/support/runs.h"
 
 namespace rankwright {
 namespace calibrate_published_test {
@@ -34,14 +34,14 @@ double p90(std::vector<double> all) {
 
 Nearer calibrated_errors() {
   std::map<std::tuple<std::string, std::string, std::string, std::string, i64>,
-           std::vector<std::pair<const Run*, const rankwright::Setup*>>>
+           std::vector<std::pair<const Run*, const rankwright::TrainingConfig*>>>
       groups;
   const std::vector<Case> cases = make_cases(published("runs.csv").scored);
   for (const Case& one : cases) {
     if (one.run.measured.value <= 0 || one.run.sparse) continue;
-    const rankwright::Setup& setup = one.options[predict(one, calibration()).option];
-    groups[{one.run.family, one.run.model, one.run.gpu, one.run.precision, setup.job.sequence}]
-        .push_back({&one.run, &setup});
+    const rankwright::TrainingConfig& config = one.options[predict(one, calibration()).option];
+    groups[{one.run.family, one.run.model, one.run.gpu, one.run.precision, config.job.sequence}]
+        .push_back({&one.run, &config});
   }
   Nearer errors;
   for (const auto& [name, runs] : groups) {
@@ -57,9 +57,9 @@ Nearer calibrated_errors() {
     ++errors.groups;
     for (std::size_t i = 1; i < runs.size(); ++i) {
       const Run& run = *runs[i].first;
-      const rankwright::Setup& setup = *runs[i].second;
+      const rankwright::TrainingConfig& config = *runs[i].second;
       const auto error = [&](const Calibration& c) {
-        return std::abs(step_time(setup, c).total() / run.measured - 1);
+        return std::abs(step_time(config, c).total() / run.measured - 1);
       };
       errors.before.push_back(error(calibration()));
       errors.after.push_back(error(found->calibration));

@@ -15,8 +15,8 @@ namespace {
 
 // A fit prices every row some hundred times, and there is one for each system.
 constexpr std::size_t kMaxCollectiveRows = 5000;
-constexpr std::size_t kMostSystems = 64;
-constexpr i64 kMostRanks = 1 << 16;
+constexpr std::size_t kMaxSystems = 64;
+constexpr i64 kMaxRanks = 1 << 16;
 
 constexpr std::string_view kNeeded[] = {"system", "collective", "nranks", "bytes", "cluster"};
 
@@ -49,11 +49,11 @@ class Reader {
                                                count(i64(kMaxCollectiveRows)))}));
     for (const Csv::Row& row : table_.rows)
       if (std::optional<Diagnostic> fault = take(row)) return fail(at(row.line, *fault));
-    if (found_.systems.size() > kMostSystems)
+    if (found_.systems.size() > kMaxSystems)
       return fail(at(0, {.code = "RW0906",
                          .message = "more systems than are scored",
                          .detail = fmt::format("{} systems, and at most {} are held out in turn",
-                                               found_.systems.size(), kMostSystems)}));
+                                               found_.systems.size(), kMaxSystems)}));
     return std::move(found_);
   }
 
@@ -111,7 +111,7 @@ class Reader {
       return {};
     }
     const Result<i64> ranks = parse_count(cell(row, "nranks"), 2);
-    if (!ranks || *ranks > kMostRanks) return out_of_range("nranks", cell(row, "nranks"));
+    if (!ranks || *ranks > kMaxRanks) return out_of_range("nranks", cell(row, "nranks"));
     double size = 0, time = 0, rate = 0, harness = 0;
     if (std::optional<Diagnostic> fault = positive(row, "bytes", size)) return fault;
     if (std::optional<Diagnostic> fault = positive(row, "time_us", time)) return fault;

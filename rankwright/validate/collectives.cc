@@ -28,7 +28,7 @@ bool in_class(Bytes size, SizeClass c) {
   return false;
 }
 
-constexpr double kLeastLatency = 0.1, kMostLatency = 4, kFirstLatency = 0.5;
+constexpr double kMinLatency = 0.1, kMaxLatency = 4, kFirstLatency = 0.5;
 
 using Settings = std::vector<CollectiveSetting>;
 
@@ -133,11 +133,11 @@ CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibra
   for (const Constant c : kCollectiveConstants)
     best.constants[c] = constants()[std::size_t(c)].prior;
   if (distance.calibrated()) best.latency = kFirstLatency;
-  double least = distance(best);
+  double min = distance(best);
   const auto better = [&](const CollectiveFit& next) {
     const double value = distance(next);
-    if (value >= least - 1e-9) return false;
-    least = value;
+    if (value >= min - 1e-9) return false;
+    min = value;
     best = next;
     return true;
   };
@@ -156,7 +156,7 @@ CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibra
         }
         if (!distance.calibrated()) continue;
         CollectiveFit next = best;
-        next.latency = std::clamp(best.latency * factor, kLeastLatency, kMostLatency);
+        next.latency = std::clamp(best.latency * factor, kMinLatency, kMaxLatency);
         moved = better(next) || moved;
       }
     }

@@ -1,6 +1,6 @@
 // How far the times of collectives (cost/collective.h) lie from measured ones: with given
 // constants, and with those that a fit finds when the system in question is left out. Data only:
-// text of it is report/collectives_text.h.
+// text of it is report/validation/collectives_text.h.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/catalog/catalog.h"
-#include "tests/sample.h"
+#include "tests/support/sample.h"
 
 namespace rankwright {
 namespace collectives_test {

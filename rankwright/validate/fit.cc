@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "rankwright/cost/memory.h"
+#include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
 
 namespace rankwright {
@@ -24,14 +24,14 @@ std::vector<const ConstantRow*> free_constants(FitData data) {
 }
 
 /// Logarithm of predicted over measured.
-using Residual = double (*)(const Run&, const Setup&, const Calibration&);
+using Residual = double (*)(const Run&, const TrainingConfig&, const Calibration&);
 
-double step_residual(const Run& run, const Setup& setup, const Calibration& values) {
-  return std::log(step_time(setup, values).total() / run.measured);
+double step_residual(const Run& run, const TrainingConfig& config, const Calibration& values) {
+  return std::log(step_time(config, values).total() / run.measured);
 }
 
-double memory_residual(const Run& run, const Setup& setup, const Calibration& values) {
-  return std::log(memory_figure(run, setup, values) / run.measured_memory);
+double memory_residual(const Run& run, const TrainingConfig& config, const Calibration& values) {
+  return std::log(memory_figure(run, config, values) / run.measured_memory);
 }
 
 /// Constants that may be 0 are moved in units of their prior, the others by their logarithm.
@@ -137,7 +137,7 @@ class Fit {
   std::vector<const ConstantRow*> free_;
   Residual residual_;
   std::vector<double> weights_{};
-  std::vector<const Setup*> chosen_{};
+  std::vector<const TrainingConfig*> chosen_{};
 };
 
 }  // namespace
@@ -145,12 +145,12 @@ class Fit {
 Case make_case(const Run& run) {
   Case one{.run = run};
   const std::vector<Run> all = choices(run);
-  Bytes least{INFINITY};
-  const Setup* smallest = &all.front().setup;
+  Bytes min{INFINITY};
+  const TrainingConfig* smallest = &all.front().config;
   for (const Run& choice : all) {
-    const Bytes memory = fullest(choice.setup, calibration()).total();
-    if (memory <= choice.setup.cluster.device.memory) one.options.push_back(choice.setup);
-    if (memory < least) least = memory, smallest = &choice.setup;
+    const Bytes memory = fullest(choice.config, calibration()).total();
+    if (memory <= choice.config.cluster.device.memory) one.options.push_back(choice.config);
+    if (memory < min) min = memory, smallest = &choice.config;
   }
   if (one.options.empty()) one.options.push_back(*smallest);
   return one;
@@ -171,15 +171,15 @@ Prediction predict(const Case& one, const Calibration& values) {
   return best;
 }
 
-Bytes memory_figure(const Run& run, const Setup& setup, const Calibration& values) {
-  const Ledger ledger = fullest(setup, values);
+Bytes memory_figure(const Run& run, const TrainingConfig& config, const Calibration& values) {
+  const MemoryEstimate estimate_memory = fullest(config, values);
   switch (run.memory_figure) {
     case MemoryFigure::allocated:
-      return ledger.allocated();
+      return estimate_memory.allocated();
     case MemoryFigure::reserved:
-      return ledger.reserved();
+      return estimate_memory.reserved();
     case MemoryFigure::device:
-      return ledger.total();
+      return estimate_memory.total();
   }
   return {};
 }

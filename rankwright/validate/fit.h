@@ -16,7 +16,8 @@ namespace rankwright {
 /// not hang on constants that are fitted to step times, and is found once.
 struct Case {
   Run run{};
-  std::vector<Setup> options{};  // those that fit; where none does, the one that needs least
+  std::vector<TrainingConfig>
+      options{};  // those that fit; where none does, the one that needs least
 };
 Case make_case(const Run& run);
 std::vector<Case> make_cases(const std::vector<Run>& runs);
@@ -29,7 +30,7 @@ struct Prediction {
 Prediction predict(const Case& one, const Calibration& calibration);
 
 /// The memory figure that the run's source prints.
-Bytes memory_figure(const Run& run, const Setup& setup, const Calibration& calibration);
+Bytes memory_figure(const Run& run, const TrainingConfig& config, const Calibration& calibration);
 
 /// Constants that step times and memory decide, from their priors; where no row decides one, its
 /// prior. The others are as shipped.

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "rankwright/cost/memory.h"
+#include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
-#include "tests/runs.h"
+#include "tests/support/runs.h"
 
 namespace rankwright {
 namespace fit_test {
@@ -106,7 +106,7 @@ TEST(Case, HoldsTheSmallestWhereNothingFits) {
   ASSERT_GT(choices(one.run).size(), 1u);
   const Bytes held = fullest(one.options[0], calibration()).total();
   for (const rankwright::Run& choice : choices(one.run))
-    EXPECT_LE(held, fullest(choice.setup, calibration()).total());
+    EXPECT_LE(held, fullest(choice.config, calibration()).total());
 }
 
 TEST(Case, HoldsTheOptionsThatFitElseTheSmallest) {
@@ -127,7 +127,7 @@ TEST(Predict, TakesTheFastestOption) {
   const Runs runs = *read_runs(run_table({with_cells({{"micro_batch", ""}})}), "own.csv");
   const Case open = make_case(runs.scored.at(0));
   const Prediction best = predict(open, calibration());
-  for (const rankwright::Setup& option : open.options)
+  for (const rankwright::TrainingConfig& option : open.options)
     EXPECT_LE(best.step, step_time(option, calibration()).total());
   EXPECT_EQ(best.step, step_time(open.options[best.option], calibration()).total());
 }

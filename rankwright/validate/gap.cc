@@ -18,46 +18,45 @@ constexpr int kGapHalvings = 60;
 constexpr double kNearlyFull = 0.97;  // of the device: the allocator begins to give back
 
 struct Against {
-  const Setup& setup;
+  const TrainingConfig& config;
   const Calibration& calibration;
   const RunLog& log;
   const MeasuredStep& measured;
-  Prophecy base;
+  TrialPrediction base;
 
   bool slower() const { return measured.median > base.step; }
-  Trial trial() const { return {setup, calibration}; }
+  Trial trial() const { return {config, calibration}; }
 };
 
 /// V9: of the timers that the log has, the farthest off, as a share of the step.
-double unfit(const Against& a, const Prophecy& told) {
+double timer_residual(const Against& a, const TrialPrediction& told) {
   double worst = 0;
   for (const RunTimer& timer : a.log.timers) {
     for (const TimerPrediction& predicted : told.timers) {
       if (predicted.name != timer.name) continue;
       const TimerSample measured = timer.median();
-      worst = std::max(worst, std::abs((measured.most - predicted.time.most) / a.measured.median));
+      worst = std::max(worst, std::abs((measured.max - predicted.time.max) / a.measured.median));
       if (measured.both && predicted.time.both)
-        worst =
-            std::max(worst, std::abs((measured.least - predicted.time.least) / a.measured.median));
+        worst = std::max(worst, std::abs((measured.min - predicted.time.min) / a.measured.median));
     }
   }
   return worst;
 }
 
 /// The item that differs most between two steps.
-Item changed_most(const StepTime& before, const StepTime& after) {
-  Item most = Item::matmul;
+Item changed_max(const StepTime& before, const StepTime& after) {
+  Item max = Item::matmul;
   double apart = -1;
   for (const ItemRow& of : items()) {
     // Shares of all others follow them.
     if (of.item == Item::jitter || of.item == Item::untuned) continue;
     const double by = std::abs((after[of.item] - before[of.item]).value);
-    if (by > apart) apart = by, most = of.item;
+    if (by > apart) apart = by, max = of.item;
   }
-  return most;
+  return max;
 }
 
-Prophecy grown(const Against& a, const Suspect& suspect, double factor) {
+TrialPrediction grown(const Against& a, const Suspect& suspect, double factor) {
   Trial trial = a.trial();
   suspect.grow(trial, factor, suspect.level);
   return prophecy(trial);
@@ -67,13 +66,13 @@ Prophecy grown(const Against& a, const Suspect& suspect, double factor) {
 std::optional<double> explaining(const Against& a, const Suspect& suspect) {
   const bool slower = a.slower();
   if (!slower && suspect.faster <= 1) return std::nullopt;
-  const double most = slower ? kFarthest : 1 / kFarthest;
+  const double max = slower ? kFarthest : 1 / kFarthest;
   const auto enough = [&](double factor) {
     const Seconds step = grown(a, suspect, factor).step;
     return slower ? step >= a.measured.median : step <= a.measured.median;
   };
-  if (!enough(most)) return std::nullopt;
-  double low = 0, high = std::log(most);
+  if (!enough(max)) return std::nullopt;
+  double low = 0, high = std::log(max);
   for (int i = 0; i < kGapHalvings; ++i) {
     const double middle = (low + high) / 2;
     (enough(std::exp(middle)) ? high : low) = middle;
@@ -84,8 +83,8 @@ std::optional<double> explaining(const Against& a, const Suspect& suspect) {
 std::optional<Explanation> by_suspect(const Against& a, const Suspect& suspect) {
   const std::optional<double> factor = explaining(a, suspect);
   if (!factor) return std::nullopt;
-  const Prophecy told = grown(a, suspect, *factor);
-  const Item item = changed_most(a.base.items, told.items);
+  const TrialPrediction told = grown(a, suspect, *factor);
+  const Item item = changed_max(a.base.items, told.items);
   const double plausible = a.slower() ? suspect.slower : suspect.faster;
   return Explanation{
       .name = suspect.name,
@@ -94,19 +93,19 @@ std::optional<Explanation> by_suspect(const Against& a, const Suspect& suspect) 
       .after = told.items[item],
       .factor = *factor,
       .plausible = plausible,
-      .strain = std::abs(std::log(*factor)) / std::log(plausible),
-      .unfit = unfit(a, told),
+      .implausibility = std::abs(std::log(*factor)) / std::log(plausible),
+      .timer_residual = timer_residual(a, told),
       .evidence = {},
       .reason = suspect.reason,
-      .attempt = suspect.attempt,
+      .suggestion = suspect.suggestion,
   };
 }
 
 /// Time that passes outside of what the model prices, where the log itself points to it.
 struct Outside {
-  std::string name, evidence, attempt;
+  std::string name, evidence, suggestion;
   std::string_view reason;
-  double strain;
+  double implausibility;
   bool loading = false;
 };
 
@@ -118,11 +117,11 @@ Explanation by_outside(const Against& a, const Outside& what) {
           .item = Item::jitter,
           .before = {},
           .after = trial.outside,
-          .strain = what.strain,
-          .unfit = unfit(a, prophecy(trial)),
+          .implausibility = what.implausibility,
+          .timer_residual = timer_residual(a, prophecy(trial)),
           .evidence = what.evidence,
           .reason = what.reason,
-          .attempt = what.attempt};
+          .suggestion = what.suggestion};
 }
 
 std::vector<Explanation> outside(const Against& a, const ErrorBand& band) {
@@ -131,10 +130,10 @@ std::vector<Explanation> outside(const Against& a, const ErrorBand& band) {
   const Seconds median = a.measured.median, low = a.measured.low;
   const bool quick = low <= (1 + band.within) * a.base.step && low < 0.95 * median;
   for (const RunTimer& timer : a.log.timers)
-    if (timer.name == "batch-generator" && timer.median().most > 0.02 * median)
+    if (timer.name == "batch-generator" && timer.median().max > 0.02 * median)
       all.push_back(by_outside(
           a, {"data loading",
-              fmt::format("the timer batch-generator has {} a step", show(timer.median().most)),
+              fmt::format("the timer batch-generator has {} a step", show(timer.median().max)),
               "more loader workers, prefetch, data on local disks",
               "a batch that is not at hand stops all ranks", 0.3, true}));
   if (quick)
@@ -152,7 +151,7 @@ std::vector<Explanation> outside(const Against& a, const ErrorBand& band) {
             "more room: see memory; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
             "an allocator that is full gives memory back and waits for the device", 0.4}));
   for (const auto& [rank, peak] : a.log.peaks)
-    if (a.log.retries == 0 && peak.reserved >= kNearlyFull * a.setup.cluster.device.memory) {
+    if (a.log.retries == 0 && peak.reserved >= kNearlyFull * a.config.cluster.device.memory) {
       all.push_back(by_outside(
           a,
           {"allocator retries",
@@ -169,11 +168,11 @@ std::vector<Explanation> by_recompute(const Against& a) {
   constexpr double kSame = 0.02;
   std::vector<Explanation> all;
   for (const Recompute what : {Recompute::none, Recompute::selective, Recompute::full}) {
-    if (what == a.setup.plan.recompute) continue;
+    if (what == a.config.plan.recompute) continue;
     Trial trial = a.trial();
-    trial.setup.plan.recompute = what;
-    trial.setup.plan.recompute_layers = 0;
-    const Prophecy told = prophecy(trial);
+    trial.config.plan.recompute = what;
+    trial.config.plan.recompute_layers = 0;
+    const TrialPrediction told = prophecy(trial);
     const double off = std::abs(told.step / a.measured.median - 1);
     if (off > kSame) continue;
     all.push_back(
@@ -181,11 +180,11 @@ std::vector<Explanation> by_recompute(const Against& a) {
          .item = Item::recompute,
          .before = a.base.items[Item::recompute],
          .after = told.items[Item::recompute],
-         .strain = 0.5 + off / kSame,
-         .unfit = unfit(a, told),
+         .implausibility = 0.5 + off / kSame,
+         .timer_residual = timer_residual(a, told),
          .evidence = fmt::format("the step is predicted as {} with it", show(told.step)),
          .reason = "a flag that the plan does not say",
-         .attempt = "the recompute flags of the run, and parallelism.recompute of the plan"});
+         .suggestion = "the recompute flags of the run, and parallelism.recompute of the plan"});
   }
   return all;
 }
@@ -203,15 +202,16 @@ std::vector<TimerGap> timer_gaps(const Against& a) {
 
 double Explanation::score() const {
   // Beyond what is plausible each further bit counts fourfold.
-  return (strain <= 1 ? strain : 1 + 4 * (strain - 1)) + unfit / kTimerShare;
+  return (implausibility <= 1 ? implausibility : 1 + 4 * (implausibility - 1)) +
+         timer_residual / kTimerShare;
 }
 
-TimeGap time_gap(const Setup& setup, const Calibration& calibration, const RunLog& log,
+TimeGap time_gap(const TrainingConfig& config, const Calibration& calibration, const RunLog& log,
                  const MeasuredStep& measured) {
-  const Against against{setup, calibration, log, measured, prophecy({setup, calibration})};
-  TimeGap gap{.measured = measured, .predicted = estimate(setup, calibration)};
+  const Against against{config, calibration, log, measured, prophecy({config, calibration})};
+  TimeGap gap{.measured = measured, .predicted = estimate(config, calibration)};
   gap.timers = timer_gaps(against);
-  for (const Suspect& suspect : suspects(setup))
+  for (const Suspect& suspect : suspects(config))
     if (std::optional<Explanation> found = by_suspect(against, suspect))
       gap.explanations.push_back(std::move(*found));
   for (std::vector<Explanation> more :

@@ -1,7 +1,7 @@
 // Why a run took longer or shorter than its estimate: every suspect (suspect.h) is given the factor
 // with which it explains the measured step alone, and is judged by how plausible that factor is and
-// by how well the log's timers fit it. Numbers and facts only: report/gap_text.h says them. Memory
-// is memory_gap.h. Formulas V8 and V9.
+// by how well the log's timers fit it. Numbers and facts only: report/compare/gap_text.h says them.
+// Memory is memory_gap.h. Formulas V8 and V9.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ struct TimerGap {
   std::string_view entries{};
   TimerSample measured{}, predicted{};
 
-  Seconds difference() const { return measured.most - predicted.most; }
+  Seconds difference() const { return measured.max - predicted.max; }
 };
 
 struct Explanation {
@@ -27,13 +27,14 @@ struct Explanation {
   Seconds before{}, after{};  // of it
   double factor = 1;          // of what the suspect changes; 1: nothing is scaled
   double plausible = 1;       // the farthest that is
-  double strain = 0;          // V8: ln factor / ln plausible; up to 1 it is plausible
-  double unfit = 0;  // V9: what timers are off by then, as a share of the step; 0 without timers
+  double implausibility = 0;  // V8: ln factor / ln plausible; up to 1 it is plausible
+  double timer_residual =
+      0;  // V9: what timers are off by then, as a share of the step; 0 without timers
   std::string evidence{};
   std::string_view reason{};
-  std::string attempt{};
+  std::string suggestion{};
 
-  bool likely() const { return strain <= 1; }
+  bool likely() const { return implausibility <= 1; }
   double score() const;
 };
 
@@ -47,8 +48,8 @@ struct TimeGap {
   bool inside() const { return std::abs(error()) <= predicted.step_band.within; }
 };
 
-/// The setup has no misfit, and ran as `log` says, with that step.
-TimeGap time_gap(const Setup& setup, const Calibration& calibration, const RunLog& log,
+/// The config has no violation, and ran as `log` says, with that step.
+TimeGap time_gap(const TrainingConfig& config, const Calibration& calibration, const RunLog& log,
                  const MeasuredStep& measured);
 
 }  // namespace rankwright

@@ -5,64 +5,64 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/import/plan_file.h"
-#include "rankwright/plan/misfit.h"
-#include "tests/golden.h"
-#include "tests/run_logs.h"
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/plan/constraint_violation.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_logs.h"
 
 namespace rankwright {
 namespace gap_test {
 
-/// A setup in which one thing is otherwise, and the suspect that it is.
-struct Crime {
+/// A config in which one thing is otherwise, and the suspect that it is.
+struct InjectedFault {
   std::string plan, name;
-  rankwright::Setup setup;
+  rankwright::TrainingConfig config;
   Trial trial;
 };
 
-rankwright::Setup read_example(const std::string& name) {
+rankwright::TrainingConfig read_example(const std::string& name) {
   const std::string file = std::string(RANKWRIGHT_SOURCE_DIR) + "/examples/" + name + ".yaml";
-  rankwright::Setup setup = resolve(read_plan(golden::read(file), name, read_file).draft);
-  EXPECT_TRUE(misfits(setup).empty()) << name;
-  return setup;
+  rankwright::TrainingConfig config = resolve(read_plan(golden::read(file), name, read_file).draft);
+  EXPECT_TRUE(find_violations(config).empty()) << name;
+  return config;
 }
 
 constexpr double kBarely = 0.03;  // of the step: less is not looked for
 
-double moved(const Crime& crime) {
-  return prophecy(crime.trial).step / prophecy({crime.setup, calibration()}).step - 1;
+double moved(const InjectedFault& fault) {
+  return prophecy(fault.trial).step / prophecy({fault.config, calibration()}).step - 1;
 }
 
 /// Layers from the last stage without an edge to the first pp rank's: that one has most to do.
-std::optional<Trial> uneven(const rankwright::Setup& setup) {
-  Trial trial{setup, calibration()};
-  Stages stages = setup.stages();
+std::optional<Trial> uneven(const rankwright::TrainingConfig& config) {
+  Trial trial{config, calibration()};
+  Stages stages = config.stages();
   const std::size_t middle = stages.size() / 2;
-  if (setup.plan.pp < 4 || setup.plan.virtual_stages > 1 || stages[middle].layers < 4)
+  if (config.plan.pp < 4 || config.plan.virtual_stages > 1 || stages[middle].layers < 4)
     return std::nullopt;
   const i64 more = std::max<i64>(1, stages[middle].layers / 4);
   stages[1].layers += more;
   stages[middle].layers -= more;
-  trial.setup.plan.stages = stages;
+  trial.config.plan.stages = stages;
   return trial;
 }
 
-std::vector<Crime> crimes() {
-  std::vector<Crime> all;
+std::vector<InjectedFault> injected_faults() {
+  std::vector<InjectedFault> all;
   for (const std::string plan : {"course-64", "gpt3-175b-1024", "llama-3.1-405b-16384",
                                  "deepseek-v3-2048", "course-64-chunks"}) {
-    const rankwright::Setup setup = read_example(plan);
+    const rankwright::TrainingConfig config = read_example(plan);
     const auto add = [&](const std::string& name, const Trial& trial) {
-      Crime crime{plan, name, setup, trial};
-      if (moved(crime) > kBarely) all.push_back(std::move(crime));
+      InjectedFault fault{plan, name, config, trial};
+      if (moved(fault) > kBarely) all.push_back(std::move(fault));
     };
-    for (const Suspect& suspect : suspects(setup))
+    for (const Suspect& suspect : suspects(config))
       for (const double part : {0.5, 1.0}) {  // half as far as is plausible, and as far
-        Trial trial{setup, calibration()};
+        Trial trial{config, calibration()};
         suspect.grow(trial, std::pow(suspect.slower, part), suspect.level);
         add(suspect.name, trial);
       }
-    if (const std::optional<Trial> trial = uneven(setup))
+    if (const std::optional<Trial> trial = uneven(config))
       add("uneven stages, or one slow GPU", *trial);
   }
   return all;
@@ -73,33 +73,33 @@ struct Found {
   std::size_t place = 0;  // of the right one; 0: the first
 };
 
-Found found(const Crime& crime, bool timers) {
-  const Prophecy told = prophecy(crime.trial);
+Found found(const InjectedFault& fault, bool timers) {
+  const TrialPrediction told = prophecy(fault.trial);
   const RunLog log =
       run_logs::read(run_logs::steps(told.step) + (timers ? run_logs::timers(told) : ""));
-  const TimeGap gap = time_gap(crime.setup, calibration(), log, *measured_step(log, 0));
+  const TimeGap gap = time_gap(fault.config, calibration(), log, *measured_step(log, 0));
   Found out{gap.explanations.at(0).name, gap.explanations.size()};
   const auto link = [&](const std::string& name) {
-    const std::vector<Level>& levels = crime.setup.cluster.levels;
+    const std::vector<Level>& levels = fault.config.cluster.levels;
     return std::any_of(levels.begin(), levels.end(),
                        [&](const Level& level) { return level.name == name; });
   };
   std::optional<Item> item;
   for (const Explanation& e : gap.explanations)
-    if (e.name == crime.name) item = e.item;
+    if (e.name == fault.name) item = e.item;
   // Of two links that the same collectives cross no timer tells which: the entry is the same.
   for (std::size_t i = gap.explanations.size(); i-- > 0;) {
     const Explanation& e = gap.explanations[i];
-    if (e.name == crime.name || (link(e.name) && link(crime.name) && e.item == item)) out.place = i;
+    if (e.name == fault.name || (link(e.name) && link(fault.name) && e.item == item)) out.place = i;
   }
   return out;
 }
 
 TEST(TimeGap, WithTimersNamesWhatWasChanged) {
   std::size_t count = 0;
-  for (const Crime& crime : crimes()) {
-    const Found out = found(crime, true);
-    EXPECT_EQ(out.place, 0u) << crime.plan << ": " << crime.name << " +" << moved(crime)
+  for (const InjectedFault& fault : injected_faults()) {
+    const Found out = found(fault, true);
+    EXPECT_EQ(out.place, 0u) << fault.plan << ": " << fault.name << " +" << moved(fault)
                              << " taken for " << out.name;
     ++count;
   }
@@ -113,11 +113,11 @@ struct Tally {
 
 Tally tally(bool timers, double error) {
   Tally all;
-  for (Crime crime : crimes()) {
+  for (InjectedFault fault : injected_faults()) {
     // Every constant of the world is another one than the model's, each by that much up or down.
     for (std::size_t c = 0; c < kConstants; ++c)
-      crime.trial.calibration.values[c] *= (c * 7 % 4 < 2) ? 1 + error : 1 - error;
-    const Found out = found(crime, timers);
+      fault.trial.calibration.values[c] *= (c * 7 % 4 < 2) ? 1 + error : 1 - error;
+    const Found out = found(fault, timers);
     ++all.count;
     all.first += out.place == 0;
     all.three += out.place < 3;

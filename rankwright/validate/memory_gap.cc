@@ -19,7 +19,7 @@ constexpr double kSame = 0.02;  // sizes that are as near as this are the same
 struct GrowthRow {
   Entry entry;
   double more, less;
-  std::string_view reason, attempt;
+  std::string_view reason, suggestion;
 };
 constexpr GrowthRow kGrowths[] = {
     {Entry::parameters, 1.3, 1.3, "a second copy, or weights that are sharded otherwise",
@@ -39,20 +39,21 @@ constexpr GrowthRow kGrowths[] = {
     {Entry::reserve, 3, 3, "fragmentation", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
 };
 
-Bytes figure_of(const Ledger& ledger, MemoryFigure figure) {
-  return figure == MemoryFigure::allocated ? ledger.allocated() : ledger.reserved();
+Bytes figure_of(const MemoryEstimate& estimate_memory, MemoryFigure figure) {
+  return figure == MemoryFigure::allocated ? estimate_memory.allocated()
+                                           : estimate_memory.reserved();
 }
 
-Ledger ledger_of(const Setup& setup, const Calibration& c, i64 rank) {
-  if (rank < 0 || rank >= setup.world) return fullest(setup, c);
-  return ledger(setup, setup.plan.meshes().dense.coordinate(rank, Axis::pp), c);
+MemoryEstimate ledger_of(const TrainingConfig& config, const Calibration& c, i64 rank) {
+  if (rank < 0 || rank >= config.world) return fullest(config, c);
+  return estimate_memory(config, config.plan.meshes().dense.coordinate(rank, Axis::pp), c);
 }
 
 /// V10: the entry would have to be so much larger or smaller to explain the difference alone.
 void add_growths(MemoryGap& gap) {
   const bool more = gap.measured > gap.predicted;
   for (const GrowthRow& row : kGrowths) {
-    const Bytes held = gap.ledger[row.entry];
+    const Bytes held = gap.estimate_memory[row.entry];
     const bool counted = row.entry != Entry::reserve || gap.figure == MemoryFigure::reserved;
     if (held <= Bytes{} || !counted) continue;
     const double factor = (held + gap.measured - gap.predicted) / held;
@@ -62,43 +63,45 @@ void add_growths(MemoryGap& gap) {
                                 .entry = row.entry,
                                 .factor = factor,
                                 .plausible = plausible,
-                                .strain = std::abs(std::log(factor)) / std::log(plausible),
+                                .implausibility = std::abs(std::log(factor)) / std::log(plausible),
                                 .evidence = std::string(row.reason),
-                                .attempt = std::string(row.attempt)});
+                                .suggestion = std::string(row.suggestion)});
   }
 }
 
 /// A run whose flags are not the plan's.
-void add_settings(MemoryGap& gap, const Setup& setup, const Calibration& c) {
-  const auto attempt = [&](const Change& change) {
-    if (!misfits(change.setup()).empty()) return;
-    const Ledger other = ledger(change.setup(), gap.ledger.pp_rank, c);
+void add_settings(MemoryGap& gap, const TrainingConfig& config, const Calibration& c) {
+  const auto suggestion = [&](const Change& change) {
+    if (!find_violations(change.config()).empty()) return;
+    const MemoryEstimate other = estimate_memory(change.config(), gap.estimate_memory.pp_rank, c);
     const double off = std::abs(figure_of(other, gap.figure) / gap.measured - 1);
     if (off > kSame) return;
-    Entry most = Entry::activations;
+    Entry max = Entry::activations;
     double apart = -1;
     for (const EntryRow& row : entries())
-      if (const double by = std::abs((other[row.entry] - gap.ledger[row.entry]).value); by > apart)
-        apart = by, most = row.entry;
+      if (const double by = std::abs((other[row.entry] - gap.estimate_memory[row.entry]).value);
+          by > apart)
+        apart = by, max = row.entry;
     std::string typed;
     for (const Edit& edit : change.edits())
       typed += fmt::format("{}{}: {}", typed.empty() ? "" : ", ", edit.key, edit.value);
     gap.explanations.push_back(
         {.name = typed,
-         .entry = most,
-         .strain = 0.5 + off / kSame / 2,
+         .entry = max,
+         .implausibility = 0.5 + off / kSame / 2,
          .evidence =
              fmt::format("{} are predicted with it", show_memory(figure_of(other, gap.figure))),
-         .attempt = "whether the run has that flag; then the plan should say so"});
+         .suggestion = "whether the run has that flag; then the plan should say so"});
   };
   for (const Recompute what : {Recompute::none, Recompute::selective, Recompute::full})
-    if (what != setup.plan.recompute) attempt(Change(setup).recompute(what));
+    if (what != config.plan.recompute) suggestion(Change(config).recompute(what));
   for (int zero = 0; zero <= 3; ++zero)
-    if (zero != setup.plan.zero) attempt(Change(setup).zero(zero));
+    if (zero != config.plan.zero) suggestion(Change(config).zero(zero));
   for (const Loss loss : {Loss::fused, Loss::unfused, Loss::sharded, Loss::eager})
-    if (loss != setup.software.loss) attempt(Change(setup).loss(loss));
-  if (setup.plan.tp > 1) attempt(Change(setup).sequence_parallel(!setup.plan.sequence_parallel));
-  attempt(Change(setup).micro_batch(2 * setup.plan.micro_batch));
+    if (loss != config.software.loss) suggestion(Change(config).loss(loss));
+  if (config.plan.tp > 1)
+    suggestion(Change(config).sequence_parallel(!config.plan.sequence_parallel));
+  suggestion(Change(config).micro_batch(2 * config.plan.micro_batch));
 }
 
 constexpr RunPhase kBuilding[] = {RunPhase::building};
@@ -108,17 +111,17 @@ constexpr RunPhase kStates[] = {RunPhase::optimizer, RunPhase::building};
 constexpr RunPhase kEdges[] = {RunPhase::backward, RunPhase::optimizer, RunPhase::building};
 constexpr RunPhase kEdgeWeights[] = {RunPhase::backward, RunPhase::building};
 
-void add_passes(std::vector<Tensor>& all, const Setup& setup, const RankContents& on) {
-  const Messages sent = messages(setup);
+void add_passes(std::vector<Tensor>& all, const TrainingConfig& config, const RankContents& on) {
+  const Messages sent = messages(config);
   const double tokens =
-      sent.hidden.value / double(setup.model.hidden) / double(setup.job.activation_bytes());
-  const double tp = double(setup.plan.tp);
-  const double each = double(setup.job.activation_bytes());
+      sent.hidden.value / double(config.model.hidden) / double(config.job.activation_bytes());
+  const double tp = double(config.plan.tp);
+  const double each = double(config.job.activation_bytes());
   const auto add = [&](std::string name, Entry entry, double bytes,
                        std::span<const RunPhase> phases) {
     if (bytes > 0) all.push_back({std::move(name), entry, Bytes{bytes}, phases});
   };
-  const double logits = tokens * double(vocabulary_share(setup.model, setup.plan.tp));
+  const double logits = tokens * double(vocabulary_share(config.model, config.plan.tp));
   if (on.loss) {
     add("the logits of a microbatch in fp32", Entry::logits, 4 * logits, kLoss);
     add("the logits of a microbatch in 16 bits", Entry::logits, 2 * logits, kLoss);
@@ -137,18 +140,18 @@ void add_passes(std::vector<Tensor>& all, const Setup& setup, const RankContents
     }
     if (ffn.sparse())
       add("the tokens of a layer on their way to experts", Entry::activations,
-          expert_message(setup, ffn).value, kPasses);
+          expert_message(config, ffn).value, kPasses);
     const double scores =
-        tokens * double(setup.job.sequence) * double(run.layer.attention.heads) / tp;
+        tokens * double(config.job.sequence) * double(run.layer.attention.heads) / tp;
     add("the scores of unfused attention in 16 bits", Entry::activations, 2 * scores, kPasses);
     add("the scores of unfused attention in fp32", Entry::activations, 4 * scores, kPasses);
   }
 }
 
-void add_states(std::vector<Tensor>& all, const Setup& setup, i64 pp_rank) {
-  const Plan& plan = setup.plan;
-  const Share share = rank_share(setup, pp_rank);
-  RankLoads loads(setup);
+void add_states(std::vector<Tensor>& all, const TrainingConfig& config, i64 pp_rank) {
+  const Plan& plan = config.plan;
+  const Share share = rank_share(config, pp_rank);
+  RankLoads loads(config);
   const RankLoad load = loads.of(pp_rank);
   const auto add = [&](std::string name, Entry entry, double bytes,
                        std::span<const RunPhase> phases) {
@@ -156,27 +159,29 @@ void add_states(std::vector<Tensor>& all, const Setup& setup, i64 pp_rank) {
   };
   const double dense = double(share.dense), shards = double(plan.shards());
   add("the buffer of all gradients", Entry::gradients,
-      dense * double(setup.job.grad_bytes()) / (plan.zero >= 2 ? shards : 1), kBuilding);
+      dense * double(config.job.grad_bytes()) / (plan.zero >= 2 ? shards : 1), kBuilding);
   add("the buffer of all weights", Entry::parameters,
-      dense * double(setup.job.param_bytes()) / (plan.zero >= 3 ? shards : 1), kBuilding);
+      dense * double(config.job.param_bytes()) / (plan.zero >= 3 ? shards : 1), kBuilding);
   add("the experts' buffer of gradients", Entry::gradients,
-      double(share.expert) * double(setup.job.grad_bytes()), kBuilding);
+      double(share.expert) * double(config.job.grad_bytes()), kBuilding);
   add("one fp32 state of the optimizer for all weights", Entry::optimizer,
       4 * dense / (plan.zero >= 1 ? shards : 1), kStates);
-  const double rows = double(vocabulary_share(setup.model, plan.tp)) * double(setup.model.hidden);
+  const double rows = double(vocabulary_share(config.model, plan.tp)) * double(config.model.hidden);
   add("the embedding or the head in fp32: a gradient or a state", Entry::embedding_gradient,
       4 * rows, kEdges);
   add("the embedding or the head in 16 bits: a weight or a gradient", Entry::embedding_gradient,
       2 * rows, kEdgeWeights);
   if (plan.zero >= 3)
     add("the weights of a layer, gathered", Entry::gathered_units,
-        double(load.largest_layer) * double(setup.job.activation_bytes()), kPasses);
+        double(load.largest_layer) * double(config.job.activation_bytes()), kPasses);
 }
 
 /// The entry by what was being done, where no tensor has the size.
 Entry by_phase(const OomGap& gap) {
-  const Ledger& ledger = gap.ledger;
-  const auto larger = [&](Entry a, Entry b) { return ledger[a] >= ledger[b] ? a : b; };
+  const MemoryEstimate& estimate_memory = gap.estimate_memory;
+  const auto larger = [&](Entry a, Entry b) {
+    return estimate_memory[a] >= estimate_memory[b] ? a : b;
+  };
   const Entry state = larger(larger(Entry::optimizer, Entry::gradients), Entry::parameters);
   switch (gap.oom.phase) {
     case RunPhase::building:
@@ -192,7 +197,7 @@ Entry by_phase(const OomGap& gap) {
     case RunPhase::unknown:
       break;
   }
-  const bool states = gap.oom.allocated > Bytes{} && gap.oom.allocated < ledger.states();
+  const bool states = gap.oom.allocated > Bytes{} && gap.oom.allocated < estimate_memory.states();
   return gap.oom.steps == 0 && states ? state : Entry::activations;
 }
 
@@ -202,8 +207,8 @@ bool in_phase(const Tensor& tensor, RunPhase phase) {
 }
 
 /// V11
-void name_entry(OomGap& gap, const Setup& setup) {
-  for (const Tensor& tensor : tensors(setup, gap.ledger.pp_rank))
+void name_entry(OomGap& gap, const TrainingConfig& config) {
+  for (const Tensor& tensor : tensors(config, gap.estimate_memory.pp_rank))
     if (std::abs(tensor.bytes / gap.oom.wanted - 1) <= kSame) gap.alike.push_back(tensor);
   std::stable_partition(gap.alike.begin(), gap.alike.end(),
                         [&](const Tensor& t) { return in_phase(t, gap.oom.phase); });
@@ -231,7 +236,7 @@ void name_entry(OomGap& gap, const Setup& setup) {
 
 bool MemoryGap::inside() const { return std::abs(error()) <= band.within; }
 
-std::optional<MemoryGap> memory_gap(const Setup& setup, const Calibration& calibration,
+std::optional<MemoryGap> memory_gap(const TrainingConfig& config, const Calibration& calibration,
                                     const RunLog& log) {
   MemoryGap gap{.band = {}};
   for (const auto& [rank, peak] : log.peaks) {
@@ -241,38 +246,39 @@ std::optional<MemoryGap> memory_gap(const Setup& setup, const Calibration& calib
     if (held <= gap.measured) continue;
     gap.rank = rank, gap.figure = figure, gap.measured = held;
   }
-  if (gap.measured <= Bytes{} || setup.reference_model) return std::nullopt;
-  gap.ledger = ledger_of(setup, calibration, gap.rank);
-  gap.predicted = figure_of(gap.ledger, gap.figure);
-  gap.band = estimate(setup, calibration).memory_band;
+  if (gap.measured <= Bytes{} || config.reference_model) return std::nullopt;
+  gap.estimate_memory = ledger_of(config, calibration, gap.rank);
+  gap.predicted = figure_of(gap.estimate_memory, gap.figure);
+  gap.band = estimate(config, calibration).memory_band;
   add_growths(gap);
-  add_settings(gap, setup, calibration);
-  std::stable_sort(
-      gap.explanations.begin(), gap.explanations.end(),
-      [](const MemoryExplanation& a, const MemoryExplanation& b) { return a.strain < b.strain; });
+  add_settings(gap, config, calibration);
+  std::stable_sort(gap.explanations.begin(), gap.explanations.end(),
+                   [](const MemoryExplanation& a, const MemoryExplanation& b) {
+                     return a.implausibility < b.implausibility;
+                   });
   return gap;
 }
 
-std::vector<Tensor> tensors(const Setup& setup, i64 pp_rank) {
+std::vector<Tensor> tensors(const TrainingConfig& config, i64 pp_rank) {
   std::vector<Tensor> all;
-  add_states(all, setup, pp_rank);
-  add_passes(all, setup, contents(setup, pp_rank));
+  add_states(all, config, pp_rank);
+  add_passes(all, config, contents(config, pp_rank));
   return all;
 }
 
-std::optional<OomGap> oom_gap(const Setup& setup, const Calibration& calibration,
+std::optional<OomGap> oom_gap(const TrainingConfig& config, const Calibration& calibration,
                               const RunLog& log) {
-  if (!log.oom || setup.reference_model) return std::nullopt;
-  const Estimate now = estimate(setup, calibration);
+  if (!log.oom || config.reference_model) return std::nullopt;
+  const Estimate now = estimate(config, calibration);
   OomGap gap{.oom = *log.oom,
-             .ledger = ledger_of(setup, calibration, log.oom->rank.value_or(kUnsaidRank)),
+             .estimate_memory = ledger_of(config, calibration, log.oom->rank.value_or(kUnsaidRank)),
              .capacity = log.oom->capacity > Bytes{} ? log.oom->capacity : now.capacity,
              .band = now.memory_band};
-  name_entry(gap, setup);
+  name_entry(gap, config);
   // A plan that the ledger holds for smaller than the device has to be smaller by what it erred.
-  Setup tighter = setup;
+  TrainingConfig tighter = config;
   const Bytes missing = std::max(Bytes{}, gap.short_of());
-  tighter.cluster.device.memory = std::min(gap.capacity, gap.ledger.total()) - missing;
+  tighter.cluster.device.memory = std::min(gap.capacity, gap.estimate_memory.total()) - missing;
   if (tighter.cluster.device.memory > Bytes{}) gap.fits = cheapest_fits(tighter, Target::any, 3);
   return gap;
 }

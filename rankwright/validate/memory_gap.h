@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rankwright/cost/estimate.h"
-#include "rankwright/import/run_log.h"
+#include "rankwright/import/log/run_log.h"
 #include "rankwright/rules/fitting.h"
 #include "rankwright/validate/run.h"
 
@@ -19,20 +19,20 @@ namespace rankwright {
 struct MemoryExplanation {
   std::string name{};
   Entry entry{};
-  double factor = 1;     // of the entry; 1: nothing is scaled
-  double plausible = 1;  // the farthest that is
-  double strain = 0;     // ln factor / ln plausible; up to 1 it is plausible
+  double factor = 1;          // of the entry; 1: nothing is scaled
+  double plausible = 1;       // the farthest that is
+  double implausibility = 0;  // ln factor / ln plausible; up to 1 it is plausible
   std::string evidence{};
-  std::string attempt{};
+  std::string suggestion{};
 
-  bool likely() const { return strain <= 1; }
+  bool likely() const { return implausibility <= 1; }
 };
 
 struct MemoryGap {
   i64 rank = kUnsaidRank;
   MemoryFigure figure = MemoryFigure::allocated;
   Bytes measured{}, predicted{};
-  Ledger ledger{};  // of the rank's pp rank
+  MemoryEstimate estimate_memory{};  // of the rank's pp rank
   ErrorBand band{};
   std::vector<MemoryExplanation> explanations{};  // the likeliest first
 
@@ -40,8 +40,8 @@ struct MemoryGap {
   bool inside() const;
 };
 
-/// Of the rank that held most; nothing where the log says of none. The setup has no misfit.
-std::optional<MemoryGap> memory_gap(const Setup& setup, const Calibration& calibration,
+/// Of the rank that held most; nothing where the log says of none. The config has no violation.
+std::optional<MemoryGap> memory_gap(const TrainingConfig& config, const Calibration& calibration,
                                     const RunLog& log);
 
 /// One tensor that is allocated in one piece, on a rank of a pp rank.
@@ -51,11 +51,12 @@ struct Tensor {
   Bytes bytes;
   std::span<const RunPhase> phases;  // in which that happens
 };
-std::vector<Tensor> tensors(const Setup& setup, i64 pp_rank);
+std::vector<Tensor> tensors(const TrainingConfig& config, i64 pp_rank);
 
 struct OomGap {
   OutOfMemory oom{};
-  Ledger ledger{};  // of the rank's pp rank, of the fullest where the rank is not said
+  MemoryEstimate
+      estimate_memory{};  // of the rank's pp rank, of the fullest where the rank is not said
   Bytes capacity{};
   ErrorBand band{};
   std::vector<Tensor> alike{};  // as large as what was wanted, those of its phase first
@@ -64,10 +65,10 @@ struct OomGap {
   std::vector<Fitting> fits{};  // changes that leave as much more room
 
   Bytes short_of() const { return oom.wanted - oom.free; }
-  bool foreseen() const { return ledger.total() > capacity; }
+  bool foreseen() const { return estimate_memory.total() > capacity; }
 };
 
-std::optional<OomGap> oom_gap(const Setup& setup, const Calibration& calibration,
+std::optional<OomGap> oom_gap(const TrainingConfig& config, const Calibration& calibration,
                               const RunLog& log);
 
 }  // namespace rankwright

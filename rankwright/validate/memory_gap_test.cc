@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/import/plan_file.h"
+#include "rankwright/import/plan/plan_file.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/rules/change.h"
 
@@ -11,7 +11,7 @@ namespace rankwright {
 namespace memory_gap_test {
 
 /// llama-3.1-8b on one node: tp 2, pp 2, dp 2, one sequence of 8192 tokens.
-rankwright::Setup small() {
+rankwright::TrainingConfig small() {
   return resolve(read_plan("world_size: 8\nmodel: llama-3.1-8b\ncluster: dgx-h100\n"
                            "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 1, "
                            "sequence_parallel: true, micro_batch: 1}\n"
@@ -27,26 +27,26 @@ RunLog log_of(i64 rank, RankPeak peak) {
 }
 
 TEST(MemoryGap, IsOfTheRankThatHeldMostAndItsPpRank) {
-  const rankwright::Setup setup = small();
+  const rankwright::TrainingConfig config = small();
   RunLog log;
   add_peak(log, 1, {.allocated = 20.0_GB});
   add_peak(log, 5, {.allocated = 30.0_GB});  // order tp-dp-pp: ranks 4 to 7 are pp rank 1
-  const std::optional<MemoryGap> gap = memory_gap(setup, calibration(), log);
+  const std::optional<MemoryGap> gap = memory_gap(config, calibration(), log);
   ASSERT_TRUE(gap.has_value());
   EXPECT_EQ(gap->rank, 5);
-  EXPECT_EQ(gap->ledger.pp_rank, 1);
-  EXPECT_EQ(gap->predicted, ledger(setup, 1, calibration()).allocated());
-  EXPECT_FALSE(memory_gap(setup, calibration(), RunLog{}).has_value());
+  EXPECT_EQ(gap->estimate_memory.pp_rank, 1);
+  EXPECT_EQ(gap->predicted, estimate_memory(config, 1, calibration()).allocated());
+  EXPECT_FALSE(memory_gap(config, calibration(), RunLog{}).has_value());
 }
 
 TEST(MemoryGap, NamesTheSettingWithWhichItRan) {
-  const rankwright::Setup setup = small();
-  const Change changes[] = {Change(setup).recompute(Recompute::full), Change(setup).zero(0),
-                            Change(setup).sequence_parallel(false), Change(setup).micro_batch(2)};
+  const rankwright::TrainingConfig config = small();
+  const Change changes[] = {Change(config).recompute(Recompute::full), Change(config).zero(0),
+                            Change(config).sequence_parallel(false), Change(config).micro_batch(2)};
   for (const Change& change : changes) {
-    const Ledger ran = ledger(change.setup(), 0, calibration());
+    const MemoryEstimate ran = estimate_memory(change.config(), 0, calibration());
     const MemoryGap gap =
-        *memory_gap(setup, calibration(), log_of(0, {.allocated = ran.allocated()}));
+        *memory_gap(config, calibration(), log_of(0, {.allocated = ran.allocated()}));
     ASSERT_FALSE(gap.explanations.empty());
     const MemoryExplanation& first = gap.explanations.front();
     EXPECT_THAT(first.name, ::testing::HasSubstr(change.edits().front().value));
@@ -55,10 +55,10 @@ TEST(MemoryGap, NamesTheSettingWithWhichItRan) {
 }
 
 TEST(MemoryGap, CallsWhatIsReservedBesideTensorsFragmentation) {
-  const rankwright::Setup setup = small();
-  const Ledger here = ledger(setup, 0, calibration());
+  const rankwright::TrainingConfig config = small();
+  const MemoryEstimate here = estimate_memory(config, 0, calibration());
   const MemoryGap gap = *memory_gap(
-      setup, calibration(), log_of(0, {.reserved = here.reserved() + here[Entry::reserve]}));
+      config, calibration(), log_of(0, {.reserved = here.reserved() + here[Entry::reserve]}));
   EXPECT_EQ(gap.figure, MemoryFigure::reserved);
   const auto reserve =
       std::find_if(gap.explanations.begin(), gap.explanations.end(),
@@ -77,28 +77,28 @@ TEST(OomGap, KnowsTheLogitsByTheirSize) {
   // 8192 tokens x 128,256 / 2 rows of the vocabulary x 4 bytes
   const Bytes logits = bytes(8192.0 * 64128, 4);
   const OomGap gap = *oom_gap(small(), calibration(), failed(logits, RunPhase::loss, 7));
-  EXPECT_EQ(gap.ledger.pp_rank, 1);  // where the loss is
+  EXPECT_EQ(gap.estimate_memory.pp_rank, 1);  // where the loss is
   EXPECT_EQ(gap.entry, Entry::logits);
   ASSERT_FALSE(gap.alike.empty());
   EXPECT_EQ(gap.alike.front().name, "the logits of a microbatch in fp32");
 }
 
 TEST(OomGap, KnowsTheBufferOfGradientsWhenTheModelIsBuilt) {
-  const rankwright::Setup setup = small();
-  const Bytes buffer = bytes(rank_share(setup, 0).dense, setup.job.grad_bytes());
-  const OomGap gap = *oom_gap(setup, calibration(), failed(buffer, RunPhase::building, 0));
+  const rankwright::TrainingConfig config = small();
+  const Bytes buffer = bytes(rank_share(config, 0).dense, config.job.grad_bytes());
+  const OomGap gap = *oom_gap(config, calibration(), failed(buffer, RunPhase::building, 0));
   EXPECT_THAT(gap.alike.front().name, ::testing::HasSubstr("buffer of all"));
   EXPECT_THAT((std::vector{Entry::gradients, Entry::parameters}), ::testing::Contains(gap.entry));
 }
 
 TEST(OomGap, GoesByThePhaseWhereNoTensorHasTheSize) {
-  const rankwright::Setup setup = small();
+  const rankwright::TrainingConfig config = small();
   const Bytes odd{123456789};
-  EXPECT_EQ(oom_gap(setup, calibration(), failed(odd, RunPhase::optimizer, 0))->entry,
+  EXPECT_EQ(oom_gap(config, calibration(), failed(odd, RunPhase::optimizer, 0))->entry,
             Entry::optimizer);
-  EXPECT_EQ(oom_gap(setup, calibration(), failed(odd, RunPhase::forward, 0))->entry,
+  EXPECT_EQ(oom_gap(config, calibration(), failed(odd, RunPhase::forward, 0))->entry,
             Entry::activations);
-  EXPECT_FALSE(oom_gap(setup, calibration(), RunLog{}).has_value());
+  EXPECT_FALSE(oom_gap(config, calibration(), RunLog{}).has_value());
 }
 
 TEST(OomGap, IsFragmentationWhereEnoughIsHeldUnused) {
@@ -108,11 +108,11 @@ TEST(OomGap, IsFragmentationWhereEnoughIsHeldUnused) {
 }
 
 TEST(OomGap, ProposesPlansThatTakeLessByWhatWasMissing) {
-  const rankwright::Setup setup = small();
-  const Bytes before = ledger(setup, 0, calibration()).total();
+  const rankwright::TrainingConfig config = small();
+  const Bytes before = estimate_memory(config, 0, calibration()).total();
   RunLog log = failed(4.0_GB, RunPhase::forward, 0);
   log.oom->free = 1.0_GB;
-  const OomGap gap = *oom_gap(setup, calibration(), log);
+  const OomGap gap = *oom_gap(config, calibration(), log);
   ASSERT_FALSE(gap.fits.empty());
   for (const Fitting& fit : gap.fits) EXPECT_LE(fit.estimate.memory.total(), before - 3.0_GB);
 }

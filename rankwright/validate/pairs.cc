@@ -12,11 +12,11 @@ i64 pairs_of(i64 runs) { return runs * (runs - 1) / 2; }
 
 /// How many pairs of a sorted group differ by no more than `most`: for each run those before it
 /// that are that near.
-i64 pairs_within(const std::vector<double>& group, double most) {
+i64 pairs_within(const std::vector<double>& group, double max) {
   i64 pairs = 0;
   std::size_t first = 0;
   for (std::size_t last = 0; last < group.size(); ++last) {
-    while (group[last] - group[first] > most) ++first;
+    while (group[last] - group[first] > max) ++first;
     pairs += i64(last - first);
   }
   return pairs;
@@ -25,10 +25,10 @@ i64 pairs_within(const std::vector<double>& group, double most) {
 /// The least difference that `share` of the pairs do not exceed, by bisection: the share within
 /// grows with the difference.
 double difference_of(const Groups& groups, double share) {
-  const auto reaches = [&](double most) {
+  const auto reaches = [&](double max) {
     double sum = 0;
     for (const std::vector<double>& group : groups)
-      sum += double(pairs_within(group, most)) / double(pairs_of(i64(group.size())));
+      sum += double(pairs_within(group, max)) / double(pairs_of(i64(group.size())));
     constexpr double kRounding = 1e-9;
     return sum >= (share - kRounding) * double(groups.size());
   };

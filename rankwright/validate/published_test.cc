@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
-#include "tests/runs.h"
-#include "tests/sanitized.h"
+#include "tests/support/runs.h"
+#include "tests/support/sanitized.h"
 
 namespace rankwright {
 namespace published_test {
@@ -67,10 +67,10 @@ void expect_bands(const Score& runs) {
   };
   expect_pairs(runs.dense_pairs, bands().pair);
   expect_pairs(runs.sparse_pairs, bands().pair_sparse);
-  EXPECT_NEAR(bands().pair_most.within, runs.dense_pairs.p90, 0.015);
-  EXPECT_EQ(bands().pair_most.rows, runs.dense_pairs.pairs);
-  EXPECT_NEAR(bands().pair_most_sparse.within, runs.sparse_pairs.p90, 0.015);
-  EXPECT_EQ(bands().pair_most_sparse.rows, runs.sparse_pairs.pairs);
+  EXPECT_NEAR(bands().pair_max.within, runs.dense_pairs.p90, 0.015);
+  EXPECT_EQ(bands().pair_max.rows, runs.dense_pairs.pairs);
+  EXPECT_NEAR(bands().pair_max_sparse.within, runs.sparse_pairs.p90, 0.015);
+  EXPECT_EQ(bands().pair_max_sparse.rows, runs.sparse_pairs.pairs);
 }
 
 TEST(Published, RunsHeldOutStayWithinTheirCeilings) {

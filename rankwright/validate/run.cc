@@ -7,19 +7,19 @@
 #include "rankwright/base/format.h"
 #include "rankwright/cost/work.h"
 #include "rankwright/model/parameters.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/split/split.h"
 #include "rankwright/validate/run_setup.h"
 
 namespace rankwright {
 namespace {
 
-using Why = Misfit::Why;
+using Why = ConstraintViolation::Why;
 
 constexpr std::string_view kFigures[] = {"allocated", "reserved", "device"};
 constexpr std::size_t kMaxRunRows = 20'000;
-constexpr i64 kMostStages = 4096;
-constexpr i64 kMostSteps = 1'000'000;  // of the search for a stage split
+constexpr i64 kMaxPublishedStages = 4096;
+constexpr i64 kMaxSteps = 1'000'000;  // of the search for a stage split
 
 /// Misfits of a published run. Widths and sequences that a degree does not divide are priced by
 /// their share; what is not in this table is one of those.
@@ -43,14 +43,15 @@ constexpr WhyRow kHard[] = {
     {Why::group, "fewer microbatches in a group than the schedule needs"},
 };
 
-/// Why no price can be had of a setup; empty where one can.
-std::string_view hard_misfit(const Setup& setup) {
-  for (const Misfit& misfit : misfits(setup)) {
-    if (misfit.why == Why::heads && misfit.need > misfit.have) return "more tp ranks than heads";
-    if (misfit.why == Why::experts && misfit.need > misfit.have)
+/// Why no price can be had of a config; empty where one can.
+std::string_view hard_misfit(const TrainingConfig& config) {
+  for (const ConstraintViolation& violation : find_violations(config)) {
+    if (violation.why == Why::heads && violation.need > violation.have)
+      return "more tp ranks than heads";
+    if (violation.why == Why::experts && violation.need > violation.have)
       return "more ep ranks than experts";
     for (const WhyRow& row : kHard)
-      if (row.why == misfit.why) return row.words;
+      if (row.why == violation.why) return row.words;
   }
   return {};
 }
@@ -63,11 +64,11 @@ bool too_large(const Model& model) {
     const FeedForward& f = run.layer.ffn;
     const double head = double(a.head_dim + a.nope_dim + a.rope_dim + a.value_dim);
     const double ranks = hidden + double(a.q_rank + a.kv_rank);
-    const double most = std::max({4 * layers * ranks * double(std::max(a.heads, a.kv_heads)) * head,
-                                  4 * layers * hidden * double(std::max(f.width, f.shared_width)),
-                                  4 * layers * hidden * double(f.experts) * double(f.expert_width),
-                                  2 * hidden * double(model.vocab)});
-    if (most > double(kMaxCount)) return true;
+    const double max = std::max({4 * layers * ranks * double(std::max(a.heads, a.kv_heads)) * head,
+                                 4 * layers * hidden * double(std::max(f.width, f.shared_width)),
+                                 4 * layers * hidden * double(f.experts) * double(f.expert_width),
+                                 2 * hidden * double(model.vocab)});
+    if (max > double(kMaxCount)) return true;
   }
   return false;
 }
@@ -84,17 +85,17 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
   Run run = run_of(row);
   if (run.measured.value <= 0 && run.measured_memory.value <= 0)
     return tl::unexpected(std::string("no step time, no tokens a second, no memory"));
-  if (too_large(run.setup.model)) return tl::unexpected(std::string("more than 2^50 parameters"));
-  const std::optional<i64> stages = product({run.setup.plan.pp, run.setup.plan.virtual_stages});
-  if (!stages || *stages > kMostStages)
-    return tl::unexpected(fmt::format("more than {} stages", count(kMostStages)));
-  split_stages(run.setup);
-  if (choices(run).empty()) return tl::unexpected(std::string(hard_misfit(run.setup)));
+  if (too_large(run.config.model)) return tl::unexpected(std::string("more than 2^50 parameters"));
+  const std::optional<i64> stages = product({run.config.plan.pp, run.config.plan.virtual_stages});
+  if (!stages || *stages > kMaxPublishedStages)
+    return tl::unexpected(fmt::format("more than {} stages", count(kMaxPublishedStages)));
+  split_stages(run.config);
+  if (choices(run).empty()) return tl::unexpected(std::string(hard_misfit(run.config)));
   return run;
 }
 
-bool divides_layers(const Setup& setup, i64 stages) {
-  const i64 layers = setup.model.layers();
+bool divides_layers(const TrainingConfig& config, i64 stages) {
+  const i64 layers = config.model.layers();
   return layers % stages == 0 || (layers + 2) % stages == 0;
 }
 
@@ -102,22 +103,22 @@ bool divides_layers(const Setup& setup, i64 stages) {
 
 std::string_view name(MemoryFigure figure) { return kFigures[std::size_t(figure)]; }
 
-void split_stages(Setup& setup) {
-  const i64 layers = setup.model.layers();
-  const i64 count = setup.plan.pp * setup.plan.virtual_stages;
-  setup.plan.stages.clear();
-  if (count == 1 || (layers % count == 0 && setup.model.mtp_layers == 0)) return;
-  if (layers % count != 0 && (layers + 2) % count == 0 && setup.model.mtp_layers == 0) {
+void split_stages(TrainingConfig& config) {
+  const i64 layers = config.model.layers();
+  const i64 count = config.plan.pp * config.plan.virtual_stages;
+  config.plan.stages.clear();
+  if (count == 1 || (layers % count == 0 && config.model.mtp_layers == 0)) return;
+  if (layers % count != 0 && (layers + 2) % count == 0 && config.model.mtp_layers == 0) {
     std::vector<i64> each(std::size_t(count), (layers + 2) / count);
     --each.front();
     --each.back();
-    setup.plan.stages = listed_stages(each, 0);
+    config.plan.stages = listed_stages(each, 0);
     return;
   }
-  SplitTask task = split_task(setup);
-  task.steps = kMostSteps;
+  SplitTask task = split_task(config);
+  task.steps = kMaxSteps;
   const Split best = best_split(task);
-  if (best.fault == Split::Fault::none) setup.plan.stages = best.stages;
+  if (best.fault == Split::Fault::none) config.plan.stages = best.stages;
 }
 
 Result<Runs> read_runs(const Csv& table, std::string_view file) {
@@ -153,37 +154,38 @@ Result<Runs> read_runs(const Csv& table, std::string_view file) {
 }
 
 std::vector<Run> choices(const Run& run) {
-  const Plan& plan = run.setup.plan;
+  const Plan& plan = run.config.plan;
   const auto options = [](bool open, i64 stated, std::vector<i64> all) {
     return open ? all : std::vector<i64>{stated};
   };
   std::vector<i64> chunks;
   for (i64 v = 2; v <= 24; ++v)
-    if (plan.pp * v <= kMostStages && divides_layers(run.setup, plan.pp * v)) chunks.push_back(v);
+    if (plan.pp * v <= kMaxPublishedStages && divides_layers(run.config, plan.pp * v))
+      chunks.push_back(v);
   if (chunks.empty()) chunks.push_back(1);
   std::vector<Run> all;
   for (const i64 micro : options(run.open_micro_batch, plan.micro_batch, {1, 2, 4, 8, 16, 32}))
     for (const i64 v : options(run.open_chunks, plan.virtual_stages, chunks))
       for (const i64 recompute : options(run.open_recompute, i64(plan.recompute), {0, 1, 2}))
         for (const i64 zero : options(run.open_zero, plan.zero, {0, 1})) {
-          if (run.setup.job.global_batch % (micro * plan.dp) != 0) continue;
-          const i64 microbatches = run.setup.job.global_batch / (micro * plan.dp);
+          if (run.config.job.global_batch % (micro * plan.dp) != 0) continue;
+          const i64 microbatches = run.config.job.global_batch / (micro * plan.dp);
           if (run.open_chunks && v > 1 && microbatches % plan.pp != 0) continue;
           Run one = run;
-          one.setup.plan.micro_batch = micro;
-          one.setup.plan.virtual_stages = v;
-          one.setup.plan.recompute = Recompute(recompute);
-          one.setup.plan.zero = int(zero);
-          if (v != plan.virtual_stages) split_stages(one.setup);
-          if (hard_misfit(one.setup).empty()) all.push_back(std::move(one));
+          one.config.plan.micro_batch = micro;
+          one.config.plan.virtual_stages = v;
+          one.config.plan.recompute = Recompute(recompute);
+          one.config.plan.zero = int(zero);
+          if (v != plan.virtual_stages) split_stages(one.config);
+          if (hard_misfit(one.config).empty()) all.push_back(std::move(one));
         }
   if (!all.empty() || !run.open_chunks) return all;
   // No number of chunks does: plain 1F1B stands in.
   Run plain = run;
   plain.open_chunks = false;
-  plain.setup.plan.schedule = Schedule::one_f_one_b;
-  plain.setup.plan.virtual_stages = 1;
-  split_stages(plain.setup);
+  plain.config.plan.schedule = Schedule::one_f_one_b;
+  plain.config.plan.virtual_stages = 1;
+  split_stages(plain.config);
   return choices(plain);
 }
 

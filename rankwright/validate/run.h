@@ -21,7 +21,7 @@ std::string_view name(MemoryFigure);
 struct Run {
   std::string id, family, model, gpu, precision, quality;
   std::string publication{};  // families of one publication are held out together
-  rankwright::Setup setup{};
+  rankwright::TrainingConfig config{};
   bool sparse = false;
   Seconds measured{};       // of a step; 0 where the source has none
   Bytes measured_memory{};  // 0 where the source has none
@@ -55,6 +55,6 @@ std::vector<Run> choices(const Run& run);
 
 /// Puts `stages` right for the chunks of the plan: even; or, where only that divides, embedding and
 /// loss counted as layers; else the split with the least busy pp rank.
-void split_stages(Setup& setup);
+void split_stages(TrainingConfig& config);
 
 }  // namespace rankwright

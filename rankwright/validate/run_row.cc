@@ -34,7 +34,7 @@ constexpr double kShortest = 1e-6, kLongest = 1e9;  // of a step, in seconds
 /// What a column may state, so that no product of them leaves 64 bits and every price is finite.
 struct Bound {
   std::string_view column;
-  double least, most;
+  double min, max;
   bool whole = true;
 };
 constexpr double kDegree = double(kMaxDevices);
@@ -107,10 +107,10 @@ std::optional<double> RunRow::number(std::string_view column) const {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::optional<i64> RunRow::whole(std::string_view column, i64 least) const {
+std::optional<i64> RunRow::whole(std::string_view column, i64 min) const {
   const std::optional<double> value = number(column);
-  constexpr double kMost = 0x1p40;
-  if (!value || *value < double(least) || *value > kMost || *value != std::floor(*value))
+  constexpr double kMax = 0x1p40;
+  if (!value || *value < double(min) || *value > kMax || *value != std::floor(*value))
     return std::nullopt;
   return i64(*value);
 }
@@ -123,11 +123,11 @@ std::string RunRow::out_of_bounds() const {
   for (const Bound& bound : kBounds) {
     const std::optional<double> value = parsed(text(bound.column));
     if (!value) continue;
-    const bool inside = *value >= bound.least && *value <= bound.most;  // NaN is not
+    const bool inside = *value >= bound.min && *value <= bound.max;  // NaN is not
     if (inside && (!bound.whole || *value == std::floor(*value))) continue;
     return fmt::format("{} is {}: {} from {} to {} are read", bound.column,
                        excerpt(text(bound.column), 20), bound.whole ? "whole numbers" : "numbers",
-                       bound_text(bound.least), bound_text(bound.most));
+                       bound_text(bound.min), bound_text(bound.max));
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // One row of a table of runs, by column: what a blank cell stands for in vTrain's single-node
-// table, and which numbers cannot be. What a row means for a Setup is run_setup.h.
+// table, and which numbers cannot be. What a row means for a TrainingConfig is run_setup.h.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ class RunRow {
   /// Nothing for a blank cell, and for words: "NA".
   std::optional<double> number(std::string_view column) const;
   /// The same of whole numbers from `least` on.
-  std::optional<i64> whole(std::string_view column, i64 least = 1) const;
+  std::optional<i64> whole(std::string_view column, i64 min = 1) const;
   i64 whole_or(std::string_view column, i64 otherwise) const;
 
   /// The first number that cannot be, in words: "heads is 0: from 1 to 65,536 are read"; empty

@@ -99,12 +99,12 @@ auto find_prefix(const Rows& rows, std::string_view text) {
 
 /// "MLA q_lora1536 kv_lora512 nope128 rope64 v128": the number behind `word`.
 i64 number_behind(std::string_view text, std::string_view word, i64 otherwise) {
-  constexpr i64 kMost = 65536;
+  constexpr i64 kMax = 65536;
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return otherwise;
   i64 value = otherwise;
   std::from_chars(text.data() + at + word.size(), text.data() + text.size(), value);
-  return value >= 1 && value <= kMost ? value : otherwise;
+  return value >= 1 && value <= kMax ? value : otherwise;
 }
 
 Attention attention_of(const RunRow& row, i64 hidden) {
@@ -181,7 +181,7 @@ Plan plan_of(const RunRow& row, Run& run) {
   plan.pp = row.whole("pp").value_or(1);
   plan.cp = row.whole("cp").value_or(1);
   plan.dp = row.whole("dp").value_or(1);
-  if (run.setup.model.sparse()) {
+  if (run.config.model.sparse()) {
     plan.ep = row.whole("ep").value_or(1);
     plan.etp = row.whole("etp").value_or(1);
   }
@@ -216,34 +216,34 @@ Plan plan_of(const RunRow& row, Run& run) {
 void software_of(const RunRow& row, Run& run) {
   const auto found = find_prefix(kFrameworkRows, row.text("framework"));
   const FrameworkRow& framework = found == std::end(kFrameworkRows) ? kOther : *found;
-  Setup& setup = run.setup;
+  TrainingConfig& config = run.config;
   for (const Software& software : frameworks())
-    if (software.name == framework.software) setup.software = software;
+    if (software.name == framework.software) config.software = software;
   // What was written before a GPU was sold has learned its kernels since.
-  const std::string& generation = setup.cluster.device.generation;
-  if (setup.software.attention == AttentionKernel::unfused && generation != "ampere" &&
+  const std::string& generation = config.cluster.device.generation;
+  if (config.software.attention == AttentionKernel::unfused && generation != "ampere" &&
       generation != "volta")
-    setup.software.attention = AttentionKernel::flash2;
-  setup.plan.overlap = framework.overlap;
-  setup.job.grad_dtype = framework.grads;
+    config.software.attention = AttentionKernel::flash2;
+  config.plan.overlap = framework.overlap;
+  config.job.grad_dtype = framework.grads;
   run.memory_figure = framework.memory;
 
   const std::string_view notes = row.text("notes");
   const auto noted = [&](std::string_view words) {
     return notes.find(words) != std::string_view::npos;
   };
-  if (noted("no DP overlap")) setup.plan.overlap = kNothing;
+  if (noted("no DP overlap")) config.plan.overlap = kNothing;
   if (noted("async TP") || noted("asyncTP") || run.id.find("asyncTP") != std::string::npos)
-    setup.plan.overlap.tp = true;
+    config.plan.overlap.tp = true;
   // DeepSpeed's bf16 sums gradients in fp32.
   if (framework.software == "megatron-deepspeed" && run.precision == "bf16")
-    setup.job.grad_dtype = Dtype::fp32;
+    config.job.grad_dtype = Dtype::fp32;
   // torchtitan compiles its loss since spring 2025 (pytorch/torchtitan#1033).
   if (framework.software == "torchtitan" &&
       row.text("source").find("_2024") != std::string_view::npos)
-    setup.software.loss = Loss::eager;
+    config.software.loss = Loss::eager;
   // BLOOM's production script sets CUDA_LAUNCH_BLOCKING=1.
-  if (run.model.starts_with("BLOOM")) setup.software.launch = Launch::blocking;
+  if (run.model.starts_with("BLOOM")) config.software.launch = Launch::blocking;
 }
 }  // namespace
 
@@ -265,20 +265,21 @@ Run run_of(const RunRow& row) {
   run.measured = row.step();
   run.measured_memory = row.memory();
 
-  Setup& setup = run.setup;
-  setup.model = model_of(row);
-  run.model = setup.model.name;
-  run.sparse = setup.model.sparse();
+  TrainingConfig& config = run.config;
+  config.model = model_of(row);
+  run.model = config.model.name;
+  run.sparse = config.model.sparse();
   const Result<Device> device = find_device(*device_name(run.gpu));
-  setup.world = *row.whole("gpus");
-  setup.cluster = cluster_of(row, *device, setup.world);
-  setup.plan = plan_of(row, run);
-  setup.job.global_batch = *row.whole("global_batch_seqs");
-  setup.job.sequence = *row.whole("seq");
+  config.world = *row.whole("gpus");
+  config.cluster = cluster_of(row, *device, config.world);
+  config.plan = plan_of(row, run);
+  config.job.global_batch = *row.whole("global_batch_seqs");
+  config.job.sequence = *row.whole("seq");
   software_of(row, run);
   for (const PrecisionRow& precision : kPrecisions)
-    if (setup.job.matmul == Matmul::same && run.precision.find(precision.part) != std::string::npos)
-      setup.job.matmul = precision.matmul;
+    if (config.job.matmul == Matmul::same &&
+        run.precision.find(precision.part) != std::string::npos)
+      config.job.matmul = precision.matmul;
   for (const std::string_view column :
        {"tp", "pp", "vpp", "dp", "cp", "ep", "micro_batch", "schedule", "zero_stage", "recompute"})
     run.layout += fmt::format("{}|", row.text(column));

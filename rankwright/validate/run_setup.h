@@ -1,6 +1,6 @@
-// What a row of a table of runs says as a Setup: the model from its shapes, the cluster from the
-// GPU and its links, the plan from the degrees, the software from the framework's name. Not whether
-// that can be: run.cc asks.
+// What a row of a table of runs says as a TrainingConfig: the model from its shapes, the cluster
+// from the GPU and its links, the plan from the degrees, the software from the framework's name.
+// Not whether that can be: run.cc asks.
 #pragma once
 
 #include <optional>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/cost/step.h"
-#include "tests/runs.h"
+#include "tests/support/runs.h"
 
 namespace rankwright {
 namespace run_test {
@@ -26,7 +26,7 @@ std::string why(const Cells& other) {
 
 TEST(Run, IsTheSetupThatItsRowStates) {
   const rankwright::Run run = one();
-  const rankwright::Setup& s = run.setup;
+  const rankwright::TrainingConfig& s = run.config;
   EXPECT_EQ(run.family, "own");
   EXPECT_EQ(run.publication, "own");
   EXPECT_EQ(run.measured, Seconds{4});
@@ -60,22 +60,22 @@ TEST(Run, LeavesBlanksOpenAndChoosesAmongAll) {
   // 36 layers on 4 pp ranks: 9 a rank. Chunks of 3 and 9 divide them; (36 + 2) / 4 does not.
   const rankwright::Run chunks = one({{"vpp", ""}, {"schedule", "1f1b-interleaved"}});
   ASSERT_EQ(choices(chunks).size(), 2u);
-  EXPECT_EQ(choices(chunks)[0].setup.plan.virtual_stages, 3);
-  EXPECT_EQ(choices(chunks)[1].setup.plan.virtual_stages, 9);
+  EXPECT_EQ(choices(chunks)[0].config.plan.virtual_stages, 3);
+  EXPECT_EQ(choices(chunks)[1].config.plan.virtual_stages, 9);
 }
 
 TEST(Run, OfOnePpRankHasOneChunkAndWithoutAnyChunksIsPlain) {
-  EXPECT_EQ(one({{"pp", "1"}, {"dp", "32"}, {"vpp", "4"}}).setup.plan.virtual_stages, 1);
+  EXPECT_EQ(one({{"pp", "1"}, {"dp", "32"}, {"vpp", "4"}}).config.plan.virtual_stages, 1);
   // 37 layers: no number of chunks divides them, with or without embedding and loss.
   const std::vector<rankwright::Run> plain =
       choices(one({{"layers", "37"}, {"vpp", ""}, {"schedule", "1f1b-interleaved"}}));
   ASSERT_EQ(plain.size(), 1u);
-  EXPECT_EQ(plain[0].setup.plan.schedule, Schedule::one_f_one_b);
+  EXPECT_EQ(plain[0].config.plan.schedule, Schedule::one_f_one_b);
 }
 
 TEST(Run, CountsEmbeddingAndLossAsLayersWhereOnlyThatDivides) {
   // 38 layers on 4 ranks: (38 + 2) / 4 = 10, the first and the last one less.
-  const Stages stages = one({{"layers", "38"}}).setup.stages();
+  const Stages stages = one({{"layers", "38"}}).config.stages();
   ASSERT_EQ(stages.size(), 4u);
   EXPECT_EQ(stages[0].layers, 9);
   EXPECT_EQ(stages[1].layers, 10);
@@ -125,7 +125,7 @@ TEST(Run, IsScoredWhereADegreeDoesNotDivideAWidth) {
   for (const Cells& other : {Cells{{"heads", "30"}, {"kv_heads", "6"}}, Cells{{"ffn", "16386"}},
                              Cells{{"cp", "2"}, {"dp", "4"}, {"seq", "2049"}}}) {
     const rankwright::Run run = one(other);
-    const double time = step_time(run.setup, calibration()).total().value;
+    const double time = step_time(run.config, calibration()).total().value;
     EXPECT_TRUE(time > 0 && std::isfinite(time));
   }
 }
@@ -146,7 +146,7 @@ TEST(Runs, OfTheSingleNodeTableAreVTrains) {
   EXPECT_EQ(runs.scored[0].family, "vtrain single");
   EXPECT_EQ(runs.scored[0].publication, "vtrain");
   EXPECT_EQ(runs.scored[0].model, "GPT 24 x 2048, 16 heads");
-  EXPECT_EQ(runs.scored[0].setup.software.name, "megatron-deepspeed");
+  EXPECT_EQ(runs.scored[0].config.software.name, "megatron-deepspeed");
 }
 
 TEST(Runs, NeedTheirColumns) {

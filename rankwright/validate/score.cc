@@ -40,10 +40,10 @@ using Key = std::tuple<std::string, std::string, std::string, bool>;
 Key calibration_key(const Run& run) { return {run.family, run.gpu, run.precision, run.sparse}; }
 
 double model_flops(const Run& run) {
-  const Job& job = run.setup.job;
-  return training_flops_per_token(run.setup.model, job.sequence, FlopsConvention::megatron_causal)
+  const Job& job = run.config.job;
+  return training_flops_per_token(run.config.model, job.sequence, FlopsConvention::megatron_causal)
              .value *
-         double(job.global_batch) * double(job.sequence) / double(run.setup.world);
+         double(job.global_batch) * double(job.sequence) / double(run.config.world);
 }
 
 /// The median of sorted values, two at least, without that of index `out`.
@@ -62,7 +62,7 @@ void baselines(std::vector<ScoredRun>& rows) {
   std::map<std::pair<std::string, Matmul>, std::vector<ScoredRun*>> kinds;
   for (ScoredRun& row : rows)
     if (row.timed())
-      kinds[{row.run->setup.cluster.device.name, row.run->setup.job.matmul}].push_back(&row);
+      kinds[{row.run->config.cluster.device.name, row.run->config.job.matmul}].push_back(&row);
   for (auto& [kind, members] : kinds) {
     if (members.size() < 2) continue;
     std::stable_sort(members.begin(), members.end(),
@@ -100,8 +100,8 @@ void add_sweeps(Score& score, const std::vector<const ScoredRun*>& rows) {
   for (const ScoredRun* row : rows) {
     const Run& run = *row->run;
     sweeps[run.family + " · " + run.model + " · " + run.gpu + " x " +
-           std::to_string(run.setup.world) + " · " + std::to_string(run.setup.job.global_batch) +
-           " x " + std::to_string(run.setup.job.sequence)]
+           std::to_string(run.config.world) + " · " + std::to_string(run.config.job.global_batch) +
+           " x " + std::to_string(run.config.job.sequence)]
         .push_back(row);
   }
   std::vector<double> regrets, correlations;
@@ -153,12 +153,12 @@ void add_pairs(Score& score, const std::vector<const ScoredRun*>& rows) {
   std::map<Place, std::vector<Group>> places;
   for (const ScoredRun* row : rows) {
     const Run& run = *row->run;
-    const Setup& setup = run.setup;
+    const TrainingConfig& config = run.config;
     std::vector<Group>& groups =
-        places[{run.sparse, run.family, run.model, run.gpu, setup.world, setup.job.sequence}];
+        places[{run.sparse, run.family, run.model, run.gpu, config.world, config.job.sequence}];
     auto found = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& group) { return *group.model == setup.model; });
-    if (found == groups.end()) found = groups.insert(found, {&setup.model});
+                              [&](const Group& group) { return *group.model == config.model; });
+    if (found == groups.end()) found = groups.insert(found, {&config.model});
     found->logs.push_back(std::log(row->step / run.measured));
   }
   std::vector<std::vector<double>> dense, sparse;
@@ -312,9 +312,9 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
     const auto found = out.refits.find(one.run.publication);
     const Calibration& values = found == out.refits.end() ? calibration() : found->second;
     const Prediction predicted = predict(one, values);
-    const Setup& setup = one.options[predicted.option];
-    ScoredRun row{.run = &one.run, .setup = &setup, .step = predicted.step};
-    if (one.run.measured_memory.value > 0) row.memory = memory_figure(one.run, setup, values);
+    const TrainingConfig& config = one.options[predicted.option];
+    ScoredRun row{.run = &one.run, .config = &config, .step = predicted.step};
+    if (one.run.measured_memory.value > 0) row.memory = memory_figure(one.run, config, values);
     out.rows.push_back(row);
   }
   baselines(out.rows);

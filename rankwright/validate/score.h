@@ -1,8 +1,8 @@
 // How far predictions are from what was measured: by family, dense and MoE apart, in total over
 // rows and over families; how far two plans of one model are off against each other; whether the
 // fastest published layout of a sweep would have been picked; memory; and what Calculon and a
-// constant MFU say of the same rows. Numbers only: text of it is report/validation_text.h. Formulas
-// V2 to V7.
+// constant MFU say of the same rows. Numbers only: text of it is
+// report/validation/validation_text.h. Formulas V2 to V7.
 #pragma once
 
 #include <functional>
@@ -38,8 +38,8 @@ Errors over_families(std::string name, const std::vector<Errors>& families);
 /// One row, predicted.
 struct ScoredRun {
   const Run* run = nullptr;
-  const Setup* setup = nullptr;      // with what was chosen for blanks
-  Seconds step{};                    // 0 where no step time was measured
+  const TrainingConfig* config = nullptr;  // with what was chosen for blanks
+  Seconds step{};                          // 0 where no step time was measured
   Bytes memory{};                    // the figure that the source prints; 0 where it prints none
   std::optional<double> baseline{};  // error of a constant MFU; none for the only row of its kind
   bool calibrates = false;           // --calibrate-one: was used, is not scored

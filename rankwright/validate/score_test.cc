@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/validate/calculon.h"
-#include "tests/runs.h"
+#include "tests/support/runs.h"
 
 namespace rankwright {
 namespace score_test {
@@ -63,7 +63,7 @@ struct Rows {
       runs[i].family = runs[i].publication = "own";
       runs[i].layout = std::to_string(i);
       runs[i].measured = {times[i].second};
-      scored.push_back({.run = &runs[i], .setup = &runs[i].setup, .step = {times[i].first}});
+      scored.push_back({.run = &runs[i], .config = &runs[i].config, .step = {times[i].first}});
     }
   }
 };
@@ -90,10 +90,10 @@ TEST(Sweep, NeedsFourLayouts) {
 TEST(Pairs, AreOfOneModelOnAsManyOfOneGpu) {
   // 1.1 against 0.8: 1.375. The others are alone with their sequence, their world and their shapes.
   Rows rows({{11, 10}, {8, 10}, {9, 10}, {9, 10}, {9, 10}, {15, 10}});
-  rows.runs[1].setup.job.global_batch = 8;
-  rows.runs[2].setup.job.sequence = 8192;
-  rows.runs[3].setup.world = 16;
-  rows.runs[4].setup.model.hidden = 128;
+  rows.runs[1].config.job.global_batch = 8;
+  rows.runs[2].config.job.sequence = 8192;
+  rows.runs[3].config.world = 16;
+  rows.runs[4].config.model.hidden = 128;
   rows.runs[5].sparse = true;
   const Score s = score(rows.scored);
   EXPECT_EQ(s.dense_pairs.pairs, 1);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "rankwright/cost/straggler.h"
+#include "rankwright/cost/faults/straggler.h"
 
 namespace rankwright {
 namespace {
@@ -13,13 +13,13 @@ void scale(Calibration& c, Constant first, Constant last, double by) {
   for (std::size_t i = std::size_t(first); i <= std::size_t(last); ++i) c.values[i] *= by;
 }
 
-bool always(const Setup&) { return true; }
+bool always(const TrainingConfig&) { return true; }
 
 struct SuspectRow {
   std::string_view name;
   double slower, faster;
-  std::string_view reason, attempt;
-  bool (*applies)(const Setup&);
+  std::string_view reason, suggestion;
+  bool (*applies)(const TrainingConfig&);
   void (*grow)(Trial&, double, std::size_t);
 };
 
@@ -45,15 +45,15 @@ constexpr SuspectRow kRows[] = {
      [](Trial& t, double f, std::size_t) { t.calibration[Constant::loss_bytes] *= f; }},
     {"kernel launches", 3, 3, "a slow host, Python between kernels, or synchronisation",
      "CPU frequency and affinity; CUDA graphs; no .item() and no CUDA_LAUNCH_BLOCKING in a step",
-     [](const Setup& s) { return s.software.launch != Launch::blocking; },
+     [](const TrainingConfig& s) { return s.software.launch != Launch::blocking; },
      [](Trial& t, double f, std::size_t) { t.calibration[Constant::launch_floor] *= f; }},
     {"experts out of balance", 2, 1.1, "the busiest expert has twice the mean without a balance",
      "tokens by expert; the auxiliary loss or bias of the router",
-     [](const Setup& s) { return s.model.sparse(); },
+     [](const TrainingConfig& s) { return s.model.sparse(); },
      [](Trial& t, double f, std::size_t) { t.calibration[Constant::imbalance_experts] *= f; }},
     {"tp overlap", 2.8, 1.5, "collectives that were to hide behind matmuls run alone",
      "whether the overlap is on: --tp-comm-overlap, user buffers",
-     [](const Setup& s) { return s.plan.overlap.tp && s.plan.tp > 1; },
+     [](const TrainingConfig& s) { return s.plan.overlap.tp && s.plan.tp > 1; },
      [](Trial& t, double f, std::size_t) {
        t.calibration[Constant::tp_shown] = std::min(1.0, t.calibration[Constant::tp_shown] * f);
      }},
@@ -63,7 +63,7 @@ constexpr SuspectRow kRows[] = {
      always, [](Trial& t, double f, std::size_t) { t.slow = f; }},
     {"gradients that do not overlap", 6, 2, "buckets that wait for the last gradient hide nothing",
      "--overlap-grad-reduce --overlap-param-gather; bucket size; CUDA_DEVICE_MAX_CONNECTIONS",
-     [](const Setup& s) {
+     [](const TrainingConfig& s) {
        return s.plan.data_ranks() > 1 && s.plan.zero < 3 &&
               (s.plan.overlap.grad_reduce || s.plan.overlap.param_gather);
      },
@@ -83,15 +83,16 @@ struct TimerCells {
   std::vector<Seconds> forward, backward;
 };
 
-TimerCells cells_of(const Setup& setup, const Calibration& c, const StepTime& step) {
-  const CellTimes times = cell_times(setup, c);
-  const double m = double(setup.stage_microbatches());
-  const double v = double(setup.plan.virtual_stages);
-  const Seconds sent = slowed(setup, c, step[Item::sends]) / (2 * v * double(setup.microbatches()));
+TimerCells cells_of(const TrainingConfig& config, const Calibration& c, const StepTime& step) {
+  const CellTimes times = cell_times(config, c);
+  const double m = double(config.stage_microbatches());
+  const double v = double(config.plan.virtual_stages);
+  const Seconds sent =
+      apply_overheads(config, c, step[Item::sends]) / (2 * v * double(config.microbatches()));
   TimerCells cells;
-  for (i64 r = 0; r < setup.plan.pp; ++r) {
+  for (i64 r = 0; r < config.plan.pp; ++r) {
     Seconds forward{}, backward{};
-    for (const i64 s : stages_of(setup.plan, r)) {
+    for (const i64 s : stages_of(config.plan, r)) {
       const StageTimes& at = times.stages[std::size_t(s)];
       forward += m * (at.forward - sent);
       backward += m * (at.input - sent + at.weight);
@@ -103,23 +104,23 @@ TimerCells cells_of(const Setup& setup, const Calibration& c, const StepTime& st
 }
 
 TimerSample spread(const std::vector<Seconds>& of, double slow) {
-  const auto [least, most] = std::minmax_element(of.begin(), of.end());
-  return {*least, slow * *most};
+  const auto [min, max] = std::minmax_element(of.begin(), of.end());
+  return {*min, slow * *max};
 }
 
 }  // namespace
 
-Prophecy prophecy(const Trial& trial) {
-  const Setup& setup = trial.setup;
-  Prophecy told{.items = step_time(setup, trial.calibration)};
+TrialPrediction prophecy(const Trial& trial) {
+  const TrainingConfig& config = trial.config;
+  TrialPrediction told{.items = step_time(config, trial.calibration)};
   const Seconds whole = told.items.total();
   const Seconds before_jitter = whole - told.items[Item::jitter];
   const double jitter = before_jitter.value > 0 ? whole / before_jitter : 1;
-  const TimerCells cells = cells_of(setup, trial.calibration, told.items);
+  const TimerCells cells = cells_of(config, trial.calibration, told.items);
   if (trial.slow > 1) {
-    const i64 rank = told.items.slowest * setup.plan.meshes().dense.stride(Axis::pp);
+    const i64 rank = told.items.slowest * config.plan.meshes().dense.stride(Axis::pp);
     const SlowRank slow[] = {{rank, trial.slow}};
-    told.items[Item::imbalance] += SlowSteps(setup, trial.calibration, false).step(slow) - whole;
+    told.items[Item::imbalance] += SlowSteps(config, trial.calibration, false).step(slow) - whole;
   }
   const Seconds optimizer = jitter * told.items[Item::optimizer];
   const Seconds inside = told.items.total();
@@ -137,13 +138,13 @@ Prophecy prophecy(const Trial& trial) {
   return told;
 }
 
-std::vector<Suspect> suspects(const Setup& setup) {
+std::vector<Suspect> suspects(const TrainingConfig& config) {
   std::vector<Suspect> all;
   for (const SuspectRow& row : kRows)
-    if (row.applies(setup))
+    if (row.applies(config))
       all.push_back({std::string(row.name), row.slower, row.faster, row.reason,
-                     std::string(row.attempt), row.grow});
-  const std::vector<Level>& levels = setup.cluster.levels;
+                     std::string(row.suggestion), row.grow});
+  const std::vector<Level>& levels = config.cluster.levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const bool inner = l == 0 && levels.size() > 1;
     all.push_back(
@@ -152,12 +153,13 @@ std::vector<Suspect> suspects(const Setup& setup) {
          .faster = 1.3,
          .reason = inner ? "scale-up links that are down, or a detour over PCIe, leave a third"
                          : "shared links, rails that are not used and congestion leave a third",
-         .attempt = fmt::format("nccl-tests over {}: all_reduce_perf -b 8M -e 1G; NCCL_DEBUG=INFO "
-                                "for the NICs that are used",
-                                levels[l].name),
+         .suggestion =
+             fmt::format("nccl-tests over {}: all_reduce_perf -b 8M -e 1G; NCCL_DEBUG=INFO "
+                         "for the NICs that are used",
+                         levels[l].name),
          .grow =
              [](Trial& t, double f, std::size_t level) {
-               BytesPerSecond& bandwidth = t.setup.cluster.levels[level].bandwidth;
+               BytesPerSecond& bandwidth = t.config.cluster.levels[level].bandwidth;
                bandwidth = bandwidth / f;
              },
          .level = l});

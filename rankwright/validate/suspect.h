@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "rankwright/cost/step.h"
-#include "rankwright/import/run_log.h"
+#include "rankwright/import/log/run_log.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright {
 
-/// A setup as it would run if one thing were otherwise.
+/// A config as it would run if one thing were otherwise.
 struct Trial {
-  rankwright::Setup setup;
+  rankwright::TrainingConfig config;
   Calibration calibration;
   double slow = 1;    // one rank computes so much longer than the others
   Seconds outside{};  // between steps, where no timer of a step looks
@@ -30,25 +30,25 @@ struct TimerPrediction {
   TimerSample time{};        // `both`: of the fastest and the slowest pp rank
 };
 
-struct Prophecy {
+struct TrialPrediction {
   StepTime items{};
   Seconds step{};
   std::vector<TimerPrediction> timers{};
 };
 
-/// The setup has no misfit.
-Prophecy prophecy(const Trial& trial);
+/// The config has no violation.
+TrialPrediction prophecy(const Trial& trial);
 
 struct Suspect {
   std::string name;         // "matmul rate", "infiniband"
   double slower, faster;    // factors that are plausible
   std::string_view reason;  // why as much
-  std::string attempt;      // what to look at or to type
+  std::string suggestion;   // what to look at or to type
   void (*grow)(Trial& trial, double factor, std::size_t level);
   std::size_t level = 0;  // of a link
 };
 
-/// Those that the setup has, in the order of a step.
-std::vector<Suspect> suspects(const Setup& setup);
+/// Those that the config has, in the order of a step.
+std::vector<Suspect> suspects(const TrainingConfig& config);
 
 }  // namespace rankwright

@@ -15,7 +15,7 @@ def constants(root):
     """The limits that headers state: {"kMaxDegree": 4194304, ...}."""
     found = {}
     pattern = r"constexpr (?:i64|std::size_t) (kMax\w+) = ([^;]+);"
-    for header in ["cluster/cluster.h", "base/integer.h", "plan/job.h", "plan/stages.h", "import/draft.h"]:
+    for header in ["cluster/cluster.h", "base/integer.h", "plan/job.h", "plan/stages.h", "import/plan/draft.h"]:
         for name, value in re.findall(pattern, (root / "rankwright" / header).read_text("utf-8")):
             shifted = re.fullmatch(r"i64\{1\} << (\d+)", value)
             found[name] = 1 << int(shifted[1]) if shifted else found.get(value) or int(value)
@@ -93,7 +93,7 @@ def plan_key(key, values, limits, most, specials):
 
 
 def plan_schema(tool, root):
-    limits, source = constants(root), (root / "rankwright/import/plan_keys.cc").read_text("utf-8")
+    limits, source = constants(root), (root / "rankwright/import/plan/plan_keys.cc").read_text("utf-8")
     row = r'\{\{"([\w.]+)",(?:(?!\{\{").)*?whole<&Draft::\w+, (kMax\w+)>'
     most, specials = dict(re.findall(row, source, re.DOTALL)), special(limits)
     schema = {
@@ -122,7 +122,7 @@ def model(root):
     """Shapes: the table kFields, and what model_file.cc reads besides."""
     source = (root / "rankwright/model/architecture.cc").read_text("utf-8")
     numbers = re.findall(r'\{"(\w+)", &Shapes::\w+\}', source)
-    others = fields(root / "rankwright/import/model_file.cc", "kOthers")
+    others = fields(root / "rankwright/import/plan/model_file.cc", "kOthers")
     properties = {name: FLAG if "r.flag(" in read else TEXT for name, read in others}
     properties.update({name: whole(0, constants(root)["kMaxCount"]) for name in numbers})
     return {"type": "object", "properties": properties, "required": ["architecture"]}
@@ -147,7 +147,7 @@ def quantity(root, kind):
 
 def reader_schema(root, read, limits):
     """Of one row of a table of readers, by what the reader calls."""
-    file = (root / "rankwright/import/cluster_file.cc").read_text("utf-8")
+    file = (root / "rankwright/import/cluster/cluster_file.cc").read_text("utf-8")
     if kind := re.search(r"parse_\w+", read):
         return quantity(root, kind[0])
     if number := re.search(r"r\.(whole|number)\(n, (\d+), ([\w']+)\)", read):
@@ -168,7 +168,7 @@ def reader_schema(root, read, limits):
 
 
 def cluster(root):
-    limits, file = constants(root), root / "rankwright/import/cluster_file.cc"
+    limits, file = constants(root), root / "rankwright/import/cluster/cluster_file.cc"
     level = {key: reader_schema(root, read, limits) for key, read in fields(file, "kLevelFields")}
     device = {key: reader_schema(root, read, limits) for key, read in fields(file, "kDeviceFields")}
     described = {

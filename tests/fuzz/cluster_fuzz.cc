@@ -1,6 +1,6 @@
 // Any text is read as a cluster file, or refused with findings; what is read has devices that can
 // be counted and links that carry something.
-#include "rankwright/import/cluster_file.h"
+#include "rankwright/import/cluster/cluster_file.h"
 #include "tests/fuzz/fuzz.h"
 
 int fuzz_cluster(const std::uint8_t* data, std::size_t size) {

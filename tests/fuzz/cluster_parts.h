@@ -3,7 +3,7 @@
 // carry something.
 #pragma once
 
-#include "rankwright/import/cluster_format.h"
+#include "rankwright/import/cluster/cluster_format.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace rankwright {

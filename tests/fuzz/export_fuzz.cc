@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/export/exporter.h"
-#include "rankwright/export/host_table.h"
-#include "rankwright/import/plan_file.h"
-#include "rankwright/import/toml_tree.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/export/launcher/host_table.h"
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/import/syntax/toml_tree.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace rankwright {
@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kEncoding = "# -*- coding: utf-8 -*-";
 constexpr i64 kMaxWorld = 512, kMaxCells = 20'000;  // files grow with both
 
-/// Every text of a setup that comes from input and that nothing is decided by.
-std::vector<std::string*> names_of(Setup& s) {
+/// Every text of a config that comes from input and that nothing is decided by.
+std::vector<std::string*> names_of(TrainingConfig& s) {
   std::vector<std::string*> names = {&s.model.name, &s.cluster.name, &s.cluster.device.name,
                                      &s.cluster.device.source, &s.cluster.device.verified};
   for (Level& level : s.cluster.levels) names.push_back(&level.name);
@@ -26,7 +26,7 @@ std::vector<std::string*> names_of(Setup& s) {
 }
 
 /// Names of hosts: those names that a host may have, then n0, n1, ...
-std::vector<std::string> hosts_of(Setup& s) {
+std::vector<std::string> hosts_of(TrainingConfig& s) {
   std::vector<std::string> hosts;
   const std::size_t count = std::size_t(hosts_to_name(s));
   for (const std::string* const name : names_of(s))
@@ -112,24 +112,24 @@ void check_parsed(const ExportFile& file) {
 }
 
 /// The plan file reads back with the same names.
-void check_plan_file(const ExportFile& file, Setup setup) {
+void check_plan_file(const ExportFile& file, TrainingConfig config) {
   const PlanFile read = read_plan(file.text, file.name, refuse_file);
   RW_CHECK(!has_errors(read.findings));
-  Setup again = resolve(read.draft);
-  const std::vector<std::string*> before = names_of(setup), after = names_of(again);
+  TrainingConfig again = resolve(read.draft);
+  const std::vector<std::string*> before = names_of(config), after = names_of(again);
   RW_CHECK(before.size() == after.size());
   for (std::size_t i = 0; i < before.size(); ++i) RW_CHECK(*before[i] == *after[i]);
 }
 
-void check_exporter(const Exporter& exporter, const Setup& setup, const Setup& plain,
-                    const ExportOptions& options) {
-  const std::vector<ExportFile> files = export_plan(exporter, setup, options);
+void check_exporter(const Exporter& exporter, const TrainingConfig& config,
+                    const TrainingConfig& plain, const ExportOptions& options) {
+  const std::vector<ExportFile> files = export_plan(exporter, config, options);
   const std::vector<ExportFile> others = export_plan(exporter, plain, options);
   RW_CHECK(!files.empty() && files.size() == others.size());
   for (std::size_t i = 0; i < files.size(); ++i) {
     check_parsed(files[i]);
     if (exporter.target == Target::rankwright) {
-      check_plan_file(files[i], setup);
+      check_plan_file(files[i], config);
     } else if (!files[i].name.ends_with(".json")) {
       const std::string code = code_of(files[i]);
       check_code(code);
@@ -145,18 +145,19 @@ int fuzz_export(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
   const PlanFile file = read_plan(std::string(as_text(data, size)), "fuzz.yaml", refuse_file);
   if (has_errors(file.findings)) return 0;
-  Setup setup = resolve(file.draft);
-  if (setup.world > kMaxWorld || setup.model.layers() > kMaxWorld || first_misfit(setup)) return 0;
+  TrainingConfig config = resolve(file.draft);
+  if (config.world > kMaxWorld || config.model.layers() > kMaxWorld || first_misfit(config))
+    return 0;
   const std::optional<i64> cells =
-      product({setup.plan.pp, setup.plan.virtual_stages, setup.microbatches()});
+      product({config.plan.pp, config.plan.virtual_stages, config.microbatches()});
   if (!cells || *cells > kMaxCells) return 0;
-  Setup plain = setup;
+  TrainingConfig plain = config;
   for (std::string* const name : names_of(plain)) *name = "plain";
-  const std::vector<std::string> hosts = hosts_of(setup);
+  const std::vector<std::string> hosts = hosts_of(config);
   for (const Exporter& exporter : exporters()) {
-    if (has_errors(lint(setup, exporter.target))) continue;
-    check_exporter(exporter, setup, plain, {});
-    if (row(exporter.target).launcher) check_exporter(exporter, setup, plain, {.hosts = hosts});
+    if (has_errors(lint(config, exporter.target))) continue;
+    check_exporter(exporter, config, plain, {});
+    if (row(exporter.target).launcher) check_exporter(exporter, config, plain, {.hosts = hosts});
   }
   return 0;
 }

@@ -1,9 +1,9 @@
 // What holds for every framework's format: any text is read or refused with findings, and what is
-// read resolves to a setup that can be linted and held against the file.
+// read resolves to a config that can be linted and held against the file.
 #pragma once
 
-#include "rankwright/import/plan_format.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace rankwright {
@@ -15,15 +15,15 @@ inline int fuzz_format(std::string_view name, const std::uint8_t* data, std::siz
   const PlanFile file = read_plan_as(format, text, "fuzz.txt", refuse_file);
   for (const Diagnostic& finding : file.findings) check_finding(finding);
   if (has_errors(file.findings)) return 0;
-  const Setup setup = resolve(file.draft);
-  RW_CHECK(setup.world >= 1);
-  RW_CHECK(bool(first_misfit(setup)) == !misfits(setup).empty());
-  for (const Diagnostic& finding : lint(setup, format.target)) {
+  const TrainingConfig config = resolve(file.draft);
+  RW_CHECK(config.world >= 1);
+  RW_CHECK(bool(first_misfit(config)) == !find_violations(config).empty());
+  for (const Diagnostic& finding : lint(config, format.target)) {
     check_finding(finding);
     spelt(format, finding.fix);
   }
   if (format.against != nullptr)
-    for (const Diagnostic& finding : format.against(file, setup)) check_finding(finding);
+    for (const Diagnostic& finding : format.against(file, config)) check_finding(finding);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // Any text is read as a Hugging Face config.json, or refused; what is read can be counted.
-#include "rankwright/import/hf_config.h"
+#include "rankwright/import/plan/hf_config.h"
 #include "rankwright/model/parameters.h"
 #include "tests/fuzz/fuzz.h"
 

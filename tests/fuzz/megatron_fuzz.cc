@@ -1,8 +1,8 @@
-// Any text is read as a Megatron-LM launch script or log; what is read resolves to a setup that can
-// be linted, and written as flags again where arithmetic has nothing against it.
+// Any text is read as a Megatron-LM launch script or log; what is read resolves to a config that
+// can be linted, and written as flags again where arithmetic has nothing against it.
 #include "rankwright/export/exporter.h"
-#include "rankwright/import/plan_format.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/rules/rule.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -14,9 +14,9 @@ int fuzz_megatron(const std::uint8_t* data, std::size_t size) {
   for (const FieldReader::Key& key : file.keys)
     RW_CHECK(key.where.line >= 0 && key.where.column >= 0);
   if (has_errors(file.findings)) return 0;
-  const Setup setup = resolve(file.draft);
-  RW_CHECK(setup.world >= 1);
-  for (const Diagnostic& finding : lint(setup, Target::megatron)) check_finding(finding);
-  if (!first_misfit(setup)) RW_CHECK(!export_plan(*find_exporter("megatron"), setup).empty());
+  const TrainingConfig config = resolve(file.draft);
+  RW_CHECK(config.world >= 1);
+  for (const Diagnostic& finding : lint(config, Target::megatron)) check_finding(finding);
+  if (!first_misfit(config)) RW_CHECK(!export_plan(*find_exporter("megatron"), config).empty());
   return 0;
 }

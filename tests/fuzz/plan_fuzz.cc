@@ -1,7 +1,7 @@
-// Any text is read as a plan file, or refused with findings; what is read resolves to a setup that
+// Any text is read as a plan file, or refused with findings; what is read resolves to a config that
 // can be linted for every target.
-#include "rankwright/import/plan_file.h"
-#include "rankwright/plan/misfit.h"
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/plan/constraint_violation.h"
 #include "rankwright/rules/rule.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -10,10 +10,10 @@ int fuzz_plan(const std::uint8_t* data, std::size_t size) {
   const PlanFile file = read_plan(std::string(as_text(data, size)), "fuzz.yaml", refuse_file);
   for (const Diagnostic& finding : file.findings) check_finding(finding);
   if (has_errors(file.findings)) return 0;
-  const Setup setup = resolve(file.draft);
-  RW_CHECK(setup.world >= 1);
-  RW_CHECK(bool(first_misfit(setup)) == !misfits(setup).empty());
+  const TrainingConfig config = resolve(file.draft);
+  RW_CHECK(config.world >= 1);
+  RW_CHECK(bool(first_misfit(config)) == !find_violations(config).empty());
   for (const TargetRow& row : targets())
-    for (const Diagnostic& finding : lint(setup, row.target)) check_finding(finding);
+    for (const Diagnostic& finding : lint(config, row.target)) check_finding(finding);
   return 0;
 }

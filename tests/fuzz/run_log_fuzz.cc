@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/import/plan_file.h"
-#include "rankwright/report/gap_text.h"
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/report/compare/gap_text.h"
 #include "rankwright/validate/calibrate.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -12,14 +12,14 @@ using namespace rankwright;
 
 namespace {
 
-const Setup& plan() {
-  static const Setup setup =
+const TrainingConfig& plan() {
+  static const TrainingConfig config =
       resolve(read_plan("world_size: 8\nmodel: llama-3.2-1b\ncluster: dgx-h100\n"
                         "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n"
                         "job: {global_batch: 16, sequence: 2048}\n",
                         "plan.yaml", refuse_file)
                   .draft);
-  return setup;
+  return config;
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
   const GapView view = gap_view(plan(), calibration(), *log, nullptr);
   if (view.time) {
     const MeasuredStep& m = view.time->measured;
-    RW_CHECK(m.least <= m.low && m.low <= m.median && m.median <= m.high);
+    RW_CHECK(m.min <= m.low && m.low <= m.median && m.median <= m.high);
     for (const Explanation& e : view.time->explanations)
       RW_CHECK(std::isfinite(e.score()) && e.factor > 0);
   }
@@ -48,7 +48,7 @@ int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
   if (!found) {
     check_finding(found.error());
   } else {
-    RW_CHECK(found->calibration.pace >= kLeastPace && found->calibration.pace <= kMostPace);
+    RW_CHECK(found->calibration.pace >= kMinPace && found->calibration.pace <= kMaxPace);
   }
   return 0;
 }

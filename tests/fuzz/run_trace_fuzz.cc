@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rankwright/import/run_trace.h"
-#include "rankwright/program/cells.h"
+#include "rankwright/import/log/run_trace.h"
+#include "rankwright/program/schedule/cells.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace rankwright;
@@ -14,7 +14,7 @@ int fuzz_run_trace(const std::uint8_t* data, std::size_t size) {
     check_finding(trace.error());
     return 0;
   }
-  RW_CHECK(i64(trace->ranks.size()) <= kMostPpRanks);
+  RW_CHECK(i64(trace->ranks.size()) <= kMaxPpRanks);
   RW_CHECK(std::isfinite(trace->end.value));
   Seconds first = trace->end, last{};
   for (const std::vector<TraceSlice>& rank : trace->ranks) {

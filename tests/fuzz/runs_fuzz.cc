@@ -8,10 +8,10 @@
 using namespace rankwright;
 
 int fuzz_runs(const std::uint8_t* data, std::size_t size) {
-  constexpr std::size_t kMostRows = 4;  // a row of thousands of stages takes milliseconds
+  constexpr std::size_t kMaxRows = 4;  // a row of thousands of stages takes milliseconds
   Result<Csv> table = parse_csv(as_text(data, size), "fuzz.csv");
   if (!table) return 0;
-  if (table->rows.size() > kMostRows) table->rows.resize(kMostRows);
+  if (table->rows.size() > kMaxRows) table->rows.resize(kMaxRows);
   const Result<Runs> runs = read_runs(*table, "fuzz.csv");
   if (!runs) {
     check_finding(runs.error());

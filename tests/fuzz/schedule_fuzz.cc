@@ -1,6 +1,6 @@
 // Any bytes as a schedule file: read, or refused with a place; checked without a crash; and what is
-// sound is played, printed and read again.
-#include "rankwright/program/play.h"
+// sound is simulated, printed and read again.
+#include "rankwright/program/simulate.h"
 #include "rankwright/program/timeline.h"
 #include "rankwright/program/transfers.h"
 #include "rankwright/rules/proof_findings.h"
@@ -20,7 +20,7 @@ int fuzz_schedule(const std::uint8_t* data, std::size_t size) {
   RW_CHECK(again && again->ranks == written->ranks);
   const Program program = with_transfers(written->ranks, checked.stages, checked.microbatches);
   const Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
-  const Timeline timeline = play(program, times);
+  const Timeline timeline = simulate(program, times);
   RW_CHECK(!critical_path(program, times, timeline).empty());
   return 0;
 }

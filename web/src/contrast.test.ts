@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { inkOn } from "./contrast";
 
 test("words on a colour are black or white, whichever has more contrast", () => {
-  // rankwright/report/event_color.cc: vermillion has 5.4 with black and 3.9 with white, blue 4 and 5.2
+  // rankwright/report/render/event_color.cc: vermillion has 5.4 with black and 3.9 with white, blue 4 and 5.2
   assert.equal(inkOn("#d55e00"), "#000");
   assert.equal(inkOn("#0072b2"), "#fff");
   assert.equal(inkOn("rgb(255, 255, 255)"), "#000");

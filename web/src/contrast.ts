@@ -1,5 +1,5 @@
 /** Black or white, whichever has more contrast on `color`, "#rrggbb" or "rgb(r, g, b)": as text_on of
- * rankwright/report/event_color.cc. */
+ * rankwright/report/render/event_color.cc. */
 export function inkOn(color: string): string {
   const [r, g, b] = color.startsWith("#")
     ? [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))

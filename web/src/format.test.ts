@@ -181,7 +181,7 @@ test("bands are whole percents, and say where nobody measured", () => {
 });
 
 test("shares have one decimal", () => {
-  // rankwright/report/bars_test.cc
+  // rankwright/report/render/bars_test.cc
   assert.equal(plain(format.share(0)), "0.0 %");
   assert.equal(plain(format.share(0.0004)), "<0.1 %");
   assert.equal(plain(format.share(0.4096)), "41.0 %");

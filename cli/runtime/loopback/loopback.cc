@@ -1,6 +1,7 @@
 // Preloaded into mpirun and the ranks of a local run: every address that they bind becomes
 // loopback's. Open MPI 4.1 has no setting for this: oob_tcp_if_include selects the addresses that
-// mpirun tells its ranks, while its socket listens on all of them. Other programs are not affected.
+// mpirun collect_options its ranks, while its socket listens on all of them. Other programs are not
+// affected.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -86,18 +86,18 @@ i64 World::size() const { return parts_->size; }
 i64 World::host_rank() const { return parts_->host_rank; }
 std::string World::host() const { return parts_->host; }
 
-Result<Group> World::group(const Setup& setup, GroupKind kind, const Backend& backend,
+Result<Group> World::group(const TrainingConfig& config, GroupKind kind, const Backend& backend,
                            Counters* counters) const {
-  if (setup.plan.ranks() != size())
+  if (config.plan.ranks() != size())
     return fail(running_fault(
         "RW0702",
-        fmt::format("the plan has {} ranks, and {} were started", setup.plan.ranks(), size()),
-        fmt::format("mpirun -n {}", setup.plan.ranks())));
-  const std::vector<i64> ranks = members(setup.plan, kind, rank());
+        fmt::format("the plan has {} ranks, and {} were started", config.plan.ranks(), size()),
+        fmt::format("mpirun -n {}", config.plan.ranks())));
+  const std::vector<i64> ranks = members(config.plan, kind, rank());
   if (ranks.size() == 1) return Group();
   const Result<std::shared_ptr<Transport>> transport = backend.join(ranks);
   if (!transport) return fail(transport.error());
-  return Group(*transport, kind, level_across(setup, ranks), counters);
+  return Group(*transport, kind, level_across(config, ranks), counters);
 }
 
 void World::sum(std::vector<double>& values) const {

@@ -80,7 +80,7 @@ export function Step({ plan, at, lit, point }: SectionProps) {
   );
 }
 
-/** What a bar is, in the order of the legend and in the words of rankwright/report/step_svg.cc: what
+/** What a bar is, in the order of the legend and in the words of rankwright/report/page/step_svg.cc: what
  * computes is dark. */
 type Family = "math" | "computes" | "communicates" | "waits";
 const kFamilies: [Family, string][] = [

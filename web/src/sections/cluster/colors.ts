@@ -1,5 +1,5 @@
 // Colours of devices by the group that they are in, or by their place on pp: those of
-// rankwright/report/chart.cc, the same by day and night.
+// rankwright/report/render/chart.cc, the same by day and night.
 import type { Group, Ranks } from "../../document";
 
 const kHues = [

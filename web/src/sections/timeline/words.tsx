@@ -58,7 +58,7 @@ function partFacts(lane: Lane, part: number, kinds: Kind[]): Fact[] {
   ];
 }
 
-/** What lighter cells are, as rankwright/report/timeline_svg.cc says it; "" where all are alike. */
+/** What lighter cells are, as rankwright/report/timeline/timeline_svg.cc says it; "" where all are alike. */
 export function shadeWords({ kinds, summary }: Timeline): string {
   if (kinds.every((kind) => kind.colors.length < 2)) return "";
   return summary.chunks > 1

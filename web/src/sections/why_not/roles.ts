@@ -2,7 +2,7 @@ import type { Point } from "../../document";
 
 type Role = Point["role"];
 
-/** The roles in the order of the legend, in the words and shapes of rankwright/report/why_not_svg.cc;
+/** The roles in the order of the legend, in the words and shapes of rankwright/report/page/why_not_svg.cc;
  * those that are labelled first stand first too. Their colours are in why_not.css. */
 export const kRoles: { role: Role; name: string; shape: string }[] = [
   { role: "this", name: "this plan", shape: "M0-7L7 0L0 7L-7 0Z" },

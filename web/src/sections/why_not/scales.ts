@@ -1,4 +1,4 @@
-// From bytes and seconds to the drawing, as rankwright/report/why_not_svg.cc draws it: a range of many
+// From bytes and seconds to the drawing, as rankwright/report/page/why_not_svg.cc draws it: a range of many
 // times its low end is logarithmic. What is far worse than anything that could be chosen would press
 // all else into a corner: it stands at the edge, with its figure.
 import { scaleLinear, scaleLog } from "d3-scale";

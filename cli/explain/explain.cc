@@ -1,0 +1,161 @@
+// `rankwright explain`: what a plan, a diagnostic code or a plan key means.
+#include "rankwright/planner/explain.h"
+
+#include <filesystem>
+
+#include "cli/explain/faults.h"
+#include "cli/explain/timeline.h"
+#include "cli/io/print_refusal.h"
+#include "cli/options.h"
+#include "cli/plan_input.h"
+#include "cli/verb.h"
+#include "rankwright/report/catalog/topic_text.h"
+#include "rankwright/report/explain/explain_json.h"
+#include "rankwright/report/explain/explain_text.h"
+#include "rankwright/report/explain/rank_text.h"
+#include "rankwright/report/explain/sensitivity_text.h"
+#include "rankwright/report/explain/stages_text.h"
+
+namespace rankwright::cli {
+namespace {
+
+struct ExplainFlags {
+  PlanFlags plan;
+  TimelineFlags timeline{};
+  FaultFlags faults{};
+  std::optional<i64> rank{};
+  bool stages = false;
+  bool sensitivity = false;
+  std::string against{};  // another plan file
+  bool markdown = false;
+
+  ExplainViews views() const {
+    return {.rank = rank.has_value(),
+            .stages = stages,
+            .timeline = timeline.wanted(),
+            .faults = faults.any(),
+            .sensitivity = sensitivity,
+            .against = !against.empty()};
+  }
+};
+
+/// Writes a view of a plan as `render` lays it out, then how many findings the plan has. Returns
+/// the exit code.
+template <class View, class Render>
+int show(const Outcome<View>& answer, const Options& options, const Io& io, Render render) {
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const std::string text = render(*answer, answer->plan.config(), options.paint(io));
+  if (const int failed = options.write(text, io)) return failed;
+  return print_tally(answer->plan, options.quiet(), io);
+}
+
+int show_worksheet(const ExplainFlags& flags, const Options& options, const Io& io) {
+  return show(explain_plan(flags.plan.source(io)), options, io,
+              [&](const ExplainAnswer& a, const TrainingConfig& config, const Paint& paint) {
+                if (options.json()) return explain_json(config, a.sheet);
+                if (flags.markdown) return explain_markdown(config, a.sheet);
+                return explain_text(config, a.sheet, paint, io.prose());
+              });
+}
+
+int show_rank(const ExplainFlags& flags, const Options& options, const Io& io) {
+  return show(explain_rank(flags.plan.source(io), *flags.rank), options, io,
+              [&](const ExplainRankAnswer& a, const TrainingConfig& config, const Paint& paint) {
+                return options.json() ? rank_json(config, a.view)
+                                      : rank_text(config, a.view, paint, io.prose());
+              });
+}
+
+int show_stages(const ExplainFlags& flags, const Options& options, const Io& io) {
+  return show(explain_stages(flags.plan.source(io)), options, io,
+              [&](const ExplainStagesAnswer& a, const TrainingConfig& config, const Paint& paint) {
+                return options.json() ? stages_json(config, a.view)
+                                      : stages_text(config, a.view, paint, io.prose());
+              });
+}
+
+/// The plan's constants alone.
+int show_sensitivity(const ExplainFlags& flags, const Options& options, const Io& io) {
+  return show(
+      explain_sensitivity(flags.plan.source(io)), options, io,
+      [&](const ExplainSensitivityAnswer& a, const TrainingConfig& config, const Paint& paint) {
+        return options.json() ? sensitivity_json(config, a.view)
+                              : sensitivity_text(config, a.view, paint, io.prose());
+      });
+}
+
+/// The plan's constants against those of another plan.
+int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io) {
+  const PlanSource plan = flags.plan.source(io);  // before the other: one of them may be -
+  return show(explain_rivals(plan, read_source(flags.against, io)), options, io,
+              [&](const ExplainRivalsAnswer& a, const TrainingConfig& config, const Paint& paint) {
+                const RivalPlan first{a.plan.name(), config};
+                const RivalPlan second{a.against.name(), a.against.config()};
+                return options.json() ? rivals_json(first, second, a.view)
+                                      : rivals_text(first, second, a.view, paint, io.prose());
+              });
+}
+
+int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
+  if (const std::optional<Refusal> fault = check_views(flags.views()))
+    return print_refusal("explain", *fault, io);
+  if (flags.timeline.wanted())
+    return show_timeline(flags.plan, flags.timeline, flags.markdown, options, io);
+  if (flags.faults.any()) return show_faults(flags.plan, flags.faults, flags.markdown, options, io);
+  if (flags.sensitivity)
+    return flags.against.empty() ? show_sensitivity(flags, options, io)
+                                 : show_rivals(flags, options, io);
+  if (flags.stages) return show_stages(flags, options, io);
+  if (flags.rank) return show_rank(flags, options, io);
+  return show_worksheet(flags, options, io);
+}
+
+int show_word(const std::string& word, const Options& options, const Io& io) {
+  const Outcome<ExplainWordAnswer> answer = explain_word(word);
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const Paint paint = options.paint(io);
+  if (answer->page != nullptr)
+    return options.write(
+        options.json() ? page_json(*answer->page) : page_text(*answer->page, paint, io.prose()),
+        io);
+  return options.write(
+      options.json() ? key_json(*answer->key) : key_text(*answer->key, paint, io.prose()), io);
+}
+
+}  // namespace
+
+int explain(Args args, const Io& io) {
+  Options options(verb("explain"));
+  ExplainFlags flags;
+  options
+      .add("what", flags.plan.plan,
+           "a plan file or -, a schedule (.csv), a code (RW0301), or a key (zero_stage)")
+      .required();
+  options.add("--rank", flags.rank, "everything about one rank");
+  options.add_switch("--stages", flags.stages,
+                     "layers by pp rank, how even they are, and the most even split");
+  options.add_switch("--sensitivity", flags.sensitivity,
+                     "which constants of the cost model the figures hang on");
+  options.add("--against", flags.against,
+              "with --sensitivity: which would change which of two plans is faster");
+  flags.timeline.add_to(options);
+  flags.faults.add_to(options);
+  options.add_switch("--markdown", flags.markdown, "write Markdown");
+  flags.plan.add_to(options);
+  flags.plan.add_calibration_to(options);
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+
+  const std::string& what = flags.plan.plan;
+  std::error_code error;
+  const bool exists = std::filesystem::exists(what, error);
+  if (what.ends_with(".csv") && exists) {
+    const PlanSource source = flags.plan.source(io);
+    if (const std::optional<Refusal> fault = check_schedule_views(flags.views(), source))
+      return print_refusal("explain", *fault, io);
+    return show_schedule(source.plan, flags.timeline, flags.markdown, options, io);
+  }
+  if (what == "-" || exists) return show_plan(flags, options, io);
+  return show_word(what, options, io);
+}
+
+}  // namespace rankwright::cli

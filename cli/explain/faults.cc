@@ -1,0 +1,50 @@
+#include "cli/explain/faults.h"
+
+#include "cli/io/print_refusal.h"
+#include "rankwright/report/faults/faults_json.h"
+#include "rankwright/report/faults/faults_text.h"
+#include "rankwright/report/render/labels.h"
+
+namespace rankwright::cli {
+
+void FaultFlags::add_to(Options& options) {
+  options.add("--slow", slow, "this rank computes so many times as long: 17:1.3x")
+      .type_name("RANK:FACTOR")
+      .one_value_each();
+  options
+      .add("--slow-link", slow_link,
+           "this level has so much of its bandwidth: infiniband:0.5x, :50% or :25GB/s")
+      .type_name("LEVEL:FACTOR")
+      .one_value_each();
+  options.add("--fail", fail, "this rank dies: what halts, and what it costs");
+  options.add("--failures", failures, "how often: llama-3, rsc-1, rsc-2, ft-hsdp or bloom")
+      .type_name("NAME");
+  options.add("--mtbf", mtbf, "time between failures of the job").type_name("TIME");
+  options.add("--checkpoint-time", checkpoint_time, "what writing a checkpoint takes")
+      .type_name("TIME");
+  options
+      .add("--checkpoint-interval", checkpoint_interval,
+           "work between checkpoints; without it the best")
+      .type_name("TIME");
+  options.add("--restart-time", restart_time, "from a failure until the job trains again")
+      .type_name("TIME");
+}
+
+int show_faults(const PlanFlags& plan, const FaultFlags& flags, bool markdown,
+                const Options& options, const Io& io) {
+  const Outcome<FaultsAnswer> answer = explain_faults({.plan = plan.source(io), .faults = flags});
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const TrainingConfig& config = answer->plan.config();
+  const Paint paint = markdown ? Paint{} : options.paint(io);
+  const auto text = [&] {
+    const std::string faults = faults_text(*answer, paint, io.prose());
+    return markdown ? "# " + headline(config) + "\n\n```text\n" + faults + "```\n"
+                    : paint.bold(headline(config)) + "\n\n" + faults;
+  };
+  if (const int failed =
+          options.write(options.json() ? faults_json(config, answer->faults) : text(), io))
+    return failed;
+  return print_tally(answer->plan, options.quiet(), io);
+}
+
+}  // namespace rankwright::cli

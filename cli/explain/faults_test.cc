@@ -1,0 +1,161 @@
+// `rankwright explain --slow, --slow-link, --fail` from its command line to its exit code.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_command.h"
+
+namespace rankwright::cli {
+namespace faults_test {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kPlan = "examples/course-64.yaml";
+
+json parsed(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), {"explain", kPlan, "--json"});
+  const Said said = say(flags);
+  EXPECT_EQ(said.code, 0) << said.err;
+  return json::parse(said.out);
+}
+
+/// The plan's complaint about these flags: what and help.
+std::string refused(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), {"explain", kPlan});
+  const Said said = say(flags);
+  EXPECT_EQ(said.code, 64);
+  EXPECT_EQ(said.out, "");
+  return said.err;
+}
+
+TEST(ExplainSlow, SaysWhatIsLostAndIsTheSameInJson) {
+  const Said said = say({"explain", kPlan, "--slow", "17:1.3x"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out,
+              HasSubstr("rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2) computes 1.3"));
+  EXPECT_THAT(said.out, HasSubstr("What would hurt less:"));
+  const json slow = parsed({"--slow", "17:1.3x"})["slow_ranks"];
+  EXPECT_EQ(slow["waited_for"], 17);
+  EXPECT_EQ(slow["times"], "played");
+  const double before = slow["step_before"], after = slow["step_after"];
+  EXPECT_GT(after, before);
+  EXPECT_LE(after, 1.3 * before);
+}
+
+TEST(ExplainSlow, TakesAFactorInEverySpelling) {
+  const json x = parsed({"--slow", "17:1.3x"});
+  EXPECT_EQ(parsed({"--slow", "17:1.3"}), x);
+  EXPECT_EQ(parsed({"--slow", "17:130%"}), x);
+}
+
+TEST(ExplainSlow, AtItsUsualPaceChangesNothing) {
+  const json slow = parsed({"--slow", "17:1x"})["slow_ranks"];
+  EXPECT_EQ(slow["step_before"], slow["step_after"]);
+}
+
+TEST(ExplainSlow, RefusesWhatMeansNothing) {
+  EXPECT_EQ(refused({"--slow", "64:2x"}),
+            "rankwright explain: there is no rank 64: the plan has ranks 0 to 63\n"
+            "  help: --slow 63:2x\n");
+  EXPECT_EQ(refused({"--slow", "17"}),
+            "rankwright explain: --slow '17' is not a rank and a factor\n"
+            "  help: --slow 17:1.3x says that rank 17 computes 1.3 times as long\n");
+  for (const std::string factor : {"-2x", "0", "0.05x", "101x", "nan", "1e999", "fast", "2xx", "x"})
+    EXPECT_THAT(refused({"--slow", "3:" + factor}), HasSubstr("is not a factor from 0.1 to 100"));
+  EXPECT_THAT(refused({"--slow", "99999999999999999999:2"}), HasSubstr("there is no rank"));
+  EXPECT_EQ(refused({"--slow", "1:2", "--slow", "1:3"}),
+            "rankwright explain: --slow 1 is given twice\n  help: once is enough\n");
+  EXPECT_THAT(refused({"--slow", "1:2", "--rank", "1"}), HasSubstr("one of them at a time"));
+}
+
+TEST(ExplainSlowLink, TakesAFactorAShareAndABandwidth) {
+  const json half = parsed({"--slow-link", "infiniband:0.5x"});
+  EXPECT_EQ(half["slow_links"]["links"][0]["bandwidth"], 25e9);
+  EXPECT_EQ(parsed({"--slow-link", "infiniband:50%"}), half);
+  EXPECT_EQ(parsed({"--slow-link", "infiniband:25 GB/s"}), half);
+  EXPECT_GT(half["slow_links"]["step_after"], half["slow_links"]["step_before"]);
+}
+
+TEST(ExplainSlowLink, RefusesLevelsAndBandwidthsThatAreNone) {
+  EXPECT_EQ(refused({"--slow-link", "infinband:0.5x"}),
+            "rankwright explain: the cluster has no level 'infinband'\n"
+            "  help: did you mean infiniband?\n");
+  EXPECT_EQ(refused({"--slow-link", "ethernet:0.5x"}),
+            "rankwright explain: the cluster has no level 'ethernet'\n"
+            "  help: its levels are nvlink, infiniband\n");
+  for (const std::string factor : {"0x", "-1", "2000x", "0 GB/s", "25 GB"})
+    EXPECT_THAT(refused({"--slow-link", "infiniband:" + factor}),
+                HasSubstr("help: infiniband:0.5x, infiniband:50% or infiniband:25 GB/s"));
+}
+
+TEST(ExplainSlow, AndLinksTogetherSlowEachOther) {
+  const json both = parsed({"--slow", "17:1.3x", "--slow-link", "infiniband:0.5x"});
+  EXPECT_EQ(both["slow_ranks"]["step_before"], both["slow_links"]["step_after"]);
+}
+
+TEST(ExplainFail, SaysWhatHaltsAndWhatIsUseful) {
+  const Said said = say({"explain", kPlan, "--fail", "17"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("Rank 17 dies, and all 64 ranks halt"));
+  EXPECT_THAT(said.out, HasSubstr("useful work"));
+  EXPECT_THAT(said.out, HasSubstr("source: llama-3"));
+  const json dead = parsed({"--fail", "17"})["dead_rank"];
+  const json& time = dead["time"];
+  const double all = double(time["useful"]) + double(time["checkpoints"]) + double(time["lost"]) +
+                     double(time["restarts"]);
+  EXPECT_NEAR(all, 1, 1e-9);
+  // 3.79 failures per 1,000 node-days on 8 nodes: 1000 / 3.79 / 8 = 32.98 days.
+  EXPECT_NEAR(double(dead["between_failures"]["seconds"]) / 86400, 32.98, 0.01);
+}
+
+TEST(ExplainFail, TakesWhatIsKnownBetter) {
+  const json dead =
+      parsed({"--fail", "17", "--mtbf", "100 s", "--restart-time", "30 s", "--checkpoint-time",
+              "10 s", "--checkpoint-interval", "40 s"})["dead_rank"];
+  // 40 s of work take 100 e^0.3 (e^0.5 - 1) = 87.5682 s.
+  EXPECT_NEAR(dead["time"]["useful"], 40 / 87.5682, 1e-6);
+  EXPECT_TRUE(dead["interval"]["steps"].is_null());
+  EXPECT_EQ(dead["restart"]["from"], "as stated");
+  // The best interval is no worse than any that is stated.
+  const std::vector<std::string> usual{"--fail", "17", "--mtbf", "3 h", "--checkpoint-time",
+                                       "60 s"};
+  const double best = parsed(usual)["dead_rank"]["time"]["useful"];
+  for (const std::string interval : {"1 min", "10 min", "20 min", "1 h", "5 h"}) {
+    std::vector<std::string> flags = usual;
+    flags.insert(flags.end(), {"--checkpoint-interval", interval});
+    EXPECT_LE(double(parsed(flags)["dead_rank"]["time"]["useful"]), best + 1e-5) << interval;
+  }
+}
+
+TEST(ExplainFail, RefusesWhatMeansNothing) {
+  EXPECT_THAT(refused({"--fail", "64"}), HasSubstr("help: --fail 63"));
+  EXPECT_THAT(refused({"--fail=-1"}), HasSubstr("there is no rank -1"));
+  EXPECT_THAT(refused({"--fail", "3", "--failures", "llama3"}), HasSubstr("did you mean llama-3?"));
+  EXPECT_THAT(refused({"--fail", "3", "--mtbf", "3"}), HasSubstr("help: --mtbf \"3 h\""));
+  EXPECT_THAT(refused({"--fail", "3", "--mtbf", "0 s"}), HasSubstr("above 0"));
+  EXPECT_THAT(refused({"--fail", "3", "--mtbf", "3 h", "--failures", "rsc-1"}),
+              HasSubstr("one of them"));
+  EXPECT_THAT(refused({"--mtbf", "3 h"}), HasSubstr("add --fail 0"));
+  EXPECT_THAT(refused({"--fail", "3", "--mtbf", "3"}), HasSubstr("has no unit"));
+  EXPECT_THAT(refused({"--fail", "3", "--mtbf", "1e300 h"}), HasSubstr("is more than"));
+}
+
+TEST(ExplainFaults, OfASchedulesFileAreRefused) {
+  EXPECT_EQ(say({"explain", "examples/waits-for-itself.csv", "--slow", "1:2"}).code, 64);
+}
+
+TEST(ExplainFaults, InMarkdownStandInABlock) {
+  EXPECT_THAT(say({"explain", kPlan, "--fail", "1", "--markdown"}).out, StartsWith("# "));
+}
+
+TEST(ExplainFaults, AnswerForAMillionGpus) {
+  const Said said = say({"explain", "examples/million-five-levels.yaml", "--slow", "1048575:1.1x",
+                         "--slow-link", "leaf:0.5x", "--fail", "1048575"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("rank 1048575 (pp rank 15"));
+}
+
+}  // namespace faults_test
+}  // namespace rankwright::cli

@@ -1,0 +1,73 @@
+#include "cli/explain/timeline.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "cli/io/print_refusal.h"
+#include "rankwright/base/format.h"
+#include "rankwright/planner/explain_timeline.h"
+#include "rankwright/program/schedule/cells.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/timeline/gantt.h"
+#include "rankwright/report/timeline/timeline_json.h"
+#include "rankwright/report/timeline/timeline_svg.h"
+#include "rankwright/report/timeline/trace.h"
+
+namespace rankwright::cli {
+namespace {
+
+/// The chart, and the files besides.
+int draw(const SummarizedStep& of, const std::string& heading, const TimelineFlags& flags,
+         bool markdown, const Options& options, const Io& io) {
+  const SimulatedStep& step = of.simulated;
+  const TimelineSummary& sum = of.summary;
+  if (!flags.svg.empty())
+    if (const int failed = options.save(timeline_svg(step, sum, heading), flags.svg, io))
+      return failed;
+  if (!flags.csv.empty())
+    if (const int failed = options.save(show_cells(step.program.roles), flags.csv, io))
+      return failed;
+  if (!flags.trace.empty())
+    if (const int failed = options.save_bytes(
+            trace_for(flags.trace, step.program, all_events(step)), flags.trace, io))
+      return failed;
+  if (options.json()) return options.write(timeline_json(step, sum, heading), io);
+  const Paint paint = markdown ? Paint{} : options.paint(io);
+  const std::string chart = gantt(step, sum, paint, io.width);
+  return options.write(markdown ? "# " + heading + "\n\n```text\n" + chart + "```\n"
+                                : paint.bold(heading) + "\n\n" + chart,
+                       io);
+}
+
+}  // namespace
+
+void TimelineFlags::add_to(Options& options) {
+  options.add_switch("--timeline", timeline, "draw what each pp rank does when");
+  options.add("--svg", svg, "draw the timeline to this file").type_name("FILE");
+  options.add("--trace", trace, "write a trace: .json for Chrome's viewer, else Perfetto's")
+      .type_name("FILE");
+  options.add("--csv", csv, "write the schedule's cells, as torchtitan reads them")
+      .type_name("FILE");
+  options.add_switch("--unit-times", unit_times,
+                     "one unit of time for every forward, input and weight gradient");
+}
+
+int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdown,
+                  const Options& options, const Io& io) {
+  const Outcome<TimelineAnswer> answer = explain_timeline(
+      {.plan = plan.source(io), .unit_times = flags.unit_times, .traced = !flags.trace.empty()});
+  if (!answer) return print_refusal("explain", answer.error(), io);
+  const std::string heading = headline(answer->plan.config());
+  if (const int failed = draw(answer->step, heading, flags, markdown, options, io)) return failed;
+  return print_tally(answer->plan, options.quiet(), io);
+}
+
+int show_schedule(const SourceFile& file, const TimelineFlags& flags, bool markdown,
+                  const Options& options, const Io& io) {
+  const Outcome<SummarizedStep> step = explain_schedule(file, !flags.trace.empty());
+  if (!step) return print_refusal("explain", step.error(), io);
+  return draw(*step, file.name, flags, markdown, options, io);
+}
+
+}  // namespace rankwright::cli

@@ -1,0 +1,191 @@
+// `rankwright explain --timeline` from its command line to its exit code.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "rankwright/base/integer.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_command.h"
+
+namespace rankwright::cli {
+namespace timeline_test {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string kPlan = "examples/course-64.yaml";
+
+/// 4 pp ranks, and so many microbatches.
+std::string pipeline(const std::string& microbatches) {
+  return "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {pp_size: 4, dp_size: 2}\n"
+         "job: {global_batch: " +
+         microbatches + "}\n";
+}
+
+TEST(ExplainTimeline, DrawsEveryPpRank) {
+  const Said said = say({"explain", kPlan, "--timeline"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("\n\n1f1b · 4 pp ranks · 32 microbatches · step "));
+  for (const std::string rank : {"0", "1", "2", "3"})
+    EXPECT_THAT(said.out, HasSubstr("\npp " + rank + " |"));
+  EXPECT_THAT(said.out, Not(HasSubstr("\npp 4 ")));
+  EXPECT_EQ(said.err, say({"explain", kPlan}).err);
+}
+
+TEST(ExplainTimeline, UsesColorOnATerminal) {
+  EXPECT_THAT(say({"explain", kPlan, "--timeline"}, "", true).out, HasSubstr("\033[48;5;"));
+  EXPECT_THAT(say({"explain", kPlan, "--timeline", "--no-color"}, "", true).out,
+              Not(HasSubstr("\033")));
+}
+
+TEST(ExplainTimeline, WritesThePictureBesides) {
+  const Scratch file("timeline.svg");
+  const Said said = say({"explain", kPlan, "--svg", file.path()});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.out, say({"explain", kPlan, "--timeline"}).out);
+  EXPECT_THAT(golden::read(file.path()), StartsWith("<svg "));
+}
+
+TEST(ExplainTimeline, WritesTheTraceThatTheNameAsksFor) {
+  const Scratch perfetto("timeline.pftrace"), chrome("timeline.json");
+  EXPECT_EQ(say({"explain", kPlan, "--trace", perfetto.path()}).code, 0);
+  EXPECT_EQ(say({"explain", kPlan, "--trace", chrome.path()}).code, 0);
+  EXPECT_EQ(golden::read(perfetto.path())[0], '\n');  // field 1, with a length
+  // 4 ranks x 32 microbatches x F and B; collectives of the step besides.
+  int cells = 0, others = 0;
+  const json all = json::parse(golden::read(chrome.path()));
+  for (const json& event : all["traceEvents"])
+    if (event["ph"] == "X")
+      ++(event["cat"] == "forward" || event["cat"] == "backward" ? cells : others);
+  EXPECT_EQ(cells, 256);
+  EXPECT_GT(others, 0);
+}
+
+TEST(ExplainTimeline, WritesCellsThatCheckProves) {
+  const Scratch file("timeline.csv");
+  EXPECT_EQ(say({"explain", kPlan, "--csv", file.path()}).code, 0);
+  EXPECT_THAT(golden::read(file.path()), StartsWith("0F0,0F1,0F2,0F3,0B0,0F4,"));
+  EXPECT_EQ(say({"check", file.path()}).code, 0);
+  // And it is drawn as the plan is in units of time.
+  const Said said = say({"explain", file.path()});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("as written · 4 pp ranks · 32 microbatches · step 105 s"));
+  EXPECT_THAT(say({"explain", kPlan, "--unit-times"}).out,
+              HasSubstr("1f1b · 4 pp ranks · 32 microbatches · step 105 s"));
+}
+
+TEST(ExplainTimeline, RefusesAScheduleThatHangs) {
+  const Scratch file("hangs.csv");
+  std::ofstream(file.path()) << "0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n";
+  const Said said = say({"explain", file.path()});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("error[RW0422]"));
+  std::ofstream(file.path()) << "0F0,nonsense\n";
+  EXPECT_EQ(say({"explain", file.path()}).code, 1);
+}
+
+TEST(ExplainStages, ShowsTheMostEvenSplit) {
+  const Said said = say({"explain", "examples/deepseek-v3-2048.yaml", "--stages"});
+  EXPECT_THAT(said.out, HasSubstr("61 layers over 16 pp ranks"));
+  EXPECT_THAT(said.out, HasSubstr("--pipeline-model-parallel-layout"));
+  EXPECT_TRUE(
+      json::accept(say({"explain", "examples/deepseek-v3-2048.yaml", "--stages", "--json"}).out));
+  EXPECT_EQ(say({"explain", kPlan, "--stages", "--rank", "1"}).code, 64);
+}
+
+TEST(ExplainTimeline, SpeaksJsonAndMarkdown) {
+  const json all = json::parse(say({"explain", kPlan, "--timeline", "--json"}).out);
+  EXPECT_EQ(all["schema"], "rankwright.timeline/1");
+  EXPECT_EQ(all["ranks"].size(), 4u);
+  const std::string text = say({"explain", kPlan, "--timeline", "--markdown"}, "", true).out;
+  EXPECT_THAT(text, StartsWith("# a model that is not named"));
+  EXPECT_THAT(text, HasSubstr("```text\n1f1b"));
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+}
+
+TEST(ExplainTimeline, FailsWhereAFileCannotBeWritten) {
+  for (const std::string flag : {"--svg", "--trace", "-o"}) {
+    const Said said = say({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
+    EXPECT_EQ(said.code, 1) << flag;
+    EXPECT_EQ(said.out, "");
+    EXPECT_EQ(said.err,
+              "rankwright explain: there is no folder no/such/folder\n"
+              "  help: mkdir -p no/such/folder\n");
+  }
+}
+
+TEST(ExplainTimeline, IsNotAboutOneRank) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--timeline"}, {"--svg", "x.svg"}, {"--trace", "x.json"}}) {
+    std::vector<std::string> args = {"explain", kPlan, "--rank", "3"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    EXPECT_EQ(say(args).code, 64);
+    EXPECT_EQ(say(args).out, "");
+  }
+}
+
+TEST(ExplainTimeline, RefusesWhatWouldFillTheMemory) {
+  // 2 copies: 134,217,728 microbatches x 4 stages x 2. Of 1,000,000 cells a stage of 4 gets
+  // 125,000 microbatches, which 8 divides; the batch is twice that.
+  const Said said = say({"explain", "-", "--timeline"}, pipeline("268435456"));
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(
+      said.err,
+      "rankwright explain: the step has 1,073,741,824 cells; at most 1,000,000 can be played\n"
+      "  help: job: {global_batch: 250000}, which gives 125,000 microbatches\n");
+}
+
+TEST(ExplainTimeline, RefusesATraceOfAScheduleThatWouldFillTheDisk) {
+  const Scratch schedule("timeline-long.csv"), file("timeline.json");
+  constexpr i64 kStages = 1000, kMicrobatches = 1001;
+  {
+    std::ofstream out(schedule.path());
+    for (i64 m = 0; m < kMicrobatches; ++m) {
+      for (i64 s = 0; s < kStages; ++s) out << s << 'F' << m << ',';
+      for (i64 s = kStages; s-- > 0;) out << s << 'B' << m << ',';
+    }
+  }
+  const Said said = say({"explain", schedule.path(), "--trace", file.path()});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(
+      said.err,
+      "rankwright explain: the schedule has 2,002,000 cells; at most 2,000,000 can be written "
+      "to a trace\n");
+  EXPECT_FALSE(std::filesystem::exists(file.path()));
+}
+
+TEST(ExplainSchedule, IsNotAboutAPlan) {
+  const Scratch file("order.csv");
+  std::ofstream(file.path()) << "0F0,0B0\n";
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--stages"}, {"--rank", "0"}, {"--model", "llama-3.2-1b"}}) {
+    std::vector<std::string> args = {"explain", file.path()};
+    args.insert(args.end(), flags.begin(), flags.end());
+    const Said said = say(args);
+    EXPECT_EQ(said.code, 64);
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, HasSubstr("are about a plan, and this is a schedule"));
+  }
+  EXPECT_EQ(say({"check", file.path(), "--for", "megatron"}).code, 64);
+  EXPECT_EQ(say({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
+}
+
+TEST(ExplainTimeline, RefusesStepsWithTooMuchInsideTheirCells) {
+  // 8,000 layers with 511 sends of a ring in F and twice that in B and I.
+  const Said said =
+      say({"explain", "-", "--timeline"},
+          "model: {architecture: llama, layers: 8000, hidden: 4096, heads: 32, vocab: 32000, "
+          "ffn: 11008}\ncluster: dgx-h100 x 128\nparallelism: {pp_size: 2, cp_size: 512}\n"
+          "job: {global_batch: 4, sequence: 65536}\n");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("at most 537 MB can be played\n  help: fewer layers or"));
+}
+
+}  // namespace timeline_test
+}  // namespace rankwright::cli

@@ -1,0 +1,160 @@
+#include "cli/help/flag_values.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cli/help/completions.h"
+#include "rankwright/catalog/failures.h"
+#include "rankwright/export/exporter.h"
+#include "rankwright/import/cluster/cluster_format.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/plan/plan_keys.h"
+#include "rankwright/report/catalog/catalog_text.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright::cli {
+namespace {
+
+/// Of a kind of `rankwright catalog`; its first column is what one types, its last says what it is.
+std::vector<Candidate> known(std::string_view kind) {
+  const CatalogKind* const row = find_catalog_kind(kind);
+  if (row == nullptr) return {};
+  std::vector<Candidate> all;
+  for (const std::vector<std::string>& cells : row->list().rows)
+    all.push_back({cells.front(), cells.back()});
+  return all;
+}
+
+Values models(Args) { return {known("models"), true}; }
+Values system_names(Args) { return {known("systems"), true}; }
+Values devices_by_name(Args) { return {known("devices")}; }
+
+/// The catalog also has restarts and storage.
+Values failure_rates(Args) {
+  Values values;
+  for (const FailureRow& row : failure_rows())
+    if (row.kind == FailureRow::Kind::rate) values.names.push_back({row.name, row.system});
+  return values;
+}
+
+Values frameworks(Args) {
+  Values values;
+  for (const TargetRow& row : targets())
+    values.names.push_back({std::string(row.name), std::string(row.checked)});
+  return values;
+}
+
+Values exports(Args) {
+  Values values;
+  for (const Exporter& exporter : exporters())
+    values.names.push_back({std::string(row(exporter.target).name), std::string(exporter.summary)});
+  return values;
+}
+
+Values formats(Args) {
+  Values values;
+  for (const PlanFormat& format : plan_formats())
+    values.names.push_back({std::string(format.name), std::string(format.summary)});
+  for (const ClusterFormat& format : cluster_formats())
+    values.names.push_back({std::string(format.name), std::string(format.summary)});
+  return values;
+}
+
+Values backends(Args) { return {{{"mpi", "any machine"}, {"nccl", "NVIDIA GPUs"}}}; }
+
+Values catalog_kind_names(Args) {
+  Values values;
+  for (const CatalogKind& kind : catalog_kinds())
+    values.names.push_back({std::string(kind.name), std::string(kind.summary)});
+  return values;
+}
+
+Values catalog_names(Args before) {
+  return {before.empty() ? std::vector<Candidate>() : known(before.back())};
+}
+
+/// A plan, or what `explain` has a page about.
+Values explained(Args) {
+  Values values{.files = true};
+  for (const Page* page : pages())
+    values.names.push_back({std::string(page->code), std::string(page->title)});
+  for (const KeyRow& row : key_rows()) {
+    const std::string_view path = row.key.path;
+    values.names.push_back(
+        {std::string(path.substr(path.rfind('.') + 1)), std::string(row.key.meaning)});
+  }
+  return values;
+}
+
+Values shell_names(Args) {
+  Values values;
+  for (const ShellScript& shell : shell_scripts())
+    values.names.push_back({std::string(shell.shell), {}});
+  return values;
+}
+
+/// To let a flag's values be completed, add a row. An empty verb stands for all of them.
+struct ValueRow {
+  std::string_view verb, option;
+  Values (*values)(Args before);
+};
+constexpr ValueRow kValueRows[] = {
+    {"", "--model", models},
+    {"", "--cluster", system_names},
+    {"", "--for", frameworks},
+    {"", "--to", exports},
+    {"", "--from", formats},
+    {"", "--backend", backends},
+    {"", "--device", devices_by_name},
+    {"", "--failures", failure_rates},
+    {"catalog", "kind", catalog_kind_names},
+    {"catalog", "name", catalog_names},
+    {"explain", "what", explained},
+    {"completions", "shell", shell_names},
+};
+
+/// Types behind which a file stands. TEXT is CLI11's word for what the verb did not name.
+constexpr std::array<std::string_view, 4> kFileTypes = {"FILE", "TEXT", "LOG", "PLAN"};
+
+bool lower_word(std::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> listed_words(std::string_view description) {
+  std::vector<std::string> words;
+  while (!description.empty()) {
+    std::size_t end = description.size(), next = end;
+    for (const std::string_view gap : {", or ", ", ", " or "}) {
+      const std::size_t at = description.find(gap);
+      if (at >= end) continue;
+      end = at;
+      next = at + gap.size();
+    }
+    if (lower_word(description.substr(0, end))) words.emplace_back(description.substr(0, end));
+    description.remove_prefix(next);
+  }
+  return words.size() > 1 ? words : std::vector<std::string>();
+}
+
+Values values_of(std::string_view verb, const OptionRow& row, Args before) {
+  const std::string_view option = row.positional() ? row.name : row.flags.back();
+  for (const ValueRow& one : kValueRows)
+    if ((one.verb.empty() || one.verb == verb) && one.option == option) return one.values(before);
+  Values values;
+  for (std::string& word : listed_words(row.type)) values.names.push_back({std::move(word)});
+  values.files = std::find(kFileTypes.begin(), kFileTypes.end(), row.type) != kFileTypes.end();
+  return values;
+}
+
+std::vector<Candidate> verb_names() {
+  std::vector<Candidate> all;
+  for (const Verb& one : verbs()) all.push_back({std::string(one.name), std::string(one.summary)});
+  all.push_back({"help", "what the program or a verb takes"});
+  return all;
+}
+
+}  // namespace rankwright::cli

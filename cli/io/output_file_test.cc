@@ -1,0 +1,120 @@
+#include "cli/io/output_file.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tests/support/golden.h"
+#include "tests/support/run_command.h"
+
+namespace rankwright::cli {
+namespace output_file_test {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+/// A folder that is gone when the test is over, with one file in it.
+class OutputFile : public testing::Test {
+ protected:
+  OutputFile() {
+    fs::create_directories(folder_.path());
+    EXPECT_FALSE(write_file(file_, "before\n"));
+  }
+
+  std::size_t files() const {
+    return std::size_t(std::distance(fs::directory_iterator(folder_.path()), {}));
+  }
+
+  Scratch folder_{"output-file-test"};
+  std::string file_ = folder_.path() + "/plan.yaml";
+};
+
+/// As on a disk that is full after so many bytes.
+class Full {
+ public:
+  explicit Full(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit less{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~Full() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  Full(const Full&) = delete;
+  Full& operator=(const Full&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(OutputFile, IsAsItWasWhereWritingFails) {
+  std::optional<OutputFault> fault;
+  {
+    const Full disk(1000);
+    fault = write_file(file_, std::string(100'000, 'a'));
+  }
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->what, "cannot write " + file_ + ": File too large");
+  EXPECT_EQ(golden::read(file_), "before\n");
+  EXPECT_EQ(files(), 1u);  // nothing is left beside it
+}
+
+TEST_F(OutputFile, PlantedLink_IsNotWrittenThrough) {
+  const std::string victim = folder_.path() + "/victim";
+  ASSERT_FALSE(write_file(victim, "mine\n"));
+  for (const std::string& name :
+       {file_ + ".part", file_ + "." + std::to_string(getpid()) + ".part"})
+    fs::create_symlink(victim, name);
+  EXPECT_FALSE(write_file(file_, "after\n"));
+  EXPECT_EQ(golden::read(file_), "after\n");
+  EXPECT_EQ(golden::read(victim), "mine\n");
+  EXPECT_FALSE(fs::is_symlink(file_));
+}
+
+TEST_F(OutputFile, NewFile_HasThePermissionsOfAnyNewFile) {
+  const mode_t before = umask(0027);
+  const std::string made = folder_.path() + "/new.yaml";
+  EXPECT_FALSE(write_file(made, "a\n"));
+  umask(before);
+  EXPECT_EQ(fs::status(made).permissions(), fs::perms(0640));
+}
+
+TEST_F(OutputFile, TakesThePlaceOfWhatWasThere) {
+  fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write);
+  const std::string link = folder_.path() + "/link.yaml";
+  fs::create_symlink("plan.yaml", link);
+  EXPECT_FALSE(write_file(link, "after\n"));
+  EXPECT_EQ(golden::read(file_), "after\n");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(fs::status(file_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(OutputFile, SaysWhyItCannotBe) {
+  EXPECT_EQ(output_fault(folder_.path())->what, folder_.path() + " is a folder");
+  EXPECT_EQ(output_fault(folder_.path() + "/a b/x")->help,
+            "mkdir -p \"" + folder_.path() + "/a b\"");
+  EXPECT_THAT(output_fault(file_ + "/x")->what, HasSubstr("Not a directory"));
+  for (const std::string& fine : {std::string("-"), file_, folder_.path() + "/new"})
+    EXPECT_FALSE(output_fault(fine)) << fine;
+}
+
+TEST_F(OutputFile, HasManyNames) {
+  const std::string link = folder_.path() + "/link.yaml";
+  fs::create_symlink("plan.yaml", link);
+  EXPECT_TRUE(same_file(file_, folder_.path() + "/./plan.yaml"));
+  EXPECT_TRUE(same_file(file_, link));
+  EXPECT_TRUE(same_file(folder_.path() + "/new", folder_.path() + "/./new"));
+  EXPECT_FALSE(same_file(file_, folder_.path() + "/new"));
+  EXPECT_FALSE(same_file("/dev/null", "/dev/null"));  // takes everything
+  EXPECT_FALSE(same_file("-", "-"));
+}
+
+}  // namespace output_file_test
+}  // namespace rankwright::cli

@@ -1,0 +1,34 @@
+#include "cli/io/print_refusal.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "rankwright/base/shell_word.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/explain/refusal_text.h"
+
+namespace rankwright::cli {
+
+void print_findings(const Diagnostics& findings, std::string_view file, std::string_view text,
+                    const Io& io) {
+  io.err << findings_text(findings, file, text, {});
+}
+
+int print_tally(const ValidPlan& plan, bool quiet, const Io& io) {
+  if (!plan.findings.empty() && !quiet)
+    io.err << fmt::format("{} · rankwright check {}\n", stats(plan.findings),
+                          shell_path(plan.name()));
+  return has_errors(plan.findings) ? kRefused : kOk;
+}
+
+int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io) {
+  io.err << refusal_text(verb, refusal);
+  return exit_code(refusal);
+}
+
+int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io) {
+  return print_refusal(verb, usage_fault(std::move(message), std::move(hint)), io);
+}
+
+}  // namespace rankwright::cli

@@ -1,0 +1,27 @@
+#include "cli/io/screen.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace rankwright::cli {
+namespace screen_test {
+
+std::size_t width_with(const char* columns) {
+  setenv("COLUMNS", columns, 1);
+  const std::size_t width = this_screen().width;
+  unsetenv("COLUMNS");
+  return width;
+}
+
+TEST(Screen, IsAsWideAsColumnsSays) {
+  EXPECT_EQ(width_with("83"), 83u);
+  EXPECT_EQ(width_with("1"), 60u);  // narrower than that nothing can be read
+  EXPECT_EQ(width_with("100000"), 400u);
+  const std::size_t own = this_screen().width;
+  for (const char* none : {"", "0", "-5", "80 x", "wide", "99999999999999999999"})
+    EXPECT_EQ(width_with(none), own) << none;
+}
+
+}  // namespace screen_test
+}  // namespace rankwright::cli

@@ -1,0 +1,142 @@
+// `rankwright plan`: the fastest layout of a model on a cluster, and why not another.
+#include "rankwright/planner/plan.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ostream>
+
+#include "cli/io/interrupt.h"
+#include "cli/io/print_refusal.h"
+#include "cli/io/progress.h"
+#include "cli/options.h"
+#include "cli/plan/plan_flags.h"
+#include "cli/report_output.h"
+#include "cli/verb.h"
+#include "rankwright/base/format.h"
+#include "rankwright/report/page/report_sentences.h"
+#include "rankwright/report/plan/counts_text.h"
+#include "rankwright/report/plan/plan_file_text.h"
+#include "rankwright/report/plan/plan_json.h"
+#include "rankwright/report/plan/plan_text.h"
+
+namespace rankwright::cli {
+namespace {
+
+/// The command line, and where its answer goes.
+struct Output {
+  Args args;
+  bool markdown = false;
+  std::string html{};  // file of the page
+  const Options& options;
+  const Io& io;
+
+  std::string command() const { return command_line("plan", args); }
+};
+
+/// Writes the page of the best plan where one was asked for and found.
+int draw(const PlanAnswer& answer, const std::string& saved, const Output& to) {
+  if (!answer.answer.best || to.html.empty()) return kOk;
+  Report made = new_report("plan", to.args);
+  made.plans.push_back(report_best_plan(saved.empty() ? "plan.yaml" : saved, answer));
+  return save_page(made, to.html, to.options, to.io);
+}
+
+/// Saves the plan where -o asks for it. Returns 0 or the exit code. A failure is reported, and the
+/// answer is still printed: it took long.
+int save_plan(const std::string& text, const Options& options, const Io& io) {
+  if (text.empty() || options.output().empty()) return kOk;
+  return options.save(text, options.output(), io);
+}
+
+/// Prints the answer, unless the plan or its page has standard output for itself. Why there is no
+/// plan is always printed.
+int print_answer(const std::string& text, bool found, const Options& options, const Io& io) {
+  if (options.output() != "-" && !options.stdout_taken()) return options.print(text, io);
+  if (!found) io.err << text;
+  return kOk;
+}
+
+/// Returns the exit code of an answer that was printed.
+int exit_code(bool found, StopReason stopped, int unsaved) {
+  if (unsaved != kOk) return unsaved;
+  if (stopped == StopReason::asked) return kInterrupted;
+  return found ? kOk : kRefused;
+}
+
+int write(const PlanAnswer& answer, const Output& to) {
+  const Options& options = to.options;
+  const Io& io = to.io;
+  const bool found = answer.answer.best.has_value();
+  const std::string file = plan_file_text(answer, to.command());
+  const int unsaved = save_plan(file, options, io);
+  const std::string saved =
+      found && unsaved == kOk && options.output() != "-" ? options.output() : "";
+  const std::string text = options.json() ? plan_json(answer)
+                           : found && to.markdown
+                               ? plan_markdown(answer)
+                               : answer_text(answer, options.paint_printed(io), io.prose(), saved);
+  int code = print_answer(text, found, options, io);
+  if (code == kOk) code = exit_code(found, answer.stopped, unsaved);
+  if (const int failed = draw(answer, saved, to)) code = failed;
+  return code;
+}
+
+int write(const CountsAnswer& answer, const Output& to) {
+  const Options& options = to.options;
+  const Io& io = to.io;
+  const std::string file = plan_file_text(answer, to.command());
+  const int unsaved = save_plan(file, options, io);
+  const std::string text = options.json() ? counts_json(answer)
+                           : to.markdown
+                               ? counts_markdown(answer)
+                               : counts_text(answer, options.paint_printed(io), io.prose());
+  if (const int failed = print_answer(text, answer.chosen.has_value(), options, io)) return failed;
+  return exit_code(answer.chosen.has_value(), answer.stopped, unsaved);
+}
+
+}  // namespace
+
+int plan(Args args, const Io& io) {
+  Options options(verb("plan"));
+  SearchFlags flags;
+  std::string html;
+  options.prints_besides();
+  flags.add_to(options);
+  options.add("--html", html, "draw the plan on one page: plan.html");
+  if (const std::optional<int> done = options.parse(args, io)) return *done;
+  Outcome<PlanRequest> request = flags.read();
+  if (!request) return print_refusal("plan", request.error(), io);
+  if (!html.empty()) {
+    if (request->several_counts())
+      return print_usage_fault("plan", "--html draws one plan, and --gpus asks for several",
+                               "--gpus with one number", io);
+    if (const int missing = without_page("plan", io)) return missing;
+  }
+  if (const int failed = options.refuse_unwritable({options.output(), html}, io)) return failed;
+  flags.read_files(*request, io);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const Interrupt interrupt;
+  ProgressLine line(io, options.quiet());
+  const SearchControl control = search_control(line, interrupt);
+  const Output to{args, flags.markdown(), html, options, io};
+  int code = kOk;
+  if (request->several_counts()) {
+    const Outcome<CountsAnswer> answer = find_plans_by_count(*request, control);
+    if (!answer) return print_refusal("plan", answer.error(), io);
+    line.clear();
+    code = write(*answer, to);
+  } else {
+    const Outcome<PlanAnswer> answer = find_plan(*request, control);
+    if (!answer) return print_refusal("plan", answer.error(), io);
+    line.clear();
+    code = write(*answer, to);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  if (io.err_terminal && !options.quiet())
+    io.err << fmt::format("searched in {}\n", show(Seconds{took.count()}));
+  return code;
+}
+
+}  // namespace rankwright::cli

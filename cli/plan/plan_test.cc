@@ -1,0 +1,469 @@
+// `rankwright plan` as a whole: what it prints, its exit codes, its flags.
+#include "rankwright/planner/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/plan/constraint_violation.h"
+#include "rankwright/planner/plan/plan_options.h"
+#include "rankwright/report/plan/counts_text.h"
+#include "rankwright/report/plan/plan_json.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_command.h"
+
+namespace rankwright::cli {
+namespace plan_test {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+/// plan --model MODEL --cluster CLUSTER, and more.
+Words command(const std::string& model, const std::string& cluster, const Words& more = {}) {
+  Words all{"plan", "--model", model, "--cluster", cluster};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// A small space: a search takes some milliseconds.
+const std::string kModel = "llama-3.2-1b";
+const std::string kCluster = "dgx-a100";
+const Words kJob{"--global-batch", "256", "--seq", "2048"};
+
+Words small(Words more = {}) {
+  more.insert(more.begin(), kJob.begin(), kJob.end());
+  return command(kModel, kCluster, more);
+}
+
+json parsed(const Words& args) { return json::parse(say(args).out); }
+
+/// The same options as a caller of the library gives them, and as they are typed.
+struct Asked {
+  OptionTexts options;
+
+  Words typed() const {
+    Words words{"plan", "--json"};
+    for (const auto& [name, text] : options) {
+      words.push_back("--" + name);
+      if (text != "true") words.push_back(text);
+    }
+    return words;
+  }
+  std::string answered() const {
+    const Outcome<PlanRequest> request = read_plan_options(options);
+    if (!request) return request.error().message;
+    if (request->several_counts()) return counts_json(find_plans_by_count(*request).value());
+    const Outcome<PlanAnswer> answer = find_plan(*request);
+    return answer ? plan_json(*answer) : answer.error().message;
+  }
+};
+
+TEST(PlanOptions, ByNameGiveTheAnswerOfTheCommandLine) {
+  const OptionTexts job{
+      {"model", kModel}, {"cluster", kCluster}, {"global-batch", "256"}, {"seq", "2048"}};
+  for (OptionTexts more : {OptionTexts{},
+                           {{"tp", "2"}, {"no-pp", "true"}},
+                           {{"gpus", "4"}, {"tokens", "1B"}, {"price", "$2"}},
+                           {{"gpus", "1..4"}, {"tokens", "1B"}, {"days", "1"}},
+                           {{"fit", "true"}, {"recompute", "none"}},
+                           {{"for", "torchtitan"}, {"max-memory", "40GiB"}},
+                           {{"exhaustive", "true"}, {"max-zero", "1"}, {"no-cp", "true"}}}) {
+    more.insert(job.begin(), job.end());
+    const Asked asked{more};
+    EXPECT_EQ(asked.answered(), say(asked.typed()).out);
+  }
+}
+
+TEST(PlanOptions, ByNameGiveTheFaultOfTheCommandLine) {
+  for (const OptionTexts& options : {OptionTexts{{"model", kModel}},
+                                     {{"cluster", kCluster}},
+                                     {{"model", kModel}, {"cluster", kCluster}, {"tp", "3"}},
+                                     {{"model", kModel}, {"cluster", kCluster}, {"seq", "none"}},
+                                     {{"model", kModel}, {"cluster", kCluster}, {"ep", "2"}},
+                                     {{"tp", "4"}, {"max-tp", "2"}}}) {
+    const Asked asked{options};
+    const Said said = say(asked.typed());
+    EXPECT_EQ(said.code, kUsage);
+    EXPECT_THAT(said.err, StartsWith("rankwright plan: " + asked.answered() + "\n"));
+  }
+}
+
+TEST(PlanGolden, OneBillionOnOneNode) {
+  const Said said = say(small());
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.err, "");
+  golden::expect("plan/llama-3.2-1b-node.txt", said.out);
+  golden::expect("plan/llama-3.2-1b-node.md", say(small({"--markdown"})).out);
+  golden::expect("plan/llama-3.2-1b-node.json", say(small({"--json"})).out);
+}
+
+TEST(PlanGolden, APipelineForMegatron) {
+  const Said said = say(command("llama-3.1-8b", "dgx-h100 x 2",
+                                {"--for", "megatron", "--pp", "4", "--max-zero", "1", "--tokens",
+                                 "1T", "--price", "$2.10", "--days", "30"}));
+  EXPECT_EQ(said.code, 0);
+  golden::expect("plan/llama-3.1-8b-megatron.txt", said.out);
+}
+
+TEST(PlanGolden, ExpertsOnTwoNodes) {
+  const Said said = say(command("mixtral-8x7b", "dgx-h100 x 2",
+                                {"--global-batch", "256", "--seq", "4096", "--no-cp", "--max-pp",
+                                 "2", "--even-stages", "--schedule", "1f1b"}));
+  EXPECT_EQ(said.code, 0);
+  golden::expect("plan/mixtral-8x7b-two-nodes.txt", said.out);
+}
+
+TEST(PlanGolden, NumbersOfGpus) {
+  const Words args =
+      command("llama-3.1-8b", "dgx-h100",
+              {"--gpus", "1..32", "--tokens", "100B", "--price", "2.10 EUR", "--days", "12"});
+  const Said said = say(args);
+  EXPECT_EQ(said.code, 0);
+  golden::expect("plan/llama-3.1-8b-counts.txt", said.out);
+  Words as_json = args;
+  as_json.push_back("--json");
+  const json counts = parsed(as_json);
+  EXPECT_EQ(counts["schema"], "rankwright.counts/1");
+  // The fewest that make it: all that have fewer are late.
+  for (const json& row : counts["counts"])
+    if (row["fits"]) {
+      EXPECT_EQ(row["in_time"], row["gpus"] >= counts["chosen_gpus"]) << row["gpus"];
+    }
+}
+
+TEST(PlanGolden, NothingFits) {
+  const Said said = say(command("llama-3.1-70b", "dgx-a100", {"--seq", "4096"}));
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.err, "");
+  golden::expect("plan/nothing-fits.txt", said.out);
+}
+
+TEST(PlanGolden, HostsThatAreOut) {
+  const Scratch file("hosts-out.yaml");
+  const Said said = say(command(
+      "llama-3.1-8b", "dgx-h100 x 4",
+      {"--global-batch", "64", "--seq", "4096", "--exclude-nodes", "1,", "-o", file.path()}));
+  EXPECT_EQ(said.code, 0);
+  std::string text = said.out;
+  // The file's name is the machine's.
+  for (std::size_t at; (at = text.find(file.path())) != std::string::npos;)
+    text.replace(at, file.path().size(), "plan.yaml");
+  golden::expect("plan/hosts-out.txt", text);
+  const PlanFile read = read_plan(golden::read(file.path()), "plan.yaml", refuse_file);
+  const rankwright::TrainingConfig config = resolve(read.draft);
+  EXPECT_TRUE(find_violations(config).empty());
+  EXPECT_EQ(config.world % 8, 0);
+  for (i64 rank = 0; rank < config.world; ++rank)
+    EXPECT_NE(config.plan.placement.device(rank) / 8, 1);
+}
+
+TEST(Plan, PrefersTheSimplerOfTwoThatTie) {
+  // Case 1 of the design: data parallelism alone.
+  const json plan = parsed(small({"--json"}))["best"]["plan"];
+  EXPECT_EQ(plan["dp"], 8);
+  EXPECT_EQ(plan["tp"], 1);
+  EXPECT_EQ(plan["pp"], 1);
+  EXPECT_EQ(plan["cp"], 1);
+}
+
+TEST(Plan, SaysTheSameWithAnyNumberOfThreads) {
+  for (const Words& more : {Words{}, Words{"--json"}, Words{"--exhaustive", "--json"}}) {
+    Words one = more, two = more;
+    one.insert(one.end(), {"--threads", "1"});
+    two.insert(two.end(), {"--threads", "2"});
+    EXPECT_EQ(say(small(one)).out, say(small(two)).out);
+  }
+}
+
+TEST(Plan, FindsTheSameWithoutBounds) {
+  const json bounded = parsed(small({"--json"}));
+  const json all = parsed(small({"--json", "--exhaustive"}));
+  EXPECT_EQ(bounded["best"]["plan"], all["best"]["plan"]);
+  EXPECT_EQ(bounded["best"]["step_seconds"], all["best"]["step_seconds"]);
+  EXPECT_EQ(all["search"]["bounded"], 0);
+  EXPECT_GT(all["search"]["priced"], bounded["search"]["priced"]);
+  EXPECT_EQ(bounded["search"]["candidates"], all["search"]["candidates"]);
+}
+
+TEST(Plan, CountsEveryCandidateOnce) {
+  const json search = parsed(small({"--json", "--for", "torchtitan"}))["search"];
+  i64 sum = 0;
+  for (const char* part : {"alike", "memory", "bounded", "priced", "undecided"})
+    sum += search[part].get<i64>();
+  for (const char* part : {"misfits", "rules"})
+    for (const auto& [name, n] : search[part].items()) sum += n.get<i64>();
+  EXPECT_EQ(sum, search["candidates"].get<i64>());
+}
+
+TEST(Plan, WritesTheFileThatExplainReads) {
+  const Scratch file("plan.yaml");
+  const Said said = say(small({"-o", file.path()}));
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("rankwright explain " + file.path()));
+  const std::string yaml = golden::read(file.path());
+  EXPECT_THAT(yaml, StartsWith("# rankwright plan --model llama-3.2-1b --cluster dgx-a100 "));
+  const json plan = parsed(small({"--json"})), read = parsed({"explain", file.path(), "--json"});
+  EXPECT_EQ(plan["best"]["plan"], read["plan"]);
+  EXPECT_EQ(plan["best"]["memory"]["total_bytes"], read["estimate"]["memory"]["total_bytes"]);
+  EXPECT_NEAR(plan["best"]["closed_form_seconds"], read["estimate"]["step"]["seconds"], 1e-9);
+  EXPECT_TRUE(read["assumed"].empty());
+}
+
+TEST(Plan, KeepsToItsLimits) {
+  const json best = parsed(
+      small({"--json", "--tp", "2", "--no-cp", "--max-pp", "2", "--zero", "1", "--micro-batch", "2",
+             "--recompute", "full", "--sequence-parallel", "on"}))["best"]["plan"];
+  EXPECT_EQ(best["tp"], 2);
+  EXPECT_EQ(best["cp"], 1);
+  EXPECT_LE(best["pp"], 2);
+  EXPECT_EQ(best["zero_stage"], 1);
+  EXPECT_EQ(best["micro_batch"], 2);
+  EXPECT_EQ(best["recompute"], "full");
+  EXPECT_EQ(best["sequence_parallel"], true);
+}
+
+TEST(Plan, KeepsToAMemory) {
+  const json whole = parsed(small({"--json"}))["best"]["memory"];
+  const json less = parsed(small({"--json", "--max-memory", "20GiB"}))["best"]["memory"];
+  EXPECT_GT(whole["total_bytes"], 20.0 * 1073741824);
+  EXPECT_LE(less["total_bytes"], 20.0 * 1073741824);
+  EXPECT_EQ(less["capacity_bytes"], 20.0 * 1073741824);
+}
+
+TEST(Plan, TakesJobAndClusterOfAFileAndComparesItsPlan) {
+  const std::string file =
+      "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256, sequence: 2048}\n"
+      "parallelism: {tp_size: 8}\n";
+  const Said said = say({"plan", "-", "--json"}, file);
+  EXPECT_EQ(said.code, 0);
+  const json found = json::parse(said.out), flags = parsed(small({"--json"}));
+  EXPECT_EQ(found["best"]["plan"], flags["best"]["plan"]);
+  EXPECT_EQ(found["own"]["plan"]["tp"], 8);
+  EXPECT_GT(found["own"]["priced"]["step_seconds"], found["best"]["step_seconds"]);
+  EXPECT_THAT(say({"plan", "-"}, file).out, HasSubstr("Your plan: "));
+  // A flag stands over the file.
+  EXPECT_EQ(json::parse(say({"plan", "-", "--json", "--seq", "1024"}, file).out)["job"]["sequence"],
+            1024);
+}
+
+TEST(Plan, SaysThatAPlanOfTheFileCannotBe) {
+  const Said said = say({"plan", "-"},
+                        "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256}\n"
+                        "parallelism: {tp_size: 3}\n");
+  EXPECT_EQ(said.code, 0);
+  EXPECT_THAT(said.out, HasSubstr("- cannot be: rankwright check -"));
+}
+
+TEST(Plan, FindsTheFewestGpus) {
+  const json found = parsed(command("llama-3.1-8b", "dgx-h100", {"--fit", "--json"}));
+  const i64 gpus = found["fewest"]["gpus"];
+  EXPECT_EQ(found["world"], gpus);
+  EXPECT_GT(gpus, 1);  // 16 bytes a parameter are 128 GB
+  EXPECT_EQ(say(command("llama-3.1-8b", "dgx-h100",
+                        {"--gpus", std::to_string(gpus / 2), "--global-batch", "512"}))
+                .code,
+            2);
+}
+
+TEST(Plan, GrowsAUnitToTheGpusThatAreAskedFor) {
+  const json found = parsed(command(kModel, "dgx-a100", {"--gpus", "16", "--no-cp", "--json"}));
+  EXPECT_EQ(found["cluster"]["name"], "dgx-a100 x 2");
+  EXPECT_EQ(found["world"], 16);
+  const Said counted = say(command(kModel, "dgx-a100 x 2", {"--gpus", "32"}));
+  EXPECT_EQ(counted.code, 64);
+  EXPECT_EQ(counted.err,
+            "rankwright plan: --gpus 32, but the cluster has 16\n"
+            "  help: --gpus 16, or a larger --cluster\n");
+}
+
+TEST(Plan, UsesFewerHostsWhereNoLayoutHasAll) {
+  // 7 hosts are 7 x 8 GPUs: 256 sequences do not divide by 7, and neither do 16 layers.
+  const json found = parsed(command(kModel, "dgx-a100 x 8",
+                                    {"--global-batch", "256", "--seq", "2048", "--exclude-nodes",
+                                     "1", "--no-cp", "--no-pp", "--micro-batch", "1", "--json"}));
+  EXPECT_EQ(found["hosts"]["left"], 7);
+  EXPECT_EQ(found["hosts"]["used"], 4);
+  EXPECT_EQ(found["hosts"]["idle"], 3);
+  EXPECT_EQ(found["world"], 32);
+  // tp 7, 14, 28 and 56 do not divide 32 heads, and with tp 1, 2, 4 and 8 dp is 56, 28, 14 and 7.
+  EXPECT_EQ(found["hosts"]["broken_on_all"], json({{"heads", 4}, {"batch", 4}}));
+}
+
+TEST(Plan, RefusesWhatCannotBeAsked) {
+  struct Row {
+    Words more;
+    std::string says;
+  };
+  const Row rows[] = {
+      {{"--no-tp", "--tp", "8"}, "--tp 8 contradicts --no-tp"},
+      {{"--tp", "8", "--max-tp", "4"}, "--tp 8 contradicts --max-tp 4"},
+      {{"--zero", "3", "--max-zero", "1"}, "--zero 3 contradicts --max-zero 1"},
+      {{"--tp", "x"}, "--tp: 'x' is not a whole number"},
+      {{"--recompute", "foll"}, "did you mean full?"},
+      {{"--for", "megatorn"}, "did you mean megatron?"},
+      {{"--max-memory", "72"}, "--max-memory: '72' has no unit"},
+      {{"--max-memory", "1TiB"}, "is more than the"},
+      {{"--gpus", "64..8"}, "help: --gpus 8..64"},
+      {{"--gpus", "4", "--fit"}, "--fit finds the number of GPUs"},
+      {{"--exclude-nodes", "1"}, "no host is left"},
+      {{"--exclude-nodes", "7,"}, "there is no host 7: the cluster has hosts 0 to 0"},
+      {{"--tokens", "many"}, "help: such as 15T"},
+      {{"--price", "2.10"}, "--price needs to know how much is trained"},
+      {{"--days", "3"}, "--days needs to know how much is trained"},
+      {{"--tokens", "1T", "--price", "free"}, "'free' has no number"},
+      {{"--threads", "0"}, "--threads: 0 is less than 1"},
+      {{"--tpp", "8"}, "did you mean --tp?"},
+  };
+  for (const Row& row : rows) {
+    const Said said = say(small(row.more));
+    EXPECT_EQ(said.code, 64) << row.says;
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, StartsWith("rankwright plan: "));
+    EXPECT_THAT(said.err, HasSubstr(row.says));
+  }
+}
+
+TEST(Plan, AsksForModelAndCluster) {
+  EXPECT_EQ(say({"plan"}).code, 64);
+  EXPECT_THAT(say({"plan"}).err, HasSubstr("--model llama-3.1-70b"));
+  EXPECT_THAT(say({"plan", "--model", kModel}).err, HasSubstr("--cluster \"dgx-h100 x 8\""));
+  const Said unknown = say(command("lama-3.2-1b", kCluster));
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean llama-3.2-1b?"));
+}
+
+TEST(Plan, SaysWhatRefusesEveryLayout) {
+  const Said said = say(small({"--pp", "8", "--chunks", "4"}));  // 32 stages of 16 layers
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.out, HasSubstr("nothing  is possible"));
+}
+
+TEST(Plan, RefusesDegreesThatDoNotDivideTheGpus) {
+  const std::vector<std::pair<Words, std::string>> cases = {
+      {{"--tp", "3"}, "--tp 3 does not divide 8 GPUs\n  help: --tp 2 or --tp 4\n"},
+      {{"--dp", "16"}, "--dp 16 does not divide 8 GPUs\n  help: --dp 8\n"},
+      {{"--tp", "4", "--pp", "4"},
+       "--tp 4 x --pp 4 is 16, which does not divide 8 GPUs\n"
+       "  help: degrees whose product divides 8\n"},
+  };
+  for (const auto& [flags, words] : cases) {
+    const Said said = say(small(flags));
+    EXPECT_EQ(said.code, 64);
+    EXPECT_EQ(said.out, "");
+    EXPECT_EQ(said.err, "rankwright plan: " + words);
+  }
+  // Of several counts those are taken that it divides.
+  EXPECT_EQ(say(small({"--tp", "8", "--gpus", "4..8"})).code, 0);
+}
+
+TEST(Plan, HelpsWithASystemWhereGpusAreCounted) {
+  const Said said = say({"plan", "--model", kModel, "--gpus", "2048"});
+  EXPECT_EQ(said.code, 64);
+  EXPECT_THAT(said.err, HasSubstr("help: --cluster dgx-h100, or a file"));
+}
+
+TEST(Plan, SaysOnATerminalHowLongItSearched) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  EXPECT_EQ(run(small(), {.in = in, .out = out, .err = err, .err_terminal = true}), 0);
+  EXPECT_THAT(err.str(), HasSubstr("searched in "));
+}
+
+TEST(PlanFile, AloneIsPrintedWhereItIsPrinted) {
+  const Said said = say(small({"-o", "-"}));
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.err, "");
+  EXPECT_THAT(said.out, Not(HasSubstr("rankwright explain")));
+  const Said checked = check_text(said.out);
+  EXPECT_EQ(checked.code, 0) << checked.out;
+  const Said several = say(small({"--gpus", "4..8", "-o", "-"}));
+  EXPECT_EQ(check_text(several.out).code, 0);
+}
+
+TEST(PlanFile, ThatIsPrintedMixesWithNothing) {
+  const Said both = say(small({"-o", "-", "--json"}));
+  EXPECT_EQ(both.code, 64);
+  EXPECT_EQ(both.out, "");
+  EXPECT_THAT(both.err, HasSubstr("-o - and --json would mix on standard output"));
+  const Said none = say(command("llama-3.1-405b", "dgx-h100", {"-o", "-", "--no-cp", "--no-pp"}));
+  EXPECT_EQ(none.code, 2);
+  EXPECT_EQ(none.out, "");
+  EXPECT_THAT(none.err, HasSubstr("nothing  fits"));
+}
+
+TEST(PlanFile, IsAskedForBeforeTheSearch) {
+  const Said said = say(small({"-o", "/no/such/folder/plan.yaml"}));
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err,
+            "rankwright plan: there is no folder /no/such/folder\n"
+            "  help: mkdir -p /no/such/folder\n");
+}
+
+TEST(PlanFile, ThatCannotBeWrittenLeavesTheAnswer) {
+  const Said said = say(small({"-o", "/dev/full"}));
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out, say(small()).out);
+  EXPECT_THAT(said.err, HasSubstr("cannot write /dev/full: No space left on device\n"));
+}
+
+TEST(PlanFile, MayTakeThePlaceOfItsInput) {
+  const Scratch file("plan-test-in-place.yaml");
+  ASSERT_EQ(say(small({"-o", file.path()})).code, 0);
+  EXPECT_EQ(say({"plan", file.path(), "-o", file.path()}).code, 0);
+  EXPECT_EQ(check_text(golden::read(file.path())).code, 0);
+}
+
+TEST(Plan, PricesForTheFrameworkOfItsTarget) {
+  const json titan = parsed(small({"--for", "torchtitan", "--json"}));
+  EXPECT_EQ(titan["assumed"][0]["key"], "software.framework");
+  EXPECT_EQ(titan["assumed"][0]["value"], "torchtitan");
+  for (const json& target : titan["targets"])
+    if (target["target"] == "torchtitan") {
+      EXPECT_TRUE(target["accepted"]);
+    }
+}
+
+// nanotron states 4 x 16 x dp 8 sequences, and not their product.
+TEST(Plan, KeepsABatchThatAFileStatesByItsFactors) {
+  const Said said = say({"plan", "-", "--model", "llama-3.2-1b", "--cluster", "dgx-h100", "--json"},
+                        "parallelism: {dp: 8, tp: 1, pp: 1}\noptimizer: {zero_stage: 1}\n"
+                        "tokens:\n  micro_batch_size: 4\n  batch_accumulation_per_replica: 16\n"
+                        "  sequence_length: 2048\n");
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("\"global_batch\": 512"));
+  EXPECT_THAT(said.out, Not(HasSubstr("at least 4 M tokens")));
+}
+
+TEST(Plan, RefusesWishesThatMeanNothing) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--ep", "2"}, "--ep or --etp above 1, but "},
+      {{"--no-pp", "--chunks", "2"}, "--chunks or --schedule, but there is to be no pipeline"},
+      {{"--no-pp", "--schedule", "zb-v"}, "--chunks or --schedule, but there is to be no pipeline"},
+      {{"--tp", "1", "--sequence-parallel", "true"}, "--sequence-parallel, but tensor parallelism"},
+      {{"--no-cp", "--cp-comm", "a2a"}, "--cp-comm, but context parallelism is to be 1"},
+  };
+  for (const auto& [flags, words] : cases) {
+    const Said said = say(small(flags));
+    EXPECT_EQ(said.code, 64);
+    EXPECT_THAT(said.err, HasSubstr(words));
+  }
+}
+
+TEST(Plan, NamesACommandOfATargetThatRunsThePlan) {
+  EXPECT_THAT(say(small({"--tp", "2", "--order", "dp-tp"})).out,
+              HasSubstr("--for megatron finds the fastest that it runs"));
+}
+
+TEST(Plan, HasNoColourInAPipeAndSomeOnATerminal) {
+  EXPECT_THAT(say(small()).out, Not(HasSubstr("\033[")));
+  EXPECT_THAT(say(small(), "", true).out, HasSubstr("\033["));
+}
+
+}  // namespace plan_test
+}  // namespace rankwright::cli

@@ -1,0 +1,18 @@
+#include "cli/run/probe_flags.h"
+
+namespace rankwright::cli {
+
+void ProbeFlags::add_to(Options& options) {
+  options.add_switch("--quick", quick, "seconds and not a minute, with coarser figures");
+  const Option here =
+      options.add_switch("--local", local, "start the ranks with mpirun on this machine");
+  constexpr i64 kMaxRanks = 1024;
+  options.add("-n,--ranks", ranks, "how many of them; default: as many as it has cores")
+      .type_name("RANKS")
+      .range(i64{1}, kMaxRanks)
+      .needs(here);
+  add_ranks_per_core(options, ranks_per_core);
+  options.add("--backend", backend, "what carries the calls (default: mpi)");
+}
+
+}  // namespace rankwright::cli

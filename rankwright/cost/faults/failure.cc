@@ -1,0 +1,116 @@
+#include "rankwright/cost/faults/failure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/memory/states.h"
+#include "rankwright/cost/step.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+/// log(e^x - 1), for any x > 0.
+double log_expm1(double x) { return x > 30 ? x : std::log(std::expm1(x)); }
+
+/// log(1 - u) + u, without losing what is left of small u.
+double log_rest(double u) {
+  if (u < 1e-4) return -u * u * (1.0 / 2 + u / 3 + u * u / 4);
+  return std::log1p(-u) + u;
+}
+
+/// log of the time that a second of useful work takes, up to a constant.
+double waste(Seconds work, const FailureModel& model) {
+  return log_expm1((work + model.checkpoint) / model.between) - std::log(work.value);
+}
+
+}  // namespace
+
+Seconds expected_time(Seconds work, const FailureModel& model) {
+  const double m = model.between.value;
+  return Seconds{m * std::exp(model.restart.value / m) *
+                 std::expm1((work + model.checkpoint).value / m)};
+}
+
+/// The derivative of Z10 / work is 0 where (1 - u) e^(u + c) = 1, with u = work / M, c = C / M. Its
+/// logarithm falls from c to minus infinity between u = 0 and 1: it is halved in until nothing
+/// changes. The restart is a factor of its own and does not matter.
+Seconds best_interval(const FailureModel& model) {
+  const double c = model.checkpoint / model.between;
+  double low = 0, high = 1;
+  for (int k = 0; k < 200; ++k) {
+    const double middle = (low + high) / 2;
+    (log_rest(middle) + c > 0 ? low : high) = middle;
+  }
+  return high * model.between;
+}
+
+i64 best_steps(Seconds step, const FailureModel& model) {
+  const double steps = std::min(best_interval(model) / step, 1e15);
+  const i64 fewer = std::max<i64>(1, i64(std::floor(steps)));
+  const bool more = waste(double(fewer + 1) * step, model) < waste(double(fewer) * step, model);
+  return more ? fewer + 1 : fewer;
+}
+
+Uptime uptime(Seconds interval, const FailureModel& model) {
+  const double m = model.between.value;
+  const double x = (interval + model.checkpoint).value / m;
+  // Every restart that is not interrupted itself: e^(-R/M) of the time is spent outside of them.
+  const double outside = std::exp(-model.restart.value / m);
+  const double grown = std::expm1(x);
+  return {.interval = interval,
+          .useful = outside * (interval.value / m) / grown,
+          .checkpoints = outside * (model.checkpoint.value / m) / grown,
+          .lost = outside * (1 - x / grown),
+          .restarts = 1 - outside,
+          .lost_each = Seconds{m * (1 - x / grown)}};
+}
+
+Bytes checkpoint_bytes(const TrainingConfig& config) {
+  return bytes(parameters(config.model).total(),
+               config.job.param_bytes() + config.job.optimizer_bytes());
+}
+
+i64 checkpoint_nodes(const TrainingConfig& config) {
+  const i64 host = std::max<i64>(1, config.cluster.host_devices);
+  const i64 writers =
+      config.plan.zero >= 1 ? config.world : config.world / config.plan.data_ranks();
+  return std::max<i64>(1, ceil_div(writers, host));
+}
+
+Copies copies(const TrainingConfig& config) {
+  const Plan& plan = config.plan;
+  const i64 pairs = plan.mirrored() ? 2 : 1;
+  const bool weights = shards_weights(config);
+  const i64 replicas = plan.data_ranks() / std::max<i64>(1, plan.shards());
+  const i64 whole = pairs * plan.data_ranks(), shard = pairs * replicas;
+  Copies dense{.parameters = weights ? shard : whole, .optimizer = plan.zero >= 1 ? shard : whole};
+  if (!config.model.sparse()) return dense;
+  // Of experts there are as many as expert data ranks; the fewest count.
+  const i64 experts = pairs * plan.expert_dp();
+  return {.parameters = std::min(dense.parameters, weights ? pairs : experts),
+          .optimizer = std::min(dense.optimizer, plan.zero >= 1 ? pairs : experts)};
+}
+
+Failure failure(const TrainingConfig& config, const Calibration& calibration, i64 rank,
+                const FailureTask& task) {
+  Failure out{.task = task, .step = step_time(config, calibration).total()};
+  FailureModel hung = task.model;
+  hung.restart += task.hang;
+  Seconds interval = task.interval.value_or(Seconds{});
+  if (!task.interval) {
+    out.steps = best_steps(out.step, task.model);
+    interval = double(out.steps) * out.step;
+  }
+  out.uptime = uptime(interval, task.model);
+  out.when_hung = uptime(interval, hung);
+  out.copies = copies(config);
+  const MemoryEstimate held =
+      estimate_memory(config, config.plan.meshes().dense.coordinate(rank, Axis::pp), calibration);
+  out.parameters = held[Entry::parameters];
+  out.optimizer = held[Entry::optimizer];
+  return out;
+}
+
+}  // namespace rankwright

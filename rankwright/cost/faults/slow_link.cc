@@ -1,0 +1,93 @@
+#include "rankwright/cost/faults/slow_link.h"
+
+#include <algorithm>
+
+#include "rankwright/cost/faults/straggler.h"
+#include "rankwright/cost/priced.h"
+#include "rankwright/plan/constraint_violation.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kWorthwhileSwap = 1e-3;  // of a step
+
+/// That are tried where a price takes long.
+constexpr i64 kFewOrders = 2;
+
+/// The groups have members in more than one domain below one of these levels.
+bool crosses(const Span& span, std::span<const SlowLink> links) {
+  return std::any_of(links.begin(), links.end(), [&](const SlowLink& link) {
+    const std::size_t level = std::size_t(link.level);
+    return span.inside[level] > (level == 0 ? 1 : span.min[level - 1]);
+  });
+}
+
+std::vector<LinkLoss::Crossing> crossings(const TrainingConfig& before, const TrainingConfig& after,
+                                          i64 pp_rank, std::span<const SlowLink> links) {
+  const std::vector<PricedTraffic> was = priced(before, pp_rank), is = priced(after, pp_rank);
+  std::vector<LinkLoss::Crossing> rows;
+  for (std::size_t k = 0; k < was.size() && k < is.size(); ++k) {
+    const Traffic& traffic = was[k].traffic;
+    if (!crosses(was[k].span, links)) continue;
+    rows.push_back({traffic.kind, traffic.op, traffic.group, was[k].span.size, traffic.calls,
+                    was[k].total, is[k].total});
+  }
+  return rows;
+}
+
+}  // namespace
+
+Cluster with_links(Cluster cluster, std::span<const SlowLink> links) {
+  for (const SlowLink& link : links)
+    cluster.levels[std::size_t(link.level)].bandwidth = link.bandwidth;
+  return cluster;
+}
+
+std::vector<Order> distinct_orders(const Plan& plan) {
+  const MeshPair meshes = plan.meshes();
+  std::vector<Axis> split, whole;
+  for (const Axis axis : plan.order) {
+    const bool alone = meshes.dense.degree(axis) == 1 && meshes.expert.degree(axis) == 1;
+    (alone ? whole : split).push_back(axis);
+  }
+  std::vector<Order> orders{plan.order};
+  const std::vector<Axis> own = split;
+  std::sort(split.begin(), split.end());
+  do {
+    if (split == own) continue;
+    Order order{};
+    const auto end = std::copy(split.begin(), split.end(), order.begin());
+    std::copy(whole.begin(), whole.end(), end);
+    orders.push_back(order);
+  } while (std::next_permutation(split.begin(), split.end()));
+  return orders;
+}
+
+LinkLoss link_loss(const TrainingConfig& config, const Calibration& calibration,
+                   std::span<const SlowLink> links) {
+  TrainingConfig slow = config;
+  slow.cluster = with_links(config.cluster, links);
+  LinkLoss out{.links = {links.begin(), links.end()},
+               .before = step_time(config, calibration),
+               .after = step_time(slow, calibration)};
+  // A pp rank in the middle sends both ways; the edges have but one neighbour.
+  const i64 pp = config.plan.pp;
+  const i64 busy = pp > 2 ? std::clamp<i64>(out.after.slowest, 1, pp - 2) : out.after.slowest;
+  out.crossings = crossings(config, slow, busy, links);
+  out.best = {config.plan.order, out.after.total()};
+  std::vector<Order> orders = distinct_orders(config.plan);
+  if (prices_slowly(config) && i64(orders.size()) > kFewOrders)
+    orders.resize(std::size_t(kFewOrders));
+  for (const Order& order : orders) {
+    slow.plan.order = order;
+    if (first_misfit(slow)) continue;
+    ++out.tried;
+    const Seconds after = step_time(slow, calibration).total();
+    if (after < out.best.after) out.best = {order, after};
+  }
+  if (out.best.after >= (1 - kWorthwhileSwap) * out.after.total())
+    out.best = {config.plan.order, out.after.total()};
+  return out;
+}
+
+}  // namespace rankwright

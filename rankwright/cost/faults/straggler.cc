@@ -1,0 +1,217 @@
+#include "rankwright/cost/faults/straggler.h"
+
+#include <algorithm>
+#include <map>
+
+#include "rankwright/cost/durations.h"
+#include "rankwright/program/expand.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxCells = 400'000;               // that are simulated once
+constexpr i64 kMaxPlaced = 8'000'000;            // over all places that are tried
+constexpr Bytes kMaxBytes{256.0 * 1024 * 1024};  // of the expansion
+constexpr i64 kMaxPlaces = 256;                  // pp ranks that a slow device is tried on
+
+bool small(const TrainingConfig& config, const PipelineShape& shape) {
+  const std::optional<i64> cells = cell_count(shape);
+  return cells && *cells <= kMaxCells && expansion_bytes(config) <= kMaxBytes;
+}
+
+StageTimes longer(const StageTimes& stage, double more, const StageTimes& compute) {
+  return {stage.forward + more * compute.forward, stage.input + more * compute.input,
+          stage.weight + more * compute.weight};
+}
+
+/// All pp ranks, or kMaxPlaces of them from the first to the last, with `now` among them.
+std::vector<i64> tried(i64 pp, i64 now) {
+  std::vector<i64> ranks;
+  const i64 max = std::min(pp, kMaxPlaces);
+  for (i64 k = 0; k < max; ++k) ranks.push_back(max == 1 ? 0 : k * (pp - 1) / (max - 1));
+  ranks.push_back(now);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+}  // namespace
+
+bool prices_slowly(const TrainingConfig& config) {
+  constexpr i64 kMany = i64{1} << 16;
+  const bool even = config.plan.placement.kind == Placement::Kind::block &&
+                    (config.world & (config.world - 1)) == 0;
+  return config.world > kMany && !even;
+}
+
+ReplicasMeet replicas_meet(const Plan& plan) {
+  if (plan.dp == 1) return ReplicasMeet::never;
+  if (plan.zero >= 3) return ReplicasMeet::gathers;
+  return plan.ep * plan.etp > plan.tp * plan.cp ? ReplicasMeet::experts : ReplicasMeet::gradients;
+}
+
+SlowSteps::SlowSteps(const TrainingConfig& config, const Calibration& calibration, bool wanted)
+    : config_(config),
+      shape_(pipeline_shape(config)),
+      meshes_(config.plan.meshes()),
+      whole_(step_time(config, calibration)),
+      cells_(cell_times(config, calibration)),
+      holders_(cells_.stages.size()) {
+  const ReplicasMeet meet = replicas_meet(config.plan);
+  coupled_ = meet == ReplicasMeet::experts || meet == ReplicasMeet::gathers;
+  for (i64 r = 0; r < config.plan.pp; ++r)
+    for (const i64 s : stages_of(config.plan, r)) holders_[std::size_t(s)].push_back(r);
+  if (wanted && small(config, shape_)) {
+    program_ = expand(config);
+    durations_ = durations(config, *program_, calibration);
+  }
+  healthy_end_ = end(no_factors());
+}
+
+/// Replicas that meet inside layers are one.
+i64 SlowSteps::unit(i64 rank) const {
+  return coupled_ ? 0 : meshes_.dense.coordinate(rank, Axis::dp);
+}
+
+/// Z1: a stage's ranks go at the pace of their slowest.
+std::vector<double> SlowSteps::factors(std::span<const SlowRank> slow, i64 rank) const {
+  std::vector<double> max = no_factors();
+  std::vector<i64> listed(max.size());
+  for (const SlowRank& one : slow) {
+    if (unit(one.rank) != unit(rank)) continue;
+    const std::size_t r = std::size_t(meshes_.dense.coordinate(one.rank, Axis::pp));
+    max[r] = listed[r]++ == 0 ? one.factor : std::max(max[r], one.factor);
+  }
+  const i64 together = plan().tp * plan().cp * (coupled_ ? plan().dp : 1);
+  for (std::size_t r = 0; r < max.size(); ++r)
+    if (listed[r] < together) max[r] = std::max(max[r], 1.0);
+  return max;
+}
+
+/// A stage that two pp ranks hold has one time here: that of the slower.
+double SlowSteps::stage_factor(i64 stage, const std::vector<double>& factors) const {
+  double max = 0;
+  for (const i64 r : holders_[std::size_t(stage)]) max = std::max(max, factors[std::size_t(r)]);
+  return max;
+}
+
+Seconds SlowSteps::play_end(const std::vector<double>& factors) const {
+  Durations times = durations_;
+  for (std::size_t s = 0; s < times.cells.size(); ++s) {
+    const StageTimes stage =
+        longer(cells_.stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
+    times.cells[s] = {stage.forward, stage.input + stage.weight, stage.input, stage.weight};
+  }
+  for (std::size_t r = 0; r < times.steps.size(); ++r)
+    for (std::size_t k = 0; k < times.steps[r].size(); ++k)
+      if (program_->steps[r][k].computes()) times.steps[r][k] = factors[r] * times.steps[r][k];
+  return simulate(*program_, times).end;
+}
+
+/// Z2
+Seconds SlowSteps::end(const std::vector<double>& factors) const {
+  if (program_) return play_end(factors);
+  std::vector<StageTimes> stages = cells_.stages;
+  for (std::size_t s = 0; s < stages.size(); ++s)
+    stages[s] = longer(stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
+  const double slowest = *std::max_element(factors.begin(), factors.end());
+  const Seconds optimizer = slowest * whole_[Item::optimizer];
+  if (plan().pp > 1) return pipeline_time(shape_, stages, cells_.hop) + optimizer;
+  Seconds all = optimizer;
+  for (const StageTimes& stage : stages) all += double(shape_.microbatches) * stage.total();
+  return all;
+}
+
+/// Z3: all replicas wait for the last.
+Seconds SlowSteps::step(std::span<const SlowRank> slow) const {
+  std::map<i64, i64> units;  // and a rank in each
+  for (const SlowRank& one : slow) units.emplace(unit(one.rank), one.rank);
+  const bool others = i64(units.size()) < (coupled_ ? 1 : plan().dp);
+  std::optional<Seconds> last;
+  if (others || units.empty()) last = healthy_end_;
+  for (const auto& [unit, rank] : units) {
+    const Seconds ends = end(factors(slow, rank));
+    last = last ? std::max(*last, ends) : ends;
+  }
+  // Where the simulate is longer than the estimate, its difference is taken to the estimate's
+  // scale.
+  const double scale = std::min(1.0, healthy() / healthy_end_);
+  return healthy() + scale * (*last - healthy_end_);
+}
+
+Seconds SlowSteps::busy(i64 pp_rank) const {
+  Seconds all{};
+  for (const i64 s : stages_of(plan(), pp_rank)) all += cells_.stages[std::size_t(s)].total();
+  return double(config_.stage_microbatches()) * all;
+}
+
+Seconds SlowSteps::compute(i64 pp_rank) const {
+  Seconds all{};
+  for (const i64 s : stages_of(plan(), pp_rank)) all += cells_.compute[std::size_t(s)].total();
+  return double(config_.stage_microbatches()) * all;
+}
+
+namespace {
+
+/// The slow rank whose replica ends last.
+i64 last_of(const SlowSteps& steps, std::span<const SlowRank> slow) {
+  i64 rank = slow.front().rank;
+  Seconds latest{};
+  double factor = 0;
+  for (const SlowRank& one : slow) {
+    const Seconds ends = steps.end(steps.factors(slow, one.rank));
+    // In one replica the slowest is meant.
+    if (ends > latest || (ends == latest && one.factor > factor))
+      latest = ends, rank = one.rank, factor = one.factor;
+  }
+  return rank;
+}
+
+void try_places(const TrainingConfig& config, const SlowSteps& steps, Straggler& out) {
+  const Mesh mesh = config.plan.meshes().dense;
+  const i64 here = mesh.coordinate(out.waited_for, Axis::pp);
+  std::vector<SlowRank> moved = out.slow;
+  for (const i64 r : tried(config.plan.pp, here)) {
+    const i64 there = out.waited_for + (r - here) * mesh.stride(Axis::pp);
+    // A rank that is slow itself changes places with this one.
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+      const i64 rank = out.slow[k].rank;
+      moved[k].rank = rank == out.waited_for ? there : rank == there ? out.waited_for : rank;
+    }
+    if (r == here) out.now = i64(out.places.size());
+    out.places.push_back({r, steps.step(moved)});
+    if (out.places.back().after < out.places[std::size_t(out.best)].after)
+      out.best = i64(out.places.size()) - 1;
+  }
+  // Here is as good as any that is not better.
+  if (out.places[std::size_t(out.best)].after >= out.places[std::size_t(out.now)].after)
+    out.best = out.now;
+}
+
+}  // namespace
+
+Straggler straggler(const TrainingConfig& config, const Calibration& calibration,
+                    std::span<const SlowRank> slow) {
+  const SlowSteps steps(config, calibration, true);
+  Straggler out{.slow = {slow.begin(), slow.end()},
+                .before = steps.healthy(),
+                .after = steps.step(slow),
+                .simulated = steps.simulated(),
+                .meet = replicas_meet(config.plan),
+                .waited_for = last_of(steps, slow)};
+  const std::vector<double> factors = steps.factors(slow, out.waited_for);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const double factor = factors[std::size_t(r)];
+    out.ranks.push_back({factor, steps.busy(r), (factor - 1) * steps.compute(r)});
+  }
+  const i64 cells = cell_count(pipeline_shape(config)).value_or(kMaxPlaced);
+  const i64 simulations = std::min(config.plan.pp, kMaxPlaces) * i64(slow.size());
+  if (steps.simulated() && cells <= kMaxPlaced / std::max<i64>(1, simulations))
+    try_places(config, steps, out);
+  else
+    try_places(config, SlowSteps(config, calibration, false), out);
+  return out;
+}
+
+}  // namespace rankwright

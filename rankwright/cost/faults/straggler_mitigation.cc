@@ -1,0 +1,115 @@
+#include "rankwright/cost/faults/straggler_mitigation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "rankwright/cost/memory/memory.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxListed = 16384;     // ranks whose placement is listed: spans are then counted
+constexpr i64 kMaxSplits = 2000;      // that are priced
+constexpr double kWorthwhile = 1e-3;  // of a step: less is not worth a change
+
+bool better(Seconds a, Seconds b) { return a < (1 - kWorthwhile) * b; }
+
+/// The plan's devices with two of them, or two hosts, exchanged.
+Placement exchanged(const TrainingConfig& config, const Swap& swap, i64 host) {
+  Placement placement{.kind = Placement::Kind::listed};
+  const i64 size = swap.hosts ? host : 1;
+  for (i64 rank = 0; rank < config.world; ++rank) {
+    const i64 device = config.plan.placement.device(rank);
+    const i64 block = device / size;
+    const i64 other = block == swap.first ? swap.second : block == swap.second ? swap.first : block;
+    placement.devices.push_back(other * size + device % size);
+  }
+  return placement;
+}
+
+}  // namespace
+
+std::optional<Swap> better_place(const TrainingConfig& config, const Calibration& calibration,
+                                 const Straggler& slow) {
+  const Straggler::Place& now = slow.places[std::size_t(slow.now)];
+  const Straggler::Place& best = slow.places[std::size_t(slow.best)];
+  if (!better(best.after, now.after)) return std::nullopt;
+  const Mesh mesh = config.plan.meshes().dense;
+  const i64 partner = slow.waited_for + (best.pp_rank - now.pp_rank) * mesh.stride(Axis::pp);
+  const Placement& placement = config.plan.placement;
+  const i64 host = std::max<i64>(1, config.cluster.host_devices);
+  const i64 first = placement.device(slow.waited_for), second = placement.device(partner);
+  Swap swap{.hosts = first / host != second / host, .pp_rank = best.pp_rank, .after = best.after};
+  swap.first = swap.hosts ? first / host : first;
+  swap.second = swap.hosts ? second / host : second;
+  // A host that is not full cannot change places with one that is.
+  if (swap.hosts && std::max(swap.first, swap.second) * host + host > config.world)
+    return std::nullopt;
+  if (config.world > kMaxListed) return swap;
+
+  TrainingConfig after = config;
+  after.plan.placement = exchanged(config, swap, host);
+  std::vector<SlowRank> moved = slow.slow;
+  for (SlowRank& one : moved) one.rank = after.plan.placement.rank(placement.device(one.rank));
+  swap.after = SlowSteps(after, calibration, slow.simulated).step(moved);
+  if (!better(swap.after, slow.after)) return std::nullopt;
+  swap.placement = after.plan.placement;
+  return swap;
+}
+
+/// Z5: one layer at a time, where it helps most, until nothing helps.
+std::optional<Rebalance> lighter_stages(const TrainingConfig& config,
+                                        const Calibration& calibration, const Straggler& slow) {
+  if (config.plan.pp == 1 || prices_slowly(config)) return std::nullopt;
+  const Mesh mesh = config.plan.meshes().dense;
+  const std::vector<i64> heavy = stages_of(config.plan, mesh.coordinate(slow.waited_for, Axis::pp));
+  const Bytes room = std::max(config.cluster.device.memory, fullest(config, calibration).total());
+  TrainingConfig trial = config;
+  trial.plan.stages = config.stages();
+  const i64 stages = i64(trial.plan.stages.size());
+  const i64 each = std::max<i64>(1, stages * i64(heavy.size()));
+  const auto price = [&](bool simulate) {
+    return SlowSteps(trial, calibration, simulate).step(slow.slow);
+  };
+  Seconds best = price(false);
+  Rebalance out;
+  for (i64 round = 0; round < kMaxSplits / each; ++round) {
+    std::optional<Stages> next;
+    const Stages now = trial.plan.stages;
+    for (const i64 from : heavy) {
+      if (now[std::size_t(from)].layers <= 1) continue;
+      for (i64 to = 0; to < stages; ++to) {
+        if (std::find(heavy.begin(), heavy.end(), to) != heavy.end()) continue;
+        trial.plan.stages = now;
+        --trial.plan.stages[std::size_t(from)].layers;
+        ++trial.plan.stages[std::size_t(to)].layers;
+        if (const Seconds after = price(false); after < best)
+          best = after, next = trial.plan.stages;
+      }
+    }
+    trial.plan.stages = next.value_or(now);
+    if (next && fullest(trial, calibration).total() > room) trial.plan.stages = now, next.reset();
+    if (!next) break;
+    ++out.moved;
+  }
+  if (out.moved == 0) return std::nullopt;
+  out.after = price(slow.simulated);
+  if (!better(out.after, slow.after)) return std::nullopt;
+  out.stages = trial.plan.stages;
+  return out;
+}
+
+std::optional<double> without_replica(const Plan& plan) {
+  if (plan.dp == 1) return std::nullopt;
+  return double(plan.dp - 1) / double(plan.dp);
+}
+
+StragglerMitigation mitigate_straggler(const TrainingConfig& config, const Calibration& calibration,
+                                       const Straggler& slow) {
+  // A faster rank asks for none.
+  if (slow.after <= slow.before) return {};
+  return {better_place(config, calibration, slow), lighter_stages(config, calibration, slow),
+          without_replica(config.plan)};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,260 @@
+#include "rankwright/cost/memory/memory.h"
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+#include "rankwright/cost/memory/rank_load.h"
+#include "rankwright/cost/memory/states.h"
+#include "rankwright/plan/messages.h"
+#include "rankwright/plan/traffic.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+namespace {
+
+constexpr EntryRow kEntryRows[] = {
+    {Entry::parameters, "parameters", "weights as the layers compute with them, after ZeRO", "M1",
+     Origin::data_sheet},
+    {Entry::gradients, "gradients", "gradient of every weight, after ZeRO", "M1",
+     Origin::data_sheet},
+    {Entry::optimizer, "optimizer", "fp32 copy and moments, after ZeRO", "M1", Origin::data_sheet},
+    {Entry::activations, "activations", "what backward reads, of all microbatches in flight", "M4",
+     Origin::data_sheet},
+    {Entry::recomputed_layer, "recomputed layer", "what running one layer again brings back", "M11",
+     Origin::data_sheet},
+    {Entry::layer_gradients, "layer gradients", "gradients inside one layer's feed-forward", "M12",
+     Origin::data_sheet},
+    {Entry::logits, "logits", "logits and what the loss makes of them", "M13", Origin::data_sheet},
+    {Entry::head_gradient, "head gradient", "the output head's gradient, 16-bit, for a moment",
+     "M14", Origin::data_sheet},
+    {Entry::embedding_gradient, "embedding gradient",
+     "the embedding's gradient, 16-bit and whole, for a moment", "M15", Origin::data_sheet},
+    {Entry::gathered_units, "gathered units", "weights that ZeRO has gathered", "M16",
+     Origin::data_sheet},
+    {Entry::reduce_scatter, "reduce-scatter", "gradients of a unit on their way to their shards",
+     "M17", Origin::data_sheet},
+    {Entry::sequence_gather, "sequence gather",
+     "a block's input and its gradient, gathered over tp", "M18", Origin::data_sheet},
+    {Entry::empty_gradients, "empty gradients", "one 16-bit tensor for each shape of weight", "M19",
+     Origin::data_sheet},
+    {Entry::buckets, "buckets", "communication buckets of the framework", "M20",
+     Origin::data_sheet},
+    {Entry::workspace, "workspace", "of matmul libraries", "M21", Origin::measured},
+    {Entry::reserve, "reserve", "held by the allocator beyond its tensors", "M22",
+     Origin::calibrated},
+    {Entry::context, "context", "driver and loaded kernels", "M23", Origin::assumed},
+    {Entry::communicators, "communicators", "buffers of the collectives' library", "M24",
+     Origin::calibrated},
+};
+static_assert(std::size(kEntryRows) == kEntries);
+
+constexpr std::string_view kInstants[] = {"backward", "loss", "embedding"};
+
+constexpr double kGB = 1e9;
+
+Bytes sum(const MemoryEstimate& estimate_memory, Entry first, Entry last) {
+  Bytes total;
+  for (std::size_t e = std::size_t(first); e <= std::size_t(last); ++e)
+    total += estimate_memory.entries[e];
+  return total;
+}
+
+/// Communicators of a rank: the world, tp, dp; two each for pp, cp and ep, which has its own dp.
+i64 communicators(const Plan& plan) {
+  return 1 + (plan.tp > 1) + (plan.dp > 1) + 2 * ((plan.pp > 1) + (plan.cp > 1) + (plan.ep > 1));
+}
+
+/// The ledgers of a config: what is alike on all pp ranks is counted once.
+class Accounts {
+ public:
+  Accounts(const TrainingConfig& config, const Calibration& calibration)
+      : config_(config),
+        calibration_(calibration),
+        activation_(config.job.activation_bytes()),
+        tokens_(messages(config).hidden / bytes(config.model.hidden, activation_)),
+        vocabulary_(double(vocabulary_share(config.model, config.plan.tp))) {}
+
+  MemoryEstimate of(const RankLoad& load) const;
+
+ private:
+  void put_states(MemoryEstimate& out, const RankLoad& load) const;
+  void put_fsdp(MemoryEstimate& out, const RankLoad& load) const;
+  void put_transit(MemoryEstimate& out, const RankLoad& load) const;
+  void put_instant(MemoryEstimate& out, const RankLoad& load) const;
+  void put_beyond(MemoryEstimate& out) const;
+
+  const TrainingConfig& config_;
+  const Calibration& calibration_;
+  i64 activation_;     // bytes
+  double tokens_;      // of a microbatch, on a cp rank
+  double vocabulary_;  // rows of it on a tp rank
+};
+
+/// What states.h counts, of which the gathered units are M16.
+void Accounts::put_states(MemoryEstimate& out, const RankLoad& load) const {
+  const Job& job = config_.job;
+  const Plan& plan = config_.plan;
+  const States all = states(config_, load.share, std::max(load.largest_layer, load.largest_edge));
+  out[Entry::parameters] = all.parameters;
+  out[Entry::gradients] = all.gradients;
+  out[Entry::optimizer] = all.optimizer;
+  out[Entry::gathered_units] = all.gathered;
+  // fp32 sums of 16-bit gradients: both are held.
+  if (config_.software.fp32_gradients && job.grad_bytes() > job.param_bytes())
+    out[Entry::gradients] += held(plan, load.share, job.param_bytes(), plan.zero >= 2);
+}
+
+/// FSDP keeps fp32 weights, sharded even where they are not resharded (ZeRO-2), and gathers them in
+/// the activations' format. In a pipeline gradients wait, whole, for the last microbatch.
+void Accounts::put_fsdp(MemoryEstimate& out, const RankLoad& load) const {
+  constexpr i64 kMasterBytes = 4;  // fp32
+  const Plan& plan = config_.plan;
+  const i64 copy =
+      config_.job.param_bytes() < kMasterBytes ? kMasterBytes : 0;  // the weights are that copy
+  const i64 each = std::max(kMasterBytes, config_.job.param_bytes());
+  out[Entry::parameters] = held(plan, load.share, each, shards_weights(config_));
+  out[Entry::gradients] = held(plan, load.share, each, plan.zero >= 2 && plan.pp == 1);
+  out[Entry::optimizer] =
+      held(plan, load.share, config_.job.optimizer_bytes() - copy, plan.zero >= 1);
+  if (plan.zero < 2) return;
+  out[Entry::gathered_units] =
+      bytes(plan.zero >= 3 ? 2 * load.largest_layer + load.edges : load.sharded, activation_);
+  out[Entry::reduce_scatter] = bytes(load.largest_layer, each + activation_);
+}
+
+/// Gradients on their way to their shards. ZeRO-2: a bucket, whole, and when backward begins the
+/// part of its sum that comes back beside the first unit's gradients; later those of a layer.
+/// ZeRO-3: a unit, whole, and its part. M17 and M20 of the runtime.
+void Accounts::put_transit(MemoryEstimate& out, const RankLoad& load) const {
+  const i64 each = config_.job.grad_bytes();
+  const i64 shards = config_.plan.shards();
+  if (config_.plan.zero == 2) {
+    const i64 bucket = std::min(bucket_elements(config_.plan), load.sharded);
+    const i64 first = load.loss ? load.largest_edge : load.largest_layer;
+    out[Entry::buckets] = bytes(bucket, each);
+    out[Entry::reduce_scatter] = bytes(std::max(bucket / shards + first, load.largest_layer), each);
+  }
+  if (config_.plan.zero == 3) {
+    const i64 unit = std::max(load.largest_layer, load.largest_edge);
+    out[Entry::reduce_scatter] = bytes(unit + unit / shards, each);
+  }
+}
+
+/// What stands only at one of three instants, M11 to M15: the fullest of them counts (M25).
+void Accounts::put_instant(MemoryEstimate& out, const RankLoad& load) const {
+  const Software& software = config_.software;
+  const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
+  const Bytes backward = load.brought_back + load.gradients;
+  // Every MTP module has logits of its own. Those that are kept count among the activations.
+  const i64 kept = software.keeps_logits ? config_.job.scalar_bytes() : 0;
+  const i64 logit = std::max<i64>(0, bytes_per_logit(software.loss, config_.job) - kept);
+  const Bytes logits = (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit);
+  const Bytes head = software.empty_gradients ? rows : Bytes{};
+  const Bytes loss = load.loss ? logits + head : Bytes{};
+  const Bytes gone = load.embedding_chunk;
+  const bool embeds = load.embeds && software.dense_embedding;
+  if (embeds && rows - gone > std::max(backward, loss)) {
+    out.instant = Instant::embedding;
+    out[Entry::embedding_gradient] = rows;
+    out[Entry::activations] = std::max(Bytes{}, load.held - gone);
+  } else if (loss > backward) {
+    out.instant = Instant::loss;
+    out[Entry::logits] = logits;
+    out[Entry::head_gradient] = head;
+  } else {
+    out.instant = Instant::backward;
+    out[Entry::recomputed_layer] = load.brought_back;
+    out[Entry::layer_gradients] = load.gradients;
+  }
+}
+
+/// What no tensor takes, M22 to M24: it follows from what tensors take.
+void Accounts::put_beyond(MemoryEstimate& out) const {
+  constexpr double kAllocatorLimit = 0.97;  // of the device: beyond that it gives back and retries
+  constexpr double kFp32Bytes = 4;
+  const Job& job = config_.job;
+  const Bytes allocated = out.allocated();
+  Bytes reserve = calibration_[Constant::reserve] * (allocated - out.states());
+  if (config_.software.fp32_gradients && job.grad_bytes() <= job.param_bytes() &&
+      job.optimizer_bytes() > 0)
+    reserve += kFp32Bytes / double(job.optimizer_bytes()) * out[Entry::optimizer];
+  const Bytes device = config_.cluster.device.memory;
+  if (device > Bytes{})
+    reserve = std::min(reserve, std::max(Bytes{}, kAllocatorLimit * device - allocated));
+  out[Entry::reserve] = reserve;
+  out[Entry::context] = config_.software.context;
+  out[Entry::communicators] =
+      bytes(communicators(config_.plan), kGB * calibration_[Constant::communicator]);
+}
+
+/// M4, M18 to M21, and all of the above.
+MemoryEstimate Accounts::of(const RankLoad& load) const {
+  const Software& software = config_.software;
+  MemoryEstimate out{.pp_rank = load.pp_rank};
+  out[Entry::activations] = load.held;
+  software.fsdp ? put_fsdp(out, load) : put_states(out, load);
+  if (sequence_parallel(config_.plan))
+    out[Entry::sequence_gather] = 2 * bytes(tokens_ * double(config_.model.hidden), activation_);
+  if (software.empty_gradients)
+    out[Entry::empty_gradients] = bytes(load.attention + load.dense + load.sparse, activation_);
+  out[Entry::buckets] = software.buckets;
+  if (software.bare)
+    put_transit(out, load);
+  else
+    out[Entry::workspace] = Bytes{kGB * calibration_[Constant::workspace]} + calibration_.held;
+  put_instant(out, load);
+  if (!software.bare) put_beyond(out);
+  return out;
+}
+
+}  // namespace
+
+std::span<const EntryRow> entries() { return kEntryRows; }
+const EntryRow& row(Entry entry) {
+  const EntryRow& found = kEntryRows[std::size_t(entry)];
+  RW_CHECK(found.entry == entry);
+  return found;
+}
+std::string_view name(Entry entry) { return row(entry).name; }
+std::string_view name(Instant instant) { return kInstants[std::size_t(instant)]; }
+
+Bytes MemoryEstimate::states() const { return sum(*this, Entry::parameters, Entry::optimizer); }
+Bytes MemoryEstimate::allocated() const { return sum(*this, Entry::parameters, Entry::workspace); }
+Bytes MemoryEstimate::reserved() const { return sum(*this, Entry::parameters, Entry::reserve); }
+Bytes MemoryEstimate::total() const { return sum(*this, Entry::parameters, Entry::communicators); }
+
+MemoryEstimate estimate_memory(const TrainingConfig& config, i64 pp_rank,
+                               const Calibration& calibration) {
+  return Accounts(config, calibration).of(RankLoads(config).of(pp_rank));
+}
+
+std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const TrainingConfig& config,
+                                                        const Calibration& calibration) {
+  const Accounts accounts(config, calibration);
+  RankLoads loads(config);
+  std::vector<MemoryEstimate> all;
+  all.reserve(std::size_t(config.plan.pp));
+  for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(accounts.of(loads.of(r)));
+  return all;
+}
+
+MemoryEstimate fullest(const TrainingConfig& config, const Calibration& calibration,
+                       std::span<const RankLoad> loads) {
+  const Accounts accounts(config, calibration);
+  MemoryEstimate max;
+  Bytes largest{-1};
+  for (const RankLoad& load : loads) {
+    const MemoryEstimate here = accounts.of(load);
+    const Bytes total = here.total();
+    if (total <= largest) continue;
+    max = here;
+    largest = total;
+  }
+  return max;
+}
+
+MemoryEstimate fullest(const TrainingConfig& config, const Calibration& calibration) {
+  return fullest(config, calibration, RankLoads(config).peak_candidates());
+}
+
+}  // namespace rankwright

@@ -1,0 +1,336 @@
+#include "rankwright/cost/memory/memory.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "rankwright/cost/memory/states.h"
+#include "tests/support/sample.h"
+
+namespace rankwright {
+namespace memory_test {
+
+/// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
+constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
+
+/// 2048 tokens x 2 bytes x (norms 4h, queries to context 2560, feed-forward 3 x 4096), and 4 bytes
+/// for each of 16 heads.
+constexpr double kLayer = 2048 * (2 * (4 * 1024 + 2560 + 3 * 4096) + 4 * 16.0);
+
+constexpr double kRows = 2 * 32000 * 1024.0;  // the vocabulary in 16 bits
+
+/// With the constants that the examples are computed with, whatever a fit finds.
+Calibration stated() {
+  Calibration c = calibration();
+  c[Constant::workspace] = 0.09;
+  c[Constant::communicator] = 0.54;
+  c[Constant::reserve] = 0.057;
+  return c;
+}
+
+MemoryEstimate of(const rankwright::TrainingConfig& config, i64 pp_rank = 0) {
+  return estimate_memory(config, pp_rank, stated());
+}
+
+TEST(Entries, HaveNamesMeaningsAndFormulas) {
+  std::set<std::string_view> names;
+  for (std::size_t e = 0; e < kEntries; ++e) {
+    const EntryRow& r = row(Entry(e));
+    EXPECT_EQ(r.entry, Entry(e));
+    EXPECT_TRUE(names.insert(r.name).second) << r.name;
+    EXPECT_FALSE(r.meaning.empty()) << r.name;
+    EXPECT_EQ(r.formula.front(), 'M') << r.name;
+  }
+}
+
+TEST(MemoryEstimate, OfOneDeviceIsAddedUpByHand) {
+  const MemoryEstimate l = of(sample::dense_setup({}));
+  EXPECT_EQ(l.instant, Instant::loss);
+  EXPECT_DOUBLE_EQ(l.states().value, 16 * kParameters);
+  EXPECT_DOUBLE_EQ(l[Entry::activations].value, 8 * kLayer);
+  EXPECT_DOUBLE_EQ(l[Entry::logits].value, 4 * 2048 * 32000.0);
+  EXPECT_DOUBLE_EQ(l[Entry::head_gradient].value, kRows);
+  // one attention 1024 x 2560 and one feed-forward 3 x 1024 x 4096
+  const double empty = 2 * (1024 * 2560 + 3 * 1024 * 4096.0);
+  EXPECT_DOUBLE_EQ(l[Entry::empty_gradients].value, empty);
+  const double tensors = 8 * kLayer + 4 * 2048 * 32000.0 + kRows + empty + 0.09e9;
+  EXPECT_DOUBLE_EQ(l.allocated().value, 16 * kParameters + tensors);
+  // the allocator's share of all but states; context; the world's communicator
+  EXPECT_DOUBLE_EQ(l.reserved().value, 16 * kParameters + 1.057 * tensors);
+  EXPECT_DOUBLE_EQ(l.total().value, 16 * kParameters + 1.057 * tensors + 0.5e9 + 0.54e9);
+}
+
+TEST(MemoryEstimate, StandsAtTheBackwardOfALayerWhereThereIsNoLoss) {
+  // First of two pp ranks: two microbatches of 4 layers; inside the feed-forward 3 x 4096 + 1024.
+  const MemoryEstimate l = of(sample::dense_setup({.pp = 2}));
+  EXPECT_EQ(l.instant, Instant::backward);
+  EXPECT_DOUBLE_EQ(l[Entry::activations].value, 2 * 4 * kLayer);
+  EXPECT_DOUBLE_EQ(l[Entry::layer_gradients].value, 2 * 2048 * (3 * 4096 + 1024.0));
+  EXPECT_EQ(l[Entry::logits], Bytes{});
+}
+
+TEST(MemoryEstimate, StandsAtTheEmbeddingWhereItsGradientIsLargest) {
+  // 16 tokens: their activations are nothing beside 2 x 32000 x 1024 bytes.
+  rankwright::TrainingConfig config = sample::dense_setup({.pp = 2});
+  config.job.sequence = 16;
+  const MemoryEstimate l = of(config);
+  EXPECT_EQ(l.instant, Instant::embedding);
+  EXPECT_DOUBLE_EQ(l[Entry::embedding_gradient].value, kRows);
+  EXPECT_DOUBLE_EQ(l[Entry::activations].value, 4 * kLayer * 16 / 2048);  // the other microbatch's
+}
+
+TEST(MemoryEstimate, OfFullRecomputeBringsOneLayerBack) {
+  const MemoryEstimate l = of(sample::dense_setup({.pp = 2, .recompute = Recompute::full}));
+  EXPECT_DOUBLE_EQ(l[Entry::activations].value, 2 * 4 * 2048 * 1024 * 2.0);
+  EXPECT_DOUBLE_EQ(l[Entry::recomputed_layer].value, kLayer);
+}
+
+TEST(MemoryEstimate, OfSequenceParallelismGathersABlocksInputAndItsGradient) {
+  const MemoryEstimate l = of(sample::dense_setup({.tp = 2, .sequence_parallel = true}));
+  EXPECT_DOUBLE_EQ(l[Entry::sequence_gather].value, 2 * 2048 * 1024 * 2.0);
+  EXPECT_EQ(of(sample::dense_setup({.tp = 2}))[Entry::sequence_gather], Bytes{});
+  EXPECT_EQ(of(sample::dense_setup({.sequence_parallel = true}))[Entry::sequence_gather], Bytes{});
+}
+
+rankwright::TrainingConfig fsdp(Plan plan) {
+  rankwright::TrainingConfig config = sample::dense_setup(std::move(plan));
+  for (const Software& software : frameworks())
+    if (software.name == "torchtitan") config.software = software;
+  return config;
+}
+
+TEST(MemoryEstimate, OfFsdpKeepsFp32WeightsAndGathersIn16Bits) {
+  // 4 + 4 + 8 bytes over 8; two layers of 15,206,400, embedding, head and norm whole in 16 bits
+  const MemoryEstimate l = of(fsdp({.dp = 8, .zero = 3}));
+  EXPECT_DOUBLE_EQ(l[Entry::parameters].value, 4 * kParameters / 8);
+  EXPECT_DOUBLE_EQ(l[Entry::optimizer].value, 8 * kParameters / 8);
+  EXPECT_DOUBLE_EQ(l[Entry::gathered_units].value,
+                   2 * (2 * 15'206'400.0 + 2 * 32'768'000.0 + 1024));
+  EXPECT_DOUBLE_EQ(l[Entry::reduce_scatter].value, 6 * 15'206'400.0);
+  EXPECT_EQ(l[Entry::empty_gradients] + l[Entry::head_gradient], Bytes{});
+}
+
+TEST(MemoryEstimate, OfFsdpInAPipelineHoldsTheStageAndItsGradientsWhole) {
+  const double stage = 4 * 15'206'400.0 + 32'768'000.0;
+  const MemoryEstimate l = of(fsdp({.dp = 8, .pp = 2, .zero = 2}));
+  EXPECT_DOUBLE_EQ(l[Entry::parameters].value, 4 * stage / 8);
+  EXPECT_DOUBLE_EQ(l[Entry::gradients].value, 4 * stage);
+  EXPECT_DOUBLE_EQ(l[Entry::gathered_units].value, 2 * stage);
+}
+
+TEST(MemoryEstimate, OfDeepspeedCopiesGradientsAtTheStepOrHoldsThemTwice) {
+  rankwright::TrainingConfig config = sample::dense_setup({.dp = 4, .zero = 1});
+  config.software.fp32_gradients = true;
+  const double share = stated()[Constant::reserve];
+  const auto slack = [&](const MemoryEstimate& l) {
+    return share * (l.allocated() - l.states()).value;
+  };
+  const MemoryEstimate half = of(config);  // 16-bit gradients: 4 bytes a parameter of the shard
+  EXPECT_NEAR(half[Entry::reserve].value, slack(half) + 4 * kParameters / 4, 1);
+  config.job.grad_dtype = Dtype::fp32;  // sums in fp32 beside 16-bit gradients
+  const MemoryEstimate full = of(config);
+  EXPECT_NEAR(full[Entry::reserve].value, slack(full), 1);
+  EXPECT_DOUBLE_EQ(full[Entry::gradients].value, 6 * kParameters);
+}
+
+TEST(MemoryEstimate, ReservesNoMoreThanTheDeviceHas) {
+  rankwright::TrainingConfig config = sample::dense_setup({});
+  const MemoryEstimate open = of(config);
+  config.cluster.device.memory = (open.allocated() + 0.5 * open[Entry::reserve]) / 0.97;
+  EXPECT_NEAR(of(config).reserved().value, 0.97 * config.cluster.device.memory.value, 1);
+  config.cluster.device.memory = 0.5 * open.allocated();  // does not fit: says what is needed
+  EXPECT_DOUBLE_EQ(of(config).reserved().value, open.allocated().value);
+}
+
+TEST(MemoryEstimate, CountsCommunicators) {
+  // the world, tp, dp; two for pp
+  const MemoryEstimate l = of(sample::dense_setup({.tp = 2, .dp = 2, .pp = 2}));
+  EXPECT_DOUBLE_EQ(l[Entry::communicators].value, 5 * 0.54e9);
+}
+
+TEST(MemoryEstimate, OfMtpHasLogitsOnceMore) {
+  rankwright::TrainingConfig config = sample::dense_setup({});
+  config.model.mtp_layers = 1;
+  EXPECT_DOUBLE_EQ(of(config)[Entry::logits].value, 2 * 4 * 2048 * 32000.0);
+  // a ninth layer, and what its projection reads: 4h
+  EXPECT_DOUBLE_EQ(of(config)[Entry::activations].value, 9 * kLayer + 2048 * 2 * 4 * 1024.0);
+}
+
+TEST(MemoryEstimate, OfTheLargestBatchAndSequenceIsFinite) {
+  rankwright::TrainingConfig config = sample::dense_setup({.micro_batch = kMaxBatch});
+  config.job.global_batch = kMaxBatch;
+  config.job.sequence = i64{1} << 30;
+  config.software.attention = AttentionKernel::unfused;
+  EXPECT_TRUE(std::isfinite(of(config).total().value));
+  EXPECT_GT(of(config).total().value, 1e27);
+}
+
+/// On the runtime of this project, gradients in fp32.
+rankwright::TrainingConfig runtime(Plan plan) {
+  rankwright::TrainingConfig config = sample::dense_setup(std::move(plan));
+  for (const Software& software : frameworks())
+    if (software.name == "rankwright") config.software = software;
+  config.job.grad_dtype = Dtype::fp32;
+  return config;
+}
+
+/// kLayer, where the scores of 16 heads are kept in the activations' format instead.
+constexpr double kUnfusedLayer = 2048 * 2 * (4 * 1024 + 2560 + 3 * 4096) + 2048 * 2048 * 16 * 2.0;
+constexpr double kLogits = 2048 * 32000.0;
+constexpr double kHeadInputs =
+    2 * 2048 * 1024.0;  // numbers: what enters the last norm and the head
+
+TEST(MemoryEstimate, OfTheRuntimeIsItsTensorsAlone) {
+  const MemoryEstimate l = of(runtime({}));
+  EXPECT_EQ(l.instant, Instant::loss);
+  EXPECT_DOUBLE_EQ(l.states().value, 18 * kParameters);
+  // fp32 logits are kept like an activation; the bf16 ones that they come from are gone soon
+  const double kept = 8 * kUnfusedLayer + 4 * kLogits + 2 * kHeadInputs;
+  EXPECT_DOUBLE_EQ(l[Entry::activations].value, kept);
+  EXPECT_DOUBLE_EQ(l[Entry::logits].value, 2 * kLogits);
+  EXPECT_DOUBLE_EQ(l.total().value, 18 * kParameters + kept + 2 * kLogits);
+}
+
+TEST(MemoryEstimate, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
+  // gpipe holds all four on the last stage; fp64 logits and layers are 8 bytes a number
+  rankwright::TrainingConfig config = runtime({.pp = 2, .schedule = Schedule::gpipe});
+  config.job.param_dtype = config.job.grad_dtype = Dtype::fp64;
+  EXPECT_DOUBLE_EQ(of(config, 0)[Entry::activations].value, 4 * 4 * 4 * kUnfusedLayer);
+  EXPECT_DOUBLE_EQ(of(config, 1)[Entry::activations].value,
+                   4 * (4 * 4 * kUnfusedLayer + 8 * kLogits + 8 * kHeadInputs));
+  EXPECT_EQ(of(config, 1)[Entry::logits], Bytes{});
+}
+
+TEST(MemoryEstimate, OfTheRuntimeHoldsABucketOrAUnitOnItsWayToTheShards) {
+  const MemoryEstimate two = of(runtime({.dp = 4, .zero = 2, .bucket_size = 1'000'000}));
+  EXPECT_DOUBLE_EQ(two[Entry::gradients].value, 4 * kParameters / 4);
+  EXPECT_DOUBLE_EQ(two[Entry::buckets].value, 4 * 1e6);
+  // the head with the last norm is the largest unit, and what backward begins with
+  const double unit = 32'768'000 + 1024;
+  EXPECT_DOUBLE_EQ(two[Entry::reduce_scatter].value, 4 * (1e6 / 4 + unit));
+  rankwright::TrainingConfig config = runtime({.dp = 4, .zero = 3});
+  EXPECT_DOUBLE_EQ(of(config)[Entry::reduce_scatter].value, 4 * (unit + unit / 4));
+  EXPECT_DOUBLE_EQ(of(config)[Entry::gathered_units].value, 2 * 2 * unit);
+  config.plan.overlap.param_gather = false;  // nothing ahead
+  EXPECT_DOUBLE_EQ(of(config)[Entry::gathered_units].value, 2 * unit);
+}
+
+TEST(LogitBytes, InPlaceFollowTheParameters) {
+  const auto logit = [](Dtype dtype) {
+    return bytes_per_logit(Loss::in_place, {.param_dtype = dtype});
+  };
+  EXPECT_EQ(logit(Dtype::fp32), 4);
+  EXPECT_EQ(logit(Dtype::bf16), 6);
+  EXPECT_EQ(logit(Dtype::fp64), 8);
+  EXPECT_EQ(bytes_per_logit(Loss::eager, {.param_dtype = Dtype::fp64}), 14);
+}
+
+// Laws.
+
+TrainingConfig random_setup() {
+  TrainingConfig config = sample::random_setup();
+  config.software = frameworks()[std::size_t(*rc::gen::inRange<i64>(0, i64(frameworks().size())))];
+  config.cluster.device.memory = {double(sample::one_of({0, 1, 40, 80})) * 1e9};
+  return config;
+}
+
+RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
+  const TrainingConfig config = random_setup();
+  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, calibration())) {
+    Bytes sum, allocated;
+    for (const EntryRow& r : entries()) {
+      RC_ASSERT(l[r.entry] >= Bytes{});
+      sum += l[r.entry];
+      if (r.entry < Entry::reserve) allocated += l[r.entry];
+    }
+    RC_ASSERT(l.allocated() == allocated);
+    RC_ASSERT(l.total() == sum);
+    RC_ASSERT(l.states() <= l.allocated() && l.allocated() <= l.reserved());
+  }
+}
+
+RC_GTEST_PROP(MemoryEstimate, StatesAreThoseOfStates, ()) {
+  TrainingConfig config = random_setup();
+  config.software.fsdp = config.software.fp32_gradients = false;
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    const States expected = states(config, r);
+    const MemoryEstimate l = estimate_memory(config, r, calibration());
+    RC_ASSERT(l[Entry::parameters] == expected.parameters);
+    RC_ASSERT(l[Entry::gradients] == expected.gradients);
+    RC_ASSERT(l[Entry::optimizer] == expected.optimizer);
+    RC_ASSERT(l[Entry::gathered_units] == expected.gathered);
+  }
+}
+
+RC_GTEST_PROP(MemoryEstimate, StatesNeverGrowWithTheZeroStage, ()) {
+  TrainingConfig config = random_setup();
+  const auto held = [&](int zero) {
+    config.plan.zero = zero;
+    return estimate_memory(config, 0, calibration()).states();
+  };
+  for (int zero = 0; zero < 3; ++zero) RC_ASSERT(held(zero + 1) <= held(zero));
+}
+
+RC_GTEST_PROP(Fullest, IsTheLargestByBruteForce, ()) {
+  const TrainingConfig config = random_setup();
+  const MemoryEstimate max = fullest(config, calibration());
+  const std::vector<MemoryEstimate> all = estimate_memory_per_pp_rank(config, calibration());
+  RC_ASSERT(i64(all.size()) == config.plan.pp);
+  for (i64 r = 0; r < config.plan.pp; ++r) {
+    RC_ASSERT(all[std::size_t(r)] == estimate_memory(config, r, calibration()));
+    RC_ASSERT(all[std::size_t(r)].total() <= max.total());
+  }
+  RC_ASSERT(max == all[std::size_t(max.pp_rank)]);
+}
+
+/// The largest of all pp ranks, one by one.
+Bytes largest(const rankwright::TrainingConfig& config) {
+  Bytes max{};
+  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, calibration()))
+    max = std::max(max, l.total());
+  return max;
+}
+
+TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
+  // The first layers of a pp rank run again: its first chunk keeps little, its last all, and which
+  // of them is in flight differs from rank to rank.
+  for (const Schedule schedule : {Schedule::zb_v, Schedule::dualpipe_v, Schedule::interleaved})
+    for (i64 layers = 1; layers < 4; ++layers) {
+      const rankwright::TrainingConfig config = sample::dense_setup({.pp = 2,
+                                                                     .virtual_stages = 2,
+                                                                     .schedule = schedule,
+                                                                     .recompute = Recompute::full,
+                                                                     .recompute_layers = layers},
+                                                                    8);
+      EXPECT_EQ(fullest(config, calibration()).total(), largest(config))
+          << name(schedule) << layers;
+    }
+}
+
+RC_GTEST_PROP(Fullest, IsTheLargestHoweverStagesAndRecomputeLie, ()) {
+  const ScheduleRow kind =
+      *rc::gen::elementOf(std::vector<ScheduleRow>(schedules().begin(), schedules().end()));
+  Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
+  plan.virtual_stages = std::clamp(*rc::gen::inRange<i64>(1, 5), kind.min_chunks, kind.max_chunks);
+  plan.recompute = *rc::gen::element(Recompute::none, Recompute::selective, Recompute::full);
+  plan.recompute_layers = *rc::gen::inRange<i64>(0, 6);
+  rankwright::TrainingConfig config = sample::dense_setup(plan, *rc::gen::inRange<i64>(1, 31));
+  std::vector<i64> layers(std::size_t(plan.pp * plan.virtual_stages), 0);
+  for (i64 k = 0; k < config.model.layers(); ++k)
+    ++layers[*rc::gen::inRange<std::size_t>(0, layers.size())];
+  config.plan.stages = listed_stages(layers, 0);
+  RC_PRE(!shape_fault(pipeline_shape(config)));
+  RC_ASSERT(fullest(config, calibration()).total() == largest(config));
+}
+
+TEST(Fullest, IsFoundAmongUnevenStages) {
+  rankwright::TrainingConfig config =
+      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v}, 8);
+  config.plan.stages = listed_stages({1, 1, 3, 3}, 0);
+  EXPECT_EQ(fullest(config, calibration()).total(), largest(config));
+}
+
+}  // namespace memory_test
+}  // namespace rankwright

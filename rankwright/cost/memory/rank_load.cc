@@ -1,0 +1,176 @@
+#include "rankwright/cost/memory/rank_load.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rankwright/plan/messages.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+
+RankLoads::RankLoads(const TrainingConfig& config)
+    : config_(config),
+      shape_(pipeline_shape(config)),
+      vee_(row(config.plan.schedule).order == StageOrder::vee),
+      mirrored_(config.plan.mirrored()),
+      stages_(config.stages()),
+      embedding_(embedding_share(config.model, config.plan.tp)),
+      head_(head_share(config.model, config.plan.tp, true)),
+      tied_head_(head_share(config.model, config.plan.tp, false)),
+      vocabulary_(vocabulary_weight(config.model, config.plan.tp)),
+      apart_(config.plan.pp > 1 && vocabulary_copies(config, stages_)),
+      dense_spread_(config.plan.shards() > 1),
+      expert_spread_(config.plan.expert_dp() > 1) {
+  const Model& model = config.model;
+  const Plan& plan = config.plan;
+  kinds_.reserve(model.runs.size());
+  i64 end = 0;
+  for (const LayerRun& run : model.runs) {
+    const Share share = layer_share(model, run.layer, plan);
+    end += run.count;
+    kinds_.push_back({.end = end,
+                      .sparse = run.layer.ffn.sparse(),
+                      .share = share,
+                      .sharded = sharded(share),
+                      .activations = activations(config, run.layer),
+                      .matrices = matrices(config, run.layer)});
+  }
+  if (model.mtp_layers > 0) {
+    mtp_ = kinds_.back();  // like the last layer, and a projection
+    mtp_.share = mtp_share(config);
+    mtp_.sharded = sharded(mtp_.share);
+    mtp_.activations = mtp_activations(config);
+  }
+  if (config.software.keeps_outputs && plan.pp > 1) output_ = messages(config).kept;
+  const Messages sizes = messages(config);
+  if (config.software.keeps_logits)  // and what enters the last norm and the head
+    logits_ = (1 + model.mtp_layers) *
+              (double(vocabulary_share(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
+  before_.reserve(stages_.size());
+  i64 before = 0;
+  for (const Stage& stage : stages_) {
+    before_.push_back(before);
+    before += stage.layers;
+  }
+  chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
+}
+
+/// As stages_of() has it.
+i64 RankLoads::stage_of(i64 pp_rank, i64 chunk) const {
+  const i64 mirrored = shape_.pp - 1 - pp_rank;
+  if (mirrored_) return chunk == 0 ? std::min(pp_rank, mirrored) : std::max(pp_rank, mirrored);
+  const bool back = vee_ && chunk % 2 == 1;
+  return chunk * shape_.pp + (back ? mirrored : pp_rank);
+}
+
+bool RankLoads::like_the_one_before(i64 pp_rank) const {
+  const auto kind_at = [&](i64 layer) {
+    return std::partition_point(kinds_.begin(), kinds_.end(),
+                                [&](const Kind& each) { return each.end <= layer; });
+  };
+  for (i64 k = 0; k < i64(chunks_.size()); ++k) {
+    const i64 here = stage_of(pp_rank, k), there = stage_of(pp_rank - 1, k);
+    const Stage& at = stage(here);
+    if (at != stage(there)) return false;
+    if (kinds_.size() == 1) continue;
+    const i64 first = std::min(first_layer(here), first_layer(there));
+    const i64 last = std::max(first_layer(here), first_layer(there)) + at.layers - 1;
+    if (kind_at(first) != kind_at(last)) return false;
+  }
+  return true;
+}
+
+i64 RankLoads::sharded(const Share& share) const {
+  return (dense_spread_ ? share.dense : 0) + (expert_spread_ ? share.expert : 0);
+}
+
+double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) const {
+  const LayerActivations& a = kind.activations;
+  load.share += count * kind.share;
+  load.largest_layer = std::max(load.largest_layer, kind.sharded);
+  load.brought_back = std::max(load.brought_back, again > 0 ? a.whole : a.core);
+  load.gradients = std::max(load.gradients, a.gradients);
+  load.attention = std::max(load.attention, kind.matrices.attention);
+  double& ffn = kind.sparse ? load.sparse : load.dense;
+  ffn = std::max(ffn, kind.matrices.ffn);
+  return (again * a.input + (count - again) * a.kept).value;
+}
+
+void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
+  i64 before = 0;  // layers of this rank so far: the first of them run again
+  for (std::size_t k = 0; k < chunks_.size(); ++k) {
+    const i64 s = stage_of(pp_rank, i64(k));
+    const Stage& at = stage(s);
+    chunks_[k] = output_.value + (at.loss ? logits_.value : 0);
+    i64 from = first_layer(s);
+    const i64 end = from + at.layers;
+    auto kind = std::partition_point(kinds_.begin(), kinds_.end(),
+                                     [&](const Kind& each) { return each.end <= from; });
+    for (; from < end; ++kind) {
+      const i64 count = std::min(end, kind->end) - from;
+      chunks_[k] += add(load, *kind, count, run_again(config_.plan, before, count));
+      before += count;
+      from += count;
+    }
+    if ((at.embedding || at.mtp > 0) && !load.embeds) embedding_chunk_ = k;
+    load.embeds = load.embeds || at.embedding || at.mtp > 0;
+    load.loss = load.loss || at.loss;
+  }
+  if (config_.model.mtp_layers == 0) return;
+  for (std::size_t k = 0; k < chunks_.size(); ++k) {
+    const i64 modules = stage(stage_of(pp_rank, i64(k))).mtp;
+    if (modules == 0) continue;
+    chunks_[k] += add(load, mtp_, modules, run_again(config_.plan, before, modules));
+    before += modules;
+  }
+}
+
+void RankLoads::add_edges(RankLoad& load) const {
+  // What is left of a unit when the vocabulary's weight is one by itself.
+  const auto largest = [&](const Share& edge, bool vocabulary) {
+    const i64 all = sharded(edge), weight = sharded(vocabulary_);
+    return apart_ && vocabulary ? std::max(weight, all - weight) : all;
+  };
+  if (load.embeds) {
+    load.share += embedding_;
+    load.edges = sharded(embedding_);
+    load.largest_edge = largest(embedding_, true);
+  }
+  if (!load.loss) return;
+  const bool tied = config_.model.tied;
+  const Share& head = tied && load.embeds ? tied_head_ : head_;
+  load.share += head;
+  load.edges += sharded(head);
+  load.largest_edge = std::max(load.largest_edge, largest(head, tied && !load.embeds));
+}
+
+RankLoad RankLoads::of(i64 pp_rank) {
+  RankLoad load{.pp_rank = pp_rank};
+  embedding_chunk_ = 0;
+  add_layers(load, pp_rank);
+  add_edges(load);
+  load.sharded = sharded(load.share);
+  load.embedding_chunk = {chunks_[embedding_chunk_]};
+  load.held = {max_held(shape_, pp_rank, chunks_)};
+  return load;
+}
+
+bool RankLoads::even_chunks() const {
+  return config_.plan.recompute_layers == 0 &&
+         std::all_of(chunks_.begin(), chunks_.end(), [&](double one) { return one == chunks_[0]; });
+}
+
+std::vector<RankLoad> RankLoads::peak_candidates() {
+  std::vector<RankLoad> loads{of(0)};
+  const bool loop = row(config_.plan.schedule).order == StageOrder::loop;
+  i64 in_flight = max_in_flight(shape_, 0);
+  for (i64 r = 1; r < shape_.pp; ++r) {
+    const i64 before = std::exchange(in_flight, max_in_flight(shape_, r));
+    // Where chunks differ it matters which of them microbatches are in.
+    if ((loop || even_chunks()) && like_the_one_before(r) && in_flight <= before) continue;
+    loads.push_back(of(r));
+  }
+  return loads;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,34 @@
+#include "rankwright/cost/memory/states.h"
+
+namespace rankwright {
+
+States states(const TrainingConfig& config, i64 pp_rank) {
+  return states(config, contents(config, pp_rank));
+}
+
+States states(const TrainingConfig& config, const RankContents& on_rank) {
+  return states(config, rank_share(config, on_rank), largest_unit(config, on_rank));
+}
+
+States states(const TrainingConfig& config, const Share& share, i64 largest_unit) {
+  const Plan& plan = config.plan;
+  const Job& job = config.job;
+  // Without overlap nothing is gathered ahead; frameworks keep the second one all the same.
+  const bool ahead = plan.overlap.param_gather || !config.software.bare;
+  const i64 whole_units = plan.zero >= 3 ? (ahead ? 2 : 1) : 0;
+  return {.parameters = held(plan, share, job.param_bytes(), plan.zero >= 3),
+          .gradients = held(plan, share, job.grad_bytes(), plan.zero >= 2),
+          .optimizer = held(plan, share, job.optimizer_bytes(), plan.zero >= 1),
+          .gathered = whole_units * bytes(largest_unit, job.param_bytes())};
+}
+
+bool shards_weights(const TrainingConfig& config) {
+  return config.plan.zero >= (config.software.fsdp ? 2 : 3);
+}
+
+Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded) {
+  return bytes(share.dense, each) / (sharded ? double(plan.shards()) : 1.0) +
+         bytes(share.expert, each) / (sharded ? double(plan.expert_dp()) : 1.0);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,91 @@
+// Writes accelerate's YAML config for FSDP2 with a ParallelismConfig, or DDP (checked against
+// accelerate 1.15 dev). Model, batch and optimizer are the training script's.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/export/framework/torchtitan.h"
+#include "rankwright/export/typed.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kAccelerateStates[] = {
+    "parallelism.tp_size",    "parallelism.cp_size",
+    "parallelism.pp_size",    "parallelism.dp_size",
+    "parallelism.ep_size",    "parallelism.etp_size",
+    "parallelism.order",      "parallelism.zero_stage",
+    "parallelism.shard_size", "parallelism.sequence_parallel",
+    "parallelism.cp_comm",    "parallelism.recompute",
+    "job.param_dtype",        "job.grad_dtype"};
+
+constexpr std::string_view kAccelerateDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
+
+Dtype reduced_in(const TrainingConfig& s) {
+  return s.plan.zero == 0 ? Dtype::fp32 : s.job.param_dtype;
+}
+
+}  // namespace
+
+std::span<const std::string_view> stated_by_accelerate() { return kAccelerateStates; }
+
+std::vector<Lost> lost_by_accelerate(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  constexpr std::string_view kScript = "the training script says so";
+  std::vector<Lost> lost;
+  if (s.model.sparse() && p.etp != p.tp)
+    lost.push_back({"parallelism.etp_size", "experts are cut as dense layers are"});
+  if (p.zero >= 1 && !divides(p.cp, p.shards()))
+    lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
+  if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
+    lost.push_back({"parallelism.shard_size", "FSDP wants more than one rank in a shard"});
+  if (p.zero == 0 && p.recompute != Recompute::none)
+    lost.push_back({"parallelism.recompute", "without FSDP the model's code recomputes"});
+  for (const std::string_view key :
+       {"parallelism.micro_batch", "job.global_batch", "job.sequence", "job.optimizer"})
+    lost.push_back({std::string(key), std::string(kScript)});
+  if (!s.reference_model) lost.push_back({"model", std::string(kScript)});
+  const bool kept = s.job.param_dtype != Dtype::fp8 && s.job.param_dtype != Dtype::fp64;
+  if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
+  if (s.job.grad_dtype != reduced_in(s) || !kept)
+    lost.push_back({"job.grad_dtype", p.zero == 0 ? "DDP keeps gradients in fp32"
+                                                  : "gradients are reduced as parameters are "
+                                                    "gathered"});
+  return lost;
+}
+
+std::vector<ExportFile> write_accelerate(const TrainingConfig& s, const ExportOptions&,
+                                         const std::vector<std::string>& head) {
+  const Plan& p = s.plan;
+  const DataRanks data = torchtitan_data_ranks(p);
+  const i64 host = std::max<i64>(1, s.cluster.host_devices);
+  std::string text = commented(head, "#");
+  const auto add = [&](std::string_view key, const auto& value) {
+    text += fmt::format("{}: {}\n", key, value);
+  };
+  add("compute_environment", "LOCAL_MACHINE");
+  add("distributed_type", p.zero == 0 ? "MULTI_GPU" : "FSDP");
+  add("num_machines", ceil_div(s.world, host));
+  add("num_processes", s.world);
+  add("mixed_precision", kAccelerateDtypes[std::size_t(s.job.param_dtype)]);
+  if (p.zero > 0) {
+    text += "fsdp_config:\n";
+    add("  fsdp_version", 2);
+    add("  fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
+    add("  fsdp_reshard_after_forward", typed(p.zero == 3));
+    add("  fsdp_activation_checkpointing", typed(p.recompute == Recompute::full));
+    add("  fsdp_offload_params", "false");
+    add("  fsdp_state_dict_type", "SHARDED_STATE_DICT");
+  }
+  text += "parallelism_config:\n";
+  add("  parallelism_config_dp_replicate_size", data.replicas);
+  add("  parallelism_config_dp_shard_size", data.shards);
+  add("  parallelism_config_cp_size", p.cp);
+  if (p.cp > 1)
+    add("  parallelism_config_cp_comm_strategy",
+        p.cp_comm == CpComm::p2p ? "alltoall" : "allgather");
+  add("  parallelism_config_tp_size", p.tp);
+  return {{"accelerate.yaml", text}};
+}
+
+}  // namespace rankwright

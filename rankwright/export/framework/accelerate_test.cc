@@ -1,0 +1,46 @@
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/export/exporter.h"
+#include "tests/support/round_trip.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace accelerate_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Exporter& accelerate() { return *find_exporter("accelerate"); }
+
+std::string written(const std::string& plan) {
+  return export_plan(accelerate(), config_of(plan)).front().text;
+}
+
+TEST(AccelerateExport, StatesReplicasOfShards) {
+  // 32 ranks = tp 2 x dp 16; shards of 8 ranks, so 2 replicas.
+  const std::string text = written(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 4\n"
+      "parallelism: {tp_size: 2, dp_size: 16, zero_stage: 3, shard_size: 8, recompute: full, "
+      "sequence_parallel: false}\n");
+  EXPECT_THAT(text, HasSubstr("distributed_type: FSDP\nnum_machines: 4\nnum_processes: 32\n"));
+  EXPECT_THAT(text, HasSubstr("  fsdp_reshard_after_forward: true\n"));
+  EXPECT_THAT(text, HasSubstr("  fsdp_activation_checkpointing: true\n"));
+  EXPECT_THAT(text, HasSubstr("  parallelism_config_dp_replicate_size: 2\n"
+                              "  parallelism_config_dp_shard_size: 8\n"));
+  EXPECT_THAT(text, HasSubstr("#   job.global_batch: the training script says so\n"));
+}
+
+TEST(AccelerateExport, IsDdpWithoutShards) {
+  const std::string text = written(
+      "model: llama-3.2-1b\nworld_size: 8\nparallelism: {dp_size: 8}\njob: {grad_dtype: fp32}\n");
+  EXPECT_THAT(text, HasSubstr("distributed_type: MULTI_GPU\n"));
+  EXPECT_THAT(text, Not(HasSubstr("fsdp_config")));
+}
+
+RC_GTEST_PROP(AccelerateExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
+  round_trip::hold(accelerate());
+}
+
+}  // namespace accelerate_test
+}  // namespace rankwright

@@ -1,0 +1,117 @@
+// Writes DeepSpeed's JSON config: what a layout decides (checked against DeepSpeed 0.19.6). Model,
+// data and the pipeline's degree are the training script's. JSON has no comments: the head is a key
+// that DeepSpeed does not look at.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/export/exporter.h"
+#include "rankwright/export/typed.h"
+
+namespace rankwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kDeepspeedStates[] = {"parallelism.tp_size",
+                                                 "parallelism.cp_size",
+                                                 "parallelism.dp_size",
+                                                 "parallelism.pp_size",
+                                                 "parallelism.ep_size",
+                                                 "parallelism.etp_size",
+                                                 "parallelism.order",
+                                                 "parallelism.zero_stage",
+                                                 "parallelism.shard_size",
+                                                 "parallelism.bucket_size",
+                                                 "parallelism.sequence_parallel",
+                                                 "parallelism.cp_comm",
+                                                 "parallelism.micro_batch",
+                                                 "parallelism.schedule",
+                                                 "parallelism.stages",
+                                                 "parallelism.recompute",
+                                                 "parallelism.overlap.grad_reduce",
+                                                 "job.global_batch",
+                                                 "job.param_dtype",
+                                                 "job.grad_dtype",
+                                                 "job.optimizer"};
+
+constexpr std::string_view kDeepspeedDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
+constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
+
+bool pipelined(const TrainingConfig& s) { return s.plan.pp > 1; }
+
+bool hybrid(const Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks(); }
+
+Json zero_optimization(const Plan& p) {
+  Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce}};
+  if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
+  if (hybrid(p)) zero["mics_shard_size"] = p.shards();
+  return zero;
+}
+
+}  // namespace
+
+std::span<const std::string_view> stated_by_deepspeed() { return kDeepspeedStates; }
+
+std::vector<Lost> lost_by_deepspeed(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  std::vector<Lost> lost;
+  if (pipelined(s))
+    lost.push_back({"parallelism.pp_size",
+                    fmt::format("set in code: PipelineModule(num_stages={}, ...)", p.pp)});
+  if (p.cp > 1)
+    lost.push_back({"parallelism.cp_size",
+                    "half of it is the script's: attention has to be wrapped for Ulysses, such as "
+                    "by DistributedAttention"});
+  const i64 usual = p.ep > 1 ? 1 : p.tp;
+  if (s.model.sparse() && p.etp != usual)
+    lost.push_back({"parallelism.etp_size", "experts are whole, or cut as dense layers are"});
+  const bool whole = p.recompute == Recompute::full && p.recompute_layers == 0;
+  if (p.recompute != Recompute::none && !(whole && pipelined(s)))
+    lost.push_back(
+        {"parallelism.recompute", pipelined(s) ? "its pipeline recomputes all layers or none"
+                                               : "without a pipeline the model's code recomputes"});
+  if (p.zero == 0 && p.data_ranks() > 1 && p.overlap.grad_reduce)
+    lost.push_back(
+        {"parallelism.overlap.grad_reduce", "stage 0 reduces gradients when backward is done"});
+  if (p.zero == 0 && p.bucket_size > 0)
+    lost.push_back({"parallelism.bucket_size", "stage 0 reduces 500,000,000 elements in one call"});
+  if (!s.reference_model) lost.push_back({"model", "the training script builds it"});
+  lost.push_back({"job.sequence", "the training script cuts the sequences"});
+  const auto kept = [](Dtype dtype) { return dtype != Dtype::fp8 && dtype != Dtype::fp64; };
+  if (!kept(s.job.param_dtype))
+    lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
+  if (!kept(s.job.grad_dtype))
+    lost.push_back({"job.grad_dtype", "it keeps gradients in 16 or 32 bits"});
+  return lost;
+}
+
+std::vector<ExportFile> write_deepspeed(const TrainingConfig& s, const ExportOptions&,
+                                        const std::vector<std::string>& head) {
+  const Plan& p = s.plan;
+  Json config;
+  for (const std::string& line : head) config["_comment"].push_back(comment_line(line));
+  // With AutoTP it holds the batch against all ranks and refuses what is right: the factors say it.
+  if (p.tp == 1) config["train_batch_size"] = s.job.global_batch;
+  config["train_micro_batch_size_per_gpu"] = p.micro_batch;
+  config["gradient_accumulation_steps"] = s.microbatches();
+  config["zero_optimization"] = zero_optimization(p);
+  if (p.tp > 1) config["tensor_parallel"] = {{"autotp_size", p.tp}};
+  if (p.cp > 1) {  // the mesh is made where both are there
+    config["sequence_parallel_size"] = p.cp;
+    config["data_parallel_size"] = p.dp;
+  }
+  if (p.ep > 1) config["expert_parallel"] = {{"enabled", true}, {"autoep_size", p.ep}};
+  if (pipelined(s))
+    config["pipeline"] = {
+        {"activation_checkpoint_interval", p.recompute == Recompute::full ? 1 : 0}};
+  config["bf16"] = {{"enabled", kDeepspeedDtypes[std::size_t(s.job.param_dtype)] == "bf16"}};
+  config["fp16"] = {{"enabled", s.job.param_dtype == Dtype::fp16}};
+  config["data_types"] = {{"grad_accum_dtype", kDeepspeedDtypes[std::size_t(s.job.grad_dtype)]}};
+  config["optimizer"] = {{"type", kOptimizers[std::size_t(s.job.optimizer)]}};
+  if (s.job.optimizer == Optimizer::sgd && p.zero > 0)
+    config["zero_allow_untested_optimizer"] = true;
+  return {{"deepspeed.json", config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"}};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,49 @@
+// Writes Megatron-LM's flags (checked against main of 2026-08, core 0.20 dev) as a shell file to be
+// sourced: a list of flags for pretrain_gpt.py, and the environment that it asks for. Data,
+// tokenizer, checkpoints and learning rates stay the user's.
+#include <fmt/format.h>
+
+#include "rankwright/export/framework/megatron_settings.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kUse =
+    "# Source it, and give pretrain_gpt.py \"${RANKWRIGHT_ARGS[@]}\" before your flags for data "
+    "and\n"
+    "# tokenizer: whatever launcher starts it has to start this many ranks. Shapes are stated; "
+    "what\n"
+    "# does not change a step's cost is yours: rotary base and scaling, epsilons, router "
+    "details.\n";
+
+/// Nodes of all the GPUs that they have, else ranks.
+std::string launch(const TrainingConfig& s) {
+  constexpr i64 kMaxGpus = 4096;
+  const i64 gpus = s.cluster.host_devices;
+  if (divides(gpus, s.world) && gpus <= kMaxGpus)
+    return fmt::format("NNODES={}\nGPUS_PER_NODE={}\n", s.world / gpus, gpus);
+  return fmt::format("WORLD_SIZE={}\n", s.world);
+}
+
+/// Before Blackwell one queue keeps collectives of tp and cp in order; FSDP needs several.
+std::string environment(const TrainingConfig& s) {
+  const bool blackwell =
+      s.cluster.device.vendor != "NVIDIA" || s.cluster.device.fp4 > FlopsPerSecond{};
+  if (s.plan.zero >= 2) return "unset CUDA_DEVICE_MAX_CONNECTIONS\n";
+  if ((s.plan.tp > 1 || s.plan.cp > 1) && !blackwell)
+    return "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
+  return "";
+}
+
+}  // namespace
+
+std::vector<ExportFile> write_megatron(const TrainingConfig& s, const ExportOptions&,
+                                       const std::vector<std::string>& head) {
+  std::string text = commented(head, "#") + std::string(kUse) + launch(s) + environment(s);
+  text += "RANKWRIGHT_ARGS=(\n";
+  for (const std::vector<MegatronSetting>& rows : {megatron_layout(s), megatron_model(s)})
+    for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", as_flag(row));
+  return {{"megatron.sh", text + ")\n"}};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,293 @@
+#include "rankwright/export/framework/megatron_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/export/quote.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
+                                                "parallelism.cp_size",
+                                                "parallelism.pp_size",
+                                                "parallelism.dp_size",
+                                                "parallelism.ep_size",
+                                                "parallelism.etp_size",
+                                                "parallelism.order",
+                                                "parallelism.zero_stage",
+                                                "parallelism.shard_size",
+                                                "parallelism.bucket_size",
+                                                "parallelism.sequence_parallel",
+                                                "parallelism.cp_comm",
+                                                "parallelism.micro_batch",
+                                                "parallelism.virtual_stages",
+                                                "parallelism.microbatch_group",
+                                                "parallelism.schedule",
+                                                "parallelism.stages",
+                                                "parallelism.recompute",
+                                                "parallelism.overlap.grad_reduce",
+                                                "parallelism.overlap.param_gather",
+                                                "parallelism.overlap.tp",
+                                                "parallelism.overlap.pp",
+                                                "model",
+                                                "job.global_batch",
+                                                "job.sequence",
+                                                "job.param_dtype",
+                                                "job.grad_dtype",
+                                                "job.matmul",
+                                                "job.optimizer"};
+
+constexpr Order kAlternateOrder{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+
+/// Collects rows.
+struct Settings {
+  std::vector<MegatronSetting> rows{};
+
+  void add(std::string_view flag, i64 value) { rows.push_back({flag, std::to_string(value)}); }
+  void add(std::string_view flag, std::string value) { rows.push_back({flag, std::move(value)}); }
+  void on(std::string_view flag, bool is = true) {
+    if (is) rows.push_back({flag});
+  }
+};
+
+/// Stages that come out of pp and virtual stages alone need no layout.
+bool needs_layout(const TrainingConfig& s) {
+  const std::optional<i64> count = product({s.plan.pp, s.plan.virtual_stages});
+  if (s.plan.stages.empty()) return false;
+  if (!count) return true;
+  return !divides(*count, s.model.layers()) || *count > s.model.layers() ||
+         s.plan.stages != even_stages(s.model.layers(), *count, s.model.mtp_layers);
+}
+
+void add_pipeline(const TrainingConfig& s, Settings& out) {
+  const Plan& p = s.plan;
+  out.add("pipeline-model-parallel-size", p.pp);
+  if (needs_layout(s))
+    out.add("pipeline-model-parallel-layout", show_layout(p.stages));
+  else if (p.virtual_stages > 1)
+    out.add("num-virtual-stages-per-pipeline-rank", p.virtual_stages);
+  if (p.virtual_stages == 1) return;
+  if (p.microbatch_group > 0 && row(p.schedule).groups)
+    out.add("microbatch-group-size-per-virtual-pipeline-stage", p.microbatch_group);
+  out.on("no-overlap-p2p-communication", !p.overlap.pp);
+}
+
+void add_experts(const TrainingConfig& s, Settings& out) {
+  if (s.plan.ep > 1) out.add("expert-model-parallel-size", s.plan.ep);
+  if (!s.model.sparse()) return;
+  out.add("expert-tensor-parallel-size", s.plan.etp);
+  if (s.plan.ep > 1) out.add("moe-token-dispatcher-type", "alltoall");
+}
+
+void add_data_parallel(const TrainingConfig& s, Settings& out) {
+  const Plan& p = s.plan;
+  if (p.zero >= 2) {
+    out.on("use-megatron-fsdp");
+    out.add("data-parallel-sharding-strategy", p.zero == 2 ? "optim_grads" : "optim_grads_params");
+    out.add("ckpt-format", "fsdp_dtensor");
+  }
+  out.on("use-distributed-optimizer", p.zero >= 1);
+  if (p.zero >= 1 && p.shard_size > 0 && p.data_ranks() / p.shard_size > 1)
+    out.add("num-distributed-optimizer-instances", p.data_ranks() / p.shard_size);
+  if (p.bucket_size > 0) out.add("ddp-bucket-size", p.bucket_size);
+  out.on("overlap-grad-reduce", p.overlap.grad_reduce);
+  out.on("overlap-param-gather", p.overlap.param_gather);
+}
+
+/// "block" counts within a chunk.
+i64 layers_of_a_chunk(const Plan& p) { return ceil_div(p.recompute_layers, p.virtual_stages); }
+
+void add_recompute(const Plan& p, Settings& out) {
+  if (p.recompute == Recompute::none) return;
+  out.add("recompute-granularity", std::string(name(p.recompute)));
+  if (p.recompute == Recompute::selective) return;
+  const bool all = p.recompute_layers == 0;
+  out.add("recompute-method", all ? "uniform" : "block");
+  out.add("recompute-num-layers", all ? 1 : layers_of_a_chunk(p));
+}
+
+void add_numbers(const Job& job, Settings& out) {
+  const bool half = job.param_dtype == Dtype::fp16;
+  const bool bf16 = job.param_dtype == Dtype::bf16 || job.param_dtype == Dtype::fp8;
+  out.on("bf16", bf16);
+  out.on("fp16", half);
+  out.on("grad-reduce-in-bf16", bf16 && job.grad_dtype == Dtype::bf16);
+  out.on("accumulate-allreduce-grads-in-fp32", half && job.grad_dtype == Dtype::fp32);
+  if (job.matmul == Matmul::fp8) out.add("fp8-format", "hybrid");
+  if (job.matmul == Matmul::mxfp8) {
+    out.add("fp8-format", "e4m3");
+    out.add("fp8-recipe", "mxfp8");
+  }
+  if (job.matmul == Matmul::fp4) out.add("fp4-format", "e2m1");
+  out.add("optimizer", job.optimizer == Optimizer::sgd ? "sgd" : "adam");
+}
+
+void add_attention(const Attention& a, i64 hidden, Settings& out) {
+  out.add("num-attention-heads", a.heads);
+  if (a.kind == Attention::Kind::latent) {
+    out.on("multi-latent-attention");
+    if (a.q_rank > 0) out.add("q-lora-rank", a.q_rank);
+    out.add("kv-lora-rank", a.kv_rank);
+    out.add("qk-head-dim", a.nope_dim);
+    out.add("qk-pos-emb-head-dim", a.rope_dim);
+    out.add("v-head-dim", a.value_dim);
+    out.on("qk-layernorm");  // of the latents: what DeepSeek's have
+    return;
+  }
+  if (a.kv_heads != a.heads) {
+    out.on("group-query-attention");
+    out.add("num-query-groups", a.kv_heads);
+  }
+  if (a.head_dim * a.heads != hidden) out.add("kv-channels", a.head_dim);
+  out.on("qk-layernorm", a.qk_norm);
+}
+
+/// "([0]*3+[1]*58)".
+std::string layer_pattern(const Model& model) {
+  std::string text;
+  for (const LayerRun& run : model.runs)
+    text += fmt::format("{}[{}]*{}", text.empty() ? "" : "+", run.layer.ffn.sparse() ? 1 : 0,
+                        run.count);
+  return "(" + text + ")";
+}
+
+void add_feed_forward(const Model& model, Settings& out) {
+  const FeedForward *dense = nullptr, *sparse = nullptr;
+  for (const LayerRun& run : model.runs) (run.layer.ffn.sparse() ? sparse : dense) = &run.layer.ffn;
+  const FeedForward& any = dense != nullptr ? *dense : *sparse;
+  out.add("ffn-hidden-size", dense != nullptr ? dense->width : sparse->expert_width);
+  out.on("swiglu", any.matrices == 3);
+  if (sparse == nullptr) return;
+  out.add("num-experts", sparse->experts);
+  out.add("moe-router-topk", sparse->active);
+  out.add("moe-ffn-hidden-size", sparse->expert_width);
+  if (sparse->shared_width > 0)
+    out.add("moe-shared-expert-intermediate-size", sparse->shared_width);
+  out.on("moe-shared-expert-gate", sparse->shared_gate);
+  if (sparse->router_bias) {
+    out.add("moe-router-score-function", "sigmoid");  // which the bias is for
+    out.on("moe-router-enable-expert-bias");
+  }
+  if (dense != nullptr) out.add("moe-layer-freq", layer_pattern(model));
+}
+
+std::vector<MegatronSetting> model_rows(const TrainingConfig& s) {
+  const Model& model = s.model;
+  const Layer& first = model.layer(0);
+  Settings out;
+  out.add("num-layers", model.layers());
+  out.add("hidden-size", model.hidden);
+  add_attention(first.attention, model.hidden, out);
+  add_feed_forward(model, out);
+  out.add("normalization", model.norm_bias ? "LayerNorm" : "RMSNorm");
+  const bool bias = first.attention.out_bias && first.ffn.bias;
+  out.on("disable-bias-linear", !bias);
+  out.on("add-qkv-bias", !bias && first.attention.qkv_bias);
+  out.on("untie-embeddings-and-output-weights", !model.tied);
+  const bool none = model.positions == 0 && model.architecture == "gpt";
+  out.add("position-embedding-type", model.positions > 0 ? "learned_absolute"
+                                     : none              ? "none"
+                                                         : "rope");
+  out.add("max-position-embeddings",
+          model.positions > 0 ? model.positions : std::max(model.max_sequence, s.job.sequence));
+  if (model.architecture != "gpt" && model.architecture != "gpt2") {  // its default is 0.1
+    out.add("attention-dropout", i64{0});
+    out.add("hidden-dropout", i64{0});
+  }
+  if (model.mtp_layers > 0) out.add("mtp-num-layers", model.mtp_layers);
+  out.add("vocab-size", model.vocab);
+  return out.rows;
+}
+
+/// Whether a reader of the flags builds the same network.
+bool states_model(const TrainingConfig& s, const std::vector<MegatronSetting>& rows) {
+  const bool gelu_gates = s.model.architecture.starts_with("gemma");
+  const bool learned_mtp = s.model.mtp_layers > 0 && s.model.positions > 0;  // it refuses those
+  if (gelu_gates || learned_mtp) return false;
+  std::string text = fmt::format("A=(--seq-length {} ", s.job.sequence);
+  for (const MegatronSetting& row : rows) text += as_flag(row) + " ";
+  const PlanFile read =
+      read_plan_as(*find_plan_format("megatron"), text + ")\n", "megatron.sh", refuse_file);
+  Model stated = s.model;
+  // The flag has to hold the sequence: a model made for a shorter one cannot be said.
+  if (stated.positions == 0 && stated.max_sequence <= s.job.sequence) stated.max_sequence = 0;
+  return read.draft.model && same_network(*read.draft.model, stated);
+}
+
+bool grads_stated(const Job& job) {
+  switch (job.param_dtype) {
+    case Dtype::fp32:
+      return job.grad_dtype == Dtype::fp32;
+    case Dtype::fp16:
+      return job.grad_dtype == Dtype::fp32 || job.grad_dtype == Dtype::fp16;
+    case Dtype::bf16:
+    case Dtype::fp8:
+      return job.grad_dtype == Dtype::fp32 || job.grad_dtype == Dtype::bf16;
+    case Dtype::fp64:
+      return job.grad_dtype == Dtype::fp32;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string as_flag(const MegatronSetting& setting) {
+  if (setting.value.empty()) return fmt::format("--{}", setting.flag);
+  return fmt::format("--{} {}", setting.flag, script_word(setting.value));
+}
+
+std::vector<MegatronSetting> megatron_layout(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  Settings out;
+  out.add("tensor-model-parallel-size", p.tp);
+  out.on("sequence-parallel", p.sequence_parallel);
+  out.on("tp-comm-overlap", p.overlap.tp);
+  out.add("context-parallel-size", p.cp);
+  if (p.cp > 1) out.add("cp-comm-type", std::string(name(p.cp_comm)));
+  add_pipeline(s, out);
+  add_experts(s, out);
+  out.on("use-tp-pp-dp-mapping", !same_order(s, kDefaultOrder) && same_order(s, kAlternateOrder));
+  add_data_parallel(s, out);
+  add_recompute(p, out);
+  out.add("micro-batch-size", p.micro_batch);
+  out.add("global-batch-size", s.job.global_batch);
+  out.add("seq-length", s.job.sequence);
+  add_numbers(s.job, out);
+  return out.rows;
+}
+
+std::vector<MegatronSetting> megatron_model(const TrainingConfig& s) {
+  if (s.reference_model) return {};
+  std::vector<MegatronSetting> rows = model_rows(s);
+  return states_model(s, rows) ? rows : std::vector<MegatronSetting>{};
+}
+
+std::span<const std::string_view> stated_by_megatron() { return kMegatronStates; }
+
+std::vector<Lost> lost_by_megatron(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  std::vector<Lost> lost;
+  const auto add = [&](bool is, std::string_view key, std::string_view why) {
+    if (is) lost.push_back({std::string(key), std::string(why)});
+  };
+  add(!s.reference_model && megatron_model(s).empty(), "model",
+      "its flags do not describe this network: they are left to you");
+  add(p.virtual_stages == 1 && p.microbatch_group > 0, "parallelism.microbatch_group",
+      "microbatches go in groups only where there are virtual stages");
+  add(p.virtual_stages == 1 && p.overlap.pp, "parallelism.overlap.pp",
+      "1F1B does not overlap its sends");
+  add(p.recompute == Recompute::full && p.recompute_layers % p.virtual_stages != 0,
+      "parallelism.recompute", "it recomputes as many layers in each chunk of a pp rank");
+  add(s.job.param_dtype == Dtype::fp8, "job.param_dtype",
+      "bf16 is written: --fp8-param-gather gathers parameters in fp8 and keeps both");
+  add(s.job.param_dtype == Dtype::fp64, "job.param_dtype", "fp32 is written: there is no fp64");
+  add(!grads_stated(s.job), "job.grad_dtype", "gradients are fp32 or as the parameters");
+  add(s.job.optimizer == Optimizer::lion, "job.optimizer", "adam is written: there is no lion");
+  return lost;
+}
+
+}  // namespace rankwright

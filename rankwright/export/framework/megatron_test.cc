@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/export/exporter.h"
+#include "rankwright/export/framework/megatron_settings.h"
+#include "tests/support/any_config.h"
+#include "tests/support/round_trip.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace megatron_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Exporter& megatron() { return *find_exporter("megatron"); }
+
+std::string written(const std::string& plan) {
+  return export_plan(megatron(), config_of(plan)).front().text;
+}
+
+TEST(MegatronExport, StatesTheCoursesPlan) {
+  const std::string text = written(
+      "model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, virtual_stages: 2}\n"
+      "job: {global_batch: 128, sequence: 8192, grad_dtype: fp32}\n");
+  EXPECT_THAT(text, HasSubstr("NNODES=8\nGPUS_PER_NODE=8\n"));
+  EXPECT_THAT(text, HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=1\n"));
+  EXPECT_THAT(text, HasSubstr("  --tensor-model-parallel-size 8\n  --sequence-parallel\n"));
+  EXPECT_THAT(text, HasSubstr("  --num-virtual-stages-per-pipeline-rank 2\n"));
+  EXPECT_THAT(text, HasSubstr("  --num-query-groups 8\n"));
+  EXPECT_THAT(text, HasSubstr("  --global-batch-size 128\n"));
+  EXPECT_THAT(text, Not(HasSubstr("and this file cannot")));
+}
+
+TEST(MegatronExport, WritesUnevenStagesAsALayoutInQuotes) {
+  const std::string text = written(
+      "model: llama-3.1-8b\ncluster: dgx-h100\nworld_size: 8\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 1, stages: [7, 9, 9, 7]}\n");
+  EXPECT_THAT(text, HasSubstr("  --pipeline-model-parallel-layout 'Et*7|t*9|t*9|t*7L'\n"));
+}
+
+TEST(MegatronExport, ShardsParametersByFsdp) {
+  const std::string text = written(
+      "model: llama-3.1-8b\ncluster: dgx-h100\nworld_size: 8\n"
+      "parallelism: {dp_size: 8, zero_stage: 3, shard_size: 4}\n");
+  EXPECT_THAT(text, HasSubstr("unset CUDA_DEVICE_MAX_CONNECTIONS\n"));
+  EXPECT_THAT(text, HasSubstr("  --use-megatron-fsdp\n"
+                              "  --data-parallel-sharding-strategy optim_grads_params\n"));
+  EXPECT_THAT(text, HasSubstr("  --num-distributed-optimizer-instances 2\n"));  // 8 ranks / 4
+}
+
+TEST(MegatronExport, DescribesDeepSeeksNetwork) {
+  const std::string text = written(
+      "model: deepseek-v3\ncluster: dgx-h100 x 64\n"
+      "parallelism: {tp_size: 1, pp_size: 1, ep_size: 64, dp_size: 512}\n");
+  EXPECT_THAT(text, HasSubstr("  --moe-layer-freq '([0]*3+[1]*58)'\n"));
+  EXPECT_THAT(text, HasSubstr("  --multi-latent-attention\n  --q-lora-rank 1536\n"));
+}
+
+TEST(MegatronExport, SaysInItsHeadWhatItCannotSay) {
+  const std::string text = written(
+      "model: gemma-2-9b\ncluster: dgx-h100\nworld_size: 8\nplacement: cyclic\n"
+      "parallelism: {dp_size: 8}\njob: {optimizer: lion}\n");
+  EXPECT_THAT(text, HasSubstr("#   job.optimizer: adam is written: there is no lion\n"));
+  EXPECT_THAT(text, HasSubstr("#   model: its flags do not describe this network"));
+  EXPECT_THAT(text, HasSubstr("#   placement: a launcher places ranks"));
+  EXPECT_THAT(text, Not(HasSubstr("--num-layers")));
+}
+
+TEST(MegatronFlag, IsQuotedWhereAShellWouldReadIt) {
+  EXPECT_EQ(as_flag({"bf16"}), "--bf16");
+  EXPECT_EQ(as_flag({"cp-comm-type", "all_gather"}), "--cp-comm-type all_gather");
+  EXPECT_EQ(as_flag({"moe-layer-freq", "([0]*1)"}), "--moe-layer-freq '([0]*1)'");
+}
+
+/// Nothing where it comes back the same; else what does not.
+std::string changed(const rankwright::TrainingConfig& config) {
+  Diagnostics findings;
+  const rankwright::TrainingConfig again =
+      round_trip::there_and_back(megatron(), *find_plan_format("megatron"), config, findings);
+  std::string text;
+  for (const Diagnostic& finding : findings)
+    if (finding.severity == Severity::error) text += finding.detail + "\n";
+  return text + round_trip::differences(megatron(), config, again);
+}
+
+// At least 300 plans each, of any kind and of the kind that is made to fit.
+TEST(MegatronExport, ReadsBackAsThePlanButForWhatIsLost) {
+  int tried = 0, with_model = 0;
+  const auto law = [&](const rankwright::TrainingConfig& config) {
+    if (!find_violations(config).empty()) return;
+    ++tried;
+    with_model += megatron_model(config).empty() ? 0 : 1;
+    RC_ASSERT(changed(config) == "");
+  };
+  EXPECT_TRUE(rc::check("any setup", [&] {
+    for (int i = 0; i < 20; ++i) law(any::random_setup());
+  }));
+  EXPECT_GE(tried, 300);
+  const int before = tried;
+  EXPECT_TRUE(rc::check("a setup that was made to fit", [&] {
+    for (int i = 0; i < 4; ++i) law(sample::random_setup());
+  }));
+  EXPECT_GE(tried - before, 300);
+  EXPECT_GE(with_model, 100);
+}
+
+}  // namespace megatron_test
+}  // namespace rankwright

@@ -1,0 +1,155 @@
+// Writes a Python function that lays a config of torchtitan's main out as the plan says: after
+// February 2026 its configs are Python, and batches count tokens. What could not be seen in its
+// sources stands in the file's head.
+#include "rankwright/export/framework/torchtitan.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/export/quote.h"
+#include "rankwright/import/framework/torchtitan_facts.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kTorchtitanStates[] = {"parallelism.tp_size",
+                                                  "parallelism.cp_size",
+                                                  "parallelism.pp_size",
+                                                  "parallelism.dp_size",
+                                                  "parallelism.ep_size",
+                                                  "parallelism.etp_size",
+                                                  "parallelism.order",
+                                                  "parallelism.zero_stage",
+                                                  "parallelism.shard_size",
+                                                  "parallelism.sequence_parallel",
+                                                  "parallelism.cp_comm",
+                                                  "parallelism.micro_batch",
+                                                  "parallelism.virtual_stages",
+                                                  "parallelism.microbatch_group",
+                                                  "parallelism.schedule",
+                                                  "parallelism.stages",
+                                                  "parallelism.recompute",
+                                                  "model",
+                                                  "job.global_batch",
+                                                  "job.sequence",
+                                                  "job.param_dtype",
+                                                  "job.grad_dtype",
+                                                  "job.optimizer"};
+
+/// Names of registry functions that were seen; others follow no rule that is known.
+std::string_view registry_function(const TorchtitanFlavor& flavor) {
+  constexpr std::pair<std::string_view, std::string_view> kSeen[] = {
+      {"llama-3.1-8b", "llama3_8b"},
+      {"llama-3.1-70b", "llama3_70b"},
+      {"llama-3.1-405b", "llama3_405b"},
+      {"qwen3-30b-a3b", "qwen3_30b_a3b"}};
+  for (const auto& [model, function] : kSeen)
+    if (flavor.model == model) return function;
+  return {};
+}
+
+std::string python_bool(bool flag) { return flag ? "True" : "False"; }
+
+std::string parallelism(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  const DataRanks data = torchtitan_data_ranks(p);
+  std::string text = "    config.parallelism = ParallelismConfig(\n";
+  const auto add = [&](std::string_view key, std::string_view value) {
+    text += fmt::format("        {}={},\n", key, value);
+  };
+  const auto number = [&](std::string_view key, i64 n) { add(key, std::to_string(n)); };
+  number("data_parallel_replicate_degree", data.replicas);
+  number("data_parallel_shard_degree", data.shards);
+  add("fsdp_reshard_after_forward", quote_python(reshard_policy(p)));
+  number("tensor_parallel_degree", p.tp);
+  add("enable_sequence_parallel", python_bool(p.sequence_parallel));
+  number("context_parallel_degree", p.cp);
+  number("expert_parallel_degree", p.ep);
+  number("pipeline_parallel_degree", p.pp);
+  if (p.pp > 1) {
+    add("pipeline_parallel_schedule", quote_python(schedule_class(s)));
+    if (writes_cells(s)) add("pipeline_parallel_schedule_csv", quote_python(kScheduleFile));
+    number("num_pp_microbatches", s.microbatches());
+    if (const std::string modules = module_lists(s, "lm_head", "        "); !modules.empty())
+      add("pipeline_parallel_module_fqns_per_model_part", modules);
+  }
+  return text + "    )\n";
+}
+
+std::string training(const TrainingConfig& s) {
+  std::string text;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    text += fmt::format("    config.training.{} = {}\n", key, value);
+  };
+  const auto tokens = [&](std::string_view key, i64 sequences) {
+    add(key, fmt::format("{} * {}", sequences, s.job.sequence));
+  };
+  tokens("num_tokens_per_microbatch_per_dp_rank", s.plan.micro_batch);
+  tokens("num_tokens_per_train_step", s.job.global_batch);
+  add("max_context_length", std::to_string(s.job.sequence));
+  add("mixed_precision_param", s.job.param_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
+  add("mixed_precision_reduce", s.job.grad_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
+  return text;
+}
+
+std::string_view recompute(Recompute recompute) {
+  constexpr std::string_view kWays[] = {"None", "SelectiveAC.Config()", "FullAC.Config()"};
+  return kWays[std::size_t(recompute)];
+}
+
+std::vector<std::string> unseen(const TrainingConfig& s, std::string_view function) {
+  std::vector<std::string> lines = {
+      "Names were read in torchtitan's sources of mid-2026, which change from week to week.",
+      "Not seen: Trainer's home, whether a config may be changed after it is made, and None for no "
+      "recompute."};
+  if (function.empty())
+    lines.emplace_back(
+        "Not known: a registry function for this model; give rankwright_layout one.");
+  if (s.plan.cp > 1)
+    lines.emplace_back("Context parallelism also needs an attention class that knows it.");
+  return lines;
+}
+
+}  // namespace
+
+std::span<const std::string_view> stated_by_torchtitan() { return kTorchtitanStates; }
+
+std::vector<Lost> lost_by_torchtitan(const TrainingConfig& s) {
+  std::vector<Lost> lost = lost_by_both_torchtitans(s);
+  if (s.plan.cp > 1)
+    lost.push_back({"parallelism.cp_comm", "the model's attention class gathers or trades heads"});
+  if (s.plan.ep > 1 && s.plan.etp > 1)
+    lost.push_back({"parallelism.etp_size", "experts are whole: ep takes the tp ranks too"});
+  if (s.job.param_dtype != Dtype::bf16 && s.job.param_dtype != Dtype::fp32)
+    lost.push_back({"job.param_dtype", "mixed_precision_param is bfloat16 or float32"});
+  if (s.job.grad_dtype != Dtype::bf16 && s.job.grad_dtype != Dtype::fp32)
+    lost.push_back({"job.grad_dtype", "mixed_precision_reduce is bfloat16 or float32"});
+  return lost;
+}
+
+std::vector<ExportFile> write_torchtitan(const TrainingConfig& s, const ExportOptions&,
+                                         const std::vector<std::string>& head) {
+  const TorchtitanFlavor* const flavor = s.reference_model ? nullptr : flavor_of(s.model);
+  const std::string_view function =
+      flavor == nullptr ? std::string_view{} : registry_function(*flavor);
+  std::string text =
+      std::string(kPythonEncoding) + commented(head, "#") + commented(unseen(s, function), "#");
+  text +=
+      "from torchtitan.config import ParallelismConfig\n"
+      "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n";
+  if (!function.empty())
+    text += fmt::format("from torchtitan.models.{}.config_registry import {}\n", flavor->name,
+                        function);
+  text += "from torchtitan.trainer import Trainer\n";
+  text += "\n\ndef rankwright_layout(config: Trainer.Config) -> Trainer.Config:\n";
+  text += training(s) + parallelism(s);
+  text += fmt::format("    config.activation_checkpoint = {}\n    return config\n",
+                      recompute(s.plan.recompute));
+  if (!function.empty())
+    text += fmt::format(
+        "\n\ndef rankwright() -> Trainer.Config:\n    return rankwright_layout({}())\n", function);
+  std::vector<ExportFile> files = {{"torchtitan_config.py", text}};
+  for (ExportFile& cells : schedule_files(s)) files.push_back(std::move(cells));
+  return files;
+}
+
+}  // namespace rankwright

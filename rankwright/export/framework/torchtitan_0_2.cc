@@ -1,0 +1,151 @@
+// Writes torchtitan's TOML config, and the schedule's cells where torch has no class for it
+// (checked against torchtitan v0.2.2). Data, checkpoints and learning rates stay the user's.
+#include <fmt/format.h>
+
+#include "rankwright/export/framework/torchtitan.h"
+#include "rankwright/export/quote.h"
+#include "rankwright/export/typed.h"
+#include "rankwright/import/framework/torchtitan_facts.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
+                                                    "parallelism.cp_size",
+                                                    "parallelism.pp_size",
+                                                    "parallelism.dp_size",
+                                                    "parallelism.ep_size",
+                                                    "parallelism.etp_size",
+                                                    "parallelism.order",
+                                                    "parallelism.zero_stage",
+                                                    "parallelism.shard_size",
+                                                    "parallelism.sequence_parallel",
+                                                    "parallelism.cp_comm",
+                                                    "parallelism.micro_batch",
+                                                    "parallelism.virtual_stages",
+                                                    "parallelism.microbatch_group",
+                                                    "parallelism.schedule",
+                                                    "parallelism.stages",
+                                                    "parallelism.recompute",
+                                                    "parallelism.overlap.tp",
+                                                    "model",
+                                                    "job.global_batch",
+                                                    "job.sequence",
+                                                    "job.param_dtype",
+                                                    "job.grad_dtype",
+                                                    "job.matmul",
+                                                    "job.optimizer"};
+
+std::string_view converter(Matmul matmul) {
+  if (matmul == Matmul::fp8) return "quantize.linear.float8";
+  return matmul == Matmul::mxfp8 ? "quantize.linear.mx" : "";
+}
+
+/// One section of the file.
+class Section {
+ public:
+  explicit Section(std::string_view name) : text_(fmt::format("\n[{}]\n", name)) {}
+
+  Section& number(std::string_view key, i64 value) { return add(key, std::to_string(value)); }
+  Section& flag(std::string_view key, bool value) { return add(key, typed(value)); }
+  Section& text(std::string_view key, std::string_view value) {
+    return add(key, quote_toml(value));
+  }
+  Section& add(std::string_view key, std::string_view value) {
+    text_ += fmt::format("{} = {}\n", key, value);
+    return *this;
+  }
+  const std::string& done() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string model_section(const TrainingConfig& s) {
+  const TorchtitanFlavor* const flavor = s.reference_model ? nullptr : flavor_of(s.model);
+  const std::string_view quantised = converter(s.job.matmul);
+  if (flavor == nullptr && quantised.empty()) return "";
+  Section section("model");
+  if (flavor != nullptr) section.text("name", flavor->name).text("flavor", flavor->flavor);
+  if (!quantised.empty()) section.add("converters", fmt::format("[{}]", quote_toml(quantised)));
+  return section.done();
+}
+
+/// With a pipeline the local batch is all of a data rank's; without one it is the microbatch.
+std::string training_section(const TrainingConfig& s) {
+  const i64 passes = s.plan.pp > 1 ? s.microbatches() : 1;
+  return Section("training")
+      .number("local_batch_size", s.plan.micro_batch * passes)
+      .number("global_batch_size", s.job.global_batch)
+      .number("seq_len", s.job.sequence)
+      .text("mixed_precision_param", s.job.param_bytes() >= 4 ? "float32" : "bfloat16")
+      .text("mixed_precision_reduce", "float32")
+      .done();
+}
+
+std::string parallelism_section(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  const DataRanks data = torchtitan_data_ranks(p);
+  Section section("parallelism");
+  section.number("data_parallel_replicate_degree", data.replicas)
+      .number("data_parallel_shard_degree", data.shards)
+      .text("fsdp_reshard_after_forward", reshard_policy(p))
+      .number("tensor_parallel_degree", p.tp)
+      .flag("enable_async_tensor_parallel", p.overlap.tp)
+      .number("context_parallel_degree", p.cp);
+  if (p.cp > 1)
+    section.text("context_parallel_rotate_method",
+                 p.cp_comm == CpComm::p2p ? "alltoall" : "allgather");
+  section.number("expert_parallel_degree", p.ep);
+  if (p.ep > 1) section.number("expert_tensor_parallel_degree", p.etp);
+  section.number("pipeline_parallel_degree", p.pp);
+  if (p.pp == 1) return section.done();
+  section.text("pipeline_parallel_schedule", schedule_class(s));
+  if (writes_cells(s)) section.text("pipeline_parallel_schedule_csv", kScheduleFile);
+  section.number("pipeline_parallel_microbatch_size", p.micro_batch);
+  if (const std::string modules = module_lists(s, "output", ""); !modules.empty())
+    section.add("module_fqns_per_model_part", modules);
+  return section.done();
+}
+
+std::string recompute_section(const Plan& p) {
+  Section section("activation_checkpoint");
+  section.text("mode", name(p.recompute));
+  if (p.recompute == Recompute::selective) section.text("selective_ac_option", "op");
+  return section.done();
+}
+
+/// Asynchronous tensor parallelism is a pass of the compiler: without it the trainer stops.
+std::string compile_section(const Plan& p) {
+  if (!p.overlap.tp) return "";
+  return Section("compile").flag("enable", true).add("components", "[\"model\", \"loss\"]").done();
+}
+
+}  // namespace
+
+std::span<const std::string_view> stated_by_torchtitan_0_2() { return kTorchtitan02States; }
+
+std::vector<Lost> lost_by_torchtitan_0_2(const TrainingConfig& s) {
+  std::vector<Lost> lost = lost_by_both_torchtitans(s);
+  if (s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a)
+    lost.push_back({"parallelism.cp_comm", "its ring gathers or rotates; Ulysses came later"});
+  if (s.job.param_dtype != Dtype::bf16 && s.job.param_dtype != Dtype::fp32)
+    lost.push_back({"job.param_dtype", "mixed_precision_param is bfloat16 or float32"});
+  if (s.job.grad_dtype != Dtype::fp32)
+    lost.push_back({"job.grad_dtype", "it reduces gradients in float32"});
+  if (s.job.matmul == Matmul::fp4) lost.push_back({"job.matmul", "it has float8 and mxfp8"});
+  return lost;
+}
+
+std::vector<ExportFile> write_torchtitan_0_2(const TrainingConfig& s, const ExportOptions&,
+                                             const std::vector<std::string>& head) {
+  std::vector<ExportFile> files = {
+      {"torchtitan.toml", commented(head, "#") + model_section(s) + training_section(s) +
+                              parallelism_section(s) + recompute_section(s.plan) +
+                              compile_section(s.plan) +
+                              Section("optimizer").text("name", "AdamW").done()}};
+  for (ExportFile& cells : schedule_files(s)) files.push_back(std::move(cells));
+  return files;
+}
+
+}  // namespace rankwright

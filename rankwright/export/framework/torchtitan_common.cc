@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/export/framework/torchtitan.h"
+#include "rankwright/export/quote.h"
+#include "rankwright/import/framework/torchtitan_facts.h"
+#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+namespace {
+
+bool whole_shards(const Plan& p) { return divides(p.cp, p.shards()); }
+
+/// DDP: FSDP is on as soon as a shard has more than one rank.
+bool plain_replicas(const Plan& p) { return p.zero == 0 && p.cp == 1; }
+
+bool has_own_split(const TrainingConfig& s) {
+  const TorchtitanFlavor* const flavor = flavor_of(s.model);
+  const i64 stages = s.plan.pp * s.plan.virtual_stages;
+  const i64 usual = row(s.plan.schedule).min_chunks;
+  if (flavor == nullptr || s.model.mtp_layers > 0 || s.plan.virtual_stages != usual) return false;
+  const std::optional<std::vector<i64>> own = torchtitan_split(s.model.layers(), stages, 1, 1);
+  return own && listed_stages(*own, 0) == s.stages();
+}
+
+}  // namespace
+
+DataRanks torchtitan_data_ranks(const Plan& p) {
+  if (plain_replicas(p)) return {.replicas = p.dp};
+  if (p.zero == 0 || !whole_shards(p)) return {.shards = p.dp};
+  const i64 shards = p.shards() / p.cp;
+  return {.replicas = p.dp / shards, .shards = shards};
+}
+
+std::string_view reshard_policy(const Plan& p) {
+  constexpr std::string_view kPolicies[] = {"default", "never", "never", "always"};
+  return kPolicies[std::size_t(p.zero)];
+}
+
+bool writes_cells(const TrainingConfig& s) {
+  if (!needs_cells(s)) return false;
+  const std::optional<i64> size = cell_count(pipeline_shape(s));
+  return size && *size <= kMaxTorchCells;
+}
+
+std::string_view schedule_class(const TrainingConfig& s) {
+  if (writes_cells(s))
+    return s.plan.virtual_stages > 1 ? "PipelineScheduleMulti" : "PipelineScheduleSingle";
+  const std::string_view known = torch_schedule(s.plan.schedule);
+  return known.empty() ? "1F1B" : known;
+}
+
+std::string module_lists(const TrainingConfig& s, std::string_view head_module,
+                         std::string_view indent) {
+  if (s.plan.pp == 1 || has_own_split(s)) return "";
+  std::string text = "[\n";
+  i64 layer = 0;
+  for (const Stage& stage : s.stages()) {
+    std::string modules;
+    const auto add = [&](const std::string& name) {
+      modules += (modules.empty() ? "" : ", ") + quote_python(name);  // as TOML quotes it, too
+    };
+    if (stage.embedding) add("tok_embeddings");
+    for (i64 i = 0; i < stage.layers; ++i) add(fmt::format("layers.{}", layer++));
+    if (stage.loss) add("norm");
+    if (stage.loss) add(std::string(head_module));
+    text += fmt::format("{}  [{}],\n", indent, modules);
+  }
+  return text + std::string(indent) + "]";
+}
+
+std::vector<ExportFile> schedule_files(const TrainingConfig& s) {
+  if (!writes_cells(s)) return {};
+  return {{std::string(kScheduleFile), show_cells(cells(pipeline_shape(s)))}};
+}
+
+std::vector<Lost> lost_by_both_torchtitans(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  std::vector<Lost> lost;
+  if (p.zero >= 1 && !whole_shards(p))
+    lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
+  if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
+    for (const char* const key : {"parallelism.zero_stage", "parallelism.shard_size"})
+      lost.push_back({key, "a shard of one rank is plain data parallelism"});
+  if (p.zero == 1 && p.data_ranks() == 1)
+    lost.push_back({"parallelism.zero_stage", "there is one data rank and nothing to shard"});
+  if (needs_cells(s) && !writes_cells(s))
+    lost.push_back(
+        {"parallelism.schedule", fmt::format("a schedule file of more than {} cells is not written",
+                                             count(kMaxTorchCells))});
+  if (p.pp > 1 && s.model.mtp_layers > 0)
+    lost.push_back({"parallelism.stages", "MTP modules stand on no stage of its pipelines"});
+  if (s.model.sparse() && p.ep == 1 && p.etp != p.tp)
+    lost.push_back({"parallelism.etp_size", "without ep experts are cut as dense layers are"});
+  if (p.recompute == Recompute::full && p.recompute_layers > 0)
+    lost.push_back({"parallelism.recompute", "it recomputes all layers or none"});
+  if (s.job.optimizer != Optimizer::adam)
+    lost.push_back({"job.optimizer", "it has Adam and AdamW"});
+  const TorchtitanFlavor* const flavor = flavor_of(s.model);
+  if (!s.reference_model && flavor == nullptr)
+    lost.push_back({"model", "it has no flavor of these shapes that is known here"});
+  else if (!s.reference_model && !same_network(flavor_model(*flavor), s.model))
+    lost.push_back(
+        {"model", fmt::format("its flavor {} of {} has no MTP modules, and {} as the "
+                              "longest sequence",
+                              flavor->flavor, flavor->name, flavor_model(*flavor).max_sequence)});
+  return lost;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,47 @@
+#include <gmock/gmock.h>
+
+#include "rankwright/export/exporter.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace torchtitan_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::vector<ExportFile> written(const std::string& plan) {
+  return export_plan(*find_exporter("torchtitan"), config_of(plan));
+}
+
+TEST(TorchtitanPython, CountsTokens) {
+  // 16 = tp 2 x pp 4 x dp 2; 32 sequences = 2 a microbatch x dp 2 x 8 microbatches.
+  const std::vector<ExportFile> files = written(
+      "model: llama-3.1-8b\nworld_size: 16\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 2, micro_batch: 2, stages: "
+      "[7, 9, 9, 7], recompute: full}\n"
+      "job: {global_batch: 32, sequence: 8192, grad_dtype: fp32}\n");
+  ASSERT_THAT(files, SizeIs(1));
+  const std::string& text = files[0].text;
+  EXPECT_THAT(text,
+              HasSubstr("config.training.num_tokens_per_microbatch_per_dp_rank = 2 * 8192\n"));
+  EXPECT_THAT(text, HasSubstr("config.training.num_tokens_per_train_step = 32 * 8192\n"));
+  EXPECT_THAT(text, HasSubstr("        num_pp_microbatches=8,\n"));
+  EXPECT_THAT(text, HasSubstr("        fsdp_reshard_after_forward=\"never\",\n"));
+  EXPECT_THAT(text, HasSubstr("          [\"tok_embeddings\", \"layers.0\", "));
+  EXPECT_THAT(text, HasSubstr("\"layers.31\", \"norm\", \"lm_head\"],\n"));
+  EXPECT_THAT(text, HasSubstr("config.activation_checkpoint = FullAC.Config()\n"));
+  EXPECT_THAT(text, HasSubstr("    return rankwright_layout(llama3_8b())\n"));
+}
+
+TEST(TorchtitanPython, LeavesTheModelToTheUserWhereItKnowsNoFunction) {
+  const std::string text =
+      written("model: mistral-7b\nworld_size: 8\nparallelism: {dp_size: 8, zero_stage: 3}\n")[0]
+          .text;
+  EXPECT_THAT(text, HasSubstr("# Not known: a registry function for this model"));
+  EXPECT_THAT(text, Not(HasSubstr("config_registry")));
+  EXPECT_THAT(text, HasSubstr("#   model: it has no flavor of these shapes"));
+}
+
+}  // namespace torchtitan_test
+}  // namespace rankwright

@@ -1,0 +1,243 @@
+#include "rankwright/export/launcher/host_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "rankwright/base/check.h"
+#include "rankwright/export/quote.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kMaxHostName = 253;  // of a name in DNS
+
+i64 host_devices_of(const TrainingConfig& config) {
+  return std::max<i64>(1, config.cluster.host_devices);
+}
+
+/// By rank, the cluster's number of its host.
+std::vector<i64> hosts_of_ranks(const TrainingConfig& config) {
+  const i64 size = host_devices_of(config);
+  std::vector<i64> hosts(std::size_t(config.world), 0);
+  for (i64 rank = 0; rank < config.world; ++rank)
+    hosts[std::size_t(rank)] = config.plan.placement.device(rank) / size;
+  return hosts;
+}
+
+/// Equal neighbours become one run, and runs that only count up become one run of hosts.
+std::vector<HostRun> runs_of(const std::vector<i64>& hosts) {
+  std::vector<HostRun> runs;
+  for (std::size_t at = 0; at < hosts.size();) {
+    std::size_t end = at;
+    while (end < hosts.size() && hosts[end] == hosts[at]) ++end;
+    const HostRun run{hosts[at], hosts[at], i64(end - at)};
+    if (!runs.empty() && runs.back().last + 1 == run.first && runs.back().ranks == run.ranks)
+      runs.back().last = run.first;
+    else
+      runs.push_back(run);
+    at = end;
+  }
+  return runs;
+}
+
+/// A line and the number in it that may count up: its last digits before the first space.
+struct Numbered {
+  std::string_view before, digits, behind;
+};
+
+std::optional<Numbered> numbered(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(' '));
+  const std::size_t last = name.find_last_of("0123456789");
+  if (last == std::string_view::npos) return std::nullopt;
+  const std::size_t before = name.find_last_not_of("0123456789", last);
+  const std::size_t first = before == std::string_view::npos ? 0 : before + 1;
+  constexpr std::size_t kExact = 15;  // digits that `seq` counts without rounding
+  if (last + 1 - first > kExact) return std::nullopt;
+  return Numbered{line.substr(0, first), line.substr(first, last + 1 - first),
+                  line.substr(last + 1)};
+}
+
+i64 value(std::string_view digits) {
+  i64 n = 0;
+  for (const char digit : digits) n = n * 10 + (digit - '0');
+  return n;
+}
+
+/// Zeros lead where they lead in the first number of a run: 08, 09, 10.
+std::size_t width(const Numbered& first) {
+  return first.digits.front() == '0' ? first.digits.size() : 1;
+}
+
+/// How many lines from `at` on count up from the first.
+std::size_t counting(const std::vector<std::string>& lines, std::size_t at) {
+  const std::optional<Numbered> first = numbered(lines[at]);
+  if (!first) return 1;
+  const i64 from = value(first->digits);
+  std::size_t count = 1;
+  while (at + count < lines.size() &&
+         lines[at + count] == fmt::format("{}{:0{}}{}", first->before, from + i64(count),
+                                          width(*first), first->behind))
+    ++count;
+  return count;
+}
+
+}  // namespace
+
+std::span<const i64> HostTable::devices_of(i64 host) const {
+  const i64 begin = begins[std::size_t(host)], end = begins[std::size_t(host) + 1];
+  return std::span(devices).subspan(std::size_t(begin), std::size_t(end - begin));
+}
+
+bool HostTable::in_order(i64 host) const {
+  i64 next = 0;
+  for (const i64 device : devices_of(host))
+    if (device != next++) return false;
+  return true;
+}
+
+bool HostTable::all_in_order() const {
+  for (i64 host = 0; host < size(); ++host)
+    if (!in_order(host)) return false;
+  return true;
+}
+
+std::vector<i64> HostTable::by_first_rank() const {
+  std::vector<i64> order;
+  std::vector<bool> seen(hosts.size(), false);
+  for (const HostRun& run : runs)
+    for (i64 host = run.first; host <= run.last; ++host) {
+      if (seen[std::size_t(host)]) continue;
+      seen[std::size_t(host)] = true;
+      order.push_back(host);
+    }
+  return order;
+}
+
+HostTable host_table(const TrainingConfig& config) {
+  HostTable table;
+  table.host_devices = host_devices_of(config);
+  std::vector<i64> host = hosts_of_ranks(config);
+  // Numbers of hosts become places among those in use.
+  std::vector<i64> place(std::size_t(1 + *std::max_element(host.begin(), host.end())), -1);
+  for (const i64 one : host) place[std::size_t(one)] = 0;
+  for (std::size_t i = 0; i < place.size(); ++i)
+    if (place[i] == 0) {
+      place[i] = table.size();
+      table.hosts.push_back(i64(i));
+    }
+  for (i64& one : host) one = place[std::size_t(one)];
+  table.runs = runs_of(host);
+  // Ranks of each host, then where each host's devices begin.
+  table.begins.assign(table.hosts.size() + 1, 0);
+  for (const i64 one : host) ++table.begins[std::size_t(one) + 1];
+  table.max = *std::max_element(table.begins.begin(), table.begins.end());
+  std::partial_sum(table.begins.begin(), table.begins.end(), table.begins.begin());
+  std::vector<i64> next = table.begins;
+  table.devices.resize(host.size());
+  for (i64 rank = 0; rank < config.world; ++rank)
+    table.devices[std::size_t(next[std::size_t(host[std::size_t(rank)])]++)] =
+        config.plan.placement.device(rank) % table.host_devices;
+  return table;
+}
+
+i64 hosts_to_name(const TrainingConfig& config) {
+  i64 last = 0;
+  for (i64 rank = 0; rank < config.world; ++rank)
+    last = std::max(last, config.plan.placement.device(rank));
+  return last / host_devices_of(config) + 1;
+}
+
+std::vector<std::string> host_names(const HostTable& table, const ExportOptions& options) {
+  std::vector<std::string> names;
+  names.reserve(table.hosts.size());
+  for (const i64 host : table.hosts) {
+    if (options.hosts.empty()) {
+      names.push_back(fmt::format("host{}", host));
+      continue;
+    }
+    RW_CHECK(host < i64(options.hosts.size()) && is_host_name(options.hosts[std::size_t(host)]));
+    names.push_back(options.hosts[std::size_t(host)]);
+  }
+  return names;
+}
+
+std::vector<std::string> describe_run(const std::vector<HostRun>& runs) {
+  std::vector<std::string> words;
+  words.reserve(runs.size());
+  for (const HostRun& run : runs)
+    words.push_back(run.first == run.last
+                        ? fmt::format("{}x{}", run.first, run.ranks)
+                        : fmt::format("{}-{}x{}", run.first, run.last, run.ranks));
+  return words;
+}
+
+std::string device_list(std::span<const i64> devices) {
+  return fmt::format("{}", fmt::join(devices, ","));
+}
+
+std::string wrapped(const std::vector<std::string>& words, std::string_view indent) {
+  std::string text;
+  std::size_t column = 0;
+  for (const std::string& word : words) {
+    const bool fits = column > 0 && column + 1 + word.size() <= kColumns;
+    if (!fits && column > 0) text += '\n';
+    text += fits ? " " : std::string(indent);
+    column = (fits ? column + 1 : indent.size()) + word.size();
+    text += word;
+  }
+  return text.empty() ? text : text + '\n';
+}
+
+std::string printing(const std::vector<std::string>& lines, std::string_view indent) {
+  std::string text;
+  std::vector<std::string> single;
+  const auto flush = [&] {
+    if (single.empty()) return;
+    text += fmt::format("{0}printf '%s\\n' \\\n", indent);
+    std::string words = wrapped(single, std::string(indent) + "  ");
+    words.pop_back();
+    for (const char c : words) text += c == '\n' ? std::string(" \\\n") : std::string(1, c);
+    text += '\n';
+    single.clear();
+  };
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t count = counting(lines, at);
+    constexpr std::size_t kWorth = 3;  // lines that a `seq` of their own is shorter for
+    if (count < kWorth) {
+      single.push_back(quote_shell(lines[at++]));
+      continue;
+    }
+    flush();
+    const Numbered first = *numbered(lines[at]);
+    const i64 from = value(first.digits);
+    const std::string format = fmt::format("{}%0{}.0f{}", first.before, width(first), first.behind);
+    text += fmt::format("{}seq -f {} {} {}\n", indent, quote_shell(format), from,
+                        from + i64(count) - 1);
+    at += count;
+  }
+  flush();
+  return text;
+}
+
+std::string wants_a_command(std::string_view usage) {
+  return fmt::format(
+      "if [ $# -eq 0 ]; then\n"
+      "  echo {} >&2\n"
+      "  exit 64\n"
+      "fi\n",
+      quote_shell(fmt::format("usage: {}", usage)));
+}
+
+bool is_host_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxHostName && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '.' || c == '_';
+         });
+}
+
+}  // namespace rankwright

@@ -1,0 +1,103 @@
+// Writes a rankfile and a script that starts mpirun with it. Checked against Open MPI 4.1.4.
+//
+// A slot of a rankfile is processor cores, not a GPU: a rank is bound to them whatever --bind-to
+// says, and mpirun stops where a core is not there. `slot=0:*`, all cores of the first socket, is
+// there on every machine and may be given any number of ranks; the script then takes the binding
+// off, as a rank that trains needs more than one core.
+#include <fmt/format.h>
+
+#include "rankwright/export/exporter.h"
+#include "rankwright/export/launcher/host_table.h"
+#include "rankwright/export/quote.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kOpenmpiUsage = "bash openmpi.sh COMMAND [ARGUMENT ...]";
+
+std::string rank_lines(const HostTable& table, const std::vector<std::string>& names) {
+  std::string text;
+  i64 rank = 0;
+  for (const HostRun& run : table.runs)
+    for (i64 host = run.first; host <= run.last; ++host)
+      for (i64 i = 0; i < run.ranks; ++i)
+        fmt::format_to(std::back_inserter(text), "rank {}={} slot=0:*\n", rank++,
+                       names[std::size_t(host)]);
+  return text;
+}
+
+/// By host name: mpirun tells a process its host by no other means. All hosts are in it, so that
+/// one of another name is noticed. In parts, as a string of the environment ends at 128 kB.
+std::string device_table(const HostTable& table, const std::vector<std::string>& names) {
+  std::vector<std::string> words;
+  for (i64 host = 0; host < table.size(); ++host)
+    words.push_back(
+        quote_shell(names[std::size_t(host)] + "=" + device_list(table.devices_of(host))));
+  return "# The devices of each host's ranks in order: HOST=DEVICE OF ITS FIRST RANK,...\n"
+         "devices=(\n" +
+         wrapped(words, "  ") +
+         ")\n"
+         "unset \"${!RANKWRIGHT_DEVICES@}\"\n"
+         "count=0\n"
+         "for one in \"${devices[@]}\"; do\n"
+         "  part=RANKWRIGHT_DEVICES$((count++ / 400))\n"
+         "  [ -n \"${!part:-}\" ] || pass+=(-x \"$part\")\n"
+         "  export \"$part=${!part:- }$one \"\n"
+         "done\n";
+}
+
+constexpr std::string_view kOpenmpiFindDevices =
+    "  name=$(hostname) devices=\n"
+    "  for part in \"${!RANKWRIGHT_DEVICES@}\"; do\n"
+    "    if [[ ${!part} == *\" $name=\"* ]]; then devices=${!part#*\" $name=\"}; fi\n"
+    "  done\n"
+    "  export CUDA_VISIBLE_DEVICES=${devices%% *}\n"
+    "  if [ -z \"$CUDA_VISIBLE_DEVICES\" ]; then\n"
+    "    echo \"$name is no host of this plan: name hosts as they call themselves\" >&2\n"
+    "    exit 1\n"
+    "  fi\n";
+
+std::string script(const TrainingConfig& s, const HostTable& table,
+                   const std::vector<std::string>& names, const std::vector<std::string>& head) {
+  const i64 first = table.runs.front().first;
+  std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
+                     fmt::format("# Use: {}\n", kOpenmpiUsage) + "set -euo pipefail\n\n" +
+                     wants_a_command(kOpenmpiUsage) +
+                     "\nhere=$(dirname \"$(readlink -f \"$0\")\")\n"
+                     "pass=(-x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE)\n";
+  if (!table.all_in_order()) text += device_table(table, names);
+  return text +
+         fmt::format(
+             "export MASTER_ADDR=${{MASTER_ADDR:-{}}} MASTER_PORT=${{MASTER_PORT:-29500}}\n"
+             "export WORLD_SIZE={}\n"
+             "# A rankfile goes with no --map-by. What is quoted runs in each rank: it takes off "
+             "the\n"
+             "# binding to the cores that a rankfile cannot do without.\n"
+             "# shellcheck disable=SC2016\n"
+             "exec mpirun --rankfile \"$here/openmpi.rankfile\" -np {} \"${{pass[@]}}\" bash -c '\n"
+             "  export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK\n"
+             "{}"
+             "  cores=$(getconf _NPROCESSORS_CONF)\n"
+             "  taskset -pc \"0-$((cores - 1))\" $$ >/dev/null || true\n"
+             "  exec \"$@\"' rank \"$@\"\n",
+             names[std::size_t(first)], s.world, s.world,
+             table.all_in_order() ? "" : kOpenmpiFindDevices);
+}
+
+}  // namespace
+
+std::vector<ExportFile> write_openmpi(const TrainingConfig& s, const ExportOptions& options,
+                                      const std::vector<std::string>& head) {
+  const HostTable table = host_table(s);
+  const std::vector<std::string> names = host_names(table, options);
+  std::vector<std::string> about = head;
+  if (options.hosts.empty())
+    about.emplace_back(
+        "Hosts are called host0, host1, ...: give their names with rankwright export --hosts.");
+  std::vector<std::string> slots = about;
+  slots.emplace_back("slot=0:* is all cores of the first socket; openmpi.sh takes that off again.");
+  return {{"openmpi.rankfile", commented(slots, "#") + rank_lines(table, names)},
+          {"openmpi.sh", script(s, table, names, about)}};
+}
+
+}  // namespace rankwright

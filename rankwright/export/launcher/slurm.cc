@@ -1,0 +1,126 @@
+// Writes a batch script for sbatch that starts every rank on its host: `srun
+// --distribution=arbitrary` with a host file that the script makes when it runs. Checked against
+// Slurm 22.05. The program that it starts is the script's own argument.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/export/exporter.h"
+#include "rankwright/export/launcher/host_table.h"
+#include "rankwright/export/quote.h"
+#include "rankwright/import/cluster/host_list.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kSlurmStates[] = {"world_size", "node_shape", "placement"};
+
+constexpr std::string_view kSlurmUsage = "sbatch slurm.sbatch COMMAND [ARGUMENT ...]";
+
+/// Devices to ask for on each host: all of them where ranks leave some out, as the numbers in the
+/// table are those of the whole host.
+i64 gpus(const HostTable& table) { return table.all_in_order() ? table.max : table.host_devices; }
+
+std::string directives(const TrainingConfig& s, const HostTable& table,
+                       const ExportOptions& options) {
+  std::string text = fmt::format(
+      "#SBATCH --nodes={}\n"
+      "#SBATCH --ntasks={}\n"
+      "#SBATCH --ntasks-per-node={}\n"
+      "#SBATCH --exclusive\n",
+      table.size(), s.world, table.max);
+  if (!options.hosts.empty())
+    text += fmt::format("#SBATCH --nodelist={}\n", show_host_list(host_names(table, options)));
+  text += fmt::format(
+      "# Where GPUs are another resource, such as gres=gpu:h100:8, or none, change this line:\n"
+      "#SBATCH --gpus-per-node={}\n",
+      gpus(table));
+  return text;
+}
+
+/// Fills the array `host`.
+std::string hosts(const HostTable& table, const ExportOptions& options) {
+  if (options.hosts.empty())
+    return fmt::format(
+        "# Host i is the i-th node of the allocation.\n"
+        "mapfile -t host < <(scontrol show hostnames \"$SLURM_JOB_NODELIST\")\n"
+        "if [ ${{#host[@]}} -ne {0} ]; then\n"
+        "  echo \"this plan is for {0} nodes, and the job has ${{#host[@]}}\" >&2\n"
+        "  exit 1\n"
+        "fi\n",
+        table.size());
+  return "mapfile -t host < <(\n" + printing(host_names(table, options), "  ") + ")\n";
+}
+
+std::string host_file(const HostTable& table) {
+  return "# Ranks in order: 0-3x2 is 2 ranks on each of hosts 0 to 3, host by host.\n"
+         "runs=(\n" +
+         wrapped(describe_run(table.runs), "  ") +
+         ")\n"
+         "SLURM_HOSTFILE=$(mktemp)\n"
+         "trap 'rm -f \"$SLURM_HOSTFILE\"' EXIT\n"
+         "for run in \"${runs[@]}\"; do\n"
+         "  hosts=${run%x*} ranks=${run#*x}\n"
+         "  for ((h = ${hosts%-*}; h <= ${hosts#*-}; ++h)); do\n"
+         "    for ((i = 0; i < ranks; ++i)); do echo \"${host[h]}\"; done\n"
+         "  done\n"
+         "done >\"$SLURM_HOSTFILE\"\n"
+         "export SLURM_HOSTFILE\n";
+}
+
+/// A string of the environment may not be longer than 128 kB, so the table goes in parts.
+std::string device_table(const HostTable& table) {
+  std::vector<std::string> words;
+  for (i64 host = 0; host < table.size(); ++host)
+    if (!table.in_order(host))
+      words.push_back(quote_shell(fmt::format("{}={}", host, device_list(table.devices_of(host)))));
+  return "# Hosts whose ranks do not take the devices in order: HOST=DEVICE OF ITS FIRST RANK,...\n"
+         "devices=(\n" +
+         wrapped(words, "  ") +
+         ")\n"
+         "unset \"${!RANKWRIGHT_DEVICES@}\"\n"
+         "count=0\n"
+         "for one in \"${devices[@]}\"; do\n"
+         "  part=RANKWRIGHT_DEVICES$((count++ / 400))\n"
+         "  export \"$part=${!part:- }${host[${one%=*}]}=${one#*=} \"\n"
+         "done\n";
+}
+
+constexpr std::string_view kSlurmFindDevices =
+    "  for part in \"${!RANKWRIGHT_DEVICES@}\"; do\n"
+    "    if [[ ${!part} == *\" $SLURMD_NODENAME=\"* ]]; then\n"
+    "      devices=${!part#*\" $SLURMD_NODENAME=\"}\n"
+    "      export CUDA_VISIBLE_DEVICES=${devices%% *}\n"
+    "    fi\n"
+    "  done\n";
+
+/// Slurm gives task i the i-th line of the host file, and counts the tasks of a node in the order
+/// of their numbers.
+std::string start(const TrainingConfig& s, const HostTable& table) {
+  return fmt::format(
+      "MASTER_ADDR=$(head -n 1 \"$SLURM_HOSTFILE\")\n"
+      "export MASTER_ADDR MASTER_PORT=${{MASTER_PORT:-29500}} WORLD_SIZE={0}\n"
+      "# shellcheck disable=SC2016  # what is quoted runs in each task\n"
+      "srun --nodes={1} --ntasks={0} --distribution=arbitrary --kill-on-bad-exit=1 bash -c '\n"
+      "  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\n"
+      "{2}"
+      "  exec \"$@\"' task \"$@\"\n",
+      s.world, table.size(), table.all_in_order() ? "" : kSlurmFindDevices);
+}
+
+}  // namespace
+
+std::span<const std::string_view> stated_by_launchers() { return kSlurmStates; }
+
+std::vector<ExportFile> write_slurm(const TrainingConfig& s, const ExportOptions& options,
+                                    const std::vector<std::string>& head) {
+  const HostTable table = host_table(s);
+  std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
+                     fmt::format("# Use: {}\n", kSlurmUsage) + directives(s, table, options) +
+                     "set -euo pipefail\n\n" + wants_a_command(kSlurmUsage) + "\n" +
+                     hosts(table, options) + "\n" + host_file(table) + "\n";
+  if (!table.all_in_order()) text += device_table(table) + "\n";
+  return {{"slurm.sbatch", text + start(s, table)}};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,73 @@
+// Writes a script that runs on every node and starts torchrun there with its node's number.
+// By its documented flags; no torchrun has run it yet. The c10d rendezvous takes no number: it
+// sorts nodes by host name as text, node66 before node7 (pytorch#191190), so the static one is
+// used. Ranks of a node then follow each other and take its devices in order; for other placements
+// see rules/launchers.cc.
+#include <fmt/format.h>
+
+#include "rankwright/export/exporter.h"
+#include "rankwright/export/launcher/host_table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kTorchrunUsage = "bash torchrun.sh SCRIPT [ARGUMENT ...]";
+
+/// "NAME RANKS" in the order of node ranks.
+std::vector<std::string> nodes(const HostTable& table, const ExportOptions& options) {
+  const std::vector<std::string> names = host_names(table, options);
+  std::vector<std::string> lines;
+  lines.reserve(names.size());
+  for (const i64 host : table.by_first_rank())
+    lines.push_back(fmt::format("{} {}", names[std::size_t(host)], table.devices_of(host).size()));
+  return lines;
+}
+
+std::string find_node(bool named) {
+  return fmt::format(
+      "# awk reads to the end: who stops early ends the other side of the pipe.\n"
+      "# NODE_RANK says which node this is; else its name, which NODE may give, is looked up.\n"
+      "rank=${{NODE_RANK:-}}\n"
+      "name=${{NODE:-$(hostname)}}\n"
+      "if [ -z \"$rank\" ]; then\n"
+      "  rank=$(nodes | awk -v name=\"$name\" '$1 == name {{ print NR - 1 }}')\n"
+      "fi\n"
+      "if ! ranks=$(nodes | awk -v rank=\"$rank\" "
+      "'NR - 1 == rank \"\" {{ print $2; found = 1 }} END {{ exit !found }}'); then\n"
+      "  echo \"$name is not one of the nodes: {}\" >&2\n"
+      "  exit 1\n"
+      "fi\n",
+      named ? "set NODE to one of the names in this script, or NODE_RANK"
+            : "set NODE_RANK, or write this script with rankwright export --hosts");
+}
+
+}  // namespace
+
+std::vector<ExportFile> write_torchrun(const TrainingConfig& s, const ExportOptions& options,
+                                       const std::vector<std::string>& head) {
+  const HostTable table = host_table(s);
+  const bool named = !options.hosts.empty();
+  const std::vector<std::string> lines = nodes(table, options);
+  const std::string first = lines.front().substr(0, lines.front().find(' '));
+  std::string text =
+      "#!/usr/bin/env bash\n" + commented(head, "#") +
+      fmt::format("# Use, on each of {} nodes: {}{}\n", lines.size(),
+                  named ? "" : "MASTER_ADDR=FIRST_NODE NODE_RANK=K ", kTorchrunUsage);
+  if (!named)
+    text +=
+        "# Without names of its own, host i of the cluster is called hosti; with\n"
+        "# rankwright export --hosts the script finds its number by the name of the node.\n";
+  text += "set -euo pipefail\n\n" + wants_a_command(kTorchrunUsage) +
+          "\n# Name and ranks of each node, in the order of node ranks.\nnodes() {\n" +
+          printing(lines, "  ") + "}\n\n" + find_node(named);
+  text += fmt::format("\nmaster=${{MASTER_ADDR:{}}}\n",
+                      named ? "-" + first : "?give the address of node rank 0");
+  text += fmt::format(
+      "exec torchrun --rdzv_backend=static --nnodes={} --node_rank=\"$rank\" \\\n"
+      "  --nproc_per_node=\"$ranks\" --master_addr=\"$master\" \\\n"
+      "  --master_port=\"${{MASTER_PORT:-29500}}\" \"$@\"\n",
+      lines.size());
+  return {{"torchrun.sh", text}};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,169 @@
+#include "rankwright/fit/link_fit.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/collective.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright {
+namespace {
+
+// Bandwidth shows in large messages, latency in small ones; between them the protocols change.
+constexpr Bytes kLarge{16.0 * 1024 * 1024};
+constexpr Bytes kStillLarge{1024.0 * 1024};  // where no larger ones were measured
+constexpr Bytes kSmall{64.0 * 1024};
+constexpr std::size_t kMaxCallsOfKind = 64;  // of each kind
+constexpr int kFitRounds = 40, kHalvings = 60;
+
+constexpr double kMinLinkRate = 1e6, kMaxLinkRate = 1e14;         // bytes a second
+constexpr double kMinLinkLatency = 1e-9, kMaxLinkLatency = 1e-1;  // seconds
+
+void unusable(const MeasuredSeries& series, std::string detail, Severity severity,
+              Diagnostics& findings) {
+  findings.push_back({.code = "RW0625",
+                      .severity = severity,
+                      .message = "a measurement that says nothing of this cluster",
+                      .detail = std::move(detail),
+                      .where = {.file = series.file}});
+}
+
+/// All ranks as one group, on the first GPUs of the first hosts.
+Span span_of(const MeasuredSeries& series, const Cluster& cluster) {
+  const Plan plan{.dp = series.ranks};
+  const GroupShape shape = group_shape(plan.meshes(), GroupKind::dp, plan.shards());
+  const i64 each = series.ranks / series.hosts;
+  Placement placement;
+  if (series.hosts > 1 && each != cluster.host_devices) {
+    placement.kind = Placement::Kind::listed;
+    for (i64 rank = 0; rank < series.ranks; ++rank)
+      placement.devices.push_back(rank / each * cluster.host_devices + rank % each);
+  }
+  return span(shape, series.ranks, placement, cluster);
+}
+
+/// More would say more than was measured.
+double four_digits(double value) {
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
+  return std::round(value / unit) * unit;
+}
+
+class Fit {
+ public:
+  Fit(Cluster& cluster, const MeasuredSeries& series, const Span& span)
+      : cluster_(cluster),
+        level_(cluster.levels[std::size_t(span.level)]),
+        op_(series.op),
+        span_(span) {
+    Bytes max{};
+    for (const MeasuredCall& call : series.calls) max = std::max(max, call.size);
+    const Bytes large = max >= kLarge ? kLarge : kStillLarge;
+    for (const MeasuredCall& call : series.calls) {
+      if (call.size >= large) large_.push_back(call);
+      if (call.size <= kSmall) small_.push_back(call);
+    }
+    // The largest are last in a file, the smallest first.
+    if (large_.size() > kMaxCallsOfKind)
+      large_.erase(large_.begin(), large_.end() - kMaxCallsOfKind);
+    if (small_.size() > kMaxCallsOfKind) small_.resize(kMaxCallsOfKind);
+  }
+
+  void run() {
+    const Level before = level_;
+    for (int round = 0; round < kFitRounds; ++round) {
+      const Level last = level_;
+      rated_ = !large_.empty() && find(level_.bandwidth.value, kMinLinkRate, kMaxLinkRate, large_);
+      timed_ =
+          !small_.empty() && find(level_.latency.value, kMinLinkLatency, kMaxLinkLatency, small_);
+      if (level_ == last) break;
+    }
+    if (!rated_) level_.bandwidth = before.bandwidth;
+    if (!timed_) level_.latency = before.latency;
+    if (rated_) {
+      level_.bandwidth.value = four_digits(level_.bandwidth.value);
+      level_.origin = Origin::measured;
+    }
+    if (timed_) {
+      level_.latency.value = four_digits(level_.latency.value);
+      level_.latency_origin = Origin::measured;
+    }
+  }
+
+  bool rated() const { return rated_; }
+  bool has_large() const { return !large_.empty(); }
+  bool has_small() const { return !small_.empty(); }
+  bool timed() const { return timed_; }
+  const Level& level() const { return level_; }
+
+ private:
+  /// Mean of ln(model / measured).
+  double error(const std::vector<MeasuredCall>& calls) const {
+    double sum = 0;
+    for (const MeasuredCall& call : calls)
+      sum += std::log(collective_time(op_, call.size, span_, cluster_, calibration()) / call.time);
+    return sum / double(calls.size());
+  }
+
+  /// Moves `value` to where the error is 0. It rises or falls all the way between the ends; false,
+  /// and nothing moved, where it is on one side of 0 at both.
+  bool find(double& value, double low, double high, const std::vector<MeasuredCall>& calls) {
+    const double before = value;
+    value = low;
+    const bool low_above = error(calls) > 0;
+    value = high;
+    if ((error(calls) > 0) == low_above) {
+      value = before;
+      return false;
+    }
+    for (int i = 0; i < kHalvings; ++i) {
+      value = std::sqrt(low * high);
+      ((error(calls) > 0) == low_above ? low : high) = value;
+    }
+    return true;
+  }
+
+  Cluster& cluster_;
+  Level& level_;  // of it
+  Op op_;
+  Span span_;
+  std::vector<MeasuredCall> large_{}, small_{};
+  bool rated_ = false, timed_ = false;
+};
+
+}  // namespace
+
+bool calibrate_links(Cluster& cluster, const MeasuredSeries& series, Diagnostics& findings) {
+  const bool whole = series.hosts >= 1 && divides(series.hosts, series.ranks);
+  const i64 hosts = cluster.devices() / std::max<i64>(1, cluster.host_devices);
+  if (series.ranks < 2 || !whole || series.hosts > hosts ||
+      series.ranks / series.hosts > cluster.host_devices) {
+    unusable(series,
+             fmt::format("{} ranks on {} cannot stand on {} of {}", count(series.ranks),
+                         plural(series.hosts, "host", "hosts"), plural(hosts, "host", "hosts"),
+                         plural(cluster.host_devices, "GPU", "GPUs")),
+             Severity::error, findings);
+    return false;
+  }
+  const Span span = span_of(series, cluster);
+  Fit fit(cluster, series, span);
+  fit.run();
+  const std::string_view level = fit.level().name;
+  if (fit.has_large() && !fit.rated())
+    unusable(series,
+             fmt::format("no bandwidth of {} gives the times of large messages: something else "
+                         "holds them up",
+                         level),
+             Severity::warning, findings);
+  if (fit.has_small() && !fit.timed())
+    unusable(series, fmt::format("no latency of {} gives the times of small messages", level),
+             Severity::warning, findings);
+  if (!fit.has_large() && !fit.has_small())
+    unusable(series, "it has neither messages of 64 kB or less nor of 1 MB or more",
+             Severity::warning, findings);
+  return true;
+}
+
+}  // namespace rankwright

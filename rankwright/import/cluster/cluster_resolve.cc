@@ -1,0 +1,377 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/fit/link_fit.h"
+#include "rankwright/import/cluster/cluster_parts.h"
+#include "rankwright/import/cluster/hardware_ids.h"
+
+namespace rankwright {
+namespace {
+
+/// Between the sockets of a host, all GPUs of one together: what NCCL reckons with for Sapphire
+/// Rapids (SRP_QPI_BW of its topo.h). No file states it.
+constexpr BytesPerSecond kSocketRate = 22.0_GBps;
+
+/// Of the levels above hosts, behind the network's own name.
+constexpr std::string_view kOuter[] = {"spine", "core", "tier-4", "tier-5", "tier-6", "tier-7"};
+
+class ClusterResolver {
+ public:
+  ClusterResolver(const ClusterParts& parts, Diagnostics& findings)
+      : parts_(parts), findings_(findings) {}
+
+  std::optional<Cluster> resolve() {
+    if (!find_the_device()) return std::nullopt;
+    system_ = &nearest_system();
+    cluster_.host_devices =
+        parts_.host_devices ? parts_.host_devices->value : assumed_host_devices();
+    if (!lay_inside() || !count_hosts() || !lay_outside()) return std::nullopt;
+    cluster_.name = fmt::format("{}-{}x{}", cluster_.device.name, hosts_, cluster_.host_devices);
+    for (const MeasuredSeries& series : parts_.series)
+      if (!calibrate_links(cluster_, series, findings_)) return std::nullopt;
+    rate_outer_levels();
+    return std::move(cluster_);
+  }
+
+ private:
+  void assume(std::string detail) {
+    findings_.push_back({.code = "RW0623",
+                         .severity = Severity::note,
+                         .message = "assumed, as no file says it",
+                         .detail = std::move(detail)});
+  }
+
+  bool refuse(std::string_view code, std::string_view message, std::string detail,
+              std::string hint = {}) {
+    findings_.push_back({.code = code,
+                         .severity = Severity::error,
+                         .message = std::string(message),
+                         .detail = std::move(detail),
+                         .hint = std::move(hint)});
+    return false;
+  }
+
+  /// Devices of the catalog's systems whose NVLink is what the file counts.
+  std::vector<std::string> candidates() const {
+    std::vector<std::string> names;
+    for (const System& system : systems()) {
+      const Device& device = system.unit.device;
+      const NvlinkKind* const kind = nvlink_of(device.generation);
+      if (kind == nullptr || !parts_.nvlinks) continue;
+      const BytesPerSecond rate = double(links(*kind)) * kind->rate;
+      const bool same_host =
+          !parts_.host_devices || parts_.host_devices->value == system.unit.host_devices;
+      if (rate == system.unit.levels[0].bandwidth && same_host &&
+          std::find(names.begin(), names.end(), device.name) == names.end())
+        names.push_back(device.name);
+    }
+    return names;
+  }
+
+  i64 links(const NvlinkKind& kind) const {
+    const NvLinks& counted = parts_.nvlinks->value;
+    return counted.all <= kind.links ? counted.all : counted.pair;
+  }
+
+  bool find_the_device() {
+    std::string name;
+    if (parts_.device) {
+      name = parts_.device->value;
+    } else {
+      const std::vector<std::string> all = candidates();
+      if (all.size() != 1) {
+        std::string list;
+        for (const std::string& one : all) list += (list.empty() ? "" : ", ") + one;
+        return refuse("RW0912", "something is missing",
+                      all.empty() ? "no file says which GPU the hosts have"
+                                  : "the links fit several GPUs: " + list,
+                      fmt::format("rankwright import FILE --device {} -o cluster.yaml",
+                                  all.empty() ? "h100-sxm" : all.front()));
+      }
+      name = all.front();
+      assume(fmt::format("the GPU: {}, the only one of the catalog with {} NVLinks", name,
+                         links(*nvlink_of(find_device(name)->generation))));
+    }
+    const Result<Device> device = find_device(name);
+    if (!device) {
+      findings_.push_back(device.error());
+      return false;
+    }
+    cluster_.device = *device;
+    return true;
+  }
+
+  /// Of the same device, else of its generation, else the first; with as many GPUs a host, if any.
+  const System& nearest_system() const {
+    const auto likeness = [&](const System& system) {
+      const Cluster& unit = system.unit;
+      int points = 0;
+      if (unit.device.name == cluster_.device.name) points += 4;
+      if (unit.device.generation == cluster_.device.generation) points += 2;
+      if (parts_.host_devices && unit.host_devices == parts_.host_devices->value) points += 1;
+      return points;
+    };
+    return *std::max_element(
+        systems().begin(), systems().end(),
+        [&](const System& a, const System& b) { return likeness(a) < likeness(b); });
+  }
+
+  i64 assumed_host_devices() {
+    i64 devices = 0;
+    for (const MeasuredSeries& series : parts_.series)
+      devices = std::max(devices, series.ranks / series.hosts);
+    if (devices > 0) {
+      assume(fmt::format("{} GPUs a host: as many as ranks were measured", devices));
+      return devices;
+    }
+    devices = system_->unit.host_devices;
+    assume(fmt::format("{} GPUs a host, as in {}", devices, system_->name));
+    return devices;
+  }
+
+  /// A level whose bandwidth is the catalog's.
+  Level level_of_system(std::size_t index, i64 arity) const {
+    Level level = system_->unit.levels[index];
+    level.arity = arity;
+    level.origin = Origin::assumed;
+    return level;
+  }
+
+  bool lay_inside() {
+    if (cluster_.host_devices == 1 || !parts_.inside) return lay_inside_as_system();
+    i64 devices = 1;
+    const std::vector<Tier>& tiers = parts_.inside->value;
+    bool switched = false;
+    for (const Tier& tier : tiers) {
+      devices *= tier.arity;
+      cluster_.levels.push_back(level_of(tier, switched));
+      switched = switched || tier.kind == Tier::Kind::pcie_switch;
+    }
+    if (devices == cluster_.host_devices) return true;
+    findings_.push_back(
+        {.code = "RW0622",
+         .severity = Severity::warning,
+         .message = "two files say different things",
+         .detail = fmt::format("{} joins {} GPUs, and a host has {}: it is taken as one level",
+                               parts_.inside->file, devices, cluster_.host_devices)});
+    Level level = cluster_.levels.front();
+    level.arity = cluster_.host_devices;
+    cluster_.levels = {level};
+    return true;
+  }
+
+  bool lay_inside_as_system() {
+    const bool same = system_->unit.device.name == cluster_.device.name;
+    Level level = level_of_system(0, cluster_.host_devices);
+    if (parts_.nvlinks || parts_.nvlink) {
+      level = level_of({Tier::Kind::nvlink, cluster_.host_devices}, false);
+    } else if (!same || parts_.pcie) {
+      level = level_of({Tier::Kind::pcie, cluster_.host_devices}, false);
+    } else if (cluster_.host_devices > 1) {
+      assume(fmt::format("inside a host: {}, {} a GPU, as in {}", level.name, show(level.bandwidth),
+                         system_->name));
+    }
+    cluster_.levels.push_back(level);
+    return true;
+  }
+
+  Level level_of(const Tier& tier, bool switched) {
+    Level level{.name = std::string(name(tier.kind)), .arity = tier.arity};
+    const bool nvlink = tier.kind == Tier::Kind::nvlink;
+    level.latency = nvlink ? 1.2_us : 5.0_us;  // as systems.csv has them
+    if (nvlink) {
+      nvlink_rate(level);
+    } else if (tier.kind == Tier::Kind::socket) {
+      level.bandwidth = kSocketRate;
+      level.per = Level::Per::domain;
+      level.origin = Origin::assumed;
+      assume(fmt::format("between sockets: {}", show(kSocketRate)));
+    } else {
+      pcie_rate(level);
+      if (tier.kind == Tier::Kind::pcie && switched) level.per = Level::Per::domain;  // its uplink
+    }
+    return level;
+  }
+
+  void nvlink_rate(Level& level) {
+    const NvlinkKind* const kind = nvlink_of(cluster_.device.generation);
+    if (parts_.nvlink) {
+      level.bandwidth = parts_.nvlink->value;
+    } else if (parts_.nvlinks && kind != nullptr) {
+      level.bandwidth = double(links(*kind)) * kind->rate;
+    } else {
+      level.bandwidth = system_->unit.levels[0].bandwidth;
+      level.origin = Origin::assumed;
+      assume(fmt::format("NVLink: {} a GPU, as in {}", show(level.bandwidth), system_->name));
+    }
+  }
+
+  void pcie_rate(Level& level) {
+    if (parts_.pcie) {
+      level.bandwidth = parts_.pcie->value;
+      return;
+    }
+    level.bandwidth = pcie_of(cluster_.device.generation);
+    level.origin = Origin::assumed;
+    if (std::exchange(said_pcie_, true)) return;
+    assume(fmt::format("PCIe: {} a GPU, 16 lanes of the generation that {} has",
+                       show(level.bandwidth), cluster_.device.name));
+  }
+
+  /// `hosts_` and `tree_`, of the hosts that are asked for.
+  bool count_hosts() {
+    if (parts_.tree) tree_ = parts_.tree->value;
+    const i64 drawn = std::accumulate(tree_.begin(), tree_.end(), i64{1}, std::multiplies<>());
+    hosts_ = parts_.hosts ? parts_.hosts->value : drawn;
+    if (!parts_.hosts && !parts_.tree && parts_.host_names)
+      hosts_ = i64(parts_.host_names->value.size());
+    if (!parts_.hosts && !parts_.tree && !parts_.host_names) {
+      for (const MeasuredSeries& series : parts_.series) hosts_ = std::max(hosts_, series.hosts);
+      assume(hosts_ == 1 ? "one host" : fmt::format("{} hosts: those that were measured", hosts_));
+    }
+    const std::optional<i64> devices = product({hosts_, cluster_.host_devices});
+    if (!devices || *devices > kMaxDevices)
+      return refuse("RW0904", "number out of range",
+                    fmt::format("{} hosts of {} GPUs are more than {} devices", count(hosts_),
+                                cluster_.host_devices, count(kMaxDevices)));
+    if (tree_.empty()) tree_ = {hosts_};
+    return hosts_ == drawn || !parts_.tree || cut_tree(drawn);
+  }
+
+  /// The first hosts of a larger tree.
+  bool cut_tree(i64 drawn) {
+    if (hosts_ > drawn)
+      return refuse("RW0622", "two files say different things",
+                    fmt::format("{} names {} hosts, and {} are asked for", parts_.tree->file,
+                                count(drawn), count(hosts_)));
+    std::vector<i64> cut;
+    i64 left = hosts_;
+    for (const i64 arity : tree_) {
+      if (left > arity && left % arity != 0) {
+        uneven(fmt::format("{} hosts do not fill switches of {}: they are taken as one level",
+                           count(left), arity));
+        cut.push_back(left);
+        left = 1;
+      } else {
+        cut.push_back(std::min(left, arity));
+        left = left > arity ? left / arity : 1;
+      }
+      if (left == 1) break;
+    }
+    assume(fmt::format("the job has {} of the {} hosts of {}, side by side", count(hosts_),
+                       count(drawn), parts_.tree->file));
+    tree_ = std::move(cut);
+    return true;
+  }
+
+  void uneven(std::string detail) {
+    findings_.push_back({.code = "RW0624",
+                         .severity = Severity::warning,
+                         .message = "an uneven topology is evened out",
+                         .detail = std::move(detail)});
+  }
+
+  /// Racks that are one NVLink domain: hosts that stand in it, of the innermost level of the tree.
+  void join_racks() {
+    const Cluster& unit = system_->unit;
+    const i64 rack = unit.levels[0].arity / unit.host_devices;
+    const bool whole = unit.device.name == cluster_.device.name && rack > 1 &&
+                       cluster_.host_devices == unit.host_devices && cluster_.levels.size() == 1;
+    if (!whole || hosts_ == 1) return;
+    i64 joined = std::gcd(hosts_, rack);
+    if (parts_.blocks || hosts_ <= rack) joined = tree_[0];
+    if (joined <= 1 || joined > rack || tree_[0] % joined != 0) return;
+    cluster_.levels[0].arity *= joined;
+    tree_[0] /= joined;
+    if (tree_[0] == 1 && tree_.size() > 1) tree_.erase(tree_.begin());
+    assume(fmt::format("{} hosts share one NVLink domain, as in {}", joined, system_->name));
+  }
+
+  bool lay_outside() {
+    join_racks();
+    if (cluster_.levels.size() + tree_.size() > kMaxLevels)
+      return refuse("RW0904", "number out of range",
+                    fmt::format("{} inside a host and {} above it: at most {} levels are read",
+                                cluster_.levels.size(), tree_.size(), kMaxLevels));
+    Level level = network();
+    network_ = cluster_.levels.size();
+    for (std::size_t i = 0; i < tree_.size(); ++i) {
+      if (i > 0) {
+        level.name = kOuter[std::min(i - 1, std::size(kOuter) - 1)];
+        level.origin = Origin::assumed;
+        level.per = Level::Per::device;
+      }
+      level.arity = tree_[i];
+      cluster_.levels.push_back(level);
+    }
+    return true;
+  }
+
+  /// No file says what switches have between them: as much as the hosts, measured or not.
+  void rate_outer_levels() {
+    const Level& hosts = cluster_.levels[network_];
+    const bool shared = hosts.per == Level::Per::domain;
+    const i64 sharers = cluster_.domain(int(network_) - 1);
+    const BytesPerSecond each = hosts.bandwidth / (shared ? double(sharers) : 1.0);
+    bool said = false;
+    for (std::size_t k = network_ + 1; k < cluster_.levels.size(); ++k) {
+      if (cluster_.levels[k].origin != Origin::assumed) continue;
+      cluster_.levels[k].bandwidth = each;
+      if (std::exchange(said, true)) continue;
+      assume(
+          fmt::format("above the first switches as much bandwidth as below: {} a GPU", show(each)));
+    }
+  }
+
+  /// The link of a host, or of each of its GPUs, to the first switch.
+  Level network() {
+    const Level& known = system_->unit.levels.back();
+    Level level = level_of_system(system_->unit.levels.size() - 1, 1);
+    if (parts_.network) level.name = parts_.network->value;
+    const i64 gpus = cluster_.host_devices;
+    const i64 nics = parts_.nics ? parts_.nics->value : 0;
+    if (!parts_.nic_rate && nics == 0) {
+      assume(fmt::format("between hosts: {}, {} a {}, as in {}", level.name, show(level.bandwidth),
+                         level.per == Level::Per::device ? "GPU" : "host", system_->name));
+      return level;
+    }
+    BytesPerSecond rate = known.bandwidth;
+    if (parts_.nic_rate) {
+      rate = parts_.nic_rate->value;
+      level.origin = Origin::data_sheet;
+    } else {
+      assume(fmt::format("a NIC: {}, as in {}", show(rate), system_->name));
+    }
+    i64 cards = nics;
+    if (cards == 0) {
+      cards = known.per == Level::Per::device ? gpus : 1;
+      assume(fmt::format("{} a host", plural(cards, "NIC", "NICs")));
+    }
+    const bool each = divides(gpus, cards);
+    level.per = each ? Level::Per::device : Level::Per::domain;
+    level.bandwidth = double(each ? cards / gpus : cards) * rate;
+    return level;
+  }
+
+  const ClusterParts& parts_;
+  Diagnostics& findings_;
+  Cluster cluster_{};
+  const System* system_ = nullptr;
+  i64 hosts_ = 1;
+  std::vector<i64> tree_{};
+  std::size_t network_ = 0;  // the level of the hosts' NICs
+  bool said_pcie_ = false;
+};
+
+}  // namespace
+
+std::optional<Cluster> resolve_cluster(const ClusterParts& parts, Diagnostics& findings) {
+  return ClusterResolver(parts, findings).resolve();
+}
+
+}  // namespace rankwright

@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankwright/import/cluster/cluster_format.h"
+#include "tests/support/cluster_parts.h"
+#include "tests/support/finding_lines.h"
+
+namespace rankwright {
+namespace hwloc_xml_test {
+
+using clusters::Reading;
+using testing::HasSubstr;
+
+Reading read(std::string_view text) { return clusters::read("hwloc", text); }
+
+std::string topology(std::string_view objects) {
+  return fmt::format(
+      "<topology version=\"2.0\"><object type=\"Machine\" gp_index=\"1\">\n{}</object></topology>",
+      objects);
+}
+
+// 50,000 MB/s to each of 6 switches; eight ConnectX-6 of 200 Gb/s.
+TEST(HwlocXml, AmpereOnSwitches) {
+  Reading reading = read(clusters::sample("hwloc-a100.xml"));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(clusters::resolved(reading), "a100-80g: nvlink 8 x 300 GB/s, infiniband 1 x 25 GB/s");
+}
+
+// Two GPUs that have no NVLink, in a slot of PCIe 4.0 x16.
+TEST(HwlocXml, Pcie) {
+  const std::string gpu =
+      "<object type=\"PCIDev\" pci_type=\"0300 [10de:2684] [10de:167c] a1 00\" "
+      "pci_link_speed=\"31.507692\"/>\n";
+  Reading reading = read(topology(gpu + gpu));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_THAT(clusters::resolved(reading), HasSubstr("rtx-4090: pcie 2 x 31.5 GB/s,"));
+}
+
+// Without NVML nothing shows NVLink: a GPU that is sold with it is taken to have it.
+TEST(HwlocXml, WithoutTheMatrixTheCatalogSays) {
+  Reading reading = read(
+      topology("<object type=\"PCIDev\" pci_type=\"0302 [10de:2330] [10de:16c1] a1 00\" "
+               "pci_link_speed=\"63.015385\"/><object type=\"PCIDev\" pci_type=\"0302 [10de:2330] "
+               "[10de:16c1] a1 00\"/>"));
+  EXPECT_THAT(clusters::resolved(reading), HasSubstr("nvlink 2 x 450 GB/s (assumed),"));
+}
+
+TEST(HwlocXml, TheNameStandsInForAnUnknownId) {
+  Reading reading = read(topology(
+      "<object type=\"PCIDev\" pci_type=\"0302 [10de:fffe] [10de:0000] a1 00\"><object "
+      "type=\"OSDev\" name=\"nvml0\"><info name=\"GPUModel\" value=\"NVIDIA H200\"/></object>"
+      "</object>"));
+  EXPECT_EQ(reading.parts.device->value, "h200-sxm");
+}
+
+TEST(HwlocXml, WhatIsWrongHasItsLine) {
+  EXPECT_EQ(told(read(topology("")).findings), "RW0621 1:1 there is no GPU in it\n");
+  EXPECT_EQ(told(read("<root/>").findings), "RW0621 1:1 <topology> is expected, not <root>\n");
+  const std::string gpu =
+      "<object type=\"PCIDev\" gp_index=\"7\" pci_type=\"0302 [10de:2330] [10de:16c1] a1 00\"/>";
+  for (const char* matrix : {"<indexes>7 8</indexes><u64values>1 2 3</u64values>",
+                             "<indexes>7</indexes><u64values>-5</u64values>",
+                             "<indexes>7 8</indexes><u64values>0 nan 0 0</u64values>"}) {
+    const std::string text = fmt::format(
+        "<topology><object type=\"Machine\">{}</object>\n<distances2 "
+        "name=\"NVLinkBandwidth\">{}</distances2></topology>",
+        gpu, matrix);
+    EXPECT_EQ(told(read(text).findings),
+              "RW0621 2:1 the matrix of NVLink bandwidths is not understood\n");
+  }
+}
+
+}  // namespace hwloc_xml_test
+}  // namespace rankwright

@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankwright/import/cluster/cluster_format.h"
+#include "tests/support/cluster_parts.h"
+#include "tests/support/finding_lines.h"
+
+namespace rankwright {
+namespace nccl_tests_test {
+
+using clusters::Reading;
+using testing::HasSubstr;
+
+Reading read(std::string_view text) { return clusters::read("nccl-tests", text); }
+
+constexpr std::string_view kRanks =
+    "# Rank 0 Pid 1 on a device 0 [0x1] NVIDIA H100 80GB HBM3\n"
+    "# Rank 1 Pid 2 on a device 1 [0x2] NVIDIA H100 80GB HBM3\n"
+    "# Rank 2 Pid 3 on b device 0 [0x1] NVIDIA H100 80GB HBM3\n"
+    "# Rank 3 Pid 4 on b device 1 [0x2] NVIDIA H100 80GB HBM3\n";
+
+TEST(NcclTests, RanksHostsAndTheTable) {
+  const Reading reading = read(clusters::sample("nccl-tests-h100-2.txt"));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(reading.parts.device->value, "h100-sxm");
+  ASSERT_EQ(reading.parts.series.size(), 1u);
+  const MeasuredSeries& series = reading.parts.series.front();
+  EXPECT_EQ(series.op, Op::all_reduce);
+  EXPECT_EQ(series.ranks, 16);
+  EXPECT_EQ(series.hosts, 2);
+  ASSERT_EQ(series.calls.size(), 11u);  // 8 bytes to 8 GiB by factors of 8
+  EXPECT_EQ(series.calls.front(), (MeasuredCall{Bytes{8}, 40.0_us}));
+}
+
+// Before version 2.11 there was no root, and a gather had no redop either.
+TEST(NcclTests, OlderTables) {
+  const std::string old = std::string(kRanks) +
+                          "all_gather_perf\n"
+                          "1024 64 float 20.5 0.05 0.04 0e+00 20.1 0.05 0.04 0e+00\n"
+                          "2048 128 float none 21.5 0.1 0.07 0e+00 21.1 0.1 0.07 N/A\n";
+  const Reading reading = read(old);
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(reading.parts.series.at(0).op, Op::all_gather);
+  EXPECT_EQ(reading.parts.series.at(0).calls.at(0).time, 20.5_us);
+  EXPECT_EQ(reading.parts.series.at(0).calls.at(1).time, 21.5_us);
+}
+
+// busbw is algbw times 2 x 3/4 for an all-reduce of four ranks, 3/4 for a reduce-scatter.
+TEST(NcclTests, TheRatioOfTheRatesTellsTheCollective) {
+  const auto op = [](std::string_view row) {
+    const Reading reading = read(std::string(kRanks) + std::string(row));
+    return reading.parts.series.empty() ? told(reading.findings)
+                                        : std::string(name(reading.parts.series[0].op));
+  };
+  EXPECT_EQ(op("1048576 262144 float sum -1 100 10.00 15.00 0 100 10 15 0\n"),
+            name(Op::all_reduce));
+  EXPECT_EQ(op("1048576 262144 float sum -1 100 10.00 7.50 0 100 10 7.5 0\n"),
+            name(Op::reduce_scatter));
+  EXPECT_THAT(op("1048576 262144 float none -1 100 10.00 7.50 0 100 10 7.5 0\n"),
+              HasSubstr("--collective all_gather"));
+}
+
+TEST(NcclTests, WhatMpirunWritesBeforeALine) {
+  const Reading reading = read(
+      "[1,0]<stdout>:# Rank 0 Pid 1 on a device 0 [0x1] H\n[1,0]<stdout>:# Rank 1 Pid 1 on a "
+      "device 1 [0x1] H\n./build/sendrecv_perf -b 8\n"
+      "[1,0]<stdout>: 64 16 float none -1 9.5 1 1 0 9.5 1 1 N/A\n");
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(reading.parts.series.at(0).op, Op::send_recv);
+}
+
+TEST(NcclTests, WhatSrunWritesBeforeALine) {
+  const Reading reading = read(
+      "0: # Rank 0 Pid 1 on a device 0 [0x1] H\n0: # Rank 1 Pid 1 on a device 1 [0x1] H\n"
+      "0: # sendrecv_perf\n0:       64 16 float none -1 9.5 1 1 0 9.5 1 1 N/A\n");
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(reading.parts.series.at(0).calls.size(), 1u);
+}
+
+TEST(NcclTests, WhatIsWrong) {
+  const std::string row = "64 16 float sum -1 9.5 1 1 0 9.5 1 1 0\n";
+  EXPECT_EQ(told(read(row).findings), "RW0621 0:0 no line names a rank, its host and its GPU\n");
+  EXPECT_EQ(told(read(kRanks).findings), "RW0621 0:0 there is no table of sizes and times in it\n");
+  EXPECT_EQ(
+      told(read(std::string(kRanks) + "# Rank 0 Pid 9 on c device 0 [0x1] H\n").findings),
+      "RW0621 5:1 rank 0 stands twice: every process ran alone; build nccl-tests with MPI=1\n");
+  EXPECT_EQ(told(read("# Rank 0 is late\n").findings),
+            "RW0621 1:1 a rank, its host and its GPU are expected\n");
+  EXPECT_EQ(told(read(std::string(kRanks) + "broadcast_perf\n" + row).findings),
+            "RW0621 0:0 broadcast_perf is no collective that is modelled\n");
+  EXPECT_EQ(told(read(std::string(kRanks) +
+                      "# Rank 4 Pid 9 on c device 0 [0x1] H\nall_reduce_perf\n" + row)
+                     .findings),
+            "RW0621 0:0 its hosts have unequal numbers of ranks\n");
+}
+
+}  // namespace nccl_tests_test
+}  // namespace rankwright

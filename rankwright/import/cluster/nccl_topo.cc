@@ -1,0 +1,175 @@
+// Reads the topology that NCCL finds and dumps (NCCL_TOPO_DUMP_FILE), its src/graph/xml.cc: GPUs
+// and NICs of one host in the tree of PCI, NVLinks as children of a GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/cluster/cluster_format.h"
+#include "rankwright/import/cluster/hardware_ids.h"
+#include "rankwright/import/syntax/xml.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxTopoLinks = 1024;  // of one GPU
+constexpr i64 kMaxMegabits = 10'000'000;
+
+/// A whole number of an attribute, in hex where it begins with 0x; nothing where it is none.
+std::optional<i64> whole_number(std::string_view text) {
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  i64 n = 0;
+  const auto [at, error] =
+      std::from_chars(text.data(), text.data() + text.size(), n, hex ? 16 : 10);
+  if (error != std::errc{} || at != text.data() + text.size() || n < 0) return std::nullopt;
+  return n;
+}
+
+class NcclTopoReader {
+ public:
+  NcclTopoReader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
+      : file_(file), parts_(parts), findings_(findings) {}
+
+  void read(const XmlNode& system) {
+    for (const XmlNode& cpu : system.children) {
+      if (cpu.name != "cpu") continue;
+      hosts_.insert(std::string(cpu["host_hash"]));
+      cpu_ = fmt::format("{} {}", cpu["host_hash"], cpu["numaid"]);
+      walk(cpu, nullptr);
+    }
+    if (has_faults_) return;
+    if (gpus_ == 0) return fault("there is no <gpu> in it", system.line);
+    state_all(system);
+  }
+
+ private:
+  void fault(std::string detail, int line) {
+    has_faults_ = true;
+    findings_.push_back(bad_topology(std::move(detail), file_, line, 1));
+  }
+
+  void walk(const XmlNode& node, const XmlNode* pci) {
+    for (const XmlNode& child : node.children) {
+      if (child.name == "gpu") take_gpu(child, pci);
+      if (child.name == "net") take_net(child);
+      walk(child, child.name == "pci" ? &child : pci);
+    }
+  }
+
+  void take_gpu(const XmlNode& gpu, const XmlNode* pci) {
+    ++gpus_;
+    ++gpus_of_cpu_[cpu_];
+    i64 links = 0;
+    for (const XmlNode& link : gpu.children) {
+      if (link.name != "nvlink") continue;
+      const std::optional<i64> many = whole_number(link["count"]);
+      if (!many || *many > kMaxTopoLinks)
+        return fault(fmt::format("count=\"{}\" is no number of links", excerpt(link["count"])),
+                     link.line);
+      links += *many;
+    }
+    links_ = std::max(links_, links);
+    if (pci == nullptr) return;
+    const std::optional<i64> vendor = whole_number((*pci)["vendor"]),
+                             device = whole_number((*pci)["device"]);
+    if (vendor && device) devices_.insert(std::string(device_of_pci(*vendor, *device)));
+    take_slot(*pci);
+  }
+
+  /// link_speed="32.0 GT/s PCIe" link_width="16"; nothing where a virtual machine hides it.
+  void take_slot(const XmlNode& pci) {
+    const std::string_view speed = pci["link_speed"];
+    double transfers = 0;
+    std::from_chars(speed.data(), speed.data() + speed.size(), transfers);
+    const std::optional<i64> lanes = whole_number(pci["link_width"]);
+    if (transfers >= 2 && transfers <= 1000 && lanes && *lanes >= 1 && *lanes <= 64)
+      slot_ = std::max(slot_, pcie_rate(transfers, *lanes));
+  }
+
+  void take_net(const XmlNode& net) {
+    const std::optional<i64> megabits = whole_number(net["speed"]);
+    if (!megabits || *megabits > kMaxMegabits)
+      return fault(fmt::format("speed=\"{}\" is no rate in Mb/s", excerpt(net["speed"])), net.line);
+    const std::string_view name = net["name"];
+    if (*megabits > 0 && nets_.insert(std::string(name)).second) ++nets_of_rate_[*megabits];
+    if (name.starts_with("rdmap") || name.starts_with("efa")) network_ = "efa";
+  }
+
+  void state_all(const XmlNode& system) {
+    const i64 hosts = i64(hosts_.size());
+    if (!divides(hosts, gpus_))
+      return fault(fmt::format("{} GPUs do not share out over {} hosts", gpus_, hosts),
+                   system.line);
+    if (hosts > 1) state(parts_.hosts, hosts, "hosts", file_, findings_);
+    state(parts_.host_devices, gpus_ / hosts, "GPUs a host", file_, findings_);
+    if (devices_.size() == 1 && !devices_.begin()->empty())
+      state(parts_.device, *devices_.begin(), "the GPU", file_, findings_);
+    if (slot_ > BytesPerSecond{}) state(parts_.pcie, slot_, "PCIe of a GPU", file_, findings_);
+    state(parts_.inside, tiers(gpus_ / hosts), "how GPUs are joined", file_, findings_);
+    if (links_ > 0)
+      state(parts_.nvlinks, NvLinks{links_, links_}, "NVLinks of a GPU", file_, findings_);
+    state_nets(hosts);
+  }
+
+  std::vector<Tier> tiers(i64 gpus) const {
+    if (links_ > 0 || gpus == 1) return {{Tier::Kind::nvlink, gpus}};
+    const i64 first = gpus_of_cpu_.begin()->second;
+    const bool even = std::all_of(gpus_of_cpu_.begin(), gpus_of_cpu_.end(),
+                                  [&](const auto& one) { return one.second == first; });
+    if (!even || !divides(first, gpus) || first == gpus) return {{Tier::Kind::pcie, gpus}};
+    if (first == 1) return {{Tier::Kind::socket, gpus}};
+    return {{Tier::Kind::pcie, first}, {Tier::Kind::socket, gpus / first}};
+  }
+
+  /// Those of the rate that most have: others serve storage and logins.
+  void state_nets(i64 hosts) {
+    if (nets_of_rate_.empty()) return;
+    const auto usual = std::max_element(
+        nets_of_rate_.begin(), nets_of_rate_.end(), [](const auto& a, const auto& b) {
+          return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+        });
+    state(parts_.nics, std::max<i64>(1, usual->second / hosts), "NICs a host", file_, findings_);
+    state(parts_.nic_rate, BytesPerSecond{double(usual->first) * 1e6 / 8}, "the rate of a NIC",
+          file_, findings_);
+    if (!network_.empty()) state(parts_.network, network_, "the network", file_, findings_);
+  }
+
+  std::string_view file_;
+  ClusterParts& parts_;
+  Diagnostics& findings_;
+  bool has_faults_ = false;
+  std::set<std::string> hosts_{};
+  std::string cpu_{};
+  i64 gpus_ = 0;
+  std::map<std::string, i64> gpus_of_cpu_{};
+  i64 links_ = 0;  // of the GPU that has most
+  BytesPerSecond slot_{};
+  std::set<std::string> devices_{};
+  std::set<std::string> nets_{};
+  std::map<i64, i64> nets_of_rate_{};
+  std::string network_{};
+};
+
+}  // namespace
+
+bool claims_nccl_topo(std::string_view, std::string_view text) {
+  const std::string_view head = text.substr(0, 4096);
+  return head.find("<system") != std::string_view::npos &&
+         head.find("<cpu") != std::string_view::npos;
+}
+
+void read_nccl_topo(std::string_view text, std::string_view file, ClusterParts& parts,
+                    Diagnostics& findings) {
+  const Result<XmlNode> root = read_xml(text, file);
+  if (!root) return findings.push_back(root.error());
+  if (root->name != "system")
+    return findings.push_back(bad_topology(
+        fmt::format("<system> is expected, not <{}>", excerpt(root->name)), file, root->line, 1));
+  NcclTopoReader(file, parts, findings).read(*root);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,105 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankwright/import/cluster/cluster_format.h"
+#include "tests/support/cluster_parts.h"
+#include "tests/support/finding_lines.h"
+
+namespace rankwright {
+namespace nvidia_smi_topo_test {
+
+using clusters::Reading;
+using testing::HasSubstr;
+
+Reading read(std::string_view text) { return clusters::read("nvidia-smi-topo", text); }
+
+// 18 links of 25 GB/s are 450 GB/s; 8 of 10 NICs stand beside a GPU, so each GPU has one of the
+// catalog's 400 Gb/s.
+TEST(NvidiaSmiTopo, HopperOnASwitch) {
+  Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(reading.parts.host_devices->value, 8);
+  EXPECT_EQ(reading.parts.nics->value, 8);
+  EXPECT_EQ(clusters::resolved(reading, "h100-sxm"),
+            "h100-sxm: nvlink 8 x 450 GB/s, infiniband 1 x 50 GB/s (assumed)");
+}
+
+// The same matrix with links of 50 GB/s.
+TEST(NvidiaSmiTopo, TheGenerationDecidesTheRateOfALink) {
+  Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
+  EXPECT_THAT(clusters::resolved(reading, "b200-sxm"), HasSubstr("nvlink 8 x 900 GB/s,"));
+}
+
+TEST(NvidiaSmiTopo, SeveralGpusHaveEighteenLinks) {
+  Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
+  EXPECT_EQ(clusters::resolved(reading), "nothing");
+  EXPECT_THAT(told(reading.findings), HasSubstr("several GPUs: h100-sxm, h200-sxm"));
+  EXPECT_THAT(told(reading.findings), HasSubstr("--device h100-sxm"));
+}
+
+// Two behind each PCIe switch, two switches a socket, two sockets: 2 x 2 x 2. PCIe 4.0 x16 has
+// 16 GT/s x 16 lanes x 128/130 / 8 = 31.5 GB/s, and a switch has one such uplink.
+TEST(NvidiaSmiTopo, PcieTiers) {
+  Reading reading = read(clusters::sample("topo-pcie-8.txt"));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(clusters::resolved(reading, "l40s"),
+            "l40s: pcie-switch 2 x 31.5 GB/s (assumed), pcie 2 x 31.5 GB/s a domain (assumed), "
+            "socket 2 x 22 GB/s a domain (assumed), infiniband 1 x 50 GB/s a domain (assumed)");
+}
+
+// A GPU has 1 + 1 + 2 + 2 = 6 links of 25 GB/s, and all are joined by some path of links.
+TEST(NvidiaSmiTopo, LinksThatAreSharedOut) {
+  Reading reading = read(clusters::sample("topo-cube-mesh-8.txt"));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_THAT(clusters::resolved(reading), HasSubstr("v100-32g: nvlink 8 x 150 GB/s,"));
+  EXPECT_THAT(told(reading.findings), HasSubstr("the GPU: v100-32g, the only one"));
+}
+
+// Four GPUs with four links to each other: 12, all that the generation has.
+TEST(NvidiaSmiTopo, AMeshOfFour) {
+  Reading reading = read(
+      "     GPU0 GPU1 GPU2 GPU3\n"
+      "GPU0  X   NV4  NV4  NV4\nGPU1 NV4   X   NV4  NV4\nGPU2 NV4  NV4   X   NV4\n"
+      "GPU3 NV4  NV4  NV4   X\n");
+  EXPECT_THAT(clusters::resolved(reading, "a100-80g"), HasSubstr("nvlink 4 x 300 GB/s,"));
+}
+
+TEST(NvidiaSmiTopo, BridgedPairsUnderPcie) {
+  Reading reading = read(
+      "\tGPU0\tNIC0\tGPU1\tGPU2\tGPU3\n"
+      "GPU0\tX\tPHB\tSYS\tNV12\tSYS\nGPU1\tSYS\tSYS\tX\tSYS\tNV12\n"
+      "GPU2\tNV12\tPHB\tSYS\tX\tSYS\nGPU3\tSYS\tSYS\tNV12\tSYS\tX\n");
+  EXPECT_THAT(told(reading.findings), HasSubstr("CUDA_VISIBLE_DEVICES=0,2,1,3"));
+  EXPECT_THAT(clusters::resolved(reading, "a100-80g"),
+              HasSubstr("nvlink 2 x 300 GB/s, socket 2 x 22 GB/s a domain"));
+}
+
+TEST(NvidiaSmiTopo, OneGpu) {
+  Reading reading = read("\tGPU0\tCPU Affinity\nGPU0\t X \t0-15\n");
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_THAT(clusters::resolved(reading, "rtx-4090"), HasSubstr("rtx-4090: pcie 1 x"));
+}
+
+TEST(NvidiaSmiTopo, WhatIsWrongHasItsPlace) {
+  EXPECT_EQ(told(read("nothing").findings),
+            "RW0621 0:0 there is no row of column names: GPU0 GPU1 ...\n");
+  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X NV4\n").findings), "RW0621 0:0 there is no row of GPU1\n");
+  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 NV99 X\n").findings),
+            "RW0621 3:6 'NV99' is not how GPU1 and GPU0 can be joined\n");
+  EXPECT_EQ(told(read("GPU0 GPU1\nGPU1 NV4 X\n").findings),
+            "RW0621 2:1 the row of GPU0 is expected\n");
+  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X\n").findings),
+            "RW0621 2:1 2 columns have names, and this row has 1\n");
+  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 SYS X\n").findings),
+            "RW0621 0:0 GPU0 and GPU1 are joined otherwise in one row than in the other\n");
+}
+
+TEST(NvidiaSmiTopo, IsToldFromOtherTexts) {
+  EXPECT_TRUE(claims_nvidia_smi_topo("any", clusters::sample("topo-pcie-8.txt")));
+  EXPECT_TRUE(claims_nvidia_smi_topo("any", clusters::sample("topo-nvswitch-8.txt")));
+  EXPECT_FALSE(claims_nvidia_smi_topo("any", "GPU0 is busy\nGPU0 X\n"));
+  EXPECT_FALSE(claims_nvidia_smi_topo("any", ""));
+}
+
+}  // namespace nvidia_smi_topo_test
+}  // namespace rankwright

@@ -1,0 +1,123 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/import/cluster/cluster_format.h"
+#include "tests/support/cluster_parts.h"
+#include "tests/support/finding_lines.h"
+
+namespace rankwright {
+namespace slurm_topology_test {
+
+using clusters::Reading;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Reading read(std::string_view text) { return clusters::read("slurm-topology", text); }
+
+TEST(SlurmTopology, ATreeOfTwoLevels) {
+  Reading reading = read(clusters::sample("topology.conf"));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_THAT(reading.parts.tree->value, ElementsAre(4, 4));
+  EXPECT_EQ(reading.parts.host_names->value.front(), "gpu001");
+  EXPECT_EQ(reading.parts.host_names->value.back(), "gpu016");
+  EXPECT_EQ(clusters::resolved(reading, "h100-sxm"),
+            "h100-sxm: nvlink 8 x 450 GB/s (assumed), infiniband 4 x 50 GB/s (assumed), "
+            "spine 4 x 50 GB/s (assumed)");
+}
+
+// Racks of 18 hosts of 4 GPUs are one NVLink domain of 72.
+TEST(SlurmTopology, BlocksAreRacks) {
+  Reading reading = read(clusters::sample("topology-blocks.conf"));
+  ASSERT_EQ(told(reading.findings), "");
+  EXPECT_EQ(clusters::resolved(reading, "gb200"),
+            "gb200: nvlink 72 x 900 GB/s (assumed), infiniband 2 x 50 GB/s (assumed)");
+}
+
+TEST(SlurmTopology, FewerHostsThanTheTreeHas) {
+  for (const auto& [hosts, shape] : {std::pair{4, "infiniband 4 x 50 GB/s (assumed)"},
+                                     {2, "infiniband 2 x 50 GB/s (assumed)"},
+                                     {6, "infiniband 6 x 50 GB/s (assumed)"},
+                                     {8, "spine 2 x 50 GB/s (assumed)"}}) {
+    Reading reading = read(clusters::sample("topology.conf"));
+    reading.parts.hosts = ClusterPart<i64>{hosts, "--hosts"};
+    EXPECT_THAT(clusters::resolved(reading, "h100-sxm"), testing::EndsWith(shape));
+  }
+  Reading reading = read(clusters::sample("topology.conf"));
+  reading.parts.hosts = ClusterPart<i64>{17, "--hosts"};
+  EXPECT_EQ(clusters::resolved(reading, "h100-sxm"), "nothing");
+}
+
+// 5 hosts on 2 switches are 2.5 each, rounded to 3.
+TEST(SlurmTopology, UnevenSwitchesAreRounded) {
+  const Reading reading =
+      read("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-4]\nSwitchName=c Switches=a,b\n");
+  EXPECT_THAT(reading.parts.tree->value, ElementsAre(3, 2));
+  EXPECT_EQ(told(reading.findings),
+            "RW0624 3:1 switches of one level join unequal numbers: 3 x 2 is taken, 6 hosts of 5 "
+            "named\n");
+}
+
+TEST(SlurmTopology, WhatIsNoTreeHasItsLine) {
+  EXPECT_EQ(told(read("SwitchName=a Switches=b\nSwitchName=b Switches=a\n").findings),
+            "RW0621 1:0 a stands below itself\n");
+  EXPECT_EQ(told(read("SwitchName=a Switches=a\n").findings), "RW0621 1:0 a stands below itself\n");
+  EXPECT_EQ(told(read("SwitchName=a Nodes=n0\nSwitchName=c Switches=a,b\n").findings),
+            "RW0621 2:0 b is below c, and is no switch of this file\n");
+  EXPECT_EQ(told(read("SwitchName=a Nodes=n0\n\nSwitchName=a Nodes=n1\n").findings),
+            "RW0621 3:0 a stands twice\n");
+  EXPECT_EQ(told(read("SwitchName=a\n").findings), "RW0621 1:0 a has nothing below it\n");
+  EXPECT_EQ(told(read("SwitchName=a oops Nodes=n1\n").findings),
+            "RW0621 1:14 'oops' is not key=value\n");
+  EXPECT_EQ(told(read("# nothing\n").findings),
+            "RW0621 0:0 there is neither SwitchName= nor BlockName= in it\n");
+  EXPECT_THAT(told(read("SwitchName=a Nodes=n[0-3\n").findings), HasSubstr("RW0620 1:25"));
+  EXPECT_THAT(told(read("SwitchName=a Nodes=n[0-999999999]\n").findings),
+              HasSubstr("more than 262,144 hosts"));
+}
+
+// A switch below two others is a spine's; below itself, and nowhere else, it is nothing.
+TEST(SlurmTopology, ASwitchThatIsItsOwnChild) {
+  EXPECT_THAT(told(read("SwitchName=a Switches=b\nSwitchName=b SitchName=a Switches=b\n").findings),
+              HasSubstr("RW0621"));
+}
+
+TEST(SlurmTopology, SeveralTrees) {
+  const Reading reading = read("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n[1-3]\n");
+  EXPECT_THAT(reading.parts.tree->value, ElementsAre(3));
+  EXPECT_EQ(told(reading.findings),
+            "RW0624 1:1 it has 2 trees, which no job spans: that of b with 3 hosts is taken\n");
+}
+
+// Two spines over the same leaves: one of them is enough to draw a tree.
+TEST(SlurmTopology, SeveralSpines) {
+  const Reading reading = read(
+      "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n"
+      "SwitchName=s1 Switches=a,b\nSwitchName=s2 Switches=a,b\n");
+  EXPECT_EQ(told(reading.findings), "");
+  EXPECT_THAT(reading.parts.tree->value, ElementsAre(2, 2));
+}
+
+/// An even tree as a file, each level's switches named by its height and number.
+std::string written(const std::vector<i64>& tree) {
+  std::string text;
+  i64 switches = 1;
+  for (std::size_t h = tree.size(); h-- > 0; switches *= tree[h])
+    for (i64 i = 0; i < switches; ++i)
+      text +=
+          fmt::format("SwitchName=s{}-{} {}{}[{}-{}]\n", h, i,
+                      h == 0 ? "Nodes=" : "Switches=", h == 0 ? "n" : fmt::format("s{}-", h - 1),
+                      i * tree[h], (i + 1) * tree[h] - 1);
+  return text;
+}
+
+RC_GTEST_PROP(SlurmTopology, EvenTreesAreReadAsTheyAre, ()) {
+  const std::vector<i64> tree = *rc::gen::resize(
+      4, rc::gen::nonEmpty(rc::gen::container<std::vector<i64>>(rc::gen::inRange<i64>(2, 6))));
+  const Reading reading = read(written(tree));
+  RC_ASSERT(told(reading.findings) == "");
+  RC_ASSERT(reading.parts.tree->value == tree);
+}
+
+}  // namespace slurm_topology_test
+}  // namespace rankwright

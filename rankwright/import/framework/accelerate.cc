@@ -1,0 +1,184 @@
+// Reads accelerate's YAML config (checked against accelerate 1.15 dev): FSDP, DDP and its
+// ParallelismConfig. What DeepSpeed or Megatron-LM behind it are told is theirs.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright {
+namespace {
+
+void activation_checkpointing(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<bool> on = r.fields.flag(node))
+    r.draft.recompute = *on ? Recompute::full : Recompute::none;
+}
+
+/// torch's ring: KV goes round by all-to-all, or is gathered once.
+void cp_comm_strategy(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<CpComm> kWords[] = {{"allgather", CpComm::all_gather}, {"alltoall", CpComm::p2p}};
+  r.draft.cp_comm = meaning(r, node, kWords);
+}
+
+constexpr std::string_view kAccelerateOffload =
+    "what is kept in the host's memory is counted as on the GPU";
+
+constexpr ForeignKey kAccelerateKeys[] = {
+    {"num_processes", "world_size", whole<&Draft::world, kMaxDevices>, true},
+    {"num_machines", "node_shape"},
+    {"distributed_type", "parallelism.zero_stage"},
+    {"mixed_precision", "job.param_dtype"},
+    {"parallelism_config.parallelism_config_tp_size", "parallelism.tp_size",
+     whole<&Draft::tp, kMaxDegree>, true},
+    {"parallelism_config.parallelism_config_cp_size", "parallelism.cp_size",
+     whole<&Draft::cp, kMaxContext>, true},
+    {"parallelism_config.parallelism_config_cp_comm_strategy", "parallelism.cp_comm",
+     cp_comm_strategy},
+    {"parallelism_config.parallelism_config_sp_size", "parallelism.cp_size"},
+    {"parallelism_config.parallelism_config_dp_shard_size", "parallelism.dp_size"},
+    {"parallelism_config.parallelism_config_dp_replicate_size", "parallelism.shard_size"},
+    {"fsdp_config.fsdp_version", ""},
+    {"fsdp_config.fsdp_reshard_after_forward", "parallelism.zero_stage"},
+    {"fsdp_config.fsdp_sharding_strategy", "parallelism.zero_stage"},
+    {"fsdp_config.fsdp_activation_checkpointing", "parallelism.recompute",
+     activation_checkpointing},
+    {"gradient_accumulation_steps", "job.global_batch", whole<&Draft::accumulation, kMaxBatch>},
+    {"fsdp_config.fsdp_offload_params", "", nullptr, false, kAccelerateOffload},
+    {"deepspeed_config.zero_stage", "parallelism.zero_stage"},
+    {"deepspeed_config.gradient_accumulation_steps", "job.global_batch",
+     whole<&Draft::accumulation, kMaxBatch>},
+    {"deepspeed_config.offload_optimizer_device", "", nullptr, false, kAccelerateOffload},
+    {"deepspeed_config.offload_param_device", "", nullptr, false, kAccelerateOffload},
+    {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
+     "DeepSpeed's settings stand in that file, which can be checked"},
+    {"deepspeed_config", ""},
+    {"megatron_lm_config", "", nullptr, false, "Megatron-LM's settings are its own"},
+    {"fp8_config", "", nullptr, false, "scaling is counted as the library's default"},
+};
+
+std::optional<i64> degree(ForeignReading& r, std::string_view name) {
+  return whole_at(r, fmt::format("parallelism_config.parallelism_config_{}", name), 1, kMaxDegree);
+}
+
+/// How FSDP's first version called what the second does by resharding or not.
+struct Strategy {
+  int zero;
+  bool hybrid;  // shards inside a machine
+};
+
+void read_fsdp(ForeignReading& r, i64 machines) {
+  constexpr Word<Strategy> kWords[] = {{"true", {3, false}},
+                                       {"false", {2, false}},
+                                       {"FULL_SHARD", {3, false}},
+                                       {"SHARD_GRAD_OP", {2, false}},
+                                       {"NO_SHARD", {0, false}},
+                                       {"HYBRID_SHARD", {3, true}},
+                                       {"HYBRID_SHARD_ZERO2", {2, true}},
+                                       {"1", {3, false}},
+                                       {"2", {2, false}},
+                                       {"3", {0, false}},
+                                       {"4", {3, true}},
+                                       {"5", {2, true}}};
+  const YamlNode* node = find_path(r.root, "fsdp_config.fsdp_reshard_after_forward");
+  if (node == nullptr) node = find_path(r.root, "fsdp_config.fsdp_sharding_strategy");
+  r.draft.zero = 3;  // its default
+  if (node == nullptr) return;
+  const std::optional<Strategy> strategy = meaning(r, *node, kWords);
+  if (!strategy) return;
+  r.draft.zero = strategy->zero;
+  if (strategy->hybrid && machines > 1) r.draft.replicas = machines;
+}
+
+/// Under FSDP gradients are reduced in the format that parameters are gathered in; DDP keeps both
+/// in fp32 and casts at each matmul.
+void read_precision(ForeignReading& r) {
+  constexpr Word<Dtype> kWords[] = {{"no", Dtype::fp32},
+                                    {"false", Dtype::fp32},
+                                    {"bf16", Dtype::bf16},
+                                    {"fp16", Dtype::fp16},
+                                    {"fp8", Dtype::bf16}};
+  const YamlNode* const node = find_path(r.root, "mixed_precision");
+  if (node == nullptr) return;
+  r.draft.param_dtype = meaning(r, *node, kWords);
+  if (node->scalar == "fp8") r.draft.matmul = Matmul::fp8;
+  r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : Dtype::fp32;
+}
+
+void read_machines(ForeignReading& r, i64 machines) {
+  constexpr i64 kMaxGpus = 4096;  // of a node_shape
+  if (!r.draft.world || machines < 1 || !divides(machines, *r.draft.world)) return;
+  const i64 gpus = *r.draft.world / machines;
+  if (gpus <= kMaxGpus) r.draft.shape = NodeShape{machines, gpus};
+}
+
+void read_type(ForeignReading& r, i64 machines) {
+  enum class Kind { fsdp, ddp, other };
+  constexpr Word<Kind> kWords[] = {{"FSDP", Kind::fsdp},        {"MULTI_GPU", Kind::ddp},
+                                   {"MULTI_CPU", Kind::ddp},    {"NO", Kind::ddp},
+                                   {"no", Kind::ddp},           {"DEEPSPEED", Kind::other},
+                                   {"MEGATRON_LM", Kind::other}};
+  const YamlNode* const node = find_path(r.root, "distributed_type");
+  if (node == nullptr) return;
+  const std::optional<Kind> kind = meaning(r, *node, kWords);
+  if (kind == Kind::fsdp) read_fsdp(r, machines);
+  if (kind == Kind::ddp) r.draft.zero = 0;
+  const YamlNode* const stage = find_path(r.root, "deepspeed_config.zero_stage");
+  constexpr Word<int> kStages[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+  if (kind == Kind::other && stage != nullptr) r.draft.zero = meaning(r, *stage, kStages);
+}
+
+}  // namespace
+
+bool claims_accelerate(std::string_view file, std::string_view text) {
+  return (file.ends_with(".yaml") || file.ends_with(".yml") || file == "-") &&
+         text.find("distributed_type:") != std::string_view::npos;
+}
+
+void read_accelerate(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  Draft& draft = plan.draft;
+  read_foreign(reading, kAccelerateKeys, plan);
+  const i64 machines = whole_at(reading, "num_machines", 1, kMaxDevices).value_or(1);
+  read_machines(reading, machines);
+  read_type(reading, machines);
+  read_precision(reading);
+  if (const std::optional<i64> ulysses = degree(reading, "sp_size"); ulysses > 1) {
+    draft.cp = ulysses;
+    draft.cp_comm = CpComm::a2a;
+  }
+  if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = CpComm::all_gather;  // its default
+  const std::optional<i64> shards = degree(reading, "dp_shard_size");
+  const std::optional<i64> replicas = degree(reading, "dp_replicate_size");
+  const std::optional<i64> dp = product({shards.value_or(1), replicas.value_or(1)});
+  if ((shards || replicas) && dp && *dp <= kMaxDegree) draft.dp = dp;
+  if (replicas > 1 && draft.zero > 0) draft.replicas = replicas;
+  draft.sequence_parallel = false;
+  draft.order = kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
+  draft.framework = software_of(Target::accelerate);
+  plan.keys = fields.keys();
+}
+
+std::string spell_accelerate(const Edit& edit) {
+  if (edit.key == "parallelism.zero_stage" && (edit.value == "2" || edit.value == "3"))
+    return fmt::format("fsdp_config.fsdp_reshard_after_forward: {}",
+                       edit.value == "2" ? "false" : "true");
+  const ForeignKey* const row = stating(kAccelerateKeys, edit.key);
+  return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
+}
+
+Diagnostics accelerate_against(const PlanFile& plan, const TrainingConfig& config) {
+  const Draft& draft = plan.draft;
+  if (!draft.replicas || divides(*draft.replicas, config.plan.dp)) return {};
+  return {
+      {.code = "RW0604",
+       .message = "numbers of the file do not multiply",
+       .detail = fmt::format("{} do not divide {}", plural(*draft.replicas, "replica", "replicas"),
+                             plural(config.plan.dp, "data rank", "data ranks")),
+       .key = "parallelism.shard_size",
+       .where = plan.where("parallelism.shard_size")}};
+}
+
+}  // namespace rankwright

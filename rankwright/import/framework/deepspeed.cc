@@ -1,0 +1,212 @@
+// Reads DeepSpeed's JSON config (checked against DeepSpeed 0.19.6). "auto", which Hugging Face's
+// Trainer fills in, is left open.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/json_tree.h"
+
+namespace rankwright {
+namespace {
+
+bool is_auto(const YamlNode& node) {
+  return node.kind == YamlNode::Kind::scalar && node.scalar == "auto";
+}
+
+template <void (*read)(ForeignReading&, const YamlNode&)>
+void unless_auto(ForeignReading& r, const YamlNode& node) {
+  if (!is_auto(node)) read(r, node);
+}
+
+template <std::optional<i64> Draft::*member, i64 max>
+constexpr void (*kWhole)(ForeignReading&, const YamlNode&) = unless_auto<whole<member, max>>;
+
+void read_deepspeed_zero(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+  r.draft.zero = meaning(r, node, kWords);
+}
+
+/// -1 is off.
+void mics_shard_size(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "-1") r.draft.shard_size = r.fields.whole(node, 1, kMaxDegree);
+}
+
+/// Typed as a person would: 5e8.
+void bucket_size(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket)))
+    r.draft.bucket_size = i64(*n);
+}
+
+/// 1 is off.
+void hpz(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "1" || node.scalar == "0") return;
+  tell_left_out(r, node,
+                "zero_optimization.zero_hpz_partition_size: every group of so many ranks keeps a "
+                "second copy of the parameters");
+}
+
+void recompute(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<i64> interval = r.fields.whole(node, 0, kMaxCount))
+    r.draft.recompute = *interval > 0 ? Recompute::full : Recompute::none;
+}
+
+void grad_dtype(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Dtype> kWords[] = {
+      {"fp32", Dtype::fp32}, {"bf16", Dtype::bf16}, {"fp16", Dtype::fp16}};
+  r.draft.grad_dtype = meaning(r, node, kWords);
+}
+
+/// It takes any class of torch.optim too: what is not known here is left out, not refused.
+void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Optimizer> kWords[] = {
+      {"adam", Optimizer::adam},    {"adamw", Optimizer::adam}, {"fusedadam", Optimizer::adam},
+      {"cpuadam", Optimizer::adam}, {"sgd", Optimizer::sgd},    {"lion", Optimizer::lion}};
+  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
+  for (const Word<Optimizer>& known : kWords)
+    if (word == known.word) {
+      r.draft.optimizer = known.value;
+      return;
+    }
+  tell_left_out(r, node, "optimizer.type: states are counted as Adam's");
+}
+
+constexpr std::string_view kDeepspeedOffload =
+    "what is kept in the host's memory is counted as on the GPU";
+constexpr std::string_view kQuantised = "communication is counted in the plan's number formats";
+
+constexpr ForeignKey kDeepspeedKeys[] = {
+    {"data_parallel_size", "parallelism.dp_size", kWhole<&Draft::dp, kMaxDegree>, true},
+    {"tensor_parallel.autotp_size", "parallelism.tp_size", kWhole<&Draft::tp, kMaxDegree>, true},
+    {"sequence_parallel_size", "parallelism.cp_size", kWhole<&Draft::cp, kMaxContext>, true},
+    {"pipeline.stages", "parallelism.pp_size", kWhole<&Draft::pp, kMaxDegree>, true},
+    {"pipeline.activation_checkpoint_interval", "parallelism.recompute", unless_auto<recompute>},
+    {"expert_parallel.autoep_size", "parallelism.ep_size"},
+    {"expert_parallel.enabled", ""},
+    {"expert_parallel.expert_tensor_parallel_size", "parallelism.etp_size",
+     kWhole<&Draft::etp, kMaxDegree>, true},
+    {"zero_optimization.stage", "parallelism.zero_stage", unless_auto<read_deepspeed_zero>, true},
+    {"zero_optimization.mics_shard_size", "parallelism.shard_size", unless_auto<mics_shard_size>,
+     true},
+    {"zero_optimization.reduce_bucket_size", "parallelism.bucket_size", unless_auto<bucket_size>,
+     true},
+    {"zero_optimization.zero_hpz_partition_size", "", unless_auto<hpz>},
+    {"zero_optimization.overlap_comm", "parallelism.overlap.grad_reduce",
+     unless_auto<flag<&Draft::overlap_grad>>, true},
+    {"train_micro_batch_size_per_gpu", "parallelism.micro_batch",
+     kWhole<&Draft::micro_batch, kMaxMicroBatch>, true},
+    {"train_batch_size", "job.global_batch", kWhole<&Draft::global_batch, kMaxBatch>, true},
+    {"gradient_accumulation_steps", "job.global_batch", kWhole<&Draft::accumulation, kMaxBatch>},
+    {"bf16.enabled", "job.param_dtype"},
+    {"bfloat16.enabled", "job.param_dtype"},
+    {"fp16.enabled", "job.param_dtype"},
+    {"data_types.grad_accum_dtype", "job.grad_dtype", unless_auto<grad_dtype>, true},
+    {"optimizer.type", "job.optimizer", unless_auto<read_deepspeed_optimizer>},
+    {"_comment", ""},
+    {"zero_optimization.offload_optimizer.device", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.offload_param.device", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.cpu_offload", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.cpu_offload_param", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.zenflow", "", nullptr, false, kDeepspeedOffload},
+    {"zero_optimization.zero_quantized_weights", "", nullptr, false, kQuantised},
+    {"zero_optimization.zero_quantized_gradients", "", nullptr, false, kQuantised},
+    {"zero_optimization.zero_quantized_nontrainable_weights", "", nullptr, false, kQuantised},
+    {"communication_data_type", "", nullptr, false, kQuantised},
+    {"activation_checkpointing.cpu_checkpointing", "", nullptr, false, kDeepspeedOffload},
+    {"activation_checkpointing.partition_activations", "", nullptr, false,
+     "kept activations are counted as whole on every tp rank"},
+    {"torch_autocast.enabled", "", nullptr, false, "parameters are counted in one number format"},
+    {"amp.enabled", "", nullptr, false, "parameters are counted in one number format"},
+    {"elasticity.enabled", "", nullptr, false, "the batch is chosen when ranks are known"},
+    {"curriculum_learning.enabled", "", nullptr, false, "every step is counted as the longest"},
+    {"progressive_layer_drop.enabled", "", nullptr, false, "every layer is counted in every step"},
+    {"sparse_attention", "", nullptr, false, "attention is counted in full"},
+};
+
+/// Nothing: "auto", which is decided later.
+std::optional<bool> enabled(ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  if (node == nullptr) return false;
+  if (is_auto(*node)) return std::nullopt;
+  return r.fields.flag(*node);
+}
+
+/// fp32 where neither of the others is on; gradients are as the parameters unless told otherwise.
+void read_dtypes(ForeignReading& r) {
+  std::optional<bool> bf16 = enabled(r, "bf16.enabled");
+  if (bf16 == false) bf16 = enabled(r, "bfloat16.enabled");
+  const std::optional<bool> fp16 = enabled(r, "fp16.enabled");
+  if (bf16 == true)
+    r.draft.param_dtype = Dtype::bf16;
+  else if (fp16 == true)
+    r.draft.param_dtype = Dtype::fp16;
+  else if (bf16 && fp16)
+    r.draft.param_dtype = Dtype::fp32;
+  if (!r.draft.grad_dtype) r.draft.grad_dtype = r.draft.param_dtype;
+}
+
+/// With one of the three alone the accumulation is 1; with two the third follows, here as there.
+void read_deepspeed_batch(ForeignReading& r) {
+  Draft& draft = r.draft;
+  const bool open = find_path(r.root, "gradient_accumulation_steps") != nullptr;
+  const bool micro = find_path(r.root, "train_micro_batch_size_per_gpu") != nullptr;
+  const bool batch = find_path(r.root, "train_batch_size") != nullptr;
+  if (!open && micro != batch && (draft.micro_batch || draft.global_batch)) draft.accumulation = 1;
+}
+
+}  // namespace
+
+bool claims_deepspeed(std::string_view file, std::string_view text) {
+  constexpr std::string_view kMarks[] = {"\"zero_optimization\"", "\"train_batch_size\"",
+                                         "\"train_micro_batch_size_per_gpu\""};
+  return (file.ends_with(".json") || file == "-") &&
+         std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
+           return text.find(mark) != std::string_view::npos;
+         });
+}
+
+void read_deepspeed(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_commented_json_tree(plan.text, plan.name);
+  if (!root) return plan.findings.push_back(root.error());
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  read_foreign(reading, kDeepspeedKeys, plan);
+  read_dtypes(reading);
+  read_deepspeed_batch(reading);
+  Draft& draft = plan.draft;
+  if (enabled(reading, "expert_parallel.enabled") == true)
+    draft.ep = whole_at(reading, "expert_parallel.autoep_size", 1, kMaxDegree);
+  if (draft.cp > 1) draft.cp_comm = CpComm::a2a;  // Ulysses
+  draft.sequence_parallel = false;                // AutoTP has none
+  if (find_path(*root, "zero_optimization.overlap_comm") == nullptr)
+    draft.overlap_grad = draft.zero == 3;  // its default
+  draft.order = kDefaultOrder;             // its grids (pipe, data, model), row-major
+  draft.framework = software_of(Target::deepspeed);
+  plan.keys = fields.keys();
+}
+
+std::string spell_deepspeed(const Edit& edit) {
+  const ForeignKey* const row = stating(kDeepspeedKeys, edit.key);
+  return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
+}
+
+Diagnostics deepspeed_against(const PlanFile& plan, const TrainingConfig& config) {
+  const Draft& draft = plan.draft;
+  if (!draft.global_batch || !draft.accumulation || !draft.micro_batch) return {};
+  const i64 batch = *draft.global_batch, micro = *draft.micro_batch;
+  const i64 accumulation = *draft.accumulation, dp = config.plan.dp;
+  if (product({micro, accumulation, dp}) == batch) return {};
+  const std::string factors =
+      fmt::format("microbatch {} x accumulation {} x {}", count(micro), count(accumulation),
+                  plural(dp, "data rank", "data ranks"));
+  return {{.code = "RW0604",
+           .message = "numbers of the file do not multiply",
+           .detail = fmt::format("train_batch_size {} is not {}", count(batch), factors),
+           .hint = "leave gradient_accumulation_steps out, or correct train_batch_size",
+           .key = "job.global_batch",
+           .where = plan.where("job.global_batch")}};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright {
+namespace deepspeed_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+PlanFile read(std::string text) { return read_any_plan(std::move(text), "ds.json", refuse_file); }
+
+std::string batch(int train, int micro, int accumulation) {
+  return "{\n  \"train_batch_size\": " + std::to_string(train) +
+         ",\n  \"train_micro_batch_size_per_gpu\": " + std::to_string(micro) +
+         ",\n  \"gradient_accumulation_steps\": " + std::to_string(accumulation) + "\n}\n";
+}
+
+TEST(DeepspeedImport, ReadsZeroAndWhatGoesWithIt) {
+  const PlanFile plan = read(R"({
+    "train_micro_batch_size_per_gpu": 4,
+    "gradient_accumulation_steps": 2,
+    "zero_optimization": {"stage": 3, "mics_shard_size": 8, "reduce_bucket_size": 5e8},
+    "tensor_parallel": {"autotp_size": 2},
+    "sequence_parallel_size": 2,
+    "fp16": {"enabled": true},
+    "optimizer": {"type": "FusedAdam", "params": {"lr": 1e-4}}
+  })");
+  ASSERT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_EQ(plan.format->name, "deepspeed");
+  Draft draft = plan.draft;
+  draft.world = 64;
+  const rankwright::TrainingConfig config = resolve(draft);
+  EXPECT_EQ(config.plan.dp, 16);            // 64 = tp 2 x cp 2 x dp 16
+  EXPECT_EQ(config.job.global_batch, 128);  // 4 x 2 x 16
+  EXPECT_EQ(config.plan.shard_size, 8);
+  EXPECT_EQ(config.plan.cp_comm, CpComm::a2a);
+  EXPECT_FALSE(config.plan.sequence_parallel);
+  EXPECT_TRUE(config.plan.overlap.grad_reduce);  // its default for stage 3
+  EXPECT_EQ(config.job.param_dtype, Dtype::fp16);
+  EXPECT_EQ(config.job.grad_dtype, Dtype::fp16);
+  EXPECT_EQ(config.job.optimizer, Optimizer::adam);
+  EXPECT_EQ(config.software.name, "deepspeed");
+  EXPECT_EQ(config.plan.bucket_size, 500'000'000);
+  EXPECT_THAT(plan.passed_over, ElementsAre("optimizer.params.lr"));
+}
+
+TEST(DeepspeedImport, LeavesOpenWhatTheTrainerFillsIn) {
+  const PlanFile plan = read(R"({"train_batch_size": "auto",
+    "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
+    "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2, "overlap_comm": true}})");
+  EXPECT_TRUE(plan.findings.empty());
+  EXPECT_FALSE(plan.draft.micro_batch || plan.draft.global_batch || plan.draft.accumulation);
+  EXPECT_FALSE(plan.draft.param_dtype);
+  EXPECT_EQ(plan.draft.zero, 2);
+}
+
+TEST(DeepspeedImport, TellsTheDataRanksFromTheBatch) {
+  // 256 = 4 x 8 x 8 data ranks.
+  const PlanFile plan = read(batch(256, 4, 8));
+  const rankwright::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.plan.dp, 8);
+  EXPECT_EQ(config.world, 8);
+  EXPECT_THAT(plan.format->against(plan, config), SizeIs(0));
+}
+
+TEST(DeepspeedImport, FillsTheThirdNumberOfTheBatch) {
+  Draft draft = read(R"({"train_batch_size": 64, "gradient_accumulation_steps": 2})").draft;
+  draft.world = 8;
+  EXPECT_EQ(resolve(draft).plan.micro_batch, 4);  // 64 / 2 / 8
+  draft = read(R"({"train_batch_size": 64})").draft;
+  draft.world = 8;
+  EXPECT_EQ(resolve(draft).plan.micro_batch, 8);  // 64 / 8, accumulation 1
+}
+
+TEST(DeepspeedImport, FindsABatchThatDoesNotMultiply) {
+  PlanFile plan = read(batch(256, 4, 8));
+  plan.draft.world = 16;
+  const Diagnostics found = plan.format->against(plan, resolve(plan.draft));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].code, "RW0604");
+  EXPECT_EQ(found[0].detail,
+            "train_batch_size 256 is not microbatch 4 x accumulation 8 x 16 data ranks");
+  EXPECT_EQ(found[0].where.line, 2);
+  // 250 is no multiple of 32, whatever the world.
+  plan = read(batch(250, 4, 8));
+  EXPECT_THAT(plan.format->against(plan, resolve(plan.draft)), SizeIs(1));
+}
+
+TEST(DeepspeedImport, NamesWhatTheEstimateLeavesOut) {
+  const PlanFile plan = read(R"({"zero_optimization": {"stage": 3,
+    "offload_optimizer": {"device": "cpu", "pin_memory": true},
+    "offload_param": {"device": "none"}, "zero_hpz_partition_size": 8,
+    "zero_quantized_weights": false}})");
+  ASSERT_THAT(plan.findings, SizeIs(2));
+  for (const Diagnostic& finding : plan.findings) EXPECT_EQ(finding.code, "RW0601");
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("zero_hpz_partition_size"));
+  EXPECT_THAT(plan.findings[1].detail, HasSubstr("offload_optimizer.device"));
+}
+
+}  // namespace deepspeed_test
+}  // namespace rankwright

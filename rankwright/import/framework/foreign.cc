@@ -1,0 +1,124 @@
+#include "rankwright/import/framework/foreign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+bool is_null(const YamlNode& node) {
+  using Kind = YamlNode::Kind;
+  return node.kind == Kind::null || (node.kind == Kind::scalar && node.scalar == "null");
+}
+
+/// A setting that does nothing as it stands.
+bool is_off(const YamlNode& node) {
+  constexpr std::string_view kOff[] = {"", "false", "False", "none", "None", "0"};
+  if (node.kind == YamlNode::Kind::map) return node.entries.empty();
+  return node.kind == YamlNode::Kind::scalar &&
+         std::find(std::begin(kOff), std::end(kOff), node.scalar) != std::end(kOff);
+}
+
+bool has_row(std::span<const ForeignKey> rows, std::string_view path) {
+  return std::any_of(rows.begin(), rows.end(), [&](const ForeignKey& row) {
+    return path == row.path || (path.starts_with(row.path) && path[row.path.size()] == '.');
+  });
+}
+
+/// A name that speaks of layout, though no row knows it: an older or newer version's, a fork's.
+bool sounds_like_layout(std::string_view path) {
+  constexpr std::string_view kWords[] = {
+      "parallel_size",   "parallel-size", "parallel_degree",  "_tp_degree",
+      "_pp_degree",      "zero_stage",    "zero-stage",       "num_experts",
+      "num-experts",     "micro_batch",   "micro-batch",      "accumulation_st",
+      "accumulation-st", "recompute",     "checkpoint_activ", "checkpoint-activ"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return path.find(word) != std::string_view::npos;
+  });
+}
+
+void list_passed_over(const YamlNode& node, const std::string& path,
+                      std::span<const ForeignKey> rows, std::vector<std::string>& out,
+                      ForeignReading& reading) {
+  if (!path.empty() && has_row(rows, path)) return;
+  if (reading.read_apart != nullptr && reading.read_apart(path)) return;
+  const bool leaf = node.kind != YamlNode::Kind::map || node.entries.empty();
+  if (leaf && !path.empty()) {
+    out.push_back(excerpt(path, kLongestLabel));
+    if (sounds_like_layout(path) && !is_off(node) && !is_null(node))
+      reading.fields.report(node,
+                            {.code = "RW0617",
+                             .severity = Severity::warning,
+                             .message = "a setting that is not known may decide the layout",
+                             .detail = fmt::format("{} is passed over", out.back()),
+                             .hint = "the name that this version of the framework has for it, or a "
+                                     "plan file"});
+  }
+  for (const YamlEntry& entry : node.entries)
+    list_passed_over(entry.value, path.empty() ? entry.key.scalar : path + "." + entry.key.scalar,
+                     rows, out, reading);
+}
+
+void tell_unmodelled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
+  if (is_off(value)) return;
+  tell_left_out(reading, value, fmt::format("{}: {}", row.path, row.unmodelled));
+}
+
+}  // namespace
+
+void tell_left_out(ForeignReading& reading, const YamlNode& value, std::string why) {
+  reading.fields.report(value, {.code = "RW0601",
+                                .severity = Severity::warning,
+                                .message = "a setting that the estimate leaves out",
+                                .detail = std::move(why)});
+}
+
+const YamlNode* find_path(const YamlNode& root, std::string_view path) {
+  const YamlNode* node = &root;
+  // Flags have dots in their names, too: the whole path is tried as one key first.
+  const YamlNode* const whole = root.find(path);
+  if (whole != nullptr) return is_null(*whole) ? nullptr : whole;
+  for (std::size_t begin = 0; begin <= path.size() && node != nullptr;) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    node = node->find(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return node == nullptr || is_null(*node) ? nullptr : node;
+}
+
+void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, PlanFile& plan) {
+  if (!reading.fields.expect(reading.root, YamlNode::Kind::map, "a map of settings")) return;
+  for (const ForeignKey& row : rows) {
+    const YamlNode* const value = find_path(reading.root, row.path);
+    if (value == nullptr) continue;
+    reading.fields.under(row.plan_key, *value, [&] {
+      if (!row.unmodelled.empty()) tell_unmodelled(reading, row, *value);
+      if (row.read != nullptr) row.read(reading, *value);
+    });
+  }
+  list_passed_over(reading.root, "", rows, plan.passed_over, reading);
+}
+
+const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view plan_key) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const ForeignKey& row) {
+    return row.same && row.plan_key == plan_key;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<Software> software_of(Target target) {
+  for (const Software& one : frameworks())
+    if (one.name == row(target).software) return one;
+  return std::nullopt;
+}
+
+std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max) {
+  const YamlNode* const node = find_path(reading.root, path);
+  if (node == nullptr) return std::nullopt;
+  return reading.fields.whole(*node, min, max);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,375 @@
+// Reads Megatron-LM's flags (checked against main of 2026-08, core 0.20 dev): launch scripts, and
+// the arguments that a log prints.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/framework/megatron_model.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright {
+namespace {
+
+void mapping(ForeignReading& r, const YamlNode&) {
+  r.draft.order = Order{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+}
+
+void cp_comm(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<CpComm> kWords[] = {{"p2p", CpComm::p2p},
+                                     {"all_gather", CpComm::all_gather},
+                                     {"allgather", CpComm::all_gather},
+                                     {"a2a", CpComm::a2a},
+                                     {"a2a+p2p", CpComm::a2a}};
+  YamlNode first = node;
+  first.scalar = node.scalar.substr(0, node.scalar.find(' '));
+  r.draft.cp_comm = meaning(r, first, kWords);
+}
+
+void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Optimizer> kWords[] = {
+      {"adam", Optimizer::adam}, {"sgd", Optimizer::sgd}, {"lion", Optimizer::lion}};
+  for (const Word<Optimizer>& known : kWords)
+    if (node.scalar == known.word) {
+      r.draft.optimizer = known.value;
+      return;
+    }
+  tell_left_out(r, node, "--optimizer: states are counted as Adam's");
+}
+
+void granularity(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Recompute> kWords[] = {{"full", Recompute::full},
+                                        {"selective", Recompute::selective}};
+  r.draft.recompute = meaning(r, node, kWords);
+}
+
+void recompute_activations(ForeignReading& r, const YamlNode&) {
+  r.draft.recompute = Recompute::selective;
+}
+
+/// What older versions called full recompute of every layer.
+void checkpoint_activations(ForeignReading& r, const YamlNode& node) {
+  if (r.fields.flag(node) == true) r.draft.recompute = Recompute::full;
+}
+
+void graphs(ForeignReading& r, const YamlNode& node) {
+  r.draft.launch = node.scalar == "none" ? Launch::eager : Launch::graphs;
+}
+
+void attention(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<AttentionKernel> kWords[] = {{"flash", AttentionKernel::flash2},
+                                              {"fused", AttentionKernel::fused},
+                                              {"unfused", AttentionKernel::unfused},
+                                              {"local", AttentionKernel::unfused}};
+  std::string word = node.scalar.substr(node.scalar.find('.') + 1);  // AttnBackend.flash
+  if (word == "auto") return;
+  YamlNode bare = node;
+  bare.scalar = std::move(word);
+  r.draft.attention = meaning(r, bare, kWords);
+}
+
+constexpr std::string_view kAsStated = "times and memory are those without it";
+
+// Rows that several flags decide together have no reader: see fill().
+constexpr ForeignKey kMegatronKeys[] = {
+    {"nodes", "node_shape"},
+    {"gpus-per-node", "node_shape"},
+    {"world-size", "world_size"},
+    {"data-parallel-size", "parallelism.dp_size", whole<&Draft::dp, kMaxDegree>},
+    {"tensor-model-parallel-size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>, true},
+    {"context-parallel-size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>, true},
+    {"pipeline-model-parallel-size", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>, true},
+    {"expert-model-parallel-size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>, true},
+    {"expert-tensor-parallel-size", "parallelism.etp_size", whole<&Draft::etp, kMaxDegree>, true},
+    {"use-tp-pp-dp-mapping", "parallelism.order", mapping},
+    {"use-megatron-fsdp", "parallelism.zero_stage"},
+    {"use-custom-fsdp", "parallelism.zero_stage"},
+    {"use-torch-fsdp2", "parallelism.zero_stage"},
+    {"data-parallel-sharding-strategy", "parallelism.zero_stage"},
+    {"use-distributed-optimizer", "parallelism.zero_stage"},
+    {"zero-stage", "parallelism.zero_stage"},
+    {"num-distributed-optimizer-instances", "parallelism.shard_size"},
+    {"ddp-bucket-size", "parallelism.bucket_size", whole<&Draft::bucket_size, kMaxBucket>, true},
+    {"sequence-parallel", "parallelism.sequence_parallel", flag<&Draft::sequence_parallel>},
+    {"cp-comm-type", "parallelism.cp_comm", cp_comm, true},
+    {"micro-batch-size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>,
+     true},
+    {"num-virtual-stages-per-pipeline-rank", "parallelism.virtual_stages", nullptr, true},
+    {"num-layers-per-virtual-pipeline-stage", "parallelism.virtual_stages"},
+    {"virtual-pipeline-model-parallel-size", "parallelism.virtual_stages"},
+    {"transformer-pipeline-model-parallel-size", ""},  // of a dump: what the stages make of it
+    {"microbatch-group-size-per-virtual-pipeline-stage", "parallelism.microbatch_group",
+     whole<&Draft::microbatch_group, kMaxBatch>, true},
+    {"microbatch-group-size-per-vp-stage", "parallelism.microbatch_group",
+     whole<&Draft::microbatch_group, kMaxBatch>},
+    {"pipeline-model-parallel-layout", "parallelism.stages", nullptr, true},
+    {"num-layers-per-virtual-pipeline-stage", "parallelism.stages"},
+    {"decoder-first-pipeline-num-layers", "parallelism.stages"},
+    {"decoder-last-pipeline-num-layers", "parallelism.stages"},
+    {"account-for-embedding-in-pipeline-split", "parallelism.stages"},
+    {"account-for-loss-in-pipeline-split", "parallelism.stages"},
+    {"recompute-activations", "parallelism.recompute", recompute_activations},
+    {"recompute-granularity", "parallelism.recompute", granularity},
+    {"recompute-method", "parallelism.recompute"},
+    {"recompute-num-layers", "parallelism.recompute"},
+    {"recompute-modules", "parallelism.recompute"},
+    {"checkpoint-activations", "parallelism.recompute", checkpoint_activations},
+    {"overlap-grad-reduce", "parallelism.overlap.grad_reduce", flag<&Draft::overlap_grad>},
+    {"overlap-param-gather", "parallelism.overlap.param_gather", flag<&Draft::overlap_param>},
+    {"tp-comm-overlap", "parallelism.overlap.tp", flag<&Draft::overlap_tp>},
+    {"no-overlap-p2p-communication", "parallelism.overlap.pp"},
+    {"global-batch-size", "job.global_batch", whole<&Draft::global_batch, kMaxBatch>, true},
+    {"gradient-accumulation-steps", "job.global_batch", whole<&Draft::accumulation, kMaxBatch>},
+    {"seq-length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
+    {"bf16", "job.param_dtype"},
+    {"fp16", "job.param_dtype"},
+    {"grad-reduce-in-bf16", "job.grad_dtype"},
+    {"main-grads-dtype", "job.grad_dtype"},
+    {"accumulate-allreduce-grads-in-fp32", "job.grad_dtype"},
+    {"fp8-format", "job.matmul"},
+    {"fp8-recipe", "job.matmul"},
+    {"fp4-format", "job.matmul"},
+    {"optimizer", "job.optimizer", read_megatron_optimizer},
+    {"cuda-graph-impl", "software.launch", graphs},
+    {"enable-cuda-graph", "software.launch", graphs},
+    {"external-cuda-graph", "software.launch", graphs},
+    {"attention-backend", "software.attention", attention},
+    {"rampup-batch-size", "", nullptr, false, "the batch grows to what is counted here"},
+    {"hierarchical-context-parallel-sizes", "", nullptr, false,
+     "counted as one ring or all-to-all"},
+    {"overlap-param-gather-with-optimizer-step", "", nullptr, false, kAsStated},
+    {"overlap-moe-expert-parallel-comm", "", nullptr, false, kAsStated},
+    {"delay-wgrad-compute", "", nullptr, false, kAsStated},
+    {"distribute-saved-activations", "", nullptr, false, kAsStated},
+    {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the device"},
+    {"fine-grained-activation-offloading", "", nullptr, false,
+     "activations are counted on the device"},
+    {"optimizer-cpu-offload", "", nullptr, false, "the optimizer is counted on the device"},
+    {"use-precision-aware-optimizer", "", nullptr, false, "optimizer states are counted in fp32"},
+    {"fp8-param-gather", "", nullptr, false, "parameters are counted in 16 bits"},
+    {"fp4-param-gather", "", nullptr, false, "parameters are counted in 16 bits"},
+    {"moe-expert-capacity-factor", "", nullptr, false, "no token is counted as dropped"},
+    {"moe-pad-expert-input-to-capacity", "", nullptr, false, kAsStated},
+    {"hybrid-override-pattern", "", nullptr, false, "all layers are counted as attention"},
+    {"hybrid-layer-pattern", "", nullptr, false, "all layers are counted as attention"},
+};
+
+bool is_read(std::string_view flag) {
+  const std::span<const std::string_view> shapes = megatron_model_flags();
+  return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
+         std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys),
+                     [&](const ForeignKey& row) { return row.path == flag; });
+}
+
+void fill_world(ForeignReading& r) {
+  constexpr i64 kMaxGpus = 4096;  // of a node
+  Draft& d = r.draft;
+  const std::optional<i64> nodes = whole_at(r, "nodes", 1, kMaxDegree);
+  const std::optional<i64> gpus = whole_at(r, "gpus-per-node", 1, kMaxGpus);
+  const std::optional<i64> both = nodes && gpus ? product({*nodes, *gpus}) : std::nullopt;
+  if (both && *both <= kMaxDevices) d.shape = NodeShape{.nodes = *nodes, .gpus = *gpus};
+  if (!d.shape) d.world = whole_at(r, "world-size", 1, kMaxDevices);
+}
+
+int megatron_zero(ForeignReading& r) {
+  if (is_on(r, "use-torch-fsdp2")) return 3;
+  if (is_on(r, "use-megatron-fsdp") || is_on(r, "use-custom-fsdp")) {
+    const YamlNode* const strategy = find_path(r.root, "data-parallel-sharding-strategy");
+    constexpr Word<int> kWords[] = {
+        {"no_shard", 0}, {"optim", 1}, {"optim_grads", 2}, {"optim_grads_params", 3}};
+    return strategy == nullptr ? 0 : meaning(r, *strategy, kWords).value_or(0);
+  }
+  if (const YamlNode* const stage = find_path(r.root, "zero-stage")) {  // Megatron-DeepSpeed
+    constexpr Word<int> kStages[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+    return meaning(r, *stage, kStages).value_or(0);
+  }
+  return is_on(r, "use-distributed-optimizer") ? 1 : 0;
+}
+
+/// Instances of the optimizer cut the data ranks, whose number follows from the world.
+void fill_shards(ForeignReading& r) {
+  const Draft& d = r.draft;
+  const std::optional<i64> instances =
+      whole_at(r, "num-distributed-optimizer-instances", 1, kMaxDegree);
+  if (!instances || *instances == 1) return;
+  std::optional<i64> world = d.world;
+  if (d.shape) world = d.shape->nodes * d.shape->gpus;
+  const std::optional<i64> stages = product({d.tp.value_or(1), d.pp.value_or(1)});
+  const bool known =
+      world && stages && divides(*stages, *world) && divides(*instances, *world / *stages);
+  if (known) {
+    r.draft.shard_size = *world / *stages / *instances;
+    return;
+  }
+  const YamlNode& node = *find_path(r.root, "num-distributed-optimizer-instances");
+  r.fields.report(node, {.code = "RW0601",
+                         .severity = Severity::warning,
+                         .message = "a setting that the estimate leaves out",
+                         .detail = fmt::format("num-distributed-optimizer-instances: the ranks of "
+                                               "an instance follow from a world size that {} "
+                                               "divides",
+                                               *instances)});
+}
+
+void fill_recompute(ForeignReading& r) {
+  Draft& d = r.draft;
+  if (!d.recompute) d.recompute = Recompute::none;
+  const YamlNode* const granularity_at = find_path(r.root, "recompute-granularity");
+  const YamlNode* const method = find_path(r.root, "recompute-method");
+  const YamlNode* const modules = find_path(r.root, "recompute-modules");
+  const std::optional<i64> layers = whole_at(r, "recompute-num-layers", 1, kMaxLayers);
+  const auto refuse = [&](const YamlNode& at, std::string detail) {
+    r.fields.report(at, {.code = "RW0616",
+                         .severity = Severity::warning,
+                         .message = "the framework refuses these settings together",
+                         .detail = std::move(detail)});
+  };
+  if (d.recompute == Recompute::full && granularity_at != nullptr && (!method || !layers))
+    refuse(*granularity_at, "full recompute needs --recompute-method and --recompute-num-layers");
+  if (d.recompute == Recompute::selective && (method || layers))
+    refuse(method ? *method : *find_path(r.root, "recompute-num-layers"),
+           "selective recompute takes no --recompute-method and no --recompute-num-layers");
+  // "block" counts within a chunk, the plan on a pp rank.
+  if (d.recompute == Recompute::full && method && method->scalar == "block" && layers)
+    d.recompute_layers = *layers * d.virtual_stages.value_or(1);
+  if (d.recompute == Recompute::selective && modules && modules->scalar != "core_attn")
+    r.fields.report(*modules, {.code = "RW0601",
+                               .severity = Severity::warning,
+                               .message = "a setting that the estimate leaves out",
+                               .detail = "recompute-modules: counted as core_attn alone"});
+}
+
+void fill_numbers(ForeignReading& r) {
+  Draft& d = r.draft;
+  const bool fp16 = is_on(r, "fp16"), bf16 = is_on(r, "bf16");
+  d.param_dtype = bf16 ? Dtype::bf16 : fp16 ? Dtype::fp16 : Dtype::fp32;
+  // bf16 accumulates in fp32 by itself, fp16 where it is told to.
+  const bool half = fp16 && !is_on(r, "accumulate-allreduce-grads-in-fp32");
+  d.grad_dtype = half ? Dtype::fp16 : Dtype::fp32;
+  if (bf16 && is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = Dtype::bf16;
+  const YamlNode* const main = find_path(r.root, "main-grads-dtype");
+  if (bf16 && main != nullptr && main->scalar == "bf16") d.grad_dtype = Dtype::bf16;
+  const YamlNode* const recipe = find_path(r.root, "fp8-recipe");
+  if (find_path(r.root, "fp8-format") != nullptr)
+    d.matmul = recipe != nullptr && recipe->scalar == "mxfp8" ? Matmul::mxfp8 : Matmul::fp8;
+  if (find_path(r.root, "fp4-format") != nullptr) d.matmul = Matmul::fp4;
+  if (!d.optimizer) d.optimizer = Optimizer::adam;
+}
+
+/// A flag that is not given is off: nothing is left open but what the flags do not decide.
+void fill(ForeignReading& r) {
+  Draft& d = r.draft;
+  fill_world(r);
+  if (!d.order) d.order = kDefaultOrder;
+  if (!d.etp) d.etp = d.tp.value_or(1);
+  d.zero = megatron_zero(r);
+  fill_shards(r);
+  if (!d.sequence_parallel) d.sequence_parallel = false;
+  if (!d.overlap_grad) d.overlap_grad = false;
+  if (!d.overlap_param) d.overlap_param = false;
+  read_megatron_stages(r);
+  d.overlap_pp = d.virtual_stages.value_or(1) > 1 && !is_on(r, "no-overlap-p2p-communication");
+  fill_recompute(r);
+  fill_numbers(r);
+  d.framework = frameworks().front();
+}
+
+/// "$TP", or "a command's output".
+std::string shown(const std::string& variable) {
+  const bool named = variable.find(' ') == std::string::npos;
+  return (named ? "$" : "") + excerpt(variable);
+}
+
+void tell_unknown(ForeignReading& r, const MegatronFlags& flags) {
+  for (const MegatronFlags::Unknown& one : flags.unknown) {
+    if (!is_read(one.flag)) continue;
+    r.fields.report(one.place, {.code = "RW0614",
+                                .severity = Severity::warning,
+                                .message = "a value that only the running script knows",
+                                .detail = fmt::format("--{}: {} has no value here",
+                                                      excerpt(one.flag), shown(one.variable)),
+                                .hint = "write the value, or state the key in a plan file"});
+  }
+  for (const YamlNode& place : flags.guesses)
+    r.fields.report(place, {.code = "RW0615",
+                            .severity = Severity::note,
+                            .message = "something that the file leaves open is assumed",
+                            .detail = "the condition is not known: its first branch is read"});
+  if (flags.cut)
+    r.fields.report(flags.map, {.code = "RW0906",
+                                .message = "the file is larger or more tangled than such a file "
+                                           "needs to be",
+                                .detail = "its variables unfold to more than is read"});
+}
+
+/// The batch is one microbatch a data rank where none is stated; one that is stated and not known
+/// stays open.
+void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
+  const bool unknown = std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                                   [](const auto& one) { return one.flag == "global-batch-size"; });
+  if (!r.draft.global_batch && !r.draft.accumulation && !unknown) r.draft.accumulation = 1;
+}
+
+}  // namespace
+
+bool claims_megatron(std::string_view file, std::string_view text) {
+  for (const std::string_view other : {".yaml", ".yml", ".json", ".toml", ".py", ".md"})
+    if (file.ends_with(other)) return false;
+  const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
+  return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
+         has("--tensor_model_parallel_size") || (has("--num-layers") && has("--hidden-size"));
+}
+
+void read_megatron(PlanFile& plan, const FileReader& files) {
+  const MegatronFlags flags = read_megatron_flags(plan.text);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, flags.map, files};
+  reading.read_apart = is_read;
+  read_foreign(reading, kMegatronKeys, plan);
+  fill(reading);
+  fill_batch(reading, flags);
+  read_megatron_model(reading);
+  tell_unknown(reading, flags);
+  if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)
+    plan.answered.emplace_back("RW0511");
+  if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)
+    plan.answered.emplace_back("RW0515");
+  plan.keys = fields.keys();
+}
+
+std::string spell_megatron(const Edit& edit) {
+  struct Switch {
+    std::string_view key, flag;
+  };
+  constexpr Switch kSwitches[] = {{"parallelism.sequence_parallel", "--sequence-parallel"},
+                                  {"parallelism.overlap.grad_reduce", "--overlap-grad-reduce"},
+                                  {"parallelism.overlap.param_gather", "--overlap-param-gather"},
+                                  {"parallelism.overlap.tp", "--tp-comm-overlap"}};
+  for (const Switch& one : kSwitches)
+    if (edit.key == one.key)
+      return fmt::format("{}{}", edit.value == "true" ? "" : "no ", one.flag);
+  if (edit.key == "parallelism.order")
+    return edit.value == show(kDefaultOrder) ? "no --use-tp-pp-dp-mapping"
+                                             : "--use-tp-pp-dp-mapping";
+  if (edit.key == "parallelism.zero_stage" && edit.value <= "1")
+    return edit.value == "1" ? "--use-distributed-optimizer" : "no --use-distributed-optimizer";
+  if (edit.key == "parallelism.zero_stage")
+    return fmt::format("--use-megatron-fsdp --data-parallel-sharding-strategy {}",
+                       edit.value == "2" ? "optim_grads" : "optim_grads_params");
+  if (edit.key == "parallelism.recompute" && edit.value == "selective")
+    return "--recompute-granularity selective";
+  if (edit.key == "parallelism.recompute" && edit.value == "full")
+    return "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1";
+  if (edit.key == "job.param_dtype" && (edit.value == "bf16" || edit.value == "fp16"))
+    return "--" + edit.value;
+  if (edit.key == "parallelism.dp_size")
+    return fmt::format("a data-parallel size of {} follows", edit.value);
+  const ForeignKey* const row = stating(kMegatronKeys, edit.key);
+  if (row == nullptr) return "";
+  const bool plain = edit.value.find_first_of("|()*") == std::string::npos;
+  return fmt::format("--{} {}", row->path, plain ? edit.value : "'" + edit.value + "'");
+}
+
+}  // namespace rankwright

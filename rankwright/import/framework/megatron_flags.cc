@@ -1,0 +1,372 @@
+#include "rankwright/import/framework/megatron_flags.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "rankwright/import/syntax/shell_evaluator.h"
+#include "rankwright/import/syntax/shell_words.h"
+
+namespace rankwright {
+namespace {
+
+/// Flags that take no value; what follows them is no part of them.
+constexpr std::string_view kSwitches[] = {"sequence-parallel",
+                                          "use-tp-pp-dp-mapping",
+                                          "use-distributed-optimizer",
+                                          "use-megatron-fsdp",
+                                          "use-custom-fsdp",
+                                          "use-torch-fsdp2",
+                                          "overlap-grad-reduce",
+                                          "overlap-param-gather",
+                                          "tp-comm-overlap",
+                                          "no-overlap-p2p-communication",
+                                          "account-for-embedding-in-pipeline-split",
+                                          "account-for-loss-in-pipeline-split",
+                                          "recompute-activations",
+                                          "bf16",
+                                          "fp16",
+                                          "grad-reduce-in-bf16",
+                                          "accumulate-allreduce-grads-in-fp32",
+                                          "swiglu",
+                                          "squared-relu",
+                                          "quick-geglu",
+                                          "untie-embeddings-and-output-weights",
+                                          "disable-bias-linear",
+                                          "add-qkv-bias",
+                                          "qk-layernorm",
+                                          "group-query-attention",
+                                          "multi-latent-attention",
+                                          "moe-shared-expert-gate",
+                                          "moe-router-enable-expert-bias",
+                                          "use-rotary-position-embeddings",
+                                          "enable-cuda-graph",
+                                          "external-cuda-graph",
+                                          "use-flash-attn",
+                                          "overlap-moe-expert-parallel-comm",
+                                          "delay-wgrad-compute",
+                                          "distribute-saved-activations",
+                                          "optimizer-cpu-offload",
+                                          "use-precision-aware-optimizer",
+                                          "fp8-param-gather",
+                                          "fp4-param-gather",
+                                          "overlap-param-gather-with-optimizer-step",
+                                          "fine-grained-activation-offloading",
+                                          "moe-pad-expert-input-to-capacity"};
+
+constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
+                                       "hierarchical-context-parallel-sizes", "rampup-batch-size"};
+
+template <std::size_t n>
+bool is_in(const std::string_view (&names)[n], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// Lines and columns of offsets.
+class Places {
+ public:
+  explicit Places(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (text[i] == '\n') lines_.push_back(i + 1);
+  }
+
+  YamlNode node(std::size_t at, std::size_t width, std::string scalar) const {
+    const auto line = std::upper_bound(lines_.begin(), lines_.end(), at) - 1;
+    constexpr std::size_t kWidest = 200;
+    return {.kind = YamlNode::Kind::scalar,
+            .scalar = std::move(scalar),
+            .line = int(line - lines_.begin()) + 1,
+            .column = int(at - *line) + 1,
+            .width = int(std::clamp<std::size_t>(width, 1, kWidest)),
+            .entries = {}};
+  }
+
+ private:
+  std::vector<std::size_t> lines_{0};
+};
+
+/// With dashes, and by the name that Megatron-LM has for it today: its older versions, its forks
+/// (gpt-neox, Megatron-DeepSpeed, MegaBlocks) and their launchers say the same otherwise.
+std::string todays_name(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kToday[] = {
+      {"model-parallel-size", "tensor-model-parallel-size"},
+      {"pipe-parallel-size", "pipeline-model-parallel-size"},
+      {"batch-size", "micro-batch-size"},
+      {"gas", "gradient-accumulation-steps"},
+      {"moe-num-experts", "num-experts"},
+      {"moe-top-k", "moe-router-topk"},
+      {"npernode", "nproc-per-node"},
+      {"ntasks-per-node", "nproc-per-node"},
+      {"num-gpus", "nproc-per-node"},
+      {"num-nodes", "nnodes"}};
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', '-');
+  for (const auto& [old, today] : kToday)
+    if (text == old) return std::string(today);
+  return text;
+}
+
+/// Later ones win.
+void put(YamlNode& map, const std::string& name, YamlNode value) {
+  constexpr std::size_t kMaxFlags = 1000;
+  for (YamlEntry& entry : map.entries)
+    if (entry.key.scalar == name) {
+      entry.value = std::move(value);
+      return;
+    }
+  if (map.entries.size() >= kMaxFlags) return;
+  YamlNode key = value;
+  key.scalar = name;
+  map.entries.push_back({std::move(key), std::move(value)});
+}
+
+void drop(YamlNode& map, std::string_view name) {
+  std::erase_if(map.entries, [&](const YamlEntry& entry) { return entry.key.scalar == name; });
+}
+
+class Collector {
+ public:
+  Collector(std::string_view text, MegatronFlags& out) : places_(text), out_(out) {}
+
+  void add(const std::vector<ShellWord>& words) {
+    const auto launches = [&](std::string_view program) {
+      return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) {
+        return word.text == program || word.text.ends_with("/" + std::string(program));
+      });
+    };
+    const bool slurm = launches("srun");
+    const bool mpi = launches("mpirun") || launches("mpiexec");
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      std::string_view name = words[i].text;
+      if (slurm && (name == "-N" || name == "-n")) {
+        flag(name == "-N" ? "nnodes" : "ntasks", words, i, i + 1);
+        continue;
+      }
+      if (mpi && (name == "-np" || name == "-n" || name == "-npernode" || name == "-N")) {
+        flag(name == "-np" || name == "-n" ? "ntasks" : "nproc-per-node", words, i, i + 1);
+        continue;
+      }
+      if (!name.starts_with("--") || name.size() == 2) continue;
+      name.remove_prefix(2);
+      const std::size_t equals = name.find('=');
+      if (equals != std::string_view::npos) {
+        ShellWord value = words[i];
+        value.text = value.text.substr(equals + 3);
+        value.at += equals + 3;
+        value.width -= std::min(value.width - 1, equals + 3);
+        flag(todays_name(name.substr(0, equals)), {words[i], value}, 0, 1);
+      } else {
+        flag(todays_name(name), words, i, i + 1);
+      }
+    }
+  }
+
+ private:
+  /// Without the quotes that a string inside a string leaves.
+  static std::string bare(std::string text) {
+    while (text.size() > 1 && (text.back() == '"' || text.back() == '\'')) text.pop_back();
+    if (text.size() > 1 && (text[0] == '"' || text[0] == '\'')) text.erase(0, 1);
+    return text;
+  }
+
+  void flag(const std::string& name, const std::vector<ShellWord>& words, std::size_t at,
+            std::size_t next) {
+    const bool alone = next >= words.size() || words[next].text.starts_with("--");
+    if (alone || is_in(kSwitches, name))
+      return known(name, places_.node(words[at].at, words[at].width, "true"));
+    std::string text = bare(words[next].text);
+    const ShellWord& first = words[next];
+    if (!first.unknown.empty()) {
+      drop(out_.map, name);
+      std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == name; });
+      out_.unknown.push_back({name, first.unknown, places_.node(first.at, first.width, "")});
+      return;
+    }
+    for (std::size_t i = next + 1; is_in(kLists, name) && i < words.size(); ++i) {
+      if (words[i].text.starts_with("-") || !words[i].unknown.empty()) break;
+      text += " " + bare(words[i].text);
+    }
+    known(name, places_.node(first.at, first.width, std::move(text)));
+  }
+
+  void known(const std::string& name, YamlNode value) {
+    std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == name; });
+    put(out_.map, name, std::move(value));
+  }
+
+  Places places_;
+  MegatronFlags& out_;
+};
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 16 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// The first of the flags, then of the variables, that is a number.
+std::optional<YamlNode> launched(const MegatronFlags& flags, const ShellScript& script,
+                                 const Places& places, std::initializer_list<const char*> names,
+                                 std::initializer_list<const char*> variables) {
+  for (const char* name : names)
+    if (const YamlNode* const node = flags.map.find(name);
+        node != nullptr && is_number(node->scalar))
+      return *node;
+  for (const char* name : variables) {
+    const auto found = script.variables.find(name);
+    if (found == script.variables.end()) continue;
+    const ShellWord& word = found->second;
+    if (word.unknown.empty() && is_number(word.text))
+      return places.node(word.at, word.width, word.text);
+  }
+  return std::nullopt;
+}
+
+void add_launch(MegatronFlags& flags, const ShellScript& script, const Places& places) {
+  std::optional<YamlNode> nodes =
+      launched(flags, script, places, {"nnodes", "nodes"},
+               {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES"});
+  const std::optional<YamlNode> gpus =
+      launched(flags, script, places, {"nproc-per-node", "gpus-per-node"},
+               {"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "N_GPUS_PER_NODE",
+                "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE"});
+  const std::optional<YamlNode> world =
+      launched(flags, script, places, {"ntasks"}, {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS"});
+  // torchrun's own default.
+  const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
+    return one.flag == "nnodes" || one.flag == "nodes";
+  });
+  if (!nodes && gpus && !stated && !world && flags.map.find("nproc-per-node") != nullptr) {
+    nodes = *gpus;
+    nodes->scalar = "1";
+  }
+  for (const std::string_view name :
+       {"nnodes", "nodes", "nproc-per-node", "gpus-per-node", "ntasks"})
+    drop(flags.map, name);
+  if (nodes) put(flags.map, "nodes", *nodes);
+  if (gpus) put(flags.map, "gpus-per-node", *gpus);
+  if (world) put(flags.map, "world-size", *world);
+}
+
+MegatronFlags from_script(std::string_view text) {
+  MegatronFlags commands, all;
+  commands.map.kind = all.map.kind = YamlNode::Kind::map;
+  const ShellScript script = read_shell(text);
+  Collector launched_ones(text, commands), everything(text, all);
+  for (const ShellCommand& command : script.commands) {
+    if (!command.assigned) launched_ones.add(command.words);
+    everything.add(command.words);
+  }
+  // Lists of flags that no command is given count only where no command has any.
+  const auto trains = [](const MegatronFlags& flags) {
+    constexpr const char* kOfTraining[] = {"tensor-model-parallel-size", "num-layers",
+                                           "hidden-size", "micro-batch-size"};
+    return std::any_of(std::begin(kOfTraining), std::end(kOfTraining),
+                       [&](const char* name) { return flags.map.find(name) != nullptr; });
+  };
+  MegatronFlags flags = trains(commands) ? std::move(commands) : std::move(all);
+  const Places places(text);
+  add_launch(flags, script, places);
+  for (const std::size_t at : script.guesses) flags.guesses.push_back(places.node(at, 1, ""));
+  flags.cut = script.cut;
+  return flags;
+}
+
+/// "  tensor_model_parallel_size ...................... 8", behind whatever a launcher prefixes.
+struct DumpLine {
+  std::string_view name, value;
+};
+
+std::optional<DumpLine> dump_line(std::string_view line) {
+  const std::size_t dots = line.find(" ..");
+  if (dots == std::string_view::npos) return std::nullopt;
+  std::size_t begin = dots;
+  while (begin > 0 && shell::is_name(line[begin - 1])) --begin;
+  const std::size_t end = line.find_first_not_of('.', dots + 1);
+  if (begin == dots || (begin > 0 && line[begin - 1] != ' ') || end == std::string_view::npos ||
+      line[end] != ' ')
+    return std::nullopt;
+  std::size_t first = line.find_first_not_of(' ', end), last = line.find_last_not_of(" \r\t");
+  if (first == std::string_view::npos || last < first) return std::nullopt;
+  return DumpLine{line.substr(begin, dots - begin), line.substr(first, last + 1 - first)};
+}
+
+/// "['p2p', 'a2a']" -> "p2p a2a".
+std::string unlisted(std::string_view value) {
+  if (value.find('\'') == std::string_view::npos) return std::string(value);
+  std::string text(value);
+  std::erase_if(text, [](char c) { return c == '[' || c == ']' || c == '\'' || c == ','; });
+  return text;
+}
+
+/// Some arguments have other names inside than the flags that set them, or the opposite sense.
+void put_argument(YamlNode& map, std::string_view argument, YamlNode value) {
+  struct Renamed {
+    std::string_view argument;
+    std::string_view flag;
+    bool opposite = false;
+  };
+  constexpr Renamed kRenamed[] = {{"fp8", "fp8-format"},
+                                  {"fp4", "fp4-format"},
+                                  {"overlap-p2p-comm", "no-overlap-p2p-communication", true},
+                                  {"add-bias-linear", "disable-bias-linear", true}};
+  std::string name = todays_name(argument);
+  bool opposite = false;
+  for (const Renamed& one : kRenamed)
+    if (name == one.argument) {
+      name = one.flag;
+      opposite = one.opposite;
+    }
+  const bool yes = value.scalar == "True", no = value.scalar == "False";
+  if (value.scalar == "None" || (opposite ? yes : no)) return drop(map, name);
+  if (yes || no) value.scalar = "true";
+  put(map, name, std::move(value));
+}
+
+/// "using world size: 64, data-parallel size: 2, ..."
+void add_world_line(std::string_view line, std::size_t at, const Places& places, YamlNode& map) {
+  constexpr std::pair<std::string_view, const char*> kSizes[] = {
+      {"world size: ", "world-size"},
+      {"data-parallel size: ", "data-parallel-size"},
+      {" context-parallel size: ", "context-parallel-size"},
+      {"tensor-model-parallel size: ", "tensor-model-parallel-size"},
+      {"pipeline-model-parallel size: ", "pipeline-model-parallel-size"}};
+  if (line.find("using world size: ") == std::string_view::npos) return;
+  for (const auto& [label, name] : kSizes) {
+    const std::size_t found = line.find(label);
+    if (found == std::string_view::npos) continue;
+    const std::size_t first = found + label.size();
+    std::size_t end = first;
+    while (end < line.size() && line[end] >= '0' && line[end] <= '9') ++end;
+    if (end > first)
+      put(map, name,
+          places.node(at + first, end - first, std::string(line.substr(first, end - first))));
+  }
+}
+
+MegatronFlags from_log(std::string_view text) {
+  MegatronFlags flags;
+  flags.map.kind = YamlNode::Kind::map;
+  const Places places(text);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    add_world_line(line, begin, places, flags.map);
+    if (const std::optional<DumpLine> one = dump_line(line))
+      put_argument(flags.map, one->name,
+                   places.node(std::size_t(one->value.data() - text.data()), one->value.size(),
+                               unlisted(one->value)));
+    begin = end + 1;
+  }
+  return flags;
+}
+
+}  // namespace
+
+bool has_argument_dump(std::string_view text) {
+  return text.find("tensor_model_parallel_size ..") != std::string_view::npos;
+}
+
+MegatronFlags read_megatron_flags(std::string_view text) {
+  return has_argument_dump(text) ? from_log(text) : from_script(text);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,339 @@
+#include "rankwright/import/framework/megatron_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kFlags[] = {"num-layers",
+                                       "encoder-num-layers",
+                                       "hidden-size",
+                                       "ffn-hidden-size",
+                                       "num-attention-heads",
+                                       "group-query-attention",
+                                       "num-query-groups",
+                                       "num-key-value-heads",
+                                       "kv-channels",
+                                       "swiglu",
+                                       "squared-relu",
+                                       "quick-geglu",
+                                       "normalization",
+                                       "untie-embeddings-and-output-weights",
+                                       "disable-bias-linear",
+                                       "add-qkv-bias",
+                                       "qk-layernorm",
+                                       "num-experts",
+                                       "moe-router-topk",
+                                       "moe-ffn-hidden-size",
+                                       "moe-shared-expert-intermediate-size",
+                                       "moe-shared-expert-gate",
+                                       "moe-router-enable-expert-bias",
+                                       "moe-layer-freq",
+                                       "multi-latent-attention",
+                                       "q-lora-rank",
+                                       "kv-lora-rank",
+                                       "qk-head-dim",
+                                       "qk-pos-emb-head-dim",
+                                       "v-head-dim",
+                                       "mtp-num-layers",
+                                       "max-position-embeddings",
+                                       "position-embedding-type",
+                                       "use-rotary-position-embeddings",
+                                       "vocab-size",
+                                       "padded-vocab-size",
+                                       "tokenizer-type",
+                                       "make-vocab-size-divisible-by"};
+
+std::string word_at(const ForeignReading& r, std::string_view flag) {
+  const YamlNode* const node = find_path(r.root, flag);
+  return node == nullptr ? "" : node->scalar;
+}
+
+i64 size_at(ForeignReading& r, std::string_view flag, i64 otherwise) {
+  return whole_at(r, flag, 0, kMaxCount).value_or(otherwise);
+}
+
+/// A list expression of Python's, as far as Megatron-LM lets one in: digits and [ ] ( ) + * ,
+class PatternReader {
+ public:
+  PatternReader(std::string_view text, i64 max) : text_(text), max_(std::size_t(max)) {}
+
+  std::optional<std::vector<bool>> read() {
+    std::optional<std::vector<bool>> all = sum(0);
+    blanks();
+    return all && at_ == text_.size() ? all : std::nullopt;
+  }
+
+ private:
+  using List = std::optional<std::vector<bool>>;
+
+  void blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool eat(char c) {
+    blanks();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  std::optional<i64> number() {
+    blanks();
+    i64 n = 0;
+    const std::size_t first = at_;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && n <= kMaxLayers)
+      n = n * 10 + (text_[at_++] - '0');
+    return at_ == first ? std::nullopt : std::optional(n);
+  }
+
+  List sum(int depth) {
+    List left = product(depth);
+    while (left && eat('+')) {
+      const List right = product(depth);
+      if (!right || left->size() + right->size() > max_) return std::nullopt;
+      left->insert(left->end(), right->begin(), right->end());
+    }
+    return left;
+  }
+
+  List product(int depth) {
+    List list = single(depth);
+    while (list && eat('*')) {
+      const std::optional<i64> times = number();
+      if (!times || list->size() * std::size_t(*times) > max_) return std::nullopt;
+      const std::vector<bool> once = *list;
+      list->clear();
+      for (i64 i = 0; i < *times && !once.empty(); ++i)
+        list->insert(list->end(), once.begin(), once.end());
+    }
+    return list;
+  }
+
+  List single(int depth) {
+    constexpr int kMaxNesting = 8;
+    if (depth > kMaxNesting) return std::nullopt;
+    if (eat('(')) {
+      List inner = sum(depth + 1);
+      return inner && eat(')') ? inner : std::nullopt;
+    }
+    if (!eat('[')) return std::nullopt;
+    std::vector<bool> list;
+    while (!eat(']')) {
+      const std::optional<i64> n = number();
+      if (!n || *n > 1 || list.size() >= max_) return std::nullopt;
+      list.push_back(*n == 1);
+      eat(',');
+    }
+    return list;
+  }
+
+  std::string_view text_;
+  std::size_t max_;
+  std::size_t at_ = 0;
+};
+
+void warn(ForeignReading& r, std::string_view flag, std::string detail) {
+  const YamlNode* const node = find_path(r.root, flag);
+  r.fields.report(node == nullptr ? r.root : *node,
+                  {.code = "RW0601",
+                   .severity = Severity::warning,
+                   .message = "a setting that the estimate leaves out",
+                   .detail = fmt::format("{}: {}", flag, detail)});
+}
+
+/// The family that these shapes are of. None has all that Megatron-LM can combine: the nearest is
+/// taken, and what it lacks is said.
+const Architecture& family(ForeignReading& r, const Shapes& s, bool positions, bool latent,
+                           bool sparse) {
+  const bool gated = is_on(r, "swiglu") || is_on(r, "quick-geglu");
+  const bool biased_norms = word_at(r, "normalization") != "RMSNorm";
+  const bool qk_norm = is_on(r, "qk-layernorm") && !latent;  // MLA's latents have theirs anyway
+  const bool gate = is_on(r, "moe-shared-expert-gate") && s.shared_ffn > 0;
+  const bool router_bias = is_on(r, "moe-router-enable-expert-bias");
+  struct Trait {
+    int weight;
+    std::string_view flag;
+    bool differs;
+  };
+  const auto traits = [&](const Architecture& a) {
+    return std::vector<Trait>{
+        {16, "position-embedding-type", positions && !a.learned_positions},
+        {8, gated ? "swiglu" : "num-experts", gated != (a.matrices == 3)},
+        {4, "qk-layernorm", qk_norm != a.qk_norm},
+        {4, "normalization", biased_norms != a.norm_bias},
+        {2, "moe-shared-expert-gate", gate != (a.shared_gate && s.shared_ffn > 0)},
+        {1, "moe-router-enable-expert-bias", router_bias != a.router_bias}};
+  };
+  const Architecture* best = nullptr;
+  int min = 1000;
+  for (const Architecture& a : architectures()) {
+    const bool usual = a.norms == 2 && !a.head_bias && a.latent == latent && a.sparse == sparse;
+    if (!usual) continue;
+    int sum = 0;
+    for (const Trait& trait : traits(a)) sum += trait.differs ? trait.weight : 0;
+    if (sum < min) {
+      min = sum;
+      best = &a;
+    }
+  }
+  for (const Trait& trait : traits(*best))
+    if (trait.differs)
+      warn(r, trait.flag, fmt::format("counted as in {}, which is otherwise there", best->name));
+  return *best;
+}
+
+/// first_dense and sparse_every, where they say the same as the pattern.
+void spread_experts(ForeignReading& r, Shapes& s) {
+  const std::string text = word_at(r, "moe-layer-freq");
+  if (text.empty() || text == "1") return;
+  const std::optional<std::vector<bool>> pattern = parse_layer_pattern(text, s.layers);
+  if (!pattern || i64(pattern->size()) != s.layers) {
+    warn(r, "moe-layer-freq",
+         fmt::format("'{}' is no pattern of {} layers: all have experts", excerpt(text),
+                     count(s.layers)));
+    return;
+  }
+  std::vector<i64> at;
+  for (i64 i = 0; i < s.layers && at.size() < 2; ++i)
+    if ((*pattern)[std::size_t(i)]) at.push_back(i);
+  s.first_dense = at.empty() ? s.layers : at[0];
+  if (at.size() == 2) s.sparse_every = at[1] - at[0];
+  bool same = true;
+  for (i64 i = 0; i < s.layers; ++i)
+    same =
+        same && (*pattern)[std::size_t(i)] == (i >= s.first_dense && (i + 1) % s.sparse_every == 0);
+  if (!same)
+    warn(r, "moe-layer-freq", "counted as if the layers with experts stood at even distances");
+}
+
+void read_experts(ForeignReading& r, Shapes& s) {
+  s.experts = size_at(r, "num-experts", 0);
+  if (s.experts == 0) return;
+  s.active_experts = size_at(r, "moe-router-topk", 2);
+  s.expert_ffn = size_at(r, "moe-ffn-hidden-size", s.ffn);
+  s.shared_ffn = size_at(r, "moe-shared-expert-intermediate-size", 0);
+  spread_experts(r, s);
+}
+
+void read_latent(ForeignReading& r, Shapes& s, bool sparse) {
+  s.q_rank = size_at(r, "q-lora-rank", 0);
+  s.kv_rank = size_at(r, "kv-lora-rank", 512);
+  s.nope_dim = size_at(r, "qk-head-dim", 128);
+  s.rope_dim = size_at(r, "qk-pos-emb-head-dim", 64);
+  s.value_dim = size_at(r, "v-head-dim", 128);
+  s.head_dim = 0;
+  if (sparse) return;
+  s.first_dense = s.layers;  // the families with latent attention have experts: here none
+  s.experts = s.active_experts = s.expert_ffn = 1;
+}
+
+/// What flags leave to the tokenizer.
+void read_vocabulary(ForeignReading& r, Shapes& s) {
+  for (const std::string_view flag : {"padded-vocab-size", "vocab-size"})
+    if (s.vocab == 0) s.vocab = size_at(r, flag, 0);
+  if (s.vocab > 0) return;
+  constexpr std::pair<std::string_view, i64> kTokenizers[] = {{"GPT2BPETokenizer", 50257},
+                                                              {"Llama2Tokenizer", 32000}};
+  std::string type = word_at(r, "tokenizer-type");
+  // What pretrain_gpt.py takes where none is named.
+  if (type.empty() && find_path(r.root, "merge-file") != nullptr) type = "GPT2BPETokenizer";
+  for (const auto& [name, size] : kTokenizers)
+    if (type == name) s.vocab = size;
+  if (s.vocab > 0) return;
+  std::string why = "the tokenizer decides it";
+  for (const KnownModel& known : known_models()) {
+    const Model& m = known.model;
+    const Layer& layer = m.layer(m.layers() - 1);
+    const bool latent = layer.attention.kind == Attention::Kind::latent;
+    const i64 width = layer.ffn.sparse() ? layer.ffn.expert_width : layer.ffn.width;
+    if (m.hidden != s.hidden || m.layers() != s.layers || layer.attention.heads != s.heads ||
+        (!latent && layer.attention.kv_heads != s.kv_heads) ||
+        width != (layer.ffn.sparse() ? s.expert_ffn : s.ffn))
+      continue;
+    s.vocab = m.vocab;
+    why = fmt::format("as {} has it, whose shapes these are", m.name);
+    break;
+  }
+  constexpr i64 kUsual = 128256;
+  if (s.vocab == 0) s.vocab = kUsual;
+  const YamlNode* const node = find_path(r.root, "tokenizer-type");
+  const YamlNode* const shapes = find_path(r.root, "hidden-size");
+  r.fields.report(node != nullptr     ? *node
+                  : shapes != nullptr ? *shapes
+                                      : r.root,
+                  {.code = "RW0615",
+                   .severity = Severity::note,
+                   .message = "something that the file leaves open is assumed",
+                   .detail = fmt::format("a vocabulary of {}: {}", count(s.vocab), why),
+                   .hint = "--model NAME or a config.json says it"});
+}
+
+}  // namespace
+
+std::span<const std::string_view> megatron_model_flags() { return kFlags; }
+
+bool is_on(const ForeignReading& reading, std::string_view flag) {
+  const YamlNode* const node = find_path(reading.root, flag);
+  return node != nullptr && node->scalar == "true";
+}
+
+std::optional<std::vector<bool>> parse_layer_pattern(std::string_view text, i64 layers) {
+  if (layers < 1 || layers > kMaxLayers) return std::nullopt;
+  if (text.find('[') != std::string_view::npos) return PatternReader(text, layers).read();
+  i64 every = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9' || every > kMaxLayers) return std::nullopt;
+    every = every * 10 + (c - '0');
+  }
+  if (every < 1) return std::nullopt;
+  std::vector<bool> pattern(std::size_t(layers), false);
+  for (i64 i = 0; i < layers; i += every) pattern[std::size_t(i)] = true;
+  return pattern;
+}
+
+void read_megatron_model(ForeignReading& r) {
+  Shapes s{.name = "this model"};
+  s.layers = size_at(r, "num-layers", size_at(r, "encoder-num-layers", 0));
+  s.hidden = size_at(r, "hidden-size", 0);
+  s.heads = size_at(r, "num-attention-heads", 0);
+  if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
+  const bool gated = is_on(r, "swiglu"), latent = is_on(r, "multi-latent-attention");
+  const i64 usual_ffn = gated ? std::min(s.hidden, kMaxCount / 16) * 8 / 3 / 64 * 64
+                              : std::min(s.hidden, kMaxCount / 16) * 4;
+  s.ffn = size_at(r, "ffn-hidden-size", usual_ffn);
+  s.kv_heads = is_on(r, "group-query-attention")
+                   ? size_at(r, "num-query-groups", 1)
+                   : size_at(r, "num-key-value-heads", s.heads);  // Megatron-DeepSpeed
+  s.head_dim = size_at(r, "kv-channels", 0);
+  s.mtp_layers = size_at(r, "mtp-num-layers", 0);
+  read_experts(r, s);
+  const bool sparse = s.experts > 0;
+  if (latent) read_latent(r, s, sparse);
+  const std::string type = word_at(r, "position-embedding-type");
+  const bool learned =
+      !is_on(r, "use-rotary-position-embeddings") && (type.empty() || type == "learned_absolute");
+  const i64 longest = size_at(r, "max-position-embeddings", 0);
+  if (learned) s.positions = longest;
+  // The flag has to be there and to hold the sequence: no more is said by one that just does.
+  if (!learned && longest != r.draft.sequence) s.max_sequence = longest;
+  const bool bias = !is_on(r, "disable-bias-linear");
+  s.tied = !is_on(r, "untie-embeddings-and-output-weights");
+  s.ffn_bias = bias;
+  if (!latent) s.qkv_bias = bias || is_on(r, "add-qkv-bias");
+  if (!latent) s.out_bias = bias;
+  const YamlNode& place = *find_path(r.root, "hidden-size");
+  r.fields.under("model", place, [&] {
+    read_vocabulary(r, s);
+    const Architecture& row = family(r, s, s.positions > 0, latent, sparse || latent);
+    s.architecture = row.name;
+    if (!row.learned_positions) s.positions = 0;
+    r.draft.model = r.fields.take(place, build(s));
+  });
+}
+
+}  // namespace rankwright

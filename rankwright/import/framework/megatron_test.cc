@@ -1,0 +1,258 @@
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/framework/megatron_model.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/parameters.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace megatron_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+PlanFile read(std::string text, std::string name = "train.sh") {
+  return read_any_plan(std::move(text), std::move(name), refuse_file);
+}
+
+/// A file of tests/data/import.
+PlanFile sample_file(const std::string& name) {
+  const Result<std::string> text = read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/import/" + name);
+  EXPECT_TRUE(text.has_value()) << name;
+  PlanFile plan = read(text.value_or(""), name);
+  EXPECT_EQ(plan.format->name, "megatron") << name;
+  EXPECT_FALSE(has_errors(plan.findings)) << name;
+  return plan;
+}
+
+constexpr std::string_view kShapes =
+    "--num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 "
+    "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 "
+    "--tokenizer-type GPT2BPETokenizer ";
+
+Draft draft_of(const std::string& flags) {
+  const PlanFile plan = read("python pretrain_gpt.py " + std::string(kShapes) + flags + "\n");
+  EXPECT_FALSE(has_errors(plan.findings)) << plan.findings[0].detail;
+  return plan.draft;
+}
+
+TEST(MegatronImport, TakesFlagsThatAreNotThereAsOff) {
+  const rankwright::TrainingConfig s = resolve(draft_of("--tensor-model-parallel-size 2"));
+  EXPECT_FALSE(s.plan.sequence_parallel);
+  EXPECT_EQ(s.plan.zero, 0);
+  EXPECT_EQ(s.plan.overlap, (Overlap{.grad_reduce = false, .param_gather = false}));
+  EXPECT_EQ(s.job.param_dtype, Dtype::fp32);
+  EXPECT_EQ(s.plan.order, kDefaultOrder);
+  EXPECT_EQ(s.plan.etp, 2);
+}
+
+TEST(MegatronImport, ReadsNumberFormats) {
+  EXPECT_EQ(draft_of("--bf16").grad_dtype, Dtype::fp32);
+  EXPECT_EQ(draft_of("--bf16 --grad-reduce-in-bf16").grad_dtype, Dtype::bf16);
+  EXPECT_EQ(draft_of("--fp16").grad_dtype, Dtype::fp16);
+  EXPECT_EQ(draft_of("--fp16 --accumulate-allreduce-grads-in-fp32").grad_dtype, Dtype::fp32);
+  EXPECT_THAT(draft_of("--bf16 --fp8-format hybrid").matmul, Optional(Matmul::fp8));
+  EXPECT_THAT(draft_of("--fp8-format e4m3 --fp8-recipe mxfp8").matmul, Optional(Matmul::mxfp8));
+}
+
+TEST(MegatronImport, ReadsTheShardingOfData) {
+  EXPECT_THAT(draft_of("--use-distributed-optimizer").zero, Optional(1));
+  const std::string fsdp = "--use-megatron-fsdp --data-parallel-sharding-strategy ";
+  EXPECT_THAT(draft_of(fsdp + "optim").zero, Optional(1));
+  EXPECT_THAT(draft_of(fsdp + "optim_grads").zero, Optional(2));
+  EXPECT_THAT(draft_of(fsdp + "optim_grads_params").zero, Optional(3));
+  EXPECT_THAT(draft_of("--use-torch-fsdp2").zero, Optional(3));
+}
+
+TEST(MegatronImport, CutsTheDataRanksIntoInstances) {
+  // 64 ranks / (tp 2 x pp 2) = 16 data ranks with cp, in 4 instances of 4.
+  const PlanFile plan =
+      read("torchrun --nnodes 8 --nproc-per-node 8 pretrain_gpt.py " + std::string(kShapes) +
+           "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 "
+           "--context-parallel-size 2 --use-distributed-optimizer "
+           "--num-distributed-optimizer-instances 4\n");
+  EXPECT_THAT(plan.draft.shard_size, Optional(4));
+}
+
+TEST(MegatronImport, SplitsLayersAsMegatronDoes) {
+  const std::string pp = "--pipeline-model-parallel-size 4 ";
+  EXPECT_THAT(draft_of(pp + "--num-layers-per-virtual-pipeline-stage 2").virtual_stages,
+              Optional(3));  // 24 / 4 / 2
+  EXPECT_THAT(draft_of(pp + "--num-virtual-stages-per-pipeline-rank 2").virtual_stages,
+              Optional(2));
+  // 24 - 4 - 2 = 18 layers over the two in the middle.
+  EXPECT_THAT(draft_of(pp + "--decoder-first-pipeline-num-layers 4 "
+                            "--decoder-last-pipeline-num-layers 2")
+                  .stage_layers,
+              Optional(ElementsAre(4, 9, 9, 2)));
+  // 22 layers, the embedding and the loss are 24: 6 each.
+  const PlanFile counted = read(
+      "pretrain_gpt.py --num-layers 22 --hidden-size 1024 --num-attention-heads 16 --bf16 "
+      "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 --vocab-size 1000 "
+      "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split\n");
+  EXPECT_THAT(counted.draft.stage_layers, Optional(ElementsAre(5, 6, 6, 5)));
+  const Draft layout = draft_of(pp + "--pipeline-model-parallel-layout 'Et*5|t*7|t*7|t*5L'");
+  ASSERT_TRUE(layout.stages.has_value());
+  EXPECT_EQ(show_layers(*layout.stages), "5 7 7 5");
+}
+
+TEST(MegatronImport, ReadsRecompute) {
+  const std::string full = "--recompute-granularity full --recompute-method ";
+  EXPECT_EQ(draft_of(full + "uniform --recompute-num-layers 1").recompute_layers, std::nullopt);
+  // 3 layers in each of 2 chunks.
+  const Draft block = draft_of(full +
+                               "block --recompute-num-layers 3 --pipeline-model-parallel-size 4 "
+                               "--num-virtual-stages-per-pipeline-rank 2");
+  EXPECT_THAT(block.recompute_layers, Optional(6));
+  EXPECT_THAT(draft_of("--recompute-activations").recompute, Optional(Recompute::selective));
+}
+
+TEST(MegatronImport, SaysWhatMegatronRefusesTogether) {
+  const PlanFile plan =
+      read("run " + std::string(kShapes) + "\\\n  --recompute-granularity full\n");
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0616");
+  EXPECT_EQ(plan.findings[0].where.line, 2);
+}
+
+TEST(MegatronImport, NamesTheVariableThatHasNoValue) {
+  const PlanFile plan = read("run " + std::string(kShapes) +
+                             " --data-path $DATA \\\n  --tensor-model-parallel-size $TP\n");
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0614");
+  EXPECT_EQ(plan.findings[0].where.line, 2);
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("$TP has no value here"));
+  EXPECT_EQ(plan.draft.tp, std::nullopt);
+}
+
+TEST(MegatronImport, LetsLaterFlagsWin) {
+  EXPECT_THAT(draft_of("--tensor-model-parallel-size 2 --tensor-model-parallel-size=4").tp,
+              Optional(4));
+}
+
+TEST(MegatronImport, LeavesListsOutThatNoCommandIsGiven) {
+  const PlanFile plan = read("MOE=(--num-experts 8 --expert-model-parallel-size 8)\nrun " +
+                             std::string(kShapes) + "\n");
+  EXPECT_EQ(plan.draft.ep, std::nullopt);
+}
+
+TEST(MegatronImport, ClaimsMegatronsFilesAlone) {
+  EXPECT_TRUE(claims_megatron("a.sh", "x --tensor-model-parallel-size 2"));
+  EXPECT_TRUE(claims_megatron("-", "x --num-layers 2 --hidden-size 3"));
+  EXPECT_TRUE(claims_megatron("a.log", "0:   tensor_model_parallel_size ........ 2"));
+  EXPECT_FALSE(claims_megatron("a.sh", "torchrun -m torchtitan.train --job.config_file a.toml"));
+  EXPECT_FALSE(claims_megatron("a.sh", "deepspeed train.py --deepspeed ds.json --num-layers 4"));
+  EXPECT_FALSE(claims_megatron("plan.yaml", "# --tensor-model-parallel-size"));
+}
+
+TEST(MegatronImport, SpeaksTheFilesWords) {
+  const PlanFormat& format = *find_plan_format("megatron");
+  EXPECT_EQ(
+      spelt(format, {{"parallelism.tp_size", "8"}, {"parallelism.sequence_parallel", "true"}}),
+      "--tensor-model-parallel-size 8, --sequence-parallel");
+  EXPECT_EQ(spelt(format, {{"parallelism.stages", "Et|tL"}}),
+            "--pipeline-model-parallel-layout 'Et|tL'");
+  EXPECT_EQ(spelt(format, {{"cluster", "dgx-h100"}}), "--cluster \"dgx-h100\"");
+}
+
+TEST(MegatronModel, ReadsPatternsOfExperts) {
+  using Pattern = std::vector<bool>;
+  EXPECT_EQ(parse_layer_pattern("([0]*2+[1]*2)", 4), (Pattern{false, false, true, true}));
+  EXPECT_EQ(parse_layer_pattern("[0, 1]*2", 4), (Pattern{false, true, false, true}));
+  EXPECT_EQ(parse_layer_pattern("2", 4), (Pattern{true, false, true, false}));
+  EXPECT_EQ(parse_layer_pattern("[1]*99999999999", 4), std::nullopt);
+  EXPECT_EQ(parse_layer_pattern("[2]", 4), std::nullopt);
+  EXPECT_EQ(parse_layer_pattern("([1]", 4), std::nullopt);
+}
+
+TEST(MegatronModel, CountsPublishedParameters) {
+  // Mixtral-8x7B as published; DeepSeek-V3 without its MTP module (formulas P1..P5).
+  const Draft mixtral = sample_file("megatron_mixtral_ep.sh").draft;
+  ASSERT_TRUE(mixtral.model.has_value());
+  EXPECT_EQ(parameters(*mixtral.model).total(), 46702792704);
+  Model deepseek = *sample_file("megatron_deepseek_v3.sh").draft.model;
+  deepseek.mtp_layers = 0;
+  EXPECT_EQ(parameters(deepseek).total(), 671026419200);
+}
+
+TEST(MegatronModel, SaysWhatItTakesTheVocabularyFrom) {
+  const PlanFile plan = sample_file("megatron_llama3_8b_cp.sh");
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0615");
+  EXPECT_EQ(plan.findings[0].severity, Severity::note);
+  EXPECT_EQ(plan.draft.model->vocab, 128256);  // Llama-3's
+}
+
+struct Degrees {
+  std::string file;
+  i64 world, tp, cp, pp, dp, ep, chunks;
+  int zero;
+};
+
+TEST(MegatronSamples, ImportToTheirDegrees) {
+  const Degrees all[] = {{"megatron_gpt3_175b.sh", 1024, 8, 1, 16, 8, 1, 6, 1},
+                         {"megatron_llama3_8b_cp.sh", 32, 2, 4, 1, 4, 1, 1, 1},
+                         {"megatron_mixtral_ep.sh", 64, 1, 1, 4, 16, 8, 1, 1},
+                         {"megatron_deepseek_v3.sh", 1024, 1, 1, 16, 64, 64, 2, 1},
+                         {"megatron_8b.log", 64, 4, 1, 4, 4, 1, 2, 1}};
+  for (const Degrees& one : all) {
+    SCOPED_TRACE(one.file);
+    const rankwright::TrainingConfig s = resolve(sample_file(one.file).draft);
+    const Plan& p = s.plan;
+    EXPECT_EQ(s.world, one.world);
+    EXPECT_EQ((std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.virtual_stages}),
+              (std::vector<i64>{one.tp, one.cp, one.pp, one.dp, one.ep, one.chunks}));
+    EXPECT_EQ(p.zero, one.zero);
+    EXPECT_THAT(find_violations(s), IsEmpty());
+  }
+}
+
+TEST(MegatronSamples, HaveTheirFaultsFoundWhereTheyStand) {
+  struct Fault {
+    std::string file;
+    std::string code;
+    int line;
+  };
+  // The first two ran without a word in Megatron-LM (issues 468 and 1304).
+  const Fault all[] = {{"megatron_fault_80_as_64.sh", "RW0113", 6},
+                       {"megatron_fault_30_on_pp4.sh", "RW0503", 7},
+                       {"megatron_fault_microbatches.sh", "RW0505", 10},
+                       {"megatron_mixtral_ep.sh", "RW0403", 68}};
+  for (const Fault& one : all) {
+    SCOPED_TRACE(one.file);
+    const PlanFile plan = sample_file(one.file);
+    const Diagnostics found = lint(resolve(plan.draft), Target::megatron);
+    const auto fault = std::find_if(found.begin(), found.end(),
+                                    [&](const Diagnostic& d) { return d.code == one.code; });
+    ASSERT_NE(fault, found.end());
+    EXPECT_EQ(plan.where(fault->key).line, one.line);
+  }
+}
+
+TEST(MegatronImport, KnowsTheNamesOfForksAndOlderVersions) {
+  PlanFile plan{.name = "a.sh",
+                .text =
+                    "mpirun -np 64 --npernode 8 python pretrain.py --model-parallel-size 2 "
+                    "--pipe-parallel-size 4 --batch-size 4 --gas 16 --checkpoint-activations "
+                    "--zero-stage 1 --num-layers 24 --hidden-size 1024 "
+                    "--num-attention-heads 16 --num-key-value-heads 4 --seq-length 2048 "
+                    "--merge-file m --vocab-file v --fp16\n"};
+  read_megatron(plan, refuse_file);
+  ASSERT_FALSE(has_errors(plan.findings));
+  const rankwright::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.world, 64);
+  EXPECT_EQ(config.plan.tp, 2);
+  EXPECT_EQ(config.plan.pp, 4);
+  EXPECT_EQ(config.plan.zero, 1);
+  EXPECT_EQ(config.plan.recompute, Recompute::full);
+  EXPECT_EQ(config.job.global_batch, 512);  // 4 x 16 x dp 8
+  EXPECT_EQ(config.model.layer(0).attention.kv_heads, 4);
+  EXPECT_EQ(config.model.vocab, 50257);
+}
+
+}  // namespace megatron_test
+}  // namespace rankwright

@@ -1,0 +1,155 @@
+// Reads nanotron's YAML config (checked against nanotron 0.4).
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/plan/hf_config.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright {
+namespace {
+
+void pp_engine(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Schedule> kWords[] = {{"1f1b", Schedule::one_f_one_b}, {"afab", Schedule::gpipe}};
+  r.draft.schedule = meaning(r, node, kWords);
+}
+
+void tp_mode(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<bool> kWords[] = {{"REDUCE_SCATTER", true},
+                                   {"ALL_REDUCE", false},
+                                   {"reduce_scatter", true},
+                                   {"all_reduce", false}};
+  r.draft.sequence_parallel = meaning(r, node, kWords);
+}
+
+void recompute_layer(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<bool> on = r.fields.flag(node))
+    r.draft.recompute = *on ? Recompute::full : Recompute::none;
+}
+
+void read_nanotron_zero(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+  r.draft.zero = meaning(r, node, kWords);
+}
+
+/// Read behind the parameters' format: gradients are as those, or fp32.
+void accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<bool> on = r.fields.flag(node))
+    r.draft.grad_dtype = *on ? Dtype::fp32 : r.draft.param_dtype.value_or(Dtype::bf16);
+}
+
+void read_nanotron_optimizer(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Optimizer> kWords[] = {{"adamW", Optimizer::adam}, {"sgd", Optimizer::sgd}};
+  r.draft.optimizer = meaning(r, node, kWords);
+}
+
+void dtype(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Dtype> kWords[] = {
+      {"bfloat16", Dtype::bf16}, {"float16", Dtype::fp16}, {"float32", Dtype::fp32}};
+  r.draft.param_dtype = meaning(r, node, kWords);
+}
+
+/// On unless it is turned off: gathered inputs of tp are then kept for backward.
+void tp_recompute_allgather(ForeignReading& r, const YamlNode& node) {
+  if (r.fields.flag(node) == false)
+    tell_left_out(r, node,
+                  "parallelism.tp_recompute_allgather: inputs that stay gathered for backward are "
+                  "counted as gathered again");
+}
+
+constexpr ForeignKey kNanotronKeys[] = {
+    {"parallelism.dp", "parallelism.dp_size", whole<&Draft::dp, kMaxDegree>, true},
+    {"parallelism.pp", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>, true},
+    {"parallelism.tp", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>, true},
+    {"parallelism.context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>,
+     true},
+    {"parallelism.expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
+     true},
+    {"parallelism.pp_engine", "parallelism.schedule", pp_engine},
+    {"parallelism.tp_mode", "parallelism.sequence_parallel", tp_mode},
+    {"parallelism.tp_linear_async_communication", "parallelism.overlap.tp",
+     flag<&Draft::overlap_tp>, true},
+    {"parallelism.recompute_layer", "parallelism.recompute", recompute_layer},
+    {"optimizer.zero_stage", "parallelism.zero_stage", read_nanotron_zero, true},
+    {"tokens.micro_batch_size", "parallelism.micro_batch",
+     whole<&Draft::micro_batch, kMaxMicroBatch>, true},
+    {"tokens.batch_accumulation_per_replica", "job.global_batch",
+     whole<&Draft::accumulation, kMaxBatch>},
+    {"tokens.sequence_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
+    {"optimizer.optimizer_factory.name", "job.optimizer", read_nanotron_optimizer},
+    {"model.dtype", "job.param_dtype", dtype},
+    {"optimizer.accumulate_grad_in_fp32", "job.grad_dtype", accumulate_grad_in_fp32},
+    {"model.model_config", "model"},
+    {"parallelism.moe_layer_recompute", "", nullptr, false,
+     "experts that are recomputed alone are counted as kept"},
+    {"parallelism.tp_recompute_allgather", "", tp_recompute_allgather},
+};
+
+/// Experts as Qwen's config calls them; as wide as the dense layers where nothing is said.
+void add_experts(nlohmann::json& config, const YamlNode& moe) {
+  const auto copy = [&](std::string_view from, const char* to) {
+    const YamlNode* const value = moe.find(from);
+    if (value != nullptr) config[to] = nlohmann::json::parse(value->scalar, nullptr, false);
+  };
+  config["model_type"] = "qwen2_moe";
+  if (config.contains("intermediate_size"))
+    config["moe_intermediate_size"] = config["intermediate_size"];
+  copy("num_experts", "num_experts");
+  copy("top_k", "num_experts_per_tok");
+  copy("moe_intermediate_size", "moe_intermediate_size");
+  copy("shared_expert_intermediate_size", "shared_expert_intermediate_size");
+}
+
+/// The plain values of a map as a config.json of this family.
+std::string config_json(const YamlNode& map, std::string_view model_type) {
+  nlohmann::json config = nlohmann::json::object();
+  for (const YamlEntry& entry : map.entries) {
+    if (entry.value.kind != YamlNode::Kind::scalar) continue;
+    const nlohmann::json value = nlohmann::json::parse(entry.value.scalar, nullptr, false);
+    config[entry.key.scalar] = value.is_discarded() ? nlohmann::json(entry.value.scalar) : value;
+  }
+  config["model_type"] = model_type;
+  if (const YamlNode* const moe = map.find("moe_config");
+      moe != nullptr && moe->kind == YamlNode::Kind::map)
+    add_experts(config, *moe);
+  return config.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+/// nanotron's model_config has Hugging Face's keys and says its family by a flag.
+void read_model_config(ForeignReading& r) {
+  const YamlNode* const node = find_path(r.root, "model.model_config");
+  if (node == nullptr || !r.fields.expect(*node, YamlNode::Kind::map, "a map of shapes")) return;
+  const YamlNode* const qwen = node->find("is_qwen2_config");
+  const bool is_qwen = qwen != nullptr && qwen->scalar == "true";
+  const std::string text = config_json(*node, is_qwen ? "qwen2" : "llama");
+  Result<Model> model = read_hf_config(text, "this model");
+  if (!model) model.error().where = {};  // it is a place in `text`
+  r.fields.under("model", *node, [&] { r.draft.model = r.fields.take(*node, std::move(model)); });
+}
+
+}  // namespace
+
+bool claims_nanotron(std::string_view file, std::string_view text) {
+  return (file.ends_with(".yaml") || file.ends_with(".yml") || file == "-") &&
+         text.find("\ntokens:") != std::string_view::npos &&
+         text.find("micro_batch_size:") != std::string_view::npos;
+}
+
+void read_nanotron(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  read_foreign(reading, kNanotronKeys, plan);
+  read_model_config(reading);
+  plan.draft.order = kDefaultOrder;  // its grid (ep, pp, dp, cp, tp), row-major
+  plan.keys = fields.keys();
+}
+
+std::string spell_nanotron(const Edit& edit) {
+  const ForeignKey* const row = stating(kNanotronKeys, edit.key);
+  return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
+}
+
+}  // namespace rankwright

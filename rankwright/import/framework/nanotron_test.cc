@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace nanotron_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kConfig =
+    "general: {project: smol}\n"
+    "parallelism:\n"
+    "  dp: 4\n"
+    "  tp: 2\n"
+    "  pp: 1\n"
+    "  pp_engine: 1f1b\n"
+    "  tp_mode: REDUCE_SCATTER\n"
+    "optimizer:\n"
+    "  zero_stage: 1\n"
+    "  accumulate_grad_in_fp32: true\n"
+    "tokens:\n"
+    "  micro_batch_size: 8\n"
+    "  batch_accumulation_per_replica: 16\n"
+    "  sequence_length: 2048\n";
+
+PlanFile read(std::string text) { return read_any_plan(std::move(text), "a.yaml", refuse_file); }
+
+TEST(NanotronImport, ReadsDegreesAndTheBatch) {
+  const PlanFile plan = read(std::string(kConfig));
+  ASSERT_TRUE(plan.findings.empty());
+  EXPECT_EQ(plan.format->name, "nanotron");
+  const rankwright::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.world, 8);               // 4 x 2 x 1
+  EXPECT_EQ(config.job.global_batch, 512);  // 8 x 16 x dp 4
+  EXPECT_EQ(config.plan.zero, 1);
+  EXPECT_TRUE(config.plan.sequence_parallel);
+  EXPECT_EQ(config.job.grad_dtype, Dtype::fp32);
+  EXPECT_THAT(plan.passed_over, ElementsAre("general.project"));
+}
+
+TEST(NanotronImport, KnowsWhereEachPlanKeyStands) {
+  const PlanFile plan = read(std::string(kConfig));
+  EXPECT_EQ(plan.where("parallelism.tp_size").line, 4);
+  EXPECT_EQ(plan.where("parallelism.tp_size").column, 7);
+  EXPECT_EQ(plan.where("job.global_batch").line, 13);
+}
+
+TEST(NanotronImport, SpeaksTheFilesWords) {
+  const PlanFormat& format = *find_plan_format("nanotron");
+  EXPECT_EQ(spelt(format, {{"parallelism.tp_size", "4"}, {"cluster", "dgx-h100"}}),
+            "parallelism.tp: 4, --cluster \"dgx-h100\"");
+}
+
+TEST(NanotronImport, RefusesAWordThatItDoesNotKnow) {
+  std::string text(kConfig);
+  text.replace(text.find("1f1b"), 4, "2f2b");
+  const PlanFile plan = read(text);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0907");
+  EXPECT_EQ(plan.findings[0].where.line, 6);
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("'2f2b' is none of 1f1b, afab"));
+}
+
+TEST(NanotronImport, NamesWhatTheEstimateLeavesOut) {
+  std::string text(kConfig);
+  text.insert(text.find("  dp: 4"),
+              "  tp_recompute_allgather: false\n  moe_layer_recompute: true\n");
+  const PlanFile plan = read(text);
+  ASSERT_EQ(plan.findings.size(), 2u);
+  for (const Diagnostic& finding : plan.findings) EXPECT_EQ(finding.code, "RW0601");
+  EXPECT_EQ(plan.findings[0].where.line, 4);
+}
+
+TEST(NanotronImport, ReadsTheModel) {
+  const PlanFile plan = read(std::string(kConfig) +
+                             "model:\n  dtype: bfloat16\n  model_config:\n    is_llama_config: "
+                             "true\n    hidden_size: 2048\n    intermediate_size: 5632\n    "
+                             "num_hidden_layers: 22\n    num_attention_heads: 32\n    "
+                             "num_key_value_heads: 4\n    vocab_size: 32000\n    rope_scaling: "
+                             "null\n    tie_word_embeddings: false\n");
+  ASSERT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  ASSERT_TRUE(plan.draft.model.has_value());
+  // TinyLlama: 2 x 32,000 x 2,048 + 22 (2 x 2,048 x 2,048 + 2 x 2,048 x 256 + 3 x 2,048 x 5,632 +
+  // 2 x 2,048) + 2,048
+  EXPECT_EQ(parameters(*plan.draft.model).total(), 1100048384);
+}
+
+}  // namespace nanotron_test
+}  // namespace rankwright

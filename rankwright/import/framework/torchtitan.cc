@@ -1,0 +1,403 @@
+// Reads torchtitan's TOML config (checked against torchtitan v0.2.2; later versions have none).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/torchtitan_facts.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/toml_tree.h"
+
+namespace rankwright {
+namespace {
+
+void mixed_precision_param(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Dtype> kWords[] = {{"bfloat16", Dtype::bf16}, {"float32", Dtype::fp32}};
+  r.draft.param_dtype = meaning(r, node, kWords);
+}
+
+void mixed_precision_reduce(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<Dtype> kWords[] = {{"float32", Dtype::fp32}, {"bfloat16", Dtype::bf16}};
+  r.draft.grad_dtype = meaning(r, node, kWords);
+}
+
+/// torch's ring: KV goes round by all-to-all, or is gathered once.
+void rotate_method(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<CpComm> kWords[] = {{"allgather", CpComm::all_gather}, {"alltoall", CpComm::p2p}};
+  r.draft.cp_comm = meaning(r, node, kWords);
+}
+
+void mode(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "memory_budget")
+    return tell_left_out(r, node, "activation_checkpoint.mode: a budget is counted as selective");
+  constexpr Word<Recompute> kWords[] = {
+      {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
+  r.draft.recompute = meaning(r, node, kWords);
+}
+
+void selective_option(ForeignReading& r, const YamlNode& node) {
+  const YamlNode* const mode = find_path(r.root, "activation_checkpoint.mode");
+  const bool selective = mode == nullptr || mode->scalar == "selective";
+  if (selective && node.scalar != "op")
+    tell_left_out(r, node,
+                  "activation_checkpoint.selective_ac_option: layers that are recomputed whole are "
+                  "counted as every second matmul of all layers");
+}
+
+void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "AdamW" && node.scalar != "Adam")
+    return tell_left_out(r, node, "optimizer.name: states are counted as Adam's");
+  r.draft.optimizer = Optimizer::adam;
+}
+
+/// "quantize.linear.float8", or "float8" as it was before; one or a list.
+void converters(ForeignReading& r, const YamlNode& node) {
+  std::vector<const YamlNode*> all = {&node};
+  if (node.kind == YamlNode::Kind::sequence) {
+    all.clear();
+    for (const YamlNode& one : node.items) all.push_back(&one);
+  }
+  for (const YamlNode* const one : all) {
+    if (one->scalar.ends_with("float8"))
+      r.draft.matmul = Matmul::fp8;
+    else if (one->scalar.ends_with(".mx") || one->scalar == "mx")
+      r.draft.matmul = Matmul::mxfp8;
+    else if (!one->scalar.empty())
+      tell_left_out(r, *one, "model.converters: matmuls are counted in the parameters' format");
+  }
+}
+
+constexpr std::string_view kEven = "stages are counted as the model's layers split evenly";
+
+constexpr ForeignKey kTorchtitanKeys[] = {
+    {"parallelism.tensor_parallel_degree", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>,
+     true},
+    {"parallelism.context_parallel_degree", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>,
+     true},
+    {"parallelism.pipeline_parallel_degree", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>,
+     true},
+    {"parallelism.data_parallel_shard_degree", "parallelism.dp_size"},
+    {"parallelism.data_parallel_replicate_degree", "parallelism.shard_size"},
+    {"parallelism.expert_parallel_degree", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
+     true},
+    {"parallelism.expert_tensor_parallel_degree", "parallelism.etp_size"},
+    {"parallelism.fsdp_reshard_after_forward", "parallelism.zero_stage"},
+    {"parallelism.enable_async_tensor_parallel", "parallelism.overlap.tp", flag<&Draft::overlap_tp>,
+     true},
+    {"parallelism.context_parallel_rotate_method", "parallelism.cp_comm", rotate_method},
+    {"parallelism.pipeline_parallel_schedule", "parallelism.schedule"},
+    {"parallelism.pipeline_parallel_schedule_csv", "parallelism.schedule"},
+    {"parallelism.module_fqns_per_model_part", "parallelism.stages"},
+    {"parallelism.pipeline_parallel_layers_per_stage", "parallelism.stages"},
+    {"parallelism.pipeline_parallel_first_stage_less_layers", "parallelism.stages"},
+    {"parallelism.pipeline_parallel_last_stage_less_layers", "parallelism.stages"},
+    {"parallelism.pipeline_parallel_microbatch_size", "parallelism.micro_batch"},
+    {"training.local_batch_size", "job.global_batch"},
+    {"training.batch_size", "job.global_batch"},
+    {"training.global_batch_size", "job.global_batch"},
+    {"training.seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
+    {"training.mixed_precision_param", "job.param_dtype", mixed_precision_param},
+    {"training.mixed_precision_reduce", "job.grad_dtype", mixed_precision_reduce},
+    {"activation_checkpoint.mode", "parallelism.recompute", mode},
+    {"activation_checkpoint.selective_ac_option", "parallelism.recompute", selective_option},
+    {"optimizer.name", "job.optimizer", read_torchtitan_optimizer},
+    {"model.converters", "job.matmul", converters},
+    {"model.name", "model"},
+    {"model.flavor", "model"},
+    {"parallelism.pipeline_parallel_split_points", "parallelism.stages", nullptr, false, kEven},
+    {"parallelism.disable_loss_parallel", "", nullptr, false,
+     "the output head is counted as split over tp"},
+    {"parallelism.pipeline_parallel_expert_parallel_overlap", "", nullptr, false,
+     "all-to-all is counted as exposed"},
+    {"training.enable_cpu_offload", "", nullptr, false,
+     "what is kept in the host's memory is counted as on the GPU"},
+    {"fault_tolerance.enable", "", nullptr, false, "replicas are counted as one fixed mesh"},
+};
+
+const YamlNode* in_parallelism(const ForeignReading& r, std::string_view key) {
+  return find_path(r.root, fmt::format("parallelism.{}", key));
+}
+
+/// The number at a path, unless it is -1 or absent.
+std::optional<i64> stated(ForeignReading& r, std::string_view path, i64 min, i64 max) {
+  const YamlNode* const node = find_path(r.root, path);
+  if (node == nullptr || node->scalar == "-1") return std::nullopt;
+  return r.fields.whole(*node, min, max);
+}
+
+/// dp = replicas x shards; FSDP where there are shards or cp, else DDP.
+void read_data_ranks(ForeignReading& r) {
+  Draft& draft = r.draft;
+  const i64 replicas =
+      stated(r, "parallelism.data_parallel_replicate_degree", 1, kMaxDegree).value_or(1);
+  const std::optional<i64> shards =
+      stated(r, "parallelism.data_parallel_shard_degree", 1, kMaxDegree);
+  const std::optional<i64> dp = product({replicas, shards.value_or(1)});
+  if (shards && dp && *dp <= kMaxDegree) draft.dp = dp;
+  const bool sharded = shards != 1 || draft.cp > 1;
+  if (replicas > 1) draft.replicas = replicas;
+  if (!sharded && replicas > 1) {
+    draft.zero = 0;
+    draft.replicas = std::nullopt;
+    return;
+  }
+  constexpr Word<int> kWords[] = {{"default", 0}, {"always", 3}, {"never", 2}};
+  const YamlNode* const policy = in_parallelism(r, "fsdp_reshard_after_forward");
+  const int zero = policy == nullptr ? 0 : meaning(r, *policy, kWords).value_or(0);
+  const int usual = !sharded ? 0 : draft.pp > 1 ? 2 : 3;
+  draft.zero = zero == 0 ? usual : zero;
+}
+
+/// Without a pipeline the local batch is the microbatch and the rest accumulates. With one it is
+/// cut into microbatches, and what accumulates beyond it drains the pipeline every time: the plan
+/// is one such pass.
+void read_torchtitan_batch(ForeignReading& r) {
+  Draft& draft = r.draft;
+  std::optional<i64> local = stated(r, "training.local_batch_size", 1, kMaxMicroBatch);
+  if (!local) local = stated(r, "training.batch_size", 1, kMaxMicroBatch);
+  const i64 batch = local.value_or(8);  // its default
+  if (draft.pp > 1) {
+    draft.micro_batch =
+        stated(r, "parallelism.pipeline_parallel_microbatch_size", 1, kMaxMicroBatch).value_or(1);
+    draft.accumulation = std::max<i64>(1, batch / *draft.micro_batch);
+    return;
+  }
+  draft.micro_batch = batch;
+  draft.global_batch = stated(r, "training.global_batch_size", 1, kMaxBatch);
+  if (!draft.global_batch) draft.accumulation = 1;
+}
+
+void read_flavor(ForeignReading& r) {
+  const YamlNode* const name = find_path(r.root, "model.name");
+  const YamlNode* const flavor = find_path(r.root, "model.flavor");
+  if (name == nullptr || flavor == nullptr) return;
+  for (const TorchtitanFlavor& one : torchtitan_flavors())
+    if (one.name == name->scalar && one.flavor == flavor->scalar) r.draft.model = flavor_model(one);
+  if (!r.draft.model)
+    r.fields.under("model", *flavor, [&] {
+      tell_left_out(r, *flavor,
+                    fmt::format("model: the shapes of {} {} are not known: --model gives them",
+                                excerpt(name->scalar), excerpt(flavor->scalar)));
+    });
+}
+
+/// The modules of each stage, as "layers.7"; no stages where it is no list of lists of names.
+Stages listed_modules(ForeignReading& r, const YamlNode& list) {
+  Stages stages;
+  if (!r.fields.expect(list, YamlNode::Kind::sequence, "a list of lists of modules")) return {};
+  for (const YamlNode& part : list.items) {
+    if (!r.fields.expect(part, YamlNode::Kind::sequence, "a list of modules")) return {};
+    Stage stage;
+    for (const YamlNode& module : part.items) {
+      if (module.scalar.starts_with("layers.")) ++stage.layers;
+      if (module.scalar == "tok_embeddings") stage.embedding = true;
+      if (module.scalar == "output" || module.scalar == "lm_head") stage.loss = true;
+    }
+    stages.push_back(stage);
+  }
+  return i64(stages.size()) > kMaxStages ? Stages{} : stages;
+}
+
+/// The schedule by its class; true where a rank has several chunks.
+bool read_schedule(ForeignReading& r) {
+  const YamlNode* const node = in_parallelism(r, "pipeline_parallel_schedule");
+  r.draft.schedule = Schedule::one_f_one_b;
+  if (node == nullptr) return false;
+  constexpr Word<Schedule> kWords[] = {
+      {"1F1B", Schedule::one_f_one_b},
+      {"GPipe", Schedule::gpipe},
+      {"Interleaved1F1B", Schedule::interleaved},
+      {"LoopedBFS", Schedule::looped_bfs},
+      {"InterleavedZeroBubble", Schedule::interleaved_zb},
+      {"ZBVZeroBubble", Schedule::zb_v},
+      {"DualPipeV", Schedule::dualpipe_v},
+      {"PipelineScheduleSingle", Schedule::one_f_one_b},
+      {"PipelineScheduleMulti", Schedule::interleaved},
+      {"_PipelineScheduleRuntime", Schedule::interleaved},
+  };
+  r.fields.under("parallelism.schedule", *node,
+                 [&] { r.draft.schedule = meaning(r, *node, kWords); });
+  return r.draft.schedule && row(*r.draft.schedule).min_chunks > 1;
+}
+
+/// Cells in a file beside this one: the schedule that has them.
+void read_cells(ForeignReading& r) {
+  const YamlNode* const node = in_parallelism(r, "pipeline_parallel_schedule_csv");
+  if (node == nullptr || node->scalar.empty()) return;
+  Draft& draft = r.draft;
+  const std::string path = beside(r.fields.file(), node->scalar);
+  const Result<std::string> text = r.files(path);
+  const std::optional<PipelineShape> shape =
+      text ? shape_of_cells(*text, path, *draft.pp, draft.virtual_stages.value_or(1))
+           : std::nullopt;
+  if (shape) {
+    draft.schedule = shape->schedule;
+    draft.microbatch_group = shape->group == 0 ? draft.pp : shape->group;
+    return;
+  }
+  tell_left_out(r, *node,
+                fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: counted as {}",
+                            text ? "the cells are of no known schedule" : "it was not read",
+                            name(draft.schedule.value_or(Schedule::one_f_one_b))));
+}
+
+void read_pipeline(ForeignReading& r) {
+  Draft& draft = r.draft;
+  if (draft.pp.value_or(1) == 1) return;
+  const i64 pp = *draft.pp;
+  i64 stages = pp * (read_schedule(r) ? 2 : 1);
+  const i64 first =
+      stated(r, "parallelism.pipeline_parallel_first_stage_less_layers", 0, kMaxCount).value_or(1);
+  const i64 last =
+      stated(r, "parallelism.pipeline_parallel_last_stage_less_layers", 0, kMaxCount).value_or(1);
+  const std::optional<i64> each =
+      stated(r, "parallelism.pipeline_parallel_layers_per_stage", 1, kMaxCount);
+  const bool sane = first <= kMaxStages && last <= kMaxStages;
+  if (each && draft.model && sane) stages = ceil_div(draft.model->layers() + first + last, *each);
+  if (const YamlNode* const list = in_parallelism(r, "module_fqns_per_model_part")) {
+    const Stages parts = listed_modules(r, *list);
+    if (!parts.empty()) {
+      stages = i64(parts.size());
+      draft.stages = parts;
+    }
+  } else if (draft.model && sane) {
+    draft.stage_layers = torchtitan_split(draft.model->layers(), stages, first, last);
+  }
+  if (divides(pp, stages) && stages / pp <= kMaxChunks) draft.virtual_stages = stages / pp;
+  if (draft.schedule && row(*draft.schedule).groups)
+    draft.microbatch_group = torch_group(pp, draft.accumulation.value_or(1));
+  read_cells(r);
+}
+
+/// Degrees stood among the settings of training and of experiments until the end of 2024.
+YamlNode renamed(const YamlNode& root) {
+  constexpr std::pair<std::string_view, std::string_view> kMoved[] = {
+      {"training", "data_parallel_replicate_degree"},
+      {"training", "data_parallel_shard_degree"},
+      {"training", "tensor_parallel_degree"},
+      {"experimental", "context_parallel_degree"},
+      {"experimental", "pipeline_parallel_degree"},
+      {"experimental", "pipeline_parallel_schedule"},
+      {"experimental", "pipeline_parallel_microbatches"}};
+  YamlNode moved = root;
+  const auto table = [&](std::string_view name) -> YamlNode* {
+    for (YamlEntry& entry : moved.entries)
+      if (entry.key.scalar == name && entry.value.kind == YamlNode::Kind::map) return &entry.value;
+    return nullptr;
+  };
+  if (moved.kind != YamlNode::Kind::map) return moved;
+  if (table("parallelism") == nullptr) {
+    YamlNode key, value;
+    key.kind = YamlNode::Kind::scalar;
+    key.scalar = "parallelism";
+    value.kind = YamlNode::Kind::map;
+    moved.entries.push_back({std::move(key), std::move(value)});
+  }
+  for (const std::pair<std::string_view, std::string_view>& one : kMoved) {
+    const std::string_view name = one.second;
+    YamlNode* const old = table(one.first);
+    YamlNode* const today = table("parallelism");
+    if (old == nullptr || today == nullptr || today->find(name) != nullptr) continue;
+    for (const YamlEntry& entry : old->entries)
+      if (entry.key.scalar == name) today->entries.push_back(entry);
+    std::erase_if(old->entries, [&](const YamlEntry& entry) { return entry.key.scalar == name; });
+  }
+  return moved;
+}
+
+}  // namespace
+
+bool claims_torchtitan(std::string_view file, std::string_view text) {
+  return (file.ends_with(".toml") || file == "-") &&
+         (text.find("[parallelism]") != std::string_view::npos ||
+          text.find("[training]") != std::string_view::npos);
+}
+
+void read_torchtitan(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
+  if (!root) return plan.findings.push_back(root.error());
+  const YamlNode today = renamed(*root);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, today, files};
+  Draft& draft = plan.draft;
+  draft.cp_comm = CpComm::all_gather;  // defaults of v0.2.2
+  draft.recompute = Recompute::selective;
+  draft.param_dtype = Dtype::bf16;
+  draft.grad_dtype = Dtype::fp32;
+  draft.optimizer = Optimizer::adam;
+  draft.sequence = 2048;
+  read_foreign(reading, kTorchtitanKeys, plan);
+  read_data_ranks(reading);
+  read_torchtitan_batch(reading);
+  read_flavor(reading);
+  read_pipeline(reading);
+  if (draft.ep > 1)  // else experts are cut as dense layers are
+    draft.etp =
+        stated(reading, "parallelism.expert_tensor_parallel_degree", 1, kMaxDegree).value_or(1);
+  if (draft.tp > 1) draft.sequence_parallel = true;
+  if (draft.cp.value_or(1) == 1) draft.cp_comm = std::nullopt;
+  draft.order = kDefaultOrder;  // its mesh (pp, dp_replicate, dp_shard, cp, tp), row-major
+  draft.framework = software_of(Target::torchtitan_0_2);
+  plan.keys = fields.keys();
+}
+
+std::string spell_torchtitan(const Edit& edit) {
+  if (edit.key == "parallelism.zero_stage" && (edit.value == "2" || edit.value == "3"))
+    return fmt::format("parallelism.fsdp_reshard_after_forward = \"{}\"",
+                       edit.value == "2" ? "never" : "always");
+  if (edit.key == "job.global_batch")
+    return fmt::format("training.local_batch_size = {} / data ranks", edit.value);
+  const ForeignKey* const row = stating(kTorchtitanKeys, edit.key);
+  return row == nullptr ? "" : fmt::format("{} = {}", row->path, edit.value);
+}
+
+namespace {
+
+Diagnostic unmultiplied(const PlanFile& plan, std::string_view key, std::string detail) {
+  return {.code = "RW0604",
+          .message = "numbers of the file do not multiply",
+          .detail = std::move(detail),
+          .key = std::string(key),
+          .where = plan.where(key)};
+}
+
+}  // namespace
+
+Diagnostics torchtitan_against(const PlanFile& plan, const TrainingConfig& config) {
+  Diagnostics found;
+  const Draft& draft = plan.draft;
+  if (draft.replicas && !divides(*draft.replicas, config.plan.dp))
+    found.push_back(unmultiplied(
+        plan, "parallelism.shard_size",
+        fmt::format("data_parallel_replicate_degree {} does not divide {}", *draft.replicas,
+                    plural(config.plan.dp, "data rank", "data ranks"))));
+  const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
+  if (!root || config.plan.pp == 1) return found;
+  const YamlNode today = renamed(*root);
+  const auto number = [&](std::string_view path, i64 usual) {
+    const YamlNode* const node = find_path(today, path);
+    const Result<i64> n = node == nullptr ? usual : parse_count(node->scalar, 1);
+    return n ? *n : usual;
+  };
+  const i64 local = number("training.local_batch_size", number("training.batch_size", 8));
+  if (!divides(config.plan.micro_batch, local))
+    found.push_back(unmultiplied(
+        plan, "parallelism.micro_batch",
+        fmt::format("pipeline_parallel_microbatch_size {} does not divide local_batch_size {}",
+                    count(config.plan.micro_batch), count(local))));
+  const i64 batch = number("training.global_batch_size", config.job.global_batch);
+  if (batch != config.job.global_batch)
+    found.push_back({.code = "RW0601",
+                     .severity = Severity::warning,
+                     .message = "a setting that the estimate leaves out",
+                     .detail = fmt::format("training.global_batch_size: {} sequences are several "
+                                           "passes of the pipeline, and the plan is one of {}",
+                                           count(batch), count(config.job.global_batch)),
+                     .key = "job.global_batch",
+                     .where = plan.where("job.global_batch")});
+  return found;
+}
+
+}  // namespace rankwright

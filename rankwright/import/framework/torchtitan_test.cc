@@ -1,0 +1,187 @@
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <numeric>
+
+#include "rankwright/import/framework/torchtitan_facts.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+namespace torchtitan_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+PlanFile read(std::string text, const FileReader& files = refuse_file) {
+  return read_any_plan(std::move(text), "run.toml", files);
+}
+
+rankwright::TrainingConfig on(PlanFile plan, i64 world) {
+  plan.draft.world = world;
+  return resolve(plan.draft);
+}
+
+constexpr std::string_view kHybrid =
+    "[model]\n"
+    "name = \"llama3\"\n"
+    "flavor = \"70B\"\n"
+    "[training]\n"
+    "local_batch_size = 2\n"
+    "global_batch_size = 256\n"
+    "seq_len = 8192\n"
+    "[parallelism]\n"
+    "data_parallel_replicate_degree = 4\n"
+    "data_parallel_shard_degree = -1\n"
+    "tensor_parallel_degree = 8\n"
+    "[activation_checkpoint]\n"
+    "mode = \"full\"\n";
+
+TEST(TorchtitanImport, ReadsShardsReplicasAndTheModel) {
+  const PlanFile plan = read(std::string(kHybrid));
+  ASSERT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_EQ(plan.format->name, "torchtitan-0.2");
+  const rankwright::TrainingConfig config = on(plan, 256);
+  EXPECT_EQ(config.plan.dp, 32);         // 256 / tp 8
+  EXPECT_EQ(config.plan.shard_size, 8);  // 32 / 4 replicas
+  EXPECT_EQ(config.plan.zero, 3);        // resharded after forward where there is no pipeline
+  EXPECT_EQ(config.plan.micro_batch, 2);
+  EXPECT_EQ(config.job.global_batch, 256);
+  EXPECT_EQ(config.plan.recompute, Recompute::full);
+  EXPECT_TRUE(config.plan.sequence_parallel);
+  EXPECT_EQ(config.job.grad_dtype, Dtype::fp32);
+  EXPECT_EQ(config.model.name, "llama-3.1-70b");
+  EXPECT_EQ(config.software.name, "torchtitan");
+  EXPECT_EQ(plan.where("parallelism.tp_size").line, 11);
+}
+
+TEST(TorchtitanImport, TakesTheWorldFromTheDegreesWhereNothingElseSays) {
+  const rankwright::TrainingConfig config = resolve(read(std::string(kHybrid)).draft);
+  EXPECT_EQ(config.world, 32);  // tp 8 x 4 replicas of one shard
+}
+
+TEST(TorchtitanImport, FindsReplicasThatDoNotDivideTheDataRanks) {
+  const PlanFile plan = read(std::string(kHybrid));
+  const Diagnostics found = plan.format->against(plan, on(plan, 48));  // dp 6
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].code, "RW0604");
+  EXPECT_EQ(found[0].where.line, 9);
+}
+
+/// Four stages with so many sequences a data rank.
+std::string pipeline(int local, std::string_view more) {
+  return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = " +
+         std::to_string(local) +
+         "\n[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 4\n" +
+         std::string(more);
+}
+
+TEST(TorchtitanImport, CutsTheLocalBatchIntoMicrobatches) {
+  const PlanFile plan = read(pipeline(16, "pipeline_parallel_microbatch_size = 2\n"));
+  const rankwright::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.microbatches(), 8);  // 16 / 2
+  EXPECT_EQ(config.job.global_batch, 32);
+  EXPECT_EQ(config.plan.zero, 2);  // kept after forward under a pipeline
+  // 34 over 4 stages is 9 9 8 8, less the embedding and the output: 8 9 8 7.
+  EXPECT_EQ(show_layers(config.stages()), "8 9 8 7");
+}
+
+TEST(TorchtitanImport, SaysThatAccumulationDrainsThePipeline) {
+  std::string text = pipeline(8, "");
+  text.insert(text.find("[parallelism]"), "global_batch_size = 64\n");
+  const PlanFile plan = read(text);
+  const rankwright::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.job.global_batch, 16);
+  const Diagnostics found = plan.format->against(plan, config);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].code, "RW0601");
+  EXPECT_THAT(found[0].detail, HasSubstr("64 sequences are several passes"));
+}
+
+TEST(TorchtitanImport, ReadsChunksFromTheListOfModules) {
+  std::string list =
+      "pipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+      "module_fqns_per_model_part = [[\"tok_embeddings\", \"layers.0\"]";
+  for (int stage = 1; stage < 7; ++stage) list += ", [\"layers." + std::to_string(stage) + "\"]";
+  list += ", [\"norm\", \"output\"]]\n";
+  const PlanFile plan = read(pipeline(8, list));
+  ASSERT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_EQ(plan.draft.virtual_stages, 2);
+  EXPECT_EQ(show_layers(*plan.draft.stages), "1 1 1 1 1 1 1 0");
+  EXPECT_TRUE(plan.draft.stages->front().embedding && plan.draft.stages->back().loss);
+}
+
+Result<std::string> zero_bubble(const std::string&) {
+  return show_cells(cells({Schedule::zb_h1, 4, 1, 8}));
+}
+
+TEST(TorchtitanImport, KnowsAScheduleByItsCells) {
+  const std::string text = pipeline(8,
+                                    "pipeline_parallel_schedule = \"PipelineScheduleSingle\"\n"
+                                    "pipeline_parallel_schedule_csv = \"cells.csv\"\n");
+  EXPECT_EQ(read(text, zero_bubble).draft.schedule, Schedule::zb_h1);
+  const PlanFile unread = read(text);
+  ASSERT_THAT(unread.findings, SizeIs(1));
+  EXPECT_THAT(unread.findings[0].detail, HasSubstr("it was not read: counted as 1f1b"));
+}
+
+TEST(TorchtitanImport, RefusesWhatTheLibraryTakesForImpossible) {
+  for (const std::string_view bad :
+       {"[training]\n[{t]]\n", "[training]\n[ ]\n", "[training]\nx = [\u039f]\n"}) {
+    const PlanFile plan = read(std::string(bad));
+    ASSERT_THAT(plan.findings, SizeIs(1)) << bad;
+    EXPECT_EQ(plan.findings[0].code, "RW0901");
+    EXPECT_EQ(plan.findings[0].where.line, 2);
+  }
+  // In strings, comments and nested arrays all of it may stand.
+  EXPECT_TRUE(read("# \u039f\n[training]\nseq_len = 64\nx = [\n  [\"\u039f [{\"],\n  [],\n]\n")
+                  .findings.empty());
+}
+
+TEST(TorchtitanImport, SpeaksTheFilesWords) {
+  const PlanFormat& format = *find_plan_format("torchtitan-0.2");
+  EXPECT_EQ(spelt(format, {{"parallelism.tp_size", "4"}, {"parallelism.zero_stage", "2"}}),
+            "parallelism.tensor_parallel_degree = 4, "
+            "parallelism.fsdp_reshard_after_forward = \"never\"");
+}
+
+TEST(TorchtitanFacts, SplitAsTheFrameworkDoes) {
+  // 80 + 2 over 4: 21 21 20 20, less one at either end.
+  EXPECT_THAT(*torchtitan_split(80, 4, 1, 1), ElementsAre(20, 21, 20, 19));
+  EXPECT_THAT(*torchtitan_split(3, 2, 2, 2), ElementsAre(2, 1));  // 7 over 2: 4 3
+  EXPECT_FALSE(torchtitan_split(2, 8, 1, 1).has_value());
+}
+
+RC_GTEST_PROP(TorchtitanFacts, ASplitHasEveryLayer, ()) {
+  const i64 layers = *rc::gen::inRange<i64>(1, 200), stages = *rc::gen::inRange<i64>(1, 40);
+  const std::optional<std::vector<i64>> split = torchtitan_split(layers, stages, 1, 1);
+  if (!split) return;
+  RC_ASSERT(std::accumulate(split->begin(), split->end(), i64{0}) == layers);
+}
+
+TEST(TorchtitanFacts, FlavorsAreOfTheCatalogAndTellApart) {
+  for (const TorchtitanFlavor& flavor : torchtitan_flavors())
+    EXPECT_EQ(flavor_of(flavor_model(flavor)), &flavor) << flavor.name << " " << flavor.flavor;
+}
+
+TEST(TorchtitanFacts, GroupsAreRoundsOfOneSize) {
+  EXPECT_EQ(torch_group(4, 16), 4);
+  EXPECT_EQ(torch_group(4, 10), 5);  // two rounds of 5
+  EXPECT_EQ(torch_group(4, 9), std::nullopt);
+  EXPECT_EQ(torch_group(4, 3), std::nullopt);
+}
+
+TEST(TorchtitanImport, KnowsWhereDegreesStoodBefore) {
+  const PlanFile plan = read(
+      "[training]\ndata_parallel_shard_degree = 32\ndata_parallel_replicate_degree = 2\n"
+      "tensor_parallel_degree = 8\nbatch_size = 2\n");
+  const rankwright::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.world, 512);  // 2 x 32 x 8
+  EXPECT_EQ(config.plan.tp, 8);
+  EXPECT_EQ(plan.where("parallelism.tp_size").line, 4);
+}
+
+}  // namespace torchtitan_test
+}  // namespace rankwright

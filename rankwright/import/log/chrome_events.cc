@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "rankwright/import/log/trace_events.h"
+#include "rankwright/import/syntax/lines.h"
+
+namespace rankwright {
+namespace {
+
+using Json = nlohmann::json;
+
+/// An object of the list. What is missing, or of another kind than the format has, is nothing.
+struct ChromeEvent {
+  std::string phase{};
+  std::string name{};
+  std::string category{};
+  std::string label{};  // args.name
+  std::optional<std::uint64_t> process{}, thread{};
+  std::optional<double> time{}, duration{};  // microseconds
+};
+
+template <class T>
+struct EventKeyRow {
+  std::string_view key;
+  T ChromeEvent::*field;
+};
+constexpr EventKeyRow<std::string> kTexts[] = {
+    {"ph", &ChromeEvent::phase}, {"name", &ChromeEvent::name}, {"cat", &ChromeEvent::category}};
+constexpr EventKeyRow<std::optional<std::uint64_t>> kIds[] = {{"pid", &ChromeEvent::process},
+                                                              {"tid", &ChromeEvent::thread}};
+constexpr EventKeyRow<std::optional<double>> kTimeKeys[] = {{"ts", &ChromeEvent::time},
+                                                            {"dur", &ChromeEvent::duration}};
+
+/// Doubles hold microseconds to the nanosecond for 2^43 of them: a hundred days.
+std::optional<i64> nanoseconds(std::optional<double> microseconds) {
+  if (!microseconds || !(*microseconds >= 0 && *microseconds * 1e3 <= double(kMaxNanoseconds)))
+    return std::nullopt;
+  return i64(std::llround(*microseconds * 1e3));
+}
+
+std::optional<i64> end_of(std::optional<i64> begin, std::optional<i64> length) {
+  if (!begin || !length || *length > kMaxNanoseconds - *begin) return std::nullopt;
+  return *begin + *length;
+}
+
+/// Takes events as they come, because a tree of all of them would be many times the file.
+class ChromeReader final : public nlohmann::json_sax<Json> {
+ public:
+  explicit ChromeReader(const TraceLimits& limits) : limits_(limits) {}
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t n) override { return whole(std::uint64_t(n), double(n)); }
+  bool number_unsigned(number_unsigned_t n) override { return whole(n, double(n)); }
+  bool number_float(number_float_t n, const string_t&) override { return put(kTimeKeys, n); }
+  bool binary(binary_t&) override { return true; }
+
+  bool string(string_t& text) override {
+    if (inside_args() && key_ == "name") event_.label = text;
+    return put(kTexts, text);
+  }
+
+  bool key(string_t& text) override {
+    key_ = text;
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    if (list_ > 0 && depth_ == list_) event_ = {};
+    if (inside_event() && key_ == "args") args_ = true;
+    return open();
+  }
+
+  bool end_object() override {
+    if (inside_args()) args_ = false;
+    if (inside_event()) take_event();
+    --depth_;
+    wrong = excess(events, limits_);
+    return !wrong;
+  }
+
+  bool start_array(std::size_t) override {
+    const bool named = depth_ == 1 && key_ == "traceEvents";
+    if (list_ == 0 && (depth_ == 0 || named)) list_ = depth_ + 1;
+    return open();
+  }
+
+  bool end_array() override {
+    if (depth_ == list_) list_ = 0;
+    --depth_;
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    at = position;
+    return false;
+  }
+
+  TraceEvents events{};
+  std::size_t at = 0;                  // of what is no JSON; counts from 1
+  std::optional<std::string> wrong{};  // too much of something
+
+ private:
+  bool inside_event() const { return list_ > 0 && depth_ == list_ + 1; }
+  bool inside_args() const { return args_ && depth_ == list_ + 2; }
+
+  bool open() {
+    if (++depth_ > limits_.depth)
+      wrong = fmt::format("it is nested more than {} deep", limits_.depth);
+    return !wrong;
+  }
+
+  template <class T, std::size_t N, class Value>
+  bool put(const EventKeyRow<T> (&rows)[N], const Value& value) {
+    if (!inside_event()) return true;
+    for (const EventKeyRow<T>& row : rows)
+      if (row.key == key_) event_.*row.field = value;
+    return true;
+  }
+
+  bool whole(std::uint64_t id, double n) { return put(kIds, id) && put(kTimeKeys, n); }
+
+  void take_event() {
+    if (!event_.process || !event_.thread) return;
+    const TraceEvents::TrackId track{*event_.process, *event_.thread};
+    if (event_.phase == "M" && event_.name == "thread_name")
+      events.tracks.insert_or_assign(track, std::move(event_.label));
+    if (event_.phase != "X") return;
+    const std::optional<i64> begin = nanoseconds(event_.time);
+    events.slices.push_back({track, begin, end_of(begin, nanoseconds(event_.duration)),
+                             std::move(event_.name), std::move(event_.category)});
+  }
+
+  const TraceLimits& limits_;
+  int depth_ = 0;
+  int list_ = 0;       // how deep the list of events lies; 0 outside of it
+  bool args_ = false;  // inside those of the event
+  std::string key_{};  // the last
+  ChromeEvent event_{};
+};
+
+}  // namespace
+
+Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view file,
+                                       const TraceLimits& limits) {
+  ChromeReader reader(limits);
+  if (Json::sax_parse(text, &reader)) return std::move(reader.events);
+  if (reader.wrong) return fail(too_long_a_trace(std::move(*reader.wrong), file));
+  return fail(no_trace("it begins as JSON, and is none from here on",
+                       place_of(text, reader.at == 0 ? 0 : reader.at - 1, file)));
+}
+
+}  // namespace rankwright

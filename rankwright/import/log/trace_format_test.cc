@@ -1,0 +1,35 @@
+#include "rankwright/import/log/trace_format.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <limits>
+
+namespace rankwright {
+namespace trace_format_test {
+
+TEST(TrackName, IsWhatViewersShow) {
+  EXPECT_EQ(track_name({.pp_rank = 3}), "pp rank 3");
+  EXPECT_EQ(track_name({.pp_rank = 0, .beside = true}), "pp rank 0, beside");
+}
+
+TEST(TrackName, OfAnythingElseIsNone) {
+  for (const char* name : {"", "pp rank", "pp rank ", "pp rank x", "pp rank 1 ", "pp rank -1",
+                           "pp rank 01", "pp rank 1,beside", "pp rank 1, besides", "PP rank 1",
+                           " pp rank 1", "pp rank , beside", "pp rank 1, beside, beside"})
+    EXPECT_EQ(parse_track_name(name), std::nullopt) << name;
+}
+
+TEST(TrackName, KeepsARankTooLargeOutOfReach) {
+  EXPECT_EQ(parse_track_name("pp rank 99999999999999999999")->pp_rank,
+            std::numeric_limits<i64>::max());
+}
+
+RC_GTEST_PROP(TrackName, ReadsBack, ()) {
+  const TraceTrack track{.pp_rank = *rc::gen::nonNegative<i64>(),
+                         .beside = *rc::gen::arbitrary<bool>()};
+  RC_ASSERT(parse_track_name(track_name(track)) == track);
+}
+
+}  // namespace trace_format_test
+}  // namespace rankwright

@@ -1,0 +1,270 @@
+#include "rankwright/import/plan/draft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+/// Fills one TrainingConfig and writes down every value that the draft did not have.
+class DraftResolver {
+ public:
+  explicit DraftResolver(const Draft& draft) : draft_(draft) {}
+
+  TrainingConfig resolve() {
+    model();
+    degrees();
+    cluster();
+    layout();
+    placement();
+    job();
+    software();
+    return std::move(config_);
+  }
+
+ private:
+  void assume(std::string_view key, std::string value, std::string why) {
+    config_.assumed.push_back({std::string(key), std::move(value), std::move(why)});
+  }
+
+  /// The stated value, or `fallback`, written down. `text` is how the fallback is typed.
+  template <class T>
+  T or_assume(const std::optional<T>& stated, std::string_view key, T fallback, std::string text,
+              std::string why) {
+    if (stated) return *stated;
+    assume(key, std::move(text), std::move(why));
+    return fallback;
+  }
+
+  i64 count_or(const std::optional<i64>& stated, std::string_view key, i64 fallback,
+               std::string why) {
+    return or_assume(stated, key, fallback, std::to_string(fallback), std::move(why));
+  }
+
+  bool flag_or(const std::optional<bool>& stated, std::string_view key, bool fallback,
+               std::string why) {
+    return or_assume(stated, key, fallback, fallback ? "true" : "false", std::move(why));
+  }
+
+  void model();
+  void degrees();
+  void cluster();
+  void layout();
+  void placement();
+  void job();
+  void software();
+  void derive_dp();
+  std::optional<i64> dp_of_batch() const;
+  std::optional<i64> share_of_batch() const;
+  i64 shard_size() const;
+
+  const Draft& draft_;
+  TrainingConfig config_{};
+};
+
+void DraftResolver::model() {
+  if (draft_.model) {
+    config_.model = *draft_.model;
+    return;
+  }
+  const Result<Model> reference = find_model(kReferenceModel);
+  RW_CHECK(reference.has_value());
+  config_.model = *reference;
+  config_.reference_model = true;
+  assume("model", std::string(kReferenceModel), "for prices per layer only");
+}
+
+// A degree that is not given is 1, except one: dp is what the world leaves, as in Megatron-LM.
+void DraftResolver::degrees() {
+  Plan& plan = config_.plan;
+  plan.tp = draft_.tp.value_or(1);
+  plan.cp = draft_.cp.value_or(1);
+  plan.pp = draft_.pp.value_or(1);
+  plan.ep = draft_.ep.value_or(1);
+  // Without experts there is nothing to cut: etp follows, whatever the file says.
+  const bool sparse = config_.model.sparse();
+  const i64 usual = plan.ep > 1 ? 1 : plan.tp;
+  plan.etp = sparse ? draft_.etp.value_or(usual) : usual;
+  if (!draft_.etp && sparse && plan.tp > 1)
+    assume("parallelism.etp_size", std::to_string(usual),
+           plan.ep > 1 ? "experts are split over ep alone" : "experts are cut as dense layers are");
+
+  std::optional<i64> stated = draft_.world;
+  if (!stated && draft_.shape) stated = draft_.shape->nodes * draft_.shape->gpus;
+  if (!stated && draft_.cluster && !draft_.dp) stated = draft_.cluster->devices();
+  config_.world = stated.value_or(0);
+  derive_dp();
+  if (!stated)  // every degree is stated, or absent and 1
+    config_.world = product({plan.tp, plan.cp, plan.dp, plan.pp}).value_or(kMaxCount);
+}
+
+void DraftResolver::derive_dp() {
+  Plan& plan = config_.plan;
+  if (draft_.dp) {
+    plan.dp = *draft_.dp;
+    return;
+  }
+  const std::optional<i64> model_ranks = product({plan.tp, plan.cp, plan.pp});
+  plan.dp = 1;
+  if (config_.world == 0) {
+    if (draft_.replicas) plan.dp = *draft_.replicas;  // and one shard of each
+    const std::optional<i64> dp = dp_of_batch();
+    if (!dp) return;
+    plan.dp = *dp;
+    assume("parallelism.dp_size", std::to_string(*dp), "what the batch leaves");
+    return;
+  }
+  if (!model_ranks || !divides(*model_ranks, config_.world)) return;
+  plan.dp = config_.world / *model_ranks;
+  assume("parallelism.dp_size", std::to_string(plan.dp), "what the other degrees leave");
+}
+
+/// Batch = microbatch x accumulation x dp: with three of them stated, the fourth.
+std::optional<i64> DraftResolver::dp_of_batch() const {
+  if (!draft_.global_batch || !draft_.micro_batch || !draft_.accumulation) return std::nullopt;
+  const std::optional<i64> one = product({*draft_.micro_batch, *draft_.accumulation});
+  if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
+  const i64 dp = *draft_.global_batch / *one;
+  if (dp > kMaxDegree) return std::nullopt;
+  return dp;
+}
+
+std::optional<i64> DraftResolver::share_of_batch() const {
+  if (!draft_.global_batch || draft_.micro_batch || !draft_.accumulation) return std::nullopt;
+  const std::optional<i64> one = product({*draft_.accumulation, config_.plan.dp});
+  if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
+  const i64 share = *draft_.global_batch / *one;
+  if (share > kMaxMicroBatch) return std::nullopt;
+  return share;
+}
+
+/// Where the copies do not divide the data ranks, whoever reads the format says so.
+i64 DraftResolver::shard_size() const {
+  if (draft_.shard_size) return *draft_.shard_size;
+  const i64 replicas = draft_.replicas.value_or(1);
+  const std::optional<i64> ranks = product({config_.plan.dp, config_.plan.cp});
+  return replicas > 1 && ranks && divides(replicas, *ranks) ? *ranks / replicas : 0;
+}
+
+void DraftResolver::cluster() {
+  if (draft_.cluster) {
+    config_.cluster = *draft_.cluster;
+    return;
+  }
+  const Result<Cluster> reference = find_cluster(kReferenceSystem);
+  RW_CHECK(reference.has_value());
+  config_.cluster = *reference;
+  std::vector<Level>& levels = config_.cluster.levels;
+  const i64 unit = levels.front().arity;
+  // A world that no cluster has ends at the largest one, and a rule says what is missing.
+  const i64 world = std::min(config_.world, kMaxDevices);
+  const i64 host = std::min(unit, world);
+  const NodeShape shape =
+      draft_.shape.value_or(NodeShape{.nodes = ceil_div(world, host), .gpus = host});
+  levels.front().arity = shape.gpus;
+  levels.back().arity = shape.nodes;
+  config_.cluster.host_devices = shape.gpus;
+  config_.cluster.name = fmt::format("{} x {}", kReferenceSystem, shape.nodes);
+  assume("cluster", config_.cluster.name,
+         shape.gpus == unit ? "" : fmt::format("with {} GPUs a node", shape.gpus));
+}
+
+void DraftResolver::layout() {
+  Plan& plan = config_.plan;
+  plan.order = or_assume(draft_.order, "parallelism.order", kDefaultOrder, show(kDefaultOrder),
+                         "Megatron-LM's default");
+  plan.zero = or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "plain data parallelism");
+  plan.shard_size = shard_size();
+  plan.bucket_size = draft_.bucket_size.value_or(0);
+  plan.micro_batch = count_or(draft_.micro_batch ? draft_.micro_batch : share_of_batch(),
+                              "parallelism.micro_batch", 1, "");
+  plan.virtual_stages = draft_.virtual_stages.value_or(1);
+  plan.microbatch_group = draft_.microbatch_group.value_or(0);
+  plan.cp_comm = draft_.cp_comm.value_or(CpComm::p2p);
+  if (draft_.stages) plan.stages = *draft_.stages;
+  if (draft_.stage_layers)
+    plan.stages = listed_stages(*draft_.stage_layers, config_.model.mtp_layers);
+  plan.recompute =
+      or_assume(draft_.recompute, "parallelism.recompute", Recompute::none, "none", "");
+  plan.recompute_layers = draft_.recompute_layers.value_or(0);
+  plan.sequence_parallel = plan.tp == 1
+                               ? draft_.sequence_parallel.value_or(false)
+                               : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel",
+                                         true, "it saves activations for two more gathers a layer");
+  const Schedule usual = plan.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  plan.schedule = plan.pp == 1 ? draft_.schedule.value_or(usual)
+                               : or_assume(draft_.schedule, "parallelism.schedule", usual,
+                                           std::string(name(usual)), "");
+  plan.overlap = {.grad_reduce = draft_.overlap_grad.value_or(true),
+                  .param_gather = draft_.overlap_param.value_or(plan.zero >= 1),
+                  .tp = draft_.overlap_tp.value_or(false),
+                  .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1)};
+}
+
+void DraftResolver::software() {
+  Software& software = config_.software;
+  software = or_assume(draft_.framework, "software.framework", frameworks().front(),
+                       std::string(frameworks().front().name), "");
+  software.attention = draft_.attention.value_or(software.attention);
+  software.launch = draft_.launch.value_or(software.launch);
+  software.loss = draft_.loss.value_or(software.loss);
+  software.tuned = draft_.tuned.value_or(software.tuned);
+}
+
+void DraftResolver::placement() {
+  Placement& placement = config_.plan.placement;
+  const i64 host = std::max<i64>(1, config_.cluster.host_devices);
+  placement.kind = draft_.placement.value_or(Placement::Kind::block);
+  if (placement.kind == Placement::Kind::cyclic) {
+    placement.host_devices = host;
+    placement.hosts = ceil_div(config_.world, host);
+  }
+  if (draft_.rank_devices) {
+    placement.kind = Placement::Kind::listed;
+    placement.devices = *draft_.rank_devices;
+  }
+  if (draft_.host_order) {
+    placement.kind = Placement::Kind::listed;
+    // Where hosts and world do not agree the list stays empty, and a rule says so.
+    const std::optional<i64> slots = product({i64(draft_.host_order->size()), host});
+    if (slots != config_.world || config_.world > kMaxDevices) return;
+    for (const i64 at : *draft_.host_order)
+      for (i64 slot = 0; slot < host; ++slot) placement.devices.push_back(at * host + slot);
+  }
+}
+
+void DraftResolver::job() {
+  Job& job = config_.job;
+  const Plan& plan = config_.plan;
+  constexpr i64 kSequence = 4096;
+  job.sequence = count_or(draft_.sequence, "job.sequence", kSequence, "");
+  const std::optional<i64> accumulated =
+      draft_.accumulation ? product({plan.micro_batch, *draft_.accumulation, plan.dp})
+                          : std::nullopt;
+  job.global_batch = count_or(
+      draft_.global_batch ? draft_.global_batch : accumulated, "job.global_batch",
+      default_global_batch(plan).value_or(kMaxCount),
+      plan.pp == 1 && plan.virtual_stages == 1 ? "one microbatch" : "8 microbatches a stage");
+  job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
+  if (draft_.framework && draft_.framework->wide_gradients) {
+    const Dtype wide = job.param_dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32;
+    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", wide, std::string(name(wide)),
+                               "as the framework adds them up");
+  } else {
+    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
+                               "16 bytes a parameter in all; Megatron-LM keeps fp32");
+  }
+  job.matmul = draft_.matmul.value_or(Matmul::same);
+  job.optimizer = or_assume(draft_.optimizer, "job.optimizer", Optimizer::adam, "adam", "");
+}
+
+}  // namespace
+
+TrainingConfig resolve(const Draft& draft) { return DraftResolver(draft).resolve(); }
+
+}  // namespace rankwright

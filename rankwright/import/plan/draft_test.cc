@@ -1,0 +1,217 @@
+#include "rankwright/import/plan/draft.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/plan/constraint_violation.h"
+
+namespace rankwright {
+namespace draft_test {
+
+using testing::ElementsAre;
+
+/// What was filled in, as "key = value (why)".
+std::vector<std::string> assumed(const TrainingConfig& config) {
+  std::vector<std::string> all;
+  for (const Assumption& a : config.assumed)
+    all.push_back(a.key + " = " + a.value + (a.why.empty() ? "" : " (" + a.why + ")"));
+  return all;
+}
+
+Draft course() {
+  Draft draft;
+  draft.world = 64;
+  draft.shape = NodeShape{8, 8};
+  draft.tp = 8;
+  draft.pp = 4;
+  draft.dp = 2;
+  return draft;
+}
+
+TEST(Resolve, FillsTheCoursesPlanAndSaysWith) {
+  const rankwright::TrainingConfig config = resolve(course());
+  EXPECT_EQ(config.world, 64);
+  EXPECT_TRUE(config.reference_model);
+  EXPECT_EQ(config.cluster.devices(), 64);
+  EXPECT_TRUE(config.plan.sequence_parallel);
+  EXPECT_EQ(config.job.global_batch, 64);  // 8 microbatches x 4 stages x dp 2
+  EXPECT_TRUE(find_violations(config).empty());
+  EXPECT_THAT(
+      assumed(config),
+      ElementsAre("model = llama-3.1-70b (for prices per layer only)", "cluster = dgx-h100 x 8",
+                  "parallelism.order = tp-cp-ep-dp-pp (Megatron-LM's default)",
+                  "parallelism.zero_stage = 0 (plain data parallelism)",
+                  "parallelism.micro_batch = 1", "parallelism.recompute = none",
+                  "parallelism.sequence_parallel = true "
+                  "(it saves activations for two more gathers a layer)",
+                  "parallelism.schedule = 1f1b", "job.sequence = 4096",
+                  "job.global_batch = 64 (8 microbatches a stage)", "job.param_dtype = bf16",
+                  "job.grad_dtype = bf16 (16 bytes a parameter in all; Megatron-LM keeps fp32)",
+                  "job.optimizer = adam", "software.framework = megatron-core"));
+}
+
+TEST(Resolve, AnEmptyDraftIsOneGpu) {
+  const rankwright::TrainingConfig config = resolve({});
+  EXPECT_EQ(config.world, 1);
+  EXPECT_EQ(config.plan.ranks(), 1);
+  EXPECT_EQ(config.cluster.devices(), 1);
+  EXPECT_FALSE(config.plan.sequence_parallel);
+  EXPECT_EQ(config.job.global_batch, 1);
+}
+
+TEST(Resolve, TheWorldIsStatedOrFollowsFromShapeClusterOrDegrees) {
+  Draft draft;
+  draft.tp = 2;
+  draft.dp = 3;
+  EXPECT_EQ(resolve(draft).world, 6);
+  draft.shape = NodeShape{4, 8};
+  EXPECT_EQ(resolve(draft).world, 32);
+  draft.world = 16;
+  EXPECT_EQ(resolve(draft).world, 16);
+  Draft on_cluster;
+  on_cluster.cluster = find_cluster("dgx-h100 x 3").value();
+  EXPECT_EQ(resolve(on_cluster).world, 24);
+  on_cluster.dp = 2;  // all degrees are known: the cluster may have more
+  EXPECT_EQ(resolve(on_cluster).world, 2);
+}
+
+TEST(Resolve, DpIsWhatTheOthersLeave) {
+  Draft draft;
+  draft.world = 64;
+  draft.tp = 8;
+  draft.pp = 2;
+  EXPECT_EQ(resolve(draft).plan.dp, 4);
+  EXPECT_THAT(assumed(resolve(draft)),
+              testing::Contains("parallelism.dp_size = 4 (what the other degrees leave)"));
+  draft.tp = 5;  // leaves nothing whole: a rule will say so
+  EXPECT_EQ(resolve(draft).plan.dp, 1);
+  EXPECT_FALSE(resolve(draft).left_open("parallelism.dp_size"));
+}
+
+TEST(Resolve, ExpertsAreSplitOverEpAlone) {
+  Draft draft = course();
+  draft.model = find_model("mixtral-8x7b").value();
+  EXPECT_THAT(assumed(resolve(draft)),
+              testing::Contains("parallelism.etp_size = 8 (experts are cut as dense layers are)"));
+  draft.ep = 2;
+  EXPECT_EQ(resolve(draft).plan.etp, 1);
+  EXPECT_THAT(assumed(resolve(draft)),
+              testing::Contains("parallelism.etp_size = 1 (experts are split over ep alone)"));
+  draft.etp = 4;
+  EXPECT_EQ(resolve(draft).plan.etp, 4);
+  EXPECT_FALSE(resolve(draft).left_open("parallelism.etp_size"));
+}
+
+TEST(Resolve, WithoutExpertsThereIsNothingForEtpToCut) {
+  Draft draft = course();
+  draft.etp = 4;
+  EXPECT_EQ(resolve(draft).plan.etp, 8);  // tp
+  EXPECT_FALSE(resolve(draft).left_open("parallelism.etp_size"));
+}
+
+TEST(Resolve, TheReferenceClusterHasTheWorldsShape) {
+  Draft draft;
+  draft.world = 12;  // a node and a half
+  EXPECT_EQ(resolve(draft).cluster.devices(), 16);
+  draft.world = 4;
+  EXPECT_EQ(resolve(draft).cluster.devices(), 4);
+  EXPECT_THAT(assumed(resolve(draft)),
+              testing::Contains("cluster = dgx-h100 x 1 (with 4 GPUs a node)"));
+}
+
+TEST(Resolve, VirtualStagesAreInterleaved) {
+  Draft draft = course();
+  draft.virtual_stages = 2;
+  EXPECT_EQ(resolve(draft).plan.schedule, Schedule::interleaved);
+  draft.schedule = Schedule::zb_v;
+  EXPECT_EQ(resolve(draft).plan.schedule, Schedule::zb_v);
+}
+
+TEST(Resolve, ZeroGathersBehindComputationUnlessToldNotTo) {
+  Draft draft = course();
+  EXPECT_FALSE(resolve(draft).plan.overlap.param_gather);
+  draft.zero = 1;
+  EXPECT_TRUE(resolve(draft).plan.overlap.param_gather);
+  draft.overlap_param = false;
+  EXPECT_FALSE(resolve(draft).plan.overlap.param_gather);
+}
+
+TEST(Resolve, StatedValuesAreNotAssumed) {
+  Draft draft = course();
+  draft.sequence = 8192;
+  draft.global_batch = 128;
+  draft.micro_batch = 2;
+  const rankwright::TrainingConfig config = resolve(draft);
+  EXPECT_EQ(config.job.sequence, 8192);
+  EXPECT_EQ(config.job.global_batch, 128);
+  EXPECT_EQ(config.plan.micro_batch, 2);
+  EXPECT_FALSE(config.left_open("job.sequence") || config.left_open("job.global_batch") ||
+               config.left_open("parallelism.micro_batch"));
+}
+
+TEST(Resolve, CyclicPlacementHasRoomForEveryRank) {
+  // 12 ranks on hosts of 8: two hosts, and rank 11 on the second of them.
+  Draft draft;
+  draft.world = 12;
+  draft.placement = Placement::Kind::cyclic;
+  const Placement placement = resolve(draft).plan.placement;
+  EXPECT_EQ(placement.hosts, 2);
+  EXPECT_EQ(placement.device(11), 8 + 5);
+}
+
+TEST(Resolve, HostsInOrderGiveEveryRankItsDevice) {
+  Draft draft;
+  draft.shape = NodeShape{2, 2};
+  draft.host_order = std::vector<i64>{1, 0};
+  EXPECT_THAT(resolve(draft).plan.placement.devices, ElementsAre(2, 3, 0, 1));
+  draft.host_order = std::vector<i64>{1};  // one host is missing: a violation
+  EXPECT_EQ(find_violations(resolve(draft)),
+            (std::vector<ConstraintViolation>{{ConstraintViolation::Why::placement, 0, 4}}));
+}
+
+TEST(Resolve, AWorldThatNoClusterHasIsAMisfit) {
+  // 2^22 x 2^10 ranks: the reference cluster ends at 2^22 devices.
+  Draft draft;
+  draft.dp = kMaxDevices;
+  draft.cp = 1024;
+  const rankwright::TrainingConfig config = resolve(draft);
+  EXPECT_EQ(config.cluster.devices(), kMaxDevices);
+  EXPECT_EQ(first_misfit(config), (ConstraintViolation{ConstraintViolation::Why::devices,
+                                                       kMaxDevices * 1024, kMaxDevices}));
+}
+
+RC_GTEST_PROP(Resolve, NeverLeavesSixtyFourBits, ()) {
+  const auto any = [](i64 max) {
+    return *rc::gen::oneOf(rc::gen::inRange<i64>(1, 9), rc::gen::just(max));
+  };
+  Draft draft;
+  draft.tp = any(kMaxDevices);
+  draft.cp = any(kMaxDevices);
+  draft.pp = any(kMaxDevices);
+  draft.ep = any(kMaxDevices);
+  if (*rc::gen::arbitrary<bool>()) draft.dp = any(kMaxDevices);
+  if (*rc::gen::arbitrary<bool>()) draft.world = any(kMaxDevices);
+  draft.virtual_stages = any(4096);
+  draft.micro_batch = any(i64{1} << 20);
+  const rankwright::TrainingConfig config = resolve(draft);
+  RC_ASSERT(config.world >= 1 && config.plan.dp >= 1 && config.job.global_batch >= 1);
+  RC_ASSERT(bool(first_misfit(config)) == !find_violations(config).empty());
+}
+
+TEST(Resolve, TakesGradientsAsTheFrameworkAddsThemUp) {
+  const auto assumed = [](Dtype parameters) {
+    Draft draft;
+    draft.world = 8;
+    draft.param_dtype = parameters;
+    for (const Software& one : frameworks())
+      if (one.name == "rankwright") draft.framework = one;
+    return resolve(draft).job.grad_dtype;
+  };
+  EXPECT_EQ(assumed(Dtype::bf16), Dtype::fp32);
+  EXPECT_EQ(assumed(Dtype::fp64), Dtype::fp64);
+}
+
+}  // namespace draft_test
+}  // namespace rankwright

@@ -1,0 +1,206 @@
+#include "rankwright/import/plan/hf_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace hf_config_test {
+
+using testing::HasSubstr;
+
+const std::filesystem::path kConfigs =
+    std::filesystem::path(RANKWRIGHT_SOURCE_DIR) / "tests" / "data" / "hf";
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Diagnostic error_of(std::string_view json) {
+  const Result<Model> model = read_hf_config(json, "config.json");
+  EXPECT_FALSE(model) << json;
+  return model ? Diagnostic{} : model.error();
+}
+
+constexpr std::string_view kLlama = R"({
+  "model_type": "llama",
+  "hidden_size": 64,
+  "num_hidden_layers": 2,
+  "num_attention_heads": 4,
+  "num_key_value_heads": 2,
+  "intermediate_size": 128,
+  "vocab_size": 100
+})";
+
+/// kLlama with one piece of its text replaced.
+std::string edited(std::string_view from, std::string_view to) {
+  std::string text(kLlama);
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(HfConfig, ReadsEveryFileToTheModelOfTheCatalog) {
+  std::set<std::string> architectures_read;
+  for (const auto& entry : std::filesystem::directory_iterator(kConfigs)) {
+    const std::string name = entry.path().stem().string();
+    const Result<Model> known = find_model(name);
+    ASSERT_TRUE(known) << name << " is not in the catalog";
+    Result<Model> read = read_hf_config(contents(entry.path()), name);
+    ASSERT_TRUE(read) << name << ": " << read.error().detail;
+    EXPECT_EQ(parameters(*read), parameters(*known)) << name;
+    EXPECT_TRUE(*read == *known) << name;
+    architectures_read.insert(read->architecture);
+  }
+  for (const Architecture& a : architectures()) {
+    if (a.name == "gpt") continue;  // no model_type: it is built from shapes
+    EXPECT_TRUE(architectures_read.count(std::string(a.name))) << a.name << " has no file";
+  }
+}
+
+TEST(HfConfig, TakesTheTextPartOfAMultimodalModel) {
+  const std::string nested = R"({"model_type": "llava", "vision_config": {"hidden_size": 1024},
+                                 "text_config": )" +
+                             std::string(kLlama) + "}";
+  const Result<Model> model = read_hf_config(nested, "config.json");
+  ASSERT_TRUE(model) << model.error().detail;
+  EXPECT_EQ(*model, *read_hf_config(kLlama, "config.json"));
+}
+
+TEST(HfConfig, PointsIntoTheTextPart) {
+  const Diagnostic error = error_of(R"({
+    "vision_config": {"hidden_size": 1024},
+    "text_config": {"model_type": "llama", "hidden_size": -1}
+  })");
+  EXPECT_EQ(error.code, "RW0904");
+  EXPECT_EQ(error.where.line, 3);
+}
+
+TEST(HfConfig, AllowsNoneOfWhatAModelMayLack) {
+  std::string text = contents(kConfigs / "deepseek-v3.json");
+  for (const std::string_view key : {"n_shared_experts", "num_nextn_predict_layers"}) {
+    const std::string one = "\"" + std::string(key) + "\": 1";
+    const std::size_t at = text.find(one);
+    ASSERT_NE(at, std::string::npos) << key;
+    text[at + one.size() - 1] = '0';
+  }
+  const Result<Model> model = read_hf_config(text, "config.json");
+  ASSERT_TRUE(model) << model.error().detail;
+  EXPECT_EQ(model->mtp_layers, 0);
+  EXPECT_EQ(model->layer(60).ffn.shared_width, 0);
+}
+
+TEST(HfConfig, NamesTheModelAfterTheFileOrWhatItSays) {
+  EXPECT_EQ(read_hf_config(kLlama, "config.json")->name, "config.json");
+  EXPECT_EQ(read_hf_config(edited("{", R"({"_name_or_path": "me/\u001b[31mtiny",)"), "f")->name,
+            "me/[31mtiny");
+}
+
+TEST(HfConfig, ReadsFlagsThatOverrideTheFamily) {
+  const Model model = *read_hf_config(
+      edited("{", R"({"attention_bias": true, "mlp_bias": true, "tie_word_embeddings": true,)"),
+      "config.json");
+  EXPECT_TRUE(model.tied);
+  EXPECT_TRUE(model.layer(0).attention.qkv_bias);
+  EXPECT_TRUE(model.layer(0).attention.out_bias);
+  EXPECT_TRUE(model.layer(0).ffn.bias);
+}
+
+TEST(HfConfig, SuggestsTheModelTypeThatWasMeant) {
+  const Diagnostic error = error_of(edited("\"llama\"", "\"lama\""));
+  EXPECT_EQ(error.code, "RW0914");
+  EXPECT_EQ(error.detail, "unknown model_type 'lama'");
+  EXPECT_EQ(error.hint, "did you mean llama?");
+  ASSERT_EQ(error.notes.size(), 1u);
+  EXPECT_THAT(error.notes[0], HasSubstr("known: llama, mistral, mixtral"));
+  EXPECT_EQ(error.where, (Location{.file = "config.json", .line = 2, .column = 17, .width = 6}));
+}
+
+TEST(HfConfig, NamesTheKeyThatIsMissing) {
+  const Diagnostic error = error_of(edited("\"hidden_size\"", "\"hiden_size\""));
+  EXPECT_EQ(error.code, "RW0914");
+  EXPECT_EQ(error.detail, "a llama model needs 'hidden_size'");
+  EXPECT_EQ(error.key, "hidden_size");
+  EXPECT_EQ(error_of("{}").detail, "there is no 'model_type'");
+  EXPECT_EQ(error_of(R"({"model_type": "gpt2"})").detail, "a gpt2 model needs 'n_embd'");
+}
+
+TEST(HfConfig, SaysWhereAValueIsWrong) {
+  Diagnostic error = error_of(edited("64", "\"64\""));
+  EXPECT_EQ(error.code, "RW0903");
+  EXPECT_EQ(error.detail, "hidden_size is \"64\"");
+  EXPECT_EQ(error.where, (Location{.file = "config.json", .line = 3, .column = 18, .width = 4}));
+
+  error = error_of(edited("64", "-64"));
+  EXPECT_EQ(error.code, "RW0904");
+  EXPECT_EQ(error.detail, "hidden_size is -64: it must be from 1 to 1,125,899,906,842,624 (2^50)");
+  EXPECT_EQ(error_of(edited("64", "0")).code, "RW0904");
+  EXPECT_EQ(error_of(edited("64", "18446744073709551615")).code, "RW0904");
+  EXPECT_EQ(error_of(edited("64", "64.5")).code, "RW0903");
+  EXPECT_EQ(error_of(edited("64", "1e300")).code, "RW0903");
+  EXPECT_EQ(error_of(edited("64", "true")).code, "RW0903");
+  EXPECT_EQ(error_of(edited("\"llama\"", "[1]")).code, "RW0903");
+  EXPECT_EQ(error_of(edited("{", R"({"tie_word_embeddings": "yes",)")).code, "RW0903");
+}
+
+TEST(HfConfig, SaysWhereItIsNoJson) {
+  const Diagnostic error = error_of(edited("64,", "64"));
+  EXPECT_EQ(error.code, "RW0901");
+  EXPECT_EQ(error.where.line, 4);
+  EXPECT_EQ(error_of("").code, "RW0901");
+  EXPECT_EQ(error_of("[]").code, "RW0901");
+  EXPECT_EQ(error_of(edited("64", "NaN")).code, "RW0901");
+  EXPECT_EQ(error_of(edited("64", "1e999")).code, "RW0901");
+  EXPECT_EQ(error_of("\xff\xfe").code, "RW0901");
+}
+
+TEST(HfConfig, BoundsLengthAndDepth) {
+  EXPECT_THAT(error_of(std::string(kMaxConfigBytes + 1, ' ')).detail, HasSubstr("1 MiB"));
+  const std::string deep(100'000, '[');
+  EXPECT_EQ(error_of(R"({"a": )" + deep).detail, "nested more than 64 deep");
+  // Brackets in a text are none.
+  EXPECT_TRUE(read_hf_config(edited("{", R"({"a": "\")" + std::string(100, '[') + "\","), "f"));
+}
+
+TEST(HfConfig, RefusesSettingsThatChangeTheNetworkUnseen) {
+  std::string text = contents(kConfigs / "qwen3-30b-a3b.json");
+  text.replace(text.find("[]"), 2, "[0, 3]");
+  EXPECT_EQ(error_of(text).detail, "mlp_only_layers is [0,3]: only [] is understood");
+  text = contents(kConfigs / "deepseek-v3.json");
+  text.replace(text.find("\"moe_layer_freq\": 1"), 19, "\"moe_layer_freq\": 2");
+  EXPECT_EQ(error_of(text).code, "RW0914");
+}
+
+TEST(HfConfig, PointsAtTheKeyOfAContradiction) {
+  const Diagnostic error =
+      error_of(edited("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3"));
+  EXPECT_EQ(error.code, "RW0914");
+  EXPECT_THAT(error.detail, HasSubstr("3 kv_heads do not divide 4 heads"));
+  EXPECT_EQ(error.key, "num_key_value_heads");
+  EXPECT_EQ(error.where.line, 6);
+}
+
+// Cut or change a good file anywhere: the answer is a model or a diagnostic, never a crash.
+RC_GTEST_PROP(HfConfig, AnswersWhateverIsInTheFile, ()) {
+  static const std::string text = contents(kConfigs / "deepseek-v3.json");
+  std::string broken = text.substr(0, *rc::gen::inRange<std::size_t>(0, text.size() + 1));
+  for (int i = *rc::gen::inRange(0, 4); i > 0 && !broken.empty(); --i)
+    broken[*rc::gen::inRange<std::size_t>(0, broken.size())] = *rc::gen::arbitrary<char>();
+  const Result<Model> model = read_hf_config(broken, "config.json");
+  RC_ASSERT(model || (!model.error().code.empty() && !model.error().detail.empty()));
+}
+
+}  // namespace hf_config_test
+}  // namespace rankwright

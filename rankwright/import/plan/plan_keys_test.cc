@@ -1,0 +1,133 @@
+// Every key of a plan file lands in the Draft. One row a key: a key without a row here fails.
+#include "rankwright/import/plan/plan_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rankwright/import/plan/plan_file.h"
+#include "tests/support/finding_lines.h"
+
+namespace rankwright {
+namespace plan_keys_test {
+
+struct Example {
+  std::string_view path;
+  std::string_view value;        // as it is typed; not the default
+  bool (*landed)(const Draft&);  // and nowhere else: an empty draft does not pass
+};
+
+template <auto member, auto value>
+bool is(const Draft& draft) {
+  return draft.*member == value;
+}
+
+bool remark(const Draft&) { return true; }
+
+const Example kExamples[] = {
+    {"world_size", "64", is<&Draft::world, 64>},
+    {"node_shape", "2_nodes_x_4_gpus",
+     [](const Draft& d) { return d.shape && d.shape->nodes == 2 && d.shape->gpus == 4; }},
+    {"reading_note", "a remark", remark},
+    {"name", "a remark", remark},
+    {"parallelism.tp_size", "8", is<&Draft::tp, 8>},
+    {"parallelism.cp_size", "8", is<&Draft::cp, 8>},
+    {"parallelism.pp_size", "8", is<&Draft::pp, 8>},
+    {"parallelism.dp_size", "8", is<&Draft::dp, 8>},
+    {"parallelism.ep_size", "8", is<&Draft::ep, 8>},
+    {"parallelism.etp_size", "8", is<&Draft::etp, 8>},
+    {"parallelism.order", "tp-cp-ep-pp-dp",
+     [](const Draft& d) { return d.order && show(*d.order) == "tp-cp-ep-pp-dp"; }},
+    {"parallelism.zero_stage", "3", is<&Draft::zero, 3>},
+    {"parallelism.shard_size", "8", is<&Draft::shard_size, 8>},
+    {"parallelism.bucket_size", "8", is<&Draft::bucket_size, 8>},
+    {"parallelism.sequence_parallel", "off", is<&Draft::sequence_parallel, false>},
+    {"parallelism.cp_comm", "a2a", is<&Draft::cp_comm, CpComm::a2a>},
+    {"parallelism.micro_batch", "8", is<&Draft::micro_batch, 8>},
+    {"parallelism.virtual_stages", "8", is<&Draft::virtual_stages, 8>},
+    {"parallelism.microbatch_group", "8", is<&Draft::microbatch_group, 8>},
+    {"parallelism.schedule", "zb-v", is<&Draft::schedule, Schedule::zb_v>},
+    {"parallelism.stages", "Et|tL",
+     [](const Draft& d) { return d.stages && show_layout(*d.stages) == "Et|tL"; }},
+    {"parallelism.stages", "[3, 1]",
+     [](const Draft& d) {
+       return d.stage_layers == std::vector<i64>{3, 1};
+     }},
+    {"parallelism.recompute", "selective", is<&Draft::recompute, Recompute::selective>},
+    {"parallelism.recompute", "{full: 4}",
+     [](const Draft& d) { return d.recompute == Recompute::full && d.recompute_layers == 4; }},
+    {"parallelism.overlap.grad_reduce", "no", is<&Draft::overlap_grad, false>},
+    {"parallelism.overlap.param_gather", "no", is<&Draft::overlap_param, false>},
+    {"parallelism.overlap.tp", "yes", is<&Draft::overlap_tp, true>},
+    {"parallelism.overlap.pp", "yes", is<&Draft::overlap_pp, true>},
+    {"placement", "cyclic", is<&Draft::placement, Placement::Kind::cyclic>},
+    {"placement", "{ranks: [1, 0]}",
+     [](const Draft& d) {
+       return d.rank_devices == std::vector<i64>{1, 0};
+     }},
+    {"placement", "{hosts: [1, 0]}",
+     [](const Draft& d) {
+       return d.host_order == std::vector<i64>{1, 0};
+     }},
+    {"model", "llama-3.1-8b", [](const Draft& d) { return d.model && d.model->layers() == 32; }},
+    {"model", "{architecture: llama, hidden: 64, layers: 3, heads: 4, ffn: 128, vocab: 100}",
+     [](const Draft& d) { return d.model && d.model->layers() == 3; }},
+    {"cluster", "dgx-h100 x 8",
+     [](const Draft& d) { return d.cluster && d.cluster->devices() == 64; }},
+    {"cluster", "{device: h100-sxm, levels: [{arity: 3, bandwidth: 1 GB/s}]}",
+     [](const Draft& d) { return d.cluster && d.cluster->devices() == 3; }},
+    {"job.global_batch", "8", is<&Draft::global_batch, 8>},
+    {"job.sequence", "8", is<&Draft::sequence, 8>},
+    {"job.param_dtype", "fp8", is<&Draft::param_dtype, Dtype::fp8>},
+    {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, Dtype::fp32>},
+    {"job.matmul", "fp8", is<&Draft::matmul, Matmul::fp8>},
+    {"job.optimizer", "lion", is<&Draft::optimizer, Optimizer::lion>},
+    {"software.framework", "torchtitan",
+     [](const Draft& d) { return d.framework && d.framework->name == "torchtitan"; }},
+    {"software.attention", "flash2", is<&Draft::attention, AttentionKernel::flash2>},
+    {"software.launch", "graphs", is<&Draft::launch, Launch::graphs>},
+    {"software.loss", "eager", is<&Draft::loss, Loss::eager>},
+    {"software.tuned", "yes", is<&Draft::tuned, true>},
+};
+
+/// "a.b.c" with 8 is "a: {b: {c: 8}}".
+std::string file_with(std::string_view path, std::string_view value) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) return fmt::format("{}: {}", path, value);
+  return fmt::format("{}: {{{}}}", path.substr(0, dot), file_with(path.substr(dot + 1), value));
+}
+
+TEST(PlanKeys, EveryKeyIsReadIntoItsPlace) {
+  for (const Example& example : kExamples) {
+    const PlanFile file = read_plan(file_with(example.path, example.value), "p.yaml", refuse_file);
+    EXPECT_EQ(told(file.findings), "") << example.path;
+    EXPECT_TRUE(example.landed(file.draft)) << example.path << ": " << example.value;
+    EXPECT_TRUE(example.landed == remark || !example.landed(Draft{})) << example.path;
+  }
+}
+
+TEST(PlanKeys, HaveAnExampleEach) {
+  std::set<std::string_view> shown;
+  for (const Example& example : kExamples) shown.insert(example.path);
+  std::set<std::string_view> known;
+  for (const KeyRow& row : key_rows()) known.insert(row.key.path);
+  EXPECT_EQ(shown, known);
+}
+
+TEST(PlanKeys, SayWhatTheyMeanAndStandInAGroup) {
+  std::set<std::string_view> paths;
+  for (const KeyRow& row : key_rows()) {
+    const PlanKey& key = row.key;
+    EXPECT_TRUE(paths.insert(key.path).second) << key.path << " stands twice";
+    EXPECT_FALSE(key.values.empty() || key.missing.empty() || key.meaning.empty()) << key.path;
+    const std::size_t dot = key.path.rfind('.');
+    if (dot == std::string_view::npos) continue;
+    const std::span<const std::string_view> groups = key_groups();
+    EXPECT_NE(std::find(groups.begin(), groups.end(), key.path.substr(0, dot)), groups.end())
+        << key.path;
+  }
+}
+
+}  // namespace plan_keys_test
+}  // namespace rankwright

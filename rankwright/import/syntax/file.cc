@@ -1,0 +1,74 @@
+#include "rankwright/import/syntax/file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+Diagnostic unreadable(const std::string& path, std::string detail) {
+  return {.code = "RW0910",
+          .message = "the file cannot be opened",
+          .detail = std::move(detail),
+          .where = {.file = path}};
+}
+
+Diagnostic too_long(const std::string& path, std::size_t max) {
+  return unreadable(
+      path, fmt::format("it has more than {} bytes, and no more are read", count(i64(max))));
+}
+
+/// All that somebody writes into a pipe.
+Result<std::string> read_pipe(const std::string& path, std::size_t max) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string text;
+  char buffer[65536];
+  while (text.size() <= max && (stream.read(buffer, sizeof buffer) || stream.gcount() > 0))
+    text.append(buffer, std::size_t(stream.gcount()));
+  if (text.size() > max) return fail(too_long(path, max));
+  if (!stream.eof()) return fail(unreadable(path, "it cannot be read"));
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  return read_long_file(path, kMaxFileBytes);
+}
+
+Result<std::string> read_long_file(const std::string& path, std::size_t max) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return fail(unreadable(path, "there is no such file"));
+  if (std::filesystem::is_directory(status)) return fail(unreadable(path, "it is a folder"));
+  if (std::filesystem::is_fifo(status)) return read_pipe(path, max);
+  if (!std::filesystem::is_regular_file(status))
+    return fail(unreadable(path, "it is neither a regular file nor a pipe"));
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return fail(unreadable(path, error.message()));
+  if (size > max)
+    return fail(unreadable(path, fmt::format("it has {} bytes, and at most {} are read",
+                                             count(i64(size)), count(i64(max)))));
+  std::ifstream stream(path, std::ios::binary);
+  std::string text(std::size_t(size), '\0');
+  stream.read(text.data(), std::streamsize(text.size()));
+  if (!stream) return fail(unreadable(path, "it cannot be read"));
+  return text;
+}
+
+Result<std::string> refuse_file(const std::string& path) {
+  return fail(unreadable(path, "this input may not name files"));
+}
+
+std::string beside(std::string_view file, std::string_view name) {
+  const std::filesystem::path path(name);
+  if (path.is_absolute()) return path.string();
+  return (std::filesystem::path(file).parent_path() / path).string();
+}
+
+}  // namespace rankwright

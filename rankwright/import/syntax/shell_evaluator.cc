@@ -1,0 +1,372 @@
+#include "rankwright/import/syntax/shell_evaluator.h"
+
+#include <algorithm>
+
+namespace rankwright::shell {
+namespace {
+
+/// Control characters mean nothing in a script, and one of them marks what is unknown.
+char shown(char c) { return (c >= 0 && c < ' ' && !is_blank(c)) ? '?' : c; }
+
+}  // namespace
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void Text::add(char c, std::size_t place) {
+  if (chars.empty()) begin = std::uint32_t(place);
+  chars.push_back(c);
+  at.push_back(std::uint32_t(place));
+}
+
+void WordBuilder::end() {
+  if (begun) fields.push_back(std::move(open));
+  open = {};
+  begun = false;
+}
+
+void Expander::charge(std::size_t work) {
+  work_ += work;
+  if (work_ > budget_) spent_ = true;
+}
+
+const Value* Expander::find(const std::string& name) const {
+  const auto found = variables_.find(name);
+  return found == variables_.end() ? nullptr : &found->second;
+}
+
+/// A backslash that joins lines, with blanks behind it as many a script has.
+bool Expander::continuation() const {
+  if (peek() != '\\') return false;
+  std::size_t ahead = 1;
+  while (peek(ahead) == ' ' || peek(ahead) == '\t' || peek(ahead) == '\r') ++ahead;
+  return peek(ahead) == '\n';
+}
+
+void Expander::skip_blanks() {
+  for (;;) {
+    while (peek() == ' ' || peek() == '\t' || peek() == '\r') skip(1);
+    if (!continuation()) return;
+    while (peek() != '\n') skip(1);
+    skip(1);
+  }
+}
+
+void Expander::skip_line() {
+  while (at_ < text_.size() && peek() != '\n') skip(1);
+}
+
+void Expander::word(WordBuilder& out, bool split) {
+  while (!done()) {
+    const char c = peek();
+    if (is_blank(c) || std::string_view(";&|()<>").find(c) != std::string_view::npos) return;
+    charge(1);
+    if (continuation()) {
+      skip_blanks();
+      return;
+    }
+    if (c == '"' && quoted(out)) continue;
+    if (c == '\'' && raw(out)) continue;
+    if (c == '$') {
+      expansion(out, split);
+      continue;
+    }
+    if (c == '`') {
+      const std::size_t close = text_.find('`', at_ + 1);
+      put_unknown(out, "a command's output", at_);
+      charge(close == std::string_view::npos ? 1 : close - at_);
+      at_ = close == std::string_view::npos ? at_ + 1 : close + 1;
+      continue;
+    }
+    if (c == '\\' && at_ + 1 < text_.size()) skip(1);
+    out.open.add(shown(peek()), at_);
+    out.begun = true;
+    skip(1);
+  }
+}
+
+bool Expander::quoted(WordBuilder& out) {
+  const std::size_t before = at_;
+  skip(1);
+  // A list in quotes keeps its words apart.
+  if (starts("${")) {
+    const std::size_t close = text_.find('}', at_);
+    charge(std::min(close, text_.size()) - at_);
+    const bool list =
+        close != std::string_view::npos && text_.substr(at_, close - at_).ends_with("[@]");
+    if (list && close + 1 < text_.size() && text_[close + 1] == '"' && braced(out, false)) {
+      skip(1);
+      return true;
+    }
+  }
+  Text content;
+  int parentheses = 0;
+  if (!inside(content, '"', parentheses)) {
+    at_ = before;
+    return false;
+  }
+  out.begun = true;
+  put(out, content, false, before, before);
+  return true;
+}
+
+bool Expander::raw(WordBuilder& out) {
+  const std::size_t close = text_.find('\'', at_ + 1);
+  charge(close == std::string_view::npos ? text_.size() - at_ : close - at_);
+  if (close == std::string_view::npos) return false;
+  out.begun = true;
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  // A whole command in quotes is for another shell, which puts the variables in.
+  if (content.find("--") != std::string_view::npos && content.find('$') != std::string_view::npos) {
+    skip(1);
+    Text unfolded;
+    int parentheses = 0;
+    if (inside(unfolded, '\'', parentheses)) {
+      put(out, unfolded, false, at_, at_);
+      return true;
+    }
+  }
+  for (std::size_t i = 0; i < content.size(); ++i)
+    out.open.add(shown(content[i]), close - content.size() + i);
+  at_ = close + 1;
+  return true;
+}
+
+/// False where there is no `close`. For ')' the parentheses that are open count.
+bool Expander::inside(Text& out, char close, int& parentheses) {
+  if (++depth_ > kMaxDepth) {
+    --depth_;
+    return false;
+  }
+  bool closed = false;
+  while (!done() && !closed) {
+    charge(1);
+    const char c = peek();
+    if (c == close && parentheses == 0) {
+      closed = true;
+      skip(1);
+    } else if (c == '$' && at_ + 1 < text_.size()) {
+      WordBuilder grown;
+      expansion(grown, false);
+      grown.end();
+      for (const Text& field : grown.fields) {
+        if (!out.chars.empty() && &field != &grown.fields.front()) out.add(' ', field.begin);
+        for (std::size_t i = 0; i < field.chars.size(); ++i) out.add(field.chars[i], field.at[i]);
+        charge(field.chars.size());
+      }
+    } else if (continuation()) {
+      out.add(' ', at_);
+      skip_blanks();
+    } else {
+      if (close == ')' && c == '(') ++parentheses;
+      if (close == ')' && c == ')') --parentheses;
+      if (c == '\\' && at_ + 1 < text_.size()) skip(1);
+      const bool stripped = close == '}' && (c == '"' || c == '\'');
+      if (!stripped) out.add(shown(peek()), at_);
+      skip(1);
+    }
+  }
+  --depth_;
+  return closed;
+}
+
+/// Lists of flags keep the places of their words; a single value stands where it is used.
+void Expander::put(WordBuilder& out, const Text& value, bool split, std::size_t from,
+                   std::size_t to) {
+  charge(value.chars.size() + kWordCost);
+  const bool own = from == to || value.chars.starts_with("-") ||
+                   std::any_of(value.chars.begin(), value.chars.end(), is_blank);
+  for (std::size_t i = 0; i < value.chars.size() && !spent_; ++i) {
+    const char c = value.chars[i];
+    if (split && is_blank(c)) {
+      out.end();
+      continue;
+    }
+    const std::size_t used = i + 1 == value.chars.size() && i > 0 ? to - 1 : from;
+    const std::size_t place = own ? value.at[i] : used;
+    if (c == kUnknown) {
+      const auto name = unknown_.find(value.at[i]);
+      put_unknown(out, name == unknown_.end() ? "" : name->second, place);
+      continue;
+    }
+    out.open.add(c, place);
+    out.begun = true;
+  }
+}
+
+void Expander::put_unknown(WordBuilder& out, std::string name, std::size_t at) {
+  unknown_.insert_or_assign(std::uint32_t(at), std::move(name));
+  out.open.add(kUnknown, at);
+  out.begun = true;
+}
+
+void Expander::put_variable(WordBuilder& out, const std::string& name, bool all, bool split,
+                            std::size_t from) {
+  const Value* const value = find(name);
+  if (value == nullptr) {
+    if (name != "@" && name != "*") put_unknown(out, name, from);
+    return;
+  }
+  const std::size_t items =
+      all ? value->items.size() : std::min<std::size_t>(1, value->items.size());
+  for (std::size_t i = 0; i < items && !spent_; ++i) {
+    if (i > 0) out.end();
+    put(out, value->items[i], split, from, all ? from : at_);
+  }
+}
+
+void Expander::expansion(WordBuilder& out, bool split) {
+  const std::size_t from = at_;
+  if (starts("$((") && computed(out)) return;
+  if (starts("$(")) {
+    std::size_t end = at_ + 2;
+    for (int depth = 1; depth > 0 && end < text_.size(); ++end)
+      depth += text_[end] == '(' ? 1 : text_[end] == ')' ? -1 : 0;
+    charge(end - at_);
+    at_ = end;
+    return put_unknown(out, "a command's output", from);
+  }
+  if (starts("${") && braced(out, split)) return;
+  skip(1);
+  std::string name;
+  if (std::string_view("@*#?$!-").find(peek()) != std::string_view::npos && peek() != '\0')
+    name = peek();
+  else
+    while (is_name(peek(name.size())) && name.size() < 256) name += peek(name.size());
+  if (name.empty() || starts("{")) {
+    out.open.add('$', from);
+    out.begun = true;
+    return;
+  }
+  if (name[0] >= '0' && name[0] <= '9') name.resize(1);
+  skip(name.size());
+  put_variable(out, name, false, split, from);
+}
+
+bool Expander::braced(WordBuilder& out, bool split) {
+  const std::size_t from = at_;
+  skip(2);
+  std::string name;
+  if (peek() == '@' || peek() == '*') name = peek();
+  while (name.empty() && is_name(peek())) {
+    std::size_t end = 0;
+    while (is_name(peek(end)) && end < 256) ++end;
+    name = std::string(text_.substr(at_, end));
+  }
+  skip(name.size());
+  bool all = false, plain = !name.empty();
+  for (const std::string_view index : {"[@]", "[*]", "[0]"})
+    if (starts(index)) {
+      all = index != "[0]";
+      skip(index.size());
+    }
+  const bool colon = peek() == ':';
+  const char op = colon ? peek(1) : peek();
+  const Value* const value = find(name);
+  const bool empty =
+      value == nullptr || (colon && (value->items.empty() || value->items[0].chars.empty()));
+  if (plain && peek() == '}') {
+    skip(1);
+    put_variable(out, name, all, split, from);
+    return true;
+  }
+  const bool defaults = plain && (op == '-' || op == '=' || op == '+' || op == '?');
+  if (defaults) skip(colon ? 2 : 1);
+  Text rest;
+  int parentheses = 0;
+  if (!inside(rest, '}', parentheses)) {
+    at_ = from;
+    return false;
+  }
+  if (!defaults)
+    put_unknown(out, name.empty() ? "a parameter" : name, from);
+  else if (op == '+' ? !empty : (empty && op != '?'))
+    put(out, rest, split, from, from);
+  else if (op != '+')
+    put_variable(out, name, all, split, from);
+  if (defaults && op == '=' && empty) set(name, {{rest}});
+  return true;
+}
+
+/// Variables may stand in arithmetic without their '$'. `unknown` is the first that has no value.
+std::string Expander::with_names(const Text& expression, std::string& unknown) const {
+  std::string out;
+  const std::string& chars = expression.chars;
+  const auto note = [&](std::string name) {
+    if (unknown.empty()) unknown = std::move(name);
+  };
+  for (std::size_t i = 0; i < chars.size();) {
+    std::size_t end = i;
+    while (end < chars.size() && is_name(chars[end])) ++end;
+    const std::string name = chars.substr(i, end - i);
+    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) {
+      if (chars[i] == kUnknown) note(finished(expression).unknown);
+      out += name.empty() ? std::string(1, chars[i]) : name;
+      i = std::max(end, i + 1);
+      continue;
+    }
+    const Value* const value = find(name);
+    const bool known =
+        value != nullptr && !value->items.empty() && value->items[0].chars.size() < 64;
+    const ShellWord word =
+        known ? finished(value->items[0]) : ShellWord{.text = "", .unknown = name};
+    if (!word.unknown.empty()) note(word.unknown);
+    out += word.text;
+    i = end;
+  }
+  return out;
+}
+
+bool Expander::computed(WordBuilder& out) {
+  const std::size_t from = at_;
+  skip(3);
+  Text body;
+  int parentheses = 0;
+  if (!inside(body, ')', parentheses) || peek() != ')') {
+    at_ = from;
+    return false;
+  }
+  skip(1);
+  std::string unknown;
+  const std::string expression = with_names(body, unknown);
+  charge(expression.size());
+  i64 value = 0;
+  if (!unknown.empty() || !shell_arithmetic(expression, value)) {
+    put_unknown(out, unknown.empty() ? "an expression" : unknown, from);
+    return true;
+  }
+  for (const char c : std::to_string(value)) out.open.add(c, from);
+  out.begun = true;
+  return true;
+}
+
+ShellWord Expander::finished(const Text& text) const {
+  ShellWord word{.text = text.chars, .at = text.begin};
+  const std::size_t mark = text.chars.find(kUnknown);
+  if (mark != std::string::npos) {
+    const auto name = unknown_.find(text.at[mark]);
+    word.unknown = name == unknown_.end() || name->second.empty() ? "?" : name->second;
+  }
+  if (!text.at.empty() && text.at.back() >= text.begin)
+    word.width = std::size_t(text.at.back() - text.begin) + 1;
+  return word;
+}
+
+std::vector<ShellWord> Expander::cut(const Text& text) const {
+  std::vector<ShellWord> words;
+  Text one;
+  for (std::size_t i = 0; i <= text.chars.size(); ++i) {
+    const bool ends = i == text.chars.size() || is_blank(text.chars[i]);
+    if (!ends) one.add(text.chars[i], text.at[i]);
+    if (ends && !one.chars.empty()) {
+      words.push_back(finished(one));
+      one = {};
+    }
+  }
+  return words;
+}
+
+}  // namespace rankwright::shell

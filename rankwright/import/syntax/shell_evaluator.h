@@ -1,0 +1,107 @@
+// How one word of a script unfolds: quotes, variables, defaults, arithmetic. Commands and branches
+// are shell_words.cc. Not for other includers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/import/syntax/shell_words.h"
+
+namespace rankwright::shell {
+
+/// What a word costs besides its characters.
+inline constexpr std::size_t kWordCost = 64;
+
+/// Stands in a text where an unknown value would.
+inline constexpr char kUnknown = '\x01';
+
+/// Characters, and where each stands in the script.
+struct Text {
+  std::string chars{};
+  std::vector<std::uint32_t> at{};
+  std::uint32_t begin = 0;
+
+  void add(char c, std::size_t place);
+};
+
+struct Value {
+  std::vector<Text> items{};
+};
+
+/// A word that grows: blanks of an unquoted expansion end one field and begin the next.
+struct WordBuilder {
+  std::vector<Text> fields{};
+  Text open{};
+  bool begun = false;
+
+  void end();
+};
+
+bool is_blank(char c);  // line breaks too
+bool is_name(char c);
+
+/// Reads words from a place in the script on, and keeps the variables. All work is charged to one
+/// budget, so that no script takes long, however it refers to itself.
+class Expander {
+ public:
+  explicit Expander(std::string_view text) : text_(text), budget_(kBudget + 8 * text.size()) {}
+
+  /// The word at the current place up to a blank or an operator; `split`: at blanks of unquoted
+  /// expansions too.
+  void word(WordBuilder& out, bool split);
+  ShellWord finished(const Text& text) const;
+  /// Cut at all blanks.
+  std::vector<ShellWord> cut(const Text& text) const;
+
+  void set(const std::string& name, Value value) { variables_[name] = std::move(value); }
+  const Value* find(const std::string& name) const;
+  const std::map<std::string, Value>& variables() const { return variables_; }
+
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  bool starts(std::string_view with) const { return text_.substr(at_).starts_with(with); }
+  bool done() const { return at_ >= text_.size() || spent_; }
+  bool spent() const { return spent_; }
+  std::size_t at() const { return at_; }
+  std::string_view rest() const { return text_.substr(at_); }
+  void skip(std::size_t n) { at_ = std::min(at_ + n, text_.size()); }
+  /// Blanks and joined lines, not line breaks.
+  void skip_blanks();
+  void skip_line();
+  void charge(std::size_t work);
+
+ private:
+  bool quoted(WordBuilder& out);                         // at a '"'
+  bool raw(WordBuilder& out);                            // at a '\''
+  void expansion(WordBuilder& out, bool split);          // at a '$'
+  bool braced(WordBuilder& out, bool split);             // at "${"
+  bool computed(WordBuilder& out);                       // at "$(("
+  bool inside(Text& out, char close, int& parentheses);  // up to `close`
+  void put(WordBuilder& out, const Text& value, bool split, std::size_t from, std::size_t to);
+  void put_variable(WordBuilder& out, const std::string& name, bool all, bool split,
+                    std::size_t from);
+  void put_unknown(WordBuilder& out, std::string name, std::size_t at);
+  std::string with_names(const Text& expression, std::string& unknown) const;
+  bool continuation() const;
+
+  static constexpr std::size_t kBudget = std::size_t{1} << 20;  // besides the text's own
+  static constexpr int kMaxDepth = 12;
+
+  std::string_view text_;
+  std::size_t budget_;
+  std::size_t at_ = 0;
+  std::size_t work_ = 0;
+  bool spent_ = false;
+  int depth_ = 0;
+  std::map<std::string, Value> variables_{};
+  std::map<std::uint32_t, std::string> unknown_{};  // names, by where their marks stand
+};
+
+/// What #SBATCH lines ask for is in Slurm's variables when the script runs.
+void slurm_variables(std::string_view text, Expander& words);
+
+}  // namespace rankwright::shell

@@ -1,0 +1,48 @@
+#include <algorithm>
+#include <array>
+
+#include "rankwright/import/syntax/shell_evaluator.h"
+
+namespace rankwright::shell {
+
+void slurm_variables(std::string_view text, Expander& words) {
+  struct Setting {
+    std::string_view option;
+    std::array<std::string_view, 2> variables;
+  };
+  constexpr Setting kSettings[] = {
+      {"--nodes", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}},
+      {"-N", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}},
+      {"--ntasks-per-node", {"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}},
+      {"--gpus-per-node", {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}},
+      {"--gres", {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}},
+      {"--ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"}},
+      {"-n", {"SLURM_NTASKS", "SLURM_NPROCS"}}};
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const std::size_t next = end + 1;
+    constexpr std::string_view kMark = "#SBATCH";
+    const std::size_t option = line.find_first_not_of(" \t", std::min(kMark.size(), line.size()));
+    if (line.starts_with(kMark) && option != std::string_view::npos) {
+      const std::string_view rest = line.substr(option);
+      const std::size_t name = std::min(rest.find_first_of(" =\t"), rest.size());
+      std::size_t value = rest.find_first_not_of(" =\t", name);
+      // --gres=gpu:h100:8
+      if (value != std::string_view::npos && rest.substr(value).starts_with("gpu"))
+        value = std::min(rest.find_first_of(" \t#", value), rest.size()) - 1;
+      for (const Setting& setting : kSettings) {
+        if (rest.substr(0, name) != setting.option || value == std::string_view::npos) continue;
+        Text text_of;
+        for (std::size_t i = value; i < rest.size() && rest[i] >= '0' && rest[i] <= '9'; ++i)
+          text_of.add(rest[i], begin + option + i);
+        if (text_of.chars.empty()) continue;
+        for (const std::string_view variable : setting.variables)
+          words.set(std::string(variable), {{text_of}});
+      }
+    }
+    begin = next;
+  }
+}
+
+}  // namespace rankwright::shell

@@ -1,0 +1,172 @@
+#include "rankwright/import/syntax/toml_tree.h"
+
+// toml++ 3.3 asserts what its parser does not check, such as the digits of a time, and in builds
+// without assertions tells the compiler to assume it. Input reaches these places, and behind them
+// the same text is refused like every other fault: they are turned off here in every build.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_cast<void>(0)
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/syntax/lines.h"
+
+namespace rankwright {
+namespace {
+
+YamlNode placed(const toml::source_region& source, YamlNode::Kind kind) {
+  YamlNode node;
+  node.kind = kind;
+  node.line = int(source.begin.line);
+  node.column = int(source.begin.column);
+  if (source.end.line == source.begin.line && source.end.column > source.begin.column)
+    node.width = int(source.end.column - source.begin.column);
+  return node;
+}
+
+/// Text as it stands, true and false, numbers as TOML prints them.
+std::string scalar_text(const toml::node& value) {
+  if (const toml::value<std::string>* const text = value.as_string()) return text->get();
+  if (const toml::value<std::int64_t>* const n = value.as_integer())
+    return std::to_string(n->get());
+  if (const toml::value<bool>* const flag = value.as_boolean())
+    return flag->get() ? "true" : "false";
+  std::ostringstream text;
+  value.visit([&](const auto& one) { text << one; });
+  return text.str();
+}
+
+YamlNode tree(const toml::node& value) {
+  if (const toml::table* const table = value.as_table()) {
+    YamlNode node = placed(value.source(), YamlNode::Kind::map);
+    for (const auto& [key, one] : *table) {
+      YamlNode name = placed(key.source(), YamlNode::Kind::scalar);
+      name.scalar = std::string(key.str());
+      node.entries.push_back({std::move(name), tree(one)});
+    }
+    return node;
+  }
+  if (const toml::array* const array = value.as_array()) {
+    YamlNode node = placed(value.source(), YamlNode::Kind::sequence);
+    for (const toml::node& one : *array) node.items.push_back(tree(one));
+    return node;
+  }
+  YamlNode node = placed(value.source(), YamlNode::Kind::scalar);
+  node.scalar = scalar_text(value);
+  return node;
+}
+
+/// Behind the string that opens at `at`; the end of the text where it does not close.
+std::size_t behind_toml_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const std::size_t marks = text.substr(at, 3) == std::string(3, quote) ? 3 : 1;
+  const std::string close(marks, quote);
+  for (std::size_t i = at + marks; i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text.substr(i, marks) == close) {
+      return i + marks;
+    } else if (marks == 1 && text[i] == '\n') {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+bool begins_key(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '"' || c == '\'';
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// toml++ 3.3 takes for impossible, instead of refusing it, what its tables of letters beyond ASCII
+/// do not have. No setting that is read has such letters, so each byte of one is a '?' to it.
+std::string in_ascii(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, as editors put it first
+  std::string plain(text);
+  for (char& c : plain)
+    if (static_cast<unsigned char>(c) >= 0x7F || (c < 0x20 && !is_blank(c))) c = '?';
+  if (text.starts_with(kMark)) plain.replace(0, kMark.size(), kMark.size(), ' ');
+  return plain;
+}
+
+/// Why toml++ 3.3 must not be given a text, and where; null where it may be.
+struct TomlFault {
+  const char* detail = nullptr;
+  std::size_t at = 0;
+};
+
+/// Finds headers without a name, which toml++ takes for impossible, and keys such as a.b.c of more
+/// parts than kMaxKeyParts: it bounds the depth of brackets, but not that of dotted keys, and each
+/// part is a call deeper when the tree is built or freed. Parts of a header and of the inline
+/// tables around a key count together.
+TomlFault find_toml_fault(std::string_view text) {
+  constexpr std::size_t kMaxKeyParts = 64;
+  std::vector<std::size_t> open;  // per open bracket: the dots around it
+  std::size_t dots = 0;           // of this key, with those around it
+  std::size_t around = 0;
+  bool fresh = true;  // nothing but blanks on this line yet
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      i = behind_toml_string(text, i);
+      fresh = false;
+      continue;
+    }
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    if (fresh && open.empty() && c == '[') {
+      std::size_t name = text.find_first_not_of(" \t", i + (text.substr(i, 2) == "[[" ? 2 : 1));
+      name = std::min(name, text.size());
+      if (name == text.size() || !begins_key(text[name]))
+        return {"a name is missing in this header", i};
+    }
+    if (c == '.' && ++dots >= kMaxKeyParts) return {"a key of more than 64 parts", i};
+    if (c == '[' || c == '{') {
+      open.push_back(around);
+      around = dots;
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      around = open.back();
+      open.pop_back();
+      dots = around;
+    } else if (c == ',' || c == '\n') {
+      dots = around;
+    }
+    fresh = c == '\n' || (fresh && (c == ' ' || c == '\t'));
+    ++i;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
+  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
+  const std::string plain = in_ascii(text);
+  if (const TomlFault fault = find_toml_fault(plain); fault.detail != nullptr)
+    return fail({.code = "RW0901",
+                 .message = "the file cannot be read as TOML",
+                 .detail = fault.detail,
+                 .where = place_of(plain, fault.at, file)});
+  // toml++ reports by exceptions; they end here. It bounds the depth of brackets by itself (256).
+  try {
+    return tree(toml::parse(plain, file));
+  } catch (const toml::parse_error& error) {
+    const toml::source_position at = error.source().begin;
+    return fail(
+        {.code = "RW0901",
+         .message = "the file cannot be read as TOML",
+         .detail = excerpt(error.description(), 160),
+         .where = {.file = std::string(file), .line = int(at.line), .column = int(at.column)}});
+  }
+}
+
+}  // namespace rankwright

@@ -1,0 +1,263 @@
+#include "rankwright/import/syntax/yaml.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <exception>
+#include <istream>
+#include <optional>
+#include <streambuf>
+#include <utility>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+/// Reads from memory that somebody else owns.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* const begin = const_cast<char*>(text.data());  // streambuf's signature; it only reads
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+/// yaml-cpp's words for the usual slips, in ours.
+std::string in_plain_words(const std::string& message) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"end of map flow not found", "a { is never closed"},
+      {"end of sequence flow not found", "a [ is never closed"},
+      {"end of map not found", "the line is not indented like those above it"},
+      {"end of sequence not found", "the line is not indented like those above it"},
+      {"illegal map value", "a value stands where none can"},
+  };
+  for (const auto& [theirs, ours] : kWords)
+    if (message == theirs) return std::string(ours);
+  return message;
+}
+
+Diagnostic unreadable(std::string_view file, const YAML::Mark& mark, std::string detail) {
+  return {.code = "RW0901",
+          .message = "the file cannot be read as YAML",
+          .detail = std::move(detail),
+          .where = {.file = std::string(file),
+                    .line = mark.is_null() ? 0 : mark.line + 1,
+                    .column = mark.is_null() ? 0 : mark.column + 1}};
+}
+
+/// The first line that a tab indents, which YAML forbids and explains badly; else 0.
+int line_with_tab(std::string_view text) {
+  int line = 1;
+  for (std::size_t start = 0; start < text.size(); ++line) {
+    const std::size_t first = text.find_first_not_of(' ', start);
+    if (first != std::string_view::npos && text[first] == '\t') return line;
+    start = std::min(text.find('\n', start), text.size() - 1) + 1;
+  }
+  return 0;
+}
+
+/// Thrown through yaml-cpp at the first fault: the only way to make it stop reading.
+struct Stop {};
+
+/// Builds the tree from yaml-cpp's events.
+class Builder final : public YAML::EventHandler {
+ public:
+  /// With `twins` a key that stands twice is a warning there, and the last one counts.
+  Builder(std::string_view file, YamlLimits limits, Diagnostics* twins)
+      : file_(file), limits_(limits), twins_(twins) {}
+
+  /// The first fault if there was one, else the root of the document.
+  Result<YamlNode> result() {
+    if (fault_) return fail(*fault_);
+    return std::move(root_);
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) stop(unreadable(file_, mark, "a second document begins here"));
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    leaf(mark, YamlNode::Kind::null, "");
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse(mark, "YAML aliases (*name) are not read here: write the value out");
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string& value) override {
+    leaf(mark, YamlNode::Kind::scalar, value);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    open(mark, YamlNode::Kind::sequence);
+  }
+  void OnSequenceEnd() override { close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    open(mark, YamlNode::Kind::map);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  /// A container that is still open, and in a map the key that waits for its value.
+  struct Open {
+    YamlNode node;
+    std::optional<YamlNode> key{};
+  };
+
+  [[noreturn]] void stop(Diagnostic fault) {
+    fault_ = std::move(fault);
+    throw Stop{};
+  }
+
+  [[noreturn]] void refuse(const YAML::Mark& mark, std::string detail) {
+    Diagnostic fault = unreadable(file_, mark, std::move(detail));
+    fault.code = "RW0906";
+    fault.message = "the file is larger or more tangled than such a file needs to be";
+    stop(std::move(fault));
+  }
+
+  static YamlNode make(const YAML::Mark& mark, YamlNode::Kind kind) {
+    YamlNode node;
+    node.kind = kind;
+    node.line = mark.line + 1;
+    node.column = mark.column + 1;
+    return node;
+  }
+
+  void leaf(const YAML::Mark& mark, YamlNode::Kind kind, const std::string& value) {
+    YamlNode node = make(mark, kind);
+    node.scalar = value;
+    node.width = std::max(1, int(value.substr(0, value.find('\n')).size()));
+    place(std::move(node));
+  }
+
+  void open(const YAML::Mark& mark, YamlNode::Kind kind) {
+    if (stack_.size() == limits_.depth)
+      refuse(mark, fmt::format("it is nested more than {} deep", limits_.depth));
+    stack_.push_back({make(mark, kind)});
+  }
+
+  void close() {
+    YamlNode node = std::move(stack_.back().node);
+    stack_.pop_back();
+    place(std::move(node));
+  }
+
+  static YAML::Mark mark_of(const YamlNode& node) {
+    YAML::Mark mark;
+    mark.line = node.line - 1;
+    mark.column = node.column - 1;
+    return mark;
+  }
+
+  void place(YamlNode node) {
+    const YAML::Mark mark = mark_of(node);
+    if (++nodes_ > limits_.nodes)
+      refuse(mark, fmt::format("it has more than {} values", count(i64(limits_.nodes))));
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& parent = stack_.back();
+    if (parent.node.kind == YamlNode::Kind::sequence) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.key) {
+      if (node.kind != YamlNode::Kind::scalar)
+        stop(unreadable(file_, mark, "a key is not a plain word"));
+      parent.key = std::move(node);
+    } else {
+      add_entry(parent, std::move(node));
+    }
+  }
+
+  void add_entry(Open& map, YamlNode value) {
+    if (map.node.entries.size() == limits_.keys)
+      refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
+    if (const YamlNode* twin = map.node.find(map.key->scalar)) {
+      Diagnostic twice{.code = "RW0905",
+                       .message = "a key stands twice",
+                       .detail = fmt::format("'{}' is already given on line {}",
+                                             excerpt(map.key->scalar), twin->line),
+                       .hint = "keep one of the two",
+                       .where = location(*map.key, file_)};
+      if (twins_ == nullptr) stop(std::move(twice));
+      twice.severity = Severity::warning;
+      twice.detail += ": Python takes this one";
+      twins_->push_back(std::move(twice));
+      std::erase_if(map.node.entries,
+                    [&](const YamlEntry& entry) { return entry.key.scalar == map.key->scalar; });
+    }
+    map.node.entries.push_back({std::move(*map.key), std::move(value)});
+    map.key.reset();
+  }
+
+  std::string_view file_;
+  YamlLimits limits_;
+  Diagnostics* twins_;
+  std::vector<Open> stack_{};
+  YamlNode root_{};
+  std::size_t nodes_ = 0;
+  int documents_ = 0;
+  std::optional<Diagnostic> fault_{};
+};
+
+Result<YamlNode> read(std::string_view text, std::string_view file, YamlLimits limits,
+                      Diagnostics* twins) {
+  if (text.size() > limits.bytes)
+    return fail({.code = "RW0906",
+                 .message = "the file is larger or more tangled than such a file needs to be",
+                 .detail = fmt::format("it has {} bytes, and at most {} are read",
+                                       count(i64(text.size())), count(i64(limits.bytes))),
+                 .where = {.file = std::string(file)}});
+  Builder builder(file, limits, twins);
+  ViewBuffer buffer(text);
+  std::istream stream(&buffer);
+  // yaml-cpp reports by exceptions; they end here.
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const Stop&) {
+    return builder.result();
+  } catch (const YAML::Exception& error) {
+    Diagnostic fault = unreadable(file, error.mark, in_plain_words(error.msg));
+    if (const int line = line_with_tab(text); line > 0)
+      fault.hint = fmt::format("indent with spaces: line {} begins with a tab", line);
+    return fail(std::move(fault));
+  } catch (const std::exception& error) {
+    return fail(unreadable(file, YAML::Mark::null_mark(), error.what()));
+  }
+  return builder.result();
+}
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view key) const {
+  for (const YamlEntry& entry : entries)
+    if (entry.key.scalar == key) return &entry.value;
+  return nullptr;
+}
+
+Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLimits limits) {
+  return read(text, file, limits, nullptr);
+}
+
+Result<YamlNode> read_yaml_of_python(std::string_view text, std::string_view file,
+                                     Diagnostics& findings) {
+  return read(text, file, {}, &findings);
+}
+
+Location location(const YamlNode& node, std::string_view file) {
+  return {.file = std::string(file), .line = node.line, .column = node.column, .width = node.width};
+}
+
+}  // namespace rankwright

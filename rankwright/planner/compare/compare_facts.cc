@@ -1,0 +1,264 @@
+#include "rankwright/planner/compare/compare_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/pipeline/bubble.h"
+#include "rankwright/cost/rates.h"
+#include "rankwright/model/flops.h"
+#include "rankwright/plan/shares.h"
+#include "rankwright/planner/explain/stages_view.h"
+
+namespace rankwright {
+namespace {
+
+/// The layer that there are most of.
+const Layer& usual_layer(const Model& model) {
+  return std::max_element(model.runs.begin(), model.runs.end(),
+                          [](const LayerRun& a, const LayerRun& b) { return a.count < b.count; })
+      ->layer;
+}
+
+struct LayerWork {
+  Flops matmuls{}, core{};
+};
+
+/// Of one device in a step, forward and backward, MTP modules with it.
+LayerWork layer_work(const FactSubject& s) {
+  const TrainingConfig& config = s.config();
+  LayerWork sum;
+  const auto add = [&](i64 layers, const Layer& layer) {
+    const LayerFlops each = layer_flops(config.model, layer, config.job.sequence);
+    sum.matmuls += layers * (each.projections + each.mlp + each.experts);
+    sum.core += layers * each.core;
+  };
+  for (const LayerRun& run : config.model.runs) add(run.count, run.layer);
+  if (config.model.mtp_layers > 0) add(config.model.mtp_layers, config.model.runs.back().layer);
+  const double times = 3 * s.tokens() / double(config.world);
+  return {times * sum.matmuls, times * sum.core};
+}
+
+/// "61.2 %" of what the device could do.
+std::string reached(Flops work, Seconds time, FlopsPerSecond max) {
+  return percent(std::round(1000 * (work / time / max)) / 1000);
+}
+
+/// "4,096 x 3,584": rows and columns of the feed-forward's first matrix on a rank.
+Fact matmul_shape(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  const FeedForward& ffn = usual_layer(s.model).ffn;
+  const double rows = double(p.micro_batch) * double(s.job.sequence) / double(p.cp) *
+                      (ffn.sparse() ? 1 / double(p.tp) : 1);
+  if (!ffn.sparse())
+    return {"", fmt::format("{} x {}", count(std::llround(rows)), count(ffn.width / p.tp)),
+            " rows and columns of a feed-forward matrix on a rank"};
+  const double visits = rows * double(ffn.active * p.ep * p.etp) / double(ffn.experts);
+  return {"", fmt::format("{} x {}", count(std::llround(visits)), count(ffn.expert_width / p.etp)),
+          " rows and columns of an expert's matrix on a rank"};
+}
+
+Facts matmul(const FactSubject& s) {
+  return {
+      {"", reached(layer_work(s).matmuls, s.step()[s.item], layer_peak(s.config())), " of peak"},
+      matmul_shape(s.config()),
+      {"",
+       std::string(s.config().job.matmul == Matmul::same ? name(s.config().job.param_dtype)
+                                                         : name(s.config().job.matmul)),
+       ""}};
+}
+
+Facts attention(const FactSubject& s) {
+  const TrainingConfig& config = s.config();
+  const FlopsPerSecond max = peak(config.cluster.device, Dtype::bf16);
+  return {{"", reached(layer_work(s).core, s.step()[s.item], max), " of peak"},
+          {"", count(config.job.sequence), " tokens a sequence"},
+          {"", std::string(name(config.software.attention)), " kernel"}};
+}
+
+Facts elementwise(const FactSubject& s) {
+  const Plan& p = s.config().plan;
+  return {{"layers cut over tp ", count(p.tp), ""},
+          {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
+          {"at ", show(rates(s.config(), calibration(s.config())).memory), ""}};
+}
+
+Facts casts(const FactSubject& s) {
+  return {{"matmuls in ", std::string(name(s.config().job.matmul)), ""},
+          {"layers cut over tp ", count(s.config().plan.tp), ""}};
+}
+
+Facts permute(const FactSubject& s) {
+  return {{"ep ", count(s.config().plan.ep), ""}, {"tp ", count(s.config().plan.tp), ""}};
+}
+
+Facts vocabulary(const FactSubject& s) {
+  return {{"vocabulary cut over tp ", count(s.config().plan.tp), ""},
+          {"head on one of ", count(s.config().plan.pp), " pp ranks"},
+          {"loss ", std::string(name(s.config().software.loss)), ""}};
+}
+
+/// What is run again waits for its collectives too.
+Fact again_on(const TrainingConfig& config) {
+  const int level = span_of(config, GroupKind::tp).level;
+  if (level < 0) return {};
+  return {"with tp collectives on ", config.cluster.levels[std::size_t(level)].name, ""};
+}
+
+Facts recompute(const FactSubject& s) {
+  const Plan& p = s.config().plan;
+  const std::string layers =
+      p.recompute == Recompute::full && p.recompute_layers > 0
+          ? fmt::format(" of {} a pp rank", plural(p.recompute_layers, "layer", "layers"))
+          : "";
+  return {{"", std::string(name(p.recompute)) + layers, ""}, again_on(s.config())};
+}
+
+Facts launch(const FactSubject& s) {
+  const TrainingConfig& config = s.config();
+  const i64 passes = config.microbatches() * ceil_div(config.model.layers(), config.plan.pp);
+  return {{"", s.often(passes), " layers to launch on a rank"},
+          {"layers cut over tp ", count(config.plan.tp), ""},
+          {"", std::string(name(config.software.launch)), ""}};
+}
+
+/// Layers that run again call again, and that time is recompute's.
+Fact calls(const FactSubject& s, i64 n) {
+  const bool in_layers = s.item == Item::tp || s.item == Item::cp || s.item == Item::ep;
+  const bool again = in_layers && s.config().plan.recompute == Recompute::full;
+  return {"", s.often(n) + (again ? " (with recompute's)" : ""),
+          s.plan.by_token ? " calls a million tokens" : " calls"};
+}
+
+/// The link of the collective, how often, how much.
+Facts collective(const FactSubject& s) {
+  if (s.collective == nullptr) return {};
+  const PricedTraffic& p = s.collective->priced;
+  return {{"on ", s.collective->level, ""},
+          {"over ", count(p.span.size), " ranks"},
+          calls(s, p.traffic.calls),
+          {"of ", show(p.traffic.bytes()), ""},
+          {"", show(p.total / p.traffic.calls), " a call"}};
+}
+
+Facts with(Facts facts, Fact more) {
+  if (!facts.empty()) facts.push_back(std::move(more));
+  return facts;
+}
+
+Facts tensor(const FactSubject& s) {
+  return with(collective(s), {"", s.config().plan.overlap.tp ? "with" : "without", " overlap"});
+}
+
+Facts sends(const FactSubject& s) {
+  return with(collective(s), {"", s.config().plan.overlap.pp ? "with" : "without", " overlap"});
+}
+
+/// What the mean pp rank takes for its microbatches: the items before it.
+Seconds mean_rank(const StepTime& step) {
+  Seconds sum{};
+  for (const ItemRow& of : items()) {
+    if (of.item == Item::sends) break;
+    sum += step[of.item];
+  }
+  return sum;
+}
+
+Facts imbalance(const FactSubject& s) {
+  const i64 slowest = s.step().slowest;
+  const RankContents on_rank = contents(s.config(), slowest);
+  const std::string edges = besides(on_rank);
+  return {{"the slowest is pp rank ", count(slowest), ""},
+          {"", plural(on_rank.layers, "layer", "layers") + (edges.empty() ? "" : ", ") + edges,
+           " on it"},
+          {"", percent(s.step()[Item::imbalance] / mean_rank(s.step())), " over the mean"}};
+}
+
+/// The slowest one, with what it sends.
+Seconds slowest_rank(const StepTime& step) {
+  return mean_rank(step) + step[Item::sends] + step[Item::imbalance];
+}
+
+/// What is idle is counted in slots: how long they are, or where batches differ their share.
+Fact slot_length(const FactSubject& s) {
+  const StepTime& step = s.step();
+  if (s.plan.by_token) return {"", percent(step[Item::bubble] / step.total()), " of the step"};
+  const Seconds slot = slowest_rank(step) / s.config().microbatches();
+  return {"a microbatch takes ", show(slot), " on the slowest pp rank"};
+}
+
+Facts bubble(const FactSubject& s) {
+  const Plan& p = s.config().plan;
+  const i64 m = s.config().microbatches();
+  return {{"", std::string(name(p.schedule)), ""},
+          {"", count(p.pp), " pp ranks"},
+          {"", count(p.virtual_stages), p.virtual_stages == 1 ? " chunk each" : " chunks each"},
+          {"", count(m), m == 1 ? " microbatch" : " microbatches"},
+          {"", percent(bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)),
+           " idle where stages are alike"},
+          slot_length(s)};
+}
+
+/// These two are a share of all others: with the same share there is nothing to explain.
+Facts untuned(const FactSubject& s) {
+  return {{"the recipe is ", s.config().software.tuned ? "tuned" : "not tuned", ""}};
+}
+
+Facts jitter(const FactSubject& s) { return {{"", count(s.config().world), " GPUs"}}; }
+
+Facts data(const FactSubject& s) {
+  const Seconds shown = s.step()[Item::dp], hidden = s.step().hidden_dp;
+  Facts facts = collective(s);
+  if (facts.empty()) return facts;
+  const int zero = s.config().plan.zero;
+  const double share = hidden / (shown + hidden);
+  facts.insert(facts.begin(), {{"", percent(std::round(100 * share) / 100), " hidden"},
+                               {"", zero == 0 ? "no ZeRO" : fmt::format("ZeRO-{}", zero), ""}});
+  return facts;
+}
+
+Facts optimizer(const FactSubject& s) {
+  Share max;
+  for (const RankContents& on_rank : rank_contents(s.config()))
+    if (const Share share = rank_share(s.config(), on_rank); share.total() > max.total())
+      max = share;
+  const Plan& p = s.config().plan;
+  const double updated = p.zero == 0 ? double(max.total())
+                                     : double(max.dense) / double(p.shards()) +
+                                           double(max.expert) / double(p.expert_dp());
+  return {{"a rank holds ", short_count(double(max.total())), " parameters"},
+          {"and updates ", short_count(updated), ""}};
+}
+
+constexpr CauseRow kRows[] = {
+    {Item::matmul, matmul},
+    {Item::attention, attention},
+    {Item::elementwise, elementwise},
+    {Item::casts, casts},
+    {Item::permute, permute},
+    {Item::vocabulary, vocabulary},
+    {Item::recompute, recompute},
+    {Item::launch, launch},
+    {Item::tp, tensor},
+    {Item::cp, collective},
+    {Item::ep, collective},
+    {Item::sends, sends},
+    {Item::imbalance, imbalance},
+    {Item::bubble, bubble},
+    {Item::untuned, untuned, true},
+    {Item::dp, data},
+    {Item::optimizer, optimizer},
+    {Item::jitter, jitter, true},
+};
+static_assert(std::size(kRows) == kItems);
+
+}  // namespace
+
+std::string FactSubject::often(i64 n) const { return count(std::llround(plan.scale * double(n))); }
+
+const CauseRow& cause_row(Item item) { return kRows[std::size_t(item)]; }
+
+}  // namespace rankwright

@@ -1,0 +1,93 @@
+#include "rankwright/planner/compare/compare_view.h"
+
+#include <algorithm>
+#include <array>
+
+#include "rankwright/planner/compare/compare_causes.h"
+#include "rankwright/planner/explain/explain_view.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kMillion = 1e6;
+
+struct BasisRow {
+  std::string_view name, words;
+};
+constexpr std::array<BasisRow, 3> kBases = {{
+    {"step", "a step"},
+    {"tokens", "a million tokens"},
+    {"device_tokens", "of GPU time a million tokens"},
+}};
+
+Basis basis_of(const TrainingConfig& a, const TrainingConfig& b) {
+  if (a.world != b.world) return Basis::device_tokens;
+  const bool same = a.model == b.model && a.job.global_batch == b.job.global_batch &&
+                    a.job.sequence == b.job.sequence;
+  return same ? Basis::step : Basis::tokens;
+}
+
+/// What a time of a step is multiplied by.
+double scale(const TrainingConfig& s, Basis basis) {
+  switch (basis) {
+    case Basis::step:
+      return 1;
+    case Basis::tokens:
+      return kMillion / tokens_per_step(s);
+    case Basis::device_tokens:
+      return double(s.world) * kMillion / tokens_per_step(s);
+  }
+  return 1;
+}
+
+std::vector<TimeRow> time_rows(const TrainingConfig& a, const TrainingConfig& b,
+                               const CompareView& view) {
+  const double of_a = scale(a, view.basis), of_b = scale(b, view.basis);
+  std::vector<TimeRow> rows;
+  for (const ItemRow& of : items()) {
+    const TimeRow row{of.item, of_a * view.a.step[of.item], of_b * view.b.step[of.item]};
+    if (row.a > Seconds{} || row.b > Seconds{}) rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<MemoryRow> memory_rows(const CompareView& view) {
+  std::vector<MemoryRow> rows;
+  for (const EntryRow& of : entries()) {
+    const MemoryRow row{of.entry, view.a.memory[of.entry], view.b.memory[of.entry]};
+    if (row.a > Bytes{} || row.b > Bytes{}) rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string_view name(Basis basis) { return kBases[std::size_t(basis)].name; }
+std::string_view words(Basis basis) { return kBases[std::size_t(basis)].words; }
+
+double tokens_per_step(const TrainingConfig& s) {
+  return double(s.job.global_batch) * double(s.job.sequence);
+}
+
+double CompareView::gap() const {
+  return std::max(total_a, total_b) / std::min(total_a, total_b) - 1;
+}
+
+CompareView compare_view(const TrainingConfig& a, const TrainingConfig& b) {
+  const ExplainView sheet_a = make_explain_view(a), sheet_b = make_explain_view(b);
+  CompareView view{.a = sheet_a.estimate,
+                   .b = sheet_b.estimate,
+                   .basis = basis_of(a, b),
+                   .within = tie_band(a, b),
+                   .paired = paired(a, b)};
+  view.keys = key_differences(a, b);
+  view.items = time_rows(a, b, view);
+  for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;
+  if (!a.reference_model && !b.reference_model) view.entries = memory_rows(view);
+  const bool by_token = view.basis != Basis::step;
+  view.causes = causes({a, sheet_a, scale(a, view.basis), by_token},
+                       {b, sheet_b, scale(b, view.basis), by_token}, view.items);
+  return view;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,68 @@
+#include "rankwright/planner/compare/gap_view.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace gap_view_test {
+
+constexpr char kPlan[] =
+    "world_size: 8\nmodel: llama-3.1-8b\ncluster: dgx-h100\n"
+    "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 1}\n"
+    "job: {global_batch: 32, sequence: 8192}\n";
+
+PlanFile plan_file(const std::string& text) { return read_plan(text, "plan.yaml", refuse_file); }
+rankwright::TrainingConfig config_of(const std::string& text) {
+  return resolve(plan_file(text).draft);
+}
+
+/// Ten lines of a step that takes so many times what is predicted.
+RunLog log_of(const rankwright::TrainingConfig& config, double times) {
+  RunLog log;
+  for (i64 i = 1; i <= 10; ++i)
+    add_step(log, {.iteration = i, .time = times * step_time(config, calibration()).total()});
+  return log;
+}
+
+TEST(GapView, IsInsideWhereTheRunTakesWhatWasPredicted) {
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const GapView view = gap_view(config, calibration(), log_of(config, 1.05), nullptr);
+  EXPECT_FALSE(view.outside());
+}
+
+TEST(GapView, PutsSettingsFirstThatTheLogStatesOtherwise) {
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  RunLog log = log_of(config, 1.5);
+  log.world = 16;
+  log.steps.back().global_batch = 64;
+  const PlanFile ran =
+      plan_file("world_size: 16\nparallelism: {tp_size: 4, pp_size: 2, dp_size: 2}\n");
+  const GapView view = gap_view(config, calibration(), log, &ran);
+  std::vector<std::string> keys;
+  for (const SettingGap& s : view.settings) keys.push_back(s.key);
+  // The model and all else that the log's arguments leave open is not among them.
+  EXPECT_THAT(keys,
+              ::testing::ElementsAre("world_size", "job.global_batch", "parallelism.tp_size"));
+  EXPECT_TRUE(view.outside());
+}
+
+TEST(GapView, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const GapView view = gap_view(config, calibration(), log_of(config, 1.18), nullptr);
+  EXPECT_FALSE(view.timed);
+}
+
+TEST(GapView, SaysNothingOfMemoryForAModelThatIsNotNamed) {
+  const rankwright::TrainingConfig config =
+      config_of("world_size: 8\nparallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n");
+  RunLog log = log_of(config, 1);
+  add_peak(log, 0, {.allocated = 1.0_GB});
+  log.oom = OutOfMemory{.wanted = 1.0_GB};
+  const GapView view = gap_view(config, calibration(), log, nullptr);
+  EXPECT_FALSE(view.memory.has_value());
+  EXPECT_FALSE(view.oom.has_value());
+}
+
+}  // namespace gap_view_test
+}  // namespace rankwright

@@ -1,0 +1,108 @@
+#include "rankwright/planner/compare/key_differences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/export/plan_keys.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright {
+namespace {
+
+bool same_stages(const TrainingConfig& a, const TrainingConfig& b) {
+  return (a.plan.stages.empty() && b.plan.stages.empty()) || a.stages() == b.stages();
+}
+
+std::string placement(const TrainingConfig& s) {
+  switch (s.plan.placement.kind) {
+    case Placement::Kind::block:
+      return "block";
+    case Placement::Kind::cyclic:
+      return "cyclic";
+    case Placement::Kind::listed:
+      break;
+  }
+  constexpr std::size_t kShownKeys = 8;
+  const std::vector<i64>& devices = s.plan.placement.devices;
+  std::string list;
+  for (std::size_t r = 0; r < std::min(kShownKeys, devices.size()); ++r)
+    list += (r == 0 ? "" : ", ") + std::to_string(devices[r]);
+  return fmt::format("{{ranks: [{}{}]}}", list, devices.size() > kShownKeys ? ", ..." : "");
+}
+
+bool same_placement(const TrainingConfig& a, const TrainingConfig& b) {
+  // How many hosts a cyclic one goes round follows from the cluster.
+  return a.plan.placement.kind == b.plan.placement.kind &&
+         a.plan.placement.devices == b.plan.placement.devices;
+}
+
+std::string model(const TrainingConfig& s) { return s.model.name; }
+
+std::string model_details(const TrainingConfig& s) {
+  return fmt::format("{}: {}, hidden {}, vocabulary {}, {} parameters", s.model.name,
+                     plural(s.model.layers(), "layer", "layers"), count(s.model.hidden),
+                     count(s.model.vocab), short_count(double(parameters(s.model).total())));
+}
+
+std::string cluster_details(const TrainingConfig& s) {
+  std::string text = s.cluster.device.name;
+  for (const Level& level : s.cluster.levels)
+    text += fmt::format(", {} of {} at {}", level.name, count(level.arity), show(level.bandwidth));
+  return text;
+}
+
+/// A file's cluster that has no name is called "cluster", which says nothing.
+std::string cluster(const TrainingConfig& s) {
+  return s.cluster.name == "cluster" ? cluster_details(s) : s.cluster.name;
+}
+
+/// A key that is not compared by what is typed: whether two configs are alike, what is shown for
+/// the text of a file where that is long, and more words where that is the same.
+struct Shown {
+  std::string_view path;
+  bool (*alike)(const TrainingConfig&, const TrainingConfig&);
+  std::string (*brief)(const TrainingConfig&) = nullptr;
+  std::string (*details)(const TrainingConfig&) = nullptr;
+};
+constexpr Shown kShownKeys[] = {
+    {"node_shape", [](const TrainingConfig&,
+                      const TrainingConfig&) { return true; }},  // world_size and cluster do
+    {"parallelism.stages", same_stages},
+    {"placement", same_placement, placement},
+    {"model", [](const TrainingConfig& a, const TrainingConfig& b) { return a.model == b.model; },
+     model, model_details},
+    {"cluster",
+     [](const TrainingConfig& a, const TrainingConfig& b) { return a.cluster == b.cluster; },
+     cluster, cluster_details},
+};
+
+Shown shown(std::string_view path) {
+  const auto found = std::find_if(std::begin(kShownKeys), std::end(kShownKeys),
+                                  [&](const Shown& row) { return row.path == path; });
+  return found == std::end(kShownKeys) ? Shown{path, nullptr} : *found;
+}
+
+}  // namespace
+
+std::vector<KeyDifference> key_differences(const TrainingConfig& a, const TrainingConfig& b) {
+  std::vector<KeyDifference> all;
+  for (const ConfigKey& row : setup_keys()) {
+    const Shown as = shown(row.path);
+    if (as.alike != nullptr && as.alike(a, b)) continue;
+    const auto value = as.brief != nullptr ? as.brief : row.value;
+    KeyDifference d{.key = row.path,
+                    .a = value(a),
+                    .b = value(b),
+                    .a_assumed = a.left_open(row.path),
+                    .b_assumed = b.left_open(row.path)};
+    if (as.alike == nullptr && d.a == d.b) continue;
+    if (d.a == d.b && as.details != nullptr) d.a = as.details(a), d.b = as.details(b);
+    if (d.a == d.b) d.b += ", but not alike";
+    all.push_back(std::move(d));
+  }
+  return all;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,68 @@
+#include "rankwright/planner/compare/key_differences.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/support/timed_configs.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace key_differences_test {
+
+const std::string kPlan =
+    "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+    "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
+
+TEST(KeyDifferences, SayWhatIsTypedAndWhatIsAssumed) {
+  const rankwright::TrainingConfig a = config_of(kPlan);
+  rankwright::TrainingConfig b = config_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+      "parallelism: {tp_size: 4, pp_size: 2, zero_stage: 1, recompute: {full: 3}}\n");
+  const std::vector<KeyDifference> all = key_differences(a, b);
+  ASSERT_EQ(all.size(), 1u);  // dp is 2 in both, stated or not
+  EXPECT_EQ(all[0].key, "parallelism.recompute");
+  EXPECT_EQ(all[0].a, "none");
+  EXPECT_TRUE(all[0].a_assumed);
+  EXPECT_EQ(all[0].b, "{full: 3}");
+  EXPECT_FALSE(all[0].b_assumed);
+}
+
+TEST(KeyDifferences, SeeThroughEqualNames) {
+  const rankwright::TrainingConfig a = config_of(kPlan);
+  rankwright::TrainingConfig b = a;
+  b.model.vocab += 1;
+  b.cluster.levels[1].bandwidth = 25.0_GBps;
+  b.plan.placement = {.kind = Placement::Kind::listed, .devices = {1, 0, 2, 3}};
+  const std::vector<KeyDifference> all = key_differences(a, b);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].b, "{ranks: [1, 0, 2, 3]}");
+  EXPECT_THAT(all[1].b, ::testing::HasSubstr("vocabulary 128,257"));
+  EXPECT_THAT(all[2].a, ::testing::HasSubstr("infiniband of 2 at 50 GB/s"));
+  EXPECT_THAT(all[2].b, ::testing::HasSubstr("infiniband of 2 at 25 GB/s"));
+}
+
+TEST(KeyDifferences, TakeTheEvenSplitForWhatItIs) {
+  const rankwright::TrainingConfig a = config_of(kPlan);
+  rankwright::TrainingConfig b = a;
+  b.plan.stages = a.stages();
+  EXPECT_TRUE(key_differences(a, b).empty());
+  std::swap(b.plan.stages[0].layers, b.plan.stages[1].layers);
+  b.plan.stages[0].layers += 1, b.plan.stages[1].layers -= 1;
+  ASSERT_EQ(key_differences(a, b).size(), 1u);
+  EXPECT_EQ(key_differences(a, b)[0].a, "even");
+}
+
+RC_GTEST_PROP(KeyDifferences, AreNoneOfAPlanAgainstItselfAndTheSameBothWays, ()) {
+  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  RC_ASSERT(key_differences(a, a).empty());
+  const std::vector<KeyDifference> there = key_differences(a, b), back = key_differences(b, a);
+  RC_ASSERT(there.size() == back.size());
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    RC_ASSERT(there[i].key == back[i].key);
+    RC_ASSERT(there[i].a != there[i].b);
+    RC_ASSERT(there[i].key != "node_shape");  // another word for world_size and cluster
+  }
+}
+
+}  // namespace key_differences_test
+}  // namespace rankwright

@@ -1,0 +1,249 @@
+#include "rankwright/planner/explain/explain_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/pipeline/bubble.h"
+
+namespace rankwright {
+namespace {
+
+std::string level_name(const TrainingConfig& config, int level) {
+  return level < 0 ? "-" : config.cluster.levels[std::size_t(level)].name;
+}
+
+/// One row a kind, from the pp rank on which it takes longest.
+std::vector<CommunicationRow> communication(const TrainingConfig& config) {
+  std::vector<CommunicationRow> rows;
+  SpanTable spans;
+  for (i64 r = 0; r < config.plan.pp; ++r)
+    for (const PricedTraffic& row : priced(config, r, spans)) {
+      const auto same = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow& c) {
+        return c.priced.traffic.kind == row.traffic.kind;
+      });
+      if (same == rows.end())
+        rows.push_back({.priced = row, .pp_rank = r});
+      else if (row.total > same->priced.total)
+        *same = {.priced = row, .pp_rank = r};
+    }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const CommunicationRow& a, const CommunicationRow& b) {
+                     return a.priced.traffic.kind < b.priced.traffic.kind;
+                   });
+  for (CommunicationRow& c : rows) {
+    c.level = level_name(config, c.priced.level);
+    c.slowest = level_name(config, c.priced.slowest);
+    c.preferred = row(c.priced.traffic.kind).wants_fastest ? level_name(config, 0) : "any";
+  }
+  return rows;
+}
+
+/// Calls and bytes of all rows of a group kind, on the pp rank that has most.
+Traffic sum_of(const std::vector<CommunicationRow>& rows, std::initializer_list<GroupKind> kinds) {
+  Traffic sum{};
+  for (const CommunicationRow& c : rows)
+    if (std::find(kinds.begin(), kinds.end(), c.priced.traffic.group) != kinds.end()) {
+      sum.calls += c.priced.traffic.calls;
+      sum.total += c.priced.traffic.total;
+    }
+  return sum;
+}
+
+AxisRow tensor_row(const TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
+  if (s.plan.tp == 1) return {"TP", "1", "-", "layers stay whole"};
+  const Traffic sum = sum_of(rows, {GroupKind::tp});
+  return {"TP", count(s.plan.tp), placement_text(s.cluster, span_of(s, GroupKind::tp)),
+          fmt::format("{} collectives a step inside the layers, each waited for: {} in all",
+                      count(sum.calls), show(sum.total))};
+}
+
+AxisRow pipeline_row(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  if (p.pp == 1) return {"PP", "1", "-", "no stages, no bubble"};
+  const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
+  const std::string chunks =
+      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+  return {"PP", count(p.pp) + chunks, placement_text(s.cluster, span_of(s, GroupKind::pp)),
+          fmt::format("{} layers over {} stages{}; {} {}, {} bubble of equal stages ({})",
+                      s.model.layers(), p.pp * p.virtual_stages,
+                      p.mirrored() ? ", each on two pp ranks" : "", count(s.microbatches()),
+                      s.microbatches() == 1 ? "microbatch" : "microbatches", percent(bubble),
+                      name(p.schedule))};
+}
+
+AxisRow data_row(const TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
+  if (s.plan.dp == 1)
+    return {"DP", "1", "-", s.plan.mirrored() ? "no copies but the mirror's" : "one copy"};
+  const Traffic sum =
+      sum_of(rows, {GroupKind::dp_cp, GroupKind::shard, GroupKind::replicate, GroupKind::edp});
+  return {"DP", count(s.plan.dp), placement_text(s.cluster, span_of(s, GroupKind::dp)),
+          fmt::format("{} copies share a batch of {}; {} a rank and step", count(s.plan.dp),
+                      count(s.job.global_batch), show(sum.total))};
+}
+
+AxisRow zero_row(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  constexpr std::string_view kSharded[] = {"nothing", "optimizer states",
+                                           "optimizer states and gradients",
+                                           "parameters, gradients and optimizer states"};
+  if (p.zero == 0)
+    return {"FSDP/ZeRO", "0", "-",
+            p.data_ranks() == 1 ? "there is nothing to shard over"
+                                : "every data rank keeps all states of its part"};
+  const GroupKind kind = p.shards() < p.data_ranks() ? GroupKind::shard : GroupKind::dp_cp;
+  return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
+          placement_text(s.cluster, span_of(s, kind)),
+          fmt::format("{} sharded: {} of states on the fullest rank", kSharded[p.zero],
+                      show_memory(fullest(s, calibration(s)).states()))};
+}
+
+std::vector<AxisRow> axes(const TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
+  const Plan& p = s.plan;
+  std::vector<AxisRow> all{tensor_row(s, rows)};
+  if (p.tp > 1 && p.sequence_parallel)
+    all.push_back(
+        {"SP", "with TP", all.front().placement,
+         "norms and dropout cut along the sequence: gathers and scatters, no all-reduce"});
+  if (p.cp > 1) {
+    const Traffic sum = sum_of(rows, {GroupKind::cp});
+    all.push_back({"CP", count(p.cp), placement_text(s.cluster, span_of(s, GroupKind::cp)),
+                   fmt::format("{} tokens a rank of {}; keys and values travel ({}): {}",
+                               count(s.job.sequence / p.cp), count(s.job.sequence), name(p.cp_comm),
+                               show(sum.total))});
+  }
+  if (p.ep > 1) {
+    const Traffic sum = sum_of(rows, {GroupKind::ep});
+    const std::string etp = p.etp > 1 ? fmt::format(" x etp {}", p.etp) : "";
+    all.push_back({"EP", count(p.ep) + etp, placement_text(s.cluster, span_of(s, GroupKind::ep)),
+                   fmt::format("{} all-to-alls a step carry tokens to their experts: {}",
+                               count(sum.calls), show(sum.total))});
+  }
+  all.push_back(pipeline_row(s));
+  all.push_back(data_row(s, rows));
+  all.push_back(zero_row(s));
+  return all;
+}
+
+/// What hands activations from rank to rank.
+std::string activations_by(const Plan& p) {
+  std::string text;
+  const auto add = [&](i64 degree, std::string_view what) {
+    if (degree > 1) text += (text.empty() ? "" : ", ") + std::string(what);
+  };
+  add(p.tp, "TP collectives");
+  add(p.cp, "CP exchange");
+  add(p.ep, "EP all-to-all");
+  add(p.pp, "PP send/recv");
+  return text.empty() ? "nothing" : text;
+}
+
+/// Which collectives make gradients equal: of data ranks, and of the two ranks that hold a stage.
+std::string gradients_by(const Plan& p) {
+  const std::string data = p.zero == 0 ? "DP all-reduce" : "DP reduce-scatter";
+  if (!p.mirrored()) return p.data_ranks() > 1 ? data : "nothing: one copy";
+  return p.data_ranks() > 1 ? data + ", mirror all-reduce" : "mirror all-reduce";
+}
+
+std::string gradients_when(const Plan& p) {
+  const std::string data =
+      p.zero >= 2 ? "every microbatch, beside compute" : "end of step, beside backward";
+  if (!p.mirrored()) return p.data_ranks() > 1 ? data : "-";
+  return p.data_ranks() > 1 ? data + "; mirror: end of step" : "end of step";
+}
+
+std::vector<StateRow> state_rows(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  const auto mark = [](bool split, i64 degree, std::string_view text) {
+    return degree == 1 ? std::string("-") : std::string(split ? text : "same");
+  };
+  const std::string heads = mark(true, p.tp, "cut");
+  const std::string layers = mark(true, p.pp, "by layer");
+  const std::string held = p.mirrored() ? "by layer, twice" : layers;
+  const std::string same_cp = mark(false, p.cp, "");
+  const std::string experts = mark(true, p.ep, "by expert");
+  const bool data = p.data_ranks() > 1;
+  const auto sharded = [&](int stage) { return mark(p.zero >= stage, p.data_ranks(), "sharded"); };
+  const std::string gather = p.zero >= 3   ? "FSDP all-gather before use"
+                             : p.zero >= 1 ? "all-gather after the update"
+                                           : "equal gradients, equal update";
+  return {
+      {"parameters", heads, held, same_cp, sharded(3), experts,
+       data           ? gather
+       : p.mirrored() ? "equal gradients, equal update"
+                      : "one copy",
+       p.zero >= 3 && data ? "yes, unless prefetched" : "no"},
+      {"gradients", heads, held, same_cp, sharded(2), experts, gradients_by(p), gradients_when(p)},
+      {"optimizer", heads, held, same_cp, sharded(1), experts,
+       p.zero >= 1 && data ? "each rank updates its shard" : "each rank updates all it holds",
+       "no"},
+      {"activations", mark(p.sequence_parallel, p.tp, "cut"), layers,
+       mark(true, p.cp, "by sequence"), mark(true, p.dp, "by batch"), mark(true, p.ep, "by token"),
+       activations_by(p), p.tp * p.cp * p.ep * p.pp > 1 ? "yes" : "-"},
+      {"batch", mark(false, p.tp, ""), mark(false, p.pp, ""), mark(true, p.cp, "by sequence"),
+       mark(true, p.dp, "by sample"), mark(false, p.ep, ""), "the data loader", "no"},
+  };
+}
+
+}  // namespace
+
+bool waits_for(Item item, GroupKind group) {
+  switch (item) {
+    case Item::tp:
+      return group == GroupKind::tp;
+    case Item::cp:
+      return group == GroupKind::cp;
+    case Item::ep:
+      return group == GroupKind::ep || group == GroupKind::etp;
+    case Item::sends:
+      return group == GroupKind::pp;
+    case Item::dp:
+      return group == GroupKind::dp_cp || group == GroupKind::shard ||
+             group == GroupKind::replicate || group == GroupKind::edp || group == GroupKind::mirror;
+    default:
+      return false;
+  }
+}
+
+std::string placement_text(const Cluster& cluster, const Span& span) {
+  if (span.level < 0) return "one rank";
+  const bool uniform = span.uniform(cluster.levels.size());
+  if (!uniform && span.inside[0] == span.size)
+    return fmt::format("some inside {}, some across {}", cluster.levels[0].name,
+                       cluster.levels[std::size_t(span.level)].name);
+  std::string text;
+  i64 before = 1;
+  for (int level = 0; level <= span.level; ++level) {
+    const i64 here = span.inside[std::size_t(level)];
+    const std::string& name = cluster.levels[std::size_t(level)].name;
+    if (here > before) {
+      const i64 domains = ceil_div(here, before);
+      if (!text.empty()) text += " x ";
+      text += level == 0 && here == span.size ? fmt::format("inside {}", name)
+              : level == 0                    ? fmt::format("{} inside {}", domains, name)
+                                              : fmt::format("{} across {}", domains, name);
+    }
+    before = std::max(before, here);
+  }
+  return uniform ? text : text + ", unevenly";
+}
+
+ExplainView make_explain_view(const TrainingConfig& config) {
+  return make_explain_view(config, close_estimate(config, calibration(config)));
+}
+
+ExplainView make_explain_view(const TrainingConfig& config, const Estimate& estimate) {
+  ExplainView sheet;
+  sheet.communication = communication(config);
+  sheet.axes = axes(config, sheet.communication);
+  sheet.states = state_rows(config);
+  sheet.estimate = estimate;
+  sheet.waterfall = make_waterfall(config, sheet.communication, sheet.estimate);
+  for (const MemoryEstimate& of_rank : estimate_memory_per_pp_rank(config, calibration(config)))
+    sheet.totals.push_back(of_rank.total());
+  return sheet;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,295 @@
+#include "rankwright/planner/explain/rank_map.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <numeric>
+#include <optional>
+#include <unordered_set>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
+#include "rankwright/cost/priced.h"
+
+namespace rankwright {
+namespace {
+
+/// What tells ranks apart, finest first: two of one part may be folded. `words` say what folding by
+/// it leaves out.
+struct Likeness {
+  i64 (*of)(const MeshPair& meshes, i64 rank);
+  std::string_view words;
+  bool idle = true;  // idle devices are alike
+};
+constexpr i64 kMaxRuns = 64;  // of pp ranks
+
+i64 joined(std::initializer_list<std::pair<i64, i64>> coordinates) {
+  i64 part = 0;
+  for (const auto& [coordinate, degree] : coordinates) part = part * degree + coordinate;
+  return part;
+}
+std::pair<i64, i64> on(const Mesh& mesh, i64 rank, Axis axis) {
+  return {mesh.coordinate(rank, axis), mesh.degree(axis)};
+}
+
+constexpr Likeness kLikenesses[] = {
+    {[](const MeshPair&, i64 rank) { return rank; }, "", false},
+    {[](const MeshPair&, i64 rank) { return rank; }, ""},
+    {[](const MeshPair& m, i64 rank) {
+       return joined({on(m.dense, rank, Axis::pp), on(m.dense, rank, Axis::cp),
+                      on(m.dense, rank, Axis::tp), on(m.expert, rank, Axis::ep)});
+     },
+     "dp"},
+    {[](const MeshPair& m, i64 rank) {
+       return joined(
+           {on(m.dense, rank, Axis::pp), on(m.dense, rank, Axis::cp), on(m.dense, rank, Axis::tp)});
+     },
+     "dp"},
+    {[](const MeshPair& m, i64 rank) {
+       return joined({on(m.dense, rank, Axis::pp), on(m.dense, rank, Axis::tp)});
+     },
+     "dp and cp"},
+    {[](const MeshPair& m, i64 rank) { return m.dense.coordinate(rank, Axis::pp); },
+     "dp, cp and tp"},
+    {[](const MeshPair& m, i64 rank) {
+       return m.dense.coordinate(rank, Axis::pp) / ceil_div(m.dense.pp, kMaxRuns);
+     },
+     "dp, cp, tp and pp"},
+    {[](const MeshPair&, i64) { return i64{0}; }, "every axis"},
+};
+
+/// Numbers for values, as they come.
+template <class Value>
+class Numbers {
+ public:
+  i64 of(const Value& value) {
+    return numbers_.try_emplace(value, i64(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<Value, i64> numbers_{};
+};
+
+/// Different things with how often each comes, in the order in which they come first.
+struct Tallied {
+  i64 part = 0;
+  i64 first = 0;  // index
+  i64 count = 0;
+};
+
+/// One way to fold: which domains, level by level, simulate the same part.
+class Folding {
+ public:
+  Folding(const Cluster& cluster, std::vector<i64> parts, bool inside)
+      : cluster_(cluster), inside_(inside), parts_{std::move(parts)} {
+    for (int level = 0; level < levels(); ++level) add_level(level);
+  }
+
+  /// Devices that a drawing has, or more than `most` of them.
+  i64 drawn(i64 max) const { return drawn(levels() - 1, 0, max); }
+
+  MapDomain build(RankMap& map) const { return build(levels() - 1, 0, 1, 1, map); }
+
+  /// By device of the cluster: which one of the map it is drawn as.
+  std::vector<std::size_t> devices(const MapDomain& root) const {
+    std::vector<std::size_t> all(parts_[0].size());
+    find(root, levels() - 1, 0, all);
+    return all;
+  }
+
+ private:
+  int levels() const { return int(cluster_.levels.size()); }
+  const std::vector<i64>& below(int level) const { return parts_[std::size_t(level)]; }
+  i64 arity(int level) const { return cluster_.levels[std::size_t(level)].arity; }
+
+  /// Devices keep their places, so that a drawing shows which slot is which, unless folding inside
+  /// an innermost domain is the only way.
+  bool folds(int level) const { return level > 0 || inside_; }
+
+  void add_level(int level) {
+    const std::vector<i64>& children = below(level);
+    const std::size_t each = std::size_t(arity(level));
+    Numbers<std::vector<i64>> numbers;
+    std::vector<i64> parts;
+    for (std::size_t first = 0; first < children.size(); first += each) {
+      std::vector<i64> key;
+      if (!folds(level)) {
+        key.assign(children.begin() + i64(first), children.begin() + i64(first + each));
+      } else {
+        std::map<i64, i64> counted;
+        for (std::size_t k = first; k < first + each; ++k) ++counted[children[k]];
+        for (const auto& [part, n] : counted) key.insert(key.end(), {part, n});
+      }
+      parts.push_back(numbers.of(key));
+    }
+    parts_.push_back(std::move(parts));
+  }
+
+  /// What is drawn inside domain `index` of `level`.
+  std::vector<Tallied> inside(int level, i64 index) const {
+    std::vector<Tallied> all;
+    std::map<i64, std::size_t> seen;
+    for (i64 child = index * arity(level); child < (index + 1) * arity(level); ++child) {
+      const i64 part = below(level)[std::size_t(child)];
+      const auto [at, added] = seen.try_emplace(part, all.size());
+      if (added || !folds(level))
+        all.push_back({part, child, 1});
+      else
+        ++all[at->second].count;
+    }
+    return all;
+  }
+
+  i64 drawn(int level, i64 index, i64 max) const {
+    i64 devices = 0;
+    for (const Tallied& child : inside(level, index)) {
+      if (devices > max) break;
+      devices += level == 0 ? 1 : drawn(level - 1, child.first, max - devices);
+    }
+    return devices;
+  }
+
+  MapDomain build(int level, i64 index, i64 count, i64 copies, RankMap& map) const {
+    MapDomain domain{.level = level, .index = index, .count = count};
+    for (const Tallied& child : inside(level, index)) {
+      if (level > 0) {
+        domain.domains.push_back(
+            build(level - 1, child.first, child.count, copies * child.count, map));
+      } else {
+        domain.devices.push_back(map.devices.size());
+        map.devices.push_back({.device = child.first, .stands_for = copies * child.count});
+      }
+    }
+    return domain;
+  }
+
+  void find(const MapDomain& as, int level, i64 index, std::vector<std::size_t>& all) const {
+    std::map<i64, std::size_t> drawn;  // by part
+    const std::vector<Tallied> shown = inside(level, as.index);
+    for (std::size_t k = 0; k < shown.size(); ++k) drawn.emplace(shown[k].part, k);
+    for (i64 k = 0; k < arity(level); ++k) {
+      const i64 child = index * arity(level) + k;
+      const std::size_t at =
+          folds(level) ? drawn.at(below(level)[std::size_t(child)]) : std::size_t(k);
+      if (level > 0)
+        find(as.domains[at], level - 1, child, all);
+      else
+        all[std::size_t(child)] = as.devices[at];
+    }
+  }
+
+  const Cluster& cluster_;
+  bool inside_;
+  std::vector<std::vector<i64>> parts_;  // of devices, then of the domains of each level
+};
+
+/// Sets that grow together.
+class Joined {
+ public:
+  explicit Joined(std::size_t n) : up_(n) { std::iota(up_.begin(), up_.end(), std::size_t{0}); }
+  std::size_t root(std::size_t k) {
+    while (up_[k] != k) k = up_[k] = up_[up_[k]];
+    return k;
+  }
+  void join(std::size_t a, std::size_t b) { up_[root(b)] = root(a); }
+
+ private:
+  std::vector<std::size_t> up_;
+};
+
+/// Groups that meet in a device of the map, as one. Edges and mirrors are not shown.
+MapGroups groups(const TrainingConfig& config, GroupKind kind, const RankMap& map,
+                 const std::vector<std::size_t>& drawn) {
+  const GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
+  MapGroups of{.kind = kind, .span = span_of(config, kind), .groups = config.world / shape.size()};
+  const Placement& placement = config.plan.placement;
+  const auto at = [&](i64 rank) { return drawn[std::size_t(placement.device(rank))]; };
+  Joined sets(map.devices.size());
+  for (i64 rank = 0; rank < config.world; ++rank) sets.join(at(group_base(shape, rank)), at(rank));
+  Numbers<std::size_t> numbers;
+  for (std::size_t k = 0; k < map.devices.size(); ++k)
+    of.of_device.push_back(map.devices[k].rank < 0 ? -1 : numbers.of(sets.root(k)));
+  return of;
+}
+
+std::string describe_map(const TrainingConfig& config, const RankMap& map,
+                         std::string_view left_out) {
+  std::string text = fmt::format("{} on {}", plural(config.world, "rank", "ranks"),
+                                 plural(config.cluster.devices(), "device", "devices"));
+  if (!map.folded) return text + ", each in its place.";
+  return text +
+         fmt::format(
+             ", drawn as {}: domains that differ in nothing but {} are one, with their number.",
+             count(i64(map.devices.size())),
+             left_out.empty() ? "being idle" : fmt::format("their place on {}", left_out));
+}
+
+}  // namespace
+
+std::vector<GroupKind> shown_groups(const TrainingConfig& config) {
+  constexpr GroupKind kShown[] = {GroupKind::tp, GroupKind::cp,    GroupKind::pp,
+                                  GroupKind::dp, GroupKind::dp_cp, GroupKind::shard,
+                                  GroupKind::ep, GroupKind::etp,   GroupKind::edp};
+  const Plan& plan = config.plan;
+  const MeshPair meshes = plan.meshes();
+  const bool hybrid = plan.zero > 0 && plan.shards() < plan.data_ranks();
+  std::vector<GroupKind> all;
+  for (const GroupKind kind : kShown) {
+    const bool expert = kind == GroupKind::ep || kind == GroupKind::etp || kind == GroupKind::edp;
+    if ((expert && !config.model.sparse()) || (kind == GroupKind::shard && !hybrid)) continue;
+    if (kind == GroupKind::dp_cp && plan.cp == 1) continue;  // the same as dp
+    if (group_shape(meshes, kind, plan.shards()).size() > 1) all.push_back(kind);
+  }
+  return all;
+}
+
+namespace {
+
+/// Returns the part of each device; nothing where there are more than `most`, each of which would
+/// be drawn at least once.
+std::optional<std::vector<i64>> parts_of(const std::vector<i64>& rank_on, const MeshPair& meshes,
+                                         const Likeness& alike, i64 max) {
+  std::vector<i64> parts(rank_on.size());
+  std::unordered_set<i64> seen;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    parts[k] = rank_on[k] >= 0 ? alike.of(meshes, rank_on[k]) : alike.idle ? -1 : -1 - i64(k);
+    if (k > 0 && parts[k] == parts[k - 1]) continue;
+    seen.insert(parts[k]);
+    if (i64(seen.size()) > max) return std::nullopt;
+  }
+  return parts;
+}
+
+}  // namespace
+
+RankMap rank_map(const TrainingConfig& config, i64 max) {
+  RW_CHECK(max > 0);
+  const MeshPair meshes = config.plan.meshes();
+  const Cluster& cluster = config.cluster;
+  std::vector<i64> rank_on(std::size_t(cluster.devices()), -1);
+  for (i64 rank = 0; rank < config.world; ++rank)
+    rank_on[std::size_t(config.plan.placement.device(rank))] = rank;
+  RankMap map;
+  for (const bool inside : {false, true})
+    for (const Likeness& alike : kLikenesses) {
+      if (!inside && cluster.levels.front().arity > max) break;
+      const bool last = inside && &alike == std::end(kLikenesses) - 1;
+      std::optional<std::vector<i64>> parts =
+          parts_of(rank_on, meshes, alike, last ? cluster.devices() : max);
+      if (!parts) continue;
+      const Folding folding(cluster, std::move(*parts), inside);
+      if (!last && folding.drawn(max) > max) continue;
+      map.root = folding.build(map);
+      for (MapDevice& device : map.devices) device.rank = rank_on[std::size_t(device.device)];
+      map.folded = i64(map.devices.size()) < cluster.devices();
+      map.words = describe_map(config, map, alike.words);
+      const std::vector<std::size_t> drawn = folding.devices(map.root);
+      for (const GroupKind kind : shown_groups(config))
+        map.groups.push_back(groups(config, kind, map, drawn));
+      return map;
+    }
+  RW_CHECK(false);
+  return map;
+}
+
+}  // namespace rankwright

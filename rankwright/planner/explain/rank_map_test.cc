@@ -1,0 +1,156 @@
+#include "rankwright/planner/explain/rank_map.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "tests/support/sample.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace rank_map_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+void visit(const MapDomain& domain, const std::function<void(const MapDomain&)>& see) {
+  see(domain);
+  for (const MapDomain& below : domain.domains) visit(below, see);
+}
+
+const MapGroups& of_kind(const RankMap& map, GroupKind kind) {
+  for (const MapGroups& groups : map.groups)
+    if (groups.kind == kind) return groups;
+  throw std::out_of_range("no such groups");
+}
+
+i64 stood_for(const RankMap& map, bool idle) {
+  i64 devices = 0;
+  for (const MapDevice& device : map.devices)
+    if ((device.rank < 0) == idle) devices += device.stands_for;
+  return devices;
+}
+
+TEST(RankMap, OfOneDeviceIsOneBoxWithoutGroups) {
+  const RankMap map = rank_map(config_of("{world_size: 1, cluster: dgx-h100}"));
+  EXPECT_EQ(stood_for(map, false), 1);
+  EXPECT_EQ(stood_for(map, true), 7);
+  EXPECT_TRUE(map.groups.empty());
+}
+
+// 64 ranks, tp 8 inside a node, then dp 2, then pp 4: node 2p + d holds dp d of pp rank p. 64 / 8 =
+// 8 tensor groups, 64 / 4 = 16 pipelines, 64 / 2 = 32 pairs of replicas.
+TEST(RankMap, HasEveryRankInItsPlaceWhereThereIsRoom) {
+  const RankMap map =
+      rank_map(config_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}"));
+  EXPECT_FALSE(map.folded);
+  ASSERT_EQ(map.devices.size(), 64u);
+  ASSERT_EQ(map.root.domains.size(), 8u);
+  for (const MapDomain& node : map.root.domains) {
+    EXPECT_EQ(node.count, 1);
+    EXPECT_EQ(node.devices.size(), 8u);
+  }
+  EXPECT_EQ(of_kind(map, GroupKind::tp).groups, 8);
+  EXPECT_EQ(of_kind(map, GroupKind::pp).groups, 16);
+  EXPECT_EQ(of_kind(map, GroupKind::dp).groups, 32);
+  // Ranks 3, 19, 35 and 51 are one pipeline; ranks 3 and 11 are replicas.
+  const std::vector<i64>& pipelines = of_kind(map, GroupKind::pp).of_device;
+  EXPECT_EQ(pipelines[3], pipelines[51]);
+  EXPECT_NE(pipelines[3], pipelines[11]);
+  const std::vector<i64>& replicas = of_kind(map, GroupKind::dp).of_device;
+  EXPECT_EQ(replicas[3], replicas[11]);
+  EXPECT_NE(replicas[3], replicas[19]);
+}
+
+// tp 8 fills a node; dp 128 then stands in 128 nodes, and there are 16 such runs, one a pp rank: 16
+// nodes are drawn, each for 128.
+TEST(RankMap, FoldsReplicasFirst) {
+  const RankMap map = rank_map(config_of(
+      "{cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, dp_size: 128, pp_size: 16}}"));
+  EXPECT_TRUE(map.folded);
+  EXPECT_EQ(map.devices.size(), 128u);
+  ASSERT_EQ(map.root.domains.size(), 16u);
+  for (const MapDomain& node : map.root.domains) EXPECT_EQ(node.count, 128);
+  EXPECT_EQ(map.root.domains[1].index, 128);
+  EXPECT_EQ(stood_for(map, false), 16384);
+  EXPECT_THAT(map.words, HasSubstr("16,384 ranks on 16,384 devices, drawn as 128"));
+  // The tensor group of a node is that node; a pipeline is the same slot of every node; a box's
+  // replicas are all in the box.
+  const MapGroups& tensor = of_kind(map, GroupKind::tp);
+  EXPECT_EQ(tensor.of_device[0], tensor.of_device[7]);
+  EXPECT_NE(tensor.of_device[0], tensor.of_device[8]);
+  const MapGroups& pipelines = of_kind(map, GroupKind::pp);
+  EXPECT_EQ(pipelines.of_device[0], pipelines.of_device[8]);
+  EXPECT_NE(pipelines.of_device[0], pipelines.of_device[1]);
+  const std::vector<i64>& replicas = of_kind(map, GroupKind::dp).of_device;
+  EXPECT_EQ(std::set<i64>(replicas.begin(), replicas.end()).size(), 128u);
+}
+
+// Two nodes, and ranks on the first alone.
+TEST(RankMap, ShowsIdleDevices) {
+  const RankMap map =
+      rank_map(config_of("{world_size: 8, cluster: dgx-h100 x 2, parallelism: {tp_size: 8}}"), 16);
+  EXPECT_EQ(stood_for(map, true), 8);
+  for (const MapGroups& groups : map.groups)
+    for (std::size_t k = 0; k < map.devices.size(); ++k)
+      EXPECT_EQ(groups.of_device[k] < 0, map.devices[k].rank < 0);
+}
+
+/// Every device of the cluster is drawn once or stood for, domains hold what they should, and the
+/// boxes are no more than asked for.
+void expect_whole(const TrainingConfig& config, const RankMap& map) {
+  RC_ASSERT(stood_for(map, false) == config.world);
+  RC_ASSERT(stood_for(map, true) == config.cluster.devices() - config.world);
+  std::vector<std::size_t> seen;
+  visit(map.root, [&](const MapDomain& domain) {
+    seen.insert(seen.end(), domain.devices.begin(), domain.devices.end());
+    i64 below = 0;
+    for (const MapDomain& one : domain.domains) below += one.count;
+    if (domain.level > 0)
+      RC_ASSERT(below == config.cluster.levels[std::size_t(domain.level)].arity);
+  });
+  std::vector<std::size_t> all(map.devices.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  RC_ASSERT(seen == all);
+}
+
+/// Of ranks that are drawn: they are in one group of the map if they are in one of the plan's, and
+/// only then where nothing is folded.
+void expect_groups(const TrainingConfig& config, const RankMap& map) {
+  for (const MapGroups& groups : map.groups) {
+    const GroupShape shape = group_shape(config.plan.meshes(), groups.kind, config.plan.shards());
+    for (std::size_t a = 0; a < map.devices.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) {
+        if (map.devices[a].rank < 0 || map.devices[b].rank < 0) continue;
+        const bool together =
+            group_base(shape, map.devices[a].rank) == group_base(shape, map.devices[b].rank);
+        const bool drawn = groups.of_device[a] == groups.of_device[b];
+        RC_ASSERT(drawn || !together);
+        if (!map.folded) RC_ASSERT(together == drawn);
+      }
+  }
+}
+
+/// Three levels that hold all ranks and may hold more, whether or not groups line up with them.
+void nest(rankwright::TrainingConfig& config) {
+  const i64 inner = sample::one_of({1, 2, 3, 4, 8}), middle = sample::one_of({1, 2, 3, 5});
+  config.cluster.levels = {{.name = "inner", .arity = inner},
+                           {.name = "middle", .arity = middle},
+                           {.name = "outer", .arity = ceil_div(config.world, inner * middle)}};
+}
+
+RC_GTEST_PROP(RankMapLaw, IsWholeAndKeepsGroupsTogether, ()) {
+  rankwright::TrainingConfig config = sample::random_setup();
+  nest(config);
+  const i64 max = *rc::gen::element<i64>(1, 4, 16, 64, 512);
+  const RankMap map = rank_map(config, max);
+  expect_whole(config, map);
+  expect_groups(config, map);
+  if (max >= i64(config.cluster.devices())) RC_ASSERT(!map.folded);
+}
+
+}  // namespace rank_map_test
+}  // namespace rankwright

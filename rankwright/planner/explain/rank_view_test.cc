@@ -1,0 +1,220 @@
+#include "rankwright/planner/explain/rank_view.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <map>
+
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace rank_view_test {
+
+using ::testing::ElementsAre;
+
+std::vector<RankView> all_of(const TrainingConfig& config) {
+  std::vector<RankView> views;
+  for (i64 rank = 0; rank < config.world; ++rank) views.push_back(rank_view(config, rank));
+  return views;
+}
+
+const RankView::GroupView* group(const RankView& view, std::string_view name) {
+  for (const RankView::GroupView& g : view.groups)
+    if (g.name == name) return &g;
+  return nullptr;
+}
+
+/// Which coordinates the members of a group of each kind share.
+using Key = std::function<std::vector<i64>(const RankView&)>;
+const std::map<std::string, Key> kShared{{"tp",
+                                          [](const RankView& v) {
+                                            return std::vector<i64>{v.cp, v.dp, v.pp};
+                                          }},
+                                         {"cp",
+                                          [](const RankView& v) {
+                                            return std::vector<i64>{v.tp, v.dp, v.pp};
+                                          }},
+                                         {"dp",
+                                          [](const RankView& v) {
+                                            return std::vector<i64>{v.tp, v.cp, v.pp};
+                                          }},
+                                         {"pp",
+                                          [](const RankView& v) {
+                                            return std::vector<i64>{v.tp, v.cp, v.dp};
+                                          }},
+                                         {"dp-cp",
+                                          [](const RankView& v) {
+                                            return std::vector<i64>{v.tp, v.pp};
+                                          }},
+                                         {"ep",
+                                          [](const RankView& v) {
+                                            return std::vector<i64>{v.etp, v.edp, v.pp};
+                                          }},
+                                         {"etp",
+                                          [](const RankView& v) {
+                                            return std::vector<i64>{v.ep, v.edp, v.pp};
+                                          }},
+                                         {"edp", [](const RankView& v) {
+                                            return std::vector<i64>{v.etp, v.ep, v.pp};
+                                          }}};
+
+/// Every group of every rank is what counting by coordinates gives.
+void expect_groups_by_counting(const TrainingConfig& config) {
+  const std::vector<RankView> views = all_of(config);
+  for (const RankView& view : views)
+    for (const RankView::GroupView& g : view.groups) {
+      const Key& key = kShared.at(g.name);
+      std::vector<i64> members;
+      for (const RankView& other : views)
+        if (key(other) == key(view)) members.push_back(other.rank);
+      EXPECT_EQ(g.members, members) << g.name << " of rank " << view.rank;
+      EXPECT_EQ(g.size, i64(members.size()));
+    }
+}
+
+TEST(RankView, HasTheCoordinatesOfTheOrder) {
+  const rankwright::TrainingConfig config = config_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
+      "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, pp_size: 2, order: tp-cp-dp-pp}\n");
+  for (const RankView& v : all_of(config)) {
+    EXPECT_EQ(v.rank, v.tp + 2 * (v.cp + 2 * (v.dp + 2 * v.pp)));
+    EXPECT_EQ(v.device, v.rank);
+    EXPECT_EQ(v.host, v.rank / 8);
+    EXPECT_EQ(v.slot, v.rank % 8);
+  }
+}
+
+TEST(RankView, HasTheGroupsThatCountingGives) {
+  expect_groups_by_counting(config_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
+      "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, pp_size: 2, order: tp-pp-cp-dp}\n"));
+  expect_groups_by_counting(
+      config_of("model: mixtral-8x7b\ncluster: dgx-h100 x 2\n"
+                "parallelism: {tp_size: 2, dp_size: 4, pp_size: 2, ep_size: 4, etp_size: 1}\n"));
+  expect_groups_by_counting(
+      config_of("model: mixtral-8x7b\ncluster: dgx-h100 x 2\n"
+                "parallelism: {tp_size: 2, dp_size: 8, ep_size: 2, etp_size: 2}\n"));
+}
+
+TEST(RankView, ShardsInNeighbourhoods) {
+  const rankwright::TrainingConfig config = config_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
+      "parallelism: {dp_size: 16, zero_stage: 3, shard_size: 4}\n");
+  const RankView view = rank_view(config, 6);
+  ASSERT_NE(group(view, "shard"), nullptr);
+  EXPECT_THAT(group(view, "shard")->members, ElementsAre(4, 5, 6, 7));
+}
+
+TEST(RankView, LeavesOutGroupsOfOneAndExpertsOfDenseModels) {
+  const rankwright::TrainingConfig config =
+      config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {tp_size: 8}\n");
+  const RankView view = rank_view(config, 3);
+  ASSERT_EQ(view.groups.size(), 1u);
+  EXPECT_EQ(view.groups[0].name, "tp");
+  EXPECT_EQ(view.previous, -1);
+  EXPECT_EQ(view.next, -1);
+}
+
+TEST(RankView, ListsTheFirstAndTheLastOfALargeGroup) {
+  const rankwright::TrainingConfig config =
+      config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 4\nparallelism: {dp_size: 32}\n");
+  const RankView view = rank_view(config, 17);
+  ASSERT_NE(group(view, "dp"), nullptr);
+  EXPECT_TRUE(group(view, "dp")->shortened);
+  EXPECT_THAT(group(view, "dp")->members, ElementsAre(0, 1, 2, 31));
+}
+
+const std::string kPipeline =
+    "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {pp_size: 4, dp_size: 2, ";
+
+std::vector<std::pair<i64, i64>> neighbours(const TrainingConfig& config) {
+  std::vector<std::pair<i64, i64>> all;
+  for (const i64 rank : {0, 2, 4, 6}) {
+    const RankView view = rank_view(config, rank);
+    all.emplace_back(view.previous, view.next);
+  }
+  return all;
+}
+
+using Pairs = std::vector<std::pair<i64, i64>>;
+
+TEST(PipelineNeighbours, AreALineWithOneChunk) {
+  EXPECT_EQ(neighbours(config_of(kPipeline + "schedule: 1f1b}\n")),
+            (Pairs{{-1, 2}, {0, 4}, {2, 6}, {4, -1}}));
+}
+
+TEST(PipelineNeighbours, AreARingWithChunksInALoop) {
+  EXPECT_EQ(neighbours(config_of(kPipeline + "virtual_stages: 2, schedule: interleaved-1f1b}\n")),
+            (Pairs{{6, 2}, {0, 4}, {2, 6}, {4, 0}}));
+}
+
+TEST(PipelineNeighbours, AreALineWithChunksInAV) {
+  // There and back: the last pp rank hands its first chunk's output to itself.
+  const rankwright::TrainingConfig config =
+      config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
+  EXPECT_EQ(neighbours(config), (Pairs{{-1, 2}, {0, 4}, {2, 6}, {4, -1}}));
+}
+
+const std::string kMirror = kPipeline + "schedule: dualpipe}\n";  // 64 / 2 = 32 microbatches
+
+TEST(RankView, OfDualPipeNamesTheRankThatHoldsTheSameStages) {
+  const rankwright::TrainingConfig config = config_of(kMirror);
+  for (const RankView& view : all_of(config)) {
+    ASSERT_NE(group(view, "mirror"), nullptr);
+    const std::vector<i64> members = group(view, "mirror")->members;
+    ASSERT_EQ(members.size(), 2u);
+    EXPECT_THAT(members, ::testing::Contains(view.rank));
+    for (const i64 member : members) {
+      const RankView other = rank_view(config, member);
+      EXPECT_EQ(other.dp, view.dp);
+      EXPECT_EQ(other.chunks[0].stage, view.chunks[0].stage);
+      EXPECT_EQ(other.chunks[1].stage, view.chunks[1].stage);
+    }
+  }
+  const rankwright::TrainingConfig other = config_of(kPipeline + "schedule: 1f1b}\n");
+  EXPECT_EQ(group(rank_view(other, 0), "mirror"), nullptr);
+}
+
+TEST(RankView, OfDualPipeSaysWhatLiesBetweenThisPair) {
+  // pp 4 on two nodes, dp inside: pp ranks 1 and 2 are on different nodes as 0 and 3 are; with pp
+  // inside dp every pipeline is in one node.
+  const std::string plan =
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
+      "parallelism: {pp_size: 4, dp_size: 4, schedule: dualpipe, order: ";
+  const rankwright::TrainingConfig across = config_of(plan + "dp-pp}\n"),
+                                   inside = config_of(plan + "pp-dp}\n");
+  EXPECT_EQ(group(rank_view(across, 4), "mirror")->levels, "2 across infiniband");
+  EXPECT_EQ(group(rank_view(inside, 1), "mirror")->levels, "inside nvlink");
+}
+
+TEST(RankView, HandsOverWhereTheNextStageIs) {
+  // In a V the way back runs against the way there, and the turn stays on the last rank.
+  const rankwright::TrainingConfig vee =
+      config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
+  const RankView last = rank_view(vee, 6);
+  EXPECT_EQ(last.chunks[0].receives_from, 4);
+  EXPECT_EQ(last.chunks[0].sends_to, 6);
+  EXPECT_EQ(last.chunks[1].sends_to, 4);
+  const rankwright::TrainingConfig line = config_of(kPipeline + "schedule: 1f1b}\n");
+  EXPECT_EQ(rank_view(line, 0).chunks[0].receives_from, -1);
+}
+
+TEST(RankView, CoversEveryLayerOnce) {
+  const rankwright::TrainingConfig config = config_of(
+      "model: deepseek-v3\ncluster: dgx-h800 x 16\n"
+      "parallelism: {pp_size: 16, dp_size: 8, ep_size: 8, zero_stage: 1}\n");
+  std::vector<int> seen(61);
+  i64 mtp = 0;
+  for (i64 pp = 0; pp < 16; ++pp)
+    for (const RankView::Chunk& c : rank_view(config, 8 * pp).chunks) {
+      for (i64 layer = 0; layer < c.layers; ++layer) ++seen[std::size_t(c.first_layer + layer)];
+      mtp += c.mtp;
+      EXPECT_EQ(c.embedding, pp == 0);
+      EXPECT_EQ(c.loss, pp == 15);
+    }
+  EXPECT_THAT(seen, ::testing::Each(1));
+  EXPECT_EQ(mtp, config.model.mtp_layers);
+}
+
+}  // namespace rank_view_test
+}  // namespace rankwright

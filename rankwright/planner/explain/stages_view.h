@@ -1,0 +1,30 @@
+// Which layers are on which pp rank, how even that is, and the most even split there is. The
+// figures are FLOPs (formula W1), not times. How it looks is report/explain/stages_text.h.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/split/split.h"
+#include "rankwright/split/text.h"
+
+namespace rankwright {
+
+struct StagesView {
+  Stages now{};
+  std::vector<Flops> work{};  // by pp rank, one token forward
+  double imbalance = 0;       // of the busiest pp rank over the mean
+  Split best{};
+  double best_imbalance = 0;
+  std::optional<TitanSplit> titan{};  // the most even that torchtitan can say
+  double titan_imbalance = 0;
+};
+
+/// The config has no find_violations.
+StagesView stages_view(const TrainingConfig& config);
+
+/// "embedding", "2 MTP modules, head and loss": what a pp rank holds besides layers.
+std::string besides(const RankContents& on_rank);
+
+}  // namespace rankwright

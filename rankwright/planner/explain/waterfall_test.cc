@@ -1,0 +1,71 @@
+#include "rankwright/planner/explain/waterfall.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/planner/explain/explain_view.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace waterfall_test {
+
+using ::testing::HasSubstr;
+
+const std::string kPlan =
+    "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+    "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
+
+const std::string kAlone =
+    "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nworld_size: 1\nparallelism: {dp_size: 1}\n";
+
+Waterfall fall_of(const std::string& plan) { return make_explain_view(config_of(plan)).waterfall; }
+
+const Waterfall::Bar& bar_of(const Waterfall& fall, Item item) {
+  for (const Waterfall::Bar& bar : fall.bars)
+    if (bar.item == item) return bar;
+  ADD_FAILURE() << row(item).name << " is not there";
+  return fall.bars.front();
+}
+
+TEST(Waterfall, LeavesOutWhatTakesNoTime) {
+  for (const Waterfall::Bar& bar : fall_of(kAlone).bars) {
+    EXPECT_GT(bar.time, Seconds{}) << bar.name;
+    EXPECT_TRUE(bar.computes) << bar.name;
+  }
+}
+
+TEST(Waterfall, AddsUpToTheStep) {
+  const Waterfall fall = fall_of(kPlan);
+  Seconds sum{};
+  double shares = 0;
+  for (const Waterfall::Bar& bar : fall.bars) sum += bar.time, shares += bar.share;
+  EXPECT_NEAR(sum / fall.total, 1, 1e-12);
+  EXPECT_NEAR(shares, 1, 1e-12);
+}
+
+TEST(Waterfall, RemarksOnLinksCallsAndSlots) {
+  const Waterfall fall = fall_of(kPlan);
+  EXPECT_THAT(bar_of(fall, Item::tp).remark, HasSubstr("on nvlink"));
+  // 16 microbatches in both directions.
+  EXPECT_THAT(bar_of(fall, Item::sends).remark, HasSubstr("32 calls"));
+  EXPECT_THAT(bar_of(fall, Item::sends).remark, HasSubstr("on infiniband"));
+  EXPECT_THAT(bar_of(fall, Item::dp).remark, HasSubstr("exposed of "));
+  // One stage ahead of 16 microbatches: 1 of 17.
+  EXPECT_EQ(bar_of(fall, Item::bubble).remark, "1f1b, 16 microbatches: 1 of 17 slots idle");
+  EXPECT_THAT(bar_of(fall, Item::imbalance).remark, HasSubstr("pp rank 1 is the slowest"));
+}
+
+TEST(Waterfall, SaysWhatIsAssumedOnADeviceThatNobodyPublished) {
+  const Waterfall known = fall_of(kAlone);
+  EXPECT_EQ(bar_of(known, Item::matmul).origin, Origin::calibrated);
+  EXPECT_EQ(bar_of(known, Item::optimizer).origin, Origin::assumed);
+  const Waterfall other = fall_of(
+      "model: llama-3.2-1b\ncluster:\n  device: {name: mine, memory: 80 GB, memory_bandwidth: "
+      "2000 GB/s, bf16: 300 TFLOP/s}\n  levels:\n"
+      "    - {name: bus, arity: 1, bandwidth: 450 GB/s, latency: 2 us}\n"
+      "world_size: 1\nparallelism: {dp_size: 1}\n");
+  EXPECT_EQ(bar_of(other, Item::matmul).origin, Origin::assumed);
+  EXPECT_EQ(other.band.rows, 0);
+}
+
+}  // namespace waterfall_test
+}  // namespace rankwright

@@ -1,0 +1,94 @@
+#include "rankwright/planner/input/host_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/format.h"
+#include "rankwright/export/launcher/host_table.h"
+#include "rankwright/import/cluster/host_list.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kHint = "write --hosts n[0-7], or --hosts FILE with a name on each line";
+
+Diagnostic fault(std::string detail) {
+  return {.code = "RW0620",
+          .message = "not a list of hosts",
+          .detail = std::move(detail),
+          .hint = std::string(kHint)};
+}
+
+/// As they are, or the first fault in them.
+Result<std::vector<std::string>> checked(std::vector<std::string> names) {
+  for (const std::string& name : names)
+    if (!is_host_name(name))
+      return fail(fault(fmt::format(
+          "'{}' is no host name: letters, digits, '-', '.' and '_', at most 253", excerpt(name))));
+  // Sorted, not hashed: names could be chosen to collide. Numbered names are in this order already.
+  const auto shorter = [](std::string_view a, std::string_view b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  };
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  if (!std::is_sorted(sorted.begin(), sorted.end(), shorter))
+    std::sort(sorted.begin(), sorted.end(), shorter);
+  if (const auto twin = std::adjacent_find(sorted.begin(), sorted.end()); twin != sorted.end())
+    return fail(fault(fmt::format("{} is named twice", excerpt(*twin))));
+  if (names.empty()) return fail(fault("there is no name in it"));
+  return names;
+}
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kSpace = " \t\r";
+  line = line.substr(0, line.find('#'));
+  const std::size_t first = line.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(kSpace) + 1 - first);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> read_host_lines(std::string_view text, std::string_view file) {
+  std::vector<std::string> names;
+  for (i64 number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty()) continue;
+    Result<std::vector<std::string>> more =
+        parse_host_list(line, std::size_t(kMaxDevices) - names.size());
+    if (!more)
+      return fail(fault(fmt::format("{}:{}: {}", excerpt(file, 200), number, more.error().detail)));
+    names.insert(names.end(), std::make_move_iterator(more->begin()),
+                 std::make_move_iterator(more->end()));
+  }
+  return checked(std::move(names));
+}
+
+Result<std::vector<std::string>> read_hosts(const HostNames& given) {
+  if (given.file) {
+    if (given.file->unreadable) return fail(*given.file->unreadable);
+    return read_host_lines(given.file->text, given.file->name);
+  }
+  Result<std::vector<std::string>> names = parse_host_list(given.list, std::size_t(kMaxDevices));
+  if (!names) return fail(fault(names.error().detail));
+  return checked(std::move(*names));
+}
+
+Result<std::vector<std::string>> hosts_for(const TrainingConfig& config, const HostNames& given) {
+  Result<std::vector<std::string>> names = read_hosts(given);
+  if (!names) return names;
+  const i64 needed = hosts_to_name(config);
+  if (i64(names->size()) < needed)
+    return fail(fault(
+        fmt::format("the plan needs {}, and there {}", plural(needed, "host", "hosts"),
+                    names->size() == 1 ? std::string("is 1 name")
+                                       : "are " + plural(i64(names->size()), "name", "names"))));
+  return names;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,32 @@
+// The host names that an export is given: a list such as n[0-7], or a file with names on its lines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/result.h"
+#include "rankwright/plan/plan.h"
+#include "rankwright/planner/input/outcome.h"
+
+namespace rankwright {
+
+/// Names by the cluster's numbers: a list, or instead of it a file.
+struct HostNames {
+  std::string list{};
+  std::optional<SourceFile> file{};
+
+  bool given() const { return file || !list.empty(); }
+};
+
+/// Reads the names. Names that are no host names, or occur twice, are a fault.
+Result<std::vector<std::string>> read_hosts(const HostNames& names);
+
+/// Reads the text of a file: a name or a list on each line, '#' begins a comment.
+Result<std::vector<std::string>> read_host_lines(std::string_view text, std::string_view file);
+
+/// Reads the names, and requires one for each host that the plan uses.
+Result<std::vector<std::string>> hosts_for(const TrainingConfig& config, const HostNames& names);
+
+}  // namespace rankwright

@@ -1,0 +1,16 @@
+#include "rankwright/planner/input/outcome.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/suggest.h"
+
+namespace rankwright {
+
+Refusal unknown_name(const UnknownName& name) {
+  const std::optional<std::string> near = nearest(name.word, name.known);
+  return {.message = fmt::format("there is no {} '{}'", name.what, excerpt(name.word)),
+          .hint = near ? fmt::format("did you mean {}?", *near) : name.otherwise};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,135 @@
+#include "rankwright/planner/input/plan_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/import/cluster/cluster_file.h"
+#include "rankwright/import/plan/model_file.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/plan/constraint_violation.h"
+#include "rankwright/planner/input/run_input.h"
+
+namespace rankwright {
+namespace {
+
+void override_model(PlanFile& file, const PlanSource& source) {
+  Result<Model> model = read_model_argument(source.model, source.files);
+  if (model) {
+    file.draft.model = std::move(*model);
+    return;
+  }
+  if (model.error().where.file.empty()) model.error().where.file = "--model";
+  file.findings.push_back(std::move(model.error()));
+}
+
+/// Applies the run of the source's log. A plan with find_violations keeps its constants: its
+/// findings report the find_violations first.
+void calibrate_input(const PlanSource& source, PlanInput& input) {
+  if (!input.config || !find_violations(*input.config).empty()) return;
+  const auto refuse = [&](Diagnostic finding) {
+    input.file.findings.push_back(std::move(finding));
+    input.config.reset();
+  };
+  if (source.log->unreadable) return refuse(*source.log->unreadable);
+  TrainingConfig ran = *input.config;
+  if (source.ran) {
+    PlanSource other = source;
+    other.plan = *source.ran;
+    other.log.reset();
+    const PlanInput read = read_input(other);
+    if (!read.config || !find_violations(*read.config).empty())
+      return refuse({.code = "RW0912",
+                     .message = "something is missing",
+                     .detail = "the plan of --ran cannot be priced",
+                     .hint = "rankwright check " + source.ran->name,
+                     .where = {.file = source.ran->name}});
+    ran = *read.config;
+  }
+  const Result<std::shared_ptr<const RunCalibration>> found =
+      read_calibration(source.log->text, source.log->name, ran);
+  if (!found) return refuse(found.error());
+  calibrate_by(*input.config, *found);
+}
+
+}  // namespace
+
+PlanFile read_plan_source(const SourceFile& source, const PlanFormat* format,
+                          const FileReader& files) {
+  if (source.unreadable) {
+    PlanFile file{.name = source.name, .text = {}};
+    file.findings.push_back(*source.unreadable);
+    return file;
+  }
+  return format != nullptr ? read_plan_as(*format, source.text, source.name, files)
+                           : read_any_plan(source.text, source.name, files);
+}
+
+void override_input(const PlanSource& source, PlanFile& file) {
+  if (source.world) {
+    file.draft.world = source.world;
+    file.draft.shape.reset();
+  }
+  if (!source.model.empty()) override_model(file, source);
+  if (!source.cluster.empty())
+    file.draft.cluster = read_cluster_argument(source.cluster, source.files, file.findings);
+}
+
+PlanInput read_input(const PlanSource& source) {
+  PlanInput input{.file = read_plan_source(source.plan, source.format, source.files)};
+  override_input(source, input.file);
+  assume_world(input.file);
+  if (!has_errors(input.file.findings)) input.config = resolve(input.file.draft);
+  if (source.log) calibrate_input(source, input);
+  return input;
+}
+
+Diagnostics all_findings(const PlanInput& input, Target target) {
+  Diagnostics findings = input.file.findings;
+  const PlanFormat* const format = input.file.format;
+  if (target == Target::any && format != nullptr) target = format->target;
+  if (input.config) {
+    const Diagnostics linted = lint(*input.config, target);
+    findings.insert(findings.end(), linted.begin(), linted.end());
+    if (format != nullptr && format->against != nullptr)
+      for (Diagnostic& found : format->against(input.file, *input.config))
+        findings.push_back(std::move(found));
+  }
+  std::erase_if(findings, [&](const Diagnostic& d) {
+    const std::vector<std::string_view>& answered = input.file.answered;
+    return std::find(answered.begin(), answered.end(), d.code) != answered.end();
+  });
+  for (Diagnostic& d : findings) {
+    if (d.where.file.empty()) d.where = input.file.where(d.key);
+    if (format == nullptr || format->spell == nullptr || d.fix.empty()) continue;
+    d.hint = spelt(*format, d.fix);  // what can be typed into this file
+    d.fix.clear();
+  }
+  sort(findings);
+  return findings;
+}
+
+Outcome<Target> read_target(const std::string& word) {
+  if (word.empty()) return Target::any;
+  if (const TargetRow* const row = find_target(word)) return row->target;
+  std::vector<std::string> names;
+  for (const TargetRow& row : targets()) names.emplace_back(row.name);
+  const std::string hint = fmt::format("--for takes {}", fmt::join(names, ", "));
+  return tl::unexpected(unknown_name({"target", word, std::move(names), hint}));
+}
+
+Outcome<ValidPlan> read_valid_plan(const PlanSource& source, Target target) {
+  return require_valid(read_input(source), target);
+}
+
+Outcome<ValidPlan> require_valid(PlanInput input, Target target) {
+  Diagnostics findings = all_findings(input, target);
+  if (input.config && find_violations(*input.config).empty())
+    return ValidPlan{std::move(input), std::move(findings)};
+  return tl::unexpected(
+      Refusal{.kind = input.config ? Refusal::Kind::refused : Refusal::Kind::unreadable,
+              .findings = std::move(findings),
+              .file = {std::move(input.file.name), std::move(input.file.text)}});
+}
+
+}  // namespace rankwright

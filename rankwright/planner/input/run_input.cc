@@ -1,0 +1,62 @@
+#include "rankwright/planner/input/run_input.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright {
+
+Result<std::shared_ptr<const RunCalibration>> read_calibration(const std::string& text,
+                                                               const std::string& name,
+                                                               const TrainingConfig& ran) {
+  const Result<RunLog> log = read_run_log(text, name);
+  if (!log) return fail(log.error());
+  Result<RunCalibration> found = calibrate(ran, calibration(), *log, name);
+  if (!found) return fail(found.error());
+  return std::make_shared<const RunCalibration>(std::move(*found));
+}
+
+void calibrate_by(TrainingConfig& config, std::shared_ptr<const RunCalibration> run) {
+  if (!run) return;
+  config.calibrated = std::move(run);
+  config.assumed.push_back({"calibration",
+                            fmt::format("{:.4f}", config.calibrated->calibration.pace),
+                            describe_calibration(config)});
+}
+
+std::string describe_calibration(const TrainingConfig& s) {
+  if (!s.calibrated) return {};
+  const RunCalibration& run = *s.calibrated;
+  std::string text =
+      fmt::format("calibrated by {} of {}: computation at {:.2f} of its usual rates",
+                  plural(run.steps, "line", "lines"), excerpt(run.log, 80), run.calibration.pace);
+  if (run.calibration.held > Bytes{})
+    text += fmt::format(", {} held beyond the ledger", show_memory(run.calibration.held));
+  if (run.model != s.model || run.device != s.cluster.device)
+    text += "; of another model or device, so the band stays as wide";
+  return text;
+}
+
+std::optional<PlanFile> plan_of_log(const std::string& text, const std::string& name) {
+  const PlanFormat* const format = find_plan_format("megatron");
+  const std::string_view arguments = arguments_of(text);
+  if (format == nullptr || arguments.empty()) return std::nullopt;
+  PlanFile file = read_plan_as(*format, std::string(arguments), name, refuse_file);
+  if (has_errors(file.findings)) return std::nullopt;
+  return file;
+}
+
+std::string_view arguments_of(std::string_view log) {
+  constexpr std::string_view kBegin = " arguments ---", kEnd = "end of arguments";
+  const std::size_t begin = log.find(kBegin);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t first = log.find('\n', begin);
+  const std::size_t end = log.find(kEnd, begin);
+  if (first == std::string_view::npos || end == std::string_view::npos || end < first) return {};
+  const std::size_t last = log.rfind('\n', end);
+  return log.substr(first + 1, last - first);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,149 @@
+#include "rankwright/planner/plan/plan_amounts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kMaxTokens = 1e18;
+constexpr double kMaxMoney = 1e9;  // of a GPU-hour
+constexpr double kMaxDays = 1e5;
+constexpr i64 kMaxThreads = 1024;
+constexpr std::size_t kLongestCurrency = 8;
+
+tl::unexpected<Diagnostic> refuse(std::string detail, std::string hint) {
+  return fail({.code = "RW0904",
+               .message = "number out of range",
+               .detail = std::move(detail),
+               .hint = std::move(hint)});
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+Result<i64> bounded(std::string_view text, i64 min, i64 max) {
+  Result<i64> n = parse_count(text, min);
+  if (n && *n > max) return refuse(fmt::format("{} is more than {}", count(*n), count(max)), "");
+  return n;
+}
+
+/// A number from above 0 to `most`.
+Result<double> amount(std::string_view text, double max, std::string_view example) {
+  const Result<double> n = parse_real(text);
+  if (!n || *n <= 0 || *n > max)
+    return refuse(fmt::format("'{}' is no number above 0 and up to {:g}", excerpt(text), max),
+                  fmt::format("such as {}", example));
+  return *n;
+}
+
+}  // namespace
+
+Result<Range> parse_gpus(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  const Result<i64> min = bounded(trim(text.substr(0, dots)), 1, kMaxDevices);
+  if (!min) return refuse(min.error().detail, "--gpus 64 or --gpus 8..512");
+  if (dots == std::string_view::npos) return Range{*min, *min};
+  const Result<i64> max = bounded(trim(text.substr(dots + 2)), 1, kMaxDevices);
+  if (!max) return refuse(max.error().detail, "--gpus 64 or --gpus 8..512");
+  if (*max < *min)
+    return refuse(fmt::format("{} is less than {}", count(*max), count(*min)),
+                  fmt::format("--gpus {}..{}", *max, *min));
+  return Range{*min, *max};
+}
+
+Result<ExcludedHosts> parse_excluded(std::string_view text) {
+  constexpr std::string_view kSuch = "--exclude-nodes 4, or 3,17,120-123";
+  const auto number = [&](std::string_view part, i64 min) -> Result<i64> {
+    const Result<i64> n = bounded(trim(part), min, kMaxDevices);
+    if (!n) return refuse(n.error().detail, std::string(kSuch));
+    return n;
+  };
+  if (text.find_first_of(",-") == std::string_view::npos) {
+    const Result<i64> n = number(text, 1);
+    if (!n) return fail(n.error());
+    return ExcludedHosts{.count = *n};
+  }
+  std::set<i64> hosts;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = trim(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    if (part.empty()) continue;  // "3," is a list of one
+    const std::size_t dash = std::min(part.find('-'), part.size());
+    const Result<i64> first = number(part.substr(0, dash), 0);
+    if (!first) return fail(first.error());
+    Result<i64> last = first;
+    if (dash < part.size()) last = number(part.substr(dash + 1), 0);
+    if (!last) return fail(last.error());
+    if (*last < *first)
+      return refuse(fmt::format("{} is no range of hosts", excerpt(part)),
+                    fmt::format("{}-{}", *last, *first));
+    for (i64 host = *first; host <= *last; ++host) hosts.insert(host);
+  }
+  if (hosts.empty()) return refuse("the list names no host", std::string(kSuch));
+  return ExcludedHosts{.count = i64(hosts.size()), .hosts = {hosts.begin(), hosts.end()}};
+}
+
+Result<double> parse_tokens(std::string_view text) {
+  struct Suffix {
+    char letter;
+    double value;
+  };
+  constexpr Suffix kSuffixes[] = {{'k', 1e3}, {'m', 1e6}, {'b', 1e9}, {'t', 1e12}};
+  text = trim(text);
+  double scale = 1;
+  if (!text.empty())
+    for (const Suffix& suffix : kSuffixes)
+      if (std::tolower(static_cast<unsigned char>(text.back())) == suffix.letter) {
+        scale = suffix.value;
+        text.remove_suffix(1);
+        break;
+      }
+  return amount(trim(text), kMaxTokens / scale, "15T").map([&](double n) { return n * scale; });
+}
+
+Result<Price> parse_price(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789.,_";
+  constexpr std::string_view kSuch = "such as 2.10, $2.10 or \"2.10 EUR\"";
+  const std::size_t first = text.find_first_of(kDigits);
+  if (first == std::string_view::npos)
+    return refuse(fmt::format("'{}' has no number", excerpt(text)), std::string(kSuch));
+  const std::size_t last = text.find_last_of(kDigits);
+  const std::string before(trim(text.substr(0, first))), after(trim(text.substr(last + 1)));
+  const bool words = (before + after).find_first_of(" \t+-") == std::string::npos;
+  if (!words || before.size() > kLongestCurrency || after.size() > kLongestCurrency)
+    return refuse(fmt::format("'{}' is no price", excerpt(text)), std::string(kSuch));
+  return amount(text.substr(first, last - first + 1), kMaxMoney, "2.10").map([&](double n) {
+    return Price{n, excerpt(before), excerpt(after)};
+  });
+}
+
+Result<Seconds> parse_days(std::string_view text) {
+  return amount(trim(text), kMaxDays, "30").map([](double n) { return Seconds{n * 86400}; });
+}
+
+Result<Seconds> parse_search_time(std::string_view text) {
+  Result<Seconds> time = parse_duration(text);
+  if (time && !(*time > Seconds{}))
+    return fail({.code = "RW0904",
+                 .message = "not a time",
+                 .detail = "a search takes more than 0 s",
+                 .hint = "30s or 10min"});
+  return time;
+}
+
+Result<int> parse_threads(std::string_view text) {
+  return bounded(trim(text), 1, kMaxThreads).map([](i64 n) { return int(n); });
+}
+
+}  // namespace rankwright

@@ -1,0 +1,20 @@
+// Contradictions of a request that would otherwise be ignored or leave nothing to search: limits
+// against the model, the cluster and the number of GPUs. Messages name the option to change.
+#pragma once
+
+#include <optional>
+
+#include "rankwright/planner/plan/plan_request.h"
+
+namespace rankwright {
+
+/// Returns the fault of GPUs, memory or excluded hosts that the cluster does not have.
+std::optional<Refusal> check_size(const PlanRequest& request, const Cluster& cluster);
+
+/// Returns the fault of a limit that another limit or the model makes meaningless.
+std::optional<Refusal> check_limits(const Limits& limits, const Model& model);
+
+/// Returns the fault of fixed degrees that do not divide the GPUs.
+std::optional<Refusal> check_degrees(const Limits& limits, i64 world);
+
+}  // namespace rankwright

@@ -1,0 +1,122 @@
+#include "rankwright/planner/plan/plan_defaults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/framework/foreign.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kUsualSequence = 8192;            // of pre-training, unless the model takes less
+constexpr i64 kUnknownSequence = 4096;          // where the model does not state its longest
+constexpr double kUsualTokens = 4 * 1048576.0;  // per step
+
+/// Returns what a draft states besides its plan.
+Draft without_plan(const Draft& d) {
+  Draft bare;
+  bare.world = d.world;
+  bare.shape = d.shape;
+  bare.overlap_grad = d.overlap_grad;
+  bare.overlap_tp = d.overlap_tp;
+  bare.overlap_pp = d.overlap_pp;
+  bare.model = d.model;
+  bare.cluster = d.cluster;
+  bare.global_batch = d.global_batch;
+  bare.sequence = d.sequence;
+  bare.param_dtype = d.param_dtype;
+  bare.grad_dtype = d.grad_dtype;
+  bare.matmul = d.matmul;
+  bare.optimizer = d.optimizer;
+  bare.framework = d.framework;
+  bare.attention = d.attention;
+  bare.launch = d.launch;
+  bare.loss = d.loss;
+  bare.tuned = d.tuned;
+  return bare;
+}
+
+i64 usual_sequence(const Model& model) {
+  return model.max_sequence > 0 ? std::min(model.max_sequence, kUsualSequence) : kUnknownSequence;
+}
+
+/// Returns the first multiple of the GPUs that makes the usual number of tokens.
+i64 usual_batch(i64 sequence, i64 world) {
+  const i64 sequences = std::max<i64>(1, i64(kUsualTokens / double(sequence)));
+  return ceil_div(sequences, world) * world;
+}
+
+/// Takes the framework of the target where the draft names none.
+void follow_target(Draft& draft, Target target, std::vector<Assumption>& assumed) {
+  if (draft.framework || target == Target::any) return;
+  draft.framework = software_of(target);
+  if (draft.framework)
+    assumed.push_back({"software.framework", std::string(draft.framework->name), "as --for"});
+}
+
+}  // namespace
+
+TrainingConfig resolve_job(const Draft& stated, Target target, std::optional<i64> world) {
+  Draft draft = without_plan(stated);
+  // A batch that is stated by its factors is that of the file's own plan.
+  if (!draft.global_batch && stated.accumulation)
+    draft.global_batch = resolve(stated).job.global_batch;
+  std::vector<Assumption> noted;
+  follow_target(draft, target, noted);
+  if (world) {
+    draft.world = world;
+    draft.shape.reset();
+  }
+  if (!draft.sequence) {
+    const Model& model = *draft.model;
+    draft.sequence = usual_sequence(model);
+    noted.push_back({"job.sequence", std::to_string(*draft.sequence),
+                     model.max_sequence > kUsualSequence
+                         ? fmt::format("the model takes up to {}", count(model.max_sequence))
+                         : ""});
+  }
+  const bool open = !draft.global_batch.has_value();
+  if (open) draft.global_batch = 1;
+  TrainingConfig config = resolve(draft);
+  if (open) {
+    config.job.global_batch = usual_batch(config.job.sequence, config.world);
+    noted.push_back({"job.global_batch", std::to_string(config.job.global_batch),
+                     "at least 4 M tokens, the same on every GPU"});
+  }
+  config.assumed.insert(config.assumed.begin(), noted.begin(), noted.end());
+  return config;
+}
+
+Problem open_problem(TrainingConfig config, const Draft& stated, const Limits& limits) {
+  std::erase_if(config.assumed, [](const Assumption& a) {
+    return a.key.starts_with("parallelism.");  // that is what is searched
+  });
+  config.plan = {};
+  // What a framework does by itself where nothing is stated: import/draft.
+  config.plan.overlap = {.grad_reduce = stated.overlap_grad.value_or(true),
+                         .param_gather = stated.overlap_param.value_or(true),
+                         .tp = stated.overlap_tp.value_or(false),
+                         .pp = stated.overlap_pp.value_or(false)};
+  Problem open = problem(std::move(config), limits);
+  open.overlap_chunks = !stated.overlap_pp;
+  return open;
+}
+
+std::optional<Cluster> grow_cluster(const Cluster& cluster, i64 devices) {
+  for (const System& system : systems()) {
+    Cluster same = system.unit;
+    same.levels.back().arity = cluster.levels.back().arity;
+    same.name = cluster.name;
+    if (same != cluster) continue;
+    const i64 units = ceil_div(devices, system.unit.devices());
+    const Result<Cluster> larger = find_cluster(fmt::format("{} x {}", system.name, units));
+    return larger ? std::optional(*larger) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,95 @@
+#include "rankwright/planner/plan/plan_hosts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxSearches = 64;
+
+using Broken = std::vector<std::pair<ConstraintViolation::Why, i64>>;
+
+/// Returns what the nodes break, most frequent first, where none is possible; else empty.
+Broken broken_by_all(const Problem& problem) {
+  std::map<ConstraintViolation::Why, i64> broken;
+  for (const Node& node : nodes(problem)) {
+    const ConstraintViolation violation = first_misfit(config_of(problem, node));
+    if (!violation) return {};
+    ++broken[violation.why];
+  }
+  Broken sorted(broken.begin(), broken.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
+}
+
+}  // namespace
+
+HostUse choose_hosts(const Problem& problem, const ExcludedHosts& excluded,
+                     const SearchOptions& options) {
+  const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
+  HostUse out{.count = excluded.count, .listed = excluded.hosts};
+  out.left = problem.config.cluster.devices() / host - excluded.count;
+  std::optional<Priced> best;
+  for (i64 hosts = out.left; hosts >= 1; --hosts) {
+    // The compute of the best plan, spread perfectly, is a lower bound on fewer hosts.
+    if (best && (double(out.used) / double(hosts)) * best->estimate.step.compute() > best->time())
+      break;
+    Problem fewer = problem;
+    fewer.config.world = hosts * host;
+    Broken broken = broken_by_all(fewer);
+    const bool possible = broken.empty() && !nodes(fewer).empty();
+    if (hosts == out.left) out.broken = std::move(broken);
+    if (!possible) continue;
+    if (out.counts_tried == kMaxSearches) {
+      out.cut_short = true;
+      break;
+    }
+    ++out.counts_tried;
+    const SearchResult found = search(fewer, calibration(fewer.config), options);
+    if (found.space.best) {
+      Priced one = priced(fewer, found.space.best->plan, calibration(fewer.config));
+      if (!best || one.time() < best->time()) best = std::move(one), out.used = hosts;
+    }
+    if (!found.complete) {
+      out.cut_short = true;
+      break;
+    }
+  }
+  return out;
+}
+
+Placement place_around(const HostUse& out, const Cluster& cluster) {
+  if (out.listed.empty()) return {};
+  const i64 host = std::max<i64>(1, cluster.host_devices);
+  Placement placement{.kind = Placement::Kind::listed};
+  for (i64 at = 0; i64(placement.devices.size()) < out.used * host; ++at) {
+    if (std::binary_search(out.listed.begin(), out.listed.end(), at)) continue;
+    for (i64 slot = 0; slot < host; ++slot) placement.devices.push_back(at * host + slot);
+  }
+  return placement;
+}
+
+void apply_placement(PlanAnswer& view, const Placement& placement) {
+  if (placement.kind == Placement::Kind::block || !view.answer.best) return;
+  const auto again = [&](Priced& one) {
+    one.config.plan.placement = placement;
+    one = priced(view.problem, one.config.plan, calibration(view.problem.config));
+  };
+  Answer& answer = view.answer;
+  for (std::optional<Priced>* one : {&answer.best, &answer.fastest, &answer.safe, &answer.usual})
+    if (*one) again(**one);
+  for (Priced& rival : answer.rivals) again(rival);
+  for (Neighbour& n : view.neighbours) {
+    n.config.plan.placement = placement;
+    if (n.verdict != Neighbour::Verdict::priced) continue;
+    const Priced price = priced(view.problem, n.config.plan, calibration(view.problem.config));
+    n.step = price.estimate.step;
+    n.time = price.time();
+  }
+}
+
+}  // namespace rankwright

@@ -1,0 +1,23 @@
+// Excluded hosts: how many of the others to use, and where ranks go around the holes. Odd numbers
+// of hosts rarely factor into degrees, so the search goes down from all of them.
+#pragma once
+
+#include "rankwright/planner/plan/plan_answer.h"
+#include "rankwright/planner/plan/plan_request.h"
+
+namespace rankwright {
+
+/// Returns how many hosts to use: those of the fastest plan, over all numbers down to where even
+/// perfect scaling could not win.
+HostUse choose_hosts(const Problem& problem, const ExcludedHosts& excluded,
+                     const SearchOptions& options);
+
+/// Returns the placement on the first hosts that are not excluded; block where only their number is
+/// known.
+Placement place_around(const HostUse& hosts, const Cluster& cluster);
+
+/// Moves every plan of the answer to `placement` and estimates it again: holes change which levels
+/// groups span.
+void apply_placement(PlanAnswer& answer, const Placement& placement);
+
+}  // namespace rankwright

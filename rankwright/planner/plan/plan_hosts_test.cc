@@ -1,0 +1,92 @@
+// Excluded hosts: the number of hosts that is used, against trying all, and estimates with holes.
+#include "rankwright/planner/plan/plan_hosts.h"
+
+#include <gtest/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/plan/plan_file.h"
+
+namespace rankwright {
+namespace plan_hosts_test {
+
+/// Racks of 2 hosts of 2 GPUs, four of them, whose switch above is slow.
+Problem racks(i64 batch) {
+  const std::string text =
+      "model: llama-3.2-1b\n"
+      "cluster:\n"
+      "  device: a100-80g\n"
+      "  levels:\n"
+      "    - {name: nvlink, arity: 2, bandwidth: 300 GB/s, latency: 2 us}\n"
+      "    - {name: rack, arity: 2, bandwidth: 25 GB/s, latency: 5 us}\n"
+      "    - {name: spine, arity: 4, bandwidth: 2 GB/s, latency: 9 us}\n"
+      "job: {sequence: 2048, global_batch: " +
+      std::to_string(batch) + "}\n";
+  rankwright::TrainingConfig config = resolve(read_plan(text, "racks.yaml", refuse_file).draft);
+  Limits limits;
+  limits.cp = {1, 1};
+  limits.schedule = Schedule::one_f_one_b;
+  limits.recompute = Recompute::none;
+  return problem(std::move(config), limits);
+}
+
+TEST(ChooseHosts, TakesTheFastestPlanOverAllNumbers) {
+  for (const i64 batch : {8, 12, 21, 60})
+    for (const i64 out : {1, 2, 3}) {
+      const Problem asked = racks(batch);
+      i64 best = 0;
+      Seconds min{1e300};
+      for (i64 hosts = 8 - out; hosts >= 1; --hosts) {
+        Problem fewer = asked;
+        fewer.config.world = 2 * hosts;
+        const SearchResult found = search(fewer, calibration());
+        if (!found.space.best) continue;
+        const Priced one = priced(fewer, found.space.best->plan, calibration());
+        if (one.time() < min) min = one.time(), best = hosts;
+      }
+      const HostUse used = choose_hosts(asked, {.count = out}, {});
+      EXPECT_EQ(used.used, best) << batch << " sequences, " << out << " hosts out";
+      EXPECT_EQ(used.left, 8 - out);
+      EXPECT_FALSE(used.cut_short);
+    }
+}
+
+TEST(ChooseHosts, NamesTheRulesThatAllHostsBreak) {
+  // Without a pipeline 10 GPUs are tp x dp; 5 divides neither 32 heads nor 8 sequences.
+  Problem asked = racks(8);
+  asked.limits.pp = {1, 1};
+  const HostUse used = choose_hosts(asked, {.count = 3}, {});
+  EXPECT_LT(used.used, 5);
+  EXPECT_FALSE(used.broken.empty());
+  for (const auto& [why, n] : used.broken)
+    EXPECT_TRUE(why == ConstraintViolation::Why::heads || why == ConstraintViolation::Why::batch);
+  EXPECT_TRUE(choose_hosts(asked, {.count = 4}, {}).broken.empty());
+}
+
+TEST(PlaceAround, SkipsExcludedHosts) {
+  const Problem asked = racks(8);
+  const HostUse out{.count = 2, .listed = {0, 2}, .left = 6, .used = 3};
+  const Placement placement = place_around(out, asked.config.cluster);
+  EXPECT_EQ(placement.kind, Placement::Kind::listed);
+  EXPECT_EQ(placement.devices, (std::vector<i64>{2, 3, 6, 7, 8, 9}));
+  EXPECT_EQ(place_around({.count = 2, .left = 6, .used = 3}, asked.config.cluster), Placement{});
+}
+
+TEST(ApplyPlacement, EstimatesTheCostOfHoles) {
+  // Two hosts of one rack; with host 1 out the second is in another rack, across the spine.
+  PlanAnswer view{.problem = racks(8)};
+  view.problem.config.world = 4;
+  Plan plan{.dp = 4};
+  view.answer.best = priced(view.problem, plan, calibration());
+  view.answer.rivals.push_back(*view.answer.best);
+  const Seconds before = view.best().time();
+  apply_placement(view, place_around({.count = 1, .listed = {1}, .left = 7, .used = 2},
+                                     view.problem.config.cluster));
+  EXPECT_TRUE(find_violations(view.best().config).empty());
+  EXPECT_GT(view.best().time(), before);
+  EXPECT_EQ(view.answer.rivals[0].time(), view.best().time());
+  plan.placement = view.best().config.plan.placement;
+  EXPECT_EQ(view.best().time(), priced(view.problem, plan, calibration()).time());
+}
+
+}  // namespace plan_hosts_test
+}  // namespace rankwright

@@ -1,0 +1,337 @@
+#include "rankwright/planner/plan/plan_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/quantity.h"
+#include "rankwright/import/plan/plan_keys.h"
+#include "rankwright/planner/input/plan_input.h"
+#include "rankwright/planner/plan/plan_amounts.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kJobGroup = "Job and software", kLimitGroup = "Limits",
+                           kSearchGroup = "Search";
+
+/// An option that replaces the value of a key of the plan file.
+struct KeyOption {
+  std::string_view name, key;
+};
+constexpr KeyOption kKeyOptions[] = {
+    {"global-batch", "job.global_batch"},
+    {"seq", "job.sequence"},
+    {"param-dtype", "job.param_dtype"},
+    {"grad-dtype", "job.grad_dtype"},
+    {"matmul", "job.matmul"},
+    {"optimizer", "job.optimizer"},
+    {"framework", "software.framework"},
+    {"attention", "software.attention"},
+    {"launch", "software.launch"},
+    {"loss", "software.loss"},
+    {"tuned", "software.tuned"},
+    {"overlap-grad-reduce", "parallelism.overlap.grad_reduce"},
+    {"overlap-param-gather", "parallelism.overlap.param_gather"},
+    {"overlap-tp", "parallelism.overlap.tp"},
+    {"overlap-pp", "parallelism.overlap.pp"},
+};
+
+/// A number of the plan: NAME fixes it, max-NAME bounds it, no-NAME sets it to 1.
+struct NumberOption {
+  std::string_view name, key;
+  std::optional<i64> (*value)(const Draft&);
+  Range Limits::*range;
+  bool max = false, no = false;
+};
+constexpr NumberOption kNumberOptions[] = {
+    {"tp", "parallelism.tp_size", [](const Draft& d) { return d.tp; }, &Limits::tp, true, true},
+    {"cp", "parallelism.cp_size", [](const Draft& d) { return d.cp; }, &Limits::cp, true, true},
+    {"pp", "parallelism.pp_size", [](const Draft& d) { return d.pp; }, &Limits::pp, true, true},
+    {"dp", "parallelism.dp_size", [](const Draft& d) { return d.dp; }, &Limits::dp, true, true},
+    {"ep", "parallelism.ep_size", [](const Draft& d) { return d.ep; }, &Limits::ep, true, true},
+    {"etp", "parallelism.etp_size", [](const Draft& d) { return d.etp; }, &Limits::etp},
+    {"zero", "parallelism.zero_stage",
+     [](const Draft& d) { return d.zero ? std::optional<i64>(*d.zero) : std::nullopt; },
+     &Limits::zero, true},
+    {"micro-batch", "parallelism.micro_batch", [](const Draft& d) { return d.micro_batch; },
+     &Limits::micro_batch},
+    {"chunks", "parallelism.virtual_stages", [](const Draft& d) { return d.virtual_stages; },
+     &Limits::chunks},
+};
+
+/// A choice of the plan that the search makes unless the option fixes it.
+struct ChoiceOption {
+  std::string_view name, key;
+  void (*set)(const Draft&, Limits&);
+};
+constexpr ChoiceOption kChoiceOptions[] = {
+    {"recompute", "parallelism.recompute",
+     [](const Draft& d, Limits& l) { l.recompute = d.recompute; }},
+    {"schedule", "parallelism.schedule",
+     [](const Draft& d, Limits& l) { l.schedule = d.schedule; }},
+    {"sequence-parallel", "parallelism.sequence_parallel",
+     [](const Draft& d, Limits& l) { l.sequence_parallel = d.sequence_parallel; }},
+    {"cp-comm", "parallelism.cp_comm", [](const Draft& d, Limits& l) { l.cp_comm = d.cp_comm; }},
+    {"order", "parallelism.order", [](const Draft& d, Limits& l) { l.order = d.order; }},
+};
+
+/// An option with a value of its own kind, read in read_amounts().
+struct TextOption {
+  std::string_view name, type, help;
+};
+constexpr TextOption kTextOptions[] = {
+    {"for", "TARGET", "only what this framework runs without a warning"},
+    {"max-memory", "SIZE", "of a device that a plan may take: 72GiB"},
+    {"gpus", "N or A..B", "use so many; of a range, the best plan on each count"},
+    {"exclude-nodes", "N or LIST", "hosts that are out: how many (4), or which (3,17,120-123)"},
+    {"tokens", "N", "to train on: 15T; steps, days and GPU-hours are said"},
+    {"price", "MONEY", "of a GPU-hour: 2.10, or with its currency"},
+    {"days", "N", "with --tokens: the deadline; of --gpus A..B the fewest that make it"},
+    {"calibrate", "LOG", "of a run (Megatron-LM, torchtitan) that prices start from"},
+    {"ran", "PLAN", "with --calibrate: the plan that ran; else the file's, or the log's own"},
+    {"search-time", "TIME", "then the best plan so far is the answer: 30s, 2h; 10min if not given"},
+    {"search-memory", "SIZE", "likewise, of this machine's memory: 4GiB if not given"},
+    {"threads", "N", "of the search; all there are if not given. The answer is the same"},
+};
+
+struct SwitchOption {
+  std::string_view name, help;
+};
+constexpr SwitchOption kSwitches[] = {
+    {"even-stages", "no stage split but the even one"},
+    {"no-hybrid", "ZeRO shards over all data ranks, never inside a level"},
+    {"fit", "the fewest GPUs of the cluster on which it fits"},
+    {"exhaustive", "price everything that fits: no bounds"},
+};
+
+using MaybeFault = std::optional<Refusal>;
+
+const KeyRow& key_row(std::string_view path) {
+  const std::span<const KeyRow> rows = key_rows();
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const KeyRow& row) { return row.key.path == path; });
+  RW_CHECK(found != rows.end());
+  return *found;
+}
+
+std::vector<PlanOption> all_rows() {
+  std::vector<PlanOption> all;
+  const auto add = [&](std::string name, std::string_view type, std::string help,
+                       std::string_view group) {
+    all.push_back({std::move(name), std::string(type), std::move(help), std::string(group)});
+  };
+  const auto add_switch = [&](std::string name, std::string_view help, std::string_view group) {
+    add(std::move(name), "", std::string(help), group);
+    all.back().takes_value = false;
+  };
+  add("model", "", "a name or a config.json", "");
+  add("cluster", "", "\"dgx-h100 x 8\" or a cluster file", "");
+  for (const KeyOption& row : kKeyOptions) {
+    const PlanKey& key = key_row(row.key).key;
+    add(std::string(row.name), key.values, std::string(key.meaning), kJobGroup);
+  }
+  for (const NumberOption& row : kNumberOptions) {
+    add(std::string(row.name), "N", fmt::format("just this: {}", key_row(row.key).key.meaning),
+        kLimitGroup);
+    if (row.max) add(fmt::format("max-{}", row.name), "N", "no more than this", kLimitGroup);
+    if (row.no) add_switch(fmt::format("no-{}", row.name), "none of it", kLimitGroup);
+  }
+  for (const ChoiceOption& row : kChoiceOptions)
+    add(std::string(row.name), key_row(row.key).key.values, "just this", kLimitGroup);
+  for (const TextOption& row : kTextOptions)
+    add(std::string(row.name), row.type, std::string(row.help), kSearchGroup);
+  for (const SwitchOption& row : kSwitches)
+    add_switch(std::string(row.name), row.help, kSearchGroup);
+  return all;
+}
+
+/// Reads an option's value with the reader of the plan-file key that it stands for.
+MaybeFault read_key(std::string_view name, std::string_view key, const std::string& value,
+                    Draft& draft) {
+  const std::string flag = fmt::format("--{}", name);
+  Diagnostics findings;
+  FieldReader fields(flag, findings);
+  Reading reading{fields, draft, refuse_file};
+  YamlNode node;
+  node.kind = YamlNode::Kind::scalar;
+  node.scalar = value;
+  key_row(key).read(reading, node);
+  if (findings.empty()) return std::nullopt;
+  const Diagnostic& first = findings.front();
+  return usage_fault(
+      fmt::format("{}: {}", flag, first.detail),
+      first.hint.empty() ? fmt::format("{} takes {}", flag, key_row(key).key.values) : first.hint);
+}
+
+/// Reads the texts of options into a request, group by group, so that of several faults the same
+/// one is always reported.
+class OptionReader {
+ public:
+  explicit OptionReader(const OptionTexts& texts) : texts_(texts) {}
+
+  Outcome<PlanRequest> read() {
+    for (MaybeFault (OptionReader::*part)() :
+         {&OptionReader::check_names, &OptionReader::read_numbers, &OptionReader::read_choices,
+          &OptionReader::read_target, &OptionReader::read_amounts, &OptionReader::read_others,
+          &OptionReader::check_combinations})
+      if (MaybeFault fault = (this->*part)()) return tl::unexpected<Refusal>(std::move(*fault));
+    return std::move(request_);
+  }
+
+ private:
+  /// Returns the text of an option; empty where it is not given.
+  const std::string& text(std::string_view name) const {
+    static const std::string none;
+    const auto found = texts_.find(std::string(name));
+    return found == texts_.end() ? none : found->second;
+  }
+  bool is_set(std::string_view name) const { return text(name) == "true"; }
+
+  MaybeFault check_names() {
+    std::vector<std::string> names;
+    for (const PlanOption& option : plan_options()) names.push_back(option.name);
+    for (const auto& [name, value] : texts_) {
+      const auto row = std::find(names.begin(), names.end(), name);
+      if (row == names.end())
+        return unknown_name({.what = "option", .word = name, .known = names, .otherwise = ""});
+      const bool is_switch = !plan_options()[std::size_t(row - names.begin())].takes_value;
+      if (is_switch && !value.empty() && value != "true" && value != "false")
+        return usage_fault(fmt::format("--{} takes no value", name), "");
+    }
+    return std::nullopt;
+  }
+
+  MaybeFault read_numbers() {
+    for (const NumberOption& row : kNumberOptions) {
+      Range& range = request_.limits.*row.range;
+      const std::string exact(row.name), max = fmt::format("max-{}", row.name),
+                                         no = fmt::format("no-{}", row.name);
+      std::string bound;  // the option that says what it is at most
+      const auto value = [&](const std::string& name, i64& into) -> MaybeFault {
+        Draft draft;
+        if (MaybeFault fault = read_key(name, row.key, text(name), draft)) return fault;
+        into = *row.value(draft);
+        return std::nullopt;
+      };
+      if (row.max && !text(max).empty()) {
+        if (MaybeFault fault = value(max, range.max)) return fault;
+        bound = fmt::format("--{} {}", max, range.max);
+      }
+      if (row.no && is_set(no)) {
+        range.max = 1;
+        bound = "--" + no;
+      }
+      if (text(exact).empty()) continue;
+      i64 n = 0;
+      if (MaybeFault fault = value(exact, n)) return fault;
+      if (n > range.max)
+        return usage_fault(fmt::format("--{} {} contradicts {}", exact, n, bound),
+                           fmt::format("--{} {} alone, or {} alone", exact, n, bound));
+      range = {n, n};
+    }
+    return std::nullopt;
+  }
+
+  MaybeFault read_choices() {
+    for (const ChoiceOption& row : kChoiceOptions) {
+      if (text(row.name).empty()) continue;
+      Draft draft;
+      if (MaybeFault fault = read_key(row.name, row.key, text(row.name), draft)) return fault;
+      row.set(draft, request_.limits);
+    }
+    request_.limits.even = is_set("even-stages");
+    request_.limits.hybrid = !is_set("no-hybrid");
+    return std::nullopt;
+  }
+
+  MaybeFault read_target() {
+    Outcome<Target> target = rankwright::read_target(text("for"));
+    if (!target) return std::move(target.error());
+    request_.limits.target = *target;
+    return std::nullopt;
+  }
+
+  MaybeFault read_amounts() {
+    MaybeFault fault;
+    // Reads the value of an option that was given, unless one before it was at fault.
+    const auto read = [&](std::string_view name, auto parse, auto take) {
+      const std::string& value = text(name);
+      if (value.empty() || fault) return;
+      auto parsed = parse(value);
+      if (parsed)
+        take(std::move(*parsed));
+      else
+        fault =
+            usage_fault(fmt::format("--{}: {}", name, parsed.error().detail), parsed.error().hint);
+    };
+    PlanRequest& r = request_;
+    read("max-memory", parse_bytes, [&](Bytes size) { r.max_memory = size; });
+    read("gpus", parse_gpus, [&](Range range) { r.gpus = range; });
+    read("exclude-nodes", parse_excluded, [&](ExcludedHosts out) { r.excluded = std::move(out); });
+    read("tokens", parse_tokens, [&](double n) { r.training.tokens = n; });
+    read("price", parse_price, [&](Price price) { r.training.price = std::move(price); });
+    read("days", parse_days, [&](Seconds time) { r.training.deadline = time; });
+    read("search-time", parse_search_time, [&](Seconds time) { r.budget.time = time; });
+    read("search-memory", parse_bytes, [&](Bytes size) { r.budget.memory = size; });
+    read("threads", parse_threads, [&](int n) { r.threads = n; });
+    return fault;
+  }
+
+  MaybeFault read_others() {
+    request_.model = text("model");
+    request_.cluster = text("cluster");
+    if (!text("calibrate").empty()) request_.log = SourceFile{.name = text("calibrate")};
+    if (!text("ran").empty()) request_.ran = SourceFile{.name = text("ran")};
+    for (const KeyOption& row : kKeyOptions)
+      if (!text(row.name).empty()) request_.overrides[std::string(row.name)] = text(row.name);
+    request_.fit = is_set("fit");
+    request_.exhaustive = is_set("exhaustive");
+    return std::nullopt;
+  }
+
+  MaybeFault check_combinations() {
+    const PlanRequest& r = request_;
+    if (!r.log && r.ran)
+      return usage_fault("--ran belongs to --calibrate", "--calibrate run.log --ran plan.yaml");
+    if (r.fit && r.gpus)
+      return usage_fault("--fit finds the number of GPUs, --gpus states it", "one of the two");
+    if (r.excluded && (r.fit || r.gpus))
+      return usage_fault(
+          "--exclude-nodes says which GPUs are left, --gpus and --fit how many are used",
+          "--exclude-nodes alone takes as many of what is left as it can");
+    if (!r.training.tokens && (r.training.deadline || r.training.price))
+      return usage_fault(fmt::format("{} needs to know how much is trained",
+                                     r.training.deadline ? "--days" : "--price"),
+                         "--tokens 15T");
+    return std::nullopt;
+  }
+
+  const OptionTexts& texts_;
+  PlanRequest request_{};
+};
+
+}  // namespace
+
+std::span<const PlanOption> plan_options() {
+  static const std::vector<PlanOption> rows = all_rows();
+  return rows;
+}
+
+Outcome<PlanRequest> read_plan_options(const OptionTexts& texts) {
+  return OptionReader(texts).read();
+}
+
+std::optional<Refusal> apply_overrides(const OptionTexts& overrides, Draft& draft) {
+  for (const KeyOption& row : kKeyOptions) {
+    const auto given = overrides.find(std::string(row.name));
+    if (given == overrides.end()) continue;
+    if (MaybeFault fault = read_key(row.name, row.key, given->second, draft)) return fault;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,157 @@
+#include "rankwright/planner/plan/plan_problem.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/planner/input/plan_input.h"
+#include "rankwright/planner/input/run_input.h"
+#include "rankwright/planner/plan/plan_checks.h"
+#include "rankwright/planner/plan/plan_defaults.h"
+#include "rankwright/planner/plan/plan_options.h"
+
+namespace rankwright {
+namespace {
+
+using MaybeFault = std::optional<Refusal>;
+
+bool states_a_plan(const Draft& d) { return d.tp || d.cp || d.dp || d.pp || d.ep || d.etp; }
+
+/// Returns the refusal of a file with these findings.
+Refusal unreadable(Diagnostics findings, std::string name, std::string text = {}) {
+  return {.kind = Refusal::Kind::unreadable,
+          .findings = std::move(findings),
+          .file = {std::move(name), std::move(text)}};
+}
+
+/// Reads the plan file with the model, the cluster and the overrides of the request.
+Outcome<PlanFile> read_stated(const PlanRequest& request) {
+  PlanFile file;
+  if (request.plan_file) file = read_plan_source(*request.plan_file, nullptr, request.files);
+  override_input({.model = request.model, .cluster = request.cluster, .files = request.files},
+                 file);
+  if (has_errors(file.findings)) {
+    sort(file.findings);
+    return tl::unexpected(
+        unreadable(std::move(file.findings), std::move(file.name), std::move(file.text)));
+  }
+  if (MaybeFault fault = apply_overrides(request.overrides, file.draft))
+    return tl::unexpected(std::move(*fault));
+  return file;
+}
+
+MaybeFault check_stated(const PlanRequest& request, const Draft& draft) {
+  if (!draft.model)
+    return usage_fault("which model is trained is not said",
+                       "--model llama-3.1-70b, or a config.json");
+  if (!draft.cluster && !draft.world && !draft.shape)
+    return usage_fault("which cluster it is for is not said",
+                       request.gpus ? "--cluster dgx-h100, or a file"  // as many units as it takes
+                                    : "--cluster \"dgx-h100 x 8\", or a file");
+  return std::nullopt;
+}
+
+/// Returns the number of ranks where the request decides it; else the draft does.
+std::optional<i64> requested_world(const PlanRequest& request, const Draft& draft) {
+  if (request.gpus) return request.gpus->max;
+  if (draft.cluster && (!request.cluster.empty() || (!draft.world && !draft.shape)))
+    return draft.cluster->devices();
+  return std::nullopt;
+}
+
+MaybeFault check_problem(const PlanRequest& request, const TrainingConfig& config) {
+  if (config.world > config.cluster.devices())
+    return usage_fault(fmt::format("{} ranks, but the cluster has {} GPUs", count(config.world),
+                                   count(config.cluster.devices())),
+                       "--gpus with fewer, or a larger --cluster");
+  if (MaybeFault fault = check_size(request, config.cluster)) return fault;
+  if (MaybeFault fault = check_limits(request.limits, config.model)) return fault;
+  const bool one_world = !request.several_counts() && !request.fit && !request.excluded;
+  return one_world ? check_degrees(request.limits, config.world) : std::nullopt;
+}
+
+/// Returns the config that ran: the plan of --ran, what the log itself states, or the plan file's
+/// own plan. Empty where none of them states one.
+Outcome<std::optional<TrainingConfig>> read_ran_setup(const PlanRequest& request,
+                                                      const TrainingConfig& asked,
+                                                      const Draft& own) {
+  if (request.ran) {
+    PlanInput ran = read_input({.plan = *request.ran, .files = request.files});
+    if (!ran.config)
+      return tl::unexpected(unreadable(std::move(ran.file.findings), std::move(ran.file.name),
+                                       std::move(ran.file.text)));
+    return std::move(ran.config);
+  }
+  Draft draft = own;
+  if (std::optional<PlanFile> stated = plan_of_log(request.log->text, request.log->name)) {
+    draft = std::move(stated->draft);
+    if (!draft.model) draft.model = asked.model;
+    if (!draft.cluster) draft.cluster = asked.cluster;
+  }
+  if (!states_a_plan(draft)) return std::nullopt;
+  return resolve(draft);
+}
+
+/// Calibrates `config` by the request's log. Returns the fault.
+MaybeFault calibrate_setup(const PlanRequest& request, const Draft& own, TrainingConfig& config) {
+  if (!request.log) return std::nullopt;
+  const SourceFile& log = *request.log;
+  if (log.unreadable) return unreadable({*log.unreadable}, log.name);
+  Outcome<std::optional<TrainingConfig>> ran = read_ran_setup(request, config, own);
+  if (!ran) return std::move(ran.error());
+  if (!*ran || !find_violations(**ran).empty())
+    return usage_fault("which plan ran is not said, or it cannot be priced",
+                       "--calibrate run.log --ran plan.yaml");
+  const Result<std::shared_ptr<const RunCalibration>> found =
+      read_calibration(log.text, log.name, **ran);
+  if (!found) return unreadable({found.error()}, log.name);
+  calibrate_by(config, *found);
+  return std::nullopt;
+}
+
+/// Returns the file's own plan for the same job, estimated where it has no violation.
+OwnPlan own_plan_of(const std::string& name, Draft draft, const Problem& problem) {
+  const TrainingConfig& asked = problem.config;
+  draft.global_batch = asked.job.global_batch;
+  draft.sequence = asked.job.sequence;
+  OwnPlan own{.name = name, .config = resolve(draft)};
+  own.config.software = asked.software;
+  own.config.calibrated = asked.calibrated;
+  if (!find_violations(own.config).empty()) return own;
+  Problem same = problem;
+  same.config = own.config;
+  own.priced = priced(same, own.config.plan, calibration(asked));
+  return own;
+}
+
+}  // namespace
+
+Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
+  Outcome<PlanFile> file = read_stated(request);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  Draft& draft = file->draft;
+  if (MaybeFault fault = check_stated(request, draft)) return tl::unexpected(std::move(*fault));
+  // One unit of a catalog system stands for the system: as many units as are asked for.
+  if (draft.cluster && request.gpus && request.gpus->max > draft.cluster->devices() &&
+      draft.cluster->levels.back().arity == 1)
+    if (std::optional<Cluster> larger = grow_cluster(*draft.cluster, request.gpus->max))
+      draft.cluster = std::move(larger);
+  if (draft.cluster)
+    if (MaybeFault fault = check_size(request, *draft.cluster))
+      return tl::unexpected(std::move(*fault));
+  const TrainingConfig job =
+      resolve_job(draft, request.limits.target, requested_world(request, draft));
+  PlanProblem made{.problem = open_problem(job, draft, request.limits)};
+  if (MaybeFault fault = check_problem(request, made.problem.config))
+    return tl::unexpected(std::move(*fault));
+  if (MaybeFault fault = calibrate_setup(request, draft, made.problem.config))
+    return tl::unexpected(std::move(*fault));
+  if (request.max_memory) made.problem.capacity = *request.max_memory;
+  if (states_a_plan(draft)) made.own = own_plan_of(file->name, draft, made.problem);
+  return made;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,28 @@
+// Reads the files that a caller names into values of a request. The planner's calls read none by
+// themselves.
+#pragma once
+
+#include <string>
+
+#include "rankwright/base/result.h"
+#include "rankwright/import/syntax/file.h"
+#include "rankwright/planner/plan/plan_request.h"
+
+namespace rankwright {
+
+/// Returns a file that was read, or why it was not.
+SourceFile make_source(std::string name, Result<std::string> text);
+
+/// Reads a file of at most kMaxFileBytes.
+SourceFile read_source(const std::string& name, const FileReader& files = read_file);
+
+/// Reads the log of a run; it may be longer than other files.
+SourceFile read_log_source(const std::string& path);
+
+/// Reads the trace of a run; it may be longer than other files.
+SourceFile read_trace_source(const std::string& path);
+
+/// Reads the log and the plan of its run that the options of `request` name.
+void read_named_files(PlanRequest& request, const FileReader& files = read_file);
+
+}  // namespace rankwright

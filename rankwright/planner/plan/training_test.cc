@@ -1,0 +1,50 @@
+#include "rankwright/planner/plan/training.h"
+
+#include <gtest/gtest.h>
+
+namespace rankwright {
+namespace training_test {
+
+/// A step of `seconds` over 16 x 1,000 tokens on 8 GPUs.
+struct Case {
+  rankwright::TrainingConfig config{.model = {}, .cluster = {}, .job = {}, .plan = {}};
+  Estimate estimate{};
+
+  explicit Case(double seconds) {
+    config.world = 8;
+    config.job = {.global_batch = 16, .sequence = 1000};
+    estimate.step[Item::matmul] = Seconds{seconds};
+    estimate.step_band = {.within = 0.1, .rows = 5};
+  }
+};
+
+TEST(Training, IsNothingWithoutTokens) {
+  const Case one(2);
+  EXPECT_FALSE(estimate_training(one.config, one.estimate, {}));
+}
+
+TEST(Training, MatchesTheWorkedExample) {
+  // 1,000,001 tokens are 63 steps of 16,000 (62.5 rounded up); 63 x 3,600 s are 63 h; on 8 GPUs
+  // 504 GPU-hours; at 2.50 that is 1,260.
+  const Case one(3600);
+  const TrainingAsk ask{.tokens = 1'000'001, .price = Price{2.5, "$", ""}, .deadline = {}};
+  const Training run = estimate_training(one.config, one.estimate, ask).value();
+  EXPECT_EQ(run.steps, 63);
+  EXPECT_DOUBLE_EQ(run.time.value, 63 * 3600.0);
+  EXPECT_DOUBLE_EQ(run.gpu_hours, 504);
+  EXPECT_DOUBLE_EQ(run.cost.value(), 1260);
+}
+
+TEST(Training, ComparesTheTimeWithTheDeadline) {
+  // 100 steps of 864 s are a day.
+  const Case one(864);
+  const auto in_time = [&](double days) {
+    const TrainingAsk ask{.tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
+    return estimate_training(one.config, one.estimate, ask).value().in_time.value();
+  };
+  EXPECT_TRUE(in_time(1.001));
+  EXPECT_FALSE(in_time(0.999));
+}
+
+}  // namespace training_test
+}  // namespace rankwright

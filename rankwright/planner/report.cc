@@ -1,0 +1,123 @@
+#include "rankwright/planner/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/program/expand.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kMaxFrontPlans = 24;
+
+/// Larger steps take longer to simulate than anybody would wait for a picture.
+bool can_simulate(const TrainingConfig& config) {
+  const PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> cells = cell_count(shape);
+  return cells && *cells <= kMaxSimulatedCells && expansion_bytes(config) <= kMaxExpansion;
+}
+
+/// Reads the trace of a run of this plan.
+Outcome<RunTrace> read_measured(const SourceFile& file, const TrainingConfig& config) {
+  Result<RunTrace> run =
+      file.unreadable ? fail(*file.unreadable) : read_run_trace(file.text, file.name);
+  if (!run)
+    return tl::unexpected(Refusal{
+        .kind = Refusal::Kind::unreadable, .findings = {run.error()}, .file = {.name = file.name}});
+  const std::string mismatch = trace_mismatch(config, *run);
+  if (mismatch.empty()) return std::move(*run);
+  return tl::unexpected(
+      Refusal{.kind = Refusal::Kind::refused,
+              .message = fmt::format("{} is of another plan: {}", file.name, mismatch),
+              .hint = "rankwright run PLAN --trace FILE writes one of this"});
+}
+
+}  // namespace
+
+PlanReport build_plan_report(std::string name, const TrainingConfig& config, Diagnostics findings) {
+  PlanReport report{
+      .name = std::move(name),
+      .config = config,
+      .sheet = make_explain_view(config),
+      .findings = std::move(findings),
+      .estimate_memory_per_pp_rank = estimate_memory_per_pp_rank(config, calibration(config)),
+      .ranks = rank_map(config),
+      .targets = check_targets(config)};
+  if (can_simulate(config)) {
+    SimulatedStep step = simulate_step(config);
+    TimelineSummary sum = summary(step);
+    report.step = SummarizedStep{std::move(step), std::move(sum)};
+  }
+  return report;
+}
+
+void add_search(PlanReport& report, PlanAnswer search) {
+  report.search = std::move(search);
+  const std::vector<Candidate>& front = report.search->answer.front;
+  report.front.clear();
+  for (std::size_t k = 0; k < std::min(kMaxFrontPlans, front.size()); ++k)
+    report.front.push_back(
+        priced(report.search->problem, front[k].plan, calibration(report.config)));
+}
+
+PlanReport report_best_plan(std::string name, const PlanAnswer& answer) {
+  const TrainingConfig& best = answer.best().config;
+  PlanReport report =
+      build_plan_report(std::move(name), best, lint(best, answer.problem.limits.target));
+  add_search(report, answer);
+  return report;
+}
+
+Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchControl& control) {
+  Outcome<ValidPlan> plan = read_valid_plan(request.plan, request.target);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  std::optional<RunTrace> measured;
+  if (request.measured) {
+    Outcome<RunTrace> run = read_measured(*request.measured, plan->config());
+    if (!run) return tl::unexpected(std::move(run.error()));
+    measured = std::move(*run);
+  }
+  PlanReport report = build_plan_report(plan->name(), plan->config(), std::move(plan->findings));
+  report.measured = std::move(measured);
+  if (request.search && !report.config.reference_model)
+    add_search(report,
+               search_around(report.priced(), plan->input.file.draft, request.target, control));
+  return report;
+}
+
+std::string trace_mismatch(const TrainingConfig& config, const RunTrace& run) {
+  const PipelineShape shape = pipeline_shape(config);
+  if (i64(run.ranks.size()) != shape.pp)
+    return fmt::format("it has {}, the plan {}",
+                       plural(i64(run.ranks.size()), "pp rank", "pp ranks"), shape.pp);
+  std::set<std::pair<i64, i64>> forwards;  // stage and microbatch
+  for (i64 rank = 0; rank < shape.pp; ++rank)
+    for (const TraceSlice& slice : run.ranks[std::size_t(rank)]) {
+      if (!slice.cell) continue;
+      const i64 stage = slice.cell->stage, microbatch = slice.cell->microbatch;
+      if (stage >= shape.stages() || microbatch >= shape.microbatches)
+        return fmt::format("it has the cell {}, the plan {} and {}", slice.name,
+                           plural(shape.stages(), "stage", "stages"),
+                           plural(shape.microbatches, "microbatch", "microbatches"));
+      if (const i64 owner = pp_rank_of(shape, stage, microbatch); owner != rank)
+        return fmt::format("it has the cell {} on pp rank {}, the plan on pp rank {}", slice.name,
+                           rank, owner);
+      if (slice.cell->kind == ActionKind::forward) forwards.emplace(stage, microbatch);
+    }
+  if (i64(forwards.size()) != shape.stages() * shape.microbatches)
+    return fmt::format("it has {}, the plan {}: one for each of {} and {}",
+                       plural(i64(forwards.size()), "forward cell", "forward cells"),
+                       count(shape.stages() * shape.microbatches),
+                       plural(shape.stages(), "stage", "stages"),
+                       plural(shape.microbatches, "microbatch", "microbatches"));
+  return {};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,80 @@
+#include "rankwright/planner/report.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace plan_report_test {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kJob =
+    "model: llama-3.1-8b, cluster: dgx-h100 x 1, job: {global_batch: 64, sequence: 4096}";
+
+PlanReport report_with(const std::string& degrees) {
+  return report_of("{" + kJob + ", " + degrees + "}");
+}
+
+TEST(ReportPlan, RefusesAPlanWithMisfitsAndATraceThatIsNone) {
+  ReportRequest request{.plan = {.plan = {.name = "plan.yaml",
+                                          .text = "{world_size: 8, parallelism: {tp_size: 3}}"}}};
+  const Outcome<PlanReport> violation = report_plan(request);
+  ASSERT_FALSE(violation);
+  EXPECT_EQ(violation.error().kind, Refusal::Kind::refused);
+  request.plan.plan.text = "{" + kJob + ", parallelism: {tp_size: 8}}";
+  request.measured = SourceFile{.name = "step.json", .text = "{}"};
+  const Outcome<PlanReport> untraced = report_plan(request);
+  ASSERT_FALSE(untraced);
+  EXPECT_EQ(untraced.error().kind, Refusal::Kind::unreadable);
+  EXPECT_EQ(untraced.error().file.name, "step.json");
+}
+
+TEST(ReportPlan, SearchesAroundThePlanUnlessToldNotTo) {
+  ReportRequest request{
+      .plan = {.plan = {.name = "plan.yaml", .text = "{" + kJob + ", parallelism: {tp_size: 8}}"}},
+      .search = false};
+  EXPECT_FALSE(report_plan(request).value().search);
+  request.search = true;
+  const PlanReport report = report_plan(request).value();
+  EXPECT_FALSE(report.search.value().neighbours.empty());
+  EXPECT_FALSE(report.front.empty());
+  EXPECT_EQ(report.config.plan.tp, 8);
+}
+
+TEST(TraceMismatch, IsEmptyForTheSamePipeline) {
+  for (const char* degrees :
+       {"parallelism: {tp_size: 2, pp_size: 4}", "parallelism: {dp_size: 8, zero_stage: 1}",
+        "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}",
+        "parallelism: {tp_size: 2, pp_size: 4, schedule: dualpipe-v, virtual_stages: 2}"}) {
+    const PlanReport report = report_with(degrees);
+    EXPECT_EQ(trace_mismatch(report.config, run_as_simulated(report)), "") << degrees;
+  }
+}
+
+// 64 microbatches through 8 stages are 512 forward cells, through 4 stages 256.
+TEST(TraceMismatch, NamesMissingStages) {
+  const PlanReport plain = report_with("parallelism: {tp_size: 2, pp_size: 4}");
+  const PlanReport chunks = report_with(
+      "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}");
+  EXPECT_EQ(trace_mismatch(chunks.config, run_as_simulated(plain)),
+            "it has 256 forward cells, the plan 512: one for each of 8 stages and 64 microbatches");
+  EXPECT_THAT(trace_mismatch(plain.config, run_as_simulated(chunks)),
+              HasSubstr("the plan 4 stages"));
+}
+
+TEST(TraceMismatch, NamesCellsOnAnotherRankAndMissingOnes) {
+  const PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}");
+  RunTrace swapped = run_as_simulated(report);
+  std::swap(swapped.ranks[0], swapped.ranks[1]);
+  EXPECT_EQ(trace_mismatch(report.config, swapped),
+            "it has the cell 1F0 on pp rank 0, the plan on pp rank 1");
+  RunTrace cut = run_as_simulated(report);
+  std::erase_if(cut.ranks[2], [](const TraceSlice& slice) { return slice.name == "2F63"; });
+  EXPECT_THAT(trace_mismatch(report.config, cut),
+              StartsWith("it has 255 forward cells, the plan 256"));
+}
+
+}  // namespace plan_report_test
+}  // namespace rankwright

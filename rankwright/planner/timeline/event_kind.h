@@ -1,0 +1,25 @@
+// The kinds of work that a timeline tells apart. Their colours are report/render/event_color.h.
+#pragma once
+
+#include "rankwright/program/program.h"
+
+namespace rankwright {
+
+enum class EventKind : unsigned char {
+  forward,
+  backward,
+  input_grad,
+  weight_grad,
+  collective,
+  optimizer,
+};
+inline constexpr std::size_t kEventKinds = 6;
+
+/// Returns the kind of a cell, or of a step of the role itself: a collective, or the optimizer.
+EventKind event_kind(const Program& program, i64 pp_rank, const Action& action);
+
+constexpr bool is_backward(EventKind kind) {
+  return kind >= EventKind::backward && kind <= EventKind::weight_grad;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,47 @@
+// A Program that was simulated: what every rank does, how long it takes, and when. What it comes to
+// is timeline_summary.h; what drawings of it share is report/timeline/timeline_drawing.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/plan/schedule.h"
+#include "rankwright/program/simulate.h"
+#include "rankwright/program/timeline.h"
+
+namespace rankwright {
+
+struct SimulatedStep {
+  PipelineShape shape;
+  Program program;
+  Durations durations;
+  Timeline timeline;
+  std::string times{};  // where the durations come from, for people
+  std::string what{};   // the schedule's name, or the file that it was read from
+};
+
+SimulatedStep simulate_step(const PipelineShape& shape, Program program, Durations durations,
+                            std::string times = "");
+
+/// Describes unit times for people.
+inline constexpr std::string_view kUnitTimes =
+    "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
+    "transfers and collectives none";
+
+/// Simulates the step of a config. Requires: no violation, and expansion_bytes of at most
+/// kMaxExpansion.
+SimulatedStep simulate_step(const TrainingConfig& config, bool unit_times = false);
+
+std::vector<Event> events(const SimulatedStep& simulated, i64 pp_rank);
+
+/// Returns whether the action runs beside the cells of its rank.
+bool is_beside(const Program& program, i64 pp_rank, const Action& action);
+
+/// Returns the number of cells of all ranks.
+i64 cell_count(const Program& program);
+
+/// Returns the number of slices of a trace; at most kMaxSlices can be written.
+i64 slice_count(const Program& program);
+
+}  // namespace rankwright

@@ -1,0 +1,126 @@
+#include "rankwright/planner/timeline/timeline_summary.h"
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+
+namespace rankwright {
+namespace {
+
+/// A forward begins to hold its stage's activations, the backward or the weight gradient lets go.
+i64 max_held(const std::vector<Event>& events) {
+  i64 now = 0, max = 0;
+  for (const Event& e : events) {
+    const ActionKind kind = e.action.kind;
+    if (kind == ActionKind::forward) ++now;
+    if (kind == ActionKind::backward || kind == ActionKind::weight_grad) --now;
+    max = std::max(max, now);
+  }
+  return max;
+}
+
+/// A link of the critical path and the time that it takes there, those it is joined with included.
+struct Stretch {
+  CriticalLink link;
+  Seconds begin{}, end{};
+};
+
+/// Whether an event is the one of a link: a step may stand in a role more than once, so not one
+/// that was over before.
+bool is(const Event& event, const Event& link) {
+  return event.action == link.action && (event.end > link.start || event.start >= link.start);
+}
+
+/// Adds the links of one rank, in order. Cells that are joined run as one: where one is on the
+/// path, all are.
+void add_links(const SimulatedStep& p, const std::vector<Event>& events,
+               const std::vector<Stretch*>& stretches, RankSummary& rank, TimelineSummary& all) {
+  const auto joined = [&](std::size_t i) {
+    return is_cell(events[i].action.kind) && events[i].action.joined != 0;
+  };
+  std::size_t at = 0;
+  for (Stretch* const stretch : stretches) {
+    while (at < events.size() && !is(events[at], stretch->link.event)) ++at;
+    RW_CHECK(at < events.size());
+    std::size_t first = at;
+    while (first > 0 && joined(first - 1)) --first;
+    while (joined(at)) ++at;
+    stretch->begin = events[first].start;
+    stretch->end = events[at].end;
+    for (std::size_t i = first; i <= at; ++i) {
+      const Seconds length = events[i].end - events[i].start;
+      rank.critical += length;
+      all.critical[std::size_t(event_kind(p.program, rank.pp_rank, events[i].action))] += length;
+    }
+    ++at;
+  }
+}
+
+/// Consecutive links of one rank together.
+std::vector<PathRun> runs(const std::vector<Stretch>& stretches) {
+  std::vector<PathRun> all;
+  for (const Stretch& stretch : stretches) {
+    if (all.empty() || all.back().pp_rank != stretch.link.pp_rank)
+      all.push_back({stretch.link.pp_rank, stretch.begin, stretch.end});
+    all.back().end = stretch.end;
+  }
+  return all;
+}
+
+}  // namespace
+
+const RankSummary& TimelineSummary::longest() const {
+  return *std::max_element(
+      ranks.begin(), ranks.end(),
+      [](const RankSummary& a, const RankSummary& b) { return a.critical < b.critical; });
+}
+
+TimelineSummary summary(const SimulatedStep& p) {
+  const i64 pp = p.program.pp();
+  TimelineSummary all{.cells = cell_count(p.program), .end = p.timeline.end};
+  std::vector<Stretch> path;
+  for (const CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
+    path.push_back({link});
+    all.travelled += link.travelled;
+  }
+  std::vector<std::vector<Stretch*>> by_rank(static_cast<std::size_t>(pp));
+  for (Stretch& stretch : path) by_rank[std::size_t(stretch.link.pp_rank)].push_back(&stretch);
+  std::vector<Phases> phases_of;
+  for (i64 r = 0; r < pp; ++r) {
+    const std::vector<Event> line = events(p, r);
+    RankSummary rank{.pp_rank = r, .cells = p.timeline.busy[std::size_t(r)]};
+    for (const Event& e : line)
+      if (!is_cell(e.action.kind) && !is_beside(p.program, r, e.action))
+        rank.steps += e.end - e.start;
+    rank.idle = std::max(Seconds{}, all.end - rank.cells - rank.steps);
+    rank.held = max_held(line);
+    rank.phases = phases(line);
+    add_links(p, line, by_rank[std::size_t(r)], rank, all);
+    all.bubble += all.share(rank.idle) / double(pp);
+    phases_of.push_back(rank.phases);
+    all.ranks.push_back(rank);
+  }
+  all.path = runs(path);
+  all.bands = bands(phases_of, all.end);
+  return all;
+}
+
+std::vector<Band> bands(const std::vector<Phases>& ranks, Seconds end) {
+  if (ranks.empty()) return {};
+  Phases all{.first = end, .warm = {}, .drain = end, .last = {}};
+  Seconds first_backward = end;
+  for (const Phases& one : ranks) {
+    all.warm = std::max(all.warm, one.warm);
+    all.drain = std::min(all.drain, one.drain);
+    all.last = std::max(all.last, one.last);
+    first_backward = std::min(first_backward, one.warm);
+  }
+  if (all.drain <= all.warm) all.warm = all.drain = first_backward;
+  std::vector<Band> found;
+  for (const Band& band : {Band{"warm-up", {}, all.warm}, Band{"steady", all.warm, all.drain},
+                           Band{"drain", all.drain, all.last}, Band{"end", all.last, end}})
+    if (band.end > band.begin) found.push_back(band);
+  return found;
+}
+
+}  // namespace rankwright

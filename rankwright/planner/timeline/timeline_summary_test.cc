@@ -1,0 +1,119 @@
+#include "rankwright/planner/timeline/timeline_summary.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/simulated_steps.h"
+
+namespace rankwright {
+namespace timeline_summary_test {
+
+TEST(TimelineSummary, MatchesTheWorkedExample) {
+  // 8 microbatches through 4 ranks: (8 + 3) x 3 s, of which each rank works 8 x 3 s.
+  const TimelineSummary s = summary(sample::four_by_eight());
+  EXPECT_EQ(s.cells, 64);
+  EXPECT_EQ(s.end, Seconds{33});
+  EXPECT_DOUBLE_EQ(s.bubble, 3.0 / 11);
+  ASSERT_EQ(s.ranks.size(), 4u);
+  for (i64 r = 0; r < 4; ++r) {
+    EXPECT_EQ(s.ranks[std::size_t(r)].held, 4 - r);
+    EXPECT_EQ(s.ranks[std::size_t(r)].idle, Seconds{9});
+  }
+  EXPECT_EQ(s.critical[std::size_t(EventKind::forward)], Seconds{11});
+  EXPECT_EQ(s.critical[std::size_t(EventKind::backward)], Seconds{22});
+}
+
+RC_GTEST_PROP(TimelineSummary, CriticalPathIsAsLongAsTheStep, ()) {
+  const SimulatedStep p = sample::random_play();
+  const TimelineSummary s = summary(p);
+  Seconds by_rank = s.travelled, by_ink = s.travelled;
+  for (const RankSummary& rank : s.ranks) by_rank += rank.critical;
+  for (const Seconds one : s.critical) by_ink += one;
+  RC_ASSERT(std::abs((by_rank - s.end).value) < 1e-9);
+  RC_ASSERT(std::abs((by_ink - s.end).value) < 1e-9);
+  RC_ASSERT(s.path.front().begin == Seconds{});
+  for (std::size_t i = 1; i < s.path.size(); ++i) {
+    RC_ASSERT(s.path[i].pp_rank != s.path[i - 1].pp_rank);
+    RC_ASSERT(s.path[i].begin >= s.path[i - 1].end - 1e-9 * Seconds{1});
+  }
+}
+
+/// No slack: what a link waits for ended just then, or was on its way from another rank.
+RC_GTEST_PROP(TimelineSummary, CriticalPathHasNoGaps, ()) {
+  const SimulatedStep p = sample::random_play();
+  i64 before = -1;
+  for (const CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
+    RC_ASSERT(link.travelled.value > -1e-9);
+    Seconds longest{};
+    for (const Seconds one : p.durations.activation) longest = std::max(longest, one);
+    for (const Seconds one : p.durations.gradient) longest = std::max(longest, one);
+    if (before == link.pp_rank) longest = {};
+    RC_ASSERT(link.travelled.value < longest.value + 1e-9);
+    before = link.pp_rank;
+  }
+}
+
+RC_GTEST_PROP(TimelineSummary, TimeOfARankIsWorkOrIdle, ()) {
+  const SimulatedStep p = sample::random_play();
+  const TimelineSummary s = summary(p);
+  Seconds idle{};
+  for (const RankSummary& rank : s.ranks) {
+    RC_ASSERT(std::abs((rank.cells + rank.steps + rank.idle - s.end).value) < 1e-9);
+    RC_ASSERT(rank.held <= max_in_flight(p.shape, rank.pp_rank));
+    idle += rank.idle;
+  }
+  RC_ASSERT(std::abs(s.bubble - idle / (double(s.ranks.size()) * s.end)) < 1e-9);
+}
+
+TEST(TimelineSummary, OneRank_HasNoBubble) {
+  const TimelineSummary s = summary(sample::unit_play({.pp = 1, .microbatches = 3}));
+  EXPECT_DOUBLE_EQ(s.bubble, 0);
+  EXPECT_EQ(s.longest().pp_rank, 0);
+}
+
+TEST(Bands, PartAStepThatAlternates) {
+  // Rank 0 begins its first backward after 4 F downwards and 3 B upwards, at 4 + 6, and ends its
+  // last forward after 8 F and the 4 B between them, which began at 10: 10 + 4 x 2 + 4.
+  const SimulatedStep p = sample::four_by_eight();
+  std::vector<Phases> ranks;
+  for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
+  const std::vector<Band> found = bands(ranks, p.timeline.end);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].name, "warm-up");
+  EXPECT_EQ(found[0].length(), Seconds{10});
+  EXPECT_EQ(found[1].name, "steady");
+  EXPECT_EQ(found[1].length(), Seconds{12});
+  EXPECT_EQ(found[2].name, "drain");
+  EXPECT_EQ(found[2].end, Seconds{33});
+}
+
+TEST(Bands, HaveNoSteadyStateWhereNobodyAlternates) {
+  // All 8 forwards reach the last of 4 ranks at 3 + 8; there the first backward begins.
+  const SimulatedStep p =
+      sample::unit_play({.schedule = Schedule::gpipe, .pp = 4, .microbatches = 8});
+  std::vector<Phases> ranks;
+  for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
+  const std::vector<Band> found = bands(ranks, p.timeline.end);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].end, Seconds{11});
+  EXPECT_EQ(found[1].name, "drain");
+  EXPECT_TRUE(bands({}, Seconds{1}).empty());
+}
+
+RC_GTEST_PROP(Bands, CoverTheStep, ()) {
+  const SimulatedStep p = sample::random_play();
+  std::vector<Phases> ranks;
+  for (i64 r = 0; r < p.program.pp(); ++r) ranks.push_back(phases(events(p, r)));
+  Seconds at{};
+  for (const Band& band : bands(ranks, p.timeline.end)) {
+    RC_ASSERT(band.begin == at);
+    RC_ASSERT(band.end > band.begin);
+    at = band.end;
+  }
+  RC_ASSERT(at == p.timeline.end);
+}
+
+}  // namespace timeline_summary_test
+}  // namespace rankwright

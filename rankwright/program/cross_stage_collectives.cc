@@ -1,0 +1,106 @@
+#include "rankwright/program/cross_stage_collectives.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace rankwright {
+namespace {
+
+bool crosses_ranks(GroupKind group) {
+  return group == GroupKind::edges || group == GroupKind::mirror || group == GroupKind::model ||
+         group == GroupKind::world || group == GroupKind::pp;
+}
+
+/// A group as one pp rank sees it, and its calls in order: indices into the rank's steps.
+using CallsByGroup = std::map<GroupKind, std::vector<i64>>;
+
+CallsByGroup calls_of(const Program& program, std::size_t pp_rank) {
+  CallsByGroup calls;
+  for (const Action& a : program.roles[pp_rank]) {
+    if (a.kind != ActionKind::step) continue;
+    const Step& step = program.steps[pp_rank][a.microbatch];
+    if (!step.computes() && crosses_ranks(step.group))
+      calls[step.group].push_back(i64(a.microbatch));
+  }
+  return calls;
+}
+
+/// The groups of a kind: one of all pp ranks; for edges of those that call it at all; for mirror a
+/// pair each.
+std::vector<std::vector<i64>> groups(const std::vector<CallsByGroup>& calls, GroupKind kind) {
+  const i64 pp = i64(calls.size());
+  std::vector<std::vector<i64>> all;
+  if (kind == GroupKind::mirror) {
+    for (i64 r = 0; r < pp / 2; ++r) all.push_back({r, pp - 1 - r});
+    return all;
+  }
+  all.emplace_back();
+  for (i64 r = 0; r < pp; ++r)
+    if (kind != GroupKind::edges || calls[std::size_t(r)].contains(kind)) all[0].push_back(r);
+  return all;
+}
+
+bool same_call(const Step& a, const Step& b) {
+  return a.kind == b.kind && a.op == b.op && a.bytes == b.bytes;
+}
+
+/// Puts the calls of one group's members side by side.
+class CrossStageMatcher {
+ public:
+  CrossStageMatcher(const Program& program, std::vector<CallsByGroup>& calls,
+                    CrossStageCollectives& found)
+      : program_(program), calls_(calls), found_(found) {}
+
+  void match(GroupKind kind, const std::vector<i64>& ranks) {
+    std::size_t length = 0;
+    for (const i64 r : ranks) length = std::max(length, list(r, kind).size());
+    for (std::size_t k = 0; k < length; ++k) {
+      for (const i64 r : ranks) {
+        compare(kind, k, ranks.front(), r);
+        if (k < list(r, kind).size())
+          found_.of_step[std::size_t(r)][std::size_t(list(r, kind)[k])] =
+              i64(found_.members.size());
+      }
+      found_.members.push_back(ranks);
+    }
+  }
+
+ private:
+  const std::vector<i64>& list(i64 rank, GroupKind kind) { return calls_[std::size_t(rank)][kind]; }
+
+  std::optional<Step> call(i64 rank, GroupKind kind, std::size_t k) {
+    if (k >= list(rank, kind).size()) return std::nullopt;
+    return program_.steps[std::size_t(rank)][std::size_t(list(rank, kind)[k])];
+  }
+
+  void compare(GroupKind kind, std::size_t k, i64 one, i64 other) {
+    const std::optional<Step> a = call(one, kind, k), b = call(other, kind, k);
+    const bool same = a && b && same_call(*a, *b);
+    if (!same && !found_.disorder) found_.disorder = {one, other, i64(k), kind, a, b};
+  }
+
+  const Program& program_;
+  std::vector<CallsByGroup>& calls_;
+  CrossStageCollectives& found_;
+};
+
+}  // namespace
+
+CrossStageCollectives find_cross_stage_collectives(const Program& program) {
+  CrossStageCollectives found;
+  std::vector<CallsByGroup> calls;
+  std::set<GroupKind> kinds;
+  for (std::size_t r = 0; r < program.roles.size(); ++r) {
+    const std::size_t steps = program.steps.empty() ? 0 : program.steps[r].size();
+    found.of_step.emplace_back(steps, CrossStageCollectives::kNone);
+    calls.push_back(steps == 0 ? CallsByGroup{} : calls_of(program, r));
+    for (const auto& [kind, list] : calls.back()) kinds.insert(kind);
+  }
+  for (const GroupKind kind : kinds)
+    for (const std::vector<i64>& ranks : groups(calls, kind))
+      CrossStageMatcher(program, calls, found).match(kind, ranks);
+  return found;
+}
+
+}  // namespace rankwright

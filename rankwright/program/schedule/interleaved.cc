@@ -1,0 +1,38 @@
+// Interleaved 1F1B (Narayanan et al. 2021): each rank has v chunks, and groups of microbatches pass
+// one chunk after another. Rank r runs 2(pp - r - 1) + (v - 1)g forwards ahead: as many as it takes
+// for the first microbatch of a group to come round v times and its gradient back.
+#include <algorithm>
+
+#include "rankwright/program/schedule/chunk_order.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+
+Sequences interleaved(const PipelineShape& shape) {
+  const ChunkOrder order(shape);
+  Sequences ranks;
+  for (i64 r = 0; r < shape.pp; ++r) {
+    const i64 ahead =
+        std::min(order.size(), 2 * (shape.pp - r - 1) + (shape.chunks - 1) * order.group());
+    Sequence line;
+    line.reserve(std::size_t(2 * order.size()));
+    const auto forward = [&](i64 k) {
+      const ChunkOrder::At at = order.forward(k);
+      line.push_back(cell::F(at.chunk * shape.pp + r, at.microbatch));
+    };
+    const auto backward = [&](i64 k) {
+      const ChunkOrder::At at = order.backward(k);
+      line.push_back(cell::B(at.chunk * shape.pp + r, at.microbatch));
+    };
+    for (i64 k = 0; k < ahead; ++k) forward(k);
+    for (i64 k = ahead; k < order.size(); ++k) {
+      forward(k);
+      backward(k - ahead);
+    }
+    for (i64 k = order.size() - ahead; k < order.size(); ++k) backward(k);
+    ranks.push_back(std::move(line));
+  }
+  return ranks;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,21 @@
+// Looped breadth-first (Lamy-Poirier 2023): all microbatches through chunk 0, then through chunk 1;
+// backward from the last chunk. GPipe with chunks: every layer's weights are used in one go.
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+
+Sequences looped_bfs(const PipelineShape& shape) {
+  Sequences ranks;
+  for (i64 r = 0; r < shape.pp; ++r) {
+    Sequence line;
+    line.reserve(std::size_t(2 * shape.chunks * shape.microbatches));
+    for (i64 c = 0; c < shape.chunks; ++c)
+      for (i64 m = 0; m < shape.microbatches; ++m) line.push_back(cell::F(c * shape.pp + r, m));
+    for (i64 c = shape.chunks - 1; c >= 0; --c)
+      for (i64 m = 0; m < shape.microbatches; ++m) line.push_back(cell::B(c * shape.pp + r, m));
+    ranks.push_back(std::move(line));
+  }
+  return ranks;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,9 @@
+// ZB-H1 (Qi et al. 2024): 1F1B's memory, a third of its bubble when F, I and W are equal.
+#include "rankwright/program/schedule/deferred_wgrad.h"
+#include "rankwright/program/schedule/schedule.h"
+
+namespace rankwright {
+
+Sequences zb_h1(const PipelineShape& shape) { return deferred_wgrad(shape); }
+
+}  // namespace rankwright

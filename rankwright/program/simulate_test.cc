@@ -1,0 +1,253 @@
+#include "rankwright/program/simulate.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "rankwright/program/timeline.h"
+#include "tests/support/pipelines.h"
+
+namespace rankwright {
+namespace play_test {
+
+using pipelines::program_of;
+using pipelines::valid_shape;
+
+constexpr Seconds kUnit{1};
+
+/// What the step takes longer than one rank's work.
+double bubble(const PipelineShape& shape, double f, double i, double w) {
+  const Program program = program_of(shape);
+  const Durations times = alike(program, {f}, {i}, {w});
+  const double work = double(shape.chunks * shape.microbatches) * (f + i + w);
+  return simulate(program, times).end.value - work;
+}
+
+TEST(Play, OfOneRankHasNoBubble) {
+  EXPECT_EQ(bubble({Schedule::one_f_one_b, 1, 1, 5}, 1, 1, 1), 0);
+}
+
+TEST(Play, MatchesTheWorkedExample) {
+  // Two ranks, one microbatch, F 2, I 3, W 1, a transfer 5 forward and 7 back:
+  // F on rank 0 until 2, F on rank 1 from 7 to 9, B to 13, B on rank 0 from 20 to 24.
+  const Program program = program_of({Schedule::one_f_one_b, 2, 1, 1});
+  Durations times = alike(program, {2}, {3}, {1});
+  times.activation[0] = {5};
+  times.gradient[0] = {7};
+  const Timeline timeline = simulate(program, times);
+  EXPECT_EQ(timeline.end, Seconds{24});
+  EXPECT_EQ(timeline.starts[1], (std::vector<Seconds>{{7}, {9}}));
+  EXPECT_EQ(timeline.busy, (std::vector<Seconds>{{6}, {6}}));
+  EXPECT_DOUBLE_EQ(timeline.idle_share(), 1 - 12.0 / 48);
+  double compute = 0, travel = 0;
+  for (const CriticalLink& link : critical_path(program, times, timeline)) {
+    compute += (link.event.end - link.event.start).value;
+    travel += link.travelled.value;
+  }
+  EXPECT_EQ(compute, 12);  // both F and both B
+  EXPECT_EQ(travel, 12);
+}
+
+// The closed forms of docs/reference/formulas.md#B, in time of a chunk's F, I and W.
+
+TEST(Play, OfGPipeAndOneFOneBIsB1) {
+  for (const Schedule s : {Schedule::gpipe, Schedule::one_f_one_b})
+    for (const i64 pp : {1, 2, 4, 7, 16})
+      for (const i64 m : {1, 3, 16, 33})
+        EXPECT_EQ(bubble({s, pp, 1, m}, 4, 5, 3), double(pp - 1) * (4 + 5 + 3)) << name(s);
+}
+
+TEST(Play, OfInterleavedAndLoopedIsB2) {
+  for (const Schedule s : {Schedule::interleaved, Schedule::looped_bfs})
+    for (const i64 pp : {2, 4, 8})
+      for (const i64 chunks : {2, 3, 4})
+        for (const i64 m : {pp, 2 * pp, 8 * pp})
+          EXPECT_EQ(bubble({s, pp, chunks, m}, 4, 5, 3), double(pp - 1) * (4 + 5 + 3)) << name(s);
+}
+
+TEST(Play, OfZbH1IsB3WhileWIsTheShortest) {
+  for (const i64 pp : {2, 4, 8})
+    for (const i64 m : {pp, 3 * pp})
+      for (const auto& [f, i, w] : {std::array{1.0, 1.0, 1.0}, {4.0, 5.0, 3.0}, {3.0, 2.0, 1.0}}) {
+        EXPECT_EQ(bubble({Schedule::zb_h1, pp, 1, m}, f, i, w), double(pp - 1) * (f + i - w));
+        EXPECT_EQ(bubble({Schedule::interleaved_zb, pp, 2, m}, f, i, w),
+                  double(pp - 1) * (f + i - w));
+      }
+}
+
+TEST(Play, OfZbH1NeverFallsBelowTheFill) {
+  // F 2, I 1, W 2: B3 says (pp - 1)(2 + 1 - 2) = 3, but rank 3 cannot begin before 3 F = 6.
+  EXPECT_EQ(bubble({Schedule::zb_h1, 4, 1, 16}, 2, 1, 2), 6);
+}
+
+/// The longest that any rank takes from its first cell to its last, less its work.
+double own_bubble(const PipelineShape& shape, double f, double i, double w) {
+  const Program program = program_of(shape);
+  const Durations times = alike(program, {f}, {i}, {w});
+  const Timeline timeline = simulate(program, times);
+  double longest = 0;
+  for (i64 r = 0; r < shape.pp; ++r) {
+    const Phases p = phases(events(program, times, timeline, r));
+    longest = std::max(longest, (p.last - p.first).value);
+  }
+  return longest - double(shape.chunks * shape.microbatches) * (f + i + w);
+}
+
+TEST(Play, OfZb2pAndZbVIsB4) {
+  // No rank waits between its first and its last cell. The step still is (pp - 1) F longer than a
+  // rank's work, because rank r begins r F late: the paper lets it run into the next step.
+  for (const i64 pp : {2, 4, 8})
+    for (const i64 m : {2 * pp, 5 * pp}) {
+      EXPECT_EQ(own_bubble({Schedule::zb_2p, pp, 1, m}, 1, 1, 1), 0);
+      EXPECT_EQ(own_bubble({Schedule::zb_v, pp, 2, m}, 1, 1, 1), 0);
+      EXPECT_EQ(bubble({Schedule::zb_2p, pp, 1, m}, 1, 1, 1), double(pp - 1));
+      EXPECT_EQ(bubble({Schedule::zb_v, pp, 2, m}, 1, 1, 1), double(pp - 1));
+      // Where W is shorter, (pp - 1)(F + I - 2W) comes in, as the paper has it for ZB-H2.
+      EXPECT_EQ(own_bubble({Schedule::zb_2p, pp, 1, m}, 2, 3, 1), double(pp - 1) * (2 + 3 - 2));
+    }
+}
+
+TEST(Play, OfDualPipeIsB5WhereFAndIAreEqual) {
+  // (pp/2 - 1)(F + B + B - 3W) with F&B = F + B; of DualPipeV (pp - 1) of the same in chunk time.
+  for (const i64 pp : {2, 4, 8})
+    for (const i64 m : {2 * pp, 4 * pp})
+      for (const auto& [f, w] : {std::pair{1.0, 1.0}, {2.0, 1.0}}) {
+        const double each = f + 2 * (f + w) - 3 * w;
+        EXPECT_EQ(bubble({Schedule::dualpipe, pp, 1, m}, f, f, w), double(pp / 2 - 1) * each);
+        EXPECT_EQ(bubble({Schedule::dualpipe_v, pp, 2, m}, f, f, w), double(pp - 1) * each);
+      }
+}
+
+TEST(Play, OfJoinedCellsTakesTheirShare) {
+  // pp 2, 4 microbatches: one pair on each rank, of F 1 and B 2, runs in 2/3 of their sum, 2.
+  const Program program = program_of({Schedule::dualpipe, 2, 1, 4});
+  Durations times = alike(program, kUnit, kUnit, kUnit);
+  const Seconds before = simulate(program, times).end;
+  times.together = 2.0 / 3;
+  const Timeline timeline = simulate(program, times);
+  EXPECT_NEAR((before - timeline.end).value, 1, 1e-12);
+  EXPECT_NEAR(timeline.busy[0].value, 12 - 1, 1e-12);
+}
+
+/// Stages and transfers of any length.
+Durations random_durations(const Program& program) {
+  Durations times = alike(program, kUnit, kUnit, kUnit);
+  const auto some = [] { return Seconds{double(*rc::gen::inRange(1, 20))}; };
+  for (std::array<Seconds, 4>& stage : times.cells) {
+    stage = {some(), {}, some(), some()};
+    stage[1] = stage[2] + stage[3];
+  }
+  for (Seconds& t : times.activation) t = some();
+  for (Seconds& t : times.gradient) t = some();
+  return times;
+}
+
+RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
+  const PipelineShape shape = valid_shape();
+  const Program program = program_of(shape);
+  const Durations times = random_durations(program);
+  const Timeline timeline = simulate(program, times);
+  std::vector<Seconds> forward(program.stage_to_rank.size()), gradient(forward.size());
+  std::vector<std::vector<Event>> all;
+  for (i64 r = 0; r < program.pp(); ++r) {
+    all.push_back(events(program, times, timeline, r));
+    Seconds free{};
+    for (const Event& e : all.back()) {
+      RC_ASSERT(e.start >= free);
+      free = e.end;
+      const std::size_t at = program.stage_to_rank.index(e.action.stage, e.action.microbatch);
+      // A joined pair hands both results on when it ends.
+      if (e.action.kind == ActionKind::forward) forward[at] = e.end;
+      if (gives_gradient(e.action.kind)) gradient[at] = e.end;
+    }
+    RC_ASSERT(free <= timeline.end);
+  }
+  for (i64 r = 0; r < program.pp(); ++r)
+    for (const Event& e : all[std::size_t(r)]) {
+      const i64 s = e.action.stage, m = e.action.microbatch;
+      const std::size_t at = program.stage_to_rank.index(s, m);
+      const auto travel = [&](i64 other, Seconds t) {
+        return program.stage_to_rank.of(other, m) == r ? Seconds{} : t;
+      };
+      if (e.action.kind == ActionKind::forward && s > 0)
+        RC_ASSERT(e.start >= forward[program.stage_to_rank.index(s - 1, m)] +
+                                 travel(s - 1, times.activation[std::size_t(s - 1)]));
+      if (gives_gradient(e.action.kind)) {
+        RC_ASSERT(e.start >= forward[at]);
+        if (s + 1 < program.stages)
+          RC_ASSERT(e.end - times.of(e.action) >=
+                    gradient[program.stage_to_rank.index(s + 1, m)] +
+                        travel(s + 1, times.gradient[std::size_t(s)]));
+      }
+      if (e.action.kind == ActionKind::weight_grad) RC_ASSERT(e.start >= gradient[at]);
+    }
+}
+
+RC_GTEST_PROP(CriticalPath, AddsUpToTheStep, ()) {
+  const PipelineShape shape = valid_shape();
+  const Program program = program_of(shape);
+  const Durations times = random_durations(program);
+  const Timeline timeline = simulate(program, times);
+  const std::vector<CriticalLink> path = critical_path(program, times, timeline);
+  RC_ASSERT(path.back().event.end == timeline.end);
+  // No slack anywhere: what the links take and what their inputs travel is the whole step.
+  Seconds sum{};
+  for (const CriticalLink& link : path) sum += link.event.end - link.event.start + link.travelled;
+  RC_ASSERT(sum == timeline.end);
+}
+
+RC_GTEST_PROP(CriticalPath, ShortensTheStepAndNothingElseDoes, ()) {
+  // A stage whose cells are not on the path may be faster and nothing changes. (Joined cells share
+  // their time: one that is on the path puts its partner's stage there too.)
+  const PipelineShape shape = valid_shape();
+  if (shape.schedule == Schedule::dualpipe || shape.schedule == Schedule::dualpipe_v) return;
+  const Program program = program_of(shape);
+  Durations times = random_durations(program);
+  const Timeline before = simulate(program, times);
+  std::vector<bool> on_path(std::size_t(program.stages), false);
+  for (const CriticalLink& link : critical_path(program, times, before))
+    if (is_cell(link.event.action.kind)) on_path[link.event.action.stage] = true;
+  for (i64 s = 0; s < program.stages; ++s)
+    if (!on_path[std::size_t(s)])
+      for (Seconds& t : times.cells[std::size_t(s)]) t = 0.5 * t;
+  RC_ASSERT(simulate(program, times).end == before.end);
+}
+
+RC_GTEST_PROP(Play, GrowsWithEveryDuration, ()) {
+  const PipelineShape shape = valid_shape();
+  const Program program = program_of(shape);
+  Durations times = random_durations(program);
+  const Seconds before = simulate(program, times).end;
+  const std::size_t stage = *rc::gen::inRange<std::size_t>(0, times.cells.size());
+  times.cells[stage][*rc::gen::inRange<std::size_t>(0, 4)] += kUnit;
+  RC_ASSERT(simulate(program, times).end >= before);
+}
+
+TEST(Play, WaitsForAllMembersOfAMeeting) {
+  // Rank 0 ends its last backward at 9, rank 1 at 7 of unit time; both meet at 9, and the optimizer
+  // of 2 follows. What runs beside, 5 long from where it was issued, holds the meeting up on
+  // rank 1.
+  const Step norm{.kind = TrafficKind::gradient_norm,
+                  .op = Op::all_reduce,
+                  .group = GroupKind::world,
+                  .bytes = {4}};
+  const Step adam{.part = Part::optimizer};
+  const Step beside{.kind = TrafficKind::dp_all_reduce, .group = GroupKind::dp_cp, .beside = true};
+  Sequences ranks = cells({Schedule::one_f_one_b, 2, 1, 2});
+  for (i64 r = 0; r < 2; ++r) {
+    const i64 first = r == 1 ? 0 : 1;
+    for (i64 i = first; i < 3; ++i) ranks[std::size_t(r)].push_back(action(ActionKind::step, 0, i));
+  }
+  Program program = with_transfers(ranks, 2, 2);
+  program.steps = {{beside, norm, adam}, {beside, norm, adam}};
+  Durations times = alike(program, kUnit, kUnit, kUnit);
+  times.steps = {{{5}, {1}, {2}}, {{5}, {1}, {2}}};
+  const Timeline timeline = simulate(program, times);
+  EXPECT_EQ(timeline.starts[0][4], Seconds{12});  // 7 + 5, later than its own 9
+  EXPECT_EQ(timeline.end, Seconds{12 + 1 + 2});
+}
+
+}  // namespace play_test
+}  // namespace rankwright

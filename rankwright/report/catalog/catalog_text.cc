@@ -1,0 +1,404 @@
+#include "rankwright/report/catalog/catalog_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/suggest.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/catalog/failures.h"
+#include "rankwright/import/plan/plan_keys.h"
+#include "rankwright/model/flops.h"
+#include "rankwright/model/parameters.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string or_dash(FlopsPerSecond rate) { return rate.value > 0 ? show(rate) : "-"; }
+
+Result<Table> unknown(std::string_view what, std::string_view name,
+                      const std::vector<std::string>& known) {
+  const std::optional<std::string> near = nearest(name, known);
+  return fail({.code = "RW0908",
+               .message = "a name that is not known",
+               .detail = fmt::format("there is no {} '{}'", what, excerpt(name)),
+               .hint = near ? fmt::format("did you mean {}?", *near)
+                            : fmt::format("rankwright catalog {}s lists them", what)});
+}
+
+Table model_list() {
+  Table table{{{"model"},
+               {"parameters", kRight},
+               {"active", kRight},
+               {"layers", kRight},
+               {"hidden", kRight},
+               {"heads", kRight},
+               {"kv", kRight},
+               {"vocabulary", kRight},
+               {"architecture"}}};
+  for (const KnownModel& known : known_models()) {
+    const Model& m = known.model;
+    const Attention& a = m.layer(0).attention;
+    table.rows.push_back({known.name, short_count(double(parameters(m).total())),
+                          short_count(double(active_parameters(m))), count(m.layers()),
+                          count(m.hidden), count(a.heads),
+                          a.kind == Attention::Kind::latent ? "latent" : count(a.kv_heads),
+                          count(m.vocab), m.architecture});
+  }
+  return table;
+}
+
+/// Parameters by layer and by kind, and FLOPs in both conventions.
+Result<Table> model_show(std::string_view name) {
+  const Result<Model> found = find_model(name);
+  if (!found) return fail(found.error());
+  const Model& m = *found;
+  const Parameters all = parameters(m);
+  Table table{{{m.name}, {"value", kRight}}};
+  const auto add = [&](std::string what, std::string value) {
+    table.rows.push_back({std::move(what), std::move(value)});
+  };
+  add("parameters", count(all.total()));
+  add("  of which one token visits", count(active_parameters(m)));
+  add("  embedding", count(all.embedding));
+  add("  attention", count(all.attention));
+  add("  mlp", count(all.mlp));
+  if (all.experts > 0) add("  experts", count(all.experts));
+  if (all.router > 0) add("  router", count(all.router));
+  add("  norms", count(all.norms));
+  add("  output head", m.tied ? "tied to the embedding" : count(all.head));
+  if (m.mtp_layers > 0) add("MTP modules, not in the total", count(mtp_parameters(m).total()));
+  i64 first = 0;
+  for (const LayerRun& run : m.runs) {
+    add(run.count == 1 ? fmt::format("layer {}{}", first, run.layer.ffn.sparse() ? ", MoE" : "")
+                       : fmt::format("each of layers {} to {}{}", first, first + run.count - 1,
+                                     run.layer.ffn.sparse() ? ", MoE" : ""),
+        count(parameters(m, run.layer).total()));
+    first += run.count;
+  }
+  for (const i64 sequence : {i64{4096}, i64{8192}})
+    for (const FlopsConvention convention :
+         {FlopsConvention::megatron_causal, FlopsConvention::palm_full})
+      add(fmt::format("training FLOPs a token at {}, {}", count(sequence),
+                      rankwright::name(convention)),
+          show(training_flops_per_token(m, sequence, convention)));
+  return table;
+}
+
+Table device_list() {
+  Table table{{{"device"},
+               {"memory", kRight},
+               {"bandwidth", kRight},
+               {"fp16", kRight},
+               {"bf16", kRight},
+               {"fp8", kRight},
+               {"source"}}};
+  for (const Device& d : devices())
+    table.rows.push_back({d.name, show_memory(d.memory), show(d.memory_bandwidth), or_dash(d.fp16),
+                          or_dash(d.bf16), or_dash(d.fp8), d.source});
+  return table;
+}
+
+Result<Table> device_show(std::string_view name) {
+  const Result<Device> d = find_device(name);
+  if (!d) return fail(d.error());
+  return Table{{{d->name}, {"value"}},
+               {{"memory", show_memory(d->memory)},
+                {"memory bandwidth", show(d->memory_bandwidth)},
+                {"fp16, dense", or_dash(d->fp16)},
+                {"bf16, dense", or_dash(d->bf16)},
+                {"fp8, dense", or_dash(d->fp8)},
+                {"fp4, dense", or_dash(d->fp4)},
+                {"best matmul measured", or_dash(d->best_matmul)},
+                {"generation", d->generation.empty() ? "-" : d->generation},
+                {"board power", d->watts > 0 ? fmt::format("{} W", d->watts) : "-"},
+                {"source", d->source}}};
+}
+
+Table system_list() {
+  Table table{{{"system"}, {"device"}, {"levels, innermost first"}, {"what it is"}}};
+  for (const System& s : systems()) {
+    std::string levels;
+    for (std::size_t i = 0; i < s.unit.levels.size(); ++i) {
+      const Level& level = s.unit.levels[i];
+      const bool last = i + 1 == s.unit.levels.size();
+      levels += fmt::format("{}{}{} {}{}", i == 0 ? "" : " · ", level.name,
+                            last ? "" : fmt::format(" x {}", level.arity), show(level.bandwidth),
+                            level.per == Level::Per::domain ? " shared" : "");
+    }
+    table.rows.push_back({s.name, s.unit.device.name, levels, s.summary});
+  }
+  return table;
+}
+
+Result<Table> system_show(std::string_view name) {
+  const Result<Cluster> c = find_cluster(name);
+  if (!c) return fail(c.error());
+  Table table{{{"level"},
+               {"arity", kRight},
+               {"bandwidth", kRight},
+               {"per"},
+               {"origin"},
+               {"latency", kRight},
+               {"origin of latency"}}};
+  for (const Level& level : c->levels)
+    table.rows.push_back({level.name, count(level.arity), show(level.bandwidth),
+                          level.per == Level::Per::device ? "device" : "domain",
+                          std::string(rankwright::name(level.origin)), show(level.latency),
+                          std::string(rankwright::name(level.latency_origin))});
+  return table;
+}
+
+Table architecture_list() {
+  Table table{{{"architecture"}, {"what it is"}}};
+  for (const Architecture& a : architectures())
+    table.rows.push_back({std::string(a.name), std::string(a.summary)});
+  return table;
+}
+
+Result<Table> architecture_show(std::string_view name) {
+  const Architecture* const a = find_architecture(name);
+  std::vector<std::string> known;
+  for (const Architecture& one : architectures()) known.emplace_back(one.name);
+  if (a == nullptr) return unknown("architecture", name, known);
+  const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
+  return Table{{{std::string(a->name)}, {"value"}},
+               {{"feed-forward matrices", count(a->matrices)},
+                {"norms a layer", count(a->norms)},
+                {"norm bias", yes(a->norm_bias)},
+                {"query, key, value bias", yes(a->qkv_bias)},
+                {"attention output bias", yes(a->out_bias)},
+                {"feed-forward bias", yes(a->ffn_bias)},
+                {"latent attention (MLA)", yes(a->latent)},
+                {"experts", yes(a->sparse)}}};
+}
+
+Table code_list() {
+  Table table{{{"code"}, {"severity"}, {"means"}}};
+  for (const Page* page : pages())
+    table.rows.push_back({std::string(page->code), std::string(rankwright::name(page->severity)),
+                          std::string(page->title)});
+  return table;
+}
+
+Result<Table> code_show(std::string_view name) {
+  const Page* const page = find_page(name);
+  std::vector<std::string> known;
+  for (const Page* one : pages()) known.emplace_back(one->code);
+  if (page == nullptr) return unknown("code", name, known);
+  return Table{{{std::string(page->code)}, {"text"}},
+               {{"title", std::string(page->title)},
+                {"why", std::string(page->why)},
+                {"what to do", std::string(page->remedy)},
+                {"source", std::string(page->source)}}};
+}
+
+Table key_list() {
+  Table table{{{"key"}, {"values"}, {"where it is not given"}}};
+  for (const KeyRow& row : key_rows())
+    table.rows.push_back(
+        {std::string(row.key.path), std::string(row.key.values), std::string(row.key.missing)});
+  return table;
+}
+
+Result<Table> key_show(std::string_view name) {
+  std::vector<std::string> known;
+  for (const KeyRow& row : key_rows()) {
+    known.emplace_back(row.key.path);
+    if (row.key.path != name) continue;
+    return Table{{{std::string(name)}, {"text"}},
+                 {{"means", std::string(row.key.meaning)},
+                  {"values", std::string(row.key.values)},
+                  {"not given", std::string(row.key.missing)},
+                  {"cost", std::string(row.key.cost)}}};
+  }
+  return unknown("key", name, known);
+}
+
+/// "0.82 ms", "0.9".
+std::string figure(double value, const std::string& unit) {
+  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
+}
+
+Table constant_list() {
+  Table table{{{"constant"}, {"value", kRight}, {"band"}, {"how"}, {"what it is"}}};
+  for (const ConstantRow& c : constants())
+    table.rows.push_back({c.name, figure(c.value, c.unit), fmt::format("{} to {}", c.low, c.high),
+                          std::string(rankwright::name(c.found)), c.meaning});
+  return table;
+}
+
+Result<Table> constant_show(std::string_view name) {
+  std::vector<std::string> known;
+  for (const ConstantRow& c : constants()) {
+    known.push_back(c.name);
+    if (c.name != name) continue;
+    Table table{{{c.name}, {"value"}},
+                {{"means", c.meaning},
+                 {"shipped", figure(c.value, c.unit)},
+                 {"band", fmt::format("{} to {}", c.low, c.high)},
+                 {"how", std::string(rankwright::name(c.found))},
+                 {"origin", c.origin}}};
+    if (c.spread > 0)
+      table.rows.push_back(
+          {"a fit begins at", fmt::format("{}, sure to {}", c.prior, percent(c.spread))});
+    return table;
+  }
+  return unknown("constant", name, known);
+}
+
+std::string yes(bool value) { return value ? "yes" : "no"; }
+
+Table framework_list() {
+  Table table{{{"framework"},
+               {"attention"},
+               {"launch"},
+               {"loss"},
+               {"fp32 shards"},
+               {"tuned"},
+               {"selective recompute"}}};
+  for (const Software& f : frameworks())
+    table.rows.push_back({std::string(f.name), std::string(rankwright::name(f.attention)),
+                          std::string(rankwright::name(f.launch)),
+                          std::string(rankwright::name(f.loss)), yes(f.fsdp), yes(f.tuned),
+                          f.recomputes_ops ? "every second matmul" : "attention's core"});
+  return table;
+}
+
+Result<Table> framework_show(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Software& f : frameworks()) {
+    known.emplace_back(f.name);
+    if (f.name != name) continue;
+    return Table{{{std::string(name)}, {"value"}},
+                 {{"attention", std::string(rankwright::name(f.attention))},
+                  {"launch", std::string(rankwright::name(f.launch))},
+                  {"loss", fmt::format("{}, {} bytes a logit", rankwright::name(f.loss),
+                                       bytes_per_logit(f.loss, Job{}))},
+                  {"tuned by its vendor", yes(f.tuned)},
+                  {"weight gradients added inside the matmul", yes(f.fused_accumulation)},
+                  {"selective recompute by operation", yes(f.recomputes_ops)},
+                  {"ZeRO-3 gathers fp8", yes(f.gathers_fp8)},
+                  {"rings of data ranks use one NIC", yes(f.single_rail)},
+                  {"tp ranks send parts of a stage's output", yes(f.scatters_sends)},
+                  {"ZeRO-1 and 2 all-reduce gradients", yes(f.all_reduces)},
+                  {"fp32 weights, sharded, cast when gathered", yes(f.fsdp)},
+                  {"dropout masks", yes(f.dropout)},
+                  {"cached empty gradients", yes(f.empty_gradients)},
+                  {"whole gradient of the embedding", yes(f.dense_embedding)},
+                  {"outputs of stages kept", yes(f.keeps_outputs)},
+                  {"fp32 copy of gradients at the step", yes(f.fp32_gradients)},
+                  {"logits kept until backward", yes(f.keeps_logits)},
+                  {"gradients in fp32 unless told", yes(f.wide_gradients)},
+                  {"nothing beside its tensors", yes(f.bare)},
+                  {"buckets", show_memory(f.buckets)},
+                  {"driver's context", show_memory(f.context)}}};
+  }
+  return unknown("framework", name, known);
+}
+
+/// What a row's value counts.
+std::string_view failure_unit(FailureRow::Kind kind) {
+  constexpr std::string_view kUnits[] = {"per 1,000 node-days", "s", "GB/s a node", "s"};
+  return kUnits[std::size_t(kind)];
+}
+
+Table failure_list() {
+  Table table{{{"name"}, {"value", kRight}, {"unit"}, {"of"}, {"source"}}};
+  for (const FailureRow& f : failure_rows())
+    table.rows.push_back({f.name, fmt::format("{:.4g}", f.value), std::string(failure_unit(f.kind)),
+                          f.system, f.source});
+  return table;
+}
+
+Result<Table> failure_show(std::string_view name) {
+  std::vector<std::string> known;
+  for (const FailureRow& f : failure_rows()) {
+    known.push_back(f.name);
+    if (f.name != name) continue;
+    return Table{{{f.name}, {"value"}},
+                 {{"value", fmt::format("{:.4g} {}", f.value, failure_unit(f.kind))},
+                  {"of", f.system},
+                  {"source", f.source},
+                  {"verified", f.verified},
+                  {"notes", f.notes}}};
+  }
+  return unknown("failure rate", name, known);
+}
+
+constexpr CatalogKind kKinds[] = {
+    {"models", "networks by name, with their parameters", model_list, model_show},
+    {"devices", "accelerators, from their data sheets", device_list, device_show},
+    {"systems", "machines by name: \"dgx-h100 x 8\"", system_list, system_show},
+    {"architectures", "families of models that can be read", architecture_list, architecture_show},
+    {"constants", "of the cost model, and how each was found", constant_list, constant_show},
+    {"frameworks", "what the software does that a plan does not say", framework_list,
+     framework_show},
+    {"failures", "published failure rates, restarts and storage", failure_list, failure_show},
+    {"codes", "diagnostics of `check`", code_list, code_show},
+    {"keys", "keys of a plan file", key_list, key_show},
+};
+
+constexpr std::string_view kOverview = "kinds";
+
+}  // namespace
+
+std::span<const CatalogKind> catalog_kinds() { return kKinds; }
+
+const CatalogKind* find_catalog_kind(std::string_view name) {
+  const auto found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                  [&](const CatalogKind& row) { return row.name == name; });
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+Table catalog_overview() {
+  Table table{{{"kind"}, {"known", kRight}, {"what they are"}}};
+  for (const CatalogKind& kind : kKinds)
+    table.rows.push_back(
+        {std::string(kind.name), count(i64(kind.list().rows.size())), std::string(kind.summary)});
+  return table;
+}
+
+Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name) {
+  if (kind.empty()) return CatalogAnswer{kOverview, catalog_overview()};
+  const CatalogKind* const row = find_catalog_kind(kind);
+  if (row == nullptr) {
+    std::vector<std::string> names;
+    for (const CatalogKind& known : kKinds) names.emplace_back(known.name);
+    Refusal unknown =
+        unknown_name({"kind", kind, std::move(names), "rankwright catalog lists the kinds"});
+    unknown.kind = Refusal::Kind::unreadable;
+    return tl::unexpected(std::move(unknown));
+  }
+  if (name.empty()) return CatalogAnswer{row->name, row->list()};
+  Result<Table> one = row->show(name);
+  if (one) return CatalogAnswer{row->name, std::move(*one)};
+  const Diagnostic& fault = one.error();
+  return tl::unexpected(Refusal{.kind = Refusal::Kind::unreadable,
+                                .message = fmt::format("{}: {}", fault.message, fault.detail),
+                                .hint = help(fault)});
+}
+
+std::string catalog_text(const CatalogAnswer& answer, const Paint& paint) {
+  return answer.table.text(paint) +
+         (answer.kind == kOverview ? "\nrankwright catalog KIND lists them, KIND NAME shows one.\n"
+                                   : "");
+}
+
+std::string table_json(std::string_view kind, const Table& table) {
+  ordered_json rows = ordered_json::array();
+  for (const std::vector<std::string>& row : table.rows) {
+    ordered_json object = ordered_json::object();
+    for (std::size_t c = 0; c < table.columns.size(); ++c) object[table.columns[c].name] = row[c];
+    rows.push_back(object);
+  }
+  const ordered_json json = {{"schema", "rankwright.catalog/1"}, {"kind", kind}, {"rows", rows}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

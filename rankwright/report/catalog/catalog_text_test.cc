@@ -1,0 +1,116 @@
+#include "rankwright/report/catalog/catalog_text.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace catalog_text_test {
+
+using ::testing::HasSubstr;
+
+std::string value(const Table& table, std::string_view what) {
+  for (const std::vector<std::string>& row : table.rows)
+    if (row[0] == what) return row[1];
+  return "";
+}
+
+TEST(CatalogKinds, AreFoundByTheirNames) {
+  for (const CatalogKind& kind : catalog_kinds()) EXPECT_EQ(find_catalog_kind(kind.name), &kind);
+  EXPECT_EQ(find_catalog_kind("model"), nullptr);
+  EXPECT_EQ(find_catalog_kind(""), nullptr);
+}
+
+TEST(CatalogKinds, ListEachThingOnceWithACellForEachColumn) {
+  for (const CatalogKind& kind : catalog_kinds()) {
+    const Table table = kind.list();
+    std::set<std::string> names;
+    for (const std::vector<std::string>& row : table.rows) {
+      EXPECT_EQ(row.size(), table.columns.size()) << kind.name;
+      EXPECT_TRUE(names.insert(row[0]).second) << kind.name << " " << row[0];
+    }
+  }
+}
+
+TEST(CatalogKinds, ShowEveryThingTheyList) {
+  for (const CatalogKind& kind : catalog_kinds())
+    for (const std::vector<std::string>& row : kind.list().rows) {
+      const Result<Table> one = kind.show(row[0]);
+      ASSERT_TRUE(one) << kind.name << " " << row[0];
+      for (const std::vector<std::string>& cells : one->rows)
+        EXPECT_EQ(cells.size(), one->columns.size()) << row[0];
+    }
+}
+
+TEST(CatalogKinds, GuessANameThatIsNotKnown) {
+  for (const CatalogKind& kind : catalog_kinds()) {
+    const Result<Table> none = kind.show("qqqqqqqq");
+    ASSERT_FALSE(none) << kind.name;
+    EXPECT_EQ(none.error().code, "RW0908") << kind.name;
+    EXPECT_FALSE(help(none.error()).empty()) << kind.name;
+  }
+}
+
+TEST(CatalogModels, AddUp) {
+  const Table llama = find_catalog_kind("models")->show("llama-3.1-8b").value();
+  EXPECT_EQ(value(llama, "parameters"), "8,030,261,248");
+  EXPECT_EQ(value(llama, "  embedding"), "525,336,576");  // 128,256 x 4,096
+  EXPECT_EQ(value(llama, "  output head"), "525,336,576");
+  EXPECT_EQ(value(llama, "  norms"), "266,240");  // (2 x 32 + 1) x 4,096
+  // 8,030,261,248 - 2 x 525,336,576 - the last norm, over 32 layers.
+  EXPECT_EQ(value(llama, "each of layers 0 to 31"), "218,112,000");
+}
+
+TEST(CatalogModels, SayWhatIsTiedAndWhatIsSparse) {
+  EXPECT_EQ(value(find_catalog_kind("models")->show("llama-3.2-1b").value(), "  output head"),
+            "tied to the embedding");
+  const Table deepseek = find_catalog_kind("models")->show("deepseek-v3").value();
+  EXPECT_EQ(value(deepseek, "parameters"), "671,026,419,200");
+  EXPECT_NE(value(deepseek, "each of layers 3 to 60, MoE"), "");
+  EXPECT_NE(value(deepseek, "MTP modules, not in the total"), "");
+}
+
+TEST(CatalogCodes, AreAllThePages) {
+  EXPECT_EQ(find_catalog_kind("codes")->list().rows.size(), pages().size());
+}
+
+TEST(CatalogOverview, CountsEachKind) {
+  const Table kinds = catalog_overview();
+  ASSERT_EQ(kinds.rows.size(), catalog_kinds().size());
+  for (std::size_t i = 0; i < kinds.rows.size(); ++i) {
+    EXPECT_EQ(kinds.rows[i][0], catalog_kinds()[i].name);
+    EXPECT_NE(kinds.rows[i][1], "0");
+  }
+}
+
+TEST(TableJson, HasAnObjectForEachRow) {
+  const Table table{{{"name"}, {"n"}}, {{"a", "1"}, {"b\xff", "2"}}};
+  const nlohmann::json json = nlohmann::json::parse(table_json("things", table));
+  EXPECT_EQ(json["schema"], "rankwright.catalog/1");
+  EXPECT_EQ(json["kind"], "things");
+  EXPECT_EQ(json["rows"][0], (nlohmann::json{{"name", "a"}, {"n", "1"}}));
+  EXPECT_EQ(json["rows"][1]["name"], "b\uFFFD");
+}
+
+TEST(ShowCatalog, KindsThingsAndOne) {
+  const Outcome<CatalogAnswer> kinds = show_catalog("", "");
+  ASSERT_TRUE(kinds.has_value());
+  EXPECT_EQ(kinds->table.rows.size(), catalog_kinds().size());
+  EXPECT_THAT(catalog_text(*kinds, {}), HasSubstr("KIND NAME shows one"));
+  EXPECT_GT(show_catalog("models", "")->table.rows.size(), 1u);
+  EXPECT_EQ(show_catalog("models", "gpt2")->kind, "models");
+}
+
+TEST(ShowCatalog, UnknownName_IsRefusedWithTheNearest) {
+  const Refusal kind = show_catalog("modls", "").error();
+  EXPECT_EQ(kind.kind, Refusal::Kind::unreadable);
+  EXPECT_EQ(kind.message, "there is no kind 'modls'");
+  EXPECT_EQ(kind.hint, "did you mean models?");
+  EXPECT_EQ(show_catalog("models", "gpt-2").error().kind, Refusal::Kind::unreadable);
+}
+
+}  // namespace catalog_text_test
+}  // namespace rankwright

@@ -1,0 +1,70 @@
+#include "rankwright/report/catalog/topic_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string section(std::string_view title, std::string_view text, const Paint& paint,
+                    std::size_t width) {
+  if (text.empty()) return "";
+  return paint.bold(title) + "\n" + wrapped(text, width - 4, "  ") + "\n";
+}
+
+std::string indented(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += "  " + std::string(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string page_text(const Page& page, const Paint& paint, std::size_t width) {
+  std::string out =
+      paint.severity(page.severity, fmt::format("{}[{}]", name(page.severity), page.code)) +
+      paint.bold(fmt::format(": {}", page.title)) + "\n\n";
+  out += section("Why", page.why, paint, width);
+  out += section("What to do", page.remedy, paint, width);
+  out += section("Source", page.source, paint, width);
+  if (!page.example.empty())
+    out += paint.bold(page.example.starts_with("0") ? "A schedule that has it"
+                                                    : "A plan that has it") +
+           "\n" + indented(page.example);
+  return out;
+}
+
+std::string page_json(const Page& page) {
+  const ordered_json json = {
+      {"schema", "rankwright.code/1"}, {"code", page.code},      {"severity", name(page.severity)},
+      {"title", page.title},           {"why", page.why},        {"remedy", page.remedy},
+      {"source", page.source},         {"example", page.example}};
+  return json.dump(2) + "\n";
+}
+
+std::string key_text(const PlanKey& key, const Paint& paint, std::size_t width) {
+  std::string out = paint.bold(key.path) + "\n\n";
+  out += section("Means", key.meaning, paint, width);
+  out += section("Values", key.values, paint, width);
+  out += section("Where it is not given", key.missing, paint, width);
+  out += section("What it buys and costs", key.cost, paint, width);
+  return out;
+}
+
+std::string key_json(const PlanKey& key) {
+  const ordered_json json = {{"schema", "rankwright.key/1"}, {"key", key.path},
+                             {"meaning", key.meaning},       {"values", key.values},
+                             {"missing", key.missing},       {"cost", key.cost}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace rankwright

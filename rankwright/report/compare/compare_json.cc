@@ -1,0 +1,105 @@
+#include "rankwright/report/compare/compare_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/report/compare/compare_sentences.h"
+#include "rankwright/report/explain/memory_text.h"
+#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/render/labels.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json side_json(const NamedPlan& plan, const Estimate& e) {
+  const TrainingConfig& config = plan.config;
+  ordered_json memory = nullptr;
+  if (!config.reference_model)
+    memory = {{"pp_rank", e.memory.pp_rank},
+              {"total_bytes", e.memory.total().value},
+              {"capacity_bytes", e.capacity.value},
+              {"within", e.memory_band.within},
+              {"fits", e.fits()},
+              {"verdict", memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
+              {"sure", e.sure()}};
+  return {{"name", plan.name},
+          {"headline", headline(config)},
+          {"plan", plan_line(config)},
+          {"world", config.world},
+          {"tokens_per_step", config.job.global_batch * config.job.sequence},
+          {"step_seconds", e.time().value},
+          {"within", e.step_band.within},
+          {"tokens_per_second_per_device", tokens_per_second(config, e.time())},
+          {"mfu", mfu(config, e.time())},
+          {"memory", memory}};
+}
+
+ordered_json items_json(const CompareView& view) {
+  ordered_json all = ordered_json::array();
+  for (const TimeRow& of : view.items)
+    all.push_back({{"item", row(of.item).name},
+                   {"a_seconds", of.a.value},
+                   {"b_seconds", of.b.value},
+                   {"difference_seconds", of.difference().value}});
+  return all;
+}
+
+/// Null where a model is not named.
+ordered_json entries_json(const CompareView& view) {
+  if (view.entries.empty()) return nullptr;
+  ordered_json all = ordered_json::array();
+  for (const MemoryRow& of : view.entries)
+    all.push_back({{"entry", row(of.entry).name},
+                   {"a_bytes", of.a.value},
+                   {"b_bytes", of.b.value},
+                   {"difference_bytes", of.difference().value}});
+  return all;
+}
+
+}  // namespace
+
+ordered_json compare_document(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+  ordered_json keys = ordered_json::array();
+  for (const KeyDifference& d : view.keys)
+    keys.push_back({{"key", d.key},
+                    {"a", d.a},
+                    {"b", d.b},
+                    {"a_assumed", d.a_assumed},
+                    {"b_assumed", d.b_assumed}});
+  ordered_json causes = ordered_json::array();
+  for (const Cause& cause : view.causes)
+    causes.push_back({{"item", row(cause.item).name},
+                      {"difference_seconds", cause.difference.value},
+                      {"words", cause.words}});
+  const CompareWords words = compare_words(a.config, b.config, view);
+  ordered_json faster = nullptr;  // where both take as long
+  if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
+  return {{"schema", "rankwright.compare/1"},
+          {"a", side_json(a, view.a)},
+          {"b", side_json(b, view.b)},
+          {"basis", name(view.basis)},
+          {"unlike", words.unlike},
+          {"fit", words.fit},
+          {"verdict",
+           {{"text", words.verdict},
+            {"faster", faster},
+            {"lead", view.gap()},
+            {"within", view.within},
+            {"paired", view.paired},
+            {"tie", view.tie()}}},
+          {"differs", keys},
+          {"time",
+           {{"items", items_json(view)},
+            {"a_seconds", view.total_a.value},
+            {"b_seconds", view.total_b.value},
+            {"difference_seconds", view.difference().value}}},
+          {"causes", causes},
+          {"memory", entries_json(view)}};
+}
+
+std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+  return dumped(compare_document(a, b, view));
+}
+
+}  // namespace rankwright

@@ -1,0 +1,16 @@
+// A comparison for machines: schema rankwright.compare/1. Quantities are in base units (bytes,
+// seconds), with the unit in the key.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "rankwright/report/compare/compare_text.h"
+
+namespace rankwright {
+
+nlohmann::ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
+                                        const CompareView& view);
+std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view);
+
+}  // namespace rankwright

@@ -1,0 +1,283 @@
+#include "rankwright/report/compare/compare_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rankwright/base/format.h"
+#include "rankwright/planner/input/run_input.h"
+#include "rankwright/report/compare/compare_sentences.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/render/bars.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/render/markdown.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kNegligible = 0.002;  // of the larger total: what is less in both plans is joined
+constexpr std::string_view kSeparator = " · ";
+constexpr std::size_t kValue = 48;  // characters of a key's value
+
+/// Figures of one column in one unit, so that they can be added up by eye.
+struct Unit {
+  std::string name{};
+  double value = 1;  // in base units
+  int decimals = 0;
+
+  /// "-" for nothing at all.
+  std::string text(double figure) const {
+    if (figure == 0) return "-";
+    const double scaled = figure / value;
+    return decimals == 0 ? count(std::llround(scaled)) : fmt::format("{:.{}f}", scaled, decimals);
+  }
+  /// Nothing is left of it in these digits.
+  bool nothing(double figure) const {
+    return text(std::abs(figure)).find_first_not_of("-0.") == std::string::npos;
+  }
+  /// "+1.20", "-0.34", "=".
+  std::string signed_text(double figure) const {
+    return nothing(figure) ? "=" : (figure > 0 ? "+" : "-") + text(std::abs(figure));
+  }
+};
+
+/// Four digits of the largest figure.
+int decimals_for(double largest) {
+  return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : 3;
+}
+
+Unit time_unit(Seconds largest) {
+  Unit unit{"seconds", 1};
+  if (largest.value < 1) unit = {"milliseconds", 1e-3};
+  if (largest.value < 1e-3) unit = {"microseconds", 1e-6};
+  unit.decimals = decimals_for(largest.value / unit.value);
+  return unit;
+}
+
+Unit memory_unit() { return {"GiB", (1.0_GiB).value, 2}; }
+
+struct SheetLine {
+  std::string name;
+  double a = 0, b = 0;
+  bool bar = true;
+
+  double difference() const { return b - a; }
+};
+
+/// What is drawn: lines with bars add up to the first without.
+struct Sheet {
+  std::string title{};
+  Unit unit{};
+  std::vector<SheetLine> lines{};
+};
+
+/// Those that are small in both plans are one.
+std::vector<SheetLine> joined(const std::vector<SheetLine>& lines, double total) {
+  std::vector<SheetLine> kept;
+  SheetLine other{.name = "other"};
+  std::size_t small = 0;
+  for (const SheetLine& line : lines) {
+    if (std::max(line.a, line.b) >= kNegligible * total) {
+      kept.push_back(line);
+      continue;
+    }
+    other.a += line.a, other.b += line.b;
+    ++small;
+  }
+  if (small < 2) return lines;
+  kept.push_back(other);
+  return kept;
+}
+
+Sheet time_sheet(const CompareView& view) {
+  const Seconds largest = std::max(view.total_a, view.total_b);
+  std::vector<SheetLine> lines;
+  for (const TimeRow& of : view.items)
+    lines.push_back({std::string(row(of.item).name), of.a.value, of.b.value});
+  Sheet sheet{.title = {}, .unit = time_unit(largest), .lines = joined(lines, largest.value)};
+  sheet.title = fmt::format("{} {}", sheet.unit.name, words(view.basis));
+  sheet.lines.push_back({"total", view.total_a.value, view.total_b.value, false});
+  return sheet;
+}
+
+Sheet memory_sheet(const CompareView& view) {
+  const double a = view.a.memory.total().value, b = view.b.memory.total().value;
+  std::vector<SheetLine> lines;
+  for (const MemoryRow& of : view.entries)
+    lines.push_back({std::string(row(of.entry).name), of.a.value, of.b.value});
+  Sheet sheet{.title = "GiB on the fullest rank",
+              .unit = memory_unit(),
+              .lines = joined(lines, std::max(a, b))};
+  sheet.lines.push_back({"total", a, b, false});
+  sheet.lines.push_back({"device", view.a.capacity.value, view.b.capacity.value, false});
+  return sheet;
+}
+
+/// Name, A, B and the difference.
+Table sheet_table(const Sheet& sheet) {
+  Table table{{{sheet.title}, {"A", kRight}, {"B", kRight}, {"B - A", kRight}}};
+  for (const SheetLine& line : sheet.lines)
+    table.rows.push_back({line.name, sheet.unit.text(line.a), sheet.unit.text(line.b),
+                          sheet.unit.signed_text(line.difference())});
+  return table;
+}
+
+/// "-6.8 %": how much B has more than A.
+std::string change_text(const SheetLine& line) {
+  return line.a > 0 && line.a != line.b ? fmt::format("{:+.1f} %", 100 * (line.b / line.a - 1))
+                                        : "";
+}
+
+/// Columns that are left for a bar on each side of its middle.
+std::size_t half_width(const Table& table, std::size_t width) {
+  constexpr std::size_t kMin = 6, kMax = 24;
+  std::size_t used = 2;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    std::size_t widest = display_width(table.columns[c].name);
+    for (const std::vector<std::string>& cells : table.rows)
+      widest = std::max(widest, display_width(cells[c]));
+    used += widest + 2;
+  }
+  return std::clamp(width > used + 1 ? (width - used - 1) / 2 : 0, kMin, kMax);
+}
+
+std::string sheet_text(const Sheet& sheet, const Paint& paint, std::size_t width) {
+  Table table = sheet_table(sheet);
+  const std::size_t half = half_width(table, width);
+  table.columns.push_back({fmt::format("{:>{}} {}", "less", half, "more")});
+  // What rounds to nothing has no bar.
+  const auto seen = [&](const SheetLine& line) {
+    return sheet.unit.nothing(line.difference()) ? 0 : line.difference();
+  };
+  double largest = std::numeric_limits<double>::min();
+  for (const SheetLine& line : sheet.lines)
+    if (line.bar) largest = std::max(largest, std::abs(seen(line)));
+  for (std::size_t i = 0; i < sheet.lines.size(); ++i) {
+    const SheetLine& line = sheet.lines[i];
+    table.rows[i].push_back(line.bar ? difference_bar(seen(line) / largest, half, paint)
+                                     : change_text(line));
+  }
+  return table.text(paint, "  ");
+}
+
+Table key_table(const CompareView& view) {
+  Table table{{{"differs"}, {"A"}, {"B"}}};
+  const auto value = [](const std::string& text, bool assumed) {
+    return excerpt(text, kValue) + (text.size() > kValue ? "..." : "") +
+           (assumed ? " (assumed)" : "");
+  };
+  for (const KeyDifference& d : view.keys)
+    table.rows.push_back({std::string(d.key), value(d.a, d.a_assumed), value(d.b, d.b_assumed)});
+  return table;
+}
+
+/// "why B takes 1.2 s less"
+std::string why_title(const CompareView& view) {
+  const Seconds apart = view.difference();
+  if (apart == Seconds{}) return "why";
+  return fmt::format("why B takes {} {}", show(Seconds{std::abs(apart.value)}),
+                     apart > Seconds{} ? "more" : "less");
+}
+
+/// "+1.2 s", "-340 ms".
+/// The causes and what they leave of the difference: amount, item, words.
+Table cause_table(const CompareView& view) {
+  Table table{{{"B - A", kRight}, {"item"}, {"cause"}}};
+  Seconds rest = view.difference();
+  for (const Cause& cause : view.causes) {
+    table.rows.push_back(
+        {show_signed(cause.difference), std::string(row(cause.item).name), cause.words});
+    rest = rest - cause.difference;
+  }
+  if (view.causes.size() < view.items.size())
+    table.rows.push_back({show_signed(rest), "all others", ""});
+  return table;
+}
+
+std::string causes_text(const CompareView& view, const Paint& paint, std::size_t width) {
+  if (view.causes.empty()) return {};
+  const Table table = cause_table(view);
+  std::size_t amount = 0;
+  for (const std::vector<std::string>& cells : table.rows)
+    amount = std::max(amount, display_width(cells[0]));
+  const std::string indent(amount + 4, ' ');
+  std::string out = "  " + paint.bold(why_title(view)) + "\n";
+  for (const std::vector<std::string>& cells : table.rows)
+    out += fmt::format("  {:>{}}  ", cells[0], amount) +
+           wrapped(cells[2].empty() ? cells[1] : cells[1] + ": " + cells[2],
+                   width - indent.size() - 2, indent)
+               .substr(indent.size());
+  return out + "\n";
+}
+
+std::string side_text(std::string_view letter, const NamedPlan& plan, const Estimate& e,
+                      bool headed, const Paint& paint, std::size_t width) {
+  constexpr std::string_view kPlanIndent = "     ";
+  std::string out =
+      "  " + paint.bold(fmt::format("{}  {}", letter, excerpt(plan.name, 200))) + "\n";
+  if (headed) out += lines_of(headline(plan.config), kSeparator, " ·", width, kPlanIndent);
+  out += lines_of(plan_line(plan.config), kSeparator, " ·", width, kPlanIndent);
+  return out + lines_of(figures(plan.config, e), "   ", "", width, kPlanIndent);
+}
+
+constexpr std::string_view kSame = "No key differs: the two are the same plan.";
+
+}  // namespace
+
+std::string plan_line(const TrainingConfig& config) {
+  const i64 m = config.microbatches();
+  const std::string text = degree_tags(config);
+  if (config.plan.pp == 1)
+    return text + fmt::format(" · {}", plural(m, "microbatch", "microbatches"));
+  return text + fmt::format(" · {}, {}", name(config.plan.schedule),
+                            plural(m, "microbatch", "microbatches"));
+}
+
+std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareView& view,
+                         const Paint& paint, std::size_t width) {
+  const bool same_head = headline(a.config) == headline(b.config);
+  std::string out;
+  if (same_head)
+    out += bold_lines(lines_of(headline(a.config), kSeparator, " ·", width, ""), paint) + "\n";
+  out += side_text("A", a, view.a, !same_head, paint, width);
+  out += side_text("B", b, view.b, !same_head, paint, width) + "\n";
+  const auto paragraph = [&](std::string_view text) { return wrapped(text, width - 4, "  "); };
+  const CompareWords words = compare_words(a.config, b.config, view);
+  // What cannot run is said before what is fast.
+  const bool named = !view.entries.empty();
+  if (named && !words.fit.empty()) out += bold_lines(paragraph(words.fit), paint);
+  out += bold_lines(paragraph(words.verdict), paint) + paragraph(words.unlike);
+  if (!named) out += paragraph(words.fit);
+  out += paragraph(describe_calibration(a.config));
+  out += view.keys.empty() ? fmt::format("\n  {}\n\n", kSame)
+                           : "\n" + key_table(view).text(paint, "  ") + "\n";
+  out += sheet_text(time_sheet(view), paint, width) + "\n";
+  out += causes_text(view, paint, width);
+  if (named) out += sheet_text(memory_sheet(view), paint, width) + "\n";
+  out.pop_back();  // the last blank line
+  return out;
+}
+
+std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+  std::string out = fmt::format("# A {}, B {}\n\n", markdown_text(excerpt(a.name, 200)),
+                                markdown_text(excerpt(b.name, 200)));
+  const CompareWords words = compare_words(a.config, b.config, view);
+  for (const std::string& text :
+       {words.fit, words.verdict, words.unlike, describe_calibration(a.config)})
+    if (!text.empty()) out += markdown_text(text) + "\n\n";
+  Table plans{{{""}, {"job"}, {"plan"}, {"comes to"}}};
+  plans.rows.push_back({"A", headline(a.config), plan_line(a.config), figures(a.config, view.a)});
+  plans.rows.push_back({"B", headline(b.config), plan_line(b.config), figures(b.config, view.b)});
+  out += plans.markdown() + "\n## What differs\n\n";
+  out += view.keys.empty() ? std::string(kSame) + "\n" : key_table(view).markdown();
+  out += "\n## Time\n\n" + sheet_table(time_sheet(view)).markdown();
+  if (!view.causes.empty())
+    out += fmt::format("\n## W{}\n\n", why_title(view).substr(1)) + cause_table(view).markdown();
+  if (!view.entries.empty()) out += "\n## Memory\n\n" + sheet_table(memory_sheet(view)).markdown();
+  return out;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,25 @@
+// A comparison for people: on a terminal, or as Markdown for a design document.
+#pragma once
+
+#include <string>
+
+#include "rankwright/planner/compare/compare_view.h"
+#include "rankwright/report/render/paint.h"
+
+namespace rankwright {
+
+/// A plan with its name: a file's.
+struct NamedPlan {
+  std::string name;
+  const TrainingConfig& config;
+};
+
+std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareView& view,
+                         const Paint& paint, std::size_t width);
+
+std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const CompareView& view);
+
+/// The plan's degree_tags with its schedule, and how many microbatches run through it.
+std::string plan_line(const TrainingConfig& config);
+
+}  // namespace rankwright

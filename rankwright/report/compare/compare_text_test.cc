@@ -1,0 +1,82 @@
+#include "rankwright/report/compare/compare_text.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/compare/compare_json.h"
+#include "rankwright/report/compare/compare_sentences.h"
+#include "rankwright/report/render/table.h"
+#include "tests/support/timed_configs.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace compare_text_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Llama 8B on two nodes; `parallelism` as typed.
+rankwright::TrainingConfig on_two_nodes(const std::string& parallelism) {
+  return config_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+      "parallelism: {" +
+      parallelism + "}\n");
+}
+const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
+
+TEST(CompareText, OfAPlanWithItself_SaysThatNoKeyDiffers) {
+  const rankwright::TrainingConfig plan = on_two_nodes(kPlan);
+  const CompareView view = compare_view(plan, plan);
+  const std::string text = compare_text({"a", plan}, {"b", plan}, view, {}, 80);
+  EXPECT_THAT(text, HasSubstr("No key differs"));
+  EXPECT_THAT(text, Not(HasSubstr("why")));
+}
+
+TEST(CompareText, SaysWhatFitsBeforeWhatIsFast) {
+  const rankwright::TrainingConfig fits = on_two_nodes(kPlan);
+  rankwright::TrainingConfig full = fits;
+  full.cluster.device.memory = 0.5 * fullest(full, calibration()).total();
+  const CompareView view = compare_view(fits, full);
+  const std::string verdict = compare_words(fits, full, view).verdict;
+  const std::string text = compare_text({"a", fits}, {"b", full}, view, {}, 120);
+  EXPECT_LT(text.find("B does not fit"), text.find(verdict.substr(0, 10)));
+}
+
+RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {
+  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  const CompareView view = compare_view(a, b);
+  // Keys are not broken: a layout of stages may be long.
+  std::string text = compare_text({"a", a}, {"b", b}, view, {}, 100);
+  const std::size_t keys = text.find("\n  differs");
+  if (keys != std::string::npos) text.erase(keys, text.find("\n\n", keys) - keys);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    RC_ASSERT(display_width(line) <= 100u);
+    RC_ASSERT(!line.ends_with(' '));
+  }
+}
+
+TEST(CompareJson, SaysWhatTheTextSays) {
+  const rankwright::TrainingConfig a = on_two_nodes(kPlan),
+                                   b = on_two_nodes("tp_size: 8, dp_size: 2");
+  const CompareView view = compare_view(a, b);
+  const nlohmann::json json = nlohmann::json::parse(compare_json({"a", a}, {"b", b}, view));
+  EXPECT_EQ(json["schema"], "rankwright.compare/1");
+  EXPECT_EQ(json["verdict"]["text"], compare_words(a, b, view).verdict);
+  EXPECT_EQ(json["verdict"]["tie"], view.tie());
+  EXPECT_EQ(json["time"]["items"].size(), view.items.size());
+  EXPECT_EQ(json["memory"].size(), view.entries.size());
+  EXPECT_EQ(json["differs"].size(), view.keys.size());
+  EXPECT_EQ(json["a"]["tokens_per_step"], 32 * 4096);
+  EXPECT_TRUE(nlohmann::json::parse(
+                  compare_json({"a", a}, {"a", a}, compare_view(a, a)))["verdict"]["faster"]
+                  .is_null());
+}
+
+}  // namespace compare_text_test
+}  // namespace rankwright

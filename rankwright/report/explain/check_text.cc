@@ -1,0 +1,52 @@
+#include "rankwright/report/explain/check_text.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/planner/input/run_input.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/render/labels.h"
+
+namespace rankwright {
+namespace {
+
+std::string plan_summary(const TrainingConfig& s, const CheckAnswer& answer) {
+  const Plan& p = s.plan;
+  std::string product = fmt::format("{} = tp {}", s.world, p.tp);
+  if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
+  product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
+  std::string text = fmt::format("{}\n{}\n", product, degree_tags(s));
+  if (answer.estimate) text += figures(s, *answer.estimate) + "\n";
+  if (s.calibrated) text += describe_calibration(s) + "\n";
+  if (answer.proof)
+    text += fmt::format("{}: {} actions on {} run to their end, with or without buffered sends\n",
+                        name(s.plan.schedule), count(answer.proof->actions),
+                        plural(p.pp, "pp rank", "pp ranks"));
+  return text + "\n";
+}
+
+std::string schedule_summary(const CheckedSchedule& s) {
+  return fmt::format(
+      "{}, {}, {}: {} actions\nno rank waits for ever, with or without buffered sends; every send "
+      "has its receive\n\n",
+      plural(s.pp, "pp rank", "pp ranks"), plural(s.stages, "stage", "stages"),
+      plural(s.microbatches, "microbatch", "microbatches"), count(s.actions));
+}
+
+}  // namespace
+
+std::string check_summary(const CheckAnswer& answer) {
+  if (has_errors(answer.findings)) return {};
+  if (answer.schedule) return schedule_summary(*answer.schedule);
+  return answer.config ? plan_summary(*answer.config, answer) : std::string();
+}
+
+std::string check_text(const CheckAnswer& answer, const Paint& paint, bool summary) {
+  return (summary ? check_summary(answer) : "") +
+         (answer.findings.empty()
+              ? "nothing found\n"
+              : findings_text(answer.findings, answer.file.name, answer.file.text, paint));
+}
+
+}  // namespace rankwright

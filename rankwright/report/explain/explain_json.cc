@@ -1,0 +1,131 @@
+#include "rankwright/report/explain/explain_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/report/explain/memory_text.h"
+#include "rankwright/report/explain/plan_summary.h"
+#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/render/labels.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json communication_json(const CommunicationRow& c) {
+  const Traffic& t = c.priced.traffic;
+  const TrafficKindRow& kind = row(t.kind);
+  return {{"communication", kind.label},
+          {"collective", name(t.op)},
+          {"group", name(t.group)},
+          {"group_size", c.priced.span.size},
+          {"frequency", kind.frequency},
+          {"pp_rank", c.pp_rank},
+          {"calls", t.calls},
+          {"bytes", t.bytes().value},
+          {"total_bytes", t.total.value},
+          {"wire_bytes", c.priced.wire.value},
+          {"preferred_level", c.preferred},
+          {"level", c.level},
+          {"slowest_level", c.slowest},
+          {"algorithm", name(c.priced.algorithm)},
+          {"groups_per_link", c.priced.sharers},
+          {"seconds", c.priced.total.value},
+          {"seconds_origin", name(Origin::calibrated)},
+          {"critical_path", kind.critical},
+          {"risk", kind.risk}};
+}
+
+ordered_json step_json(const TrainingConfig& config, const ExplainView& sheet) {
+  const StepTime& step = sheet.estimate.step;
+  const Waterfall& fall = sheet.waterfall;
+  ordered_json items = ordered_json::array();
+  for (const Waterfall::Bar& bar : fall.bars)
+    items.push_back({{"item", bar.name},
+                     {"seconds", bar.time.value},
+                     {"share", bar.share},
+                     {"computes", bar.computes},
+                     {"origin", name(bar.origin)},
+                     {"level", bar.level},
+                     {"collectives", bar.collectives},
+                     {"remark", bar.remark}});
+  return {{"seconds", fall.total.value},
+          {"band", band_json(fall.band)},
+          {"tokens_per_second_per_device", tokens_per_second(config, fall.total)},
+          {"mfu", mfu(config, fall.total)},
+          {"mfu_palm_full", mfu(config, fall.total, FlopsConvention::palm_full)},
+          {"slowest_pp_rank", step.slowest},
+          {"hidden_dp_seconds", step.hidden_dp.value},
+          {"items", items}};
+}
+
+/// Null of a model that is not named.
+ordered_json memory_json(const TrainingConfig& config, const ExplainView& sheet) {
+  if (config.reference_model) return nullptr;
+  const Estimate& e = sheet.estimate;
+  ordered_json entries = ordered_json::array();
+  for (const EntryRow& of : rankwright::entries())
+    if (e.memory[of.entry] > Bytes{})
+      entries.push_back({{"entry", of.name},
+                         {"bytes", e.memory[of.entry].value},
+                         {"origin", name(of.origin)},
+                         {"formula", of.formula},
+                         {"meaning", of.meaning}});
+  ordered_json totals = ordered_json::array();
+  for (const Bytes& total : sheet.totals) totals.push_back(total.value);
+  return {{"pp_rank", e.memory.pp_rank},
+          {"instant", name(e.memory.instant)},
+          {"instant_words", words(e.memory.instant)},
+          {"total_bytes", e.memory.total().value},
+          {"capacity_bytes", e.capacity.value},
+          {"fits", e.fits()},
+          {"verdict", memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
+          {"sure", e.sure()},
+          {"band", band_json(e.memory_band)},
+          {"entries", entries},
+          {"total_bytes_by_pp_rank", totals}};
+}
+
+}  // namespace
+
+ordered_json explain_document(const TrainingConfig& config, const ExplainView& sheet) {
+  ordered_json axes = ordered_json::array();
+  for (const AxisRow& row : sheet.axes)
+    axes.push_back({{"axis", row.axis},
+                    {"degree", row.degree},
+                    {"placement", row.placement},
+                    {"reason", row.reason}});
+  ordered_json communication = ordered_json::array();
+  for (const CommunicationRow& c : sheet.communication)
+    communication.push_back(communication_json(c));
+  ordered_json states = ordered_json::array();
+  for (const StateRow& s : sheet.states)
+    states.push_back({{"state", s.state},
+                      {"tp", s.tp},
+                      {"pp", s.pp},
+                      {"cp", s.cp},
+                      {"dp", s.dp},
+                      {"ep", s.ep},
+                      {"consistent", s.consistent},
+                      {"critical", s.critical}});
+  return {
+      {"schema", "rankwright.explain/2"},
+      {"headline", headline(config)},
+      {"words", describe_plan(config, sheet)},
+      {"world", config.world},
+      {"model", model_json(config)},
+      {"cluster", cluster_json(config)},
+      {"job", job_json(config)},
+      {"plan", plan_json(config)},
+      {"axes", axes},
+      {"communication", communication},
+      {"states", states},
+      {"estimate", {{"step", step_json(config, sheet)}, {"memory", memory_json(config, sheet)}}},
+      {"assumed", assumed_json(config)}};
+}
+
+std::string explain_json(const TrainingConfig& config, const ExplainView& sheet) {
+  return dumped(explain_document(config, sheet));
+}
+
+}  // namespace rankwright

@@ -1,0 +1,128 @@
+#include "rankwright/report/explain/explain_text.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/explain/memory_text.h"
+#include "rankwright/report/explain/plan_summary.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/render/grid.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/render/markdown.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kOrigins =
+    "Counts and bytes are exact for this plan, bandwidths and peaks the catalog's. Rates of "
+    "compute "
+    "and of collectives are calibrated on published runs (rankwright validate); nine of ten of "
+    "those "
+    "lie within the band. Latencies, and which part of sends and all-to-alls is hidden, are "
+    "assumed. "
+    "The table's times are those of calls one after another, hidden or not.";
+
+Table axis_table(const ExplainView& sheet) {
+  Table table{{{"axis"}, {"degree"}, {"placement"}, {"reason"}}};
+  for (const AxisRow& row : sheet.axes)
+    table.rows.push_back({row.axis, row.degree, row.placement, row.reason});
+  return table;
+}
+
+Table communication_table(const ExplainView& sheet) {
+  Table table{{{"communication"},
+               {"frequency"},
+               {"calls", kRight},
+               {"bytes", kRight},
+               {"preferred"},
+               {"level"},
+               {"groups/link", kRight},
+               {"time", kRight},
+               {"risk"}}};
+  for (const CommunicationRow& c : sheet.communication) {
+    const TrafficKindRow& kind = row(c.priced.traffic.kind);
+    table.rows.push_back({std::string(kind.label), std::string(kind.frequency),
+                          count(c.priced.traffic.calls), show(c.priced.traffic.bytes()),
+                          c.preferred, c.level, count(c.priced.sharers), show(c.priced.total),
+                          std::string(kind.risk)});
+  }
+  return table;
+}
+
+Table state_table(const ExplainView& sheet) {
+  Table table{{{"state"},
+               {"TP"},
+               {"PP"},
+               {"CP"},
+               {"DP"},
+               {"EP"},
+               {"kept consistent by"},
+               {"critical path"}}};
+  for (const StateRow& s : sheet.states)
+    table.rows.push_back({s.state, s.tp, s.pp, s.cp, s.dp, s.ep, s.consistent, s.critical});
+  return table;
+}
+
+Table assumed_table(const TrainingConfig& config) {
+  Table table{{{"left open"}, {"assumed"}, {"because"}}};
+  for (const Assumption& a : config.assumed) table.rows.push_back({a.key, a.value, a.why});
+  return table;
+}
+
+/// The step and its bars, and, of a model that is named, what fills the fullest rank.
+std::string estimate_text(const TrainingConfig& config, const ExplainView& sheet,
+                          const Paint& paint, std::size_t width) {
+  const Estimate& e = sheet.estimate;
+  std::string out = paint.bold("  " + figures(config, e)) + "\n\n";
+  out += waterfall_text(sheet.waterfall, paint, width);
+  if (config.reference_model) return out;
+  out += "\n" + memory_text(e.memory, e.capacity, e.memory_band, paint, width);
+  const std::string others = totals_text(sheet.totals);
+  return others.empty() ? out : out + "  " + others + "\n";
+}
+
+std::string estimate_markdown(const TrainingConfig& config, const ExplainView& sheet) {
+  const Estimate& e = sheet.estimate;
+  std::string out = "## Step\n\n" + markdown_text(figures(config, e)) + "\n\n";
+  out += waterfall_table(sheet.waterfall).markdown() + "\n";
+  if (config.reference_model) return out;
+  out += "## Memory\n\n" + memory_title(e.memory, e.capacity, e.memory_band) + "\n\n";
+  out += memory_table(e.memory, e.capacity).markdown() + "\n";
+  const std::string others = totals_text(sheet.totals);
+  return others.empty() ? out : out + others + "\n\n";
+}
+
+}  // namespace
+
+std::string explain_text(const TrainingConfig& config, const ExplainView& sheet, const Paint& paint,
+                         std::size_t width) {
+  std::string out = paint.bold(headline(config)) + "\n\n  " + degree_tags(config) + "\n\n";
+  out += wrapped(describe_plan(config, sheet), width - 4, "  ") + "\n";
+  out += estimate_text(config, sheet, paint, width) + "\n";
+  out += axis_table(sheet).text(paint) + "\n";
+  out += communication_table(sheet).text(paint) + "\n";
+  out += state_table(sheet).text(paint) + "\n";
+  out += rank_grid(config, paint, width) + "\n";
+  if (!config.assumed.empty()) out += assumed_table(config).text(paint) + "\n";
+  return out + wrapped(kOrigins, width - 2, "");
+}
+
+std::string explain_markdown(const TrainingConfig& config, const ExplainView& sheet) {
+  return "# " + markdown_text(headline(config)) + "\n\n" + markdown_text(degree_tags(config)) +
+         "\n\n" + markdown_text(describe_plan(config, sheet)) + "\n\n" +
+         worksheet_markdown(config, sheet);
+}
+
+std::string worksheet_markdown(const TrainingConfig& config, const ExplainView& sheet) {
+  std::string out = estimate_markdown(config, sheet);
+  out += "## Axes\n\n" + axis_table(sheet).markdown() + "\n";
+  out += "## Communication\n\n" + communication_table(sheet).markdown() + "\n";
+  out += "## States\n\n" + state_table(sheet).markdown() + "\n";
+  constexpr std::size_t kPageWidth = 100;
+  out += "## Ranks\n\n" + markdown_block("text", rank_grid(config, Paint{}, kPageWidth)) + "\n";
+  if (!config.assumed.empty()) out += "## Assumed\n\n" + assumed_table(config).markdown() + "\n";
+  return out + std::string(kOrigins) + "\n";
+}
+
+}  // namespace rankwright

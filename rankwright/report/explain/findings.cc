@@ -1,0 +1,205 @@
+#include "rankwright/report/explain/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/terminal_text.h"
+#include "rankwright/import/syntax/lines.h"
+#include "rankwright/report/render/table.h"
+#include "rankwright/rules/rule.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// A line of a file, with one character for each of its own, so that a caret stands where it
+/// should.
+std::string shown_line(std::string_view line) {
+  std::string blanks(line);
+  std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+  return excerpt(blanks, blanks.size());
+}
+
+/// What is shown of a line, and how many characters stand before and under the caret.
+struct Window {
+  std::string text;
+  std::size_t before = 0;
+  std::size_t width = 1;
+};
+
+/// Long lines are cut to a window around the place. Columns count bytes, carets characters.
+Window window(std::string_view line, const Location& where) {
+  constexpr std::size_t kLongestLine = 160;
+  constexpr std::size_t kLead = 60;  // shown before the place where the beginning is cut off
+  const auto boundary = [&](std::size_t at) {
+    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0u) == 0x80u) ++at;
+    return std::min(at, line.size());
+  };
+  const std::size_t place = std::min(std::size_t(std::max(where.column, 1)) - 1, line.size());
+  const bool far = line.size() > kLongestLine && place + kLead > kLongestLine;
+  const std::size_t begin = far ? boundary(place - kLead) : 0;
+  const std::size_t end =
+      line.size() - begin > kLongestLine ? boundary(begin + kLongestLine) : line.size();
+  const std::size_t last = std::clamp(place + std::size_t(std::max(where.width, 1)), place, end);
+  const std::string_view head = begin > 0 ? "..." : "";
+  const std::string_view tail = end < line.size() ? "..." : "";
+  const auto width = [&](std::size_t from, std::size_t to) {
+    return display_width(shown_line(line.substr(from, to - from)));
+  };
+  return {
+      .text = std::string(head) + shown_line(line.substr(begin, end - begin)) + std::string(tail),
+      .before = head.size() + width(begin, place),
+      .width = std::max<std::size_t>(1, width(place, last))};
+}
+
+std::string one_text(const Diagnostic& d, std::string_view file, std::span<const TextLine> lines,
+                     const Paint& paint) {
+  std::string out = paint.severity(d.severity, fmt::format("{}[{}]", name(d.severity), d.code)) +
+                    paint.bold(": " + clean_name(d.message)) + "\n";
+  const bool placed = d.where.line > 0;
+  if (!d.where.file.empty())
+    out += paint.blue("  --> ") + clean_name(d.where.file) +
+           (placed ? fmt::format(":{}:{}", d.where.line, d.where.column) : "") + "\n";
+  const std::string detail = clean_name(d.detail);
+  const bool in_file = placed && d.where.file == file && std::size_t(d.where.line) <= lines.size();
+  const std::string_view line =
+      in_file ? lines[std::size_t(d.where.line) - 1].text : std::string_view{};
+  if (!line.empty()) {
+    const std::string number = std::to_string(d.where.line);
+    const std::string gutter = std::string(number.size() + 3, ' ') + "|";
+    const Window shown = window(line, d.where);
+    out += paint.blue(gutter) + "\n";
+    out += paint.blue(fmt::format("  {} |", number)) + " " + shown.text + "\n";
+    out += paint.blue(gutter) + std::string(shown.before + 1, ' ') +
+           paint.severity(d.severity,
+                          std::string(shown.width, '^') + (detail.empty() ? "" : " ") + detail) +
+           "\n";
+  } else if (!detail.empty()) {
+    out += "  " + detail + "\n";
+  }
+  for (const std::string& note : d.notes) out += paint.bold("  note: ") + clean_name(note) + "\n";
+  if (!help(d).empty()) out += paint.green("  help: ") + clean_name(help(d)) + "\n";
+  return out;
+}
+
+i64 how_many(const Diagnostics& findings, Severity severity) {
+  return std::count_if(findings.begin(), findings.end(),
+                       [&](const Diagnostic& d) { return d.severity == severity; });
+}
+
+ordered_json one_json(const Diagnostic& d) {
+  ordered_json fix = ordered_json::array();
+  for (const Edit& edit : d.fix) fix.push_back({{"key", edit.key}, {"value", edit.value}});
+  return {{"code", d.code},
+          {"severity", name(d.severity)},
+          {"message", d.message},
+          {"detail", d.detail},
+          {"notes", d.notes},
+          {"help", help(d)},
+          {"fix", fix},
+          {"key", d.key},
+          {"file", d.where.file},
+          {"line", d.where.line},
+          {"column", d.where.column}};
+}
+
+/// A file's name as a relative URI reference: what is not a letter, a digit or one of -._~/ is
+/// percent-encoded.
+std::string uri(std::string_view file) {
+  std::string out;
+  for (const char c : file) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+/// Returns `text` without the links that viewers make of "[text](address)" in a message (SARIF
+/// 2.1.0, 3.11.6).
+std::string without_links(std::string text) {
+  for (std::size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at))
+    text.insert(at + 1, " ");
+  return text;
+}
+
+/// Text from files may not be valid UTF-8: replace what is not, never throw.
+std::string dump(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string stats(const Diagnostics& findings) {
+  std::string text;
+  const auto add = [&](Severity severity, std::string_view one, std::string_view many) {
+    const i64 n = how_many(findings, severity);
+    if (n > 0) text += (text.empty() ? "" : ", ") + plural(n, one, many);
+  };
+  add(Severity::error, "error", "errors");
+  add(Severity::warning, "warning", "warnings");
+  add(Severity::note, "note", "notes");
+  return text;
+}
+
+std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
+                          const Paint& paint) {
+  if (findings.empty()) return "";
+  const std::vector<TextLine> lines = lines_of(text);
+  std::string out;
+  for (const Diagnostic& d : findings) out += one_text(d, file, lines, paint) + "\n";
+  return out + fmt::format("{} · rankwright explain {}\n", stats(findings), findings.front().code);
+}
+
+std::string findings_json(const Diagnostics& findings, std::string_view file) {
+  ordered_json all = ordered_json::array();
+  for (const Diagnostic& d : findings) all.push_back(one_json(d));
+  return dump({{"schema", "rankwright.check/1"},
+               {"file", file},
+               {"errors", how_many(findings, Severity::error)},
+               {"warnings", how_many(findings, Severity::warning)},
+               {"notes", how_many(findings, Severity::note)},
+               {"findings", all}});
+}
+
+std::string findings_sarif(const Diagnostics& findings, std::string_view version) {
+  ordered_json rules = ordered_json::array();
+  std::set<std::string_view> codes;
+  for (const Diagnostic& d : findings) codes.insert(d.code);
+  for (const std::string_view code : codes) {
+    const Page* page = find_page(code);
+    rules.push_back({{"id", code},
+                     {"shortDescription", {{"text", page == nullptr ? code : page->title}}},
+                     {"fullDescription", {{"text", page == nullptr ? code : page->why}}}});
+  }
+  ordered_json results = ordered_json::array();
+  for (const Diagnostic& d : findings) {
+    ordered_json place = {{"artifactLocation", {{"uri", uri(d.where.file)}}}};
+    if (d.where.line > 0)
+      place["region"] = {{"startLine", d.where.line},
+                         {"startColumn", d.where.column},
+                         {"endColumn", d.where.column + d.where.width}};
+    std::string text = d.message;
+    if (!d.detail.empty()) text += ": " + d.detail;
+    if (!help(d).empty()) text += ". Try " + help(d);
+    results.push_back({{"ruleId", d.code},
+                       {"level", name(d.severity)},
+                       {"message", {{"text", without_links(text)}}},
+                       {"locations", {{{"physicalLocation", place}}}}});
+  }
+  return dump(
+      {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+       {"version", "2.1.0"},
+       {"runs",
+        {{{"tool", {{"driver", {{"name", "rankwright"}, {"version", version}, {"rules", rules}}}}},
+          {"results", results}}}}});
+}
+
+}  // namespace rankwright

@@ -1,0 +1,156 @@
+#include "rankwright/report/explain/findings.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace findings_test {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Diagnostic at(int line, int column, int width) {
+  return {.code = "RW0102",
+          .message = "wrong",
+          .detail = "so",
+          .where = {.file = "plan.yaml", .line = line, .column = column, .width = width}};
+}
+
+std::string text_of(const Diagnostic& d, std::string_view file_text) {
+  return findings_text({d}, "plan.yaml", file_text, {});
+}
+
+TEST(FindingsText, PointsAtThePlace) {
+  Diagnostic d = at(2, 4, 3);
+  d.notes = {"a note"};
+  d.hint = "b: 2";
+  EXPECT_EQ(text_of(d, "a: 1\nb: 100\n"),
+            "error[RW0102]: wrong\n"
+            "  --> plan.yaml:2:4\n"
+            "    |\n"
+            "  2 | b: 100\n"
+            "    |    ^^^ so\n"
+            "  note: a note\n"
+            "  help: b: 2\n"
+            "\n"
+            "1 error · rankwright explain RW0102\n");
+}
+
+TEST(FindingsText, IsEmptyWithoutFindings) { EXPECT_EQ(findings_text({}, "", "", {}), ""); }
+
+TEST(FindingsText, KeepsTheGutterStraightForLongLineNumbers) {
+  EXPECT_THAT(text_of(at(100, 1, 1), std::string(99, '\n') + "x\n"),
+              HasSubstr("      |\n  100 | x\n      | ^ so\n"));
+}
+
+TEST(FindingsText, ClampsTheCaretToTheLine) {
+  EXPECT_THAT(text_of(at(1, 4, 50), "b: 100\n"), HasSubstr("\n    |    ^^^ so\n"));
+  EXPECT_THAT(text_of(at(1, 90, 1), "b: 100\n"), HasSubstr("\n    |       ^ so\n"));
+  EXPECT_THAT(text_of(at(1, 0, 0), "b: 100\n"), HasSubstr("\n    | ^ so\n"));
+}
+
+TEST(FindingsText, CountsCharactersBeforeTheCaret) {
+  // 'é' has two bytes: column 7 of the bytes is the sixth character.
+  EXPECT_THAT(text_of(at(1, 7, 1), "{é: 1, b: 2}\n"),
+              HasSubstr("  1 | {é: 1, b: 2}\n    |      ^ so\n"));
+}
+
+TEST(FindingsText, ShowsNoLineWhereThereIsNone) {
+  const std::string beyond = text_of(at(9, 1, 1), "a: 1\n");
+  EXPECT_THAT(beyond, HasSubstr("  --> plan.yaml:9:1\n  so\n"));
+  Diagnostic other = at(1, 1, 1);
+  other.where.file = "other.yaml";
+  EXPECT_THAT(text_of(other, "a: 1\n"), Not(HasSubstr("a: 1")));
+  Diagnostic whole = at(0, 0, 1);
+  EXPECT_THAT(text_of(whole, "a: 1\n"), HasSubstr("  --> plan.yaml\n  so\n"));
+}
+
+TEST(FindingsText, Tab_IsOneBlank_ControlCharacters_AreQuestionMarks) {
+  EXPECT_THAT(text_of(at(1, 2, 1), "\ta\x1b[31m\x7f\r\n"),
+              HasSubstr("  1 |  a?[31m?\n    |  ^ so\n"));
+}
+
+TEST(FindingsText, NeverSteersTheTerminal) {
+  Diagnostic d = at(1, 1, 1);
+  d.message = d.detail = d.hint = "\x1b[31m\n";
+  d.notes = {"\x1b[0m"};
+  EXPECT_THAT(text_of(d, "\x1b\n"), Not(HasSubstr("\x1b")));
+}
+
+TEST(FindingsText, ShowsAllOfALineThatIsNotLong) {
+  const std::string line = std::string(155, 'a') + "HERE";
+  EXPECT_THAT(text_of(at(1, 156, 4), line + "\n"), HasSubstr("  1 | " + line + "\n"));
+}
+
+TEST(FindingsText, ShowsAWindowOfALongLine) {
+  const std::string line = std::string(500, 'a') + "HERE" + std::string(500, 'b');
+  EXPECT_THAT(text_of(at(1, 501, 4), line + "\n"),
+              HasSubstr("  1 | ..." + std::string(60, 'a') + "HERE" + std::string(96, 'b') +
+                        "...\n    | " + std::string(63, ' ') + "^^^^ so\n"));
+  EXPECT_THAT(text_of(at(1, 1, 1), line + "\n"),
+              HasSubstr("  1 | " + std::string(160, 'a') + "...\n    | ^ so\n"));
+}
+
+RC_GTEST_PROP(FindingsText, PointsInsideTheLineWhateverItIs, ()) {
+  const auto line = *rc::gen::container<std::string>(rc::gen::arbitrary<char>());
+  const Diagnostic d = at(1, *rc::gen::inRange(-5, 400), *rc::gen::inRange(-5, 400));
+  const std::string text = text_of(d, line);
+  RC_ASSERT(text.find('\x1b') == std::string::npos);
+  const std::size_t caret = text.find('^');
+  if (line.substr(0, line.find('\n')).empty() || line.find('^') != std::string::npos) return;
+  const std::size_t start = text.rfind('\n', caret) + 1;
+  RC_ASSERT(caret - start < 240);
+}
+
+TEST(SearchStats, CountsBySeverity) {
+  Diagnostics all(3);
+  EXPECT_EQ(stats(all), "3 errors");
+  all[1].severity = Severity::warning;
+  all[2].severity = Severity::note;
+  EXPECT_EQ(stats(all), "1 error, 1 warning, 1 note");
+  EXPECT_EQ(stats({}), "");
+}
+
+TEST(FindingsText, IsColouredBySeverity) {
+  Diagnostic d = at(1, 1, 1);
+  const Paint paint{.on = true};
+  EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;31merror[RW0102]"));
+  d.severity = Severity::warning;
+  EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;33mwarning["));
+  d.severity = Severity::note;
+  EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;36mnote["));
+}
+
+TEST(FindingsJson, HoldsBytesThatAreNoUtf8) {
+  Diagnostic d = at(1, 1, 1);
+  d.detail = "\xff\xc3";
+  const json all = json::parse(findings_json({d}, "plan.yaml"));
+  EXPECT_EQ(all["findings"][0]["detail"], "\uFFFD\uFFFD");
+  EXPECT_TRUE(json::accept(findings_sarif({d}, "1.2.3")));
+}
+
+TEST(FindingsSarif, NamesFilesAsUris) {
+  Diagnostic d = at(1, 1, 1);
+  d.where.file = "my plans/ä#1.yaml";
+  d.detail = "";
+  const json run = json::parse(findings_sarif({d}, "1.2.3"))["runs"][0];
+  EXPECT_EQ(run["tool"]["driver"]["version"], "1.2.3");
+  EXPECT_EQ(run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            "my%20plans/%C3%A4%231.yaml");
+  EXPECT_EQ(run["results"][0]["message"]["text"], "wrong");
+}
+
+TEST(FindingsSarif, MakesNoLinksOfNames) {
+  Diagnostic d = at(1, 1, 1);
+  d.detail = "[a](b) [c]((d)";
+  const json run = json::parse(findings_sarif({d}, "1.2.3"))["runs"][0];
+  EXPECT_EQ(run["results"][0]["message"]["text"], "wrong: [a] (b) [c] ((d)");
+}
+
+}  // namespace findings_test
+}  // namespace rankwright

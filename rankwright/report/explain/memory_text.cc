@@ -1,0 +1,148 @@
+#include "rankwright/report/explain/memory_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/render/bars.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kSmallEntry = 0.002;  // of the device: less is joined
+constexpr std::size_t kRuns = 6;       // of equal pp ranks in one line
+
+struct Filled {
+  std::string name{}, meaning{};
+  Bytes bytes{};
+};
+
+std::vector<Filled> filled(const MemoryEstimate& estimate_memory, Bytes capacity) {
+  std::vector<Filled> kept, small;
+  for (const EntryRow& of : entries()) {
+    const Bytes held = estimate_memory[of.entry];
+    if (held <= Bytes{}) continue;
+    (held < kSmallEntry * capacity ? small : kept)
+        .push_back({std::string(of.name), std::string(of.meaning), held});
+  }
+  if (small.size() < 2) {
+    kept.insert(kept.end(), small.begin(), small.end());
+    return kept;
+  }
+  Filled other{.name = "other"};
+  for (const Filled& one : small) {
+    other.bytes += one.bytes;
+    other.meaning += (other.meaning.empty() ? "" : ", ") + one.name;
+  }
+  kept.push_back(other);
+  return kept;
+}
+
+}  // namespace
+
+std::string_view words(Instant instant) {
+  switch (instant) {
+    case Instant::backward:
+      return "in the backward of a layer";
+    case Instant::loss:
+      return "at the loss";
+    case Instant::embedding:
+      return "at the embedding's gradient";
+  }
+  return {};
+}
+
+std::string memory_verdict(Bytes total, Bytes capacity, const ErrorBand& band) {
+  const double over = total / capacity - 1;
+  if (std::abs(over) <= band.within)
+    return over > 0 ? "does not fit, but the error is as large" : "fits, but not for sure";
+  return over > 0 ? "does not fit" : "fits";
+}
+
+std::string memory_title(const MemoryEstimate& estimate_memory, Bytes capacity,
+                         const ErrorBand& band) {
+  return "memory of " + memory_line(estimate_memory, capacity, band);
+}
+
+std::string memory_line(const MemoryEstimate& estimate_memory, Bytes capacity,
+                        const ErrorBand& band) {
+  const Bytes total = estimate_memory.total();
+  return fmt::format("pp rank {} {}: {} {}, {}", estimate_memory.pp_rank,
+                     words(estimate_memory.instant), show_memory(total, capacity), band_text(band),
+                     memory_verdict(total, capacity, band));
+}
+
+std::string memory_text(const MemoryEstimate& estimate_memory, Bytes capacity,
+                        const ErrorBand& band, const Paint& paint, std::size_t width) {
+  const Bytes total = estimate_memory.total();
+  const Bytes longest = std::max(total, capacity);
+  const auto line = [&](std::string name, Bytes bytes, std::string remark, BarLine::Tone tone) {
+    return BarLine{.name = std::move(name),
+                   .fraction = bytes / longest,
+                   .figures = {show_memory(bytes), share_text(bytes / capacity)},
+                   .remark = std::move(remark),
+                   .tone = tone};
+  };
+  std::vector<BarLine> lines;
+  for (const Filled& one : filled(estimate_memory, capacity))
+    lines.push_back(line(one.name, one.bytes, one.meaning, BarLine::Tone::work));
+  const bool fits = total <= capacity;
+  lines.push_back(line("total", total,
+                       fmt::format("{} {}", show_memory(fits ? capacity - total : total - capacity),
+                                   fits ? "are left" : "too much"),
+                       BarLine::Tone::total));
+  lines.push_back(line("device", capacity, "what a framework finds on it", BarLine::Tone::total));
+  return paint.bold(memory_title(estimate_memory, capacity, band)) + "\n" +
+         bars_text(lines, paint, width);
+}
+
+Table memory_table(const MemoryEstimate& estimate_memory, Bytes capacity) {
+  Table table{{{"entry"},
+               {"bytes", Table::Align::right},
+               {"of the device", Table::Align::right},
+               {"origin"},
+               {"meaning"},
+               {"formula"}}};
+  for (const EntryRow& of : entries())
+    if (const Bytes held = estimate_memory[of.entry]; held > Bytes{})
+      table.rows.push_back(
+          {std::string(of.name), show_memory(held), share_text(held / capacity),
+           std::string(of.origin == Origin::data_sheet ? "counted" : name(of.origin)),
+           std::string(of.meaning), std::string(of.formula)});
+  return table;
+}
+
+std::string totals_text(std::span<const Bytes> totals) {
+  if (totals.size() < 2) return {};
+  struct RankRun {
+    std::size_t first, last;
+    std::string text;
+  };
+  std::vector<RankRun> runs;
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    const std::string text = show_memory(totals[r]);
+    if (!runs.empty() && runs.back().text == text)
+      runs.back().last = r;
+    else
+      runs.push_back({r, r, text});
+  }
+  if (runs.size() > kRuns) {
+    const auto [min, max] = std::minmax_element(totals.begin(), totals.end());
+    return fmt::format("{} pp ranks: least {} on {}, most {} on {}, last {}", totals.size(),
+                       show_memory(*min), min - totals.begin(), show_memory(*max),
+                       max - totals.begin(), show_memory(totals.back()));
+  }
+  std::string out = "by pp rank: ";
+  for (const RankRun& run : runs) {
+    if (&run != &runs.front()) out += ", ";
+    out += run.first == run.last ? fmt::format("{} has {}", run.first, run.text)
+                                 : fmt::format("{}-{} have {}", run.first, run.last, run.text);
+  }
+  return out;
+}
+
+}  // namespace rankwright

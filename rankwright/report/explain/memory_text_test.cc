@@ -1,0 +1,62 @@
+#include "rankwright/report/explain/memory_text.h"
+
+#include <gmock/gmock.h>
+
+namespace rankwright {
+namespace ledger_view_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr ErrorBand kBand{0.1, 20};
+
+/// 40 GiB of parameters and 20 of activations.
+MemoryEstimate sixty() {
+  MemoryEstimate estimate_memory{.pp_rank = 3, .instant = Instant::loss};
+  estimate_memory[Entry::parameters] = 40.0_GiB;
+  estimate_memory[Entry::activations] = 20.0_GiB;
+  return estimate_memory;
+}
+
+TEST(LedgerTitle, SaysWhichRankWhenAndWhether) {
+  EXPECT_EQ(memory_title(sixty(), 80.0_GiB, kBand),
+            "memory of pp rank 3 at the loss: 60 of 80 GiB ±10 %, fits");
+  EXPECT_THAT(memory_title(sixty(), 62.0_GiB, kBand), HasSubstr("fits, but not for sure"));
+  EXPECT_THAT(memory_title(sixty(), 58.0_GiB, kBand), HasSubstr("the error is as large"));
+  EXPECT_THAT(memory_title(sixty(), 40.0_GiB, kBand), HasSubstr("does not fit"));
+}
+
+TEST(LedgerText, ShowsEntriesTotalAndDevice) {
+  // Bars are of 80 GiB: 40, 20, 60 and 80 of them in 40 columns.
+  const std::string text = memory_text(sixty(), 80.0_GiB, kBand, {}, 160);
+  const auto line = [](const char* name, std::size_t bars, const char* figures) {
+    return "  " + std::string(name) + std::string(bars, '#') + std::string(40 - bars, ' ') +
+           figures;
+  };
+  EXPECT_THAT(text, HasSubstr(line("parameters   ", 20, "  40 GiB   50.0 %")));
+  EXPECT_THAT(text, HasSubstr(line("activations  ", 10, "  20 GiB   25.0 %")));
+  EXPECT_THAT(text, HasSubstr(line("total        ", 30, "  60 GiB   75.0 %  20 GiB are left")));
+  EXPECT_THAT(text, HasSubstr(line("device       ", 40, "  80 GiB  100.0 %")));
+  EXPECT_THAT(text, Not(HasSubstr("gradients")));
+}
+
+TEST(LedgerText, JoinsSmallEntriesWithoutLosingThem) {
+  MemoryEstimate estimate_memory = sixty();
+  estimate_memory[Entry::workspace] = 0.0625_GiB;
+  estimate_memory[Entry::buckets] = 0.0625_GiB;
+  EXPECT_THAT(memory_text(estimate_memory, 80.0_GiB, kBand, {}, 120),
+              HasSubstr("128 MiB    0.2 %  buckets, workspace"));
+  EXPECT_EQ(memory_table(estimate_memory, 80.0_GiB).rows.size(), 4u);
+}
+
+TEST(TotalsText, IsEmptyForOneAndShortForMany) {
+  EXPECT_EQ(totals_text(std::vector<Bytes>{60.0_GiB}), "");
+  EXPECT_EQ(totals_text(std::vector<Bytes>{60.0_GiB, 50.0_GiB, 50.0_GiB}),
+            "by pp rank: 0 has 60 GiB, 1-2 have 50 GiB");
+  std::vector<Bytes> many;
+  for (int r = 0; r < 64; ++r) many.push_back((100.0 - r) * 1.0_GiB);
+  EXPECT_EQ(totals_text(many), "64 pp ranks: least 37 GiB on 63, most 100 GiB on 0, last 37 GiB");
+}
+
+}  // namespace ledger_view_test
+}  // namespace rankwright

@@ -1,0 +1,13 @@
+// A plan in one paragraph: what is split where, which links its collectives cross, and what
+// probably limits it.
+#pragma once
+
+#include <string>
+
+#include "rankwright/planner/explain/explain_view.h"
+
+namespace rankwright {
+
+std::string describe_plan(const TrainingConfig& config, const ExplainView& sheet);
+
+}  // namespace rankwright

@@ -1,0 +1,140 @@
+#include "rankwright/report/explain/rank_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/explain/memory_text.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string members_text(const RankView::GroupView& group) {
+  std::string text;
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    if (i > 0) text += group.shortened && i + 1 == group.members.size() ? " ... " : " ";
+    text += count(group.members[i]);
+  }
+  return text;
+}
+
+std::string chunk_text(const RankView::Chunk& chunk) {
+  std::string text = chunk.embedding ? "embedding, " : "";
+  text += chunk.layers == 0   ? "no layers"
+          : chunk.layers == 1 ? fmt::format("layer {}", chunk.first_layer)
+                              : fmt::format("layers {} to {}", chunk.first_layer,
+                                            chunk.first_layer + chunk.layers - 1);
+  if (chunk.mtp > 0) text += fmt::format(", {}", plural(chunk.mtp, "MTP module", "MTP modules"));
+  if (chunk.loss) text += ", output head and loss";
+  return text;
+}
+
+std::string half_text(const MicrobatchRun& run) {
+  return fmt::format("; microbatches {} to {}", count(run.first), count(run.first + run.count - 1));
+}
+
+/// Who the chunks hand over to, or have from: other ranks than this one, each once.
+std::string partners(const RankView& view, i64 RankView::Chunk::*partner) {
+  std::set<i64> ranks;
+  for (const RankView::Chunk& chunk : view.chunks)
+    if (chunk.*partner >= 0 && chunk.*partner != view.rank) ranks.insert(chunk.*partner);
+  std::string text;
+  for (const i64 rank : ranks) text += (text.empty() ? "" : " and ") + count(rank);
+  return text.empty() ? "none" : text;
+}
+
+/// Null of a model that is not named.
+ordered_json memory_json(const TrainingConfig& config, const MemoryEstimate& memory) {
+  if (config.reference_model) return nullptr;
+  ordered_json rows = ordered_json::array();
+  for (const EntryRow& of : entries())
+    if (memory[of.entry] > Bytes{})
+      rows.push_back({{"entry", of.name},
+                      {"bytes", memory[of.entry].value},
+                      {"origin", name(of.origin)},
+                      {"formula", of.formula}});
+  return {{"instant", name(memory.instant)},
+          {"total_bytes", memory.total().value},
+          {"capacity_bytes", config.cluster.device.memory.value},
+          {"entries", rows}};
+}
+
+}  // namespace
+
+std::string rank_text(const TrainingConfig& config, const RankView& view, const Paint& paint,
+                      std::size_t width) {
+  std::string out = paint.bold(fmt::format("rank {} of {}", count(view.rank), count(config.world)));
+  out += fmt::format("\n\n  coordinates  tp {} · cp {} · dp {} · pp {}", view.tp, view.cp,
+                     count(view.dp), view.pp);
+  if (config.model.sparse())
+    out += fmt::format("; for experts etp {} · ep {} · edp {}", view.etp, view.ep, count(view.edp));
+  out += fmt::format("\n  device       {} on host {}, slot {}", count(view.device),
+                     count(view.host), view.slot);
+  for (std::size_t level = 0; level < view.domains.size(); ++level)
+    if (config.cluster.domain(int(level)) < config.cluster.devices())
+      out += fmt::format(" · {} domain {}", config.cluster.levels[level].name,
+                         count(view.domains[level]));
+  out += "\n";
+  for (const RankView::Chunk& chunk : view.chunks)
+    out += fmt::format("  stage {:<7}{}{}\n", chunk.stage, chunk_text(chunk),
+                       config.plan.mirrored() ? half_text(chunk.microbatches) : "");
+  out += fmt::format("  pipeline     receives from {}, sends to {}\n\n",
+                     partners(view, &RankView::Chunk::receives_from),
+                     partners(view, &RankView::Chunk::sends_to));
+  Table table{{{"group"}, {"ranks", Table::Align::right}, {"lies"}, {"members"}}};
+  for (const RankView::GroupView& group : view.groups)
+    table.rows.push_back({group.name, count(group.size), group.levels, members_text(group)});
+  out += table.text(paint, "  ");
+  // Of a model that is not named nothing can be said.
+  if (config.reference_model) return out;
+  return out + "\n" +
+         memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint, width);
+}
+
+std::string rank_json(const TrainingConfig& config, const RankView& view) {
+  ordered_json stages = ordered_json::array();
+  for (const RankView::Chunk& c : view.chunks)
+    stages.push_back({{"stage", c.stage},
+                      {"first_layer", c.first_layer},
+                      {"layers", c.layers},
+                      {"mtp", c.mtp},
+                      {"embedding", c.embedding},
+                      {"loss", c.loss},
+                      {"first_microbatch", c.microbatches.first},
+                      {"microbatches", c.microbatches.count},
+                      {"receives_from", c.receives_from},
+                      {"sends_to", c.sends_to}});
+  ordered_json groups = ordered_json::array();
+  for (const RankView::GroupView& g : view.groups)
+    groups.push_back({{"group", g.name},
+                      {"size", g.size},
+                      {"lies", g.levels},
+                      {"members", g.members},
+                      {"shortened", g.shortened}});
+  const ordered_json json = {
+      {"schema", "rankwright.rank/2"},
+      {"rank", view.rank},
+      {"world", config.world},
+      {"coordinates",
+       {{"tp", view.tp},
+        {"cp", view.cp},
+        {"dp", view.dp},
+        {"pp", view.pp},
+        {"etp", view.etp},
+        {"ep", view.ep},
+        {"edp", view.edp}}},
+      {"device", {{"index", view.device}, {"host", view.host}, {"slot", view.slot}}},
+      {"domains", view.domains},
+      {"stages", stages},
+      {"pipeline", {{"previous", view.previous}, {"next", view.next}}},
+      {"groups", groups},
+      {"memory", memory_json(config, view.memory)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,45 @@
+#include "rankwright/report/explain/refusal_text.h"
+
+#include <gtest/gtest.h>
+
+namespace rankwright {
+namespace refusal_text_test {
+
+Diagnostic finding(std::string file, int line) {
+  return {.code = "RW0903",
+          .message = "not a whole number",
+          .detail = "'x' is not a whole number",
+          .where = {.file = std::move(file), .line = line, .column = 1}};
+}
+
+TEST(RefusalText, UsageFault_NamesTheVerbAndWhatToType) {
+  const Refusal refusal{.message = "--tp 8 contradicts --no-tp", .hint = "one of the two"};
+  EXPECT_EQ(refusal_text("plan", refusal),
+            "rankwright plan: --tp 8 contradicts --no-tp\n  help: one of the two\n");
+  EXPECT_EQ(exit_code(refusal), 64);
+  EXPECT_TRUE(findings_of(refusal).empty());
+}
+
+TEST(RefusalText, TwoFiles_AreShownOneAfterAnother) {
+  Refusal refusal{.kind = Refusal::Kind::refused,
+                  .findings = {finding("a.yaml", 1)},
+                  .file = {"a.yaml", "x\n"}};
+  refusal.also.push_back({.kind = Refusal::Kind::unreadable,
+                          .findings = {finding("b.yaml", 1)},
+                          .file = {"b.yaml", "x\n"}});
+  const std::string text = refusal_text("compare", refusal);
+  EXPECT_LT(text.find("--> a.yaml:1:1"), text.find("--> b.yaml:1:1"));
+  EXPECT_EQ(exit_code(refusal), 1);  // unreadable before refused
+  ASSERT_EQ(findings_of(refusal).size(), 2u);
+  EXPECT_EQ(findings_of(refusal)[1].where.file, "b.yaml");
+}
+
+TEST(FindingsIn, SeveralFiles_EachFindingHasTheLineOfItsOwn) {
+  const std::string text = findings_in({{"a.txt", "first\n"}, {"b.txt", "second\n"}},
+                                       {finding("b.txt", 1), finding("a.txt", 1)});
+  EXPECT_LT(text.find("second"), text.find("first"));
+  EXPECT_EQ(text.find("2 errors"), text.npos);
+}
+
+}  // namespace refusal_text_test
+}  // namespace rankwright

@@ -1,0 +1,171 @@
+#include "rankwright/report/explain/sensitivity_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/render/bars.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kShownConstants = 12;
+
+const ConstantRow& row_of(Constant constant) { return constants()[std::size_t(constant)]; }
+
+std::string value_text(const ConstantRow& row, double value) {
+  return fmt::format("{:.3g}{}{}", value, row.unit.empty() ? "" : " ", row.unit);
+}
+
+/// "0.674: 7.12 s"
+std::string end_text(const ConstantRow& row, double value, const std::string& what) {
+  return fmt::format("{}: {}", value_text(row, value), what);
+}
+
+std::string names(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
+  return text;
+}
+
+std::string verdict(const SensitivityView& view) {
+  std::vector<std::string> flipping;
+  for (const Sensitivity& s : view.constants)
+    if (s.flips) flipping.push_back(row_of(s.constant).name);
+  const std::string now = view.now.fits() ? "It fits" : "It does not fit";
+  if (flipping.empty()) return now + ", whichever of them moves.";
+  return fmt::format("{}; it {} at one end of {}.", now, view.now.fits() ? "would not" : "would",
+                     names(flipping));
+}
+
+constexpr std::string_view kHow =
+    "One constant at a time: fitted ones by a tenth within their bounds, the others to their "
+    "bounds "
+    "(rankwright/catalog/calibration.csv).";
+
+}  // namespace
+
+std::string sensitivity_text(const TrainingConfig& config, const SensitivityView& view,
+                             const Paint& paint, std::size_t width) {
+  std::string out = paint.bold(headline(config)) + "\n\n  " + figures(config, view.now) + "\n\n";
+  std::vector<BarLine> lines;
+  for (const Sensitivity& s : view.constants) {
+    if (lines.size() == kShownConstants || s.moves <= 0) break;
+    const ConstantRow& of = row_of(s.constant);
+    lines.push_back({.name = of.name,
+                     .fraction = s.moves / view.constants.front().moves,
+                     .figures = {share_text(s.moves), end_text(of, s.low.value, show(s.low.step)),
+                                 end_text(of, s.high.value, show(s.high.step))},
+                     .remark = fmt::format("{}, {}", name(of.found), of.meaning),
+                     .tone = s.flips ? BarLine::Tone::wait : BarLine::Tone::work});
+  }
+  out += bars_text(lines, paint, width) + "\n";
+  if (!config.reference_model) out += wrapped(verdict(view), width - 2, "");
+  return out + wrapped(kHow, width - 2, "");
+}
+
+std::string sensitivity_json(const TrainingConfig& config, const SensitivityView& view) {
+  const auto end = [](const ConstantTrial& o) {
+    return ordered_json{{"value", o.value},
+                        {"step_seconds", o.step.value},
+                        {"memory_bytes", o.memory.value},
+                        {"fits", o.fits}};
+  };
+  ordered_json rows = ordered_json::array();
+  for (const Sensitivity& s : view.constants)
+    rows.push_back({{"constant", row_of(s.constant).name},
+                    {"value", row_of(s.constant).value},
+                    {"found", name(row_of(s.constant).found)},
+                    {"moves", s.moves},
+                    {"changes_verdict", s.flips},
+                    {"low", end(s.low)},
+                    {"high", end(s.high)}});
+  const ordered_json json = {{"schema", "rankwright.sensitivity/1"},
+                             {"headline", headline(config)},
+                             {"step_seconds", view.now.time().value},
+                             {"memory_bytes", view.now.memory.total().value},
+                             {"capacity_bytes", view.now.capacity.value},
+                             {"fits", view.now.fits()},
+                             {"constants", rows}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string rivals_text(const RivalPlan& first, const RivalPlan& second, const RivalsView& view,
+                        const Paint& paint, std::size_t width) {
+  const Comparison& comparison = view.comparison;
+  const bool ahead = comparison.lead > 0;
+  const RivalPlan& winner = ahead ? first : second;
+  std::string out = paint.bold(fmt::format("{} against {}", first.name, second.name)) + "\n\n";
+  out += fmt::format("  {}: {}\n", first.name, figures(first.config, view.first));
+  out += fmt::format("  {}: {}\n", second.name, figures(second.config, view.second));
+  constexpr double kNothing = 1e-6;
+  out += std::abs(comparison.lead) < kNothing
+             ? std::string("\n  a token takes as long with either\n\n")
+             : fmt::format("\n  a token takes {} {} with {}\n\n",
+                           share_text(std::abs(comparison.lead)), ahead ? "longer" : "less",
+                           second.name);
+  if (first.config.model.name != second.config.model.name)
+    out += wrapped(fmt::format("They train two models, {} and {}: a token of one is not a token of "
+                               "the other.",
+                               first.config.model.name, second.config.model.name),
+                   width - 4, "  ") +
+           "\n";
+  double widest = 0;
+  const auto width_of = [&](const Rivalry& r) {
+    return std::max(std::abs(r.at_low - comparison.lead), std::abs(r.at_high - comparison.lead));
+  };
+  for (const Rivalry& r : comparison.rivals) widest = std::max(widest, width_of(r));
+  std::vector<BarLine> lines;
+  std::vector<std::string> swapping;
+  for (const Rivalry& r : comparison.rivals) {
+    const ConstantRow& of = row_of(r.constant);
+    if (r.swaps) swapping.push_back(of.name);
+    if (lines.size() == kShownConstants) continue;
+    lines.push_back(
+        {.name = of.name,
+         .fraction = width_of(r) / widest,
+         .figures = {end_text(of, r.low, signed_percent(r.at_low)),
+                     end_text(of, r.high, signed_percent(r.at_high))},
+         .remark = r.swaps ? "the other is faster at one end: " + of.meaning : of.meaning,
+         .tone = r.swaps ? BarLine::Tone::wait : BarLine::Tone::work});
+  }
+  out += bars_text(lines, paint, width) + "\n";
+  const std::string conclusion =
+      swapping.empty() ? fmt::format("{} is the faster, whichever constant moves.", winner.name)
+                       : fmt::format("{} is the faster, but not at one end of {}: measure both.",
+                                     winner.name, names(swapping));
+  return out + wrapped(conclusion, width - 2, "") + wrapped(kHow, width - 2, "");
+}
+
+std::string rivals_json(const RivalPlan& first, const RivalPlan& second, const RivalsView& view) {
+  const Comparison& comparison = view.comparison;
+  ordered_json rows = ordered_json::array();
+  for (const Rivalry& r : comparison.rivals)
+    rows.push_back({{"constant", row_of(r.constant).name},
+                    {"value", row_of(r.constant).value},
+                    {"found", name(row_of(r.constant).found)},
+                    {"changes_winner", r.swaps},
+                    {"low", {{"value", r.low}, {"lead", r.at_low}}},
+                    {"high", {{"value", r.high}, {"lead", r.at_high}}}});
+  const auto plan = [](const RivalPlan& p, const Estimate& estimate) {
+    return ordered_json{{"name", p.name},
+                        {"headline", headline(p.config)},
+                        {"step_seconds", estimate.time().value}};
+  };
+  const ordered_json json = {{"schema", "rankwright.rivals/1"},
+                             {"first", plan(first, view.first)},
+                             {"second", plan(second, view.second)},
+                             {"lead", comparison.lead},
+                             {"constants", rows}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

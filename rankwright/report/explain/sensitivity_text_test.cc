@@ -1,0 +1,60 @@
+#include "rankwright/report/explain/sensitivity_text.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace sensitivity_text_test {
+
+using ::testing::HasSubstr;
+
+const std::string kPlan =
+    "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+    "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
+
+TEST(SensitivityText, SaysThatNothingChangesTheVerdict) {
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const std::string text = sensitivity_text(config, sensitivity_view(config), {}, 120);
+  EXPECT_THAT(text, HasSubstr("It fits, whichever of them moves."));
+}
+
+TEST(SensitivityText, NamesWhatWouldChangeTheVerdict) {
+  rankwright::TrainingConfig config = config_of(kPlan);
+  config.cluster.device.memory = 1.001 * fullest(config, calibration()).total();
+  const std::string text = sensitivity_text(config, sensitivity_view(config), {}, 120);
+  EXPECT_THAT(text, HasSubstr("It fits; it would not at one end of "));
+  EXPECT_THAT(text, HasSubstr("communicator"));
+  config.cluster.device.memory = 0.999 * fullest(config, calibration()).total();
+  EXPECT_THAT(sensitivity_text(config, sensitivity_view(config), {}, 120),
+              HasSubstr("It does not fit; it would at one end of "));
+}
+
+TEST(SensitivityText, ShowsADozenAtMost) {
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const SensitivityView view = sensitivity_view(config);
+  ASSERT_GT(view.constants.size(), 12u);
+  const std::string text = sensitivity_text(config, view, {}, 400);
+  const auto shown = [&](std::size_t at) {
+    return text.find("\n  " + constants()[std::size_t(view.constants[at].constant)].name + " ") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(shown(0) && shown(11));
+  EXPECT_FALSE(shown(12));
+}
+
+TEST(RivalsText, NamesTheFasterPlan) {
+  const rankwright::TrainingConfig first = config_of(kPlan);
+  rankwright::TrainingConfig second = first;
+  second.plan.recompute = Recompute::full;
+  const RivalsView view = rivals_view(first, second);
+  const std::string text = rivals_text({"a", first}, {"b", second}, view, {}, 120);
+  EXPECT_THAT(text, HasSubstr("a is the faster, whichever constant moves."));
+  const nlohmann::json json = nlohmann::json::parse(rivals_json({"a", first}, {"b", second}, view));
+  EXPECT_EQ(json["lead"].get<double>(), view.comparison.lead);
+}
+
+}  // namespace sensitivity_text_test
+}  // namespace rankwright

@@ -1,0 +1,21 @@
+// A TrainingConfig as JSON, for every schema that has one: model, cluster, job, plan and what was
+// assumed.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/cost/estimate.h"
+
+namespace rankwright {
+
+nlohmann::ordered_json model_json(const TrainingConfig& config);
+nlohmann::ordered_json cluster_json(const TrainingConfig& config);
+nlohmann::ordered_json job_json(const TrainingConfig& config);
+nlohmann::ordered_json plan_json(const TrainingConfig& config);
+nlohmann::ordered_json assumed_json(const TrainingConfig& config);
+nlohmann::ordered_json band_json(const ErrorBand& band);
+
+/// As every verb prints it: indented, with what is no UTF-8 replaced.
+std::string dumped(const nlohmann::ordered_json& document);
+
+}  // namespace rankwright

@@ -1,0 +1,44 @@
+#include "rankwright/report/explain/waterfall_text.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/planner/explain/explain_view.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace waterfall_text_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kPlan =
+    "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
+    "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
+
+TEST(WaterfallText, JoinsWhatIsSmallWithoutLosingIt) {
+  Waterfall fall{.total = 1000.0_s};
+  fall.bars = {{.name = "big", .time = 998.0_s, .share = 0.998},
+               {.name = "one", .time = 1.0_s, .share = 0.001},
+               {.name = "two", .time = 1.0_s, .share = 0.001}};
+  const std::string text = waterfall_text(fall, {}, 100);
+  EXPECT_THAT(text, HasSubstr("2 s   0.2 %  one, two"));
+  EXPECT_THAT(text, HasSubstr("  other  "));
+  EXPECT_EQ(waterfall_table(fall).rows.size(), 3u);
+}
+
+TEST(BandText, SaysWhereNothingWasMeasured) {
+  EXPECT_EQ(band_text({0.134, 599}), "±13 %");
+  EXPECT_EQ(band_text({0.35, 0}), "±35 % assumed");
+}
+
+TEST(Figures, SayNothingOfMemoryWithoutAModel) {
+  const rankwright::TrainingConfig named = config_of(kPlan);
+  EXPECT_THAT(figures(named, make_explain_view(named).estimate),
+              HasSubstr("of 79.1 GiB on pp rank "));
+  const rankwright::TrainingConfig open =
+      config_of("cluster: dgx-h100 x 8\nparallelism: {tp_size: 8, dp_size: 8}\n");
+  EXPECT_THAT(figures(open, make_explain_view(open).estimate), Not(HasSubstr("GiB")));
+}
+
+}  // namespace waterfall_text_test
+}  // namespace rankwright

@@ -1,0 +1,44 @@
+#include "rankwright/report/faults/failure_text.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace failure_text_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string said(const std::string& parallelism) {
+  const rankwright::TrainingConfig config = config_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64}\nparallelism: " +
+      parallelism + "\n");
+  const FailureTask task{.model = {Seconds{1e5}, 200.0_s, 10.0_s}, .hang = 600.0_s};
+  return failure_text(config, 9, failure(config, calibration(), 9, task), {.hang = "somebody's"},
+                      {}, 100);
+}
+
+TEST(FailureText, SaysWhoHaltsAndWhere) {
+  const std::string text = said("{pp_size: 2, tp_size: 8, dp_size: 2}");
+  EXPECT_THAT(text, HasSubstr("Rank 9 dies, and all 32 ranks halt"));
+  EXPECT_THAT(text, HasSubstr("its tp peers                       7"));
+  EXPECT_THAT(text, HasSubstr("other pp ranks of its replica      8"));
+  EXPECT_THAT(text, HasSubstr("other replicas                    16  the gradient reduction"));
+  EXPECT_THAT(text, HasSubstr("waited 600 s (somebody's)"));
+}
+
+TEST(FailureText, SaysWhoElseHoldsItsStates) {
+  EXPECT_THAT(said("{pp_size: 2, tp_size: 8, dp_size: 2}"), HasSubstr("A peer could hand them on"));
+  const std::string sharded = said("{pp_size: 2, tp_size: 8, dp_size: 2, zero_stage: 1}");
+  EXPECT_THAT(sharded, HasSubstr("only in the last checkpoint"));
+  EXPECT_THAT(sharded, Not(HasSubstr("A peer could hand them on")));
+}
+
+TEST(FailureText, UnderZero3HaltsWithinALayer) {
+  EXPECT_THAT(said("{dp_size: 32, zero_stage: 3}"), HasSubstr("31  the next gather of ZeRO-3"));
+}
+
+}  // namespace failure_text_test
+}  // namespace rankwright

@@ -1,0 +1,122 @@
+#include "rankwright/report/faults/faults_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json links_json(const TrainingConfig& config, const LinkLoss& loss) {
+  ordered_json links = ordered_json::array(), all = ordered_json::array(),
+               crossings = ordered_json::array();
+  for (const SlowLink& link : loss.links) {
+    const Level& level = config.cluster.levels[std::size_t(link.level)];
+    links.push_back({{"level", level.name},
+                     {"bandwidth", link.bandwidth.value},
+                     {"before", level.bandwidth.value}});
+  }
+  for (const ItemRow& row : items())
+    if (loss.after[row.item] != loss.before[row.item])
+      all.push_back({{"item", row.name},
+                     {"before", loss.before[row.item].value},
+                     {"after", loss.after[row.item].value}});
+  for (const LinkLoss::Crossing& row : loss.crossings)
+    crossings.push_back({{"collective", rankwright::row(row.kind).label},
+                         {"op", name(row.op)},
+                         {"group", name(row.group)},
+                         {"ranks", row.ranks},
+                         {"calls", row.calls},
+                         {"before", row.before.value},
+                         {"after", row.after.value}});
+  return {
+      {"links", links},
+      {"step_before", loss.before.total().value},
+      {"step_after", loss.after.total().value},
+      {"throughput_lost", loss.lost()},
+      {"items", all},
+      {"crossings", crossings},
+      {"best_order",
+       {{"order", show(loss.best.order)}, {"step", loss.best.after.value}, {"tried", loss.tried}}}};
+}
+
+ordered_json relief_json(const StragglerMitigation& mitigate_straggler) {
+  ordered_json place = nullptr, lighter = nullptr, without = nullptr;
+  if (mitigate_straggler.place)
+    place = {{"exchange", mitigate_straggler.place->hosts ? "nodes" : "devices"},
+             {"first", mitigate_straggler.place->first},
+             {"second", mitigate_straggler.place->second},
+             {"pp_rank", mitigate_straggler.place->pp_rank},
+             {"step", mitigate_straggler.place->after.value}};
+  if (mitigate_straggler.lighter)
+    lighter = {{"layout", show_layout(mitigate_straggler.lighter->stages)},
+               {"layers_moved", mitigate_straggler.lighter->moved},
+               {"step", mitigate_straggler.lighter->after.value}};
+  if (mitigate_straggler.without) without = {{"throughput", *mitigate_straggler.without}};
+  return {{"place", place}, {"fewer_layers", lighter}, {"without_replica", without}};
+}
+
+ordered_json slow_json(const Straggler& slow, const StragglerMitigation& mitigate_straggler) {
+  constexpr std::string_view kMeet[] = {"never", "gradients", "experts", "gathers"};
+  ordered_json ranks = ordered_json::array(), by_pp = ordered_json::array(),
+               places = ordered_json::array();
+  for (const SlowRank& one : slow.slow)
+    ranks.push_back({{"rank", one.rank}, {"factor", one.factor}});
+  for (const Straggler::PpRank& rank : slow.ranks)
+    by_pp.push_back({{"factor", rank.factor},
+                     {"busy_before", rank.busy.value},
+                     {"computes_longer", rank.extra.value}});
+  for (const Straggler::Place& place : slow.places)
+    places.push_back({{"pp_rank", place.pp_rank}, {"step", place.after.value}});
+  return {{"ranks", ranks},
+          {"step_before", slow.before.value},
+          {"step_after", slow.after.value},
+          {"throughput_lost", slow.lost()},
+          {"times", slow.simulated ? "played" : "closed form"},
+          {"replicas_meet", kMeet[std::size_t(slow.meet)]},
+          {"waited_for", slow.waited_for},
+          {"pp_ranks", by_pp},
+          {"places", places},
+          {"relief", relief_json(mitigate_straggler)}};
+}
+
+ordered_json uptime_json(const Uptime& up) {
+  return {{"useful", up.useful},
+          {"checkpoints", up.checkpoints},
+          {"lost", up.lost},
+          {"restarts", up.restarts},
+          {"work_lost_each", up.lost_each.value}};
+}
+
+ordered_json failure_json(i64 rank, const Failure& failure, const FailureSources& from) {
+  const FailureModel& model = failure.task.model;
+  return {{"rank", rank},
+          {"step", failure.step.value},
+          {"between_failures", {{"seconds", model.between.value}, {"from", from.between}}},
+          {"restart", {{"seconds", model.restart.value}, {"from", from.restart}}},
+          {"checkpoint", {{"seconds", model.checkpoint.value}, {"from", from.checkpoint}}},
+          {"hang_noticed", {{"seconds", failure.task.hang.value}, {"from", from.hang}}},
+          {"interval",
+           {{"seconds", failure.uptime.interval.value},
+            {"steps", failure.steps == 0 ? ordered_json(nullptr) : ordered_json(failure.steps)}}},
+          {"time", uptime_json(failure.uptime)},
+          {"time_if_all_hang", uptime_json(failure.when_hung)},
+          {"copies",
+           {{"parameters", failure.copies.parameters}, {"optimizer", failure.copies.optimizer}}},
+          {"sources", from.cites}};
+}
+
+}  // namespace
+
+std::string faults_json(const TrainingConfig& config, const Faults& faults) {
+  const ordered_json none = nullptr;
+  const ordered_json json = {
+      {"schema", "rankwright.faults/1"},
+      {"world", config.world},
+      {"slow_links", faults.links ? links_json(config, *faults.links) : none},
+      {"slow_ranks", faults.slow ? slow_json(*faults.slow, faults.mitigate_straggler) : none},
+      {"dead_rank", faults.dead ? failure_json(*faults.dead, faults.failure, faults.from) : none}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,22 @@
+#include "rankwright/report/faults/faults_text.h"
+
+#include "rankwright/report/faults/failure_text.h"
+#include "rankwright/report/faults/straggler_text.h"
+
+namespace rankwright {
+
+std::string faults_text(const FaultsAnswer& answer, const Paint& paint, std::size_t width) {
+  const Faults& faults = answer.faults;
+  const TrainingConfig& slowed = answer.slowed;
+  std::string out;
+  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : "\n") + part; };
+  if (faults.links) add(link_text(answer.plan.config(), *faults.links, paint, width));
+  if (faults.links && (faults.slow || faults.dead)) add("With these links:\n");
+  if (faults.slow)
+    add(straggler_text(slowed, *faults.slow, faults.mitigate_straggler, paint, width));
+  if (faults.dead)
+    add(failure_text(slowed, *faults.dead, faults.failure, faults.from, paint, width));
+  return out;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,280 @@
+#include "rankwright/report/faults/straggler_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxRankRows = 24;  // of pp ranks
+constexpr i64 kMaxTyped = 64;     // hosts or ranks of a placement that is written out
+constexpr std::size_t kBarCells = 24;
+
+i64 host_of(const TrainingConfig& config, i64 device) {
+  return device / std::max<i64>(1, config.cluster.host_devices);
+}
+
+/// "rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2) computes 1.3 times as long".
+std::string who(const TrainingConfig& config, const SlowRank& slow) {
+  const Mesh mesh = config.plan.meshes().dense;
+  const i64 device = config.plan.placement.device(slow.rank);
+  const auto at = [&](Axis axis) { return mesh.coordinate(slow.rank, axis); };
+  return fmt::format(
+      "rank {} (pp rank {}, tp {}, {}dp {}; device {} on node {}) computes {:.4g} times as long",
+      slow.rank, at(Axis::pp), at(Axis::tp),
+      config.plan.cp > 1 ? fmt::format("cp {}, ", at(Axis::cp)) : "", at(Axis::dp), device,
+      host_of(config, device), slow.factor);
+}
+
+/// The step, and what of the job is lost with it.
+std::string verdict(const TrainingConfig& config, Seconds before, Seconds after) {
+  const double lost = 1 - before / after;
+  std::string text = fmt::format("The step takes {} instead of {}, {}", show(after), show(before),
+                                 longer(before, after));
+  if (lost < 5e-5) return text + ": nothing is lost.";
+  const double gpus = lost * double(config.world);
+  return text + fmt::format(
+                    ": {} of the work of {} GPUs is lost, as much as {} of them do, {} "
+                    "GPU-hours a day.",
+                    percent(lost), count(config.world), about(gpus), about(24 * gpus));
+}
+
+std::string_view at_replicas(ReplicasMeet meet) {
+  switch (meet) {
+    case ReplicasMeet::gathers:
+      return "at every ZeRO-3 gather: they slow down with it, layer by layer";
+    case ReplicasMeet::experts:
+      return "at the all-to-alls of every layer with experts that they share";
+    case ReplicasMeet::gradients:
+      return "at the end of the step, in the gradient reduction";
+    case ReplicasMeet::never:
+      break;
+  }
+  return "";
+}
+
+/// "tp and cp", of those that are split.
+std::string inner_axes(const Plan& plan) {
+  std::string text = plan.tp > 1 ? "tp" : "";
+  if (plan.cp > 1) text += text.empty() ? "cp" : " and cp";
+  return text;
+}
+
+Table waiting(const TrainingConfig& config, const Straggler& slow) {
+  const Plan& plan = config.plan;
+  const Seconds more = slow.after - slow.before;
+  const Mesh mesh = plan.meshes().dense;
+  const i64 here = mesh.coordinate(slow.waited_for, Axis::pp);
+  const Seconds extra = slow.ranks[std::size_t(here)].extra;
+  Table table{
+      {{"who"}, {"ranks", Table::Align::right}, {"idles more", Table::Align::right}, {"where"}}};
+  const auto add = [&](std::string name, i64 ranks, Seconds time, std::string where) {
+    if (ranks > 0)
+      table.rows.push_back({std::move(name), count(ranks), show(time), std::move(where)});
+  };
+  const i64 stage = plan.tp * plan.cp;
+  add(fmt::format("rank {} itself", slow.waited_for), 1, more - extra,
+      more < extra ? "it had slack, and uses it" : "the others are not ready earlier");
+  add(fmt::format("its {} peers", inner_axes(plan)), stage - 1, more,
+      fmt::format("{} of it in the {} collectives of its layers", show(std::min(more, extra)),
+                  inner_axes(plan)));
+  add("other pp ranks of its replica", (plan.pp - 1) * stage, more,
+      "for activations and gradients that come later");
+  add("other replicas", (plan.dp - 1) * plan.pp * stage, more, std::string(at_replicas(slow.meet)));
+  return table;
+}
+
+/// One row a pp rank; of many those that were tried, evenly spaced.
+Table by_pp_rank(const Straggler& slow) {
+  Table table{{{"pp rank"},
+               {"idle before", Table::Align::right},
+               {"idle now", Table::Align::right},
+               {"step if the slow device were here", Table::Align::right},
+               {""}}};
+  Seconds max{};
+  for (const Straggler::Place& place : slow.places) max = std::max(max, place.after - slow.before);
+  const i64 all = i64(slow.places.size());
+  const i64 rows = std::min(all, kMaxRankRows);
+  for (i64 k = 0; k < rows; ++k) {
+    const Straggler::Place& place =
+        slow.places[std::size_t(rows == 1 ? 0 : k * (all - 1) / (rows - 1))];
+    const Straggler::PpRank& rank = slow.ranks[std::size_t(place.pp_rank)];
+    const bool now = &place == &slow.places[std::size_t(slow.now)];
+    const auto idle = [](Seconds step, Seconds busy) {
+      return percent(std::max(0.0, 1 - busy / step));
+    };
+    table.rows.push_back({std::to_string(place.pp_rank), idle(slow.before, rank.busy),
+                          idle(slow.after, rank.busy + rank.extra),
+                          fmt::format("{} {}", show(place.after), longer(slow.before, place.after)),
+                          bar((place.after - slow.before).value, max.value, kBarCells) +
+                              (now ? " it is here" : "")});
+  }
+  return table;
+}
+
+std::string remedies(const TrainingConfig& config, const Straggler& slow,
+                     const StragglerMitigation& mitigate_straggler, std::size_t width) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += wrapped(text, width, "  "); };
+  if (mitigate_straggler.place) {
+    const Swap& swap = *mitigate_straggler.place;
+    add(
+        fmt::format("Another place: {} {} and {} change places, so that the slow device works for "
+                    "pp rank {}: {}, {}.",
+                    swap.hosts ? "nodes" : "devices", swap.first, swap.second, swap.pp_rank,
+                    show(swap.after), longer(slow.before, swap.after)));
+    if (swap.placement) {
+      const std::string text = typed(*swap.placement, config.cluster.host_devices);
+      if (!text.empty()) out += "    placement: " + text + "\n";
+    }
+  } else {
+    add(config.plan.pp == 1 ? "Another place: none hurts less; every rank computes the same."
+                            : "Another place: no other pp rank would hurt less.");
+  }
+  if (mitigate_straggler.lighter) {
+    add(fmt::format("Fewer layers for it: {} to other pp ranks, on all replicas: {}, {}.",
+                    plural(mitigate_straggler.lighter->moved, "layer goes", "layers go"),
+                    show(mitigate_straggler.lighter->after),
+                    longer(slow.before, mitigate_straggler.lighter->after)));
+    out += fmt::format("    parallelism: {{stages: \"{}\"}}\n",
+                       show_layout(mitigate_straggler.lighter->stages));
+  }
+  if (mitigate_straggler.without) {
+    const double kept = slow.before / slow.after;
+    add(fmt::format(
+        "Without its replica: dp {} instead of {} does {} of the work; with the slow "
+        "rank it is {}. {}",
+        count(config.plan.dp - 1), count(config.plan.dp), percent(*mitigate_straggler.without),
+        percent(kept),
+        *mitigate_straggler.without > kept ? "Leave the replica out until a spare is in its place."
+                                           : "Keep it until a spare is in its place."));
+  }
+  return out;
+}
+
+constexpr std::string_view kBadCable =
+    "Times of collectives are of all calls, one after another; what is hidden behind computation "
+    "is "
+    "not in the step. One bad cable costs as much as a bad level: its collective goes at its pace, "
+    "and all wait for that.";
+
+/// The items of the step that changed.
+Table by_item(const LinkLoss& loss) {
+  Table table{{{"item"},
+               {"before", Table::Align::right},
+               {"after", Table::Align::right},
+               {"more", Table::Align::right},
+               {""}}};
+  const auto more = [&](const ItemRow& row) {
+    return loss.after[row.item] - loss.before[row.item];
+  };
+  Seconds max{};
+  for (const ItemRow& row : items()) max = std::max(max, more(row));
+  for (const ItemRow& row : items())
+    if (std::abs(more(row).value) >= 1e-6 * loss.before.total().value)
+      table.rows.push_back({std::string(row.name), show(loss.before[row.item]),
+                            show(loss.after[row.item]), show(more(row)),
+                            bar(more(row).value, max.value, kBarCells)});
+  return table;
+}
+
+Table crossing(const LinkLoss& loss) {
+  Table table{{{"crosses it"},
+               {"group"},
+               {"ranks", Table::Align::right},
+               {"calls a step", Table::Align::right},
+               {"before", Table::Align::right},
+               {"after", Table::Align::right}}};
+  for (const LinkLoss::Crossing& one : loss.crossings)
+    table.rows.push_back({std::string(row(one.kind).label), std::string(name(one.group)),
+                          count(one.ranks), count(one.calls), show(one.before), show(one.after)});
+  return table;
+}
+
+}  // namespace
+
+std::string about(double amount) {
+  return amount < 100 ? fmt::format("{:.3g}", amount) : count(i64(std::llround(amount)));
+}
+
+std::string longer(Seconds before, Seconds after) {
+  const double more = after / before - 1;
+  if (std::abs(more) < 5e-5) return "no longer";
+  return (more > 0 ? "+" : "") + percent(more);
+}
+
+std::string bar(double share, double max, std::size_t cells) {
+  if (!(share > 0) || !(max > 0)) return "";
+  const double part = std::min(1.0, share / max) * double(cells);
+  return std::string(std::max<std::size_t>(1, std::size_t(std::lround(part))), '#');
+}
+
+std::string typed(const Placement& placement, i64 host_devices) {
+  const std::vector<i64>& devices = placement.devices;
+  const i64 host = std::max<i64>(1, host_devices);
+  bool whole = i64(devices.size()) % host == 0;
+  for (std::size_t r = 0; r < devices.size() && whole; ++r)
+    whole = devices[r] == devices[r - r % std::size_t(host)] + i64(r) % host &&
+            devices[r] % host == i64(r) % host;
+  std::vector<i64> listed;
+  for (std::size_t r = 0; r < devices.size(); r += whole ? std::size_t(host) : 1)
+    listed.push_back(whole ? devices[r] / host : devices[r]);
+  if (i64(listed.size()) > kMaxTyped) return "";
+  return fmt::format("{{{}: [{}]}}", whole ? "hosts" : "ranks", fmt::join(listed, ", "));
+}
+
+std::string straggler_text(const TrainingConfig& config, const Straggler& slow,
+                           const StragglerMitigation& mitigate_straggler, const Paint& paint,
+                           std::size_t width) {
+  std::string out;
+  for (const SlowRank& one : slow.slow) out += wrapped(who(config, one) + ".", width, "");
+  out += wrapped(verdict(config, slow.before, slow.after), width, "") + "\n";
+  if (slow.slow.size() > 1)
+    out += wrapped(fmt::format("All wait for the replica of rank {}.", slow.waited_for), width, "");
+  if (slow.after <= slow.before)
+    return out + wrapped("Nobody waits for it: the others set the pace.", width, "");
+  out += waiting(config, slow).text(paint, "  ") + "\n";
+  if (config.plan.pp > 1) out += by_pp_rank(slow).text(paint, "  ") + "\n";
+  out += "What would hurt less:\n" + remedies(config, slow, mitigate_straggler, width);
+  out += "\n" + wrapped(slow.simulated
+                            ? "times: the step played with the slow cells in it (Z1 to Z4)"
+                            : "times: the closed form of the pipeline with the slow stage in it; "
+                              "the step has too many cells to be played (Z1 to Z4)",
+                        width, "");
+  return out;
+}
+
+std::string link_text(const TrainingConfig& config, const LinkLoss& loss, const Paint& paint,
+                      std::size_t width) {
+  std::string out;
+  for (const SlowLink& link : loss.links) {
+    const Level& level = config.cluster.levels[std::size_t(link.level)];
+    out += wrapped(fmt::format("{} gives {} instead of {}.", level.name, show(link.bandwidth),
+                               show(level.bandwidth)),
+                   width, "");
+  }
+  const Seconds before = loss.before.total(), after = loss.after.total();
+  out += wrapped(verdict(config, before, after), width, "") + "\n";
+  if (const Table items = by_item(loss); !items.rows.empty()) out += items.text(paint, "  ") + "\n";
+  if (loss.crossings.empty() && before == after)
+    return out + wrapped("No collective of this plan crosses it.", width, "");
+  out += crossing(loss).text(paint, "  ") + "\n" + wrapped(kBadCable, width, "") + "\n";
+  if (before == after) return out + wrapped("Another level sets their pace.", width, "");
+  const std::string verdict =
+      loss.best.order == config.plan.order
+          ? fmt::format("What would hurt less: no other order of the same degrees ({} tried).",
+                        loss.tried)
+          : fmt::format(
+                "What would hurt less: order: {}, {} ({}), the best of {} orders of the "
+                "same degrees.",
+                show(loss.best.order), show(loss.best.after), longer(before, loss.best.after),
+                loss.tried);
+  return out + wrapped(verdict, width, "");
+}
+
+}  // namespace rankwright

@@ -1,0 +1,107 @@
+#include "rankwright/report/faults/straggler_text.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/faults/faults_json.h"
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace straggler_text_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kPlan =
+    "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
+    "parallelism: {pp_size: 2, tp_size: 8, dp_size: 2}\n";
+
+std::string said(const std::string& plan, i64 rank, double factor) {
+  const rankwright::TrainingConfig config = config_of(plan);
+  const SlowRank slow[] = {{rank, factor}};
+  const Straggler out = straggler(config, calibration(), slow);
+  return straggler_text(config, out, mitigate_straggler(config, calibration(), out), {}, 100);
+}
+
+TEST(StragglerText, NamesTheRankAndWhoWaitsWhere) {
+  // Order tp-dp-pp: rank 17 is tp 1 of dp 0 on pp rank 1.
+  const std::string text = said(kPlan, 17, 1.3);
+  EXPECT_THAT(text, HasSubstr("rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2)"));
+  EXPECT_THAT(text, HasSubstr("its tp peers                       7"));
+  EXPECT_THAT(text, HasSubstr("other pp ranks of its replica      8"));
+  EXPECT_THAT(text, HasSubstr("other replicas                    16"));
+  EXPECT_THAT(text, HasSubstr("in the gradient reduction"));
+  EXPECT_THAT(text, HasSubstr("it is here"));
+  EXPECT_THAT(text, HasSubstr("does 50 % of the work"));
+}
+
+TEST(StragglerText, OfOneThatIsNotSlowSaysThatNothingIsLost) {
+  const std::string text = said(kPlan, 17, 0.9);
+  EXPECT_THAT(text, HasSubstr("no longer: nothing is lost."));
+  EXPECT_THAT(text, HasSubstr("the others set the pace"));
+  EXPECT_THAT(text, Not(HasSubstr("What would hurt less")));
+}
+
+TEST(StragglerText, UnderZero3SaysThatAllSlowDown) {
+  EXPECT_THAT(said("model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8}\n"
+                   "parallelism: {dp_size: 8, zero_stage: 3}\n",
+                   3, 2),
+              HasSubstr("at every ZeRO-3 gather"));
+}
+
+TEST(LinkText, SaysWhatCrossesIt) {
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const SlowLink links[] = {{1, 25.0_GBps}};
+  const std::string text = link_text(config, link_loss(config, calibration(), links), {}, 100);
+  EXPECT_THAT(text, HasSubstr("infiniband gives 25 GB/s instead of 50 GB/s."));
+  EXPECT_THAT(text, HasSubstr("DP all-reduce"));
+  EXPECT_THAT(text, Not(HasSubstr("TP all-gather")));
+}
+
+TEST(Longer, HasASign) {
+  EXPECT_EQ(longer(1.0_s, 1.25_s), "+25 %");
+  EXPECT_EQ(longer(1.0_s, 0.75_s), "-25 %");
+  EXPECT_EQ(longer(1.0_s, 1.0_s), "no longer");
+}
+
+TEST(Bar, IsAtLeastOneMarkForSomethingAndNoneForNothing) {
+  EXPECT_EQ(bar(0, 1, 10), "");
+  EXPECT_EQ(bar(-1, 1, 10), "");
+  EXPECT_EQ(bar(1e-9, 1, 10), "#");
+  EXPECT_EQ(bar(0.5, 1, 10), "#####");
+  EXPECT_EQ(bar(2, 1, 10), "##########");
+}
+
+TEST(Typed, IsReadBackAsThePlacement) {
+  const auto read = [](const std::string& text) {
+    return config_of(
+               "cluster: dgx-h100 x 2\nworld_size: 16\nparallelism: {tp_size: 8, pp_size: "
+               "2}\nplacement: " +
+               text + "\n")
+        .plan.placement;
+  };
+  Placement hosts{.kind = Placement::Kind::listed}, ranks{.kind = Placement::Kind::listed};
+  for (i64 r = 0; r < 16; ++r) hosts.devices.push_back((r + 8) % 16);
+  for (i64 r = 0; r < 16; ++r) ranks.devices.push_back(r == 1 ? 2 : r == 2 ? 1 : r);
+  EXPECT_EQ(typed(hosts, 8), "{hosts: [1, 0]}");
+  EXPECT_EQ(read(typed(hosts, 8)), hosts);
+  EXPECT_EQ(read(typed(ranks, 8)), ranks);
+}
+
+TEST(FaultsJson, HasAllPartsAndSaysWhichWereNotAskedFor) {
+  const rankwright::TrainingConfig config = config_of(kPlan);
+  const SlowRank slow[] = {{17, 1.3}};
+  Faults faults{.slow = straggler(config, calibration(), slow)};
+  const nlohmann::json json = nlohmann::json::parse(faults_json(config, faults));
+  EXPECT_EQ(json["schema"], "rankwright.faults/1");
+  EXPECT_TRUE(json["slow_links"].is_null());
+  EXPECT_TRUE(json["dead_rank"].is_null());
+  EXPECT_EQ(json["slow_ranks"]["ranks"][0]["rank"], 17);
+  EXPECT_EQ(json["slow_ranks"]["places"].size(), 2u);
+  EXPECT_GT(json["slow_ranks"]["step_after"], json["slow_ranks"]["step_before"]);
+}
+
+}  // namespace straggler_text_test
+}  // namespace rankwright

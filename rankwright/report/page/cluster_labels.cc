@@ -1,0 +1,104 @@
+#include "rankwright/report/page/cluster_labels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+namespace {
+
+/// "0-3, 8" of 0, 1, 2, 3 and 8.
+std::string runs_of(std::vector<i64> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  std::string text;
+  for (std::size_t k = 0; k < numbers.size();) {
+    std::size_t end = k + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : ", ") + std::to_string(numbers[k]);
+    if (end > k + 1) text += "-" + std::to_string(numbers[end - 1]);
+    k = end;
+  }
+  return text;
+}
+
+void count_times(const RankMap& map, const MapDomain& domain, i64 copies, std::vector<i64>& all) {
+  for (const std::size_t device : domain.devices)
+    all[device] = map.devices[device].stands_for / copies;
+  for (const MapDomain& below : domain.domains) count_times(map, below, copies * below.count, all);
+}
+
+}  // namespace
+
+DeviceColors device_colors(const TrainingConfig& config, const RankMap& map) {
+  const Mesh mesh = config.plan.meshes().dense;
+  DeviceColors by{.by_stage = config.plan.pp > 1};
+  if (by.by_stage)
+    by.kind = "pp";
+  else if (!map.groups.empty())
+    by.kind = name(map.groups.front().kind);
+  for (std::size_t k = 0; k < map.devices.size(); ++k) {
+    const i64 rank = map.devices[k].rank;
+    by.of_device.push_back(rank < 0          ? -1
+                           : by.by_stage     ? mesh.coordinate(rank, Axis::pp)
+                           : by.kind.empty() ? 0
+                                             : map.groups.front().of_device[k]);
+    by.colors = std::max(by.colors, by.of_device.back() + 1);
+  }
+  return by;
+}
+
+DomainLabel domain_label(const Cluster& cluster, const MapDomain& domain,
+                         const DeviceColors& colors) {
+  DomainLabel label{.name = cluster.levels[std::size_t(domain.level)].name};
+  if (cluster.devices() > cluster.domain(domain.level)) label.name += " " + count(domain.index);
+  if (domain.count > 1) label.times = "x " + count(domain.count);
+  std::vector<i64> stages;
+  for (const std::size_t device : domain.devices)
+    if (colors.by_stage && colors.of_device[device] >= 0)
+      stages.push_back(colors.of_device[device]);
+  if (!stages.empty()) label.stages = "pp " + runs_of(std::move(stages));
+  return label;
+}
+
+std::string describe_link(const Level& level) {
+  std::string text =
+      show(level.bandwidth) + (level.per == Level::Per::device ? " a device" : " a domain");
+  if (level.oversubscription > 1)
+    text += fmt::format(", {:.3g} : 1 oversubscribed", level.oversubscription);
+  return text;
+}
+
+std::vector<i64> times_in_domain(const RankMap& map) {
+  std::vector<i64> all(map.devices.size(), 1);
+  count_times(map, map.root, 1, all);
+  return all;
+}
+
+std::string describe_device(const TrainingConfig& config, const MapDevice& device) {
+  if (device.rank < 0) return fmt::format("device {}: idle", count(device.device));
+  const MeshPair meshes = config.plan.meshes();
+  struct Coordinate {
+    std::string_view name;
+    const Mesh& mesh;
+    Axis axis;
+  };
+  std::string text = fmt::format("rank {} on device {}", count(device.rank), count(device.device));
+  std::string_view before = ":";
+  for (const Coordinate& of : {Coordinate{"tp", meshes.dense, Axis::tp},
+                               {"cp", meshes.dense, Axis::cp},
+                               {"dp", meshes.dense, Axis::dp},
+                               {"pp", meshes.dense, Axis::pp},
+                               {"ep", meshes.expert, Axis::ep}}) {
+    if (of.mesh.degree(of.axis) == 1) continue;
+    text += fmt::format("{} {} {}", before, of.name, of.mesh.coordinate(device.rank, of.axis));
+    before = "";
+  }
+  if (device.stands_for > 1)
+    text += fmt::format(", and {} more like it", count(device.stands_for - 1));
+  return text;
+}
+
+}  // namespace rankwright

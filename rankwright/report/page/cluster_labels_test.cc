@@ -1,0 +1,91 @@
+#include "rankwright/report/page/cluster_labels.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/typed_configs.h"
+
+namespace rankwright {
+namespace cluster_labels_test {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+const std::string kCourse = "{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}";
+
+TEST(DeviceColors, ArePpRanksWhereThereAreAny) {
+  const rankwright::TrainingConfig config = config_of(kCourse);
+  const DeviceColors colors = device_colors(config, rank_map(config));
+  EXPECT_TRUE(colors.by_stage);
+  EXPECT_EQ(colors.colors, 4);
+  // tp is innermost, then dp, then pp: 16 ranks a stage.
+  for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(colors.of_device[k], i64(k / 16));
+}
+
+TEST(DeviceColors, AreTheFirstGroupsElse) {
+  const rankwright::TrainingConfig config =
+      config_of("{world_size: 16, parallelism: {tp_size: 4, dp_size: 4}}");
+  const DeviceColors colors = device_colors(config, rank_map(config));
+  EXPECT_EQ(colors.kind, "tp");
+  EXPECT_EQ(colors.colors, 4);
+  EXPECT_EQ(colors.of_device[5], 1);
+}
+
+TEST(DeviceColors, OfOneRankAreOneAndTheOthersIdle) {
+  const rankwright::TrainingConfig config = config_of("{world_size: 1, cluster: dgx-h100}");
+  const DeviceColors colors = device_colors(config, rank_map(config));
+  EXPECT_EQ(colors.kind, "");
+  EXPECT_EQ(colors.of_device.front(), 0);
+  EXPECT_EQ(colors.of_device.back(), -1);
+}
+
+TEST(DomainLabel, NamesTheLevelTheStagesAndHowManyItStandsFor) {
+  // 2,048 nodes, of which the 128 of a pp rank are alike.
+  const rankwright::TrainingConfig config = config_of(
+      "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
+      "dp_size: 128}, job: {global_batch: 2048}}");
+  const RankMap map = rank_map(config);
+  const DeviceColors colors = device_colors(config, map);
+  const DomainLabel second = domain_label(config.cluster, map.root.domains[1], colors);
+  EXPECT_EQ(second.name, "nvlink 128");
+  EXPECT_EQ(second.stages, "pp 1");
+  EXPECT_EQ(second.times, "x 128");
+  const DomainLabel root = domain_label(config.cluster, map.root, colors);
+  EXPECT_EQ(root.name, "infiniband");  // there is one
+  EXPECT_EQ(root.stages + root.times, "");
+}
+
+TEST(DomainLabel, SaysWhichStagesShareADomain) {
+  const rankwright::TrainingConfig config =
+      config_of("{world_size: 8, parallelism: {tp_size: 2, pp_size: 4}}");
+  const RankMap map = rank_map(config);
+  EXPECT_EQ(domain_label(config.cluster, map.root.domains[0], device_colors(config, map)).stages,
+            "pp 0-3");
+}
+
+TEST(LinkWords, SayWhoHasTheBandwidth) {
+  Level level{.name = "spine", .bandwidth = 50.0_GBps, .oversubscription = 2};
+  EXPECT_EQ(describe_link(level), "50 GB/s a device, 2 : 1 oversubscribed");
+  level.oversubscription = 1;
+  level.per = Level::Per::domain;
+  EXPECT_EQ(describe_link(level), "50 GB/s a domain");
+}
+
+TEST(TimesInDomain, AreOneUnlessAnInnermostDomainIsFolded) {
+  const rankwright::TrainingConfig config = config_of(kCourse);
+  EXPECT_THAT(times_in_domain(rank_map(config)), Each(1));
+  // Two devices for 64: one for each half of a pipeline at most, or one for all.
+  const RankMap folded = rank_map(config, 1);
+  EXPECT_THAT(times_in_domain(folded), ElementsAre(8));
+}
+
+TEST(DeviceWords, SayWhereARankStands) {
+  const rankwright::TrainingConfig config = config_of(kCourse);
+  EXPECT_EQ(describe_device(config, {.device = 19, .rank = 19}),
+            "rank 19 on device 19: tp 3 dp 0 pp 1");
+  EXPECT_EQ(describe_device(config, {.device = 19, .rank = 19, .stands_for = 4}),
+            "rank 19 on device 19: tp 3 dp 0 pp 1, and 3 more like it");
+  EXPECT_EQ(describe_device(config, {.device = 1000}), "device 1,000: idle");
+}
+
+}  // namespace cluster_labels_test
+}  // namespace rankwright

@@ -1,0 +1,256 @@
+#include "rankwright/report/page/cluster_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/page/cluster_labels.h"
+#include "rankwright/report/page/cluster_layout.h"
+#include "rankwright/report/render/chart.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kSmallest = 24, kLargest = 44;  // side of a device
+constexpr double kHighest = 420;      // of a drawing whose devices are larger than need be
+constexpr double kLongestName = 170;  // pixels, of a level with its number
+constexpr double kLongestRuns = 90;   // pixels, of pp ranks
+constexpr double kApart = 12;         // words above a domain
+constexpr double kThinnest = 1.2, kThickest = 3;
+
+/// How large ranks are written, by how many devices there are at most.
+struct NumberSize {
+  std::size_t devices;
+  std::string_view classes;
+};
+constexpr NumberSize kNumberSizes[] = {{64, ""}, {128, "s"}, {SIZE_MAX, "x"}};
+
+constexpr std::string_view kNameClass = "s q", kBoldClass = "s n";
+
+class ClusterDrawing {
+ public:
+  explicit ClusterDrawing(const PlanReport& report)
+      : config_(report.config),
+        map_(report.ranks),
+        colors_(device_colors(config_, map_)),
+        times_(times_in_domain(map_)),
+        chart_(config_, "where ranks sit", map_.words) {
+    for (i64 k = 0; k < std::min(colors_.colors, kChartColors); ++k)
+      chart_.css += fmt::format(".c{}{{fill:{}}}", k, hex(chart_color(k)));
+    for (std::size_t k = 0; k < levels().size(); ++k)
+      chart_.css += fmt::format(".w{}{{stroke-width:{:.1f}}}", k, thickness(k));
+    chart_.css +=
+        ".u{fill:#808080;fill-opacity:.08}.i{fill:none;stroke:#8c959f;stroke-dasharray:3 2}"
+        ".y{stroke:#000;stroke-opacity:.4;stroke-width:.8}.f{fill:none;stroke:#8c959f;stroke-"
+        "opacity:.6}";
+  }
+
+  std::string drawn() {
+    chart_.y += 6;
+    const PlacedDomain root = placed();
+    find_room(root);
+    draw(root);
+    chart_.y = root.bottom() + 30;
+    words();
+    keys();
+    return chart_.text();
+  }
+
+ private:
+  const std::vector<Level>& levels() const { return config_.cluster.levels; }
+  const Level& level(const MapDomain& domain) const { return levels()[std::size_t(domain.level)]; }
+
+  DomainLabel label(const MapDomain& domain) const {
+    DomainLabel of = domain_label(config_.cluster, domain, colors_);
+    of.name = fitted(of.name, kLongestName, kNameClass);
+    of.stages = fitted(of.stages, kLongestRuns, kBoldClass);
+    return of;
+  }
+
+  double width_of(const MapDomain& domain) const {
+    const DomainLabel of = label(domain);
+    double width = text_width(of.name, kNameClass);
+    for (const std::string& part : {of.stages, of.times})
+      if (!part.empty()) width += kApart + text_width(part, kBoldClass);
+    return width;
+  }
+
+  std::string number(std::size_t device) const {
+    const i64 rank = map_.devices[device].rank;
+    return rank < 0 ? "-" : std::to_string(rank);
+  }
+  std::string times(std::size_t device) const {
+    return times_[device] > 1 ? "x " + count(times_[device]) : "";
+  }
+
+  double smallest_side() const {
+    double longest = 0;
+    for (std::size_t k = 0; k < map_.devices.size(); ++k)
+      longest = std::max({longest, text_width(number(k), number_size_), text_width(times(k), "x")});
+    return std::max(kSmallest, std::ceil(longest) + 7);
+  }
+
+  /// With devices as large as there is room for.
+  PlacedDomain placed() {
+    constexpr double kStep = 4;
+    number_size_ = std::find_if(std::begin(kNumberSizes), std::end(kNumberSizes), [&](auto& size) {
+                     return map_.devices.size() <= size.devices;
+                   })->classes;
+    const double smallest = smallest_side();
+    for (side_ = std::max(smallest, kLargest);; side_ = std::max(smallest, side_ - kStep)) {
+      PlacedDomain root =
+          cluster_layout(map_.root, {.left = kChartMargin,
+                                     .top = chart_.y,
+                                     .side = side_,
+                                     .widest = kChartRight - kChartMargin,
+                                     .heading = [&](const MapDomain& d) { return width_of(d); }});
+      if (side_ == smallest || root.height <= kHighest) return root;
+    }
+  }
+
+  /// Which levels have room for the speed of their links in every box.
+  void find_room(const PlacedDomain& at) {
+    roomy_.resize(levels().size(), true);
+    const double more = text_width(" · " + describe_link(level(*at.domain)), kNameClass);
+    if (width_of(*at.domain) + more + kApart > at.width - kDomainLeft - kDomainRight)
+      roomy_[std::size_t(at.domain->level)] = false;
+    for (const PlacedDomain& below : at.domains) find_room(below);
+  }
+
+  /// Of its links: the faster, the thicker.
+  double thickness(std::size_t k) const {
+    const auto speed = [](const Level& l) { return l.bandwidth.value / l.oversubscription; };
+    double slowest = INFINITY;
+    for (const Level& l : levels()) slowest = std::min(slowest, speed(l));
+    const double doublings = std::log2(speed(levels()[k]) / slowest);
+    return std::isfinite(doublings) ? std::min(kThickest, kThinnest + 0.6 * doublings) : kThinnest;
+  }
+
+  void draw(const PlacedDomain& at) {
+    const i64 behind = at.domain->count - 1;
+    chart_.body += "<g>\n" + svg::rect(at.x, at.y, at.width, at.height, "u");
+    chart_.body += svg::titled(
+        "rect", fmt::format("{}{}: {}", domain_label(config_.cluster, *at.domain, colors_).name,
+                            behind > 0 ? fmt::format(" and {} more like it", count(behind)) : "",
+                            describe_link(level(*at.domain))));
+    if (behind > 0)  // their edges
+      chart_.body += fmt::format("<path class=\"f\" d=\"M{} {}h{}v{}\"/>\n", svg::px(at.x + 3),
+                                 svg::px(at.bottom() + 3), svg::px(at.width), svg::px(-at.height));
+    title(at);
+    bars(at);
+    for (const PlacedDevice& device : at.devices) square(device);
+    for (const PlacedDomain& below : at.domains) draw(below);
+    chart_.body += "</g>\n";
+  }
+
+  void title(const PlacedDomain& at) {
+    const DomainLabel of = label(*at.domain);
+    const bool roomy = roomy_[std::size_t(at.domain->level)];
+    chart_.write(at.x + kDomainLeft, at.y + 13, kNameClass,
+                 roomy ? of.name + " · " + describe_link(level(*at.domain)) : of.name);
+    double end = at.right() - kDomainRight;
+    for (const std::string& part : {of.times, of.stages}) {
+      if (part.empty()) continue;
+      chart_.write(end, at.y + 13, fmt::format("e {}", kBoldClass), part);
+      end -= text_width(part, kBoldClass) + kApart;
+    }
+  }
+
+  /// A bar over each row, what hangs on it, and the line that joins them to the level above.
+  void bars(const PlacedDomain& at) {
+    const std::string link = fmt::format("a w{}", at.domain->level);
+    const double trunk = at.x + kDomainTrunk;
+    const bool alone = at.domain == &map_.root;
+    if (!alone || at.bars.size() > 1)
+      chart_.body += svg::line(trunk, alone ? at.bars.front() : at.y, trunk, at.bars.back(), link);
+    for (const double bar : at.bars) {
+      double end = trunk;
+      const auto hang = [&](double x, double top) {
+        if (top != bar + kDomainStub) return;  // of another row
+        chart_.body += svg::line(x, bar, x, top, link);
+        end = std::max(end, x);
+      };
+      for (const PlacedDevice& device : at.devices) hang(device.x + side_ / 2, device.y);
+      for (const PlacedDomain& below : at.domains) hang(below.x + kDomainTrunk, below.y);
+      chart_.body += svg::line(trunk, bar, end, bar, link);
+    }
+  }
+
+  void square(const PlacedDevice& at) {
+    const i64 color = colors_.of_device[at.device];
+    chart_.body += svg::rect(at.x, at.y, side_, side_,
+                             color < 0 ? "i" : fmt::format("c{} y", color % kChartColors));
+    chart_.body += svg::titled("rect", describe_device(config_, map_.devices[at.device]));
+    const std::string_view on = color < 0 ? "q" : text_class_on(chart_color(color));
+    const std::string more = times(at.device);
+    const double middle = at.y + side_ / 2;
+    chart_.write(at.x + side_ / 2,
+                 more.empty() ? middle + 0.36 * text_height(number_size_) : middle - 1,
+                 fmt::format("m {} {}", number_size_, on), number(at.device));
+    if (!more.empty()) chart_.write(at.x + side_ / 2, middle + 9, fmt::format("m x {}", on), more);
+  }
+
+  /// A name and what is said of it, `y` below.
+  void row(double left, double& y, std::string_view name, std::string_view rest) {
+    constexpr double kName = 92, kColumn = (kChartRight - kChartMargin) / 2;
+    chart_.write(left, y, "n", fitted(name, kName - 8, "n"));
+    for (const std::string& line : text_lines(rest, kColumn - kName - 12)) {
+      chart_.write(left + kName, y, "q", line);
+      y += kChartLine;
+    }
+  }
+
+  /// Two columns: links, and groups.
+  void words() {
+    double left = chart_.y, right = chart_.y;
+    for (std::size_t k = 0; k < levels().size(); ++k) {
+      const i64 arity = levels()[k].arity;
+      const std::string below = k == 0 ? plural(arity, "device", "devices")
+                                       : fmt::format("{} x {}", count(arity), levels()[k - 1].name);
+      row(kChartMargin, left, levels()[k].name,
+          fmt::format("{}, {}", below, describe_link(levels()[k])));
+    }
+    for (const MapGroups& of : map_.groups)
+      row(kChartWidth / 2, right, fmt::format("{} {}", name(of.kind), count(of.span.size)),
+          fmt::format("{}, {}", plural(of.groups, "group", "groups"),
+                      placement_text(config_.cluster, of.span)));
+    chart_.y = std::max(left, right) + 8;
+  }
+
+  /// What colours mean.
+  void keys() {
+    std::vector<LegendKey> all;
+    for (i64 k = 0; colors_.by_stage && k < std::min(colors_.colors, kChartColors); ++k)
+      all.push_back({fmt::format("c{}", k), fmt::format("pp {}", k)});
+    if (std::any_of(map_.devices.begin(), map_.devices.end(),
+                    [](const MapDevice& d) { return d.rank < 0; }))
+      all.push_back({"i", "idle"});
+    if (!all.empty()) add_legend(chart_, all);
+    std::string about = "Numbers are ranks; thicker lines are faster links.";
+    if (!colors_.by_stage && !colors_.kind.empty())
+      about += fmt::format(" A colour is a {} group.", colors_.kind);
+    if (colors_.colors > kChartColors)
+      about += fmt::format(" There are {} colours: the next are the same again.", kChartColors);
+    chart_.write(kChartMargin, chart_.y, "q", about);
+    chart_.y += kChartLine;
+  }
+
+  const TrainingConfig& config_;
+  const RankMap& map_;
+  DeviceColors colors_;
+  std::vector<i64> times_;
+  Chart chart_;
+  std::vector<bool> roomy_{};
+  std::string_view number_size_{};
+  double side_ = 0;
+};
+
+}  // namespace
+
+std::string cluster_svg(const PlanReport& report) { return ClusterDrawing(report).drawn(); }
+
+}  // namespace rankwright

@@ -1,0 +1,103 @@
+#include "rankwright/report/page/cluster_svg.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/support/parsed_svg.h"
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace cluster_svg_test {
+
+using drawn::Box;
+using ::testing::HasSubstr;
+
+/// The domains of a picture are groups, each with its box first. Says what leaves its domain, or
+/// lies on what stands beside it.
+std::string misplaced(const pugi::xml_node& domain) {
+  const Box own = drawn::box_of(domain.child("rect"));
+  std::vector<Box> inside;
+  for (const pugi::xml_node& part : domain.children()) {
+    if (part == domain.child("rect")) continue;
+    if (std::string(part.name()) == "rect") inside.push_back(drawn::box_of(part));
+    if (std::string(part.name()) != "g") continue;
+    inside.push_back(drawn::box_of(part.child("rect")));
+    if (std::string wrong = misplaced(part); !wrong.empty()) return wrong;
+  }
+  for (std::size_t k = 0; k < inside.size(); ++k) {
+    if (!inside[k].inside(own)) return inside[k].words + " leaves " + own.words;
+    for (std::size_t other = 0; other < k; ++other)
+      if (inside[k].overlaps(inside[other])) return inside[k].words + " lies on another";
+  }
+  return {};
+}
+
+TEST(ClusterSvg, DrawsEveryRankOnceInTheColourOfItsStage) {
+  const drawn::Picture picture(cluster_svg(course_report()));
+  EXPECT_EQ(picture.fault(), "");
+  for (int rank = 0; rank < 64; ++rank)
+    EXPECT_EQ(picture.texts_that_are(std::to_string(rank)).size(), 1u) << rank;
+  // 16 ranks of each stage, and the key.
+  for (const char* color : {"c0", "c1", "c2", "c3"})
+    EXPECT_EQ(picture.rects_of(color).size(), 17u) << color;
+  EXPECT_EQ(picture.texts_that_are("pp 3").size(), 3u);  // over two nodes, and in the key
+}
+
+TEST(ClusterSvg, SaysWhichGroupsLieWhere) {
+  const drawn::Picture picture(cluster_svg(course_report()));
+  for (const char* words :
+       {"tp 8", "8 groups, inside nvlink", "pp 4", "16 groups, 4 across infiniband", "dp 2",
+        "32 groups, 2 across infiniband", "8 devices, 450 GB/s a device",
+        "8 x nvlink, 50 GB/s a device", "infiniband · 50 GB/s a device"})
+    EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
+}
+
+TEST(ClusterSvg, FoldsWhatIsAlikeAndSaysHowMany) {
+  const PlanReport report = report_of(
+      "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
+      "dp_size: 128}, job: {global_batch: 2048}}");
+  const drawn::Picture picture(cluster_svg(report));
+  EXPECT_EQ(picture.fault(), "");
+  EXPECT_EQ(picture.texts_that_are("x 128").size(), 16u);
+  EXPECT_EQ(picture.texts_that_are("nvlink 1,920").size(), 1u);
+}
+
+TEST(ClusterSvg, LinksEveryDomainToTheBarAboveIt) {
+  const std::string svg = cluster_svg(course_report());
+  const drawn::Picture picture(svg);
+  const pugi::xml_node root = picture.root().child("g");
+  std::size_t hanging = 0;
+  for (const pugi::xml_node& domain : root.children("g")) {
+    const Box box = drawn::box_of(domain.child("rect"));
+    for (const pugi::xml_node& line : root.children("line"))
+      hanging += line.attribute("y2").as_double() == box.top &&
+                 line.attribute("x2").as_double() > box.left &&
+                 line.attribute("x2").as_double() < box.right;
+  }
+  EXPECT_EQ(hanging, 8u);
+}
+
+TEST(ClusterSvg, ShowsIdleDevices) {
+  const drawn::Picture picture(cluster_svg(report_of("{world_size: 1, cluster: dgx-h100}")));
+  EXPECT_EQ(picture.fault(), "");
+  EXPECT_EQ(picture.rects_of("i").size(), 8u);  // seven, and the key
+}
+
+TEST(ClusterSvg, EscapesAndCutsNames) {
+  const std::string svg = cluster_svg(hostile_report());
+  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  EXPECT_THAT(svg, HasSubstr("&lt;/text&gt;&lt;script&gt;"));
+}
+
+RC_GTEST_PROP(ClusterSvg, KeepsBoxesInsideTheirDomainAndWordsApart, ()) {
+  const PlanReport report = random_report();
+  const std::string svg = cluster_svg(report);
+  const drawn::Picture picture(svg);
+  RC_ASSERT(picture.fault() == "");
+  RC_ASSERT(misplaced(picture.root().child("g")) == "");
+  RC_ASSERT(svg.size() < 1'000'000u);
+  RC_ASSERT(svg == cluster_svg(report));
+}
+
+}  // namespace cluster_svg_test
+}  // namespace rankwright

@@ -1,0 +1,155 @@
+#include "rankwright/report/page/communication_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/render/chart.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kCollectiveNames = 212;  // pixels for the names of collectives
+constexpr double kCellGap = 4, kPad = 6;
+constexpr double kSmallLine = 14;
+constexpr double kFaintest = 0.05, kDarkest = 0.6;  // of the colour, still with readable text on it
+
+constexpr std::string_view kAbout =
+    "Each collective in the column of the outermost links that it crosses; the deeper the colour, "
+    "the longer. Times are those of all calls one after another, whether or not they are hidden.";
+
+/// Words that belong together, one after another in lines of at most `width`.
+std::vector<std::string> packed(const std::vector<std::string>& parts, double width) {
+  std::vector<std::string> lines;
+  for (const std::string& part : parts) {
+    const std::string longer = lines.empty() ? part : lines.back() + " · " + part;
+    if (!lines.empty() && text_width(longer, "s") <= width)
+      lines.back() = longer;
+    else
+      for (std::string& line : text_lines(part, width, "s")) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+class CommunicationDrawing {
+ public:
+  explicit CommunicationDrawing(const PlanReport& report)
+      : cluster_(report.config.cluster),
+        rows_(report.sheet.communication),
+        chart_(report.config, "which collective crosses which links",
+               report.sheet.communication.empty() ? "Nothing is sent: there is one rank." : kAbout),
+        wide_((kChartRight - kChartMargin - kCollectiveNames) / double(cluster_.levels.size())) {
+    for (const CommunicationRow& row : rows_) longest_ = std::max(longest_, row.priced.total);
+    chart_.css += ".hot{fill:#0072b2}";
+  }
+
+  std::string drawn() {
+    if (!rows_.empty()) head();
+    for (const CommunicationRow& row : rows_) draw(row);
+    chart_.y += 14;
+    return chart_.text();
+  }
+
+ private:
+  double left(std::size_t level) const {
+    return kChartMargin + kCollectiveNames + wide_ * double(level);
+  }
+  double inner() const { return wide_ - kCellGap - 2 * kPad; }
+
+  void write_lines(double at, double baseline, std::string_view classes,
+                   const std::vector<std::string>& lines) {
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      chart_.write(at, baseline + kSmallLine * double(i), classes, lines[i]);
+  }
+
+  void head() {
+    chart_.y += 16;
+    std::size_t max = 0;
+    for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
+      const Level& level = cluster_.levels[k];
+      chart_.write(left(k) + kPad, chart_.y, "n", fitted(level.name, inner(), "n"));
+      std::vector<std::string> parts{show(level.bandwidth) +
+                                     (level.per == Level::Per::device ? " a device" : " a domain")};
+      if (level.oversubscription > 1)
+        parts.push_back(fmt::format("{:.3g} : 1 shared", level.oversubscription));
+      const std::vector<std::string> lines = packed(parts, inner());
+      write_lines(left(k) + kPad, chart_.y + kSmallLine, "q s", lines);
+      max = std::max(max, lines.size());
+    }
+    chart_.y += kSmallLine * double(max) + 10;
+  }
+
+  /// What stands in the cell of the outermost level.
+  std::vector<std::string> figures(const CommunicationRow& row) const {
+    const PricedTraffic& priced = row.priced;
+    std::vector<std::string> parts{plural(priced.traffic.calls, "call", "calls"),
+                                   show(priced.traffic.total),
+                                   plural(priced.sharers, "group", "groups") + " on a link"};
+    if (priced.slowest >= 0 && priced.slowest != priced.level)
+      parts.push_back(row.slowest + " sets the time");
+    return packed(parts, inner());
+  }
+
+  /// How its groups lie on an inner level that they cross on the way; empty where they do not.
+  static std::string passing(const PricedTraffic& priced, std::size_t level) {
+    const i64 here = priced.span.inside[level],
+              below = level == 0 ? 1 : priced.span.inside[level - 1];
+    return here > below ? plural(here, "rank", "ranks") + " inside" : std::string();
+  }
+
+  void draw(const CommunicationRow& row) {
+    const PricedTraffic& priced = row.priced;
+    const TrafficKindRow& kind = rankwright::row(priced.traffic.kind);
+    const std::vector<std::string> lines = figures(row);
+    const std::vector<std::string> who =
+        packed({fmt::format("{} of {}", name(priced.traffic.group), count(priced.span.size)),
+                std::string(kind.frequency)},
+               kCollectiveNames - kPad);
+    const double height =
+        20 + kSmallLine * double(std::max(lines.size(), who.size())) + kPad - kCellGap;
+    chart_.write(kChartMargin, chart_.y + 16, "", fitted(kind.label, kCollectiveNames - kPad));
+    write_lines(kChartMargin, chart_.y + 16 + kSmallLine, "q s", who);
+    for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
+      chart_.body += svg::rect(left(k), chart_.y, wide_ - kCellGap, height, "b") + "/>\n";
+      if (int(k) == priced.level)
+        crossed(row, left(k), height, lines);
+      else if (int(k) < priced.level)
+        write_lines(left(k) + kPad, chart_.y + 16, "q s",
+                    text_lines(passing(priced, k), inner(), "s"));
+    }
+    chart_.y += height + kCellGap;
+  }
+
+  void crossed(const CommunicationRow& row, double at, double height,
+               const std::vector<std::string>& lines) {
+    const PricedTraffic& priced = row.priced;
+    const TrafficKindRow& kind = rankwright::row(priced.traffic.kind);
+    // By the root, so that what is short can be told from nothing.
+    const double share = longest_ > Seconds{} ? std::sqrt(priced.total / longest_) : 0;
+    std::string cell = svg::rect(at, chart_.y, wide_ - kCellGap, height, "hot");
+    cell += fmt::format(" fill-opacity=\"{:.2f}\"", kFaintest + (kDarkest - kFaintest) * share);
+    chart_.body +=
+        cell + svg::titled("rect", fmt::format("{} on pp rank {}: {} calls of {}, {}. {}",
+                                               kind.label, row.pp_rank, count(priced.traffic.calls),
+                                               show(priced.traffic.bytes()), show(priced.total),
+                                               kind.risk));
+    chart_.write(at + kPad, chart_.y + 16, "n", fitted(show(priced.total), inner(), "n"));
+    write_lines(at + kPad, chart_.y + 16 + kSmallLine, "s", lines);
+  }
+
+  const Cluster& cluster_;
+  const std::vector<CommunicationRow>& rows_;
+  Chart chart_;
+  double wide_;
+  Seconds longest_{};
+};
+
+}  // namespace
+
+std::string communication_svg(const PlanReport& report) {
+  return CommunicationDrawing(report).drawn();
+}
+
+}  // namespace rankwright

@@ -1,0 +1,95 @@
+#include "rankwright/report/page/communication_svg.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/support/parsed_svg.h"
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace communication_svg_test {
+
+using drawn::Box;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(CommunicationSvg, PutsEveryCollectiveIntoTheColumnOfItsLinks) {
+  PlanReport report = course_report();
+  report.sheet.communication.resize(1);
+  PricedTraffic& gather = report.sheet.communication[0].priced;
+  ASSERT_EQ(gather.traffic.kind, TrafficKind::tp_all_gather);
+  gather.traffic.calls = 3840;
+  gather.traffic.total = 258.0_GB;
+  gather.total = 0.854_s;
+  gather.sharers = 2;
+  const drawn::Picture picture(communication_svg(report));
+  EXPECT_EQ(picture.fault(), "");
+  // Two columns of (952 - 212) / 2 = 370 pixels, 4 apart, from 24 + 212 on.
+  const std::vector<Box> cells = picture.rects_of("hot");
+  ASSERT_EQ(cells.size(), 1u);
+  EXPECT_EQ(cells[0].left, 236);
+  EXPECT_EQ(cells[0].width(), 366);
+  for (const char* words : {"TP all-gather", "tp of 8 · per layer", "854 ms",
+                            "3,840 calls · 258 GB · 2 groups on a link", "nvlink", "infiniband"})
+    EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
+}
+
+TEST(CommunicationSvg, IsDeepestWhereItTakesLongest) {
+  PlanReport report = course_report();
+  report.sheet.communication.resize(2);
+  report.sheet.communication[0].priced.total = 4.0_s;
+  report.sheet.communication[1].priced.total = 0.64_s;
+  const std::string svg = communication_svg(report);
+  // 0.05 + 0.55 x the root of the share of the longest: 0.05 + 0.55 x 0.4.
+  EXPECT_THAT(svg, HasSubstr("class=\"hot\" fill-opacity=\"0.60\""));
+  EXPECT_THAT(svg, HasSubstr("class=\"hot\" fill-opacity=\"0.27\""));
+}
+
+TEST(CommunicationSvg, SaysHowGroupsLieOnTheLevelsInside) {
+  // dp 16 as 8 in a node and 2 nodes.
+  const drawn::Picture picture(communication_svg(
+      report_of("{model: llama-3.1-8b, cluster: dgx-h100 x 2, parallelism: {dp_size: 16}}")));
+  EXPECT_FALSE(picture.texts_that_are("8 ranks inside").empty());
+}
+
+TEST(CommunicationSvg, OfOneRankSaysThatNothingIsSent) {
+  const drawn::Picture picture(
+      communication_svg(report_of("{world_size: 1, cluster: dgx-h100 x 1}")));
+  EXPECT_EQ(picture.fault(), "");
+  EXPECT_TRUE(picture.rects_of("hot").empty());
+  EXPECT_EQ(picture.texts_that_are("Nothing is sent: there is one rank.").size(), 1u);
+}
+
+TEST(CommunicationSvg, HasRoomForAsManyLevelsAsThereMayBe) {
+  PlanReport report = course_report();
+  rankwright::TrainingConfig config = report.config;
+  const Level outermost = config.cluster.levels.back();
+  while (config.cluster.levels.size() < kMaxLevels) {
+    config.cluster.levels.push_back(outermost);
+    config.cluster.levels.back().arity = 1;
+    config.cluster.levels.back().oversubscription = 16;
+  }
+  const drawn::Picture picture(communication_svg(build_plan_report("plan.yaml", config, {})));
+  EXPECT_EQ(picture.fault(), "");
+  for (const Box& text : picture.texts) EXPECT_THAT(text.words, Not(HasSubstr("…")));
+}
+
+TEST(CommunicationSvg, EscapesAndCutsNames) {
+  const std::string svg = communication_svg(hostile_report());
+  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
+}
+
+RC_GTEST_PROP(CommunicationSvg, HasOneCellACollective, ()) {
+  const PlanReport report = random_report();
+  const std::string svg = communication_svg(report);
+  const drawn::Picture picture(svg);
+  RC_ASSERT(picture.fault() == "");
+  RC_ASSERT(svg.size() < 1'000'000u);
+  std::size_t crossing = 0;
+  for (const CommunicationRow& row : report.sheet.communication) crossing += row.priced.level >= 0;
+  RC_ASSERT(picture.rects_of("hot").size() == crossing);
+}
+
+}  // namespace communication_svg_test
+}  // namespace rankwright

@@ -1,0 +1,229 @@
+#include "rankwright/report/page/memory_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/planner/explain/stages_view.h"
+#include "rankwright/report/explain/memory_text.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/page/report_sentences.h"
+#include "rankwright/report/render/bars.h"
+#include "rankwright/report/render/chart.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxBars = 128, kMaxNamed = 32;
+constexpr double kRankNames = 62, kTotals = 84;  // pixels at the left and at the right
+constexpr std::size_t kLegendColumns = 3;        // of the legend
+constexpr double kFarLimit =
+    16;  // a limit of more than so many times what is held would leave no bars
+
+/// Those of the page. Entries of one family are alike: states, activations, logits, what ZeRO
+/// gathers, overheads.
+struct EntryColor {
+  Entry entry;
+  Rgb color;
+};
+constexpr EntryColor kEntryColors[] = {
+    {Entry::parameters, {0x00, 0x72, 0xB2}},
+    {Entry::gradients, {0x56, 0xB4, 0xE9}},
+    {Entry::optimizer, {0x00, 0x9E, 0x73}},
+    {Entry::activations, {0xE6, 0x9F, 0x00}},
+    {Entry::recomputed_layer, {0xF5, 0xCF, 0x7D}},
+    {Entry::layer_gradients, {0xF0, 0xE4, 0x42}},
+    {Entry::logits, {0xD5, 0x5E, 0x00}},
+    {Entry::head_gradient, {0xEE, 0x9A, 0x63}},
+    {Entry::embedding_gradient, {0xF6, 0xC7, 0xA4}},
+    {Entry::gathered_units, {0xCC, 0x79, 0xA7}},
+    {Entry::reduce_scatter, {0xE3, 0xB4, 0xD0}},
+    {Entry::sequence_gather, {0x9B, 0x4D, 0x7C}},
+    {Entry::empty_gradients, {0x8A, 0x73, 0x44}},
+    {Entry::buckets, {0xB8, 0xA5, 0x7A}},
+    {Entry::workspace, {0x5C, 0x63, 0x69}},
+    {Entry::reserve, {0x7D, 0x85, 0x8C}},
+    {Entry::context, {0xA2, 0xA9, 0xAF}},
+    {Entry::communicators, {0xC5, 0xCA, 0xCE}},
+};
+static_assert(std::size(kEntryColors) == kEntries);
+
+class MemoryDrawing {
+ public:
+  explicit MemoryDrawing(const PlanReport& report)
+      : ledgers_(report.estimate_memory_per_pp_rank),
+        estimate_(report.sheet.estimate),
+        device_(report.config.cluster.device.name),
+        contents_(rank_contents(report.config)),
+        ranks_(ranks_drawn(report)),
+        chart_(report.config, "memory by pp rank", about(report)) {
+    Bytes max{};
+    for (const MemoryEstimate& estimate_memory : ledgers_)
+      max = std::max(max, (1 + estimate_.memory_band.within) * estimate_memory.total());
+    limit_drawn_ = estimate_.capacity <= kFarLimit * max;
+    if (limit_drawn_) max = std::max(max, estimate_.capacity);
+    while (max >= 1024 * unit_) unit_ = 1024 * unit_;
+    x_ = {.high = 1.01 * (max / unit_),
+          .from = kChartMargin + kRankNames,
+          .to = kChartRight - kTotals};
+    const std::size_t rows = ranks_.size();
+    pitch_ = rows <= 4 ? 36 : rows <= 16 ? 27 : rows <= 32 ? 20 : rows <= 64 ? 11 : 7;
+    bar_ = pitch_ - (rows <= 32 ? 6 : rows <= 64 ? 3 : 1);
+    for (const EntryRow& of : entries())
+      if (std::any_of(ledgers_.begin(), ledgers_.end(),
+                      [&](const MemoryEstimate& l) { return l[of.entry] > Bytes{}; }))
+        used_.push_back(of.entry);
+    for (std::size_t k = 0; k < used_.size(); ++k)
+      chart_.css += fmt::format(".{}{{fill:{}}}", fill(k), hex(color(k)));
+  }
+
+  std::string drawn() {
+    axis();
+    for (std::size_t i = 0; i < ranks_.size(); ++i) row(i);
+    limit();
+    legend();
+    return chart_.text();
+  }
+
+ private:
+  /// A sample has the fullest in it.
+  static std::vector<i64> ranks_drawn(const PlanReport& report) {
+    std::vector<i64> ranks = drawn_ranks(i64(report.estimate_memory_per_pp_rank.size()), kMaxBars);
+    *std::lower_bound(ranks.begin(), ranks.end(), report.sheet.estimate.memory.pp_rank) =
+        report.sheet.estimate.memory.pp_rank;
+    return ranks;
+  }
+
+  static std::string about(const PlanReport& report) {
+    const Estimate& e = report.sheet.estimate;
+    return "The fullest is " + memory_line(e.memory, e.capacity, e.memory_band) + ".";
+  }
+
+  double x(Bytes bytes) const { return x_.at(bytes / unit_); }
+  const Rgb& color(std::size_t k) const { return kEntryColors[std::size_t(used_[k])].color; }
+  static std::string fill(std::size_t k) { return fmt::format("m{}", k); }
+  /// Stands for an entry where colours cannot be seen.
+  static std::string letter(std::size_t k) { return std::string(1, char('a' + k)); }
+
+  void axis() {
+    chart_.y += 20;
+    top_ = chart_.y + 8;
+    bottom_ = top_ + pitch_ * double(ranks_.size());
+    chart_.write(kChartRight, chart_.y, "e q", "total");
+    const double edge = limit_drawn_ ? x(estimate_.capacity) : x_.to;
+    chart_.body += svg::rect(edge, top_, x_.to - edge, bottom_ - top_, "w") + "/>\n";
+    for (const double tick : ticks(x_, 10)) {
+      chart_.write(x_.at(tick), bottom_ + 18, "m q", tick == 0 ? "0" : show_memory(tick * unit_));
+      chart_.body += svg::line(x_.at(tick), top_, x_.at(tick), bottom_ + 4, "t");
+    }
+    chart_.write(edge - 6, chart_.y, "e n",
+                 fitted(fmt::format("{} has {}{}", device_, show_memory(estimate_.capacity),
+                                    limit_drawn_ ? "" : ", far to the right"),
+                        edge - x_.from - 6, "n"));
+    chart_.y = top_;
+  }
+
+  bool named(std::size_t i) const {
+    const std::size_t left = ranks_.size() - i - 1;
+    return i64(ranks_.size()) <= kMaxNamed || left == 0 || (i % 8 == 0 && left >= 8);
+  }
+
+  void row(std::size_t i) {
+    const MemoryEstimate& estimate_memory = ledgers_[std::size_t(ranks_[i])];
+    const double top = chart_.y + (pitch_ - bar_) / 2, baseline = top + bar_ / 2 + 4.5;
+    const bool fullest = estimate_memory.pp_rank == estimate_.memory.pp_rank;
+    const double error_begin = x((1 - estimate_.memory_band.within) * estimate_memory.total());
+    Bytes begin{};
+    for (std::size_t k = 0; k < used_.size(); ++k) {
+      const Bytes held = estimate_memory[used_[k]];
+      if (held <= Bytes{}) continue;
+      const double left = x(begin), width = x(begin + held) - left;
+      chart_.body += svg::rect(left, top, width, bar_, fill(k));
+      chart_.body += svg::titled(
+          "rect",
+          fmt::format("pp rank {}: {} {}, {} of the device", estimate_memory.pp_rank,
+                      name(used_[k]), show_memory(held), share_text(held / estimate_.capacity)));
+      if (bar_ >= 12 && width >= 14 && !(fullest && left + width / 2 + 6 > error_begin))
+        chart_.write(left + width / 2, top + bar_ / 2 + 4,
+                     fmt::format("m s {}", text_class_on(color(k))), letter(k));
+      begin += held;
+    }
+    if (fullest) error(estimate_memory.total(), top + bar_ / 2);
+    if (named(i)) {
+      chart_.write(x_.from - 8, baseline, "e", fmt::format("pp {}", estimate_memory.pp_rank));
+      chart_.write(kChartRight, baseline,
+                   estimate_memory.total() > estimate_.capacity ? "e n" : "e",
+                   show_memory(estimate_memory.total()));
+    }
+    chart_.y += pitch_;
+  }
+
+  void error(Bytes total, double middle) {
+    const double within = estimate_.memory_band.within;
+    const double low = x((1 - within) * total), high = x((1 + within) * total);
+    const double reach = std::min(6.0, bar_ / 2);
+    chart_.body += svg::rect(low, middle - 1.5, high - low, 3, "g") + "/>\n";
+    chart_.body += svg::line(low, middle, high, middle, "p");
+    for (const double end : {low, high})
+      chart_.body += svg::line(end, middle - reach, end, middle + reach, "p");
+  }
+
+  void limit() {
+    const double edge = x(estimate_.capacity);
+    if (limit_drawn_) chart_.body += svg::line(edge, top_ - 20, edge, bottom_, "l");
+    chart_.y = bottom_ + 46;
+  }
+
+  /// In the order of the bars, down the columns.
+  void legend() {
+    const MemoryEstimate& fullest = estimate_.memory;
+    chart_.write(
+        kChartMargin, chart_.y, "q",
+        fitted(
+            fmt::format("Entries from left to right, as on pp rank {} ({}); the line at the "
+                        "end of its bar is the error, {}.{}",
+                        fullest.pp_rank, describe_contents(contents_[std::size_t(fullest.pp_rank)]),
+                        band_text(estimate_.memory_band), sampled()),
+            kChartRight - kChartMargin));
+    chart_.y += kChartLine + 4;
+    constexpr double kWide = (kChartRight - kChartMargin) / double(kLegendColumns);
+    const std::size_t rows = (used_.size() + kLegendColumns - 1) / kLegendColumns;
+    for (std::size_t k = 0; k < used_.size(); ++k) {
+      const std::size_t column = k / rows;
+      const double left = kChartMargin + kWide * double(column);
+      const double baseline = chart_.y + kChartLine * double(k % rows);
+      chart_.body += svg::rect(left, baseline - 11, 18, 14, fill(k) + " key") + "/>\n";
+      chart_.write(left + 9, baseline, fmt::format("m s {}", text_class_on(color(k))), letter(k));
+      chart_.write(left + 25, baseline, "q", name(used_[k]));
+      const Bytes held = fullest[used_[k]];
+      chart_.write(left + kWide - 36, baseline, "e", held > Bytes{} ? show_memory(held) : "-");
+    }
+    chart_.y += kChartLine * double(rows) + 4;
+  }
+
+  std::string sampled() const {
+    if (ranks_.size() == ledgers_.size()) return {};
+    return fmt::format(" {} of {} pp ranks are drawn.", ranks_.size(), count(i64(ledgers_.size())));
+  }
+
+  const std::vector<MemoryEstimate>& ledgers_;
+  const Estimate& estimate_;
+  const std::string& device_;
+  std::vector<RankContents> contents_;
+  std::vector<i64> ranks_;
+  std::vector<Entry> used_{};
+  Chart chart_;
+  Scale x_{};  // in units, so that its ticks are round
+  Bytes unit_{1};
+  bool limit_drawn_ = true;
+  double pitch_ = 0, bar_ = 0;
+  double top_ = 0, bottom_ = 0;
+};
+
+}  // namespace
+
+std::string memory_svg(const PlanReport& report) { return MemoryDrawing(report).drawn(); }
+
+}  // namespace rankwright

@@ -1,0 +1,125 @@
+#include "rankwright/report/page/memory_svg.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/support/parsed_svg.h"
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace memory_svg_test {
+
+using drawn::Box;
+using ::testing::HasSubstr;
+
+bool is_bar(const Box& box) {
+  return box.classes.starts_with("m") && !drawn::is_of(box.classes, "key");
+}
+
+/// The course's, on a device of 100 GiB, with 20 GiB of parameters and 30 of activations on each pp
+/// rank, and 10 GiB of logits on the last, which is the fullest.
+PlanReport round_report() {
+  PlanReport report = course_report();
+  Estimate& e = report.sheet.estimate;
+  e.capacity = 100.0_GiB;
+  e.memory_band = {.within = 0.1, .rows = 5};
+  for (MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
+    estimate_memory.entries = {};
+    estimate_memory[Entry::parameters] = 20.0_GiB;
+    estimate_memory[Entry::activations] = 30.0_GiB;
+  }
+  report.estimate_memory_per_pp_rank.back()[Entry::logits] = 10.0_GiB;
+  e.memory = report.estimate_memory_per_pp_rank.back();
+  return report;
+}
+
+TEST(MemorySvg, StacksEntriesAgainstTheLimit) {
+  const drawn::Picture picture(memory_svg(round_report()));
+  EXPECT_EQ(picture.fault(), "");
+  // From 24 + 62 to 976 - 84 are 806 pixels for 101 GiB: 7.98 each.
+  const std::vector<Box> parameters = picture.rects_of("m0"), activations = picture.rects_of("m1"),
+                         logits = picture.rects_of("m2");
+  ASSERT_EQ(parameters.size(), 5u);  // with the key
+  ASSERT_EQ(logits.size(), 2u);
+  EXPECT_NEAR(parameters[0].left, 86, 0.01);
+  EXPECT_NEAR(parameters[0].width(), 20 * 806 / 101.0, 0.02);
+  EXPECT_NEAR(activations[0].left, parameters[0].right, 0.02);
+  EXPECT_NEAR(logits[0].right, 86 + 60 * 806 / 101.0, 0.02);
+  const std::vector<Box> beyond = picture.rects_of("w");
+  ASSERT_EQ(beyond.size(), 1u);
+  EXPECT_NEAR(beyond[0].left, 86 + 100 * 806 / 101.0, 0.02);
+}
+
+TEST(MemorySvg, WritesTotalsAndWhatTheyConsistOf) {
+  const drawn::Picture picture(memory_svg(round_report()));
+  for (const char* words :
+       {"pp 0", "pp 3", "parameters", "activations", "logits", "h100-sxm has 100 GiB"})
+    EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
+  // Totals of three pp ranks; of the fourth, and a tick.
+  EXPECT_EQ(picture.texts_that_are("50 GiB").size(), 3u);
+  EXPECT_EQ(picture.texts_that_are("60 GiB").size(), 2u);
+  // A letter in each bar that is wide enough, and in the key; not under the error, 54 to 66 GiB.
+  EXPECT_EQ(picture.texts_that_are("b").size(), 5u);
+  EXPECT_EQ(picture.texts_that_are("c").size(), 1u);
+}
+
+TEST(MemorySvg, LeavesOutALimitThatIsTooFarAway) {
+  PlanReport report = round_report();
+  report.sheet.estimate.capacity = 2000.0_GiB;
+  const drawn::Picture picture(memory_svg(report));
+  EXPECT_EQ(picture.fault(), "");
+  EXPECT_FALSE(picture.root().find_child_by_attribute("line", "class", "l"));
+  EXPECT_EQ(picture.texts_that_are("h100-sxm has 1.95 TiB, far to the right").size(), 1u);
+  EXPECT_GT(picture.rects_of("m0")[0].width(), 200);
+}
+
+TEST(MemorySvg, DrawsASampleOfManyPpRanksWithTheFullestInIt) {
+  PlanReport report = round_report();
+  const MemoryEstimate one = report.estimate_memory_per_pp_rank.front();
+  report.config.plan.pp = 300;
+  report.config.model.runs.front().count = 600;
+  report.config.world = 16 * 300;
+  report.config.cluster = *find_cluster("dgx-h100 x 600");
+  report.estimate_memory_per_pp_rank.assign(300, one);
+  for (i64 r = 0; r < 300; ++r) report.estimate_memory_per_pp_rank[std::size_t(r)].pp_rank = r;
+  report.estimate_memory_per_pp_rank[100][Entry::logits] = 10.0_GiB;
+  report.sheet.estimate.memory = report.estimate_memory_per_pp_rank[100];
+  const std::string svg = memory_svg(report);
+  const drawn::Picture picture(svg);
+  EXPECT_EQ(picture.fault(), "");
+  EXPECT_EQ(std::count_if(picture.rects.begin(), picture.rects.end(), is_bar), 2 * 128 + 1);
+  EXPECT_THAT(svg, HasSubstr("pp rank 100: logits 10 GiB"));
+  EXPECT_THAT(svg, HasSubstr("128 of 300 pp ranks are drawn."));
+  EXPECT_EQ(picture.texts_that_are("pp 299").size(), 1u);
+}
+
+TEST(MemorySvg, EscapesAndCutsNames) {
+  const std::string svg = memory_svg(hostile_report());
+  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
+}
+
+RC_GTEST_PROP(MemorySvg, AddsUpToWhatEachPpRankHolds, ()) {
+  const PlanReport report = random_report();
+  const std::string svg = memory_svg(report);
+  const drawn::Picture picture(svg);
+  RC_ASSERT(picture.fault() == "");
+  RC_ASSERT(svg.size() < 1'000'000u);
+  // Bars of a pp rank are as long as its total, to the scale of the longest.
+  std::vector<double> lengths;
+  for (const MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
+    double length = 0;
+    for (const Box& box : picture.rects)
+      if (box.words.starts_with(fmt::format("pp rank {}: ", estimate_memory.pp_rank)))
+        length += box.width();
+    lengths.push_back(length);
+  }
+  const double scale = lengths[0] / report.estimate_memory_per_pp_rank[0].total().value;
+  for (std::size_t k = 0; k < lengths.size(); ++k)
+    RC_ASSERT(std::abs(lengths[k] - scale * report.estimate_memory_per_pp_rank[k].total().value) <
+              0.5);
+}
+
+}  // namespace memory_svg_test
+}  // namespace rankwright

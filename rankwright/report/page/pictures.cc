@@ -1,0 +1,55 @@
+#include "rankwright/report/page/pictures.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/report/page/cluster_svg.h"
+#include "rankwright/report/page/communication_svg.h"
+#include "rankwright/report/page/memory_svg.h"
+#include "rankwright/report/page/step_svg.h"
+#include "rankwright/report/page/why_not_svg.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/timeline/timeline_svg.h"
+
+namespace rankwright {
+namespace {
+
+struct PictureRow {
+  std::string_view name;
+  bool (*can_be_drawn)(const PlanReport&);
+  std::string (*draw)(const PlanReport&);
+};
+
+constexpr PictureRow kPictures[] = {
+    {"cluster", [](const PlanReport&) { return true; }, cluster_svg},
+    {"step", [](const PlanReport&) { return true; }, step_svg},
+    {"memory", [](const PlanReport& r) { return !r.config.reference_model; }, memory_svg},
+    {"timeline", [](const PlanReport& r) { return r.step.has_value(); },
+     [](const PlanReport& r) {
+       return timeline_svg(r.step->simulated, r.step->summary, headline(r.config));
+     }},
+    {"communication", [](const PlanReport&) { return true; }, communication_svg},
+    {"why-not", [](const PlanReport& r) { return r.search.has_value(); }, why_not_svg},
+};
+
+}  // namespace
+
+std::vector<Picture> pictures(const PlanReport& report) {
+  std::vector<Picture> all;
+  for (const PictureRow& row : kPictures)
+    if (row.can_be_drawn(report)) all.push_back({row.name, row.draw(report)});
+  return all;
+}
+
+std::vector<std::string_view> picture_names(const PlanReport& report) {
+  std::vector<std::string_view> all;
+  for (const PictureRow& row : kPictures)
+    if (row.can_be_drawn(report)) all.push_back(row.name);
+  return all;
+}
+
+std::string picture_file(const Report& report, std::size_t plan, std::string_view name) {
+  constexpr std::string_view kSides[] = {"-a", "-b"};
+  return fmt::format("{}{}.svg", name, report.plans.size() > 1 ? kSides[plan] : "");
+}
+
+}  // namespace rankwright

@@ -1,0 +1,56 @@
+#include "rankwright/report/page/pictures.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/support/parsed_svg.h"
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace pictures_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> names(const PlanReport& report) {
+  std::vector<std::string> all;
+  for (const rankwright::Picture& picture : pictures(report)) all.emplace_back(picture.name);
+  return all;
+}
+
+TEST(Pictures, ComeInTheOrderOfThePage) {
+  PlanReport report = course_report();
+  EXPECT_THAT(names(report), ElementsAre("cluster", "step", "memory", "timeline", "communication"));
+  report.search = PlanAnswer{.problem = problem(report.config)};
+  EXPECT_THAT(names(report),
+              ElementsAre("cluster", "step", "memory", "timeline", "communication", "why-not"));
+}
+
+TEST(Pictures, LeaveOutWhatCannotBeDrawn) {
+  PlanReport report =
+      report_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}");
+  EXPECT_THAT(names(report), ElementsAre("cluster", "step", "timeline", "communication"));
+  report.step.reset();
+  EXPECT_THAT(names(report), ElementsAre("cluster", "step", "communication"));
+}
+
+TEST(Pictures, StandAloneInLightAndDark) {
+  for (const rankwright::Picture& picture : pictures(course_report())) {
+    EXPECT_THAT(picture.svg, HasSubstr("@media (prefers-color-scheme:dark)")) << picture.name;
+    EXPECT_THAT(picture.svg, HasSubstr("llama-3.1-70b (70.6 B parameters) on 64 h100-sxm"));
+    // No address but the name of the format.
+    EXPECT_EQ(picture.svg.find("http", picture.svg.find("http") + 1), std::string::npos);
+    EXPECT_THAT(picture.svg, Not(HasSubstr("href")));
+  }
+}
+
+TEST(Pictures, AreTheSameEveryTime) {
+  const std::vector<rankwright::Picture> first = pictures(course_report()),
+                                         second = pictures(course_report());
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t k = 0; k < first.size(); ++k) EXPECT_EQ(first[k].svg, second[k].svg);
+}
+
+}  // namespace pictures_test
+}  // namespace rankwright

@@ -1,0 +1,127 @@
+#include "rankwright/report/page/report_markdown.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/export/plan_file.h"
+#include "rankwright/report/explain/explain_text.h"
+#include "rankwright/report/explain/plan_summary.h"
+#include "rankwright/report/page/pictures.h"
+#include "rankwright/report/page/report_sentences.h"
+#include "rankwright/report/plan/plan_points.h"
+#include "rankwright/report/plan/plan_sentences.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/render/markdown.h"
+#include "rankwright/report/render/table.h"
+#include "rankwright/report/timeline/timeline_sentences.h"
+
+namespace rankwright {
+namespace {
+
+std::string section(std::string_view title, const std::string& text) {
+  return text.empty() ? "" : fmt::format("## {}\n\n{}\n", title, text);
+}
+
+Table figure_table(const PlanReport& report) {
+  Table table{{{"figure"}, {"value", kRight}, {"note"}}};
+  for (const KeyFigure& figure : key_figures(report))
+    table.rows.push_back({std::string(figure.name), figure.text, figure.detail});
+  return table;
+}
+
+Table point_table(const PlanReport& report) {
+  Table table{
+      {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
+  const PlanPoints drawn = collect_points(report);
+  for (const PlanPoint& p : drawn.points) {
+    const std::string what = p.change.empty() ? std::string(name(p.role)) : p.change;
+    table.rows.push_back({fmt::format("{}: {}", what, brief(p.config)), show(p.time),
+                          p.role == PlanPoint::Role::itself ? "-"
+                          : p.fits                          ? difference_text(p.time, report.time())
+                                                            : "does not fit",
+                          show_memory(p.memory), p.because});
+  }
+  for (const RefusedChange& one : drawn.refused)
+    table.rows.push_back({one.change, "-", "cannot be", "-", one.because});
+  return table;
+}
+
+std::string choices(const PlanReport& report) {
+  if (!report.search) return markdown_text(explain_missing_search(report)) + "\n";
+  std::string text;
+  for (const std::string& words : explain_choice(report)) text += markdown_text(words) + "\n\n";
+  text += point_table(report).markdown();
+  for (const std::string& words : describe_certificate(report))
+    text += "\n" + markdown_text(words) + "\n";
+  return text;
+}
+
+std::string pipeline(const PlanReport& report) {
+  std::string text = markdown_text(describe_drawn_step(report)) + "\n";
+  if (report.measured) text += "\n" + markdown_text(describe_measurement(report)) + "\n";
+  if (!report.step) return text;
+  text += "\n";
+  for (const Remark& remark : remarks(report.step->simulated, report.step->summary))
+    text += fmt::format("- {}: {}\n", remark.name, markdown_text(remark.text));
+  return text;
+}
+
+std::string found(const Diagnostics& findings) {
+  Table table{{{"code"}, {"severity"}, {"what"}, {"help"}}};
+  for (const Diagnostic& one : findings)
+    table.rows.push_back(
+        {std::string(one.code), std::string(name(one.severity)),
+         one.detail.empty() ? one.message : fmt::format("{}: {}", one.message, one.detail),
+         help(one)});
+  return table.rows.empty() ? "" : table.markdown();
+}
+
+std::string commands(const PlanReport& report) {
+  std::string text;
+  for (const NextCommand& next : next_commands(report))
+    text += fmt::format(
+        "- {}: {}{}\n", next.what, markdown_code(next.command),
+        next.remark.empty() ? "" : fmt::format(" (breaks {})", markdown_text(next.remark)));
+  return text;
+}
+
+/// Its pictures, one below the other.
+std::string shown(const Report& report, std::size_t plan, const std::string& folder) {
+  std::string text;
+  if (folder.empty()) return text;
+  for (const std::string_view name : picture_names(report.plans[plan]))
+    text += fmt::format("![{}]({})\n\n", name,
+                        markdown_target(folder + "/" + picture_file(report, plan, name)));
+  return text;
+}
+
+std::string one_plan(const PlanReport& report, const std::string& drawn) {
+  std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.config)),
+                                markdown_text(plan_verdict(report).sentence));
+  out += markdown_text(fmt::format("{}", fmt::join(list_all_tags(report.config), " · "))) + "\n\n";
+  out += figure_table(report).markdown() + "\n" +
+         markdown_text(describe_plan(report.config, report.sheet)) + "\n\n";
+  out += drawn;
+  out += section("What else could be chosen", choices(report));
+  out += worksheet_markdown(report.config, report.sheet) + "\n";
+  out += section("Pipeline", pipeline(report));
+  out += section("Findings", found(report.findings));
+  out += section("The plan", markdown_block("yaml", plan_yaml(report.config)));
+  return out + section("Commands", commands(report));
+}
+
+}  // namespace
+
+std::string report_markdown(const Report& report, const std::string& pictures) {
+  std::string out;
+  if (report.compare) {
+    const PlanReport &a = report.plans[0], &b = report.plans[1];
+    out += compare_markdown({a.name, a.config}, {b.name, b.config}, *report.compare) + "\n";
+  }
+  for (std::size_t k = 0; k < report.plans.size(); ++k)
+    out += one_plan(report.plans[k], shown(report, k, pictures));
+  return out +
+         fmt::format("Made by {}, rankwright {}.\n", markdown_code(report.command), report.version);
+}
+
+}  // namespace rankwright

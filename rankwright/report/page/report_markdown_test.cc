@@ -1,0 +1,71 @@
+#include "rankwright/report/page/report_markdown.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace report_markdown_test {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string document_of(const PlanReport& plan, const std::string& pictures = "") {
+  return report_markdown(
+      {.version = "1", .command = "rankwright report " + plan.name, .plans = {plan}}, pictures);
+}
+
+/// Without blocks of code, and without code inside lines: there nothing is markup.
+std::string prose_of(const std::string& document) {
+  std::istringstream in(document);
+  std::string prose, line, fence;
+  while (std::getline(in, line)) {
+    const bool ends = !fence.empty() && line == fence;
+    const bool begins = fence.empty() && line.starts_with("```");
+    if (begins) fence = line.substr(0, line.find_first_not_of('`'));
+    if (fence.empty())
+      for (bool code = false; const char c : line) {
+        const bool escaped = !prose.empty() && prose.back() == '\\';
+        if (c == '`' && !escaped) code = !code;
+        if (!code) prose += c;
+      }
+    prose += "\n";
+    if (ends) fence.clear();
+  }
+  return prose;
+}
+
+TEST(ReportMarkdown, HasItsPartsInOrder) {
+  const std::string text = document_of(course_report());
+  EXPECT_THAT(text, StartsWith("# llama-3.1-70b "));
+  std::size_t before = 0;
+  for (const char* part :
+       {"a step ", "| figure | value | note |", "## What else could be chosen", "## Step",
+        "## Memory", "## Communication", "## Pipeline", "## The plan", "## Commands", "Made by "}) {
+    const std::size_t at = text.find(part, before);
+    ASSERT_NE(at, std::string::npos) << part;
+    before = at;
+  }
+}
+
+// A name is shown as it is; it is no tag, link, code or heading.
+TEST(ReportMarkdown, TakesNamesForNoMarkup) {
+  PlanReport report = hostile_report();
+  report.config.model.name = "<img src=x> &lt; [a](b) `c` | \\\n# big";
+  const std::string text = document_of(report);
+  EXPECT_THAT(text, StartsWith("# &lt;img src=x> &amp;lt; \\[a](b) \\`c\\` \\| \\\\ # big ("));
+  const std::string prose = prose_of(text);
+  for (const char* markup : {"<script", "</text", "<img", "\n# big", " &lt; "})
+    EXPECT_THAT(prose, Not(HasSubstr(markup)));
+}
+
+TEST(ReportMarkdown, NamesPicturesInFoldersWithBlanks) {
+  EXPECT_THAT(document_of(course_report(), "my pics"), HasSubstr("![step](<my pics/step.svg>)\n"));
+  EXPECT_THAT(document_of(course_report()), Not(HasSubstr("![step]")));
+}
+
+}  // namespace report_markdown_test
+}  // namespace rankwright

@@ -1,0 +1,256 @@
+#include "rankwright/report/page/report_sentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/shell_word.h"
+#include "rankwright/planner/explain/stages_view.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/plan/plan_sentences.h"
+#include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+
+namespace rankwright {
+namespace {
+
+/// Whether it fits, as the first half of a sentence.
+std::string describe_fit(const PlanReport& report) {
+  const Estimate& e = report.sheet.estimate;
+  if (report.config.reference_model) return "Whether it fits cannot be said: no model is named";
+  const std::string need = fmt::format("pp rank {} takes {}", e.memory.pp_rank,
+                                       show_memory(e.memory.total(), e.capacity));
+  if (!e.sure()) return fmt::format("It may not fit: {}, ±{}", need, percent(e.memory_band.within));
+  if (!e.fits())
+    return fmt::format("It does not fit: {}, most of it {}", need,
+                       row(largest_item(e.memory)).name);
+  return fmt::format("It fits, with {} to spare", show_memory(e.capacity - e.memory.total()));
+}
+
+/// The fastest that was found; nothing where nothing fits.
+const Priced* fastest_found(const Answer& found) {
+  if (found.fastest) return &*found.fastest;
+  return found.best ? &*found.best : nullptr;
+}
+
+/// How far it is from the fastest; of a search that found one.
+double behind(const PlanReport& report) {
+  return report.time() / fastest_found(report.search->answer)->time() - 1;
+}
+
+bool is_chosen(const PlanReport& report) {
+  const Answer& found = report.search->answer;
+  return found.best && found.best->config.plan == report.config.plan;
+}
+
+bool is_fastest(const PlanReport& report) {
+  return fastest_found(report.search->answer) != nullptr && behind(report) <= 0;
+}
+
+/// What does not fit is neither.
+bool is_best(const PlanReport& report) {
+  return report.sheet.estimate.fits() && (is_chosen(report) || is_fastest(report));
+}
+
+/// "28.7 s (-55.9 %)".
+std::string time_against(const Priced& other, const PlanReport& report) {
+  return fmt::format("{} ({})", show(other.time()), difference_text(other.time(), report.time()));
+}
+
+/// What else there is, of a search.
+std::string describe_rival(const PlanReport& report) {
+  const Answer& found = report.search->answer;
+  const std::string so_far = found.complete ? "" : " so far";
+  const Priced* const fastest = fastest_found(found);
+  if (fastest == nullptr) return fmt::format("no layout that fits was found{}", so_far);
+  if (!report.sheet.estimate.fits())
+    return fmt::format("the fastest that fits{} takes {}: {}", so_far,
+                       time_against(*fastest, report), brief(fastest->config));
+  if (is_chosen(report))
+    return fmt::format("no layout that was found{} is faster{}", so_far,
+                       found.fastest ? " by more than the model's error" : "");
+  const std::string chosen =
+      fmt::format("the search{} would run {} in {}", so_far, brief(found.best->config),
+                  time_against(*found.best, report));
+  if (is_fastest(report))
+    return fmt::format("no layout that was found{} is faster, but {}", so_far, chosen);
+  const bool apart = time_against(*fastest, report) != time_against(*found.best, report);
+  const std::string faster =
+      apart ? fmt::format(", and the fastest of all is {} in {}", brief(fastest->config),
+                          time_against(*fastest, report))
+            : "";
+  return chosen + faster + (behind(report) <= found.band ? ": within the model's error" : "");
+}
+
+/// How fast it is, and against what else there is, as the second half.
+std::string describe_speed(const PlanReport& report) {
+  const Estimate& e = report.sheet.estimate;
+  const bool runs = report.config.reference_model || e.fits();
+  const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
+                                      show(report.time()), band_text(e.step_band));
+  return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
+}
+
+std::size_t slice_count(const RunTrace& run) {
+  std::size_t slices = 0;
+  for (const std::vector<TraceSlice>& of_rank : run.ranks) slices += of_rank.size();
+  return slices;
+}
+
+Standing standing(const PlanReport& report) {
+  const Estimate& e = report.sheet.estimate;
+  if (has_errors(report.findings)) return Standing::refused;
+  if (report.config.reference_model || !e.sure()) return Standing::unsure;
+  if (!e.fits()) return Standing::refused;
+  if (!report.search || !report.search->answer.best) return Standing::fits;
+  if (is_best(report)) return Standing::good;
+  return behind(report) <= report.search->answer.band ? Standing::tie : Standing::slower;
+}
+
+}  // namespace
+
+std::string_view name(Standing standing) {
+  constexpr std::string_view kNames[] = {"good", "tie", "fits", "slower", "unsure", "refused"};
+  return kNames[std::size_t(standing)];
+}
+
+PlanVerdict plan_verdict(const PlanReport& report) {
+  return {standing(report), fmt::format("{}; {}.", describe_fit(report), describe_speed(report))};
+}
+
+std::vector<KeyFigure> key_figures(const PlanReport& report) {
+  const TrainingConfig& config = report.config;
+  const Estimate& e = report.sheet.estimate;
+  const Seconds step = e.time();
+  std::vector<KeyFigure> all = {
+      {"step", show(step),
+       e.step_band.rows > 0
+           ? fmt::format("±{} for nine of ten published runs", percent(e.step_band.within))
+           : fmt::format("±{}, assumed: nothing was measured on such a device",
+                         percent(e.step_band.within))},
+      {"MFU", percent(mfu(config, step)), "attention halved, as Megatron-LM counts"},
+      {"MFU, full attention", percent(mfu(config, step, FlopsConvention::palm_full)),
+       "as PaLM counts"},
+      {"tokens/s/GPU", short_count(tokens_per_second(config, step)),
+       fmt::format("{} tokens/s in all",
+                   short_count(tokens_per_second(config, step) * double(config.world)))}};
+  if (!config.reference_model)
+    all.push_back(
+        {"memory", show_memory(e.memory.total(), e.capacity),
+         fmt::format("on pp rank {}, ±{}: {}", e.memory.pp_rank, percent(e.memory_band.within),
+                     e.fits() ? show_memory(e.capacity - e.memory.total()) + " left"
+                              : show_memory(e.memory.total() - e.capacity) + " too much")});
+  return all;
+}
+
+std::vector<std::string> list_all_tags(const TrainingConfig& config) {
+  std::vector<std::string> degree_tags = list_degree_tags(config);
+  const std::vector<std::string> more = detail_list(config);
+  degree_tags.insert(degree_tags.end(), more.begin(), more.end());
+  return degree_tags;
+}
+
+std::vector<std::string> explain_choice(const PlanReport& report) {
+  if (!report.search) return {};
+  const PlanAnswer& search = *report.search;
+  std::vector<std::string> words;
+  if (search.answer.best) {
+    const std::string best = brief(search.best().config);
+    words.push_back(is_chosen(report)
+                        ? describe_choices(search, "This plan")
+                        : fmt::format("The search would run {} ({} a step). {}", best,
+                                      show(search.best().time()), describe_choices(search, best)));
+    if (std::string tie = describe_tie(search.answer); !tie.empty())
+      words.push_back(std::move(tie));
+  }
+  return words;
+}
+
+std::vector<std::string> describe_certificate(const PlanReport& report) {
+  if (!report.search) return {};
+  return {describe_search(report.search->answer), describe_space(*report.search)};
+}
+
+std::string explain_missing_search(const PlanReport& report) {
+  if (report.search) return {};
+  if (report.config.reference_model)
+    return fmt::format(
+        "No model is named, so other layouts cannot be weighed: rankwright report {} --model "
+        "llama-3.1-70b",
+        shell_path(report.name));
+  return fmt::format("Nothing was searched. rankwright report {} does.", shell_path(report.name));
+}
+
+std::string describe_drawn_step(const PlanReport& report) {
+  if (!report.step)
+    return "The step has too many cells to be played; its bubble is that of the closed form.";
+  const double more = report.step->summary.end / report.time() - 1;
+  if (std::abs(more) < 5e-4) return "Played cell by cell, as long as the step above.";
+  return fmt::format(
+      "Played cell by cell the step takes {}, {} {} than the {} above, where the reduction of "
+      "gradients and the jitter of many nodes are priced by formulas.",
+      show(report.step->summary.end), percent(std::abs(more)), more < 0 ? "less" : "more",
+      show(report.time()));
+}
+
+bool can_be_drawn(const RunTrace& run) { return slice_count(run) <= std::size_t(kMaxDrawnCells); }
+
+std::string describe_measurement(const PlanReport& report) {
+  const RunTrace& run = *report.measured;
+  Seconds busy{};
+  for (const std::vector<TraceSlice>& of_rank : run.ranks)
+    for (const TraceSlice& slice : of_rank)
+      if (!slice.beside) busy += slice.end - slice.begin;
+  const double ranks = double(run.ranks.size());
+  const double idle = run.end > Seconds{} ? std::max(0.0, 1 - busy / (ranks * run.end)) : 0;
+  std::string text =
+      fmt::format("Measured {}, {} of the ranks' time idle", show(run.end), percent(idle));
+  if (report.step) {
+    const TimelineSummary& simulated = report.step->summary;
+    text += fmt::format("; predicted {}, {} idle: the run took {:.2f} of that", show(simulated.end),
+                        percent(simulated.bubble), run.end / simulated.end);
+  }
+  if (can_be_drawn(run)) return text + ".";
+  return text + fmt::format(". Its {} slices are too many to be drawn: at most {} are.",
+                            count(i64(slice_count(run))), count(kMaxDrawnCells));
+}
+
+std::string describe_contents(const RankContents& on_rank) {
+  const std::string more = besides(on_rank);
+  return plural(on_rank.layers, "layer", "layers") + (more.empty() ? "" : ", " + more);
+}
+
+std::string command_line(std::string_view verb, std::span<const std::string> words) {
+  std::string line = fmt::format("rankwright {}", verb);
+  for (const std::string& word : words) line += " " + shell_word(word);
+  return line;
+}
+
+std::vector<NextCommand> next_commands(const PlanReport& report) {
+  const std::string file = shell_path(report.name);
+  std::vector<NextCommand> all = {
+      {"what each number means", "rankwright explain " + file, ""},
+      {"what is wrong with it", "rankwright check " + file, ""},
+      {"everything about one rank", "rankwright explain " + file + " --rank 0", ""},
+      {"the step for a trace viewer",
+       "rankwright explain " + file + " --timeline --trace step.pftrace", ""},
+      {"other layouts of the same job", "rankwright plan " + file, ""},
+      {"this page again", "rankwright report " + file + " -o plan.html", ""}};
+  for (const TargetVerdict& verdict : report.targets) {
+    std::string broken;
+    for (const Rule* rule : verdict.broken)
+      broken +=
+          fmt::format("{}{}: {}", broken.empty() ? "" : "; ", rule->page.code, rule->page.title);
+    all.push_back({fmt::format("the files of {}", verdict.target->name),
+                   fmt::format("rankwright export {} --to {}", file, verdict.target->name),
+                   std::move(broken)});
+  }
+  all.push_back({"a job script", "rankwright export " + file + " --to slurm", ""});
+  return all;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,200 @@
+#include "rankwright/report/page/report_sentences.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/plan/plan_points.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace report_words_test {
+
+using ::testing::Contains;
+using ::testing::EndsWith;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::string_view kJob =
+    "model: llama-3.1-8b, cluster: dgx-h100 x 1, job: {global_batch: 64, sequence: 4096}";
+
+PlanReport report_with(const std::string& degrees, bool searched = true) {
+  const rankwright::TrainingConfig config =
+      config_of("{" + std::string(kJob) + ", " + degrees + "}");
+  if (!searched) return build_plan_report("plan.yaml", config, {});
+  rankwright::TrainingConfig open = config;
+  open.plan = {};
+  PlanAnswer view{.problem = problem(open)};
+  view.answer = answer(view.problem, calibration(open));
+  PlanReport report = build_plan_report("plan.yaml", config, {});
+  add_search(report, view);
+  return report;
+}
+
+/// A plan against what a search might have found: made up, so that each case is there.
+struct Found {
+  std::string best, fastest{};
+  double band = 0;
+};
+PlanReport report_against(const std::string& degrees, const Found& found) {
+  PlanReport report = report_with(degrees, false);
+  rankwright::TrainingConfig open = report.config;
+  open.plan = {};
+  PlanAnswer view{.problem = problem(open)};
+  view.answer.band = found.band;
+  view.answer.best = report_with(found.best, false).priced();
+  if (!found.fastest.empty()) view.answer.fastest = report_with(found.fastest, false).priced();
+  add_search(report, view);
+  return report;
+}
+
+// Slowest first; all fit but the last, which is the fastest.
+constexpr const char* kSlow = "parallelism: {tp_size: 8, recompute: full}";
+constexpr const char* kMiddle = "parallelism: {tp_size: 8}";
+constexpr const char* kFast = "parallelism: {tp_size: 4, dp_size: 2, zero_stage: 1}";
+constexpr const char* kTooLarge = "parallelism: {dp_size: 8, zero_stage: 0}";
+
+std::string time_of(const char* degrees) { return show(report_with(degrees, false).time()); }
+double behind(const char* one, const char* other) {
+  return report_with(one, false).time() / report_with(other, false).time() - 1;
+}
+
+TEST(PlanVerdict, IsHeldAgainstTheFastestNotAgainstWhatTheSearchWouldRun) {
+  ASSERT_GT(behind(kSlow, kMiddle), 0);
+  ASSERT_GT(behind(kMiddle, kFast), 0);
+  const double between = (behind(kSlow, kMiddle) + behind(kSlow, kFast)) / 2;
+  const PlanReport report =
+      report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = between});
+  const PlanVerdict verdict = plan_verdict(report);
+  EXPECT_EQ(verdict.standing, Standing::slower);
+  EXPECT_THAT(verdict.sentence, HasSubstr("; a step takes " + time_of(kSlow) + " ±"));
+  EXPECT_THAT(verdict.sentence,
+              HasSubstr("; the search would run tp 8 in " + time_of(kMiddle) + " (-"));
+  EXPECT_THAT(verdict.sentence,
+              HasSubstr("and the fastest of all is tp 4 dp 2 ZeRO-1 in " + time_of(kFast) + " (-"));
+  EXPECT_THAT(verdict.sentence, Not(HasSubstr("within the model's error")));
+  const PlanReport tie = report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = 9});
+  EXPECT_EQ(plan_verdict(tie).standing, Standing::tie);
+  EXPECT_THAT(plan_verdict(tie).sentence, EndsWith(": within the model's error."));
+}
+
+TEST(PlanVerdict, OfWhatTheSearchWouldRunSaysThatNothingIsClearlyFaster) {
+  const PlanReport report = report_against(kMiddle, {.best = kMiddle, .fastest = kFast, .band = 9});
+  EXPECT_EQ(plan_verdict(report).standing, Standing::good);
+  EXPECT_THAT(plan_verdict(report).sentence,
+              EndsWith("no layout that was found is faster by more than the model's error."));
+  EXPECT_THAT(explain_choice(report).front(),
+              HasSubstr("This plan is within the model's error of it"));
+}
+
+TEST(PlanVerdict, OfTheFastestSaysWhatWouldBeRunInstead) {
+  const PlanReport report = report_against(kFast, {.best = kMiddle, .fastest = kFast, .band = 9});
+  EXPECT_EQ(plan_verdict(report).standing, Standing::good);
+  EXPECT_THAT(plan_verdict(report).sentence,
+              HasSubstr("no layout that was found is faster, but the search would run tp 8 in "));
+  EXPECT_THAT(explain_choice(report).front(), StartsWith("The search would run tp 8 ("));
+  EXPECT_THAT(explain_choice(report).front(),
+              HasSubstr(". tp 8 is within the model's error of it"));
+}
+
+// It would be faster than whatever fits: no reason to praise it.
+TEST(PlanVerdict, NeverPraisesWhatDoesNotFit) {
+  ASSERT_LT(behind(kTooLarge, kMiddle), 0);
+  const PlanReport report = report_against(kTooLarge, {.best = kMiddle, .band = 9});
+  const PlanVerdict verdict = plan_verdict(report);
+  EXPECT_EQ(verdict.standing, Standing::refused);
+  EXPECT_THAT(verdict.sentence, HasSubstr("; a step would take " + time_of(kTooLarge) + " ±"));
+  EXPECT_THAT(verdict.sentence,
+              HasSubstr("; the fastest that fits takes " + time_of(kMiddle) + " (+"));
+  EXPECT_THAT(verdict.sentence, EndsWith(" %): tp 8."));
+}
+
+TEST(PlanVerdict, IsNeutralWhereNothingWasSearched) {
+  const PlanVerdict verdict = plan_verdict(report_with(kFast, false));
+  EXPECT_EQ(verdict.standing, Standing::fits);
+  EXPECT_EQ(name(verdict.standing), "fits");
+  EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
+  EXPECT_THAT(verdict.sentence, HasSubstr("; a step takes " + time_of(kFast) + " ±"));
+}
+
+TEST(PlanVerdict, SaysThatAPlanIsTheFastest) {
+  PlanReport first = report_with("parallelism: {dp_size: 8, zero_stage: 1}");
+  const rankwright::TrainingConfig best = first.search->best().config;
+  PlanReport report = build_plan_report("plan.yaml", best, {});
+  add_search(report, *first.search);
+  const PlanVerdict verdict = plan_verdict(report);
+  EXPECT_EQ(verdict.standing, report.sheet.estimate.sure() ? Standing::good : Standing::unsure);
+  EXPECT_THAT(verdict.sentence, HasSubstr("no layout that was found is faster"));
+}
+
+TEST(PlanVerdict, SaysWhatIsFasterAndByHowMuch) {
+  const PlanReport report = report_with("parallelism: {tp_size: 8, recompute: full}");
+  const PlanVerdict verdict = plan_verdict(report);
+  EXPECT_EQ(verdict.standing, Standing::slower);
+  EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
+  EXPECT_THAT(verdict.sentence, HasSubstr("; the search would run "));
+  const PlanPoints drawn = collect_points(report);
+  ASSERT_FALSE(drawn.points.empty());
+  EXPECT_EQ(drawn.points.front().role, PlanPoint::Role::itself);
+}
+
+// 8 B parameters of 16 bytes and more are 128 GB on every device.
+TEST(PlanVerdict, SaysThatAPlanDoesNotFit) {
+  const PlanVerdict verdict = plan_verdict(report_with("parallelism: {dp_size: 8, zero_stage: 0}"));
+  EXPECT_EQ(verdict.standing, Standing::refused);
+  EXPECT_THAT(verdict.sentence, StartsWith("It does not fit: pp rank 0 takes "));
+}
+
+TEST(PlanVerdict, SaysNothingOfMemoryWhereNoModelIsNamed) {
+  const PlanReport report =
+      build_plan_report("plan.yaml", config_of("{world_size: 8, parallelism: {tp_size: 8}}"), {});
+  EXPECT_EQ(plan_verdict(report).standing, Standing::unsure);
+  EXPECT_THAT(plan_verdict(report).sentence,
+              StartsWith("Whether it fits cannot be said: no model is named; a step takes "));
+  EXPECT_THAT(explain_missing_search(report), HasSubstr("rankwright report plan.yaml --model "));
+  EXPECT_TRUE(explain_choice(report).empty());
+}
+
+TEST(KeyFigures, AreThoseOfTheEstimate) {
+  const PlanReport report = report_with("parallelism: {dp_size: 8, zero_stage: 1}", false);
+  const std::vector<KeyFigure> figures = key_figures(report);
+  ASSERT_EQ(figures.size(), 5u);
+  EXPECT_EQ(figures[0].name, "step");
+  EXPECT_EQ(figures[4].name, "memory");
+  EXPECT_THAT(figures[4].detail, HasSubstr("left"));
+}
+
+TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
+  PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
+  report.measured = run_as_simulated(report);
+  EXPECT_TRUE(can_be_drawn(*report.measured));
+  EXPECT_THAT(describe_measurement(report), EndsWith("the run took 1.00 of that."));
+  report.measured->ranks[0].resize(std::size_t(kMaxDrawnCells) + 1);
+  EXPECT_FALSE(can_be_drawn(*report.measured));
+  EXPECT_THAT(describe_measurement(report),
+              EndsWith(" slices are too many to be drawn: at most 20,000 are."));
+}
+
+TEST(NextCommands, NameThePlanAndWhatATargetWouldRefuse) {
+  PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
+  report.name = "my plan.yaml";
+  const std::vector<NextCommand> commands = next_commands(report);
+  EXPECT_THAT(commands,
+              Contains(Field(&NextCommand::command, "rankwright explain \"my plan.yaml\"")));
+  EXPECT_THAT(commands, Contains(Field(&NextCommand::remark, HasSubstr("RW05"))));
+}
+
+TEST(HoldsWords, CountLayersAndNameTheEnds) {
+  EXPECT_EQ(describe_contents({.layers = 8, .embedding = true}), "8 layers, embedding");
+  EXPECT_EQ(describe_contents({.layers = 1, .mtp = 1, .loss = true}),
+            "1 layer, 1 MTP module, head and loss");
+  EXPECT_EQ(describe_contents({.layers = 4}), "4 layers");
+}
+
+}  // namespace report_words_test
+}  // namespace rankwright

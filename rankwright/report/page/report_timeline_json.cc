@@ -1,0 +1,172 @@
+#include "rankwright/report/page/report_timeline_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "rankwright/report/page/report_sentences.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+#include "rankwright/report/timeline/timeline_json.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr i64 kMaxJsonRows = 128;            // of more pp ranks a sample is drawn
+constexpr std::size_t kJsonColumns = 320;    // of a row whose cells are too many
+constexpr std::size_t kMaxJsonRuns = 4'000;  // of the critical path
+
+/// The largest power of ten of a second of which a step has at least a million.
+Seconds tick_of(Seconds end) {
+  if (end.value <= 0) return 1.0_s;
+  return Seconds{std::pow(10.0, std::floor(std::log10(end.value)) - 6)};
+}
+
+i64 ticks(Seconds time, Seconds tick) { return i64(std::llround(time / tick)); }
+
+/// Names, each with its number.
+class Names {
+ public:
+  std::size_t of(const std::string& name) {
+    for (std::size_t k = 0; k < all_.size(); ++k)
+      if (all_[k] == name) return k;
+    all_.push_back(name);
+    return all_.size() - 1;
+  }
+  const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  std::vector<std::string> all_{};
+};
+
+ordered_json event_json(const SimulatedStep& p, i64 rank, const Event& e, Seconds tick,
+                        Names& steps) {
+  const i64 begin = ticks(e.start, tick);
+  const i64 length = ticks(e.end, tick) - begin;
+  const std::size_t ink = std::size_t(event_kind(p.program, rank, e.action));
+  if (is_cell(e.action.kind))
+    return {
+        begin, length, ink, shade_of(p.shape, rank, e.action), e.action.stage, e.action.microbatch};
+  return {begin, length,
+          ink,   is_beside(p.program, rank, e.action) ? 1 : 0,
+          -1,    steps.of(event_name(p.program, rank, e.action))};
+}
+
+ordered_json rows_json(const SimulatedStep& p, const std::vector<i64>& ranks, Seconds tick,
+                       Names& steps) {
+  ordered_json rows = ordered_json::array();
+  for (const i64 rank : ranks) {
+    ordered_json line = ordered_json::array();
+    for (const Event& e : events(p, rank))
+      if (!is_transfer(e.action.kind)) line.push_back(event_json(p, rank, e, tick, steps));
+    rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
+  }
+  return rows;
+}
+
+/// What a trace calls a kind of work; what it calls otherwise is drawn as a collective.
+EventKind ink_named(std::string_view category) {
+  for (std::size_t k = 0; k < kEventKinds; ++k)
+    if (row(EventKind(k)).category == category) return EventKind(k);
+  return EventKind::collective;
+}
+
+ordered_json slice_json(const PipelineShape& shape, i64 rank, const TraceSlice& slice, Seconds tick,
+                        Names& steps) {
+  const i64 begin = ticks(slice.begin, tick);
+  const i64 length = ticks(slice.end, tick) - begin;
+  const std::size_t ink = std::size_t(ink_named(slice.category));
+  if (slice.cell)
+    return {begin,
+            length,
+            ink,
+            shade_of(shape, rank, *slice.cell),
+            slice.cell->stage,
+            slice.cell->microbatch};
+  return {begin, length, ink, slice.beside ? 1 : 0, -1, steps.of(slice.name)};
+}
+
+/// Shares in percent, so that they are short.
+ordered_json columns_json(const SimulatedStep& p, const std::vector<i64>& ranks) {
+  ordered_json rows = ordered_json::array();
+  for (const i64 rank : ranks) {
+    ordered_json line = ordered_json::array();
+    for (const Column& column : columns(p, rank, kJsonColumns)) {
+      ordered_json shares = ordered_json::array();
+      for (const double share : column.share) shares.push_back(std::lround(100 * share));
+      line.push_back(std::move(shares));
+    }
+    rows.push_back(std::move(line));
+  }
+  return {{"count", kJsonColumns}, {"rows", std::move(rows)}};
+}
+
+/// With the colours of a rank's chunks, the first chunk's first.
+ordered_json kinds_json(i64 chunks) {
+  ordered_json all = ordered_json::array();
+  for (std::size_t k = 0; k < kEventKinds; ++k) {
+    const EventColor& of = row(EventKind(k));
+    ordered_json colors = ordered_json::array();
+    for (i64 chunk = 0; chunk < chunks; ++chunk)
+      colors.push_back(hex(shade(EventKind(k), chunk, chunks)));
+    all.push_back({{"name", of.name}, {"category", of.category}, {"colors", std::move(colors)}});
+  }
+  return all;
+}
+
+ordered_json path_json(const TimelineSummary& summary, Seconds tick) {
+  ordered_json path = ordered_json::array();
+  if (summary.path.size() > kMaxJsonRuns) return path;
+  for (const PathRun& run : summary.path)
+    path.push_back({run.pp_rank, ticks(run.begin, tick), ticks(run.end, tick)});
+  return path;
+}
+
+}  // namespace
+
+ordered_json timeline_report_json(const PlanReport& report) {
+  if (!report.step) return nullptr;
+  const SimulatedStep& p = report.step->simulated;
+  const TimelineSummary& sum = report.step->summary;
+  const Seconds tick = tick_of(sum.end);
+  const bool each = draws_each(p.program, sum.cells);
+  const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMaxJsonRows);
+  Names steps;
+  ordered_json rows = ordered_json::array();
+  if (each)
+    rows = rows_json(p, ranks, tick, steps);
+  else
+    for (const i64 rank : ranks)
+      rows.push_back({{"pp_rank", rank}, {"events", ordered_json::array()}});
+  return {{"summary", timeline_document(p, sum, headline(report.config))},
+          {"words", describe_drawn_step(report)},
+          {"kinds", kinds_json(shades(p.shape))},
+          {"steps", steps.all()},
+          {"tick_seconds", tick.value},
+          {"end", ticks(sum.end, tick)},
+          {"rows", std::move(rows)},
+          {"path", path_json(sum, tick)},
+          {"columns", each ? ordered_json(nullptr) : columns_json(p, ranks)}};
+}
+
+ordered_json measured_report_json(const PlanReport& report) {
+  if (!report.measured) return nullptr;
+  const RunTrace& run = *report.measured;
+  const Seconds tick = tick_of(run.end);
+  Names steps;
+  ordered_json rows = ordered_json::array();
+  const std::vector<i64> ranks = drawn_ranks(i64(run.ranks.size()), kMaxJsonRows);
+  for (const i64 rank : ranks) {
+    ordered_json line = ordered_json::array();
+    if (can_be_drawn(run))
+      for (const TraceSlice& slice : run.ranks[std::size_t(rank)])
+        line.push_back(slice_json(pipeline_shape(report.config), rank, slice, tick, steps));
+    rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
+  }
+  return {{"name", run.file},           {"words", describe_measurement(report)},
+          {"tick_seconds", tick.value}, {"end", ticks(run.end, tick)},
+          {"steps", steps.all()},       {"rows", std::move(rows)}};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,188 @@
+#include "rankwright/report/page/step_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/render/bars.h"
+#include "rankwright/report/render/chart.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kPitch = 25, kBarHeight = 17;  // from row to row, and of a bar's height
+constexpr double kItemNames = 140;              // pixels for names, at the left
+constexpr double kFigures = 150;                // for time and share, at the right
+constexpr double kShare = 70;                   // of them
+constexpr double kFigureGap = 7;
+
+/// What a bar is, in the order of the legend. Two families that can be told apart in grey: what
+/// computes is dark.
+struct ItemGroup {
+  std::string_view name;
+  std::string_view css;
+  bool (*holds)(const Waterfall::Bar& bar);
+};
+
+bool is_model_math(const Waterfall::Bar& bar) {
+  return bar.item == Item::matmul || bar.item == Item::attention || bar.item == Item::vocabulary;
+}
+
+constexpr ItemGroup kFamilies[] = {
+    {"the model's FLOPs", "#005a8f", [](const auto& bar) { return is_model_math(bar); }},
+    {"other computing", "#3f93c9",
+     [](const auto& bar) { return bar.computes && !is_model_math(bar); }},
+    {"communication that shows", "#e69f00",
+     [](const auto& bar) { return !bar.computes && !bar.level.empty(); }},
+    {"idle", "#f5cf7d", [](const auto& bar) { return !bar.computes && bar.level.empty(); }},
+};
+
+std::size_t family_of(const Waterfall::Bar& bar) {
+  return std::size_t(std::find_if(std::begin(kFamilies), std::end(kFamilies),
+                                  [&](const ItemGroup& f) { return f.holds(bar); }) -
+                     std::begin(kFamilies));
+}
+
+std::string bar_class(std::size_t family) { return fmt::format("f{}", family); }
+
+class StepDrawing {
+ public:
+  explicit StepDrawing(const PlanReport& report)
+      : fall_(report.sheet.waterfall),
+        chart_(report.config, "where the time of a step goes", about(report)),
+        x_{.high = fall_.total.value * (1 + fall_.band.within),
+           .from = kChartMargin + kItemNames,
+           .to = kChartRight - kFigures} {
+    for (std::size_t f = 0; f < std::size(kFamilies); ++f)
+      chart_.css += fmt::format(".{}{{fill:{}}}", bar_class(f), kFamilies[f].css);
+  }
+
+  std::string drawn() {
+    axis();
+    Seconds begin{};
+    for (const Waterfall::Bar& bar : fall_.bars) {
+      row(bar, begin);
+      begin += bar.time;
+    }
+    total();
+    legend();
+    return chart_.text();
+  }
+
+ private:
+  static std::string about(const PlanReport& report) {
+    std::string words = figures(report.config, report.sheet.estimate);
+    for (std::size_t at; (at = words.find("   ")) != std::string::npos;)
+      words.replace(at, 3, " · ");
+    return words;
+  }
+
+  double x(Seconds t) const { return x_.at(t.value); }
+
+  void figures_at(double baseline, std::string_view classes, Seconds time, std::string_view share) {
+    chart_.write(kChartRight - kShare, baseline, classes, show(time));
+    chart_.write(kChartRight, baseline, classes, share);
+  }
+
+  void axis() {
+    chart_.y += 14;
+    chart_.write(kChartRight - kShare, chart_.y, "e q", "time");
+    chart_.write(kChartRight, chart_.y, "e q", "share");
+    const double top = chart_.y + 10;
+    const double bottom = top + kPitch * double(fall_.bars.size() + 1) + 8;
+    for (const double tick : ticks(x_, 8)) {
+      chart_.write(x_.at(tick), chart_.y, "m q", tick == 0 ? "0" : show(Seconds{tick}));
+      chart_.body += svg::line(x_.at(tick), top - 4, x_.at(tick), bottom, "t");
+    }
+    chart_.y = top;
+  }
+
+  /// On the side that has more room, cut to it.
+  void level(const Waterfall::Bar& bar, Seconds begin, double baseline) {
+    if (bar.level.empty()) return;
+    const double left = x(begin) - kFigureGap - x_.from, end = x(begin + bar.time) + kFigureGap;
+    const std::string words = "on " + bar.level;
+    if (x_.to - end >= left)
+      chart_.write(end, baseline, "q s", fitted(words, x_.to - end, "s"));
+    else
+      chart_.write(x(begin) - kFigureGap, baseline, "e q s", fitted(words, left, "s"));
+  }
+
+  void row(const Waterfall::Bar& bar, Seconds begin) {
+    const double top = chart_.y + (kPitch - kBarHeight) / 2, baseline = top + kBarHeight - 4;
+    const double end = x(begin + bar.time);
+    chart_.write(kChartMargin, baseline, "", bar.name);
+    chart_.body += svg::rect(x(begin), top, end - x(begin), kBarHeight, bar_class(family_of(bar)));
+    chart_.body += svg::titled("rect", fmt::format("{}: {}, {}. {}", bar.name, show(bar.time),
+                                                   share_text(bar.share), bar.remark));
+    // To where the next one begins; of a bar too short to be seen it is what is seen.
+    chart_.body += svg::line(end, top, end, top + kPitch, "a");
+    level(bar, begin, baseline);
+    figures_at(baseline, "e", bar.time, share_text(bar.share));
+    chart_.y += kPitch;
+  }
+
+  /// All of them once more in one bar, with the error at its end.
+  void total() {
+    const double top = chart_.y + (kPitch - kBarHeight) / 2 + 4, middle = top + kBarHeight / 2;
+    chart_.body += svg::line(kChartMargin, chart_.y + 2, kChartRight, chart_.y + 2, "t");
+    chart_.write(kChartMargin, top + kBarHeight - 4, "n", "step");
+    Seconds begin{};
+    for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
+      const Seconds time = time_of(f);
+      if (time <= Seconds{}) continue;
+      chart_.body +=
+          svg::rect(x(begin), top, x(begin + time) - x(begin), kBarHeight, bar_class(f) + " sum");
+      chart_.body += svg::titled("rect", fmt::format("{}: {}", kFamilies[f].name, show(time)));
+      begin += time;
+    }
+    const double low = x((1 - fall_.band.within) * fall_.total);
+    const double high = x((1 + fall_.band.within) * fall_.total);
+    chart_.body += svg::rect(low, middle - 1.5, high - low, 3, "g") + "/>\n";
+    chart_.body += svg::line(low, middle, high, middle, "p");
+    for (const double end : {low, high})
+      chart_.body += svg::line(end, middle - 6, end, middle + 6, "p");
+    figures_at(top + kBarHeight - 4, "e n", fall_.total,
+               fmt::format("±{:.0f} %", 100 * fall_.band.within));
+    chart_.y += kPitch + 12;
+  }
+
+  Seconds time_of(std::size_t family) const {
+    Seconds sum{};
+    for (const Waterfall::Bar& bar : fall_.bars)
+      if (family_of(bar) == family) sum += bar.time;
+    return sum;
+  }
+
+  void legend() {
+    chart_.y += 14;
+    std::vector<LegendKey> keys;
+    for (std::size_t f = 0; f < std::size(kFamilies); ++f)
+      if (const Seconds time = time_of(f); time > Seconds{})
+        keys.push_back({bar_class(f) + " key",
+                        fmt::format("{} · {}", kFamilies[f].name, share_text(time / fall_.total))});
+    add_legend(chart_, keys);
+    chart_.write(
+        kChartMargin, chart_.y, "q",
+        fall_.band.rows > 0
+            ? fmt::format("The line at the end is the error: {}, within which nine of ten of {} "
+                          "published runs lie.",
+                          band_text(fall_.band), count(fall_.band.rows))
+            : fmt::format("The line at the end is the error: {}; nothing was measured on such a "
+                          "device.",
+                          band_text(fall_.band)));
+    chart_.y += kChartLine;
+  }
+
+  const Waterfall& fall_;
+  Chart chart_;
+  Scale x_;
+};
+
+}  // namespace
+
+std::string step_svg(const PlanReport& report) { return StepDrawing(report).drawn(); }
+
+}  // namespace rankwright

@@ -1,0 +1,93 @@
+#include "rankwright/report/page/step_svg.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/support/parsed_svg.h"
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace step_svg_test {
+
+using drawn::Box;
+using ::testing::HasSubstr;
+
+/// The bars of items, from the top down; and those of the step itself, from left to right.
+std::vector<Box> bars(const drawn::Picture& picture, bool of_the_step) {
+  std::vector<Box> all;
+  for (const Box& box : picture.rects)
+    if (box.classes.starts_with("f") && !drawn::is_of(box.classes, "key") &&
+        drawn::is_of(box.classes, "sum") == of_the_step)
+      all.push_back(box);
+  return all;
+}
+
+PlanReport ten_seconds() {
+  PlanReport report = course_report();
+  Estimate& e = report.sheet.estimate;
+  e.step.items = {};
+  e.step[Item::matmul] = 6.0_s;
+  e.step[Item::tp] = 2.0_s;
+  e.step[Item::bubble] = 2.0_s;
+  e.step_band = {.within = 0.1, .rows = 7};
+  report.sheet.waterfall = make_waterfall(report.config, report.sheet.communication, e);
+  return report;
+}
+
+TEST(StepSvg, BeginsEveryBarWhereTheOneBeforeEnds) {
+  const drawn::Picture picture(step_svg(ten_seconds()));
+  EXPECT_EQ(picture.fault(), "");
+  // From 24 + 140 to 976 - 150 are 662 pixels for 10 s and the error of 1 s: 60.18 a second.
+  const std::vector<Box> all = bars(picture, false);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_NEAR(all[0].left, 164, 0.01);
+  EXPECT_NEAR(all[0].right, 164 + 6 * 662 / 11.0, 0.02);
+  EXPECT_NEAR(all[1].left, 525.09, 0.01);
+  EXPECT_NEAR(all[1].width(), 120.36, 0.01);
+  EXPECT_NEAR(all[2].right, 164 + 10 * 662 / 11.0, 0.02);
+  EXPECT_LT(all[0].bottom, all[1].top);
+}
+
+TEST(StepSvg, SaysNameTimeShareAndLevel) {
+  const drawn::Picture picture(step_svg(ten_seconds()));
+  for (const char* words :
+       {"matmuls", "60.0 %", "tp collectives", "on nvlink", "bubble", "step", "±10 %",
+        "the model's FLOPs · 60.0 %", "communication that shows · 20.0 %", "idle · 20.0 %"})
+    EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
+  // An item, the step, two items; and a tick each.
+  EXPECT_EQ(picture.texts_that_are("6 s").size(), 2u);
+  EXPECT_EQ(picture.texts_that_are("10 s").size(), 2u);
+  EXPECT_EQ(picture.texts_that_are("2 s").size(), 3u);
+}
+
+TEST(StepSvg, ColoursWhatComputesApartFromWhatWaits) {
+  const drawn::Picture picture(step_svg(ten_seconds()));
+  const std::vector<Box> all = bars(picture, false);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].classes, "f0");
+  EXPECT_EQ(all[1].classes, "f2");
+  EXPECT_EQ(all[2].classes, "f3");
+}
+
+TEST(StepSvg, EscapesAndCutsNames) {
+  const std::string svg = step_svg(hostile_report());
+  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
+}
+
+RC_GTEST_PROP(StepSvg, AddsUpToTheStep, ()) {
+  const PlanReport report = random_report();
+  const std::string svg = step_svg(report);
+  const drawn::Picture picture(svg);
+  RC_ASSERT(picture.fault() == "");
+  RC_ASSERT(svg.size() < 1'000'000u);
+  const std::vector<Box> all = bars(picture, false), sums = bars(picture, true);
+  RC_ASSERT(all.size() == report.sheet.waterfall.bars.size());
+  for (std::size_t k = 1; k < all.size(); ++k)
+    RC_ASSERT(std::abs(all[k].left - all[k - 1].right) < 0.02);
+  RC_ASSERT(std::abs(all.back().right - sums.back().right) < 0.02);
+  RC_ASSERT(all.front().left == sums.front().left);
+}
+
+}  // namespace step_svg_test
+}  // namespace rankwright

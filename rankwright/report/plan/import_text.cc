@@ -1,0 +1,40 @@
+#include "rankwright/report/plan/import_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/export/comment.h"
+#include "rankwright/export/plan_file.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/report/explain/findings.h"
+#include "rankwright/report/render/labels.h"
+
+namespace rankwright {
+
+std::string imported_plan_text(const ImportedPlan& plan) {
+  const PlanFile& file = plan.input.file;
+  const TrainingConfig& config = *plan.input.config;
+  const TrainingConfig named = with_safe_names(config);
+  PlanComments comments;
+  comments.head = {fmt::format("From {} ({}).", safe_name(file.name), file.format->summary),
+                   headline(named)};
+  if (plan.valid) comments.head.push_back(degree_tags(named));
+  for (const Assumption& assumed : config.assumed)
+    comments.beside.push_back(
+        {assumed.key, assumed.why.empty() ? "assumed" : "assumed: " + assumed.why});
+  return plan_yaml(config, comments);
+}
+
+std::string imported_plan_json(const ImportedPlan& plan) {
+  using Json = nlohmann::ordered_json;
+  const PlanFile& file = plan.input.file;
+  const Json out{{"schema", "rankwright.import/1"},
+                 {"format", file.format->name},
+                 {"plan", imported_plan_text(plan)},
+                 {"passed_over", file.passed_over},
+                 {"check", Json::parse(findings_json(plan.findings, file.name))}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,34 @@
+#include "rankwright/report/plan/plan_file_text.h"
+
+#include "rankwright/export/comment.h"
+#include "rankwright/export/plan_file.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/report/render/labels.h"
+
+namespace rankwright {
+namespace {
+
+/// `stopped`: what a search that was stopped had looked at; empty where it was complete.
+std::string file_text(const Priced& plan, const std::string& command, const std::string& stopped) {
+  const TrainingConfig named = with_safe_names(plan.config);
+  PlanComments comments;
+  comments.head = {command, headline(named), degree_tags(named), figures(named, plan.estimate)};
+  if (!stopped.empty()) comments.head.push_back("stopped: " + stopped);
+  return plan_yaml(plan.config, comments);
+}
+
+}  // namespace
+
+std::string plan_file_text(const PlanAnswer& answer, const std::string& command) {
+  if (!answer.answer.best) return {};
+  return file_text(answer.best(), command, describe_stop(answer.answer));
+}
+
+std::string plan_file_text(const CountsAnswer& answer, const std::string& command) {
+  if (!answer.chosen) return {};
+  return file_text(answer.chosen_plan(), command,
+                   answer.stopped != StopReason::none ? "larger counts were not looked at" : "");
+}
+
+}  // namespace rankwright

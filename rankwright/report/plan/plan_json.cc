@@ -1,0 +1,231 @@
+#include "rankwright/report/plan/plan_json.h"
+
+#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/plan/plan_sentences.h"
+#include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/report/render/labels.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json items_json(const StepTime& step) {
+  ordered_json all = ordered_json::object();
+  for (const ItemRow& of : items())
+    if (step[of.item] > Seconds{}) all[std::string(of.name)] = step[of.item].value;
+  return all;
+}
+
+ordered_json entries_json(const MemoryEstimate& estimate_memory) {
+  ordered_json all = ordered_json::object();
+  for (const EntryRow& of : entries())
+    if (estimate_memory[of.entry] > Bytes{})
+      all[std::string(of.name)] = estimate_memory[of.entry].value;
+  return all;
+}
+
+ordered_json memory_json(const Estimate& e) {
+  return {{"pp_rank", e.memory.pp_rank},
+          {"total_bytes", e.memory.total().value},
+          {"capacity_bytes", e.capacity.value},
+          {"fits", e.fits()},
+          {"sure", e.sure()},
+          {"band", band_json(e.memory_band)}};
+}
+
+ordered_json mfu_json(const TrainingConfig& s, Seconds step) {
+  return {{"megatron_causal", mfu(s, step)},
+          {"palm_full", mfu(s, step, FlopsConvention::palm_full)}};
+}
+
+/// A plan with what it comes to; `more`: with all its items.
+ordered_json priced_json(const Priced& one, bool more = false) {
+  const Estimate& e = one.estimate;
+  ordered_json json = {{"brief", brief(one.config)},
+                       {"world", one.config.world},
+                       {"plan", plan_json(one.config)},
+                       {"step_seconds", one.time().value},
+                       {"closed_form_seconds", one.closed.value},
+                       {"band", band_json(e.step_band)},
+                       {"tokens_per_second_per_device", tokens_per_second(one.config, one.time())},
+                       {"mfu", mfu_json(one.config, one.time())},
+                       {"memory", memory_json(e)}};
+  if (more) {
+    json["items_seconds"] = items_json(e.step);
+    json["entries_bytes"] = entries_json(e.memory);
+  }
+  return json;
+}
+
+ordered_json maybe(const std::optional<Priced>& one) {
+  return one ? priced_json(*one) : ordered_json(nullptr);
+}
+
+ordered_json neighbours_json(const PlanAnswer& view) {
+  constexpr std::string_view kVerdicts[] = {"priced", "misfit", "rule", "memory"};
+  ordered_json all = ordered_json::array();
+  if (!view.answer.best) return all;
+  for (const WhyRow& row : why_rows(view)) {
+    const Neighbour& n = view.neighbours[row.neighbour];
+    const bool runs = n.verdict == Neighbour::Verdict::priced;
+    const bool held = runs || n.verdict == Neighbour::Verdict::memory;
+    all.push_back(
+        {{"change", row.change},
+         {"key", row.key},
+         {"searched", n.searched},
+         {"verdict", kVerdicts[std::size_t(n.verdict)]},
+         {"plan", plan_json(n.config)},
+         {"step_seconds", runs ? ordered_json(n.time.value) : ordered_json(nullptr)},
+         {"difference",
+          runs ? ordered_json(n.time / view.best().time() - 1) : ordered_json(nullptr)},
+         {"memory_bytes", held ? ordered_json(n.memory.total().value) : ordered_json(nullptr)},
+         {"misfit", n.violation ? ordered_json(name(n.violation.why)) : ordered_json(nullptr)},
+         {"rule", n.rule.empty() ? ordered_json(nullptr) : ordered_json(n.rule)},
+         {"because", row.because}});
+  }
+  return all;
+}
+
+ordered_json trade_json(const PlanAnswer& view) {
+  ordered_json all = ordered_json::array();
+  for (const TradePoint& point : view.trade)
+    all.push_back({{"gpus", point.gpus},
+                   {"capacity_bytes", point.capacity.value},
+                   {"plan", maybe(point.plan)}});
+  return all;
+}
+
+ordered_json search_json(const PlanAnswer& view) {
+  const Answer& a = view.answer;
+  ordered_json find_violations = ordered_json::object(), rules = ordered_json::object();
+  for (const auto& [why, n] : a.stats.find_violations) find_violations[std::string(name(why))] = n;
+  for (const auto& [code, n] : a.stats.rules) rules[std::string(code)] = n;
+  return {{"complete", a.complete},       {"candidates", a.stats.candidates + a.undecided},
+          {"misfits", find_violations},   {"rules", rules},
+          {"alike", a.stats.duplicates},  {"memory", a.stats.memory},
+          {"bounded", a.stats.pruned},    {"priced", a.stats.priced},
+          {"undecided", a.undecided},     {"ranked_again", a.ranked_again},
+          {"played", a.simulated},        {"closed_form_error", a.simulation_error},
+          {"space", describe_space(view)}};
+}
+
+ordered_json targets_json(const PlanAnswer& view) {
+  ordered_json all = ordered_json::array();
+  for (const TargetVerdict& verdict : view.targets) {
+    ordered_json broken = ordered_json::array();
+    for (const Rule* rule : verdict.broken)
+      broken.push_back({{"code", rule->page.code},
+                        {"severity", name(rule->page.severity)},
+                        {"title", rule->page.title}});
+    all.push_back({{"target", verdict.target->name},
+                   {"accepted", verdict.broken.empty()},
+                   {"broken", broken}});
+  }
+  return all;
+}
+
+ordered_json training_json(const PlanAnswer& view) {
+  const std::optional<Training>& run = view.run;
+  if (!run) return nullptr;
+  ordered_json json = {{"tokens", *view.training.tokens},
+                       {"steps", run->steps},
+                       {"seconds", run->time.value},
+                       {"within", run->within},
+                       {"gpu_hours", run->gpu_hours}};
+  if (run->cost) {
+    json["cost"] = *run->cost;
+    json["price_per_gpu_hour"] = view.training.price->amount;
+    json["currency"] = view.training.price->before + view.training.price->after;
+  }
+  if (run->in_time) {
+    json["deadline_seconds"] = view.training.deadline->value;
+    json["in_time"] = *run->in_time;
+  }
+  return json;
+}
+
+ordered_json leanest_json(const PlanAnswer& view) {
+  if (!view.leanest) return nullptr;
+  const auto& [lean, estimate_memory] = *view.leanest;
+  return {{"brief", brief(lean)},
+          {"plan", plan_json(lean)},
+          {"pp_rank", estimate_memory.pp_rank},
+          {"total_bytes", estimate_memory.total().value},
+          {"capacity_bytes", view.problem.capacity.value},
+          {"largest_entry", row(largest_item(estimate_memory)).name},
+          {"entries_bytes", entries_json(estimate_memory)}};
+}
+
+ordered_json own_json(const PlanAnswer& view) {
+  if (!view.own) return nullptr;
+  return {{"name", view.own->name},
+          {"possible", view.own->priced.has_value()},
+          {"plan", plan_json(view.own->config)},
+          {"priced", maybe(view.own->priced)}};
+}
+
+ordered_json hosts_json(const PlanAnswer& view) {
+  if (!view.hosts) return nullptr;
+  const HostUse& out = *view.hosts;
+  ordered_json broken = ordered_json::object();
+  for (const auto& [why, n] : out.broken) broken[std::string(name(why))] = n;
+  return {{"out", out.count},
+          {"listed", out.listed},
+          {"left", out.left},
+          {"used", out.used},
+          {"idle", out.left - out.used},
+          {"broken_on_all", broken},
+          {"counts_tried", out.counts_tried},
+          {"cut_short", out.cut_short}};
+}
+
+ordered_json front_json(const Answer& a, const Problem& problem) {
+  ordered_json all = ordered_json::array();
+  for (const Candidate& one : a.front)
+    all.push_back({{"brief", brief(config_of(problem, one.plan))},
+                   {"closed_form_seconds", one.time.value},
+                   {"memory_bytes", one.memory.value}});
+  return all;
+}
+
+}  // namespace
+
+std::string plan_json(const PlanAnswer& view) {
+  const Answer& a = view.answer;
+  const TrainingConfig& asked = view.problem.config;
+  ordered_json rivals = ordered_json::array();
+  for (const Priced& one : a.rivals) rivals.push_back(priced_json(one));
+  ordered_json fewest_gpus = nullptr;
+  if (view.fewest) fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", maybe(view.fewest->plan)}};
+  const ordered_json json = {
+      {"schema", "rankwright.plan/1"},
+      {"headline", headline(a.best ? a.best->config : asked)},
+      {"world", asked.world},
+      {"model", model_json(asked)},
+      {"cluster", cluster_json(asked)},
+      {"job", job_json(asked)},
+      {"assumed", assumed_json(asked)},
+      {"stopped", view.stopped != StopReason::none},
+      {"stop_reason", name(view.stopped)},
+      {"best", a.best ? priced_json(*a.best, true) : ordered_json(nullptr)},
+      {"why", a.best ? ordered_json(describe_choices(view)) : ordered_json(nullptr)},
+      {"fastest", maybe(a.fastest)},
+      {"tie", {{"band", a.band}, {"plans", a.tied}, {"rivals", rivals}}},
+      {"margin", a.margin ? ordered_json(*a.margin) : ordered_json(nullptr)},
+      {"safe", maybe(a.safe)},
+      {"usual_order", maybe(a.usual)},
+      {"front", front_json(a, view.problem)},
+      {"neighbours", neighbours_json(view)},
+      {"trade", trade_json(view)},
+      {"own", own_json(view)},
+      {"training", training_json(view)},
+      {"hosts", hosts_json(view)},
+      {"leanest", leanest_json(view)},
+      {"fewest", fewest_gpus},
+      {"search", search_json(view)},
+      {"targets", targets_json(view)}};
+  return dumped(json);
+}
+
+}  // namespace rankwright

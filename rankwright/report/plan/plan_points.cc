@@ -1,0 +1,91 @@
+#include "rankwright/report/plan/plan_points.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rankwright/report/plan/plan_sentences.h"
+
+namespace rankwright {
+namespace {
+
+PlanPoint point(PlanPoint::Role role, const Priced& plan, std::string because) {
+  return {.role = role,
+          .config = plan.config,
+          .time = plan.time(),
+          .memory = plan.estimate.memory.total(),
+          .fits = plan.estimate.fits(),
+          .because = std::move(because)};
+}
+
+/// Keeps every plan once, as the first thing that it is.
+class PointList {
+ public:
+  void add(PlanPoint one) {
+    const auto same = [&](const PlanPoint& p) { return p.config.plan == one.config.plan; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
+  }
+  std::vector<PlanPoint> all{};
+};
+
+void add_neighbours(const PlanAnswer& search, const Priced& plan, PointList& points,
+                    std::vector<RefusedChange>& refused) {
+  using Verdict = Neighbour::Verdict;
+  for (const WhyRow& row : why_rows(search, plan)) {
+    const Neighbour& n = search.neighbours[row.neighbour];
+    if (n.verdict == Verdict::violation || n.verdict == Verdict::rule) {
+      refused.push_back({row.change, row.plan, row.because});
+      continue;
+    }
+    points.add({.role = PlanPoint::Role::neighbour,
+                .change = row.change,
+                .config = n.config,
+                .time = n.time,
+                .memory = n.memory.total(),
+                .fits = n.verdict == Verdict::priced,
+                .because = row.because});
+  }
+}
+
+/// Drops points of the front that another point beats: the front is that of closed forms, and
+/// simulated plans or neighbors may be faster and smaller.
+void drop_beaten(std::vector<PlanPoint>& points) {
+  const auto beats = [](const PlanPoint& a, const PlanPoint& b) {
+    return a.fits && a.time <= b.time && a.memory <= b.memory &&
+           (a.time < b.time || a.memory < b.memory);
+  };
+  const std::vector<PlanPoint> all = points;
+  std::erase_if(points, [&](const PlanPoint& p) {
+    return p.role == PlanPoint::Role::front &&
+           std::any_of(all.begin(), all.end(), [&](const PlanPoint& q) { return beats(q, p); });
+  });
+}
+
+}  // namespace
+
+std::string_view name(PlanPoint::Role role) {
+  constexpr std::string_view kNames[] = {"this", "best", "tie", "safe", "front", "neighbour"};
+  return kNames[std::size_t(role)];
+}
+
+PlanPoints collect_points(const PlanReport& report) {
+  using Role = PlanPoint::Role;
+  if (!report.search) return {};
+  const PlanAnswer& search = *report.search;
+  const Answer& found = search.answer;
+  const Priced itself = report.priced();
+  PointList list;
+  std::vector<RefusedChange> refused;
+  list.add(point(Role::itself, itself, "the plan that this is about"));
+  if (found.best) list.add(point(Role::best, *found.best, "what the search would run"));
+  if (found.fastest) list.add(point(Role::best, *found.fastest, "the fastest of all"));
+  if (found.safe) list.add(point(Role::safe, *found.safe, "fits whatever the ledger's error"));
+  for (const Priced& rival : found.rivals)
+    list.add(point(Role::tie, rival, "within the model's error of the fastest"));
+  add_neighbours(search, itself, list, refused);
+  for (const Priced& plan : report.front)
+    list.add(point(Role::front, plan, "nothing faster takes less memory"));
+  drop_beaten(list.all);
+  return {std::move(list.all), std::move(refused)};
+}
+
+}  // namespace rankwright

@@ -1,0 +1,61 @@
+#include "rankwright/report/plan/plan_points.h"
+
+#include <gtest/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "tests/support/reports.h"
+
+namespace rankwright {
+namespace plan_points_test {
+
+const std::string kJob =
+    "model: llama-3.1-8b, cluster: dgx-h100 x 1, job: {global_batch: 64, sequence: 4096}";
+
+PlanReport with(const std::string& parallelism) {
+  return report_of("{" + kJob + ", parallelism: {" + parallelism + "}}");
+}
+
+bool beats(const PlanPoint& a, const PlanPoint& b) {
+  return a.fits && a.time <= b.time && a.memory <= b.memory &&
+         (a.time < b.time || a.memory < b.memory);
+}
+
+std::vector<PlanPoint> front_of(const PlanReport& report) {
+  std::vector<PlanPoint> front;
+  for (const PlanPoint& p : collect_points(report).points)
+    if (p.role == PlanPoint::Role::front) front.push_back(p);
+  return front;
+}
+
+// GPipe takes as long as 1F1B and keeps the activations of all microbatches.
+TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
+  PlanReport report = with("dp_size: 8, zero_stage: 0");
+  ASSERT_FALSE(report.sheet.estimate.fits());
+  const PlanReport lean = with("pp_size: 8, recompute: full");
+  ASSERT_TRUE(lean.sheet.estimate.fits());
+  Plan wasteful = lean.config.plan;
+  wasteful.schedule = Schedule::gpipe;
+  rankwright::TrainingConfig open = report.config;
+  open.plan = {};
+  PlanAnswer view{.problem = problem(open)};
+  view.answer.front = {{.plan = wasteful}, {.plan = lean.config.plan}};
+  add_search(report, view);
+  const std::vector<PlanPoint> front = front_of(report);
+  ASSERT_EQ(front.size(), 1u);
+  EXPECT_EQ(front.front().config.plan, lean.config.plan);
+}
+
+TEST(CollectPoints, NoPointOfASearchBeatsTheFront) {
+  PlanReport report = with("tp_size: 8, recompute: full");
+  rankwright::TrainingConfig open = report.config;
+  open.plan = {};
+  PlanAnswer view{.problem = problem(open)};
+  view.answer = answer(view.problem, calibration(open));
+  ASSERT_FALSE(view.answer.front.empty());
+  add_search(report, view);
+  for (const PlanPoint& p : front_of(report))
+    for (const PlanPoint& q : collect_points(report).points) EXPECT_FALSE(beats(q, p));
+}
+
+}  // namespace plan_points_test
+}  // namespace rankwright

@@ -1,0 +1,295 @@
+#include "rankwright/report/plan/plan_sentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "rankwright/base/check.h"
+#include "rankwright/base/format.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/rules/change.h"
+
+namespace rankwright {
+namespace {
+
+using Kind = Neighbour::Kind;
+using Verdict = Neighbour::Verdict;
+
+std::string describe_recompute(const Plan& p) {
+  return p.recompute == Recompute::none ? "no recompute"
+                                        : fmt::format("{} recompute", name(p.recompute));
+}
+
+std::string describe_schedule(const Plan& p) {
+  const std::string chunks =
+      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+  return std::string(name(p.schedule)) + chunks;
+}
+
+/// An axis: what was asked of its degree.
+template <Kind kind>
+std::string describe_degrees(const Neighbour& n) {
+  constexpr std::string_view kNames[] = {"tp", "cp", "pp", "dp", "ep"};
+  return fmt::format("{} {}", kNames[std::size_t(kind)], count(n.degree));
+}
+
+/// One row a kind of change, those that people ask about first.
+struct KindRow {
+  Kind kind;
+  std::string_view key;
+  std::string (*change)(const Neighbour&);
+};
+constexpr KindRow kNeighbourKinds[] = {
+    {Kind::data_alone, "data_alone", [](const Neighbour&) { return std::string("dp alone"); }},
+    {Kind::tp, "tp", describe_degrees<Kind::tp>},
+    {Kind::pp, "pp", describe_degrees<Kind::pp>},
+    {Kind::cp, "cp", describe_degrees<Kind::cp>},
+    {Kind::ep, "ep", describe_degrees<Kind::ep>},
+    {Kind::dp, "dp", describe_degrees<Kind::dp>},
+    {Kind::zero, "zero",
+     [](const Neighbour& n) {
+       return n.config.plan.zero == 0 ? std::string("no ZeRO")
+                                      : fmt::format("ZeRO-{}", n.config.plan.zero);
+     }},
+    {Kind::recompute, "recompute",
+     [](const Neighbour& n) { return describe_recompute(n.config.plan); }},
+    {Kind::micro_batch, "micro_batch",
+     [](const Neighbour& n) { return fmt::format("microbatch {}", n.config.plan.micro_batch); }},
+    {Kind::schedule, "schedule",
+     [](const Neighbour& n) { return describe_schedule(n.config.plan); }},
+    {Kind::sequence_parallel, "sequence_parallel",
+     [](const Neighbour& n) {
+       return std::string(n.config.plan.sequence_parallel ? "with" : "no") +
+              " sequence parallelism";
+     }},
+    {Kind::order, "order", [](const Neighbour& n) { return "order " + show(n.config.plan.order); }},
+};
+
+/// "tp collectives +3.1 s, bubble +1.2 s, matmuls -0.4 s": what decides the difference, most first.
+std::string describe_items(const StepTime& from, const StepTime& to) {
+  struct Change {
+    Item item;
+    Seconds more;
+  };
+  constexpr std::size_t kMax = 3;
+  constexpr double kMin = 0.2;  // of the largest
+  std::vector<Change> changes;
+  for (const ItemRow& of : items())
+    if (from[of.item] != to[of.item]) changes.push_back({of.item, to[of.item] - from[of.item]});
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return std::abs(a.more.value) > std::abs(b.more.value);
+  });
+  std::string text;
+  for (std::size_t k = 0; k < std::min(kMax, changes.size()); ++k) {
+    if (std::abs(changes[k].more.value) < kMin * std::abs(changes.front().more.value)) break;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row(changes[k].item).name,
+                        show_signed(changes[k].more));
+  }
+  return text;
+}
+
+/// "needs 194 of 79.1 GiB: gradients +120 GiB".
+std::string memory_refusal(const MemoryEstimate& from, const MemoryEstimate& to, Bytes capacity) {
+  const EntryRow* grown = nullptr;
+  Bytes max{};
+  for (const EntryRow& of : entries()) {
+    const Bytes more = to[of.entry] - from[of.entry];
+    if (more > max) grown = &of, max = more;
+  }
+  std::string text = fmt::format("needs {}", show_memory(to.total(), capacity));
+  return grown == nullptr ? text : text + fmt::format(": {} +{}", grown->name, show_memory(max));
+}
+
+/// Returns what arithmetic says, with the numbers.
+std::string misfit_refusal(const Neighbour& n) {
+  return n.detail.empty() ? std::string(words(n.violation.why)) : n.detail;
+}
+
+std::string rule_refusal(std::string_view code) {
+  const Page* const page = find_page(code);
+  RW_CHECK(page != nullptr);
+  return fmt::format("{} ({})", page->title, code);
+}
+
+WhyRow why_row(const KindRow& kind, std::size_t index, const PlanAnswer& view, const Priced& plan) {
+  const Neighbour& n = view.neighbours[index];
+  WhyRow row{.key = kind.key,
+             .change = kind.change(n),
+             .step = "-",
+             .difference = {},
+             .plan = n.searched ? brief(n.config) : "",
+             .because = {},
+             .neighbour = index};
+  switch (n.verdict) {
+    case Verdict::priced:
+      row.step = show(n.time);
+      row.difference = difference_text(n.time, plan.time());
+      row.because = describe_items(plan.estimate.step, n.step);
+      break;
+    case Verdict::memory:
+      row.difference = "does not fit";
+      row.because = memory_refusal(plan.estimate.memory, n.memory, view.problem.capacity);
+      break;
+    case Verdict::violation:
+      row.difference = "cannot be";
+      row.plan.clear();
+      row.because = misfit_refusal(n);
+      break;
+    case Verdict::rule:
+      row.difference = "refused";
+      row.because = rule_refusal(n.rule);
+      break;
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string brief(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
+  const auto axis = [&](std::string_view name, i64 degree) {
+    if (degree > 1) add(fmt::format("{} {}", name, count(degree)));
+  };
+  axis("tp", p.tp);
+  axis("cp", p.cp);
+  axis("pp", p.pp);
+  if (p.virtual_stages > 1) add(fmt::format("x {}", p.virtual_stages));
+  axis("dp", p.dp);
+  axis("ep", p.ep);
+  if (s.model.sparse() && p.etp != (p.ep > 1 ? 1 : p.tp)) axis("etp", p.etp);
+  if (p.zero > 0) add(fmt::format("ZeRO-{}", p.zero));
+  if (p.shard_size > 0) add(fmt::format("in {}s", count(p.shard_size)));
+  if (p.micro_batch > 1) add(fmt::format("mb {}", count(p.micro_batch)));
+  if (p.pp > 1 && p.schedule != Schedule::one_f_one_b) add(std::string(name(p.schedule)));
+  if (p.recompute != Recompute::none) add(describe_recompute(p));
+  if (!same_order(s, kDefaultOrder)) add(show(p.order));
+  return text.empty() ? "one GPU" : text;
+}
+
+std::vector<std::string> detail_list(const TrainingConfig& s) {
+  const Plan& p = s.plan;
+  std::vector<std::string> all;
+  const std::string microbatches = plural(s.microbatches(), "microbatch", "microbatches");
+  all.push_back(p.pp > 1 ? fmt::format("{}, {}", name(p.schedule), microbatches) : microbatches);
+  if (p.pp > 1 && uneven_stages(s)) all.push_back("stages " + show_layout(p.stages));
+  if (p.tp > 1)
+    all.emplace_back(p.sequence_parallel ? "sequence parallelism" : "no sequence parallelism");
+  if (p.cp > 1) all.push_back(fmt::format("context by {}", name(p.cp_comm)));
+  if (s.model.sparse() && p.etp > 1) all.push_back(fmt::format("experts cut over {}", p.etp));
+  if (p.zero > 0 && p.shards() != p.data_ranks())
+    all.push_back(
+        fmt::format("shards of {} of {} data ranks", count(p.shards()), count(p.data_ranks())));
+  if (!same_order(s, kDefaultOrder)) all.push_back("order " + show(p.order));
+  return all;
+}
+
+std::string details(const TrainingConfig& s) {
+  return fmt::format("{}", fmt::join(detail_list(s), " · "));
+}
+
+std::string difference_text(Seconds time, Seconds than) {
+  const double more = time / than - 1;
+  if (std::abs(more) < 5e-4) return "=";
+  return fmt::format("{:+.1f} %", 100 * more);
+}
+
+std::vector<WhyRow> why_rows(const PlanAnswer& view) { return why_rows(view, view.best()); }
+
+std::vector<WhyRow> why_rows(const PlanAnswer& view, const Priced& plan) {
+  std::vector<WhyRow> rows;
+  for (const KindRow& kind : kNeighbourKinds)
+    for (std::size_t k = 0; k < view.neighbours.size(); ++k)
+      if (view.neighbours[k].kind == kind.kind) rows.push_back(why_row(kind, k, view, plan));
+  return rows;
+}
+
+namespace {
+
+/// What the chosen plan has before the fastest, in the order in which it counts (search/answer.cc).
+std::string choice_reason(const Priced& chosen, const Priced& fastest, Bytes safe) {
+  const Family a = family(chosen.config.plan), b = family(fastest.config.plan);
+  if (chosen.estimate.memory.total() <= safe && fastest.estimate.memory.total() > safe)
+    return fmt::format("fits whatever the ledger's error, while that one takes {}",
+                       show_memory(fastest.estimate.memory.total(), fastest.estimate.capacity));
+  if (a.axes() != b.axes())
+    return fmt::format("simpler: {} split instead of {}", plural(a.axes(), "axis is", "axes are"),
+                       b.axes());
+  if (a.cuts() != b.cuts())
+    return fmt::format("simpler: {} beside dp instead of {}",
+                       plural(a.cuts(), "axis is split", "axes are split"), b.cuts());
+  if (a.pp != b.pp && (a.pp == 1 || b.pp == 1)) return "simpler: it has no pipeline";
+  if (a.zero != b.zero) return fmt::format("simpler: ZeRO stage {} instead of {}", a.zero, b.zero);
+  return fmt::format("simpler: {} instead of {}", describe_recompute(chosen.config.plan),
+                     name(fastest.config.plan.recompute));
+}
+
+}  // namespace
+
+std::string describe_choices(const PlanAnswer& view, std::string_view chosen) {
+  const Answer& a = view.answer;
+  const Priced& best = view.best();
+  const std::string which = a.complete ? "The fastest" : "The fastest so far";
+  std::string text;
+  if (a.fastest)
+    text = fmt::format(
+        "{} of all takes {} ({}): {}. {} is within the model's error of it ({}) and {}.", which,
+        show(a.fastest->time()), difference_text(a.fastest->time(), best.time()),
+        brief(a.fastest->config), chosen, percent(a.band),
+        choice_reason(best, *a.fastest, view.problem.safe()));
+  else
+    text = fmt::format(
+        "{} of all{}.", which,
+        a.margin ? fmt::format("; the fastest with other degrees, ZeRO or recompute takes {} more",
+                               percent(std::max(0.0, *a.margin)))
+                 : ": there is no other");
+  const Item longest = [&] {
+    Item max = Item::tp;
+    for (const ItemRow& of : items())
+      if (!of.computes && best.estimate.step[of.item] > best.estimate.step[max]) max = of.item;
+    return max;
+  }();
+  const StepTime& step = best.estimate.step;
+  return text + fmt::format(" {} of its step is compute; most of the rest is {}: {}.",
+                            percent(step.compute() / step.total()), row(longest).name,
+                            show(step[longest]));
+}
+
+std::string describe_memory(const Priced& best) {
+  const Estimate& e = best.estimate;
+  const Bytes left = e.capacity - e.memory.total();
+  const std::string band = band_text(e.memory_band);
+  if (e.sure())
+    return fmt::format("{} are left, more than the ledger's error of {}", show_memory(left), band);
+  return fmt::format("{} are left, inside the ledger's error of {}: it may not fit",
+                     show_memory(left), band);
+}
+
+std::string describe_trade(const Problem& problem, const TradePoint& point) {
+  if (point.gpus != problem.config.world)
+    return fmt::format("1/{} of the GPUs: {}", problem.config.world / point.gpus,
+                       count(point.gpus));
+  const double free = 1 - point.capacity / problem.capacity;
+  return fmt::format("leave {} of the memory free", percent(free));
+}
+
+std::string describe_assumptions(const TrainingConfig& s) {
+  std::string text;
+  for (const Assumption& a : s.assumed)
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", a.key.substr(a.key.rfind('.') + 1),
+                        a.value, a.why.empty() ? "" : fmt::format(" ({})", a.why));
+  return text;
+}
+
+Entry largest_item(const MemoryEstimate& estimate_memory) {
+  Entry max{};
+  for (const EntryRow& of : entries())
+    if (estimate_memory[of.entry] > estimate_memory[max]) max = of.entry;
+  return max;
+}
+
+}  // namespace rankwright

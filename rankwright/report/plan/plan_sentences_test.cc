@@ -1,0 +1,139 @@
+#include "rankwright/report/plan/plan_sentences.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/report/plan/counts_text.h"
+#include "rankwright/report/plan/search_sentences.h"
+
+namespace rankwright {
+namespace plan_words_test {
+
+using ::testing::HasSubstr;
+
+rankwright::TrainingConfig config_of(const std::string& plan) {
+  return resolve(
+      read_plan("model: llama-3.1-8b\ncluster: dgx-h100 x 2\n" + plan, "p.yaml", refuse_file)
+          .draft);
+}
+
+PlanAnswer view_of(const rankwright::TrainingConfig& config) {
+  PlanAnswer view{.problem = problem(config)};
+  view.answer.best = priced(view.problem, config.plan, calibration());
+  return view;
+}
+
+TEST(Brief, SaysOnlyWhatTellsPlansApart) {
+  EXPECT_EQ(brief(config_of("parallelism: {dp_size: 16}")), "dp 16");
+  EXPECT_EQ(brief(config_of("parallelism: {tp_size: 2, pp_size: 2, dp_size: 4, virtual_stages: 4, "
+                            "zero_stage: 1, shard_size: 2, micro_batch: 2, recompute: full, order: "
+                            "tp-pp-dp}")),
+            "tp 2 pp 2 x 4 dp 4 ZeRO-1 in 2s mb 2 interleaved-1f1b full recompute tp-cp-ep-pp-dp");
+  EXPECT_EQ(brief(config_of("world_size: 1\nparallelism: {dp_size: 1}")), "one GPU");
+}
+
+TEST(Details, SayWhatTheChipsDoNot) {
+  const std::string plain = details(config_of("parallelism: {dp_size: 16}"));
+  EXPECT_EQ(plain, "1 microbatch");
+  const std::string all = details(
+      config_of("parallelism: {tp_size: 2, cp_size: 2, pp_size: 2, dp_size: 2, stages: [17, "
+                "15], zero_stage: 1, shard_size: 2, order: tp-cp-pp-dp}"));
+  for (const char* words :
+       {"1f1b, ", "stages Et*17|t*15L", "sequence parallelism", "context by p2p",
+        "shards of 2 of 4 data ranks", "order tp-cp-ep-pp-dp"})
+    EXPECT_THAT(all, HasSubstr(words));
+}
+
+TEST(Difference, HasASign) {
+  EXPECT_EQ(difference_text(Seconds{1.05}, Seconds{1}), "+5.0 %");
+  EXPECT_EQ(difference_text(Seconds{0.9}, Seconds{1}), "-10.0 %");
+  EXPECT_EQ(difference_text(Seconds{1.0001}, Seconds{1}), "=");
+}
+
+TEST(MisfitWords, StandInTheOrderOfTheirNames) {
+  for (int k = 0; k <= int(ConstraintViolation::Why::buckets); ++k)
+    EXPECT_FALSE(words(ConstraintViolation::Why(k)).empty());
+  EXPECT_EQ(name(ConstraintViolation::Why::heads), "heads");
+  EXPECT_EQ(name(ConstraintViolation::Why::batch), "batch");
+  EXPECT_EQ(name(ConstraintViolation::Why::shard), "shard");
+}
+
+TEST(Why, NamesWhatGrewAndWhatRefuses) {
+  const rankwright::TrainingConfig best =
+      config_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
+  PlanAnswer view = view_of(best);
+  // tp 16 leaves the node.
+  Neighbour slower{.kind = Neighbour::Kind::tp,
+                   .searched = true,
+                   .degree = 16,
+                   .verdict = Neighbour::Verdict::priced,
+                   .config = config_of("job: {global_batch: 64}\nparallelism: {tp_size: 16}")};
+  slower.step = step_time(slower.config, calibration());
+  slower.time = slower.step.total();
+  Neighbour full{
+      .kind = Neighbour::Kind::zero, .verdict = Neighbour::Verdict::memory, .config = best};
+  full.memory[Entry::optimizer] = 1000.0_GiB;
+  Neighbour broken{
+      .kind = Neighbour::Kind::tp,
+      .searched = true,
+      .degree = 3,
+      .verdict = Neighbour::Verdict::violation,
+      .config = config_of("world_size: 3\njob: {global_batch: 64}\nparallelism: {tp_size: 3}")};
+  broken.violation = first_misfit(broken.config);
+  view.neighbours = {full, slower, broken};
+  complete_figures(view);
+  const std::vector<WhyRow> rows = why_rows(view);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].change, "tp 16");  // axes are asked about first
+  EXPECT_EQ(rows[0].neighbour, 1u);
+  EXPECT_THAT(rows[0].because, HasSubstr("tp collectives +"));
+  EXPECT_EQ(rows[1].change, "tp 3");
+  EXPECT_EQ(rows[1].difference, "cannot be");
+  EXPECT_THAT(rows[1].because, HasSubstr("tp 3 does not divide the 32 attention heads"));
+  EXPECT_EQ(rows[2].change, "no ZeRO");
+  EXPECT_THAT(rows[2].because, HasSubstr("optimizer +"));
+}
+
+TEST(SearchedWords, AddUpAndSayWhetherItIsAll) {
+  Answer answer;
+  answer.stats.candidates = 60;
+  answer.stats.duplicates = 10;
+  answer.stats.memory = 20;
+  answer.stats.priced = 30;
+  EXPECT_EQ(describe_search(answer),
+            "60 layouts: 10 cost what a plainer one costs, 20 do not fit, 30 priced. Complete.");
+  answer.complete = false;
+  answer.undecided = 180;
+  EXPECT_THAT(describe_search(answer), HasSubstr("240 layouts: "));
+  EXPECT_THAT(describe_search(answer), HasSubstr("Stopped: best so far of 25 % of the space."));
+}
+
+TEST(HostsWords, SayHowManyIdleAndWhy) {
+  HostUse out{.count = 1, .listed = {3}, .left = 7, .used = 7};
+  EXPECT_EQ(describe_hosts(out, 8), "1 host is out, 7 left, and all of them are used.");
+  out.used = 4;
+  out.counts_tried = 2;
+  out.broken = {{ConstraintViolation::Why::batch, 8}};
+  EXPECT_EQ(describe_hosts(out, 8),
+            "1 host is out, 7 left, 4 used (32 GPUs), 3 idle. On all of them every choice of "
+            "degrees breaks a rule: microbatch x dp does not divide the batch (8). 2 numbers of "
+            "hosts tried.");
+  out.listed.clear();
+  EXPECT_THAT(describe_hosts(out, 8), HasSubstr("--exclude-nodes 3,17"));
+}
+
+TEST(CountsText, SaysThatNoneMakesTheDeadline) {
+  const rankwright::TrainingConfig config =
+      config_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
+  CountsAnswer answer{.problem = problem(config)};
+  answer.rows.push_back({.gpus = 16, .plan = Priced{.config = config}, .leanest = {}});
+  answer.rows[0].plan->estimate.step[Item::matmul] = 8.0_s;
+  // 64 x 4,096 tokens per step: 10 steps take 80 s.
+  answer.training = {.tokens = 10 * 64 * 4096.0, .price = {}, .deadline = Seconds{30}};
+  choose_count(answer);
+  EXPECT_THAT(counts_text(answer, {}, 120), HasSubstr("None of these makes 30 s."));
+}
+
+}  // namespace plan_words_test
+}  // namespace rankwright

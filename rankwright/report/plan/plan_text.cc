@@ -1,0 +1,355 @@
+#include "rankwright/report/plan/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/shell_word.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/plan/plan_sentences.h"
+#include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/report/plan/training_text.h"
+#include "rankwright/report/render/labels.h"
+#include "rankwright/report/render/markdown.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::string_view kLineDot = " · ";
+constexpr std::size_t kLabel = 11;  // columns of a label and its indent
+
+/// "  why      The fastest of all ...": a label, and words that go on below themselves.
+std::string labelled(std::string_view label, const std::string& words, const Paint& paint,
+                     std::size_t width) {
+  if (words.empty()) return {};
+  const std::string indent(kLabel, ' ');
+  const std::string text = wrapped(words, width - kLabel, indent);
+  const std::string name = "  " + std::string(label);
+  return paint.bold(name) + std::string(kLabel - name.size(), ' ') + text.substr(kLabel);
+}
+
+std::string figures_more(const Priced& best) {
+  return fmt::format("MFU {} where attention counts in full (PaLM) · {}",
+                     percent(mfu(best.config, best.time(), FlopsConvention::palm_full)),
+                     describe_memory(best));
+}
+
+std::string describe_safe(const PlanAnswer& view) {
+  const Answer& a = view.answer;
+  if (a.best->estimate.sure()) return {};
+  if (!a.safe) return "No plan fits whatever the ledger's error.";
+  return fmt::format("Fits whatever the ledger's error: {} ({}), {}: {}.", show(a.safe->time()),
+                     difference_text(a.safe->time(), a.best->time()),
+                     show_memory(a.safe->estimate.memory.total(), a.safe->estimate.capacity),
+                     brief(a.safe->config));
+}
+
+/// On a terminal the plan stands before its reasons, so that lines stay short.
+Table why_table(const PlanAnswer& view, bool joined) {
+  Table table{{{"change"}, {"step", kRight}, {"difference", kRight}}};
+  if (!joined) table.columns.push_back({"best such plan"});
+  table.columns.push_back({"because"});
+  for (const WhyRow& row : why_rows(view)) {
+    table.rows.push_back({row.change, row.step, row.difference});
+    std::vector<std::string>& cells = table.rows.back();
+    if (!joined) cells.push_back(row.plan);
+    cells.push_back(joined && !row.plan.empty() ? row.plan + ": " + row.because : row.because);
+  }
+  return table;
+}
+
+/// What ties, above the table of the fastest others.
+std::string tie_line(const PlanAnswer& view) {
+  const std::string text = describe_tie(view.answer);
+  const std::size_t others = view.answer.rivals.size();
+  if (text.empty() || others == 0) return text;
+  return text + fmt::format(" The fastest {}:", others == 1 ? "other" : "others");
+}
+
+Table tie_table(const PlanAnswer& view) {
+  Table table{{{"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"plan"}}};
+  for (const Priced& rival : view.answer.rivals)
+    table.rows.push_back({show(rival.time()), difference_text(rival.time(), view.best().time()),
+                          show_memory(rival.estimate.memory.total()), brief(rival.config)});
+  return table;
+}
+
+std::string describe_order(const PlanAnswer& view) {
+  const Answer& a = view.answer;
+  const Priced* other = a.reordered();
+  if (!a.usual || other == nullptr) return {};
+  const bool chosen = other == &*a.best;
+  return fmt::format(
+      "{} {}, which no default gives: {}. In the default order {} the fastest plan "
+      "takes {} ({}): {}.",
+      chosen ? "Ranks are numbered" : "The fastest of all numbers its ranks",
+      show(other->config.plan.order), show(other->time()), show(kDefaultOrder),
+      show(a.usual->time()), difference_text(a.usual->time(), other->time()),
+      brief(a.usual->config));
+}
+
+Table trade_table(const PlanAnswer& view) {
+  const Priced& best = view.best();
+  Table table{{{"instead"},
+               {"step", kRight},
+               {"difference", kRight},
+               {"GPU time", kRight},
+               {"memory", kRight},
+               {"plan"}}};
+  for (std::size_t k = 1; k < view.trade.size(); ++k) {
+    const TradePoint& point = view.trade[k];
+    std::vector<std::string> cells{describe_trade(view.problem, point)};
+    if (point.plan) {
+      const Seconds time = point.plan->time();
+      const double gpus = double(point.gpus) / double(view.problem.config.world);
+      cells.insert(cells.end(),
+                   {show(time), difference_text(time, best.time()),
+                    difference_text(gpus * time, best.time()),
+                    show_memory(point.plan->estimate.memory.total()), brief(point.plan->config)});
+    } else {
+      cells.insert(cells.end(), {"-", "does not fit", "", "", ""});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string describe_own_plan(const PlanAnswer& view) {
+  if (!view.own) return {};
+  const OwnPlan& own = *view.own;
+  if (!own.priced)
+    return fmt::format("{} cannot be: rankwright check {}", excerpt(own.name, 200),
+                       shell_path(own.name));
+  const Estimate& e = own.priced->estimate;
+  return fmt::format(
+      "Your plan{}: {} ({}){}: {}.",
+      own.config.world == view.best().config.world
+          ? ""
+          : fmt::format(", on {} GPUs instead of {}", count(own.config.world),
+                        count(view.best().config.world)),
+      show(own.priced->time()), difference_text(own.priced->time(), view.best().time()),
+      e.fits() ? "" : fmt::format(", but it needs {}", show_memory(e.memory.total(), e.capacity)),
+      brief(own.config));
+}
+
+std::string describe_training(const PlanAnswer& view) {
+  return view.run ? training_text(*view.run, view.training) + "." : "";
+}
+
+/// "megatron yes · torchtitan no: RW0512 it splits the layers itself".
+std::string describe_targets(const PlanAnswer& view) {
+  std::string text;
+  for (const TargetVerdict& verdict : view.targets) {
+    text += fmt::format("{}{} ", text.empty() ? "" : " · ", verdict.target->name);
+    if (verdict.broken.empty()) {
+      text += "yes";
+      continue;
+    }
+    const Page& first = verdict.broken.front()->page;
+    text += fmt::format("{}: {} {}", first.severity == Severity::error ? "no" : "with a warning",
+                        first.code, first.title);
+    if (verdict.broken.size() > 1) text += fmt::format(" (+{})", verdict.broken.size() - 1);
+  }
+  return text;
+}
+
+/// The target that was asked for, else the first framework that runs the plan; or none.
+const TargetRow* target_to_name(const PlanAnswer& view) {
+  const Target asked = view.problem.limits.target;
+  if (asked != Target::any) return &row(asked);
+  for (const TargetVerdict& verdict : view.targets)
+    if (verdict.broken.empty()) return verdict.target;
+  return nullptr;
+}
+
+/// `saved`: the file that the plan was written to; empty where it was not.
+std::string describe_next_steps(const PlanAnswer& view, const std::string& saved) {
+  std::string text = "-o plan.yaml writes this plan";
+  const TargetRow* const target = target_to_name(view);
+  if (!saved.empty()) {
+    const std::string file = shell_path(saved);
+    text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
+    if (target != nullptr)
+      text += fmt::format(" · rankwright export {} --to {}", file, target->name);
+  }
+  if (target == nullptr)
+    text += fmt::format(" · --for {} finds the fastest that it runs", targets().front().name);
+  return text;
+}
+
+std::string describe_fit(const PlanAnswer& view) {
+  if (!view.fit_asked || !view.fewest) return {};
+  return fmt::format("{} are the fewest of {} on which it fits.",
+                     plural(view.fewest->gpus, "GPU", "GPUs"),
+                     count(view.problem.config.cluster.devices()));
+}
+
+std::string out_words(const PlanAnswer& view) {
+  return view.hosts ? describe_hosts(*view.hosts, view.problem.config.cluster.host_devices) : "";
+}
+
+std::string indented_lines(const std::string& text, std::size_t width) {
+  return lines_of(text, kLineDot, " ·", width, "  ");
+}
+
+/// The headline and what was assumed.
+std::string head(const PlanAnswer& view, const TrainingConfig& config, const Paint& paint,
+                 std::size_t width) {
+  std::string out = bold_lines(lines_of(headline(config), kLineDot, " ·", width, ""), paint);
+  const std::string assumed = describe_assumptions(view.problem.config);
+  if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width,
+                      const std::string& saved) {
+  const Priced& best = view.best();
+  std::string out = head(view, best.config, paint, width);
+  out += bold_lines(indented_lines(degree_tags(best.config), width), paint);
+  out += indented_lines(details(best.config), width);
+  out += bold_lines(lines_of(figures(best.config, best.estimate), "   ", "", width, "  "), paint);
+  out += indented_lines(figures_more(best), width);
+  const std::string safe = describe_safe(view);
+  if (!safe.empty()) out += wrapped(safe, width - 2, "  ");
+  out += "\n" + waterfall_text(view.sheet.waterfall, paint, width) + "\n";
+
+  const auto say = [&](std::string_view label, const std::string& words) {
+    out += labelled(label, words, paint, width);
+  };
+  const auto show_table = [&](const Table& table) {
+    if (!table.rows.empty()) out += remarked(table, paint, "    ", width) + "\n";
+  };
+  say("yours", describe_own_plan(view));
+  say("fit", describe_fit(view));
+  say("hosts", out_words(view));
+  say("training", describe_training(view));
+  say("why", describe_choices(view));
+  show_table(why_table(view, true));
+  say("tie", tie_line(view));
+  show_table(tie_table(view));
+  say("order", describe_order(view));
+  if (view.trade.size() > 1) say("trade", "The fastest plans with less memory or fewer GPUs:");
+  show_table(trade_table(view));
+  say("searched", describe_search(view.answer));
+  say("", describe_violations(view.answer.stats));
+  say("", describe_space(view));
+  if (view.stopped != StopReason::none && view.answer.complete)
+    say("stopped",
+        "The search was complete; what else it would cost was not looked at to the end.");
+  say("budget", describe_budget(view.stopped, view.budget));
+  say("runs on", describe_targets(view));
+  say("next", describe_next_steps(view, saved));
+  return out;
+}
+
+std::string plan_markdown(const PlanAnswer& view) {
+  const Priced& best = view.best();
+  std::string out = "# " + markdown_text(headline(best.config)) + "\n\n";
+  const auto say = [&](const std::string& words) {
+    if (!words.empty()) out += markdown_text(words) + "\n\n";
+  };
+  const auto section = [&](std::string_view title, const std::string& words, const Table& table) {
+    if (words.empty() && table.rows.empty()) return;
+    out += fmt::format("## {}\n\n", title);
+    say(words);
+    if (!table.rows.empty()) out += table.markdown() + "\n";
+  };
+  say(degree_tags(best.config));
+  say(details(best.config));
+  say(figures(best.config, best.estimate));
+  say(figures_more(best));
+  say(describe_safe(view));
+  for (const std::string& words :
+       {describe_own_plan(view), describe_fit(view), out_words(view), describe_training(view)})
+    say(words);
+  section("Step", "", waterfall_table(view.sheet.waterfall));
+  section("Why", describe_choices(view), why_table(view, false));
+  section("Tie", tie_line(view), tie_table(view));
+  section("Order", describe_order(view), {});
+  section("Trade", "", view.trade.size() > 1 ? trade_table(view) : Table{});
+  section("Searched", describe_search(view.answer) + " " + describe_violations(view.answer.stats),
+          {});
+  say(describe_space(view));
+  say(describe_budget(view.stopped, view.budget));
+  section("Runs on", describe_targets(view), {});
+  section("Assumed", describe_assumptions(view.problem.config), {});
+  out.pop_back();  // the last blank line
+  return out;
+}
+
+namespace {
+
+/// The name of a catalog system without its number of units; empty for other clusters.
+std::string system_name(const Cluster& cluster) {
+  for (const System& system : systems())
+    if (cluster.name == system.name || cluster.name.starts_with(system.name + " x "))
+      return system.name;
+  return {};
+}
+
+/// What would make it fit: `lean` needs least.
+std::string describe_remedy(const PlanAnswer& view, const MemoryEstimate& lean) {
+  const TrainingConfig& config = view.problem.config;
+  std::string text, system = system_name(config.cluster);
+  if (view.fewest && view.fewest->plan && !system.empty()) {
+    const i64 gpus = view.fewest->gpus;
+    const i64 unit = config.cluster.devices() / config.cluster.levels.back().arity;
+    text += fmt::format("It fits on {} GPUs ({}, {} a step): --cluster \"{} x {}\". ", count(gpus),
+                        brief(view.fewest->plan->config), show(view.fewest->plan->time()), system,
+                        ceil_div(gpus, unit));
+    text += fmt::format("What more cost: --cluster {} --gpus {}..{}. ", system, gpus, 8 * gpus);
+  } else {
+    text += "A larger --cluster. ";
+  }
+  // Shorter sequences shrink activations, not states.
+  if (2.0 * lean.states() < lean.total() && config.job.sequence > 1)
+    text += fmt::format("Or --seq {}. ", config.job.sequence / 2);
+  if (view.problem.capacity < config.cluster.device.memory) text += "Or no --max-memory. ";
+  if (view.problem.limits != Limits{}) text += "Or fewer limits. ";
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width) {
+  const Answer& a = view.answer;
+  std::string out = head(view, view.problem.config, paint, width);
+  const auto say = [&](std::string_view label, const std::string& words) {
+    out += labelled(label, words, paint, width);
+  };
+  std::string next;
+  if (!a.complete) {
+    say("stopped", "Nothing was found yet. " + describe_budget(view.stopped, view.budget));
+  } else if (view.leanest) {
+    const auto& [lean, estimate_memory] = *view.leanest;
+    const Entry max = largest_item(estimate_memory);
+    say("nothing",
+        fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "
+                    "{}: {}.",
+                    show_memory(a.leanest->memory, view.problem.capacity), estimate_memory.pp_rank,
+                    show_memory(estimate_memory[max]), row(max).name, brief(lean)));
+    next = describe_remedy(view, estimate_memory);
+  } else {
+    say("nothing", "is possible: every layout within these limits breaks a rule.");
+    next = "Leave out a limit, another --global-batch, or another --gpus.";
+  }
+  say("hosts", out_words(view));
+  say("searched", describe_search(a));
+  say("", describe_violations(a.stats));
+  say("", describe_space(view));
+  say("next", next);
+  return out;
+}
+
+std::string answer_text(const PlanAnswer& view, const Paint& paint, std::size_t width,
+                        const std::string& saved) {
+  return view.answer.best ? plan_text(view, paint, width, saved) : no_plan_text(view, paint, width);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,35 @@
+#include "rankwright/report/plan/training_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "rankwright/base/format.h"
+
+namespace rankwright {
+
+std::string money(double amount, const Price& price) {
+  const std::string figure = amount < 1000 ? fmt::format("{:.2f}", amount) : short_count(amount);
+  const std::string after = price.after.empty() ? "" : " " + price.after;
+  return price.before + figure + after;
+}
+
+std::string training_text(const Training& run, const TrainingAsk& ask) {
+  const std::string steps = run.steps < 9e15 ? count(i64(run.steps)) : short_count(run.steps);
+  std::string text =
+      fmt::format("{} tokens: {} steps, {} ±{}, {} GPU-hours", short_count(*ask.tokens), steps,
+                  show(run.time), show(run.within * run.time), short_count(run.gpu_hours));
+  if (run.cost)
+    text += fmt::format(", {} ±{} at {} a GPU-hour", money(*run.cost, *ask.price),
+                        money(run.within * *run.cost, *ask.price),
+                        money(ask.price->amount, *ask.price));
+  if (!run.in_time) return text;
+  const Seconds late = run.time - *ask.deadline;
+  const bool open = std::abs(late.value) <= run.within * run.time.value;
+  return text +
+         (*run.in_time ? fmt::format("; in time for {}", show(*ask.deadline))
+                       : fmt::format("; {} too late for {}", show(late), show(*ask.deadline))) +
+         (open ? ", within the error" : "");
+}
+
+}  // namespace rankwright

@@ -1,0 +1,16 @@
+// Writes the figures of a training run (planner/plan/training.h) as one sentence.
+#pragma once
+
+#include <string>
+
+#include "rankwright/planner/plan/training.h"
+
+namespace rankwright {
+
+/// "$1.2 M", "1.2 M EUR".
+std::string money(double amount, const Price& price);
+
+/// "15 T tokens: 3,576,279 steps, 276 days ±36 days, 424 k GPU-hours, $0.89 M ±0.12 M"
+std::string training_text(const Training& run, const TrainingAsk& ask);
+
+}  // namespace rankwright

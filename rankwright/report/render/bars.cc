@@ -1,0 +1,112 @@
+#include "rankwright/report/render/bars.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kShortest = 12, kLongest = 40;  // columns of the longest bar
+constexpr std::size_t kNarrowest = 26;                // columns of a remark
+constexpr std::string_view kIndent = "  ", kColumnGap = "  ";
+
+std::string colored(const std::string& text, BarLine::Tone tone, const Paint& paint) {
+  constexpr i64 kYellow = 1;
+  if (tone == BarLine::Tone::wait) return paint.group(kYellow, text);
+  return tone == BarLine::Tone::work ? paint.blue(text) : paint.bold(text);
+}
+
+std::string blanks(std::size_t width, const std::string& text) {
+  return std::string(width - std::min(width, display_width(text)), ' ');
+}
+
+struct Columns {
+  std::size_t name = 0, bar = 0, remark = 0;
+  std::vector<std::size_t> figures{};
+
+  std::size_t before_remark() const {
+    std::size_t sum = kIndent.size() + name + kColumnGap.size() + bar;
+    for (const std::size_t figure : figures) sum += kColumnGap.size() + figure;
+    return sum + kColumnGap.size();
+  }
+};
+
+Columns columns(const std::vector<BarLine>& lines, std::size_t width) {
+  Columns c;
+  std::size_t longest = 0;
+  for (const BarLine& line : lines) {
+    c.name = std::max(c.name, display_width(line.name));
+    longest = std::max(longest, display_width(line.remark));
+    c.figures.resize(std::max(c.figures.size(), line.figures.size()));
+    for (std::size_t i = 0; i < line.figures.size(); ++i)
+      c.figures[i] = std::max(c.figures[i], display_width(line.figures[i]));
+  }
+  const std::size_t fixed = c.before_remark();
+  const std::size_t room = width > fixed ? width - fixed : 0;
+  c.bar = std::clamp(room > longest ? room - longest : 0, kShortest, kLongest);
+  c.remark = std::max(kNarrowest, room > c.bar ? room - c.bar : 0);
+  return c;
+}
+
+}  // namespace
+
+std::string bar(double fraction, std::size_t columns, const Paint& paint) {
+  if (!(fraction > 0)) return {};
+  const double length = std::min(1.0, fraction) * double(columns);
+  if (!paint.on) return length < 0.5 ? "." : std::string(std::size_t(std::lround(length)), '#');
+  constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const long eighths = std::max(1L, std::lround(8 * length));
+  std::string text;
+  for (long i = 0; i < eighths / 8; ++i) text += "█";
+  return text + std::string(kEighths[std::size_t(eighths % 8)]);
+}
+
+std::string difference_bar(double fraction, std::size_t columns, const Paint& paint) {
+  const std::string line = paint.on ? "│" : "|";
+  if (fraction > 0)
+    return std::string(columns, ' ') + line +
+           colored(bar(fraction, columns, paint), BarLine::Tone::wait, paint);
+  // Blocks are cut on their right: leftwards there are whole ones and a half.
+  const double length = std::min(1.0, -fraction) * double(columns);
+  std::string drawn;
+  if (!paint.on) {
+    drawn = bar(-fraction, columns, paint);
+  } else if (length > 0) {
+    const long halves = std::max(1L, std::lround(2 * length));
+    if (halves % 2 == 1) drawn = "▐";
+    for (long i = 0; i < halves / 2; ++i) drawn += "█";
+  }
+  return blanks(columns, drawn) + (drawn.empty() ? "" : paint.green(drawn)) + line;
+}
+
+std::string share_text(double share) {
+  if (share > 0 && share < 0.0005) return "<0.1 %";
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std::size_t width) {
+  const Columns c = columns(lines, width);
+  std::string out;
+  for (const BarLine& line : lines) {
+    const std::string drawn = bar(line.fraction, c.bar, paint);
+    std::string text = std::string(kIndent) + line.name + blanks(c.name, line.name);
+    text += std::string(kColumnGap) + colored(drawn, line.tone, paint) + blanks(c.bar, drawn);
+    for (std::size_t i = 0; i < line.figures.size(); ++i)
+      text += std::string(kColumnGap) + blanks(c.figures[i], line.figures[i]) + line.figures[i];
+    if (!line.remark.empty()) {
+      const std::string indent(c.before_remark(), ' ');
+      const std::string remark = wrapped(line.remark, c.remark, indent);
+      text += remark.substr(indent.size() -
+                            kColumnGap.size());  // its first line stands beside the figures
+      text.pop_back();
+    }
+    out += text.erase(text.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,159 @@
+#include "rankwright/report/render/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxNodes = 16;     // all are drawn up to here
+constexpr i64 kFirstNodes = 6;    // of more, these
+constexpr i64 kRanksPerLine = 8;  // in a box
+constexpr i64 kMaxRanksInBox = 72;
+
+struct Lines {
+  std::string_view horizontal, vertical, top_left, top_right, bottom_left, bottom_right;
+};
+constexpr Lines kDrawn{"─", "│", "┌", "┐", "└", "┘"};
+constexpr Lines kAscii{"-", "|", "+", "+", "+", "+"};
+
+/// A line with colour codes in it, and how many characters a terminal shows of it.
+struct GridLine {
+  std::string text;
+  std::size_t width = 0;
+};
+
+/// What stands in and above the box of one node.
+struct Box {
+  std::string title;
+  std::vector<GridLine> lines{};
+};
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string out;
+  for (std::size_t i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+/// "pp 0", "pp 0-3": the coordinates on `axis` of the ranks in a node.
+std::string coordinates(const Mesh& mesh, Axis axis, const std::vector<i64>& ranks) {
+  std::set<i64> seen;
+  for (const i64 rank : ranks) seen.insert(mesh.coordinate(rank, axis));
+  const bool range = seen.size() > 1 && *seen.rbegin() - *seen.begin() + 1 == i64(seen.size());
+  if (seen.size() == 1) return fmt::format("{} {}", name(axis), *seen.begin());
+  if (range) return fmt::format("{} {}-{}", name(axis), *seen.begin(), *seen.rbegin());
+  return fmt::format("{} {},{}..{}", name(axis), *seen.begin(), *std::next(seen.begin()),
+                     *seen.rbegin());
+}
+
+/// What tells this node from the others: its coordinates on the axes that are split.
+std::string title(const TrainingConfig& config, i64 node, const std::vector<i64>& ranks) {
+  const Mesh mesh = config.plan.meshes().dense;
+  std::string text = fmt::format("node {}", count(node));
+  if (ranks.empty()) return text + " · idle";
+  for (const Axis axis : {Axis::pp, Axis::dp, Axis::cp})
+    if (mesh.degree(axis) > 1) text += " · " + coordinates(mesh, axis, ranks);
+  return text;
+}
+
+bool same_tensor_group(const Mesh& mesh, i64 a, i64 b) {
+  const auto first = [&](i64 rank) {
+    return rank - mesh.coordinate(rank, Axis::tp) * mesh.stride(Axis::tp);
+  };
+  return first(a) == first(b);
+}
+
+/// Devices up to the last that has a rank.
+i64 devices_in_use(const TrainingConfig& config) {
+  const Placement& placement = config.plan.placement;
+  if (placement.kind != Placement::Kind::listed) return config.world;
+  return 1 + *std::max_element(placement.devices.begin(), placement.devices.end());
+}
+
+Box fill(const TrainingConfig& config, i64 node, i64 per_node, const Paint& paint,
+         std::size_t digits) {
+  const Mesh mesh = config.plan.meshes().dense;
+  const i64 devices = devices_in_use(config);
+  std::vector<i64> ranks;
+  for (i64 slot = 0; slot < per_node && node * per_node + slot < devices; ++slot)
+    if (const i64 rank = config.plan.placement.rank(node * per_node + slot); rank >= 0)
+      ranks.push_back(rank);
+  Box box{title(config, node, ranks)};
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (i % std::size_t(kRanksPerLine) == 0) box.lines.push_back({" ", 1});
+    GridLine& line = box.lines.back();
+    // A wider gap between two tensor-parallel groups.
+    const bool new_group = mesh.tp > 1 && i > 0 && !same_tensor_group(mesh, ranks[i - 1], ranks[i]);
+    const std::size_t gap = line.width == 1 ? 0 : new_group ? 2 : 1;
+    const std::string cell = fmt::format("{}{:>{}}", std::string(gap, ' '), ranks[i], digits);
+    line.text += paint.group(mesh.coordinate(ranks[i], Axis::pp), cell);
+    line.width += cell.size();
+  }
+  return box;
+}
+
+/// GridLine `index` of a box: its title, its borders, its ranks. Every box is `width` wide inside.
+std::string line_of(const Box& box, std::size_t index, std::size_t width, std::size_t height,
+                    const Paint& paint) {
+  const Lines& lines = paint.on ? kDrawn : kAscii;
+  const auto border = [&](std::string_view left, std::string_view right) {
+    return std::string(left) + repeated(lines.horizontal, width) + std::string(right);
+  };
+  if (index == 0)
+    return paint.bold(box.title) + std::string(width + 2 - display_width(box.title), ' ');
+  if (index == 1) return border(lines.top_left, lines.top_right);
+  if (index == height + 2) return border(lines.bottom_left, lines.bottom_right);
+  const GridLine line = index - 2 < box.lines.size() ? box.lines[index - 2] : GridLine{};
+  return std::string(lines.vertical) + line.text + std::string(width - line.width, ' ') +
+         std::string(lines.vertical);
+}
+
+/// Boxes side by side, as many as fit in `columns`.
+std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Paint& paint) {
+  std::size_t width = 1;
+  std::size_t height = 0;
+  for (const Box& box : boxes) {
+    for (const GridLine& line : box.lines) width = std::max(width, line.width + 1);
+    width = std::max(width, std::max<std::size_t>(2, display_width(box.title)) - 2);
+    height = std::max(height, box.lines.size());
+  }
+  const std::size_t per_row = std::max<std::size_t>(1, columns / (width + 4));
+  std::string out;
+  for (std::size_t first = 0; first < boxes.size(); first += per_row)
+    for (std::size_t index = 0; index < height + 3; ++index) {
+      std::string text;
+      for (std::size_t b = first; b < std::min(boxes.size(), first + per_row); ++b)
+        text += "  " + line_of(boxes[b], index, width, height, paint);
+      text.erase(text.find_last_not_of(' ') + 1);
+      out += text + "\n";
+    }
+  return out;
+}
+
+}  // namespace
+
+std::string rank_grid(const TrainingConfig& config, const Paint& paint, std::size_t width) {
+  const i64 per_node = std::min(config.cluster.domain(0), kMaxRanksInBox);
+  const i64 nodes = ceil_div(devices_in_use(config), per_node);
+  const i64 drawn = nodes <= kMaxNodes ? nodes : kFirstNodes;
+  const std::size_t digits = std::to_string(std::min(config.world, drawn * per_node) - 1).size();
+  // Permuted placements put high ranks on the first nodes.
+  const bool block = config.plan.placement.kind == Placement::Kind::block;
+  const std::size_t wide = block ? digits : std::to_string(config.world - 1).size();
+  std::vector<Box> boxes;
+  for (i64 node = 0; node < drawn; ++node)
+    boxes.push_back(fill(config, node, per_node, paint, wide));
+  std::string out = in_rows(boxes, width, paint);
+  if (drawn < nodes)
+    out += fmt::format("  ... and {} more nodes, {} in all; see one rank with --rank N\n",
+                       count(nodes - drawn), count(nodes));
+  return out;
+}
+
+}  // namespace rankwright

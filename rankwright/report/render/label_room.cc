@@ -1,0 +1,37 @@
+#include "rankwright/report/render/label_room.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace rankwright {
+
+bool LabelRoom::is_free(const LabelBox& box) const {
+  return box.inside(frame_) && std::none_of(taken_.begin(), taken_.end(),
+                                            [&](const LabelBox& t) { return box.touches(t); });
+}
+
+std::optional<LabelBox> LabelRoom::take(double x, double y, double width, double height,
+                                        double farthest) {
+  // Right, left, above and below: the middle of the box lies that way. Then the corners, where it
+  // is not clear whose label it is without a line to it.
+  struct Way {
+    int x, y;
+  };
+  constexpr std::size_t kStraight = 4;
+  constexpr Way kWays[] = {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {1, 1}, {-1, -1}, {-1, 1}};
+  constexpr double kNearest = 9, kFarther = 1.4;
+  for (double away = kNearest; away <= farthest; away *= kFarther)
+    for (std::size_t k = 0; k < (away > kNearest ? std::size(kWays) : kStraight); ++k) {
+      const Way way = kWays[k];
+      const double middle_x = x + way.x * (away + width / 2);
+      const double middle_y = y + way.y * (away + height / 2);
+      const LabelBox box{middle_x - width / 2, middle_y - height / 2, middle_x + width / 2,
+                         middle_y + height / 2};
+      if (!is_free(box)) continue;
+      taken_.push_back(box);
+      return box;
+    }
+  return std::nullopt;
+}
+
+}  // namespace rankwright

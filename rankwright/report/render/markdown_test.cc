@@ -1,0 +1,38 @@
+#include "rankwright/report/render/markdown.h"
+
+#include <gtest/gtest.h>
+
+namespace rankwright {
+namespace markdown_test {
+
+TEST(MarkdownText, IsNoMarkup) {
+  EXPECT_EQ(markdown_text("tp 8 on nvlink, 1 x 8"), "tp 8 on nvlink, 1 x 8");
+  EXPECT_EQ(markdown_text("<script>&"), "&lt;script>&amp;");
+  EXPECT_EQ(markdown_text("[a](b) `c` \\ |"), "\\[a](b) \\`c\\` \\\\ \\|");
+  EXPECT_EQ(markdown_text("one\n# two\t\x7F"), "one # two  ");
+  EXPECT_EQ(markdown_text("<0.1 %"), "<0.1 %");
+  EXPECT_EQ(markdown_text("<"), "&lt;");
+  EXPECT_EQ(markdown_text("Et*10|t*6L, tp_size"), "Et\\*10\\|t\\*6L, tp_size");
+  EXPECT_EQ(markdown_text("__a__ ~5 ~~b~~"), "\\_\\_a\\_\\_ ~5 &#126;&#126;b&#126;&#126;");
+  EXPECT_EQ(markdown_text("https://x www.y a@z"), "https&#58;//x www&#46;y a&#64;z");
+}
+
+TEST(MarkdownCode, HasMoreBackticksAroundThanInside) {
+  EXPECT_EQ(markdown_code("rankwright check a.yaml"), "`rankwright check a.yaml`");
+  EXPECT_EQ(markdown_code("a `` b"), "```a `` b```");
+  EXPECT_EQ(markdown_code("`a"), "`` `a ``");
+  EXPECT_EQ(markdown_code("a\n\nb"), "`a  b`");
+}
+
+TEST(MarkdownBlock, HasMoreBackticksAroundThanInside) {
+  EXPECT_EQ(markdown_block("yaml", "a: 1\n"), "```yaml\na: 1\n```\n");
+  EXPECT_EQ(markdown_block("text", "```\n"), "````text\n```\n````\n");
+}
+
+TEST(MarkdownTarget, MayHaveBlanksAndBrackets) {
+  EXPECT_EQ(markdown_target("my pics/(a).svg"), "<my pics/(a).svg>");
+  EXPECT_EQ(markdown_target("a<b>\n"), "<a\\<b\\> >");
+}
+
+}  // namespace markdown_test
+}  // namespace rankwright

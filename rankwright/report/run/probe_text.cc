@@ -1,0 +1,137 @@
+#include "rankwright/report/run/probe_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+Table matmul_table(const ProbeFigures& probe) {
+  Table table{{{"matmul"},
+               {"rows", kRight},
+               {"inner", kRight},
+               {"columns", kRight},
+               {"time", kRight},
+               {"rate", kRight}}};
+  for (const ProbedMatmul& one : probe.matmuls)
+    table.rows.push_back({one.number, count(one.rows), count(one.inner), count(one.columns),
+                          show(one.time), show(one.rate())});
+  return table;
+}
+
+Table memory_table(const ProbeFigures& probe) {
+  Table table{{{"memory"}, {"moved", kRight}, {"time", kRight}, {"rate", kRight}}};
+  for (const ProbedStream& one : probe.streams)
+    table.rows.push_back({one.name, show(one.moved), show(one.time), show(one.rate())});
+  table.rows.push_back({"tiny operation", "-", show(probe.launch), "-"});
+  return table;
+}
+
+Table call_table(const ProbeFigures& probe, const Cluster& cluster) {
+  Table table{{{"calls"},
+               {""},
+               {"size", kRight},
+               {"time", kRight},
+               {"size/time", kRight},
+               {"model", kRight},
+               {"model/measured", kRight}}};
+  for (const ProbedCalls& series : probe.calls) {
+    std::string group(name(series.group)), op(name(series.op));
+    for (const MeasuredCall& call : series.calls) {
+      const Seconds model = modelled(cluster, series, call.size);
+      table.rows.push_back({std::exchange(group, ""), std::exchange(op, ""), show_memory(call.size),
+                            show(call.time), show(call.size / call.time), show(model),
+                            fmt::format("{:.2f}", model / call.time)});
+    }
+  }
+  return table;
+}
+
+std::string level_lines(const Cluster& cluster) {
+  std::string text;
+  for (const Level& level : cluster.levels) {
+    if (level.arity == 1) continue;
+    text += fmt::format("{}: {}{}, {} a hop, joins {}\n", level.name, show(level.bandwidth),
+                        level.per == Level::Per::domain ? " a host" : " a rank",
+                        show(level.latency), level.arity);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> probe_head(const ProbeFigures& probe) {
+  std::vector<std::string> head{
+      fmt::format("{} on {}, measured by rankwright probe",
+                  plural(probe.host_ranks.front() * i64(probe.hosts.size()), "rank", "ranks"),
+                  plural(i64(probe.hosts.size()), "host", "hosts"))};
+  constexpr std::size_t kMaxNames = 32;
+  for (std::size_t i = 0; i < probe.hosts.size() && i < kMaxNames; ++i)
+    head.push_back(fmt::format("host {}", excerpt(probe.hosts[i], 64)));
+  if (probe.hosts.size() > kMaxNames)
+    head.push_back(fmt::format("and {} more", count(i64(probe.hosts.size() - kMaxNames))));
+  return head;
+}
+
+std::string probe_text(const ProbeFigures& probe, const Cluster& cluster, const Paint& paint) {
+  std::string text = probe_head(probe).front() + "\n";
+  text += fmt::format("{}: {} and {} a rank\n", cluster.device.name,
+                      show(cluster.device.best_matmul), show_memory(cluster.device.memory));
+  text += level_lines(cluster) + "\n";
+  text += matmul_table(probe).text(paint) + "\n" + memory_table(probe).text(paint);
+  if (!probe.calls.empty()) text += "\n" + call_table(probe, cluster).text(paint);
+  return text;
+}
+
+std::string probe_json(const ProbeFigures& probe, const Cluster& cluster) {
+  ordered_json matmuls = ordered_json::array(), streams = ordered_json::array(),
+               calls = ordered_json::array(), levels = ordered_json::array();
+  for (const ProbedMatmul& one : probe.matmuls)
+    matmuls.push_back({{"number", one.number},
+                       {"rows", one.rows},
+                       {"inner", one.inner},
+                       {"columns", one.columns},
+                       {"seconds", one.time.value},
+                       {"flops_per_second", one.rate().value}});
+  for (const ProbedStream& one : probe.streams)
+    streams.push_back({{"name", one.name},
+                       {"bytes", one.moved.value},
+                       {"seconds", one.time.value},
+                       {"bytes_per_second", one.rate().value}});
+  for (const ProbedCalls& series : probe.calls)
+    for (const MeasuredCall& call : series.calls)
+      calls.push_back({{"group", name(series.group)},
+                       {"collective", name(series.op)},
+                       {"bytes", call.size.value},
+                       {"seconds", call.time.value},
+                       {"model_seconds", modelled(cluster, series, call.size).value}});
+  for (const Level& level : cluster.levels)
+    levels.push_back({{"name", level.name},
+                      {"arity", level.arity},
+                      {"bytes_per_second", level.bandwidth.value},
+                      {"latency_seconds", level.latency.value}});
+  const ordered_json json = {{"schema", "rankwright.probe/1"},
+                             {"hosts", probe.hosts},
+                             {"ranks_a_host", probe.host_ranks.front()},
+                             {"processor", probe.processor},
+                             {"memory_bytes", probe.memory.value},
+                             {"matmuls", matmuls},
+                             {"memory", streams},
+                             {"launch_seconds", probe.launch.value},
+                             {"calls", calls},
+                             {"device",
+                              {{"name", cluster.device.name},
+                               {"best_matmul", cluster.device.best_matmul.value},
+                               {"memory_bandwidth", cluster.device.memory_bandwidth.value},
+                               {"launch_seconds", cluster.device.launch.value}}},
+                             {"levels", levels}};
+  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,125 @@
+#include "rankwright/report/run/run_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+/// Whole percents, as nobody reads more from a line that moves.
+std::string whole_percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
+
+std::string loss_text(double loss) { return fmt::format("{:.4g}", loss); }
+
+std::string level_name(const RunSummary& s, int level) {
+  return level >= 0 && std::size_t(level) < s.level_names.size() ? s.level_names[std::size_t(level)]
+                                                                 : std::string("-");
+}
+
+/// "=", or what is different: bytes where they are, else calls, else the link.
+std::string verdict(const SentRow& row) {
+  if (row.equal()) return "=";
+  const std::string on = " on " + plural(row.ranks_off, "rank", "ranks");
+  if (row.sent != row.predicted) {
+    const Bytes off = row.sent - row.predicted;
+    return (off.value < 0 ? "-" + show(Bytes{-off.value}) : "+" + show(off)) + on;
+  }
+  if (row.calls != row.predicted_calls) {
+    const i64 off = row.calls - row.predicted_calls;
+    return fmt::format("{}{} calls{}", off < 0 ? "" : "+", count(off), on);
+  }
+  return "another group or level" + on;
+}
+
+Table sent_table(const RunSummary& s) {
+  Table table{{{"sent in a step, by all ranks"},
+               {"group"},
+               {"level"},
+               {"calls", kRight},
+               {"predicted", kRight},
+               {"measured", kRight},
+               {""},
+               {"waited", kRight}}};
+  for (const SentRow& one : s.sent)
+    table.rows.push_back({std::string(row(one.kind).label), std::string(name(one.group)),
+                          level_name(s, one.level), count(one.calls), show(one.predicted),
+                          show(one.sent), verdict(one), show(one.waited)});
+  return table;
+}
+
+Table figure_table(const RunSummary& s) {
+  Table table{{{""}, {"predicted", kRight}, {"measured", kRight}, {""}}};
+  table.rows.push_back({"bytes", show(s.predicted_bytes()), show(s.sent_bytes()),
+                        s.bytes_equal() ? "equal on every rank, call by call"
+                                        : "not what was predicted: see above"});
+  table.rows.push_back({"memory", show_memory(s.predicted_memory()), show_memory(s.fullest().peak),
+                        fmt::format("tensors of the fullest rank, {} of pp rank {}",
+                                    s.fullest().rank, s.fullest().pp_rank)});
+  const i64 counted = std::max<i64>(1, i64(s.steps.size()) - 1);
+  table.rows.push_back(
+      {"step", s.predicted ? show(s.predicted->step) : "-", show(s.step_time()),
+       counted == 1 ? "one step" : fmt::format("median of {} steps", count(counted))});
+  if (s.pp > 1)
+    table.rows.push_back({"bubble", s.predicted ? percent(s.predicted->bubble) : "-",
+                          percent(s.bubble()), "of the ranks' time outside of cells"});
+  return table;
+}
+
+std::string opening(const RunSummary& s) {
+  return fmt::format("{} of {} on {}{}: loss {} to {}, {} tokens/s\n", count(i64(s.steps.size())),
+                     plural(s.wanted, "step", "steps"), plural(s.ranks, "rank", "ranks"),
+                     s.stopped ? ", stopped" : "", loss_text(s.steps.front().loss),
+                     loss_text(s.steps.back().loss), count(std::llround(s.tokens_per_second())));
+}
+
+}  // namespace
+
+std::string clock_text(Seconds time) {
+  constexpr double kMax = 8.64e9;  // a hundred thousand days
+  const i64 seconds = i64(
+      std::llround(std::isfinite(time.value) ? std::min(std::max(time.value, 0.0), kMax) : kMax));
+  const i64 minutes = seconds / 60 % 60, hours = seconds / 3600;
+  if (hours == 0) return fmt::format("{}:{:02}", minutes, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", hours, minutes, seconds % 60);
+}
+
+std::string progress_text(const TrainedStep& step, const RunProgress& p) {
+  std::string text = fmt::format("step {}/{}  loss {}", step.step, p.wanted, loss_text(step.loss));
+  if (step.time.value > 0)
+    text += fmt::format("  {} tokens/s", count(std::llround(double(p.tokens) / step.time.value)));
+  if (p.pipelined) {
+    text += fmt::format("  bubble {}", whole_percent(step.bubble));
+    if (p.predicted_bubble)
+      text += fmt::format(" (predicted {})", whole_percent(*p.predicted_bubble));
+  }
+  if (p.left) text += fmt::format("  eta {}", clock_text(*p.left));
+  return text;
+}
+
+std::string csv_line(const TrainedStep& step) {
+  return fmt::format("{},{},{},{}\n", step.step, step.loss, step.gradient_norm, step.time.value);
+}
+
+std::string run_text(const RunSummary& s, const Paint& paint) {
+  if (s.steps.empty()) return "stopped before the first step was done\n";
+  std::string out = opening(s) + "\n";
+  if (!s.sent.empty()) out += sent_table(s).text(paint) + "\n";
+  out += paint.bold("predicted vs measured") + "\n" + figure_table(s).text(paint, "  ");
+  if (!s.predicted)
+    out +=
+        "  no prediction of time: run rankwright probe -o cluster.yaml on this machine, then "
+        "--cluster cluster.yaml\n";
+  if (!s.bytes_equal())
+    out += paint.severity(Severity::warning, "warning") +
+           ": calls or bytes are not the predicted ones\n";
+  if (s.broken() > 0)
+    out += paint.severity(Severity::warning, "warning") +
+           fmt::format(": the loss is no number since step {}\n", count(s.broken()));
+  return out;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,349 @@
+#include "rankwright/report/timeline/gantt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/render/table.h"
+#include "rankwright/report/render/time_ticks.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+#include "rankwright/report/timeline/timeline_sentences.h"
+
+namespace rankwright {
+namespace {
+
+constexpr i64 kMaxRows = 24;      // all ranks are drawn up to here
+constexpr i64 kSampledRows = 16;  // of more, these
+constexpr std::size_t kMinWidth = 60;
+constexpr double kBusy = 0.5;  // a column that is less busy is drawn as idle without colour
+constexpr char kMixed = 'x';   // a column with forward and backward
+
+/// Where things stand, in characters.
+struct GanttLayout {
+  std::vector<i64> ranks{};
+  std::size_t margin = 0;   // left of the bar
+  std::size_t columns = 0;  // between the bars
+  std::size_t reach = 0;    // how far columns are smoothed
+  bool cells = false;       // every cell is at least a character wide
+  bool figures = true;      // behind each row; where that leaves no room for cells, below
+  Seconds end{};
+
+  std::size_t column(Seconds t) const {
+    if (!(end.value > 0)) return 0;
+    // One cell's end and the next one's start may differ in their last bit, on either side of a
+    // half.
+    constexpr double kHalf = 0.5 + 1e-9;
+    const double at = std::floor(t / end * double(columns) + kHalf);
+    return std::min(columns, std::size_t(std::max(0.0, at)));
+  }
+};
+
+/// What one character of a row shows.
+struct Slot {
+  std::string text = " ";
+  std::optional<Rgb> ground{}, ink{};
+};
+
+Seconds mean_cell(const TimelineSummary& s) {
+  Seconds busy{};
+  for (const RankSummary& rank : s.ranks) busy += rank.cells;
+  return busy / double(std::max<i64>(1, s.cells));
+}
+
+/// The shortest cell that counts: slivers, of stages with hardly a layer, may vanish.
+Seconds shortest_cell(const SimulatedStep& p, const TimelineSummary& s,
+                      const std::vector<i64>& ranks) {
+  constexpr double kSliver = 1.0 / 8;  // of the mean
+  const Seconds mean = mean_cell(s);
+  Seconds shortest{std::numeric_limits<double>::infinity()};
+  for (const i64 rank : ranks)
+    for (const Event& e : events(p, rank)) {
+      const Seconds length = e.end - e.start;
+      if (is_cell(e.action.kind) && length.value > 0 && length > kSliver * mean)
+        shortest = std::min(shortest, length);
+    }
+  return shortest;
+}
+
+constexpr double kReadable = 2;  // characters of a cell that shows its number and its kind
+constexpr std::string_view kGanttColumns = "   busy  held";
+
+GanttLayout layout(const SimulatedStep& p, const TimelineSummary& s, std::size_t width) {
+  GanttLayout where{.end = s.end};
+  where.ranks = drawn_ranks(p.program.pp(), p.program.pp() <= kMaxRows ? kMaxRows : kSampledRows);
+  where.margin = 3 + std::to_string(p.program.pp() - 1).size() + 1;
+  where.columns = width - where.margin - 2 - kGanttColumns.size();
+  const double share = s.share(shortest_cell(p, s, where.ranks));
+  const auto fits = [&](std::size_t columns) { return share * double(columns) >= kReadable; };
+  if (!fits(where.columns) && fits(where.columns + kGanttColumns.size())) {
+    where.columns += kGanttColumns.size();
+    where.figures = false;
+  }
+  const double shortest = share * double(where.columns);
+  where.cells = shortest >= 1 && std::isfinite(shortest);
+  // A forward and a backward on either side.
+  where.reach = std::size_t(std::lround(2 * s.share(mean_cell(s)) * double(where.columns)));
+  // Cells of equal length look equal where the shortest is a whole number of characters.
+  const double whole = std::floor(shortest);
+  if (where.cells && whole / shortest >= 2.0 / 3)
+    where.columns = std::size_t(std::lround(double(where.columns) * whole / shortest));
+  return where;
+}
+
+/// "7", or "7b" for the second chunk where no colour can say so. Without colour one character is
+/// left for the kind.
+std::string label_of(const SimulatedStep& p, i64 rank, const Action& a, std::size_t columns,
+                     bool color) {
+  if (!is_cell(a.kind)) return "";
+  const std::size_t room = color || columns == 0 ? columns : columns - 1;
+  std::string label = std::to_string(a.microbatch);
+  if (label.size() > room) return "";
+  const i64 shade = shade_of(p.shape, rank, a);
+  if (!color && shades(p.shape) > 1 && shade < 26 && label.size() < room)
+    label += char('a' + shade);
+  return label;
+}
+
+std::vector<Slot> row_of_cells(const SimulatedStep& p, i64 rank, const GanttLayout& where,
+                               bool color) {
+  std::vector<Slot> slots(where.columns);
+  const i64 max = shades(p.shape);
+  const auto draw = [&](const Event& e) {
+    const EventKind ink = event_kind(p.program, rank, e.action);
+    const std::size_t begin = where.column(e.start), end = where.column(e.end);
+    const std::string label = label_of(p, rank, e.action, end - begin, color);
+    const Rgb ground = shade(ink, shade_of(p.shape, rank, e.action), max);
+    for (std::size_t c = begin; c < end; ++c) {
+      Slot& slot = slots[c];
+      slot.text = c - begin < label.size() ? label[c - begin] : color ? ' ' : row(ink).fill;
+      if (color) slot = {slot.text, ground, text_on(ground)};
+    }
+  };
+  const std::vector<Event> all = events(p, rank);
+  // What runs beside cells is seen where there are none.
+  for (const Event& e : all)
+    if (is_beside(p.program, rank, e.action)) draw(e);
+  for (const Event& e : all)
+    if (!is_beside(p.program, rank, e.action)) draw(e);
+  return slots;
+}
+
+/// Input and weight gradients, a good part of each: that is a backward.
+bool is_both(const Column& column) {
+  constexpr double kPart = 0.3;
+  const double input = column.of(EventKind::input_grad), weight = column.of(EventKind::weight_grad);
+  return std::min(input, weight) >= kPart * (input + weight);
+}
+
+/// The kind that fills most of the column, of backward ones or of the others.
+EventKind largest(const Column& column, bool backward) {
+  if (backward && is_both(column)) return EventKind::backward;
+  EventKind found = backward ? EventKind::backward : EventKind::forward;
+  for (std::size_t i = 0; i < kEventKinds; ++i)
+    if (is_backward(EventKind(i)) == backward && column.share[i] > column.of(found))
+      found = EventKind(i);
+  return found;
+}
+
+/// Forward on top of backward on top of nothing: the two that fill most of the column.
+Slot mixture(const Column& column) {
+  constexpr std::string_view kBlocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const double below = column.backward(), above = column.busy() - below;
+  const double idle = std::max(0.0, 1 - below - above);
+  const Rgb back = row(largest(column, true)).color, front = row(largest(column, false)).color;
+  const auto eighths = [](double part, double rest) {
+    return part + rest > 0 ? std::size_t(std::lround(8 * part / (part + rest))) : 0;
+  };
+  if (idle <= std::min(below, above))
+    return {std::string(kBlocks[eighths(below, above)]), front, back};
+  const bool is_back = below >= above;
+  const std::size_t height = eighths(is_back ? below : above, idle);
+  return {std::string(kBlocks[height]), {}, is_back ? back : front};
+}
+
+/// One character for the same without colour.
+char letter(const Column& column) {
+  const double busy = column.busy();
+  if (busy < kBusy) return ' ';
+  const double back = column.backward() / busy;
+  if (back > 0.25 && back < 0.75) return kMixed;
+  return row(largest(column, back >= 0.75)).fill;
+}
+
+/// A column that is about as long as a cell would show now this, now that: what it consists of is
+/// the mean of its busy neighbours, as far as `reach` on either side; how full it is stays its own.
+std::vector<Column> smooth(const std::vector<Column>& sharp, std::size_t reach) {
+  const auto busy = [&](std::size_t c) { return sharp[c].busy() >= kBusy; };
+  std::vector<Column> all(sharp.size());
+  for (std::size_t c = 0; c < sharp.size(); ++c) {
+    std::size_t begin = c, end = c + 1;
+    while (begin > 0 && c - begin < reach && busy(begin - 1)) --begin;
+    while (end < sharp.size() && end - c <= reach && busy(end)) ++end;
+    Column& column = all[c];
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t ink = 0; ink < kEventKinds; ++ink) column.share[ink] += sharp[i].share[ink];
+    const double sum = column.busy();
+    for (double& share : column.share) share *= sum > 0 ? sharp[c].busy() / sum : 0;
+  }
+  return all;
+}
+
+std::vector<Slot> row_of_columns(const SimulatedStep& p, i64 rank, const GanttLayout& where,
+                                 bool color) {
+  std::vector<Slot> slots;
+  for (const Column& column : smooth(columns(p, rank, where.columns), where.reach))
+    slots.push_back(color ? mixture(column) : Slot{std::string(1, letter(column))});
+  return slots;
+}
+
+/// The characters with as few colour codes as they need.
+std::string text_of(const std::vector<Slot>& slots) {
+  std::string out;
+  const Slot* before = nullptr;
+  const auto plain = [](const Slot& slot) { return !slot.ground && !slot.ink; };
+  for (const Slot& slot : slots) {
+    if (before == nullptr ? !plain(slot)
+                          : before->ground != slot.ground || before->ink != slot.ink) {
+      if (before != nullptr && !plain(*before)) out += "\033[0m";
+      if (slot.ground) out += fmt::format("\033[48;5;{}m", terminal_color(*slot.ground));
+      if (slot.ink) out += fmt::format("\033[38;5;{}m", terminal_color(*slot.ink));
+    }
+    out += slot.text;
+    before = &slot;
+  }
+  if (before != nullptr && !plain(*before)) out += "\033[0m";
+  return out;
+}
+
+/// "|---- warm-up 10 s ----|---": what does not fit is left out.
+std::string ruler(const std::vector<Band>& bands, const GanttLayout& where) {
+  std::string line = "|" + std::string(where.columns, '-') + "|";
+  for (const Band& band : bands) {
+    const std::size_t begin = where.column(band.begin), end = where.column(band.end);
+    if (begin > 0 && begin < where.columns) line[begin + 1] = '|';
+    const std::size_t from = begin > 0 ? begin + 2 : 1;  // behind the mark
+    const std::size_t room = end + 1 > from ? end + 1 - from : 0;
+    std::string text = fmt::format(" {} {} ", band.name, show(band.length()));
+    if (text.size() > room) text = fmt::format(" {} ", band.name);
+    if (text.size() <= room) line.replace(from + (room - text.size()) / 2, text.size(), text);
+  }
+  return line;
+}
+
+/// Marks, and the times that they stand for, in lines of at most `room`.
+std::pair<std::string, std::string> axis(const GanttLayout& where, std::size_t room) {
+  constexpr std::size_t kTickGap = 12;
+  std::string marks = "+" + std::string(where.columns, '-') + "+", times;
+  for (const Seconds t : place_ticks(where.end, i64(where.columns / kTickGap) + 1)) {
+    const std::size_t at = where.column(t);
+    const std::string text = t.value == 0 ? "0" : show(t);
+    marks[at == 0 ? 0 : at + 1] = '+';
+    if (at > 0 && (times.size() + 1 > at || at + 1 + text.size() > room)) continue;
+    times.resize(at == 0 ? 0 : at + 1, ' ');
+    times += text;
+  }
+  return {marks, times};
+}
+
+/// Kinds of work and how they look, in lines of at most `width`.
+std::string legend(const SimulatedStep& p, const GanttLayout& where, bool color,
+                   std::size_t width) {
+  std::vector<EventKind> inks = used_kinds(p.program);
+  const auto has = [&](EventKind ink) {
+    return std::find(inks.begin(), inks.end(), ink) != inks.end();
+  };
+  // Both gradients in one column are drawn as a backward.
+  if (!where.cells && has(EventKind::input_grad) && !has(EventKind::backward))
+    inks.insert(std::find(inks.begin(), inks.end(), EventKind::input_grad), EventKind::backward);
+  std::string text;
+  std::size_t used = 0;
+  const auto add = [&](const Slot& sample, std::string_view name) {
+    const std::size_t length = display_width(sample.text) + 1 + name.size();
+    const bool fits = used + 3 + length <= width - 2;
+    text += used == 0 ? "  " : fits ? "   " : "\n  ";
+    used = used > 0 && fits ? used + 3 + length : length;
+    text += text_of({sample}) + " " + std::string(name);
+  };
+  for (const EventKind ink : inks)
+    add(color ? Slot{"  ", row(ink).color} : Slot{std::string(where.cells ? 2 : 1, row(ink).fill)},
+        row(ink).name);
+  if (!color && !where.cells) add({std::string(1, kMixed)}, "forward and backward");
+  add({"blank"}, "idle");
+  return text + "\n";
+}
+
+/// What the marks in the cells mean, or what a column is.
+std::string reading(const SimulatedStep& p, const GanttLayout& where, bool color) {
+  const bool mirror = row(p.shape.schedule).order == StageOrder::mirror;
+  const bool shaded = shades(p.shape) > 1;
+  std::string text;
+  if (!where.cells)
+    text = fmt::format("A column is {}: {}.", show(where.end / double(where.columns)),
+                       color ? "backward below, forward above" : "what fills most of it");
+  else if (shaded && !color)
+    text = fmt::format("Numbers are microbatches, letters {}, where they fit.",
+                       mirror ? "the end that they entered at" : "chunks");
+  else
+    text = "Numbers are microbatches, where they fit.";
+  if (where.cells && shaded && color)
+    text += mirror ? " Lighter: entered at the other end." : " Lighter: later chunks.";
+  if (i64(where.ranks.size()) < p.program.pp())
+    text += fmt::format(" {} of {} pp ranks are drawn.", where.ranks.size(), count(p.program.pp()));
+  return text;
+}
+
+std::string busy(const TimelineSummary& s, const RankSummary& rank) {
+  return fmt::format("{:.0f} %", 100 * s.share(rank.cells));
+}
+
+/// What else stands behind the rows.
+Remark figures(const TimelineSummary& s, const GanttLayout& where) {
+  std::string text;
+  for (const i64 rank : where.ranks) {
+    const RankSummary& of = s.ranks[std::size_t(rank)];
+    text +=
+        fmt::format("{}pp {} {}, {} held", text.empty() ? "" : "; ", rank, busy(s, of), of.held);
+  }
+  return {"busy", text};
+}
+
+}  // namespace
+
+std::string gantt(const SimulatedStep& p, const TimelineSummary& s, const Paint& paint,
+                  std::size_t width) {
+  width = std::max(width, kMinWidth);
+  const GanttLayout where = layout(p, s, width);
+  const std::string left(where.margin, ' ');
+  const std::string_view bar = paint.on ? "│" : "|";
+  std::string title = wrapped(timeline_title(p, s), width, "");
+  title.pop_back();
+  std::string out = paint.bold(title) + "\n\n";
+  out += left + paint.dim(ruler(s.bands, where)) + std::string(where.figures ? kGanttColumns : "") +
+         "\n";
+  for (const i64 rank : where.ranks) {
+    const RankSummary& of = s.ranks[std::size_t(rank)];
+    const std::vector<Slot> slots = where.cells ? row_of_cells(p, rank, where, paint.on)
+                                                : row_of_columns(p, rank, where, paint.on);
+    out += fmt::format("{:<{}}{}{}{}", fmt::format("pp {}", rank), where.margin, bar,
+                       text_of(slots), bar);
+    if (where.figures) out += fmt::format("  {:>5}  {:>4}", busy(s, of), of.held);
+    out += "\n";
+  }
+  const auto [marks, times] = axis(where, width - where.margin);
+  out += left + paint.dim(marks) + "\n" + left + times + "\n\n";
+  out += legend(p, where, paint.on, width);
+  out += wrapped(reading(p, where, paint.on), width - 2, "  ") + "\n";
+  std::vector<Remark> said = remarks(p, s);
+  if (!where.figures) said.insert(said.begin() + 2, {figures(s, where)});
+  for (const Remark& remark : said) {
+    const std::string lines = wrapped(remark.text, width - 17, std::string(17, ' '));
+    out += "  " + paint.bold(fmt::format("{:<15}", remark.name)) + lines.substr(17);
+  }
+  return out;
+}
+
+}  // namespace rankwright

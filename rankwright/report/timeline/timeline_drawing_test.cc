@@ -1,0 +1,125 @@
+#include "rankwright/report/timeline/timeline_drawing.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/simulated_steps.h"
+
+namespace rankwright {
+namespace timeline_drawing_test {
+
+using ::testing::ElementsAre;
+
+/// WCAG 2.1 asks for 4.5 for text, 3 for large text.
+double contrast(Rgb a, Rgb b) {
+  const auto luminance = [](Rgb c) {
+    const auto linear = [](int value) {
+      const double v = value / 255.0;
+      return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
+  };
+  const double one = luminance(a) + 0.05, other = luminance(b) + 0.05;
+  return std::max(one, other) / std::min(one, other);
+}
+
+TEST(EventColor, IsReadableInEveryShade) {
+  for (std::size_t i = 0; i < kEventKinds; ++i)
+    for (const i64 chunks : {1, 2, 4, 16})
+      for (i64 chunk = 0; chunk < chunks; ++chunk) {
+        const Rgb ground = shade(EventKind(i), chunk, chunks);
+        EXPECT_GE(contrast(ground, text_on(ground)), 4.5) << hex(ground);
+      }
+}
+
+TEST(EventColor, TellsChunksApart) {
+  for (std::size_t i = 0; i < kEventKinds; ++i)
+    for (i64 chunk = 1; chunk < 4; ++chunk)
+      EXPECT_NE(shade(EventKind(i), chunk, 4), shade(EventKind(i), chunk - 1, 4))
+          << row(EventKind(i)).name;
+  EXPECT_EQ(shade(EventKind::forward, 0, 1), row(EventKind::forward).color);
+}
+
+TEST(EventColor, HasNumbersOnTerminals) {
+  EXPECT_EQ(terminal_color({0, 0, 0}), 16);         // the first of the cube
+  EXPECT_EQ(terminal_color({255, 255, 255}), 231);  // 16 + 36 x 5 + 6 x 5 + 5
+  EXPECT_EQ(terminal_color({90, 0, 0}), 16 + 36);   // 90 is nearest to 95, the second level
+  EXPECT_EQ(hex({0, 0x72, 0xB2}), "#0072b2");
+}
+
+TEST(DrawnRanks, AreAllOfFewAndFirstLastAndSomeBetweenOfMany) {
+  EXPECT_THAT(drawn_ranks(1, 8), ElementsAre(0));
+  EXPECT_THAT(drawn_ranks(4, 8), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(drawn_ranks(128, 1), ElementsAre(0));
+  EXPECT_THAT(drawn_ranks(101, 5), ElementsAre(0, 25, 50, 75, 100));
+}
+
+RC_GTEST_PROP(DrawnRanks, RiseFromTheFirstToTheLast, ()) {
+  const i64 pp = *rc::gen::inRange<i64>(2, 5000), max = *rc::gen::inRange<i64>(2, 200);
+  const std::vector<i64> ranks = drawn_ranks(pp, max);
+  RC_ASSERT(i64(ranks.size()) == std::min(pp, max));
+  RC_ASSERT(ranks.front() == 0);
+  RC_ASSERT(ranks.back() == pp - 1);
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    RC_ASSERT(ranks[i] > ranks[i - 1]);
+    RC_ASSERT(ranks[i] - ranks[i - 1] <= (pp - 1) / (i64(ranks.size()) - 1) + 1);
+  }
+}
+
+TEST(Shades, AreChunksOrDirections) {
+  const PipelineShape looped{
+      .schedule = Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
+  EXPECT_EQ(shades(looped), 2);
+  EXPECT_EQ(shade_of(looped, 1, cell::F(1, 0)), 0);
+  EXPECT_EQ(shade_of(looped, 1, cell::F(5, 0)), 1);  // stage 5 of 8 is the second of rank 1
+  const PipelineShape mirror{.schedule = Schedule::dualpipe, .pp = 4, .microbatches = 8};
+  EXPECT_EQ(shades(mirror), 2);
+  EXPECT_EQ(shade_of(mirror, 1, cell::F(1, 0)), 0);
+  EXPECT_EQ(shade_of(mirror, 1, cell::F(2, 4)), 1);  // stage 2 on rank 4 - 1 - 2
+}
+
+RC_GTEST_PROP(Shades, OfEveryCellAreInRange, ()) {
+  const SimulatedStep p = sample::random_play();
+  for (i64 r = 0; r < p.program.pp(); ++r)
+    for (const Event& e : events(p, r)) {
+      const i64 shade = shade_of(p.shape, r, e.action);
+      RC_ASSERT(shade >= 0 && shade < shades(p.shape));
+    }
+}
+
+TEST(EventName, IsTheCellOrTheStep) {
+  SimulatedStep p = sample::four_by_eight();
+  EXPECT_EQ(event_name(p.program, 2, cell::F(2, 0)), "2F0");
+  EXPECT_EQ(event_name(p.program, 2, cell::W(2, 7)), "2W7");
+  sample::add_steps(p.program);
+  EXPECT_EQ(event_name(p.program, 0, action(ActionKind::step, 0, 0)), "DP all-reduce");
+  EXPECT_EQ(event_name(p.program, 0, action(ActionKind::step, 0, 2)), "optimizer");
+}
+
+TEST(Columns, SplitWhatLiesOnTheirBorder) {
+  // One rank, F 1 s and B 2 s: of two columns of 1.5 s the first is F and a quarter of B.
+  const SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 1});
+  const std::vector<Column> two = columns(p, 0, 2);
+  EXPECT_DOUBLE_EQ(two[0].of(EventKind::forward), 1 / 1.5);
+  EXPECT_DOUBLE_EQ(two[0].of(EventKind::backward), 0.5 / 1.5);
+  EXPECT_DOUBLE_EQ(two[1].backward(), 1);
+}
+
+RC_GTEST_PROP(Columns, HoldTheTimeOfTheRank, ()) {
+  const SimulatedStep p = sample::random_play();
+  const std::size_t count = *rc::gen::inRange<std::size_t>(1, 200);
+  const Seconds width = p.timeline.end / double(count);
+  for (i64 r = 0; r < p.program.pp(); ++r) {
+    Seconds cells{};
+    for (const Column& c : columns(p, r, count)) {
+      RC_ASSERT(c.busy() < 1 + 1e-9);
+      cells += (c.of(EventKind::forward) + c.backward()) * width;
+    }
+    RC_ASSERT(std::abs((cells - p.timeline.busy[std::size_t(r)]).value) < 1e-9);
+  }
+}
+
+}  // namespace timeline_drawing_test
+}  // namespace rankwright

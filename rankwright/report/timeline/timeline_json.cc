@@ -1,0 +1,64 @@
+#include "rankwright/report/timeline/timeline_json.h"
+
+#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+#include "rankwright/report/timeline/timeline_sentences.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json rank_json(const RankSummary& r) {
+  return {{"pp_rank", r.pp_rank},
+          {"cells_seconds", r.cells.value},
+          {"steps_seconds", r.steps.value},
+          {"idle_seconds", r.idle.value},
+          {"stage_activations_held", r.held},
+          {"first_cell_seconds", r.phases.first.value},
+          {"first_backward_seconds", r.phases.warm.value},
+          {"last_forward_seconds", r.phases.drain.value},
+          {"last_cell_seconds", r.phases.last.value},
+          {"critical_path_seconds", r.critical.value}};
+}
+
+}  // namespace
+
+ordered_json timeline_document(const SimulatedStep& p, const TimelineSummary& s,
+                               std::string_view headline) {
+  ordered_json ranks = ordered_json::array(), bands = ordered_json::array();
+  for (const RankSummary& rank : s.ranks) ranks.push_back(rank_json(rank));
+  for (const Band& band : s.bands)
+    bands.push_back({{"phase", band.name},
+                     {"begin_seconds", band.begin.value},
+                     {"end_seconds", band.end.value}});
+  ordered_json kinds = ordered_json::object();
+  for (const EventKind ink : used_kinds(p.program))
+    kinds[std::string(row(ink).category)] = s.critical[std::size_t(ink)].value;
+  ordered_json words = ordered_json::object();
+  for (const Remark& remark : remarks(p, s)) words[std::string(remark.name)] = remark.text;
+  return {{"schema", "rankwright.timeline/1"},
+          {"headline", headline},
+          {"schedule", p.what},
+          {"pp", p.program.pp()},
+          {"chunks", p.shape.chunks},
+          {"microbatches", p.program.microbatches},
+          {"cells", s.cells},
+          {"times", p.times},
+          {"step_seconds", s.end.value},
+          {"bubble_fraction", s.bubble},
+          {"phases", bands},
+          {"ranks", ranks},
+          {"critical_path",
+           {{"longest_on_pp_rank", s.longest().pp_rank},
+            {"seconds_by_kind", kinds},
+            {"transfer_seconds", s.travelled.value}}},
+          {"words", words}};
+}
+
+std::string timeline_json(const SimulatedStep& p, const TimelineSummary& s,
+                          std::string_view headline) {
+  return dumped(timeline_document(p, s, headline));
+}
+
+}  // namespace rankwright

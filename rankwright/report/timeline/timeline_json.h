@@ -1,0 +1,17 @@
+// A simulated step for machines: schema rankwright.timeline/1. Times are in seconds. Every pp rank
+// is in it, also those that a drawing leaves out; single cells are in traces (trace.h).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "rankwright/planner/timeline/timeline_summary.h"
+
+namespace rankwright {
+
+nlohmann::ordered_json timeline_document(const SimulatedStep& simulated,
+                                         const TimelineSummary& summary, std::string_view headline);
+std::string timeline_json(const SimulatedStep& simulated, const TimelineSummary& summary,
+                          std::string_view headline);
+
+}  // namespace rankwright

@@ -1,0 +1,107 @@
+#include "rankwright/report/timeline/timeline_sentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/report/render/event_color.h"
+
+namespace rankwright {
+namespace {
+
+constexpr double kWorthAWord = 0.0005;  // of the step
+
+/// The ranks with most of it, then what it consists of.
+std::string describe_path(const TimelineSummary& s) {
+  constexpr std::size_t kMaxRanks = 4;
+  constexpr double kSmall = 0.05;  // not worth a name of its own
+  std::vector<const RankSummary*> ranks;
+  for (const RankSummary& rank : s.ranks)
+    if (rank.critical.value > 0) ranks.push_back(&rank);
+  std::stable_sort(ranks.begin(), ranks.end(), [](const RankSummary* a, const RankSummary* b) {
+    return a->critical > b->critical;
+  });
+  if (ranks.empty()) return "nothing takes time";
+  std::string text;
+  Seconds rest{};
+  i64 others = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const double share = s.share(ranks[i]->critical);
+    if (i > 0 && (i >= kMaxRanks || share < kSmall)) {
+      rest += ranks[i]->critical;
+      ++others;
+    } else {
+      text += fmt::format("{}{} on {}{}", i == 0 ? "" : ", ", percent(share),
+                          i == 0 ? "pp rank " : "", ranks[i]->pp_rank);
+    }
+  }
+  if (others > 0)
+    text += fmt::format(", {} on {}", percent(s.share(rest)), plural(others, "other", "others"));
+  bool first = true;
+  for (std::size_t ink = 0; ink < kEventKinds; ++ink)
+    if (s.share(s.critical[ink]) >= kWorthAWord) {
+      text += fmt::format("{}{} {}", first ? "; " : ", ", row(EventKind(ink)).name,
+                          percent(s.share(s.critical[ink])));
+      first = false;
+    }
+  if (s.share(s.travelled) >= kWorthAWord)
+    text += fmt::format(", transfers {}", percent(s.share(s.travelled)));
+  return text;
+}
+
+std::string what_limits(const SimulatedStep& p, const TimelineSummary& s) {
+  constexpr double kMuch = 0.2;    // of the step
+  constexpr double kEven = 0.02;   // more work than the mean, and still called equal
+  constexpr double kSmall = 0.05;  // a bubble not worth a word
+  const RankSummary& rank = s.longest();
+  Seconds mean{};
+  for (const RankSummary& one : s.ranks) mean += one.cells / double(s.ranks.size());
+  const bool uneven = rank.cells > (1 + kEven) * mean;
+  std::string text = fmt::format("pp rank {} is on the critical path for {} of the step",
+                                 rank.pp_rank, percent(s.share(rank.critical)));
+  if (uneven)
+    text += fmt::format(": its cells take {}, the mean is {}; a lighter stage there shortens it",
+                        show(rank.cells), show(mean));
+  else if (s.ranks.size() > 1)
+    text += ", with no more work than the others";
+  if (s.share(s.travelled) >= kMuch)
+    text += fmt::format("; transfers between stages are {} of it", percent(s.share(s.travelled)));
+  const ScheduleRow& schedule = row(p.shape.schedule);
+  const bool cut = schedule.groups || p.shape.schedule == Schedule::one_f_one_b;
+  if (!uneven && s.bubble > kSmall && s.ranks.size() > 1)
+    text += fmt::format("; more microbatches{} shrink the bubble", cut ? " or chunks" : "");
+  return text;
+}
+
+}  // namespace
+
+std::string timeline_title(const SimulatedStep& p, const TimelineSummary& s) {
+  std::string text = fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
+  if (p.shape.chunks > 1) text += fmt::format(" x {} chunks", count(p.shape.chunks));
+  text += " · " + plural(p.program.microbatches, "microbatch", "microbatches");
+  return text + fmt::format(" · step {} · bubble {}", show(s.end), percent(s.bubble));
+}
+
+std::vector<Remark> remarks(const SimulatedStep& p, const TimelineSummary& s) {
+  std::string step = show(s.end);
+  for (std::size_t i = 0; i < s.bands.size(); ++i)
+    step +=
+        fmt::format("{}{} {}", i == 0 ? ": " : ", ", s.bands[i].name, show(s.bands[i].length()));
+  const auto [low, high] = std::minmax_element(
+      s.ranks.begin(), s.ranks.end(),
+      [](const RankSummary& a, const RankSummary& b) { return a.idle < b.idle; });
+  std::string bubble = fmt::format("{} of the ranks' time is idle", percent(s.bubble));
+  if (high->idle > low->idle)
+    bubble +=
+        fmt::format(": from {} on pp rank {} to {} on pp rank {}", percent(s.share(low->idle)),
+                    low->pp_rank, percent(s.share(high->idle)), high->pp_rank);
+  std::vector<Remark> all = {{"step", std::move(step)},
+                             {"bubble", std::move(bubble)},
+                             {"critical path", describe_path(s)},
+                             {"limits", what_limits(p, s)}};
+  if (!p.times.empty()) all.push_back({"times", p.times});
+  return all;
+}
+
+}  // namespace rankwright

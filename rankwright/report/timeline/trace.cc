@@ -1,0 +1,217 @@
+#include "rankwright/report/timeline/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <protozero/pbf_writer.hpp>
+
+#include "rankwright/base/check.h"
+#include "rankwright/import/log/perfetto_fields.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+
+namespace rankwright {
+namespace {
+
+/// A slice with all that either format says of it.
+struct Slice {
+  Action action{};
+  bool beside = false;
+  i64 begin = 0, end = 0;               // nanoseconds
+  std::optional<i64> sends{}, takes{};  // numbers of arrows
+};
+
+i64 nanoseconds(Seconds t) {
+  return i64(std::llround(std::min(t.value * 1e9, double(kMaxNanoseconds))));
+}
+
+/// The arrow to (stage, microbatch) on another rank; nothing where it stays on this one.
+std::optional<i64> arrow(const Program& program, i64 rank, i64 from, i64 to, const Action& a) {
+  if (from < 0 || to < 0 || from >= program.stages || to >= program.stages) return std::nullopt;
+  const i64 m = a.microbatch;
+  const i64 other = program.stage_to_rank.of(i64(a.stage) == from ? to : from, m);
+  if (other == rank || other == StageToRank::kNobody) return std::nullopt;
+  return 2 * i64(program.stage_to_rank.index(to, m)) + (from < to ? 1 : 2);
+}
+
+/// The slices of one rank, in order. On each track one ends before the next begins, also where a
+/// double says otherwise in its last digit.
+std::vector<Slice> slices(const Program& p, i64 rank, const std::vector<Event>& events) {
+  std::vector<Slice> all;
+  i64 free = 0, side = 0;
+  for (const Event& e : events) {
+    if (is_transfer(e.action.kind)) continue;  // an arrow says so
+    Slice slice{.action = e.action, .beside = is_beside(p, rank, e.action)};
+    i64& last = slice.beside ? side : free;
+    slice.begin = std::max(last, nanoseconds(e.start));
+    slice.end = last = std::max(slice.begin, nanoseconds(e.end));
+    const i64 stage = e.action.stage;
+    if (e.action.kind == ActionKind::forward) {
+      slice.sends = arrow(p, rank, stage, stage + 1, e.action);
+      slice.takes = arrow(p, rank, stage - 1, stage, e.action);
+    } else if (gives_gradient(e.action.kind)) {
+      slice.sends = arrow(p, rank, stage, stage - 1, e.action);
+      slice.takes = arrow(p, rank, stage + 1, stage, e.action);
+    }
+    all.push_back(slice);
+  }
+  return all;
+}
+
+bool any_beside(const Program& p, i64 rank) {
+  if (p.steps.empty()) return false;
+  const Body& steps = p.steps[std::size_t(rank)];
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.beside; });
+}
+
+std::string_view category(const Program& p, i64 rank, const Action& a) {
+  return row(event_kind(p, rank, a)).category;
+}
+
+constexpr i64 kProcess = 1;  // rank 0 is its main thread, which viewers show first
+
+i64 thread_of(const Program& p, i64 rank, bool beside) {
+  return kProcess + rank + (beside ? p.pp() : 0);
+}
+
+using protozero::pbf_writer;
+
+/// Tracks are numbered by their thread, behind the process.
+std::uint64_t uuid(i64 thread) { return std::uint64_t(thread) + 1; }
+
+void describe_process(pbf_writer& trace) {
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint32(perfetto::packet::kSequence, 1);
+  pbf_writer track(packet, perfetto::packet::kTrack);
+  track.add_uint64(perfetto::track::kUuid, 1);
+  pbf_writer process(track, perfetto::track::kProcess);
+  process.add_int32(perfetto::process::kPid, std::int32_t(kProcess));
+  process.add_string(perfetto::process::kName, "pipeline");
+}
+
+void describe_thread(pbf_writer& trace, const Program& p, i64 rank, bool beside) {
+  const i64 thread = thread_of(p, rank, beside);
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer track(packet, perfetto::packet::kTrack);
+  track.add_uint64(perfetto::track::kUuid, uuid(thread));
+  track.add_uint64(perfetto::track::kParent, 1);
+  pbf_writer of(track, perfetto::track::kThread);
+  of.add_int32(perfetto::thread::kPid, std::int32_t(kProcess));
+  of.add_int32(perfetto::thread::kTid, std::int32_t(thread));
+  of.add_int32(perfetto::thread::kSortIndex, std::int32_t(2 * rank + (beside ? 1 : 0)));
+  of.add_string(perfetto::thread::kName, track_name({rank, beside}));
+}
+
+void begin_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
+  const i64 thread = thread_of(p, rank, slice.beside);
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.begin));
+  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer event(packet, perfetto::packet::kTrackEvent);
+  event.add_enum(perfetto::event::kType, perfetto::event::kBegin);
+  event.add_uint64(perfetto::event::kTrack, uuid(thread));
+  const std::string_view of = category(p, rank, slice.action);
+  event.add_string(perfetto::event::kCategory, of.data(), of.size());
+  event.add_string(perfetto::event::kName, event_name(p, rank, slice.action));
+  if (slice.sends) event.add_fixed64(perfetto::event::kFlow, std::uint64_t(*slice.sends));
+  if (slice.takes) event.add_fixed64(perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
+}
+
+void end_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
+  const i64 thread = thread_of(p, rank, slice.beside);
+  pbf_writer packet(trace, perfetto::kTracePacket);
+  packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.end));
+  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer event(packet, perfetto::packet::kTrackEvent);
+  event.add_enum(perfetto::event::kType, perfetto::event::kEnd);
+  event.add_uint64(perfetto::event::kTrack, uuid(thread));
+}
+
+/// Microseconds, the unit of the trace event format, to the nanosecond.
+std::string microseconds(i64 ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+void name_thread(std::string& out, const Program& p, i64 rank, bool beside) {
+  const i64 thread = thread_of(p, rank, beside);
+  const auto say = [&](std::string_view what, std::string_view key, const nlohmann::json& value) {
+    fmt::format_to(
+        std::back_inserter(out),
+        ",\n{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\",\"args\":{{\"{}\":{}}}}}",
+        kProcess, thread, what, key, value.dump());
+  };
+  say("thread_name", "name", track_name({rank, beside}));
+  say("thread_sort_index", "sort_index", 2 * rank + (beside ? 1 : 0));
+}
+
+void write_slice(std::string& out, const Program& p, i64 rank, const Slice& slice) {
+  const i64 thread = thread_of(p, rank, slice.beside);
+  fmt::format_to(std::back_inserter(out),
+                 ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"cat\":\"{}\","
+                 "\"name\":{}}}",
+                 kProcess, thread, microseconds(slice.begin), microseconds(slice.end - slice.begin),
+                 category(p, rank, slice.action),
+                 nlohmann::json(event_name(p, rank, slice.action)).dump());
+  // An arrow belongs to the slice in which its end lies.
+  const auto end_of_arrow = [&](std::string_view phase, i64 id, i64 at) {
+    fmt::format_to(std::back_inserter(out),
+                   ",\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"cat\":\"transfer\","
+                   "\"name\":\"transfer\",\"id\":{}{}}}",
+                   phase, kProcess, thread, microseconds(at), id,
+                   phase == "f" ? ",\"bp\":\"e\"" : "");
+  };
+  if (slice.takes) end_of_arrow("f", *slice.takes, slice.begin);
+  if (slice.sends) end_of_arrow("s", *slice.sends, std::max(slice.begin, slice.end - 1));
+}
+
+}  // namespace
+
+std::string perfetto_trace(const Program& p, const Events& events) {
+  RW_CHECK(slice_count(p) <= kMaxSlices);
+  std::string out;
+  pbf_writer trace(out);
+  describe_process(trace);
+  for (i64 r = 0; r < p.pp(); ++r) {
+    describe_thread(trace, p, r, false);
+    if (any_beside(p, r)) describe_thread(trace, p, r, true);
+    for (const Slice& slice : slices(p, r, events[std::size_t(r)])) {
+      begin_slice(trace, p, r, slice);
+      end_slice(trace, p, r, slice);
+    }
+  }
+  return out;
+}
+
+std::string chrome_trace(const Program& p, const Events& events) {
+  RW_CHECK(slice_count(p) <= kMaxSlices);
+  std::string out = fmt::format(
+      "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+      "{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"pipeline\"}}}}",
+      kProcess);
+  for (i64 r = 0; r < p.pp(); ++r) {
+    name_thread(out, p, r, false);
+    if (any_beside(p, r)) name_thread(out, p, r, true);
+    for (const Slice& slice : slices(p, r, events[std::size_t(r)])) write_slice(out, p, r, slice);
+  }
+  return out + "\n]}\n";
+}
+
+Events all_events(const SimulatedStep& p) {
+  Events all;
+  for (i64 r = 0; r < p.program.pp(); ++r) all.push_back(events(p, r));
+  return all;
+}
+
+std::string perfetto_trace(const SimulatedStep& p) {
+  return perfetto_trace(p.program, all_events(p));
+}
+
+std::string chrome_trace(const SimulatedStep& p) { return chrome_trace(p.program, all_events(p)); }
+
+std::string trace_for(std::string_view path, const Program& program, const Events& events) {
+  return path.ends_with(".json") ? chrome_trace(program, events) : perfetto_trace(program, events);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,283 @@
+#include "rankwright/report/timeline/trace.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <protozero/pbf_reader.hpp>
+#include <set>
+
+#include "rankwright/import/log/run_trace.h"
+#include "rankwright/report/timeline/timeline_drawing.h"
+#include "tests/support/simulated_steps.h"
+
+namespace rankwright {
+namespace trace_test {
+
+using nlohmann::json;
+using protozero::pbf_reader;
+
+/// A slice as a viewer reads it.
+struct Read {
+  std::string track;
+  std::string name;
+  std::string category;
+  i64 begin = 0, end = 0;
+  std::set<std::uint64_t> sends{}, takes{};
+
+  friend bool operator==(const Read&, const Read&) = default;
+};
+
+struct Trace {
+  std::string process{};
+  std::vector<std::string> tracks{};
+  std::vector<Read> slices{};  // in the order of the file
+};
+
+/// The messages of a packet, by field number; the last of a number wins, as in protobuf.
+struct Message {
+  std::map<std::uint32_t, std::uint64_t> numbers{};
+  std::map<std::uint32_t, std::string> texts{};
+};
+
+Message message_of(pbf_reader reader) {
+  Message found;
+  while (reader.next()) {
+    const std::uint32_t tag = reader.tag();
+    if (reader.wire_type() == protozero::pbf_wire_type::varint)
+      found.numbers[tag] = reader.get_uint64();
+    else if (reader.wire_type() == protozero::pbf_wire_type::fixed64)
+      found.numbers[tag] = reader.get_fixed64();
+    else
+      found.texts[tag] = reader.get_string();
+  }
+  return found;
+}
+
+Message nested(const Message& message, std::uint32_t tag) {
+  return message_of(pbf_reader(message.texts.at(tag)));
+}
+
+/// TrackDescriptor: uuid 1, process 3 {process_name 6}, thread 4 {thread_name 5}.
+void read_track(const Message& track, std::map<std::uint64_t, std::string>& tracks, Trace& trace) {
+  if (track.texts.contains(3)) {
+    trace.process = nested(track, 3).texts.at(6);
+    return;
+  }
+  trace.tracks.push_back(nested(track, 4).texts.at(5));
+  EXPECT_TRUE(tracks.emplace(track.numbers.at(1), trace.tracks.back()).second);
+}
+
+/// Trace: packet 1. TracePacket: timestamp 8, track_event 11, track_descriptor 60. TrackEvent: type
+/// 9 (1 begins, 2 ends), track_uuid 11, categories 22, name 23, flow_ids 47, terminating_flow_ids
+/// 48.
+Trace read_perfetto(const std::string& bytes) {
+  Trace trace;
+  std::map<std::uint64_t, std::string> tracks;
+  std::map<std::uint64_t, std::size_t> open;  // by track: the slice that has not ended
+  pbf_reader reader(bytes);
+  while (reader.next(1)) {
+    const Message packet = message_of(reader.get_message());
+    EXPECT_NE(packet.numbers.at(10), 0u);  // a sequence of packets has a number
+    if (packet.texts.contains(60)) {
+      read_track(nested(packet, 60), tracks, trace);
+      continue;
+    }
+    const Message event = nested(packet, 11);
+    const std::uint64_t track = event.numbers.at(11);
+    const i64 time = i64(packet.numbers.at(8));
+    if (event.numbers.at(9) == 2) {
+      trace.slices[open.at(track)].end = time;
+      open.erase(track);
+      continue;
+    }
+    EXPECT_TRUE(open.emplace(track, trace.slices.size()).second) << "slices overlap";
+    Read slice{tracks.at(track), event.texts.at(23), event.texts.at(22), time};
+    if (event.numbers.contains(47)) slice.sends.insert(event.numbers.at(47));
+    if (event.numbers.contains(48)) slice.takes.insert(event.numbers.at(48));
+    trace.slices.push_back(slice);
+  }
+  EXPECT_TRUE(open.empty());
+  return trace;
+}
+
+Trace read_chrome(const std::string& text) {
+  Trace trace;
+  std::map<i64, std::string> tracks;
+  const auto ns = [](const json& microseconds) {
+    return i64(std::llround(microseconds.get<double>() * 1000));
+  };
+  const json all = json::parse(text);
+  for (const json& e : all["traceEvents"]) {
+    const std::string phase = e["ph"];
+    if (phase == "M" && e["name"] == "process_name") trace.process = e["args"]["name"];
+    if (phase == "M" && e["name"] == "thread_name") {
+      trace.tracks.push_back(e["args"]["name"]);
+      EXPECT_TRUE(tracks.emplace(e["tid"], trace.tracks.back()).second);
+    }
+    if (phase == "X")
+      trace.slices.push_back(
+          {tracks.at(e["tid"]), e["name"], e["cat"], ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])});
+    if (phase != "s" && phase != "f") continue;
+    Read& slice = trace.slices.back();
+    EXPECT_EQ(tracks.at(e["tid"]), slice.track);
+    EXPECT_TRUE(ns(e["ts"]) >= slice.begin && ns(e["ts"]) <= slice.end);
+    (phase == "s" ? slice.sends : slice.takes).insert(e["id"].get<std::uint64_t>());
+  }
+  return trace;
+}
+
+TEST(Trace, ReadsBackAsItWasWritten) {
+  // Two ranks, one microbatch: F0 0-1 s, F1 1-2 s, B1 2-4 s, B0 4-6 s; an arrow down, one up.
+  const SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 1});
+  const Trace trace = read_perfetto(perfetto_trace(p));
+  EXPECT_EQ(trace.process, "pipeline");
+  EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 1"}));
+  constexpr i64 kSecond = 1'000'000'000;
+  const std::uint64_t down = *trace.slices[0].sends.begin(), up = *trace.slices[1].takes.begin();
+  EXPECT_NE(down, up);
+  const std::vector<Read> expected = {
+      {"pp rank 0", "0F0", "forward", 0, kSecond, {down}, {}},
+      {"pp rank 0", "0B0", "backward", 4 * kSecond, 6 * kSecond, {}, {up}},
+      {"pp rank 1", "1F0", "forward", kSecond, 2 * kSecond, {}, {down}},
+      {"pp rank 1", "1B0", "backward", 2 * kSecond, 4 * kSecond, {up}, {}}};
+  EXPECT_EQ(trace.slices, expected);
+}
+
+TEST(Trace, OfMeasuredEventsLeavesTransfersToArrows) {
+  // As above, with the times of a run: sends and receives are among what was timed.
+  const Program program = sample::program_of({.pp = 2, .microbatches = 1});
+  const auto event = [](const Action& a, double begin, double end) {
+    return Event{a, begin * 1.0_ms, end * 1.0_ms};
+  };
+  const Events measured = {
+      {event(cell::F(0, 0), 0.25, 1), event(action(ActionKind::send_forward, 0, 0), 1, 1.5),
+       event(action(ActionKind::recv_backward, 0, 0), 1.5, 5), event(cell::B(0, 0), 5, 7)},
+      {event(action(ActionKind::recv_forward, 1, 0), 0, 1.5), event(cell::F(1, 0), 1.5, 2),
+       event(cell::B(1, 0), 2, 4)}};
+  const Trace trace = read_perfetto(perfetto_trace(program, measured));
+  ASSERT_EQ(trace.slices.size(), 4u);
+  EXPECT_EQ(trace.slices[0].begin, 250'000);
+  EXPECT_EQ(trace.slices[1].name, "0B0");
+  EXPECT_EQ(trace.slices[1].begin, 5'000'000);
+  EXPECT_EQ(trace.slices[0].sends, trace.slices[2].takes);
+  EXPECT_EQ(trace.slices, read_chrome(trace_for("a.json", program, measured)).slices);
+  EXPECT_EQ(trace_for("a.pftrace", program, measured), perfetto_trace(program, measured));
+}
+
+TEST(Trace, PutsWhatRunsBesideOnItsOwnTrack) {
+  Program program = sample::program_of({.pp = 1, .microbatches = 2});
+  sample::add_steps(program);
+  Durations times = duplicates(program, Seconds{1}, Seconds{1}, Seconds{1});
+  times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
+  const Trace trace =
+      read_perfetto(perfetto_trace(simulate_step({.pp = 1, .microbatches = 2}, program, times)));
+  EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 0, beside"}));
+  std::map<std::string, std::string> categories;
+  for (const Read& slice : trace.slices)
+    if (slice.category == "collective" || slice.category == "optimizer")
+      categories[slice.name] = slice.track;
+  EXPECT_EQ(categories["DP all-reduce"], "pp rank 0, beside");
+  EXPECT_EQ(categories["optimizer"], "pp rank 0");
+}
+
+TEST(Trace, CountsItsSlices) {
+  Program program = sample::four_by_eight().program;
+  EXPECT_EQ(slice_count(program), 64);
+  sample::add_steps(program);
+  EXPECT_EQ(slice_count(program), 64 + 4 * 3);
+}
+
+RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
+  const SimulatedStep p = sample::random_play();
+  const Trace trace = read_perfetto(perfetto_trace(p));
+  RC_ASSERT(trace.slices == read_chrome(chrome_trace(p)).slices);
+  RC_ASSERT(trace.tracks == read_chrome(chrome_trace(p)).tracks);
+  std::size_t at = 0;
+  for (i64 r = 0; r < p.program.pp(); ++r)
+    for (const Event& e : events(p, r)) {
+      const Read& slice = trace.slices.at(at++);
+      RC_ASSERT(slice.name == event_name(p.program, r, e.action));
+      RC_ASSERT(slice.track == fmt::format("pp rank {}{}", r,
+                                           is_beside(p.program, r, e.action) ? ", beside" : ""));
+      RC_ASSERT(std::abs(double(slice.begin) - e.start.value * 1e9) <= 1);
+      RC_ASSERT(std::abs(double(slice.end) - e.end.value * 1e9) <= 1);
+    }
+  RC_ASSERT(at == trace.slices.size());
+}
+
+/// import/log/run_trace.h reads what is written here, with the times in whole nanoseconds.
+RC_GTEST_PROP(Trace, IsReadAsTheStepThatWasPlayed, ()) {
+  const SimulatedStep p = sample::random_play();
+  const Result<RunTrace> trace = read_run_trace(perfetto_trace(p), "run");
+  const Result<RunTrace> of_json = read_run_trace(chrome_trace(p), "run");
+  RC_ASSERT(trace.has_value() && of_json.has_value());
+  RC_ASSERT(*trace == *of_json);
+  RC_ASSERT(i64(trace->ranks.size()) == p.program.pp());
+  RC_ASSERT(std::abs((trace->end - p.timeline.end).value) <= 1e-9);
+  for (i64 r = 0; r < p.program.pp(); ++r) {
+    const std::vector<Event> simulated = events(p, r);
+    const std::vector<TraceSlice>& read = trace->ranks[std::size_t(r)];
+    RC_ASSERT(read.size() == simulated.size());
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const Action& a = simulated[i].action;
+      RC_ASSERT(std::abs((read[i].begin - simulated[i].start).value) <= 1e-9);
+      RC_ASSERT(std::abs((read[i].end - simulated[i].end).value) <= 1e-9);
+      RC_ASSERT(read[i].name == event_name(p.program, r, a));
+      RC_ASSERT(read[i].category == row(event_kind(p.program, r, a)).category);
+      RC_ASSERT(read[i].beside == is_beside(p.program, r, a));
+      RC_ASSERT(read[i].cell.has_value() == is_cell(a.kind));
+      if (is_cell(a.kind)) RC_ASSERT(*read[i].cell == action(a.kind, a.stage, a.microbatch));
+    }
+  }
+}
+
+TEST(Trace, OfARunThatBeganLateIsReadFromItsFirstSlice) {
+  const Program program = sample::program_of({.pp = 1, .microbatches = 1});
+  const Events measured = {{{cell::F(0, 0), 250.0_us, 1.0_ms}, {cell::B(0, 0), 1.0_ms, 3.0_ms}}};
+  for (const std::string path : {"a.json", "a.pftrace"}) {
+    const Result<RunTrace> trace = read_run_trace(trace_for(path, program, measured), path);
+    ASSERT_TRUE(trace.has_value()) << trace.error().detail;
+    EXPECT_EQ(trace->file, path);
+    EXPECT_EQ(trace->ranks.at(0).at(0).begin, Seconds{});
+    EXPECT_EQ(trace->ranks.at(0).at(1).begin, Seconds{0.00075});  // 1 ms - 250 us
+    EXPECT_EQ(trace->end, Seconds{0.00275});
+  }
+}
+
+RC_GTEST_PROP(Trace, RisesOnEveryTrack, ()) {
+  std::map<std::string, i64> last;
+  for (const Read& slice : read_perfetto(perfetto_trace(sample::random_play())).slices) {
+    RC_ASSERT(slice.begin >= last[slice.track]);
+    RC_ASSERT(slice.end >= slice.begin);
+    last[slice.track] = slice.end;
+  }
+}
+
+/// Every transfer of the program is one arrow, from a slice that ends before the other begins.
+RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
+  const SimulatedStep p = sample::random_play();
+  i64 sends = 0;
+  for (const Sequence& role : p.program.roles)
+    for (const Action& a : role) sends += is_send(a.kind) ? 1 : 0;
+  std::map<std::uint64_t, Read> from, to;
+  for (const Read& slice : read_perfetto(perfetto_trace(p)).slices) {
+    for (const std::uint64_t id : slice.sends) RC_ASSERT(from.emplace(id, slice).second);
+    for (const std::uint64_t id : slice.takes) RC_ASSERT(to.emplace(id, slice).second);
+  }
+  RC_ASSERT(i64(from.size()) == sends);
+  RC_ASSERT(i64(to.size()) == sends);
+  for (const auto& [id, slice] : from) {
+    RC_ASSERT(to.at(id).track != slice.track);
+    RC_ASSERT(to.at(id).begin >= slice.end - 1);
+    // "2F0" sends to "3F0", "3B0" to "2B0" or its I.
+    const i64 stage = std::stoll(slice.name), other = std::stoll(to.at(id).name);
+    RC_ASSERT(other == stage + (slice.category == "forward" ? 1 : -1));
+  }
+}
+
+}  // namespace trace_test
+}  // namespace rankwright

@@ -1,0 +1,76 @@
+#include <nlohmann/json.hpp>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/validation/collectives_text.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json errors_json(const ErrorTable& table) {
+  constexpr std::string_view kKeys[] = {"below_1_mb", "from_1_mb", "from_64_mb"};
+  static_assert(std::size(kKeys) == kSizeClasses);
+  ordered_json json = ordered_json::object();
+  for (std::size_t c = 0; c < kSizeClasses; ++c) {
+    const ErrorStats& stats = table[c];
+    if (stats.rows == 0) continue;
+    json[std::string(kKeys[c])] = {{"rows", stats.rows},
+                                   {"mean_absolute_error", stats.mean_absolute},
+                                   {"bias", stats.bias},
+                                   {"p90", stats.p90},
+                                   {"worst", stats.worst}};
+  }
+  return json;
+}
+
+ordered_json prediction_json(const CollectiveScore& score, const CollectivePrediction& p) {
+  const MeasuredCollective& row = score.measured.rows[p.row];
+  const CollectiveSetting& setting = score.measured.settings[row.setting];
+  ordered_json json = {{"line", row.line},
+                       {"system", row.system},
+                       {"cluster", setting.cluster.name},
+                       {"ranks", setting.ranks},
+                       {"collective", name(row.op)},
+                       {"bytes", row.size.value},
+                       {"measured_seconds", row.time.value},
+                       {"harness_seconds", row.harness.value},
+                       {"predicted_seconds", p.predicted.value},
+                       {"algorithm", name(p.algorithm)}};
+  if (p.held_out.value > 0) json["held_out_seconds"] = p.held_out.value;
+  return json;
+}
+
+}  // namespace
+
+std::string collectives_json(const CollectiveScore& score) {
+  ordered_json systems = ordered_json::array(), predictions = ordered_json::array();
+  ordered_json unscored = ordered_json::array(), constants_of = ordered_json::array();
+  for (const SystemScore& s : score.systems)
+    systems.push_back({{"system", s.system},
+                       {"given", errors_json(s.given)},
+                       {"held_out", errors_json(s.held_out)}});
+  for (const CollectivePrediction& p : score.predictions)
+    predictions.push_back(prediction_json(score, p));
+  for (const Unscored& u : score.measured.unscored)
+    unscored.push_back({{"reason", u.reason}, {"rows", u.rows}, {"systems", u.systems}});
+  for (const Constant c : kCollectiveConstants) {
+    const ConstantRow& row = constants()[std::size_t(c)];
+    constants_of.push_back({{"constant", row.name},
+                            {"unit", row.unit},
+                            {"given", score.given[c]},
+                            {"fitted", score.fitted.constants[c]}});
+  }
+  constants_of.push_back(
+      {{"constant", "latency"}, {"unit", ""}, {"given", 1}, {"fitted", score.fitted.latency}});
+  const ordered_json json = {{"schema", "rankwright.collectives/1"},
+                             {"given", errors_json(score.total)},
+                             {"held_out", errors_json(score.total_held_out)},
+                             {"systems", systems},
+                             {"constants", constants_of},
+                             {"unscored", unscored},
+                             {"rows", predictions}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

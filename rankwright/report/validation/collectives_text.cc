@@ -1,0 +1,86 @@
+#include "rankwright/report/validation/collectives_text.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+void add_rows(Table& table, const std::string& system, const ErrorTable& given,
+              const ErrorTable& held_out) {
+  std::string label = excerpt(system, 60);
+  for (std::size_t c = 0; c < kSizeClasses; ++c) {
+    const ErrorStats& with = given[c];
+    const ErrorStats& without = held_out[c];
+    if (with.rows == 0) continue;
+    table.rows.push_back({label, std::string(name(SizeClass(c))), count(with.rows),
+                          exact_percent(with.mean_absolute), signed_percent(with.bias),
+                          exact_percent(with.p90), signed_percent(with.worst),
+                          without.rows == 0 ? "-" : exact_percent(without.mean_absolute),
+                          without.rows == 0 ? "-" : signed_percent(without.bias),
+                          without.rows == 0 ? "-" : exact_percent(without.p90)});
+    label.clear();
+  }
+}
+
+Table error_table(const CollectiveScore& score) {
+  Table table{{{"system"},
+               {"size"},
+               {"rows", kRight},
+               {"error", kRight},
+               {"bias", kRight},
+               {"p90", kRight},
+               {"worst", kRight},
+               {"held out", kRight},
+               {"bias", kRight},
+               {"p90", kRight}}};
+  add_rows(table, "all", score.total, score.total_held_out);
+  for (const SystemScore& system : score.systems)
+    add_rows(table, system.system, system.given, system.held_out);
+  return table;
+}
+
+Table constant_table(const CollectiveScore& score) {
+  Table table{{{"constant"}, {"given", kRight}, {"fitted", kRight}, {"unit"}, {"meaning"}}};
+  for (const Constant c : kCollectiveConstants) {
+    const ConstantRow& row = constants()[std::size_t(c)];
+    table.rows.push_back({row.name, fmt::format("{:.3g}", score.given[c]),
+                          fmt::format("{:.3g}", score.fitted.constants[c]), row.unit, row.meaning});
+  }
+  table.rows.push_back({"latency", "1", fmt::format("{:.3g}", score.fitted.latency), "",
+                        "latencies that the catalog calls calibrated, over its values"});
+  return table;
+}
+
+Table unscored_table(const CollectiveScore& score) {
+  Table table{{{"rows not scored", kRight}, {"because"}, {"systems"}}};
+  for (const Unscored& one : score.measured.unscored) {
+    std::string systems;
+    for (const std::string& system : one.systems)
+      systems += (systems.empty() ? "" : "; ") + excerpt(system, 60);
+    table.rows.push_back({count(one.rows), excerpt(one.reason, 100), excerpt(systems, 200)});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string collectives_text(const CollectiveScore& score, const Paint& paint) {
+  std::string out = fmt::format(
+      "{} of collectives on {}. Error: mean of |predicted / measured - 1| with the\n"
+      "constants given; held out: with constants that were fitted without the system.\n\n",
+      plural(i64(score.measured.rows.size()), "measurement", "measurements"),
+      plural(i64(score.measured.systems.size()), "system", "systems"));
+  out += error_table(score).text(paint) + "\n" + constant_table(score).text(paint);
+  if (!score.measured.unscored.empty()) out += "\n" + unscored_table(score).text(paint);
+  return out;
+}
+
+std::string collectives_markdown(const CollectiveScore& score) {
+  return error_table(score).markdown();
+}
+
+}  // namespace rankwright

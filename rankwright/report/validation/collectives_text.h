@@ -1,0 +1,19 @@
+// The score of collectives against measurements, for people, as Markdown and for machines.
+#pragma once
+
+#include <string>
+
+#include "rankwright/report/render/paint.h"
+#include "rankwright/validate/collectives.h"
+
+namespace rankwright {
+
+std::string collectives_text(const CollectiveScore& score, const Paint& paint = {});
+
+/// The table of errors alone.
+std::string collectives_markdown(const CollectiveScore& score);
+
+/// Schema rankwright.collectives/1: errors are fractions, times seconds, sizes bytes.
+std::string collectives_json(const CollectiveScore& score);
+
+}  // namespace rankwright

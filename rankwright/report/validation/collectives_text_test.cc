@@ -1,0 +1,65 @@
+#include "rankwright/report/validation/collectives_text.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright {
+namespace collectives_text_test {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CollectiveScore score_of(const std::string& rows) {
+  const Result<Csv> table =
+      parse_csv("system,nranks,collective,bytes,time_us,cluster,skip\n" + rows, "c.csv");
+  return score_collectives(*read_collectives(*table, "c.csv"), calibration());
+}
+
+const char* const kTwo =
+    "node,8,all_gather,800000000,2000,dgx-h100,\n"
+    "other,8,all_reduce,1000,20,dgx-a100,\n"
+    "mesh,8,all_reduce,1000,20,dgx-1-v100,a mesh of links\n";
+
+TEST(CollectivesText, HasARowForEachSystemAndClass) {
+  const std::string text = collectives_text(score_of(kTwo));
+  EXPECT_THAT(text, HasSubstr("2 measurements of collectives on 2 systems."));
+  EXPECT_THAT(text, HasSubstr("\nnode    >= 1 MB "));
+  EXPECT_THAT(text, HasSubstr("\n        >= 64 MB"));
+  EXPECT_THAT(text, HasSubstr("\nother   < 1 MB "));
+  EXPECT_THAT(text, HasSubstr("collective_floor"));
+}
+
+TEST(CollectivesText, SaysWhatWasNotScored) {
+  EXPECT_THAT(collectives_text(score_of(kTwo)), HasSubstr("1  a mesh of links  mesh"));
+  EXPECT_THAT(collectives_text(score_of("a,8,all_reduce,1000,20,dgx-h100,\n")),
+              Not(HasSubstr("not scored")));
+}
+
+TEST(CollectivesText, LetsNoControlCharacterThrough) {
+  const std::string text = collectives_text(score_of("a\033[31m,8,all_reduce,9,2,dgx-h100,\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+}
+
+TEST(CollectivesText, OfOneSystemHasNothingHeldOut) {
+  EXPECT_THAT(collectives_markdown(score_of("a,8,all_reduce,1000,20,dgx-h100,\n")),
+              HasSubstr("| - | - | - |"));
+}
+
+TEST(CollectivesJson, HasEveryPrediction) {
+  const CollectiveScore score = score_of(kTwo);
+  const nlohmann::json json = nlohmann::json::parse(collectives_json(score));
+  EXPECT_EQ(json["schema"], "rankwright.collectives/1");
+  ASSERT_EQ(json["rows"].size(), 2u);
+  EXPECT_EQ(json["rows"][0]["algorithm"], "ring");
+  EXPECT_DOUBLE_EQ(json["rows"][0]["predicted_seconds"], score.predictions[0].predicted.value);
+  EXPECT_EQ(json["given"]["from_1_mb"]["rows"], 1);
+  EXPECT_EQ(json["systems"][1]["held_out"]["below_1_mb"]["rows"], 1);
+  EXPECT_EQ(json["unscored"][0]["reason"], "a mesh of links");
+  EXPECT_EQ(json["constants"].size(), 4u);
+}
+
+}  // namespace collectives_text_test
+}  // namespace rankwright

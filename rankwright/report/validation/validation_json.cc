@@ -1,0 +1,153 @@
+#include <nlohmann/json.hpp>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/validation/validation_text.h"
+
+namespace rankwright {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json errors_json(const Errors& e) {
+  return {{"rows", e.rows},     {"mape", 100 * e.mape},   {"bias", 100 * e.bias},
+          {"p90", 100 * e.p90}, {"worst", 100 * e.worst}, {"worst_id", e.worst_id}};
+}
+
+/// Here `rows` counts families, and the worst is the one whose MAPE is.
+ordered_json families_json(const Errors& e) {
+  return {{"families", e.rows}, {"mape", 100 * e.mape},        {"bias", 100 * e.bias},
+          {"p90", 100 * e.p90}, {"worst_mape", 100 * e.worst}, {"worst_family", e.worst_id}};
+}
+
+ordered_json beside_json(const Beside& beside) {
+  ordered_json json = errors_json(beside.theirs);
+  json["here"] = errors_json(beside.ours);
+  return json;
+}
+
+ordered_json step_json(const Score& s) {
+  ordered_json json = errors_json(s.all);
+  json["over_families"] = families_json(s.over_families);
+  json["dense"] = errors_json(s.dense);
+  json["dense"]["over_families"] = families_json(s.dense_over_families);
+  json["moe"] = errors_json(s.sparse);
+  json["moe"]["over_families"] = families_json(s.sparse_over_families);
+  json["families"] = ordered_json::array();
+  for (const FamilyErrors& f : s.families) {
+    ordered_json one = {{"family", f.family}, {"kind", f.sparse ? "moe" : "dense"}};
+    one.update(errors_json(f.errors));
+    json["families"].push_back(one);
+  }
+  json["calculon"] = beside_json(s.calculon);
+  json["baseline"] = beside_json(s.baseline);
+  return json;
+}
+
+/// A pair is off by the ratio of its two ratios of predicted to measured, less 1.
+ordered_json pairs_json(const PairErrors& e) {
+  return {
+      {"pairs", e.pairs}, {"groups", e.groups}, {"median", 100 * e.median}, {"p90", 100 * e.p90}};
+}
+
+ordered_json memory_json(const Score& s) {
+  ordered_json json = {{"all", errors_json(s.memory)},
+                       {"allocated", errors_json(s.allocated)},
+                       {"reserved", errors_json(s.reserved)},
+                       {"families", ordered_json::array()}};
+  for (const Errors& f : s.memory_families) {
+    ordered_json one = {{"family", f.name}};
+    one.update(errors_json(f));
+    json["families"].push_back(one);
+  }
+  return json;
+}
+
+ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {
+  ordered_json json = ordered_json::array();
+  for (const Sweep& s : sweeps)
+    json.push_back({{"family", s.family},
+                    {"name", s.name},
+                    {"rows", s.rows},
+                    {"spearman", s.spearman},
+                    {"regret", 100 * s.regret},
+                    {"picked", s.picked},
+                    {"fastest", s.fastest}});
+  return json;
+}
+
+ordered_json row_json(const ScoredRun& row) {
+  const Run& run = *row.run;
+  const Plan& plan = row.config->plan;
+  ordered_json json = {{"id", run.id},
+                       {"family", run.family},
+                       {"kind", run.sparse ? "moe" : "dense"},
+                       {"scored", !row.calibrates}};
+  if (row.timed()) {
+    json["predicted"] = row.step.value;
+    json["measured"] = run.measured.value;
+    json["error"] = 100 * row.error();
+  }
+  if (row.memory.value > 0)
+    json["memory"] = {{"figure", name(run.memory_figure)},
+                      {"predicted", row.memory.value},
+                      {"measured", run.measured_memory.value},
+                      {"error", 100 * row.memory_error()}};
+  if (row.baseline) json["baseline_error"] = 100 * *row.baseline;
+  ordered_json chosen = ordered_json::object();
+  if (run.open_micro_batch) chosen["micro_batch"] = plan.micro_batch;
+  if (run.open_chunks) chosen["virtual_stages"] = plan.virtual_stages;
+  if (run.open_recompute) chosen["recompute"] = name(plan.recompute);
+  if (run.open_zero) chosen["zero_stage"] = plan.zero;
+  json["chosen"] = chosen;
+  return json;
+}
+
+ordered_json constants_json(const Validation& v) {
+  ordered_json json = ordered_json::array();
+  for (const ConstantRow& row : constants()) {
+    ordered_json one = {{"constant", row.name},   {"value", row.value},     {"unit", row.unit},
+                        {"how", name(row.found)}, {"meaning", row.meaning}, {"origin", row.origin}};
+    if (row.found == Found::fitted) one["prior"] = row.prior;
+    if (row.data == FitData::steps || row.data == FitData::memory)
+      for (const auto& [publication, values] : v.refits)
+        one["without"][publication] = values[row.constant];
+    json.push_back(one);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string validation_json(const Validation& v, const ValidationSource& source) {
+  const Score& s = v.score;
+  ordered_json rows = ordered_json::array(), excluded = ordered_json::array();
+  for (const ScoredRun& row : v.rows) rows.push_back(row_json(row));
+  for (const Excluded& one : source.excluded)
+    excluded.push_back({{"id", one.id}, {"family", one.family}, {"why", one.why}});
+  const ordered_json json = {
+      {"schema", "rankwright.validation/1"},
+      {"units", {{"error", "percent"}, {"regret", "percent"}, {"time", "s"}, {"memory", "bytes"}}},
+      {"files", source.files},
+      {"with", source.with},
+      {"leave_one_family_out", v.options.mode == Mode::leave_one_family_out},
+      {"calibrate_one", v.options.calibrate_one},
+      {"at_priors", v.at_priors},
+      {"scored",
+       {{"rows", v.rows.size()},
+        {"of", v.rows.size() + source.excluded.size()},
+        {"percent", 100 * source.share(v.rows.size())}}},
+      {"step_time", step_json(s)},
+      {"pairs", {{"dense", pairs_json(s.dense_pairs)}, {"moe", pairs_json(s.sparse_pairs)}}},
+      {"memory", memory_json(s)},
+      {"mean_regret", 100 * s.mean_regret},
+      {"mean_spearman", s.mean_spearman},
+      {"mean_model_spearman", s.mean_model_spearman},
+      {"sweeps", sweeps_json(s.sweeps)},
+      {"models", sweeps_json(s.models)},
+      {"excluded", excluded},
+      {"constants", constants_json(v)},
+      {"rows", rows}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankwright

@@ -1,0 +1,265 @@
+#include "rankwright/report/validation/validation_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/report/render/table.h"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kProseWidth = 96;  // of prose
+constexpr std::size_t kId = 42;          // of a row's id
+constexpr std::size_t kMaxSweeps = 20;   // of a family that are listed without being asked for
+
+std::string rows_text(std::size_t rows) { return count(i64(rows)); }
+
+Table error_table(std::string_view title) {
+  return {{{std::string(title)},
+           {"rows", kRight},
+           {"MAPE", kRight},
+           {"bias", kRight},
+           {"p90", kRight},
+           {"worst", kRight},
+           {"which"}}};
+}
+
+/// Over families the worst is the MAPE of one, without a sign.
+void add(Table& table, std::string label, const Errors& e, bool families = false) {
+  if (e.rows == 0) return;
+  table.rows.push_back({std::move(label), rows_text(e.rows), exact_percent(e.mape),
+                        signed_percent(e.bias), exact_percent(e.p90),
+                        families ? exact_percent(e.worst) : signed_percent(e.worst),
+                        excerpt(e.worst_id, kId)});
+}
+
+std::string heading(const Validation& v, const ValidationSource& source) {
+  const std::size_t rows = v.rows.size();
+  std::string text;
+  if (v.options.mode == Mode::shipped)
+    text = fmt::format("{} with the shipped constants.", plural(i64(rows), "run", "runs"));
+  else
+    text = fmt::format("{}, each with constants that were fitted without its publication.",
+                       plural(i64(rows), "run", "runs"));
+  if (v.options.calibrate_one)
+    text +=
+        " The first row of a family, GPU and precision moves the others half-way and is not "
+        "scored.";
+  text += fmt::format(
+      " Of {} of quality A and B {} can be predicted ({}). Error: predicted / measured - 1; "
+      "MAPE: mean of its size; p90: nine of ten rows stay within.",
+      plural(i64(rows + source.excluded.size()), "row", "rows"), count(i64(rows)),
+      exact_percent(source.share(rows)));
+  std::string out = wrapped(text, kProseWidth, "");
+  for (const std::string& family : v.at_priors)
+    out += wrapped(fmt::format("{}: no other publication is among the rows, so the constants stand "
+                               "at their priors; --with FILE adds rows to fit on.",
+                               excerpt(family)),
+                   kProseWidth, "");
+  return out;
+}
+
+std::string describe_sweep(const Score& s) {
+  std::string text = fmt::format(
+      "{} of layouts: the one picked takes {} longer than the fastest measured, on average; rank "
+      "correlation (Spearman) {:.3f}",
+      plural(i64(s.sweeps.size()), "sweep", "sweeps"), exact_percent(s.mean_regret),
+      s.mean_spearman);
+  if (!s.models.empty())
+    text +=
+        fmt::format(", {:.3f} over the models of vTrain's multi-node runs", s.mean_model_spearman);
+  return text + ".";
+}
+
+/// Of two plans, one of which would be chosen.
+std::string pairs_text(std::string_view kind, const PairErrors& e) {
+  if (e.groups == 0) return {};
+  const std::string text = fmt::format(
+      "Two plans of one {} model on the same GPUs: half of the pairs are off against each other by "
+      "no more than {}, nine of ten by no more than {} ({} in {}).",
+      kind, exact_percent(e.median), exact_percent(e.p90), plural(e.pairs, "pair", "pairs"),
+      plural(e.groups, "group", "groups"));
+  return "\n" + wrapped(text, kProseWidth, "");
+}
+
+std::string totals(const Validation& v, const Paint& paint) {
+  const Score& s = v.score;
+  Table table = error_table("step time");
+  add(table, "all", s.all);
+  add(table, "dense", s.dense);
+  add(table, "MoE", s.sparse);
+  add(table, "families", s.over_families, true);
+  add(table, "dense families", s.dense_over_families, true);
+  add(table, "MoE families", s.sparse_over_families, true);
+  std::string out = table.rows.empty() ? "no step time is scored\n" : table.text(paint);
+
+  Table beside{{{"on the same rows"},
+                {"rows", kRight},
+                {"MAPE", kRight},
+                {"bias", kRight},
+                {"here", kRight},
+                {"bias", kRight}}};
+  for (const Beside* other : {&s.calculon, &s.baseline})
+    if (other->theirs.rows > 0)
+      beside.rows.push_back({other->theirs.name, rows_text(other->theirs.rows),
+                             exact_percent(other->theirs.mape), signed_percent(other->theirs.bias),
+                             exact_percent(other->ours.mape), signed_percent(other->ours.bias)});
+  if (!beside.rows.empty()) out += "\n" + beside.text(paint);
+
+  Table memory = error_table("memory");
+  add(memory, "all", s.memory);
+  add(memory, "allocated", s.allocated);
+  add(memory, "reserved", s.reserved);
+  if (!memory.rows.empty()) out += "\n" + memory.text(paint);
+  out += pairs_text("dense", s.dense_pairs) + pairs_text("MoE", s.sparse_pairs);
+  if (!s.sweeps.empty()) out += "\n" + wrapped(describe_sweep(s), kProseWidth, "");
+  return out;
+}
+
+std::string families_text(const Score& s, const Paint& paint) {
+  Table table = error_table("family");
+  for (const FamilyErrors& f : s.families) add(table, excerpt(f.errors.name, 20), f.errors);
+  std::string out = table.rows.empty() ? "" : "\n" + table.text(paint);
+  Table memory = error_table("memory of");
+  for (const Errors& f : s.memory_families) add(memory, excerpt(f.name, 20), f);
+  return out + (memory.rows.empty() ? "" : "\n" + memory.text(paint));
+}
+
+std::string sweeps_text(const Score& s, bool all, const Paint& paint) {
+  Table table{{{"sweep"}, {"rows", kRight}, {"Spearman", kRight}, {"regret", kRight}}};
+  const auto line = [&](const std::string& name, std::size_t rows, double rank, double regret) {
+    table.rows.push_back(
+        {excerpt(name, 66), rows_text(rows), fmt::format("{:.3f}", rank), exact_percent(regret)});
+  };
+  for (auto begin = s.sweeps.begin(); begin != s.sweeps.end();) {
+    const auto end = std::find_if(begin, s.sweeps.end(),
+                                  [&](const Sweep& one) { return one.family != begin->family; });
+    const std::size_t size = std::size_t(end - begin);
+    if (all || size <= kMaxSweeps) {
+      for (auto one = begin; one != end; ++one)
+        line(one->name, one->rows, one->spearman, one->regret);
+    } else {
+      std::size_t rows = 0;
+      double rank = 0, regret = 0;
+      for (auto one = begin; one != end; ++one) {
+        rows += one->rows;
+        rank += one->spearman / double(size);
+        regret += one->regret / double(size);
+      }
+      line(fmt::format("{}: mean of {} sweeps, --all lists them", begin->family, size), rows, rank,
+           regret);
+    }
+    begin = end;
+  }
+  return table.rows.empty() ? "" : "\n" + table.text(paint);
+}
+
+/// Smallest and largest of a constant over the refits.
+std::string spread(const Validation& v, const ConstantRow& row) {
+  double low = INFINITY, high = -INFINITY;
+  for (const auto& [publication, values] : v.refits) {
+    low = std::min(low, values[row.constant]);
+    high = std::max(high, values[row.constant]);
+  }
+  return fmt::format("{:.4g} to {:.4g}", low, high);
+}
+
+std::string constants_text(const Validation& v, const Paint& paint) {
+  Table table{{{"fitted constant"}, {"shipped"}, {"prior", kRight}}};
+  if (!v.refits.empty()) table.columns.push_back({"refits", kRight});
+  table.columns.push_back({"from"});
+  std::string others;
+  for (const ConstantRow& row : constants()) {
+    if (row.found != Found::fitted) {
+      others += fmt::format("{}{} {:.4g}{}{} ({})", others.empty() ? "" : ", ", row.name, row.value,
+                            row.unit.empty() ? "" : " ", row.unit, name(row.found));
+      continue;
+    }
+    std::vector<std::string> cells{row.name, fmt::format("{:.4g} {}", row.value, row.unit),
+                                   fmt::format("{:.4g}", row.prior)};
+    if (!v.refits.empty())
+      cells.push_back(row.data == FitData::collectives ? "not refitted" : spread(v, row));
+    // Beside refits there is no room for where the prior is from.
+    cells.push_back(
+        excerpt(v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
+    table.rows.push_back(std::move(cells));
+  }
+  const std::string rest = fmt::format(
+      "Not fitted: {}. Besides, the data sheets of `rankwright catalog devices`.", others);
+  return fmt::format("\n{}\n{}", table.text(paint), wrapped(rest, kProseWidth, ""));
+}
+
+/// Rows that were left out, by reason.
+std::string excluded_text(const ValidationSource& source) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // why, and which
+  for (const Excluded& one : source.excluded) {
+    const auto found = std::find_if(reasons.begin(), reasons.end(),
+                                    [&](const auto& reason) { return reason.first == one.why; });
+    if (found == reasons.end())
+      reasons.push_back({one.why, excerpt(one.id, kId)});
+    else
+      found->second += ", " + excerpt(one.id, kId);
+  }
+  std::string out;
+  for (const auto& [why, ids] : reasons)
+    out += wrapped(fmt::format("{}: {}", why, ids), kProseWidth, "  ");
+  return out.empty() ? "\nexcluded: none\n" : "\nexcluded\n" + out;
+}
+
+/// "micro-batch 2, 4 chunks": what the model chose for blanks.
+std::string chosen(const ScoredRun& row) {
+  const Plan& plan = row.config->plan;
+  std::string text;
+  const auto say = [&](bool open, const std::string& words) {
+    if (open) text += (text.empty() ? "" : " ") + words;
+  };
+  say(row.run->open_micro_batch, fmt::format("mb{}", plan.micro_batch));
+  say(row.run->open_chunks, fmt::format("v{}", plan.virtual_stages));
+  say(row.run->open_recompute, std::string(name(plan.recompute)));
+  say(row.run->open_zero, fmt::format("zero{}", plan.zero));
+  return text;
+}
+
+std::string rows_of(const Validation& v, const Paint& paint) {
+  Table table{{{"run"},
+               {"predicted", kRight},
+               {"measured", kRight},
+               {"error", kRight},
+               {"memory", kRight},
+               {"blanks"}}};
+  for (const ScoredRun& row : v.rows) {
+    const bool timed = row.timed();
+    table.rows.push_back({excerpt(row.run->id, kId - 2), timed ? show(row.step) : "",
+                          timed ? show(row.run->measured) : "",
+                          row.calibrates ? "calibrates"
+                          : timed        ? signed_percent(row.error())
+                                         : "",
+                          row.memory.value > 0 ? signed_percent(row.memory_error()) : "",
+                          chosen(row)});
+  }
+  return "\n" + table.text(paint);
+}
+
+}  // namespace
+
+std::string validation_text(const Validation& v, const ValidationSource& source, bool all,
+                            const Paint& paint) {
+  std::string out = heading(v, source) + "\n" + totals(v, paint) + families_text(v.score, paint) +
+                    sweeps_text(v.score, all, paint) + constants_text(v, paint) +
+                    excluded_text(source);
+  if (all) out += rows_of(v, paint);
+  return out;
+}
+
+std::string fitted_csv(const Calibration& fitted) {
+  std::string text = "constant,shipped,fitted\n";
+  for (const ConstantRow& row : constants())
+    if (row.data == FitData::steps || row.data == FitData::memory)
+      text += fmt::format("{},{:.4g},{:.4g}\n", row.name, row.value, fitted[row.constant]);
+  return text;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,149 @@
+#include "rankwright/runtime/checks/layouts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+#include "rankwright/model/architecture.h"
+#include "rankwright/plan/constraint_violation.h"
+
+namespace rankwright::runtime {
+namespace {
+
+constexpr i64 kSequence = 16;
+
+Model model_of(const LayoutCase& layout) {
+  const bool gpt2 = layout.style == Style::gpt2;
+  Shapes shapes{.name = gpt2 ? "tiny gpt2" : "tiny llama",
+                .architecture = gpt2 ? "gpt2" : "llama",
+                .hidden = 32,
+                .layers = std::max<i64>(4, layout.pp * layout.chunks),
+                .heads = gpt2 ? 8 : 16,
+                .kv_heads = 8,
+                .head_dim = gpt2 ? 4 : 2,
+                .ffn = gpt2 ? 64 : 48,
+                .vocab = 61,  // not a multiple of tp
+                .positions = gpt2 ? kSequence : 0};
+  shapes.tied = layout.tied;
+  Result<Model> model = build(shapes);
+  RW_CHECK(model.has_value());
+  return *model;
+}
+
+bool valid(const LayoutCase& layout) {
+  const TrainingConfig config = config_of(layout);
+  return find_violations(config).empty() && !shape_fault(pipeline_shape(config));
+}
+
+/// ZeRO-3 holds what it gathers by chunk: a weight that two chunks of a rank read it cannot.
+bool reads_twice(const LayoutCase& layout) {
+  return layout.tied && layout.zero == 3 && layout.pp > 1 &&
+         row(layout.schedule).order != StageOrder::loop;
+}
+
+std::vector<LayoutCase> pipelines(const LayoutCase& plain) {
+  if (plain.pp == 1) return {plain};
+  std::vector<LayoutCase> all;
+  for (const ScheduleRow& schedule : schedules()) {
+    LayoutCase one = plain;
+    one.schedule = schedule.schedule;
+    one.chunks = schedule.min_chunks;
+    if (reads_twice(one)) one.tied = false;
+    if (valid(one)) all.push_back(one);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string show(const LayoutCase& l) {
+  std::string text =
+      fmt::format("{} tp{} pp{} dp{} zero{}", l.style == Style::gpt2 ? "gpt2" : "llama", l.tp, l.pp,
+                  l.dp, l.zero);
+  if (l.sequence_parallel) text += " sp";
+  if (l.pp > 1) text += fmt::format(" {}", name(l.schedule));
+  text += l.tied ? " tied" : " untied";
+  if (l.recompute != Recompute::none) text += fmt::format(" {} recompute", name(l.recompute));
+  if (l.bucket > 0) text += fmt::format(" buckets of {}", l.bucket);
+  if (!l.overlap) text += " no overlap";
+  if (l.dtype != Dtype::fp64) text += fmt::format(" {}", name(l.dtype));
+  return text;
+}
+
+TrainingConfig config_of(const LayoutCase& layout) {
+  TrainingConfig config{.model = model_of(layout), .cluster = {}, .job = {}, .plan = {}};
+  config.cluster.name = "one host";
+  config.cluster.levels = {{.name = "host", .arity = layout.ranks(), .bandwidth = {1e9}}};
+  config.cluster.host_devices = layout.ranks();
+  // DualPipe takes two microbatches for each pp rank, the others as many as there are pp ranks.
+  const i64 rounds = std::max<i64>(2, row(layout.schedule).rounds);
+  config.job = {
+      .global_batch = layout.dp * std::max<i64>(2, layout.pp > 1 ? rounds * layout.pp : 2),
+      .sequence = kSequence,
+      .param_dtype = layout.dtype,
+      .grad_dtype = layout.dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32};
+  Plan& plan = config.plan;
+  plan.tp = layout.tp;
+  plan.pp = layout.pp;
+  plan.dp = layout.dp;
+  plan.zero = layout.zero;
+  plan.sequence_parallel = layout.sequence_parallel;
+  plan.schedule = layout.schedule;
+  plan.virtual_stages = layout.chunks;
+  plan.recompute = layout.recompute;
+  plan.bucket_size = layout.bucket;
+  plan.overlap.grad_reduce = plan.overlap.param_gather = layout.overlap;
+  config.world = layout.ranks();
+  return config;
+}
+
+TrainingConfig alone(const TrainingConfig& config) {
+  TrainingConfig one = config;
+  one.plan = {};
+  one.plan.micro_batch = config.plan.micro_batch;
+  one.world = 1;
+  return one;
+}
+
+std::vector<LayoutCase> all_layouts(i64 ranks) {
+  std::vector<LayoutCase> all;
+  for (const Style style : {Style::gpt2, Style::llama})
+    for (i64 tp = 1; tp <= ranks; tp *= 2)
+      for (i64 pp = 1; tp * pp <= ranks; pp *= 2)
+        for (const int zero : {0, 1, 2, 3})
+          for (const bool sp : {false, true}) {
+            if (sp && tp == 1) continue;
+            const std::vector<LayoutCase> made = pipelines({.style = style,
+                                                            .tp = tp,
+                                                            .pp = pp,
+                                                            .dp = ranks / tp / pp,
+                                                            .zero = zero,
+                                                            .sequence_parallel = sp,
+                                                            .tied = style == Style::gpt2});
+            all.insert(all.end(), made.begin(), made.end());
+          }
+  return all;
+}
+
+std::vector<LayoutCase> some_layouts(i64 ranks) {
+  const std::vector<LayoutCase> all = all_layouts(ranks);
+  // Neighbours in the list differ in one axis, so a stride that shares no factor with their counts
+  // passes through all values.
+  const std::size_t stride = ranks == 8 ? 61 : ranks == 4 ? 29 : 13;
+  std::vector<LayoutCase> some;
+  for (std::size_t i = 0; i < all.size(); i += stride) some.push_back(all[i]);
+  if (ranks < 2) return some;
+  for (LayoutCase special : {all.front(), all.back()}) {
+    special.recompute = Recompute::full;
+    some.push_back(special);
+    special.recompute = Recompute::selective;
+    special.bucket = 5000;
+    some.push_back(special);
+    special.overlap = false;
+    some.push_back(special);
+  }
+  return some;
+}
+
+}  // namespace rankwright::runtime

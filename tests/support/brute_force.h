@@ -1,0 +1,288 @@
+// For the tests of search/: the space of plans once more, as plain loops. Every candidate is one
+// whole plan that is judged and priced from scratch by the functions that judge and price any plan;
+// nothing is shared, nothing is bounded. Only the balanced stage split is the search's own, because
+// that is how it is defined. Not part of the library.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/step.h"
+#include "rankwright/search/candidate.h"
+#include "rankwright/search/problem.h"
+#include "rankwright/search/stage_split_cache.h"
+
+namespace rankwright {
+
+/// For messages of tests.
+inline std::string told(const Candidate& one) {
+  const Plan& p = one.plan;
+  return fmt::format(
+      "{} s, {} bytes: tp {} cp {} pp {} x {} dp {} ep {} etp {} of {}, zero {} over {}, {}, {}, "
+      "{}, "
+      "sp {}, cp {}, {}",
+      one.time.value, one.memory.value, p.tp, p.cp, p.pp, p.virtual_stages, p.dp, p.ep, p.etp,
+      p.micro_batch, p.zero, p.shard_size, show(p.order), name(p.schedule), name(p.recompute),
+      p.sequence_parallel, name(p.cp_comm), p.stages.empty() ? "even" : show_layout(p.stages));
+}
+
+/// Everything that a search can say of a problem, for any capacity.
+struct Brute {
+  i64 candidates = 0;
+  i64 duplicates = 0;  // groups, shards or stages are those of another candidate
+  i64 find_violations = 0;
+  i64 rules = 0;
+  std::vector<Candidate> runs{};  // that nothing forbids, whether or not they fit
+};
+
+class BruteForce {
+ public:
+  BruteForce(const Problem& problem, const Calibration& calibration)
+      : problem_(problem), limits_(problem.limits), calibration_(calibration) {
+    for (const Rule* rule : rules())
+      if (rule->target != Target::any && holds_for(*rule, limits_.target) &&
+          rule->page.severity != Severity::note)
+        rules_.push_back(rule);
+  }
+
+  /// How many candidates there are: what all() would take. Above `most` it no longer counts.
+  i64 count(i64 max) {
+    counting_ = true;
+    max_ = max;
+    degrees();
+    counting_ = false;
+    return std::exchange(found_, {}).candidates;
+  }
+
+  Brute all() {
+    degrees();
+    return std::exchange(found_, {});
+  }
+
+ private:
+  i64 world() const { return problem_.config.world; }
+
+  void degrees() {
+    const i64 w = world();
+    for (i64 tp = 1; tp <= w; ++tp)
+      for (i64 cp = 1; cp <= w; ++cp)
+        for (i64 pp = 1; pp <= w; ++pp)
+          for (i64 dp = 1; dp <= w; ++dp) {
+            if (tp * cp * pp * dp != w || !limits_.tp.has(tp) || !limits_.cp.has(cp) ||
+                !limits_.pp.has(pp) || !limits_.dp.has(dp))
+              continue;
+            experts({.tp = tp, .cp = cp, .dp = dp, .pp = pp, .etp = tp});
+          }
+  }
+
+  void experts(Plan plan) {
+    i64 experts = 0;
+    for (const LayerRun& run : problem_.config.model.runs)
+      experts = std::max(experts, run.layer.ffn.experts);
+    if (experts == 0) return sizes(plan);
+    for (plan.ep = 1; plan.ep <= experts; ++plan.ep)
+      for (plan.etp = 1; plan.etp <= plan.tp; ++plan.etp)
+        if (experts % plan.ep == 0 && plan.tp % plan.etp == 0 && limits_.ep.has(plan.ep) &&
+            limits_.etp.has(plan.etp))
+          sizes(plan);
+  }
+
+  /// One, where the batch does not divide over the replicas: all of those are find_violations.
+  void sizes(Plan plan) {
+    const i64 batch = problem_.config.job.global_batch;
+    const i64 replica = batch % plan.dp == 0 ? batch / plan.dp : 1;
+    for (plan.micro_batch = 1; plan.micro_batch <= replica; ++plan.micro_batch)
+      if (replica % plan.micro_batch == 0 && limits_.micro_batch.has(plan.micro_batch))
+        orders(plan);
+  }
+
+  using Axes = std::vector<Axis>;
+
+  /// Axes along which ranks differ, in a dense layer or among experts, in this order.
+  Axes split_axes(const Plan& plan, const Order& order) const {
+    const bool sparse = problem_.config.model.sparse();
+    Axes split;
+    for (const Axis axis : order) {
+      const bool dense = (axis == Axis::tp && plan.tp > 1) || (axis == Axis::cp && plan.cp > 1) ||
+                         (axis == Axis::dp && plan.dp > 1) || (axis == Axis::pp && plan.pp > 1);
+      const bool expert = (axis == Axis::tp && plan.etp > 1) || (axis == Axis::ep && plan.ep > 1) ||
+                          (axis == Axis::dp && world() > plan.etp * plan.ep * plan.pp);
+      if (dense || (sparse && expert)) split.push_back(axis);
+    }
+    return split;
+  }
+
+  static std::vector<GroupShape> groups(const Plan& plan) {
+    std::vector<GroupShape> shapes;
+    for (const GroupKind kind : {GroupKind::tp, GroupKind::cp, GroupKind::dp, GroupKind::dp_cp,
+                                 GroupKind::pp, GroupKind::ep, GroupKind::etp, GroupKind::edp})
+      shapes.push_back(group_shape(plan.meshes(), kind, 0));
+    return shapes;
+  }
+
+  /// All 120. Those that number the axes which are split alike are one candidate; those whose
+  /// groups are the same are another candidate that costs the same.
+  void orders(Plan plan) {
+    const bool meshes = world() % (plan.etp * plan.ep * plan.pp) == 0;  // else there are no groups
+    std::vector<Axes> seen;
+    std::vector<std::vector<GroupShape>> known;
+    plan.order = {Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp};
+    do {
+      const Axes split = split_axes(plan, plan.order);
+      if (limits_.order && split != split_axes(plan, *limits_.order)) continue;
+      if (std::find(seen.begin(), seen.end(), split) != seen.end()) continue;
+      seen.push_back(split);
+      repeated_ = false;
+      if (meshes && !counting_) {
+        std::vector<GroupShape> shapes = groups(plan);
+        repeated_ = std::find(known.begin(), known.end(), shapes) != known.end();
+        known.push_back(std::move(shapes));
+      }
+      layers(plan);
+    } while (std::next_permutation(plan.order.begin(), plan.order.end()));
+  }
+
+  void layers(Plan plan) {
+    if (counting_ && found_.candidates > max_) return;
+    for (const bool sequence_parallel : {false, true}) {
+      if (plan.tp == 1 ? sequence_parallel
+                       : limits_.sequence_parallel.value_or(sequence_parallel) != sequence_parallel)
+        continue;
+      plan.sequence_parallel = sequence_parallel;
+      for (const CpComm comm : {CpComm::p2p, CpComm::all_gather, CpComm::a2a}) {
+        if (plan.cp == 1 ? comm != CpComm::p2p : limits_.cp_comm.value_or(comm) != comm) continue;
+        plan.cp_comm = comm;
+        for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+          if (limits_.recompute.value_or(recompute) != recompute) continue;
+          plan.recompute = recompute;
+          pipelines(plan);
+        }
+      }
+    }
+  }
+
+  /// From the fewest chunks that a schedule takes to as many as there are layers for, or one number
+  /// that there are not.
+  void pipelines(Plan plan) {
+    if (plan.pp == 1) return shards(plan, false);
+    const i64 layers = problem_.config.model.layers() / plan.pp;
+    for (const ScheduleRow& row : schedules()) {
+      if (limits_.schedule.value_or(row.schedule) != row.schedule) continue;
+      plan.schedule = row.schedule;
+      for (plan.virtual_stages = row.min_chunks;
+           plan.virtual_stages <= row.max_chunks &&
+           (plan.virtual_stages <= layers || plan.virtual_stages == row.min_chunks);
+           ++plan.virtual_stages) {
+        if (!limits_.chunks.has(plan.virtual_stages)) continue;
+        shards(plan, false);
+        if (!limits_.even) shards(plan, true);
+      }
+    }
+  }
+
+  /// The data ranks of one group that stand in one domain of `level`: the most and the fewest.
+  std::pair<i64, i64> inside(const Plan& plan, int level) const {
+    const GroupShape shape = group_shape(plan.meshes(), GroupKind::dp_cp, 0);
+    std::map<std::pair<i64, i64>, i64> members;  // by group and domain
+    for (i64 rank = 0; rank < world(); ++rank)
+      ++members[{group_base(shape, rank), rank / problem_.config.cluster.domain(level)}];
+    i64 max = 0, fewest = world();
+    for (const auto& [where, count] : members)
+      max = std::max(max, count), fewest = std::min(fewest, count);
+    return {max, fewest};
+  }
+
+  void shards(Plan plan, bool balanced) {
+    const bool spread = plan.data_ranks() > 1 || problem_.config.model.sparse();
+    if (!spread && !limits_.zero.has(0)) return judge(plan, balanced);  // as if it were 0
+    for (plan.zero = 0; plan.zero <= (spread ? 3 : 0); ++plan.zero) {
+      if (!limits_.zero.has(plan.zero)) continue;
+      plan.shard_size = 0;
+      judge(plan, balanced);
+      if (plan.zero == 0 || !limits_.hybrid) continue;
+      std::set<i64> known{1, plan.data_ranks()};
+      for (int level = 0; level + 1 < int(problem_.config.cluster.levels.size()); ++level) {
+        if (counting_ || world() % (plan.etp * plan.ep * plan.pp) != 0) {
+          ++found_.candidates;
+          ++found_.find_violations;
+          continue;
+        }
+        const auto [max, fewest] = inside(plan, level);
+        if (known.contains(max)) {
+          ++found_.candidates;
+          ++found_.duplicates;
+        } else if (max != fewest) {
+          ++found_.candidates;
+          ++found_.find_violations;
+        } else {
+          known.insert(plan.shard_size = max);
+          judge(plan, balanced);
+        }
+      }
+    }
+  }
+
+  void judge(const Plan& plan, bool balanced) {
+    ++found_.candidates;
+    if (counting_) return;
+    TrainingConfig config = problem_.config;
+    const Overlap asked = config.plan.overlap;
+    config.assumed.clear();
+    config.plan = plan;
+    config.plan.overlap = asked;
+    config.plan.overlap.param_gather = asked.param_gather && plan.zero > 0;
+    config.plan.overlap.tp = asked.tp && plan.tp > 1 && plan.sequence_parallel;
+    if (problem_.overlap_chunks) config.plan.overlap.pp = plan.virtual_stages > 1;
+    if (first_misfit(config)) {
+      ++found_.find_violations;
+      return;
+    }
+    if (repeated_ || (balanced && !split_cache(config))) {
+      ++found_.duplicates;
+      return;
+    }
+    if (first_misfit(config)) {
+      ++found_.find_violations;
+      return;
+    }
+    const std::vector<ConstraintViolation> none;
+    for (const Rule* rule : rules_)
+      if (rule->check({config, none, limits_.target})) {
+        ++found_.rules;
+        return;
+      }
+    found_.runs.push_back({config.plan, step_time(config, calibration_).total(),
+                           fullest(config, calibration_).total()});
+  }
+
+  /// The split by time, where it is another than the even one: what layers take whatever the links.
+  bool split_cache(TrainingConfig& config) {
+    TrainingConfig anywhere = config;
+    anywhere.plan.order = kDefaultOrder;
+    anywhere.plan.cp_comm = CpComm::p2p;
+    const Stages stages = balance_.stages(
+        config, layer_prices(anywhere, Links::none(anywhere, calibration_), calibration_));
+    if (stages.empty() || stages == config.stages()) return false;
+    config.plan.stages = stages;
+    return true;
+  }
+
+  const Problem& problem_;
+  const Limits& limits_;
+  const Calibration& calibration_;
+  std::vector<const Rule*> rules_{};
+  StageSplitCache balance_{};
+  bool counting_ = false;
+  i64 max_ = 0;
+  bool repeated_ = false;  // this order's groups were there already
+  Brute found_{};
+};
+
+}  // namespace rankwright

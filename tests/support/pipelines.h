@@ -1,0 +1,58 @@
+// For tests: pipelines of every schedule, by enumeration and at random. Not part of the library.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <string>
+#include <vector>
+
+#include "rankwright/plan/schedule.h"
+#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/program/transfers.h"
+
+namespace rankwright::pipelines {
+
+/// Whatever numbers: many of them no schedule takes.
+inline PipelineShape any_shape(i64 max_pp = 8, i64 max_microbatches = 40) {
+  PipelineShape shape;
+  shape.schedule = schedules()[*rc::gen::inRange<std::size_t>(0, kSchedules)].schedule;
+  shape.pp = *rc::gen::inRange<i64>(1, max_pp + 1);
+  shape.chunks = *rc::gen::inRange<i64>(1, 5);
+  shape.microbatches = *rc::gen::inRange<i64>(1, max_microbatches + 1);
+  shape.group = *rc::gen::element<i64>(0, 0, shape.pp, shape.pp + 1, 2 * shape.pp, 1);
+  return shape;
+}
+
+inline PipelineShape valid_shape() {
+  PipelineShape shape = any_shape();
+  const ScheduleRow& r = row(shape.schedule);
+  shape.chunks = std::min(std::max(shape.chunks, r.min_chunks), r.max_chunks);
+  shape.pp *= r.multiple;
+  shape.microbatches = shape.microbatches * r.multiple + r.rounds * shape.pp;
+  if (shape_fault(shape)) shape.group = 0;
+  RC_ASSERT(!shape_fault(shape));
+  return shape;
+}
+
+inline Program program_of(const PipelineShape& shape) {
+  return with_transfers(cells(shape), shape.stages(), shape.microbatches);
+}
+
+/// "zb-v pp 4 x 2, 8 microbatches, group 0".
+inline std::string show(const PipelineShape& s) {
+  return std::string(name(s.schedule)) + " pp " + std::to_string(s.pp) + " x " +
+         std::to_string(s.chunks) + ", " + std::to_string(s.microbatches) +
+         " microbatches, group " + std::to_string(s.group);
+}
+
+/// Every shape up to these sizes, with the default group.
+template <class Visit>
+void for_every_shape(i64 max_pp, i64 max_chunks, i64 max_microbatches, const Visit& visit) {
+  for (const ScheduleRow& r : schedules())
+    for (i64 pp = 1; pp <= max_pp; ++pp)
+      for (i64 chunks = 1; chunks <= max_chunks; ++chunks)
+        for (i64 m = 1; m <= max_microbatches; ++m) visit(PipelineShape{r.schedule, pp, chunks, m});
+}
+
+}  // namespace rankwright::pipelines

@@ -1,0 +1,194 @@
+// For the tests of search/: problems small enough to be solved by trying everything, with clusters
+// and limits that nobody would expect. The same seed makes the same problem. Not part of the
+// library.
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "rankwright/search/problem.h"
+
+namespace rankwright::problems {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  /// 0 to n - 1. Not a standard distribution: those differ from library to library.
+  i64 below(i64 n) { return i64(engine_() % std::uint64_t(n)); }
+  bool coin() { return below(2) == 1; }
+  bool rarely() { return below(5) == 0; }
+  template <class T>
+  T of(const std::vector<T>& values) {
+    return values[std::size_t(below(i64(values.size())))];
+  }
+  i64 number(const std::vector<i64>& values) { return of(values); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+inline Attention random_attention(Dice& dice, i64 heads) {
+  if (dice.rarely())
+    return {.kind = Attention::Kind::latent,
+            .heads = heads,
+            .q_rank = dice.number({0, 512}),
+            .kv_rank = 256,
+            .nope_dim = 64,
+            .rope_dim = 32,
+            .value_dim = 64};
+  return {.heads = heads,
+          .kv_heads = dice.coin() ? heads : 2,
+          .head_dim = dice.number({64, 128}),
+          .qkv_bias = dice.coin()};
+}
+
+inline Model random_model(Dice& dice) {
+  const i64 heads = dice.number({4, 6, 8, 12});
+  Model model{.hidden = dice.number({768, 1536, 4608}),
+              .vocab = dice.number({1000, 32000, 128256}),
+              .positions = dice.number({0, 0, 4096}),
+              .tied = dice.coin(),
+              .norm_bias = dice.coin()};
+  const FeedForward dense{.width = model.hidden * dice.number({2, 4}),
+                          .matrices = dice.number({2, 3})};
+  const Layer plain{random_attention(dice, heads), dense, 2};
+  const i64 layers = 2 + dice.below(7);
+  const i64 sparse = dice.below(3) == 0 ? 1 + dice.below(layers) : 0;
+  if (sparse < layers) model.runs.push_back({layers - sparse, plain});
+  if (sparse > 0) {
+    Layer mixture = plain;
+    mixture.ffn = {.matrices = 3,
+                   .experts = dice.number({2, 4, 6}),
+                   .active = dice.number({1, 2}),
+                   .expert_width = dice.number({768, 1536}),
+                   .shared_width = dice.number({0, 768})};
+    model.runs.push_back({sparse, mixture});
+  }
+  if (dice.rarely()) model.mtp_layers = 1;
+  return model;
+}
+
+/// Arities of the levels, innermost first: 4 to 24 devices.
+inline std::vector<i64> random_arities(Dice& dice) {
+  static const std::vector<std::vector<i64>> all{
+      {4},    {6},    {8},    {12},      {16},      {2, 2},    {4, 2},    {2, 3},    {3, 2},
+      {4, 3}, {3, 4}, {8, 2}, {6, 2},    {6, 4},    {8, 3},    {5, 2},    {1, 8},    {2, 2, 2},
+      {2, 3}, {3, 3}, {4, 4}, {2, 3, 2}, {4, 2, 2}, {2, 4, 3}, {4, 1, 3}, {3, 2, 2}, {12, 2}};
+  return dice.of(all);
+}
+
+/// Links of any speed at any level: the outer one may be the faster.
+inline Cluster random_cluster(Dice& dice) {
+  Cluster cluster{.name = "random"};
+  cluster.device = {.name = "h",
+                    .memory = Bytes{80e9},
+                    .memory_bandwidth = BytesPerSecond{3e12},
+                    .fp16 = FlopsPerSecond{989e12},
+                    .bf16 = FlopsPerSecond{989e12},
+                    .fp8 = FlopsPerSecond{1979e12},
+                    .generation = dice.coin() ? "hopper" : "",
+                    .multiprocessors = 132,
+                    .watts = 700};
+  for (const i64 arity : random_arities(dice))
+    cluster.levels.push_back({.name = "level",
+                              .arity = arity,
+                              .bandwidth = {1e9 * double(dice.number({5, 25, 100, 450}))},
+                              .latency = {1e-6 * double(dice.number({1, 5, 20}))},
+                              .oversubscription = double(dice.number({1, 1, 1, 3})),
+                              .per = dice.rarely() ? Level::Per::domain : Level::Per::device});
+  cluster.host_devices = cluster.levels.front().arity;
+  return cluster;
+}
+
+inline Job random_job(Dice& dice) {
+  return {.global_batch = dice.number({4, 6, 8, 12, 16, 24, 32}),
+          .sequence = dice.number({64, 96, 512, 2048, 4096}),
+          .grad_dtype = dice.coin() ? Dtype::bf16 : Dtype::fp32,
+          .matmul = dice.rarely() ? Matmul::fp8 : Matmul::same,
+          .optimizer = dice.rarely() ? Optimizer::sgd : Optimizer::adam};
+}
+
+inline Range random_range(Dice& dice) {
+  const i64 min = dice.rarely() ? 2 : 1;
+  return {min, dice.number({min, 2 * min, 4 * min})};
+}
+
+inline Order random_order(Dice& dice) {
+  Order order = kDefaultOrder;
+  for (std::size_t k = order.size(); k > 1; --k)
+    std::swap(order[k - 1], order[std::size_t(dice.below(i64(k)))]);
+  return order;
+}
+
+/// Limits one thing more.
+inline void narrow(Limits& limits, Dice& dice) {
+  switch (dice.below(16)) {
+    case 0:
+      limits.tp = random_range(dice);
+      return;
+    case 1:
+      limits.cp = random_range(dice);
+      return;
+    case 2:
+      limits.pp = random_range(dice);
+      return;
+    case 3:
+      limits.dp = random_range(dice);
+      return;
+    case 4:
+      limits.ep = random_range(dice);
+      return;
+    case 5:
+      limits.etp = random_range(dice);
+      return;
+    case 6:
+      limits.micro_batch = random_range(dice);
+      return;
+    case 7:
+      limits.chunks = random_range(dice);
+      return;
+    case 8:
+      limits.zero.min = dice.below(4);
+      limits.zero.max = limits.zero.min + dice.below(4 - limits.zero.min);
+      return;
+    case 9:
+      limits.hybrid = false;
+      return;
+    case 10:
+      limits.recompute = Recompute(dice.below(3));
+      return;
+    case 11:
+      limits.schedule = schedules()[std::size_t(dice.below(i64(kSchedules)))].schedule;
+      return;
+    case 12:
+      limits.sequence_parallel = dice.coin();
+      return;
+    case 13:
+      limits.cp_comm = CpComm(dice.below(3));
+      return;
+    case 14:
+      limits.order = random_order(dice);
+      return;
+    default:
+      limits.even = true;
+  }
+}
+
+/// As it comes, and not yet limited to what can be tried. A capacity is for the caller to choose.
+inline Problem random_problem(Dice& dice) {
+  TrainingConfig config{.model = random_model(dice),
+                        .cluster = random_cluster(dice),
+                        .job = random_job(dice),
+                        .plan = {}};
+  config.world = config.cluster.devices();
+  if (dice.rarely() && config.world % 2 == 0) config.world /= 2;  // part of the cluster
+  config.software = dice.of(std::vector<Software>(frameworks().begin(), frameworks().end()));
+  config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};
+  Problem made = problem(std::move(config));
+  made.overlap_chunks = dice.coin();
+  if (dice.below(3) == 0) made.limits.target = Target(1 + dice.below(4));
+  return made;
+}
+
+}  // namespace rankwright::problems

@@ -1,0 +1,176 @@
+// For the tests of plan/ and cost/: a small config to write worked examples with, and random
+// configs without find_violations to hold laws over. Not part of the library.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/model/parameters.h"
+#include "rankwright/plan/constraint_violation.h"
+#include "rankwright/plan/plan.h"
+
+namespace rankwright::sample {
+
+/// 16 heads of 64 on 4 key-value heads, feed-forward 4096, all in round numbers.
+inline Layer dense_layer() {
+  return {.attention = {.heads = 16, .kv_heads = 4, .head_dim = 64}, .ffn = {.width = 4096}};
+}
+
+/// The same with 8 experts of width 512, of which a token visits 2, and a shared one of 1024.
+inline Layer sparse_layer() {
+  return {.attention = dense_layer().attention,
+          .ffn = {.experts = 8, .active = 2, .expert_width = 512, .shared_width = 1024}};
+}
+
+inline Model model_of(std::vector<LayerRun> runs) {
+  return {.hidden = 1024, .vocab = 32000, .runs = std::move(runs)};
+}
+
+/// `microbatches` of one sequence of 2048 tokens, in bf16, on as many devices as the plan has
+/// ranks.
+inline TrainingConfig config_of(Model model, Plan plan, i64 microbatches = 4) {
+  TrainingConfig config{
+      .model = std::move(model), .cluster = {}, .job = {}, .plan = std::move(plan)};
+  config.world = config.plan.ranks();
+  config.cluster.levels.push_back({.name = "switch", .arity = config.world});
+  config.job.global_batch = microbatches * config.plan.micro_batch * config.plan.dp;
+  config.job.sequence = 2048;
+  return config;
+}
+
+/// Eight dense layers.
+inline TrainingConfig dense_setup(Plan plan, i64 microbatches = 4) {
+  return config_of(model_of({{8, dense_layer()}}), std::move(plan), microbatches);
+}
+
+inline i64 one_of(std::vector<i64> values) { return *rc::gen::elementOf(std::move(values)); }
+inline bool coin() { return *rc::gen::arbitrary<bool>(); }
+
+inline Attention random_attention() {
+  const i64 heads = one_of({4, 8});
+  if (coin())
+    return {.heads = heads,
+            .kv_heads = one_of({1, 2, 4}),
+            .head_dim = 16,
+            .qkv_bias = coin(),
+            .out_bias = coin(),
+            .qk_norm = coin()};
+  return {.kind = Attention::Kind::latent,
+          .heads = heads,
+          .q_rank = one_of({0, 24}),
+          .kv_rank = 40,
+          .nope_dim = 16,
+          .rope_dim = 8,
+          .value_dim = one_of({12, 20})};
+}
+
+inline FeedForward random_ffn() {
+  FeedForward ffn{.width = one_of({64, 192}), .matrices = one_of({2, 3}), .bias = coin()};
+  if (coin()) return ffn;
+  ffn.experts = 8;
+  ffn.active = one_of({1, 2, 3});
+  ffn.expert_width = one_of({32, 96});
+  ffn.shared_width = one_of({0, 64});
+  ffn.shared_gate = coin();
+  ffn.router_bias = coin();
+  return ffn;
+}
+
+/// Small, of everything that a model may have. Runs of unlike layers alternate.
+inline Model random_model() {
+  Model model{.hidden = one_of({64, 128}),
+              .vocab = 1000,
+              .positions = one_of({0, 96}),
+              .tied = coin(),
+              .head_bias = coin(),
+              .norm_bias = coin()};
+  const Layer first{random_attention(), random_ffn(), one_of({1, 2, 4})};
+  const Layer second{random_attention(), random_ffn(), 2};
+  const i64 runs = one_of({1, 2, 5});
+  for (i64 i = 0; i < runs; ++i)
+    model.runs.push_back({one_of({1, 2, 3}), i % 2 == 0 ? first : second});
+  model.mtp_layers = one_of({0, 0, 1, 2});
+  return model;
+}
+
+inline Model random_known_model() {
+  const std::span<const KnownModel> known = known_models();
+  return known[std::size_t(*rc::gen::inRange<i64>(0, i64(known.size())))].model;
+}
+
+/// Layers thrown onto the stages at random, some of which stay empty; MTP with the loss, or on the
+/// stage before a loss that stands alone.
+inline Stages random_stages(const Model& model, i64 stages) {
+  const bool alone = stages > 1 && coin();
+  Stages split(std::size_t(stages), Stage{});
+  for (i64 i = 0; i < model.layers(); ++i)
+    ++split[std::size_t(*rc::gen::inRange<i64>(0, alone ? stages - 1 : stages))].layers;
+  split.front().embedding = true;
+  split.back().loss = true;
+  split[std::size_t(alone ? stages - 2 : stages - 1)].mtp = model.mtp_layers;
+  return split;
+}
+
+inline Schedule random_schedule() {
+  return schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))].schedule;
+}
+
+inline Plan random_plan(const Model& model, Schedule which) {
+  Plan plan{.tp = one_of({1, 2, 4}),
+            .cp = one_of({1, 2}),
+            .dp = one_of({1, 2, 4}),
+            .pp = one_of({1, 2, 3, 4})};
+  plan.etp = model.sparse() ? one_of({1, 2, 4}) : 1;
+  plan.ep = model.sparse() ? one_of({1, 2, 4}) : 1;
+  plan.zero = int(one_of({0, 1, 2, 3}));
+  plan.shard_size = one_of({0, 0, 1, 2, 4});
+  if (const i64 buckets = one_of({0, 0, 3, 17}); buckets > 0)
+    plan.bucket_size = ceil_div(parameters(model).total(), buckets);
+  plan.sequence_parallel = coin();
+  plan.cp_comm = CpComm(one_of({0, 1, 2}));
+  plan.micro_batch = one_of({1, 2, 3});
+  const ScheduleRow& schedule = row(which);
+  plan.schedule = which;
+  if (plan.pp > 1) plan.pp = round_up(plan.pp, schedule.multiple);
+  plan.virtual_stages = std::min(schedule.min_chunks + one_of({0, 1}), schedule.max_chunks);
+  if (plan.pp == 1) plan.virtual_stages = 1;
+  if (coin()) plan.stages = random_stages(model, plan.pp * plan.virtual_stages);
+  plan.recompute = Recompute(one_of({0, 1, 2}));
+  plan.recompute_layers = one_of({0, 1, 2, 3});
+  return plan;
+}
+
+/// As many microbatches as the plan's schedule takes, and not many more.
+inline i64 random_microbatches(const Plan& plan) {
+  const ScheduleRow& schedule = row(plan.schedule);
+  if (plan.pp == 1 || schedule.rounds == 0) return one_of({1, 2, 3, 5});
+  return schedule.rounds * plan.pp + schedule.multiple * one_of({0, 1, 2});
+}
+
+/// A config that has no violation.
+inline TrainingConfig random_setup(const Model& model, Schedule schedule) {
+  const auto draw = [&] {
+    const Plan plan = random_plan(model, schedule);
+    return config_of(model, plan, random_microbatches(plan));
+  };
+  TrainingConfig config = draw();
+  for (int tries = 0; first_misfit(config) && tries < 100; ++tries) config = draw();
+  config.job.sequence = one_of({64, 128, 192});
+  config.job.param_dtype = Dtype(one_of({0, 1, 3, 4}));
+  config.job.grad_dtype = Dtype(one_of({0, 1}));
+  RC_PRE(!first_misfit(config));
+  return config;
+}
+
+inline TrainingConfig random_setup(const Model& model) {
+  return random_setup(model, random_schedule());
+}
+
+inline TrainingConfig random_setup() {
+  return random_setup(coin() ? random_model() : random_known_model());
+}
+
+}  // namespace rankwright::sample

@@ -1,0 +1,52 @@
+// For tests: shapes of every family, as a config.json may state them. Not part of the library.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include "rankwright/model/architecture.h"
+
+namespace rankwright {
+
+/// Shapes that build() takes, with what a family leaves open stated or not.
+inline Shapes random_shapes() {
+  const auto any = [](i64 min, i64 max) { return *rc::gen::inRange<i64>(min, max + 1); };
+  const auto maybe = [] { return *rc::gen::arbitrary<bool>(); };
+  const auto flag = [&] { return maybe() ? std::optional(maybe()) : std::nullopt; };
+  const Architecture& family =
+      architectures()[std::size_t(any(0, i64(architectures().size()) - 1))];
+  Shapes s{.name = "random",
+           .architecture = std::string(family.name),
+           .hidden = 64,
+           .layers = any(1, 12),
+           .heads = 4,
+           .kv_heads = *rc::gen::elementOf(std::vector<i64>{0, 1, 2, 4}),
+           .head_dim = maybe() ? 24 : 0,
+           .ffn = any(1, 300),
+           .vocab = any(1, 1000),
+           .max_sequence = maybe() ? any(1, 1 << 20) : 0,
+           .tied = flag(),
+           .ffn_bias = flag()};
+  if (family.learned_positions) s.positions = any(0, 512);
+  if (family.sparse) {
+    s.experts = any(1, 9);
+    s.active_experts = any(1, s.experts);
+    s.expert_ffn = any(1, 99);
+    s.shared_ffn = maybe() ? any(1, 99) : 0;
+    s.first_dense = maybe() ? any(0, 14) : 0;
+    s.sparse_every = maybe() ? any(1, 14) : 1;
+  }
+  if (family.latent) {
+    s.q_rank = maybe() ? any(1, 40) : 0;
+    s.kv_rank = any(1, 40);
+    s.nope_dim = any(1, 40);
+    s.rope_dim = any(1, 40);
+    s.value_dim = any(1, 40);
+  } else {
+    s.qkv_bias = flag();
+    s.out_bias = flag();
+  }
+  s.mtp_layers = maybe() ? any(0, s.layers) : 0;
+  return s;
+}
+
+}  // namespace rankwright

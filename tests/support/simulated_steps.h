@@ -1,0 +1,79 @@
+// For the tests of report/: steps that were simulated, small ones to write worked examples with and
+// random ones to hold laws over. Not part of the library.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <string>
+#include <vector>
+
+#include "rankwright/planner/timeline/simulated_step.h"
+#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/program/transfers.h"
+
+namespace rankwright::sample {
+
+inline Program program_of(const PipelineShape& shape) {
+  return with_transfers(cells(shape), shape.stages(), shape.microbatches);
+}
+
+/// Every stage alike: F, I and W take a second each, B two.
+inline SimulatedStep unit_play(const PipelineShape& shape) {
+  Program program = program_of(shape);
+  Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  return simulate_step(shape, std::move(program), std::move(durations));
+}
+
+/// 1F1B with 4 pp ranks and 8 microbatches.
+inline SimulatedStep four_by_eight() { return unit_play({.pp = 4, .microbatches = 8}); }
+
+/// Puts steps into every role: one that runs beside in the middle, then a collective over all ranks
+/// and the optimizer at the end.
+inline void add_steps(Program& program) {
+  for (Sequence& role : program.roles) {
+    const auto half = std::find_if(role.begin() + std::ptrdiff_t(role.size() / 2), role.end(),
+                                   [](const Action& a) { return a.joined == 0; });
+    role.insert(half == role.end() ? half : half + 1, action(ActionKind::step, 0, 0));
+    role.push_back(action(ActionKind::step, 0, 1));
+    role.push_back(action(ActionKind::step, 0, 2));
+  }
+  const Body steps = {
+      {.kind = TrafficKind::dp_all_reduce, .group = GroupKind::dp, .beside = true},
+      {.kind = TrafficKind::dp_all_gather, .group = GroupKind::world},
+      {.part = Part::optimizer},
+  };
+  program.steps.assign(program.roles.size(), steps);
+}
+
+/// A shape without faults, of any schedule.
+inline PipelineShape random_shape() {
+  const std::vector<ScheduleRow> rows(schedules().begin(), schedules().end());
+  const ScheduleRow schedule = *rc::gen::elementOf(rows);
+  PipelineShape shape{.schedule = schedule.schedule};
+  shape.pp = *rc::gen::inRange<i64>(1, 7);
+  shape.chunks = shape.pp == 1 ? 1
+                               : std::min(schedule.max_chunks,
+                                          schedule.min_chunks + *rc::gen::inRange<i64>(0, 3));
+  shape.microbatches = *rc::gen::inRange<i64>(1, 25);
+  RC_PRE(!shape_fault(shape));
+  return shape;
+}
+
+/// With times in whole milliseconds, every stage its own, and steps in half of the cases.
+inline SimulatedStep random_play() {
+  const PipelineShape shape = random_shape();
+  Program program = program_of(shape);
+  if (*rc::gen::arbitrary<bool>()) add_steps(program);
+  const auto time = [](i64 min) { return double(*rc::gen::inRange<i64>(min, 20)) * 1.0_ms; };
+  Durations durations = alike(program, 1.0_ms, 1.0_ms, 1.0_ms);
+  for (std::array<Seconds, 4>& stage : durations.cells)
+    for (Seconds& one : stage) one = time(1);
+  for (Seconds& one : durations.activation) one = time(0);
+  for (Seconds& one : durations.gradient) one = time(0);
+  for (std::vector<Seconds>& of_rank : durations.steps)
+    for (Seconds& one : of_rank) one = time(0);
+  durations.together = *rc::gen::element(1.0, 0.75);
+  return simulate_step(shape, std::move(program), std::move(durations), "random");
+}
+
+}  // namespace rankwright::sample

@@ -1,0 +1,49 @@
+// For the tests of plan/: which pp rank runs which stage, by following every microbatch through the
+// pipeline step by step. Not part of the library.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "rankwright/plan/plan.h"
+
+namespace rankwright::ways {
+
+/// The pp rank of each stage that a microbatch passes, one step after the other: up the ranks and
+/// from the last to the first again; up and down (V); or down only, for the second half of
+/// DualPipe's microbatches.
+inline std::vector<i64> way(const TrainingConfig& config, i64 microbatch) {
+  const Plan& p = config.plan;
+  const bool vee = p.schedule == Schedule::zb_v || p.schedule == Schedule::dualpipe_v;
+  const bool down = p.schedule == Schedule::dualpipe && p.pp > 1 &&
+                    microbatch >= config.microbatches() - microbatch;
+  i64 at = down ? p.pp - 1 : 0, step = down ? -1 : 1;
+  std::vector<i64> ranks;
+  for (i64 s = 0; s < p.pp * p.virtual_stages; ++s) {
+    ranks.push_back(at);
+    const bool end = at + step < 0 || at + step == p.pp;
+    if (end && vee)
+      step = -step;
+    else
+      at = end ? 0 : at + step;
+  }
+  return ranks;
+}
+
+/// The stages that a microbatch meets on a pp rank.
+inline std::set<i64> met(const TrainingConfig& config, i64 microbatch, i64 pp_rank) {
+  const std::vector<i64> ranks = way(config, microbatch);
+  std::set<i64> stages;
+  for (std::size_t s = 0; s < ranks.size(); ++s)
+    if (ranks[s] == pp_rank) stages.insert(i64(s));
+  return stages;
+}
+
+/// Stages whose parameters a pp rank holds: those that any microbatch meets there.
+inline std::set<i64> held(const TrainingConfig& config, i64 pp_rank) {
+  std::set<i64> stages;
+  for (i64 m = 0; m < config.microbatches(); ++m) stages.merge(met(config, m, pp_rank));
+  return stages;
+}
+
+}  // namespace rankwright::ways

@@ -1,0 +1,21 @@
+// For tests: a config as somebody types it. Not part of the library.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "rankwright/import/plan/plan_file.h"
+#include "rankwright/plan/constraint_violation.h"
+
+namespace rankwright {
+
+inline TrainingConfig config_of(const std::string& text) {
+  const PlanFile file = read_plan(text, "plan.yaml", refuse_file);
+  EXPECT_TRUE(file.findings.empty()) << file.findings.front().detail;
+  TrainingConfig config = resolve(file.draft);
+  EXPECT_TRUE(find_violations(config).empty());
+  return config;
+}
+
+}  // namespace rankwright
