@@ -17,11 +17,11 @@ namespace {
 
 /// Stages that differ a little: arguments are the schedule, pp ranks, chunks and microbatches.
 void pipeline_step(benchmark::State& state) {
-  const PipelineShape shape{.schedule = Schedule(state.range(0)),
-                            .pp = state.range(1),
-                            .chunks = state.range(2),
-                            .microbatches = state.range(3)};
-  std::vector<StageTimes> stages;
+  const plan::PipelineShape shape{.schedule = plan::Schedule(state.range(0)),
+                                  .pp = state.range(1),
+                                  .chunks = state.range(2),
+                                  .microbatches = state.range(3)};
+  std::vector<cost::StageTimes> stages;
   for (i64 k = 0; k < shape.stages(); ++k) {
     const double f = 1 + 0.02 * double(k * 7 % 11);
     stages.push_back({{f}, {1.2 * f}, {0.9 * f}});
@@ -32,7 +32,7 @@ void pipeline_step(benchmark::State& state) {
 
 /// Every schedule on 16 pp ranks, with up to four chunks.
 void every_schedule(benchmark::internal::Benchmark* bench) {
-  for (const ScheduleRow& s : schedules())
+  for (const plan::ScheduleRow& s : plan::schedules())
     bench->Args({i64(s.schedule), 16, std::min<i64>(4, s.max_chunks), 128});
 }
 BENCHMARK(pipeline_step)->Apply(every_schedule);
@@ -40,9 +40,10 @@ BENCHMARK(pipeline_step)->Apply(every_schedule);
 /// Time and memory of a plan whose model, cluster and job stand: what a search does for each of
 /// millions.
 void whole_estimate(benchmark::State& state, std::string_view text) {
-  const PlanFile file = read_plan(std::string(text), "plan.yaml", refuse_file);
-  const TrainingConfig config = resolve(file.draft);
-  for (auto _ : state) benchmark::DoNotOptimize(estimate(config, calibration()));
+  const importer::PlanFile file =
+      importer::read_plan(std::string(text), "plan.yaml", importer::refuse_file);
+  const plan::TrainingConfig config = resolve(file.draft);
+  for (auto _ : state) benchmark::DoNotOptimize(cost::estimate(config, catalog::calibration()));
 }
 BENCHMARK_CAPTURE(whole_estimate, dp_8,
                   "model: llama-3.2-1b\ncluster: dgx-a100 x 1\nparallelism: {dp_size: 8}\n"

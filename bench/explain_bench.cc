@@ -24,34 +24,34 @@ std::string path_of(const benchmark::State& state) {
 }
 
 /// The example that the state names, or an error in its place.
-std::optional<TrainingConfig> example(benchmark::State& state) {
+std::optional<plan::TrainingConfig> example(benchmark::State& state) {
   const std::string path = path_of(state);
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = importer::read_file(path);
   if (!text) {
     state.SkipWithError("no such example");
     return std::nullopt;
   }
   state.SetLabel(kExamples[state.range(0)]);
-  return resolve(read_plan(*text, path, read_file).draft);
+  return resolve(importer::read_plan(*text, path, importer::read_file).draft);
 }
 
 void worksheet_of_a_plan(benchmark::State& state) {
-  const std::optional<TrainingConfig> config = example(state);
+  const std::optional<plan::TrainingConfig> config = example(state);
   if (!config) return;
   if (first_misfit(*config)) return state.SkipWithError("the example does not fit");
-  for (auto _ : state) benchmark::DoNotOptimize(make_explain_view(*config));
+  for (auto _ : state) benchmark::DoNotOptimize(planner::make_explain_view(*config));
 }
 BENCHMARK(worksheet_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 
 void lint_of_a_plan(benchmark::State& state) {
-  const std::optional<TrainingConfig> config = example(state);
+  const std::optional<plan::TrainingConfig> config = example(state);
   if (!config) return;
-  for (auto _ : state) benchmark::DoNotOptimize(lint(*config, Target::any));
+  for (auto _ : state) benchmark::DoNotOptimize(lint(*config, rules::Target::any));
 }
 BENCHMARK(lint_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 
 void traffic_of_a_pp_rank(benchmark::State& state) {
-  const std::optional<TrainingConfig> config = example(state);
+  const std::optional<plan::TrainingConfig> config = example(state);
   if (!config) return;
   for (auto _ : state) benchmark::DoNotOptimize(traffic(*config, 0));
 }

@@ -13,42 +13,42 @@ namespace {
 struct Case {
   const char* label;
   const char* model;
-  Plan plan;
+  plan::Plan plan;
   i64 microbatches;
 };
 
 Case case_of(i64 n) {
-  const Plan plain{.tp = 8, .dp = 8, .pp = 16, .zero = 1, .sequence_parallel = true};
+  const plan::Plan plain{.tp = 8, .dp = 8, .pp = 16, .zero = 1, .sequence_parallel = true};
   if (n == 0) return {"405B, 16 pp ranks", "llama-3.1-405b", plain, 64};
-  Plan chunks = plain;
+  plan::Plan chunks = plain;
   chunks.virtual_stages = 4;  // 126 layers on 64 stages: chunks of 1 and of 2 layers
-  chunks.schedule = Schedule::interleaved;
+  chunks.schedule = plan::Schedule::interleaved;
   if (n == 1) return {"405B, 16 pp ranks of 4 uneven chunks", "llama-3.1-405b", chunks, 64};
-  Plan experts{.tp = 1, .dp = 64, .pp = 16, .ep = 64, .zero = 1};
+  plan::Plan experts{.tp = 1, .dp = 64, .pp = 16, .ep = 64, .zero = 1};
   return {"DeepSeek-V3, 16 pp ranks", "deepseek-v3", experts, 64};
 }
 
 void fullest_of_a_plan(benchmark::State& state) {
   const Case asked = case_of(state.range(0));
-  const Result<Model> model = find_model(asked.model);
+  const Result<model::Model> model = catalog::find_model(asked.model);
   if (!model) return state.SkipWithError("no such model");
-  TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
+  plan::TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
   config.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
   config.cluster.device.memory = 80.0_GB;
-  const Calibration& constants = calibration();
-  for (auto _ : state) benchmark::DoNotOptimize(fullest(config, constants));
+  const cluster::Calibration& constants = catalog::calibration();
+  for (auto _ : state) benchmark::DoNotOptimize(cost::fullest(config, constants));
   state.SetLabel(asked.label);
 }
 BENCHMARK(fullest_of_a_plan)->DenseRange(0, 2)->Unit(benchmark::kNanosecond);
 
 void ledger_of_a_pp_rank(benchmark::State& state) {
   const Case asked = case_of(state.range(0));
-  const Result<Model> model = find_model(asked.model);
+  const Result<model::Model> model = catalog::find_model(asked.model);
   if (!model) return state.SkipWithError("no such model");
-  TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
+  plan::TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
   config.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
-  const Calibration& constants = calibration();
-  for (auto _ : state) benchmark::DoNotOptimize(estimate_memory(config, 0, constants));
+  const cluster::Calibration& constants = catalog::calibration();
+  for (auto _ : state) benchmark::DoNotOptimize(cost::estimate_memory(config, 0, constants));
   state.SetLabel(asked.label);
 }
 BENCHMARK(ledger_of_a_pp_rank)->DenseRange(0, 2)->Unit(benchmark::kNanosecond);

@@ -10,80 +10,81 @@ namespace {
 
 constexpr i64 kWorld = 1'048'576;
 
-Cluster cluster_of(std::initializer_list<i64> arities) {
-  Cluster cluster;
+cluster::Cluster cluster_of(std::initializer_list<i64> arities) {
+  cluster::Cluster cluster;
   for (const i64 arity : arities) cluster.levels.push_back({.name = "", .arity = arity});
   return cluster;
 }
 
-Cluster five_levels() { return cluster_of({8, 4, 32, 32, 32}); }
+cluster::Cluster five_levels() { return cluster_of({8, 4, 32, 32, 32}); }
 
-MeshPair million() {
+mesh::MeshPair million() {
   return {.dense = {.tp = 8, .cp = 4, .dp = 2048, .pp = 16},
           .expert = {.tp = 1, .ep = 64, .dp = 1024, .pp = 16}};
 }
 
 void everything_about_one_rank(benchmark::State& state) {
-  const Cluster cluster = five_levels();
-  const MeshPair meshes = million();
+  const cluster::Cluster cluster = five_levels();
+  const mesh::MeshPair meshes = million();
   i64 rank = 777'777;
   for (auto _ : state) {
     benchmark::DoNotOptimize(rank);
-    for (const Axis axis : kAllAxes) {
+    for (const mesh::Axis axis : mesh::kAllAxes) {
       benchmark::DoNotOptimize(meshes.dense.coordinate(rank, axis));
       benchmark::DoNotOptimize(meshes.expert.coordinate(rank, axis));
     }
-    for (std::size_t k = 0; k < kGroupKinds; ++k) {
-      const GroupShape shape = group_shape(meshes, GroupKind(k), 256);
+    for (std::size_t k = 0; k < mesh::kGroupKinds; ++k) {
+      const mesh::GroupShape shape = group_shape(meshes, mesh::GroupKind(k), 256);
       benchmark::DoNotOptimize(group_base(shape, rank));
       benchmark::DoNotOptimize(span(shape, kWorld, {}, cluster));
     }
-    for (const GroupKind kind : {GroupKind::tp, GroupKind::pp, GroupKind::ep})
+    for (const mesh::GroupKind kind :
+         {mesh::GroupKind::tp, mesh::GroupKind::pp, mesh::GroupKind::ep})
       benchmark::DoNotOptimize(group_members(group_shape(meshes, kind, 256), rank));
   }
 }
 BENCHMARK(everything_about_one_rank)->Unit(benchmark::kMicrosecond);
 
 void shape_of_a_group(benchmark::State& state) {
-  const MeshPair meshes = million();
+  const mesh::MeshPair meshes = million();
   for (auto _ : state) {
     benchmark::DoNotOptimize(&meshes);
-    benchmark::DoNotOptimize(group_shape(meshes, GroupKind(state.range(0)), 256));
+    benchmark::DoNotOptimize(group_shape(meshes, mesh::GroupKind(state.range(0)), 256));
   }
-  state.SetLabel(std::string(name(GroupKind(state.range(0)))));
+  state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
-BENCHMARK(shape_of_a_group)->Arg(int(GroupKind::dp))->Arg(int(GroupKind::shard));
+BENCHMARK(shape_of_a_group)->Arg(int(mesh::GroupKind::dp))->Arg(int(mesh::GroupKind::shard));
 
 void span_in_closed_form(benchmark::State& state) {
-  const Cluster cluster = five_levels();
-  const Placement block;
-  const GroupShape shape = group_shape(million(), GroupKind(state.range(0)), 256);
+  const cluster::Cluster cluster = five_levels();
+  const mesh::Placement block;
+  const mesh::GroupShape shape = group_shape(million(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, block, cluster));
-  state.SetLabel(std::string(name(GroupKind(state.range(0)))));
+  state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
-BENCHMARK(span_in_closed_form)->DenseRange(0, int(kGroupKinds) - 1);
+BENCHMARK(span_in_closed_form)->DenseRange(0, int(mesh::kGroupKinds) - 1);
 
 /// Domains of 72 and 12 * 72 are boundaries of no mesh of powers of two.
 void span_counted_in_domains_of_72(benchmark::State& state) {
-  const Cluster cluster = cluster_of({72, 12, 8, 16, 16});
-  const GroupShape shape = group_shape(million(), GroupKind(state.range(0)), 256);
+  const cluster::Cluster cluster = cluster_of({72, 12, 8, 16, 16});
+  const mesh::GroupShape shape = group_shape(million(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, {}, cluster));
-  state.SetLabel(std::string(name(GroupKind(state.range(0)))));
+  state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
 BENCHMARK(span_counted_in_domains_of_72)
-    ->DenseRange(0, int(kGroupKinds) - 1)
+    ->DenseRange(0, int(mesh::kGroupKinds) - 1)
     ->Unit(benchmark::kMillisecond);
 
 void span_of_cyclic_placement(benchmark::State& state) {
-  const Cluster cluster = five_levels();
-  const Placement cyclic{
-      .kind = Placement::Kind::cyclic, .host_devices = 8, .hosts = kWorld / 8, .devices = {}};
-  const GroupShape shape = group_shape(million(), GroupKind(state.range(0)), 256);
+  const cluster::Cluster cluster = five_levels();
+  const mesh::Placement cyclic{
+      .kind = mesh::Placement::Kind::cyclic, .host_devices = 8, .hosts = kWorld / 8, .devices = {}};
+  const mesh::GroupShape shape = group_shape(million(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, cyclic, cluster));
-  state.SetLabel(std::string(name(GroupKind(state.range(0)))));
+  state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
 BENCHMARK(span_of_cyclic_placement)
-    ->DenseRange(0, int(kGroupKinds) - 1)
+    ->DenseRange(0, int(mesh::kGroupKinds) - 1)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -12,12 +12,12 @@
 namespace rankwright {
 namespace {
 
-PipelineShape shape(const benchmark::State& state) {
-  return {Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
+plan::PipelineShape shape(const benchmark::State& state) {
+  return {plan::Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
 }
 
-Program expanded(const PipelineShape& s) {
-  return with_transfers(cells(s), s.stages(), s.microbatches);
+program::Program expanded(const plan::PipelineShape& s) {
+  return with_transfers(program::cells(s), s.stages(), s.microbatches);
 }
 
 /// The most that this process ever held: of one benchmark only where it is run alone
@@ -29,14 +29,15 @@ double peak_megabytes() {
 }
 
 void expand_and_play(benchmark::State& state) {
-  const PipelineShape s = shape(state);
+  const plan::PipelineShape s = shape(state);
   i64 actions = 0;
   for (auto _ : state) {
-    const Program program = expanded(s);
-    const Timeline timeline = simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
+    const program::Program program = expanded(s);
+    const program::Timeline timeline =
+        simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
     benchmark::DoNotOptimize(timeline.end);
     actions = 0;
-    for (const Sequence& role : program.roles) actions += i64(role.size());
+    for (const program::Sequence& role : program.roles) actions += i64(role.size());
   }
   state.SetLabel(std::string(name(s.schedule)));
   state.counters["actions"] = double(actions);
@@ -44,15 +45,15 @@ void expand_and_play(benchmark::State& state) {
 }
 
 void proof(benchmark::State& state) {
-  const PipelineShape s = shape(state);
-  const Program program = expanded(s);
+  const plan::PipelineShape s = shape(state);
+  const program::Program program = expanded(s);
   for (auto _ : state) benchmark::DoNotOptimize(prove(program).holds());
   state.SetLabel(std::string(name(s.schedule)));
   state.counters["peak_MB"] = peak_megabytes();
 }
 
-constexpr i64 kInterleaved = i64(Schedule::interleaved);
-constexpr i64 kInterleavedZb = i64(Schedule::interleaved_zb);
+constexpr i64 kInterleaved = i64(plan::Schedule::interleaved);
+constexpr i64 kInterleavedZb = i64(plan::Schedule::interleaved_zb);
 
 BENCHMARK(expand_and_play)
     ->Args({kInterleaved, 16, 4, 64})

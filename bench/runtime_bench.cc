@@ -27,26 +27,26 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kStepBound = 1.05, kReduceBound = 1.15;
 
-TrainingConfig config_of(std::string_view architecture, i64 dp) {
+plan::TrainingConfig config_of(std::string_view architecture, i64 dp) {
   const bool gpt2 = architecture == "gpt2";
-  Shapes shapes{.name = "bench",
-                .architecture = std::string(architecture),
-                .hidden = 256,
-                .layers = 4,
-                .heads = 8,
-                .kv_heads = gpt2 ? 8 : 4,
-                .ffn = 1024,
-                .vocab = 2048,
-                .positions = gpt2 ? 128 : 0};
-  Result<Model> model = build(shapes);
+  model::Shapes shapes{.name = "bench",
+                       .architecture = std::string(architecture),
+                       .hidden = 256,
+                       .layers = 4,
+                       .heads = 8,
+                       .kv_heads = gpt2 ? 8 : 4,
+                       .ffn = 1024,
+                       .vocab = 2048,
+                       .positions = gpt2 ? 128 : 0};
+  Result<model::Model> model = build(shapes);
   RW_CHECK(model.has_value());
-  TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = {}};
+  plan::TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = {}};
   config.cluster.levels = {{.name = "host", .arity = dp, .bandwidth = {1e9}}};
   config.cluster.host_devices = dp;
   config.job = {.global_batch = 8 * dp,
                 .sequence = 128,
-                .param_dtype = Dtype::fp32,
-                .grad_dtype = Dtype::fp32};
+                .param_dtype = plan::Dtype::fp32,
+                .grad_dtype = plan::Dtype::fp32};
   config.plan.dp = dp;
   config.plan.micro_batch = 4;
   config.plan.bucket_size = 1'000'000;
@@ -75,7 +75,7 @@ struct Turns {
 /// The same step by hand: microbatches, clipping, AdamW with its two groups.
 class PlainStep {
  public:
-  PlainStep(const TrainingConfig& config, Engine& engine)
+  PlainStep(const plan::TrainingConfig& config, Engine& engine)
       : config_(config), plain_(config.model, weights(engine)) {
     std::vector<Tensor> decaying, others;
     for (const Tensor& each : plain_.parameters())
@@ -119,14 +119,14 @@ class PlainStep {
     return all;
   }
 
-  const TrainingConfig& config_;
+  const plan::TrainingConfig& config_;
   PlainTransformer plain_;
   std::unique_ptr<torch::optim::AdamW> adam_{};
 };
 
 bool bench_step(std::string_view architecture) {
   constexpr i64 kSteps = 15;
-  const TrainingConfig config = config_of(architecture, 1);
+  const plan::TrainingConfig config = config_of(architecture, 1);
   Engine engine(config, {}, 0, {});
   PlainStep plain(config, engine);
   const Corpus corpus = Corpus::made_up(config.model.vocab, 1);
@@ -147,7 +147,7 @@ bool bench_step(std::string_view architecture) {
 
 bool bench_reduction(const World& world) {
   constexpr i64 kRounds = 60;
-  const TrainingConfig config = config_of("llama", world.size());
+  const plan::TrainingConfig config = config_of("llama", world.size());
   const Result<Groups> groups = join(config, world, *find_backend("mpi"), nullptr);
   RW_CHECK(groups.has_value());
   Engine engine(config, {}, world.rank(), *groups);

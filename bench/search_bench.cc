@@ -14,11 +14,11 @@
 namespace rankwright {
 namespace {
 
-Problem problem_of(const std::string& text) {
-  const PlanFile file = read_plan(text, "plan.yaml", refuse_file);
-  TrainingConfig config = resolve(file.draft);
+search::Problem problem_of(const std::string& text) {
+  const importer::PlanFile file = importer::read_plan(text, "plan.yaml", importer::refuse_file);
+  plan::TrainingConfig config = resolve(file.draft);
   config.world = config.cluster.devices();
-  return problem(std::move(config));
+  return search::problem(std::move(config));
 }
 
 const std::string kGpt3 =
@@ -26,12 +26,13 @@ const std::string kGpt3 =
 
 /// Every candidate fits, so every one is priced.
 void price_everything(benchmark::State& state) {
-  Problem all = problem_of(kGpt3);
+  search::Problem all = problem_of(kGpt3);
   all.capacity = Bytes{1e18};
   all.limits.cp = {1, 1};
   i64 priced = 0;
   for (auto _ : state)
-    priced += search(all, calibration(), {.bounds = false, .threads = 1}).space.stats.priced;
+    priced +=
+        search(all, catalog::calibration(), {.bounds = false, .threads = 1}).space.stats.priced;
   state.counters["priced"] = benchmark::Counter(double(priced), benchmark::Counter::kIsRate);
   state.SetLabel("Calculon: 59 to 110/s, as stated for its own search; not run here");
 }
@@ -39,10 +40,11 @@ BENCHMARK(price_everything)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 /// Arguments: whether bounds are used, threads.
 void whole_space(benchmark::State& state) {
-  const Problem all = problem_of(kGpt3);
-  const SearchOptions options{.bounds = state.range(0) != 0, .threads = int(state.range(1))};
-  SearchStats stats;
-  for (auto _ : state) stats = search(all, calibration(), options).space.stats;
+  const search::Problem all = problem_of(kGpt3);
+  const search::SearchOptions options{.bounds = state.range(0) != 0,
+                                      .threads = int(state.range(1))};
+  search::SearchStats stats;
+  for (auto _ : state) stats = search(all, catalog::calibration(), options).space.stats;
   state.counters["candidates"] = double(stats.candidates);
   state.counters["priced"] = double(stats.priced);
 }
@@ -56,7 +58,7 @@ BENCHMARK(whole_space)
     ->UseRealTime();
 
 /// A model and a batch that suit the cluster; from 512 hosts on pods of 64 hosts below a spine.
-Problem at_scale(i64 gpus) {
+search::Problem at_scale(i64 gpus) {
   const std::string model = gpus <= 8    ? "llama-3.1-8b"
                             : gpus <= 64 ? "llama-3.1-70b"
                                          : "llama-3.1-405b";
@@ -80,9 +82,9 @@ Problem at_scale(i64 gpus) {
 
 /// The answer of `plan`, on two threads.
 void from_8_to_a_million(benchmark::State& state) {
-  const Problem all = at_scale(state.range(0));
-  Answer found;
-  for (auto _ : state) found = answer(all, calibration(), {.threads = 2});
+  const search::Problem all = at_scale(state.range(0));
+  search::Answer found;
+  for (auto _ : state) found = answer(all, catalog::calibration(), {.threads = 2});
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   state.counters["candidates"] = double(found.stats.candidates);

@@ -8,9 +8,9 @@ namespace {
 
 /// Layers of weight 1 and a head of 0.66: arguments are layers, pp ranks and chunks.
 void alike_layers(benchmark::State& state) {
-  const SplitTask task{.layers = {{state.range(0), {.weight = 1}}},
-                       .head = {.weight = 0.66},
-                       .map = round_map(state.range(1), state.range(2))};
+  const split::SplitTask task{.layers = {{state.range(0), {.weight = 1}}},
+                              .head = {.weight = 0.66},
+                              .map = split::round_map(state.range(1), state.range(2))};
   for (auto _ : state) benchmark::DoNotOptimize(best_split(task));
 }
 BENCHMARK(alike_layers)
@@ -24,18 +24,19 @@ BENCHMARK(alike_layers)
 
 /// 3 dense layers, 58 with experts, an MTP module: arguments are pp ranks and chunks.
 void two_kinds_of_layers(benchmark::State& state) {
-  const SplitTask task{.layers = {{3, {.weight = 1.1}}, {58, {.weight = 1.37}}},
-                       .mtp = {.weight = 1.5},
-                       .mtp_modules = 1,
-                       .head = {.weight = 1.9},
-                       .map = round_map(state.range(0), state.range(1))};
+  const split::SplitTask task{.layers = {{3, {.weight = 1.1}}, {58, {.weight = 1.37}}},
+                              .mtp = {.weight = 1.5},
+                              .mtp_modules = 1,
+                              .head = {.weight = 1.9},
+                              .map = split::round_map(state.range(0), state.range(1))};
   for (auto _ : state) benchmark::DoNotOptimize(best_split(task));
 }
 BENCHMARK(two_kinds_of_layers)->Args({16, 1})->Args({16, 2})->Unit(benchmark::kMillisecond);
 
 /// 48 layers, every other one with experts: arguments are pp ranks and chunks.
 void alternating_layers(benchmark::State& state) {
-  SplitTask task{.head = {.weight = 0.66}, .map = round_map(state.range(0), state.range(1))};
+  split::SplitTask task{.head = {.weight = 0.66},
+                        .map = split::round_map(state.range(0), state.range(1))};
   for (int i = 0; i < 48; ++i) task.layers.push_back({1, {.weight = i % 2 == 0 ? 1 : 1.37}});
   for (auto _ : state) benchmark::DoNotOptimize(best_split(task));
 }

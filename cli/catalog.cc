@@ -16,7 +16,7 @@ int catalog(Args args, const Io& io) {
   options.add("name", name, "one of them");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  const Outcome<CatalogAnswer> answer = show_catalog(kind, name);
+  const planner::Outcome<report::CatalogAnswer> answer = report::show_catalog(kind, name);
   if (!answer) return print_refusal("catalog", answer.error(), io);
   return options.write(options.json() ? table_json(answer->kind, answer->table)
                                       : catalog_text(*answer, options.paint(io)),

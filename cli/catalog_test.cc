@@ -16,20 +16,20 @@ using ::testing::StartsWith;
 TEST(CatalogVerb, ListsItsKinds) {
   const Said said = say({"catalog"});
   EXPECT_EQ(said.code, 0);
-  for (const CatalogKind& kind : catalog_kinds())
+  for (const report::CatalogKind& kind : report::catalog_kinds())
     EXPECT_THAT(said.out, HasSubstr("\n" + std::string(kind.name) + " "));
 }
 
 TEST(CatalogVerb, ListsItsKindsInJson) {
   const json kinds = json::parse(say({"catalog", "--json"}).out);
   EXPECT_EQ(kinds["schema"], "rankwright.catalog/1");
-  EXPECT_EQ(kinds["rows"].size(), catalog_kinds().size());
+  EXPECT_EQ(kinds["rows"].size(), report::catalog_kinds().size());
 }
 
 TEST(CatalogVerb, ListsEachKindAndShowsEachOfIt) {
-  for (const CatalogKind& kind : catalog_kinds()) {
+  for (const report::CatalogKind& kind : report::catalog_kinds()) {
     const std::string name(kind.name);
-    const Table table = kind.list();
+    const report::Table table = kind.list();
     ASSERT_FALSE(table.rows.empty()) << name;
     const Said list = say({"catalog", name});
     EXPECT_EQ(list.code, 0);
@@ -57,7 +57,7 @@ TEST(CatalogVerb, GuessesAKind) {
 }
 
 TEST(CatalogVerb, GuessesANameOfEachKind) {
-  for (const CatalogKind& kind : catalog_kinds()) {
+  for (const report::CatalogKind& kind : report::catalog_kinds()) {
     std::string name = kind.list().rows[0][0];
     name.back() = name.back() == 'x' ? 'y' : 'x';
     const Said said = say({"catalog", std::string(kind.name), name});
@@ -70,7 +70,7 @@ TEST(CatalogVerb, GuessesANameOfEachKind) {
 }
 
 TEST(CatalogVerb, SaysWhereTheListIsWhereNothingIsNear) {
-  for (const CatalogKind& kind : catalog_kinds()) {
+  for (const report::CatalogKind& kind : report::catalog_kinds()) {
     const Said said = say({"catalog", std::string(kind.name), "qqqqqqqqqq"});
     EXPECT_EQ(said.code, 1);
     EXPECT_THAT(said.err, HasSubstr("  help: ")) << said.err;

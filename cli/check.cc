@@ -13,10 +13,11 @@ namespace rankwright::cli {
 namespace {
 
 /// Text, JSON or SARIF; 0, or the exit code where it could not be written.
-int write_findings(const CheckAnswer& answer, const Options& options, bool sarif, const Io& io) {
+int write_findings(const planner::CheckAnswer& answer, const Options& options, bool sarif,
+                   const Io& io) {
   const Diagnostics& findings = answer.findings;
-  if (options.json()) return options.write(findings_json(findings, answer.file.name), io);
-  if (sarif) return options.write(findings_sarif(findings, RANKWRIGHT_VERSION), io);
+  if (options.json()) return options.write(report::findings_json(findings, answer.file.name), io);
+  if (sarif) return options.write(report::findings_sarif(findings, RANKWRIGHT_VERSION), io);
   return options.write(check_text(answer, options.paint(io), !options.quiet()), io);
 }
 
@@ -35,9 +36,10 @@ int check(Args args, const Io& io) {
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  const tl::expected<Target, int> target = target_flag.read("check", io);
+  const tl::expected<rules::Target, int> target = target_flag.read("check", io);
   if (!target) return target.error();
-  const Outcome<CheckAnswer> answer = check_plan({.plan = flags.source(io), .target = *target});
+  const planner::Outcome<planner::CheckAnswer> answer =
+      planner::check_plan({.plan = flags.source(io), .target = *target});
   if (!answer) return print_refusal("check", answer.error(), io);
   if (const int failed = write_findings(*answer, options, sarif, io)) return failed;
   if (!answer->readable) return kUnreadable;

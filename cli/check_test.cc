@@ -71,7 +71,8 @@ TEST(Check, ReportsAMissingFileAndADirectory) {
 
 std::string target_list() {
   std::string text;
-  for (const TargetRow& row : targets()) text += (text.empty() ? "" : ", ") + std::string(row.name);
+  for (const rules::TargetRow& row : rules::targets())
+    text += (text.empty() ? "" : ", ") + std::string(row.name);
   return text;
 }
 

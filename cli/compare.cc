@@ -17,28 +17,28 @@
 namespace rankwright::cli {
 namespace {
 
-NamedPlan named(const ValidPlan& plan) { return {plan.name(), plan.config()}; }
+report::NamedPlan named(const planner::ValidPlan& plan) { return {plan.name(), plan.config()}; }
 
 /// The plan against the log of a run of it.
 int compare_log(const PlanFlags& flags, const std::string& log, bool markdown,
                 const Options& options, const Io& io) {
-  const Outcome<CompareLogAnswer> answer =
-      compare_with_log({.plan = flags.source(io), .log = read_log_source(log)});
+  const planner::Outcome<planner::CompareLogAnswer> answer =
+      planner::compare_with_log({.plan = flags.source(io), .log = planner::read_log_source(log)});
   if (!answer) return print_refusal("compare", answer.error(), io);
-  const TrainingConfig& config = answer->plan.config();
-  const GapView& view = answer->view;
-  return options.write(options.json() ? gap_json(config, view)
-                       : markdown     ? gap_markdown(config, view)
+  const plan::TrainingConfig& config = answer->plan.config();
+  const planner::GapView& view = answer->view;
+  return options.write(options.json() ? report::gap_json(config, view)
+                       : markdown     ? report::gap_markdown(config, view)
                                       : gap_text(config, view, options.paint(io), io.prose()),
                        io);
 }
 
 /// Both plans on one page.
-int draw(const CompareAnswer& answer, Args args, const std::string& path, const Options& options,
-         const Io& io) {
-  Report made = new_report("compare", args);
-  for (const ValidPlan* plan : {&answer.a, &answer.b})
-    made.plans.push_back(build_plan_report(plan->name(), plan->config(), plan->findings));
+int draw(const planner::CompareAnswer& answer, Args args, const std::string& path,
+         const Options& options, const Io& io) {
+  report::Report made = new_report("compare", args);
+  for (const planner::ValidPlan* plan : {&answer.a, &answer.b})
+    made.plans.push_back(planner::build_plan_report(plan->name(), plan->config(), plan->findings));
   made.compare = answer.view;
   return save_page(made, path, options, io);
 }
@@ -59,7 +59,7 @@ int compare(Args args, const Io& io) {
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  if (second.empty() == log.empty()) return print_refusal("compare", refuse_sides(), io);
+  if (second.empty() == log.empty()) return print_refusal("compare", planner::refuse_sides(), io);
   if (!html.empty()) {
     if (!log.empty())
       return print_usage_fault("compare", "--html draws two plans, and --log is of one",
@@ -71,13 +71,13 @@ int compare(Args args, const Io& io) {
     return print_usage_fault("compare", "standard input is one plan, not both",
                              "a file for one of the two", io);
 
-  CompareRequest request{.a = flags.source(io)};
+  planner::CompareRequest request{.a = flags.source(io)};
   request.b = request.a;
   request.b.plan = read_source(second, io);
-  const Outcome<CompareAnswer> answer = compare_plans(request);
+  const planner::Outcome<planner::CompareAnswer> answer = compare_plans(request);
   if (!answer) return print_refusal("compare", answer.error(), io);
-  const NamedPlan a = named(answer->a), b = named(answer->b);
-  const CompareView& view = answer->view;
+  const report::NamedPlan a = named(answer->a), b = named(answer->b);
+  const planner::CompareView& view = answer->view;
   const std::string text = options.json() ? compare_json(a, b, view)
                            : markdown     ? compare_markdown(a, b, view)
                                           : compare_text(a, b, view, options.paint(io), io.prose());

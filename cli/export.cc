@@ -17,26 +17,29 @@
 namespace rankwright::cli {
 namespace {
 
-std::string joined_names() { return fmt::format("{}", fmt::join(export_target_names(), ", ")); }
+std::string joined_names() {
+  return fmt::format("{}", fmt::join(planner::export_target_names(), ", "));
+}
 
 std::string list_targets() {
   std::vector<FormatRow> rows;
-  for (const Exporter& exporter : exporters())
+  for (const exporter::Exporter& exporter : exporter::exporters())
     rows.push_back({"", row(exporter.target).name, exporter.summary, row(exporter.target).checked});
   return format_list(rows);
 }
 
 /// A file of that name where there is one, else a list.
-HostNames host_names(const std::string& argument) {
+planner::HostNames host_names(const std::string& argument) {
   std::error_code failed;
   if (!argument.empty() && std::filesystem::exists(argument, failed))
-    return {.file = rankwright::read_source(argument)};
+    return {.file = rankwright::planner::read_source(argument)};
   return {.list = argument};
 }
 
 /// -o is a folder, which takes all files by their names, or the name of the first; the others then
 /// stand beside it.
-int write_files(const std::vector<ExportFile>& files, const Options& options, const Io& io) {
+int write_files(const std::vector<exporter::ExportFile>& files, const Options& options,
+                const Io& io) {
   namespace fs = std::filesystem;
   std::error_code failed;
   const fs::path out = options.output();
@@ -49,7 +52,7 @@ int write_files(const std::vector<ExportFile>& files, const Options& options, co
     return options.print(files.front().text, io);
   }
   if (folder) fs::create_directories(out, failed);
-  for (const ExportFile& file : files) {
+  for (const exporter::ExportFile& file : files) {
     const bool named = !folder && &file == &files.front();
     const fs::path path = named ? out : (folder ? out : out.parent_path()) / file.name;
     if (const int code = options.save(file.text, path.string(), io)) return code;
@@ -80,14 +83,14 @@ int export_plan(Args args, const Io& io) {
     io.err << "rankwright export: there is no plan\n  help: " << verb("export").example << "\n";
     return kUsage;
   }
-  const ExportRequest request{
+  const planner::ExportRequest request{
       .plan = flags.source(io), .target = to, .hosts = host_names(hosts), .strict = strict};
-  const Outcome<ExportAnswer> answer = rankwright::export_plan(request);
+  const planner::Outcome<planner::ExportAnswer> answer = rankwright::planner::export_plan(request);
   if (!answer) return print_refusal("export", answer.error(), io);
-  const PlanFile& file = answer->plan.file;
+  const importer::PlanFile& file = answer->plan.file;
   for (const Diagnostics* findings : {&answer->memory, &answer->findings})
     if (!findings->empty()) print_findings(*findings, file.name, file.text, io);
-  if (options.json()) return options.write(export_json(*answer), io);
+  if (options.json()) return options.write(report::export_json(*answer), io);
   return write_files(answer->files, options, io);
 }
 

@@ -23,7 +23,7 @@ TEST(Export, WritesTheFileToStandardOutput) {
 TEST(Export, ListsWhatIsWritten) {
   const Said said = say({"export", "--list"});
   EXPECT_EQ(said.code, 0);
-  for (const Exporter& exporter : exporters())
+  for (const exporter::Exporter& exporter : exporter::exporters())
     EXPECT_THAT(said.out, HasSubstr(std::string(row(exporter.target).checked)));
 }
 

@@ -26,11 +26,12 @@ std::string in_data(const std::string& name) {
 }
 
 Layout layout_of(const std::string& name, std::optional<i64> world = {}) {
-  PlanFile file = read_any_plan(*read_file(in_data(name)), in_data(name), read_file);
+  importer::PlanFile file = importer::read_any_plan(*importer::read_file(in_data(name)),
+                                                    in_data(name), importer::read_file);
   EXPECT_TRUE(file.findings.empty()) << file.findings.front().detail;
-  EXPECT_NE(file.format->target, Target::any) << name;
+  EXPECT_NE(file.format->target, rules::Target::any) << name;
   if (world) file.draft.world = world;
-  const rankwright::TrainingConfig s = resolve(file.draft);
+  const rankwright::plan::TrainingConfig s = resolve(file.draft);
   return {s.plan.tp,   s.plan.cp,          s.plan.pp,         s.plan.dp,
           s.plan.zero, s.plan.micro_batch, s.job.global_batch};
 }

@@ -21,18 +21,19 @@ namespace golden_test {
 namespace fs = std::filesystem;
 
 /// What `check plan.yaml --for TARGET` says below its summary.
-std::string checked(std::string_view plan, Target target) {
-  PlanInput input{.file = read_plan(std::string(plan), "plan.yaml", read_file)};
+std::string checked(std::string_view plan, rules::Target target) {
+  planner::PlanInput input{
+      .file = importer::read_plan(std::string(plan), "plan.yaml", importer::read_file)};
   input.config = resolve(input.file.draft);
-  return findings_text(all_findings(input, target), input.file.name, input.file.text, {});
+  return report::findings_text(all_findings(input, target), input.file.name, input.file.text, {});
 }
 
-std::string code_text(const Page& page) {
+std::string code_text(const rules::Page& page) {
   return std::string(name(page.severity)) + "[" + std::string(page.code) + "]: ";
 }
 
 TEST(Golden, EveryRulesExampleReadsAsReviewed) {
-  for (const Rule* rule : rules()) {
+  for (const rules::Rule* rule : rules::rules()) {
     const std::string text = checked(rule->page.example, rule->target);
     EXPECT_THAT(text, ::testing::HasSubstr(code_text(rule->page)));
     golden::expect("check/" + std::string(rule->page.code) + ".txt", text);
@@ -40,13 +41,13 @@ TEST(Golden, EveryRulesExampleReadsAsReviewed) {
 }
 
 TEST(Golden, EveryCounterexampleReadsAsReviewed) {
-  for (const Page& page : proof_pages()) {
+  for (const rules::Page& page : rules::proof_pages()) {
     if (page.example.empty()) continue;
     const std::string example(page.example);
-    const Result<WrittenSchedule> written = parse_cells(example, "order.csv");
+    const Result<program::WrittenSchedule> written = program::parse_cells(example, "order.csv");
     ASSERT_TRUE(written.has_value()) << page.code;
-    const Diagnostics findings = check_schedule(*written).findings;
-    const std::string text = findings_text(findings, "order.csv", example, {});
+    const Diagnostics findings = rules::check_schedule(*written).findings;
+    const std::string text = report::findings_text(findings, "order.csv", example, {});
     EXPECT_THAT(text, ::testing::HasSubstr(code_text(page)));
     golden::expect("check/" + std::string(page.code) + ".txt", text);
   }
@@ -66,7 +67,7 @@ std::map<std::string, std::string> fault_files() {
 
 TEST(Golden, EveryReadingFaultReadsAsReviewed) {
   const std::map<std::string, std::string> files = fault_files();
-  for (const Page& page : reading_pages()) {
+  for (const rules::Page& page : rules::reading_pages()) {
     const std::string code(page.code);
     ASSERT_TRUE(files.contains(code))
         << "write tests/data/faults/" << code << ".yaml, .json or .csv";
@@ -87,10 +88,10 @@ TEST(Golden, EveryReadingFaultReadsAsReviewed) {
 
 TEST(Golden, NoFileIsLeftOver) {
   std::set<std::string> known;
-  for (const Page* page : pages()) known.insert(std::string(page->code) + ".txt");
+  for (const rules::Page* page : rules::pages()) known.insert(std::string(page->code) + ".txt");
   for (const fs::directory_entry& entry : fs::directory_iterator(golden::path("check")))
     EXPECT_TRUE(known.contains(entry.path().filename().string())) << entry.path();
-  for (const auto& [code, file] : fault_files()) EXPECT_NE(find_page(code), nullptr) << file;
+  for (const auto& [code, file] : fault_files()) EXPECT_NE(rules::find_page(code), nullptr) << file;
 }
 
 }  // namespace golden_test

@@ -35,20 +35,20 @@ struct ImportFlags {
 
 std::string list_formats() {
   std::vector<FormatRow> rows;
-  for (const PlanFormat& format : plan_formats())
+  for (const importer::PlanFormat& format : importer::plan_formats())
     rows.push_back({"plans", format.name, format.summary,
-                    format.target == Target::any ? "" : row(format.target).checked});
-  for (const ClusterFormat& format : cluster_formats())
+                    format.target == rules::Target::any ? "" : row(format.target).checked});
+  for (const importer::ClusterFormat& format : importer::cluster_formats())
     rows.push_back({"clusters", format.name, format.summary, format.checked});
   rows.push_back({"models", "huggingface", "config.json, and its safetensors index",
                   "the configs of tests/data/hf"});
-  for (const LogFormat& format : log_formats())
+  for (const importer::LogFormat& format : importer::log_formats())
     rows.push_back({"logs, by compare --log and --calibrate", format.name, format.summary,
-                    find_target(format.name)->checked});
+                    rules::find_target(format.name)->checked});
   return format_list(rows);
 }
 
-void tell_passed_over(const PlanFile& file, const Io& io) {
+void tell_passed_over(const importer::PlanFile& file, const Io& io) {
   constexpr std::size_t kShown = 12;
   if (file.passed_over.empty()) return;
   io.err << fmt::format("passed over, as no matter of layout: {}",
@@ -58,37 +58,40 @@ void tell_passed_over(const PlanFile& file, const Io& io) {
   io.err << (file.passed_over.size() > kShown ? ", ...\n" : "\n");
 }
 
-int write(const ImportedPlan& plan, const Options& options, const Io& io) {
-  const PlanFile& file = plan.input.file;
-  if (options.json()) return options.write(imported_plan_json(plan), io);
-  if (const int failed = options.write(imported_plan_text(plan), io)) return failed;
+int write(const planner::ImportedPlan& plan, const Options& options, const Io& io) {
+  const importer::PlanFile& file = plan.input.file;
+  if (options.json()) return options.write(report::imported_plan_json(plan), io);
+  if (const int failed = options.write(report::imported_plan_text(plan), io)) return failed;
   if (options.quiet()) return kOk;
   tell_passed_over(file, io);
   if (!plan.findings.empty())
-    io.err << fmt::format("{} · rankwright check {}\n", stats(plan.findings),
+    io.err << fmt::format("{} · rankwright check {}\n", report::stats(plan.findings),
                           shell_path(file.name));
   return kOk;
 }
 
-int write(const ImportedCluster& made, const Options& options, const Io& io) {
-  if (const int failed = options.write(cluster_yaml(made.cluster, made.origins), io)) return failed;
-  if (!options.quiet()) io.err << findings_in(made.sources, made.findings);
+int write(const planner::ImportedCluster& made, const Options& options, const Io& io) {
+  if (const int failed = options.write(exporter::cluster_yaml(made.cluster, made.origins), io))
+    return failed;
+  if (!options.quiet()) io.err << report::findings_in(made.sources, made.findings);
   return kOk;
 }
 
-int write(const ImportedModel& made, const Options& options, const Io& io) {
-  if (const int failed = options.write(model_yaml(made.model, made.origins), io)) return failed;
+int write(const planner::ImportedModel& made, const Options& options, const Io& io) {
+  if (const int failed = options.write(exporter::model_yaml(made.model, made.origins), io))
+    return failed;
   if (!options.quiet()) print_findings(made.findings, "", "", io);
   return kOk;
 }
 
 /// Every file once: standard input can be read once, and so can a pipe.
-std::vector<SourceFile> read_once(const std::vector<std::string>& names, const Io& io) {
-  std::vector<SourceFile> files;
+std::vector<planner::SourceFile> read_once(const std::vector<std::string>& names, const Io& io) {
+  std::vector<planner::SourceFile> files;
   for (const std::string& name : names) {
-    const auto same = std::find_if(files.begin(), files.end(),
-                                   [&](const SourceFile& file) { return file.name == name; });
-    files.push_back(same != files.end() ? SourceFile(*same) : read_source(name, io));
+    const auto same =
+        std::find_if(files.begin(), files.end(),
+                     [&](const planner::SourceFile& file) { return file.name == name; });
+    files.push_back(same != files.end() ? planner::SourceFile(*same) : read_source(name, io));
   }
   return files;
 }
@@ -108,7 +111,7 @@ int import_plan(Args args, const Io& io) {
   plan.add_to(options);
   options.add("--device", flags.device, "of a cluster: its GPU, where no file says");
   options.add("--hosts", flags.hosts, "of a cluster: how many hosts there are")
-      .range(i64{1}, kMaxDevices);
+      .range(i64{1}, cluster::kMaxDevices);
   options.add("--collective", flags.collective,
               "of nccl-tests' output: what it measured, where it does not say");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
@@ -117,15 +120,16 @@ int import_plan(Args args, const Io& io) {
     io.err << "rankwright import: there is no file\n  help: " << verb("import").example << "\n";
     return kUsage;
   }
-  const Outcome<ImportAnswer> answer = import_file({.inputs = read_once(flags.files, io),
-                                                    .from = from,
-                                                    .model = plan.model,
-                                                    .cluster = plan.cluster,
-                                                    .world = plan.world,
-                                                    .device = flags.device,
-                                                    .hosts = flags.hosts,
-                                                    .collective = flags.collective,
-                                                    .files = read_file});
+  const planner::Outcome<planner::ImportAnswer> answer =
+      planner::import_file({.inputs = read_once(flags.files, io),
+                            .from = from,
+                            .model = plan.model,
+                            .cluster = plan.cluster,
+                            .world = plan.world,
+                            .device = flags.device,
+                            .hosts = flags.hosts,
+                            .collective = flags.collective,
+                            .files = importer::read_file});
   if (!answer) return print_refusal("import", answer.error(), io);
   return std::visit([&](const auto& made) { return write(made, options, io); }, *answer);
 }

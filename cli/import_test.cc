@@ -27,7 +27,8 @@ TEST(Import, WritesAPlanFileThatReadsBack) {
   EXPECT_THAT(said.out, HasSubstr("  global_batch: 512\n"));  // 8 x 16 x dp 4
   EXPECT_THAT(said.err, HasSubstr("passed over, as no matter of layout: 2 keys: general.project, "
                                   "general.run\n"));
-  const PlanFile again = read_plan(said.out, "plan.yaml", refuse_file);
+  const importer::PlanFile again =
+      importer::read_plan(said.out, "plan.yaml", importer::refuse_file);
   EXPECT_TRUE(again.findings.empty());
   EXPECT_EQ(resolve(again.draft).job.global_batch, 512);
 }
@@ -49,7 +50,8 @@ TEST(Import, SpeaksJson) {
   EXPECT_EQ(json["schema"], "rankwright.import/1");
   EXPECT_EQ(json["format"], "nanotron");
   EXPECT_EQ(json["passed_over"][0], "general.project");
-  EXPECT_TRUE(read_plan(json["plan"], "plan.yaml", refuse_file).findings.empty());
+  EXPECT_TRUE(
+      importer::read_plan(json["plan"], "plan.yaml", importer::refuse_file).findings.empty());
 }
 
 TEST(Import, RefusesAFileOfAnotherFormat) {
@@ -93,7 +95,7 @@ TEST(Import, NamesTheFormatsThatThereAre) {
             "rankwright import: there is no format 'nanotrn'\n  help: did you mean nanotron?\n");
   EXPECT_EQ(say({"import"}).code, 64);
   const Said said = say({"import", "--list"});
-  for (const PlanFormat& format : plan_formats())
+  for (const importer::PlanFormat& format : importer::plan_formats())
     EXPECT_THAT(said.out, HasSubstr(std::string(format.name)));
 }
 

@@ -23,25 +23,27 @@ int refuse(const std::string& what, const std::string& help, const Io& io) {
 }
 
 /// What cannot be read is told like any other fault of a file; warnings stand before the verdicts.
-int check_answers(const Lab& lab, const std::string& file, const Options& options, const Io& io) {
+int check_answers(const lab::Lab& lab, const std::string& file, const Options& options,
+                  const Io& io) {
   const Result<std::string> text = read_argument(file, io);
-  GivenAnswers answers{.name = file, .text = {}};
+  lab::GivenAnswers answers{.name = file, .text = {}};
   if (text)
-    answers = read_answers(lab, *text, file, read_file);
+    answers = read_answers(lab, *text, file, importer::read_file);
   else
     answers.findings.push_back(text.error());
   sort(answers.findings);
-  const auto found = [&](const Paint& paint) {
+  const auto found = [&](const report::Paint& paint) {
     return findings_text(answers.findings, answers.name, answers.text, paint);
   };
   if (has_errors(answers.findings)) {
-    const int failed = options.write(
-        options.json() ? findings_json(answers.findings, answers.name) : found(options.paint(io)),
-        io);
+    const int failed =
+        options.write(options.json() ? report::findings_json(answers.findings, answers.name)
+                                     : found(options.paint(io)),
+                      io);
     return failed != kOk ? failed : kUnreadable;
   }
   if (!answers.findings.empty() && !options.quiet()) io.err << found({});
-  const std::vector<Verdict> verdicts = judge(answers);
+  const std::vector<lab::Verdict> verdicts = judge(answers);
   const int failed =
       options.write(options.json() ? verdicts_json(lab, verdicts)
                                    : verdicts_text(lab, verdicts, options.paint(io), io.prose()),
@@ -52,7 +54,7 @@ int check_answers(const Lab& lab, const std::string& file, const Options& option
 
 /// A plan of the labs, for who has the program and not the repository.
 int print_plan(const std::string& file, const Options& options, const Io& io) {
-  const std::string_view text = lab_file("examples/" + file);
+  const std::string_view text = lab::lab_file("examples/" + file);
   if (text.empty())
     return refuse("there is no plan '" + excerpt(file) + "'", "labs/tp-8.yaml is one", io);
   return options.write(std::string(text), io);
@@ -77,10 +79,10 @@ int lab(Args args, const Io& io) {
   if (number.empty()) {
     if (blank || !answers.empty())
       return refuse("the number of the lab is missing", "rankwright lab 3 --template", io);
-    return options.write(options.json() ? list_json() : list_text(options.paint(io)), io);
+    return options.write(options.json() ? lab::list_json() : lab::list_text(options.paint(io)), io);
   }
   const Result<i64> wanted = parse_count(number, 1);
-  const Lab* const one = wanted ? find_lab(*wanted) : nullptr;
+  const lab::Lab* const one = wanted ? lab::find_lab(*wanted) : nullptr;
   if (one == nullptr)
     return refuse(fmt::format("there is no lab {}", excerpt(number)), "rankwright lab lists them",
                   io);

@@ -23,7 +23,7 @@ TEST(LabVerb, ListsTheLabs) {
   EXPECT_THAT(said.out, HasSubstr("\n  3  Pipelines, bubbles and microbatches"));
   const json list = json::parse(say({"lab", "--json"}).out);
   EXPECT_EQ(list["schema"], "rankwright.lab/1");
-  EXPECT_EQ(list["labs"].size(), labs().size());
+  EXPECT_EQ(list["labs"].size(), lab::labs().size());
 }
 
 TEST(LabVerb, ReadsAsReviewed) {

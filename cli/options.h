@@ -63,12 +63,14 @@ class Options {
 
   bool json() const { return json_; }
   bool quiet() const { return quiet_; }
-  Paint paint(const Io& io) const { return {.on = io.color && !no_color_ && output_.empty()}; }
+  report::Paint paint(const Io& io) const {
+    return {.on = io.color && !no_color_ && output_.empty()};
+  }
 
   /// The file of -o; for a verb that writes something else there than what it prints.
   const std::string& output() const { return output_; }
   /// Of what is printed, whatever -o is for.
-  Paint paint_printed(const Io& io) const { return {.on = io.color && !no_color_}; }
+  report::Paint paint_printed(const Io& io) const { return {.on = io.color && !no_color_}; }
   int print(const std::string& text, const Io& io) const;
 
   /// For a verb that prints its answer besides what it writes to -o.

@@ -12,7 +12,7 @@ namespace {
 std::string read_all(std::istream& in) {
   std::string text;
   char buffer[65536];
-  while (text.size() <= kMaxFileBytes && in.read(buffer, sizeof buffer))
+  while (text.size() <= importer::kMaxFileBytes && in.read(buffer, sizeof buffer))
     text.append(buffer, sizeof buffer);
   text.append(buffer, std::size_t(in.gcount()));
   return text;
@@ -24,12 +24,12 @@ void PlanFlags::add_to(Options& options) {
   options.add("--model", model, "instead of the plan's: a name or a config.json");
   options.add("--cluster", cluster, "instead of the plan's: \"dgx-h100 x 8\" or a cluster file");
   options.add("--world", world, "ranks in all, where a framework's file does not say")
-      .range(i64{1}, kMaxDevices);
+      .range(i64{1}, cluster::kMaxDevices);
 }
 
 Result<std::string> read_argument(const std::string& argument, const Io& io) {
   if (argument == "-") return read_all(io.in);
-  return read_file(argument);
+  return importer::read_file(argument);
 }
 
 void PlanFlags::add_calibration_to(Options& options) {
@@ -38,23 +38,25 @@ void PlanFlags::add_calibration_to(Options& options) {
   options.add("--ran", ran, "with --calibrate: the plan that ran, if another");
 }
 
-SourceFile read_source(const std::string& argument, const Io& io) {
-  return make_source(argument, read_argument(argument, io));
+planner::SourceFile read_source(const std::string& argument, const Io& io) {
+  return planner::make_source(argument, read_argument(argument, io));
 }
 
-PlanSource PlanFlags::source(const Io& io) const {
-  PlanSource source{.plan = read_source(plan, io),
-                    .model = model,
-                    .cluster = cluster,
-                    .world = world,
-                    .format = format,
-                    .files = read_file};
+planner::PlanSource PlanFlags::source(const Io& io) const {
+  planner::PlanSource source{.plan = read_source(plan, io),
+                             .model = model,
+                             .cluster = cluster,
+                             .world = world,
+                             .format = format,
+                             .files = importer::read_file};
   if (calibrate.empty()) return source;
-  source.log = read_log_source(calibrate);
+  source.log = planner::read_log_source(calibrate);
   if (!ran.empty()) source.ran = read_source(ran, io);
   return source;
 }
 
-PlanInput read_input(const PlanFlags& flags, const Io& io) { return read_input(flags.source(io)); }
+planner::PlanInput read_input(const PlanFlags& flags, const Io& io) {
+  return read_input(flags.source(io));
+}
 
 }  // namespace rankwright::cli

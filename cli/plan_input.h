@@ -17,24 +17,24 @@ struct PlanFlags {
   std::string model{};
   std::string cluster{};
   std::optional<i64> world{};
-  const PlanFormat* format = nullptr;  // nothing: the one that claims the file
-  std::string calibrate{};             // the log of a run that moves the constants
-  std::string ran{};                   // the plan of that run; nothing: this one
+  const importer::PlanFormat* format = nullptr;  // nothing: the one that claims the file
+  std::string calibrate{};                       // the log of a run that moves the constants
+  std::string ran{};                             // the plan of that run; nothing: this one
 
   void add_to(Options& options);
   void add_calibration_to(Options& options);
 
   /// Reads the files that the flags name.
-  PlanSource source(const Io& io) const;
+  planner::PlanSource source(const Io& io) const;
 };
 
 /// Reads the text of a file, or of standard input where the argument is -.
 Result<std::string> read_argument(const std::string& argument, const Io& io);
 
 /// Reads an argument into a file of a request; a fault is part of it.
-SourceFile read_source(const std::string& argument, const Io& io);
+planner::SourceFile read_source(const std::string& argument, const Io& io);
 
 /// Reads the plan that the flags name, with everything that they state about it.
-PlanInput read_input(const PlanFlags& flags, const Io& io);
+planner::PlanInput read_input(const PlanFlags& flags, const Io& io);
 
 }  // namespace rankwright::cli

@@ -40,23 +40,24 @@ int report(Args args, const Io& io) {
   flags.plan.add_to(options);
   flags.plan.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  const tl::expected<Target, int> target = flags.target.read("report", io);
+  const tl::expected<rules::Target, int> target = flags.target.read("report", io);
   if (!target) return target.error();
   if (const int refused = flags.output.refuse(flags.plan.plan, options, io)) return refused;
 
-  ReportRequest request{.plan = flags.plan.source(io), .target = *target};
-  if (!flags.measured.empty()) request.measured = read_trace_source(flags.measured);
+  planner::ReportRequest request{.plan = flags.plan.source(io), .target = *target};
+  if (!flags.measured.empty()) request.measured = planner::read_trace_source(flags.measured);
   request.search = !flags.no_search;
   const Interrupt interrupt;
   ProgressLine line(io, options.quiet());
-  Outcome<PlanReport> plan = report_plan(request, search_control(line, interrupt));
+  planner::Outcome<planner::PlanReport> plan =
+      report_plan(request, search_control(line, interrupt));
   line.clear();
   if (!plan) return print_refusal("report", plan.error(), io);
-  Report made = new_report("report", args);
+  report::Report made = new_report("report", args);
   made.plans.push_back(std::move(*plan));
   if (const int failed = flags.output.write(made, options, io)) return failed;
-  const std::optional<PlanAnswer>& search = made.plans.front().search;
-  return search && search->stopped == StopReason::asked ? kInterrupted : kOk;
+  const std::optional<planner::PlanAnswer>& search = made.plans.front().search;
+  return search && search->stopped == planner::StopReason::asked ? kInterrupted : kOk;
 }
 
 }  // namespace rankwright::cli

@@ -51,12 +51,12 @@ int no_folder(const std::string& folder, std::string_view why, const Io& io) {
 
 }  // namespace
 
-Report new_report(std::string_view verb, Args args) {
-  return {.version = RANKWRIGHT_VERSION, .command = command_line(verb, args)};
+report::Report new_report(std::string_view verb, Args args) {
+  return {.version = RANKWRIGHT_VERSION, .command = report::command_line(verb, args)};
 }
 
 int without_page(std::string_view verb, const Io& io) {
-  if (!kReportPage.empty()) return kOk;
+  if (!report::kReportPage.empty()) return kOk;
   io.err << fmt::format(
       "rankwright {}: this program was built without the page, which needs Node.js 18 or newer and "
       "npm\n  help: --json, --markdown or --svg of rankwright report need neither; for the page "
@@ -65,22 +65,23 @@ int without_page(std::string_view verb, const Io& io) {
   return kUnreadable;
 }
 
-int save_page(const Report& report, const std::string& path, const Options& options, const Io& io) {
-  const std::string page = page_with(kReportPage, report_json(report));
+int save_page(const report::Report& report, const std::string& path, const Options& options,
+              const Io& io) {
+  const std::string page = report::page_with(report::kReportPage, report_json(report));
   if (const int failed = options.save(page, path, io)) return failed;
   if (!options.quiet() && path != "-")
     io.err << fmt::format("{}: {}, opens in any browser\n", path, show(Bytes{double(page.size())}));
   return kOk;
 }
 
-int save_pictures(const Report& report, const std::string& folder, const Options& options,
+int save_pictures(const report::Report& report, const std::string& folder, const Options& options,
                   const Io& io) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return no_folder(folder, fmt::format("cannot be made: {}", failed.message()), io);
   std::string written;
   for (std::size_t k = 0; k < report.plans.size(); ++k)
-    for (const Picture& picture : pictures(report.plans[k])) {
+    for (const report::Picture& picture : report::pictures(report.plans[k])) {
       const std::string file = picture_file(report, k, picture.name);
       const std::filesystem::path path = std::filesystem::path(folder) / file;
       if (const int code = options.save(picture.svg, path.string(), io)) return code;
@@ -110,7 +111,7 @@ int ReportFlags::refuse(const std::string& plan, const Options& options, const I
   return options.refuse_unwritable({page ? page_path(plan, options) : options.output()}, io);
 }
 
-int ReportFlags::write(const Report& report, const Options& options, const Io& io) const {
+int ReportFlags::write(const report::Report& report, const Options& options, const Io& io) const {
   if (!svg.empty())
     if (const int failed = save_pictures(report, svg, options, io)) return failed;
   if (only_pictures(options)) return kOk;

@@ -11,18 +11,19 @@
 namespace rankwright::cli {
 
 /// Without plans yet; `verb` was called with `args`.
-Report new_report(std::string_view verb, Args args);
+report::Report new_report(std::string_view verb, Args args);
 
 /// Says what is missing where the program was built without the page. Returns the exit code, kOk
 /// where there is one.
 int without_page(std::string_view verb, const Io& io);
 
 /// Writes the page and says so.
-int save_page(const Report& report, const std::string& path, const Options& options, const Io& io);
+int save_page(const report::Report& report, const std::string& path, const Options& options,
+              const Io& io);
 
 /// Writes each picture into a folder, which is made where there is none, and says so: "step.svg",
 /// or of two plans "step-a.svg" and "step-b.svg".
-int save_pictures(const Report& report, const std::string& folder, const Options& options,
+int save_pictures(const report::Report& report, const std::string& folder, const Options& options,
                   const Io& io);
 
 /// The flags of `rankwright report`.
@@ -36,7 +37,7 @@ struct ReportFlags {
   /// else kOk.
   int refuse(const std::string& plan, const Options& options, const Io& io) const;
 
-  int write(const Report& report, const Options& options, const Io& io) const;
+  int write(const report::Report& report, const Options& options, const Io& io) const;
 
  private:
   /// Nothing else is asked for besides.

@@ -59,7 +59,7 @@ TEST(ReportSvg, LeavesOutWhatCannotBeDrawnAndKeepsQuiet) {
 }
 
 TEST(ReportSvg, NeedsNoPageUnlessOneIsAskedFor) {
-  if (!kReportPage.empty()) GTEST_SKIP() << "built with the page";
+  if (!report::kReportPage.empty()) GTEST_SKIP() << "built with the page";
   const Scratch folder("pictures-no-page"), page("pictures-no-page.html");
   const std::vector<std::string> args{"report", kTiny, "--no-search", "--svg", folder.path()};
   EXPECT_EQ(say(args).code, kOk);
@@ -78,7 +78,7 @@ TEST(ReportSvg, GoesWithThePageAndWithJson) {
   EXPECT_EQ(printed.code, kOk);
   EXPECT_EQ(nlohmann::json::parse(printed.out)["schema"], "rankwright.report/1");
   EXPECT_EQ(files_in(folder.path()).count("step.svg"), 1u);
-  if (kReportPage.empty()) return;
+  if (report::kReportPage.empty()) return;
   std::filesystem::remove_all(folder.path());
   EXPECT_EQ(say({"report", kTiny, "--no-search", "--svg", folder.path(), "-o", page.path()}).code,
             kOk);
@@ -123,10 +123,10 @@ TEST(ReportSvg, SaysWhyAFolderCannotBeMade) {
 
 TEST(ReportSvg, OfTwoPlansSaysWhichIsWhich) {
   const Scratch folder("pictures-of-two");
-  Report report = new_report("compare", {});
+  report::Report report = new_report("compare", {});
   for (const char* plan :
        {"{world_size: 8, parallelism: {tp_size: 8}}", "{world_size: 8, parallelism: {dp_size: 8}}"})
-    report.plans.push_back(build_plan_report("plan.yaml", config_of(plan), {}));
+    report.plans.push_back(planner::build_plan_report("plan.yaml", config_of(plan), {}));
   std::istringstream in;
   std::ostringstream out, err;
   const Options options(verb("report"));

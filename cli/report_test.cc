@@ -141,7 +141,7 @@ TEST(Report, RefusesWhatCannotBe) {
 }
 
 TEST(ReportPage, IsMissingWithoutNodeAndSaysSo) {
-  if (!kReportPage.empty()) GTEST_SKIP() << "built with the page";
+  if (!report::kReportPage.empty()) GTEST_SKIP() << "built with the page";
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"report", kTiny, "-o", "never.html"},
         {"plan", kTiny, "--html", "never.html"},
@@ -155,7 +155,7 @@ TEST(ReportPage, IsMissingWithoutNodeAndSaysSo) {
 }
 
 TEST(ReportPage, HoldsTheDocumentThatJsonPrints) {
-  if (kReportPage.empty()) GTEST_SKIP() << "built without the page";
+  if (report::kReportPage.empty()) GTEST_SKIP() << "built without the page";
   const Scratch page("report.html");
   const Said said = say({"report", kTiny, "--no-search", "-o", page.path()});
   EXPECT_EQ(said.code, kOk);
@@ -168,7 +168,7 @@ TEST(ReportPage, HoldsTheDocumentThatJsonPrints) {
 }
 
 TEST(ReportPage, OfPlanIsAboutTheBestAndOfCompareAboutBoth) {
-  if (kReportPage.empty()) GTEST_SKIP() << "built without the page";
+  if (report::kReportPage.empty()) GTEST_SKIP() << "built without the page";
   const Scratch one("plan.html"), two("compare.html");
   const Said planned = say({"plan", kTiny, "--html", one.path(), "--json"});
   EXPECT_EQ(planned.code, kOk);

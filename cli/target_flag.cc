@@ -12,7 +12,7 @@ namespace {
 
 std::string joined_targets() {
   std::vector<std::string_view> all;
-  for (const TargetRow& row : targets()) all.push_back(row.name);
+  for (const rules::TargetRow& row : rules::targets()) all.push_back(row.name);
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
@@ -22,8 +22,8 @@ void TargetFlag::add_to(Options& options, std::string_view help) {
   options.add("--for", word_, fmt::format("{}: {}", help, joined_targets()));
 }
 
-tl::expected<Target, int> TargetFlag::read(std::string_view verb, const Io& io) const {
-  const Outcome<Target> target = read_target(word_);
+tl::expected<rules::Target, int> TargetFlag::read(std::string_view verb, const Io& io) const {
+  const planner::Outcome<rules::Target> target = planner::read_target(word_);
   if (!target) return tl::unexpected<int>(print_refusal(verb, target.error(), io));
   return *target;
 }

@@ -16,7 +16,7 @@ class TargetFlag {
   void add_to(Options& options, std::string_view help);
 
   /// `any` where the flag is not set. Or the exit code, with the fault printed.
-  tl::expected<Target, int> read(std::string_view verb, const Io& io) const;
+  tl::expected<rules::Target, int> read(std::string_view verb, const Io& io) const;
 
  private:
   std::string word_{};

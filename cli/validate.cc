@@ -45,20 +45,21 @@ class Told {
   Clock::time_point last_ = Clock::now();
 };
 
-int write_runs(const ScoredRuns& runs, const ValidateFlags& flags, const Options& options,
+int write_runs(const planner::ScoredRuns& runs, const ValidateFlags& flags, const Options& options,
                const Io& io) {
   const auto& [cases, validation, source] = runs;
   if (!flags.plot.empty())
-    if (const int failed = options.save(validation_svg(validation), flags.plot, io)) return failed;
+    if (const int failed = options.save(report::validation_svg(validation), flags.plot, io))
+      return failed;
   return options.write(options.json()
-                           ? validation_json(validation, source)
+                           ? report::validation_json(validation, source)
                            : validation_text(validation, source, flags.all, options.paint(io)),
                        io);
 }
 
-std::vector<SourceFile> read_tables(const std::vector<std::string>& names) {
-  std::vector<SourceFile> files;
-  for (const std::string& name : names) files.push_back(rankwright::read_source(name));
+std::vector<planner::SourceFile> read_tables(const std::vector<std::string>& names) {
+  std::vector<planner::SourceFile> files;
+  for (const std::string& name : names) files.push_back(rankwright::planner::read_source(name));
   return files;
 }
 
@@ -90,20 +91,19 @@ int validate(Args args, const Io& io) {
     return print_usage_fault("validate", "--fit prints constants and nothing else",
                              "leave the other options out", io);
   Told told(io, options.quiet());
-  const Outcome<ValidateAnswer> answer =
-      validate_runs({.files = read_tables(flags.files),
-                     .with = read_tables(flags.with),
-                     .leave_one_family_out = flags.leave_out,
-                     .calibrate_one = flags.calibrate_one,
-                     .fit = flags.fit,
-                     .runs_only = flags.all || !flags.plot.empty(),
-                     .progress = [&](std::size_t done, std::size_t of, std::string_view what) {
-                       told(done, of, what);
-                     }});
+  const planner::Outcome<planner::ValidateAnswer> answer =
+      planner::validate_runs({.files = read_tables(flags.files),
+                              .with = read_tables(flags.with),
+                              .leave_one_family_out = flags.leave_out,
+                              .calibrate_one = flags.calibrate_one,
+                              .fit = flags.fit,
+                              .runs_only = flags.all || !flags.plot.empty(),
+                              .progress = [&](std::size_t done, std::size_t of,
+                                              std::string_view what) { told(done, of, what); }});
   if (!answer) return print_refusal("validate", answer.error(), io);
-  if (answer->fitted) return options.write(fitted_csv(*answer->fitted), io);
+  if (answer->fitted) return options.write(report::fitted_csv(*answer->fitted), io);
   if (answer->runs) return write_runs(*answer->runs, flags, options, io);
-  return options.write(options.json() ? collectives_json(*answer->collectives)
+  return options.write(options.json() ? report::collectives_json(*answer->collectives)
                                       : collectives_text(*answer->collectives, options.paint(io)),
                        io);
 }

@@ -76,7 +76,7 @@ void print_help(std::ostream& out) {
   std::string codes;
   for (const ExitRow& row : kExits)
     codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", int(row.code), row.meaning);
-  std::string text = wrapped(codes + ".", kHelpWidth, "      ");
+  std::string text = report::wrapped(codes + ".", kHelpWidth, "      ");
   out << text.replace(0, 5, "Exit:");
 }
 

@@ -1,7 +1,7 @@
-# rankwright_embed(TARGET file...): compiles data files into TARGET as
-#     namespace rankwright { extern const std::string_view k<Name><Extension>; }
+# rankwright_embed(TARGET NAMESPACE file...): compiles data files into TARGET as
+#     namespace rankwright::NAMESPACE { extern const std::string_view k<Name><Extension>; }
 # so that the program needs no data folder at run time. devices.csv becomes kDevicesCsv.
-function(rankwright_embed target)
+function(rankwright_embed target namespace)
   foreach(file IN LISTS ARGN)
     cmake_path(GET file STEM stem)
     cmake_path(GET file EXTENSION LAST_ONLY extension)
@@ -18,20 +18,20 @@ function(rankwright_embed target)
     file(READ ${file} content)
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
 #include <string_view>
-namespace rankwright {
+namespace rankwright::@namespace@ {
 extern const std::string_view @symbol@;
 const std::string_view @symbol@ = R"embedded(@content@)embedded";
-}  // namespace rankwright
+}  // namespace rankwright::@namespace@
 ]])
     target_sources(${target} PRIVATE ${output})
   endforeach()
 endfunction()
 
-# rankwright_embed_files(TARGET SYMBOL file...): compiles files with the paths that they have in the
-# repository into TARGET as
-#     namespace rankwright { extern const std::span<const EmbeddedFile> SYMBOL; }
+# rankwright_embed_files(TARGET NAMESPACE SYMBOL file...): compiles files with the paths that they have in
+# the repository into TARGET as
+#     namespace rankwright::NAMESPACE { extern const std::span<const EmbeddedFile> SYMBOL; }
 # (rankwright/base/embedded.h), for texts that are looked up by name.
-function(rankwright_embed_files target symbol)
+function(rankwright_embed_files target namespace symbol)
   set(rows "")
   foreach(file IN LISTS ARGN)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
@@ -42,14 +42,14 @@ function(rankwright_embed_files target symbol)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc)
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
 #include "rankwright/base/embedded.h"
-namespace rankwright {
+namespace rankwright::@namespace@ {
 extern const std::span<const EmbeddedFile> @symbol@;
 namespace {
 constexpr EmbeddedFile kFiles[] = {
 @rows@};
 }
 const std::span<const EmbeddedFile> @symbol@ = kFiles;
-}  // namespace rankwright
+}  // namespace rankwright::@namespace@
 ]])
   target_sources(${target} PRIVATE ${output})
 endfunction()

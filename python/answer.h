@@ -26,7 +26,7 @@ struct Answer {
 /// Returns the answer whose forms `json` and `text` render from the outcome of a planner's call, or
 /// its refusal.
 template <class T, class Json, class Text>
-Outcome<Answer> make_answer(Outcome<T> outcome, Json json, Text text) {
+planner::Outcome<Answer> make_answer(planner::Outcome<T> outcome, Json json, Text text) {
   if (!outcome) return tl::unexpected(std::move(outcome.error()));
   const auto answer = std::make_shared<const T>(std::move(*outcome));
   return Answer{.json = [answer, json] { return json(*answer); },

@@ -42,22 +42,22 @@ std::string Arguments::text(std::string_view option) const {
   return found.empty() ? std::string() : found.front();
 }
 
-Outcome<std::optional<i64>> Arguments::whole(std::string_view option) const {
+planner::Outcome<std::optional<i64>> Arguments::whole(std::string_view option) const {
   if (!has(option)) return std::nullopt;
   const std::optional<i64> number = parse_whole(text(option));
   if (!number)
-    return refuse_usage(fmt::format("Could not convert: --{} = {}", option, text(option)),
-                        help_hint(verb));
+    return planner::refuse_usage(fmt::format("Could not convert: --{} = {}", option, text(option)),
+                                 help_hint(verb));
   return number;
 }
 
-Outcome<std::optional<i64>> Arguments::size(std::string_view option) const {
+planner::Outcome<std::optional<i64>> Arguments::size(std::string_view option) const {
   if (!has(option)) return std::nullopt;
   const std::optional<i64> number = parse_whole(text(option));
-  if (!number || *number < 1 || *number > kMaxDevices)
-    return refuse_usage(
-        fmt::format("--{}: Value {} not in range 1 to {}", option, text(option), kMaxDevices),
-        help_hint(verb));
+  if (!number || *number < 1 || *number > cluster::kMaxDevices)
+    return planner::refuse_usage(fmt::format("--{}: Value {} not in range 1 to {}", option,
+                                             text(option), cluster::kMaxDevices),
+                                 help_hint(verb));
   return number;
 }
 
@@ -66,25 +66,27 @@ bool Arguments::names_file(const std::string& name) const {
   return texts.contains(name) || std::filesystem::exists(name, ignored);
 }
 
-FileReader Arguments::reader() const {
+importer::FileReader Arguments::reader() const {
   return [this](const std::string& name) -> Result<std::string> {
     const auto given = texts.find(name);
-    return given == texts.end() ? read_file(name) : given->second;
+    return given == texts.end() ? importer::read_file(name) : given->second;
   };
 }
 
-SourceFile Arguments::source(const std::string& name) const { return read_source(name, reader()); }
+planner::SourceFile Arguments::source(const std::string& name) const {
+  return planner::read_source(name, reader());
+}
 
-Outcome<PlanSource> Arguments::plan() const {
-  Outcome<std::optional<i64>> world = size("world");
+planner::Outcome<planner::PlanSource> Arguments::plan() const {
+  planner::Outcome<std::optional<i64>> world = size("world");
   if (!world) return tl::unexpected(std::move(world.error()));
-  PlanSource made{.plan = source(files.front()),
-                  .model = text("model"),
-                  .cluster = text("cluster"),
-                  .world = *world,
-                  .files = reader()};
+  planner::PlanSource made{.plan = source(files.front()),
+                           .model = text("model"),
+                           .cluster = text("cluster"),
+                           .world = *world,
+                           .files = reader()};
   if (!has("calibrate")) return made;
-  made.log = read_log_source(text("calibrate"));
+  made.log = planner::read_log_source(text("calibrate"));
   if (has("ran")) made.ran = source(text("ran"));
   return made;
 }

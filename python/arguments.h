@@ -25,17 +25,17 @@ struct Arguments {
   std::string text(std::string_view option) const;
   /// Returns all texts of an option that may be given several times.
   std::vector<std::string> all(std::string_view option) const;
-  Outcome<std::optional<i64>> whole(std::string_view option) const;
+  planner::Outcome<std::optional<i64>> whole(std::string_view option) const;
   /// The same for a number of ranks or hosts, of which there is at least one.
-  Outcome<std::optional<i64>> size(std::string_view option) const;
+  planner::Outcome<std::optional<i64>> size(std::string_view option) const;
 
   /// Returns whether `name` is a text or a file that exists.
   bool names_file(const std::string& name) const;
   /// Reads texts by their names, and files.
-  FileReader reader() const;
-  SourceFile source(const std::string& name) const;
+  importer::FileReader reader() const;
+  planner::SourceFile source(const std::string& name) const;
   /// Returns the first file as a plan, with the options that every verb about a plan takes.
-  Outcome<PlanSource> plan() const;
+  planner::Outcome<planner::PlanSource> plan() const;
 
   /// Returns the command that would be typed.
   std::vector<std::string> words() const;

@@ -38,7 +38,7 @@ py::str decoded(const std::string& bytes) {
 struct Running {
   Arguments args;
   std::atomic<bool> stop{false};
-  std::future<Outcome<Answer>> answer{};
+  std::future<planner::Outcome<Answer>> answer{};
 
   void begin(Verb* verb) {
     answer = std::async(std::launch::async, [this, verb] {
@@ -82,7 +82,7 @@ void wait_at_exit() {
 /// A refusal with the verb that was asked.
 struct Refused {
   std::string verb;
-  Refusal refusal;
+  planner::Refusal refusal;
 
   /// Messages with their hints.
   std::vector<std::pair<py::str, py::str>> faults() const {
@@ -92,9 +92,10 @@ struct Refused {
   }
 
  private:
-  static void add_faults(const Refusal& of, std::vector<std::pair<py::str, py::str>>& all) {
+  static void add_faults(const planner::Refusal& of,
+                         std::vector<std::pair<py::str, py::str>>& all) {
     if (!of.message.empty()) all.emplace_back(decoded(of.message), decoded(of.hint));
-    for (const Refusal& other : of.also) add_faults(other, all);
+    for (const planner::Refusal& other : of.also) add_faults(other, all);
   }
 };
 
@@ -108,7 +109,7 @@ std::variant<Answer, Refused> call(Verb* verb, Arguments args) {
     abandoned().push_back(std::move(running));
     throw interrupted;
   }
-  Outcome<Answer> answer = running->answer.get();
+  planner::Outcome<Answer> answer = running->answer.get();
   if (!answer) return Refused{running->args.verb, std::move(answer.error())};
   return std::move(*answer);
 }
@@ -150,15 +151,21 @@ void define(py::module_& module) {
       .def("markdown", render(&Answer::markdown))
       .def("html", render(&Answer::html))
       .def("plan", render(&Answer::plan))
-      .def("findings", [](const Answer& of) { return decoded(findings_json(of.findings, "")); })
+      .def("findings",
+           [](const Answer& of) { return decoded(report::findings_json(of.findings, "")); })
       .def_readonly("code", &Answer::code);
   py::class_<Refused>(module, "Refused")
       .def("text",
-           [](const Refused& of) { return decoded(clean_text(refusal_text(of.verb, of.refusal))); })
+           [](const Refused& of) {
+             return decoded(clean_text(report::refusal_text(of.verb, of.refusal)));
+           })
       .def("findings",
-           [](const Refused& of) { return decoded(findings_json(findings_of(of.refusal), "")); })
+           [](const Refused& of) {
+             return decoded(report::findings_json(report::findings_of(of.refusal), ""));
+           })
       .def("faults", &Refused::faults)
-      .def_property_readonly("code", [](const Refused& of) { return exit_code(of.refusal); });
+      .def_property_readonly("code",
+                             [](const Refused& of) { return report::exit_code(of.refusal); });
   for (const VerbRow& row : kVerbs)
     module.def(
         row.function,

@@ -15,10 +15,10 @@
 namespace rankwright::python {
 namespace {
 
-Outcome<PlanRequest> read_request(const Arguments& args) {
-  OptionTexts texts;
+planner::Outcome<planner::PlanRequest> read_request(const Arguments& args) {
+  planner::OptionTexts texts;
   for (const auto& [name, value] : args.options) texts[name] = value.value_or("true");
-  Outcome<PlanRequest> request = read_plan_options(texts);
+  planner::Outcome<planner::PlanRequest> request = planner::read_plan_options(texts);
   if (!request) return request;
   request->files = args.reader();
   if (!args.files.empty()) request->plan_file = args.source(args.files.front());
@@ -26,29 +26,30 @@ Outcome<PlanRequest> read_request(const Arguments& args) {
   return request;
 }
 
-Answer forms(PlanAnswer found, const std::string& command) {
-  const auto answer = std::make_shared<const PlanAnswer>(std::move(found));
-  return {.json = [answer] { return plan_json(*answer); },
-          .text = [answer] { return answer_text(*answer, {}, kTextWidth); },
-          .markdown = [answer] { return answer->answer.best ? plan_markdown(*answer) : ""; },
-          .plan = [answer, command] { return plan_file_text(*answer, command); }};
+Answer forms(planner::PlanAnswer found, const std::string& command) {
+  const auto answer = std::make_shared<const planner::PlanAnswer>(std::move(found));
+  return {
+      .json = [answer] { return report::plan_json(*answer); },
+      .text = [answer] { return report::answer_text(*answer, {}, kTextWidth); },
+      .markdown = [answer] { return answer->answer.best ? report::plan_markdown(*answer) : ""; },
+      .plan = [answer, command] { return report::plan_file_text(*answer, command); }};
 }
 
-Answer forms(CountsAnswer found, const std::string& command) {
-  const auto answer = std::make_shared<const CountsAnswer>(std::move(found));
-  return {.json = [answer] { return counts_json(*answer); },
-          .text = [answer] { return counts_text(*answer, {}, kTextWidth); },
-          .markdown = [answer] { return counts_markdown(*answer); },
-          .plan = [answer, command] { return plan_file_text(*answer, command); }};
+Answer forms(planner::CountsAnswer found, const std::string& command) {
+  const auto answer = std::make_shared<const planner::CountsAnswer>(std::move(found));
+  return {.json = [answer] { return report::counts_json(*answer); },
+          .text = [answer] { return report::counts_text(*answer, {}, kTextWidth); },
+          .markdown = [answer] { return report::counts_markdown(*answer); },
+          .plan = [answer, command] { return report::plan_file_text(*answer, command); }};
 }
 
 }  // namespace
 
-Outcome<Answer> plan(const Arguments& args, const SearchControl& control) {
-  Outcome<PlanRequest> request = read_request(args);
+planner::Outcome<Answer> plan(const Arguments& args, const planner::SearchControl& control) {
+  planner::Outcome<planner::PlanRequest> request = read_request(args);
   if (!request) return tl::unexpected(std::move(request.error()));
-  const std::string command = command_line(args.verb, args.words());
-  const auto made = [&](auto answer) -> Outcome<Answer> {
+  const std::string command = report::command_line(args.verb, args.words());
+  const auto made = [&](auto answer) -> planner::Outcome<Answer> {
     if (!answer) return tl::unexpected(std::move(answer.error()));
     return forms(std::move(*answer), command);
   };

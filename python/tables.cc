@@ -11,42 +11,44 @@
 namespace rankwright::python {
 namespace {
 
-std::vector<SourceFile> read_tables(const std::vector<std::string>& names) {
-  std::vector<SourceFile> files;
-  for (const std::string& name : names) files.push_back(read_source(name));
+std::vector<planner::SourceFile> read_tables(const std::vector<std::string>& names) {
+  std::vector<planner::SourceFile> files;
+  for (const std::string& name : names) files.push_back(planner::read_source(name));
   return files;
 }
 
 }  // namespace
 
-Outcome<Answer> validate(const Arguments& args, const SearchControl&) {
+planner::Outcome<Answer> validate(const Arguments& args, const planner::SearchControl&) {
   const bool all = args.has("all");
-  Outcome<ValidateAnswer> outcome =
-      validate_runs({.files = read_tables(args.files),
-                     .with = read_tables(args.all("with")),
-                     .leave_one_family_out = args.has("leave-one-family-out"),
-                     .calibrate_one = args.has("calibrate-one"),
-                     .runs_only = all});
+  planner::Outcome<planner::ValidateAnswer> outcome =
+      planner::validate_runs({.files = read_tables(args.files),
+                              .with = read_tables(args.all("with")),
+                              .leave_one_family_out = args.has("leave-one-family-out"),
+                              .calibrate_one = args.has("calibrate-one"),
+                              .runs_only = all});
   if (!outcome) return tl::unexpected(std::move(outcome.error()));
-  const auto made = std::make_shared<const ValidateAnswer>(std::move(*outcome));
+  const auto made = std::make_shared<const planner::ValidateAnswer>(std::move(*outcome));
   if (made->collectives)
-    return Answer{.json = [made] { return collectives_json(*made->collectives); },
-                  .text = [made] { return collectives_text(*made->collectives, {}); }};
+    return Answer{.json = [made] { return report::collectives_json(*made->collectives); },
+                  .text = [made] { return report::collectives_text(*made->collectives, {}); }};
   return Answer{
-      .json = [made] { return validation_json(made->runs->validation, made->runs->source); },
+      .json =
+          [made] { return report::validation_json(made->runs->validation, made->runs->source); },
       .text =
           [made, all] {
-            return validation_text(made->runs->validation, made->runs->source, all, {});
+            return report::validation_text(made->runs->validation, made->runs->source, all, {});
           }};
 }
 
-Outcome<Answer> catalog(const Arguments& args, const SearchControl&) {
+planner::Outcome<Answer> catalog(const Arguments& args, const planner::SearchControl&) {
   const auto word = [&](std::size_t k) {
     return k < args.files.size() ? args.files[k] : std::string();
   };
-  using A = CatalogAnswer;
+  using A = report::CatalogAnswer;
   return make_answer(
-      show_catalog(word(0), word(1)), [](const A& a) { return table_json(a.kind, a.table); },
+      report::show_catalog(word(0), word(1)),
+      [](const A& a) { return table_json(a.kind, a.table); },
       [](const A& a) { return catalog_text(a, {}); });
 }
 

@@ -8,7 +8,8 @@
 
 namespace rankwright::python {
 
-using Verb = Outcome<Answer>(const Arguments& arguments, const SearchControl& control);
+using Verb = planner::Outcome<Answer>(const Arguments& arguments,
+                                      const planner::SearchControl& control);
 
 /// Columns of a text, as many as the command line has where it does not print to a terminal.
 inline constexpr std::size_t kTextWidth = 120;

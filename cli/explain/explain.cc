@@ -29,7 +29,7 @@ struct ExplainFlags {
   std::string against{};  // another plan file
   bool markdown = false;
 
-  ExplainViews views() const {
+  planner::ExplainViews views() const {
     return {.rank = rank.has_value(),
             .stages = stages,
             .timeline = timeline.wanted(),
@@ -42,7 +42,8 @@ struct ExplainFlags {
 /// Writes a view of a plan as `render` lays it out, then how many findings the plan has. Returns
 /// the exit code.
 template <class View, class Render>
-int show(const Outcome<View>& answer, const Options& options, const Io& io, Render render) {
+int show(const planner::Outcome<View>& answer, const Options& options, const Io& io,
+         Render render) {
   if (!answer) return print_refusal("explain", answer.error(), io);
   const std::string text = render(*answer, answer->plan.config(), options.paint(io));
   if (const int failed = options.write(text, io)) return failed;
@@ -51,53 +52,57 @@ int show(const Outcome<View>& answer, const Options& options, const Io& io, Rend
 
 int show_worksheet(const ExplainFlags& flags, const Options& options, const Io& io) {
   return show(explain_plan(flags.plan.source(io)), options, io,
-              [&](const ExplainAnswer& a, const TrainingConfig& config, const Paint& paint) {
-                if (options.json()) return explain_json(config, a.sheet);
-                if (flags.markdown) return explain_markdown(config, a.sheet);
+              [&](const planner::ExplainAnswer& a, const plan::TrainingConfig& config,
+                  const report::Paint& paint) {
+                if (options.json()) return report::explain_json(config, a.sheet);
+                if (flags.markdown) return report::explain_markdown(config, a.sheet);
                 return explain_text(config, a.sheet, paint, io.prose());
               });
 }
 
 int show_rank(const ExplainFlags& flags, const Options& options, const Io& io) {
   return show(explain_rank(flags.plan.source(io), *flags.rank), options, io,
-              [&](const ExplainRankAnswer& a, const TrainingConfig& config, const Paint& paint) {
-                return options.json() ? rank_json(config, a.view)
+              [&](const planner::ExplainRankAnswer& a, const plan::TrainingConfig& config,
+                  const report::Paint& paint) {
+                return options.json() ? report::rank_json(config, a.view)
                                       : rank_text(config, a.view, paint, io.prose());
               });
 }
 
 int show_stages(const ExplainFlags& flags, const Options& options, const Io& io) {
   return show(explain_stages(flags.plan.source(io)), options, io,
-              [&](const ExplainStagesAnswer& a, const TrainingConfig& config, const Paint& paint) {
-                return options.json() ? stages_json(config, a.view)
+              [&](const planner::ExplainStagesAnswer& a, const plan::TrainingConfig& config,
+                  const report::Paint& paint) {
+                return options.json() ? report::stages_json(config, a.view)
                                       : stages_text(config, a.view, paint, io.prose());
               });
 }
 
 /// The plan's constants alone.
 int show_sensitivity(const ExplainFlags& flags, const Options& options, const Io& io) {
-  return show(
-      explain_sensitivity(flags.plan.source(io)), options, io,
-      [&](const ExplainSensitivityAnswer& a, const TrainingConfig& config, const Paint& paint) {
-        return options.json() ? sensitivity_json(config, a.view)
-                              : sensitivity_text(config, a.view, paint, io.prose());
-      });
+  return show(explain_sensitivity(flags.plan.source(io)), options, io,
+              [&](const planner::ExplainSensitivityAnswer& a, const plan::TrainingConfig& config,
+                  const report::Paint& paint) {
+                return options.json() ? report::sensitivity_json(config, a.view)
+                                      : sensitivity_text(config, a.view, paint, io.prose());
+              });
 }
 
 /// The plan's constants against those of another plan.
 int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const PlanSource plan = flags.plan.source(io);  // before the other: one of them may be -
+  const planner::PlanSource plan = flags.plan.source(io);  // before the other: one of them may be -
   return show(explain_rivals(plan, read_source(flags.against, io)), options, io,
-              [&](const ExplainRivalsAnswer& a, const TrainingConfig& config, const Paint& paint) {
-                const RivalPlan first{a.plan.name(), config};
-                const RivalPlan second{a.against.name(), a.against.config()};
+              [&](const planner::ExplainRivalsAnswer& a, const plan::TrainingConfig& config,
+                  const report::Paint& paint) {
+                const report::RivalPlan first{a.plan.name(), config};
+                const report::RivalPlan second{a.against.name(), a.against.config()};
                 return options.json() ? rivals_json(first, second, a.view)
                                       : rivals_text(first, second, a.view, paint, io.prose());
               });
 }
 
 int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
-  if (const std::optional<Refusal> fault = check_views(flags.views()))
+  if (const std::optional<planner::Refusal> fault = check_views(flags.views()))
     return print_refusal("explain", *fault, io);
   if (flags.timeline.wanted())
     return show_timeline(flags.plan, flags.timeline, flags.markdown, options, io);
@@ -111,15 +116,16 @@ int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
 }
 
 int show_word(const std::string& word, const Options& options, const Io& io) {
-  const Outcome<ExplainWordAnswer> answer = explain_word(word);
+  const planner::Outcome<planner::ExplainWordAnswer> answer = planner::explain_word(word);
   if (!answer) return print_refusal("explain", answer.error(), io);
-  const Paint paint = options.paint(io);
+  const report::Paint paint = options.paint(io);
   if (answer->page != nullptr)
-    return options.write(
-        options.json() ? page_json(*answer->page) : page_text(*answer->page, paint, io.prose()),
-        io);
+    return options.write(options.json() ? report::page_json(*answer->page)
+                                        : page_text(*answer->page, paint, io.prose()),
+                         io);
   return options.write(
-      options.json() ? key_json(*answer->key) : key_text(*answer->key, paint, io.prose()), io);
+      options.json() ? report::key_json(*answer->key) : key_text(*answer->key, paint, io.prose()),
+      io);
 }
 
 }  // namespace
@@ -149,8 +155,8 @@ int explain(Args args, const Io& io) {
   std::error_code error;
   const bool exists = std::filesystem::exists(what, error);
   if (what.ends_with(".csv") && exists) {
-    const PlanSource source = flags.plan.source(io);
-    if (const std::optional<Refusal> fault = check_schedule_views(flags.views(), source))
+    const planner::PlanSource source = flags.plan.source(io);
+    if (const std::optional<planner::Refusal> fault = check_schedule_views(flags.views(), source))
       return print_refusal("explain", *fault, io);
     return show_schedule(source.plan, flags.timeline, flags.markdown, options, io);
   }

@@ -82,7 +82,7 @@ TEST(ExplainRank, SaysInJsonWhatItSaysInText) {
 }
 
 TEST(ExplainWord, KnowsEveryCode) {
-  for (const Page* page : pages()) {
+  for (const rules::Page* page : rules::pages()) {
     const std::string code(page->code);
     const Said said = say({"explain", code});
     EXPECT_EQ(said.code, 0);
@@ -92,7 +92,7 @@ TEST(ExplainWord, KnowsEveryCode) {
 }
 
 TEST(ExplainWord, KnowsEveryKeyByItsShortAndItsLongName) {
-  for (const KeyRow& row : key_rows()) {
+  for (const importer::KeyRow& row : importer::key_rows()) {
     const std::string path(row.key.path);
     const Said said = say({"explain", path});
     EXPECT_EQ(said.code, 0);

@@ -32,17 +32,18 @@ void FaultFlags::add_to(Options& options) {
 
 int show_faults(const PlanFlags& plan, const FaultFlags& flags, bool markdown,
                 const Options& options, const Io& io) {
-  const Outcome<FaultsAnswer> answer = explain_faults({.plan = plan.source(io), .faults = flags});
+  const planner::Outcome<planner::FaultsAnswer> answer =
+      planner::explain_faults({.plan = plan.source(io), .faults = flags});
   if (!answer) return print_refusal("explain", answer.error(), io);
-  const TrainingConfig& config = answer->plan.config();
-  const Paint paint = markdown ? Paint{} : options.paint(io);
+  const plan::TrainingConfig& config = answer->plan.config();
+  const report::Paint paint = markdown ? report::Paint{} : options.paint(io);
   const auto text = [&] {
     const std::string faults = faults_text(*answer, paint, io.prose());
-    return markdown ? "# " + headline(config) + "\n\n```text\n" + faults + "```\n"
-                    : paint.bold(headline(config)) + "\n\n" + faults;
+    return markdown ? "# " + report::headline(config) + "\n\n```text\n" + faults + "```\n"
+                    : paint.bold(report::headline(config)) + "\n\n" + faults;
   };
   if (const int failed =
-          options.write(options.json() ? faults_json(config, answer->faults) : text(), io))
+          options.write(options.json() ? report::faults_json(config, answer->faults) : text(), io))
     return failed;
   return print_tally(answer->plan, options.quiet(), io);
 }

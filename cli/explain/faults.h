@@ -9,7 +9,7 @@
 
 namespace rankwright::cli {
 
-struct FaultFlags : FaultOptions {
+struct FaultFlags : planner::FaultOptions {
   void add_to(Options& options);
 };
 

@@ -18,22 +18,23 @@ namespace rankwright::cli {
 namespace {
 
 /// The chart, and the files besides.
-int draw(const SummarizedStep& of, const std::string& heading, const TimelineFlags& flags,
+int draw(const planner::SummarizedStep& of, const std::string& heading, const TimelineFlags& flags,
          bool markdown, const Options& options, const Io& io) {
-  const SimulatedStep& step = of.simulated;
-  const TimelineSummary& sum = of.summary;
+  const planner::SimulatedStep& step = of.simulated;
+  const planner::TimelineSummary& sum = of.summary;
   if (!flags.svg.empty())
-    if (const int failed = options.save(timeline_svg(step, sum, heading), flags.svg, io))
+    if (const int failed = options.save(report::timeline_svg(step, sum, heading), flags.svg, io))
       return failed;
   if (!flags.csv.empty())
     if (const int failed = options.save(show_cells(step.program.roles), flags.csv, io))
       return failed;
   if (!flags.trace.empty())
     if (const int failed = options.save_bytes(
-            trace_for(flags.trace, step.program, all_events(step)), flags.trace, io))
+            report::trace_for(flags.trace, step.program, report::all_events(step)), flags.trace,
+            io))
       return failed;
-  if (options.json()) return options.write(timeline_json(step, sum, heading), io);
-  const Paint paint = markdown ? Paint{} : options.paint(io);
+  if (options.json()) return options.write(report::timeline_json(step, sum, heading), io);
+  const report::Paint paint = markdown ? report::Paint{} : options.paint(io);
   const std::string chart = gantt(step, sum, paint, io.width);
   return options.write(markdown ? "# " + heading + "\n\n```text\n" + chart + "```\n"
                                 : paint.bold(heading) + "\n\n" + chart,
@@ -55,17 +56,18 @@ void TimelineFlags::add_to(Options& options) {
 
 int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io) {
-  const Outcome<TimelineAnswer> answer = explain_timeline(
+  const planner::Outcome<planner::TimelineAnswer> answer = planner::explain_timeline(
       {.plan = plan.source(io), .unit_times = flags.unit_times, .traced = !flags.trace.empty()});
   if (!answer) return print_refusal("explain", answer.error(), io);
-  const std::string heading = headline(answer->plan.config());
+  const std::string heading = report::headline(answer->plan.config());
   if (const int failed = draw(answer->step, heading, flags, markdown, options, io)) return failed;
   return print_tally(answer->plan, options.quiet(), io);
 }
 
-int show_schedule(const SourceFile& file, const TimelineFlags& flags, bool markdown,
+int show_schedule(const planner::SourceFile& file, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io) {
-  const Outcome<SummarizedStep> step = explain_schedule(file, !flags.trace.empty());
+  const planner::Outcome<planner::SummarizedStep> step =
+      explain_schedule(file, !flags.trace.empty());
   if (!step) return print_refusal("explain", step.error(), io);
   return draw(*step, file.name, flags, markdown, options, io);
 }

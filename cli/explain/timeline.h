@@ -30,7 +30,7 @@ int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdo
                   const Options& options, const Io& io);
 
 /// Draws a schedule file, one line of cells per pp rank. Returns the exit code.
-int show_schedule(const SourceFile& file, const TimelineFlags& flags, bool markdown,
+int show_schedule(const planner::SourceFile& file, const TimelineFlags& flags, bool markdown,
                   const Options& options, const Io& io);
 
 }  // namespace rankwright::cli

@@ -75,7 +75,7 @@ TEST(Complete, OffersNamesFromTheTables) {
 }
 
 TEST(Complete, OffersOfTheCatalogWhatTheKindHas) {
-  for (const CatalogKind& kind : catalog_kinds()) {
+  for (const report::CatalogKind& kind : report::catalog_kinds()) {
     const Words names = offered({"catalog", std::string(kind.name), ""});
     EXPECT_EQ(names.size(), kind.list().rows.size()) << kind.name;
     for (const std::string& name : names)  // what is offered is taken

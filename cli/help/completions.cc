@@ -11,11 +11,10 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 
-namespace rankwright {
+namespace rankwright::cli {
 
 extern const std::string_view kRankwrightBash, kRankwrightZsh, kRankwrightFish;  // cli/shells
 
-namespace cli {
 namespace {
 
 std::vector<std::string> names() {
@@ -48,10 +47,9 @@ int completions(Args args, const Io& io) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const ShellScript& one) { return one.shell == shell; });
   if (found == all.end())
-    return print_refusal("completions", unknown_name({"shell", shell, names(), "one of " + known}),
-                         io);
+    return print_refusal("complanner::pletions",
+                         unknown_name({"shell", shell, names(), "one of " + known}), io);
   return options.write(options.json() ? json(*found) : std::string(found->text), io);
 }
 
-}  // namespace cli
-}  // namespace rankwright
+}  // namespace rankwright::cli

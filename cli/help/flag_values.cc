@@ -17,7 +17,7 @@ namespace {
 
 /// Of a kind of `rankwright catalog`; its first column is what one types, its last says what it is.
 std::vector<Candidate> known(std::string_view kind) {
-  const CatalogKind* const row = find_catalog_kind(kind);
+  const report::CatalogKind* const row = report::find_catalog_kind(kind);
   if (row == nullptr) return {};
   std::vector<Candidate> all;
   for (const std::vector<std::string>& cells : row->list().rows)
@@ -32,30 +32,30 @@ Values devices_by_name(Args) { return {known("devices")}; }
 /// The catalog also has restarts and storage.
 Values failure_rates(Args) {
   Values values;
-  for (const FailureRow& row : failure_rows())
-    if (row.kind == FailureRow::Kind::rate) values.names.push_back({row.name, row.system});
+  for (const catalog::FailureRow& row : catalog::failure_rows())
+    if (row.kind == catalog::FailureRow::Kind::rate) values.names.push_back({row.name, row.system});
   return values;
 }
 
 Values frameworks(Args) {
   Values values;
-  for (const TargetRow& row : targets())
+  for (const rules::TargetRow& row : rules::targets())
     values.names.push_back({std::string(row.name), std::string(row.checked)});
   return values;
 }
 
 Values exports(Args) {
   Values values;
-  for (const Exporter& exporter : exporters())
+  for (const exporter::Exporter& exporter : exporter::exporters())
     values.names.push_back({std::string(row(exporter.target).name), std::string(exporter.summary)});
   return values;
 }
 
 Values formats(Args) {
   Values values;
-  for (const PlanFormat& format : plan_formats())
+  for (const importer::PlanFormat& format : importer::plan_formats())
     values.names.push_back({std::string(format.name), std::string(format.summary)});
-  for (const ClusterFormat& format : cluster_formats())
+  for (const importer::ClusterFormat& format : importer::cluster_formats())
     values.names.push_back({std::string(format.name), std::string(format.summary)});
   return values;
 }
@@ -64,7 +64,7 @@ Values backends(Args) { return {{{"mpi", "any machine"}, {"nccl", "NVIDIA GPUs"}
 
 Values catalog_kind_names(Args) {
   Values values;
-  for (const CatalogKind& kind : catalog_kinds())
+  for (const report::CatalogKind& kind : report::catalog_kinds())
     values.names.push_back({std::string(kind.name), std::string(kind.summary)});
   return values;
 }
@@ -76,9 +76,9 @@ Values catalog_names(Args before) {
 /// A plan, or what `explain` has a page about.
 Values explained(Args) {
   Values values{.files = true};
-  for (const Page* page : pages())
+  for (const rules::Page* page : rules::pages())
     values.names.push_back({std::string(page->code), std::string(page->title)});
-  for (const KeyRow& row : key_rows()) {
+  for (const importer::KeyRow& row : importer::key_rows()) {
     const std::string_view path = row.key.path;
     values.names.push_back(
         {std::string(path.substr(path.rfind('.') + 1)), std::string(row.key.meaning)});

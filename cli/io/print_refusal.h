@@ -17,10 +17,10 @@ void print_findings(const Diagnostics& findings, std::string_view file, std::str
 
 /// Writes how many findings a plan has besides its answer, unless `quiet`. Returns the exit code of
 /// a verb that answers all the same.
-int print_tally(const ValidPlan& plan, bool quiet, const Io& io);
+int print_tally(const planner::ValidPlan& plan, bool quiet, const Io& io);
 
 /// Writes why a request of `verb` has no answer to `io.err`. Returns the exit code.
-int print_refusal(std::string_view verb, const Refusal& refusal, const Io& io);
+int print_refusal(std::string_view verb, const planner::Refusal& refusal, const Io& io);
 
 /// Writes what is wrong with the command line of `verb`, and what to type. Returns the exit code.
 int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io);

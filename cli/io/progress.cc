@@ -8,7 +8,7 @@
 
 namespace rankwright::cli {
 
-void ProgressLine::show(const SearchProgress& progress) {
+void ProgressLine::show(const search::SearchProgress& progress) {
   constexpr std::chrono::milliseconds kFirst{1000}, kBetween{100};
   const Clock::time_point now = Clock::now();
   if (!on_ || now - begin_ < kFirst || (dirty_ && now - drawn_ < kBetween)) return;
@@ -28,9 +28,9 @@ void ProgressLine::clear() {
   dirty_ = false;
 }
 
-SearchControl search_control(ProgressLine& line, const Interrupt& interrupt) {
+planner::SearchControl search_control(ProgressLine& line, const Interrupt& interrupt) {
   return {.phase = [&line](const std::string& what) { line.doing(what); },
-          .progress = [&line](const SearchProgress& progress) { line.show(progress); },
+          .progress = [&line](const search::SearchProgress& progress) { line.show(progress); },
           .should_stop = [&interrupt] { return interrupt.asked(); }};
 }
 

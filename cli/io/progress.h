@@ -21,7 +21,7 @@ class ProgressLine {
 
   /// What is being done, before what it has come to.
   void doing(std::string what) { what_ = std::move(what); }
-  void show(const SearchProgress& progress);
+  void show(const search::SearchProgress& progress);
   void clear();
 
  private:
@@ -34,6 +34,6 @@ class ProgressLine {
 };
 
 /// Returns callbacks that show the search on `line` and end it when Ctrl-C was pressed.
-SearchControl search_control(ProgressLine& line, const Interrupt& interrupt);
+planner::SearchControl search_control(ProgressLine& line, const Interrupt& interrupt);
 
 }  // namespace rankwright::cli

@@ -31,13 +31,13 @@ struct Output {
   const Options& options;
   const Io& io;
 
-  std::string command() const { return command_line("plan", args); }
+  std::string command() const { return report::command_line("plan", args); }
 };
 
 /// Writes the page of the best plan where one was asked for and found.
-int draw(const PlanAnswer& answer, const std::string& saved, const Output& to) {
+int draw(const planner::PlanAnswer& answer, const std::string& saved, const Output& to) {
   if (!answer.answer.best || to.html.empty()) return kOk;
-  Report made = new_report("plan", to.args);
+  report::Report made = new_report("plan", to.args);
   made.plans.push_back(report_best_plan(saved.empty() ? "plan.yaml" : saved, answer));
   return save_page(made, to.html, to.options, to.io);
 }
@@ -58,23 +58,23 @@ int print_answer(const std::string& text, bool found, const Options& options, co
 }
 
 /// Returns the exit code of an answer that was printed.
-int exit_code(bool found, StopReason stopped, int unsaved) {
+int exit_code(bool found, planner::StopReason stopped, int unsaved) {
   if (unsaved != kOk) return unsaved;
-  if (stopped == StopReason::asked) return kInterrupted;
+  if (stopped == planner::StopReason::asked) return kInterrupted;
   return found ? kOk : kRefused;
 }
 
-int write(const PlanAnswer& answer, const Output& to) {
+int write(const planner::PlanAnswer& answer, const Output& to) {
   const Options& options = to.options;
   const Io& io = to.io;
   const bool found = answer.answer.best.has_value();
-  const std::string file = plan_file_text(answer, to.command());
+  const std::string file = report::plan_file_text(answer, to.command());
   const int unsaved = save_plan(file, options, io);
   const std::string saved =
       found && unsaved == kOk && options.output() != "-" ? options.output() : "";
-  const std::string text = options.json() ? plan_json(answer)
+  const std::string text = options.json() ? report::plan_json(answer)
                            : found && to.markdown
-                               ? plan_markdown(answer)
+                               ? report::plan_markdown(answer)
                                : answer_text(answer, options.paint_printed(io), io.prose(), saved);
   int code = print_answer(text, found, options, io);
   if (code == kOk) code = exit_code(found, answer.stopped, unsaved);
@@ -82,14 +82,14 @@ int write(const PlanAnswer& answer, const Output& to) {
   return code;
 }
 
-int write(const CountsAnswer& answer, const Output& to) {
+int write(const planner::CountsAnswer& answer, const Output& to) {
   const Options& options = to.options;
   const Io& io = to.io;
-  const std::string file = plan_file_text(answer, to.command());
+  const std::string file = report::plan_file_text(answer, to.command());
   const int unsaved = save_plan(file, options, io);
-  const std::string text = options.json() ? counts_json(answer)
+  const std::string text = options.json() ? report::counts_json(answer)
                            : to.markdown
-                               ? counts_markdown(answer)
+                               ? report::counts_markdown(answer)
                                : counts_text(answer, options.paint_printed(io), io.prose());
   if (const int failed = print_answer(text, answer.chosen.has_value(), options, io)) return failed;
   return exit_code(answer.chosen.has_value(), answer.stopped, unsaved);
@@ -105,7 +105,7 @@ int plan(Args args, const Io& io) {
   flags.add_to(options);
   options.add("--html", html, "draw the plan on one page: plan.html");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  Outcome<PlanRequest> request = flags.read();
+  planner::Outcome<planner::PlanRequest> request = flags.read();
   if (!request) return print_refusal("plan", request.error(), io);
   if (!html.empty()) {
     if (request->several_counts())
@@ -119,16 +119,16 @@ int plan(Args args, const Io& io) {
   const auto begin = std::chrono::steady_clock::now();
   const Interrupt interrupt;
   ProgressLine line(io, options.quiet());
-  const SearchControl control = search_control(line, interrupt);
+  const planner::SearchControl control = search_control(line, interrupt);
   const Output to{args, flags.markdown(), html, options, io};
   int code = kOk;
   if (request->several_counts()) {
-    const Outcome<CountsAnswer> answer = find_plans_by_count(*request, control);
+    const planner::Outcome<planner::CountsAnswer> answer = find_plans_by_count(*request, control);
     if (!answer) return print_refusal("plan", answer.error(), io);
     line.clear();
     code = write(*answer, to);
   } else {
-    const Outcome<PlanAnswer> answer = find_plan(*request, control);
+    const planner::Outcome<planner::PlanAnswer> answer = find_plan(*request, control);
     if (!answer) return print_refusal("plan", answer.error(), io);
     line.clear();
     code = write(*answer, to);

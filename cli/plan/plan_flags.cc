@@ -9,7 +9,7 @@ namespace rankwright::cli {
 void SearchFlags::add_to(Options& options) {
   options.add("file", file_,
               "a plan file or -: its model, cluster, job and software; its plan is compared");
-  for (const PlanOption& row : plan_options()) {
+  for (const planner::PlanOption& row : planner::plan_options()) {
     const std::string flag = "--" + row.name;
     Option added = row.takes_value ? options.add(flag, texts_[row.name], row.help)
                                    : options.add_switch(flag, switches_[row.name], row.help);
@@ -19,15 +19,15 @@ void SearchFlags::add_to(Options& options) {
   options.add_switch("--markdown", markdown_, "write Markdown").group("Search");
 }
 
-Outcome<PlanRequest> SearchFlags::read() const {
-  OptionTexts all = texts_;
+planner::Outcome<planner::PlanRequest> SearchFlags::read() const {
+  planner::OptionTexts all = texts_;
   for (const auto& [name, set] : switches_)
     if (set) all[name] = "true";
-  return read_plan_options(all);
+  return planner::read_plan_options(all);
 }
 
-void SearchFlags::read_files(PlanRequest& request, const Io& io) const {
-  request.files = read_file;
+void SearchFlags::read_files(planner::PlanRequest& request, const Io& io) const {
+  request.files = importer::read_file;
   if (!file_.empty()) request.plan_file = read_source(file_, io);
   read_named_files(request, [&](const std::string& name) { return read_argument(name, io); });
 }

@@ -16,16 +16,16 @@ class SearchFlags {
   void add_to(Options& options);
 
   /// Returns the request that was typed, without the texts of its files, or the first fault.
-  Outcome<PlanRequest> read() const;
+  planner::Outcome<planner::PlanRequest> read() const;
   /// Reads the files that the request names.
-  void read_files(PlanRequest& request, const Io& io) const;
+  void read_files(planner::PlanRequest& request, const Io& io) const;
 
   bool markdown() const { return markdown_; }
 
  private:
   std::string file_{};
   bool markdown_ = false;
-  OptionTexts texts_{};                     // by name: "tp"
+  planner::OptionTexts texts_{};            // by name: "tp"
   std::map<std::string, bool> switches_{};  // by name: "no-tp"
 };
 

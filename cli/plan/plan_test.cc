@@ -44,7 +44,7 @@ json parsed(const Words& args) { return json::parse(say(args).out); }
 
 /// The same options as a caller of the library gives them, and as they are typed.
 struct Asked {
-  OptionTexts options;
+  planner::OptionTexts options;
 
   Words typed() const {
     Words words{"plan", "--json"};
@@ -55,24 +55,26 @@ struct Asked {
     return words;
   }
   std::string answered() const {
-    const Outcome<PlanRequest> request = read_plan_options(options);
+    const planner::Outcome<planner::PlanRequest> request = planner::read_plan_options(options);
     if (!request) return request.error().message;
-    if (request->several_counts()) return counts_json(find_plans_by_count(*request).value());
-    const Outcome<PlanAnswer> answer = find_plan(*request);
-    return answer ? plan_json(*answer) : answer.error().message;
+    if (request->several_counts())
+      return report::counts_json(find_plans_by_count(*request).value());
+    const planner::Outcome<planner::PlanAnswer> answer = find_plan(*request);
+    return answer ? report::plan_json(*answer) : answer.error().message;
   }
 };
 
 TEST(PlanOptions, ByNameGiveTheAnswerOfTheCommandLine) {
-  const OptionTexts job{
+  const planner::OptionTexts job{
       {"model", kModel}, {"cluster", kCluster}, {"global-batch", "256"}, {"seq", "2048"}};
-  for (OptionTexts more : {OptionTexts{},
-                           {{"tp", "2"}, {"no-pp", "true"}},
-                           {{"gpus", "4"}, {"tokens", "1B"}, {"price", "$2"}},
-                           {{"gpus", "1..4"}, {"tokens", "1B"}, {"days", "1"}},
-                           {{"fit", "true"}, {"recompute", "none"}},
-                           {{"for", "torchtitan"}, {"max-memory", "40GiB"}},
-                           {{"exhaustive", "true"}, {"max-zero", "1"}, {"no-cp", "true"}}}) {
+  for (planner::OptionTexts more :
+       {planner::OptionTexts{},
+        {{"tp", "2"}, {"no-pp", "true"}},
+        {{"gpus", "4"}, {"tokens", "1B"}, {"price", "$2"}},
+        {{"gpus", "1..4"}, {"tokens", "1B"}, {"days", "1"}},
+        {{"fit", "true"}, {"recompute", "none"}},
+        {{"for", "torchtitan"}, {"max-memory", "40GiB"}},
+        {{"exhaustive", "true"}, {"max-zero", "1"}, {"no-cp", "true"}}}) {
     more.insert(job.begin(), job.end());
     const Asked asked{more};
     EXPECT_EQ(asked.answered(), say(asked.typed()).out);
@@ -80,12 +82,13 @@ TEST(PlanOptions, ByNameGiveTheAnswerOfTheCommandLine) {
 }
 
 TEST(PlanOptions, ByNameGiveTheFaultOfTheCommandLine) {
-  for (const OptionTexts& options : {OptionTexts{{"model", kModel}},
-                                     {{"cluster", kCluster}},
-                                     {{"model", kModel}, {"cluster", kCluster}, {"tp", "3"}},
-                                     {{"model", kModel}, {"cluster", kCluster}, {"seq", "none"}},
-                                     {{"model", kModel}, {"cluster", kCluster}, {"ep", "2"}},
-                                     {{"tp", "4"}, {"max-tp", "2"}}}) {
+  for (const planner::OptionTexts& options :
+       {planner::OptionTexts{{"model", kModel}},
+        {{"cluster", kCluster}},
+        {{"model", kModel}, {"cluster", kCluster}, {"tp", "3"}},
+        {{"model", kModel}, {"cluster", kCluster}, {"seq", "none"}},
+        {{"model", kModel}, {"cluster", kCluster}, {"ep", "2"}},
+        {{"tp", "4"}, {"max-tp", "2"}}}) {
     const Asked asked{options};
     const Said said = say(asked.typed());
     EXPECT_EQ(said.code, kUsage);
@@ -154,8 +157,9 @@ TEST(PlanGolden, HostsThatAreOut) {
   for (std::size_t at; (at = text.find(file.path())) != std::string::npos;)
     text.replace(at, file.path().size(), "plan.yaml");
   golden::expect("plan/hosts-out.txt", text);
-  const PlanFile read = read_plan(golden::read(file.path()), "plan.yaml", refuse_file);
-  const rankwright::TrainingConfig config = resolve(read.draft);
+  const importer::PlanFile read =
+      importer::read_plan(golden::read(file.path()), "plan.yaml", importer::refuse_file);
+  const rankwright::plan::TrainingConfig config = resolve(read.draft);
   EXPECT_TRUE(find_violations(config).empty());
   EXPECT_EQ(config.world % 8, 0);
   for (i64 rank = 0; rank < config.world; ++rank)

@@ -78,8 +78,8 @@ std::optional<Launched> launched() {
   return std::nullopt;
 }
 
-std::string ranks_text(const TrainingConfig& config) {
-  const Plan& p = config.plan;
+std::string ranks_text(const plan::TrainingConfig& config) {
+  const plan::Plan& p = config.plan;
   if (p.ranks() == 1) return "1 rank";
   std::string factors;
   const auto factor = [&](std::string_view axis, i64 degree) {
@@ -92,7 +92,7 @@ std::string ranks_text(const TrainingConfig& config) {
   return fmt::format("{} ({})", plural(p.ranks(), "rank", "ranks"), factors);
 }
 
-std::optional<int> refuse_start(const TrainingConfig& config, const RunFlags& flags,
+std::optional<int> refuse_start(const plan::TrainingConfig& config, const RunFlags& flags,
                                 const std::optional<Launched>& by, const Io& io) {
   const i64 ranks = config.plan.ranks();
   const std::string typed =

@@ -38,7 +38,7 @@ std::optional<Launched> launched();
 
 /// A run of so many ranks cannot be started like this; the exit code, with the fault printed.
 /// Nothing where it can: by a launcher with as many ranks, locally, or alone.
-std::optional<int> refuse_start(const TrainingConfig& config, const RunFlags& flags,
+std::optional<int> refuse_start(const plan::TrainingConfig& config, const RunFlags& flags,
                                 const std::optional<Launched>& by, const Io& io);
 
 /// Adds --ranks-per-core, the limit of refuse_crowd.
@@ -53,6 +53,6 @@ std::optional<int> refuse_crowd(std::string_view verb, i64 ranks, i64 cores, i64
 i64 usable_cores();
 
 /// "8 ranks (tp 2 x pp 2 x dp 2)".
-std::string ranks_text(const TrainingConfig& config);
+std::string ranks_text(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::cli

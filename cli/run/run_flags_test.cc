@@ -19,7 +19,7 @@ namespace run_flags_test {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-rankwright::TrainingConfig setup_with(const std::string& degrees) {
+rankwright::plan::TrainingConfig setup_with(const std::string& degrees) {
   return config_of("parallelism: {" + degrees +
                    ", order: tp-cp-ep-dp-pp}\nmodel: gpt2\ncluster: dgx-h100 x 1\n"
                    "job: {global_batch: 16, sequence: 64}\n");
@@ -29,7 +29,8 @@ struct Refused {
   std::optional<int> code;
   std::string err;
 };
-Refused refused(const rankwright::TrainingConfig& config, bool local, std::optional<Launched> by) {
+Refused refused(const rankwright::plan::TrainingConfig& config, bool local,
+                std::optional<Launched> by) {
   std::istringstream in;
   std::ostringstream out, err;
   RunFlags flags;
@@ -40,7 +41,7 @@ Refused refused(const rankwright::TrainingConfig& config, bool local, std::optio
 }
 
 TEST(Start, OfSeveralRanksNeedsSomebodyToStartThem) {
-  const rankwright::TrainingConfig config = setup_with("tp_size: 2, pp_size: 2, dp_size: 2");
+  const rankwright::plan::TrainingConfig config = setup_with("tp_size: 2, pp_size: 2, dp_size: 2");
   const Refused one = refused(config, false, std::nullopt);
   EXPECT_EQ(one.code, 64);
   EXPECT_EQ(one.err,
@@ -52,7 +53,7 @@ TEST(Start, OfSeveralRanksNeedsSomebodyToStartThem) {
 }
 
 TEST(Start, WithAnotherNumberOfRanksSaysBoth) {
-  const rankwright::TrainingConfig config = setup_with("tp_size: 2, dp_size: 4");
+  const rankwright::plan::TrainingConfig config = setup_with("tp_size: 2, dp_size: 4");
   const Refused four = refused(config, false, Launched{4});
   EXPECT_EQ(four.code, 64);
   EXPECT_EQ(four.err,

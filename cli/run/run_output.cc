@@ -35,22 +35,22 @@ std::optional<int> RunOutput::open() {
   }
   if (show_.csv.empty()) return std::nullopt;
   csv_.open(show_.csv, std::ios::binary);
-  csv_ << kRunCsvHead << std::flush;
+  csv_ << report::kRunCsvHead << std::flush;
   if (!csv_) return failed(show_.csv);
   return std::nullopt;
 }
 
-void RunOutput::step(const TrainedStep& step) {
+void RunOutput::step(const planner::TrainedStep& step) {
   // Flushed, so that a run that is killed leaves what it had.
-  if (!show_.csv.empty()) csv_ << csv_line(step) << std::flush;
-  if (show_.json) out() << step_json(step, show_.progress.tokens) << std::flush;
+  if (!show_.csv.empty()) csv_ << report::csv_line(step) << std::flush;
+  if (show_.json) out() << report::step_json(step, show_.progress.tokens) << std::flush;
   if (!show_.quiet) progress(step);
 }
 
-void RunOutput::progress(const TrainedStep& step) {
+void RunOutput::progress(const planner::TrainedStep& step) {
   const Clock::time_point now = Clock::now();
   if (!first_) first_ = now;
-  RunProgress now_shown = show_.progress;
+  report::RunProgress now_shown = show_.progress;
   if (step.step > 1) {
     const double each =
         std::chrono::duration<double>(now - *first_).count() / double(step.step - 1);
@@ -72,9 +72,10 @@ void RunOutput::clear() {
   dirty_ = false;
 }
 
-int RunOutput::finish(const RunSummary& summary, const std::string& trace) {
+int RunOutput::finish(const planner::RunSummary& summary, const std::string& trace) {
   clear();
-  out() << (show_.json ? summary_json(summary) : run_text(summary, show_.paint)) << std::flush;
+  out() << (show_.json ? report::summary_json(summary) : run_text(summary, show_.paint))
+        << std::flush;
   if (!out()) return failed(show_.output.empty() ? "to standard output" : show_.output);
   if (!show_.trace.empty()) {
     trace_ << trace << std::flush;

@@ -20,8 +20,8 @@ struct RunShow {
   std::string csv{};     // files; nothing: none
   std::string output{};  // instead of standard output
   std::string trace{};
-  Paint paint{};  // of the summary
-  RunProgress progress{};
+  report::Paint paint{};  // of the summary
+  report::RunProgress progress{};
 };
 
 class RunOutput {
@@ -33,15 +33,15 @@ class RunOutput {
 
   /// Opens the files, before anything is trained. The exit code where one cannot be written.
   std::optional<int> open();
-  void step(const TrainedStep& step);
+  void step(const planner::TrainedStep& step);
   /// The summary, and the trace where one is wanted. The exit code: that of a file that could not
   /// be written, else 0.
-  int finish(const RunSummary& summary, const std::string& trace);
+  int finish(const planner::RunSummary& summary, const std::string& trace);
 
  private:
   using Clock = std::chrono::steady_clock;
   std::ostream& out() { return show_.output.empty() ? io_.out : output_; }
-  void progress(const TrainedStep& step);
+  void progress(const planner::TrainedStep& step);
   void clear();
   int failed(const std::string& what) const;
 

@@ -34,16 +34,16 @@ Records gathered(const runtime::World& world, std::vector<double> record) {
 constexpr std::size_t kSentNumbers = 7;
 
 void put(const runtime::Counted& one, std::vector<double>& record) {
-  const Traffic& t = one.traffic;
+  const plan::Traffic& t = one.traffic;
   for (const double number : {double(t.kind), double(t.op), double(t.group), double(t.calls),
                               t.total.value, double(one.level), one.waited.value})
     record.push_back(number);
 }
 
-Sent take_sent(std::span<const double> n) {
-  return {.traffic = {.kind = TrafficKind(int(n[0])),
-                      .op = Op(int(n[1])),
-                      .group = GroupKind(int(n[2])),
+planner::Sent take_sent(std::span<const double> n) {
+  return {.traffic = {.kind = plan::TrafficKind(int(n[0])),
+                      .op = plan::Op(int(n[1])),
+                      .group = mesh::GroupKind(int(n[2])),
                       .calls = i64(n[3]),
                       .total = Bytes{n[4]}},
           .level = int(n[5]),
@@ -53,7 +53,7 @@ Sent take_sent(std::span<const double> n) {
 /// Also what the rank only received and waited for, which counters have no row of.
 std::vector<runtime::Counted> counted(const runtime::Counters& counters) {
   std::vector<runtime::Counted> all = counters.rows();
-  for (const TrafficKindRow& row : traffic_kinds()) {
+  for (const plan::TrafficKindRow& row : plan::traffic_kinds()) {
     const bool sent = std::any_of(all.begin(), all.end(), [&](const runtime::Counted& one) {
       return one.traffic.kind == row.kind;
     });
@@ -66,21 +66,22 @@ std::vector<runtime::Counted> counted(const runtime::Counters& counters) {
 
 constexpr std::size_t kEventNumbers = 5;
 
-void put(const Event& one, std::vector<double>& record) {
-  const Action& a = one.action;
+void put(const program::Event& one, std::vector<double>& record) {
+  const program::Action& a = one.action;
   for (const double number :
        {double(a.kind), double(a.stage), double(a.microbatch), one.start.value, one.end.value})
     record.push_back(number);
 }
 
-Event take_event(std::span<const double> n) {
-  return {action(ActionKind(int(n[0])), i64(n[1]), i64(n[2])), Seconds{n[3]}, Seconds{n[4]}};
+program::Event take_event(std::span<const double> n) {
+  return {action(program::ActionKind(int(n[0])), i64(n[1]), i64(n[2])), Seconds{n[3]},
+          Seconds{n[4]}};
 }
 
 /// Alone on its pp rank in having no other coordinate.
-bool stands_for_its_pp_rank(const Mesh& mesh, i64 rank) {
-  return std::all_of(kAllAxes.begin(), kAllAxes.end(), [&](Axis axis) {
-    return axis == Axis::pp || mesh.coordinate(rank, axis) == 0;
+bool stands_for_its_pp_rank(const mesh::Mesh& mesh, i64 rank) {
+  return std::all_of(mesh::kAllAxes.begin(), mesh::kAllAxes.end(), [&](mesh::Axis axis) {
+    return axis == mesh::Axis::pp || mesh.coordinate(rank, axis) == 0;
   });
 }
 
@@ -112,26 +113,27 @@ std::vector<std::string> gather_texts(const runtime::World& world, std::string_v
   return all;
 }
 
-std::vector<Event> events_of(const runtime::Trainer& trainer) {
-  std::vector<Event> events;
+std::vector<program::Event> events_of(const runtime::Trainer& trainer) {
+  std::vector<program::Event> events;
   for (const runtime::Timed& one : trainer.times())
     events.push_back({one.action, Seconds{one.begin}, Seconds{one.end}});
-  std::stable_sort(events.begin(), events.end(),
-                   [](const Event& a, const Event& b) { return a.start < b.start; });
+  std::stable_sort(
+      events.begin(), events.end(),
+      [](const program::Event& a, const program::Event& b) { return a.start < b.start; });
   return events;
 }
 
-Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
-                     const TrainingConfig& config) {
-  const Mesh mesh = config.plan.meshes().dense;
+report::Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
+                             const plan::TrainingConfig& config) {
+  const mesh::Mesh mesh = config.plan.meshes().dense;
   std::vector<double> record;
   if (stands_for_its_pp_rank(mesh, world.rank()))
-    for (const Event& one : events_of(trainer)) put(one, record);
+    for (const program::Event& one : events_of(trainer)) put(one, record);
   Records records = gathered(world, std::move(record));
   if (world.rank() != 0) return {};
-  Events all(std::size_t(config.plan.pp));
+  report::Events all(std::size_t(config.plan.pp));
   for (i64 rank = 0; rank < world.size(); ++rank) {
-    std::vector<Event>& events = all[std::size_t(mesh.coordinate(rank, Axis::pp))];
+    std::vector<program::Event>& events = all[std::size_t(mesh.coordinate(rank, mesh::Axis::pp))];
     for (std::span<const double> numbers = records.next(); !numbers.empty();
          numbers = numbers.subspan(kEventNumbers))
       events.push_back(take_event(numbers));

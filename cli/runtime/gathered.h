@@ -13,21 +13,21 @@
 namespace rankwright::cli {
 
 struct Gathered {
-  std::vector<std::vector<Sent>> sent{};  // by rank, of the last step
-  std::vector<Bytes> peaks{};             // by rank
+  std::vector<std::vector<planner::Sent>> sent{};  // by rank, of the last step
+  std::vector<Bytes> peaks{};                      // by rank
 };
 
 /// Collective; only rank 0's is filled.
 Gathered gather(const runtime::World& world, const runtime::Trainer& trainer);
 
 /// Of the last step, by pp rank: those of its first rank. Collective; only rank 0's is filled.
-Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
-                     const TrainingConfig& config);
+report::Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
+                             const plan::TrainingConfig& config);
 
 /// A text of each rank, by rank. Collective; empty on other ranks than rank 0.
 std::vector<std::string> gather_texts(const runtime::World& world, std::string_view text);
 
 /// What this rank did in the last step.
-std::vector<Event> events_of(const runtime::Trainer& trainer);
+std::vector<program::Event> events_of(const runtime::Trainer& trainer);
 
 }  // namespace rankwright::cli

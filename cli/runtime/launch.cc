@@ -187,17 +187,17 @@ class Mpirun {
 };
 
 /// "rank 3 (tp 1, dp 0, pp 1)".
-std::string rank_name(const TrainingConfig& config, i64 rank) {
-  const Mesh mesh = config.plan.meshes().dense;
+std::string rank_name(const plan::TrainingConfig& config, i64 rank) {
+  const mesh::Mesh mesh = config.plan.meshes().dense;
   std::string where;
-  for (const Axis axis : mesh.order)
+  for (const mesh::Axis axis : mesh.order)
     if (mesh.degree(axis) > 1)
       where += fmt::format("{}{} {}", where.empty() ? "" : ", ", name(axis),
                            mesh.coordinate(rank, axis));
   return where.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, where);
 }
 
-int report_dead(const DeadRank& dead, const TrainingConfig& config, std::string_view verb,
+int report_dead(const DeadRank& dead, const plan::TrainingConfig& config, std::string_view verb,
                 const Io& io) {
   std::string how = "ended the run";
   std::string help = "what it wrote before stands above";
@@ -215,8 +215,8 @@ int report_dead(const DeadRank& dead, const TrainingConfig& config, std::string_
 }
 
 /// What the end of mpirun means.
-int verdict(int status, const Mpirun& mpirun, const TrainingConfig& config, std::string_view verb,
-            const Io& io) {
+int verdict(int status, const Mpirun& mpirun, const plan::TrainingConfig& config,
+            std::string_view verb, const Io& io) {
   const MpirunOutput& output = mpirun.output();
   if (output.inside_line()) io.err << "\n";
   if (mpirun.asked()) return kInterrupted;
@@ -259,7 +259,8 @@ std::string link_loopback(const std::filesystem::path& program, const SessionFol
 }
 
 /// Starts mpirun and waits for it; when this returns no process is left.
-int run_mpirun(Start start, const Launch& launch, const TrainingConfig& config, const Io& io) {
+int run_mpirun(Start start, const Launch& launch, const plan::TrainingConfig& config,
+               const Io& io) {
   const sigset_t signals = watched();
   sigprocmask(SIG_BLOCK, &signals, &start.mask);
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // ranks whose mpirun is gone become ours, to be ended
@@ -309,7 +310,7 @@ std::vector<std::string> mpirun_command(i64 ranks, const std::string& folder,
   return command;
 }
 
-int launch(const Launch& launch, const TrainingConfig& config, const Io& io) {
+int launch(const Launch& launch, const plan::TrainingConfig& config, const Io& io) {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   RW_CHECK(!failed);

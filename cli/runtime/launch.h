@@ -22,7 +22,7 @@ struct Launch {
 };
 
 /// Returns the exit code.
-int launch(const Launch& launch, const TrainingConfig& config, const Io& io);
+int launch(const Launch& launch, const plan::TrainingConfig& config, const Io& io);
 
 /// The command that starts `ranks` of `program`, which talk through files in `folder`.
 std::vector<std::string> mpirun_command(i64 ranks, const std::string& folder,

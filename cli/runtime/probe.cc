@@ -20,7 +20,8 @@ namespace rankwright::cli {
 namespace {
 
 int complain(const Diagnostic& fault, const Io& io) {
-  io.err << findings_text({fault}, fault.where.file, "", {.on = io.color && io.err_terminal});
+  io.err << report::findings_text({fault}, fault.where.file, "",
+                                  {.on = io.color && io.err_terminal});
   return kUnreadable;
 }
 
@@ -53,15 +54,15 @@ class Progress {
 };
 
 /// The cluster file goes to -o, or to standard output, what people read to where it is not.
-int write(const ProbeFigures& probe, const Options& options, const Io& io) {
-  const Cluster cluster = probed_cluster(probe);
-  const std::string file = cluster_yaml(cluster, probe_head(probe));
+int write(const fit::ProbeFigures& probe, const Options& options, const Io& io) {
+  const cluster::Cluster cluster = probed_cluster(probe);
+  const std::string file = exporter::cluster_yaml(cluster, report::probe_head(probe));
   const bool to_file = !options.output().empty();
   if (to_file)
     if (const int code = options.save(file, options.output(), io)) return code;
-  if (options.json()) return options.print(probe_json(probe, cluster), io);
+  if (options.json()) return options.print(report::probe_json(probe, cluster), io);
   if (!options.quiet()) {
-    const Paint paint = to_file ? options.paint_printed(io) : Paint{.on = false};
+    const report::Paint paint = to_file ? options.paint_printed(io) : report::Paint{.on = false};
     (to_file ? io.out : io.err) << probe_text(probe, cluster, paint);
   }
   if (!to_file) io.out << file;
@@ -80,13 +81,14 @@ int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
   if (backend == nullptr) {
     std::vector<std::string> known;
     for (const runtime::Backend& one : runtime::backends()) known.emplace_back(one.name);
-    return print_refusal("probe",
-                         unknown_name({"backend", flags.backend, known,
-                                       fmt::format("--backend takes {}", fmt::join(known, ", "))}),
-                         said);
+    return print_refusal(
+        "probe",
+        planner::unknown_name({"backend", flags.backend, known,
+                               fmt::format("--backend takes {}", fmt::join(known, ", "))}),
+        said);
   }
   std::optional<Progress> progress(std::in_place, speaks && !options.quiet(), io);
-  const Result<ProbeFigures> found = runtime::probe(
+  const Result<fit::ProbeFigures> found = runtime::probe(
       **world, *backend,
       {.quick = flags.quick, .said = [&](const std::string& what) { progress->say(what); }});
   progress.reset();
@@ -121,7 +123,7 @@ int probe_machine(Args args, const Io& io) {
   flags.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (launched() || !flags.local) return probe_rank(flags, options, io);
-  TrainingConfig config;
+  plan::TrainingConfig config;
   config.plan.dp = flags.ranks > 0 ? flags.ranks : usable_cores();
   if (const std::optional<int> code =
           refuse_crowd("probe", config.plan.dp, usable_cores(), flags.ranks_per_core, io))

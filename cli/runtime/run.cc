@@ -31,28 +31,29 @@ using runtime::World;
 /// Reads and lints the plan. The config has no violation where the code is 0.
 struct Ready {
   int code = kOk;
-  std::optional<TrainingConfig> config{};
+  std::optional<plan::TrainingConfig> config{};
 };
 Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
-  PlanInput input = read_input(flags.plan, io);
+  planner::PlanInput input = read_input(flags.plan, io);
   if (input.config) {  // whoever the file was written for: this is what runs it
-    input.file.draft.framework = software_of(Target::rankwright);
+    input.file.draft.framework = importer::software_of(rules::Target::rankwright);
     input.config = resolve(input.file.draft);
   }
-  Diagnostics findings = all_findings(input, Target::rankwright);
+  Diagnostics findings = all_findings(input, rules::Target::rankwright);
   const bool refused = has_errors(findings);
   if (quiet)
     std::erase_if(findings, [](const Diagnostic& d) { return d.severity != Severity::error; });
   if (!findings.empty())
-    io.err << findings_text(findings, input.file.name, input.file.text,
-                            {.on = io.color && io.err_terminal});
+    io.err << report::findings_text(findings, input.file.name, input.file.text,
+                                    {.on = io.color && io.err_terminal});
   if (!input.config) return {kUnreadable};
   if (refused) return {kRefused};
   return {kOk, input.config};
 }
 
 int complain(const Diagnostic& fault, const Io& io) {
-  io.err << findings_text({fault}, fault.where.file, "", {.on = io.color && io.err_terminal});
+  io.err << report::findings_text({fault}, fault.where.file, "",
+                                  {.on = io.color && io.err_terminal});
   return kUnreadable;
 }
 
@@ -72,7 +73,7 @@ int agree(const World& world, int code, std::string_view doing, const Io& io) {
 class Rank {
  public:
   Rank(const RunFlags& flags, const Options& options, const World& world,
-       const TrainingConfig& config, const Io& io)
+       const plan::TrainingConfig& config, const Io& io)
       : flags_(flags), options_(options), world_(world), config_(config), io_(io) {}
 
   /// What is trained on and with, and the files. 0, or what ends the run.
@@ -121,8 +122,8 @@ class Rank {
       for (const runtime::Backend& one : runtime::backends()) known.emplace_back(one.name);
       return print_refusal(
           "run",
-          unknown_name({"backend", flags_.backend, known,
-                        fmt::format("--backend takes {}", fmt::join(known, ", "))}),
+          planner::unknown_name({"backend", flags_.backend, known,
+                                 fmt::format("--backend takes {}", fmt::join(known, ", "))}),
           io_);
     }
     const runtime::TrainOptions options{
@@ -130,11 +131,11 @@ class Rank {
     Result<std::unique_ptr<Trainer>> made = Trainer::create(config_, options, world_, *backend);
     if (!made) return complain(made.error(), io_);
     trainer_ = std::move(*made);
-    if (const i64 slices = slice_count(trainer_->program());
-        !flags_.trace.empty() && slices > kMaxSlices) {
+    if (const i64 slices = planner::slice_count(trainer_->program());
+        !flags_.trace.empty() && slices > importer::kMaxSlices) {
       io_.err << fmt::format(
           "rankwright run: a step has {} cells; at most {} can be written to a trace\n",
-          count(slices), count(kMaxSlices));
+          count(slices), count(importer::kMaxSlices));
       return kRefused;
     }
     return kOk;
@@ -145,9 +146,10 @@ class Rank {
     summary_.pp = config_.plan.pp;
     summary_.ranks = world_.size();
     summary_.tokens = config_.job.global_batch * config_.job.sequence;
-    for (const Level& level : config_.cluster.levels) summary_.level_names.push_back(level.name);
+    for (const cluster::Level& level : config_.cluster.levels)
+      summary_.level_names.push_back(level.name);
     if (world_.rank() != 0) return kOk;
-    summary_.predicted = predict_run(config_, trainer_->program());
+    summary_.predicted = planner::predict_run(config_, trainer_->program());
     RunShow show{
         .json = options_.json(),
         .quiet = options_.quiet(),
@@ -193,17 +195,18 @@ class Rank {
   /// What a step came to; whether it was the last because somebody asked, or because tokens could
   /// not be read.
   bool record(i64 step, const runtime::StepResult& result, double seconds) {
-    const std::vector<Event> events = events_of(*trainer_);
-    const std::vector<double> max = ask_all(seconds, end_of(events).value);
+    const std::vector<program::Event> events = events_of(*trainer_);
+    const std::vector<double> max = ask_all(seconds, planner::end_of(events).value);
     bad_data_ = max[3] > 0;
     if (bad_data_) return true;
-    std::vector<double> busy{busy_in(events).value};
+    std::vector<double> busy{planner::busy_in(events).value};
     world_.sum(busy);
-    const TrainedStep done{.step = step + 1,
-                           .loss = result.loss,
-                           .gradient_norm = result.gradient_norm,
-                           .time = Seconds{max[1]},
-                           .bubble = idle_share(Seconds{busy[0]}, Seconds{max[2]}, world_.size())};
+    const planner::TrainedStep done{
+        .step = step + 1,
+        .loss = result.loss,
+        .gradient_norm = result.gradient_norm,
+        .time = Seconds{max[1]},
+        .bubble = planner::idle_share(Seconds{busy[0]}, Seconds{max[2]}, world_.size())};
     summary_.steps.push_back(done);
     if (output_) output_->step(done);
     return max[0] > 0;
@@ -216,14 +219,14 @@ class Rank {
     if (any) {
       all = gather(world_, *trainer_);
       if (!flags_.trace.empty()) {
-        const Events events = gather_events(world_, *trainer_, config_);
-        if (output_) trace = trace_for(flags_.trace, trainer_->program(), events);
+        const report::Events events = gather_events(world_, *trainer_, config_);
+        if (output_) trace = report::trace_for(flags_.trace, trainer_->program(), events);
       }
     }
     if (!output_) return kOk;
     if (any) {
       summary_.sent = sent_rows(config_, all.sent);
-      summary_.memory = run_memory(config_, all.peaks);
+      summary_.memory = planner::run_memory(config_, all.peaks);
     }
     return output_->finish(summary_, trace);
   }
@@ -231,12 +234,12 @@ class Rank {
   const RunFlags& flags_;
   const Options& options_;
   const World& world_;
-  const TrainingConfig& config_;
+  const plan::TrainingConfig& config_;
   const Io& io_;
   std::optional<runtime::Corpus> corpus_{};
   std::unique_ptr<Trainer> trainer_{};
   std::unique_ptr<RunOutput> output_{};  // rank 0's
-  RunSummary summary_{};
+  planner::RunSummary summary_{};
   bool bad_data_ = false;  // on some rank
 };
 

@@ -1,7 +1,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace {
 
 constexpr std::string_view kFound[] = {"fitted", "measured", "counted", "assumed"};
@@ -22,11 +22,11 @@ Found read_found(const std::string& text) {
 
 std::vector<ConstantRow> read_constants() {
   const Csv table = shipped_table(kCalibrationCsv, "calibration.csv");
-  RW_CHECK(table.rows.size() == kConstants);
+  RW_CHECK(table.rows.size() == cluster::kConstants);
   std::vector<ConstantRow> all;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
-    all.push_back({.constant = Constant(all.size()),
+    all.push_back({.constant = cluster::Constant(all.size()),
                    .name = cells.text("constant"),
                    .value = cells.number("value"),
                    .unit = cells.text("unit"),
@@ -56,7 +56,7 @@ Bands read_bands() {
           find("pair"),  find("pair_sparse"), find("pair_most"), find("pair_most_sparse")};
 }
 
-Constant constant_named(std::string_view name) {
+cluster::Constant constant_named(std::string_view name) {
   for (const ConstantRow& row : constants())
     if (row.name == name) return row.constant;
   broken_promise("a constant of this name", __FILE__, __LINE__);
@@ -74,14 +74,14 @@ std::vector<ProbedConstant> read_probed() {
   return all;
 }
 
-Calibration probed() {
-  Calibration values = calibration();
+cluster::Calibration probed() {
+  cluster::Calibration values = calibration();
   for (const ProbedConstant& row : probed_constants()) values[row.constant] = row.value;
   return values;
 }
 
-Calibration shipped() {
-  Calibration values;
+cluster::Calibration shipped() {
+  cluster::Calibration values;
   for (const ConstantRow& row : constants()) values[row.constant] = row.value;
   return values;
 }
@@ -95,8 +95,8 @@ std::span<const ConstantRow> constants() {
   return all;
 }
 
-const Calibration& calibration() {
-  static const Calibration values = shipped();
+const cluster::Calibration& calibration() {
+  static const cluster::Calibration values = shipped();
   return values;
 }
 
@@ -105,8 +105,8 @@ std::span<const ProbedConstant> probed_constants() {
   return all;
 }
 
-const Calibration& probed_calibration() {
-  static const Calibration values = probed();
+const cluster::Calibration& probed_calibration() {
+  static const cluster::Calibration values = probed();
   return values;
 }
 
@@ -115,4 +115,4 @@ const Bands& bands() {
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -5,16 +5,16 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace calibration_test {
 
 TEST(Constants, StandInTheOrderOfTheirEnum) {
-  ASSERT_EQ(constants().size(), kConstants);
-  EXPECT_EQ(constants()[std::size_t(Constant::matmul_ampere)].name, "matmul_ampere");
-  EXPECT_EQ(constants()[std::size_t(Constant::unfused_bytes)].name, "unfused_bytes");
-  EXPECT_EQ(constants()[std::size_t(Constant::launch_floor)].name, "launch_floor");
-  EXPECT_EQ(constants()[std::size_t(Constant::dp_window)].name, "dp_window");
-  EXPECT_EQ(constants()[std::size_t(Constant::reserve)].name, "reserve");
+  ASSERT_EQ(constants().size(), cluster::kConstants);
+  EXPECT_EQ(constants()[std::size_t(cluster::Constant::matmul_ampere)].name, "matmul_ampere");
+  EXPECT_EQ(constants()[std::size_t(cluster::Constant::unfused_bytes)].name, "unfused_bytes");
+  EXPECT_EQ(constants()[std::size_t(cluster::Constant::launch_floor)].name, "launch_floor");
+  EXPECT_EQ(constants()[std::size_t(cluster::Constant::dp_window)].name, "dp_window");
+  EXPECT_EQ(constants()[std::size_t(cluster::Constant::reserve)].name, "reserve");
 }
 
 TEST(Constants, LieInTheirBandAndSayWhereTheyComeFrom) {
@@ -34,7 +34,7 @@ TEST(Constants, LieInTheirBandAndSayWhereTheyComeFrom) {
 }
 
 TEST(Constants, OfAProbedMachineChangeWhatTheySayAndNothingElse) {
-  std::set<Constant> changed;
+  std::set<cluster::Constant> changed;
   for (const ProbedConstant& row : probed_constants()) {
     EXPECT_TRUE(changed.insert(row.constant).second) << "twice";
     EXPECT_FALSE(row.why.empty());
@@ -47,8 +47,10 @@ TEST(Constants, OfAProbedMachineChangeWhatTheySayAndNothingElse) {
 }
 
 TEST(Constants, SharesOfADataSheetMeanNothingWhereTheFigureWasMeasured) {
-  for (const Constant share : {Constant::link_share, Constant::nic_share, Constant::nic_training,
-                               Constant::matmul_measured, Constant::memory_share})
+  for (const cluster::Constant share :
+       {cluster::Constant::link_share, cluster::Constant::nic_share,
+        cluster::Constant::nic_training, cluster::Constant::matmul_measured,
+        cluster::Constant::memory_share})
     EXPECT_EQ(probed_calibration()[share], 1);
 }
 
@@ -59,4 +61,4 @@ TEST(Constants, FewAreFitted) {
 }
 
 }  // namespace calibration_test
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -14,14 +14,14 @@
 #include "rankwright/model/architecture.h"
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 
 /// A machine that is sold in units: its inner levels, and the level that joins the units, whose
 /// arity is the number of units that the user asks for.
 struct System {
   std::string name;  // what the user types: "dgx-h100 x 8"
   std::string summary;
-  Cluster unit;  // one unit; the last level has arity 1 until `x N` is known
+  cluster::Cluster unit;  // one unit; the last level has arity 1 until `x N` is known
   std::string source;
 
   /// Were its bandwidths seen in `source`: "yes", "partly" or "no".
@@ -31,7 +31,7 @@ struct System {
 struct KnownModel {
   std::string name;
   std::vector<std::string> aliases;  // Hugging Face ids and other spellings
-  Model model;
+  model::Model model;
   std::string source;
   std::string verified;  // yes, total, no or own: what they mean is in models.csv
 };
@@ -44,7 +44,7 @@ std::string_view name(Found);
 enum class FitData : unsigned char { none, steps, memory, collectives };
 
 struct ConstantRow {
-  Constant constant{};
+  cluster::Constant constant{};
   std::string name;
   double value = 0;
   std::string unit;  // empty: a plain number
@@ -60,12 +60,12 @@ struct ConstantRow {
 std::span<const ConstantRow> constants();
 
 /// The shipped values.
-const Calibration& calibration();
+const cluster::Calibration& calibration();
 
 /// The same with what probed.csv has otherwise: for a machine whose figures the runtime measured.
-const Calibration& probed_calibration();
+const cluster::Calibration& probed_calibration();
 struct ProbedConstant {
-  Constant constant{};
+  cluster::Constant constant{};
   double value = 0;
   std::string why;
 };
@@ -83,16 +83,16 @@ struct Bands {
 };
 const Bands& bands();
 
-std::span<const Device> devices();
+std::span<const cluster::Device> devices();
 std::span<const System> systems();
 std::span<const KnownModel> known_models();
 
 /// Case does not matter, and a model's aliases are names too; an unknown name is RW0908 with the
 /// nearest known one as a hint.
-Result<Device> find_device(std::string_view name);
-Result<Model> find_model(std::string_view name);
+Result<cluster::Device> find_device(std::string_view name);
+Result<model::Model> find_model(std::string_view name);
 
 /// "dgx-h100 x 8", "dgx-h100*8", "8 x dgx-h100", "dgx-h100" (one unit).
-Result<Cluster> find_cluster(std::string_view text);
+Result<cluster::Cluster> find_cluster(std::string_view text);
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

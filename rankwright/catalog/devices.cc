@@ -1,12 +1,12 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace {
 
-std::vector<Device> read_devices() {
+std::vector<cluster::Device> read_devices() {
   const Csv table = shipped_table(kDevicesCsv, "devices.csv");
-  std::vector<Device> devices;
+  std::vector<cluster::Device> devices;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     devices.push_back({.name = cells.text("name"),
@@ -29,19 +29,19 @@ std::vector<Device> read_devices() {
 
 }  // namespace
 
-std::span<const Device> devices() {
-  static const std::vector<Device> all = read_devices();
+std::span<const cluster::Device> devices() {
+  static const std::vector<cluster::Device> all = read_devices();
   return all;
 }
 
-Result<Device> find_device(std::string_view name) {
+Result<cluster::Device> find_device(std::string_view name) {
   const std::string wanted = lower(name);
   std::vector<std::string> known;
-  for (const Device& device : devices()) {
+  for (const cluster::Device& device : devices()) {
     if (device.name == wanted) return device;
     known.push_back(device.name);
   }
   return fail(unknown_name("device", name, known));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

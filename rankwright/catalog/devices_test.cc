@@ -5,12 +5,12 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace devices_test {
 
 TEST(Devices, HaveUniqueNamesPositiveNumbersAndASource) {
   std::set<std::string> names;
-  for (const Device& d : devices()) {
+  for (const cluster::Device& d : devices()) {
     EXPECT_TRUE(names.insert(d.name).second) << d.name << " appears twice";
     EXPECT_EQ(d.name, lower(d.name));
     EXPECT_FALSE(d.vendor.empty()) << d.name;
@@ -23,7 +23,7 @@ TEST(Devices, HaveUniqueNamesPositiveNumbersAndASource) {
 }
 
 TEST(Devices, AreNeverSlowerAtFewerBits) {
-  for (const Device& d : devices()) {
+  for (const cluster::Device& d : devices()) {
     EXPECT_TRUE(d.fp8.value == 0 || d.fp8 >= d.bf16) << d.name;
     EXPECT_TRUE(d.fp4.value == 0 || d.fp4 >= d.fp8) << d.name;
   }
@@ -54,7 +54,7 @@ TEST(Devices, SayWhoCountedTheirMemory) {
 }
 
 TEST(FindDevice, ReadsARowWithItsUnits) {
-  const Result<Device> d = find_device("H100-SXM");
+  const Result<cluster::Device> d = find_device("H100-SXM");
   ASSERT_TRUE(d);
   EXPECT_EQ(d->name, "h100-sxm");
   EXPECT_EQ(d->memory, 79.11_GiB);
@@ -65,7 +65,7 @@ TEST(FindDevice, ReadsARowWithItsUnits) {
 }
 
 TEST(FindDevice, SuggestsWhatWasMeant) {
-  const Result<Device> d = find_device("h100-sxn");
+  const Result<cluster::Device> d = find_device("h100-sxn");
   ASSERT_FALSE(d);
   EXPECT_EQ(d.error().code, "RW0908");
   EXPECT_EQ(d.error().detail, "no device is called 'h100-sxn'");
@@ -74,4 +74,4 @@ TEST(FindDevice, SuggestsWhatWasMeant) {
 }
 
 }  // namespace devices_test
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -8,7 +8,7 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace {
 
 constexpr std::string_view kKinds[] = {"rate", "restart", "storage", "hang"};
@@ -97,4 +97,4 @@ Seconds usual_restart(i64 gpus) {
   return Seconds{below->value};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -11,7 +11,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 
 struct FailureRow {
   enum class Kind : unsigned char { rate, restart, storage, hang };
@@ -42,4 +42,4 @@ const FailureRow& nearest_restart(i64 gpus);
 /// Between the published restarts a straight line, beyond them the nearest: seconds.
 Seconds usual_restart(i64 gpus);
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -6,7 +6,7 @@
 
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace failures_test {
 
 TEST(Failures, HaveUniqueNamesPositiveNumbersAndASource) {
@@ -53,4 +53,4 @@ TEST(FindFailureRate, KnowsRatesByNameAndNothingElse) {
 }
 
 }  // namespace failures_test
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -3,14 +3,14 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace {
 
-Shapes read_shapes(const Cells& cells) {
-  Shapes shapes;
+model::Shapes read_shapes(const Cells& cells) {
+  model::Shapes shapes;
   shapes.name = cells.text("name");
   shapes.architecture = cells.text("architecture");
-  for (const ShapeField& field : shape_fields())
+  for (const model::ShapeField& field : model::shape_fields())
     if (const i64 n = cells.count(field.name)) shapes.*field.member = n;
   if (const std::string tied = cells.text("tied"); !tied.empty()) shapes.tied = tied == "yes";
   return shapes;
@@ -21,7 +21,7 @@ std::vector<KnownModel> read_models() {
   std::vector<KnownModel> models;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
-    const Result<Model> model = build(read_shapes(cells));
+    const Result<model::Model> model = build(read_shapes(cells));
     RW_CHECK(model);
     models.push_back({.name = cells.text("name"),
                       .aliases = split_list(cells.text("aliases")),
@@ -39,7 +39,7 @@ std::span<const KnownModel> known_models() {
   return all;
 }
 
-Result<Model> find_model(std::string_view name) {
+Result<model::Model> find_model(std::string_view name) {
   const std::string wanted = lower(name);
   std::vector<std::string> known;
   for (const KnownModel& model : known_models()) {
@@ -53,4 +53,4 @@ Result<Model> find_model(std::string_view name) {
   return fail(unknown_name("model", name, known));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

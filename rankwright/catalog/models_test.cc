@@ -7,7 +7,7 @@
 #include "rankwright/catalog/table.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace models_test {
 
 TEST(KnownModels, HaveUniqueNamesAndASource) {
@@ -28,7 +28,7 @@ TEST(KnownModels, HaveTheirPublishedSize) {
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const double published = 1e9 * std::strtod(cells.text("published_b").c_str(), nullptr);
-    const Result<Model> model = find_model(cells.text("name"));
+    const Result<model::Model> model = find_model(cells.text("name"));
     ASSERT_TRUE(model);
     ASSERT_GT(published, 0) << model->name;
     EXPECT_NEAR(double(parameters(*model).total()) / published, 1, 0.03) << model->name;
@@ -38,7 +38,7 @@ TEST(KnownModels, HaveTheirPublishedSize) {
 TEST(KnownModels, HaveNoColumnThatNobodyReads) {
   std::set<std::string_view> read = {"name",        "aliases", "architecture", "tied",
                                      "published_b", "source",  "verified"};
-  for (const ShapeField& field : shape_fields()) read.insert(field.name);
+  for (const model::ShapeField& field : model::shape_fields()) read.insert(field.name);
   for (const std::string& column : shipped_table(kModelsCsv, "models.csv").header)
     EXPECT_TRUE(read.count(column)) << column;
 }
@@ -139,11 +139,11 @@ TEST(FindModel, KnowsAliasesInAnyCase) {
 }
 
 TEST(FindModel, SuggestsWhatWasMeant) {
-  const Result<Model> model = find_model("lama-3.1-8b");
+  const Result<model::Model> model = find_model("lama-3.1-8b");
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, "RW0908");
   EXPECT_EQ(model.error().hint, "did you mean llama-3.1-8b? (rankwright catalog models)");
 }
 
 }  // namespace models_test
-}  // namespace rankwright
+}  // namespace rankwright::catalog

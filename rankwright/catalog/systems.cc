@@ -7,17 +7,17 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace {
 
-Origin read_origin(const std::string& text) {
-  for (const Origin origin :
-       {Origin::data_sheet, Origin::calibrated, Origin::measured, Origin::assumed})
+cluster::Origin read_origin(const std::string& text) {
+  for (const cluster::Origin origin : {cluster::Origin::data_sheet, cluster::Origin::calibrated,
+                                       cluster::Origin::measured, cluster::Origin::assumed})
     if (text == name(origin)) return origin;
   broken_promise("an origin", __FILE__, __LINE__);
 }
 
-Level read_level(const Cells& cells) {
+cluster::Level read_level(const Cells& cells) {
   const std::string per = cells.text("per");
   RW_CHECK(per == "device" || per == "domain");
   return {.name = cells.text("level"),
@@ -25,7 +25,7 @@ Level read_level(const Cells& cells) {
           .bandwidth = cells.bandwidth("bandwidth"),
           .latency = cells.duration("latency"),
           .oversubscription = double(cells.count("oversubscription")),
-          .per = per == "device" ? Level::Per::device : Level::Per::domain,
+          .per = per == "device" ? cluster::Level::Per::device : cluster::Level::Per::domain,
           .origin = read_origin(cells.text("bandwidth_origin")),
           .latency_origin = read_origin(cells.text("latency_origin"))};
 }
@@ -38,7 +38,7 @@ std::vector<System> read_systems() {
     const Cells cells(table, row);
     const std::string name = cells.text("system");
     if (systems.empty() || systems.back().name != name) {
-      const Result<Device> device = find_device(cells.text("device"));
+      const Result<cluster::Device> device = find_device(cells.text("device"));
       RW_CHECK(device);
       systems.push_back({.name = name,
                          .summary = cells.text("summary"),
@@ -120,9 +120,9 @@ Diagnostic unknown_system(std::string_view wanted) {
 }  // namespace
 
 std::string_view System::verified() const {
-  const auto assumed =
-      std::count_if(unit.levels.begin(), unit.levels.end(),
-                    [](const Level& level) { return level.origin == Origin::assumed; });
+  const auto assumed = std::count_if(
+      unit.levels.begin(), unit.levels.end(),
+      [](const cluster::Level& level) { return level.origin == cluster::Origin::assumed; });
   if (assumed == 0) return "yes";
   return std::size_t(assumed) < unit.levels.size() ? "partly" : "no";
 }
@@ -132,7 +132,7 @@ std::span<const System> systems() {
   return all;
 }
 
-Result<Cluster> find_cluster(std::string_view text) {
+Result<cluster::Cluster> find_cluster(std::string_view text) {
   const Request request = split_request(text);
   const std::string wanted = lower(request.system);
   const auto found = std::find_if(systems().begin(), systems().end(),
@@ -141,16 +141,16 @@ Result<Cluster> find_cluster(std::string_view text) {
   const Result<i64> units = request.units ? parse_count(*request.units) : Result<i64>(1);
   if (!units) return fail(units.error());
 
-  Cluster cluster = found->unit;
+  cluster::Cluster cluster = found->unit;
   const std::optional<i64> devices = product({cluster.devices(), *units});
-  if (!devices || *devices > kMaxDevices)
+  if (!devices || *devices > cluster::kMaxDevices)
     return fail({.code = "RW0904",
                  .message = "number out of range",
                  .detail = fmt::format("{} units of {} have more than {} devices", count(*units),
-                                       found->name, count(kMaxDevices))});
+                                       found->name, count(cluster::kMaxDevices))});
   cluster.levels.back().arity = *units;
   cluster.name = *units == 1 ? found->name : fmt::format("{} x {}", found->name, *units);
   return cluster;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

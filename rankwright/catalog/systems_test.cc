@@ -7,7 +7,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace systems_test {
 
 TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
@@ -18,9 +18,9 @@ TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
     EXPECT_FALSE(s.summary.empty()) << s.name;
     EXPECT_FALSE(s.source.empty()) << s.name << " has no source";
     ASSERT_GE(s.unit.levels.size(), 2u) << s.name;
-    ASSERT_LE(s.unit.levels.size(), kMaxLevels) << s.name;
+    ASSERT_LE(s.unit.levels.size(), cluster::kMaxLevels) << s.name;
     EXPECT_EQ(s.unit.levels.back().arity, 1) << s.name << ": the user says how many";
-    for (const Level& level : s.unit.levels) {
+    for (const cluster::Level& level : s.unit.levels) {
       EXPECT_FALSE(level.name.empty()) << s.name;
       EXPECT_GT(level.bandwidth, BytesPerSecond{0}) << s.name;
       EXPECT_GT(level.latency, Seconds{0}) << s.name;
@@ -47,20 +47,20 @@ TEST(Systems, SayOnEveryRowTheSameOfTheWhole) {
 }
 
 TEST(Systems, AreVerifiedAsFarAsTheirBandwidthsAre) {
-  System system{
-      .name = "s",
-      .summary = "",
-      .unit = {.levels = {{.origin = Origin::data_sheet}, {.origin = Origin::data_sheet}}},
-      .source = ""};
+  System system{.name = "s",
+                .summary = "",
+                .unit = {.levels = {{.origin = cluster::Origin::data_sheet},
+                                    {.origin = cluster::Origin::data_sheet}}},
+                .source = ""};
   EXPECT_EQ(system.verified(), "yes");
-  system.unit.levels[1].origin = Origin::assumed;
+  system.unit.levels[1].origin = cluster::Origin::assumed;
   EXPECT_EQ(system.verified(), "partly");
-  system.unit.levels[0].origin = Origin::assumed;
+  system.unit.levels[0].origin = cluster::Origin::assumed;
   EXPECT_EQ(system.verified(), "no");
 }
 
 // What one device can send through a level when all others do too.
-double share(const Cluster& cluster, int level) {
+double share(const cluster::Cluster& cluster, int level) {
   return cluster.uplink(level).value / double(cluster.domain(level - 1));
 }
 
@@ -74,7 +74,7 @@ TEST(FindCluster, ReadsEverySpellingOfACount) {
   for (const std::string_view text :
        {"dgx-h100 x 8", "dgx-h100 x8", "dgx-h100*8", "DGX-H100 X 8", "8 x dgx-h100", "8x dgx-h100",
         "8*dgx-h100", " dgx-h100 * 8 "}) {
-    const Result<Cluster> cluster = find_cluster(text);
+    const Result<cluster::Cluster> cluster = find_cluster(text);
     ASSERT_TRUE(cluster) << text << ": " << cluster.error().detail;
     EXPECT_EQ(cluster->name, "dgx-h100 x 8") << text;
     EXPECT_EQ(cluster->devices(), 64) << text;
@@ -86,21 +86,21 @@ TEST(FindCluster, ReadsEverySpellingOfACount) {
 
 TEST(FindCluster, TakesOneUnitWithoutACount) {
   EXPECT_EQ(find_cluster("mi300x-8")->devices(), 8);
-  const Cluster rack = *find_cluster("gb200-nvl72");
+  const cluster::Cluster rack = *find_cluster("gb200-nvl72");
   EXPECT_EQ(rack.devices(), 72);
   EXPECT_EQ(rack.host_devices, 4);
   EXPECT_EQ(rack.name, "gb200-nvl72");
 }
 
 TEST(FindCluster, KeepsWhatEachLevelGives) {
-  const Cluster cluster = *find_cluster("dgx-h100 x 4");
+  const cluster::Cluster cluster = *find_cluster("dgx-h100 x 4");
   EXPECT_EQ(cluster.device.name, "h100-sxm");
   ASSERT_EQ(cluster.levels.size(), 2u);
-  EXPECT_EQ(cluster.levels[0], (Level{.name = "nvlink",
-                                      .arity = 8,
-                                      .bandwidth = 450.0_GBps,
-                                      .latency = 1.2_us,
-                                      .latency_origin = Origin::assumed}));
+  EXPECT_EQ(cluster.levels[0], (cluster::Level{.name = "nvlink",
+                                               .arity = 8,
+                                               .bandwidth = 450.0_GBps,
+                                               .latency = 1.2_us,
+                                               .latency_origin = cluster::Origin::assumed}));
   EXPECT_EQ(cluster.levels[1].bandwidth, 50.0_GBps);  // 400 Gb/s
   EXPECT_EQ(cluster.uplink(1), 400.0_GBps);           // of a node, eight NICs
   EXPECT_EQ(find_cluster("hgx-h100-1nic x 4")->uplink(1), 50.0_GBps);
@@ -129,23 +129,24 @@ TEST(FindCluster, RefusesCountsThatAreNone) {
   EXPECT_EQ(find_cluster("dgx-h100 x 99999999999999999999").error().code, "RW0904");
   // 8 x 524,288 devices are 2^22, the most that there may be.
   EXPECT_EQ(find_cluster("dgx-h100 x 524,289").error().code, "RW0904");
-  EXPECT_EQ(find_cluster("dgx-h100 x 524,288")->devices(), kMaxDevices);
+  EXPECT_EQ(find_cluster("dgx-h100 x 524,288")->devices(), cluster::kMaxDevices);
   EXPECT_EQ(find_cluster("").error().code, "RW0908");
 }
 
 RC_GTEST_PROP(FindCluster, MultipliesTheUnit, ()) {
   const std::size_t index = *rc::gen::inRange<std::size_t>(0, systems().size());
   const System& system = systems()[index];
-  const i64 units = *rc::gen::inRange<i64>(1, kMaxDevices / system.unit.devices() + 1);
-  const Result<Cluster> cluster = find_cluster(system.name + " x " + std::to_string(units));
+  const i64 units = *rc::gen::inRange<i64>(1, cluster::kMaxDevices / system.unit.devices() + 1);
+  const Result<cluster::Cluster> cluster =
+      find_cluster(system.name + " x " + std::to_string(units));
   RC_ASSERT(cluster.has_value());
   RC_ASSERT(cluster->devices() == units * system.unit.devices());
 }
 
 RC_GTEST_PROP(FindCluster, AnswersWhateverIsTyped, (const std::string& text)) {
-  const Result<Cluster> cluster = find_cluster("dgx-h100 x" + text);
+  const Result<cluster::Cluster> cluster = find_cluster("dgx-h100 x" + text);
   RC_ASSERT(cluster || !cluster.error().detail.empty());
 }
 
 }  // namespace systems_test
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/suggest.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 namespace {
 
 constexpr std::size_t kQuoted = 60;  // of a user's word, in a message
@@ -34,4 +34,4 @@ Diagnostic unknown_name(std::string_view kind, std::string_view name,
                        : fmt::format("`{}` lists what is known", list)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

@@ -11,7 +11,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 
-namespace rankwright {
+namespace rankwright::catalog {
 
 extern const std::string_view kDevicesCsv;
 extern const std::string_view kSystemsCsv;
@@ -68,4 +68,4 @@ std::vector<std::string> split_list(std::string_view);
 Diagnostic unknown_name(std::string_view kind, std::string_view name,
                         const std::vector<std::string>& known);
 
-}  // namespace rankwright
+}  // namespace rankwright::catalog

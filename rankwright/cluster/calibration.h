@@ -8,7 +8,7 @@
 
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::cluster {
 
 /// One row of calibration.csv each, by this name and in this order.
 enum class Constant : unsigned char {
@@ -84,4 +84,4 @@ struct Calibration {
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::cluster

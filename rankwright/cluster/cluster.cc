@@ -2,7 +2,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::cluster {
 
 std::string_view name(Origin origin) {
   switch (origin) {
@@ -32,4 +32,4 @@ BytesPerSecond Cluster::uplink(int level) const {
   return owners * link.bandwidth / link.oversubscription;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cluster

@@ -15,7 +15,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::cluster {
 
 /// Where a figure comes from. Every figure that a person may rely on carries one.
 enum class Origin : unsigned char { data_sheet, calibrated, measured, assumed };
@@ -84,4 +84,4 @@ struct Cluster {
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::cluster

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright {
+namespace rankwright::cluster {
 namespace cluster_test {
 
 /// Eight DGX H100: NVLink inside a node, one 400 Gb/s NIC a GPU between nodes.
@@ -79,4 +79,4 @@ TEST(Origin, EveryOneHasItsOwnName) {
 }
 
 }  // namespace cluster_test
-}  // namespace rankwright
+}  // namespace rankwright::cluster

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// The protocols change over where the wire takes this many times the steps (C1). Set by hand, as
@@ -42,17 +42,17 @@ struct GroupTopology {
     double rail = 0;  // the same with at most kRails of them
     double one = 0;   // the same for a message of one member
   };
-  std::array<Part, kMaxLevels> parts{};  // by level
-  int levels = 0;                        // that are crossed
+  std::array<Part, cluster::kMaxLevels> parts{};  // by level
+  int levels = 0;                                 // that are crossed
   i64 size = 1;
-  std::array<i64, kMaxLevels> domains{};  // by level: that have members
+  std::array<i64, cluster::kMaxLevels> domains{};  // by level: that have members
   i64 reducing = 0;    // members in every domain, where its switch reduces; else 0
   double reduced = 0;  // seconds a byte that a switch reduces
   bool mpi = false;    // between CPUs: rings of MPI, one protocol (C9)
   double adds = 0;     // seconds a byte that a rank adds to its own, where no link does
 };
 
-i64 reducing(const Span& span, const Cluster& cluster) {
+i64 reducing(const mesh::Span& span, const cluster::Cluster& cluster) {
   if (cluster.levels[0].bandwidth < kSwitchRate) return 0;
   for (const Reducing& row : kReducing)
     if (cluster.device.generation == row.generation)
@@ -61,13 +61,14 @@ i64 reducing(const Span& span, const Cluster& cluster) {
 }
 
 /// The group has at least two members.
-GroupTopology topology(const Span& span, const Cluster& cluster, const Calibration& constants) {
+GroupTopology topology(const mesh::Span& span, const cluster::Cluster& cluster,
+                       const cluster::Calibration& constants) {
   GroupTopology lies;
   lies.levels = span.level + 1;
   lies.size = span.size;
   i64 devices = 1;  // in a domain below
   for (int k = 0; k <= span.level; ++k) {
-    const Level& level = cluster.levels[std::size_t(k)];
+    const cluster::Level& level = cluster.levels[std::size_t(k)];
     GroupTopology::Part& part = lies.parts[std::size_t(k)];
     part.below = k == 0 ? 1 : span.inside[std::size_t(k) - 1];
     part.domains = ceil_div(span.inside[std::size_t(k)], part.below);
@@ -75,9 +76,10 @@ GroupTopology topology(const Span& span, const Cluster& cluster, const Calibrati
     lies.domains[std::size_t(k)] = ceil_div(span.size, span.inside[std::size_t(k)]);
     const i64 sharers = span.sharers[std::size_t(k)];
     if (sharers > 0 && part.below < span.size) {
-      const double reached = constants[k == 0 ? Constant::link_share : Constant::nic_share];
+      const double reached =
+          constants[k == 0 ? cluster::Constant::link_share : cluster::Constant::nic_share];
       const double device = level.oversubscription / (reached * level.bandwidth.value);
-      const bool each = level.per == Level::Per::device;
+      const bool each = level.per == cluster::Level::Per::device;
       part.all = device * double(sharers) / (each ? double(devices) : 1.0);
       const i64 here = each && k > 0 ? span.inside[0] : 1;
       part.rail = here > kRails ? part.all * double(here) / double(kRails) : part.all;
@@ -87,10 +89,12 @@ GroupTopology topology(const Span& span, const Cluster& cluster, const Calibrati
   }
   lies.mpi = cluster.device.cpu();
   constexpr double kAccesses = 3;  // two are read, one is written
-  const double memory = constants[Constant::memory_share] * cluster.device.memory_bandwidth.value;
+  const double memory =
+      constants[cluster::Constant::memory_share] * cluster.device.memory_bandwidth.value;
   if (lies.mpi && memory > 0) lies.adds = kAccesses / memory;
   lies.reducing = reducing(span, cluster);
-  if (lies.reducing > 0) lies.reduced = lies.parts[0].all / constants[Constant::in_network];
+  if (lies.reducing > 0)
+    lies.reduced = lies.parts[0].all / constants[cluster::Constant::in_network];
   return lies;
 }
 
@@ -111,15 +115,15 @@ struct Way {
   }
 };
 
-bool moves_shards(Op op) {
-  return op == Op::all_reduce || op == Op::all_gather || op == Op::reduce_scatter;
+bool moves_shards(plan::Op op) {
+  return op == plan::Op::all_reduce || op == plan::Op::all_gather || op == plan::Op::reduce_scatter;
 }
 
 /// An all-reduce is a reduce-scatter and an all-gather.
-double rounds(Op op) { return op == Op::all_reduce ? 2 : 1; }
+double rounds(plan::Op op) { return op == plan::Op::all_reduce ? 2 : 1; }
 
 /// C2; between CPUs C9: what goes round passes every hop one after the other, and ranks add.
-Way ring(Op op, const GroupTopology& lies) {
+Way ring(plan::Op op, const GroupTopology& lies) {
   Way way;
   way.possible = moves_shards(op);
   if (!way.possible) return way;
@@ -130,13 +134,13 @@ Way ring(Op op, const GroupTopology& lies) {
     way.steps(k, rounds(op) * rings * double(part.domains - 1) * part.latency);
     way.link(k, moved * part.rail);
   }
-  if (op != Op::all_gather) way.added = double(lies.size - 1) / double(lies.size) * lies.adds;
+  if (op != plan::Op::all_gather) way.added = double(lies.size - 1) / double(lies.size) * lies.adds;
   return way;
 }
 
 /// C3. A stage for each level that joins domains, one after another. What crosses level k passes
 /// the links of the levels inside it too, spread over the members there.
-Way hierarchical(Op op, const GroupTopology& lies) {
+Way hierarchical(plan::Op op, const GroupTopology& lies) {
   Way way;
   way.possible = moves_shards(op) && !lies.mpi;
   if (!way.possible) return way;
@@ -169,9 +173,9 @@ void tree_outside(Way& way, const GroupTopology& lies) {
 }
 
 /// C4: a chain inside a domain.
-Way tree(Op op, const GroupTopology& lies) {
+Way tree(plan::Op op, const GroupTopology& lies) {
   Way way;
-  way.possible = op == Op::all_reduce && !lies.mpi;
+  way.possible = op == plan::Op::all_reduce && !lies.mpi;
   if (!way.possible) return way;
   const GroupTopology::Part& inside = lies.parts[0];
   way.steps(0, 2 * (inside.domains - 1) * inside.latency);
@@ -181,9 +185,9 @@ Way tree(Op op, const GroupTopology& lies) {
 }
 
 /// C5: the switch of a domain reduces, so that every member sends and receives once.
-Way in_network(Op op, const GroupTopology& lies) {
+Way in_network(plan::Op op, const GroupTopology& lies) {
   Way way;
-  way.possible = op == Op::all_reduce && lies.reducing > 0;
+  way.possible = op == plan::Op::all_reduce && lies.reducing > 0;
   if (!way.possible) return way;
   way.steps(0, (lies.reducing + 1) * lies.parts[0].latency);
   way.link(0, lies.reduced);
@@ -193,30 +197,30 @@ Way in_network(Op op, const GroupTopology& lies) {
 
 /// C6, C7: all messages of an all-to-all are on their way at once, each member's on its own NIC; of
 /// a send at most one of each group crosses a domain's border at a time.
-Way direct(Op op, const GroupTopology& lies) {
+Way direct(plan::Op op, const GroupTopology& lies) {
   Way way;
-  way.possible = op == Op::all_to_all || op == Op::send_recv;
+  way.possible = op == plan::Op::all_to_all || op == plan::Op::send_recv;
   if (!way.possible) return way;
   for (int k = 0; k < lies.levels; ++k) {
     const GroupTopology::Part& part = lies.parts[std::size_t(k)];
     const double outside = double(lies.size - part.below) / double(lies.size);
-    const bool steps = op == Op::send_recv ? k + 1 == lies.levels : part.domains > 1;
+    const bool steps = op == plan::Op::send_recv ? k + 1 == lies.levels : part.domains > 1;
     if (steps) way.steps(k, part.latency);
-    way.link(k, op == Op::send_recv ? part.one : double(part.below) * outside * part.all);
+    way.link(k, op == plan::Op::send_recv ? part.one : double(part.below) * outside * part.all);
   }
   return way;
 }
 
 /// C1
 CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const GroupTopology& lies,
-                      const Calibration& constants) {
+                      const cluster::Calibration& constants) {
   const Seconds latency = way.inner + way.outer;
   const Seconds wire{size.value > 0 ? size.value * (way.factor + way.added) : 0};
   Seconds change{};
   if (latency.value > 0 && wire.value > 0 && !lies.mpi)
-    change = (constants[Constant::collective_ramp] * way.inner + kOuterRamp * way.outer) /
+    change = (constants[cluster::Constant::collective_ramp] * way.inner + kOuterRamp * way.outer) /
              (1 + kChange * (latency / wire));
-  return {.time = constants[Constant::collective_floor] * 1.0_us + latency + wire + change,
+  return {.time = constants[cluster::Constant::collective_floor] * 1.0_us + latency + wire + change,
           .algorithm = algorithm,
           .latency = latency,
           .wire = wire,
@@ -226,7 +230,7 @@ CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const Gro
 struct Row {
   Algorithm algorithm;
   std::string_view name;
-  Way (*way)(Op, const GroupTopology&);
+  Way (*way)(plan::Op, const GroupTopology&);
 };
 
 constexpr Row kAlgorithmRows[] = {
@@ -243,8 +247,9 @@ static_assert(std::size(kAlgorithmRows) == kAlgorithms);
 
 std::string_view name(Algorithm algorithm) { return kAlgorithmRows[std::size_t(algorithm)].name; }
 
-CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluster& cluster,
-                               const Calibration& constants) {
+CollectiveCost collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
+                               const cluster::Cluster& cluster,
+                               const cluster::Calibration& constants) {
   if (span.size <= 1) return {};
   const GroupTopology lies = topology(span, cluster, constants);
   CollectiveCost best;
@@ -258,8 +263,9 @@ CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluste
   return best;
 }
 
-std::optional<CollectiveCost> collective_cost(Op op, Bytes size, const Span& span,
-                                              const Cluster& cluster, const Calibration& constants,
+std::optional<CollectiveCost> collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
+                                              const cluster::Cluster& cluster,
+                                              const cluster::Calibration& constants,
                                               Algorithm algorithm) {
   const Row& row = kAlgorithmRows[std::size_t(algorithm)];
   if (span.size <= 1 || row.way == nullptr) return {};
@@ -269,13 +275,13 @@ std::optional<CollectiveCost> collective_cost(Op op, Bytes size, const Span& spa
   return finish(algorithm, way, size, lies, constants);
 }
 
-Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& cluster,
-                        const Calibration& constants) {
+Seconds collective_time(plan::Op op, Bytes size, const mesh::Span& span,
+                        const cluster::Cluster& cluster, const cluster::Calibration& constants) {
   return collective_cost(op, size, span, cluster, constants).time;
 }
 
-Span innermost(const Span& span) {
-  Span inner = span;
+mesh::Span innermost(const mesh::Span& span) {
+  mesh::Span inner = span;
   inner.inside.fill(span.size);
   inner.min.fill(span.size);
   inner.sharers.fill(0);
@@ -284,10 +290,10 @@ Span innermost(const Span& span) {
   return inner;
 }
 
-Span shared(Span span, i64 kinds, int from) {
+mesh::Span shared(mesh::Span span, i64 kinds, int from) {
   RW_CHECK(kinds >= 1 && from >= 0);
-  for (std::size_t k = std::size_t(from); k < kMaxLevels; ++k) span.sharers[k] *= kinds;
+  for (std::size_t k = std::size_t(from); k < cluster::kMaxLevels; ++k) span.sharers[k] *= kinds;
   return span;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

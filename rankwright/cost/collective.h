@@ -13,7 +13,7 @@
 #include "rankwright/mesh/placement.h"
 #include "rankwright/plan/traffic.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// In the order in which they are tried: of equally fast ones the first is taken.
 enum class Algorithm : unsigned char { none, ring, hierarchical, tree, in_network, direct };
@@ -39,23 +39,25 @@ struct CollectiveCost {
 /// bandwidth, whose step costs 1 + ramp as much: the last term is the change from one to the other.
 /// L and t are those of the fastest algorithm: ring (C2), hierarchical (C3), tree (C4), in-network
 /// (C5); all-to-all (C6) and send (C7) go directly.
-CollectiveCost collective_cost(Op op, Bytes size, const Span& span, const Cluster& cluster,
-                               const Calibration& constants);
+CollectiveCost collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
+                               const cluster::Cluster& cluster,
+                               const cluster::Calibration& constants);
 
 /// The same by one algorithm; nothing where it cannot do it on that cluster.
-std::optional<CollectiveCost> collective_cost(Op op, Bytes size, const Span& span,
-                                              const Cluster& cluster, const Calibration& constants,
+std::optional<CollectiveCost> collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
+                                              const cluster::Cluster& cluster,
+                                              const cluster::Calibration& constants,
                                               Algorithm algorithm);
 
-Seconds collective_time(Op op, Bytes size, const Span& span, const Cluster& cluster,
-                        const Calibration& constants);
+Seconds collective_time(plan::Op op, Bytes size, const mesh::Span& span,
+                        const cluster::Cluster& cluster, const cluster::Calibration& constants);
 
 /// The same groups if all their members stood inside one domain of the innermost level: what the
 /// traffic would cost where it belongs.
-Span innermost(const Span& span);
+mesh::Span innermost(const mesh::Span& span);
 
 /// The same groups while `kinds` kinds of traffic, itself one of them, load the links of `from` and
 /// of all levels outside it alike.
-Span shared(Span span, i64 kinds, int from = 0);
+mesh::Span shared(mesh::Span span, i64 kinds, int from = 0);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -9,37 +9,37 @@
 #include "rankwright/cost/priced.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace collective_test {
 
-constexpr Op kOps[] = {Op::all_reduce, Op::all_gather, Op::reduce_scatter, Op::all_to_all,
-                       Op::send_recv};
+constexpr plan::Op kOps[] = {plan::Op::all_reduce, plan::Op::all_gather, plan::Op::reduce_scatter,
+                             plan::Op::all_to_all, plan::Op::send_recv};
 
 /// Eight nodes as of dgx-h100 with round figures: 450 GB/s to each GPU inside a node, a NIC of 50
 /// GB/s for each GPU. No generation: nothing reduces in the network.
-Cluster nodes() {
-  Cluster cluster;
+cluster::Cluster nodes() {
+  cluster::Cluster cluster;
   cluster.levels = {{.name = "nvlink", .arity = 8, .bandwidth = 450.0_GBps, .latency = 1.0_us},
                     {.name = "infiniband", .arity = 8, .bandwidth = 50.0_GBps, .latency = 5.0_us}};
   return cluster;
 }
 
 /// Links are reached in full, a call costs 10 us, the full-bandwidth protocol 5 times the other.
-Calibration round_constants() {
-  Calibration c;
-  c[Constant::link_share] = c[Constant::nic_share] = 1;
-  c[Constant::collective_floor] = 10;
-  c[Constant::collective_ramp] = 4;
-  c[Constant::in_network] = 0.8;
+cluster::Calibration round_constants() {
+  cluster::Calibration c;
+  c[cluster::Constant::link_share] = c[cluster::Constant::nic_share] = 1;
+  c[cluster::Constant::collective_floor] = 10;
+  c[cluster::Constant::collective_ramp] = 4;
+  c[cluster::Constant::in_network] = 0.8;
   return c;
 }
 
-Span span_on(const Cluster& cluster, const Plan& plan, GroupKind kind) {
+mesh::Span span_on(const cluster::Cluster& cluster, const plan::Plan& plan, mesh::GroupKind kind) {
   return span(group_shape(plan.meshes(), kind, plan.shards()), plan.ranks(), {}, cluster);
 }
 
-CollectiveCost cost_of(Op op, Bytes size, const Cluster& cluster, const Plan& plan,
-                       GroupKind kind) {
+CollectiveCost cost_of(plan::Op op, Bytes size, const cluster::Cluster& cluster,
+                       const plan::Plan& plan, mesh::GroupKind kind) {
   return collective_cost(op, size, span_on(cluster, plan, kind), cluster, round_constants());
 }
 
@@ -57,11 +57,11 @@ void expect(const CollectiveCost& cost, Algorithm algorithm, double inner, doubl
   EXPECT_NEAR(cost.time.value * 1e6, total(inner, outer, wire), 1e-9 * total(inner, outer, wire));
 }
 
-const Plan kCourse{.tp = 8, .dp = 8};
+const plan::Plan kCourse{.tp = 8, .dp = 8};
 
 TEST(CollectiveCost, IsNothingAlone) {
-  for (const Op op : kOps) {
-    const CollectiveCost alone = cost_of(op, 1.0_GB, nodes(), kCourse, GroupKind::pp);
+  for (const plan::Op op : kOps) {
+    const CollectiveCost alone = cost_of(op, 1.0_GB, nodes(), kCourse, mesh::GroupKind::pp);
     EXPECT_EQ(alone.time, 0.0_s);
     EXPECT_EQ(alone.algorithm, Algorithm::none);
     EXPECT_EQ(alone.slowest, -1);
@@ -70,133 +70,138 @@ TEST(CollectiveCost, IsNothingAlone) {
 
 TEST(CollectiveCost, OfNoBytesIsTheCallAndItsSteps) {
   // 10 us and 7 steps of 1 us
-  expect(cost_of(Op::all_gather, 0.0_B, nodes(), kCourse, GroupKind::tp), Algorithm::ring, 7, 0, 0);
+  expect(cost_of(plan::Op::all_gather, 0.0_B, nodes(), kCourse, mesh::GroupKind::tp),
+         Algorithm::ring, 7, 0, 0);
 }
 
 TEST(CollectiveCost, OfARingInsideANode) {
   // 7 steps of 1 us; 7/8 x 0.9 GB / 450 GB/s = 1750 us. Time: 10 + 7 + 1750 + 4 x 7 x 1750 / (1750
   // + 1.5 x 7). An all-reduce has twice the steps and the bytes.
-  for (const Op op : {Op::all_gather, Op::reduce_scatter})
-    expect(cost_of(op, 0.9_GB, nodes(), kCourse, GroupKind::tp), Algorithm::ring, 7, 0, 1750);
-  expect(cost_of(Op::all_reduce, 0.9_GB, nodes(), kCourse, GroupKind::tp), Algorithm::ring, 14, 0,
-         3500);
-  EXPECT_NEAR(cost_of(Op::all_gather, 0.9_GB, nodes(), kCourse, GroupKind::tp).time.value,
-              1767e-6 + 28e-6 * 1750 / 1760.5, 1e-12);
+  for (const plan::Op op : {plan::Op::all_gather, plan::Op::reduce_scatter})
+    expect(cost_of(op, 0.9_GB, nodes(), kCourse, mesh::GroupKind::tp), Algorithm::ring, 7, 0, 1750);
+  expect(cost_of(plan::Op::all_reduce, 0.9_GB, nodes(), kCourse, mesh::GroupKind::tp),
+         Algorithm::ring, 14, 0, 3500);
+  EXPECT_NEAR(
+      cost_of(plan::Op::all_gather, 0.9_GB, nodes(), kCourse, mesh::GroupKind::tp).time.value,
+      1767e-6 + 28e-6 * 1750 / 1760.5, 1e-12);
 }
 
 TEST(CollectiveCost, ReachesAShareOfItsLinks) {
-  Calibration shares = round_constants();
-  shares[Constant::link_share] = 0.5;
-  shares[Constant::nic_share] = 0.25;
-  const auto wire = [&](GroupKind kind) {
-    const Span span = span_on(nodes(), kCourse, kind);
-    return collective_cost(Op::all_gather, 0.9_GB, span, nodes(), shares).wire.value;
+  cluster::Calibration shares = round_constants();
+  shares[cluster::Constant::link_share] = 0.5;
+  shares[cluster::Constant::nic_share] = 0.25;
+  const auto wire = [&](mesh::GroupKind kind) {
+    const mesh::Span span = span_on(nodes(), kCourse, kind);
+    return collective_cost(plan::Op::all_gather, 0.9_GB, span, nodes(), shares).wire.value;
   };
-  EXPECT_NEAR(wire(GroupKind::tp), 2 * 1.75e-3, 1e-12);
-  EXPECT_NEAR(wire(GroupKind::dp), 4 * 15.75e-3, 1e-12);  // 7/8 x 0.9 GB / 50 GB/s
+  EXPECT_NEAR(wire(mesh::GroupKind::tp), 2 * 1.75e-3, 1e-12);
+  EXPECT_NEAR(wire(mesh::GroupKind::dp), 4 * 15.75e-3, 1e-12);  // 7/8 x 0.9 GB / 50 GB/s
 }
 
 TEST(CollectiveCost, OfARingAcrossNodesWithANicForEachGpu) {
   // 8 groups leave a node on 8 NICs: 7 steps of 5 us, 7/8 x 0.8 GB / 50 GB/s = 14 ms
-  expect(cost_of(Op::all_gather, 0.8_GB, nodes(), kCourse, GroupKind::dp), Algorithm::ring, 0, 35,
-         14000);
+  expect(cost_of(plan::Op::all_gather, 0.8_GB, nodes(), kCourse, mesh::GroupKind::dp),
+         Algorithm::ring, 0, 35, 14000);
 }
 
 TEST(CollectiveCost, OfARingAcrossNodesOnOneNic) {
-  Cluster one = nodes();
-  one.levels[1].per = Level::Per::domain;
+  cluster::Cluster one = nodes();
+  one.levels[1].per = cluster::Level::Per::domain;
   // the 8 groups of a node share 50 GB/s: 8 x 14 ms
-  expect(cost_of(Op::all_gather, 0.8_GB, one, kCourse, GroupKind::dp), Algorithm::ring, 0, 35,
-         112000);
+  expect(cost_of(plan::Op::all_gather, 0.8_GB, one, kCourse, mesh::GroupKind::dp), Algorithm::ring,
+         0, 35, 112000);
 }
 
 TEST(CollectiveCost, OfARingOverWholeNodesUsesAllNics) {
   // 64 ranks: 7 steps inside and 7 across; 63/64 of 0.8 GB enter a node on 8 x 50 GB/s: 1968.75 us
-  const CollectiveCost cost = cost_of(Op::all_gather, 0.8_GB, nodes(), kCourse, GroupKind::world);
+  const CollectiveCost cost =
+      cost_of(plan::Op::all_gather, 0.8_GB, nodes(), kCourse, mesh::GroupKind::world);
   expect(cost, Algorithm::ring, 7, 35, 63 * 800e6 / 64 / 400e3);
   EXPECT_EQ(cost.slowest, 1);
 }
 
 TEST(CollectiveCost, OfARingOverALargeDomainUsesEightNics) {
   // Two racks of 72: a rack has 72 NICs, of which a group uses 8: 143/144 x 1.44 GB / 400 GB/s
-  Cluster racks = nodes();
+  cluster::Cluster racks = nodes();
   racks.levels[0].arity = 72;
   racks.levels[1].arity = 2;
-  const CollectiveCost ring =
-      *collective_cost(Op::all_gather, 1.44_GB, span_on(racks, {.dp = 144}, GroupKind::dp), racks,
-                       round_constants(), Algorithm::ring);
+  const CollectiveCost ring = *collective_cost(plan::Op::all_gather, 1.44_GB,
+                                               span_on(racks, {.dp = 144}, mesh::GroupKind::dp),
+                                               racks, round_constants(), Algorithm::ring);
   expect(ring, Algorithm::ring, 71, 5, 143 * 10e6 / 400e3);
   // 72 groups of 2, one member in each rack, have a NIC each: 1/2 x 0.1 GB / 50 GB/s
-  expect(cost_of(Op::all_gather, 0.1_GB, racks, {.tp = 72, .dp = 2}, GroupKind::dp),
+  expect(cost_of(plan::Op::all_gather, 0.1_GB, racks, {.tp = 72, .dp = 2}, mesh::GroupKind::dp),
          Algorithm::ring, 0, 5, 1000);
 }
 
 TEST(CollectiveCost, OfOversubscriptionIsLonger) {
-  Cluster cluster = nodes();
+  cluster::Cluster cluster = nodes();
   cluster.levels[1].oversubscription = 2;  // half of 50 GB/s
-  expect(cost_of(Op::all_gather, 0.8_GB, cluster, kCourse, GroupKind::dp), Algorithm::ring, 0, 35,
-         28000);
+  expect(cost_of(plan::Op::all_gather, 0.8_GB, cluster, kCourse, mesh::GroupKind::dp),
+         Algorithm::ring, 0, 35, 28000);
 }
 
 TEST(CollectiveCost, OfATreeTakesFewSteps) {
   // 8 nodes, one member each: 2 x 3 steps of 5 us, not 14; a node passes on twice 8 kB
-  expect(cost_of(Op::all_reduce, Bytes{8e3}, nodes(), kCourse, GroupKind::dp), Algorithm::tree, 0,
-         30, 2 * 8e3 / 50e3);
+  expect(cost_of(plan::Op::all_reduce, Bytes{8e3}, nodes(), kCourse, mesh::GroupKind::dp),
+         Algorithm::tree, 0, 30, 2 * 8e3 / 50e3);
 }
 
 TEST(CollectiveCost, OfATreeCountsStepsUpwards) {
   // 3 nodes: ceil(log2 3) = 2 steps down and 2 up; as many as a ring, which moves less
-  Cluster three = nodes();
+  cluster::Cluster three = nodes();
   three.levels[1].arity = 3;
-  const Span span = span_on(three, {.tp = 8, .dp = 3}, GroupKind::dp);
-  expect(*collective_cost(Op::all_reduce, 1.0_MB, span, three, round_constants(), Algorithm::tree),
+  const mesh::Span span = span_on(three, {.tp = 8, .dp = 3}, mesh::GroupKind::dp);
+  expect(*collective_cost(plan::Op::all_reduce, 1.0_MB, span, three, round_constants(),
+                          Algorithm::tree),
          Algorithm::tree, 0, 20, 2 * 1e6 / 50e3);
 }
 
 TEST(CollectiveCost, OfATreeOfTwoNodesSendsOnce) {
   // 16 members on two nodes: 14 steps inside, 2 across; 0.8 GB / 400 GB/s = 2000 us across, inside
   // twice 0.8 GB / 450 GB/s = 3556 us
-  Cluster two = nodes();
+  cluster::Cluster two = nodes();
   two.levels[1].arity = 2;
-  const Span both = span_on(two, {.dp = 16}, GroupKind::dp);
+  const mesh::Span both = span_on(two, {.dp = 16}, mesh::GroupKind::dp);
   const CollectiveCost tree =
-      *collective_cost(Op::all_reduce, 0.8_GB, both, two, round_constants(), Algorithm::tree);
+      *collective_cost(plan::Op::all_reduce, 0.8_GB, both, two, round_constants(), Algorithm::tree);
   expect(tree, Algorithm::tree, 14, 10, 1600e6 / 450e3);
   EXPECT_EQ(tree.slowest, 0);
   two.levels[1].bandwidth = 10.0_GBps;  // 0.8 GB / 80 GB/s
   const CollectiveCost slow =
-      *collective_cost(Op::all_reduce, 0.8_GB, both, two, round_constants(), Algorithm::tree);
+      *collective_cost(plan::Op::all_reduce, 0.8_GB, both, two, round_constants(), Algorithm::tree);
   expect(slow, Algorithm::tree, 14, 10, 10000);
   EXPECT_EQ(slow.slowest, 1);
 }
 
 TEST(CollectiveCost, OfATreeOfTwoInsideANodeSendsOnce) {
   // 2 steps of 1 us, 0.9 GB / 450 GB/s = 2000 us
-  const Span two = span_on(nodes(), {.tp = 2}, GroupKind::tp);
-  expect(*collective_cost(Op::all_reduce, 0.9_GB, two, nodes(), round_constants(), Algorithm::tree),
+  const mesh::Span two = span_on(nodes(), {.tp = 2}, mesh::GroupKind::tp);
+  expect(*collective_cost(plan::Op::all_reduce, 0.9_GB, two, nodes(), round_constants(),
+                          Algorithm::tree),
          Algorithm::tree, 2, 0, 2000);
 }
 
 TEST(CollectiveCost, InTheNetworkSendsOnce) {
   // 8 members: 9 steps of 1 us; 0.9 GB at 0.8 of 450 GB/s = 2500 us, where a ring takes 3500
-  Cluster cluster = nodes();
+  cluster::Cluster cluster = nodes();
   cluster.device.generation = "hopper";
-  expect(cost_of(Op::all_reduce, 0.9_GB, cluster, kCourse, GroupKind::tp), Algorithm::in_network, 9,
-         0, 2500);
+  expect(cost_of(plan::Op::all_reduce, 0.9_GB, cluster, kCourse, mesh::GroupKind::tp),
+         Algorithm::in_network, 9, 0, 2500);
   // over 64 ranks: a tree of 8 nodes outside, 2 x 3 steps, twice 0.8 GB / 400 GB/s = 4 ms
-  const Span world = span_on(cluster, kCourse, GroupKind::world);
-  expect(*collective_cost(Op::all_reduce, 0.8_GB, world, cluster, round_constants(),
+  const mesh::Span world = span_on(cluster, kCourse, mesh::GroupKind::world);
+  expect(*collective_cost(plan::Op::all_reduce, 0.8_GB, world, cluster, round_constants(),
                           Algorithm::in_network),
          Algorithm::in_network, 9, 30, 4000);
 }
 
 TEST(CollectiveCost, InTheNetworkWantsASwitchAndMembers) {
   const auto possible = [](std::string generation, i64 members, BytesPerSecond link) {
-    Cluster cluster = nodes();
+    cluster::Cluster cluster = nodes();
     cluster.device.generation = generation;
     cluster.levels[0].bandwidth = link;
-    const Span span = span_on(cluster, {.tp = members}, GroupKind::tp);
-    return collective_cost(Op::all_reduce, 1.0_GB, span, cluster, round_constants(),
+    const mesh::Span span = span_on(cluster, {.tp = members}, mesh::GroupKind::tp);
+    return collective_cost(plan::Op::all_reduce, 1.0_GB, span, cluster, round_constants(),
                            Algorithm::in_network)
         .has_value();
   };
@@ -213,13 +218,14 @@ TEST(CollectiveCost, InTheNetworkWantsASwitchAndMembers) {
 TEST(CollectiveCost, OfStagesMovesLessAcrossASlowLink) {
   // Two nodes of 8 that share 10 GB/s each: a ring moves 15/16 of 1.6 GB across, 150 ms. Stages
   // move half of it, 80 ms, and 7/8 inside, 3.11 ms.
-  Cluster two = nodes();
+  cluster::Cluster two = nodes();
   two.levels[1] = {.name = "ethernet",
                    .arity = 2,
                    .bandwidth = 10.0_GBps,
                    .latency = 5.0_us,
-                   .per = Level::Per::domain};
-  const CollectiveCost cost = cost_of(Op::all_gather, 1.6_GB, two, {.dp = 16}, GroupKind::dp);
+                   .per = cluster::Level::Per::domain};
+  const CollectiveCost cost =
+      cost_of(plan::Op::all_gather, 1.6_GB, two, {.dp = 16}, mesh::GroupKind::dp);
   expect(cost, Algorithm::hierarchical, 7, 5, 80000 + 1400e6 / 450e3);
   EXPECT_EQ(cost.slowest, 1);
 }
@@ -227,73 +233,74 @@ TEST(CollectiveCost, OfStagesMovesLessAcrossASlowLink) {
 TEST(CollectiveCost, OfStagesOnThreeLevels) {
   // 2 devices, 2 nodes, 2 pods; 100, 10 and 4 GB/s a device. 0.8 GB: half of it at each level, on
   // 1, 2 and 4 links: 4 ms + 20 ms + 25 ms; steps 1 + 2 + 3 us
-  Cluster pods;
+  cluster::Cluster pods;
   pods.levels = {{.name = "a", .arity = 2, .bandwidth = 100.0_GBps, .latency = 1.0_us},
                  {.name = "b", .arity = 2, .bandwidth = 10.0_GBps, .latency = 2.0_us},
                  {.name = "c", .arity = 2, .bandwidth = 4.0_GBps, .latency = 3.0_us}};
-  const Span all = span_on(pods, {.dp = 8}, GroupKind::dp);
-  const CollectiveCost cost = *collective_cost(Op::reduce_scatter, 0.8_GB, all, pods,
+  const mesh::Span all = span_on(pods, {.dp = 8}, mesh::GroupKind::dp);
+  const CollectiveCost cost = *collective_cost(plan::Op::reduce_scatter, 0.8_GB, all, pods,
                                                round_constants(), Algorithm::hierarchical);
   expect(cost, Algorithm::hierarchical, 1, 5, 49000);
   EXPECT_EQ(cost.slowest, 2);
   // Where the pods have more than the nodes give, the nodes' links decide that stage: half of it on
   // 4 links of 10 GB/s = 10 ms
   pods.levels[2].bandwidth = 40.0_GBps;
-  expect(*collective_cost(Op::reduce_scatter, 0.8_GB, all, pods, round_constants(),
+  expect(*collective_cost(plan::Op::reduce_scatter, 0.8_GB, all, pods, round_constants(),
                           Algorithm::hierarchical),
          Algorithm::hierarchical, 1, 5, 34000);
 }
 
 TEST(CollectiveCost, OfAllToAllSendsWhatIsForOthers) {
   // inside: a step of 1 us, 7/8 x 0.9 GB / 450 GB/s
-  expect(cost_of(Op::all_to_all, 0.9_GB, nodes(), kCourse, GroupKind::tp), Algorithm::direct, 1, 0,
-         1750);
+  expect(cost_of(plan::Op::all_to_all, 0.9_GB, nodes(), kCourse, mesh::GroupKind::tp),
+         Algorithm::direct, 1, 0, 1750);
   // over 64: 8 members of a node each send 56/64 of 0.8 GB through 8 x 50 GB/s
-  expect(cost_of(Op::all_to_all, 0.8_GB, nodes(), kCourse, GroupKind::world), Algorithm::direct, 1,
-         5, 14000);
+  expect(cost_of(plan::Op::all_to_all, 0.8_GB, nodes(), kCourse, mesh::GroupKind::world),
+         Algorithm::direct, 1, 5, 14000);
 }
 
 TEST(CollectiveCost, OfASendIsTheMessageOnOneNic) {
   // pp 8 across nodes, 8 pipelines on 8 NICs: a step of 5 us, 0.1 GB / 50 GB/s
-  expect(cost_of(Op::send_recv, 0.1_GB, nodes(), {.tp = 8, .pp = 8}, GroupKind::pp),
+  expect(cost_of(plan::Op::send_recv, 0.1_GB, nodes(), {.tp = 8, .pp = 8}, mesh::GroupKind::pp),
          Algorithm::direct, 0, 5, 2000);
   // pp 16 on two nodes: one message crosses at a time, and it has no more than its device's NIC
-  expect(cost_of(Op::send_recv, 0.1_GB, nodes(), {.pp = 16}, GroupKind::pp), Algorithm::direct, 0,
-         5, 2000);
+  expect(cost_of(plan::Op::send_recv, 0.1_GB, nodes(), {.pp = 16}, mesh::GroupKind::pp),
+         Algorithm::direct, 0, 5, 2000);
 }
 
 TEST(Innermost, IsAFlatRingOnTheFirstLevel) {
-  const Span inner = innermost(span_on(nodes(), kCourse, GroupKind::world));
+  const mesh::Span inner = innermost(span_on(nodes(), kCourse, mesh::GroupKind::world));
   // 63 steps of 1 us, 63/64 x 0.8 GB / 450 GB/s
-  expect(collective_cost(Op::all_gather, 0.8_GB, inner, nodes(), round_constants()),
+  expect(collective_cost(plan::Op::all_gather, 0.8_GB, inner, nodes(), round_constants()),
          Algorithm::ring, 63, 0, 63 * 800e6 / 64 / 450e3);
 }
 
 TEST(Innermost, ChangesNothingForGroupsThatAreThere) {
-  const Span tp = span_on(nodes(), kCourse, GroupKind::tp);
-  for (const Op op : kOps)
+  const mesh::Span tp = span_on(nodes(), kCourse, mesh::GroupKind::tp);
+  for (const plan::Op op : kOps)
     EXPECT_EQ(collective_time(op, 1.0_GB, innermost(tp), nodes(), round_constants()),
               collective_time(op, 1.0_GB, tp, nodes(), round_constants()));
 }
 
 TEST(Shared, IsSlowerByTheKindsThatRunAtOnce) {
-  const Span dp = span_on(nodes(), kCourse, GroupKind::dp);
-  const auto wire = [&](const Span& span) {
-    return collective_cost(Op::all_gather, 0.8_GB, span, nodes(), round_constants()).wire.value;
+  const mesh::Span dp = span_on(nodes(), kCourse, mesh::GroupKind::dp);
+  const auto wire = [&](const mesh::Span& span) {
+    return collective_cost(plan::Op::all_gather, 0.8_GB, span, nodes(), round_constants())
+        .wire.value;
   };
   EXPECT_NEAR(wire(shared(dp, 2)), 2 * wire(dp), 1e-12);
   EXPECT_NEAR(wire(shared(dp, 3, 1)), 3 * wire(dp), 1e-12);
   EXPECT_EQ(shared(dp, 1), dp);
-  const Span tp = span_on(nodes(), kCourse, GroupKind::tp);
+  const mesh::Span tp = span_on(nodes(), kCourse, mesh::GroupKind::tp);
   EXPECT_EQ(wire(shared(tp, 2, 1)), wire(tp));  // it is not on those links
 }
 
 struct Draw {
-  Cluster cluster = nodes();
-  Op op{};
-  Span span{};
+  cluster::Cluster cluster = nodes();
+  plan::Op op{};
+  mesh::Span span{};
   Bytes size{};
-  Calibration constants = round_constants();
+  cluster::Calibration constants = round_constants();
 
   CollectiveCost cost() const { return collective_cost(op, size, span, cluster, constants); }
   Seconds time() const { return cost().time; }
@@ -301,24 +308,24 @@ struct Draw {
 
 Draw draw() {
   Draw d;
-  const Plan plan{.tp = sample::one_of({1, 2, 4, 8, 16}), .dp = 4};
+  const plan::Plan plan{.tp = sample::one_of({1, 2, 4, 8, 16}), .dp = 4};
   d.cluster.device.generation = sample::coin() ? "hopper" : "";
   d.cluster.levels[1].bandwidth = BytesPerSecond{1e9 * double(sample::one_of({1, 10, 50, 400}))};
-  if (sample::coin()) d.cluster.levels[1].per = Level::Per::domain;
+  if (sample::coin()) d.cluster.levels[1].per = cluster::Level::Per::domain;
   d.op = kOps[std::size_t(sample::one_of({0, 1, 2, 3, 4}))];
   const i64 kind = sample::one_of({0, 1, 2});
   d.span = span_on(d.cluster, plan,
-                   kind == 0   ? GroupKind::tp
-                   : kind == 1 ? GroupKind::dp
-                               : GroupKind::world);
+                   kind == 0   ? mesh::GroupKind::tp
+                   : kind == 1 ? mesh::GroupKind::dp
+                               : mesh::GroupKind::world);
   d.size = Bytes{std::exp2(double(*rc::gen::inRange<i64>(0, 320)) / 10)};
-  d.constants[Constant::link_share] = 0.785;
+  d.constants[cluster::Constant::link_share] = 0.785;
   return d;
 }
 
 RC_GTEST_PROP(CollectiveCost, NeverFallsWithLessBandwidth, ()) {
   Draw fast = draw(), slow = fast;
-  Level& level = slow.cluster.levels[1];
+  cluster::Level& level = slow.cluster.levels[1];
   level.bandwidth = level.bandwidth / 3;
   RC_ASSERT(slow.time() >= fast.time());
 }
@@ -343,7 +350,7 @@ RC_GTEST_PROP(CollectiveCost, NeverFallsWithSize, ()) {
 RC_GTEST_PROP(CollectiveCost, IsNeverBelowWhatTheFastestLinkTakes, ()) {
   // What a rank sends at least: with a switch that reduces, or two in a tree, the message once.
   const Draw d = draw();
-  const Bytes min = d.op == Op::all_reduce ? d.size : wire_bytes(d.op, d.size, d.span.size);
+  const Bytes min = d.op == plan::Op::all_reduce ? d.size : wire_bytes(d.op, d.size, d.span.size);
   const BytesPerSecond fastest =
       std::max(d.cluster.levels[0].bandwidth, d.cluster.levels[1].bandwidth);
   if (d.span.size > 1) RC_ASSERT(d.time() >= min / fastest);
@@ -384,51 +391,56 @@ RC_GTEST_PROP(CollectiveCost, OfAllReduceIsTheLeastOfFourFormulas, ()) {
   Draw d;
   const i64 n = sample::one_of({2, 3, 4, 5, 6, 7, 8, 16, 32, 64});
   const bool switches = sample::coin();
-  d.op = Op::all_reduce;
-  d.constants[Constant::link_share] = 0.785;
+  d.op = plan::Op::all_reduce;
+  d.constants[cluster::Constant::link_share] = 0.785;
   d.cluster.device.generation = switches ? "hopper" : "ampere";
-  d.span = span_on(d.cluster, {.dp = n}, GroupKind::dp);
+  d.span = span_on(d.cluster, {.dp = n}, mesh::GroupKind::dp);
   d.size = Bytes{std::exp2(double(*rc::gen::inRange<i64>(0, 320)) / 10)};
   const double expected = by_hand(n, std::min<i64>(n, 8), d.size.value, switches);
   RC_ASSERT(std::abs(d.time().value * 1e6 - expected) <= 1e-9 * expected);
 }
 
 /// Two hosts of four ranks of measured CPUs.
-Cluster cpu_hosts() {
-  Cluster cluster;
+cluster::Cluster cpu_hosts() {
+  cluster::Cluster cluster;
   cluster.device = {.memory_bandwidth = 3.0_GBps, .generation = "cpu"};
   cluster.levels = {{.name = "host", .arity = 4, .bandwidth = 1.0_GBps, .latency = 100.0_us},
                     {.name = "network",
                      .arity = 2,
                      .bandwidth = 0.05_GBps,
                      .latency = 300.0_us,
-                     .per = Level::Per::domain}};
+                     .per = cluster::Level::Per::domain}};
   return cluster;
 }
 
-Seconds on_cpus(Op op, Bytes size, const Plan& plan, GroupKind kind) {
-  const Cluster cluster = cpu_hosts();
-  return collective_time(op, size, span_on(cluster, plan, kind), cluster, probed_calibration());
+Seconds on_cpus(plan::Op op, Bytes size, const plan::Plan& plan, mesh::GroupKind kind) {
+  const cluster::Cluster cluster = cpu_hosts();
+  return collective_time(op, size, span_on(cluster, plan, kind), cluster,
+                         catalog::probed_calibration());
 }
 
 TEST(CollectiveCost, BetweenCpusIsARingOfMpi) {
   // All 8 ranks: twice round passes 2 * 3 hops inside the hosts and 1 between them each time,
   // 2 * (6 * 100 + 300) us = 1.8 ms. 8 MB: 2 * 7/8 * 8 MB / 50 MB/s = 280 ms, and every rank adds
   // 7 MB to its own, 21 MB at 3 GB/s = 7 ms.
-  EXPECT_NEAR(on_cpus(Op::all_reduce, 8.0_MB, {.dp = 8}, GroupKind::dp).value, 0.2888, 1e-12);
+  EXPECT_NEAR(on_cpus(plan::Op::all_reduce, 8.0_MB, {.dp = 8}, mesh::GroupKind::dp).value, 0.2888,
+              1e-12);
   // An all-gather goes round once and adds nothing: 0.9 + 140 ms.
-  EXPECT_NEAR(on_cpus(Op::all_gather, 8.0_MB, {.dp = 8}, GroupKind::dp).value, 0.1409, 1e-12);
+  EXPECT_NEAR(on_cpus(plan::Op::all_gather, 8.0_MB, {.dp = 8}, mesh::GroupKind::dp).value, 0.1409,
+              1e-12);
 }
 
 TEST(CollectiveCost, BetweenCpusSharesTheLinkOfTheHost) {
   // Groups of one rank a host: four of them on a link of 50 MB/s. 300 us + 1/2 * 8 MB * 4 / 50
   // MB/s.
-  const Plan plan{.tp = 4, .dp = 2};
-  EXPECT_NEAR(on_cpus(Op::all_gather, 8.0_MB, plan, GroupKind::dp).value, 0.3203, 1e-12);
+  const plan::Plan plan{.tp = 4, .dp = 2};
+  EXPECT_NEAR(on_cpus(plan::Op::all_gather, 8.0_MB, plan, mesh::GroupKind::dp).value, 0.3203,
+              1e-12);
   // Inside a host everybody has a link: 3 * 100 us + 3/4 * 8 MB / 1 GB/s.
-  EXPECT_NEAR(on_cpus(Op::all_gather, 8.0_MB, plan, GroupKind::tp).value, 0.0063, 1e-12);
-  EXPECT_NEAR(on_cpus(Op::send_recv, 8.0_MB, plan, GroupKind::tp).value, 0.0081, 1e-12);
+  EXPECT_NEAR(on_cpus(plan::Op::all_gather, 8.0_MB, plan, mesh::GroupKind::tp).value, 0.0063,
+              1e-12);
+  EXPECT_NEAR(on_cpus(plan::Op::send_recv, 8.0_MB, plan, mesh::GroupKind::tp).value, 0.0081, 1e-12);
 }
 
 }  // namespace collective_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

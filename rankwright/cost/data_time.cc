@@ -2,61 +2,62 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// Dense weights or gradients over the ranks that shard them.
-Seconds sharded(const TrainingConfig& config, const Links& links, Op op, Bytes size) {
-  if (config.software.single_rail) return links.single_rail(op, size, GroupKind::shard);
-  return links.time(op, size, GroupKind::shard);
+Seconds sharded(const plan::TrainingConfig& config, const Links& links, plan::Op op, Bytes size) {
+  if (config.software.single_rail) return links.single_rail(op, size, mesh::GroupKind::shard);
+  return links.time(op, size, mesh::GroupKind::shard);
 }
 
 /// X6: gradients to the ranks that update them, one call. Under hybrid sharding each shard is then
 /// added up over its copies.
-Seconds scatter(const TrainingConfig& config, const Links& links, const Share& share) {
-  const Plan& plan = config.plan;
+Seconds scatter(const plan::TrainingConfig& config, const Links& links, const plan::Share& share) {
+  const plan::Plan& plan = config.plan;
   const i64 each = config.job.grad_bytes();
   const Bytes dense = bytes(share.dense, each), expert = bytes(share.expert, each);
   const bool whole = plan.zero == 0 || (plan.zero < 3 && config.software.all_reduces);
-  const Op op = whole ? Op::all_reduce : Op::reduce_scatter;
+  const plan::Op op = whole ? plan::Op::all_reduce : plan::Op::reduce_scatter;
   return sharded(config, links, op, dense) +
-         links.time(Op::all_reduce, dense / plan.shards(), GroupKind::replicate) +
-         links.time(op, expert, GroupKind::edp);
+         links.time(plan::Op::all_reduce, dense / plan.shards(), mesh::GroupKind::replicate) +
+         links.time(op, expert, mesh::GroupKind::edp);
 }
 
 /// Weights to the ranks that compute with them, one call.
-Seconds gather(const TrainingConfig& config, const Links& links, const Share& share, i64 each) {
-  return sharded(config, links, Op::all_gather, bytes(share.dense, each)) +
-         links.time(Op::all_gather, bytes(share.expert, each), GroupKind::edp);
+Seconds gather(const plan::TrainingConfig& config, const Links& links, const plan::Share& share,
+               i64 each) {
+  return sharded(config, links, plan::Op::all_gather, bytes(share.dense, each)) +
+         links.time(plan::Op::all_gather, bytes(share.expert, each), mesh::GroupKind::edp);
 }
 
 /// Traffic beside computation: what is longer shows, what is not slows it.
-Seconds beside(Seconds traffic, Seconds compute, const Calibration& c) {
+Seconds beside(Seconds traffic, Seconds compute, const cluster::Calibration& c) {
   return std::max(Seconds{}, traffic - compute) +
-         c[Constant::zero3_contention] * std::min(traffic, compute);
+         c[cluster::Constant::zero3_contention] * std::min(traffic, compute);
 }
 
 /// Gradients that two pp ranks add up when all else is done: of a stage that both hold, and of an
 /// embedding that the first and the last read.
-Seconds between_stages(const TrainingConfig& config, const RankWork& on, const Links& links) {
-  const Plan& plan = config.plan;
+Seconds between_stages(const plan::TrainingConfig& config, const RankWork& on, const Links& links) {
+  const plan::Plan& plan = config.plan;
   const i64 each = config.job.grad_bytes();
   Seconds sum{};
   if (plan.mirrored())
-    sum += links.time(Op::all_reduce, bytes(on.share.total(), each), GroupKind::mirror);
-  if (config.model.tied && plan.pp > 1 && row(plan.schedule).order == StageOrder::loop)
-    sum += links.time(Op::all_reduce,
-                      bytes(embedding_share(config.model, plan.tp).dense, each) /
+    sum += links.time(plan::Op::all_reduce, bytes(on.share.total(), each), mesh::GroupKind::mirror);
+  if (config.model.tied && plan.pp > 1 && row(plan.schedule).order == plan::StageOrder::loop)
+    sum += links.time(plan::Op::all_reduce,
+                      bytes(plan::embedding_share(config.model, plan.tp).dense, each) /
                           (plan.zero >= 2 ? plan.shards() : 1),
-                      GroupKind::edges);
+                      mesh::GroupKind::edges);
   return sum;
 }
 
 /// X6: gradients travel beside backward, weights beside forward: what that does not hide shows, and
 /// at least a part.
-DataTime up_to_zero2(const TrainingConfig& config, const RankWork& on, const Links& links,
-                     const Calibration& c) {
-  const Plan& plan = config.plan;
+DataTime up_to_zero2(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
+                     const cluster::Calibration& c) {
+  const plan::Plan& plan = config.plan;
   const double m = double(config.microbatches());
   const Seconds scattered = scatter(config, links, on.share);
   const Seconds gathered =
@@ -64,9 +65,10 @@ DataTime up_to_zero2(const TrainingConfig& config, const RankWork& on, const Lin
   // With v chunks the gradients of all but one are ready while the last pp microbatches still run.
   const double v = double(plan.virtual_stages);
   const double window =
-      c[Constant::dp_window] * (1 + (std::min(m, double(plan.pp)) - 1) * (v - 1) / v);
+      c[cluster::Constant::dp_window] * (1 + (std::min(m, double(plan.pp)) - 1) * (v - 1) / v);
   const auto left = [&](bool overlap, Seconds time, Seconds compute) {
-    return overlap ? std::max(c[Constant::dp_shown] * time, time - window * compute) : time;
+    return overlap ? std::max(c[cluster::Constant::dp_shown] * time, time - window * compute)
+                   : time;
   };
   // ZeRO-2 keeps no whole gradients, so every microbatch scatters its own; FSDP under a pipeline
   // lets them wait for the last.
@@ -80,11 +82,11 @@ DataTime up_to_zero2(const TrainingConfig& config, const RankWork& on, const Lin
 
 }  // namespace
 
-ZeroWaits zero3_waits(const TrainingConfig& config, const RankWork& on, const Links& links,
-                      const Calibration& calibration) {
+ZeroWaits zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
+                      const cluster::Calibration& calibration) {
   const i64 units = std::max<i64>(1, on.layers);
-  const Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
-  const bool fp8 = config.software.gathers_fp8 && config.job.matmul != Matmul::same;
+  const plan::Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
+  const bool fp8 = config.software.gathers_fp8 && config.job.matmul != plan::Matmul::same;
   ZeroWaits waits;
   waits.gathered = gather(config, links, unit, fp8 ? 1 : config.job.activation_bytes());
   waits.scattered = scatter(config, links, unit);
@@ -94,8 +96,8 @@ ZeroWaits zero3_waits(const TrainingConfig& config, const RankWork& on, const Li
   return waits;
 }
 
-DataTime data_time(const TrainingConfig& config, const RankWork& on, const Links& links,
-                   const Calibration& calibration) {
+DataTime data_time(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
+                   const cluster::Calibration& calibration) {
   DataTime time;
   if (config.plan.zero < 3) {
     time = up_to_zero2(config, on, links, calibration);
@@ -111,4 +113,4 @@ DataTime data_time(const TrainingConfig& config, const RankWork& on, const Links
   return time;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,12 +6,12 @@
 #include "rankwright/cost/links.h"
 #include "rankwright/plan/shares.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// What stands on a pp rank, over its chunks, and what one microbatch takes there.
 struct RankWork {
   Seconds forward{}, backward{};
-  Share share{};
+  plan::Share share{};
   i64 layers = 0;
 
   void add(const RankWork& stage, double part) {
@@ -26,8 +26,8 @@ struct DataTime {
   Seconds shown{};   // that the step waits for
   Seconds hidden{};  // beside computation
 };
-DataTime data_time(const TrainingConfig& config, const RankWork& on, const Links& links,
-                   const Calibration& calibration);
+DataTime data_time(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
+                   const cluster::Calibration& calibration);
 
 /// Of one microbatch under ZeRO-3.
 struct ZeroWaits {
@@ -35,7 +35,7 @@ struct ZeroWaits {
   Seconds gathered{}, scattered{};  // one unit's weights, and its gradients
   Seconds all{};                    // of the microbatch, hidden or not
 };
-ZeroWaits zero3_waits(const TrainingConfig& config, const RankWork& on, const Links& links,
-                      const Calibration& calibration);
+ZeroWaits zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
+                      const cluster::Calibration& calibration);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

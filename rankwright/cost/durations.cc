@@ -3,24 +3,24 @@
 #include "rankwright/cost/links.h"
 #include "rankwright/cost/step.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
-Durations durations(const TrainingConfig& config, const Program& program,
-                    const Calibration& calibration) {
+program::Durations durations(const plan::TrainingConfig& config, const program::Program& program,
+                             const cluster::Calibration& calibration) {
   const StepTime whole = step_time(config, calibration);
   const CellTimes taken = cell_times(config, calibration);
   Links links(config, calibration);
-  Durations times;
+  program::Durations times;
   for (const StageTimes& stage : taken.stages)
     times.cells.push_back({stage.forward, stage.input + stage.weight, stage.input, stage.weight});
   const std::size_t boundaries = taken.stages.size() - 1;
   times.activation.assign(boundaries, taken.hop);
   times.gradient.assign(boundaries, taken.hop);
-  for (const Body& of_rank : program.steps) {
+  for (const program::Body& of_rank : program.steps) {
     times.steps.emplace_back();
-    for (const Step& step : of_rank) {
+    for (const program::Step& step : of_rank) {
       if (!step.computes()) links.add(config, step.group);
-      const bool optimizer = step.part == Part::optimizer;
+      const bool optimizer = step.part == program::Part::optimizer;
       times.steps.back().push_back(optimizer         ? whole[Item::optimizer]
                                    : step.computes() ? Seconds{}
                                                      : links.time(step.op, step.bytes, step.group));
@@ -29,4 +29,4 @@ Durations durations(const TrainingConfig& config, const Program& program,
   return times;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,10 +6,10 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/program/simulate.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// The program is the config's expansion.
-Durations durations(const TrainingConfig& config, const Program& program,
-                    const Calibration& calibration);
+program::Durations durations(const plan::TrainingConfig& config, const program::Program& program,
+                             const cluster::Calibration& calibration);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -12,23 +12,24 @@
 #include "rankwright/program/expand.h"
 #include "tests/support/timed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace durations_test {
 
 TEST(Durations, MatchTheWorkedExample) {
   // 8 layers on 2 pp ranks, 4 on each, the head on the last; sends are not hidden, so each cell
   // has one of 2,048 x 1,024 x 2 bytes, and all is longer by what nobody tuned.
-  const rankwright::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
-  const Calibration& c = calibration();
+  const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
+  const cluster::Calibration& c = catalog::calibration();
   const Links links(config, c);
   const Rates reached = rates(config, c);
   const LayerTime layer =
       layer_time(config, sample::dense_layer(), reached, links, block_time(config, links, c), c);
   const EmbeddingHeadTime head = head_time(config, reached, links, block_time(config, links, c), c);
-  const Seconds sent = links.time(Op::send_recv, Bytes{2048.0 * 1024 * 2}, GroupKind::pp);
-  const Durations times = durations(config, expand(config), c);
+  const Seconds sent =
+      links.time(plan::Op::send_recv, Bytes{2048.0 * 1024 * 2}, mesh::GroupKind::pp);
+  const program::Durations times = durations(config, program::expand(config), c);
   const auto near = [&](Seconds a, Seconds b) {
-    EXPECT_NEAR(a / (c[Constant::untuned] * b), 1, 1e-12);
+    EXPECT_NEAR(a / (c[cluster::Constant::untuned] * b), 1, 1e-12);
   };
   ASSERT_EQ(times.cells.size(), 2u);
   near(times.cells[1][0], 4 * layer.forward.total() + head.forward.total() + sent);
@@ -39,18 +40,20 @@ TEST(Durations, MatchTheWorkedExample) {
 }
 
 TEST(Durations, OfSendsThatAreHiddenTravel) {
-  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
-  const Seconds shown = durations(config, expand(config), calibration()).cells[0][0];
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
+  const Seconds shown =
+      durations(config, program::expand(config), catalog::calibration()).cells[0][0];
   config.plan.overlap.pp = true;
-  const Durations hidden = durations(config, expand(config), calibration());
+  const program::Durations hidden =
+      durations(config, program::expand(config), catalog::calibration());
   EXPECT_GT(hidden.activation[0], Seconds{});
   EXPECT_NEAR((hidden.cells[0][0] + hidden.activation[0]) / shown, 1, 1e-12);
 }
 
 RC_GTEST_PROP(Durations, OfABackwardAreThoseOfItsHalves, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  const Program program = expand(config);
-  const Durations times = durations(config, program, calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const program::Program program = program::expand(config);
+  const program::Durations times = durations(config, program, catalog::calibration());
   RC_ASSERT(i64(times.cells.size()) == program.stages);
   for (const std::array<Seconds, 4>& stage : times.cells) {
     const Seconds halves = stage[2] + stage[3];
@@ -59,36 +62,37 @@ RC_GTEST_PROP(Durations, OfABackwardAreThoseOfItsHalves, ()) {
 }
 
 RC_GTEST_PROP(Durations, LetEveryPlanBePlayed, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  const Program program = expand(config);
-  const Timeline timeline = simulate(program, durations(config, program, calibration()));
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const program::Program program = program::expand(config);
+  const program::Timeline timeline =
+      simulate(program, durations(config, program, catalog::calibration()));
   RC_ASSERT(std::isfinite(timeline.end.value));
   for (const Seconds& busy : timeline.busy) RC_ASSERT(busy <= timeline.end);
 }
 
 /// What step_time says of the pipeline: its items without data parallelism and the optimizer, which
 /// come behind. Jitter lengthens all alike.
-Seconds pipeline_part(const rankwright::TrainingConfig& config) {
-  const StepTime step = step_time(config, calibration());
+Seconds pipeline_part(const rankwright::plan::TrainingConfig& config) {
+  const StepTime step = step_time(config, catalog::calibration());
   const Seconds without_jitter = step.total() - step[Item::jitter];
   const double jitter = step.total() / without_jitter;
   return jitter * (without_jitter - step[Item::dp] - step[Item::optimizer]);
 }
 
 /// The end of the cells alone.
-Seconds simulated(const rankwright::TrainingConfig& config) {
-  const Program program = expand(config);
-  Durations times = durations(config, program, calibration());
+Seconds simulated(const rankwright::plan::TrainingConfig& config) {
+  const program::Program program = program::expand(config);
+  program::Durations times = durations(config, program, catalog::calibration());
   for (std::vector<Seconds>& of_rank : times.steps)
     std::fill(of_rank.begin(), of_rank.end(), Seconds{});
   return simulate(program, times).end;
 }
 
 TEST(Durations, PlayToTheStepsPipelineUnderEverySchedule) {
-  for (const ScheduleRow& schedule : schedules())
+  for (const plan::ScheduleRow& schedule : plan::schedules())
     for (const i64 pp : {2, 4, 8}) {
       const i64 chunks = schedule.min_chunks;
-      const rankwright::TrainingConfig config = sample::timed(sample::config_of(
+      const rankwright::plan::TrainingConfig config = sample::timed(sample::config_of(
           sample::model_of({{32, sample::dense_layer()}}),
           {.tp = 2, .pp = pp, .virtual_stages = chunks, .schedule = schedule.schedule}, 4 * pp));
       ASSERT_FALSE(first_misfit(config)) << schedule.name << " on " << pp;
@@ -101,8 +105,8 @@ TEST(Durations, PlayToTheStepsPipelineUnderEverySchedule) {
 /// the simulate: for odd numbers of microbatches and uneven stages one in a hundred is off by more
 /// than 2 %.
 RC_GTEST_PROP(Durations, AreThoseThatTheStepIsMadeOf, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  const CellTimes cells = cell_times(config, calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const CellTimes cells = cell_times(config, catalog::calibration());
   const Seconds closed = pipeline_time(pipeline_shape(config), cells.stages, cells.hop);
   // Under ZeRO-3 cells also wait for gathers and scatters, which the step books apart.
   const double ratio = pipeline_part(config) / closed;
@@ -112,4 +116,4 @@ RC_GTEST_PROP(Durations, AreThoseThatTheStepIsMadeOf, ()) {
 }
 
 }  // namespace durations_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

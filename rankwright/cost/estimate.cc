@@ -8,27 +8,29 @@
 #include "rankwright/plan/run_calibration.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// Whether a run of the same model on the same device moved the constants.
-bool calibrated(const TrainingConfig& config) {
+bool calibrated(const plan::TrainingConfig& config) {
   return config.calibrated && config.calibrated->model == config.model &&
          config.calibrated->device == config.cluster.device;
 }
 
-ErrorBand published_band(const TrainingConfig& config) {
-  if (!fitted_generation(config.cluster.device)) return {bands().unmeasured.within, 0};
-  const BandRow& row = config.model.sparse() ? bands().sparse : bands().dense;
+ErrorBand published_band(const plan::TrainingConfig& config) {
+  if (!fitted_generation(config.cluster.device)) return {catalog::bands().unmeasured.within, 0};
+  const catalog::BandRow& row =
+      config.model.sparse() ? catalog::bands().sparse : catalog::bands().dense;
   return {row.within, row.rows};
 }
 
 /// X13: what plans of one model on one device have in common a run of one of them takes off: left
 /// is how far two are off against each other, where that is less.
-ErrorBand step_band(const TrainingConfig& config) {
+ErrorBand step_band(const plan::TrainingConfig& config) {
   const ErrorBand published = published_band(config);
   if (!calibrated(config)) return published;
-  const BandRow& row = config.model.sparse() ? bands().pair_max_sparse : bands().pair_max;
+  const catalog::BandRow& row =
+      config.model.sparse() ? catalog::bands().pair_max_sparse : catalog::bands().pair_max;
   if (row.within >= published.within) return published;
   return {row.within, published.rows == 0 ? 0 : row.rows};
 }
@@ -39,22 +41,23 @@ bool Estimate::sure() const { return std::abs(memory.total() / capacity - 1) > m
 
 namespace {
 
-Estimate with_step(const TrainingConfig& config, const Calibration& calibration,
+Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                    const StepTime& step) {
   return {.step = step,
           .memory = fullest(config, calibration),
           .capacity = config.cluster.device.memory,
           .step_band = step_band(config),
-          .memory_band = {bands().memory.within, bands().memory.rows}};
+          .memory_band = {catalog::bands().memory.within, catalog::bands().memory.rows}};
 }
 
 }  // namespace
 
-Estimate estimate(const TrainingConfig& config, const Calibration& calibration) {
+Estimate estimate(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
   return with_step(config, calibration, step_time(config, calibration));
 }
 
-Estimate simulated_estimate(const TrainingConfig& config, const Calibration& calibration) {
+Estimate simulated_estimate(const plan::TrainingConfig& config,
+                            const cluster::Calibration& calibration) {
   const Links links(config, calibration);
   const LayerPrices prices = layer_prices(config, links, calibration);
   const StagePrices staged = stage_prices(config, calibration, prices);
@@ -63,13 +66,14 @@ Estimate simulated_estimate(const TrainingConfig& config, const Calibration& cal
       step_time(config, calibration, links, prices, staged, simulated_end(config, staged)));
 }
 
-Estimate close_estimate(const TrainingConfig& config, const Calibration& calibration) {
-  const std::optional<i64> cells = cell_count(pipeline_shape(config));
+Estimate close_estimate(const plan::TrainingConfig& config,
+                        const cluster::Calibration& calibration) {
+  const std::optional<i64> cells = program::cell_count(pipeline_shape(config));
   return cells && *cells <= kMaxSimulatedCells ? simulated_estimate(config, calibration)
                                                : estimate(config, calibration);
 }
 
-double mfu(const TrainingConfig& config, Seconds step, FlopsConvention convention) {
+double mfu(const plan::TrainingConfig& config, Seconds step, model::FlopsConvention convention) {
   const double tokens = double(config.job.global_batch) * double(config.job.sequence);
   const Flops work =
       tokens * training_flops_per_token(config.model, config.job.sequence, convention);
@@ -78,24 +82,24 @@ double mfu(const TrainingConfig& config, Seconds step, FlopsConvention conventio
   return work / step / max;
 }
 
-double tokens_per_second(const TrainingConfig& config, Seconds step) {
+double tokens_per_second(const plan::TrainingConfig& config, Seconds step) {
   if (step.value <= 0) return 0;
   return double(config.job.global_batch) * double(config.job.sequence) / step.value /
          double(config.world);
 }
 
-bool paired(const TrainingConfig& a, const TrainingConfig& b) {
+bool paired(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   return fitted_generation(a.cluster.device) && a.cluster.device == b.cluster.device &&
          a.model == b.model;
 }
 
-double tie_band(const TrainingConfig& a, const TrainingConfig& b) {
+double tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   if (!paired(a, b)) return std::max(step_band(a).within, step_band(b).within);
-  return (a.model.sparse() ? bands().pair_sparse : bands().pair).within;
+  return (a.model.sparse() ? catalog::bands().pair_sparse : catalog::bands().pair).within;
 }
 
-double tie_band(const TrainingConfig& plan) {
-  return (plan.model.sparse() ? bands().pair_sparse : bands().pair).within;
+double tie_band(const plan::TrainingConfig& plan) {
+  return (plan.model.sparse() ? catalog::bands().pair_sparse : catalog::bands().pair).within;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -7,77 +7,79 @@
 #include "rankwright/model/flops.h"
 #include "tests/support/timed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace estimate_test {
 
-rankwright::TrainingConfig dense(Plan plan = {}) {
+rankwright::plan::TrainingConfig dense(plan::Plan plan = {}) {
   return sample::timed(sample::dense_setup(plan));
 }
 
-rankwright::TrainingConfig sparse(Plan plan = {}) {
+rankwright::plan::TrainingConfig sparse(plan::Plan plan = {}) {
   return sample::timed(
       sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), std::move(plan)));
 }
 
 TEST(Rate, OfTokensIsForOneDevice) {
   // 4 microbatches of 2,048 tokens for each of 2 data ranks: 16,384 tokens in 4 s on 2 devices.
-  const rankwright::TrainingConfig config = dense({.dp = 2});
+  const rankwright::plan::TrainingConfig config = dense({.dp = 2});
   EXPECT_DOUBLE_EQ(tokens_per_second(config, 4.0_s), 2048);
   EXPECT_EQ(tokens_per_second(config, Seconds{}), 0);
 }
 
 TEST(Mfu, IsOneWhereAStepTakesWhatThePeakWould) {
-  rankwright::TrainingConfig config = dense({.dp = 2});
-  const Flops work =
-      16'384.0 * training_flops_per_token(config.model, 2048, FlopsConvention::megatron_causal);
+  rankwright::plan::TrainingConfig config = dense({.dp = 2});
+  const Flops work = 16'384.0 * training_flops_per_token(config.model, 2048,
+                                                         model::FlopsConvention::megatron_causal);
   const Seconds min = work / (2 * 989.0_TFLOPS);
   EXPECT_NEAR(mfu(config, min), 1, 1e-12);
   EXPECT_NEAR(mfu(config, 4 * min), 0.25, 1e-12);
   // Of what the format could do: 989 / 1,979.
-  config.job.matmul = Matmul::fp8;
+  config.job.matmul = plan::Matmul::fp8;
   EXPECT_NEAR(mfu(config, min), 989.0 / 1979, 1e-12);
   EXPECT_EQ(mfu(config, Seconds{}), 0);
 }
 
 TEST(Band, IsThatOfTheKindOfModelAndDevice) {
-  rankwright::TrainingConfig config = dense();
-  EXPECT_EQ(estimate(config, calibration()).step_band.within, bands().dense.within);
+  rankwright::plan::TrainingConfig config = dense();
+  EXPECT_EQ(estimate(config, catalog::calibration()).step_band.within,
+            catalog::bands().dense.within);
   config.cluster.device.generation = "unheard of";
-  const ErrorBand unknown = estimate(config, calibration()).step_band;
-  EXPECT_EQ(unknown.within, bands().unmeasured.within);
+  const ErrorBand unknown = estimate(config, catalog::calibration()).step_band;
+  EXPECT_EQ(unknown.within, catalog::bands().unmeasured.within);
   EXPECT_EQ(unknown.rows, 0);
-  EXPECT_EQ(estimate(sparse(), calibration()).step_band.within, bands().sparse.within);
+  EXPECT_EQ(estimate(sparse(), catalog::calibration()).step_band.within,
+            catalog::bands().sparse.within);
 }
 
 TEST(TieBand, OfOneModelOnOneDeviceIsThatOfPairs) {
-  EXPECT_EQ(tie_band(dense({.tp = 2}), dense({.dp = 2})), bands().pair.within);
-  EXPECT_EQ(tie_band(sparse({.tp = 2}), sparse({.dp = 2})), bands().pair_sparse.within);
-  EXPECT_EQ(tie_band(sparse()), bands().pair_sparse.within);
+  EXPECT_EQ(tie_band(dense({.tp = 2}), dense({.dp = 2})), catalog::bands().pair.within);
+  EXPECT_EQ(tie_band(sparse({.tp = 2}), sparse({.dp = 2})), catalog::bands().pair_sparse.within);
+  EXPECT_EQ(tie_band(sparse()), catalog::bands().pair_sparse.within);
   // Another batch, sequence or number of devices is still a pair.
-  rankwright::TrainingConfig other = dense({.dp = 4});
+  rankwright::plan::TrainingConfig other = dense({.dp = 4});
   other.job.global_batch *= 2;
   other.job.sequence *= 2;
-  EXPECT_EQ(tie_band(dense(), other), bands().pair.within);
+  EXPECT_EQ(tie_band(dense(), other), catalog::bands().pair.within);
 }
 
 TEST(TieBand, OfOtherPairsIsTheWiderOfTheirBands) {
-  EXPECT_EQ(tie_band(dense(), sparse()), bands().sparse.within);
-  EXPECT_EQ(tie_band(sparse(), dense()), bands().sparse.within);
-  rankwright::TrainingConfig other = dense();
+  EXPECT_EQ(tie_band(dense(), sparse()), catalog::bands().sparse.within);
+  EXPECT_EQ(tie_band(sparse(), dense()), catalog::bands().sparse.within);
+  rankwright::plan::TrainingConfig other = dense();
   other.model.vocab += 128;
   EXPECT_FALSE(paired(dense(), other));
-  EXPECT_EQ(tie_band(dense(), other), bands().dense.within);
-  rankwright::TrainingConfig unknown = dense();
+  EXPECT_EQ(tie_band(dense(), other), catalog::bands().dense.within);
+  rankwright::plan::TrainingConfig unknown = dense();
   unknown.cluster.device.generation = "unheard of";
-  EXPECT_EQ(tie_band(unknown, dense()), bands().unmeasured.within);
+  EXPECT_EQ(tie_band(unknown, dense()), catalog::bands().unmeasured.within);
   // Whatever scales all plans of a search alike does not decide between them.
-  EXPECT_EQ(tie_band(unknown), bands().pair.within);
+  EXPECT_EQ(tie_band(unknown), catalog::bands().pair.within);
 }
 
 RC_GTEST_PROP(TieBand, IsTheSameBothWaysAndNoWiderThanTheBands, ()) {
-  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
-  const double of_a = estimate(a, calibration()).step_band.within;
-  const double of_b = estimate(b, calibration()).step_band.within;
+  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  const double of_a = estimate(a, catalog::calibration()).step_band.within;
+  const double of_b = estimate(b, catalog::calibration()).step_band.within;
   RC_ASSERT(tie_band(a, b) == tie_band(b, a));
   RC_ASSERT(tie_band(a, b) > 0 && tie_band(a, b) <= std::max(of_a, of_b));
   RC_ASSERT(tie_band(a) <= of_a);
@@ -100,13 +102,13 @@ TEST(Estimate, IsSureOutsideOfItsBand) {
 }
 
 RC_GTEST_PROP(Estimate, NamesTheFullestRank, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  const Estimate e = estimate(config, calibration());
-  for (const MemoryEstimate& other : estimate_memory_per_pp_rank(config, calibration()))
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const Estimate e = estimate(config, catalog::calibration());
+  for (const MemoryEstimate& other : estimate_memory_per_pp_rank(config, catalog::calibration()))
     RC_ASSERT(other.total() <= e.memory.total());
   RC_ASSERT(e.memory.pp_rank >= 0 && e.memory.pp_rank < config.plan.pp);
   RC_ASSERT(mfu(config, e.time()) > 0 && mfu(config, e.time()) < 1);
 }
 
 }  // namespace estimate_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

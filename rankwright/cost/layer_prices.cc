@@ -2,15 +2,15 @@
 
 #include "rankwright/plan/messages.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
-LayerPrices layer_prices(const TrainingConfig& config, const Links& links,
-                         const Calibration& calibration) {
+LayerPrices layer_prices(const plan::TrainingConfig& config, const Links& links,
+                         const cluster::Calibration& calibration) {
   LayerPrices prices{.rates = rates(config, calibration)};
   const BlockTime block = block_time(config, links, calibration);
   prices.kinds.reserve(config.model.runs.size());
   i64 first = 0;
-  for (const LayerRun& run : config.model.runs) {
+  for (const model::LayerRun& run : config.model.runs) {
     prices.kinds.push_back({first, first + run.count,
                             layer_time(config, run.layer, prices.rates, links, block, calibration),
                             layer_share(config.model, run.layer, config.plan)});
@@ -22,9 +22,9 @@ LayerPrices layer_prices(const TrainingConfig& config, const Links& links,
   return prices;
 }
 
-Seconds send_time(const TrainingConfig& config, const Links& links) {
+Seconds send_time(const plan::TrainingConfig& config, const Links& links) {
   if (config.plan.pp == 1) return {};
-  return links.time(Op::send_recv, boundary_message(config, 0), GroupKind::pp);
+  return links.time(plan::Op::send_recv, boundary_message(config, 0), mesh::GroupKind::pp);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

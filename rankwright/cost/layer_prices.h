@@ -9,15 +9,15 @@
 #include "rankwright/cost/layer_time.h"
 #include "rankwright/plan/shares.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// Layers of the model in a row that are alike.
 struct KindPrice {
   i64 first = 0, end = 0;  // layers of the model
   LayerTime time{};
-  Share share{};
+  plan::Share share{};
 
-  i64 layers_in(const Stage& stage, i64 stage_first) const {
+  i64 layers_in(const plan::Stage& stage, i64 stage_first) const {
     return std::min(end, stage_first + stage.layers) - std::max(first, stage_first);
   }
 };
@@ -29,17 +29,17 @@ struct LayerPrices {
   Seconds send{};  // X2: one activation or gradient to the next stage
 
   /// The same for a plan that recomputes otherwise.
-  void recompute(Recompute what) {
+  void recompute(plan::Recompute what) {
     for (KindPrice& kind : kinds) kind.time.recompute(what);
   }
 };
 
 /// The config has no violation. `links` are the config's, or none at all: then nothing is sent, and
 /// what comes of it is what any order of the axes takes at least.
-LayerPrices layer_prices(const TrainingConfig& config, const Links& links,
-                         const Calibration& calibration);
+LayerPrices layer_prices(const plan::TrainingConfig& config, const Links& links,
+                         const cluster::Calibration& calibration);
 
 /// The send of it: the rest looks at the groups inside layers alone.
-Seconds send_time(const TrainingConfig& config, const Links& links);
+Seconds send_time(const plan::TrainingConfig& config, const Links& links);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

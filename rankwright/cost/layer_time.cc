@@ -6,7 +6,7 @@
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// Matmuls of a part of a layer on one rank, each of k inner and n columns: sums over them.
@@ -32,16 +32,17 @@ constexpr double kHalf = 2;  // bytes of an element in 16 bits
 /// bytes that arithmetic does not hide. The lost tiles have the inner length of their pass: k
 /// forward, n for the input's gradient, the rows for the weight's.
 MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
-                       const TrainingConfig& config, const Rates& rates, const Calibration& c) {
+                       const plan::TrainingConfig& config, const Rates& rates,
+                       const cluster::Calibration& c) {
   const Seconds work = Flops{2 * rows * m.nk} / rate;
   const Seconds lost = Flops{2 * rates.tile} / rate;
   const double outputs = rates.wider * kHalf * rows * (m.n + m.k);
   const double accumulated = config.software.fused_accumulation ? 8 : 4;  // fp32 read and written
-  const Seconds read =
-      c[Constant::matmul_bytes] * (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
+  const Seconds read = c[cluster::Constant::matmul_bytes] *
+                       (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
   const Seconds added =
-      c[Constant::matmul_bytes] * (Bytes{outputs + accumulated * m.nk} / rates.memory);
-  const double slower = c[Constant::backward];
+      c[cluster::Constant::matmul_bytes] * (Bytes{outputs + accumulated * m.nk} / rates.memory);
+  const double slower = c[cluster::Constant::backward];
   return {.forward = work + m.k * lost + read,
           .input = slower * (work + m.n * lost) + read,
           .weight = slower * (work + rows * m.count * lost) + added};
@@ -49,16 +50,17 @@ MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
 
 /// What layer_time works with: one microbatch on one rank.
 struct Work {
-  const TrainingConfig& config;
+  const plan::TrainingConfig& config;
   const Rates& rates;
   const Links& links;
-  const Calibration& c;
+  const cluster::Calibration& c;
   double tokens;  // of the microbatch on a cp rank
   double tp;
   double kept;  // tokens between the blocks: tp cuts them under sequence parallelism
   double hidden;
 
-  Work(const TrainingConfig& s, const Rates& r, const Links& l, const Calibration& calibration)
+  Work(const plan::TrainingConfig& s, const Rates& r, const Links& l,
+       const cluster::Calibration& calibration)
       : config(s),
         rates(r),
         links(l),
@@ -72,7 +74,7 @@ struct Work {
     return matmul_time(m, rows, rates.layers, config, rates, c);
   }
   Seconds stream(double bytes) const {
-    return c[Constant::elementwise] * rates.wider * (Bytes{bytes} / rates.memory);
+    return c[cluster::Constant::elementwise] * rates.wider * (Bytes{bytes} / rates.memory);
   }
   Seconds casts(double elements) const { return Bytes{rates.casts * elements} / rates.memory; }
 };
@@ -84,9 +86,9 @@ struct AttentionShape {
   double keys = 0;     // width of keys and values that context parallelism sends
 };
 
-AttentionShape attention_shape(const Attention& a, double h, double tp) {
+AttentionShape attention_shape(const model::Attention& a, double h, double tp) {
   AttentionShape s;
-  if (a.kind == Attention::Kind::latent) {
+  if (a.kind == model::Attention::Kind::latent) {
     const double query = double(a.query_width()), value = double(a.value_width());
     const double latent = double(a.kv_rank + a.rope_dim);
     const double up = double(a.heads * (a.nope_dim + a.value_dim));
@@ -116,21 +118,22 @@ struct CoreTime {
 
 /// L2: fused, causal FLOPs at the kernel's rate, short sequences slower; L3: unfused, the full
 /// square in two batched matmuls and 11 bytes forward, 17 backward for each score.
-CoreTime core_time(const Work& w, const Attention& a, double width) {
+CoreTime core_time(const Work& w, const model::Attention& a, double width) {
   const double sequence = double(w.config.job.sequence);
-  const bool fused = w.config.software.attention != AttentionKernel::unfused;
+  const bool fused = w.config.software.attention != plan::AttentionKernel::unfused;
   if (fused && !w.config.cluster.device.cpu()) {
     constexpr double kLong = 4096, kFill = 300, kBackward = 2.5;
-    const bool narrow = a.kind == Attention::Kind::grouped && a.head_dim <= 64;
-    const FlopsPerSecond rate = (narrow ? w.c[Constant::narrow_head] : 1) * w.rates.attention;
+    const bool narrow = a.kind == model::Attention::Kind::grouped && a.head_dim <= 64;
+    const FlopsPerSecond rate =
+        (narrow ? w.c[cluster::Constant::narrow_head] : 1) * w.rates.attention;
     const double fill = sequence < kLong ? 1 + kFill / sequence : 1;
     const Seconds forward = fill * (Flops{2 * w.tokens * sequence * width} / rate);
     return {forward, kBackward * forward};
   }
-  const double aligned = a.head_dim % 8 == 0 ? 1 : w.c[Constant::misaligned_head];
+  const double aligned = a.head_dim % 8 == 0 ? 1 : w.c[cluster::Constant::misaligned_head];
   const Seconds products = aligned * (Flops{4 * w.tokens * sequence * width} /
-                                      (w.c[Constant::unfused_matmul] * w.rates.half));
-  const Seconds score = w.c[Constant::unfused_bytes] * w.rates.wider *
+                                      (w.c[cluster::Constant::unfused_matmul] * w.rates.half));
+  const Seconds score = w.c[cluster::Constant::unfused_bytes] * w.rates.wider *
                         (Bytes{w.tokens * sequence * double(a.heads) / w.tp} / w.rates.memory);
   return {products + 11 * score, 2 * products + 17 * score};
 }
@@ -141,25 +144,26 @@ struct CpTime {
 
 /// L6: keys and values go round beside attention's core, and what is longer than it shows; or they
 /// are gathered before it, or heads are exchanged for sequence, which nothing hides.
-CpTime cp_time(const Work& w, const Attention& attention, const AttentionShape& shape,
+CpTime cp_time(const Work& w, const model::Attention& attention, const AttentionShape& shape,
                const CoreTime& core) {
-  const Plan& plan = w.config.plan;
+  const plan::Plan& plan = w.config.plan;
   if (plan.cp == 1) return {};
   const Bytes part = Bytes{kHalf * w.tokens * shape.keys};
-  if (plan.cp_comm == CpComm::all_gather) {
+  if (plan.cp_comm == plan::CpComm::all_gather) {
     const Bytes all = double(plan.cp) * part;
-    const Seconds gather = w.links.time(Op::all_gather, all, GroupKind::cp);
-    return {gather, gather + w.links.time(Op::reduce_scatter, all, GroupKind::cp)};
+    const Seconds gather = w.links.time(plan::Op::all_gather, all, mesh::GroupKind::cp);
+    return {gather, gather + w.links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::cp)};
   }
-  if (plan.cp_comm == CpComm::a2a) {
-    const AttentionMessages m = messages(w.config, attention);
+  if (plan.cp_comm == plan::CpComm::a2a) {
+    const plan::AttentionMessages m = messages(w.config, attention);
     Seconds once{};
     for (const Bytes size : {m.query, m.key, m.value, m.output})
-      once += w.links.time(Op::all_to_all, size, GroupKind::cp);
+      once += w.links.time(plan::Op::all_to_all, size, mesh::GroupKind::cp);
     return {once, once};
   }
   constexpr double kNeverHidden = 0.1;  // of one ring, forward and backward together
-  const Seconds ring = double(plan.cp - 1) * w.links.time(Op::send_recv, part, GroupKind::cp);
+  const Seconds ring =
+      double(plan.cp - 1) * w.links.time(plan::Op::send_recv, part, mesh::GroupKind::cp);
   return {std::max(Seconds{}, ring - core.forward) + kNeverHidden / 3 * ring,
           std::max(Seconds{}, 2 * ring - core.backward) + kNeverHidden * 2 / 3 * ring};
 }
@@ -169,8 +173,8 @@ struct ExpertTime {
 };
 
 /// L7: the routed and shared experts, the passes over dispatched tokens, and the all-to-alls.
-ExpertTime expert_time(const Work& w, const FeedForward& ffn) {
-  const Plan& plan = w.config.plan;
+ExpertTime expert_time(const Work& w, const model::FeedForward& ffn) {
+  const plan::Plan& plan = w.config.plan;
   const double etp = double(plan.etp), ep = double(plan.ep);
   const double sent = w.tokens / w.tp;  // the tp ranks each send a part
   const double copies = sent * double(ffn.active);
@@ -188,21 +192,21 @@ ExpertTime expert_time(const Work& w, const FeedForward& ffn) {
     shared.add(w.hidden, double(ffn.shared_width) / w.tp);
     always = w.matmuls(shared, w.tokens);
   }
-  const double busiest = w.c[Constant::imbalance_experts] * local;
+  const double busiest = w.c[cluster::Constant::imbalance_experts] * local;
 
   const Bytes all = Bytes{kHalf * copies * w.hidden};
-  const Seconds pass = w.c[Constant::permute] * (all / w.rates.memory);
+  const Seconds pass = w.c[cluster::Constant::permute] * (all / w.rates.memory);
   Seconds exchange{};
   if (plan.ep > 1) {
-    const double inside = double(w.links.span(GroupKind::ep).inside[0]);
+    const double inside = double(w.links.span(mesh::GroupKind::ep).inside[0]);
     const double nodes = ep / std::max(1.0, inside);
     // A token crosses once to each other node that has one of its experts.
     const double crossings = nodes * (1 - std::pow(1 - 1 / nodes, double(ffn.active)));
     const Bytes out = Bytes{kHalf * sent * w.hidden * crossings};
-    exchange =
-        w.links.all_to_all(all, out, plan.overlap.pp ? w.c[Constant::ep_shown] : 1, GroupKind::ep);
+    exchange = w.links.all_to_all(all, out, plan.overlap.pp ? w.c[cluster::Constant::ep_shown] : 1,
+                                  mesh::GroupKind::ep);
   }
-  if (plan.etp > 1) exchange += w.links.time(Op::all_gather, etp * all, GroupKind::etp);
+  if (plan.etp > 1) exchange += w.links.time(plan::Op::all_gather, etp * all, mesh::GroupKind::etp);
 
   const double activated =
       (ffn.matrices == 2 ? 4 : 6) *
@@ -228,7 +232,7 @@ struct DenseTime {
   Matmuls shape{};
 };
 
-DenseTime dense_time(const Work& w, const FeedForward& ffn) {
+DenseTime dense_time(const Work& w, const model::FeedForward& ffn) {
   const double width = double(ffn.width) / w.tp;
   DenseTime time;
   time.shape.add(double(ffn.matrices - 1) * width, w.hidden);
@@ -265,12 +269,12 @@ void launch(LayerTime& time, const Rates& rates, double kernels) {
 /// L9: what selective recompute runs again. Megatron-LM attention's core, or, of layers with
 /// experts, norms, the activation function and latent attention's up-projections; torch's policy
 /// every second matmul and what lies between.
-Seconds selective(const Work& w, const Layer& layer, const LayerTime& time, Seconds core) {
+Seconds selective(const Work& w, const model::Layer& layer, const LayerTime& time, Seconds core) {
   if (w.config.software.recomputes_ops) return 0.5 * time.forward.matmul + time.forward.elementwise;
   if (!layer.ffn.sparse()) return core;
-  const Attention& a = layer.attention;
+  const model::Attention& a = layer.attention;
   const double up =
-      a.kind == Attention::Kind::latent
+      a.kind == model::Attention::Kind::latent
           ? double(a.q_rank * a.query_width() + a.kv_rank * a.heads * (a.nope_dim + a.value_dim)) /
                 w.tp
           : 0;
@@ -304,25 +308,26 @@ Pass operator*(double times, const Pass& p) {
           .launch = times * p.launch};
 }
 
-BlockTime block_time(const TrainingConfig& config, const Links& links,
-                     const Calibration& calibration) {
-  const Plan& plan = config.plan;
+BlockTime block_time(const plan::TrainingConfig& config, const Links& links,
+                     const cluster::Calibration& calibration) {
+  const plan::Plan& plan = config.plan;
   if (plan.tp == 1) return {};
   const Bytes all = messages(config).hidden;
-  const double shown = plan.overlap.tp ? calibration[Constant::tp_shown] : 1;
+  const double shown = plan.overlap.tp ? calibration[cluster::Constant::tp_shown] : 1;
   if (!plan.sequence_parallel) {
-    const Seconds reduce = shown * links.time(Op::all_reduce, all, GroupKind::tp);
+    const Seconds reduce = shown * links.time(plan::Op::all_reduce, all, mesh::GroupKind::tp);
     return {reduce, reduce};
   }
   // The runtime on CPUs waits for it; elsewhere the weight's gradient hides most of it.
   const double second = config.cluster.device.cpu() ? 1 : 0.3;
-  const Seconds gather = shown * links.time(Op::all_gather, all, GroupKind::tp);
-  const Seconds scatter = shown * links.time(Op::reduce_scatter, all, GroupKind::tp);
+  const Seconds gather = shown * links.time(plan::Op::all_gather, all, mesh::GroupKind::tp);
+  const Seconds scatter = shown * links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::tp);
   return {gather + scatter, gather + scatter + second * gather};
 }
 
-LayerTime layer_time(const TrainingConfig& config, const Layer& layer, const Rates& rates,
-                     const Links& links, const BlockTime& tp, const Calibration& calibration) {
+LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
+                     const Rates& rates, const Links& links, const BlockTime& tp,
+                     const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
   const AttentionShape shape = attention_shape(layer.attention, w.hidden, w.tp);
   const MatmulTime projections = w.matmuls(shape.matmuls, w.tokens);
@@ -368,20 +373,21 @@ LayerTime layer_time(const TrainingConfig& config, const Layer& layer, const Rat
     time.input.tp += tp.backward;
     time.weight.matmul += dense.matmul.weight;
   }
-  launch(time, rates, layer.ffn.sparse() ? calibration[Constant::launch_sparse] : 1);
+  launch(time, rates, layer.ffn.sparse() ? calibration[cluster::Constant::launch_sparse] : 1);
   time.selective = selective(w, layer, time, core.forward);
   time.recompute(config.plan.recompute);
   return time;
 }
 
-EmbeddingHeadTime head_time(const TrainingConfig& config, const Rates& rates, const Links& links,
-                            const BlockTime& tp, const Calibration& calibration) {
+EmbeddingHeadTime head_time(const plan::TrainingConfig& config, const Rates& rates,
+                            const Links& links, const BlockTime& tp,
+                            const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
-  const double rows = double(vocabulary_share(config.model, config.plan.tp));
+  const double rows = double(plan::vocabulary_share(config.model, config.plan.tp));
   Matmuls head;
   head.add(rows, w.hidden);
   const MatmulTime matmul = matmul_time(head, w.tokens, rates.half, config, rates, calibration);
-  const Seconds loss = w.stream(calibration[Constant::loss_bytes] * w.tokens * rows);
+  const Seconds loss = w.stream(calibration[cluster::Constant::loss_bytes] * w.tokens * rows);
   EmbeddingHeadTime time;
   time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = tp.forward};
   time.input = {.matmul = matmul.input, .elementwise = 0.5 * loss, .tp = tp.backward};
@@ -389,9 +395,9 @@ EmbeddingHeadTime head_time(const TrainingConfig& config, const Rates& rates, co
   return time;
 }
 
-EmbeddingHeadTime embedding_time(const TrainingConfig& config, const Rates& rates,
+EmbeddingHeadTime embedding_time(const plan::TrainingConfig& config, const Rates& rates,
                                  const Links& links, const BlockTime& tp,
-                                 const Calibration& calibration) {
+                                 const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
   constexpr double kPass = 8;  // bytes an element: read and written, twice
   EmbeddingHeadTime time;
@@ -401,4 +407,4 @@ EmbeddingHeadTime embedding_time(const TrainingConfig& config, const Rates& rate
   return time;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

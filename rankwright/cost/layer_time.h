@@ -8,7 +8,7 @@
 #include "rankwright/cost/rates.h"
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// What a pass is spent on.
 struct Pass {
@@ -38,10 +38,10 @@ struct LayerTime {
 
   Seconds backward() const { return input.total() + weight.total(); }
   /// The same layer in a plan that recomputes otherwise.
-  void recompute(Recompute what) {
-    again = what == Recompute::full        ? forward.total()
-            : what == Recompute::selective ? selective
-                                           : Seconds{};
+  void recompute(plan::Recompute what) {
+    again = what == plan::Recompute::full        ? forward.total()
+            : what == plan::Recompute::selective ? selective
+                                                 : Seconds{};
   }
 };
 
@@ -51,21 +51,23 @@ struct LayerTime {
 struct BlockTime {
   Seconds forward{}, backward{};
 };
-BlockTime block_time(const TrainingConfig& config, const Links& links,
-                     const Calibration& calibration);
+BlockTime block_time(const plan::TrainingConfig& config, const Links& links,
+                     const cluster::Calibration& calibration);
 
 /// Of a layer; `again` is what the plan recomputes of each layer that it recomputes.
-LayerTime layer_time(const TrainingConfig& config, const Layer& layer, const Rates& rates,
-                     const Links& links, const BlockTime& block, const Calibration& calibration);
+LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
+                     const Rates& rates, const Links& links, const BlockTime& block,
+                     const cluster::Calibration& calibration);
 
 /// One microbatch beside the layers.
 struct EmbeddingHeadTime {
   Pass forward{}, input{}, weight{};
 };
-EmbeddingHeadTime head_time(const TrainingConfig& config, const Rates& rates, const Links& links,
-                            const BlockTime& block, const Calibration& calibration);
-EmbeddingHeadTime embedding_time(const TrainingConfig& config, const Rates& rates,
+EmbeddingHeadTime head_time(const plan::TrainingConfig& config, const Rates& rates,
+                            const Links& links, const BlockTime& block,
+                            const cluster::Calibration& calibration);
+EmbeddingHeadTime embedding_time(const plan::TrainingConfig& config, const Rates& rates,
                                  const Links& links, const BlockTime& block,
-                                 const Calibration& calibration);
+                                 const cluster::Calibration& calibration);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

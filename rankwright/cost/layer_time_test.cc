@@ -9,25 +9,25 @@
 #include "rankwright/plan/messages.h"
 #include "tests/support/timed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace layer_time_test {
 
-LayerTime time_of(const rankwright::TrainingConfig& config, const Layer& layer,
-                  const Calibration& c) {
+LayerTime time_of(const rankwright::plan::TrainingConfig& config, const model::Layer& layer,
+                  const cluster::Calibration& c) {
   const Links links(config, c);
   return layer_time(config, layer, rates(config, c), links, block_time(config, links, c), c);
 }
 
-LayerTime dense_time(const rankwright::TrainingConfig& config,
-                     const Calibration& c = calibration()) {
+LayerTime dense_time(const rankwright::plan::TrainingConfig& config,
+                     const cluster::Calibration& c = catalog::calibration()) {
   return time_of(config, sample::dense_layer(), c);
 }
 
-rankwright::TrainingConfig dense(Plan plan = {}) {
+rankwright::plan::TrainingConfig dense(plan::Plan plan = {}) {
   return sample::timed(sample::dense_setup(plan));
 }
 
-rankwright::TrainingConfig sparse(Plan plan) {
+rankwright::plan::TrainingConfig sparse(plan::Plan plan) {
   return sample::timed(sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), plan));
 }
 
@@ -42,9 +42,10 @@ TEST(LayerTime, OfOneRankHasNoTraffic) {
 TEST(LayerTime, OfMatmulsIsTheirFlopsWhereNothingElseCounts) {
   // 2,048 tokens through [1024 x 1536], [1024 x 1024], [1024 x 8192] and [4096 x 1024]:
   // 1,572,864 + 1,048,576 + 8,388,608 + 4,194,304 = 15,204,352 products of two, three times.
-  const Calibration c = sample::plain();
+  const cluster::Calibration c = sample::plain();
   const LayerTime t = dense_time(dense(), c);
-  const Seconds once = Flops{2.0 * 2048 * 15'204'352} / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
+  const Seconds once =
+      Flops{2.0 * 2048 * 15'204'352} / (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
   EXPECT_NEAR(t.forward.matmul / once, 1, 1e-12);
   EXPECT_NEAR(t.input.matmul / once, 1, 1e-12);
   EXPECT_NEAR(t.weight.matmul / once, 1, 1e-12);
@@ -54,40 +55,42 @@ TEST(LayerTime, OfAMatmulLosesHalfAWaveAndItsBytes) {
   // The worked example with waves and bytes. Half a wave of 132 tiles of 128 x 128 with the inner
   // lengths of forward, 1024 + 1024 + 1024 + 4096 = 7,168; 2 bytes for each of the weights and of
   // 2,048 x (inputs 7,168 + outputs 1536 + 1024 + 8192 + 1024 = 11,776).
-  Calibration c = sample::plain();
+  cluster::Calibration c = sample::plain();
   const Seconds bare = dense_time(dense(), c).forward.matmul;
-  c[Constant::wave] = 0.5;
-  const Seconds lost =
-      Flops{2 * 0.5 * 132 * 128 * 128 * 7168} / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
+  c[cluster::Constant::wave] = 0.5;
+  const Seconds lost = Flops{2 * 0.5 * 132 * 128 * 128 * 7168} /
+                       (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
   EXPECT_NEAR((dense_time(dense(), c).forward.matmul - bare) / lost, 1, 1e-9);
-  c[Constant::wave] = 0;
-  c[Constant::matmul_bytes] = 1;
+  c[cluster::Constant::wave] = 0;
+  c[cluster::Constant::matmul_bytes] = 1;
   const Seconds read = Bytes{2.0 * (15'204'352 + 2048.0 * (7168 + 11'776))} /
-                       (c[Constant::memory_share] * 3000.0_GBps);
+                       (c[cluster::Constant::memory_share] * 3000.0_GBps);
   EXPECT_NEAR((dense_time(dense(), c).forward.matmul - bare) / read, 1, 1e-9);
 }
 
 TEST(LayerTime, OfFusedAttentionIsHalfOfItsSquare) {
   // 2 x 2,048 tokens x 2,048 x 1,024 wide, slower by 300 / 2,048 because the sequence is short, and
   // because heads are 64 wide; backward two and a half times.
-  const Calibration& c = calibration();
+  const cluster::Calibration& c = catalog::calibration();
   const LayerTime t = dense_time(dense());
-  const FlopsPerSecond rate = c[Constant::narrow_head] * c[Constant::flash3_hopper] * 989.0_TFLOPS;
+  const FlopsPerSecond rate =
+      c[cluster::Constant::narrow_head] * c[cluster::Constant::flash3_hopper] * 989.0_TFLOPS;
   const Seconds forward = (1 + 300.0 / 2048) * (Flops{2.0 * 2048 * 2048 * 1024} / rate);
   EXPECT_NEAR(t.forward.attention / forward, 1, 1e-12);
   EXPECT_NEAR(t.input.attention / forward, 2.5, 1e-12);
 }
 
 TEST(LayerTime, OfUnfusedAttentionWritesItsScores) {
-  rankwright::TrainingConfig config = dense();
+  rankwright::plan::TrainingConfig config = dense();
   const Seconds fused = dense_time(config).forward.attention;
-  config.software.attention = AttentionKernel::unfused;
+  config.software.attention = plan::AttentionKernel::unfused;
   // The full square twice at 0.6 of the matmuls' rate, and 11 bytes for each of 2,048 x 2,048 x 16.
-  const Calibration& c = calibration();
-  const Seconds products =
-      Flops{4.0 * 2048 * 2048 * 1024} / (c[Constant::unfused_matmul] * rates(config, c).half);
-  const Seconds scores = 11 * c[Constant::unfused_bytes] *
-                         (Bytes{2048.0 * 2048 * 16} / (c[Constant::memory_share] * 3000.0_GBps));
+  const cluster::Calibration& c = catalog::calibration();
+  const Seconds products = Flops{4.0 * 2048 * 2048 * 1024} /
+                           (c[cluster::Constant::unfused_matmul] * rates(config, c).half);
+  const Seconds scores =
+      11 * c[cluster::Constant::unfused_bytes] *
+      (Bytes{2048.0 * 2048 * 16} / (c[cluster::Constant::memory_share] * 3000.0_GBps));
   EXPECT_NEAR(dense_time(config).forward.attention / (products + scores), 1, 1e-12);
   EXPECT_GT(products + scores, fused);
 }
@@ -95,11 +98,11 @@ TEST(LayerTime, OfUnfusedAttentionWritesItsScores) {
 TEST(LayerTime, OfSequenceParallelismGathersAndScattersTwice) {
   // Two blocks, each a gather and a scatter forward; backward gathers a second time, of which 0.3
   // shows. The hidden states of 2,048 tokens are 2,048 x 1,024 x 2 bytes.
-  const rankwright::TrainingConfig config = dense({.tp = 4, .sequence_parallel = true});
-  const Links links(config, calibration());
+  const rankwright::plan::TrainingConfig config = dense({.tp = 4, .sequence_parallel = true});
+  const Links links(config, catalog::calibration());
   const Bytes all{2048.0 * 1024 * 2};
-  const Seconds gather = links.time(Op::all_gather, all, GroupKind::tp);
-  const Seconds scatter = links.time(Op::reduce_scatter, all, GroupKind::tp);
+  const Seconds gather = links.time(plan::Op::all_gather, all, mesh::GroupKind::tp);
+  const Seconds scatter = links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::tp);
   const LayerTime t = dense_time(config);
   EXPECT_NEAR(t.forward.tp / (2 * (gather + scatter)), 1, 1e-12);
   EXPECT_NEAR(t.input.tp / (2 * (1.3 * gather + scatter)), 1, 1e-12);
@@ -107,17 +110,17 @@ TEST(LayerTime, OfSequenceParallelismGathersAndScattersTwice) {
 
 TEST(LayerTime, OfASmallLayerIsWhatTheHostTakes) {
   // One token's work against a millisecond of launches: the smooth maximum is the floor.
-  rankwright::TrainingConfig config = dense();
+  rankwright::plan::TrainingConfig config = dense();
   config.job.sequence = 64;
-  const double floor = calibration()[Constant::launch_floor] * 1e-3;
+  const double floor = catalog::calibration()[cluster::Constant::launch_floor] * 1e-3;
   EXPECT_NEAR(dense_time(config).forward.total().value / floor, 1, 0.01);
-  config.software.launch = Launch::compiled;
+  config.software.launch = plan::Launch::compiled;
   EXPECT_LT(dense_time(config).forward.total().value, 0.3 * floor);
 }
 
 /// The same on CPUs that were probed, in fp32.
-rankwright::TrainingConfig on_cpus(Plan plan = {}) {
-  rankwright::TrainingConfig config = dense(plan);
+rankwright::plan::TrainingConfig on_cpus(plan::Plan plan = {}) {
+  rankwright::plan::TrainingConfig config = dense(plan);
   config.cluster.device = {.name = "cpu",
                            .memory = 1.0_GB,
                            .memory_bandwidth = 4.0_GBps,
@@ -125,14 +128,14 @@ rankwright::TrainingConfig on_cpus(Plan plan = {}) {
                            .generation = "cpu",
                            .best_matmul = 0.02_TFLOPS,
                            .launch = 2.0_us};
-  config.job.param_dtype = Dtype::fp32;
+  config.job.param_dtype = plan::Dtype::fp32;
   return config;
 }
 
 TEST(LayerTime, OnCpusIsFlopsAtWhatWasMeasuredAndOperationsOneByOne) {
   // The 15,204,352 products of the worked example at 20 GFLOP/s; 50 operations of 2 us are added,
   // 70 backward.
-  const rankwright::TrainingConfig config = on_cpus();
+  const rankwright::plan::TrainingConfig config = on_cpus();
   const LayerTime t = dense_time(config, calibration(config));
   const Seconds once = Flops{2.0 * 2048 * 15'204'352} / 0.02_TFLOPS;
   for (const Pass& pass : {t.forward, t.input, t.weight}) EXPECT_NEAR(pass.matmul / once, 1, 1e-12);
@@ -141,33 +144,34 @@ TEST(LayerTime, OnCpusIsFlopsAtWhatWasMeasuredAndOperationsOneByOne) {
 }
 
 TEST(LayerTime, OnCpusWaitsForTheSecondGather) {
-  const rankwright::TrainingConfig config = on_cpus({.tp = 2, .sequence_parallel = true});
-  const Calibration& c = calibration(config);
+  const rankwright::plan::TrainingConfig config = on_cpus({.tp = 2, .sequence_parallel = true});
+  const cluster::Calibration& c = calibration(config);
   const Links links(config, c);
   const BlockTime block = block_time(config, links, c);
   const Bytes all = messages(config).hidden;
-  EXPECT_NEAR((block.backward - block.forward) / links.time(Op::all_gather, all, GroupKind::tp), 1,
-              1e-9);
+  EXPECT_NEAR(
+      (block.backward - block.forward) / links.time(plan::Op::all_gather, all, mesh::GroupKind::tp),
+      1, 1e-9);
 }
 
 TEST(LayerTime, OnCpusMovesTwiceTheBytesInFp32) {
-  rankwright::TrainingConfig config = on_cpus();
+  rankwright::plan::TrainingConfig config = on_cpus();
   const Seconds wide = dense_time(config, calibration(config)).forward.elementwise;
-  config.job.param_dtype = Dtype::bf16;
+  config.job.param_dtype = plan::Dtype::bf16;
   EXPECT_NEAR(wide / dense_time(config, calibration(config)).forward.elementwise, 2, 1e-12);
 }
 
 TEST(LayerTime, OfExpertsCrossesOnceToEachNode) {
   // 4 nodes of 2, a token visits 2 of them: 4 x (1 - (3/4)^2) = 1.75 nodes.
-  rankwright::TrainingConfig config = sample::timed(
+  rankwright::plan::TrainingConfig config = sample::timed(
       sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 8}));
-  const LayerTime inside = time_of(config, sample::sparse_layer(), calibration());
+  const LayerTime inside = time_of(config, sample::sparse_layer(), catalog::calibration());
   config.cluster.levels = {{.name = "in", .arity = 2, .bandwidth = 450.0_GBps, .latency = 2.0_us},
                            {.name = "out", .arity = 4, .bandwidth = 10.0_GBps, .latency = 5.0_us}};
-  const LayerTime outside = time_of(config, sample::sparse_layer(), calibration());
-  const Links links(config, calibration());
-  const Seconds exchange = links.all_to_all(Bytes{2.0 * 2048 * 2 * 1024},
-                                            Bytes{2.0 * 2048 * 1024 * 1.75}, 1, GroupKind::ep);
+  const LayerTime outside = time_of(config, sample::sparse_layer(), catalog::calibration());
+  const Links links(config, catalog::calibration());
+  const Seconds exchange = links.all_to_all(
+      Bytes{2.0 * 2048 * 2 * 1024}, Bytes{2.0 * 2048 * 1024 * 1.75}, 1, mesh::GroupKind::ep);
   EXPECT_NEAR(outside.forward.ep / (2 * exchange), 1, 1e-12);
   EXPECT_GT(outside.forward.ep, inside.forward.ep);
   EXPECT_EQ(outside.forward.permute, inside.forward.permute);
@@ -176,12 +180,12 @@ TEST(LayerTime, OfExpertsCrossesOnceToEachNode) {
 TEST(LayerTime, OfGradientsLosesWavesOfTheirOwnLength) {
   // Half a wave of 132 tiles with the inner length of the pass: the outputs 1536 + 1024 + 8192 +
   // 1024 = 11,776 for the input's gradient, 2,048 tokens in each of 4 matmuls for the weight's.
-  Calibration c = sample::plain();
+  cluster::Calibration c = sample::plain();
   const LayerTime bare = dense_time(dense(), c);
-  c[Constant::wave] = 0.5;
+  c[cluster::Constant::wave] = 0.5;
   const LayerTime t = dense_time(dense(), c);
   const Seconds one =
-      Flops{2 * 0.5 * 132 * 128 * 128} / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
+      Flops{2 * 0.5 * 132 * 128 * 128} / (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
   EXPECT_NEAR((t.input.matmul - bare.input.matmul) / one, 11'776, 1e-4);
   EXPECT_NEAR((t.weight.matmul - bare.weight.matmul) / one, 4 * 2048, 1e-4);
 }
@@ -189,11 +193,11 @@ TEST(LayerTime, OfGradientsLosesWavesOfTheirOwnLength) {
 TEST(LayerTime, OfAWeightsGradientReadsAndWritesItsSum) {
   // 15,204,352 weights: fp32 read and written inside the matmul is 8 bytes each, written alone 4;
   // and 2 bytes of inputs and outputs, 2,048 x (7,168 + 11,776).
-  Calibration c = sample::plain();
-  rankwright::TrainingConfig config = dense();
+  cluster::Calibration c = sample::plain();
+  rankwright::plan::TrainingConfig config = dense();
   const Seconds bare = dense_time(config, c).weight.matmul;
-  c[Constant::matmul_bytes] = 1;
-  const BytesPerSecond memory = c[Constant::memory_share] * 3000.0_GBps;
+  c[cluster::Constant::matmul_bytes] = 1;
+  const BytesPerSecond memory = c[cluster::Constant::memory_share] * 3000.0_GBps;
   for (const bool fused : {true, false}) {
     config.software.fused_accumulation = fused;
     const Bytes moved{(fused ? 8 : 4) * 15'204'352.0 + 2 * 2048.0 * (7168 + 11'776)};
@@ -205,20 +209,20 @@ TEST(LayerTime, OfLatentAttentionIsItsFiveMatmuls) {
   // Queries 1024 -> 256 -> 16 x 64; keys and values 1024 -> 128 + 32, then 128 -> 16 x (32 + 32);
   // out 512 -> 1024: 262,144 + 262,144 + 163,840 + 131,072 + 524,288 = 1,343,488, beside a
   // feed-forward of 12,582,912. Scores are 1,024 wide and values 512: 768 in the mean.
-  Layer layer = sample::dense_layer();
-  layer.attention = {.kind = Attention::Kind::latent,
+  model::Layer layer = sample::dense_layer();
+  layer.attention = {.kind = model::Attention::Kind::latent,
                      .heads = 16,
                      .q_rank = 256,
                      .kv_rank = 128,
                      .nope_dim = 32,
                      .rope_dim = 32,
                      .value_dim = 32};
-  const Calibration c = sample::plain();
-  const FlopsPerSecond rate = c[Constant::matmul_hopper] * 989.0_TFLOPS;
+  const cluster::Calibration c = sample::plain();
+  const FlopsPerSecond rate = c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS;
   const LayerTime t = time_of(dense(), layer, c);
   EXPECT_NEAR(t.forward.matmul / (Flops{2.0 * 2048 * (1'343'488 + 12'582'912)} / rate), 1, 1e-12);
   const Seconds core = (1 + 300.0 / 2048) * (Flops{2.0 * 2048 * 2048 * 768} /
-                                             (c[Constant::flash3_hopper] * 989.0_TFLOPS));
+                                             (c[cluster::Constant::flash3_hopper] * 989.0_TFLOPS));
   EXPECT_NEAR(t.forward.attention / core, 1, 1e-12);
   // Without a rank of their own, queries are one matrix of 1024 x 1024.
   layer.attention.q_rank = 0;
@@ -231,8 +235,9 @@ TEST(LayerTime, OfMemoryBoundWorkIsItsBytes) {
   // forward, 30 backward. Queries, keys and values are 256 + 64 + 64 wide: 8 and 10 bytes. The
   // gated activation of 1,024: 6 and 12.
   const LayerTime t = dense_time(dense({.tp = 4, .sequence_parallel = true}));
-  const Calibration& c = calibration();
-  const BytesPerSecond memory = c[Constant::memory_share] / c[Constant::elementwise] * 3000.0_GBps;
+  const cluster::Calibration& c = catalog::calibration();
+  const BytesPerSecond memory =
+      c[cluster::Constant::memory_share] / c[cluster::Constant::elementwise] * 3000.0_GBps;
   const Bytes forward{22.0 * 1024 * 512 + 8.0 * 384 * 2048 + 6.0 * 1024 * 2048};
   const Bytes backward{30.0 * 1024 * 512 + 10.0 * 384 * 2048 + 12.0 * 1024 * 2048};
   EXPECT_NEAR(t.forward.elementwise / (forward / memory), 1, 1e-12);
@@ -242,9 +247,10 @@ TEST(LayerTime, OfMemoryBoundWorkIsItsBytes) {
 TEST(LayerTime, OfARingShowsWhatAttentionDoesNotHide) {
   // 4 cp ranks: keys and values of 512 tokens, 2 x 4 x 64 wide, 2 bytes, go 3 hops; backward they
   // and their gradients. A tenth of a ring never hides: a third of it forward.
-  const rankwright::TrainingConfig config = dense({.cp = 4});
+  const rankwright::plan::TrainingConfig config = dense({.cp = 4});
   const Seconds ring =
-      3 * Links(config, calibration()).time(Op::send_recv, Bytes{2.0 * 512 * 512}, GroupKind::cp);
+      3 * Links(config, catalog::calibration())
+              .time(plan::Op::send_recv, Bytes{2.0 * 512 * 512}, mesh::GroupKind::cp);
   const LayerTime t = dense_time(config);
   ASSERT_GT(2 * ring, t.input.attention);
   EXPECT_NEAR(t.forward.cp / (ring - t.forward.attention + 0.1 / 3 * ring), 1, 1e-12);
@@ -253,11 +259,12 @@ TEST(LayerTime, OfARingShowsWhatAttentionDoesNotHide) {
 
 TEST(LayerTime, OfGatheredKeysIsTheWholeSequence) {
   // 2,048 tokens x 512 x 2 bytes, gathered; backward gathers again and scatters the gradients.
-  const rankwright::TrainingConfig config = dense({.cp = 4, .cp_comm = CpComm::all_gather});
-  const Links links(config, calibration());
+  const rankwright::plan::TrainingConfig config =
+      dense({.cp = 4, .cp_comm = plan::CpComm::all_gather});
+  const Links links(config, catalog::calibration());
   const Bytes all{2.0 * 2048 * 512};
-  const Seconds gather = links.time(Op::all_gather, all, GroupKind::cp);
-  const Seconds scatter = links.time(Op::reduce_scatter, all, GroupKind::cp);
+  const Seconds gather = links.time(plan::Op::all_gather, all, mesh::GroupKind::cp);
+  const Seconds scatter = links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::cp);
   EXPECT_NEAR(dense_time(config).forward.cp / gather, 1, 1e-12);
   EXPECT_NEAR(dense_time(config).input.cp / (gather + scatter), 1, 1e-12);
 }
@@ -267,33 +274,35 @@ TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
   // 2,048 tokens. A tp rank sends 1,024 tokens to 2 experts each; of 4 ranks with 2 experts, or 2
   // pairs that halve 4, every one computes 2,048 visits of 3 x 512 x 1024 = 1,572,864, and the
   // busiest imbalance_experts as many.
-  const Calibration c = sample::plain();
-  const Flops flops{2 * 2048.0 * (2'883'584 + c[Constant::imbalance_experts] * 1'572'864)};
-  const Seconds expected = flops / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
+  const cluster::Calibration c = sample::plain();
+  const Flops flops{2 * 2048.0 * (2'883'584 + c[cluster::Constant::imbalance_experts] * 1'572'864)};
+  const Seconds expected = flops / (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
   const Bytes copies{2.0 * 2048 * 1024};
-  const Seconds pass = c[Constant::permute] * (copies / (c[Constant::memory_share] * 3000.0_GBps));
-  for (const Plan& plan :
-       {Plan{.tp = 2, .dp = 4, .ep = 4}, Plan{.tp = 2, .dp = 4, .ep = 2, .etp = 2}}) {
-    const rankwright::TrainingConfig config = sparse(plan);
+  const Seconds pass =
+      c[cluster::Constant::permute] * (copies / (c[cluster::Constant::memory_share] * 3000.0_GBps));
+  for (const plan::Plan& plan :
+       {plan::Plan{.tp = 2, .dp = 4, .ep = 4}, plan::Plan{.tp = 2, .dp = 4, .ep = 2, .etp = 2}}) {
+    const rankwright::plan::TrainingConfig config = sparse(plan);
     const LayerTime t = time_of(config, sample::sparse_layer(), c);
     EXPECT_NEAR(t.forward.matmul / expected, 1, 1e-12);
     EXPECT_NEAR(t.forward.permute / pass, 6, 1e-9);
     EXPECT_NEAR(t.input.permute / pass, 8, 1e-9);
     // Attention's collectives, and half of a dense block's for the router and the shared expert.
     const Links links(config, c);
-    const Seconds reduce = links.time(Op::all_reduce, Bytes{2.0 * 2048 * 1024}, GroupKind::tp);
+    const Seconds reduce =
+        links.time(plan::Op::all_reduce, Bytes{2.0 * 2048 * 1024}, mesh::GroupKind::tp);
     EXPECT_NEAR(t.forward.tp / (1.5 * reduce), 1, 1e-12);
   }
 }
 
 TEST(LayerTime, OfSplitExpertsGathersWhatTheirRanksWereSent) {
   // No tp: 2,048 tokens to 2 experts each, exchanged over ep and gathered by pairs of etp.
-  const rankwright::TrainingConfig config = sparse({.dp = 4, .ep = 2, .etp = 2});
-  const Links links(config, calibration());
+  const rankwright::plan::TrainingConfig config = sparse({.dp = 4, .ep = 2, .etp = 2});
+  const Links links(config, catalog::calibration());
   const Bytes copies{2.0 * 2048 * 2 * 1024};
-  const Seconds exchange = links.all_to_all(copies, copies, 1, GroupKind::ep) +
-                           links.time(Op::all_gather, 2 * copies, GroupKind::etp);
-  const LayerTime t = time_of(config, sample::sparse_layer(), calibration());
+  const Seconds exchange = links.all_to_all(copies, copies, 1, mesh::GroupKind::ep) +
+                           links.time(plan::Op::all_gather, 2 * copies, mesh::GroupKind::etp);
+  const LayerTime t = time_of(config, sample::sparse_layer(), catalog::calibration());
   EXPECT_NEAR(t.forward.ep / (2 * exchange), 1, 1e-12);
   EXPECT_NEAR(t.input.ep / (2 * exchange), 1, 1e-12);
 }
@@ -301,17 +310,18 @@ TEST(LayerTime, OfSplitExpertsGathersWhatTheirRanksWereSent) {
 TEST(LayerTime, OfUnfusedAttentionBackwardReadsScoresAgain) {
   // Products forward once, backward twice; scores 11 bytes forward, 17 backward. So twice forward
   // less backward is 2 x 11 - 17 = 5 bytes of 2,048 x 2,048 x 16 scores.
-  rankwright::TrainingConfig config = dense();
-  config.software.attention = AttentionKernel::unfused;
-  const Calibration& c = calibration();
-  const Seconds score = c[Constant::unfused_bytes] *
-                        (Bytes{2048.0 * 2048 * 16} / (c[Constant::memory_share] * 3000.0_GBps));
+  rankwright::plan::TrainingConfig config = dense();
+  config.software.attention = plan::AttentionKernel::unfused;
+  const cluster::Calibration& c = catalog::calibration();
+  const Seconds score =
+      c[cluster::Constant::unfused_bytes] *
+      (Bytes{2048.0 * 2048 * 16} / (c[cluster::Constant::memory_share] * 3000.0_GBps));
   const LayerTime t = dense_time(config);
   EXPECT_NEAR((2 * t.forward.attention - t.input.attention) / score, 5, 1e-9);
 }
 
 TEST(LayerTime, OfSelectiveRecomputeIsWhatTheSoftwareRunsAgain) {
-  rankwright::TrainingConfig config = dense({.recompute = Recompute::selective});
+  rankwright::plan::TrainingConfig config = dense({.recompute = plan::Recompute::selective});
   const LayerTime core = dense_time(config);
   EXPECT_EQ(core.again, core.forward.attention);
   config.software.recomputes_ops = true;  // every second matmul, and what lies between
@@ -321,13 +331,14 @@ TEST(LayerTime, OfSelectiveRecomputeIsWhatTheSoftwareRunsAgain) {
 
 TEST(HeadTime, IsOfSixteenBitsAndOfItsRowsOfTheVocabulary) {
   // tp 4 of 32,000: 8,000 rows of 1,024 for 2,048 tokens. Layers in 8 bits leave it as it is.
-  rankwright::TrainingConfig config = dense({.tp = 4});
-  const Calibration c = sample::plain();
+  rankwright::plan::TrainingConfig config = dense({.tp = 4});
+  const cluster::Calibration c = sample::plain();
   const Seconds matmul =
-      Flops{2.0 * 2048 * 8000 * 1024} / (c[Constant::matmul_hopper] * 989.0_TFLOPS);
-  const Seconds loss = c[Constant::elementwise] * (Bytes{c[Constant::loss_bytes] * 2048 * 8000} /
-                                                   (c[Constant::memory_share] * 3000.0_GBps));
-  for (const Matmul format : {Matmul::same, Matmul::fp8}) {
+      Flops{2.0 * 2048 * 8000 * 1024} / (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
+  const Seconds loss =
+      c[cluster::Constant::elementwise] * (Bytes{c[cluster::Constant::loss_bytes] * 2048 * 8000} /
+                                           (c[cluster::Constant::memory_share] * 3000.0_GBps));
+  for (const plan::Matmul format : {plan::Matmul::same, plan::Matmul::fp8}) {
     config.job.matmul = format;
     const Links links(config, c);
     const EmbeddingHeadTime t =
@@ -339,9 +350,9 @@ TEST(HeadTime, IsOfSixteenBitsAndOfItsRowsOfTheVocabulary) {
 }
 
 RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  for (const LayerRun& run : config.model.runs) {
-    const LayerTime t = time_of(config, run.layer, calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  for (const model::LayerRun& run : config.model.runs) {
+    const LayerTime t = time_of(config, run.layer, catalog::calibration());
     for (const Pass& p : {t.forward, t.input, t.weight})
       for (const Seconds part :
            {p.matmul, p.attention, p.elementwise, p.casts, p.permute, p.tp, p.cp, p.ep, p.launch})
@@ -351,25 +362,25 @@ RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
 }
 
 RC_GTEST_PROP(LayerTime, IsNeverLongerInFewerBits, ()) {
-  rankwright::TrainingConfig config = sample::random_timed();
-  config.job.param_dtype = Dtype::bf16;
-  const Layer& layer = config.model.runs.front().layer;
-  const LayerTime half = time_of(config, layer, calibration());
-  config.job.matmul = Matmul::fp8;
-  const LayerTime eight = time_of(config, layer, calibration());
+  rankwright::plan::TrainingConfig config = sample::random_timed();
+  config.job.param_dtype = plan::Dtype::bf16;
+  const model::Layer& layer = config.model.runs.front().layer;
+  const LayerTime half = time_of(config, layer, catalog::calibration());
+  config.job.matmul = plan::Matmul::fp8;
+  const LayerTime eight = time_of(config, layer, catalog::calibration());
   RC_ASSERT(eight.forward.matmul <= half.forward.matmul);
   RC_ASSERT(eight.weight.matmul <= half.weight.matmul);
   RC_ASSERT(eight.forward.casts > half.forward.casts);
 }
 
 RC_GTEST_PROP(LayerTime, HidesNoMoreThanThereIs, ()) {
-  rankwright::TrainingConfig config = sample::random_timed();
-  const Layer& layer = config.model.runs.front().layer;
+  rankwright::plan::TrainingConfig config = sample::random_timed();
+  const model::Layer& layer = config.model.runs.front().layer;
   config.plan.overlap.tp = false;
-  const LayerTime shown = time_of(config, layer, calibration());
+  const LayerTime shown = time_of(config, layer, catalog::calibration());
   config.plan.overlap.tp = true;
-  RC_ASSERT(time_of(config, layer, calibration()).forward.tp <= shown.forward.tp);
+  RC_ASSERT(time_of(config, layer, catalog::calibration()).forward.tp <= shown.forward.tp);
 }
 
 }  // namespace layer_time_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,37 +6,37 @@
 #include "rankwright/cost/collective.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 class Links {
  public:
   /// The groups that layers, sends and ZeRO use.
-  Links(const TrainingConfig& config, const Calibration& calibration);
+  Links(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
   /// None: nothing is sent, all times are 0.
-  static Links none(const TrainingConfig& config, const Calibration& calibration) {
+  static Links none(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
     return Links(config.cluster, calibration);
   }
   /// Another kind, where it was not among them.
-  void add(const TrainingConfig& config, GroupKind kind);
+  void add(const plan::TrainingConfig& config, mesh::GroupKind kind);
   /// Who knows how a kind lies says so.
-  void set(GroupKind kind, const Span& span) { spans_[std::size_t(kind)] = span; }
+  void set(mesh::GroupKind kind, const mesh::Span& span) { spans_[std::size_t(kind)] = span; }
 
   /// One call by all groups of the kind at the same time.
-  Seconds time(Op op, Bytes size, GroupKind kind) const;
-  const Span& span(GroupKind kind) const { return spans_[std::size_t(kind)]; }
+  Seconds time(plan::Op op, Bytes size, mesh::GroupKind kind) const;
+  const mesh::Span& span(mesh::GroupKind kind) const { return spans_[std::size_t(kind)]; }
 
   /// The same where a node's members share one NIC.
-  Seconds single_rail(Op op, Bytes size, GroupKind kind) const;
+  Seconds single_rail(plan::Op op, Bytes size, mesh::GroupKind kind) const;
 
   /// An all-to-all of `size` bytes of which `out` cross to other nodes, a token once a node.
-  Seconds all_to_all(Bytes size, Bytes out, double shown, GroupKind kind) const;
+  Seconds all_to_all(Bytes size, Bytes out, double shown, mesh::GroupKind kind) const;
 
  private:
-  Links(const Cluster& cluster, const Calibration& calibration);
+  Links(const cluster::Cluster& cluster, const cluster::Calibration& calibration);
 
-  const Cluster* cluster_;
-  Calibration loaded_;  // what a NIC reaches in the middle of a step
-  std::array<Span, kGroupKinds> spans_{};
+  const cluster::Cluster* cluster_;
+  cluster::Calibration loaded_;  // what a NIC reaches in the middle of a step
+  std::array<mesh::Span, mesh::kGroupKinds> spans_{};
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -7,67 +7,72 @@
 #include "tests/support/timed_configs.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace links_test {
 
 const std::string kTwoNodes = "model: llama-3.1-8b\ncluster: dgx-h100 x 2\n";
 
 TEST(Links, CarryNothingForAGroupOfOne) {
-  const rankwright::TrainingConfig config = config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
-  const Links links(config, calibration());
-  EXPECT_EQ(links.time(Op::all_reduce, 1.0_GB, GroupKind::tp), Seconds{});
-  EXPECT_EQ(links.single_rail(Op::all_reduce, 1.0_GB, GroupKind::tp), Seconds{});
-  EXPECT_EQ(links.all_to_all(1.0_GB, 1.0_GB, 1, GroupKind::ep), Seconds{});
+  const rankwright::plan::TrainingConfig config =
+      config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
+  const Links links(config, catalog::calibration());
+  EXPECT_EQ(links.time(plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp), Seconds{});
+  EXPECT_EQ(links.single_rail(plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp), Seconds{});
+  EXPECT_EQ(links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep), Seconds{});
 }
 
 TEST(Links, ReachInAStepAShareOfWhatANicReaches) {
   // Two nodes, tp 8 inside each, so dp has one rank in each: an all-gather of n bytes sends n / 2
   // over its own NIC of 50 GB/s, of which a ring reaches nic_share and a step nic_training of that.
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {tp_size: 8, dp_size: 2}\n");
-  const Links links(config, calibration());
-  const Calibration& c = calibration();
+  const Links links(config, catalog::calibration());
+  const cluster::Calibration& c = catalog::calibration();
   const BytesPerSecond reached =
-      c[Constant::nic_share] * c[Constant::nic_training] * BytesPerSecond{50e9};
+      c[cluster::Constant::nic_share] * c[cluster::Constant::nic_training] * BytesPerSecond{50e9};
   const Bytes large{1e14};
-  EXPECT_NEAR(links.time(Op::all_gather, large, GroupKind::shard) / (large / 2 / reached), 1, 1e-3);
+  EXPECT_NEAR(
+      links.time(plan::Op::all_gather, large, mesh::GroupKind::shard) / (large / 2 / reached), 1,
+      1e-3);
 }
 
 TEST(Links, OfANodeThatShareOneNicTakeUpToAsManyTimesAsLong) {
   // Eight members of a node behind one NIC instead of eight; NVLink inside keeps it below 8 times.
-  const rankwright::TrainingConfig config = config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
-  const Links links(config, calibration());
+  const rankwright::plan::TrainingConfig config =
+      config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
+  const Links links(config, catalog::calibration());
   const Bytes large{1e14};
-  const double longer = links.single_rail(Op::all_reduce, large, GroupKind::shard) /
-                        links.time(Op::all_reduce, large, GroupKind::shard);
+  const double longer = links.single_rail(plan::Op::all_reduce, large, mesh::GroupKind::shard) /
+                        links.time(plan::Op::all_reduce, large, mesh::GroupKind::shard);
   EXPECT_GT(longer, 4);
   EXPECT_LE(longer, 8.001);
 }
 
 TEST(Links, HideAPartOfWhatLeavesTheNode) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8, "
       "order: tp-cp-dp-ep-pp, zero_stage: 1}\n");
-  const Links links(config, calibration());
-  ASSERT_GT(links.span(GroupKind::ep).level, 0);
-  const Seconds all = links.all_to_all(1.0_GB, 1.0_GB, 1, GroupKind::ep);
-  EXPECT_LT(links.all_to_all(1.0_GB, 1.0_GB, 0.5, GroupKind::ep), all);
+  const Links links(config, catalog::calibration());
+  ASSERT_GT(links.span(mesh::GroupKind::ep).level, 0);
+  const Seconds all = links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep);
+  EXPECT_LT(links.all_to_all(1.0_GB, 1.0_GB, 0.5, mesh::GroupKind::ep), all);
   // Both go on at once: the longer counts.
-  EXPECT_EQ(all, links.time(Op::all_to_all, 1.0_GB, GroupKind::ep));
+  EXPECT_EQ(all, links.time(plan::Op::all_to_all, 1.0_GB, mesh::GroupKind::ep));
   // Where all is hidden, what stays inside is left.
-  EXPECT_GT(links.all_to_all(1.0_GB, 1.0_GB, 0, GroupKind::ep), Seconds{});
+  EXPECT_GT(links.all_to_all(1.0_GB, 1.0_GB, 0, mesh::GroupKind::ep), Seconds{});
 }
 
 RC_GTEST_PROP(Links, AreNeverSlowerWithMoreBandwidth, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  rankwright::TrainingConfig faster = config;
-  for (Level& level : faster.cluster.levels) level.bandwidth = 2 * level.bandwidth;
-  const Links before(config, calibration()), after(faster, calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig faster = config;
+  for (cluster::Level& level : faster.cluster.levels) level.bandwidth = 2 * level.bandwidth;
+  const Links before(config, catalog::calibration()), after(faster, catalog::calibration());
   const Bytes size{double(*rc::gen::inRange(1, 1000000000))};
-  for (const GroupKind kind : {GroupKind::tp, GroupKind::cp, GroupKind::pp, GroupKind::shard})
-    for (const Op op : {Op::all_gather, Op::reduce_scatter, Op::all_reduce})
+  for (const mesh::GroupKind kind :
+       {mesh::GroupKind::tp, mesh::GroupKind::cp, mesh::GroupKind::pp, mesh::GroupKind::shard})
+    for (const plan::Op op : {plan::Op::all_gather, plan::Op::reduce_scatter, plan::Op::all_reduce})
       RC_ASSERT(after.time(op, size, kind) <= before.time(op, size, kind));
 }
 
 }  // namespace links_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

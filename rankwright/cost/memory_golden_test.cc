@@ -14,7 +14,7 @@
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/import/syntax/file.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace memory_golden_test {
 
 /// The arguments of one run.
@@ -34,21 +34,21 @@ class Arguments {
   const Csv::Row& row_;
 };
 
-Model model_of(const Arguments& args, const Plan& plan) {
+model::Model model_of(const Arguments& args, const plan::Plan& plan) {
   const i64 hidden = args.count("hidden-size", 0);
   const i64 heads = args.count("num-attention-heads", 0);
   // Megatron's default: two thirds of 4h where gated, in 64s.
   const bool gated = args.given("swiglu");
   const i64 width = args.count("ffn-hidden-size", gated ? 8 * hidden / 3 / 64 * 64 : 4 * hidden);
   // Megatron pads the vocabulary to a multiple of 128 for each tp rank.
-  Model model{.hidden = hidden,
-              .vocab = round_up(args.count("vocab-size", 50257), 128 * plan.tp),
-              .positions = args.count("seq-length", 0),
-              .tied = !args.given("untie-embeddings-and-output-weights")};
-  Layer layer{.attention = {.heads = heads,
-                            .kv_heads = args.count("num-query-groups", heads),
-                            .head_dim = hidden / heads},
-              .ffn = {.width = width, .matrices = gated ? 3 : 2}};
+  model::Model model{.hidden = hidden,
+                     .vocab = round_up(args.count("vocab-size", 50257), 128 * plan.tp),
+                     .positions = args.count("seq-length", 0),
+                     .tied = !args.given("untie-embeddings-and-output-weights")};
+  model::Layer layer{.attention = {.heads = heads,
+                                   .kv_heads = args.count("num-query-groups", heads),
+                                   .head_dim = hidden / heads},
+                     .ffn = {.width = width, .matrices = gated ? 3 : 2}};
   layer.ffn.experts = args.count("num-experts", 0);
   if (layer.ffn.sparse()) {
     layer.ffn.width = 0;
@@ -59,11 +59,11 @@ Model model_of(const Arguments& args, const Plan& plan) {
   return model;
 }
 
-Plan plan_of(const Arguments& args) {
-  Plan plan{.tp = args.count("tensor-model-parallel-size", 1),
-            .cp = args.count("context-parallel-size", 1),
-            .pp = args.count("pipeline-model-parallel-size", 1),
-            .ep = args.count("expert-model-parallel-size", 1)};
+plan::Plan plan_of(const Arguments& args) {
+  plan::Plan plan{.tp = args.count("tensor-model-parallel-size", 1),
+                  .cp = args.count("context-parallel-size", 1),
+                  .pp = args.count("pipeline-model-parallel-size", 1),
+                  .ep = args.count("expert-model-parallel-size", 1)};
   plan.dp = args.count("world", 8) / (plan.tp * plan.cp * plan.pp);
   plan.etp = args.count("num-experts", 0) > 0 ? args.count("expert-tensor-parallel-size", plan.tp)
                                               : plan.tp;
@@ -73,35 +73,35 @@ Plan plan_of(const Arguments& args) {
   const i64 a_chunk = args.count("num-layers-per-virtual-pipeline-stage", 0);
   plan.virtual_stages = a_chunk > 0 ? args.count("num-layers", 0) / plan.pp / a_chunk
                                     : args.count("num-virtual-stages-per-pipeline-rank", 1);
-  if (plan.virtual_stages > 1) plan.schedule = Schedule::interleaved;
+  if (plan.virtual_stages > 1) plan.schedule = plan::Schedule::interleaved;
   const std::string_view recompute = args.text("recompute-granularity");
-  if (recompute == "full") plan.recompute = Recompute::full;
-  if (recompute == "selective") plan.recompute = Recompute::selective;
+  if (recompute == "full") plan.recompute = plan::Recompute::full;
+  if (recompute == "selective") plan.recompute = plan::Recompute::selective;
   return plan;
 }
 
 /// Megatron's defaults: dropout on, cross-entropy unfused; tests without Transformer Engine compute
 /// attention unfused.
-Software software_of(const Arguments& args) {
-  Software software;
-  software.loss = Loss::unfused;
+plan::Software software_of(const Arguments& args) {
+  plan::Software software;
+  software.loss = plan::Loss::unfused;
   software.dropout = true;
   const std::string_view test = args.text("test_case");
   const std::string_view backend = args.text("attention-backend");
   const bool engine = test.find("_te_") != test.npos || test.find("memory_speed") != test.npos;
   if (backend == "unfused" || backend == "local" || (backend.empty() && !engine))
-    software.attention = AttentionKernel::unfused;
+    software.attention = plan::AttentionKernel::unfused;
   return software;
 }
 
-TrainingConfig config_of(const Arguments& args) {
-  TrainingConfig config;
+plan::TrainingConfig config_of(const Arguments& args) {
+  plan::TrainingConfig config;
   config.plan = plan_of(args);
   config.model = model_of(args, config.plan);
   config.software = software_of(args);
   config.world = config.plan.ranks();
   config.job.sequence = args.count("seq-length", 0);
-  config.job.grad_dtype = Dtype::fp32;
+  config.job.grad_dtype = plan::Dtype::fp32;
   const i64 at_once = config.plan.micro_batch * config.plan.dp;
   config.job.global_batch =
       std::max<i64>(1, args.count("global-batch-size", 1) / at_once) * at_once;
@@ -127,15 +127,15 @@ struct Errors {
 
 std::map<std::string, Errors> compare() {
   const Result<std::string> text =
-      read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/validation/megatron_golden.csv");
+      importer::read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/validation/megatron_golden.csv");
   if (!text) return {};
   const Result<Csv> table = parse_csv(*text, "megatron_golden.csv");
   if (!table) return {};
   std::map<std::string, Errors> groups;
   for (const Csv::Row& row : table->rows) {
     const Arguments args(*table, row);
-    const rankwright::TrainingConfig config = config_of(args);
-    const MemoryEstimate last = estimate_memory(config, config.plan.pp - 1, calibration());
+    const rankwright::plan::TrainingConfig config = config_of(args);
+    const MemoryEstimate last = estimate_memory(config, config.plan.pp - 1, catalog::calibration());
     const Bytes between = last.states() + last[Entry::workspace] + last[Entry::empty_gradients];
     const double peak = double(args.count("max_allocated_bytes", 0));
     const double states = double(args.count("allocated_bytes", 0));
@@ -174,4 +174,4 @@ TEST(MegatronGolden, IsMetWithinTheErrorsThatTheDocumentsState) {
 }
 
 }  // namespace memory_golden_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -4,18 +4,18 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
-Bytes wire_bytes(Op op, Bytes size, i64 ranks) {
+Bytes wire_bytes(plan::Op op, Bytes size, i64 ranks) {
   const double others = double(ranks - 1) / double(ranks);
   switch (op) {
-    case Op::all_reduce:
+    case plan::Op::all_reduce:
       return 2 * (others * size);
-    case Op::all_gather:
-    case Op::reduce_scatter:
-    case Op::all_to_all:
+    case plan::Op::all_gather:
+    case plan::Op::reduce_scatter:
+    case plan::Op::all_to_all:
       return others * size;
-    case Op::send_recv:
+    case plan::Op::send_recv:
       return size;
   }
   return {};
@@ -25,8 +25,8 @@ namespace {
 
 /// Every member of a pp group has a mirror: of those in one domain as many pairs cross its link as
 /// there are mirrors outside for.
-void count_pairs(Span& group) {
-  for (std::size_t k = 0; k < kMaxLevels; ++k) {
+void count_pairs(mesh::Span& group) {
+  for (std::size_t k = 0; k < cluster::kMaxLevels; ++k) {
     const i64 below = k == 0 ? 1 : group.inside[k - 1];
     group.sharers[k] *= std::max<i64>(1, std::min(below, group.size - below));
   }
@@ -34,14 +34,14 @@ void count_pairs(Span& group) {
 
 }  // namespace
 
-Span span_of(const TrainingConfig& config, GroupKind kind) {
-  const Plan& plan = config.plan;
-  Span lies = span(group_shape(plan.meshes(), kind, plan.shards()), config.world, plan.placement,
-                   config.cluster);
-  if (kind == GroupKind::edges || kind == GroupKind::mirror) {
+mesh::Span span_of(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  const plan::Plan& plan = config.plan;
+  mesh::Span lies = span(group_shape(plan.meshes(), kind, plan.shards()), config.world,
+                         plan.placement, config.cluster);
+  if (kind == mesh::GroupKind::edges || kind == mesh::GroupKind::mirror) {
     // Two of a pp group talk, the farthest apart: together only where the whole group is.
-    if (kind == GroupKind::mirror) count_pairs(lies);
-    for (std::size_t k = 0; k < kMaxLevels; ++k) {
+    if (kind == mesh::GroupKind::mirror) count_pairs(lies);
+    for (std::size_t k = 0; k < cluster::kMaxLevels; ++k) {
       lies.inside[k] = lies.min[k] == lies.size ? std::min<i64>(2, lies.size) : 1;
       lies.min[k] = lies.inside[k];
     }
@@ -50,23 +50,24 @@ Span span_of(const TrainingConfig& config, GroupKind kind) {
   return lies;
 }
 
-i64 groups_on_link(const Cluster& cluster, const Span& span, int level) {
+i64 groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level) {
   if (level < 0) return 0;
   const i64 crossing = span.sharers[std::size_t(level)];
-  if (cluster.levels[std::size_t(level)].per == Level::Per::domain) return crossing;
+  if (cluster.levels[std::size_t(level)].per == cluster::Level::Per::domain) return crossing;
   // Every device below has a link of its own; a group uses those of all its members there.
   return std::max<i64>(1, crossing / std::max<i64>(1, cluster.domain(level - 1)));
 }
 
-std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank) {
+std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank) {
   SpanTable spans;
   return priced(config, pp_rank, spans);
 }
 
-std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank, SpanTable& spans) {
+std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank,
+                                  SpanTable& spans) {
   std::vector<PricedTraffic> rows;
-  for (const Traffic& t : traffic(config, pp_rank)) {
-    std::optional<Span>& span = spans[std::size_t(t.group)];
+  for (const plan::Traffic& t : traffic(config, pp_rank)) {
+    std::optional<mesh::Span>& span = spans[std::size_t(t.group)];
     if (!span) span = span_of(config, t.group);
     const CollectiveCost each =
         collective_cost(t.op, t.bytes(), *span, config.cluster, calibration(config));
@@ -85,4 +86,4 @@ std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank, Spa
   return rows;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

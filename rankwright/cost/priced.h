@@ -12,11 +12,11 @@
 #include "rankwright/mesh/placement.h"
 #include "rankwright/plan/traffic.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 struct PricedTraffic {
-  Traffic traffic;
-  Span span;
+  plan::Traffic traffic;
+  mesh::Span span;
   int level = -1;    // the outermost level that it crosses; -1 for a group of one
   int slowest = -1;  // the level whose link decides the time
   Algorithm algorithm = Algorithm::none;
@@ -27,20 +27,21 @@ struct PricedTraffic {
 };
 
 /// Spans that were computed already, by group kind: they are the same for every pp rank.
-using SpanTable = std::array<std::optional<Span>, kGroupKinds>;
+using SpanTable = std::array<std::optional<mesh::Span>, mesh::kGroupKinds>;
 
 /// What the ranks of `pp_rank` send. The config has no violation.
-std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank);
-std::vector<PricedTraffic> priced(const TrainingConfig& config, i64 pp_rank, SpanTable& spans);
+std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank);
+std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank,
+                                  SpanTable& spans);
 
 /// What one rank puts on the wire in one call (C8).
-Bytes wire_bytes(Op op, Bytes size, i64 ranks);
+Bytes wire_bytes(plan::Op op, Bytes size, i64 ranks);
 
 /// How the groups of `kind` lie.
-Span span_of(const TrainingConfig& config, GroupKind kind);
+mesh::Span span_of(const plan::TrainingConfig& config, mesh::GroupKind kind);
 
 /// Groups that share one link of `level`: the NIC of a device where each has one, else the link of
 /// the domain.
-i64 groups_on_link(const Cluster& cluster, const Span& span, int level);
+i64 groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

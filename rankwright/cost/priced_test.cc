@@ -7,20 +7,20 @@
 #include "rankwright/cost/collective.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace priced_test {
 
-using K = TrafficKind;
+using K = plan::TrafficKind;
 
 /// tp 8 inside a node, dp 2 and pp 4 across eight of them.
-TrainingConfig course() {
-  TrainingConfig config = sample::dense_setup({.tp = 8, .dp = 2, .pp = 4});
+plan::TrainingConfig course() {
+  plan::TrainingConfig config = sample::dense_setup({.tp = 8, .dp = 2, .pp = 4});
   config.model.tied = true;
-  config.cluster = *find_cluster("dgx-h100 x 8");
+  config.cluster = *catalog::find_cluster("dgx-h100 x 8");
   return config;
 }
 
-PricedTraffic find(const TrainingConfig& config, K kind) {
+PricedTraffic find(const plan::TrainingConfig& config, K kind) {
   for (const PricedTraffic& row : priced(config, 0))
     if (row.traffic.kind == kind) return row;
   return {.traffic = {}, .span = {}};
@@ -28,14 +28,14 @@ PricedTraffic find(const TrainingConfig& config, K kind) {
 
 TEST(WireBytes, OfOneRankOfEight) {
   // all-reduce 2 x 7/8, gathers, scatters and all-to-all 7/8, a send all of it
-  EXPECT_EQ(wire_bytes(Op::all_reduce, 8.0_GB, 8), 14.0_GB);
-  EXPECT_EQ(wire_bytes(Op::all_gather, 8.0_GB, 8), 7.0_GB);
-  EXPECT_EQ(wire_bytes(Op::reduce_scatter, 8.0_GB, 8), 7.0_GB);
-  EXPECT_EQ(wire_bytes(Op::all_to_all, 8.0_GB, 8), 7.0_GB);
-  EXPECT_EQ(wire_bytes(Op::send_recv, 8.0_GB, 8), 8.0_GB);
+  EXPECT_EQ(wire_bytes(plan::Op::all_reduce, 8.0_GB, 8), 14.0_GB);
+  EXPECT_EQ(wire_bytes(plan::Op::all_gather, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(wire_bytes(plan::Op::reduce_scatter, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(wire_bytes(plan::Op::all_to_all, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(wire_bytes(plan::Op::send_recv, 8.0_GB, 8), 8.0_GB);
 }
 
-TEST(WireBytes, AreNothingAlone) { EXPECT_EQ(wire_bytes(Op::all_reduce, 1.0_GB, 1), 0.0_B); }
+TEST(WireBytes, AreNothingAlone) { EXPECT_EQ(wire_bytes(plan::Op::all_reduce, 1.0_GB, 1), 0.0_B); }
 
 TEST(Priced, KnowsTheLevelOfEveryGroup) {
   EXPECT_EQ(find(course(), K::tp_all_reduce).level, 0);
@@ -45,22 +45,22 @@ TEST(Priced, KnowsTheLevelOfEveryGroup) {
 }
 
 TEST(Priced, CountsTheGroupsOnALink) {
-  rankwright::TrainingConfig config = course();
+  rankwright::plan::TrainingConfig config = course();
   EXPECT_EQ(find(config, K::dp_all_reduce).sharers, 1);  // 8 groups on 8 NICs
-  config.cluster.levels[1].per = Level::Per::domain;
+  config.cluster.levels[1].per = cluster::Level::Per::domain;
   EXPECT_EQ(find(config, K::dp_all_reduce).sharers, 8);  // 8 groups on one
   EXPECT_EQ(find(config, K::tp_all_reduce).sharers, 1);
 }
 
 TEST(Priced, AddsUpCalls) {
-  const rankwright::TrainingConfig config = course();
+  const rankwright::plan::TrainingConfig config = course();
   const PricedTraffic row = find(config, K::tp_all_reduce);
-  const Span span = span_of(config, GroupKind::tp);
+  const mesh::Span span = span_of(config, mesh::GroupKind::tp);
   // 2 layers on the rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 numbers
   const Bytes each = bytes(2048 * 1024, 2);
-  EXPECT_DOUBLE_EQ(
-      row.total.value,
-      32 * collective_time(Op::all_reduce, each, span, config.cluster, calibration()).value);
+  EXPECT_DOUBLE_EQ(row.total.value, 32 * collective_time(plan::Op::all_reduce, each, span,
+                                                         config.cluster, catalog::calibration())
+                                             .value);
   EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
   EXPECT_EQ(row.innermost, row.total);  // it is inside already
 }
@@ -79,15 +79,15 @@ TEST(Priced, TakesTheEdgesForTheTwoThatTheyAre) {
 }
 
 TEST(Priced, PutsEdgesInsideANodeWhereTheirPipelineIs) {
-  rankwright::TrainingConfig config = course();
-  config.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp")};
+  rankwright::plan::TrainingConfig config = course();
+  config.plan = {.dp = 8, .pp = 8, .order = *mesh::parse_order("pp-dp")};
   EXPECT_EQ(find(config, K::tied_embedding_grad).level, 0);
 }
 
 TEST(Priced, TakesAMirrorForTheTwoThatItIs) {
   // pp 4 across the nodes: 8 pairs on 8 NICs; of what is moved half is sent, twice
-  rankwright::TrainingConfig config = course();
-  config.plan.schedule = Schedule::dualpipe;
+  rankwright::plan::TrainingConfig config = course();
+  config.plan.schedule = plan::Schedule::dualpipe;
   config.job.global_batch = 16;
   const PricedTraffic row = find(config, K::mirror_grad);
   EXPECT_EQ(row.span.size, 2);
@@ -100,26 +100,27 @@ TEST(Priced, CountsThePairsOfAMirrorOnALink) {
   // A pipeline of 16 on two nodes of 8, whose link they share: 8 pairs cross it; of a pipeline of
   // 12 the first node has 8 members, and 4 mirrors are outside.
   const auto pairs = [](i64 pp) {
-    rankwright::TrainingConfig config =
-        sample::dense_setup({.pp = pp, .schedule = Schedule::dualpipe}, 32);
-    config.cluster = *find_cluster("dgx-h100 x 2");
-    config.cluster.levels[1].per = Level::Per::domain;
-    return groups_on_link(config.cluster, span_of(config, GroupKind::mirror), 1);
+    rankwright::plan::TrainingConfig config =
+        sample::dense_setup({.pp = pp, .schedule = plan::Schedule::dualpipe}, 32);
+    config.cluster = *catalog::find_cluster("dgx-h100 x 2");
+    config.cluster.levels[1].per = cluster::Level::Per::domain;
+    return groups_on_link(config.cluster, span_of(config, mesh::GroupKind::mirror), 1);
   };
   EXPECT_EQ(pairs(16), 8);
   EXPECT_EQ(pairs(12), 4);
 }
 
 TEST(Priced, PutsAMirrorInsideANodeWhereItsPipelineIs) {
-  rankwright::TrainingConfig config = course();
-  config.plan = {.dp = 8, .pp = 8, .order = *parse_order("pp-dp"), .schedule = Schedule::dualpipe};
+  rankwright::plan::TrainingConfig config = course();
+  config.plan = {
+      .dp = 8, .pp = 8, .order = *mesh::parse_order("pp-dp"), .schedule = plan::Schedule::dualpipe};
   EXPECT_EQ(find(config, K::mirror_grad).level, 0);
 }
 
 RC_GTEST_PROP(Priced, IsTrafficWithNothingLostAndNothingNegative, ()) {
-  const TrainingConfig config = sample::random_setup();
+  const plan::TrainingConfig config = sample::random_setup();
   const i64 pp_rank = *rc::gen::inRange<i64>(0, config.plan.pp);
-  const std::vector<Traffic> rows = traffic(config, pp_rank);
+  const std::vector<plan::Traffic> rows = traffic(config, pp_rank);
   const std::vector<PricedTraffic> all = priced(config, pp_rank);
   RC_ASSERT(all.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -130,4 +131,4 @@ RC_GTEST_PROP(Priced, IsTrafficWithNothingLostAndNothingNegative, ()) {
 }
 
 }  // namespace priced_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -4,24 +4,24 @@
 #include <cmath>
 #include <string_view>
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// One row a generation that was fitted: which constants are its own, and the board power for each
 /// peak FLOP of the device that they were fitted on.
 struct GenerationRow {
   std::string_view name;
-  Constant matmul, matmul8;
-  Constant flash2, flash3;
+  cluster::Constant matmul, matmul8;
+  cluster::Constant flash2, flash3;
   double watts, tflops;  // 16 bits, dense
 };
 constexpr GenerationRow kGenerations[] = {
-    {"ampere", Constant::matmul_ampere, Constant::matmul_ampere, Constant::flash_ampere,
-     Constant::flash_ampere, 400, 312},
-    {"hopper", Constant::matmul_hopper, Constant::matmul_hopper_fp8, Constant::flash2_hopper,
-     Constant::flash3_hopper, 700, 989},
-    {"blackwell", Constant::matmul_blackwell, Constant::matmul_blackwell_fp8,
-     Constant::flash_blackwell, Constant::flash_blackwell, 1000, 2250},
+    {"ampere", cluster::Constant::matmul_ampere, cluster::Constant::matmul_ampere,
+     cluster::Constant::flash_ampere, cluster::Constant::flash_ampere, 400, 312},
+    {"hopper", cluster::Constant::matmul_hopper, cluster::Constant::matmul_hopper_fp8,
+     cluster::Constant::flash2_hopper, cluster::Constant::flash3_hopper, 700, 989},
+    {"blackwell", cluster::Constant::matmul_blackwell, cluster::Constant::matmul_blackwell_fp8,
+     cluster::Constant::flash_blackwell, cluster::Constant::flash_blackwell, 1000, 2250},
 };
 
 /// Nothing computes nearer to its peak than this.
@@ -32,39 +32,40 @@ struct Shares {
 };
 
 /// R1, R2
-Shares shares(const Device& device, AttentionKernel kernel, const Calibration& c) {
-  const FlopsPerSecond peak16 = peak(device, Dtype::bf16);
+Shares shares(const cluster::Device& device, plan::AttentionKernel kernel,
+              const cluster::Calibration& c) {
+  const FlopsPerSecond peak16 = peak(device, plan::Dtype::bf16);
   for (const GenerationRow& row : kGenerations) {
     if (device.generation != row.name) continue;
     const double tflops = peak16.value / 1e12;
     const double relative =
         device.watts > 0 ? (device.watts / tflops) / (row.watts / row.tflops) : 1;
     // The devices of the fit have a ratio of exactly 1, and pow is the dearest call here.
-    const double power = relative == 1 ? 1 : std::pow(relative, c[Constant::power]);
-    const bool newest = kernel == AttentionKernel::fused;
+    const double power = relative == 1 ? 1 : std::pow(relative, c[cluster::Constant::power]);
+    const bool newest = kernel == plan::AttentionKernel::fused;
     return {.matmul = std::min(kMaxOfPeak, power * c[row.matmul]),
             .matmul8 = std::min(kMaxOfPeak, power * c[row.matmul8]),
             .attention = std::min(kMaxOfPeak, power * c[newest ? row.flash3 : row.flash2])};
   }
   const double matmul = device.best_matmul.value > 0
-                            ? c[Constant::matmul_measured] * (device.best_matmul / peak16)
-                            : c[Constant::matmul_unknown];
-  return {.matmul = matmul, .matmul8 = matmul, .attention = c[Constant::flash_unknown]};
+                            ? c[cluster::Constant::matmul_measured] * (device.best_matmul / peak16)
+                            : c[cluster::Constant::matmul_unknown];
+  return {.matmul = matmul, .matmul8 = matmul, .attention = c[cluster::Constant::flash_unknown]};
 }
 
 /// Bytes a cast reads and writes for an element: 16 bits in, 8 out, in both layouts of which
 /// backward needs the other; block scales take a pass more.
-double cast_bytes(Matmul matmul) { return matmul == Matmul::fp8 ? 4 : 6; }
+double cast_bytes(plan::Matmul matmul) { return matmul == plan::Matmul::fp8 ? 4 : 6; }
 
-double launches(Launch launch, const Calibration& c) {
+double launches(plan::Launch launch, const cluster::Calibration& c) {
   switch (launch) {
-    case Launch::eager:
+    case plan::Launch::eager:
       return 1;
-    case Launch::graphs:
-      return c[Constant::launch_graphs];
-    case Launch::compiled:
-      return c[Constant::launch_compiled];
-    case Launch::blocking:
+    case plan::Launch::graphs:
+      return c[cluster::Constant::launch_graphs];
+    case plan::Launch::compiled:
+      return c[cluster::Constant::launch_compiled];
+    case plan::Launch::blocking:
       return 0;
   }
   return 1;
@@ -74,19 +75,19 @@ double launches(Launch launch, const Calibration& c) {
 constexpr double kOperations = 50, kOperationsBack = 70;
 
 /// R6, R7
-Rates cpu_rates(const TrainingConfig& config, const Calibration& c) {
-  const Device& device = config.cluster.device;
+Rates cpu_rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+  const cluster::Device& device = config.cluster.device;
   const FlopsPerSecond best =
-      device.best_matmul.value > 0 ? device.best_matmul : peak(device, Dtype::bf16);
-  FlopsPerSecond rate = c[Constant::matmul_measured] * best;
-  if (config.job.param_dtype == Dtype::fp64) rate = 0.5 * rate;
-  if (config.job.param_dtype == Dtype::bf16) rate = peak(device, Dtype::bf16);
+      device.best_matmul.value > 0 ? device.best_matmul : peak(device, plan::Dtype::bf16);
+  FlopsPerSecond rate = c[cluster::Constant::matmul_measured] * best;
+  if (config.job.param_dtype == plan::Dtype::fp64) rate = 0.5 * rate;
+  if (config.job.param_dtype == plan::Dtype::bf16) rate = peak(device, plan::Dtype::bf16);
   rate = c.pace * rate;
   constexpr double kBytes16 = 2;
   return {.layers = rate,
           .half = rate,
           .attention = rate,
-          .memory = c.pace * c[Constant::memory_share] * device.memory_bandwidth,
+          .memory = c.pace * c[cluster::Constant::memory_share] * device.memory_bandwidth,
           .blocking = kOperations / c.pace * device.launch,
           .blocking_back = kOperationsBack / c.pace * device.launch,
           .wider = double(config.job.activation_bytes()) / kBytes16};
@@ -94,63 +95,65 @@ Rates cpu_rates(const TrainingConfig& config, const Calibration& c) {
 
 }  // namespace
 
-bool fitted_generation(const Device& device) {
+bool fitted_generation(const cluster::Device& device) {
   return std::any_of(std::begin(kGenerations), std::end(kGenerations),
                      [&](const GenerationRow& row) { return device.generation == row.name; });
 }
 
-FlopsPerSecond peak(const Device& device, Dtype dtype) {
-  if (dtype == Dtype::fp8 && device.fp8.value > 0) return device.fp8;
+FlopsPerSecond peak(const cluster::Device& device, plan::Dtype dtype) {
+  if (dtype == plan::Dtype::fp8 && device.fp8.value > 0) return device.fp8;
   return device.bf16.value > 0 ? device.bf16 : device.fp16;
 }
 
-FlopsPerSecond layer_peak(const TrainingConfig& config) {
-  const Device& device = config.cluster.device;
-  const Matmul matmul = config.job.matmul;
-  if (matmul == Matmul::fp4 && device.fp4.value > 0) return device.fp4;
-  return peak(device, matmul == Matmul::same ? config.job.param_dtype : Dtype::fp8);
+FlopsPerSecond layer_peak(const plan::TrainingConfig& config) {
+  const cluster::Device& device = config.cluster.device;
+  const plan::Matmul matmul = config.job.matmul;
+  if (matmul == plan::Matmul::fp4 && device.fp4.value > 0) return device.fp4;
+  return peak(device, matmul == plan::Matmul::same ? config.job.param_dtype : plan::Dtype::fp8);
 }
 
-Rates rates(const TrainingConfig& config, const Calibration& c) {
-  const Device& device = config.cluster.device;
+Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+  const cluster::Device& device = config.cluster.device;
   if (device.cpu()) return cpu_rates(config, c);
-  const Software& software = config.software;
+  const plan::Software& software = config.software;
   const Shares reached = shares(device, software.attention, c);
-  const FlopsPerSecond peak16 = peak(device, Dtype::bf16);
+  const FlopsPerSecond peak16 = peak(device, plan::Dtype::bf16);
 
   Rates rates;
   rates.half = reached.matmul * peak16;
   // fp32 goes through tensor cores as TF32, at half the rate; FSDP computes in 16 bits all the
   // same.
-  if (config.job.param_dtype == Dtype::fp32 && !software.fsdp) rates.half = 0.5 * rates.half;
+  if (config.job.param_dtype == plan::Dtype::fp32 && !software.fsdp) rates.half = 0.5 * rates.half;
   // No device of the catalog states fp64: half of fp32's rate.
-  if (config.job.param_dtype == Dtype::fp64) rates.half = 0.25 * rates.half;
+  if (config.job.param_dtype == plan::Dtype::fp64) rates.half = 0.25 * rates.half;
   rates.layers = rates.half;
-  Matmul matmul = config.job.matmul;
-  if (matmul == Matmul::same && config.job.param_dtype == Dtype::fp8) matmul = Matmul::fp8;
-  if (matmul == Matmul::fp4 && device.fp4.value > 0)
-    rates.layers = c[Constant::matmul_fp4] * reached.matmul8 * device.fp4;
-  else if (matmul != Matmul::same && device.fp8.value > 0)
+  plan::Matmul matmul = config.job.matmul;
+  if (matmul == plan::Matmul::same && config.job.param_dtype == plan::Dtype::fp8)
+    matmul = plan::Matmul::fp8;
+  if (matmul == plan::Matmul::fp4 && device.fp4.value > 0)
+    rates.layers = c[cluster::Constant::matmul_fp4] * reached.matmul8 * device.fp4;
+  else if (matmul != plan::Matmul::same && device.fp8.value > 0)
     rates.layers = reached.matmul8 * device.fp8;
   else
-    matmul = Matmul::same;  // no such unit: computed in 16 bits
-  if (matmul != Matmul::same) rates.casts = c[Constant::cast_share] * cast_bytes(matmul);
+    matmul = plan::Matmul::same;  // no such unit: computed in 16 bits
+  if (matmul != plan::Matmul::same)
+    rates.casts = c[cluster::Constant::cast_share] * cast_bytes(matmul);
 
   rates.attention = reached.attention * peak16;
-  if (software.attention == AttentionKernel::flash1)
-    rates.attention = c[Constant::flash1] * rates.attention;
-  rates.memory = c[Constant::memory_share] * device.memory_bandwidth;
+  if (software.attention == plan::AttentionKernel::flash1)
+    rates.attention = c[cluster::Constant::flash1] * rates.attention;
+  rates.memory = c[cluster::Constant::memory_share] * device.memory_bandwidth;
   // R5: what a measured run says of all of them.
   rates.half = c.pace * rates.half;
   rates.layers = c.pace * rates.layers;
   rates.attention = c.pace * rates.attention;
   rates.memory = c.pace * rates.memory;
   constexpr double kTile = 128.0 * 128.0;
-  rates.tile = c[Constant::wave] * double(device.multiprocessors) * kTile;
-  rates.launch = launches(software.launch, c) * c[Constant::launch_floor] * 1.0_ms;
-  if (software.launch == Launch::blocking)
-    rates.blocking = rates.blocking_back = c[Constant::launch_blocking] * 1.0_ms;
+  rates.tile = c[cluster::Constant::wave] * double(device.multiprocessors) * kTile;
+  rates.launch = launches(software.launch, c) * c[cluster::Constant::launch_floor] * 1.0_ms;
+  if (software.launch == plan::Launch::blocking)
+    rates.blocking = rates.blocking_back = c[cluster::Constant::launch_blocking] * 1.0_ms;
   return rates;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -7,7 +7,7 @@
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 struct Rates {
   FlopsPerSecond layers{};     // matmuls of the layers, in the format that the job says
@@ -23,15 +23,15 @@ struct Rates {
 };
 
 /// Of the layers of one attention kind: narrow heads are slower.
-Rates rates(const TrainingConfig& config, const Calibration& calibration);
+Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
 /// Published runs of its generation decided constants.
-bool fitted_generation(const Device& device);
+bool fitted_generation(const cluster::Device& device);
 
 /// Peak of the device in the job's format; bf16 and fp16 stand in for each other.
-FlopsPerSecond peak(const Device& device, Dtype dtype);
+FlopsPerSecond peak(const cluster::Device& device, plan::Dtype dtype);
 
 /// The same in the format that the layers' matmuls compute in.
-FlopsPerSecond layer_peak(const TrainingConfig& config);
+FlopsPerSecond layer_peak(const plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -8,35 +8,35 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/timed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace rates_test {
 
 using sample::hopper;
 
-Rates rates_on(const Device& device, Matmul matmul = Matmul::same) {
-  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+Rates rates_on(const cluster::Device& device, plan::Matmul matmul = plan::Matmul::same) {
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
   config.cluster.device = device;
   config.job.matmul = matmul;
-  return rates(config, calibration());
+  return rates(config, catalog::calibration());
 }
 
 TEST(Rates, OfTheDeviceOfTheFitAreItsShares) {
-  const Calibration& c = calibration();
+  const cluster::Calibration& c = catalog::calibration();
   const Rates r = rates_on(hopper());
-  EXPECT_DOUBLE_EQ(r.half.value, c[Constant::matmul_hopper] * 989e12);
+  EXPECT_DOUBLE_EQ(r.half.value, c[cluster::Constant::matmul_hopper] * 989e12);
   EXPECT_EQ(r.layers, r.half);
-  EXPECT_DOUBLE_EQ(r.attention.value, c[Constant::flash3_hopper] * 989e12);
-  EXPECT_DOUBLE_EQ(r.memory.value, c[Constant::memory_share] * 3000e9);
+  EXPECT_DOUBLE_EQ(r.attention.value, c[cluster::Constant::flash3_hopper] * 989e12);
+  EXPECT_DOUBLE_EQ(r.memory.value, c[cluster::Constant::memory_share] * 3000e9);
   EXPECT_EQ(r.casts, 0);
 }
 
 TEST(LayerPeak, IsThatOfTheFormatThatTheDeviceHas) {
-  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
   EXPECT_EQ(layer_peak(config), 989.0_TFLOPS);
-  config.job.matmul = Matmul::mxfp8;
+  config.job.matmul = plan::Matmul::mxfp8;
   EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
   // Hopper has no fp4: the next best.
-  config.job.matmul = Matmul::fp4;
+  config.job.matmul = plan::Matmul::fp4;
   EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
   config.cluster.device.fp4 = 4000.0_TFLOPS;
   EXPECT_EQ(layer_peak(config), 4000.0_TFLOPS);
@@ -45,24 +45,24 @@ TEST(LayerPeak, IsThatOfTheFormatThatTheDeviceHas) {
 TEST(Rates, FallWithThePowerThatABoardHasForItsPeak) {
   // A board of 350 W with the same units has half of the watts a FLOP: the share falls by
   // 0.5^power.
-  Device board = hopper();
+  cluster::Device board = hopper();
   board.watts = 350;
-  const double power = std::pow(0.5, calibration()[Constant::power]);
+  const double power = std::pow(0.5, catalog::calibration()[cluster::Constant::power]);
   EXPECT_NEAR(rates_on(board).half / rates_on(hopper()).half, power, 1e-12);
 }
 
 TEST(Rates, OfAnUnknownGenerationAreMeasuredOrAssumed) {
-  const Calibration& c = calibration();
-  Device other = hopper();
+  const cluster::Calibration& c = catalog::calibration();
+  cluster::Device other = hopper();
   other.generation = "other";
   EXPECT_FALSE(fitted_generation(other));
-  EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[Constant::matmul_unknown] * 989e12);
+  EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[cluster::Constant::matmul_unknown] * 989e12);
   other.best_matmul = 500.0_TFLOPS;
-  EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[Constant::matmul_measured] * 500e12);
+  EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[cluster::Constant::matmul_measured] * 500e12);
 }
 
 TEST(Rates, OfAProbedCpuAreWhatWasMeasured) {
-  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
   config.cluster.device = {.name = "cpu",
                            .memory = 1.0_GB,
                            .memory_bandwidth = 4.0_GBps,
@@ -70,25 +70,25 @@ TEST(Rates, OfAProbedCpuAreWhatWasMeasured) {
                            .generation = "cpu",
                            .best_matmul = 0.02_TFLOPS,
                            .launch = 2.0_us};
-  const auto found = [&](Dtype dtype) {
+  const auto found = [&](plan::Dtype dtype) {
     config.job.param_dtype = dtype;
     return rates(config, calibration(config));
   };
   // No tensor cores: fp32 at what was measured, fp64 at half of it, bf16 at its own figure.
-  EXPECT_EQ(found(Dtype::fp32).layers, 0.02_TFLOPS);
-  EXPECT_EQ(found(Dtype::fp32).half, 0.02_TFLOPS);
-  EXPECT_EQ(found(Dtype::fp64).layers, 0.01_TFLOPS);
-  EXPECT_EQ(found(Dtype::bf16).layers, 0.06_TFLOPS);
-  EXPECT_EQ(found(Dtype::fp32).memory, 4.0_GBps);
+  EXPECT_EQ(found(plan::Dtype::fp32).layers, 0.02_TFLOPS);
+  EXPECT_EQ(found(plan::Dtype::fp32).half, 0.02_TFLOPS);
+  EXPECT_EQ(found(plan::Dtype::fp64).layers, 0.01_TFLOPS);
+  EXPECT_EQ(found(plan::Dtype::bf16).layers, 0.06_TFLOPS);
+  EXPECT_EQ(found(plan::Dtype::fp32).memory, 4.0_GBps);
   // 50 operations forward and 70 backward of 2 us each.
-  EXPECT_DOUBLE_EQ(found(Dtype::fp32).blocking.value, 100e-6);
-  EXPECT_DOUBLE_EQ(found(Dtype::fp32).blocking_back.value, 140e-6);
-  EXPECT_EQ(found(Dtype::fp32).wider, 2);
-  EXPECT_EQ(found(Dtype::bf16).wider, 1);
+  EXPECT_DOUBLE_EQ(found(plan::Dtype::fp32).blocking.value, 100e-6);
+  EXPECT_DOUBLE_EQ(found(plan::Dtype::fp32).blocking_back.value, 140e-6);
+  EXPECT_EQ(found(plan::Dtype::fp32).wider, 2);
+  EXPECT_EQ(found(plan::Dtype::bf16).wider, 1);
 }
 
 TEST(Rates, OfEightBitsAreNeverLowerOnHopper) {
-  for (const Matmul matmul : {Matmul::fp8, Matmul::mxfp8}) {
+  for (const plan::Matmul matmul : {plan::Matmul::fp8, plan::Matmul::mxfp8}) {
     EXPECT_GT(rates_on(hopper(), matmul).layers, rates_on(hopper()).layers);
     EXPECT_EQ(rates_on(hopper(), matmul).half, rates_on(hopper()).half);
     EXPECT_GT(rates_on(hopper(), matmul).casts, 0);
@@ -97,61 +97,62 @@ TEST(Rates, OfEightBitsAreNeverLowerOnHopper) {
 
 TEST(Rates, OfCastsCountTheBytesOfTheirFormat) {
   // 16 bits in, 8 out twice: 4 bytes; block scales take a pass of 2 more.
-  const double share = calibration()[Constant::cast_share];
-  EXPECT_DOUBLE_EQ(rates_on(hopper(), Matmul::fp8).casts, 4 * share);
-  EXPECT_DOUBLE_EQ(rates_on(hopper(), Matmul::mxfp8).casts, 6 * share);
+  const double share = catalog::calibration()[cluster::Constant::cast_share];
+  EXPECT_DOUBLE_EQ(rates_on(hopper(), plan::Matmul::fp8).casts, 4 * share);
+  EXPECT_DOUBLE_EQ(rates_on(hopper(), plan::Matmul::mxfp8).casts, 6 * share);
 }
 
 TEST(Rates, OfFourBitsAreAShareOfThoseOfEight) {
-  Device device = hopper();
+  cluster::Device device = hopper();
   device.fp4 = 4000.0_TFLOPS;
-  const Calibration& c = calibration();
-  EXPECT_DOUBLE_EQ(rates_on(device, Matmul::fp4).layers.value,
-                   c[Constant::matmul_fp4] * c[Constant::matmul_hopper_fp8] * 4000e12);
+  const cluster::Calibration& c = catalog::calibration();
+  EXPECT_DOUBLE_EQ(
+      rates_on(device, plan::Matmul::fp4).layers.value,
+      c[cluster::Constant::matmul_fp4] * c[cluster::Constant::matmul_hopper_fp8] * 4000e12);
 }
 
 TEST(Rates, OfFp32AreHalfUnlessFsdpCastsIt) {
-  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
-  const FlopsPerSecond half = rates(config, calibration()).half;
-  config.job.param_dtype = Dtype::fp32;
-  EXPECT_EQ(rates(config, calibration()).half, 0.5 * half);
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  const FlopsPerSecond half = rates(config, catalog::calibration()).half;
+  config.job.param_dtype = plan::Dtype::fp32;
+  EXPECT_EQ(rates(config, catalog::calibration()).half, 0.5 * half);
   config.software.fsdp = true;
-  EXPECT_EQ(rates(config, calibration()).half, half);
+  EXPECT_EQ(rates(config, catalog::calibration()).half, half);
 }
 
 TEST(Rates, OfFp64AreAQuarterWhateverTheFrameworkCasts) {
-  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({}));
-  const Rates sixteen = rates(config, calibration());
-  config.job.param_dtype = Dtype::fp64;
-  EXPECT_EQ(rates(config, calibration()).half, 0.25 * sixteen.half);
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  const Rates sixteen = rates(config, catalog::calibration());
+  config.job.param_dtype = plan::Dtype::fp64;
+  EXPECT_EQ(rates(config, catalog::calibration()).half, 0.25 * sixteen.half);
   config.software.fsdp = true;
-  EXPECT_EQ(rates(config, calibration()).layers, 0.25 * sixteen.half);
+  EXPECT_EQ(rates(config, catalog::calibration()).layers, 0.25 * sixteen.half);
 }
 
 TEST(Rates, OfFormatsThatADeviceLacksAreThoseOfSixteenBits) {
-  Device old = hopper();
+  cluster::Device old = hopper();
   old.fp8 = {};
-  EXPECT_EQ(rates_on(old, Matmul::fp8).layers, rates_on(old).layers);
-  EXPECT_EQ(rates_on(old, Matmul::fp8).casts, 0);
+  EXPECT_EQ(rates_on(old, plan::Matmul::fp8).layers, rates_on(old).layers);
+  EXPECT_EQ(rates_on(old, plan::Matmul::fp8).casts, 0);
 }
 
 TEST(Peak, StandsInBetweenTheSixteenBitFormats) {
-  Device old{.fp16 = 125.0_TFLOPS};
-  EXPECT_EQ(peak(old, Dtype::bf16), 125.0_TFLOPS);
-  EXPECT_EQ(peak(old, Dtype::fp8), 125.0_TFLOPS);
-  EXPECT_EQ(peak(hopper(), Dtype::fp8), 1979.0_TFLOPS);
+  cluster::Device old{.fp16 = 125.0_TFLOPS};
+  EXPECT_EQ(peak(old, plan::Dtype::bf16), 125.0_TFLOPS);
+  EXPECT_EQ(peak(old, plan::Dtype::fp8), 125.0_TFLOPS);
+  EXPECT_EQ(peak(hopper(), plan::Dtype::fp8), 1979.0_TFLOPS);
 }
 
 RC_GTEST_PROP(Rates, NeverReachThePeak, ()) {
-  Device board = hopper();
+  cluster::Device board = hopper();
   board.generation = *rc::gen::element(std::string("ampere"), std::string("hopper"),
                                        std::string("blackwell"), std::string("none"));
   board.watts = double(*rc::gen::inRange(0, 3000));
-  const Rates r = rates_on(board, Matmul(*rc::gen::inRange(0, 4)));
+  const Rates r = rates_on(board, plan::Matmul(*rc::gen::inRange(0, 4)));
   RC_ASSERT(r.half.value > 0 && r.half < board.bf16);
   RC_ASSERT(r.layers.value > 0 && r.layers < board.fp8);
   RC_ASSERT(r.attention.value > 0 && r.attention < board.bf16);
 }
 
 }  // namespace rates_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -3,22 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 constexpr double kFitted = 0.1;  // how far a fitted constant is moved
 constexpr double kNothing = 1e-9;
 
-ConstantTrial try_value(const TrainingConfig& config, Calibration c, Constant constant,
-                        double value) {
+ConstantTrial try_value(const plan::TrainingConfig& config, cluster::Calibration c,
+                        cluster::Constant constant, double value) {
   c[constant] = value;
   const Estimate e = estimate(config, c);
   return {value, e.time(), e.memory.total(), e.fits()};
 }
 
 /// Time for a token of the second over that of the first, less 1.
-double lead(const TrainingConfig& first, const TrainingConfig& second, const Calibration& c) {
-  const auto tokens = [](const TrainingConfig& s) {
+double lead(const plan::TrainingConfig& first, const plan::TrainingConfig& second,
+            const cluster::Calibration& c) {
+  const auto tokens = [](const plan::TrainingConfig& s) {
     return double(s.job.global_batch) * double(s.job.sequence);
   };
   const Seconds one = step_time(first, c).total() / tokens(first);
@@ -27,25 +28,26 @@ double lead(const TrainingConfig& first, const TrainingConfig& second, const Cal
 }
 
 /// Of a machine that was probed some constants are facts, and their bands are not its own.
-bool settled(const TrainingConfig& config, Constant constant) {
-  const std::span<const ProbedConstant> rows = probed_constants();
+bool settled(const plan::TrainingConfig& config, cluster::Constant constant) {
+  const std::span<const catalog::ProbedConstant> rows = catalog::probed_constants();
   return config.cluster.device.cpu() &&
          std::any_of(rows.begin(), rows.end(),
-                     [&](const ProbedConstant& row) { return row.constant == constant; });
+                     [&](const catalog::ProbedConstant& row) { return row.constant == constant; });
 }
 
 }  // namespace
 
-Bounds bounds_of(const ConstantRow& row) {
-  if (row.found != Found::fitted) return {row.low, row.high};
+Bounds bounds_of(const catalog::ConstantRow& row) {
+  if (row.found != catalog::Found::fitted) return {row.low, row.high};
   return {std::max(row.low, (1 - kFitted) * row.value),
           std::min(row.high, (1 + kFitted) * row.value)};
 }
 
-std::vector<Sensitivity> sensitivity(const TrainingConfig& config, const Calibration& calibration) {
+std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
+                                     const cluster::Calibration& calibration) {
   const Estimate now = estimate(config, calibration);
   std::vector<Sensitivity> all;
-  for (const ConstantRow& row : constants()) {
+  for (const catalog::ConstantRow& row : catalog::constants()) {
     if (settled(config, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     Sensitivity s{.constant = row.constant,
@@ -63,14 +65,14 @@ std::vector<Sensitivity> sensitivity(const TrainingConfig& config, const Calibra
   return all;
 }
 
-Comparison compare(const TrainingConfig& first, const TrainingConfig& second,
-                   const Calibration& calibration) {
+Comparison compare(const plan::TrainingConfig& first, const plan::TrainingConfig& second,
+                   const cluster::Calibration& calibration) {
   Comparison c{.lead = lead(first, second, calibration)};
-  for (const ConstantRow& row : constants()) {
+  for (const catalog::ConstantRow& row : catalog::constants()) {
     if (settled(first, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     const auto at = [&](double value) {
-      Calibration moved = calibration;
+      cluster::Calibration moved = calibration;
       moved[row.constant] = value;
       return lead(first, second, moved);
     };
@@ -91,4 +93,4 @@ Comparison compare(const TrainingConfig& first, const TrainingConfig& second,
   return c;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -9,7 +9,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// What a plan comes to with one value of one constant.
 struct ConstantTrial {
@@ -20,7 +20,7 @@ struct ConstantTrial {
 };
 
 struct Sensitivity {
-  Constant constant{};
+  cluster::Constant constant{};
   ConstantTrial low{}, high{};
   double moves = 0;    // the larger change of the step, as a share of it
   bool flips = false;  // whether it fits
@@ -32,15 +32,16 @@ struct Sensitivity {
 struct Bounds {
   double low = 0, high = 0;
 };
-Bounds bounds_of(const ConstantRow& row);
+Bounds bounds_of(const catalog::ConstantRow& row);
 
 /// Those that move the step or the memory, largest first. The config has no violation.
-std::vector<Sensitivity> sensitivity(const TrainingConfig& config, const Calibration& calibration);
+std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
+                                     const cluster::Calibration& calibration);
 
 /// One constant, and how much faster the first plan is than the second: time for a token of the
 /// second over that of the first, less 1.
 struct Rivalry {
-  Constant constant{};
+  cluster::Constant constant{};
   double low = 0, high = 0;  // of the constant
   double at_low = 0, at_high = 0;
   bool swaps = false;  // the other plan is faster at one end
@@ -52,7 +53,7 @@ struct Comparison {
 };
 
 /// Both configs have no violation; they may differ in everything.
-Comparison compare(const TrainingConfig& first, const TrainingConfig& second,
-                   const Calibration& calibration);
+Comparison compare(const plan::TrainingConfig& first, const plan::TrainingConfig& second,
+                   const cluster::Calibration& calibration);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -8,7 +8,7 @@
 #include "tests/support/timed_configs.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace sensitivity_test {
 
 const std::string kPlan =
@@ -16,26 +16,26 @@ const std::string kPlan =
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
 TEST(BoundsOf, MoveFittedConstantsByATenthAndOthersToTheirBounds) {
-  ConstantRow row;
+  catalog::ConstantRow row;
   row.value = 2, row.low = 1.9, row.high = 3;
-  row.found = Found::fitted;
+  row.found = catalog::Found::fitted;
   EXPECT_DOUBLE_EQ(bounds_of(row).low, 1.9);  // not 1.8
   EXPECT_DOUBLE_EQ(bounds_of(row).high, 2.2);
-  row.found = Found::assumed;
+  row.found = catalog::Found::assumed;
   EXPECT_EQ(bounds_of(row).low, 1.9);
   EXPECT_EQ(bounds_of(row).high, 3);
 }
 
 TEST(Sensitivity, IsWhatPricingAgainGives) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const Estimate now = estimate(config, calibration());
-  const std::vector<Sensitivity> found = sensitivity(config, calibration());
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const Estimate now = estimate(config, catalog::calibration());
+  const std::vector<Sensitivity> found = sensitivity(config, catalog::calibration());
   std::size_t matters = 0;
-  for (const ConstantRow& row : constants()) {
+  for (const catalog::ConstantRow& row : catalog::constants()) {
     double moves = 0;
     bool fills = false;
     for (const double value : {bounds_of(row).low, bounds_of(row).high}) {
-      Calibration c = calibration();
+      cluster::Calibration c = catalog::calibration();
       c[row.constant] = value;
       const Estimate then = estimate(config, c);
       moves = std::max(moves, std::abs(then.time() / now.time() - 1));
@@ -54,79 +54,80 @@ TEST(Sensitivity, IsWhatPricingAgainGives) {
 
 TEST(Sensitivity, LeavesOutWhatThePlanDoesNotUse) {
   // A dense model on Hopper hangs on no expert and on no Ampere.
-  for (const Sensitivity& s : sensitivity(config_of(kPlan), calibration())) {
-    EXPECT_NE(s.constant, Constant::imbalance_experts);
-    EXPECT_NE(s.constant, Constant::matmul_ampere);
+  for (const Sensitivity& s : sensitivity(config_of(kPlan), catalog::calibration())) {
+    EXPECT_NE(s.constant, cluster::Constant::imbalance_experts);
+    EXPECT_NE(s.constant, cluster::Constant::matmul_ampere);
   }
 }
 
 TEST(Sensitivity, FindsWhatDecidesWhetherItFits) {
   // A device that has exactly what the plan needs, and a little more.
-  rankwright::TrainingConfig config = config_of(kPlan);
-  const Bytes total = fullest(config, calibration()).total();
+  rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const Bytes total = fullest(config, catalog::calibration()).total();
   config.cluster.device.memory = 1.001 * total;
   const auto flipping = [&] {
-    std::vector<Constant> all;
-    for (const Sensitivity& s : sensitivity(config, calibration()))
+    std::vector<cluster::Constant> all;
+    for (const Sensitivity& s : sensitivity(config, catalog::calibration()))
       if (s.flips) all.push_back(s.constant);
     return all;
   };
-  const std::vector<Constant> near = flipping();
-  EXPECT_NE(std::find(near.begin(), near.end(), Constant::communicator), near.end());
+  const std::vector<cluster::Constant> near = flipping();
+  EXPECT_NE(std::find(near.begin(), near.end(), cluster::Constant::communicator), near.end());
   config.cluster.device.memory = 0.999 * total;  // a little less: a lower constant makes it fit
-  const std::vector<Constant> below = flipping();
-  EXPECT_NE(std::find(below.begin(), below.end(), Constant::communicator), below.end());
+  const std::vector<cluster::Constant> below = flipping();
+  EXPECT_NE(std::find(below.begin(), below.end(), cluster::Constant::communicator), below.end());
   config.cluster.device.memory = 2 * total;
   EXPECT_TRUE(flipping().empty());
 }
 
 TEST(Compare, FindsNothingBetweenAPlanAndItself) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const Comparison same = compare(config, config, calibration());
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const Comparison same = compare(config, config, catalog::calibration());
   EXPECT_EQ(same.lead, 0);
   EXPECT_TRUE(same.rivals.empty());
 }
 
 /// Time for a token, brute force.
-double token_time(const rankwright::TrainingConfig& s, Constant constant, double value) {
-  Calibration c = calibration();
+double token_time(const rankwright::plan::TrainingConfig& s, cluster::Constant constant,
+                  double value) {
+  cluster::Calibration c = catalog::calibration();
   c[constant] = value;
   return step_time(s, c).total().value / double(s.job.global_batch) / double(s.job.sequence);
 }
 
 TEST(Compare, IsForATokenNotForAStep) {
   // Twice the batch takes less than twice as long: its step is longer, its token shorter.
-  const rankwright::TrainingConfig first = config_of(kPlan);
-  rankwright::TrainingConfig second = first;
+  const rankwright::plan::TrainingConfig first = config_of(kPlan);
+  rankwright::plan::TrainingConfig second = first;
   second.job.global_batch *= 2;
-  const double lead = compare(first, second, calibration()).lead;
-  const double value = calibration()[Constant::reserve];
+  const double lead = compare(first, second, catalog::calibration()).lead;
+  const double value = catalog::calibration()[cluster::Constant::reserve];
   EXPECT_LT(lead, 0);
-  EXPECT_NEAR(
-      lead,
-      token_time(second, Constant::reserve, value) / token_time(first, Constant::reserve, value) -
-          1,
-      1e-12);
+  EXPECT_NEAR(lead,
+              token_time(second, cluster::Constant::reserve, value) /
+                      token_time(first, cluster::Constant::reserve, value) -
+                  1,
+              1e-12);
 }
 
 TEST(Compare, FindsWhatSwapsTwoPlansThatAreNear) {
   // The second shows its gradients, but its devices are faster by just so much that it leads by a
   // hair: whatever makes gradients dearer or compute cheaper brings the first ahead.
-  const rankwright::TrainingConfig first = config_of(
+  const rankwright::plan::TrainingConfig first = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {dp_size: 16, zero_stage: 1}\n");
-  rankwright::TrainingConfig second = first;
+  rankwright::plan::TrainingConfig second = first;
   second.plan.overlap.grad_reduce = false;
   const auto faster = [&](double times) {
     second.cluster.device.bf16 = times * first.cluster.device.bf16;
     second.cluster.device.watts = times * first.cluster.device.watts;
-    return compare(first, second, calibration()).lead < 0;
+    return compare(first, second, catalog::calibration()).lead < 0;
   };
   double low = 1, high = 4;
   ASSERT_TRUE(!faster(low) && faster(high));
   for (int k = 0; k < 40; ++k) (faster((low + high) / 2) ? high : low) = (low + high) / 2;
   ASSERT_TRUE(faster(high));
-  const Comparison near = compare(first, second, calibration());
+  const Comparison near = compare(first, second, catalog::calibration());
   ASSERT_GT(near.lead, -1e-6);
   ASSERT_FALSE(near.rivals.empty());
   EXPECT_TRUE(near.rivals.front().swaps);
@@ -135,9 +136,9 @@ TEST(Compare, FindsWhatSwapsTwoPlansThatAreNear) {
         token_time(first, r.constant, r.low) < token_time(second, r.constant, r.low);
     const bool at_high =
         token_time(first, r.constant, r.high) < token_time(second, r.constant, r.high);
-    EXPECT_EQ(r.swaps, at_low || at_high) << constants()[std::size_t(r.constant)].name;
+    EXPECT_EQ(r.swaps, at_low || at_high) << catalog::constants()[std::size_t(r.constant)].name;
   }
 }
 
 }  // namespace sensitivity_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

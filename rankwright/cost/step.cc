@@ -12,10 +12,11 @@
 #include "rankwright/program/simulate.h"
 #include "rankwright/program/transfers.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
-constexpr Origin kCalibrated = Origin::calibrated, kAssumed = Origin::assumed;
+constexpr cluster::Origin kCalibrated = cluster::Origin::calibrated,
+                          kAssumed = cluster::Origin::assumed;
 
 constexpr ItemRow kItemRows[] = {
     {Item::matmul, "matmuls", true, kCalibrated, "of the layers"},
@@ -59,22 +60,23 @@ void add(StageTimes& to, double count, const StageTimes& each) {
 }
 
 /// Of a send, what computation does not hide.
-double shown(const TrainingConfig& config, const Calibration& c) {
-  return config.plan.overlap.pp ? c[Constant::pp_shown] : 1;
+double shown(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+  return config.plan.overlap.pp ? c[cluster::Constant::pp_shown] : 1;
 }
 
-double untuned(const TrainingConfig& config, const Calibration& c) {
-  return config.software.tuned ? 1 : c[Constant::untuned];
+double untuned(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+  return config.software.tuned ? 1 : c[cluster::Constant::untuned];
 }
 
 /// What every doubling of nodes of 8 adds to a step, as a share of it.
-double jitter(const TrainingConfig& config, const Calibration& c) {
-  return c[Constant::jitter] / 100 * std::log2(std::max(1.0, double(config.world) / 8));
+double jitter(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+  return c[cluster::Constant::jitter] / 100 * std::log2(std::max(1.0, double(config.world) / 8));
 }
 
 class Pricer {
  public:
-  Pricer(const TrainingConfig& config, const Calibration& calibration, const LayerPrices& prices)
+  Pricer(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+         const LayerPrices& prices)
       : config_(config), plan_(config.plan), c_(calibration), prices_(prices) {
     add_stages();
   }
@@ -88,20 +90,21 @@ class Pricer {
     StageTimes time{};
     Seconds again{};  // that is in it
   };
-  Sum sum(const Stage& stage, i64 first, i64 before, const Parts& parts) const;
+  Sum sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const;
   Parts all_parts() const;
   Parts computed_parts() const;
   /// Of `count` layers behind `before` others on their pp rank: how many run again, or in part.
   i64 again(i64 count, i64 before) const {
-    return plan_.recompute == Recompute::full ? run_again(plan_, before, count) : count;
+    return plan_.recompute == plan::Recompute::full ? run_again(plan_, before, count) : count;
   }
   /// The pp rank of a stage, the lower one where two hold it: V and mirror turn back.
   std::size_t rank_of(i64 at, i64 pass) const {
     const i64 back = plan_.pp - 1 - at;
     if (plan_.mirrored()) return std::size_t(std::min(at, back));
-    return std::size_t(row(plan_.schedule).order == StageOrder::vee && pass % 2 == 1 ? back : at);
+    return std::size_t(row(plan_.schedule).order == plan::StageOrder::vee && pass % 2 == 1 ? back
+                                                                                           : at);
   }
-  Share edge_share(const Stage& stage, char& embeds) const;
+  plan::Share edge_share(const plan::Stage& stage, char& embeds) const;
   void add_stages();
   /// Which kind a layer is of.
   std::size_t kind_of(i64 layer) const {
@@ -111,9 +114,9 @@ class Pricer {
   }
   const std::vector<KindPrice>& kinds() const { return prices_.kinds; }
 
-  const TrainingConfig& config_;
-  const Plan& plan_;
-  const Calibration& c_;
+  const plan::TrainingConfig& config_;
+  const plan::Plan& plan_;
+  const cluster::Calibration& c_;
   const LayerPrices& prices_;
   i64 mtp_ = 0;                      // modules
   std::vector<StageTimes> times_{};  // by stage
@@ -144,7 +147,7 @@ Parts Pricer::computed_parts() const {
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   for (const KindPrice& kind : kinds()) {
     const Seconds forward = kind.time.forward.total();
-    const bool whole = plan_.recompute == Recompute::full && forward.value > 0;
+    const bool whole = plan_.recompute == plan::Recompute::full && forward.value > 0;
     const double share = whole ? computed(kind.time.forward) / forward : 1;
     parts.layers.push_back({sums(kind.time), share * kind.time.again});
   }
@@ -153,7 +156,7 @@ Parts Pricer::computed_parts() const {
 
 /// A stage whose first layer is `first` of the model and behind `before` others on its pp rank: of
 /// full recompute of n layers a pp rank the first n run again.
-Pricer::Sum Pricer::sum(const Stage& stage, i64 first, i64 before, const Parts& parts) const {
+Pricer::Sum Pricer::sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const {
   Sum sum;
   const auto add_layers = [&](const Parts::Layer& each, i64 count) {
     if (count <= 0) return;
@@ -172,19 +175,19 @@ Pricer::Sum Pricer::sum(const Stage& stage, i64 first, i64 before, const Parts& 
 
 /// What a stage holds beside layers. An MTP module embeds too, and a tied head reads the embedding:
 /// what its pp rank has of an earlier stage is not held twice.
-Share Pricer::edge_share(const Stage& stage, char& embeds) const {
-  Share sum;
+plan::Share Pricer::edge_share(const plan::Stage& stage, char& embeds) const {
+  plan::Share sum;
   if ((stage.embedding || stage.mtp > 0) && !embeds) {
-    sum += embedding_share(config_.model, plan_.tp);
+    sum += plan::embedding_share(config_.model, plan_.tp);
     embeds = true;
   }
-  if (stage.loss) sum += head_share(config_.model, plan_.tp, !(config_.model.tied && embeds));
+  if (stage.loss) sum += plan::head_share(config_.model, plan_.tp, !(config_.model.tied && embeds));
   return sum;
 }
 
 /// X1
 void Pricer::add_stages() {
-  const Stages stages = config_.stages();
+  const plan::Stages stages = config_.stages();
   mtp_ = mtp_until(stages, i64(stages.size()) - 1);
   const Parts parts = all_parts();
   ranks_.resize(std::size_t(plan_.pp));
@@ -197,7 +200,7 @@ void Pricer::add_stages() {
   RankWork added;
   Sum taken;
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    const Stage& stage = stages[s];
+    const plan::Stage& stage = stages[s];
     const std::size_t home = rank_of(at, pass);
     RankWork& there = ranks_[home];
     // Most stages are like the one before them.
@@ -278,7 +281,7 @@ std::vector<StageTimes> Pricer::computed_times() const {
   std::vector<i64> layers(std::size_t(plan_.pp), 0);  // of each pp rank so far
   std::vector<StageTimes> all;
   i64 first = 0, s = 0;
-  for (const Stage& stage : config_.stages()) {
+  for (const plan::Stage& stage : config_.stages()) {
     i64& before = layers[rank_of(s % plan_.pp, s / plan_.pp)];
     all.push_back(sum(stage, first, before, parts).time);
     before += stage.layers + stage.mtp;
@@ -324,9 +327,9 @@ Seconds StepTime::compute() const {
   return sum;
 }
 
-Seconds min_time(const TrainingConfig& config, const Calibration& calibration,
+Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                  const LayerPrices& prices) {
-  const Plan& plan = config.plan;
+  const plan::Plan& plan = config.plan;
   const i64 mtp = config.model.mtp_layers;
   // Of full recompute of n layers a pp rank nobody knows yet which they are.
   const bool again = plan.recompute_layers == 0;
@@ -343,38 +346,41 @@ Seconds min_time(const TrainingConfig& config, const Calibration& calibration,
   return apply_overheads(config, calibration, m * (once / double(plan.pp) + sends));
 }
 
-Seconds min_time_per_extra_chunk(const TrainingConfig& config, const Calibration& calibration,
+Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
+                                 const cluster::Calibration& calibration,
                                  const LayerPrices& prices) {
   const Seconds sends = 2 * shown(config, calibration) * prices.send;
   return apply_overheads(config, calibration, double(config.microbatches()) * sends);
 }
 
-StagePrices stage_prices(const TrainingConfig& config, const Calibration& calibration,
-                         const LayerPrices& prices) {
+StagePrices stage_prices(const plan::TrainingConfig& config,
+                         const cluster::Calibration& calibration, const LayerPrices& prices) {
   return Pricer(config, calibration, prices).staged();
 }
 
-Seconds min_end(const TrainingConfig& config, const StagePrices& staged) {
+Seconds min_end(const plan::TrainingConfig& config, const StagePrices& staged) {
   if (config.plan.pp == 1) return {};
   // The busiest pp rank's work is added up elsewhere too, in another order: rounding must not show.
   return std::max(staged.busiest,
                   min_pipeline_time(pipeline_shape(config), staged.stages, staged.hop));
 }
 
-Seconds apply_overheads(const TrainingConfig& config, const Calibration& c, Seconds time) {
+Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                        Seconds time) {
   return untuned(config, c) * (1 + jitter(config, c)) * time;
 }
 
-Seconds pipeline_end(const TrainingConfig& config, const StagePrices& staged) {
+Seconds pipeline_end(const plan::TrainingConfig& config, const StagePrices& staged) {
   if (config.plan.pp == 1) return {};
   return std::max(staged.busiest, pipeline_time(pipeline_shape(config), staged.stages, staged.hop));
 }
 
-Seconds simulated_end(const TrainingConfig& config, const StagePrices& staged) {
+Seconds simulated_end(const plan::TrainingConfig& config, const StagePrices& staged) {
   if (config.plan.pp == 1) return {};
-  const PipelineShape shape = pipeline_shape(config);
-  const Program program = with_transfers(cells(shape), shape.stages(), shape.microbatches);
-  Durations times;
+  const plan::PipelineShape shape = pipeline_shape(config);
+  const program::Program program =
+      with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
+  program::Durations times;
   for (const StageTimes& t : staged.stages)
     times.cells.push_back({t.forward, t.input + t.weight, t.input, t.weight});
   times.activation.assign(staged.stages.size() - 1, staged.hop);
@@ -383,8 +389,9 @@ Seconds simulated_end(const TrainingConfig& config, const StagePrices& staged) {
   return std::max(staged.busiest, simulate(program, times).end);
 }
 
-StepTime step_time(const TrainingConfig& config, const Calibration& c, const Links& links,
-                   const LayerPrices& prices, const StagePrices& staged, Seconds end) {
+StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                   const Links& links, const LayerPrices& prices, const StagePrices& staged,
+                   Seconds end) {
   StepTime step = staged.step;
   step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
   step[Item::untuned] = (untuned(config, c) - 1) * step.total();
@@ -393,29 +400,30 @@ StepTime step_time(const TrainingConfig& config, const Calibration& c, const Lin
   step.hidden_dp = data.hidden;
   // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
   // the optimizer reads and writes its states.
-  const Plan& plan = config.plan;
-  const Share& share = staged.heaviest.share;
+  const plan::Plan& plan = config.plan;
+  const plan::Share& share = staged.heaviest.share;
   const double here = double(share.total());
   const double shard =
       double(share.dense) / double(plan.shards()) + double(share.expert) / double(plan.expert_dp());
-  const double touched = c[Constant::step_bytes] * (shards_weights(config) ? shard : here) +
-                         c[Constant::adam_bytes] * (plan.zero >= 1 ? shard : here);
+  const double touched =
+      c[cluster::Constant::step_bytes] * (shards_weights(config) ? shard : here) +
+      c[cluster::Constant::adam_bytes] * (plan.zero >= 1 ? shard : here);
   step[Item::optimizer] = Bytes{touched} / prices.rates.memory;
   step[Item::jitter] = jitter(config, c) * step.total();
   return step;
 }
 
-StepTime step_time(const TrainingConfig& config, const Calibration& calibration) {
+StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
   const Links links(config, calibration);
   const LayerPrices prices = layer_prices(config, links, calibration);
   const StagePrices staged = stage_prices(config, calibration, prices);
   return step_time(config, calibration, links, prices, staged, pipeline_end(config, staged));
 }
 
-CellTimes cell_times(const TrainingConfig& config, const Calibration& calibration) {
+CellTimes cell_times(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
   const Links links(config, calibration);
   const LayerPrices prices = layer_prices(config, links, calibration);
   return Pricer(config, calibration, prices).times(links);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -17,7 +17,7 @@
 #include "rankwright/cost/pipeline/pipeline.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// In the order of the waterfall.
 enum class Item : unsigned char {
@@ -45,8 +45,8 @@ inline constexpr std::size_t kItems = std::size_t(Item::jitter) + 1;
 struct ItemRow {
   Item item;
   std::string_view name;
-  bool computes;  // else it is waited for
-  Origin origin;  // of what decides it most, on a device of a fitted generation
+  bool computes;           // else it is waited for
+  cluster::Origin origin;  // of what decides it most, on a device of a fitted generation
   std::string_view meaning;
 };
 std::span<const ItemRow> items();
@@ -65,7 +65,7 @@ struct StepTime {
 };
 
 /// The config has no violation.
-StepTime step_time(const TrainingConfig& config, const Calibration& calibration);
+StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
 // The same in three parts, for a search: plans that differ in ZeRO alone share the first two, and
 // plans that differ in stages the first (layer_prices.h). After each part is known what the step
@@ -79,29 +79,32 @@ struct StagePrices {
   Seconds busiest{};                 // all that the slowest pp rank does, microbatches and sends
   RankWork heaviest{};               // the pp rank that holds most
 };
-StagePrices stage_prices(const TrainingConfig& config, const Calibration& calibration,
-                         const LayerPrices& prices);
+StagePrices stage_prices(const plan::TrainingConfig& config,
+                         const cluster::Calibration& calibration, const LayerPrices& prices);
 
 /// No step takes less, whatever its stages, schedule and ZeRO.
-Seconds min_time(const TrainingConfig& config, const Calibration& calibration,
+Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                  const LayerPrices& prices);
 /// And so much more for every chunk of a pp rank beyond the first.
-Seconds min_time_per_extra_chunk(const TrainingConfig& config, const Calibration& calibration,
+Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
+                                 const cluster::Calibration& calibration,
                                  const LayerPrices& prices);
 
 /// When the last cell ends: at least (PT8), and in closed form (pipeline.h). 0 without a pipeline.
-Seconds min_end(const TrainingConfig& config, const StagePrices& staged);
-Seconds pipeline_end(const TrainingConfig& config, const StagePrices& staged);
+Seconds min_end(const plan::TrainingConfig& config, const StagePrices& staged);
+Seconds pipeline_end(const plan::TrainingConfig& config, const StagePrices& staged);
 
 /// The same by simulate: its cost grows with microbatches (program/simulate.h).
-Seconds simulated_end(const TrainingConfig& config, const StagePrices& staged);
+Seconds simulated_end(const plan::TrainingConfig& config, const StagePrices& staged);
 
 /// The whole step of a pipeline that ends then, by closed form or by simulate.
-StepTime step_time(const TrainingConfig& config, const Calibration& calibration, const Links& links,
-                   const LayerPrices& prices, const StagePrices& staged, Seconds end);
+StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                   const Links& links, const LayerPrices& prices, const StagePrices& staged,
+                   Seconds end);
 
 /// What a step takes longer whose pipeline ends so much later: untuned, and with jitter.
-Seconds apply_overheads(const TrainingConfig& config, const Calibration& calibration, Seconds time);
+Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                        Seconds time);
 
 /// What the simulate of the plan's Program takes for its cells. Sends that the software does not
 /// hide are part of the cells.
@@ -110,6 +113,6 @@ struct CellTimes {
   std::vector<StageTimes> compute{};  // of those, what the device itself computes; the rest waits
   Seconds hop{};                      // of a transfer, beside computation
 };
-CellTimes cell_times(const TrainingConfig& config, const Calibration& calibration);
+CellTimes cell_times(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -12,15 +12,15 @@
 #include "rankwright/plan/shares.h"
 #include "tests/support/timed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace step_test {
 
-rankwright::TrainingConfig dense(Plan plan = {}, i64 microbatches = 4) {
+rankwright::plan::TrainingConfig dense(plan::Plan plan = {}, i64 microbatches = 4) {
   return sample::timed(sample::dense_setup(plan, microbatches));
 }
 
-StepTime step_of(const rankwright::TrainingConfig& config) {
-  return step_time(config, calibration());
+StepTime step_of(const rankwright::plan::TrainingConfig& config) {
+  return step_time(config, catalog::calibration());
 }
 
 TEST(Items, AreOneRowEachInOrder) {
@@ -39,8 +39,8 @@ TEST(StepTime, OfOneDeviceWaitsForNothing) {
 
 TEST(StepTime, OfLayersIsTheirSum) {
   // 8 equal layers, 4 microbatches, forward and both gradients.
-  const rankwright::TrainingConfig config = dense();
-  const Calibration& c = calibration();
+  const rankwright::plan::TrainingConfig config = dense();
+  const cluster::Calibration& c = catalog::calibration();
   const Links links(config, c);
   const LayerTime layer = layer_time(config, sample::dense_layer(), rates(config, c), links,
                                      block_time(config, links, c), c);
@@ -50,25 +50,26 @@ TEST(StepTime, OfLayersIsTheirSum) {
 
 TEST(StepTime, OfTheOptimizerIsWhatItMoves) {
   // 26 bytes for every parameter of the rank, and 40 for those of its shard: a quarter.
-  const rankwright::TrainingConfig config = dense({.dp = 4, .zero = 1});
-  const Calibration& c = calibration();
-  Share all = 8 * layer_share(config.model, sample::dense_layer(), config.plan);
-  all += embedding_share(config.model, 1);
-  all += head_share(config.model, 1, true);
-  const Seconds expected =
-      Bytes{double(all.total()) * (26 + 40.0 / 4)} / (c[Constant::memory_share] * 3000.0_GBps);
+  const rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
+  const cluster::Calibration& c = catalog::calibration();
+  plan::Share all = 8 * layer_share(config.model, sample::dense_layer(), config.plan);
+  all += plan::embedding_share(config.model, 1);
+  all += plan::head_share(config.model, 1, true);
+  const Seconds expected = Bytes{double(all.total()) * (26 + 40.0 / 4)} /
+                           (c[cluster::Constant::memory_share] * 3000.0_GBps);
   EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
 }
 
 TEST(StepTime, OfGradientsShowsWhatBackwardDoesNotHide) {
-  rankwright::TrainingConfig config = dense({.dp = 4});
+  rankwright::plan::TrainingConfig config = dense({.dp = 4});
   const StepTime hidden = step_of(config);
   config.plan.overlap.grad_reduce = false;
   const StepTime shown = step_of(config);
   EXPECT_EQ(shown.hidden_dp, Seconds{});
   EXPECT_NEAR((hidden[Item::dp] + hidden.hidden_dp) / shown[Item::dp], 1, 1e-12);
   // At least the first and last bucket.
-  EXPECT_GE(hidden[Item::dp].value, calibration()[Constant::dp_shown] * shown[Item::dp].value);
+  EXPECT_GE(hidden[Item::dp].value,
+            catalog::calibration()[cluster::Constant::dp_shown] * shown[Item::dp].value);
 }
 
 TEST(StepTime, LosesABubbleByItsSchedule) {
@@ -77,7 +78,7 @@ TEST(StepTime, LosesABubbleByItsSchedule) {
   // compare only the order.
   const StepTime one = step_of(dense({.pp = 4}, 8));
   const StepTime two =
-      step_of(dense({.pp = 4, .virtual_stages = 2, .schedule = Schedule::interleaved}, 8));
+      step_of(dense({.pp = 4, .virtual_stages = 2, .schedule = plan::Schedule::interleaved}, 8));
   EXPECT_GT(one[Item::bubble], two[Item::bubble]);
   EXPECT_EQ(one.slowest, 3);
   EXPECT_GT(one[Item::imbalance], Seconds{});
@@ -87,12 +88,12 @@ TEST(StepTime, TakesNoJitterOnOneNodeAndMoreOnMany) {
   // 64 ranks are 8 nodes of 8: three doublings.
   EXPECT_EQ(step_of(dense({.dp = 8}))[Item::jitter], Seconds{});
   const StepTime t = step_of(dense({.dp = 64}));
-  const double share = 3 * calibration()[Constant::jitter] / 100;
+  const double share = 3 * catalog::calibration()[cluster::Constant::jitter] / 100;
   EXPECT_NEAR(t[Item::jitter] / (t.total() - t[Item::jitter]), share, 1e-12);
 }
 
 TEST(StepTime, IsShorterWhereAVendorTunedIt) {
-  rankwright::TrainingConfig config = dense();
+  rankwright::plan::TrainingConfig config = dense();
   const StepTime plain = step_of(config);
   config.software.tuned = true;
   const StepTime tuned = step_of(config);
@@ -102,18 +103,19 @@ TEST(StepTime, IsShorterWhereAVendorTunedIt) {
 
 TEST(StepTime, OfSendsIsTwoAChunkAndMicrobatch) {
   // 8 microbatches through 2 chunks of a pp rank, an activation and a gradient each: 32 sends.
-  const rankwright::TrainingConfig config =
-      dense({.pp = 4, .virtual_stages = 2, .schedule = Schedule::interleaved}, 8);
+  const rankwright::plan::TrainingConfig config =
+      dense({.pp = 4, .virtual_stages = 2, .schedule = plan::Schedule::interleaved}, 8);
   const Seconds send =
-      Links(config, calibration()).time(Op::send_recv, Bytes{2.0 * 2048 * 1024}, GroupKind::pp);
+      Links(config, catalog::calibration())
+          .time(plan::Op::send_recv, Bytes{2.0 * 2048 * 1024}, mesh::GroupKind::pp);
   EXPECT_NEAR(step_of(config)[Item::sends] / send, 32, 1e-9);
 }
 
 TEST(StepTime, OfTheVocabularyHasAHeadForEveryMtpModule) {
   // 4 microbatches: one embedding, the head and that of one module.
-  rankwright::TrainingConfig config = dense();
+  rankwright::plan::TrainingConfig config = dense();
   config.model.mtp_layers = 1;
-  const Calibration& c = calibration();
+  const cluster::Calibration& c = catalog::calibration();
   const Links links(config, c);
   const EmbeddingHeadTime head = head_time(config, rates(config, c), links, {}, c);
   const EmbeddingHeadTime first = embedding_time(config, rates(config, c), links, {}, c);
@@ -125,9 +127,10 @@ TEST(StepTime, OfTheVocabularyHasAHeadForEveryMtpModule) {
 
 TEST(StepTime, OfTheOptimizerUnderFsdpIsOfTheShardAlone) {
   // 26 and 40 bytes, both for a quarter of the parameters, from ZeRO-2 on; else ZeRO-3 only.
-  rankwright::TrainingConfig config = dense({.dp = 4, .zero = 2});
+  rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 2});
   const double all = double(rank_share(config, 0).total());
-  const BytesPerSecond memory = calibration()[Constant::memory_share] * 3000.0_GBps;
+  const BytesPerSecond memory =
+      catalog::calibration()[cluster::Constant::memory_share] * 3000.0_GBps;
   EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (26 + 10)} / memory), 1, 1e-12);
   config.software.fsdp = true;
   EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (6.5 + 10)} / memory), 1, 1e-12);
@@ -135,44 +138,44 @@ TEST(StepTime, OfTheOptimizerUnderFsdpIsOfTheShardAlone) {
 
 TEST(StepTime, OfTheOptimizerShardsExpertsOverTheirOwnRanks) {
   // 8 data ranks, experts over 4: dense parameters in eighths, experts in halves.
-  const rankwright::TrainingConfig config = sample::timed(sample::config_of(
+  const rankwright::plan::TrainingConfig config = sample::timed(sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1}));
-  const Share share = rank_share(config, 0);
+  const plan::Share share = rank_share(config, 0);
   const double shard = double(share.dense) / 8 + double(share.expert) / 2;
   const Seconds expected = Bytes{26.0 * double(share.total()) + 40 * shard} /
-                           (calibration()[Constant::memory_share] * 3000.0_GBps);
+                           (catalog::calibration()[cluster::Constant::memory_share] * 3000.0_GBps);
   EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
 }
 
 TEST(StepTime, RunsTheFirstLayersOfARankAgain) {
   // 2 pp ranks with 2 chunks of 2 layers: the first 3 layers of each run again, 2 of the first
   // chunk and 1 of the second. 6 in all, 4 microbatches, the mean of 2 ranks.
-  const rankwright::TrainingConfig config = dense({.pp = 2,
-                                                   .virtual_stages = 2,
-                                                   .schedule = Schedule::interleaved,
-                                                   .recompute = Recompute::full,
-                                                   .recompute_layers = 3});
-  const Calibration& c = calibration();
+  const rankwright::plan::TrainingConfig config = dense({.pp = 2,
+                                                         .virtual_stages = 2,
+                                                         .schedule = plan::Schedule::interleaved,
+                                                         .recompute = plan::Recompute::full,
+                                                         .recompute_layers = 3});
+  const cluster::Calibration& c = catalog::calibration();
   const Seconds again =
       layer_time(config, sample::dense_layer(), rates(config, c), Links(config, c), {}, c).again;
   EXPECT_NEAR(step_of(config)[Item::recompute] / again, 4.0 / 2 * 6, 1e-9);
 }
 
 RC_GTEST_PROP(StepTime, UpdatesWhatTheHeaviestRankHolds, ()) {
-  rankwright::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed();
   config.plan.zero = 0;
   i64 max = 0;
   for (i64 r = 0; r < config.plan.pp; ++r) max = std::max(max, rank_share(config, r).total());
-  const Calibration& c = calibration();
+  const cluster::Calibration& c = catalog::calibration();
   const Seconds expected =
-      Bytes{double(max) * (c[Constant::step_bytes] + c[Constant::adam_bytes])} /
-      (c[Constant::memory_share] * 3000.0_GBps);
+      Bytes{double(max) * (c[cluster::Constant::step_bytes] + c[cluster::Constant::adam_bytes])} /
+      (c[cluster::Constant::memory_share] * 3000.0_GBps);
   RC_ASSERT(std::abs(step_of(config)[Item::optimizer] / expected - 1) < 1e-12);
 }
 
 RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  const CellTimes times = cell_times(config, calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const CellTimes times = cell_times(config, catalog::calibration());
   RC_ASSERT(times.compute.size() == times.stages.size());
   for (std::size_t s = 0; s < times.stages.size(); ++s) {
     const StageTimes &all = times.stages[s], &part = times.compute[s];
@@ -183,9 +186,9 @@ RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
 }
 
 TEST(CellTimes, OfZero3WaitForTheirWeightsAndGradients) {
-  rankwright::TrainingConfig config = dense({.dp = 4, .zero = 1});
+  rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
   config.software.tuned = true;
-  const Calibration& c = calibration();
+  const cluster::Calibration& c = catalog::calibration();
   const StageTimes bare = cell_times(config, c).stages.at(0);
   config.plan.zero = 3;
   const StageTimes cell = cell_times(config, c).stages.at(0);
@@ -206,17 +209,18 @@ RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {
 }
 
 RC_GTEST_PROP(StepTime, IsNeverLongerOnFasterLinks, ()) {
-  rankwright::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed();
   const Seconds before = step_of(config).total();
-  for (Level& level : config.cluster.levels) level.bandwidth = 2 * level.bandwidth;
+  for (cluster::Level& level : config.cluster.levels) level.bandwidth = 2 * level.bandwidth;
   RC_ASSERT(step_of(config).total() <= before * (1 + 1e-9));
 }
 
 RC_GTEST_PROP(StepTime, GrowsWithWhatIsRecomputed, ()) {
-  rankwright::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed();
   config.plan.recompute_layers = 0;
   std::vector<Seconds> times;
-  for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full}) {
+  for (const plan::Recompute r :
+       {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full}) {
     config.plan.recompute = r;
     times.push_back(step_of(config)[Item::recompute]);
   }
@@ -225,7 +229,7 @@ RC_GTEST_PROP(StepTime, GrowsWithWhatIsRecomputed, ()) {
 }
 
 RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
-  rankwright::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed();
   RC_PRE(config.plan.pp == 1);
   const StepTime one = step_of(config);
   config.job.global_batch *= 2;
@@ -237,26 +241,26 @@ RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
 }
 
 RC_GTEST_PROP(CellTimes, AreOneAStage, ()) {
-  const rankwright::TrainingConfig config = sample::random_timed();
-  const CellTimes times = cell_times(config, calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const CellTimes times = cell_times(config, catalog::calibration());
   RC_ASSERT(i64(times.stages.size()) == config.plan.pp * config.plan.virtual_stages);
   RC_ASSERT(times.hop >= Seconds{} && (config.plan.pp > 1 || times.hop == Seconds{}));
 }
 
 TEST(StepTime, OfZero2ScattersEveryMicrobatch) {
   // Not hidden, ZeRO-1 scatters once and ZeRO-2 four times: three scatters more.
-  Plan plan{.dp = 4, .zero = 1};
+  plan::Plan plan{.dp = 4, .zero = 1};
   plan.overlap.grad_reduce = plan.overlap.param_gather = false;
-  const rankwright::TrainingConfig once = sample::timed(sample::dense_setup(plan, 4));
+  const rankwright::plan::TrainingConfig once = sample::timed(sample::dense_setup(plan, 4));
   ASSERT_EQ(once.microbatches(), 4);
-  rankwright::TrainingConfig each = once;
+  rankwright::plan::TrainingConfig each = once;
   each.plan.zero = 2;
-  const Calibration& c = calibration();
-  const Share share = rank_share(once, 0);
+  const cluster::Calibration& c = catalog::calibration();
+  const plan::Share share = rank_share(once, 0);
   const Seconds scatter = Links(once, c).time(
-      Op::reduce_scatter, bytes(share.dense, once.job.grad_bytes()), GroupKind::shard);
+      plan::Op::reduce_scatter, bytes(share.dense, once.job.grad_bytes()), mesh::GroupKind::shard);
   EXPECT_NEAR((step_time(each, c)[Item::dp] - step_time(once, c)[Item::dp]) / scatter, 3, 1e-9);
 }
 
 }  // namespace step_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -5,45 +5,45 @@
 
 #include "rankwright/model/flops.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// An MTP module: a layer like the last, and the projection of two hidden states to one.
-Flops mtp_flops(const TrainingConfig& config) {
-  const Model& model = config.model;
+Flops mtp_flops(const plan::TrainingConfig& config) {
+  const model::Model& model = config.model;
   const Flops projection{2 * 2 * double(model.hidden) * double(model.hidden)};
   return projection + forward_flops(model, model.runs.back().layer, config.job.sequence);
 }
 
 /// Of a stage's work what one rank that holds it does.
-double part(const TrainingConfig& config) { return config.plan.mirrored() ? 0.5 : 1; }
+double part(const plan::TrainingConfig& config) { return config.plan.mirrored() ? 0.5 : 1; }
 
-i64 mtp_modules(const TrainingConfig& config) {
+i64 mtp_modules(const plan::TrainingConfig& config) {
   i64 modules = 0;
-  for (const Stage& stage : config.stages()) modules += stage.mtp;
+  for (const plan::Stage& stage : config.stages()) modules += stage.mtp;
   return modules;
 }
 
-StageMap stage_map(const Plan& plan) {
+split::StageMap stage_map(const plan::Plan& plan) {
   switch (row(plan.schedule).order) {
-    case StageOrder::loop:
+    case plan::StageOrder::loop:
       break;
-    case StageOrder::vee:
-      return vee_map(plan.pp, plan.virtual_stages);
-    case StageOrder::mirror:
-      if (plan.mirrored()) return both_ends_map(plan.pp);
+    case plan::StageOrder::vee:
+      return split::vee_map(plan.pp, plan.virtual_stages);
+    case plan::StageOrder::mirror:
+      if (plan.mirrored()) return split::both_ends_map(plan.pp);
   }
-  return round_map(plan.pp, plan.virtual_stages);
+  return split::round_map(plan.pp, plan.virtual_stages);
 }
 
 }  // namespace
 
-std::vector<Flops> work(const TrainingConfig& config) {
+std::vector<Flops> work(const plan::TrainingConfig& config) {
   const i64 heads = 1 + mtp_modules(config);  // the model's own and one for every MTP module
   std::vector<Flops> by_rank;
-  for (const RankContents& on_rank : rank_contents(config)) {
+  for (const plan::RankContents& on_rank : rank_contents(config)) {
     Flops sum = on_rank.mtp * mtp_flops(config);
-    for (const LayerRun& run : on_rank.runs)
+    for (const model::LayerRun& run : on_rank.runs)
       sum += run.count * forward_flops(config.model, run.layer, config.job.sequence);
     if (on_rank.loss) sum += heads * head_forward_flops(config.model);
     by_rank.push_back(part(config) * sum);
@@ -57,16 +57,17 @@ double imbalance(const std::vector<Flops>& work) {
   return max / mean - 1;
 }
 
-SplitTask split_task(const TrainingConfig& config) {
+split::SplitTask split_task(const plan::TrainingConfig& config) {
   const i64 modules = mtp_modules(config);
-  SplitTask task{.mtp = {.weight = mtp_flops(config).value},
-                 .mtp_modules = modules,
-                 .head = {.weight = ((1 + modules) * head_forward_flops(config.model)).value}};
-  for (const LayerRun& run : config.model.runs)
+  split::SplitTask task{
+      .mtp = {.weight = mtp_flops(config).value},
+      .mtp_modules = modules,
+      .head = {.weight = ((1 + modules) * head_forward_flops(config.model)).value}};
+  for (const model::LayerRun& run : config.model.runs)
     task.layers.push_back(
         {run.count, {.weight = forward_flops(config.model, run.layer, config.job.sequence).value}});
   task.map = stage_map(config.plan);
   return task;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -9,7 +9,7 @@
 #include "rankwright/model/flops.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace work_test {
 
 // A layer, one token of 2048: 2 x (2,621,440 + 12,582,912) for the weights, and half of 2048 x
@@ -25,9 +25,9 @@ TEST(Work, OfThePipelineHasTheHeadOnTheLastRank) {
 }
 
 TEST(Work, OfMtpIsALayerAndAProjectionThereAndAHeadWithTheLoss) {
-  rankwright::TrainingConfig config = sample::dense_setup({.pp = 4});
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 4});
   config.model.mtp_layers = 1;
-  config.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  config.plan.stages = *plan::parse_layout("Et*4|t*4|m|L");
   const std::vector<Flops> by_rank = work(config);
   EXPECT_DOUBLE_EQ(by_rank[2].value, kLayer + 2 * 2 * 1024.0 * 1024);
   EXPECT_DOUBLE_EQ(by_rank[3].value, 2 * kHead);
@@ -36,18 +36,18 @@ TEST(Work, OfMtpIsALayerAndAProjectionThereAndAHeadWithTheLoss) {
 TEST(Work, OfAMirrorIsHalfOfTwoStages) {
   // Ranks 0 and 3 have the first and the last stage, each for half of the tokens.
   const std::vector<Flops> by_rank =
-      work(sample::dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8));
+      work(sample::dense_setup({.pp = 4, .schedule = plan::Schedule::dualpipe}, 8));
   EXPECT_DOUBLE_EQ(by_rank[1].value, 2 * kLayer);
   EXPECT_DOUBLE_EQ(by_rank[0].value, 2 * kLayer + kHead / 2);
   EXPECT_EQ(by_rank[0], by_rank[3]);
 }
 
 RC_GTEST_PROP(Work, AddsUpToAThirdOfTraining, ()) {
-  const TrainingConfig config = sample::random_setup();
+  const plan::TrainingConfig config = sample::random_setup();
   const std::vector<Flops> by_rank = work(config);
   const Flops sum = std::accumulate(by_rank.begin(), by_rank.end(), Flops{});
-  const Flops training =
-      training_flops_per_token(config.model, config.job.sequence, FlopsConvention::megatron_causal);
+  const Flops training = training_flops_per_token(config.model, config.job.sequence,
+                                                  model::FlopsConvention::megatron_causal);
   RC_ASSERT(std::abs(3 * sum.value - training.value) <= 1e-9 * training.value);
 }
 
@@ -58,9 +58,9 @@ TEST(Imbalance, IsWhatTheBusiestHasAboveTheMean) {
 }
 
 TEST(SplitTask, WeighsItemsAsWorkDoes) {
-  rankwright::TrainingConfig config = sample::dense_setup({.pp = 4});
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 4});
   config.model.mtp_layers = 1;
-  const SplitTask task = split_task(config);
+  const split::SplitTask task = split_task(config);
   EXPECT_EQ(task.embedding.weight, 0);
   ASSERT_EQ(task.layers.size(), 1u);
   EXPECT_EQ(task.layers[0].count, 8);
@@ -71,19 +71,19 @@ TEST(SplitTask, WeighsItemsAsWorkDoes) {
 }
 
 TEST(SplitTask, HasStagesWhereTheScheduleHasThem) {
-  const Plan plan{.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v};
+  const plan::Plan plan{.pp = 2, .virtual_stages = 2, .schedule = plan::Schedule::zb_v};
   EXPECT_EQ(split_task(sample::dense_setup(plan)).map.team_of_stage,
             (std::vector<i64>{0, 1, 1, 0}));
 }
 
 RC_GTEST_PROP(SplitTask, LeadsToStagesThatAreNeverWorse, ()) {
-  TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_setup();
   // A plan may state a stage without anything. A split has none.
-  for (const Stage& stage : config.stages())
+  for (const plan::Stage& stage : config.stages())
     RC_PRE(stage.layers + stage.mtp > 0 || stage.embedding || stage.loss);
   const double before = imbalance(work(config));
-  const Split split = best_split(split_task(config));
-  RC_ASSERT(split.fault == Split::Fault::none);
+  const split::Split split = best_split(split_task(config));
+  RC_ASSERT(split.fault == split::Split::Fault::none);
   RC_ASSERT(split.proved);
   config.plan.stages = split.stages;
   const std::vector<Flops> after = work(config);
@@ -93,17 +93,18 @@ RC_GTEST_PROP(SplitTask, LeadsToStagesThatAreNeverWorse, ()) {
 }
 
 /// A model of the catalog on 16 pp ranks, with the even stages.
-rankwright::TrainingConfig on_16(const std::string& name, i64 sequence) {
-  rankwright::TrainingConfig config = sample::config_of(*find_model(name), {.pp = 16}, 128);
+rankwright::plan::TrainingConfig on_16(const std::string& name, i64 sequence) {
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(*catalog::find_model(name), {.pp = 16}, 128);
   config.job.sequence = sequence;
   return config;
 }
 
 /// The same with the best stages, which are read back from what is typed.
-rankwright::TrainingConfig best(rankwright::TrainingConfig config) {
-  const Split split = best_split(split_task(config));
+rankwright::plan::TrainingConfig best(rankwright::plan::TrainingConfig config) {
+  const split::Split split = best_split(split_task(config));
   EXPECT_TRUE(split.proved);
-  EXPECT_EQ(parse_layout(show_layout(split.stages)).value(), split.stages);
+  EXPECT_EQ(plan::parse_layout(show_layout(split.stages)).value(), split.stages);
   config.plan.stages = split.stages;
   return config;
 }
@@ -116,7 +117,7 @@ TEST(BestStages, OfLlama405bAreTheEvenOnes) {
   const double layer = 6'643'777'536.0, head = 2.0 * 128256 * 16384;
   const double min = 8 * layer / ((126 * layer + head) / 16) - 1;
   EXPECT_NEAR(min, 0.011, 0.0005);
-  const rankwright::TrainingConfig even = on_16("llama-3.1-405b", 8192);
+  const rankwright::plan::TrainingConfig even = on_16("llama-3.1-405b", 8192);
   EXPECT_NEAR(imbalance(work(even)), min, 1e-9);
   EXPECT_NEAR(imbalance(work(best(even))), min, 1e-9);
   EXPECT_EQ(show_layout(best(even).plan.stages), "Et*7|(t*8|)*14t*7L");
@@ -131,7 +132,7 @@ TEST(BestStages, OfDeepSeekV3TakeLayersFromTheLastRank) {
   const double mean = (61 * layer + mtp + heads) / 16;
   // Evenly the last rank has 3 layers, the module and the heads: 6.93 layers where the mean
   // is 4.06.
-  const rankwright::TrainingConfig even = on_16("deepseek-v3", 4096);
+  const rankwright::plan::TrainingConfig even = on_16("deepseek-v3", 4096);
   EXPECT_NEAR(imbalance(work(even)), (3 * layer + mtp + heads) / mean - 1, 1e-9);
   EXPECT_NEAR(imbalance(work(even)), 0.708, 0.0005);
   // With 4 layers at most on a rank, 15 ranks have 60: the 61st stands with the module and the
@@ -142,4 +143,4 @@ TEST(BestStages, OfDeepSeekV3TakeLayersFromTheLastRank) {
 }
 
 }  // namespace work_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,7 +6,7 @@
 #include "rankwright/export/comment.h"
 #include "rankwright/export/typed.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 /// A line of a map that begins at `column`.
@@ -15,8 +15,8 @@ void add_line(std::string& map, std::size_t column, std::string_view key, std::s
 }
 
 /// The device's name where the catalog has it so, else a map of its figures.
-std::string device(const Device& d, std::size_t column) {
-  const Result<Device> known = find_device(d.name);
+std::string device(const cluster::Device& d, std::size_t column) {
+  const Result<cluster::Device> known = catalog::find_device(d.name);
   if (known && *known == d) return " " + typed_text(d.name);
   std::string map;
   const auto text = [&](std::string_view key, const std::string& value) {
@@ -44,8 +44,8 @@ std::string device(const Device& d, std::size_t column) {
   return map;
 }
 
-std::string level(const Level& l) {
-  const Level usual{};
+std::string level(const cluster::Level& l) {
+  const cluster::Level usual{};
   std::string text = fmt::format("{{name: {}, arity: {}, bandwidth: {}", typed_text(l.name),
                                  l.arity, typed(l.bandwidth));
   const auto add = [&](std::string_view key, std::string_view value) {
@@ -54,7 +54,7 @@ std::string level(const Level& l) {
   if (l.latency != usual.latency) add("latency", typed(l.latency));
   if (l.oversubscription != usual.oversubscription)
     add("oversubscription", typed(l.oversubscription));
-  if (l.per == Level::Per::domain) add("per", "domain");
+  if (l.per == cluster::Level::Per::domain) add("per", "domain");
   if (l.origin != usual.origin) add("origin", name(l.origin));
   if (l.latency_origin != usual.latency_origin) add("latency_origin", name(l.latency_origin));
   return text + "}";
@@ -62,19 +62,20 @@ std::string level(const Level& l) {
 
 }  // namespace
 
-std::string cluster_map(const Cluster& c, std::size_t column) {
+std::string cluster_map(const cluster::Cluster& c, std::size_t column) {
   std::string map;
   if (c.name != "cluster") add_line(map, column, "name", typed_text(c.name));  // unnamed ones are
   map += fmt::format("\n{:{}}device:{}", "", column, device(c.device, column + 2));
   map += fmt::format("\n{:{}}levels:", "", column);
-  for (const Level& l : c.levels) map += fmt::format("\n{:{}}- {}", "", column + 2, level(l));
+  for (const cluster::Level& l : c.levels)
+    map += fmt::format("\n{:{}}- {}", "", column + 2, level(l));
   if (c.host_devices != c.levels.front().arity)
     add_line(map, column, "host_devices", std::to_string(c.host_devices));
   return map;
 }
 
-std::string cluster_yaml(const Cluster& cluster, const std::vector<std::string>& head) {
+std::string cluster_yaml(const cluster::Cluster& cluster, const std::vector<std::string>& head) {
   return commented(head, "#") + cluster_map(cluster, 0).substr(1) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -7,12 +7,13 @@
 
 #include "rankwright/cluster/cluster.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// The lines of a map at `column`, each with a line break before it.
-std::string cluster_map(const Cluster& cluster, std::size_t column);
+std::string cluster_map(const cluster::Cluster& cluster, std::size_t column);
 
 /// A whole file, with `head` as comments above it. A device is a name where the catalog has it so.
-std::string cluster_yaml(const Cluster& cluster, const std::vector<std::string>& head = {});
+std::string cluster_yaml(const cluster::Cluster& cluster,
+                         const std::vector<std::string>& head = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

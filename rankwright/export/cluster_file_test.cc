@@ -7,11 +7,11 @@
 #include "tests/support/any_config.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace cluster_file_test {
 
 TEST(ClusterYaml, NamesWhatTheCatalogHas) {
-  EXPECT_EQ(cluster_yaml(*find_cluster("gb200-nvl72 x 2"), {"two racks", "of 72"}),
+  EXPECT_EQ(cluster_yaml(*catalog::find_cluster("gb200-nvl72 x 2"), {"two racks", "of 72"}),
             "# two racks\n# of 72\n"
             "name: gb200-nvl72 x 2\n"
             "device: gb200\n"
@@ -22,18 +22,20 @@ TEST(ClusterYaml, NamesWhatTheCatalogHas) {
 }
 
 TEST(ClusterYaml, ACommentStaysInItsLine) {
-  const std::string text = cluster_yaml(*find_cluster("dgx-h100"), {"a\ndevice: other"});
+  const std::string text = cluster_yaml(*catalog::find_cluster("dgx-h100"), {"a\ndevice: other"});
   Diagnostics findings;
-  EXPECT_EQ(read_cluster_file(text, "c.yaml", findings), *find_cluster("dgx-h100"));
+  EXPECT_EQ(importer::read_cluster_file(text, "c.yaml", findings),
+            *catalog::find_cluster("dgx-h100"));
 }
 
 RC_GTEST_PROP(ClusterYaml, IsReadBackEqual, ()) {
-  const Cluster cluster = any::random_cluster(any::one_of({1, 8, 24, 64}));
+  const cluster::Cluster cluster = any::random_cluster(any::one_of({1, 8, 24, 64}));
   Diagnostics findings;
-  const std::optional<Cluster> back = read_cluster_file(cluster_yaml(cluster), "c.yaml", findings);
+  const std::optional<cluster::Cluster> back =
+      importer::read_cluster_file(cluster_yaml(cluster), "c.yaml", findings);
   RC_ASSERT(told(findings) == "");
   RC_ASSERT(back == cluster);
 }
 
 }  // namespace cluster_file_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -7,7 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/utf8.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::size_t kMaxName = 64;
@@ -64,13 +64,13 @@ std::string safe_name(std::string_view name) {
   return restricted(name, keep, "", '_', kMaxName);
 }
 
-TrainingConfig with_safe_names(TrainingConfig config) {
-  Device& device = config.cluster.device;
+plan::TrainingConfig with_safe_names(plan::TrainingConfig config) {
+  cluster::Device& device = config.cluster.device;
   for (std::string* const name :
        {&config.model.name, &config.cluster.name, &device.name, &device.vendor, &device.generation,
         &device.source, &device.verified})
     *name = safe_name(*name);
-  for (Level& level : config.cluster.levels) level.name = safe_name(level.name);
+  for (cluster::Level& level : config.cluster.levels) level.name = safe_name(level.name);
   return config;
 }
 
@@ -89,4 +89,4 @@ std::string commented(const std::vector<std::string>& lines, std::string_view ma
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

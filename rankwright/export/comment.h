@@ -10,7 +10,7 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// The first line of every generated Python file. Python takes the encoding from the first line
 /// that names one, so no later line can name another (PEP 263).
@@ -22,7 +22,7 @@ std::string safe_name(std::string_view name);
 
 /// Returns `config` with every text that comes from input as safe_name() returns it. Texts about
 /// the result, such as findings, may enter comments.
-TrainingConfig with_safe_names(TrainingConfig config);
+plan::TrainingConfig with_safe_names(plan::TrainingConfig config);
 
 /// Returns `line` as one line of ASCII and of the few other signs that our own lines have, with '?'
 /// for the rest; cut to 1,000 characters. An encoding or an editor's setting in it is defused:
@@ -32,4 +32,4 @@ std::string comment_line(std::string_view line);
 /// Returns each line behind `mark`, as comment_line() returns it: "# a\n# b\n".
 std::string commented(const std::vector<std::string>& lines, std::string_view mark);
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -7,12 +7,14 @@
 #include "rankwright/import/syntax/yaml.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace comment_test {
 
 TEST(SafeName, KeepsNamesOfTheCatalog) {
-  for (const Device& device : devices()) EXPECT_EQ(safe_name(device.name), device.name);
-  for (const KnownModel& known : known_models()) EXPECT_EQ(safe_name(known.name), known.name);
+  for (const cluster::Device& device : catalog::devices())
+    EXPECT_EQ(safe_name(device.name), device.name);
+  for (const catalog::KnownModel& known : catalog::known_models())
+    EXPECT_EQ(safe_name(known.name), known.name);
 }
 
 TEST(SafeName, ReplacesEverySignThatAToolCouldActOn) {
@@ -46,7 +48,8 @@ TEST(CommentLine, KeepsWhatOurOwnLinesSay) {
 RC_GTEST_PROP(CommentLine, IsOneLineThatYamlIgnores, (const std::string& text)) {
   const std::string comment = comment_line(text + "\xE2\x80\xA8\xC2\x85\r\n");
   RC_ASSERT(comment.find_first_of("\r\n\t") == std::string::npos);
-  const Result<YamlNode> root = read_yaml("a: 1  # " + comment + "\nb: 2\n", "t.yaml");
+  const Result<importer::YamlNode> root =
+      importer::read_yaml("a: 1  # " + comment + "\nb: 2\n", "t.yaml");
   RC_ASSERT(root.has_value());
   RC_ASSERT(root->entries.size() == 2u);
   RC_ASSERT(root->find("a")->scalar == "1");
@@ -56,18 +59,19 @@ TEST(Commented, IsOneLineEach) { EXPECT_EQ(commented({"a", "", "b\nc"}, "#"), "#
 
 TEST(WithSafeNames, LeavesNoNameAsItWas) {
   const std::string hostile = "coding:\x01$(x)";
-  rankwright::TrainingConfig config = config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 2\n");
-  Device& device = config.cluster.device;
+  rankwright::plan::TrainingConfig config =
+      config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 2\n");
+  cluster::Device& device = config.cluster.device;
   for (std::string* const name :
        {&config.model.name, &config.cluster.name, &device.name, &device.vendor, &device.generation,
         &device.source, &device.verified, &config.cluster.levels[0].name})
     *name = hostile;
-  const rankwright::TrainingConfig safe = with_safe_names(config);
-  const Device& d = safe.cluster.device;
+  const rankwright::plan::TrainingConfig safe = with_safe_names(config);
+  const cluster::Device& d = safe.cluster.device;
   for (const std::string& name : {safe.model.name, safe.cluster.name, d.name, d.vendor,
                                   d.generation, d.source, d.verified, safe.cluster.levels[0].name})
     EXPECT_EQ(name, "coding___(x)");
 }
 
 }  // namespace comment_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

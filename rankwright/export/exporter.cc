@@ -6,32 +6,32 @@
 
 #include "rankwright/export/plan_keys.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr Exporter kExporters[] = {
-    {Target::megatron, "flags for Megatron-LM's pretrain_gpt.py", stated_by_megatron,
+    {rules::Target::megatron, "flags for Megatron-LM's pretrain_gpt.py", stated_by_megatron,
      lost_by_megatron, write_megatron},
-    {Target::megatron_bridge, "fields of a Megatron-Bridge configuration, in Python",
+    {rules::Target::megatron_bridge, "fields of a Megatron-Bridge configuration, in Python",
      stated_by_megatron, lost_by_megatron_bridge, write_megatron_bridge},
-    {Target::torchtitan_0_2, "torchtitan's TOML config, and its schedule file",
+    {rules::Target::torchtitan_0_2, "torchtitan's TOML config, and its schedule file",
      stated_by_torchtitan_0_2, lost_by_torchtitan_0_2, write_torchtitan_0_2},
-    {Target::torchtitan, "a Python config for torchtitan's main", stated_by_torchtitan,
+    {rules::Target::torchtitan, "a Python config for torchtitan's main", stated_by_torchtitan,
      lost_by_torchtitan, write_torchtitan},
-    {Target::deepspeed, "DeepSpeed's JSON config", stated_by_deepspeed, lost_by_deepspeed,
+    {rules::Target::deepspeed, "DeepSpeed's JSON config", stated_by_deepspeed, lost_by_deepspeed,
      write_deepspeed},
-    {Target::nanotron, "nanotron's YAML config", stated_by_nanotron, lost_by_nanotron,
+    {rules::Target::nanotron, "nanotron's YAML config", stated_by_nanotron, lost_by_nanotron,
      write_nanotron},
-    {Target::accelerate, "accelerate's YAML config for FSDP2", stated_by_accelerate,
+    {rules::Target::accelerate, "accelerate's YAML config for FSDP2", stated_by_accelerate,
      lost_by_accelerate, write_accelerate},
-    {Target::rankwright, "a plan file, complete, for rankwright run", stated_by_rankwright, nullptr,
-     write_rankwright},
-    {Target::slurm, "a batch script: every rank on its host", stated_by_launchers, nullptr,
+    {rules::Target::rankwright, "a plan file, complete, for rankwright run", stated_by_rankwright,
+     nullptr, write_rankwright},
+    {rules::Target::slurm, "a batch script: every rank on its host", stated_by_launchers, nullptr,
      write_slurm},
-    {Target::torchrun, "a script for each node, numbered by the plan", stated_by_launchers, nullptr,
-     write_torchrun},
-    {Target::openmpi, "a rankfile, and a script that runs mpirun", stated_by_launchers, nullptr,
-     write_openmpi},
+    {rules::Target::torchrun, "a script for each node, numbered by the plan", stated_by_launchers,
+     nullptr, write_torchrun},
+    {rules::Target::openmpi, "a rankfile, and a script that runs mpirun", stated_by_launchers,
+     nullptr, write_openmpi},
 };
 
 /// No framework's file says on what it runs; and how fast kernels are is no setting.
@@ -56,20 +56,20 @@ void add(std::vector<Lost>& lost, std::string_view key, std::string why) {
   if (!known) lost.push_back({std::string(key), std::move(why)});
 }
 
-void add_broken_rules(const Exporter& exporter, const TrainingConfig& config,
+void add_broken_rules(const Exporter& exporter, const plan::TrainingConfig& config,
                       std::vector<Lost>& lost) {
-  const std::vector<ConstraintViolation> none;
-  for (const Rule* rule : refusals(exporter.target)) {
+  const std::vector<plan::ConstraintViolation> none;
+  for (const rules::Rule* rule : refusals(exporter.target)) {
     if (!rule->fault(config)) continue;  // the words take time
-    if (const std::optional<Finding> finding = rule->check({config, none, exporter.target}))
+    if (const std::optional<rules::Finding> finding = rule->check({config, none, exporter.target}))
       add(lost, finding->key,
           fmt::format("{}: {} ({})", rule->page.title, finding->detail, rule->page.code));
   }
 }
 
 std::string why_unstated(const Exporter& exporter, const ConfigKey& key,
-                         const TrainingConfig& config) {
-  const TargetRow& target = row(exporter.target);
+                         const plan::TrainingConfig& config) {
+  const rules::TargetRow& target = row(exporter.target);
   if (key.path == "placement") return "a launcher places ranks: rankwright export PLAN --to slurm";
   return fmt::format("{} has no setting for {}", target.name, key.value(config));
 }
@@ -85,14 +85,14 @@ const Exporter* find_exporter(std::string_view name) {
   return found == std::end(kExporters) ? nullptr : found;
 }
 
-std::vector<Lost> losses(const Exporter& exporter, const TrainingConfig& config) {
+std::vector<Lost> losses(const Exporter& exporter, const plan::TrainingConfig& config) {
   std::vector<Lost> lost;
   add_broken_rules(exporter, config, lost);
   if (exporter.lost != nullptr)
     for (Lost& one : exporter.lost(config)) add(lost, one.key, std::move(one.why));
   for (const ConfigKey& key : setup_keys()) {
     const bool unplaced =
-        key.path == "placement" && config.plan.placement.kind == Placement::Kind::block;
+        key.path == "placement" && config.plan.placement.kind == mesh::Placement::Kind::block;
     if (!key.written(config) || unplaced || !concerns(exporter, key.path) ||
         covers(exporter.states(), key.path))
       continue;
@@ -109,10 +109,10 @@ std::vector<Lost> losses(const Exporter& exporter, const TrainingConfig& config)
   return lost;
 }
 
-std::vector<std::string> head_lines(const Exporter& exporter, const TrainingConfig& config) {
-  const TargetRow& target = row(exporter.target);
-  const TrainingConfig named = with_safe_names(config);
-  const Plan& p = named.plan;
+std::vector<std::string> head_lines(const Exporter& exporter, const plan::TrainingConfig& config) {
+  const rules::TargetRow& target = row(exporter.target);
+  const plan::TrainingConfig named = with_safe_names(config);
+  const plan::Plan& p = named.plan;
   const std::vector<Lost> lost = losses(exporter, named);
   std::vector<std::string> lines = {
       fmt::format("Written by rankwright for {}.", target.checked),
@@ -124,9 +124,9 @@ std::vector<std::string> head_lines(const Exporter& exporter, const TrainingConf
   return lines;
 }
 
-std::vector<ExportFile> export_plan(const Exporter& exporter, const TrainingConfig& config,
+std::vector<ExportFile> export_plan(const Exporter& exporter, const plan::TrainingConfig& config,
                                     const ExportOptions& options) {
   return exporter.write(config, options, head_lines(exporter, config));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -10,11 +10,11 @@
 #include "tests/support/any_config.h"
 #include "tests/support/round_trip.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace exporter_test {
 
 TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
-  std::set<Target> seen;
+  std::set<rules::Target> seen;
   std::set<std::string_view> keys;
   for (const ConfigKey& key : setup_keys()) keys.insert(key.path);
   for (const Exporter& exporter : exporters()) {
@@ -29,7 +29,7 @@ TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
 // Whatever a plan says is in the file, or said to be lost: the files of two plans that differ are
 // different, heads and all, unless the difference is none of the target's business.
 RC_GTEST_PROP(Exporters, WriteTheSameBytesTwiceAndListLossesOnce, ()) {
-  const rankwright::TrainingConfig config = any::random_setup();
+  const rankwright::plan::TrainingConfig config = any::random_setup();
   RC_PRE(find_violations(config).empty());
   for (const Exporter& exporter : exporters()) {
     const std::vector<ExportFile> one = export_plan(exporter, config);
@@ -45,4 +45,4 @@ RC_GTEST_PROP(Exporters, WriteTheSameBytesTwiceAndListLossesOnce, ()) {
 }
 
 }  // namespace exporter_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

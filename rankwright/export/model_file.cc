@@ -9,10 +9,10 @@
 #include "rankwright/export/typed.h"
 #include "rankwright/model/shapes.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
-std::string model_map(const Model& model, std::size_t column) {
-  const std::optional<Shapes> shapes = shapes_of(model);
+std::string model_map(const model::Model& model, std::size_t column) {
+  const std::optional<model::Shapes> shapes = shapes_of(model);
   RW_CHECK(shapes.has_value());
   std::string map;
   const auto add = [&](std::string_view key, std::string_view value) {
@@ -20,8 +20,8 @@ std::string model_map(const Model& model, std::size_t column) {
   };
   if (shapes->name != "this model") add("name", typed_text(shapes->name));  // as unnamed ones are
   add("architecture", typed_text(shapes->architecture));
-  const Shapes unstated{};
-  for (const ShapeField& field : shape_fields())
+  const model::Shapes unstated{};
+  for (const model::ShapeField& field : model::shape_fields())
     if (const i64 n = (*shapes).*field.member; n != unstated.*field.member)
       add(field.name, std::to_string(n));
   if (shapes->tied) add("tied", typed(*shapes->tied));
@@ -31,8 +31,8 @@ std::string model_map(const Model& model, std::size_t column) {
   return map;
 }
 
-std::string model_yaml(const Model& model, const std::vector<std::string>& head) {
+std::string model_yaml(const model::Model& model, const std::vector<std::string>& head) {
   return commented(head, "#") + "model:" + model_map(model, 2) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -7,12 +7,12 @@
 
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// The lines of a map at `column`, each with a line break before it. For models that build() makes.
-std::string model_map(const Model& model, std::size_t column);
+std::string model_map(const model::Model& model, std::size_t column);
 
 /// A plan file that states the model alone, with `head` as comments above it.
-std::string model_yaml(const Model& model, const std::vector<std::string>& head = {});
+std::string model_yaml(const model::Model& model, const std::vector<std::string>& head = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -5,7 +5,7 @@
 #include "rankwright/export/comment.h"
 #include "rankwright/export/plan_keys.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 /// "    tp: true" and its remark; a map's lines follow behind the remark.
@@ -35,7 +35,7 @@ std::string opened(std::string_view path, std::string_view before, const PlanCom
 
 }  // namespace
 
-std::string plan_yaml(const TrainingConfig& config, const PlanComments& comments) {
+std::string plan_yaml(const plan::TrainingConfig& config, const PlanComments& comments) {
   std::string text = commented(comments.head, "#");
   std::string_view before;
   for (const ConfigKey& row : setup_keys()) {
@@ -46,4 +46,4 @@ std::string plan_yaml(const TrainingConfig& config, const PlanComments& comments
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -8,7 +8,7 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// A remark behind a key: {"parallelism.tp_size", "inside the node"}.
 struct KeyComment {
@@ -29,6 +29,6 @@ struct PlanComments {
 /// is not kept: etp of a dense model, recompute_layers without full recompute. A model that only
 /// stands in (reference_model) is left out, so that it is not taken for one that was stated, and so
 /// are a world and a batch above what a file may state: they follow from the degrees.
-std::string plan_yaml(const TrainingConfig& config, const PlanComments& comments = {});
+std::string plan_yaml(const plan::TrainingConfig& config, const PlanComments& comments = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

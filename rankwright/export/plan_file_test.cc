@@ -16,15 +16,15 @@
 #include "tests/support/runs.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace plan_file_test {
 
 /// What differs after `config` was written and read again; "" where nothing does.
-std::string lost(const TrainingConfig& config) {
+std::string lost(const plan::TrainingConfig& config) {
   const std::string text = plan_yaml(config);
-  const PlanFile file = read_plan(text, "written.yaml", refuse_file);
+  const importer::PlanFile file = importer::read_plan(text, "written.yaml", importer::refuse_file);
   if (!file.findings.empty()) return told(file.findings) + text;
-  const rankwright::TrainingConfig again = resolve(file.draft);
+  const rankwright::plan::TrainingConfig again = resolve(file.draft);
   std::string differs;
   const auto compare = [&](std::string_view what, bool same) {
     if (!same) differs += std::string(what) + " ";
@@ -37,13 +37,13 @@ std::string lost(const TrainingConfig& config) {
   compare("world", again.world == config.world);
   compare("reference", again.reference_model == config.reference_model);
   compare("bytes", plan_yaml(again) == text);
-  for (const Assumption& assumption : again.assumed)
+  for (const plan::Assumption& assumption : again.assumed)
     compare(assumption.key, assumption.key == "model" && config.reference_model);
   return differs.empty() ? "" : differs + "\n" + text;
 }
 
 /// A config to change for an example: one node, nothing cut.
-TrainingConfig plain_setup() {
+plan::TrainingConfig plain_setup() {
   return config_of(
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
@@ -77,18 +77,19 @@ TEST(PlanYaml, IsWhatAPersonWouldWrite) {
 }
 
 TEST(PlanYaml, StatesWhatIsNotTheDefault) {
-  rankwright::TrainingConfig config = plain_setup();
+  rankwright::plan::TrainingConfig config = plain_setup();
   config.cluster.levels.front().bandwidth = 0.25 * config.cluster.levels.front().bandwidth;
   config.cluster.name = "slow: #1";
   config.plan = {.tp = 2, .dp = 2, .pp = 2, .order = config.plan.order, .zero = 3};
   config.plan.etp = 2;
-  config.plan.stages = *parse_layout("Et*20|t*12L");
-  config.plan.recompute = Recompute::full;
+  config.plan.stages = *plan::parse_layout("Et*20|t*12L");
+  config.plan.recompute = plan::Recompute::full;
   config.plan.recompute_layers = 4;
   config.plan.overlap.pp = true;
-  config.plan.placement = {.kind = Placement::Kind::listed, .devices = {1, 0, 2, 3, 4, 5, 6, 7}};
-  config.job.matmul = Matmul::fp8;
-  config.software.launch = Launch::graphs;
+  config.plan.placement = {.kind = mesh::Placement::Kind::listed,
+                           .devices = {1, 0, 2, 3, 4, 5, 6, 7}};
+  config.job.matmul = plan::Matmul::fp8;
+  config.software.launch = plan::Launch::graphs;
   const std::string text = plan_yaml(config);
   for (const std::string_view part :
        {"  sequence_parallel: false\n", "  schedule: 1f1b\n", "  stages: Et*20|t*12L\n",
@@ -102,7 +103,7 @@ TEST(PlanYaml, StatesWhatIsNotTheDefault) {
 }
 
 TEST(PlanYaml, CarriesCommentsThatNobodyReads) {
-  const rankwright::TrainingConfig config = plain_setup();
+  const rankwright::plan::TrainingConfig config = plain_setup();
   const PlanComments comments{
       .head = {"made for a test\nworld_size: 9", ""},
       .beside = {{"world_size", "one node"}, {"job", "as published"}, {"no.such.key", "nowhere"}}};
@@ -111,13 +112,13 @@ TEST(PlanYaml, CarriesCommentsThatNobodyReads) {
       << text;
   EXPECT_NE(text.find("\njob:  # as published\n  global_batch"), std::string::npos) << text;
   EXPECT_EQ(text.find("nowhere"), std::string::npos);
-  const PlanFile file = read_plan(text, "written.yaml", refuse_file);
+  const importer::PlanFile file = importer::read_plan(text, "written.yaml", importer::refuse_file);
   EXPECT_EQ(told(file.findings), "");
   EXPECT_EQ(plan_yaml(resolve(file.draft)), plan_yaml(config));
 }
 
 TEST(PlanYaml, KeepsAModelThatStandsInAsOne) {
-  rankwright::TrainingConfig config =
+  rankwright::plan::TrainingConfig config =
       config_of("parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
   ASSERT_TRUE(config.reference_model);
   EXPECT_EQ(plan_yaml(config).find("model"), std::string::npos);
@@ -127,10 +128,10 @@ TEST(PlanYaml, KeepsAModelThatStandsInAsOne) {
 }
 
 TEST(PlanYaml, LeavesOutHostsThatAreIdle) {
-  rankwright::TrainingConfig config = plain_setup();
+  rankwright::plan::TrainingConfig config = plain_setup();
   config.world = config.plan.dp = 16;
-  config.cluster = *find_cluster("dgx-h100 x 3");
-  config.plan.placement.kind = Placement::Kind::listed;
+  config.cluster = *catalog::find_cluster("dgx-h100 x 3");
+  config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (const i64 host : {0, 2})
     for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
   EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [0, 2]\n"), std::string::npos);
@@ -138,10 +139,10 @@ TEST(PlanYaml, LeavesOutHostsThatAreIdle) {
 }
 
 TEST(PlanYaml, NamesHostsWhereRanksFillThem) {
-  rankwright::TrainingConfig config = plain_setup();
+  rankwright::plan::TrainingConfig config = plain_setup();
   config.world = config.plan.dp = 24;
-  config.cluster = *find_cluster("dgx-h100 x 3");
-  config.plan.placement.kind = Placement::Kind::listed;
+  config.cluster = *catalog::find_cluster("dgx-h100 x 3");
+  config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (const i64 host : {2, 0, 1})
     for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
   EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [2, 0, 1]\n"), std::string::npos);
@@ -152,39 +153,41 @@ TEST(PlanYaml, NamesHostsWhereRanksFillThem) {
 }
 
 TEST(PlanYaml, ListsWhatNoHostsSay) {
-  rankwright::TrainingConfig config = plain_setup();
+  rankwright::plan::TrainingConfig config = plain_setup();
   config.world = config.plan.dp = 16;
-  config.cluster = *find_cluster("dgx-h100 x 2");
+  config.cluster = *catalog::find_cluster("dgx-h100 x 2");
   // Half of the ranks have a device: hosts: [1] would be none.
-  config.plan.placement.kind = Placement::Kind::listed;
+  config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (i64 device = 8; device < 16; ++device) config.plan.placement.devices.push_back(device);
   EXPECT_EQ(lost(config), "");
   // Dealt round four hosts where the cluster has two.
-  config.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
-  const Placement again =
-      resolve(read_plan(plan_yaml(config), "w.yaml", refuse_file).draft).plan.placement;
+  config.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
+  const mesh::Placement again =
+      resolve(importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file).draft)
+          .plan.placement;
   for (i64 rank = 0; rank < 16; ++rank)
     EXPECT_EQ(again.device(rank), config.plan.placement.device(rank)) << rank;
-  config.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 8, .hosts = 3};
+  config.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 8, .hosts = 3};
   EXPECT_EQ(plan_yaml(config).find("cyclic"), std::string::npos);
 }
 
 TEST(PlanYaml, DescribesAModelThatHasOnlyItsNameFromTheCatalog) {
-  rankwright::TrainingConfig config = plain_setup();
+  rankwright::plan::TrainingConfig config = plain_setup();
   config.model.vocab = 100;
   EXPECT_EQ(lost(config), "");
 }
 
 TEST(PlanYaml, StatesNoMoreThanAFileMay) {
   // 2^22 x 2^22 ranks: the file's limit for a world is 2^22, and the product says it anyway.
-  const PlanFile file = read_plan(
+  const importer::PlanFile file = importer::read_plan(
       "parallelism: {tp_size: 4194304, dp_size: 4194304, pp_size: 4194304}\n"
       "model: llama-3.1-8b\n",
-      "p.yaml", refuse_file);
-  const rankwright::TrainingConfig config = resolve(file.draft);
-  const PlanFile written = read_plan(plan_yaml(config), "w.yaml", refuse_file);
+      "p.yaml", importer::refuse_file);
+  const rankwright::plan::TrainingConfig config = resolve(file.draft);
+  const importer::PlanFile written =
+      importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file);
   EXPECT_EQ(told(written.findings), "");
-  const rankwright::TrainingConfig again = resolve(written.draft);
+  const rankwright::plan::TrainingConfig again = resolve(written.draft);
   EXPECT_EQ(again.world, config.world);
   EXPECT_EQ(again.job, config.job);
   EXPECT_EQ(again.plan, config.plan);
@@ -200,8 +203,8 @@ std::vector<std::filesystem::path> files_in(const std::string& folder, std::stri
 }
 
 TEST(PlanYaml, ReadsBackEveryModelOfTheCatalogAndEveryConfig) {
-  rankwright::TrainingConfig config = plain_setup();
-  for (const KnownModel& known : known_models()) {
+  rankwright::plan::TrainingConfig config = plain_setup();
+  for (const catalog::KnownModel& known : catalog::known_models()) {
     config.model = known.model;
     config.plan.etp = 1;
     EXPECT_EQ(lost(config), "") << known.name;
@@ -210,16 +213,17 @@ TEST(PlanYaml, ReadsBackEveryModelOfTheCatalogAndEveryConfig) {
     EXPECT_EQ(lost(config), "") << known.name;
   }
   for (const std::filesystem::path& path : files_in("tests/data/hf", ".json")) {
-    config.model = *read_hf_config(*read_file(path.string()), path.filename().string());
+    config.model =
+        *importer::read_hf_config(*importer::read_file(path.string()), path.filename().string());
     EXPECT_EQ(lost(config), "") << path;
   }
 }
 
 TEST(PlanYaml, ReadsBackEverySystemWholeAndChanged) {
-  rankwright::TrainingConfig config = plain_setup();
-  for (const System& system : systems())
+  rankwright::plan::TrainingConfig config = plain_setup();
+  for (const catalog::System& system : catalog::systems())
     for (const i64 units : {1, 3}) {
-      config.cluster = *find_cluster(fmt::format("{} x {}", system.name, units));
+      config.cluster = *catalog::find_cluster(fmt::format("{} x {}", system.name, units));
       EXPECT_EQ(lost(config), "") << system.name;
       EXPECT_NE(plan_yaml(config).find("\ncluster: " + system.name), std::string::npos);
       config.cluster.levels.back().latency = 1.5 * config.cluster.levels.back().latency;
@@ -232,14 +236,15 @@ TEST(PlanYaml, ReadsBackEverySystemWholeAndChanged) {
 TEST(PlanYaml, ReadsBackEveryExample) {
   for (const std::filesystem::path& path : files_in("examples", ".yaml")) {
     if (path.filename() == "racks-of-64.yaml") continue;  // a cluster
-    const PlanFile file = read_plan(*read_file(path.string()), path.string(), read_file);
+    const importer::PlanFile file = importer::read_plan(*importer::read_file(path.string()),
+                                                        path.string(), importer::read_file);
     ASSERT_FALSE(has_errors(file.findings)) << path;
     EXPECT_EQ(lost(resolve(file.draft)), "") << path;
   }
 }
 
 TEST(PlanYaml, ReadsBackNamesOfEveryKind) {
-  rankwright::TrainingConfig config = plain_setup();
+  rankwright::plan::TrainingConfig config = plain_setup();
   const std::string names[] = {"",   "~",      "null",    "a: b",        "- a",
                                "#",  "{a: 1}", "it's",    "\"a\"",       "back\\",
                                "*a", "8",      " blank ", "caf\xC3\xA9", "plan.json"};
@@ -251,13 +256,13 @@ TEST(PlanYaml, ReadsBackNamesOfEveryKind) {
 }
 
 TEST(PlanYaml, ReadsBackConfigsWithHostileNames) {
-  rankwright::TrainingConfig config = plain_setup();
-  const std::string text = *read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/hf/gpt2.json");
+  rankwright::plan::TrainingConfig config = plain_setup();
+  const std::string text = *importer::read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/hf/gpt2.json");
   const std::string names[] = {"a\nworld_size: 9",    "\xFF\xFE",
                                std::string(500, 'x'), std::string(200, '\xC3') + "\xA9",
                                "\x1b]0;title\x07",    "' \" #"};
   for (const std::string& name : names) {
-    const Result<Model> model = read_hf_config(text, name);
+    const Result<model::Model> model = importer::read_hf_config(text, name);
     ASSERT_TRUE(model);
     config.model = *model;
     EXPECT_EQ(lost(config), "");
@@ -265,37 +270,39 @@ TEST(PlanYaml, ReadsBackConfigsWithHostileNames) {
 }
 
 TEST(PlanYaml, ReadsBackThePlansOfPublishedRuns) {
-  const Runs runs = published("runs.csv");
+  const validate::Runs runs = published("runs.csv");
   EXPECT_FALSE(runs.scored.empty());
-  for (const rankwright::Run& run : runs.scored) {
-    rankwright::TrainingConfig config = run.config;
+  for (const rankwright::validate::Run& run : runs.scored) {
+    rankwright::plan::TrainingConfig config = run.config;
     // Tables of runs state models by a few numbers, without a family.
-    config.model = *find_model(config.model.sparse() ? "mixtral-8x7b" : "llama-3.1-8b");
+    config.model = *catalog::find_model(config.model.sparse() ? "mixtral-8x7b" : "llama-3.1-8b");
     any::settle(config);
     EXPECT_EQ(lost(config), "");
   }
 }
 
 RC_GTEST_PROP(PlanYaml, ReadsBackAsTheSetup, ()) {
-  const rankwright::TrainingConfig config = any::random_setup();
+  const rankwright::plan::TrainingConfig config = any::random_setup();
   RC_ASSERT(lost(config) == "");
 }
 
 RC_GTEST_PROP(PlanYaml, WritesNoFindingIntoASetupWithoutMisfit, ()) {
-  rankwright::TrainingConfig config = sample::random_setup(sample::random_known_model());
+  rankwright::plan::TrainingConfig config = sample::random_setup(sample::random_known_model());
   config.cluster = any::random_cluster(config.world);
   any::settle(config);
-  const PlanFile file = read_plan(plan_yaml(config), "w.yaml", refuse_file);
+  const importer::PlanFile file =
+      importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file);
   RC_ASSERT(find_violations(resolve(file.draft)).size() == find_violations(config).size());
 }
 
 /// The keys of `config`'s file in its order, maps and what stands inside a model or cluster left
 /// out.
-std::vector<std::string> keys_written(const TrainingConfig& config) {
+std::vector<std::string> keys_written(const plan::TrainingConfig& config) {
   std::set<std::string_view> known;
-  for (const KeyRow& row : key_rows()) known.insert(row.key.path);
+  for (const importer::KeyRow& row : importer::key_rows()) known.insert(row.key.path);
   std::vector<std::string> keys;
-  for (const FieldReader::Key& key : read_plan(plan_yaml(config), "w.yaml", refuse_file).keys)
+  for (const importer::FieldReader::Key& key :
+       importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file).keys)
     if (known.contains(key.path)) keys.push_back(key.path);
   return keys;
 }
@@ -303,7 +310,7 @@ std::vector<std::string> keys_written(const TrainingConfig& config) {
 RC_GTEST_PROP(PlanYaml, HasItsKeysInTheOrderOfTheTable, ()) {
   const std::vector<std::string> keys = keys_written(any::random_setup());
   std::vector<std::string> in_order;
-  for (const KeyRow& row : key_rows())
+  for (const importer::KeyRow& row : importer::key_rows())
     if (std::find(keys.begin(), keys.end(), row.key.path) != keys.end())
       in_order.emplace_back(row.key.path);
   RC_ASSERT(keys == in_order);
@@ -312,27 +319,27 @@ RC_GTEST_PROP(PlanYaml, HasItsKeysInTheOrderOfTheTable, ()) {
 // A new row of plan_keys fails here until export/plan_keys.cc has one, too, and this config uses
 // it.
 TEST(PlanYaml, WritesEveryKeyOfTheTableWhereItSaysSomething) {
-  rankwright::TrainingConfig config = plain_setup();
-  config.model = *find_model("mixtral-8x7b");
+  rankwright::plan::TrainingConfig config = plain_setup();
+  config.model = *catalog::find_model("mixtral-8x7b");
   config.plan = {.tp = 2, .cp = 2, .dp = 2, .pp = 2, .ep = 2, .etp = 1, .zero = 1};
   config.world = 16;
-  config.cluster = *find_cluster("dgx-h100 x 2");
+  config.cluster = *catalog::find_cluster("dgx-h100 x 2");
   config.plan.shard_size = 2;
   config.plan.bucket_size = 1'000'000;
   config.plan.virtual_stages = config.plan.microbatch_group = 2;
-  config.plan.stages = even_stages(32, 4, 0);
+  config.plan.stages = plan::even_stages(32, 4, 0);
   config.plan.overlap = {.grad_reduce = false, .param_gather = false, .tp = true, .pp = false};
-  config.job.matmul = Matmul::fp8;
-  config.software.attention = AttentionKernel::flash2;
-  config.software.launch = Launch::graphs;
-  config.software.loss = Loss::eager;
+  config.job.matmul = plan::Matmul::fp8;
+  config.software.attention = plan::AttentionKernel::flash2;
+  config.software.launch = plan::Launch::graphs;
+  config.software.loss = plan::Loss::eager;
   config.software.tuned = true;
   const std::vector<std::string> keys = keys_written(config);
-  for (const KeyRow& row : key_rows()) {
+  for (const importer::KeyRow& row : importer::key_rows()) {
     const bool remark = row.key.path == "name" || row.key.path == "reading_note";
     EXPECT_EQ(std::count(keys.begin(), keys.end(), row.key.path), remark ? 0 : 1) << row.key.path;
   }
 }
 
 }  // namespace plan_file_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

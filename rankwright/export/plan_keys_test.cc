@@ -9,7 +9,7 @@
 #include "tests/support/any_config.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace plan_keys_test {
 
 const ConfigKey& key(std::string_view path) {
@@ -19,14 +19,15 @@ const ConfigKey& key(std::string_view path) {
 
 TEST(SetupKeys, AreThoseOfAPlanFileInItsOrder) {
   std::vector<std::string_view> expected, actual;
-  for (const KeyRow& row : key_rows())
+  for (const importer::KeyRow& row : importer::key_rows())
     if (row.key.path != "reading_note" && row.key.path != "name") expected.push_back(row.key.path);
   for (const ConfigKey& row : setup_keys()) actual.push_back(row.path);
   EXPECT_EQ(actual, expected);
 }
 
 TEST(SetupKeys, HaveAValueWhereAFileIsSilent) {
-  const rankwright::TrainingConfig plain = config_of("model: llama-3.1-8b\ncluster: dgx-h100\n");
+  const rankwright::plan::TrainingConfig plain =
+      config_of("model: llama-3.1-8b\ncluster: dgx-h100\n");
   const std::pair<std::string_view, std::string> silent[] = {
       {"parallelism.cp_size", "1"},
       {"parallelism.etp_size", "-"},
@@ -44,10 +45,10 @@ TEST(SetupKeys, HaveAValueWhereAFileIsSilent) {
 }
 
 RC_GTEST_PROP(SetupKeys, HaveAValueWhereTheyAreWritten, ()) {
-  const rankwright::TrainingConfig config = any::random_setup();
+  const rankwright::plan::TrainingConfig config = any::random_setup();
   for (const ConfigKey& row : setup_keys())
     if (row.written(config)) RC_ASSERT(!row.value(config).empty());
 }
 
 }  // namespace plan_keys_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/utf8.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 /// Returns a string with the escapes that Python and TOML share.
@@ -43,4 +43,4 @@ std::string script_word(std::string_view word) {
   return plain ? std::string(word) : quote_shell(word);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -7,7 +7,7 @@
 
 #include "rankwright/base/shell_word.h"  // quote_shell
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// Returns `text` as a Python string: "a". Everything but printable ASCII is escaped, and what is
 /// not UTF-8 becomes U+FFFD.
@@ -19,4 +19,4 @@ std::string quote_toml(std::string_view text);
 /// Returns `word` as it is where a shell takes it literally, else quoted by quote_shell().
 std::string script_word(std::string_view word);
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -6,7 +6,7 @@
 #include "rankwright/import/syntax/shell_words.h"
 #include "rankwright/import/syntax/toml_tree.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace quote_test {
 
 TEST(QuotePython, EscapesAllButPrintableAscii) {
@@ -23,7 +23,7 @@ TEST(ShellWord, IsQuotedWhereAShellWouldActOnIt) {
 
 RC_GTEST_PROP(ShellWord, ReadsBackAsItWas, ()) {
   const std::string text = *rc::gen::container<std::string>(rc::gen::inRange(' ', '\x7F'));
-  const ShellScript script = read_shell("A=" + script_word(text) + "\nB=1\n");
+  const importer::ShellScript script = importer::read_shell("A=" + script_word(text) + "\nB=1\n");
   RC_ASSERT(script.variables.at("A").text == text);
   RC_ASSERT(script.variables.at("B").text == "1");
 }
@@ -31,7 +31,8 @@ RC_GTEST_PROP(ShellWord, ReadsBackAsItWas, ()) {
 TEST(QuoteToml, ReadsBackAsItWas) {
   for (const std::string text : {"", "a", "\"", "\\", "'''", "\"\"\"", "a\nb\x01", "\xE2\x80\xA8",
                                  "\xF0\x9F\x98\x80", "]\n[x]\ny = 1"}) {
-    const Result<YamlNode> root = read_toml_tree("a = " + quote_toml(text) + "\n", "a.toml");
+    const Result<importer::YamlNode> root =
+        importer::read_toml_tree("a = " + quote_toml(text) + "\n", "a.toml");
     ASSERT_TRUE(root.has_value()) << text;
     EXPECT_EQ(root->find("a")->scalar, text);
     EXPECT_EQ(root->entries.size(), 1u);
@@ -39,4 +40,4 @@ TEST(QuoteToml, ReadsBackAsItWas) {
 }
 
 }  // namespace quote_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -6,7 +6,7 @@
 #include "rankwright/export/plan_file.h"
 #include "rankwright/export/plan_keys.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// All of them.
 std::span<const std::string_view> stated_by_rankwright() {
@@ -18,16 +18,16 @@ std::span<const std::string_view> stated_by_rankwright() {
   return all;
 }
 
-std::vector<ExportFile> write_rankwright(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_rankwright(const plan::TrainingConfig& s, const ExportOptions&,
                                          const std::vector<std::string>& head) {
-  const std::span<const Software> known = frameworks();
-  const auto own = std::find_if(known.begin(), known.end(), [](const Software& one) {
-    return one.name == row(Target::rankwright).software;
+  const std::span<const plan::Software> known = plan::frameworks();
+  const auto own = std::find_if(known.begin(), known.end(), [](const plan::Software& one) {
+    return one.name == row(rules::Target::rankwright).software;
   });
   RW_CHECK(own != known.end());
-  TrainingConfig here = s;
+  plan::TrainingConfig here = s;
   here.software = *own;
   return {{"plan.yaml", plan_yaml(here, {.head = head})}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -4,7 +4,7 @@
 #include "rankwright/export/exporter.h"
 #include "tests/support/round_trip.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace rankwright_test {
 
 RC_GTEST_PROP(RankwrightExport, ReadsBackAsThePlanOnTheRuntime, ()) {
@@ -12,9 +12,9 @@ RC_GTEST_PROP(RankwrightExport, ReadsBackAsThePlanOnTheRuntime, ()) {
 }
 
 TEST(RankwrightExport, LosesNothingAndNamesTheRuntime) {
-  rankwright::TrainingConfig config = sample::config_of(
-      *find_model("tinyllama-1.1b"), {.dp = 4, .zero = 1, .bucket_size = 1'000'000}, 4);
-  config.job.grad_dtype = Dtype::fp32;
+  rankwright::plan::TrainingConfig config = sample::config_of(
+      *catalog::find_model("tinyllama-1.1b"), {.dp = 4, .zero = 1, .bucket_size = 1'000'000}, 4);
+  config.job.grad_dtype = plan::Dtype::fp32;
   const Exporter& exporter = *find_exporter("rankwright");
   EXPECT_TRUE(losses(exporter, config).empty());
   const std::vector<ExportFile> files = export_plan(exporter, config);
@@ -25,4 +25,4 @@ TEST(RankwrightExport, LosesNothingAndNamesTheRuntime) {
 }
 
 }  // namespace rankwright_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

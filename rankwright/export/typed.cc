@@ -12,7 +12,7 @@
 #include "rankwright/base/terminal_text.h"
 #include "rankwright/base/utf8.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::size_t kMaxLine = 100;
@@ -138,4 +138,4 @@ std::string typed(std::span<const i64> numbers, std::size_t column) {
   return text + "]";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

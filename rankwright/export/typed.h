@@ -10,7 +10,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// One line, whatever the text holds; what is no UTF-8 becomes U+FFFD.
 std::string typed_text(std::string_view text);
@@ -26,4 +26,4 @@ std::string typed(FlopsPerSecond);  // 989 TFLOP/s
 /// begins.
 std::string typed(std::span<const i64> numbers, std::size_t column);
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

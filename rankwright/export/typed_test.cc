@@ -11,17 +11,17 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/syntax/yaml.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace typed_test {
 
 /// What a YAML reader takes `text` for, as a value, in a list and in a map.
 std::string read_back(const std::string& text) {
-  const Result<YamlNode> root =
-      read_yaml("a: " + text + "  # b\nc: {d: " + text + ", e: [" + text + "]}\n", "t.yaml");
+  const Result<importer::YamlNode> root = importer::read_yaml(
+      "a: " + text + "  # b\nc: {d: " + text + ", e: [" + text + "]}\n", "t.yaml");
   EXPECT_TRUE(root) << text;
   if (!root) return "";
-  const YamlNode& map = *root->find("c");
-  EXPECT_EQ(root->find("a")->kind, YamlNode::Kind::scalar) << text;
+  const importer::YamlNode& map = *root->find("c");
+  EXPECT_EQ(root->find("a")->kind, importer::YamlNode::Kind::scalar) << text;
   EXPECT_EQ(map.find("d")->scalar, root->find("a")->scalar) << text;
   EXPECT_EQ(map.find("e")->items[0].scalar, root->find("a")->scalar) << text;
   return root->find("a")->scalar;
@@ -87,11 +87,11 @@ TEST(TypedQuantity, HasTheUnitThatPeopleUse) {
 
 TEST(TypedQuantity, IsShortForEveryFigureOfTheCatalog) {
   // As short as a person wrote it, or shorter: no figure there has more than 7 digits.
-  for (const Device& d : devices())
+  for (const cluster::Device& d : catalog::devices())
     for (const std::string& text : {typed(d.memory), typed(d.memory_bandwidth), typed(d.bf16)})
       EXPECT_LE(text.find(' '), 8u) << d.name << ": " << text;
-  for (const System& system : systems())
-    for (const Level& l : system.unit.levels)
+  for (const catalog::System& system : catalog::systems())
+    for (const cluster::Level& l : system.unit.levels)
       for (const std::string& text : {typed(l.bandwidth), typed(l.latency)})
         EXPECT_LE(text.find(' '), 8u) << system.name << ": " << text;
 }
@@ -130,4 +130,4 @@ TEST(TypedList, BreaksLinesUnderItsFirstNumber) {
 }
 
 }  // namespace typed_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

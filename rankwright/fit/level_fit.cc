@@ -6,7 +6,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/cost/collective.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 namespace {
 
 // The search is a grid of both logarithms that closes in on its best point. It shrinks by less than
@@ -16,13 +16,13 @@ constexpr double kShrink = 0.6;
 constexpr double kMinRate = 1e3, kMaxRate = 1e14;         // bytes a second
 constexpr double kMinLatency = 1e-9, kMaxLatency = 1e+1;  // seconds
 
-double squares(const Cluster& cluster, std::span<const SpannedSeries> series,
-               const Calibration& calibration) {
+double squares(const cluster::Cluster& cluster, std::span<const SpannedSeries> series,
+               const cluster::Calibration& calibration) {
   double sum = 0;
   for (const SpannedSeries& one : series)
     for (const MeasuredCall& call : one.calls) {
-      const double error =
-          std::log(collective_time(one.op, call.size, one.span, cluster, calibration) / call.time);
+      const double error = std::log(
+          cost::collective_time(one.op, call.size, one.span, cluster, calibration) / call.time);
       sum += error * error;
     }
   return sum;
@@ -44,10 +44,10 @@ double four_digits(double value) {
   return std::round(value / unit) * unit;
 }
 
-void fit_level(Cluster& cluster, std::size_t level, std::span<const SpannedSeries> series,
-               const Calibration& calibration) {
+void fit_level(cluster::Cluster& cluster, std::size_t level, std::span<const SpannedSeries> series,
+               const cluster::Calibration& calibration) {
   RW_CHECK(level < cluster.levels.size());
-  Level& found = cluster.levels[level];
+  cluster::Level& found = cluster.levels[level];
   Looked rate(kMinRate, kMaxRate), wait(kMinLatency, kMaxLatency);
   for (int round = 0; round < kGridRounds; ++round) {
     double best = -1, best_rate = 0, best_wait = 0;
@@ -68,7 +68,7 @@ void fit_level(Cluster& cluster, std::size_t level, std::span<const SpannedSerie
   }
   found.bandwidth = {four_digits(std::exp(rate.centre))};
   found.latency = {four_digits(std::exp(wait.centre))};
-  found.origin = found.latency_origin = Origin::measured;
+  found.origin = found.latency_origin = cluster::Origin::measured;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::fit

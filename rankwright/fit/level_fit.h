@@ -11,21 +11,21 @@
 #include "rankwright/fit/measured_series.h"
 #include "rankwright/mesh/placement.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 
 /// One kind of call by all groups that lie as `span` says, at the same time.
 struct SpannedSeries {
-  Op op{};
-  Span span{};
+  plan::Op op{};
+  mesh::Span span{};
   std::vector<MeasuredCall> calls{};
 };
 
 /// Sets bandwidth and latency of the level, tagged measured, to where the sum of the squares of
 /// ln(model / measured) is least. All other figures of the cluster stay. Calls take some time.
-void fit_level(Cluster& cluster, std::size_t level, std::span<const SpannedSeries> series,
-               const Calibration& calibration);
+void fit_level(cluster::Cluster& cluster, std::size_t level, std::span<const SpannedSeries> series,
+               const cluster::Calibration& calibration);
 
 /// A positive figure, rounded: more digits would say more than was measured.
 double four_digits(double value);
 
-}  // namespace rankwright
+}  // namespace rankwright::fit

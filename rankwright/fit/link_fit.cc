@@ -9,7 +9,7 @@
 #include "rankwright/cost/collective.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 namespace {
 
 // Bandwidth shows in large messages, latency in small ones; between them the protocols change.
@@ -32,13 +32,13 @@ void unusable(const MeasuredSeries& series, std::string detail, Severity severit
 }
 
 /// All ranks as one group, on the first GPUs of the first hosts.
-Span span_of(const MeasuredSeries& series, const Cluster& cluster) {
-  const Plan plan{.dp = series.ranks};
-  const GroupShape shape = group_shape(plan.meshes(), GroupKind::dp, plan.shards());
+mesh::Span span_of(const MeasuredSeries& series, const cluster::Cluster& cluster) {
+  const plan::Plan plan{.dp = series.ranks};
+  const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
   const i64 each = series.ranks / series.hosts;
-  Placement placement;
+  mesh::Placement placement;
   if (series.hosts > 1 && each != cluster.host_devices) {
-    placement.kind = Placement::Kind::listed;
+    placement.kind = mesh::Placement::Kind::listed;
     for (i64 rank = 0; rank < series.ranks; ++rank)
       placement.devices.push_back(rank / each * cluster.host_devices + rank % each);
   }
@@ -53,7 +53,7 @@ double four_digits(double value) {
 
 class Fit {
  public:
-  Fit(Cluster& cluster, const MeasuredSeries& series, const Span& span)
+  Fit(cluster::Cluster& cluster, const MeasuredSeries& series, const mesh::Span& span)
       : cluster_(cluster),
         level_(cluster.levels[std::size_t(span.level)]),
         op_(series.op),
@@ -72,9 +72,9 @@ class Fit {
   }
 
   void run() {
-    const Level before = level_;
+    const cluster::Level before = level_;
     for (int round = 0; round < kFitRounds; ++round) {
-      const Level last = level_;
+      const cluster::Level last = level_;
       rated_ = !large_.empty() && find(level_.bandwidth.value, kMinLinkRate, kMaxLinkRate, large_);
       timed_ =
           !small_.empty() && find(level_.latency.value, kMinLinkLatency, kMaxLinkLatency, small_);
@@ -84,11 +84,11 @@ class Fit {
     if (!timed_) level_.latency = before.latency;
     if (rated_) {
       level_.bandwidth.value = four_digits(level_.bandwidth.value);
-      level_.origin = Origin::measured;
+      level_.origin = cluster::Origin::measured;
     }
     if (timed_) {
       level_.latency.value = four_digits(level_.latency.value);
-      level_.latency_origin = Origin::measured;
+      level_.latency_origin = cluster::Origin::measured;
     }
   }
 
@@ -96,14 +96,16 @@ class Fit {
   bool has_large() const { return !large_.empty(); }
   bool has_small() const { return !small_.empty(); }
   bool timed() const { return timed_; }
-  const Level& level() const { return level_; }
+  const cluster::Level& level() const { return level_; }
 
  private:
   /// Mean of ln(model / measured).
   double error(const std::vector<MeasuredCall>& calls) const {
     double sum = 0;
     for (const MeasuredCall& call : calls)
-      sum += std::log(collective_time(op_, call.size, span_, cluster_, calibration()) / call.time);
+      sum +=
+          std::log(cost::collective_time(op_, call.size, span_, cluster_, catalog::calibration()) /
+                   call.time);
     return sum / double(calls.size());
   }
 
@@ -125,17 +127,18 @@ class Fit {
     return true;
   }
 
-  Cluster& cluster_;
-  Level& level_;  // of it
-  Op op_;
-  Span span_;
+  cluster::Cluster& cluster_;
+  cluster::Level& level_;  // of it
+  plan::Op op_;
+  mesh::Span span_;
   std::vector<MeasuredCall> large_{}, small_{};
   bool rated_ = false, timed_ = false;
 };
 
 }  // namespace
 
-bool calibrate_links(Cluster& cluster, const MeasuredSeries& series, Diagnostics& findings) {
+bool calibrate_links(cluster::Cluster& cluster, const MeasuredSeries& series,
+                     Diagnostics& findings) {
   const bool whole = series.hosts >= 1 && divides(series.hosts, series.ranks);
   const i64 hosts = cluster.devices() / std::max<i64>(1, cluster.host_devices);
   if (series.ranks < 2 || !whole || series.hosts > hosts ||
@@ -147,7 +150,7 @@ bool calibrate_links(Cluster& cluster, const MeasuredSeries& series, Diagnostics
              Severity::error, findings);
     return false;
   }
-  const Span span = span_of(series, cluster);
+  const mesh::Span span = span_of(series, cluster);
   Fit fit(cluster, series, span);
   fit.run();
   const std::string_view level = fit.level().name;
@@ -166,4 +169,4 @@ bool calibrate_links(Cluster& cluster, const MeasuredSeries& series, Diagnostics
   return true;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::fit

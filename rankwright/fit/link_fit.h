@@ -7,11 +7,12 @@
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/fit/measured_series.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 
 /// Sets bandwidth and latency of the outermost level that the series' ranks span, on the first
 /// devices of the cluster. RW0625 where the series says nothing of that level, which stays as it
 /// is; the same as an error, and false, where the ranks cannot stand on the cluster.
-bool calibrate_links(Cluster& cluster, const MeasuredSeries& series, Diagnostics& findings);
+bool calibrate_links(cluster::Cluster& cluster, const MeasuredSeries& series,
+                     Diagnostics& findings);
 
-}  // namespace rankwright
+}  // namespace rankwright::fit

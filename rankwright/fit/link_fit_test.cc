@@ -13,20 +13,20 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 namespace link_fit_test {
 
 using testing::HasSubstr;
 
 /// What the model says that this cluster would measure, from 8 bytes to 8 GiB.
-MeasuredSeries modelled(const Cluster& cluster, Op op, i64 ranks, i64 hosts) {
+MeasuredSeries modelled(const cluster::Cluster& cluster, plan::Op op, i64 ranks, i64 hosts) {
   MeasuredSeries series{.file = "nccl.txt", .op = op, .ranks = ranks, .hosts = hosts};
-  const Plan plan{.dp = ranks};
-  const GroupShape shape = group_shape(plan.meshes(), GroupKind::dp, plan.shards());
-  const Span lies = span(shape, ranks, {}, cluster);
+  const plan::Plan plan{.dp = ranks};
+  const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
+  const mesh::Span lies = span(shape, ranks, {}, cluster);
   for (double size = 8; size <= 0x1p33; size *= 2)
-    series.calls.push_back(
-        {Bytes{size}, collective_time(op, Bytes{size}, lies, cluster, calibration())});
+    series.calls.push_back({Bytes{size}, cost::collective_time(op, Bytes{size}, lies, cluster,
+                                                               catalog::calibration())});
   return series;
 }
 
@@ -34,36 +34,36 @@ bool near(double found, double wanted) { return std::abs(found / wanted - 1) < 0
 
 RC_GTEST_PROP(LinkFit, WhatTheModelMeasuresIsFoundAgain, ()) {
   const i64 hosts = any::one_of({1, 2, 4});
-  const Cluster start = *find_cluster(fmt::format("dgx-h100 x {}", hosts));
+  const cluster::Cluster start = *catalog::find_cluster(fmt::format("dgx-h100 x {}", hosts));
   const std::size_t level = hosts == 1 ? 0 : 1;
-  Cluster real = start;
+  cluster::Cluster real = start;
   real.levels[level].bandwidth =
       (hosts == 1 ? 300.0_GBps : 12.5_GBps) * any::random_share();  // 1 to 2 times
   real.levels[level].latency = any::random_share() * 2.0_us;
-  const Op op =
-      *rc::gen::element(Op::all_reduce, Op::all_gather, Op::reduce_scatter, Op::all_to_all);
-  Cluster found = start;
+  const plan::Op op = *rc::gen::element(plan::Op::all_reduce, plan::Op::all_gather,
+                                        plan::Op::reduce_scatter, plan::Op::all_to_all);
+  cluster::Cluster found = start;
   Diagnostics findings;
   RC_ASSERT(calibrate_links(found, modelled(real, op, 8 * hosts, hosts), findings));
   RC_ASSERT(findings.empty());
   RC_ASSERT(near(found.levels[level].bandwidth.value, real.levels[level].bandwidth.value));
   RC_ASSERT(near(found.levels[level].latency.value, real.levels[level].latency.value));
-  RC_ASSERT(found.levels[level].origin == Origin::measured);
+  RC_ASSERT(found.levels[level].origin == cluster::Origin::measured);
   RC_ASSERT(found.levels[1 - level] == start.levels[1 - level]);
 }
 
 // A send between two hosts with one rank each: the time of 1 GB on 20 GB/s is 50 ms, and of that
 // link the model reaches a share.
 TEST(LinkFit, OneRankAHost) {
-  Cluster cluster = *find_cluster("dgx-h100 x 2");
-  MeasuredSeries series{.op = Op::send_recv, .ranks = 2, .hosts = 2};
+  cluster::Cluster cluster = *catalog::find_cluster("dgx-h100 x 2");
+  MeasuredSeries series{.op = plan::Op::send_recv, .ranks = 2, .hosts = 2};
   series.calls = {{1.0_GB, 50.0_ms}};
   Diagnostics findings;
   ASSERT_TRUE(calibrate_links(cluster, series, findings));
-  const double share = calibration()[Constant::nic_share];
+  const double share = catalog::calibration()[cluster::Constant::nic_share];
   EXPECT_NEAR(cluster.levels[1].bandwidth.value * share, 20e9, 0.02e9);
-  EXPECT_EQ(cluster.levels[1].latency, find_cluster("dgx-h100 x 2")->levels[1].latency);
-  EXPECT_EQ(cluster.levels[1].latency_origin, Origin::assumed);
+  EXPECT_EQ(cluster.levels[1].latency, catalog::find_cluster("dgx-h100 x 2")->levels[1].latency);
+  EXPECT_EQ(cluster.levels[1].latency_origin, cluster::Origin::assumed);
 }
 
 // The measured hosts are two of H100; that is all that is known of them.
@@ -77,25 +77,28 @@ TEST(LinkFit, OutputAloneMakesACluster) {
 }
 
 TEST(LinkFit, ASeriesThatDoesNotFitIsRefused) {
-  Cluster cluster = *find_cluster("dgx-h100 x 2");
+  cluster::Cluster cluster = *catalog::find_cluster("dgx-h100 x 2");
   Diagnostics findings;
-  EXPECT_FALSE(calibrate_links(cluster, {.op = Op::all_reduce, .ranks = 24, .hosts = 3}, findings));
-  EXPECT_FALSE(calibrate_links(cluster, {.op = Op::all_reduce, .ranks = 1, .hosts = 1}, findings));
-  EXPECT_FALSE(calibrate_links(cluster, {.op = Op::all_reduce, .ranks = 3, .hosts = 2}, findings));
+  EXPECT_FALSE(
+      calibrate_links(cluster, {.op = plan::Op::all_reduce, .ranks = 24, .hosts = 3}, findings));
+  EXPECT_FALSE(
+      calibrate_links(cluster, {.op = plan::Op::all_reduce, .ranks = 1, .hosts = 1}, findings));
+  EXPECT_FALSE(
+      calibrate_links(cluster, {.op = plan::Op::all_reduce, .ranks = 3, .hosts = 2}, findings));
   EXPECT_EQ(findings.size(), 3u);
-  EXPECT_EQ(cluster, *find_cluster("dgx-h100 x 2"));
+  EXPECT_EQ(cluster, *catalog::find_cluster("dgx-h100 x 2"));
 }
 
 // Faster than light: no link gives it, and the cluster stays as it was.
 TEST(LinkFit, ImpossibleTimesChangeNothing) {
-  Cluster cluster = *find_cluster("dgx-h100 x 2");
-  MeasuredSeries series{.op = Op::all_reduce, .ranks = 16, .hosts = 2};
+  cluster::Cluster cluster = *catalog::find_cluster("dgx-h100 x 2");
+  MeasuredSeries series{.op = plan::Op::all_reduce, .ranks = 16, .hosts = 2};
   series.calls = {{Bytes{8}, Seconds{1e-12}}, {1.0_GB, Seconds{1e-12}}};
   Diagnostics findings;
   calibrate_links(cluster, series, findings);
   EXPECT_EQ(findings.size(), 2u);
-  EXPECT_EQ(cluster, *find_cluster("dgx-h100 x 2"));
+  EXPECT_EQ(cluster, *catalog::find_cluster("dgx-h100 x 2"));
 }
 
 }  // namespace link_fit_test
-}  // namespace rankwright
+}  // namespace rankwright::fit

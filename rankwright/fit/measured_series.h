@@ -9,7 +9,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/plan/traffic.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 
 struct MeasuredCall {
   Bytes size{};    // as nccl-tests counts it
@@ -20,10 +20,10 @@ struct MeasuredCall {
 
 struct MeasuredSeries {
   std::string file{};
-  Op op{};
+  plan::Op op{};
   i64 ranks = 0;  // all are one group
   i64 hosts = 1;  // that they stand on
   std::vector<MeasuredCall> calls{};
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::fit

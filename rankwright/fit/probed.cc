@@ -11,17 +11,18 @@
 #include "rankwright/fit/level_fit.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 namespace {
 
 constexpr std::string_view kProbedGroups[] = {"inside a host", "all ranks", "one rank a host"};
 
 /// How the groups of a probe lie: those of a plan with tp inside the hosts and dp across them.
-Span span_of(ProbeGroup group, const Cluster& cluster) {
+mesh::Span span_of(ProbeGroup group, const cluster::Cluster& cluster) {
   const i64 ranks = cluster.devices(), inside = cluster.host_devices;
   const bool world = group == ProbeGroup::world;
-  const Plan plan{.tp = world ? 1 : inside, .dp = world ? ranks : ranks / inside};
-  const GroupKind kind = group == ProbeGroup::host ? GroupKind::tp : GroupKind::dp;
+  const plan::Plan plan{.tp = world ? 1 : inside, .dp = world ? ranks : ranks / inside};
+  const mesh::GroupKind kind =
+      group == ProbeGroup::host ? mesh::GroupKind::tp : mesh::GroupKind::dp;
   return span(group_shape(plan.meshes(), kind, plan.shards()), ranks, {}, cluster);
 }
 
@@ -44,7 +45,7 @@ std::string vendor(std::string_view id) {
   return std::string(id);
 }
 
-Device device(const ProbeFigures& probe, i64 host_ranks) {
+cluster::Device device(const ProbeFigures& probe, i64 host_ranks) {
   const double fp32 = usual_rate(probe.matmuls, "fp32"), bf16 = usual_rate(probe.matmuls, "bf16");
   double memory = 0;
   for (const ProbedStream& stream : probe.streams) memory = std::max(memory, stream.rate().value);
@@ -60,14 +61,14 @@ Device device(const ProbeFigures& probe, i64 host_ranks) {
           .source = "measured by rankwright probe"};
 }
 
-void fit(Cluster& cluster, std::size_t level, const ProbeFigures& probe,
+void fit(cluster::Cluster& cluster, std::size_t level, const ProbeFigures& probe,
          std::initializer_list<ProbeGroup> groups) {
   std::vector<SpannedSeries> series;
   for (const ProbedCalls& calls : probe.calls)
     if (std::find(groups.begin(), groups.end(), calls.group) != groups.end())
       series.push_back({calls.op, span_of(calls.group, cluster), calls.calls});
   RW_CHECK(!series.empty());
-  fit_level(cluster, level, series, probed_calibration());
+  fit_level(cluster, level, series, catalog::probed_calibration());
 }
 
 }  // namespace
@@ -89,24 +90,25 @@ std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe) {
                                         *min * i64(probe.hosts.size()), *min)};
 }
 
-Cluster probed_cluster(const ProbeFigures& probe) {
+cluster::Cluster probed_cluster(const ProbeFigures& probe) {
   RW_CHECK(!unequal_hosts(probe));
   const i64 hosts = i64(probe.hosts.size()), inside = probe.host_ranks.front();
-  Cluster cluster{.name = "probed", .device = device(probe, inside), .host_devices = inside};
+  cluster::Cluster cluster{
+      .name = "probed", .device = device(probe, inside), .host_devices = inside};
   // Until they are fitted, and of a level that joins nothing, links are as fast as memory.
-  const Level level{.bandwidth = cluster.device.memory_bandwidth,
-                    .origin = Origin::measured,
-                    .latency_origin = Origin::measured};
+  const cluster::Level level{.bandwidth = cluster.device.memory_bandwidth,
+                             .origin = cluster::Origin::measured,
+                             .latency_origin = cluster::Origin::measured};
   if (inside > 1 || hosts == 1) {
-    Level& host = cluster.levels.emplace_back(level);
+    cluster::Level& host = cluster.levels.emplace_back(level);
     host.name = "host";
     host.arity = inside;
   }
   if (hosts > 1) {
-    Level& network = cluster.levels.emplace_back(level);
+    cluster::Level& network = cluster.levels.emplace_back(level);
     network.name = "network";
     network.arity = hosts;
-    if (inside > 1) network.per = Level::Per::domain;
+    if (inside > 1) network.per = cluster::Level::Per::domain;
   }
   if (inside > 1) fit(cluster, 0, probe, {ProbeGroup::host});
   if (hosts > 1)
@@ -114,9 +116,9 @@ Cluster probed_cluster(const ProbeFigures& probe) {
   return cluster;
 }
 
-Seconds modelled(const Cluster& cluster, const ProbedCalls& calls, Bytes size) {
-  return collective_time(calls.op, size, span_of(calls.group, cluster), cluster,
-                         probed_calibration());
+Seconds modelled(const cluster::Cluster& cluster, const ProbedCalls& calls, Bytes size) {
+  return cost::collective_time(calls.op, size, span_of(calls.group, cluster), cluster,
+                               catalog::probed_calibration());
 }
 
 std::string cpu_name(std::string_view processor) {
@@ -137,4 +139,4 @@ std::string cpu_name(std::string_view processor) {
   return name;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::fit

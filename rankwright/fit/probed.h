@@ -13,7 +13,7 @@
 #include "rankwright/fit/measured_series.h"
 #include "rankwright/mesh/placement.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 
 /// Which ranks call together; all such groups at the same time.
 enum class ProbeGroup : unsigned char {
@@ -44,7 +44,7 @@ struct ProbedStream {
 
 struct ProbedCalls {
   ProbeGroup group{};
-  Op op{};
+  plan::Op op{};
   std::vector<MeasuredCall> calls{};
 };
 
@@ -63,12 +63,12 @@ struct ProbeFigures {
 std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe);
 
 /// Of hosts that are alike.
-Cluster probed_cluster(const ProbeFigures& probe);
+cluster::Cluster probed_cluster(const ProbeFigures& probe);
 
 /// What the model says that the call takes on the probed cluster.
-Seconds modelled(const Cluster& cluster, const ProbedCalls& calls, Bytes size);
+Seconds modelled(const cluster::Cluster& cluster, const ProbedCalls& calls, Bytes size);
 
 /// "cpu-xeon-platinum-8259cl", or "cpu" where the processor has no name.
 std::string cpu_name(std::string_view processor);
 
-}  // namespace rankwright
+}  // namespace rankwright::fit

@@ -10,14 +10,14 @@
 #include "rankwright/import/cluster/cluster_file.h"
 #include "tests/support/any_config.h"
 
-namespace rankwright {
+namespace rankwright::fit {
 namespace probed_test {
 
 using testing::HasSubstr;
 
 /// A cluster of measured CPUs, with `inside` ranks a host.
-Cluster cpus(i64 hosts, i64 inside) {
-  Cluster cluster{.name = "probed", .host_devices = inside};
+cluster::Cluster cpus(i64 hosts, i64 inside) {
+  cluster::Cluster cluster{.name = "probed", .host_devices = inside};
   cluster.device = {.name = "cpu",
                     .memory = 1.0_GB,
                     .memory_bandwidth = 4.0_GBps,
@@ -30,25 +30,26 @@ Cluster cpus(i64 hosts, i64 inside) {
                             .arity = inside,
                             .bandwidth = 0.4_GBps,
                             .latency = 200.0_us,
-                            .origin = Origin::measured,
-                            .latency_origin = Origin::measured});
+                            .origin = cluster::Origin::measured,
+                            .latency_origin = cluster::Origin::measured});
   if (hosts > 1)
     cluster.levels.push_back({.name = "network",
                               .arity = hosts,
                               .bandwidth = 0.05_GBps,
                               .latency = 500.0_us,
-                              .per = Level::Per::domain,
-                              .origin = Origin::measured,
-                              .latency_origin = Origin::measured});
+                              .per = cluster::Level::Per::domain,
+                              .origin = cluster::Origin::measured,
+                              .latency_origin = cluster::Origin::measured});
   return cluster;
 }
 
-constexpr Op kOps[] = {Op::all_reduce, Op::all_gather, Op::reduce_scatter, Op::send_recv};
+constexpr plan::Op kOps[] = {plan::Op::all_reduce, plan::Op::all_gather, plan::Op::reduce_scatter,
+                             plan::Op::send_recv};
 
 /// What a probe of that cluster would measure if the model were right. Every time is multiplied by
 /// noise(), too.
 template <class Noise>
-ProbeFigures measured(const Cluster& cluster, Noise noise) {
+ProbeFigures measured(const cluster::Cluster& cluster, Noise noise) {
   ProbeFigures probe;
   const i64 hosts = cluster.devices() / cluster.host_devices;
   for (i64 i = 0; i < hosts; ++i) probe.hosts.push_back("node" + std::to_string(i));
@@ -62,7 +63,7 @@ ProbeFigures measured(const Cluster& cluster, Noise noise) {
   if (cluster.host_devices > 1) groups.push_back(ProbeGroup::host);
   if (hosts > 1) groups.insert(groups.end(), {ProbeGroup::world, ProbeGroup::rails});
   for (const ProbeGroup group : groups)
-    for (const Op op : kOps) {
+    for (const plan::Op op : kOps) {
       ProbedCalls series{.group = group, .op = op};
       for (double size = 4096; size <= 0x1p24; size *= 4)
         series.calls.push_back({Bytes{size}, noise() * modelled(cluster, series, Bytes{size})});
@@ -77,26 +78,26 @@ bool near(double found, double wanted, double within) {
 
 RC_GTEST_PROP(Probed, LinksThatWereMeasuredAreFoundAgain, ()) {
   const i64 hosts = any::one_of({1, 2, 4}), inside = any::one_of({2, 3, 4, 8});
-  Cluster real = cpus(hosts, inside);
-  for (Level& level : real.levels) {
+  cluster::Cluster real = cpus(hosts, inside);
+  for (cluster::Level& level : real.levels) {
     level.bandwidth = any::random_share() * level.bandwidth;
     level.latency = any::random_share() * level.latency;
   }
-  const Cluster found = probed_cluster(measured(real, [] { return 1.0; }));
+  const cluster::Cluster found = probed_cluster(measured(real, [] { return 1.0; }));
   RC_ASSERT(found.levels.size() == real.levels.size());
   for (std::size_t k = 0; k < real.levels.size(); ++k) {
     RC_ASSERT(near(found.levels[k].bandwidth.value, real.levels[k].bandwidth.value, 0.02));
     RC_ASSERT(near(found.levels[k].latency.value, real.levels[k].latency.value, 0.02));
     RC_ASSERT(found.levels[k].arity == real.levels[k].arity);
     RC_ASSERT(found.levels[k].per == real.levels[k].per);
-    RC_ASSERT(found.levels[k].origin == Origin::measured);
-    RC_ASSERT(found.levels[k].latency_origin == Origin::measured);
+    RC_ASSERT(found.levels[k].origin == cluster::Origin::measured);
+    RC_ASSERT(found.levels[k].latency_origin == cluster::Origin::measured);
   }
 }
 
 RC_GTEST_PROP(Probed, NoiseMovesTheLinksByNoMoreThanItself, ()) {
-  const Cluster real = cpus(2, 4);
-  const Cluster found =
+  const cluster::Cluster real = cpus(2, 4);
+  const cluster::Cluster found =
       probed_cluster(measured(real, [] { return 0.8 + 0.4 * (any::random_share() - 1); }));
   for (std::size_t k = 0; k < real.levels.size(); ++k) {
     RC_ASSERT(near(found.levels[k].bandwidth.value, real.levels[k].bandwidth.value, 0.25));
@@ -113,7 +114,7 @@ TEST(Probed, TheDeviceIsWhatARankReached) {
   probe.memory = 8.0_GB;
   probe.processor = "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz";
   probe.vendor = "GenuineIntel";
-  const Device device = probed_cluster(probe).device;
+  const cluster::Device device = probed_cluster(probe).device;
   EXPECT_DOUBLE_EQ(device.best_matmul.value, 26.84e9);
   EXPECT_EQ(device.bf16, device.best_matmul);  // no bf16 was measured
   EXPECT_DOUBLE_EQ(device.memory.value, 2e9);
@@ -125,21 +126,21 @@ TEST(Probed, TheDeviceIsWhatARankReached) {
 TEST(Probed, AProcessorWithoutANameIsACpu) { EXPECT_EQ(cpu_name(""), "cpu"); }
 
 TEST(Probed, OneRankHasOneLevelAndNothingToFit) {
-  const Cluster cluster = probed_cluster(measured(cpus(1, 1), [] { return 1.0; }));
+  const cluster::Cluster cluster = probed_cluster(measured(cpus(1, 1), [] { return 1.0; }));
   ASSERT_EQ(cluster.levels.size(), 1u);
   EXPECT_EQ(cluster.levels[0].arity, 1);
 }
 
 TEST(Probed, OneRankAHostIsOneLevelOfLinksOfTheirOwn) {
-  Cluster real = cpus(1, 4);  // the calls of one level are alike, whatever it is called
+  cluster::Cluster real = cpus(1, 4);  // the calls of one level are alike, whatever it is called
   ProbeFigures probe = measured(real, [] { return 1.0; });
   probe.hosts = {"a", "b", "c", "d"};
   probe.host_ranks = {1, 1, 1, 1};
   for (ProbedCalls& series : probe.calls) series.group = ProbeGroup::world;
-  const Cluster found = probed_cluster(probe);
+  const cluster::Cluster found = probed_cluster(probe);
   ASSERT_EQ(found.levels.size(), 1u);
   EXPECT_EQ(found.levels[0].name, "network");
-  EXPECT_EQ(found.levels[0].per, Level::Per::device);
+  EXPECT_EQ(found.levels[0].per, cluster::Level::Per::device);
   EXPECT_TRUE(near(found.levels[0].bandwidth.value, 0.4e9, 0.02));
 }
 
@@ -153,13 +154,13 @@ TEST(Probed, UnequalHostsAreRefusedWithTheNumbers) {
 }
 
 TEST(Probed, ItsFileIsReadBackEqual) {
-  const Cluster cluster = probed_cluster(measured(cpus(2, 4), [] { return 1.0; }));
-  const std::string text = cluster_yaml(cluster);
+  const cluster::Cluster cluster = probed_cluster(measured(cpus(2, 4), [] { return 1.0; }));
+  const std::string text = exporter::cluster_yaml(cluster);
   EXPECT_THAT(text, HasSubstr("origin: measured"));
   Diagnostics findings;
-  EXPECT_EQ(read_cluster_file(text, "c.yaml", findings), cluster);
+  EXPECT_EQ(importer::read_cluster_file(text, "c.yaml", findings), cluster);
   EXPECT_TRUE(findings.empty());
 }
 
 }  // namespace probed_test
-}  // namespace rankwright
+}  // namespace rankwright::fit

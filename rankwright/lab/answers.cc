@@ -8,13 +8,13 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/fields.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace {
 
 constexpr std::string_view kLabKey = "lab";
 
 /// What an answer leaves open of the task is what the question states.
-TrainingConfig completed(Draft draft, const TrainingConfig& given) {
+plan::TrainingConfig completed(importer::Draft draft, const plan::TrainingConfig& given) {
   if (!draft.model && !given.reference_model) draft.model = given.model;
   if (!draft.cluster && !draft.shape) draft.cluster = given.cluster;
   if (!draft.world && !draft.shape) draft.world = given.world;
@@ -24,17 +24,20 @@ TrainingConfig completed(Draft draft, const TrainingConfig& given) {
 }
 
 /// The plan in a file that the answer names, in a format of any framework; or in the answer itself.
-PlanFile read_answer_plan(const YamlNode& node, const GivenAnswers& all, const FileReader& files) {
-  if (node.kind != YamlNode::Kind::scalar) return read_plan(node, all.text, all.name, files);
-  const std::string path = beside(all.name, node.scalar);
+importer::PlanFile read_answer_plan(const importer::YamlNode& node, const GivenAnswers& all,
+                                    const importer::FileReader& files) {
+  if (node.kind != importer::YamlNode::Kind::scalar)
+    return read_plan(node, all.text, all.name, files);
+  const std::string path = importer::beside(all.name, node.scalar);
   Result<std::string> text = files(path);
   if (text) {
-    PlanFile plan = read_any_plan(std::move(*text), path, files);
+    importer::PlanFile plan = importer::read_any_plan(std::move(*text), path, files);
     // A framework's file is a layout here: it is priced on the software of the question.
-    if (plan.format != nullptr && plan.format->target != Target::any) plan.draft.framework.reset();
+    if (plan.format != nullptr && plan.format->target != rules::Target::any)
+      plan.draft.framework.reset();
     return plan;
   }
-  PlanFile plan{.name = path, .text = {}};
+  importer::PlanFile plan{.name = path, .text = {}};
   plan.findings.push_back(text.error());
   return plan;
 }
@@ -47,19 +50,20 @@ std::string lower(std::string_view text) {
 }
 
 /// The index of a word, whatever its case.
-std::optional<std::size_t> read_choice(FieldReader& fields, YamlNode node,
+std::optional<std::size_t> read_choice(importer::FieldReader& fields, importer::YamlNode node,
                                        std::span<const std::string_view> words) {
   node.scalar = lower(node.scalar);
   return fields.one_of(node, words);
 }
 
-void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all,
-              const FileReader& files, GivenAnswer& answer) {
-  if (node.kind == YamlNode::Kind::null) return;
+void read_one(importer::FieldReader& fields, const importer::YamlNode& node,
+              const GivenAnswers& all, const importer::FileReader& files, GivenAnswer& answer) {
+  if (node.kind == importer::YamlNode::Kind::null) return;
   const Question& question = *answer.question;
-  answer.text = node.kind == YamlNode::Kind::scalar ? excerpt(node.scalar) : "the plan in the file";
+  answer.text =
+      node.kind == importer::YamlNode::Kind::scalar ? excerpt(node.scalar) : "the plan in the file";
   if (question.kind == AnswerKind::plan) {
-    PlanFile plan = read_answer_plan(node, all, files);
+    importer::PlanFile plan = read_answer_plan(node, all, files);
     answer.given = !has_errors(plan.findings);
     for (Diagnostic& finding : plan.findings) fields.report(node, std::move(finding));
     if (answer.given) answer.plan = completed(plan.draft, scene(question.file));
@@ -67,7 +71,7 @@ void read_one(FieldReader& fields, const YamlNode& node, const GivenAnswers& all
     const std::optional<std::size_t> word = read_choice(fields, node, question.choices);
     answer.given = word.has_value();
     if (word) answer.value = double(*word);
-  } else if (fields.expect(node, YamlNode::Kind::scalar, row(question.kind).words)) {
+  } else if (fields.expect(node, importer::YamlNode::Kind::scalar, row(question.kind).words)) {
     const std::optional<double> value = fields.take(node, row(question.kind).parse(node.scalar));
     answer.given = value.has_value();
     if (value) answer.value = *value;
@@ -91,8 +95,8 @@ Diagnostic another_lab(const Lab& lab, std::string detail) {
 }
 
 /// A file that says which lab it answers is taken at its word; one that answers nothing is none.
-void look_for_lab(const Lab& lab, const YamlNode& root, FieldReader& fields) {
-  const YamlNode* const stated = root.find(kLabKey);
+void look_for_lab(const Lab& lab, const importer::YamlNode& root, importer::FieldReader& fields) {
+  const importer::YamlNode* const stated = root.find(kLabKey);
   if (stated != nullptr) {
     const std::optional<i64> number = fields.whole(*stated, 1, kMaxCount);
     if (number && *number != lab.number)
@@ -110,22 +114,22 @@ void look_for_lab(const Lab& lab, const YamlNode& root, FieldReader& fields) {
 }  // namespace
 
 GivenAnswers read_answers(const Lab& lab, std::string text, std::string name,
-                          const FileReader& files) {
+                          const importer::FileReader& files) {
   GivenAnswers all{.name = std::move(name), .text = std::move(text)};
   for (const Question& question : lab.questions) all.answers.push_back({.question = &question});
-  const Result<YamlNode> root = read_yaml(all.text, all.name);
+  const Result<importer::YamlNode> root = importer::read_yaml(all.text, all.name);
   if (!root) {
     all.findings.push_back(root.error());
     return all;
   }
-  FieldReader fields(all.name, all.findings);
+  importer::FieldReader fields(all.name, all.findings);
   std::vector<std::string_view> keys;
   for (const Question& question : lab.questions) keys.push_back(question.key);
   keys.push_back(kLabKey);
-  if (!fields.expect(*root, YamlNode::Kind::map, "a map (`key: value`)")) return all;
+  if (!fields.expect(*root, importer::YamlNode::Kind::map, "a map (`key: value`)")) return all;
   look_for_lab(lab, *root, fields);
   if (has_errors(all.findings)) return all;
-  fields.each(*root, keys, [&](std::size_t index, const YamlNode& value) {
+  fields.each(*root, keys, [&](std::size_t index, const importer::YamlNode& value) {
     if (index >= all.answers.size()) return;
     const std::size_t before = all.findings.size();
     read_one(fields, value, all, files, all.answers[index]);
@@ -134,4 +138,4 @@ GivenAnswers read_answers(const Lab& lab, std::string text, std::string name,
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

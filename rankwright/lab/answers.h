@@ -10,14 +10,14 @@
 #include "rankwright/import/syntax/file.h"
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 
 struct GivenAnswer {
   const Question* question = nullptr;
   bool given = false;  // and could be read
   std::string text{};  // as it was written, fit for a terminal
   double value = 0;    // of a choice the index of its word
-  std::optional<TrainingConfig>
+  std::optional<plan::TrainingConfig>
       plan{};            // of a plan: with what the question states where it says nothing
   Diagnostics faults{};  // why it cannot be read; the others still are judged
 };
@@ -31,6 +31,6 @@ struct GivenAnswers {
 /// Never fails: `findings` and `faults` say what could not be read. RW0933 where the file answers
 /// another lab.
 GivenAnswers read_answers(const Lab& lab, std::string text, std::string name,
-                          const FileReader& files);
+                          const importer::FileReader& files);
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -6,17 +6,19 @@
 #include "rankwright/lab/lab_text.h"
 #include "tests/support/golden.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace answers_test {
 
 const Lab& kLab = *find_lab(3);
 
-GivenAnswers read(const std::string& text, const FileReader& files = refuse_file) {
+GivenAnswers read(const std::string& text,
+                  const importer::FileReader& files = importer::refuse_file) {
   return read_answers(kLab, text, "answer.yaml", files);
 }
 
 /// "RW0909 bubble 2:9", those of the file first; nothing where there are none.
-std::vector<std::string> faults(const std::string& text, const FileReader& files = refuse_file) {
+std::vector<std::string> faults(const std::string& text,
+                                const importer::FileReader& files = importer::refuse_file) {
   std::vector<std::string> all;
   const auto tell = [&](const Diagnostics& found) {
     for (const Diagnostic& d : found)
@@ -33,7 +35,8 @@ using Faults = std::vector<std::string>;
 
 TEST(AnswerFile, OfTheTemplateIsOpenThroughout) {
   for (const Lab& lab : labs()) {
-    const GivenAnswers all = read_answers(lab, template_text(lab), "answer.yaml", refuse_file);
+    const GivenAnswers all =
+        read_answers(lab, template_text(lab), "answer.yaml", importer::refuse_file);
     EXPECT_TRUE(all.findings.empty()) << lab.page;
     ASSERT_EQ(all.answers.size(), lab.questions.size());
     for (const GivenAnswer& one : all.answers) EXPECT_FALSE(one.given) << one.question->key;
@@ -74,7 +77,7 @@ TEST(AnswerFile, KeepsWarningsOfAPlanForTheFile) {
 
 TEST(AnswerFile, TakesChoicesInAnyCase) {
   const GivenAnswers all =
-      read_answers(*find_lab(2), "link: InfiniBand\n", "answer.yaml", refuse_file);
+      read_answers(*find_lab(2), "link: InfiniBand\n", "answer.yaml", importer::refuse_file);
   EXPECT_TRUE(all.findings.empty());
   EXPECT_TRUE(all.answers[3].given);
   EXPECT_EQ(all.answers[3].value, 1);
@@ -95,7 +98,7 @@ TEST(AnswerFile, TakesAPlanAsAMap) {
   const GivenAnswer& plan = all.answers.back();
   ASSERT_TRUE(plan.plan.has_value());
   // What it leaves open is the question's.
-  const rankwright::TrainingConfig given = scene(plan.question->file);
+  const rankwright::plan::TrainingConfig given = scene(plan.question->file);
   EXPECT_EQ(plan.plan->model, given.model);
   EXPECT_EQ(plan.plan->job, given.job);
   EXPECT_EQ(plan.plan->cluster, given.cluster);
@@ -109,7 +112,7 @@ TEST(AnswerFile, PointsIntoAPlanThatIsAMap) {
 }
 
 Result<std::string> one_plan(const std::string& path) {
-  if (path != "mine.yaml") return refuse_file(path);
+  if (path != "mine.yaml") return importer::refuse_file(path);
   return "parallelism: {tp_size: 2, pp_size: 8}\n";
 }
 
@@ -122,7 +125,7 @@ TEST(AnswerFile, TakesAPlanFromAFile) {
 }
 
 Result<std::string> one_toml(const std::string& path) {
-  if (path != "mine.toml") return refuse_file(path);
+  if (path != "mine.toml") return importer::refuse_file(path);
   return "[parallelism]\ndata_parallel_shard_degree = 8\ndata_parallel_replicate_degree = 2\n"
          "tensor_parallel_degree = 1\n[training]\nlocal_batch_size = 1\n";
 }
@@ -138,10 +141,10 @@ TEST(AnswerFile, ThatIsCutAnywhereIsReadOrRefused) {
   const std::string whole = golden::read(RANKWRIGHT_SOURCE_DIR "/tests/data/labs/04.yaml");
   for (std::size_t n = 0; n <= whole.size(); ++n) {
     const GivenAnswers all =
-        read_answers(*find_lab(4), whole.substr(0, n), "answer.yaml", refuse_file);
+        read_answers(*find_lab(4), whole.substr(0, n), "answer.yaml", importer::refuse_file);
     EXPECT_EQ(all.answers.size(), find_lab(4)->questions.size());
   }
 }
 
 }  // namespace answers_test
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -10,10 +10,10 @@
 #include "rankwright/model/parameters.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace {
 
-std::string task(const TrainingConfig& s) {
+std::string task(const plan::TrainingConfig& s) {
   return fmt::format("{} on {} {}, {} x {}", s.model.name, count(s.cluster.devices()),
                      s.cluster.device.name, count(s.job.global_batch), count(s.job.sequence));
 }
@@ -21,74 +21,86 @@ std::string task(const TrainingConfig& s) {
 /// A part of the task: whether two configs have it in common, and how it is told.
 struct TaskPart {
   std::string_view key;
-  bool (*same)(const TrainingConfig&, const TrainingConfig&);
-  std::string (*show)(const TrainingConfig&);
+  bool (*same)(const plan::TrainingConfig&, const plan::TrainingConfig&);
+  std::string (*show)(const plan::TrainingConfig&);
 };
 
 template <auto Member>
-bool same_in_job(const TrainingConfig& a, const TrainingConfig& b) {
+bool same_in_job(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   return a.job.*Member == b.job.*Member;
 }
 template <auto Member>
-std::string count_of_job(const TrainingConfig& s) {
+std::string count_of_job(const plan::TrainingConfig& s) {
   return count(s.job.*Member);
 }
 template <auto Member>
-std::string name_in_job(const TrainingConfig& s) {
+std::string name_in_job(const plan::TrainingConfig& s) {
   return std::string(name(s.job.*Member));
 }
 template <auto Member>
-bool same_in_software(const TrainingConfig& a, const TrainingConfig& b) {
+bool same_in_software(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   return a.software.*Member == b.software.*Member;
 }
 template <auto Member>
-std::string name_in_software(const TrainingConfig& s) {
+std::string name_in_software(const plan::TrainingConfig& s) {
   return std::string(name(s.software.*Member));
 }
 
 /// "dgx-h100 x 8 (64 h100-sxm, nvlink x 8 at 450 GB/s, infiniband x 8 at 50 GB/s)".
-std::string show_cluster(const TrainingConfig& s) {
+std::string show_cluster(const plan::TrainingConfig& s) {
   std::string text =
       fmt::format("{} ({} {}", s.cluster.name, count(s.cluster.devices()), s.cluster.device.name);
-  for (const Level& level : s.cluster.levels)
+  for (const cluster::Level& level : s.cluster.levels)
     text += fmt::format(", {} x {} at {}", level.name, level.arity, show(level.bandwidth));
   return text + ")";
 }
 
 constexpr TaskPart kTask[] = {
     {"model",
-     [](const TrainingConfig& a, const TrainingConfig& b) {
+     [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
        return same_network(a.model, b.model);
      },
-     [](const TrainingConfig& s) {
+     [](const plan::TrainingConfig& s) {
        return fmt::format("{} ({} layers, {} parameters)", s.model.name, s.model.layers(),
                           short_count(double(parameters_of(s))));
      }},
     {"cluster",
-     [](const TrainingConfig& a, const TrainingConfig& b) { return a.cluster == b.cluster; },
+     [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+       return a.cluster == b.cluster;
+     },
      show_cluster},
     {"world_size",
-     [](const TrainingConfig& a, const TrainingConfig& b) { return a.world == b.world; },
-     [](const TrainingConfig& s) { return count(s.world); }},
-    {"job.global_batch", same_in_job<&Job::global_batch>, count_of_job<&Job::global_batch>},
-    {"job.sequence", same_in_job<&Job::sequence>, count_of_job<&Job::sequence>},
-    {"job.param_dtype", same_in_job<&Job::param_dtype>, name_in_job<&Job::param_dtype>},
-    {"job.grad_dtype", same_in_job<&Job::grad_dtype>, name_in_job<&Job::grad_dtype>},
-    {"job.matmul", same_in_job<&Job::matmul>, name_in_job<&Job::matmul>},
-    {"job.optimizer", same_in_job<&Job::optimizer>, name_in_job<&Job::optimizer>},
-    {"software.framework", same_in_software<&Software::name>,
-     [](const TrainingConfig& s) { return std::string(s.software.name); }},
-    {"software.attention", same_in_software<&Software::attention>,
-     name_in_software<&Software::attention>},
-    {"software.launch", same_in_software<&Software::launch>, name_in_software<&Software::launch>},
-    {"software.loss", same_in_software<&Software::loss>, name_in_software<&Software::loss>},
-    {"software.tuned", same_in_software<&Software::tuned>,
-     [](const TrainingConfig& s) { return std::string(s.software.tuned ? "true" : "false"); }},
+     [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+       return a.world == b.world;
+     },
+     [](const plan::TrainingConfig& s) { return count(s.world); }},
+    {"job.global_batch", same_in_job<&plan::Job::global_batch>,
+     count_of_job<&plan::Job::global_batch>},
+    {"job.sequence", same_in_job<&plan::Job::sequence>, count_of_job<&plan::Job::sequence>},
+    {"job.param_dtype", same_in_job<&plan::Job::param_dtype>, name_in_job<&plan::Job::param_dtype>},
+    {"job.grad_dtype", same_in_job<&plan::Job::grad_dtype>, name_in_job<&plan::Job::grad_dtype>},
+    {"job.matmul", same_in_job<&plan::Job::matmul>, name_in_job<&plan::Job::matmul>},
+    {"job.optimizer", same_in_job<&plan::Job::optimizer>, name_in_job<&plan::Job::optimizer>},
+    {"software.framework", same_in_software<&plan::Software::name>,
+     [](const plan::TrainingConfig& s) { return std::string(s.software.name); }},
+    {"software.attention", same_in_software<&plan::Software::attention>,
+     name_in_software<&plan::Software::attention>},
+    {"software.launch", same_in_software<&plan::Software::launch>,
+     name_in_software<&plan::Software::launch>},
+    {"software.loss", same_in_software<&plan::Software::loss>,
+     name_in_software<&plan::Software::loss>},
+    {"software.tuned", same_in_software<&plan::Software::tuned>,
+     [](const plan::TrainingConfig& s) {
+       return std::string(s.software.tuned ? "true" : "false");
+     }},
 };
 
-std::string degrees(const Plan& p) { return fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp); }
+std::string degrees(const plan::Plan& p) {
+  return fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp);
+}
 
-std::string told(const TaskPart& part, const TrainingConfig& answer, const TrainingConfig& given) {
+std::string told(const TaskPart& part, const plan::TrainingConfig& answer,
+                 const plan::TrainingConfig& given) {
   const std::string is = part.show(answer), was = part.show(given);
   return is == was ? fmt::format("{}: {} with other figures", part.key, is)
                    : fmt::format("{}: {} instead of {}", part.key, is, was);
@@ -96,7 +108,7 @@ std::string told(const TaskPart& part, const TrainingConfig& answer, const Train
 
 }  // namespace
 
-Met keeps_task(const TrainingConfig& answer, const TrainingConfig& given) {
+Met keeps_task(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   std::string differs;
   for (const TaskPart& part : kTask)
     if (!part.same(answer, given))
@@ -104,39 +116,39 @@ Met keeps_task(const TrainingConfig& answer, const TrainingConfig& given) {
   return {differs.empty(), differs.empty() ? task(answer) : differs};
 }
 
-Met keeps_degrees(const TrainingConfig& answer, const TrainingConfig& given) {
-  const Plan &a = answer.plan, &b = given.plan;
+Met keeps_degrees(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+  const plan::Plan &a = answer.plan, &b = given.plan;
   const bool same = a.tp == b.tp && a.pp == b.pp && a.dp == b.dp && a.cp == b.cp;
   return {same, same ? degrees(a) : fmt::format("{} instead of {}", degrees(a), degrees(b))};
 }
 
-Met fits_memory(const TrainingConfig& answer, const TrainingConfig&) {
-  const Estimate e = estimate(answer, calibration(answer));
+Met fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+  const cost::Estimate e = cost::estimate(answer, calibration(answer));
   return {e.fits(), fmt::format("{} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                                 e.memory.pp_rank)};
 }
 
-Met inside(const TrainingConfig& config, GroupKind kind) {
-  const Span lies = span_of(config, kind);
+Met inside(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  const mesh::Span lies = cost::span_of(config, kind);
   const bool in = lies.level <= 0;
   return {in, lies.level < 0 ? "groups of one rank"
                              : fmt::format("groups of {} {} {}", lies.size, in ? "inside" : "cross",
                                            config.cluster.levels[std::size_t(lies.level)].name)};
 }
 
-Met keeps_tp_inside(const TrainingConfig& answer, const TrainingConfig&) {
-  return inside(answer, GroupKind::tp);
+Met keeps_tp_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+  return inside(answer, mesh::GroupKind::tp);
 }
 
-Met lints_clean(const TrainingConfig& answer, const TrainingConfig&) {
+Met lints_clean(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   std::string codes;
-  for (const Diagnostic& d : lint(answer, Target::any))
+  for (const Diagnostic& d : lint(answer, rules::Target::any))
     if (d.severity != Severity::note)
       codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", d.code, d.message);
   return {codes.empty(), codes.empty() ? "nothing found" : codes};
 }
 
-Met faster_by(const TrainingConfig& answer, const TrainingConfig& given, double share) {
+Met faster_by(const plan::TrainingConfig& answer, const plan::TrainingConfig& given, double share) {
   const Seconds before = step_of(given), after = step_of(answer);
   return {
       after <= (1 - share) * before,
@@ -144,57 +156,59 @@ Met faster_by(const TrainingConfig& answer, const TrainingConfig& given, double 
                   percent(std::abs(1 - after / before)), after > before ? "longer" : "shorter")};
 }
 
-Seconds step_of(const TrainingConfig& config) {
-  return close_estimate(config, calibration(config)).time();
+Seconds step_of(const plan::TrainingConfig& config) {
+  return cost::close_estimate(config, calibration(config)).time();
 }
 
-PricedTraffic max(const TrainingConfig& config, TrafficKind kind) {
-  PricedTraffic best{.traffic = {.kind = kind, .op = {}, .group = {}}, .span = {}};
-  SpanTable spans{};
+cost::PricedTraffic max(const plan::TrainingConfig& config, plan::TrafficKind kind) {
+  cost::PricedTraffic best{.traffic = {.kind = kind, .op = {}, .group = {}}, .span = {}};
+  cost::SpanTable spans{};
   for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank)
-    for (const PricedTraffic& one : priced(config, pp_rank, spans))
+    for (const cost::PricedTraffic& one : cost::priced(config, pp_rank, spans))
       if (one.traffic.kind == kind && one.traffic.calls > best.traffic.calls) best = one;
   return best;
 }
 
-std::vector<PricedTraffic> busiest(const TrainingConfig& config, GroupKind group) {
-  std::vector<PricedTraffic> best;
-  SpanTable spans{};
+std::vector<cost::PricedTraffic> busiest(const plan::TrainingConfig& config,
+                                         mesh::GroupKind group) {
+  std::vector<cost::PricedTraffic> best;
+  cost::SpanTable spans{};
   for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank) {
-    std::vector<PricedTraffic> rows = priced(config, pp_rank, spans);
-    std::erase_if(rows, [&](const PricedTraffic& one) { return one.traffic.group != group; });
+    std::vector<cost::PricedTraffic> rows = cost::priced(config, pp_rank, spans);
+    std::erase_if(rows, [&](const cost::PricedTraffic& one) { return one.traffic.group != group; });
     if (calls(rows) > calls(best)) best = std::move(rows);
   }
   return best;
 }
 
-std::vector<PricedTraffic> every_kind(const TrainingConfig& config, GroupKind group) {
-  std::vector<PricedTraffic> rows;
-  for (const TrafficKindRow& kind : traffic_kinds()) {
-    PricedTraffic one = max(config, kind.kind);
+std::vector<cost::PricedTraffic> every_kind(const plan::TrainingConfig& config,
+                                            mesh::GroupKind group) {
+  std::vector<cost::PricedTraffic> rows;
+  for (const plan::TrafficKindRow& kind : plan::traffic_kinds()) {
+    cost::PricedTraffic one = max(config, kind.kind);
     if (one.traffic.calls > 0 && one.traffic.group == group) rows.push_back(std::move(one));
   }
   return rows;
 }
 
-i64 calls(const std::vector<PricedTraffic>& rows) {
+i64 calls(const std::vector<cost::PricedTraffic>& rows) {
   i64 sum = 0;
-  for (const PricedTraffic& one : rows) sum += one.traffic.calls;
+  for (const cost::PricedTraffic& one : rows) sum += one.traffic.calls;
   return sum;
 }
 
-Bytes bytes_of(const std::vector<PricedTraffic>& rows) {
+Bytes bytes_of(const std::vector<cost::PricedTraffic>& rows) {
   Bytes sum{};
-  for (const PricedTraffic& one : rows) sum += one.traffic.total;
+  for (const cost::PricedTraffic& one : rows) sum += one.traffic.total;
   return sum;
 }
 
-Seconds time_of(const std::vector<PricedTraffic>& rows) {
+Seconds time_of(const std::vector<cost::PricedTraffic>& rows) {
   Seconds sum{};
-  for (const PricedTraffic& one : rows) sum += one.total;
+  for (const cost::PricedTraffic& one : rows) sum += one.total;
   return sum;
 }
 
-i64 parameters_of(const TrainingConfig& config) { return parameters(config.model).total(); }
+i64 parameters_of(const plan::TrainingConfig& config) { return parameters(config.model).total(); }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

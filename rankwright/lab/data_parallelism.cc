@@ -8,11 +8,11 @@
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace data_parallelism_impl {
 namespace {
 
-Worked sequences(const TrainingConfig& s) {
+Worked sequences(const plan::TrainingConfig& s) {
   const i64 each = s.job.global_batch / s.plan.dp;
   return {double(each),
           fmt::format("{} sequences over {} copies: {} / {} = {}", s.job.global_batch, s.plan.dp,
@@ -20,26 +20,26 @@ Worked sequences(const TrainingConfig& s) {
           {{double(s.job.global_batch), "that is the whole batch: each copy works on its part"}}};
 }
 
-Worked copies_held(const TrainingConfig& s) {
-  const i64 n = copies(s).parameters;
+Worked copies_held(const plan::TrainingConfig& s) {
+  const i64 n = cost::copies(s).parameters;
   return {double(n),
           fmt::format("dp {}: every data rank holds all, so there are {}", s.plan.dp, n),
           {{1, "that is on one rank: every rank of the node has a copy of its own"}}};
 }
 
-Worked states_held(const TrainingConfig& s) {
-  const MemoryEstimate l = estimate_memory(s, 0, calibration(s));
+Worked states_held(const plan::TrainingConfig& s) {
+  const cost::MemoryEstimate l = cost::estimate_memory(s, 0, calibration(s));
   const i64 n = parameters_of(s);
   return {l.states().value,
           fmt::format("{} parameters x 16 bytes (2 weight, 2 gradient, 12 optimizer) = {}",
                       short_count(double(n)), show(l.states())),
-          {{l[Entry::parameters].value,
+          {{l[cost::Entry::parameters].value,
             "that is 2 bytes a parameter: the weights alone, or all 16 divided by the ranks. Plain "
             "data parallelism divides no states"}}};
 }
 
-Worked reduced(const TrainingConfig& s) {
-  const PricedTraffic row = max(s, TrafficKind::dp_all_reduce);
+Worked reduced(const plan::TrainingConfig& s) {
+  const cost::PricedTraffic row = max(s, plan::TrafficKind::dp_all_reduce);
   return {row.traffic.total.value,
           fmt::format("a 2-byte gradient of each of {} parameters: {}, in {} calls",
                       short_count(double(parameters_of(s))), show(row.traffic.total),
@@ -53,12 +53,12 @@ constexpr std::string_view kModels[] = {"llama-3.2-1b", "llama-3.2-3b", "llama-3
                                         "llama-3.1-70b"};
 
 /// The last model, by size, whose full copy a GPU holds.
-Worked largest(const TrainingConfig& s) {
+Worked largest(const plan::TrainingConfig& s) {
   Worked worked;
   for (std::size_t i = 0; i < std::size(kModels); ++i) {
-    TrainingConfig one = s;
-    one.model = *find_model(kModels[i]);
-    const Estimate e = estimate(one, calibration(one));
+    plan::TrainingConfig one = s;
+    one.model = *catalog::find_model(kModels[i]);
+    const cost::Estimate e = cost::estimate(one, calibration(one));
     if (e.fits()) worked.value = double(i);
     worked.arithmetic += fmt::format("{}{} {}", i == 0 ? "" : ", ", kModels[i],
                                      show_memory(e.memory.total(), e.capacity));
@@ -85,4 +85,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> data_parallelism_questions() { return data_parallelism_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

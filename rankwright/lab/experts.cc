@@ -6,13 +6,13 @@
 #include "rankwright/lab/lab.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace experts_impl {
 namespace {
 
-Worked active(const TrainingConfig& s) {
+Worked active(const plan::TrainingConfig& s) {
   const i64 some = active_parameters(s.model), all = parameters_of(s);
-  const FeedForward& ffn = s.model.layer(0).ffn;
+  const model::FeedForward& ffn = s.model.layer(0).ffn;
   return {double(some) / double(all),
           fmt::format("{} / {} = {}; attention and embedding are visited by every token, of {} "
                       "experts {}",
@@ -22,29 +22,29 @@ Worked active(const TrainingConfig& s) {
             "that is of the experts alone: the rest is visited by every token"}}};
 }
 
-Worked held(const TrainingConfig& s) {
+Worked held(const plan::TrainingConfig& s) {
   const i64 all = s.model.layer(0).ffn.experts;
   return {double(all / s.plan.ep),
           fmt::format("{} experts a layer / ep {} = {}", all, s.plan.ep, all / s.plan.ep)};
 }
 
-Worked copies_of(const TrainingConfig& s) {
+Worked copies_of(const plan::TrainingConfig& s) {
   return {double(s.plan.expert_dp()),
           fmt::format("{} ranks / (etp {} x ep {} x pp {}) = {}", s.plan.ranks(), s.plan.etp,
                       s.plan.ep, s.plan.pp, s.plan.expert_dp()),
           {{double(s.plan.dp), "that is of the dense layers: ep takes its ranks out of dp"}}};
 }
 
-Worked all_to_alls(const TrainingConfig& s) {
-  const i64 n = max(s, TrafficKind::ep_all_to_all).traffic.calls;
+Worked all_to_alls(const plan::TrainingConfig& s) {
+  const i64 n = max(s, plan::TrafficKind::ep_all_to_all).traffic.calls;
   const i64 layers = contents(s, 0).layers, m = s.microbatches();
   return {double(n), fmt::format("{} layers a pp rank x {} microbatches x {} (there and back, in "
                                  "both passes) = {}",
                                  layers, m, n / (layers * m), count(n))};
 }
 
-Worked size(const TrainingConfig& s) {
-  const Bytes one = max(s, TrafficKind::ep_all_to_all).traffic.bytes();
+Worked size(const plan::TrainingConfig& s) {
+  const Bytes one = max(s, plan::TrafficKind::ep_all_to_all).traffic.bytes();
   const i64 active = s.model.layer(0).ffn.active;
   return {one.value,
           fmt::format("{} tokens x {} experts each x {} hidden x 2 bytes = {}",
@@ -52,14 +52,14 @@ Worked size(const TrainingConfig& s) {
           {{one.value / double(active), "that sends a token to one expert: it visits two"}}};
 }
 
-Worked slower(const TrainingConfig& s) {
-  const TrainingConfig inner = scene("labs/experts.yaml");
-  const Seconds here = max(s, TrafficKind::ep_all_to_all).total,
-                there = max(inner, TrafficKind::ep_all_to_all).total;
+Worked slower(const plan::TrainingConfig& s) {
+  const plan::TrainingConfig inner = scene("labs/experts.yaml");
+  const Seconds here = max(s, plan::TrafficKind::ep_all_to_all).total,
+                there = max(inner, plan::TrafficKind::ep_all_to_all).total;
   return {here / there,
           fmt::format("{} / {} = {:.3g}: with pp first a node holds {} of the {} ranks of a group",
-                      show(here), show(there), here / there, span_of(s, GroupKind::ep).inside[0],
-                      s.plan.ep)};
+                      show(here), show(there), here / there,
+                      cost::span_of(s, mesh::GroupKind::ep).inside[0], s.plan.ep)};
 }
 
 constexpr std::string_view kFile = "labs/experts.yaml";
@@ -81,4 +81,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> expert_questions() { return experts_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -8,12 +8,12 @@
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace intuition_impl {
 namespace {
 
-Worked needs(const TrainingConfig& s) {
-  const Estimate e = estimate(s, calibration(s));
+Worked needs(const plan::TrainingConfig& s) {
+  const cost::Estimate e = cost::estimate(s, calibration(s));
   return {e.memory.total().value,
           fmt::format("states of {} parameters x 16 bytes are {}, with activations and buffers {}; "
                       "a GPU has {}",
@@ -25,26 +25,27 @@ Worked needs(const TrainingConfig& s) {
             "those are the states alone: activations and buffers come on top"}}};
 }
 
-Seconds pipeline_price(const StepTime& t) {
-  return t[Item::sends] + t[Item::bubble] + t[Item::imbalance];
+Seconds pipeline_price(const cost::StepTime& t) {
+  return t[cost::Item::sends] + t[cost::Item::bubble] + t[cost::Item::imbalance];
 }
 
-Worked pipeline(const TrainingConfig& s) {
-  const StepTime t = close_estimate(s, calibration(s)).step;
-  return {
-      pipeline_price(t).value,
-      fmt::format("sends {} + bubble {} + uneven stages {} = {}", show(t[Item::sends]),
-                  show(t[Item::bubble]), show(t[Item::imbalance]), show(pipeline_price(t))),
-      {{t[Item::sends].value,
-        "those are the sends alone: the ranks also idle at fill and drain, and for the slowest "
-        "stage"},
-       {t[Item::bubble].value, "that is the bubble alone: sends and uneven stages come on top"}}};
+Worked pipeline(const plan::TrainingConfig& s) {
+  const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
+  return {pipeline_price(t).value,
+          fmt::format("sends {} + bubble {} + uneven stages {} = {}", show(t[cost::Item::sends]),
+                      show(t[cost::Item::bubble]), show(t[cost::Item::imbalance]),
+                      show(pipeline_price(t))),
+          {{t[cost::Item::sends].value,
+            "those are the sends alone: the ranks also idle at fill and drain, and for the slowest "
+            "stage"},
+           {t[cost::Item::bubble].value,
+            "that is the bubble alone: sends and uneven stages come on top"}}};
 }
 
-constexpr SlowRank kSlow{.rank = 17, .factor = 1.3};
+constexpr cost::SlowRank kSlow{.rank = 17, .factor = 1.3};
 
-Worked slow_rank(const TrainingConfig& s) {
-  const Straggler found = straggler(s, calibration(s), {&kSlow, 1});
+Worked slow_rank(const plan::TrainingConfig& s) {
+  const cost::Straggler found = cost::straggler(s, calibration(s), {&kSlow, 1});
   const double longer = found.after / found.before - 1;
   return {longer,
           fmt::format("{} instead of {}, for all {} ranks: + {}", show(found.after),
@@ -56,7 +57,7 @@ Worked slow_rank(const TrainingConfig& s) {
            {kSlow.factor - 1, "only what it computes is slower: its collectives are not"}}};
 }
 
-Worked stopped(const TrainingConfig& s) {
+Worked stopped(const plan::TrainingConfig& s) {
   return {double(s.plan.ranks()),
           fmt::format("its {} tp peers wait in their next collective, the other pp ranks for its "
                       "activations, the other {} for its gradients: all {}",
@@ -67,8 +68,8 @@ Worked stopped(const TrainingConfig& s) {
             "that is its copy of the model: the other copy waits for its gradients"}}};
 }
 
-Worked copies_left(const TrainingConfig& s) {
-  const i64 all = copies(s).parameters;
+Worked copies_left(const plan::TrainingConfig& s) {
+  const i64 all = cost::copies(s).parameters;
   return {
       double(all - 1),
       fmt::format("dp {}: {} ranks hold the same parameters, itself among them", s.plan.dp, all)};
@@ -76,8 +77,8 @@ Worked copies_left(const TrainingConfig& s) {
 
 constexpr std::string_view kWhere[] = {"first", "middle", "last"};
 
-Worked slowest(const TrainingConfig& s) {
-  const i64 rank = close_estimate(s, calibration(s)).step.slowest;
+Worked slowest(const plan::TrainingConfig& s) {
+  const i64 rank = cost::close_estimate(s, calibration(s)).step.slowest;
   const double index = rank == 0 ? 0 : rank == s.plan.pp - 1 ? 2 : 1;
   return {index, fmt::format("pp rank {} of 0 to {}: all have {} layers, and it also computes the "
                              "output head over {} words",
@@ -86,9 +87,11 @@ Worked slowest(const TrainingConfig& s) {
 
 constexpr double kEvener = 0.4;
 
-Met evens_out(const TrainingConfig& answer, const TrainingConfig& given) {
-  const Seconds before = close_estimate(given, calibration(given)).step[Item::imbalance],
-                after = close_estimate(answer, calibration(answer)).step[Item::imbalance];
+Met evens_out(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+  const Seconds before =
+                    cost::close_estimate(given, calibration(given)).step[cost::Item::imbalance],
+                after =
+                    cost::close_estimate(answer, calibration(answer)).step[cost::Item::imbalance];
   return {after <= (1 - kEvener) * before,
           fmt::format("uneven stages cost {} instead of {}", show(after), show(before))};
 }
@@ -129,4 +132,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> intuition_questions() { return intuition_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

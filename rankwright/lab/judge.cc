@@ -8,7 +8,7 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace {
 
 /// What is wrong with a number: a mistake that is known, else how far it is off.
@@ -39,10 +39,10 @@ void judge_value(const GivenAnswer& answer, Verdict& verdict) {
 /// A plan that cannot be is not asked anything else.
 void judge_plan(const GivenAnswer& answer, Verdict& verdict) {
   const Question& question = *answer.question;
-  const TrainingConfig given = scene(question.file);
+  const plan::TrainingConfig given = scene(question.file);
   if (!find_violations(*answer.plan).empty()) {
     verdict.outcome = LabOutcome::wrong;
-    Diagnostics findings = lint(*answer.plan, Target::any);
+    Diagnostics findings = lint(*answer.plan, rules::Target::any);
     sort(findings);
     for (const Diagnostic& d : findings)
       if (d.severity == Severity::error)
@@ -106,4 +106,4 @@ bool all_right(const std::vector<Verdict>& verdicts) {
                      [](const Verdict& one) { return one.outcome == LabOutcome::right; });
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

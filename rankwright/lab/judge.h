@@ -8,7 +8,7 @@
 
 #include "rankwright/lab/answers.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 
 enum class LabOutcome : unsigned char { right, wrong, open, unread };
 std::string_view name(LabOutcome);
@@ -33,4 +33,4 @@ std::vector<Verdict> judge(const GivenAnswers& answers);
 
 bool all_right(const std::vector<Verdict>& verdicts);
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

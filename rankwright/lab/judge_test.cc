@@ -9,7 +9,7 @@
 #include "rankwright/lab/lab_text.h"
 #include "tests/support/golden.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace judge_test {
 
 using ::testing::HasSubstr;
@@ -22,13 +22,14 @@ GivenAnswer valued(const Question& question, double value) {
   return {.question = &question, .given = true, .text = "x", .value = value};
 }
 
-GivenAnswer planned(const Question& question, const TrainingConfig& plan) {
+GivenAnswer planned(const Question& question, const plan::TrainingConfig& plan) {
   return {.question = &question, .given = true, .text = "x", .value = 0, .plan = plan};
 }
 
 /// The verdict on one key of an answer file.
 Verdict judged(i64 number, const std::string& text, std::string_view key) {
-  const GivenAnswers all = read_answers(*find_lab(number), text, "answer.yaml", refuse_file);
+  const GivenAnswers all =
+      read_answers(*find_lab(number), text, "answer.yaml", importer::refuse_file);
   EXPECT_TRUE(all.findings.empty()) << text;
   for (const GivenAnswer& one : all.answers)
     if (one.question->key == key) return judge(one);
@@ -39,7 +40,7 @@ Verdict judged(i64 number, const std::string& text, std::string_view key) {
 TEST(Judge, AcceptsTheStoredAnswersOfEveryLab) {
   for (const Lab& lab : labs()) {
     const std::string path = stored_path(lab);
-    const GivenAnswers all = read_answers(lab, golden::read(path), path, read_file);
+    const GivenAnswers all = read_answers(lab, golden::read(path), path, importer::read_file);
     EXPECT_TRUE(all.findings.empty()) << path;
     const std::vector<Verdict> verdicts = judge(all);
     EXPECT_TRUE(all_right(verdicts)) << verdicts_text(lab, verdicts, {}, 100);
@@ -126,7 +127,7 @@ TEST(Judge, SaysWhyAPlanCannotBe) {
 
 TEST(Judge, SaysWhyAnAnswerCannotBeReadAndJudgesTheOthers) {
   const GivenAnswers all =
-      read_answers(*find_lab(3), "bubble: 27.3\nheld: 4\n", "answer.yaml", refuse_file);
+      read_answers(*find_lab(3), "bubble: 27.3\nheld: 4\n", "answer.yaml", importer::refuse_file);
   const std::vector<Verdict> verdicts = judge(all);
   EXPECT_EQ(verdicts[0].outcome, LabOutcome::unread);
   EXPECT_EQ(verdicts[0].given, "27.3");
@@ -190,4 +191,4 @@ RC_GTEST_PROP(Judge, AcceptsWithinTheToleranceAndRefusesOutside, ()) {
 }
 
 }  // namespace judge_test
-}  // namespace rankwright
+}  // namespace rankwright::lab

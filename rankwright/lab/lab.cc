@@ -7,7 +7,7 @@
 #include "rankwright/base/embedded.h"
 #include "rankwright/import/plan/plan_file.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 
 extern const std::span<const EmbeddedFile> kLabFiles;
 
@@ -40,11 +40,12 @@ std::string_view lab_file(std::string_view path) {
   return found == kLabFiles.end() ? std::string_view() : found->text;
 }
 
-TrainingConfig scene(std::string_view file) {
+plan::TrainingConfig scene(std::string_view file) {
   const std::string path = "examples/" + std::string(file);
-  const PlanFile plan = read_plan(std::string(lab_file(path)), path, refuse_file);
+  const importer::PlanFile plan =
+      importer::read_plan(std::string(lab_file(path)), path, importer::refuse_file);
   RW_CHECK(!has_errors(plan.findings));
   return resolve(plan.draft);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -7,7 +7,7 @@
 
 #include "rankwright/lab/question.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 
 struct Lab {
   i64 number = 0;
@@ -22,7 +22,7 @@ const Lab* find_lab(i64 number);
 std::string_view lab_file(std::string_view path);
 
 /// The config of examples/`file`.
-TrainingConfig scene(std::string_view file);
+plan::TrainingConfig scene(std::string_view file);
 
 // The questions of the rows, one file each.
 std::span<const Question> data_parallelism_questions();
@@ -36,4 +36,4 @@ std::span<const Question> expert_questions();
 std::span<const Question> sequence_questions();
 std::span<const Question> intuition_questions();
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

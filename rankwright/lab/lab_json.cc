@@ -2,7 +2,7 @@
 
 #include "rankwright/lab/lab_text.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace {
 
 using nlohmann::ordered_json;
@@ -65,4 +65,4 @@ std::string verdicts_json(const Lab& lab, const std::vector<Verdict>& verdicts) 
   return written(json);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

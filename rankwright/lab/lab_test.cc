@@ -11,7 +11,7 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "tests/support/golden.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace lab_test {
 
 using ::testing::HasSubstr;
@@ -82,7 +82,8 @@ TEST(Questions, AreAboutPlansThatCanBeAndStandAlone) {
     for (const Question& q : lab.questions) {
       const std::string path = "examples/" + std::string(q.file);
       ASSERT_FALSE(lab_file(path).empty()) << path;
-      const PlanFile plan = read_plan(std::string(lab_file(path)), path, refuse_file);
+      const importer::PlanFile plan =
+          importer::read_plan(std::string(lab_file(path)), path, importer::refuse_file);
       EXPECT_TRUE(plan.findings.empty()) << path;
       EXPECT_TRUE(find_violations(scene(q.file)).empty()) << path;
     }
@@ -134,4 +135,4 @@ TEST(Markdown, IsWrappedButConsolesAreNot) {
 }
 
 }  // namespace lab_test
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -7,7 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace {
 
 constexpr std::size_t kTemplateWidth = 96;
@@ -33,7 +33,7 @@ std::string conditions_text(const Question& question) {
 std::string verdict_details(const Verdict& v, std::size_t width) {
   std::string out;
   const auto line = [&](const std::string& text) {
-    if (!text.empty()) out += wrapped(text, width - 7, "       ");
+    if (!text.empty()) out += report::wrapped(text, width - 7, "       ");
   };
   if (v.outcome != LabOutcome::right && v.conditions.empty()) line(v.reason);
   if (v.outcome == LabOutcome::wrong && !v.expected.empty())
@@ -47,9 +47,10 @@ std::string verdict_details(const Verdict& v, std::size_t width) {
 
 }  // namespace
 
-std::string list_text(const Paint& paint) {
-  Table table{
-      .columns = {{"lab", Table::Align::right}, {"about"}, {"questions", Table::Align::right}}};
+std::string list_text(const report::Paint& paint) {
+  report::Table table{.columns = {{"lab", report::Table::Align::right},
+                                  {"about"},
+                                  {"questions", report::Table::Align::right}}};
   for (const Lab& lab : labs())
     table.rows.push_back(
         {std::to_string(lab.number), lab_page(lab).title, std::to_string(lab.questions.size())});
@@ -58,17 +59,17 @@ std::string list_text(const Paint& paint) {
          "answer.yaml judges them.\n";
 }
 
-std::string task_text(const Lab& lab, const Paint& paint, std::size_t width) {
+std::string task_text(const Lab& lab, const report::Paint& paint, std::size_t width) {
   const LabPage page = lab_page(lab);
   std::string out = paint.bold(fmt::format("Lab {}. {}", lab.number, page.title)) + "\n";
   out += markdown_text(page.task, paint, width);
-  out += "\n" + paint.bold("Questions") + "\n" + wrapped(page.about, width, "");
+  out += "\n" + paint.bold("Questions") + "\n" + report::wrapped(page.about, width, "");
   for (const Question& question : lab.questions) {
     const std::string words =
         fmt::format("{} (examples/{}; {})", page.words(question.key), question.file, how(question));
-    out += "  " + paint.bold(question.key) + "\n" + wrapped(words, width - 4, "    ");
+    out += "  " + paint.bold(question.key) + "\n" + report::wrapped(words, width - 4, "    ");
     if (const std::string more = conditions_text(question); !more.empty())
-      out += wrapped(more, width - 4, "    ");
+      out += report::wrapped(more, width - 4, "    ");
   }
   out += fmt::format(
       "\nTo answer\n"
@@ -82,7 +83,9 @@ std::string template_text(const Lab& lab) {
   const LabPage page = lab_page(lab);
   std::string out = fmt::format("# Lab {}. {}: rankwright lab {} --check THIS_FILE\nlab: {}\n",
                                 lab.number, page.title, lab.number, lab.number);
-  const auto comment = [&](const std::string& text) { out += wrapped(text, kTemplateWidth, "# "); };
+  const auto comment = [&](const std::string& text) {
+    out += report::wrapped(text, kTemplateWidth, "# ");
+  };
   if (!page.about.empty()) {
     out += "\n";
     comment(page.about);
@@ -99,8 +102,8 @@ std::string template_text(const Lab& lab) {
   return out;
 }
 
-std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts, const Paint& paint,
-                          std::size_t width) {
+std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts,
+                          const report::Paint& paint, std::size_t width) {
   std::string out;
   std::size_t longest = 0;
   for (const Verdict& v : verdicts) longest = std::max(longest, v.question->key.size());
@@ -118,4 +121,4 @@ std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts, 
   return out + fmt::format("\nlab {}: {} of {} right\n", lab.number, right, verdicts.size());
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -7,17 +7,17 @@
 #include "rankwright/lab/judge.h"
 #include "rankwright/lab/page.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 
-std::string list_text(const Paint& paint);
-std::string task_text(const Lab& lab, const Paint& paint, std::size_t width);
+std::string list_text(const report::Paint& paint);
+std::string task_text(const Lab& lab, const report::Paint& paint, std::size_t width);
 /// YAML: a key a question, each under its words. It parses as it is, with every question open.
 std::string template_text(const Lab& lab);
-std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts, const Paint& paint,
-                          std::size_t width);
+std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts,
+                          const report::Paint& paint, std::size_t width);
 
 std::string list_json();
 std::string task_json(const Lab& lab);
 std::string verdicts_json(const Lab& lab, const std::vector<Verdict>& verdicts);
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -3,7 +3,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace {
 
 constexpr std::string_view kQuestions = "\n## Questions\n";
@@ -54,11 +54,12 @@ LabPage lab_page(const Lab& lab) {
   return page;
 }
 
-std::string markdown_text(std::string_view markdown, const Paint& paint, std::size_t width) {
+std::string markdown_text(std::string_view markdown, const report::Paint& paint,
+                          std::size_t width) {
   std::string out, paragraph;
   bool console = false;
   const auto flush = [&] {
-    if (!paragraph.empty()) out += wrapped(paragraph, width, "");
+    if (!paragraph.empty()) out += report::wrapped(paragraph, width, "");
     paragraph.clear();
   };
   while (!markdown.empty()) {
@@ -82,4 +83,4 @@ std::string markdown_text(std::string_view markdown, const Paint& paint, std::si
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -10,7 +10,7 @@
 #include "rankwright/lab/lab.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 
 struct LabPage {
   std::string title;      // without the number
@@ -25,6 +25,6 @@ struct LabPage {
 LabPage lab_page(const Lab& lab);
 
 /// Markdown for a terminal: headings in bold, prose wrapped, what a console shows as it is.
-std::string markdown_text(std::string_view markdown, const Paint& paint, std::size_t width);
+std::string markdown_text(std::string_view markdown, const report::Paint& paint, std::size_t width);
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

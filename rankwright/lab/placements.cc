@@ -5,20 +5,20 @@
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace placements_impl {
 namespace {
 
-Worked data_degree(const TrainingConfig& s) {
+Worked data_degree(const plan::TrainingConfig& s) {
   const i64 rest = s.world / (s.plan.tp * s.plan.pp);
   return {double(rest),
           fmt::format("{} / ({} x {}) = {}", s.world, s.plan.tp, s.plan.pp, rest),
           {{double(s.world), "then the degrees multiply to more ranks than there are"}}};
 }
 
-Worked peer(const TrainingConfig& s) {
+Worked peer(const plan::TrainingConfig& s) {
   const std::vector<i64> members =
-      group_members(group_shape(s.plan.meshes(), GroupKind::tp, s.plan.shard_size), 0);
+      group_members(group_shape(s.plan.meshes(), mesh::GroupKind::tp, s.plan.shard_size), 0);
   return {double(members[1]),
           fmt::format("in {} the axes before tp have {} ranks, so its tp group is {}",
                       show(s.plan.order), members[1], fmt::join(members, " ")),
@@ -28,15 +28,15 @@ Worked peer(const TrainingConfig& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked link(const TrainingConfig& s) {
-  const Span lies = span_of(s, GroupKind::tp);
+Worked link(const plan::TrainingConfig& s) {
+  const mesh::Span lies = cost::span_of(s, mesh::GroupKind::tp);
   return {double(lies.level), fmt::format("a node holds {} of the {} members of a tp group",
                                           lies.inside[0], lies.size)};
 }
 
-Worked slower(const TrainingConfig& s) {
-  TrainingConfig first = s;
-  first.plan.order = kDefaultOrder;
+Worked slower(const plan::TrainingConfig& s) {
+  plan::TrainingConfig first = s;
+  first.plan.order = mesh::kDefaultOrder;
   const Seconds here = step_of(s), there = step_of(first);
   return {
       here / there,
@@ -44,8 +44,9 @@ Worked slower(const TrainingConfig& s) {
       {{here / there - 1, "that is how much longer it is: once its length comes on top"}}};
 }
 
-Worked ratio(const TrainingConfig& s) {
-  const std::vector<PricedTraffic> tp = busiest(s, GroupKind::tp), pp = busiest(s, GroupKind::pp);
+Worked ratio(const plan::TrainingConfig& s) {
+  const std::vector<cost::PricedTraffic> tp = busiest(s, mesh::GroupKind::tp),
+                                         pp = busiest(s, mesh::GroupKind::pp);
   const double times = bytes_of(tp) / bytes_of(pp);
   return {times, fmt::format("{} in {} calls ({}) / {} in {} calls ({}) = {:.3g}, each on the pp "
                              "rank that has most of it",
@@ -53,8 +54,8 @@ Worked ratio(const TrainingConfig& s) {
                              show(bytes_of(pp)), count(calls(pp)), show(time_of(pp)), times)};
 }
 
-Met stays_cyclic(const TrainingConfig& answer, const TrainingConfig&) {
-  const bool cyclic = answer.plan.placement.kind == Placement::Kind::cyclic;
+Met stays_cyclic(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+  const bool cyclic = answer.plan.placement.kind == mesh::Placement::Kind::cyclic;
   return {cyclic, cyclic ? "rank r sits on node r mod 8" : "another placement"};
 }
 
@@ -92,4 +93,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> placement_questions() { return placements_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -10,7 +10,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace {
 
 /// "32", and "32.0" as calculators write it.
@@ -109,4 +109,4 @@ bool near(const Question& question, double answer, double value) {
   return std::abs(answer - value) <= question.tolerance * std::abs(value);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

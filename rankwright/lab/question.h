@@ -11,7 +11,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 
 enum class AnswerKind : unsigned char { whole, number, percent, bytes, time, choice, plan };
 
@@ -49,15 +49,15 @@ struct Met {
 /// What a plan that is asked for must be. `given` is the question's own config.
 struct Condition {
   std::string_view says;  // "fits in memory"
-  Met (*met)(const TrainingConfig& answer, const TrainingConfig& given);
+  Met (*met)(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
 };
 
 struct Question {
   std::string_view key;  // in the answer file, and in the page
   AnswerKind kind;
-  std::string_view file;                                  // the plan that it is about, in examples/
-  Worked (*work)(const TrainingConfig& given) = nullptr;  // nothing: a plan is asked for
-  std::string_view see;                                   // what to type to see it
+  std::string_view file;  // the plan that it is about, in examples/
+  Worked (*work)(const plan::TrainingConfig& given) = nullptr;  // nothing: a plan is asked for
+  std::string_view see;                                         // what to type to see it
   double tolerance = 0;  // share of the value that an answer may be off
   std::span<const std::string_view> choices{};
   std::span<const Condition> conditions{};
@@ -71,4 +71,4 @@ inline constexpr double kEstimated = 0.03;
 /// Whether `answer` is the value: equal, or within the tolerance of it.
 bool near(const Question& question, double answer, double value);
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

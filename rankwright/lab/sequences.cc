@@ -10,27 +10,27 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace sequences_impl {
 namespace {
 
-TrainingConfig with_sequence_parallelism(TrainingConfig s) {
+plan::TrainingConfig with_sequence_parallelism(plan::TrainingConfig s) {
   s.plan.sequence_parallel = true;
   return s;
 }
 
-Worked saved(const TrainingConfig& s) {
-  const Bytes without = estimate_memory(s, 0, calibration(s))[Entry::activations];
-  const TrainingConfig other = with_sequence_parallelism(s);
-  const Bytes with = estimate_memory(other, 0, calibration(other))[Entry::activations];
+Worked saved(const plan::TrainingConfig& s) {
+  const Bytes without = cost::estimate_memory(s, 0, calibration(s))[cost::Entry::activations];
+  const plan::TrainingConfig other = with_sequence_parallelism(s);
+  const Bytes with = cost::estimate_memory(other, 0, calibration(other))[cost::Entry::activations];
   return {
       (without - with).value,
       fmt::format("activations {} - {} = {}: what norms keep is cut over {} ranks, too",
                   show_memory(without), show_memory(with), show_memory(without - with), s.plan.tp)};
 }
 
-Worked all_reduces(const TrainingConfig& s) {
-  const i64 n = max(s, TrafficKind::tp_all_reduce).traffic.calls;
+Worked all_reduces(const plan::TrainingConfig& s) {
+  const i64 n = max(s, plan::TrafficKind::tp_all_reduce).traffic.calls;
   const i64 m = s.microbatches(), layers = s.model.layers();
   return {double(n), fmt::format("{} layers x {} microbatches x {} (attention and feed-forward, "
                                  "both passes) = {}; sequence parallelism makes each a "
@@ -38,7 +38,7 @@ Worked all_reduces(const TrainingConfig& s) {
                                  layers, m, n / (layers * m), count(n))};
 }
 
-Worked tokens(const TrainingConfig& s) {
+Worked tokens(const plan::TrainingConfig& s) {
   const i64 each = s.job.sequence / s.plan.cp;
   return {
       double(each),
@@ -48,33 +48,33 @@ Worked tokens(const TrainingConfig& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked ring(const TrainingConfig& s) {
-  const Span lies = span_of(s, GroupKind::cp);
+Worked ring(const plan::TrainingConfig& s) {
+  const mesh::Span lies = cost::span_of(s, mesh::GroupKind::cp);
   return {double(lies.level),
           fmt::format("tp {} stands inside, so a node of {} holds {} of the {} cp ranks", s.plan.tp,
                       s.cluster.levels[0].arity, lies.inside[0], lies.size)};
 }
 
-TrainingConfig exchanging_heads(TrainingConfig s, i64 cp) {
-  s.plan.cp_comm = CpComm::a2a;
+plan::TrainingConfig exchanging_heads(plan::TrainingConfig s, i64 cp) {
+  s.plan.cp_comm = plan::CpComm::a2a;
   s.plan.cp = cp;
   s.world = s.plan.ranks();
   return s;
 }
 
 /// RW0513 is the rule that says which all-to-alls Megatron-LM runs.
-bool megatron_refuses(const TrainingConfig& s) {
-  const std::vector<const Rule*> rules = refusals(Target::megatron);
+bool megatron_refuses(const plan::TrainingConfig& s) {
+  const std::vector<const rules::Rule*> rules = refusals(rules::Target::megatron);
   return std::any_of(rules.begin(), rules.end(),
-                     [&](const Rule* r) { return r->page.code == "RW0513" && r->fault(s); });
+                     [&](const rules::Rule* r) { return r->page.code == "RW0513" && r->fault(s); });
 }
 
 /// The widest cp whose ranks find whole heads to exchange, also of keys and values.
-Worked ulysses(const TrainingConfig& s) {
+Worked ulysses(const plan::TrainingConfig& s) {
   Worked worked;
   for (const i64 cp : divisors(s.world))
     if (!megatron_refuses(exchanging_heads(s, cp))) worked.value = double(cp);
-  const Attention& a = s.model.layer(0).attention;
+  const model::Attention& a = s.model.layer(0).attention;
   worked.arithmetic =
       fmt::format("{} key-value heads / tp {} = {} on a tp rank, and each cp rank takes some",
                   a.kv_heads, s.plan.tp, a.kv_heads / s.plan.tp);
@@ -84,12 +84,12 @@ Worked ulysses(const TrainingConfig& s) {
   return worked;
 }
 
-Met cuts_sequences(const TrainingConfig& answer, const TrainingConfig&) {
+Met cuts_sequences(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   return {answer.plan.cp > 1, fmt::format("cp {}", answer.plan.cp)};
 }
 
-Met context_inside(const TrainingConfig& answer, const TrainingConfig&) {
-  return inside(answer, GroupKind::cp);
+Met context_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+  return inside(answer, mesh::GroupKind::cp);
 }
 
 constexpr Condition kInside[] = {
@@ -127,4 +127,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> sequence_questions() { return sequences_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -9,21 +9,21 @@
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace sizing_impl {
 namespace {
 
 constexpr double kEach = 16;  // bytes a parameter with bf16 and Adam: formulas M1 to M3
 
-Bytes model_states(const TrainingConfig& s) {
-  TrainingConfig one = s;
-  one.plan = Plan{};
-  return states(one, 0).total();
+Bytes model_states(const plan::TrainingConfig& s) {
+  plan::TrainingConfig one = s;
+  one.plan = plan::Plan{};
+  return cost::states(one, 0).total();
 }
 
-Bytes capacity(const TrainingConfig& s) { return estimate(s, calibration(s)).capacity; }
+Bytes capacity(const plan::TrainingConfig& s) { return cost::estimate(s, calibration(s)).capacity; }
 
-Worked whole_states(const TrainingConfig& s) {
+Worked whole_states(const plan::TrainingConfig& s) {
   const Bytes all = model_states(s);
   const double billions = std::round(double(parameters_of(s)) / 1e9);
   return {all.value,
@@ -34,21 +34,21 @@ Worked whole_states(const TrainingConfig& s) {
             fmt::format("that is of {} billion parameters: it has fewer", billions)}}};
 }
 
-Worked units(const TrainingConfig& s, double each, std::string_view what) {
+Worked units(const plan::TrainingConfig& s, double each, std::string_view what) {
   const double ratio = model_states(s).value / each;
   return {std::ceil(ratio),
           fmt::format("{} / {} a {} = {:.3g}, so {}", show_memory(model_states(s)),
                       show_memory(Bytes{each}), what, ratio, std::ceil(ratio))};
 }
 
-Worked gpus(const TrainingConfig& s) { return units(s, capacity(s).value, "GPU"); }
+Worked gpus(const plan::TrainingConfig& s) { return units(s, capacity(s).value, "GPU"); }
 
-Worked nodes(const TrainingConfig& s) {
+Worked nodes(const plan::TrainingConfig& s) {
   return units(s, double(s.cluster.levels[0].arity) * capacity(s).value, "node");
 }
 
-Worked cut_states(const TrainingConfig& s) {
-  const Bytes held = states(s, 0).total();
+Worked cut_states(const plan::TrainingConfig& s) {
+  const Bytes held = cost::states(s, 0).total();
   return {held.value,
           fmt::format("{} x 16 bytes over tp {} x pp {} ranks are {} on average; pp rank 0, with "
                       "the embedding, holds {}",
@@ -60,7 +60,7 @@ Worked cut_states(const TrainingConfig& s) {
             "that is the mean of the pp ranks: the first holds the embedding, too"}}};
 }
 
-Worked copies_of(const TrainingConfig& s) {
+Worked copies_of(const plan::TrainingConfig& s) {
   return {double(s.plan.dp),
           fmt::format("{} GPUs / (tp {} x pp {}) = {}", s.world, s.plan.tp, s.plan.pp, s.plan.dp)};
 }
@@ -95,4 +95,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> sizing_questions() { return sizing_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

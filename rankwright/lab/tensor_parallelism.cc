@@ -6,13 +6,13 @@
 #include "rankwright/lab/lab.h"
 #include "rankwright/plan/constraint_violation.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace tensor_parallelism_impl {
 namespace {
 
-Worked layer_calls(const TrainingConfig& s) {
-  const i64 gathers = max(s, TrafficKind::tp_all_gather).traffic.calls;
-  const i64 scatters = max(s, TrafficKind::tp_reduce_scatter).traffic.calls;
+Worked layer_calls(const plan::TrainingConfig& s) {
+  const i64 gathers = max(s, plan::TrafficKind::tp_all_gather).traffic.calls;
+  const i64 scatters = max(s, plan::TrafficKind::tp_reduce_scatter).traffic.calls;
   const i64 layers = contents(s, 0).layers, m = s.microbatches();
   return {
       double(gathers + scatters),
@@ -23,8 +23,8 @@ Worked layer_calls(const TrainingConfig& s) {
       {{double((gathers + scatters) / m), "that is of one microbatch"}}};
 }
 
-Worked call_bytes(const TrainingConfig& s) {
-  const Bytes size = max(s, TrafficKind::tp_all_gather).traffic.bytes();
+Worked call_bytes(const plan::TrainingConfig& s) {
+  const Bytes size = max(s, plan::TrafficKind::tp_all_gather).traffic.bytes();
   return {size.value,
           fmt::format("{} tokens x {} hidden x 2 bytes = {}", count(s.job.sequence),
                       count(s.model.hidden), show(size)),
@@ -33,14 +33,14 @@ Worked call_bytes(const TrainingConfig& s) {
 }
 
 /// The widest group that stays inside the innermost domain, over all degrees that the model takes.
-Worked widest(const TrainingConfig& s) {
+Worked widest(const plan::TrainingConfig& s) {
   Worked worked;
   for (const i64 tp : divisors(s.world)) {
-    TrainingConfig one = s;
+    plan::TrainingConfig one = s;
     one.plan.tp = tp;
     one.plan.dp = s.world / tp;
     one.plan.pp = 1;
-    if (span_of(one, GroupKind::tp).level <= 0) worked.value = double(tp);
+    if (cost::span_of(one, mesh::GroupKind::tp).level <= 0) worked.value = double(tp);
   }
   worked.arithmetic =
       fmt::format("{} joins {} GPUs; a group of {} has members on two of them",
@@ -50,21 +50,21 @@ Worked widest(const TrainingConfig& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked link(const TrainingConfig& s) {
-  const PricedTraffic row = max(s, TrafficKind::tp_all_gather);
-  const Level& level = s.cluster.levels[std::size_t(row.level)];
+Worked link(const plan::TrainingConfig& s) {
+  const cost::PricedTraffic row = max(s, plan::TrafficKind::tp_all_gather);
+  const cluster::Level& level = s.cluster.levels[std::size_t(row.level)];
   return {double(row.level),
           fmt::format("each group of {} spans {} nodes, so it crosses {} at {}", row.span.size,
                       row.span.size / row.span.inside[0], level.name, show(level.bandwidth))};
 }
 
 /// The other way to split the same work over the same GPUs: tp inside the node, more stages.
-Worked slower(const TrainingConfig& s) {
-  TrainingConfig inner = s;
+Worked slower(const plan::TrainingConfig& s) {
+  plan::TrainingConfig inner = s;
   inner.plan.tp = s.cluster.levels[0].arity;
   inner.plan.pp = s.plan.pp * s.plan.tp / inner.plan.tp;
-  const std::vector<PricedTraffic> across = busiest(s, GroupKind::tp),
-                                   within = busiest(inner, GroupKind::tp);
+  const std::vector<cost::PricedTraffic> across = busiest(s, mesh::GroupKind::tp),
+                                         within = busiest(inner, mesh::GroupKind::tp);
   const double ratio = time_of(across) / time_of(within);
   return {ratio,
           fmt::format("{} with tp {} ({} calls) / {} with tp {} pp {} ({} calls) = {:.3g}",
@@ -96,4 +96,4 @@ std::span<const Question> tensor_parallelism_questions() {
   return tensor_parallelism_impl::kQuestions;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -3,7 +3,7 @@
 
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace worked_test {
 
 double answer(i64 lab, std::string_view key) {
@@ -68,4 +68,4 @@ TEST(Worked, ExpertsAndSequences) {
 }
 
 }  // namespace worked_test
-}  // namespace rankwright
+}  // namespace rankwright::lab

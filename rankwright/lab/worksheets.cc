@@ -6,16 +6,16 @@
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace worksheets_impl {
 namespace {
 
-Worked tp_calls(const TrainingConfig& s) {
-  const std::vector<PricedTraffic> rows = busiest(s, GroupKind::tp);
-  const i64 gathers = max(s, TrafficKind::tp_all_gather).traffic.calls,
-            scatters = max(s, TrafficKind::tp_reduce_scatter).traffic.calls;
+Worked tp_calls(const plan::TrainingConfig& s) {
+  const std::vector<cost::PricedTraffic> rows = busiest(s, mesh::GroupKind::tp);
+  const i64 gathers = max(s, plan::TrafficKind::tp_all_gather).traffic.calls,
+            scatters = max(s, plan::TrafficKind::tp_reduce_scatter).traffic.calls;
   Worked worked{double(calls(rows)), {}};
-  for (const PricedTraffic& one : rows)
+  for (const cost::PricedTraffic& one : rows)
     worked.arithmetic += fmt::format("{}{} {}", worked.arithmetic.empty() ? "" : " + ",
                                      count(one.traffic.calls), row(one.traffic.kind).label);
   worked.arithmetic += " = " + count(i64(worked.value));
@@ -23,13 +23,13 @@ Worked tp_calls(const TrainingConfig& s) {
       {double(gathers), "those are the all-gathers of the layers alone"},
       {double(gathers + scatters),
        "those are inside the layers: the output head and the loss have some of their own"},
-      {double(calls(every_kind(s, GroupKind::tp))),
+      {double(calls(every_kind(s, mesh::GroupKind::tp))),
        "that adds the embedding's, which the first stage alone calls: no rank runs all kinds"}};
   return worked;
 }
 
-Worked message(const TrainingConfig& s) {
-  const Bytes size = max(s, TrafficKind::pp_forward).traffic.bytes();
+Worked message(const plan::TrainingConfig& s) {
+  const Bytes size = max(s, plan::TrafficKind::pp_forward).traffic.bytes();
   return {
       size.value,
       fmt::format("{} tokens x {} hidden x 2 bytes / tp {}, as sequence parallelism leaves each "
@@ -38,9 +38,9 @@ Worked message(const TrainingConfig& s) {
       {{size.value * double(s.plan.tp), "that is the whole tensor: each tp rank sends its part"}}};
 }
 
-Worked stage_of(const TrainingConfig& s) {
+Worked stage_of(const plan::TrainingConfig& s) {
   const i64 rank = 19;
-  const i64 stage = s.plan.meshes().dense.coordinate(rank, Axis::pp);
+  const i64 stage = s.plan.meshes().dense.coordinate(rank, mesh::Axis::pp);
   const i64 each = s.plan.tp * s.plan.dp;
   return {
       double(stage),
@@ -50,10 +50,11 @@ Worked stage_of(const TrainingConfig& s) {
 
 constexpr std::string_view kAxes3[] = {"tp", "pp", "dp"};
 
-Worked longest(const TrainingConfig& s) {
-  const StepTime t = close_estimate(s, calibration(s)).step;
-  const Seconds waits[] = {t[Item::tp], t[Item::sends] + t[Item::bubble] + t[Item::imbalance],
-                           t[Item::dp]};
+Worked longest(const plan::TrainingConfig& s) {
+  const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
+  const Seconds waits[] = {t[cost::Item::tp],
+                           t[cost::Item::sends] + t[cost::Item::bubble] + t[cost::Item::imbalance],
+                           t[cost::Item::dp]};
   Worked worked;
   for (std::size_t i = 0; i < std::size(waits); ++i) {
     if (waits[i] > waits[std::size_t(worked.value)]) worked.value = double(i);
@@ -63,16 +64,16 @@ Worked longest(const TrainingConfig& s) {
   return worked;
 }
 
-Worked exposed(const TrainingConfig& s) {
-  const StepTime t = close_estimate(s, calibration(s)).step;
-  const Seconds all = t[Item::dp] + t.hidden_dp;
-  return {t[Item::dp].value,
+Worked exposed(const plan::TrainingConfig& s) {
+  const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
+  const Seconds all = t[cost::Item::dp] + t.hidden_dp;
+  return {t[cost::Item::dp].value,
           fmt::format("of {} of gradient reduction {} runs beside backward: {}", show(all),
-                      show(t.hidden_dp), show(t[Item::dp])),
+                      show(t.hidden_dp), show(t[cost::Item::dp])),
           {{all.value, "that is all of it, hidden or not"}}};
 }
 
-Met shorter(const TrainingConfig& answer, const TrainingConfig& given) {
+Met shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   return faster_by(answer, given, 0.05);
 }
 
@@ -108,4 +109,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> worksheet_questions() { return worksheets_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -7,7 +7,7 @@
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
 
-namespace rankwright {
+namespace rankwright::lab {
 namespace zero_impl {
 namespace {
 
@@ -15,20 +15,20 @@ constexpr int kStages = 4;
 constexpr std::string_view kCut[kStages] = {"", "the optimizer is", "gradients and optimizer are",
                                             "all three are"};
 
-TrainingConfig with_zero(TrainingConfig s, int stage) {
+plan::TrainingConfig with_zero(plan::TrainingConfig s, int stage) {
   s.plan.zero = stage;
   return s;
 }
 
 /// What a rank keeps between steps; what ZeRO-3 gathers for a layer comes and goes.
-Bytes kept(const TrainingConfig& s) {
-  const States held = states(s, 0);
+Bytes kept(const plan::TrainingConfig& s) {
+  const cost::States held = cost::states(s, 0);
   return held.parameters + held.gradients + held.optimizer;
 }
 
-Worked stage_states(const TrainingConfig& s, int stage) {
-  const TrainingConfig one = with_zero(s, stage);
-  const States held = states(one, 0);
+Worked stage_states(const plan::TrainingConfig& s, int stage) {
+  const plan::TrainingConfig one = with_zero(s, stage);
+  const cost::States held = cost::states(one, 0);
   Worked worked{kept(one).value, fmt::format("parameters {} + gradients {} + optimizer {} = {}: ",
                                              show(held.parameters), show(held.gradients),
                                              show(held.optimizer), show(kept(one)))};
@@ -41,16 +41,16 @@ Worked stage_states(const TrainingConfig& s, int stage) {
   return worked;
 }
 
-Worked stage_0(const TrainingConfig& s) { return stage_states(s, 0); }
-Worked stage_1(const TrainingConfig& s) { return stage_states(s, 1); }
-Worked stage_2(const TrainingConfig& s) { return stage_states(s, 2); }
-Worked stage_3(const TrainingConfig& s) { return stage_states(s, 3); }
+Worked stage_0(const plan::TrainingConfig& s) { return stage_states(s, 0); }
+Worked stage_1(const plan::TrainingConfig& s) { return stage_states(s, 1); }
+Worked stage_2(const plan::TrainingConfig& s) { return stage_states(s, 2); }
+Worked stage_3(const plan::TrainingConfig& s) { return stage_states(s, 3); }
 
 /// The lowest stage that fits whatever the ledger's error.
-Worked min(const TrainingConfig& s) {
+Worked min(const plan::TrainingConfig& s) {
   Worked worked{.value = kStages, .arithmetic = {}};
   for (int stage = kStages - 1; stage >= 0; --stage) {
-    const Estimate e = estimate(with_zero(s, stage), calibration(s));
+    const cost::Estimate e = cost::estimate(with_zero(s, stage), calibration(s));
     if (e.fits() && e.sure()) worked.value = stage;
     worked.slips.push_back(
         {double(stage), !e.fits()  ? "that does not fit"
@@ -64,16 +64,17 @@ Worked min(const TrainingConfig& s) {
 }
 
 /// On the wire, of the gradients and of what ZeRO gathers.
-Bytes data_wire(const TrainingConfig& s) {
+Bytes data_wire(const plan::TrainingConfig& s) {
   Bytes sum{};
-  for (const TrafficKind kind :
-       {TrafficKind::dp_all_reduce, TrafficKind::dp_reduce_scatter, TrafficKind::dp_all_gather})
+  for (const plan::TrafficKind kind :
+       {plan::TrafficKind::dp_all_reduce, plan::TrafficKind::dp_reduce_scatter,
+        plan::TrafficKind::dp_all_gather})
     sum += max(s, kind).wire;
   return sum;
 }
 
-Worked traffic(const TrainingConfig& s) {
-  const TrainingConfig plain = with_zero(s, 0), sharded = with_zero(s, 3);
+Worked traffic(const plan::TrainingConfig& s) {
+  const plan::TrainingConfig plain = with_zero(s, 0), sharded = with_zero(s, 3);
   const double ratio = data_wire(sharded) / data_wire(plain);
   return {
       ratio,
@@ -84,28 +85,28 @@ Worked traffic(const TrainingConfig& s) {
        {2 * ratio, "an all-reduce sends its tensor twice: it scatters sums, then gathers them"}}};
 }
 
-Worked hidden(const TrainingConfig& s) {
-  const StepTime step = close_estimate(s, calibration(s)).step;
-  const Seconds all = step[Item::dp] + step.hidden_dp;
-  const Seconds alone =
-      max(s, TrafficKind::dp_reduce_scatter).total + max(s, TrafficKind::dp_all_gather).total;
+Worked hidden(const plan::TrainingConfig& s) {
+  const cost::StepTime step = cost::close_estimate(s, calibration(s)).step;
+  const Seconds all = step[cost::Item::dp] + step.hidden_dp;
+  const Seconds alone = max(s, plan::TrafficKind::dp_reduce_scatter).total +
+                        max(s, plan::TrafficKind::dp_all_gather).total;
   return {step.hidden_dp / all,
           fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
-                      show(step[Item::dp]), show(step.hidden_dp), show(all),
+                      show(step[cost::Item::dp]), show(step.hidden_dp), show(all),
                       percent(step.hidden_dp / all)),
-          {{1 - step[Item::dp] / alone,
+          {{1 - step[cost::Item::dp] / alone,
             fmt::format("that divides by {}, which the calls take alone: beside computation they "
                         "take longer",
                         show(alone))}}};
 }
 
-Met shards_parameters(const TrainingConfig& answer, const TrainingConfig&) {
+Met shards_parameters(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   return {answer.plan.zero == 3, fmt::format("zero_stage: {}", answer.plan.zero)};
 }
 
 /// A group of one rank shards nothing.
-Met shards_inside(const TrainingConfig& answer, const TrainingConfig&) {
-  Met met = inside(answer, GroupKind::shard);
+Met shards_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+  Met met = inside(answer, mesh::GroupKind::shard);
   met.met = met.met && answer.plan.shards() > 1;
   return met;
 }
@@ -145,4 +146,4 @@ constexpr Question kQuestions[] = {
 
 std::span<const Question> zero_questions() { return zero_impl::kQuestions; }
 
-}  // namespace rankwright
+}  // namespace rankwright::lab

@@ -4,7 +4,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 namespace {
 
 constexpr std::array<std::string_view, kGroupKinds> kGroupNames{
@@ -128,4 +128,4 @@ std::vector<i64> group_members(const GroupShape& shape, i64 rank) {
   return members;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::mesh

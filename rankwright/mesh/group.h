@@ -11,7 +11,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/mesh/mesh.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 
 /// Which ranks talk. dp_cp reduces dense gradients; shard and replicate are its two halves under
 /// hybrid sharding (shard inner). etp, ep and edp live on the expert mesh. model = tp x pp. edges
@@ -74,4 +74,4 @@ i64 group_base(const GroupShape& shape, i64 rank);
 /// The members of the group that `rank` is in, ascending.
 std::vector<i64> group_members(const GroupShape& shape, i64 rank);
 
-}  // namespace rankwright
+}  // namespace rankwright::mesh

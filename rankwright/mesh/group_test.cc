@@ -8,7 +8,7 @@
 
 #include "tests/support/enumeration.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 namespace group_test {
 
 using ::testing::ElementsAre;
@@ -178,4 +178,4 @@ RC_GTEST_PROP(GroupShape, IsSortedAndNothingInItCanBeMerged, ()) {
 }
 
 }  // namespace group_test
-}  // namespace rankwright
+}  // namespace rankwright::mesh

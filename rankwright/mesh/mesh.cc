@@ -4,7 +4,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 namespace {
 
 constexpr std::array<std::string_view, kAxes> kAxisNames{"tp", "cp", "ep", "dp", "pp"};
@@ -61,4 +61,4 @@ bool MeshPair::same_pipeline() const {
   return dense.pp == 1 || dense.stride(Axis::pp) == expert.stride(Axis::pp);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::mesh

@@ -11,7 +11,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 
 enum class Axis : std::uint8_t { tp, cp, ep, dp, pp };
 inline constexpr std::size_t kAxes = 5;
@@ -70,4 +70,4 @@ struct MeshPair {
   friend bool operator==(const MeshPair&, const MeshPair&) = default;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::mesh

@@ -7,7 +7,7 @@
 
 #include "tests/support/enumeration.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 namespace mesh_test {
 
 std::string completed(std::string_view text) {
@@ -133,4 +133,4 @@ RC_GTEST_PROP(SamePipeline, MeansThatThePipelineGroupsAreTheSameSets, ()) {
 }
 
 }  // namespace mesh_test
-}  // namespace rankwright
+}  // namespace rankwright::mesh

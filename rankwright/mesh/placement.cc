@@ -7,7 +7,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 namespace {
 
 /// How all groups of one shape lie on all domains of one size.
@@ -168,9 +168,10 @@ bool Span::uniform(std::size_t levels) const {
   return std::equal(inside.begin(), inside.begin() + std::ptrdiff_t(levels), min.begin());
 }
 
-Span span(const GroupShape& shape, i64 world, const Placement& placement, const Cluster& cluster) {
+Span span(const GroupShape& shape, i64 world, const Placement& placement,
+          const cluster::Cluster& cluster) {
   const std::size_t levels = cluster.levels.size();
-  RW_CHECK(levels >= 1 && levels <= kMaxLevels);
+  RW_CHECK(levels >= 1 && levels <= cluster::kMaxLevels);
   RW_CHECK(world >= 1 && world <= cluster.devices() && world % window(shape) == 0);
   Span result;
   result.size = shape.size();
@@ -188,9 +189,9 @@ Span span(const GroupShape& shape, i64 world, const Placement& placement, const 
   return result;
 }
 
-int level_between(const Cluster& cluster, i64 device_a, i64 device_b) {
+int level_between(const cluster::Cluster& cluster, i64 device_a, i64 device_b) {
   int level = -1;
-  for (const Level& joins : cluster.levels) {
+  for (const cluster::Level& joins : cluster.levels) {
     if (device_a == device_b) break;
     device_a /= joins.arity;
     device_b /= joins.arity;
@@ -200,4 +201,4 @@ int level_between(const Cluster& cluster, i64 device_a, i64 device_b) {
   return level;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::mesh

@@ -11,7 +11,7 @@
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/mesh/group.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 
 struct Placement {
   enum class Kind : std::uint8_t {
@@ -34,13 +34,13 @@ struct Placement {
 struct Span {
   /// The most members that one domain of each level holds, over all groups and domains; of the last
   /// level: the whole group. inside[0] = 8 means: a group has 8 members in one NVLink domain.
-  std::array<i64, kMaxLevels> inside{};
+  std::array<i64, cluster::kMaxLevels> inside{};
   /// The fewest members that a domain which holds any holds. Less than `inside` when groups lie
   /// across boundaries unevenly (tp 16 in domains of 72).
-  std::array<i64, kMaxLevels> min{};
+  std::array<i64, cluster::kMaxLevels> min{};
   /// The most groups that cross the link of one domain of the level below (device, for level 0):
   /// they have members in it and elsewhere under or above this level.
-  std::array<i64, kMaxLevels> sharers{};
+  std::array<i64, cluster::kMaxLevels> sharers{};
   /// The outermost level whose links any group crosses; -1 for groups of one.
   int level = -1;
   i64 size = 1;  // members of a group
@@ -56,10 +56,11 @@ struct Span {
 /// the boundaries of a level's domains are boundaries of the mesh too (always so for powers of
 /// two); else it counts, in time and memory that grow with the world: who reads a world from
 /// outside bounds it.
-Span span(const GroupShape& shape, i64 world, const Placement& placement, const Cluster& cluster);
+Span span(const GroupShape& shape, i64 world, const Placement& placement,
+          const cluster::Cluster& cluster);
 
 /// The outermost level whose links lie between two devices of the cluster: -1 for the same device,
 /// 0 inside one innermost domain.
-int level_between(const Cluster& cluster, i64 device_a, i64 device_b);
+int level_between(const cluster::Cluster& cluster, i64 device_a, i64 device_b);
 
-}  // namespace rankwright
+}  // namespace rankwright::mesh

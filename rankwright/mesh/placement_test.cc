@@ -8,22 +8,22 @@
 
 #include "tests/support/enumeration.h"
 
-namespace rankwright {
+namespace rankwright::mesh {
 namespace placement_test {
 
 using Kind = Placement::Kind;
 
-Cluster cluster_of(const std::vector<i64>& arities) {
-  Cluster cluster;
+cluster::Cluster cluster_of(const std::vector<i64>& arities) {
+  cluster::Cluster cluster;
   for (const i64 arity : arities) cluster.levels.push_back({.name = "", .arity = arity});
   return cluster;
 }
 
 /// For each device the number of its domain, by level: the tree walked leaf by leaf.
-std::vector<std::vector<i64>> domains(const Cluster& cluster) {
+std::vector<std::vector<i64>> domains(const cluster::Cluster& cluster) {
   std::vector<std::vector<i64>> by_level;
   i64 size = 1;
-  for (const Level& level : cluster.levels) {
+  for (const cluster::Level& level : cluster.levels) {
     size *= level.arity;
     by_level.emplace_back();
     for (i64 domain = 0; i64(by_level.back().size()) < cluster.devices(); ++domain)
@@ -34,7 +34,7 @@ std::vector<std::vector<i64>> domains(const Cluster& cluster) {
 
 /// What Span's comments say, word by word.
 Span enumerated_span(const enumeration::Groups& groups, const Placement& placement,
-                     const Cluster& cluster) {
+                     const cluster::Cluster& cluster) {
   Span span;
   span.size = i64(groups.front().size());
   std::vector<std::vector<i64>> by_level = domains(cluster);
@@ -126,7 +126,7 @@ RC_GTEST_PROP(Placement, RankIsTheInverseOfDevice, ()) {
 
 TEST(Span, TpInsideANodeCrossesNvlinkOnly) {
   // 64 ranks, tp 8 pp 4 dp 2 in nodes of 8.
-  const Cluster nodes = cluster_of({8, 8});
+  const cluster::Cluster nodes = cluster_of({8, 8});
   const MeshPair meshes{.dense = {.tp = 8, .dp = 2, .pp = 4}, .expert = {}};
   const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 64, {}, nodes);
   EXPECT_EQ(tp, (Span{.inside = {8, 8}, .min = {8, 8}, .sharers = {1, 0}, .level = 0, .size = 8}));
@@ -165,7 +165,7 @@ TEST(Span, SixteenInDomainsOf72AreNotAlike) {
 TEST(Span, HolesMoveGroupsToOtherDomains) {
   // Racks of 2 hosts of 2. Without holes dp 2 of tp 2 stays in a rack; with host 1 out its second
   // half is in the next rack.
-  const Cluster cluster = cluster_of({2, 2, 2});
+  const cluster::Cluster cluster = cluster_of({2, 2, 2});
   const MeshPair meshes{.dense = {.tp = 2, .dp = 2}, .expert = {}};
   const GroupShape dp = group_shape(meshes, GroupKind::dp, 1);
   EXPECT_EQ(span(dp, 4, {}, cluster).level, 1);
@@ -184,7 +184,7 @@ RC_GTEST_PROP(Span, IsWhatEnumerationFinds, ()) {
   std::vector<i64> arities(*rc::gen::inRange<std::size_t>(1, 5));
   const i64 widest = arities.size() > 2 ? 6 : 13;
   for (i64& arity : arities) arity = *rc::gen::inRange<i64>(1, widest);
-  const Cluster cluster = cluster_of(arities);
+  const cluster::Cluster cluster = cluster_of(arities);
   const bool full = *rc::gen::arbitrary<bool>();
   const i64 world = full ? cluster.devices() : *rc::gen::inRange<i64>(1, cluster.devices() + 1);
   const MeshPair meshes = enumeration::random_meshes(world);
@@ -200,7 +200,7 @@ RC_GTEST_PROP(Span, OfBlockPlacementIsThatOfTheSameListOfDevices, ()) {
   // The closed form and its shortcuts against counting, on clusters too large to enumerate.
   std::vector<i64> arities(*rc::gen::inRange<std::size_t>(1, 6));
   for (i64& arity : arities) arity = *rc::gen::element<i64>(1, 2, 2, 3, 4, 6, 8);
-  const Cluster cluster = cluster_of(arities);
+  const cluster::Cluster cluster = cluster_of(arities);
   const i64 world = enumeration::random_divisor(cluster.devices());
   const MeshPair meshes = enumeration::random_meshes(world);
   Placement listed{.kind = Kind::listed};
@@ -216,7 +216,7 @@ TEST(Span, RefusesMoreRanksThanDevices) {
 }
 
 TEST(LevelBetween, IsTheInnermostDomainThatHoldsBoth) {
-  const Cluster cluster = cluster_of({8, 4, 2});
+  const cluster::Cluster cluster = cluster_of({8, 4, 2});
   EXPECT_EQ(level_between(cluster, 5, 5), -1);
   EXPECT_EQ(level_between(cluster, 0, 7), 0);
   EXPECT_EQ(level_between(cluster, 7, 8), 1);
@@ -226,7 +226,7 @@ TEST(LevelBetween, IsTheInnermostDomainThatHoldsBoth) {
 }
 
 RC_GTEST_PROP(LevelBetween, IsWhatEnumerationFinds, ()) {
-  const Cluster cluster = cluster_of(*rc::gen::resize(
+  const cluster::Cluster cluster = cluster_of(*rc::gen::resize(
       4, rc::gen::nonEmpty(rc::gen::container<std::vector<i64>>(rc::gen::inRange<i64>(1, 6)))));
   const auto by_level = domains(cluster);
   const i64 a = *rc::gen::inRange<i64>(0, cluster.devices());
@@ -239,4 +239,4 @@ RC_GTEST_PROP(LevelBetween, IsWhatEnumerationFinds, ()) {
 }
 
 }  // namespace placement_test
-}  // namespace rankwright
+}  // namespace rankwright::mesh

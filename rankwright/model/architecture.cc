@@ -7,7 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 
-namespace rankwright {
+namespace rankwright::model {
 namespace {
 
 // Checked against the layers that Hugging Face transformers builds for each model_type; the totals
@@ -310,4 +310,4 @@ Result<Model> build(const Shapes& shapes) {
                .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::model

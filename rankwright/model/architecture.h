@@ -11,7 +11,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::model {
 
 /// The numbers of one model. 0 = not stated.
 struct Shapes {
@@ -71,4 +71,4 @@ inline constexpr i64 kMaxLayers = 8192;
 /// overflows). The Diagnostic's key names the shape, such as "hidden".
 Result<Model> build(const Shapes&);
 
-}  // namespace rankwright
+}  // namespace rankwright::model

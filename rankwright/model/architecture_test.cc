@@ -8,7 +8,7 @@
 
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::model {
 namespace architecture_test {
 
 using testing::HasSubstr;
@@ -156,4 +156,4 @@ RC_GTEST_PROP(Build, NeverOverflows, ()) {
 }
 
 }  // namespace architecture_test
-}  // namespace rankwright
+}  // namespace rankwright::model

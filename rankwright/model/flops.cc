@@ -3,7 +3,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::model {
 namespace {
 
 // Forward, then backward for the input and for the weight: three times the forward's matmuls.
@@ -100,4 +100,4 @@ Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention
   broken_promise("a convention", __FILE__, __LINE__);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::model

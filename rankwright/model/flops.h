@@ -8,7 +8,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::model {
 
 enum class FlopsConvention : unsigned char {
   megatron_causal,  // attention halved: Megatron-LM, Megatron-Bridge
@@ -40,4 +40,4 @@ Flops head_forward_flops(const Model& model);
 /// vocabulary is not padded; MTP modules that the model has are trained, and so counted.
 Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention);
 
-}  // namespace rankwright
+}  // namespace rankwright::model

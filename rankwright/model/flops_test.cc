@@ -6,7 +6,7 @@
 #include "rankwright/model/architecture.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::model {
 namespace flops_test {
 
 constexpr FlopsConvention kCausal = FlopsConvention::megatron_causal;
@@ -164,4 +164,4 @@ RC_GTEST_PROP(TrainingFlops, CausalIsThreeTimesTheForwardOfAllLayers, ()) {
 }
 
 }  // namespace flops_test
-}  // namespace rankwright
+}  // namespace rankwright::model

@@ -4,7 +4,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::model {
 
 i64 Attention::query_width() const {
   return kind == Kind::latent ? heads * (nope_dim + rope_dim) : heads * head_dim;
@@ -45,4 +45,4 @@ bool same_network(const Model& a, const Model& b) {
   return named == b;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::model

@@ -8,7 +8,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::model {
 
 /// Multi-head and grouped-query attention, or DeepSeek's latent attention (MLA).
 struct Attention {
@@ -90,4 +90,4 @@ struct Model {
 /// Names are for people: two models are one network where everything else is the same.
 bool same_network(const Model& a, const Model& b);
 
-}  // namespace rankwright
+}  // namespace rankwright::model

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::model {
 namespace model_test {
 
 TEST(Attention, WidthsOfGroupedHeads) {
@@ -54,4 +54,4 @@ TEST(SameNetwork, LooksAtShapesAndNotAtNames) {
 }
 
 }  // namespace model_test
-}  // namespace rankwright
+}  // namespace rankwright::model

@@ -1,6 +1,6 @@
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::model {
 namespace {
 
 // P1, grouped:  2 h H d + 2 h K d   (+ (H + 2 K) d for Q, K, V biases, + h for the output's)
@@ -100,4 +100,4 @@ i64 active_parameters(const Model& model) {
   return parameters(model).total() - idle;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::model

@@ -4,7 +4,7 @@
 
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::model {
 
 struct Parameters {
   i64 embedding = 0;  // vocabulary and learned positions
@@ -34,4 +34,4 @@ Parameters mtp_parameters(const Model& model);
 /// What one token visits: routed experts counted `active` times instead of all.
 i64 active_parameters(const Model& model);
 
-}  // namespace rankwright
+}  // namespace rankwright::model

@@ -5,7 +5,7 @@
 
 #include "rankwright/model/architecture.h"
 
-namespace rankwright {
+namespace rankwright::model {
 namespace parameters_test {
 
 struct Published {
@@ -289,4 +289,4 @@ RC_GTEST_PROP(Parameters, OfTheWholeAreThoseOfItsParts, ()) {
 }
 
 }  // namespace parameters_test
-}  // namespace rankwright
+}  // namespace rankwright::model

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace rankwright {
+namespace rankwright::model {
 namespace {
 
 /// The first layers of each kind, or none.
@@ -99,4 +99,4 @@ std::optional<Shapes> shapes_of(const Model& model) {
   return s;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::model

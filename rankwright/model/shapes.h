@@ -5,10 +5,10 @@
 
 #include "rankwright/model/architecture.h"
 
-namespace rankwright {
+namespace rankwright::model {
 
 /// Shapes of which build() makes `model`, with no more in them than the model holds; nothing where
 /// no shapes do. Of a family with experts whose layers are all dense, the experts are made up.
 std::optional<Shapes> shapes_of(const Model& model);
 
-}  // namespace rankwright
+}  // namespace rankwright::model

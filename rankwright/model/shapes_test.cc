@@ -6,28 +6,28 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/shapes.h"
 
-namespace rankwright {
+namespace rankwright::model {
 namespace shapes_test {
 
 TEST(ShapesOf, AModelThatNoShapesMakeIsNothing) {
   EXPECT_FALSE(shapes_of(Model{}));
-  Model model = *find_model("llama-3.1-8b");
+  Model model = *catalog::find_model("llama-3.1-8b");
   model.runs.push_back({1, model.runs.front().layer});
   model.runs.back().layer.norms = 7;
   EXPECT_FALSE(shapes_of(model));
-  model = *find_model("llama-3.1-8b");
+  model = *catalog::find_model("llama-3.1-8b");
   model.architecture = "no such family";
   EXPECT_FALSE(shapes_of(model));
 }
 
 TEST(ShapesOf, StatesNoMoreThanDiffersFromTheFamily) {
-  const std::optional<Shapes> small = shapes_of(*find_model("llama-3.2-1b"));
+  const std::optional<Shapes> small = shapes_of(*catalog::find_model("llama-3.2-1b"));
   ASSERT_TRUE(small);
   EXPECT_EQ(small->tied, true);  // llama is not, by itself
   EXPECT_EQ(small->layers, 16);
   EXPECT_EQ(small->experts, 0);
   EXPECT_FALSE(small->qkv_bias || small->out_bias || small->ffn_bias);
-  const std::optional<Shapes> deepseek = shapes_of(*find_model("deepseek-v3"));
+  const std::optional<Shapes> deepseek = shapes_of(*catalog::find_model("deepseek-v3"));
   ASSERT_TRUE(deepseek);
   EXPECT_EQ(deepseek->first_dense, 3);  // of 61 layers
   EXPECT_EQ(deepseek->sparse_every, 1);
@@ -48,7 +48,7 @@ TEST(ShapesOf, SeeHowExpertsAreSpread) {
 }
 
 TEST(ShapesOf, MakeEveryModelOfTheCatalogAgain) {
-  for (const KnownModel& known : known_models()) {
+  for (const catalog::KnownModel& known : catalog::known_models()) {
     const std::optional<Shapes> shapes = shapes_of(known.model);
     ASSERT_TRUE(shapes) << known.name;
     EXPECT_EQ(*build(*shapes), known.model) << known.name;
@@ -64,4 +64,4 @@ RC_GTEST_PROP(ShapesOf, MakeTheModelAgain, ()) {
 }
 
 }  // namespace shapes_test
-}  // namespace rankwright
+}  // namespace rankwright::model

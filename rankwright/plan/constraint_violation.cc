@@ -7,7 +7,7 @@
 
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 using Why = ConstraintViolation::Why;
@@ -33,13 +33,14 @@ ConstraintViolation expert_ranks(const TrainingConfig& s) {
 
 ConstraintViolation pipelines_differ(const TrainingConfig& s) {
   if (!s.model.sparse()) return {};  // no expert layers, no second pipeline
-  const MeshPair meshes = s.plan.meshes();
+  const mesh::MeshPair meshes = s.plan.meshes();
   if (meshes.same_pipeline()) return {};
-  return {Why::pipelines_differ, meshes.expert.stride(Axis::pp), meshes.dense.stride(Axis::pp)};
+  return {Why::pipelines_differ, meshes.expert.stride(mesh::Axis::pp),
+          meshes.dense.stride(mesh::Axis::pp)};
 }
 
 ConstraintViolation placement(const TrainingConfig& s) {
-  if (s.plan.placement.kind != Placement::Kind::listed) return {};
+  if (s.plan.placement.kind != mesh::Placement::Kind::listed) return {};
   const std::vector<i64>& listed = s.plan.placement.devices;
   if (i64(listed.size()) != s.world) return {Why::placement, i64(listed.size()), s.world};
   const i64 devices =
@@ -54,16 +55,16 @@ ConstraintViolation placement(const TrainingConfig& s) {
 }
 
 ConstraintViolation heads(const TrainingConfig& s) {
-  for (const LayerRun& run : s.model.runs)
+  for (const model::LayerRun& run : s.model.runs)
     if (!divides(s.plan.tp, run.layer.attention.heads))
       return {Why::heads, s.plan.tp, run.layer.attention.heads};
   return {};
 }
 
 ConstraintViolation kv_heads(const TrainingConfig& s) {
-  for (const LayerRun& run : s.model.runs) {
-    const Attention& a = run.layer.attention;
-    if (a.kind == Attention::Kind::latent) continue;
+  for (const model::LayerRun& run : s.model.runs) {
+    const model::Attention& a = run.layer.attention;
+    if (a.kind == model::Attention::Kind::latent) continue;
     if (!divides(s.plan.tp, a.kv_heads) && !divides(a.kv_heads, s.plan.tp))
       return {Why::kv_heads, s.plan.tp, a.kv_heads};
   }
@@ -71,8 +72,8 @@ ConstraintViolation kv_heads(const TrainingConfig& s) {
 }
 
 ConstraintViolation ffn(const TrainingConfig& s) {
-  for (const LayerRun& run : s.model.runs) {
-    const FeedForward& f = run.layer.ffn;
+  for (const model::LayerRun& run : s.model.runs) {
+    const model::FeedForward& f = run.layer.ffn;
     const i64 width = f.sparse() ? f.shared_width : f.width;
     if (width > 0 && !divides(s.plan.tp, width)) return {Why::ffn, s.plan.tp, width};
   }
@@ -80,8 +81,8 @@ ConstraintViolation ffn(const TrainingConfig& s) {
 }
 
 ConstraintViolation expert_ffn(const TrainingConfig& s) {
-  for (const LayerRun& run : s.model.runs) {
-    const FeedForward& f = run.layer.ffn;
+  for (const model::LayerRun& run : s.model.runs) {
+    const model::FeedForward& f = run.layer.ffn;
     if (f.sparse() && !divides(s.plan.etp, f.expert_width))
       return {Why::expert_ffn, s.plan.etp, f.expert_width};
   }
@@ -94,7 +95,7 @@ ConstraintViolation no_experts(const TrainingConfig& s) {
 }
 
 ConstraintViolation experts(const TrainingConfig& s) {
-  for (const LayerRun& run : s.model.runs)
+  for (const model::LayerRun& run : s.model.runs)
     if (run.layer.ffn.sparse() && !divides(s.plan.ep, run.layer.ffn.experts))
       return {Why::experts, s.plan.ep, run.layer.ffn.experts};
   return {};
@@ -173,7 +174,7 @@ ConstraintViolation sequence_tp(const TrainingConfig& s) {
 
 ConstraintViolation ulysses(const TrainingConfig& s) {
   if (s.plan.cp_comm != CpComm::a2a || s.plan.cp == 1) return {};
-  for (const LayerRun& run : s.model.runs) {
+  for (const model::LayerRun& run : s.model.runs) {
     const i64 local = run.layer.attention.heads / s.plan.tp;
     if (!divides(s.plan.cp, local)) return {Why::ulysses, s.plan.cp, local};
   }
@@ -238,4 +239,4 @@ std::vector<ConstraintViolation> find_violations(const TrainingConfig& config) {
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -7,7 +7,7 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 /// A step counts its buckets one by one: what is smaller than that many make of a model is refused.
 inline constexpr i64 kMaxBuckets = i64{1} << 20;
@@ -59,4 +59,4 @@ ConstraintViolation first_pipeline_misfit(const TrainingConfig& config);
 /// All of them. Rules that ask for groups are left out while the degrees do not give any.
 std::vector<ConstraintViolation> find_violations(const TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

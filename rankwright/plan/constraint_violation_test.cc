@@ -11,16 +11,16 @@
 #include "rankwright/model/parameters.h"
 #include "tests/support/enumeration.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace misfit_test {
 
 using Why = ConstraintViolation::Why;
 using Case = TrainingConfig;  // inside a test the name TrainingConfig is taken by GoogleTest
 
 /// 12 layers, 8 heads, 4 key-value heads, a feed-forward of 48; with experts: 6 of width 20.
-Model small_model(bool sparse) {
-  const FeedForward dense{.width = 48};
-  const FeedForward experts{.experts = 6, .active = 2, .expert_width = 20};
+model::Model small_model(bool sparse) {
+  const model::FeedForward dense{.width = 48};
+  const model::FeedForward experts{.experts = 6, .active = 2, .expert_width = 20};
   return {.name = "small",
           .hidden = 64,
           .vocab = 1000,
@@ -29,7 +29,7 @@ Model small_model(bool sparse) {
                               .ffn = sparse ? experts : dense}}}};
 }
 
-Cluster cluster_of(i64 devices) {
+cluster::Cluster cluster_of(i64 devices) {
   return {.name = "c", .levels = {{.name = "link", .arity = devices}}, .host_devices = devices};
 }
 
@@ -93,19 +93,21 @@ TEST(Misfits, WrongDegreesAreNotSaidAgainOfExperts) {
 }
 
 TEST(Misfits, PipelinesOfDenseAndExpertLayersAreOne) {
-  const Order pp_inside{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+  const mesh::Order pp_inside{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp,
+                              mesh::Axis::dp};
   // Neighbours in the dense pipelines are tp = 2 apart; in the experts' etp x ep = 1 x 3.
   Plan plan{.tp = 2, .dp = 6, .pp = 2, .ep = 3, .order = pp_inside};
   EXPECT_EQ(only(config_of(plan, true)), (ConstraintViolation{Why::pipelines_differ, 3, 2}));
   plan.ep = 2;
   EXPECT_TRUE(find_violations(config_of(plan, true)).empty());
   plan.ep = 3;
-  plan.order = kDefaultOrder;
+  plan.order = mesh::kDefaultOrder;
   EXPECT_TRUE(find_violations(config_of(plan, true)).empty());
 }
 
 TEST(Misfits, DenseModelsHaveNoPipelineOfExperts) {
-  const Order pp_inside{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+  const mesh::Order pp_inside{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp,
+                              mesh::Axis::dp};
   const Plan plan{.tp = 2, .cp = 2, .dp = 2, .pp = 2, .etp = 2, .order = pp_inside};
   EXPECT_TRUE(find_violations(config_of(plan, false)).empty());
   // With experts neighbours are tp x cp = 4 and etp = 2 apart.
@@ -116,7 +118,7 @@ TEST(Misfits, DenseModelsHaveNoPipelineOfExperts) {
 TEST(Misfits, ListedDevicesAreOneARank) {
   Case s = config_of({.dp = 3});
   s.cluster = cluster_of(5);
-  s.plan.placement = {.kind = Placement::Kind::listed, .devices = {2, 0, 1}};
+  s.plan.placement = {.kind = mesh::Placement::Kind::listed, .devices = {2, 0, 1}};
   EXPECT_TRUE(find_violations(s).empty());
   s.plan.placement.devices = {2, 0, 4};  // around 1 and 3
   EXPECT_TRUE(find_violations(s).empty());
@@ -149,7 +151,7 @@ TEST(Misfits, KeyValueHeadsAndTensorRanksDivideOneAnother) {
   s.model.runs[0].layer.attention.kv_heads = 12;  // two on each rank
   EXPECT_TRUE(find_violations(s).empty());
   s.model.runs[0].layer.attention.kv_heads = 0;
-  s.model.runs[0].layer.attention.kind = Attention::Kind::latent;
+  s.model.runs[0].layer.attention.kind = model::Attention::Kind::latent;
   EXPECT_TRUE(find_violations(s).empty());
 }
 
@@ -325,7 +327,7 @@ bool dealt_evenly(i64 n, i64 hands) {
 }
 
 Plan random_plan(i64 world) {
-  const MeshPair meshes = enumeration::random_meshes(world);
+  const mesh::MeshPair meshes = enumeration::random_meshes(world);
   return {.tp = meshes.dense.tp,
           .cp = meshes.dense.cp,
           .dp = meshes.dense.dp,
@@ -354,9 +356,9 @@ RC_GTEST_PROP(Misfits, AreWhatCountingSays, ()) {
   RC_ASSERT(has(s, Why::stages) == (p.pp > 12));
   RC_ASSERT(has(s, Why::batch) == !dealt_evenly(s.job.global_batch, p.micro_batch * p.dp));
   RC_ASSERT(has(s, Why::sequence_cp) == (p.cp > 1 && !dealt_evenly(s.job.sequence, 2 * p.cp)));
-  const MeshPair meshes = p.meshes();
-  const bool one_pipeline = enumeration::groups(meshes.dense, {Axis::pp}) ==
-                            enumeration::groups(meshes.expert, {Axis::pp});
+  const mesh::MeshPair meshes = p.meshes();
+  const bool one_pipeline = enumeration::groups(meshes.dense, {mesh::Axis::pp}) ==
+                            enumeration::groups(meshes.expert, {mesh::Axis::pp});
   RC_ASSERT(has(s, Why::pipelines_differ) == (sparse && !one_pipeline));
   RC_ASSERT(!has(s, Why::degrees) && !has(s, Why::devices) && !has(s, Why::expert_ranks));
 }
@@ -380,4 +382,4 @@ RC_GTEST_PROP(Misfits, OfSequencesAreWhatCountingTokensSays, ()) {
 }
 
 }  // namespace misfit_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

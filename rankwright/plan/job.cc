@@ -2,7 +2,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 constexpr DtypeRow kDtypes[] = {
@@ -39,4 +39,4 @@ i64 Job::optimizer_bytes() const {
   return kOptimizers[std::size_t(optimizer)].moments * scalar_bytes() + master;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 enum class Dtype : unsigned char { fp32, bf16, fp16, fp8, fp64 };
 
@@ -61,4 +61,4 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace job_test {
 
 TEST(Job, KeepsSixteenBytesAParameterByDefault) {
@@ -75,4 +75,4 @@ TEST(Optimizers, StandInTheOrderOfTheEnumAndHaveTheirNames) {
 }
 
 }  // namespace job_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

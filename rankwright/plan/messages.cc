@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 /// `width` numbers for every token of a microbatch, in the activations' format.
@@ -23,8 +23,8 @@ Messages messages(const TrainingConfig& config) {
                           config.job.scalar_bytes())};
 }
 
-AttentionMessages messages(const TrainingConfig& config, const Attention& a) {
-  const bool latent = a.kind == Attention::Kind::latent;
+AttentionMessages messages(const TrainingConfig& config, const model::Attention& a) {
+  const bool latent = a.kind == model::Attention::Kind::latent;
   const i64 tp = config.plan.tp;
   const i64 query = a.query_width() / tp;
   const i64 output = a.value_width() / tp;
@@ -34,7 +34,7 @@ AttentionMessages messages(const TrainingConfig& config, const Attention& a) {
           activations(config, output)};
 }
 
-Bytes expert_message(const TrainingConfig& config, const FeedForward& ffn) {
+Bytes expert_message(const TrainingConfig& config, const model::FeedForward& ffn) {
   return ffn.active * messages(config).kept;
 }
 
@@ -51,4 +51,4 @@ i64 mtp_until(const Stages& stages, i64 stage) {
   return modules;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

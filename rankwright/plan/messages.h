@@ -5,7 +5,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 /// Of one microbatch on one rank.
 struct Messages {
@@ -19,10 +19,10 @@ Messages messages(const TrainingConfig& config);
 struct AttentionMessages {
   Bytes query{}, key{}, value{}, output{};
 };
-AttentionMessages messages(const TrainingConfig& config, const Attention& attention);
+AttentionMessages messages(const TrainingConfig& config, const model::Attention& attention);
 
 /// The copies of a rank's tokens that go to their experts (T7).
-Bytes expert_message(const TrainingConfig& config, const FeedForward& ffn);
+Bytes expert_message(const TrainingConfig& config, const model::FeedForward& ffn);
 
 /// What crosses from a stage to the next, each way, behind `mtp` MTP modules: their outputs travel
 /// along to the loss (T10).
@@ -34,4 +34,4 @@ i64 mtp_until(const Stages& stages, i64 stage);
 /// Sequence parallelism is nothing on one tp rank.
 bool sequence_parallel(const Plan& plan);
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -4,7 +4,7 @@
 
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace messages_test {
 
 using sample::dense_layer;
@@ -13,7 +13,7 @@ using sample::sparse_layer;
 
 TEST(Messages, AreTheTokensOfACpRankInTheActivationsFormat) {
   // 2 sequences x 2048 tokens / cp 4 = 1024 tokens, 1024 wide
-  rankwright::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+  rankwright::plan::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
   EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
   EXPECT_EQ(messages(config).kept, messages(config).hidden);
   EXPECT_EQ(messages(config).scores, bytes(1024, 4));
@@ -22,14 +22,14 @@ TEST(Messages, AreTheTokensOfACpRankInTheActivationsFormat) {
 }
 
 TEST(Messages, OfFp64AreEightBytesANumberTheLossToo) {
-  rankwright::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+  rankwright::plan::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
   config.job.param_dtype = Dtype::fp64;
   EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 8));
   EXPECT_EQ(messages(config).scores, bytes(1024, 8));
 }
 
 TEST(Messages, AreKeptInPartsUnderSequenceParallelism) {
-  rankwright::TrainingConfig config = dense_setup({.tp = 4, .sequence_parallel = true});
+  rankwright::plan::TrainingConfig config = dense_setup({.tp = 4, .sequence_parallel = true});
   EXPECT_EQ(messages(config).hidden, bytes(2048 * 1024, 2));
   EXPECT_EQ(messages(config).kept, bytes(512 * 1024, 2));
   config.plan.tp = 1;  // nothing to cut
@@ -48,12 +48,12 @@ TEST(AttentionMessages, AreTheHeadsOfATpRank) {
 
 TEST(AttentionMessages, OfLatentAttentionAreUnfolded) {
   // Every head has keys of its own, 16 + 8 wide, and values of 12: 4 heads over tp 2.
-  const Attention latent{.kind = Attention::Kind::latent,
-                         .heads = 4,
-                         .kv_rank = 40,
-                         .nope_dim = 16,
-                         .rope_dim = 8,
-                         .value_dim = 12};
+  const model::Attention latent{.kind = model::Attention::Kind::latent,
+                                .heads = 4,
+                                .kv_rank = 40,
+                                .nope_dim = 16,
+                                .rope_dim = 8,
+                                .value_dim = 12};
   const AttentionMessages sizes = messages(dense_setup({.tp = 2}), latent);
   EXPECT_EQ(sizes.query, bytes(2048 * 48, 2));
   EXPECT_EQ(sizes.key, sizes.query);
@@ -62,12 +62,12 @@ TEST(AttentionMessages, OfLatentAttentionAreUnfolded) {
 }
 
 TEST(ExpertMessage, IsACopyForEveryExpertThatATokenVisits) {
-  const rankwright::TrainingConfig config = dense_setup({.tp = 2, .sequence_parallel = true});
+  const rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .sequence_parallel = true});
   EXPECT_EQ(expert_message(config, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
 }
 
 TEST(BoundaryMessage, CarriesTheOutputsOfMtp) {
-  const rankwright::TrainingConfig config = dense_setup({.pp = 2});
+  const rankwright::plan::TrainingConfig config = dense_setup({.pp = 2});
   EXPECT_EQ(boundary_message(config, 0), bytes(2048 * 1024, 2));
   EXPECT_EQ(boundary_message(config, 2), 3 * bytes(2048 * 1024, 2));
 }
@@ -82,4 +82,4 @@ TEST(MtpUntil, CountsTheStageItself) {
 }
 
 }  // namespace messages_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

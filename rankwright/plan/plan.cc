@@ -5,13 +5,13 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/plan/run_calibration.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kCpComms[] = {"p2p", "all_gather", "a2a"};
 
-void add_run(std::vector<LayerRun>& runs, const Layer& layer, i64 count) {
+void add_run(std::vector<model::LayerRun>& runs, const model::Layer& layer, i64 count) {
   if (!runs.empty() && runs.back().layer == layer)
     runs.back().count += count;
   else
@@ -19,11 +19,11 @@ void add_run(std::vector<LayerRun>& runs, const Layer& layer, i64 count) {
 }
 
 /// What a stage runs whose first layer is `first` of the model.
-RankContents of_stage(const Model& model, const Stage& stage, i64 first) {
+RankContents of_stage(const model::Model& model, const Stage& stage, i64 first) {
   RankContents on_stage{
       .layers = stage.layers, .mtp = stage.mtp, .embedding = stage.embedding, .loss = stage.loss};
   i64 begin = 0;
-  for (const LayerRun& run : model.runs) {
+  for (const model::LayerRun& run : model.runs) {
     const i64 from = std::max(begin, first);
     const i64 to = std::min(begin + run.count, first + stage.layers);
     if (from < to) add_run(on_stage.runs, run.layer, to - from);
@@ -37,7 +37,7 @@ void add_chunk(RankContents& on_rank, const RankContents& chunk) {
   on_rank.mtp += chunk.mtp;
   on_rank.embedding = on_rank.embedding || chunk.embedding;
   on_rank.loss = on_rank.loss || chunk.loss;
-  for (const LayerRun& run : chunk.runs) add_run(on_rank.runs, run.layer, run.count);
+  for (const model::LayerRun& run : chunk.runs) add_run(on_rank.runs, run.layer, run.count);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::string_view name(Recompute recompute) { return kRecomputes[std::size_t(reco
 std::span<const std::string_view> cp_comm_names() { return kCpComms; }
 std::string_view name(CpComm comm) { return kCpComms[std::size_t(comm)]; }
 
-MeshPair Plan::meshes() const {
+mesh::MeshPair Plan::meshes() const {
   return {.dense = {.tp = tp, .cp = cp, .ep = 1, .dp = dp, .pp = pp, .order = order},
           .expert = {.tp = etp, .cp = 1, .ep = ep, .dp = expert_dp(), .pp = pp, .order = order}};
 }
@@ -70,9 +70,9 @@ Stages TrainingConfig::stages() const {
   return even_stages(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
 }
 
-const Calibration& calibration(const TrainingConfig& config) {
+const cluster::Calibration& calibration(const TrainingConfig& config) {
   if (config.calibrated) return config.calibrated->calibration;
-  return config.cluster.device.cpu() ? probed_calibration() : calibration();
+  return config.cluster.device.cpu() ? catalog::probed_calibration() : catalog::calibration();
 }
 
 PipelineShape pipeline_shape(const TrainingConfig& config) {
@@ -136,4 +136,4 @@ std::vector<i64> stages_of(const Plan& plan, i64 pp_rank) {
   return stages;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

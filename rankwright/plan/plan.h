@@ -21,7 +21,7 @@
 #include "rankwright/plan/software.h"
 #include "rankwright/plan/stages.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 struct RunCalibration;
 
@@ -47,7 +47,7 @@ struct Plan {
   i64 tp = 1, cp = 1, dp = 1, pp = 1;
   i64 ep = 1;
   i64 etp = 1;  // tensor degree inside an expert; frameworks default to tp
-  Order order = kDefaultOrder;
+  mesh::Order order = mesh::kDefaultOrder;
   int zero = 0;         // 0: replicas; 1: optimizer sharded; 2: gradients too; 3: parameters too
   i64 shard_size = 0;   // ranks that a ZeRO shard is spread over; 0 = all of dp x cp
   i64 bucket_size = 0;  // elements of a gradient bucket; 0 = Megatron-LM's default (T9)
@@ -61,7 +61,7 @@ struct Plan {
   Recompute recompute = Recompute::none;
   i64 recompute_layers = 0;  // full recompute of so many layers a pp rank; 0 = all
   Overlap overlap{};
-  Placement placement{};
+  mesh::Placement placement{};
 
   i64 ranks() const { return tp * cp * dp * pp; }
   i64 data_ranks() const { return dp * cp; }  // over which dense gradients are reduced
@@ -69,7 +69,7 @@ struct Plan {
   i64 expert_dp() const { return ranks() / (etp * ep * pp); }
   /// Every stage is held twice, by pp ranks r and pp - 1 - r: DualPipe.
   bool mirrored() const { return pp > 1 && row(schedule).order == StageOrder::mirror; }
-  MeshPair meshes() const;
+  mesh::MeshPair meshes() const;
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };
@@ -86,8 +86,8 @@ struct Assumption {
 };
 
 struct TrainingConfig {
-  Model model;
-  Cluster cluster;
+  model::Model model;
+  cluster::Cluster cluster;
   Job job;
   Plan plan;
   Software software{};
@@ -107,7 +107,7 @@ struct TrainingConfig {
 
 /// The constants that it is priced with: the shipped ones, those of a machine that was probed, or
 /// as a measured run moves them.
-const Calibration& calibration(const TrainingConfig& config);
+const cluster::Calibration& calibration(const TrainingConfig& config);
 
 /// The pipeline of a config whose microbatches divide its batch.
 PipelineShape pipeline_shape(const TrainingConfig& config);
@@ -115,7 +115,7 @@ PipelineShape pipeline_shape(const TrainingConfig& config);
 /// What one pp rank runs: its stages' layers in order, equal neighbours together, and what stands
 /// at the edges.
 struct RankContents {
-  std::vector<LayerRun> runs{};  // without MTP
+  std::vector<model::LayerRun> runs{};  // without MTP
   i64 layers = 0;
   i64 mtp = 0;
   bool embedding = false;
@@ -142,4 +142,4 @@ i64 run_again(const Plan& plan, i64 before, i64 count);
 /// run again, which gradients share a bucket) comes out alike on both.
 std::vector<i64> stages_of(const Plan& plan, i64 pp_rank);
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

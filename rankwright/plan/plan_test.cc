@@ -9,7 +9,7 @@
 #include "tests/support/sample.h"
 #include "tests/support/stage_routes.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace plan_test {
 
 using sample::config_of;
@@ -91,7 +91,8 @@ RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
 }
 
 TEST(MicrobatchesOfAStage, AreHalfInAMirror) {
-  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
+  const rankwright::plan::TrainingConfig config =
+      dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
   const PipelineShape shape = pipeline_shape(config);
   EXPECT_EQ(microbatches_of(shape, 1, 1), (MicrobatchRun{0, 5}));
   EXPECT_EQ(microbatches_of(shape, 2, 1), (MicrobatchRun{5, 5}));
@@ -100,7 +101,7 @@ TEST(MicrobatchesOfAStage, AreHalfInAMirror) {
 }
 
 TEST(PipelineShape, IsThatOfTheSetup) {
-  rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
+  rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
   config.plan.microbatch_group = 6;
   EXPECT_EQ(pipeline_shape(config), (PipelineShape{.schedule = Schedule::interleaved,
                                                    .pp = 4,
@@ -131,9 +132,9 @@ TEST(DefaultGlobalBatch, IsNothingWhereItLeaves64Bits) {
 TEST(Meshes, AreTwoViewsOfTheSameRanks) {
   // 2 x 2 x 4 x 2 = 32 ranks; experts: etp 1 x ep 8 leaves 32 / (8 x 2) = 2 for expert data.
   const Plan plan{.tp = 2, .cp = 2, .dp = 4, .pp = 2, .ep = 8, .etp = 1};
-  const MeshPair meshes = plan.meshes();
-  EXPECT_EQ(meshes.dense, (Mesh{.tp = 2, .cp = 2, .dp = 4, .pp = 2}));
-  EXPECT_EQ(meshes.expert, (Mesh{.tp = 1, .ep = 8, .dp = 2, .pp = 2}));
+  const mesh::MeshPair meshes = plan.meshes();
+  EXPECT_EQ(meshes.dense, (mesh::Mesh{.tp = 2, .cp = 2, .dp = 4, .pp = 2}));
+  EXPECT_EQ(meshes.expert, (mesh::Mesh{.tp = 1, .ep = 8, .dp = 2, .pp = 2}));
   EXPECT_TRUE(meshes.same_pipeline());
 }
 
@@ -145,26 +146,27 @@ TEST(Shards, AreAllDataRanksUnlessStated) {
 }
 
 TEST(Microbatches, AreTheBatchOverWhatRunsAtOnce) {
-  rankwright::TrainingConfig config = dense_setup({.dp = 4, .micro_batch = 2});
+  rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .micro_batch = 2});
   config.job.global_batch = 48;
   EXPECT_EQ(config.microbatches(), 6);  // 48 / (2 x 4)
 }
 
 TEST(Contents, KeepTheOrderOfUnlikeLayers) {
   // d s d s d s d s in four stages of two: rank 0 runs stages 0 and 2.
-  const LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
-  const rankwright::TrainingConfig config =
+  const model::LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
+  const rankwright::plan::TrainingConfig config =
       config_of(model_of({d, s, d, s, d, s, d, s}), pipeline(Schedule::interleaved, 2, 2));
   EXPECT_THAT(contents(config, 0).runs, ElementsAre(d, s, d, s));
 }
 
 TEST(Contents, PutEqualNeighboursTogether) {
-  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 2, 4));
-  EXPECT_THAT(contents(config, 1).runs, ElementsAre(LayerRun{4, dense_layer()}));
+  const rankwright::plan::TrainingConfig config =
+      dense_setup(pipeline(Schedule::interleaved, 2, 4));
+  EXPECT_THAT(contents(config, 1).runs, ElementsAre(model::LayerRun{4, dense_layer()}));
 }
 
 TEST(Contents, OfTheEdges) {
-  rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
+  rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
   config.model.mtp_layers = 1;
   const RankContents first = contents(config, 0), inner = contents(config, 1),
                      last = contents(config, 3);
@@ -174,7 +176,7 @@ TEST(Contents, OfTheEdges) {
 }
 
 TEST(Contents, OfAVHaveBothEdgesOnTheFirstRank) {
-  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
   EXPECT_TRUE(contents(config, 0).embedding && contents(config, 0).loss);
   EXPECT_FALSE(contents(config, 3).embedding || contents(config, 3).loss);
 }
@@ -211,7 +213,8 @@ RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
 }
 
 TEST(Contents, OfAMirrorHaveBothEdgesOnBothOuterRanks) {
-  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
+  const rankwright::plan::TrainingConfig config =
+      dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
   for (const i64 r : {0, 3}) EXPECT_TRUE(contents(config, r).embedding && contents(config, r).loss);
   for (const i64 r : {1, 2})
     EXPECT_FALSE(contents(config, r).embedding || contents(config, r).loss);
@@ -219,7 +222,7 @@ TEST(Contents, OfAMirrorHaveBothEdgesOnBothOuterRanks) {
 }
 
 TEST(StageContents, AreOfOneStageAlone) {
-  const rankwright::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
   const std::vector<RankContents> stages = stage_contents(config);
   EXPECT_TRUE(stages[0].embedding && !stages[0].loss);
   EXPECT_TRUE(stages[7].loss && !stages[7].embedding);
@@ -232,7 +235,7 @@ RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const RankContents on_rank = contents(config, r);
     i64 in_runs = 0;
-    for (const LayerRun& run : on_rank.runs) {
+    for (const model::LayerRun& run : on_rank.runs) {
       in_runs += run.count;
       sparse += run.layer.ffn.sparse() ? run.count : 0;
     }
@@ -262,4 +265,4 @@ TEST(RunAgain, TakesTheFirstLayersOfARank) {
 }
 
 }  // namespace plan_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -10,16 +10,16 @@
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 struct RunCalibration {
-  Calibration calibration{};
+  cluster::Calibration calibration{};
   std::string log{};                // its file
   i64 steps = 0;                    // lines that the measured step is the median of
   Seconds measured{}, predicted{};  // the step of the plan that ran, and before calibration
   // What ran: plans of another model or device share fewer of its errors.
-  Model model{};
-  Device device{};
+  model::Model model{};
+  cluster::Device device{};
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 constexpr i64 kAny = std::numeric_limits<i64>::max();
@@ -111,4 +111,4 @@ MicrobatchRun microbatches_of(const PipelineShape& shape, i64 pp_rank, i64 stage
                                                     : MicrobatchRun{};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -7,7 +7,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 enum class Schedule : unsigned char {
   gpipe,
@@ -91,4 +91,4 @@ struct MicrobatchRun {
 /// half. The shape has no fault.
 MicrobatchRun microbatches_of(const PipelineShape& shape, i64 pp_rank, i64 stage);
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -5,7 +5,7 @@
 
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 /// Attention: {split over tp, held by all of tp}.
@@ -14,9 +14,9 @@ struct Split {
   i64 whole = 0;
 };
 
-Split attention_split(const Model& model, const Attention& a, i64 tp) {
+Split attention_split(const model::Model& model, const model::Attention& a, i64 tp) {
   const i64 h = model.hidden;
-  if (a.kind == Attention::Kind::latent) {
+  if (a.kind == model::Attention::Kind::latent) {
     // The down-projections to the latent widths are whole on every tp rank, the rest is by heads.
     const i64 qk = a.heads * (a.nope_dim + a.rope_dim);
     const i64 q_down = a.q_rank > 0 ? h * a.q_rank + a.q_rank : 0;
@@ -35,7 +35,7 @@ Split attention_split(const Model& model, const Attention& a, i64 tp) {
 
 /// A dense feed-forward of `width`: every matrix by its wide side; the bias behind the last is
 /// whole.
-Split mlp_split(const Model& model, const FeedForward& ffn, i64 width, i64 tp) {
+Split mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 width, i64 tp) {
   if (width == 0) return {};
   const i64 slice = ceil_div(width, tp);
   return {
@@ -43,7 +43,7 @@ Split mlp_split(const Model& model, const FeedForward& ffn, i64 width, i64 tp) {
       .whole = ffn.bias ? model.hidden : 0};
 }
 
-i64 norm_parameters(const Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
+i64 norm_parameters(const model::Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
 /// What each of a rank's chunks, which run `stages`, holds. `copies`: as vocabulary_copies().
 std::vector<Holding> holdings(const TrainingConfig& config, const std::vector<i64>& stages,
@@ -52,12 +52,12 @@ std::vector<Holding> holdings(const TrainingConfig& config, const std::vector<i6
   i64 owner = kNone;  // of the embedding
   for (std::size_t i = 0; i < stages.size(); ++i)
     if (chunks[i]->embeds()) owner = std::min(owner, stages[i]);
-  const Model& model = config.model;
+  const model::Model& model = config.model;
   std::vector<Holding> list;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     Holding held{.embedding = stages[i] == owner,
                  .head_weight = chunks[i]->loss && !(model.tied && owner != kNone)};
-    for (const LayerRun& run : chunks[i]->runs)
+    for (const model::LayerRun& run : chunks[i]->runs)
       held.share += run.count * layer_share(model, run.layer, config.plan);
     if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * mtp_share(config);
     if (held.embedding) held.share += embedding_share(model, config.plan.tp);
@@ -72,9 +72,9 @@ std::vector<Holding> holdings(const TrainingConfig& config, const std::vector<i6
 
 }  // namespace
 
-i64 vocabulary_share(const Model& model, i64 tp) { return ceil_div(model.vocab, tp); }
+i64 vocabulary_share(const model::Model& model, i64 tp) { return ceil_div(model.vocab, tp); }
 
-Share vocabulary_weight(const Model& model, i64 tp) {
+Share vocabulary_weight(const model::Model& model, i64 tp) {
   return {.dense = vocabulary_share(model, tp) * model.hidden};
 }
 
@@ -96,8 +96,8 @@ bool vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
   return false;
 }
 
-Share layer_share(const Model& model, const Layer& layer, const Plan& plan) {
-  const FeedForward& ffn = layer.ffn;
+Share layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan) {
+  const model::FeedForward& ffn = layer.ffn;
   const i64 shared_width = ffn.sparse() ? ffn.shared_width : ffn.width;
   const Split attention = attention_split(model, layer.attention, plan.tp);
   const Split mlp = mlp_split(model, ffn, shared_width, plan.tp);
@@ -117,14 +117,14 @@ Share layer_share(const Model& model, const Layer& layer, const Plan& plan) {
   return share;
 }
 
-Share embedding_share(const Model& model, i64 tp) {
+Share embedding_share(const model::Model& model, i64 tp) {
   Share share = vocabulary_weight(model, tp);
   share.dense += model.positions * model.hidden;
   return share;
 }
 
 Share mtp_share(const TrainingConfig& config) {
-  const Model& model = config.model;
+  const model::Model& model = config.model;
   Share share = layer_share(model, model.runs.back().layer, config.plan);
   const i64 norms = 3 * norm_parameters(model);
   share.dense += ceil_div(2 * model.hidden, config.plan.tp) * model.hidden + norms;
@@ -132,7 +132,7 @@ Share mtp_share(const TrainingConfig& config) {
   return share;
 }
 
-Share head_share(const Model& model, i64 tp, bool own_weight) {
+Share head_share(const model::Model& model, i64 tp, bool own_weight) {
   Share share{.dense = norm_parameters(model), .sequence_shared = norm_parameters(model)};
   if (model.head_bias) share.dense += vocabulary_share(model, tp);
   if (own_weight) share += vocabulary_weight(model, tp);
@@ -140,7 +140,7 @@ Share head_share(const Model& model, i64 tp, bool own_weight) {
 }
 
 std::vector<Unit> units(const TrainingConfig& config, const RankContents& contents) {
-  const Model& model = config.model;
+  const model::Model& model = config.model;
   const i64 tp = config.plan.tp;
   const bool apart = vocabulary_copies(config);
   std::vector<Unit> list;
@@ -149,7 +149,7 @@ std::vector<Unit> units(const TrainingConfig& config, const RankContents& conten
   if (contents.embeds() && !apart) list.push_back({embedding_share(model, tp)});
   if (contents.embeds() && apart && model.positions > 0)
     list.push_back({{.dense = model.positions * model.hidden}});
-  for (const LayerRun& run : contents.runs)
+  for (const model::LayerRun& run : contents.runs)
     list.push_back({layer_share(model, run.layer, config.plan), run.count});
   if (contents.mtp > 0) list.push_back({mtp_share(config), contents.mtp});
   const bool own_weight = !model.tied || !(contents.embeds() || apart);
@@ -202,4 +202,4 @@ i64 largest_unit(const TrainingConfig& config, const RankContents& on_rank) {
   return largest;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

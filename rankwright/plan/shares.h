@@ -7,7 +7,7 @@
 #include "rankwright/model/model.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 /// Parameters on one rank. `dense` are reduced over dp x cp, `expert` over the expert data ranks.
 /// `sequence_shared` are those among `dense` that every tp rank holds and, under sequence
@@ -36,13 +36,13 @@ struct Share {
 };
 
 /// Rows of the vocabulary that one tp rank holds: V rounded up to a multiple of tp, over tp.
-i64 vocabulary_share(const Model& model, i64 tp);
+i64 vocabulary_share(const model::Model& model, i64 tp);
 
 /// One layer, split over tp (key and value heads repeat where there are fewer than tp), ep and etp.
-Share layer_share(const Model& model, const Layer& layer, const Plan& plan);
+Share layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan);
 
 /// The weight that the embedding reads, and a tied head: V/tp x h.
-Share vocabulary_weight(const Model& model, i64 tp);
+Share vocabulary_weight(const model::Model& model, i64 tp);
 
 /// More than one pp rank holds that weight: a tied head, or an MTP module that embeds, stands on
 /// another than the embedding. Of a mirrored pair one counts: the two are joined with all else.
@@ -50,13 +50,13 @@ bool vocabulary_copies(const TrainingConfig& config);
 bool vocabulary_copies(const TrainingConfig& config, const Stages& stages);
 
 /// Vocabulary rows, and learned positions.
-Share embedding_share(const Model& model, i64 tp);
+Share embedding_share(const model::Model& model, i64 tp);
 
 /// A layer like the last, a 2h -> h projection split over tp, three norms.
 Share mtp_share(const TrainingConfig& config);
 
 /// The final norm, the head's bias, and its weight unless that is the embedding's.
-Share head_share(const Model& model, i64 tp, bool own_weight);
+Share head_share(const model::Model& model, i64 tp, bool own_weight);
 
 /// What ZeRO-3 wraps and gathers as one: the embedding, a layer, an MTP module, or the head with
 /// the final norm. A vocabulary weight of which there are copies is one by itself, so that its
@@ -95,4 +95,4 @@ std::vector<Holding> stage_holdings(const TrainingConfig& config);
 /// there already.
 i64 largest_unit(const TrainingConfig& config, const RankContents& on_rank);
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -6,7 +6,7 @@
 #include "rankwright/model/parameters.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace shares_test {
 
 using sample::config_of;
@@ -15,7 +15,7 @@ using sample::dense_setup;
 using sample::model_of;
 using sample::sparse_layer;
 
-const Model kDense = model_of({{8, dense_layer()}});
+const model::Model kDense = model_of({{8, dense_layer()}});
 
 TEST(LayerShare, OfOneRankIsTheLayer) {
   // attention 2 x 1024 x 1024 + 2 x 1024 x 256 = 2,621,440; feed-forward 3 x 1024 x 4096 =
@@ -37,7 +37,7 @@ TEST(LayerShare, RepeatsKeyAndValueHeads) {
 }
 
 TEST(LayerShare, KeepsBiasesBehindAReductionWhole) {
-  Layer layer = dense_layer();
+  model::Layer layer = dense_layer();
   layer.attention.qkv_bias = layer.attention.out_bias = layer.ffn.bias = true;
   layer.attention.qk_norm = true;
   const Share plain = layer_share(kDense, dense_layer(), {.tp = 4});
@@ -49,9 +49,9 @@ TEST(LayerShare, KeepsBiasesBehindAReductionWhole) {
 }
 
 TEST(LayerShare, OfLatentAttentionKeepsTheDownProjectionsWhole) {
-  Model model = model_of({});
-  Layer layer = dense_layer();
-  layer.attention = {.kind = Attention::Kind::latent,
+  model::Model model = model_of({});
+  model::Layer layer = dense_layer();
+  layer.attention = {.kind = model::Attention::Kind::latent,
                      .heads = 16,
                      .q_rank = 512,
                      .kv_rank = 256,
@@ -68,7 +68,7 @@ TEST(LayerShare, OfLatentAttentionKeepsTheDownProjectionsWhole) {
 }
 
 TEST(LayerShare, OfExpertsIsCutByEpAndEtp) {
-  Layer layer = sparse_layer();
+  model::Layer layer = sparse_layer();
   layer.ffn.router_bias = layer.ffn.shared_gate = true;
   const Share share = layer_share(kDense, layer, {.tp = 2, .ep = 4, .etp = 2});
   // 8 experts / 4, each 3 x 1024 x 512 / 2
@@ -80,21 +80,21 @@ TEST(LayerShare, OfExpertsIsCutByEpAndEtp) {
 }
 
 TEST(LayerShare, OfExpertsCountsTheirOutputBias) {
-  Layer layer = sparse_layer();
+  model::Layer layer = sparse_layer();
   layer.ffn.bias = true;
   // 2 experts, cut in 2: 3 x 1024 x 256, biases of two matrices 256 each; the last one's 1024 whole
   EXPECT_EQ(layer_share(kDense, layer, {.ep = 4, .etp = 2}).expert, 2 * (786'432 + 512 + 1024));
 }
 
 TEST(VocabularyShare, IsRoundedUp) {
-  Model model = kDense;
+  model::Model model = kDense;
   model.vocab = 50257;  // = 8 x 6282 + 1
   EXPECT_EQ(vocabulary_share(model, 8), 6283);
   EXPECT_EQ(vocabulary_share(model, 1), 50257);
 }
 
 TEST(RankShare, HasEmbeddingFirstAndHeadLast) {
-  const rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
+  const rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
   const i64 layers = 2 * layer_share(kDense, dense_layer(), config.plan).dense;
   EXPECT_EQ(rank_share(config, 0).dense, layers + 16000 * 1024);
   EXPECT_EQ(rank_share(config, 1).dense, layers);
@@ -102,7 +102,7 @@ TEST(RankShare, HasEmbeddingFirstAndHeadLast) {
 }
 
 TEST(RankShare, HoldsATiedWeightOnceOnARankAndTwiceInAPipeline) {
-  rankwright::TrainingConfig one = dense_setup({}), two = dense_setup({.pp = 2});
+  rankwright::plan::TrainingConfig one = dense_setup({}), two = dense_setup({.pp = 2});
   one.model.tied = two.model.tied = true;
   EXPECT_EQ(rank_share(one, 0).dense, parameters(one.model).total());
   EXPECT_EQ(rank_share(two, 0).dense + rank_share(two, 1).dense,
@@ -111,7 +111,7 @@ TEST(RankShare, HoldsATiedWeightOnceOnARankAndTwiceInAPipeline) {
 
 TEST(RankShare, OfAMirrorIsTwoStages) {
   // DualPipe on 4 ranks: rank 0 has stages 0 and 3, rank 2 stages 1 and 2, of two layers each.
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
   const i64 layers = 4 * layer_share(kDense, dense_layer(), config.plan).dense;
   EXPECT_EQ(rank_share(config, 0).dense, layers + 2 * 32000 * 1024 + 1024);
@@ -120,21 +120,21 @@ TEST(RankShare, OfAMirrorIsTwoStages) {
 }
 
 TEST(RankShare, OfAMirrorHoldsATiedWeightOnce) {
-  rankwright::TrainingConfig tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
+  rankwright::plan::TrainingConfig tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
   tied.model.tied = true;
   EXPECT_EQ(rank_share(tied, 0).dense, parameters(tied.model).total());
   EXPECT_EQ(rank_share(tied, 1).dense, parameters(tied.model).total());
 }
 
 TEST(RankShare, OfATiedHeadKeepsItsBias) {
-  rankwright::TrainingConfig config = dense_setup({});
+  rankwright::plan::TrainingConfig config = dense_setup({});
   config.model.tied = config.model.head_bias = true;
   EXPECT_EQ(rank_share(config, 0).dense, parameters(config.model).total());
 }
 
 TEST(RankShare, OfMtpHasACopyOfTheEmbedding) {
   // An MTP module embeds the next tokens: on a rank without the embedding it needs a copy of it.
-  rankwright::TrainingConfig plain = dense_setup({.pp = 2}), config = dense_setup({.pp = 2});
+  rankwright::plan::TrainingConfig plain = dense_setup({.pp = 2}), config = dense_setup({.pp = 2});
   config.model.mtp_layers = 1;
   EXPECT_EQ(rank_share(config, 0), rank_share(plain, 0));
   EXPECT_EQ(rank_share(config, 1).dense - rank_share(plain, 1).dense,
@@ -161,7 +161,7 @@ RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
   config.plan.tp = config.plan.ep = config.plan.etp = 1;
   i64 sum = 0;
   for (i64 r = 0; r < config.plan.pp; ++r) sum += rank_share(config, r).total();
-  const Model& m = config.model;
+  const model::Model& m = config.model;
   const i64 positions = m.mtp_layers > 0 && !contents(config, 0).mtp ? m.positions * m.hidden : 0;
   RC_ASSERT(sum == times(config) * (parameters(m).total() + mtp_parameters(m).total() + positions) +
                        copies(config) * m.vocab * m.hidden);
@@ -185,7 +185,7 @@ RC_GTEST_PROP(Holdings, AddUpToWhatTheRankHolds, ()) {
 
 TEST(Holdings, OfATiedWeightAreHeldByTheStageThatEmbeds) {
   // A V of 2 ranks: rank 0 runs stage 0 with the embedding and stage 3 with the head.
-  rankwright::TrainingConfig config =
+  rankwright::plan::TrainingConfig config =
       dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
   config.model.tied = true;
   const std::vector<Holding> chunks = chunk_holdings(config, 0);
@@ -194,19 +194,19 @@ TEST(Holdings, OfATiedWeightAreHeldByTheStageThatEmbeds) {
 }
 
 RC_GTEST_PROP(LayerShare, AddsUpToTheLayerOverTpEpAndEtp, ()) {
-  const Model model = sample::random_model();
-  const Layer layer = model.runs.front().layer;
+  const model::Model model = sample::random_model();
+  const model::Layer layer = model.runs.front().layer;
   const Plan plan{.tp = sample::one_of({1, 2, 4}),
                   .ep = sample::one_of({1, 2, 8}),
                   .etp = sample::one_of({1, 2, 4})};
   const bool repeats =
-      layer.attention.kind == Attention::Kind::grouped && layer.attention.kv_heads < plan.tp;
+      layer.attention.kind == model::Attention::Kind::grouped && layer.attention.kv_heads < plan.tp;
   RC_PRE(!repeats);
   const Share share = layer_share(model, layer, plan);
-  const Parameters whole = parameters(model, layer);
+  const model::Parameters whole = parameters(model, layer);
   const i64 split = share.dense - share.sequence_shared;
   RC_ASSERT(plan.tp * split + share.sequence_shared == whole.total() - whole.experts);
-  const FeedForward& ffn = layer.ffn;
+  const model::FeedForward& ffn = layer.ffn;
   const i64 biases = ffn.bias && ffn.sparse() ? ffn.experts / plan.ep * model.hidden : 0;
   RC_ASSERT(plan.ep * (plan.etp * (share.expert - biases) + biases) == whole.experts);
 }
@@ -221,7 +221,7 @@ RC_GTEST_PROP(RankShare, NeverGrowsWithTp, ()) {
 
 TEST(LargestUnit, IsTheVocabularyOfASmallModel) {
   // 32,000 x 1024 = 32,768,000 of the embedding; a layer has 15,206,400
-  const rankwright::TrainingConfig dense = dense_setup({.dp = 2, .pp = 4, .zero = 3});
+  const rankwright::plan::TrainingConfig dense = dense_setup({.dp = 2, .pp = 4, .zero = 3});
   EXPECT_EQ(largest_unit(dense, contents(dense, 0)), 32'768'000);
   EXPECT_EQ(largest_unit(dense, contents(dense, 1)), 15'206'400);
 }
@@ -229,10 +229,10 @@ TEST(LargestUnit, IsTheVocabularyOfASmallModel) {
 TEST(LargestUnit, LeavesOutWhatIsNotSharded) {
   // Experts of one data rank stay whole where they are: only the dense part of the layer, with
   // attention 2,621,440, shared expert 3 x 1024 x 1024, router 8192 and norms 2048, is gathered.
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(model_of({{8, sparse_layer()}}), {.dp = 8, .pp = 4, .ep = 8, .zero = 3});
   EXPECT_EQ(largest_unit(config, contents(config, 1)), 2'621'440 + 3'145'728 + 8192 + 2048);
 }
 
 }  // namespace shares_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

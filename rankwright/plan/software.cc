@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash2", "fused"};
@@ -120,4 +120,4 @@ i64 bytes_per_logit(Loss loss, const Job& job) {
 
 std::span<const Software> frameworks() { return kFrameworks; }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -10,7 +10,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/plan/job.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 /// unfused writes the scores to memory; flash1 and flash2 are FlashAttention's first two; fused is
 /// cuDNN's or FlashAttention-3, which on Ampere is no faster than flash2.
@@ -69,4 +69,4 @@ struct Software {
 /// One row a framework; the first is what a plan that names none is taken to run on.
 std::span<const Software> frameworks();
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

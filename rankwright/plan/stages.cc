@@ -7,7 +7,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 /// A recursive-descent reader over the flat list of symbols that the text unfolds to. Repeats are
@@ -191,4 +191,4 @@ i64 total_layers(const Stages& stages) {
                          [](i64 sum, const Stage& stage) { return sum + stage.layers; });
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -13,7 +13,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/result.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 struct Stage {
   i64 layers = 0;
@@ -47,4 +47,4 @@ std::string show_layers(const Stages&);
 
 i64 total_layers(const Stages&);
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

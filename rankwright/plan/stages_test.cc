@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace stages_test {
 
 std::string round_trip(std::string_view text) {
@@ -148,4 +148,4 @@ RC_GTEST_PROP(EvenStages, KeepAllLayersAndDifferByOneAtMost, ()) {
 }
 
 }  // namespace stages_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

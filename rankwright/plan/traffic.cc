@@ -6,7 +6,7 @@
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 using K = TrafficKind;
@@ -26,7 +26,7 @@ class Collector {
     // An MTP module has a layer like the last one in it.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
     i64 before = 0;
-    for (const LayerRun& run : on_rank_.runs) {
+    for (const model::LayerRun& run : on_rank_.runs) {
       again_.push_back(run_again(plan_, before, run.count));
       before += run.count;
     }
@@ -39,23 +39,23 @@ class Collector {
     pipeline();
     data();
     mirror();
-    const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
+    const mesh::GroupKind all = plan_.zero >= 1 ? mesh::GroupKind::world : mesh::GroupKind::model;
     add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, config_.job.scalar_bytes()));
     return std::move(rows_);
   }
 
  private:
-  i64 group_size(GroupKind group) const {
+  i64 group_size(mesh::GroupKind group) const {
     return group_shape(plan_.meshes(), group, plan_.shards()).size();
   }
 
   /// `each` bytes a call.
-  void add(K kind, Op op, GroupKind group, i64 calls, Bytes each) {
+  void add(K kind, Op op, mesh::GroupKind group, i64 calls, Bytes each) {
     add_total(kind, op, group, calls, calls * each);
   }
 
   /// One row a kind, whatever layers it comes from: a report shows one.
-  void add_total(K kind, Op op, GroupKind group, i64 calls, Bytes total) {
+  void add_total(K kind, Op op, mesh::GroupKind group, i64 calls, Bytes total) {
     if (calls == 0 || total.value == 0 || group_size(group) == 1) return;
     for (Traffic& row : rows_)
       if (row.kind == kind) {
@@ -76,7 +76,7 @@ class Collector {
   }
 
   /// How many layers of `run`, one of on_rank_, run forward a second time.
-  i64 recomputed(const LayerRun& run) const {
+  i64 recomputed(const model::LayerRun& run) const {
     return again_[std::size_t(&run - on_rank_.runs.data())];
   }
 
@@ -92,7 +92,7 @@ class Collector {
     i64 calls = 0;
   };
   Pieces pieces(i64 Share::*kind) const;
-  void reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, K gather);
+  void reduce(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter, K gather);
   void mirror();
 
   const TrainingConfig& config_;
@@ -111,7 +111,7 @@ class Collector {
 void Collector::tensor() {
   i64 blocks = 0;
   i64 again = 0;
-  for (const LayerRun& run : on_rank_.runs) {
+  for (const model::LayerRun& run : on_rank_.runs) {
     const bool mlp = !run.layer.ffn.sparse() || run.layer.ffn.shared_width > 0;
     blocks += run.count * (mlp ? 2 : 1);
     again += recomputed(run) * (mlp ? 2 : 1);
@@ -121,7 +121,7 @@ void Collector::tensor() {
   const i64 losses = on_rank_.loss ? m * (1 + mtp_until(config_.stages(), kLast)) : 0;
   const i64 embeddings = m * ((on_rank_.embedding ? 1 : 0) + on_rank_.mtp);
   const Bytes each = sizes_.hidden;
-  const GroupKind tp = GroupKind::tp;
+  const mesh::GroupKind tp = mesh::GroupKind::tp;
   if (sequence_parallel(plan_)) {
     add(K::tp_all_gather, Op::all_gather, tp, m * (3 * blocks + again), each);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, m * (2 * blocks + again), each);
@@ -150,7 +150,7 @@ void Collector::predictions() {
   const i64 modules = m * on_rank_.mtp;
   const i64 again = m * recomputed(on_rank_.runs.back());
   const Bytes each = sizes_.hidden;
-  const GroupKind tp = GroupKind::tp;
+  const mesh::GroupKind tp = mesh::GroupKind::tp;
   add(K::tp_all_gather, Op::all_gather, tp, modules + again, each);
   add(K::tp_reduce_scatter, Op::reduce_scatter, tp, modules, each);
   if (sequence_parallel(plan_)) {
@@ -167,8 +167,8 @@ void Collector::predictions() {
 void Collector::context() {
   if (plan_.cp == 1) return;
   const i64 m = microbatches();
-  const GroupKind cp = GroupKind::cp;
-  for (const LayerRun& run : on_rank_.runs) {
+  const mesh::GroupKind cp = mesh::GroupKind::cp;
+  for (const model::LayerRun& run : on_rank_.runs) {
     const AttentionMessages sizes = messages(config_, run.layer.attention);
     const i64 again = plan_.recompute == Recompute::selective ? run.count : recomputed(run);
     const i64 forward = m * (run.count + again);
@@ -196,14 +196,14 @@ void Collector::context() {
 // itself split, its tokens are gathered and the outputs scattered.
 void Collector::expert() {
   const i64 m = microbatches();
-  for (const LayerRun& run : on_rank_.runs) {
-    const FeedForward& ffn = run.layer.ffn;
+  for (const model::LayerRun& run : on_rank_.runs) {
+    const model::FeedForward& ffn = run.layer.ffn;
     if (!ffn.sparse()) continue;
     const i64 passes = m * (2 * run.count + recomputed(run));
     const Bytes each = expert_message(config_, ffn);
-    add(K::ep_all_to_all, Op::all_to_all, GroupKind::ep, 2 * passes, each);
-    add(K::etp_all_gather, Op::all_gather, GroupKind::etp, passes, plan_.etp * each);
-    add(K::etp_reduce_scatter, Op::reduce_scatter, GroupKind::etp, passes, plan_.etp * each);
+    add(K::ep_all_to_all, Op::all_to_all, mesh::GroupKind::ep, 2 * passes, each);
+    add(K::etp_all_gather, Op::all_gather, mesh::GroupKind::etp, passes, plan_.etp * each);
+    add(K::etp_reduce_scatter, Op::reduce_scatter, mesh::GroupKind::etp, passes, plan_.etp * each);
   }
 }
 
@@ -219,15 +219,15 @@ void Collector::pipeline() {
   for (const i64 s : stages_of(plan_, pp_rank_)) {
     const i64 microbatch = microbatches_of(shape, pp_rank_, s).first;  // any that comes here
     if (s < last && pp_rank_of(shape, s + 1, microbatch) != pp_rank_)
-      add(K::pp_forward, Op::send_recv, GroupKind::pp, m,
+      add(K::pp_forward, Op::send_recv, mesh::GroupKind::pp, m,
           boundary_message(config_, mtp_until(stages, s)));
     if (s > 0 && pp_rank_of(shape, s - 1, microbatch) != pp_rank_)
-      add(K::pp_backward, Op::send_recv, GroupKind::pp, m,
+      add(K::pp_backward, Op::send_recv, mesh::GroupKind::pp, m,
           boundary_message(config_, mtp_until(stages, s - 1)));
   }
   // Whole as long as ranks keep whole gradients, else the shard.
   if (holds_vocabulary(on_rank_) && vocabulary_copies(config_))
-    add(K::tied_embedding_grad, Op::all_reduce, GroupKind::edges, 1,
+    add(K::tied_embedding_grad, Op::all_reduce, mesh::GroupKind::edges, 1,
         gradients(vocabulary_weight(config_.model, plan_.tp).dense) /
             (plan_.zero >= 2 ? plan_.shards() : 1));
 }
@@ -260,18 +260,18 @@ Collector::Pieces Collector::pieces(i64 Share::*kind) const {
 void Collector::data() {
   const bool hybrid = plan_.zero >= 1 && plan_.shards() < plan_.data_ranks();
   const Pieces dense = pieces(&Share::dense);
-  reduce(dense, hybrid ? GroupKind::shard : GroupKind::dp_cp, K::dp_all_reduce,
+  reduce(dense, hybrid ? mesh::GroupKind::shard : mesh::GroupKind::dp_cp, K::dp_all_reduce,
          K::dp_reduce_scatter, K::dp_all_gather);
   if (hybrid) {
     const i64 times = plan_.zero >= 2 ? microbatches() : 1;
-    add_total(K::replica_all_reduce, Op::all_reduce, GroupKind::replicate, times * dense.calls,
-              times * gradients(dense.elements) / plan_.shards());
+    add_total(K::replica_all_reduce, Op::all_reduce, mesh::GroupKind::replicate,
+              times * dense.calls, times * gradients(dense.elements) / plan_.shards());
   }
-  reduce(pieces(&Share::expert), GroupKind::edp, K::expert_dp_all_reduce,
+  reduce(pieces(&Share::expert), mesh::GroupKind::edp, K::expert_dp_all_reduce,
          K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
 }
 
-void Collector::reduce(Pieces pieces, GroupKind group, K all_reduce, K scatter, K gather) {
+void Collector::reduce(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter, K gather) {
   const Bytes grads = gradients(pieces.elements);
   const Bytes weights = bytes(pieces.elements, config_.job.param_bytes());
   const i64 calls = pieces.calls;
@@ -306,7 +306,7 @@ void Collector::mirror() {
   i64 calls = 0;
   for (const Holding& chunk : chunk_holdings(config_, pp_rank_))
     calls += buckets(chunk, &Share::dense) + buckets(chunk, &Share::expert);
-  add_total(K::mirror_grad, Op::all_reduce, GroupKind::mirror, calls, dense + expert);
+  add_total(K::mirror_grad, Op::all_reduce, mesh::GroupKind::mirror, calls, dense + expert);
 }
 
 }  // namespace
@@ -321,4 +321,4 @@ i64 bucket_elements(const Plan& plan) {
   return std::max(40 * kMillion, kMillion * plan.data_ranks());
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -13,7 +13,7 @@
 #include "rankwright/mesh/group.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 
 enum class Op : unsigned char { all_reduce, all_gather, reduce_scatter, all_to_all, send_recv };
 std::string_view name(Op);
@@ -64,7 +64,7 @@ const TrafficKindRow& row(TrafficKind);
 struct Traffic {
   TrafficKind kind;
   Op op;
-  GroupKind group;
+  mesh::GroupKind group;
   i64 calls = 0;
   Bytes total{};  // over all calls; exact up to 2^53
 
@@ -82,4 +82,4 @@ std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank);
 /// (T9).
 i64 bucket_elements(const Plan& plan);
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

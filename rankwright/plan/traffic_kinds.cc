@@ -2,7 +2,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/plan/traffic.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace {
 
 using K = TrafficKind;
@@ -78,4 +78,4 @@ const TrafficKindRow& row(TrafficKind kind) {
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::plan

@@ -13,11 +13,11 @@
 #include "tests/support/sample.h"
 #include "tests/support/stage_routes.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace traffic_law_test {
 
 using K = TrafficKind;
-using G = GroupKind;
+using G = mesh::GroupKind;
 using ways::held;
 using ways::way;
 
@@ -101,8 +101,8 @@ class Framework {
   struct Widths {
     i64 query, key, value, output;
   };
-  Widths widths(const Attention& a) const {
-    if (a.kind == Attention::Kind::latent) {
+  Widths widths(const model::Attention& a) const {
+    if (a.kind == model::Attention::Kind::latent) {
       const i64 qk = a.heads / p_.tp * (a.nope_dim + a.rope_dim);
       return {qk, qk, a.heads / p_.tp * a.value_dim, a.heads / p_.tp * a.value_dim};
     }
@@ -110,7 +110,7 @@ class Framework {
     const i64 kv = std::max<i64>(1, a.kv_heads / p_.tp) * a.head_dim;
     return {q, kv, kv, q};
   }
-  void attention_forward(const Attention& a) {
+  void attention_forward(const model::Attention& a) {
     if (p_.cp == 1) return;
     const Widths w = widths(a);
     if (p_.cp_comm == CpComm::p2p)
@@ -122,7 +122,7 @@ class Framework {
       for (const i64 width : {w.query, w.key, w.value, w.output})
         issue(K::cp_all_to_all, Op::all_to_all, G::cp, wide(width));
   }
-  void attention_backward(const Attention& a) {
+  void attention_backward(const model::Attention& a) {
     attention_forward(a);  // the same again: keys and values, or gradients instead of activations
     if (p_.cp == 1) return;
     const Widths w = widths(a);
@@ -133,21 +133,23 @@ class Framework {
       issue(K::cp_reduce_scatter, Op::reduce_scatter, G::cp, double(p_.cp) * wide(w.key + w.value));
   }
 
-  void experts(const FeedForward& ffn) {
+  void experts(const model::FeedForward& ffn) {
     const double copies = double(ffn.active) * hidden() / (sp() ? double(p_.tp) : 1);
     issue(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
     issue(K::etp_all_gather, Op::all_gather, G::etp, double(p_.etp) * copies);
     issue(K::etp_reduce_scatter, Op::reduce_scatter, G::etp, double(p_.etp) * copies);
     issue(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
   }
-  static bool has_mlp(const FeedForward& ffn) { return !ffn.sparse() || ffn.shared_width > 0; }
-  void forward(const Layer& layer) {
+  static bool has_mlp(const model::FeedForward& ffn) {
+    return !ffn.sparse() || ffn.shared_width > 0;
+  }
+  void forward(const model::Layer& layer) {
     block_forward();
     attention_forward(layer.attention);
     if (has_mlp(layer.ffn)) block_forward();
     if (layer.ffn.sparse()) experts(layer.ffn);
   }
-  void backward(const Layer& layer) {
+  void backward(const model::Layer& layer) {
     block_backward();
     attention_backward(layer.attention);
     if (has_mlp(layer.ffn)) block_backward();
@@ -157,7 +159,7 @@ class Framework {
     return p_.recompute == Recompute::full &&
            (p_.recompute_layers == 0 || nth < p_.recompute_layers);
   }
-  void layer(const Layer& layer, i64 nth) {
+  void layer(const model::Layer& layer, i64 nth) {
     forward(layer);
     if (again(nth)) forward(layer);
     if (p_.recompute == Recompute::selective) attention_forward(layer.attention);
@@ -229,7 +231,7 @@ class Framework {
 
   /// The parts of stage s without the vocabulary: layers, MTP modules, what else the head has.
   std::vector<Share> inner(i64 s) const {
-    const Model& m = s_.model;
+    const model::Model& m = s_.model;
     const Stages stages = s_.stages();
     const Stage& stage = stages[std::size_t(s)];
     const i64 norm = m.hidden * (m.norm_bias ? 2 : 1);
@@ -352,10 +354,11 @@ class Framework {
     const double shared = double(rank_share(s_, rank_).sequence_shared);
     double head_norms = 0;
     const RankContents on_rank = contents(s_, rank_);
-    const auto norms = [](const Layer& l) {
+    const auto norms = [](const model::Layer& l) {
       return l.attention.qk_norm ? 2 * l.attention.head_dim : 0;
     };
-    for (const LayerRun& run : on_rank.runs) head_norms += double(run.count * norms(run.layer));
+    for (const model::LayerRun& run : on_rank.runs)
+      head_norms += double(run.count * norms(run.layer));
     head_norms += double(on_rank.mtp * norms(s_.model.runs.back().layer));
     const double summed = sp() ? shared : head_norms;
     if (summed > 0) issue(K::tp_norm_grads, Op::all_reduce, G::tp, summed * gradient());
@@ -451,4 +454,4 @@ RC_GTEST_PROP(Traffic, IsNothingOnOneRank, ()) {
 }
 
 }  // namespace traffic_law_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

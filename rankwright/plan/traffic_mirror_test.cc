@@ -6,7 +6,7 @@
 #include "rankwright/plan/traffic.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace traffic_mirror_test {
 
 using K = TrafficKind;
@@ -35,7 +35,7 @@ void expect(const Traffic& t, i64 calls, double each, Op op) {
 }
 
 TEST(MirrorTraffic, SendsHalfTheMicrobatchesFromEachStage) {
-  const rankwright::TrainingConfig config = mirror_setup({});
+  const rankwright::plan::TrainingConfig config = mirror_setup({});
   for (const i64 r : {0, 3}) {
     expect(find(config, r, K::pp_forward), 4, kHidden, Op::send_recv);   // of stage 0
     expect(find(config, r, K::pp_backward), 4, kHidden, Op::send_recv);  // of stage 3
@@ -47,7 +47,7 @@ TEST(MirrorTraffic, SendsHalfTheMicrobatchesFromEachStage) {
 }
 
 TEST(MirrorTraffic, OfTpIsHalfTheMicrobatchesForEachStage) {
-  const rankwright::TrainingConfig config = mirror_setup({.tp = 2});
+  const rankwright::plan::TrainingConfig config = mirror_setup({.tp = 2});
   // 2 stages of 2 layers x 4 all-reduces x 4 microbatches
   for (const i64 r : {0, 1, 2, 3})
     expect(find(config, r, K::tp_all_reduce), 2 * 2 * 4 * 4, kHidden, Op::all_reduce);
@@ -60,14 +60,14 @@ TEST(MirrorTraffic, OfTpIsHalfTheMicrobatchesForEachStage) {
 
 TEST(MirrorTraffic, RecomputesTheSameLayersOnBothRanks) {
   // of the first 3 layers, those of stage 0 and one of stage 3: (4 x 4 + 2 x 3) x 4 microbatches
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       mirror_setup({.tp = 2, .recompute = Recompute::full, .recompute_layers = 3});
   for (const i64 r : {0, 3})
     expect(find(config, r, K::tp_all_reduce), 22 * 4, kHidden, Op::all_reduce);
 }
 
 TEST(MirrorTraffic, JoinsATiedEmbeddingWithEverythingElse) {
-  rankwright::TrainingConfig config = mirror_setup({});
+  rankwright::plan::TrainingConfig config = mirror_setup({});
   config.model.tied = true;
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);  // 0 and 3 are the only holders
   config.model.mtp_layers = 1;
@@ -79,7 +79,7 @@ TEST(MirrorTraffic, JoinsATiedEmbeddingWithEverythingElse) {
 TEST(MirrorGradients, AreOfAllThatARankHolds) {
   // four layers, 60,825,600 parameters: 2 buckets of 40 million
   const Traffic inner = find(mirror_setup({.dp = 4}), 1, K::mirror_grad);
-  EXPECT_EQ(inner.group, GroupKind::mirror);
+  EXPECT_EQ(inner.group, mesh::GroupKind::mirror);
   expect(inner, 2, 2 * 4 * kLayer / 2, Op::all_reduce);
   // and twice the vocabulary and a norm, 126,362,624 in all: 4 buckets
   expect(find(mirror_setup({}), 0, K::mirror_grad), 4,
@@ -89,7 +89,8 @@ TEST(MirrorGradients, AreOfAllThatARankHolds) {
 TEST(MirrorGradients, AreOfOtherSchedulesNone) {
   const Plan vee{.pp = 4, .virtual_stages = 2, .schedule = Schedule::zb_v};
   EXPECT_EQ(find(sample::dense_setup(vee), 0, K::mirror_grad).calls, 0);
-  const rankwright::TrainingConfig one = sample::dense_setup({.schedule = Schedule::dualpipe});
+  const rankwright::plan::TrainingConfig one =
+      sample::dense_setup({.schedule = Schedule::dualpipe});
   EXPECT_EQ(find(one, 0, K::mirror_grad).calls, 0);
 }
 
@@ -102,7 +103,7 @@ TEST(MirrorGradients, AreOfAShardUnderZero) {
 TEST(MirrorGradients, OfExpertsComeInBucketsOfTheirOwn) {
   // 4 sparse layers on a rank: of dense parameters attention 2,621,440, shared expert 3 x 1024 x
   // 1024, router 8192 and norms 2048 each; of experts, over ep 4, 2 x 3 x 1024 x 512 each.
-  rankwright::TrainingConfig config = mirror_setup({.dp = 8, .ep = 4, .zero = 1});
+  rankwright::plan::TrainingConfig config = mirror_setup({.dp = 8, .ep = 4, .zero = 1});
   config.model = sample::model_of({{8, sample::sparse_layer()}});
   const double dense = 4 * (2'621'440.0 + 3'145'728 + 8192 + 2048);
   const double experts = 4 * 2 * 3 * 1024.0 * 512;
@@ -113,13 +114,13 @@ TEST(MirrorGradients, OfExpertsComeInBucketsOfTheirOwn) {
 
 TEST(MirrorTraffic, ReducesTheStageThatAMicrobatchHasPassed) {
   // two stages of two layers: 30,412,800 parameters, one bucket each; 4 microbatches each
-  const rankwright::TrainingConfig two = mirror_setup({.dp = 4, .zero = 2});
+  const rankwright::plan::TrainingConfig two = mirror_setup({.dp = 4, .zero = 2});
   expect(find(two, 1, K::dp_reduce_scatter), 2 * 4, 2 * 2 * kLayer, Op::reduce_scatter);
   // ZeRO-3: 4 units, gathered twice in 4 microbatches each
-  const rankwright::TrainingConfig three = mirror_setup({.dp = 4, .zero = 3});
+  const rankwright::plan::TrainingConfig three = mirror_setup({.dp = 4, .zero = 3});
   expect(find(three, 1, K::dp_all_gather), 2 * 4 * 4, 2 * kLayer, Op::all_gather);
   expect(find(three, 1, K::dp_reduce_scatter), 4 * 4, 2 * kLayer, Op::reduce_scatter);
 }
 
 }  // namespace traffic_mirror_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

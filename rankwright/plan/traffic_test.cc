@@ -7,7 +7,7 @@
 #include "rankwright/plan/shares.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::plan {
 namespace traffic_test {
 
 using K = TrafficKind;
@@ -55,7 +55,7 @@ TEST(TpTraffic, WithoutItIsFourAllReducesALayer) {
 }
 
 TEST(TpTraffic, OfFullRecomputeRunsForwardAgain) {
-  rankwright::TrainingConfig config = tensor_setup(true);
+  rankwright::plan::TrainingConfig config = tensor_setup(true);
   config.plan.recompute = Recompute::full;
   // 2 more gathers and 2 more scatters a layer
   expect(find(config, 0, K::tp_all_gather), 8 * 8 * 4, kHidden, Op::all_gather);
@@ -65,16 +65,16 @@ TEST(TpTraffic, OfFullRecomputeRunsForwardAgain) {
 }
 
 TEST(TpTraffic, OfSelectiveRecomputeIsThatOfNone) {
-  rankwright::TrainingConfig config = tensor_setup(true);
+  rankwright::plan::TrainingConfig config = tensor_setup(true);
   config.plan.recompute = Recompute::selective;
   EXPECT_EQ(find(config, 0, K::tp_all_gather), find(tensor_setup(true), 0, K::tp_all_gather));
 }
 
 TEST(TpTraffic, OfExpertLayersIsAttentionAndTheSharedExpert) {
-  rankwright::TrainingConfig config = tensor_setup(true);
+  rankwright::plan::TrainingConfig config = tensor_setup(true);
   config.model = model_of({{8, sparse_layer()}});
   EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 6 * 8 * 4);
-  Layer without = sparse_layer();
+  model::Layer without = sparse_layer();
   without.ffn.shared_width = 0;
   config.model = model_of({{8, without}});
   EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 3 * 8 * 4);  // attention alone
@@ -88,7 +88,7 @@ TEST(TpTraffic, OfTheEmbedding) {
 }
 
 TEST(TpTraffic, OfAnEmbeddingWithLearnedPositionsIsAllReduced) {
-  rankwright::TrainingConfig config = tensor_setup(true);
+  rankwright::plan::TrainingConfig config = tensor_setup(true);
   config.model.positions = 2048;
   expect(find(config, 0, K::tp_embedding), 4, kHidden, Op::all_reduce);
   expect(find(config, 0, K::tp_embedding_grad), 4, kHidden, Op::all_gather);
@@ -114,8 +114,8 @@ TEST(TpTraffic, OfNormGradientsIsOnceAStepUnderSequenceParallelism) {
 }
 
 TEST(TpTraffic, OfNormsOnHeadsIsThereWithoutSequenceParallelismToo) {
-  rankwright::TrainingConfig config = tensor_setup(false);
-  Layer layer = dense_layer();
+  rankwright::plan::TrainingConfig config = tensor_setup(false);
+  model::Layer layer = dense_layer();
   layer.attention.qk_norm = true;
   config.model = model_of({{8, layer}});
   // 8 layers x (queries 64 + keys 64) x 2 bytes
@@ -123,7 +123,7 @@ TEST(TpTraffic, OfNormsOnHeadsIsThereWithoutSequenceParallelismToo) {
 }
 
 TEST(TpTraffic, OfMtpIsALayerAnEmbeddingAHeadAndAProjection) {
-  rankwright::TrainingConfig config = tensor_setup(true);
+  rankwright::plan::TrainingConfig config = tensor_setup(true);
   config.model.mtp_layers = 1;
   expect(find(config, 0, K::tp_embedding), 2 * 4, kHidden, Op::reduce_scatter);
   expect(find(config, 0, K::tp_head_gather), 2 * 2 * 4, kHidden, Op::all_gather);
@@ -139,7 +139,8 @@ TEST(TpTraffic, OfMtpIsALayerAnEmbeddingAHeadAndAProjection) {
 }
 
 TEST(TpTraffic, OfMtpAwayFromTheLoss) {
-  rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
+  rankwright::plan::TrainingConfig config =
+      dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
   config.model.mtp_layers = 1;
   config.plan.stages = *parse_layout("Et*4|t*4|m|L");
   EXPECT_EQ(find(config, 2, K::tp_embedding).calls, 4);       // its own, of the next tokens
@@ -159,7 +160,7 @@ TEST(CpTraffic, OfTheRingIsThreeSendsForwardAndSixBackward) {
 }
 
 TEST(CpTraffic, OfAllGatherIsTwoGathersAndAScatter) {
-  const rankwright::TrainingConfig config = context_setup(CpComm::all_gather);
+  const rankwright::plan::TrainingConfig config = context_setup(CpComm::all_gather);
   expect(find(config, 0, K::cp_all_gather), 2 * 8 * 4, 4 * kKeyValue, Op::all_gather);
   expect(find(config, 0, K::cp_reduce_scatter), 8 * 4, 4 * kKeyValue, Op::reduce_scatter);
 }
@@ -172,15 +173,16 @@ TEST(CpTraffic, OfAllToAllIsFourTensorsEachWay) {
 }
 
 TEST(CpTraffic, OfSelectiveRecomputeRunsAttentionAgain) {
-  const rankwright::TrainingConfig ring = context_setup(CpComm::p2p, Recompute::selective);
+  const rankwright::plan::TrainingConfig ring = context_setup(CpComm::p2p, Recompute::selective);
   EXPECT_EQ(find(ring, 0, K::cp_ring).calls, 12 * 8 * 4);  // 3 sends more
-  const rankwright::TrainingConfig gather = context_setup(CpComm::all_gather, Recompute::selective);
+  const rankwright::plan::TrainingConfig gather =
+      context_setup(CpComm::all_gather, Recompute::selective);
   EXPECT_EQ(find(gather, 0, K::cp_all_gather).calls, 3 * 8 * 4);
   EXPECT_EQ(find(gather, 0, K::cp_reduce_scatter).calls, 8 * 4);
 }
 
 TEST(CpTraffic, OfUnlikeLayersIsOneRow) {
-  rankwright::TrainingConfig config = context_setup(CpComm::p2p);
+  rankwright::plan::TrainingConfig config = context_setup(CpComm::p2p);
   config.model = model_of({{3, dense_layer()}, {5, sparse_layer()}});
   EXPECT_EQ(find(config, 0, K::cp_ring).calls, 9 * 8 * 4);
 }
@@ -189,25 +191,25 @@ TEST(CpTraffic, OfUnlikeLayersIsOneRow) {
 TrainingConfig expert_setup(Plan plan) { return config_of(model_of({{8, sparse_layer()}}), plan); }
 
 TEST(EpTraffic, OfTokensIsThereAndBackForwardAndBackward) {
-  const rankwright::TrainingConfig config = expert_setup({.dp = 4, .ep = 4});
+  const rankwright::plan::TrainingConfig config = expert_setup({.dp = 4, .ep = 4});
   // 4 a layer, each with 2 copies of every token
   expect(find(config, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden, Op::all_to_all);
 }
 
 TEST(EpTraffic, OfFullRecomputeIsSixALayer) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       expert_setup({.dp = 4, .ep = 4, .recompute = Recompute::full});
   EXPECT_EQ(find(config, 0, K::ep_all_to_all).calls, 6 * 8 * 4);
 }
 
 TEST(EpTraffic, OfSequenceParallelismIsEachRanksOwnTokens) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       expert_setup({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true});
   expect(find(config, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden / 2, Op::all_to_all);
 }
 
 TEST(EtpTraffic, GathersWhatItsRanksReceivedAndScattersWhatTheyComputed) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       expert_setup({.tp = 2, .dp = 4, .ep = 4, .etp = 2, .sequence_parallel = true});
   // forward one of each, backward one of each; 2 copies of half the tokens from 2 ranks
   expect(find(config, 0, K::etp_all_gather), 2 * 8 * 4, 2 * kHidden, Op::all_gather);
@@ -219,7 +221,7 @@ TrainingConfig pipeline_setup(Schedule schedule, i64 chunks) {
 }
 
 TEST(PpTraffic, OfOneStageARankIsOneSendAMicrobatch) {
-  const rankwright::TrainingConfig config = pipeline_setup(Schedule::one_f_one_b, 1);
+  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::one_f_one_b, 1);
   expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
   expect(find(config, 1, K::pp_backward), 4, kHidden, Op::send_recv);
   EXPECT_EQ(find(config, 0, K::pp_backward).calls, 0);  // nobody before the first
@@ -228,7 +230,7 @@ TEST(PpTraffic, OfOneStageARankIsOneSendAMicrobatch) {
 
 TEST(PpTraffic, OfChunksGoesRoundTheRanks) {
   // rank 3 holds stages 3 and 7: 3 -> 4 is sent, behind 7 there is nothing
-  const rankwright::TrainingConfig config = pipeline_setup(Schedule::interleaved, 2);
+  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::interleaved, 2);
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 2 * 4);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);
   EXPECT_EQ(find(config, 0, K::pp_backward).calls, 4);
@@ -237,7 +239,7 @@ TEST(PpTraffic, OfChunksGoesRoundTheRanks) {
 
 TEST(PpTraffic, OfAVTurnsOnTheLastRankWithoutASend) {
   // rank 3 holds stages 3 and 4, rank 0 stages 0 and 7
-  const rankwright::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);   // 4 -> 5
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 4);   // 0 -> 1
   EXPECT_EQ(find(config, 1, K::pp_forward).calls, 8);   // 1 -> 2, 6 -> 7
@@ -245,14 +247,14 @@ TEST(PpTraffic, OfAVTurnsOnTheLastRankWithoutASend) {
 }
 
 TEST(PpTraffic, OfSequenceParallelismIsEachRanksPart) {
-  rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 2});
+  rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .pp = 2});
   expect(find(config, 0, K::pp_forward), 4, kHidden, Op::send_recv);
   config.plan.sequence_parallel = true;
   expect(find(config, 0, K::pp_forward), 4, kHidden / 2, Op::send_recv);
 }
 
 TEST(PpTraffic, BehindMtpCarriesItsOutputToTheLoss) {
-  rankwright::TrainingConfig config = dense_setup({.pp = 4});
+  rankwright::plan::TrainingConfig config = dense_setup({.pp = 4});
   config.model.mtp_layers = 1;
   config.plan.stages = *parse_layout("Et*4|t*4|m|L");
   expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
@@ -261,7 +263,7 @@ TEST(PpTraffic, BehindMtpCarriesItsOutputToTheLoss) {
 }
 
 TEST(TiedEmbedding, IsReducedBetweenTheEdges) {
-  rankwright::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
+  rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
   config.model.tied = true;
   // 32,000 / 2 rows of 1024, 2 bytes each
@@ -273,7 +275,7 @@ TEST(TiedEmbedding, IsReducedBetweenTheEdges) {
 TEST(TiedEmbedding, IsReducedAsAShardFromZero2On) {
   // 32,000 rows of 1024 over 4 data ranks; ZeRO-1 keeps whole gradients
   for (const int zero : {0, 1, 2, 3}) {
-    rankwright::TrainingConfig config = dense_setup({.dp = 4, .pp = 4, .zero = zero});
+    rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .pp = 4, .zero = zero});
     config.model.tied = true;
     const double whole = 32000 * 1024 * 2;
     expect(find(config, 3, K::tied_embedding_grad), 1, zero < 2 ? whole : whole / 4,
@@ -283,7 +285,8 @@ TEST(TiedEmbedding, IsReducedAsAShardFromZero2On) {
 
 TEST(TiedEmbedding, IsABucketOfItsOwnFromZero1On) {
   // Four layers of 15,206,400 and the weight of 32,768,000 fit into one bucket.
-  rankwright::TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
+  rankwright::plan::TrainingConfig config =
+      dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
   config.model.tied = true;
   const double parameters = 4 * 15'206'400.0 + 32'768'000;
   expect(find(config, 0, K::dp_all_reduce), 1, 2 * parameters, Op::all_reduce);
@@ -297,7 +300,7 @@ TEST(TiedEmbedding, IsABucketOfItsOwnFromZero1On) {
 }
 
 TEST(TiedEmbedding, IsAUnitOfItsOwnUnderZero3) {
-  rankwright::TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .zero = 3});
+  rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .zero = 3});
   config.model.tied = true;
   config.model.positions = 2048;
   // 4 layers, the weight, and positions or the final norm: 2 x 6 gathers of 4 microbatches
@@ -307,13 +310,13 @@ TEST(TiedEmbedding, IsAUnitOfItsOwnUnderZero3) {
 }
 
 TEST(TiedEmbedding, OfAVIsOnOneRank) {
-  rankwright::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
   config.model.tied = true;
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
 }
 
 TEST(TiedEmbedding, IsReducedWithMtpEvenIfTheHeadIsNotTied) {
-  rankwright::TrainingConfig config = dense_setup({.pp = 2});
+  rankwright::plan::TrainingConfig config = dense_setup({.pp = 2});
   config.model.mtp_layers = 1;
   expect(find(config, 0, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
   expect(find(config, 1, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
@@ -331,7 +334,7 @@ constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
 
 TEST(DpTraffic, OfReplicasIsOneAllReduceABucket) {
   const Traffic t = find(dense_setup({.dp = 4}), 0, K::dp_all_reduce);
-  EXPECT_EQ(t.group, GroupKind::dp_cp);
+  EXPECT_EQ(t.group, mesh::GroupKind::dp_cp);
   expect(t, 5, 2 * kParameters / 5, Op::all_reduce);
 }
 
@@ -342,7 +345,7 @@ TEST(DpTraffic, OfStatedBucketsIsAsManyCallsOfTheSameBytes) {
 }
 
 TEST(DpTraffic, OfZero1ScattersGradientsAndGathersParameters) {
-  rankwright::TrainingConfig config = dense_setup({.dp = 4, .zero = 1});
+  rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .zero = 1});
   config.job.grad_dtype = Dtype::fp32;
   expect(find(config, 0, K::dp_reduce_scatter), 5, 4 * kParameters / 5, Op::reduce_scatter);
   expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
@@ -350,14 +353,14 @@ TEST(DpTraffic, OfZero1ScattersGradientsAndGathersParameters) {
 }
 
 TEST(DpTraffic, OfZero2ScattersEveryMicrobatch) {
-  const rankwright::TrainingConfig config = dense_setup({.dp = 4, .zero = 2});
+  const rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .zero = 2});
   expect(find(config, 0, K::dp_reduce_scatter), 4 * 5, 2 * kParameters / 5, Op::reduce_scatter);
   expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
 }
 
 TEST(DpTraffic, OfZero3GathersEveryUnitTwiceAMicrobatch) {
   // 10 units: 8 layers, the embedding, the head with its norm
-  const rankwright::TrainingConfig config = dense_setup({.dp = 4, .zero = 3});
+  const rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .zero = 3});
   expect(find(config, 0, K::dp_all_gather), 2 * 4 * 10, 2 * kParameters / 10, Op::all_gather);
   expect(find(config, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
 }
@@ -365,7 +368,7 @@ TEST(DpTraffic, OfZero3GathersEveryUnitTwiceAMicrobatch) {
 TEST(DpTraffic, OfChunksHasBucketsOfItsOwnForEach) {
   // 4 layers a rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
   // make 1 bucket, with the embedding or the head (32,768,000) 2.
-  rankwright::TrainingConfig config =
+  rankwright::plan::TrainingConfig config =
       dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = Schedule::interleaved});
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 2 + 1);
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 2);
@@ -376,7 +379,7 @@ TEST(DpTraffic, OfChunksHasBucketsOfItsOwnForEach) {
 
 TEST(DpTraffic, OfZero3GathersTheTiedWeightInEveryChunkThatReadsIt) {
   // Rank 0 of a V holds the embedding and the head: one weight, read by both of its chunks.
-  rankwright::TrainingConfig config =
+  rankwright::plan::TrainingConfig config =
       dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::zb_v});
   config.model.tied = true;
   const double held = 4 * 15'206'400.0 + 32'768'000 + 1024;
@@ -387,8 +390,8 @@ TEST(DpTraffic, OfZero3GathersTheTiedWeightInEveryChunkThatReadsIt) {
 }
 
 TEST(DpTraffic, OfHybridShardsReducesAShardAcrossReplicas) {
-  rankwright::TrainingConfig config = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
-  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).group, GroupKind::shard);
+  rankwright::plan::TrainingConfig config = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
+  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).group, mesh::GroupKind::shard);
   // 5 buckets, a quarter of each
   expect(find(config, 0, K::replica_all_reduce), 5, 2 * kParameters / 4 / 5, Op::all_reduce);
   config.plan.zero = 2;  // every microbatch
@@ -397,7 +400,7 @@ TEST(DpTraffic, OfHybridShardsReducesAShardAcrossReplicas) {
   EXPECT_EQ(find(config, 0, K::replica_all_reduce).calls, 4 * 10);
   config.plan.zero = 0;  // without ZeRO there are no shards
   EXPECT_EQ(find(config, 0, K::replica_all_reduce).calls, 0);
-  EXPECT_EQ(find(config, 0, K::dp_all_reduce).group, GroupKind::dp_cp);
+  EXPECT_EQ(find(config, 0, K::dp_all_reduce).group, mesh::GroupKind::dp_cp);
 }
 
 /// 8 experts of 3 x 1024 x 512 over ep 4: two of them in each of 8 layers, 25,165,824 in all.
@@ -405,35 +408,36 @@ constexpr double kExperts = 8 * 2 * 3 * 1024.0 * 512;
 
 TEST(ExpertDpTraffic, RunsOverTheExpertDataRanks) {
   const Traffic t = find(expert_setup({.dp = 8, .ep = 4}), 0, K::expert_dp_all_reduce);
-  EXPECT_EQ(t.group, GroupKind::edp);  // of 8 / 4 = 2
+  EXPECT_EQ(t.group, mesh::GroupKind::edp);  // of 8 / 4 = 2
   expect(t, 1, 2 * kExperts, Op::all_reduce);
   EXPECT_EQ(find(expert_setup({.dp = 4, .ep = 4}), 0, K::expert_dp_all_reduce).calls, 0);
 }
 
 TEST(ExpertDpTraffic, OfZeroIsThatOfTheDenseParts) {
-  const rankwright::TrainingConfig one = expert_setup({.dp = 8, .ep = 4, .zero = 1});
+  const rankwright::plan::TrainingConfig one = expert_setup({.dp = 8, .ep = 4, .zero = 1});
   expect(find(one, 0, K::expert_dp_reduce_scatter), 1, 2 * kExperts, Op::reduce_scatter);
   expect(find(one, 0, K::expert_dp_all_gather), 1, 2 * kExperts, Op::all_gather);
-  const rankwright::TrainingConfig three = expert_setup({.dp = 8, .ep = 4, .zero = 3});  // 8 units
+  const rankwright::plan::TrainingConfig three =
+      expert_setup({.dp = 8, .ep = 4, .zero = 3});  // 8 units
   expect(find(three, 0, K::expert_dp_all_gather), 2 * 4 * 8, 2 * kExperts / 8, Op::all_gather);
   expect(find(three, 0, K::expert_dp_reduce_scatter), 4 * 8, 2 * kExperts / 8, Op::reduce_scatter);
 }
 
 TEST(GradientNorm, IsOneNumberOverAllThatHoldDifferentGradients) {
   const Traffic replicas = find(dense_setup({.tp = 2, .dp = 2, .pp = 2}), 0, K::gradient_norm);
-  EXPECT_EQ(replicas.group, GroupKind::model);
+  EXPECT_EQ(replicas.group, mesh::GroupKind::model);
   expect(replicas, 1, 4, Op::all_reduce);
   const Traffic sharded = find(dense_setup({.dp = 2, .zero = 1}), 0, K::gradient_norm);
-  EXPECT_EQ(sharded.group, GroupKind::world);
+  EXPECT_EQ(sharded.group, mesh::GroupKind::world);
   expect(sharded, 1, 4, Op::all_reduce);
   EXPECT_EQ(find(dense_setup({.dp = 2}), 0, K::gradient_norm).calls, 0);
 }
 
 TEST(GradientNorm, OfFp64ParametersIsEightBytes) {
-  rankwright::TrainingConfig config = dense_setup({.dp = 2, .zero = 1});
+  rankwright::plan::TrainingConfig config = dense_setup({.dp = 2, .zero = 1});
   config.job.param_dtype = Dtype::fp64;
   expect(find(config, 0, K::gradient_norm), 1, 8, Op::all_reduce);
 }
 
 }  // namespace traffic_test
-}  // namespace rankwright
+}  // namespace rankwright::plan

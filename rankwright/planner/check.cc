@@ -4,18 +4,20 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/planner/explain_timeline.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 CheckAnswer check_cells(const SourceFile& file) {
   CheckAnswer answer{.file = file, .readable = false};
   if (file.unreadable) {
     answer.findings.push_back(*file.unreadable);
-  } else if (const Result<WrittenSchedule> written = parse_cells(file.text, file.name); !written) {
+  } else if (const Result<program::WrittenSchedule> written =
+                 program::parse_cells(file.text, file.name);
+             !written) {
     answer.findings.push_back(written.error());
   } else {
     answer.readable = true;
-    answer.schedule = check_schedule(*written);
+    answer.schedule = rules::check_schedule(*written);
     answer.findings = answer.schedule->findings;
   }
   for (Diagnostic& d : answer.findings)
@@ -28,7 +30,7 @@ CheckAnswer check_cells(const SourceFile& file) {
 
 Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   if (is_schedule(request.plan.plan)) {
-    if (request.target != Target::any || request.plan.overrides())
+    if (request.target != rules::Target::any || request.plan.overrides())
       return refuse_plan_options("--for, --model and --cluster");
     return check_cells(request.plan.plan);
   }
@@ -38,8 +40,8 @@ Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   answer.file = {std::move(input.file.name), std::move(input.file.text)};
   answer.config = std::move(input.config);
   if (!answer.config || !find_violations(*answer.config).empty()) return answer;
-  answer.estimate = close_estimate(*answer.config, calibration(*answer.config));
-  answer.proof = prove_plan(*answer.config);
+  answer.estimate = cost::close_estimate(*answer.config, calibration(*answer.config));
+  answer.proof = rules::prove_plan(*answer.config);
   if (answer.proof)
     answer.findings.insert(answer.findings.end(), answer.proof->findings.begin(),
                            answer.proof->findings.end());
@@ -47,4 +49,4 @@ Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   return answer;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -7,25 +7,25 @@
 #include "rankwright/planner/input/plan_input.h"
 #include "rankwright/rules/proof_findings.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct CheckRequest {
   PlanSource plan{};  // or, by the name's ending .csv, a schedule: one line of cells per pp rank
-  Target target = Target::any;
+  rules::Target target = rules::Target::any;
 };
 
 /// Findings, and what holds where there are no errors among them.
 struct CheckAnswer {
-  SourceFile file{};                          // what was checked
-  Diagnostics findings{};                     // each with its place, most severe first
-  bool readable = true;                       // else the findings say why it is not
-  std::optional<TrainingConfig> config{};     // of a plan that could be read
-  std::optional<Estimate> estimate{};         // of a plan without find_violations
-  std::optional<ProvedPlan> proof{};          // of a plan with a pipeline that is not too long
-  std::optional<CheckedSchedule> schedule{};  // of a schedule that could be read
+  SourceFile file{};                             // what was checked
+  Diagnostics findings{};                        // each with its place, most severe first
+  bool readable = true;                          // else the findings say why it is not
+  std::optional<plan::TrainingConfig> config{};  // of a plan that could be read
+  std::optional<cost::Estimate> estimate{};      // of a plan without find_violations
+  std::optional<rules::ProvedPlan> proof{};      // of a plan with a pipeline that is not too long
+  std::optional<rules::CheckedSchedule> schedule{};  // of a schedule that could be read
 };
 
 /// Faults of the file are findings of the answer. Refuses only options that a schedule cannot have.
 Outcome<CheckAnswer> check_plan(const CheckRequest& request);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace check_test {
 
 const std::string kPlan =
@@ -61,4 +61,4 @@ TEST(CheckPlan, ScheduleWithAModel_IsRefused) {
 }
 
 }  // namespace check_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -4,7 +4,7 @@
 #include "rankwright/import/log/run_log.h"
 #include "rankwright/planner/input/run_input.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr std::size_t kMaxName = 200;  // characters of a file's name
@@ -41,14 +41,14 @@ Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request) {
   if (!plan) return tl::unexpected(std::move(plan.error()));
   const SourceFile& file = request.log;
   if (file.unreadable) return tl::unexpected(unreadable_log(file, *file.unreadable));
-  const Result<RunLog> log = read_run_log(file.text, file.name);
+  const Result<importer::RunLog> log = importer::read_run_log(file.text, file.name);
   if (!log) return tl::unexpected(unreadable_log(file, log.error()));
-  const TrainingConfig& config = plan->config();
-  const std::optional<PlanFile> ran = plan_of_log(file.text, file.name);
+  const plan::TrainingConfig& config = plan->config();
+  const std::optional<importer::PlanFile> ran = plan_of_log(file.text, file.name);
   GapView view = gap_view(config, calibration(config), *log, ran ? &*ran : nullptr);
   view.plan = excerpt(plan->name(), kMaxName);
   view.log = excerpt(file.name, kMaxName);
   return CompareLogAnswer{std::move(*plan), std::move(view)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

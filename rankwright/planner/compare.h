@@ -6,7 +6,7 @@
 #include "rankwright/planner/compare/gap_view.h"
 #include "rankwright/planner/input/plan_input.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct CompareRequest {
   PlanSource a{}, b{};  // the log of `a` calibrates both
@@ -30,4 +30,4 @@ Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request);
 /// Returns the refusal of a plan that is compared with nothing, or with a plan and a log at once.
 Refusal refuse_sides();
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace compare_test {
 
 PlanSource plan(const std::string& parallelism, const std::string& name = "plan.yaml") {
@@ -65,4 +65,4 @@ TEST(CompareWithLog, TextWithoutSteps_IsUnreadable) {
 }
 
 }  // namespace compare_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

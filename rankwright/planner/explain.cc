@@ -8,13 +8,13 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/planner/explain_timeline.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// "zero_stage", "plan.zero_stage" and "parallelism.zero_stage" name the same key.
-const PlanKey* find_key(std::string_view name) {
+const importer::PlanKey* find_key(std::string_view name) {
   if (name.starts_with("plan.")) name.remove_prefix(5);
-  for (const KeyRow& row : key_rows()) {
+  for (const importer::KeyRow& row : importer::key_rows()) {
     const std::string_view path = row.key.path;
     if (path == name || path.substr(path.rfind('.') + 1) == name ||
         path.substr(path.find('.') + 1) == name)
@@ -32,8 +32,8 @@ std::string upper(std::string word) {
 
 Refusal unknown_word(const std::string& word) {
   std::vector<std::string> known;
-  for (const Page* page : pages()) known.emplace_back(page->code);
-  for (const KeyRow& row : key_rows())
+  for (const rules::Page* page : rules::pages()) known.emplace_back(page->code);
+  for (const importer::KeyRow& row : importer::key_rows())
     known.emplace_back(row.key.path.substr(row.key.path.rfind('.') + 1));
   const std::optional<std::string> near = nearest(word, known);
   return {.kind = Refusal::Kind::unreadable,
@@ -111,9 +111,10 @@ std::optional<Refusal> check_schedule_views(const ExplainViews& views, const Pla
 }
 
 Outcome<ExplainWordAnswer> explain_word(const std::string& word) {
-  if (const Page* page = find_page(upper(word))) return ExplainWordAnswer{.page = page};
-  if (const PlanKey* key = find_key(word)) return ExplainWordAnswer{.key = key};
+  if (const rules::Page* page = rules::find_page(upper(word)))
+    return ExplainWordAnswer{.page = page};
+  if (const importer::PlanKey* key = find_key(word)) return ExplainWordAnswer{.key = key};
   return tl::unexpected(unknown_word(word));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -13,7 +13,7 @@
 #include "rankwright/planner/explain/stages_view.h"
 #include "rankwright/planner/input/plan_input.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct ExplainAnswer {
   ValidPlan plan;
@@ -57,9 +57,9 @@ std::optional<Refusal> check_schedule_views(const ExplainViews& views, const Pla
 
 /// The page of a diagnostic code, or a plan key; one of the two.
 struct ExplainWordAnswer {
-  const Page* page = nullptr;
-  const PlanKey* key = nullptr;
+  const rules::Page* page = nullptr;
+  const importer::PlanKey* key = nullptr;
 };
 Outcome<ExplainWordAnswer> explain_word(const std::string& word);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -10,7 +10,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/failures.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr std::size_t kMaxFaults = 64;  // of a kind
@@ -43,14 +43,14 @@ std::optional<double> factor(std::string_view text) {
   return scale * *number;
 }
 
-Diagnostic no_rank(const TrainingConfig& config, std::string_view flag, std::string_view rank,
+Diagnostic no_rank(const plan::TrainingConfig& config, std::string_view flag, std::string_view rank,
                    std::string_view rest) {
   return usage(fmt::format("there is no rank {}: the plan has ranks 0 to {}", excerpt(rank),
                            config.world - 1),
                fmt::format("--{} {}{}", flag, config.world - 1, rest));
 }
 
-Result<SlowRank> read_slow(const TrainingConfig& config, const std::string& text) {
+Result<cost::SlowRank> read_slow(const plan::TrainingConfig& config, const std::string& text) {
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
     return fail(usage(fmt::format("--slow '{}' is not a rank and a factor", excerpt(text)),
@@ -59,15 +59,15 @@ Result<SlowRank> read_slow(const TrainingConfig& config, const std::string& text
   if (!rank || *rank >= config.world)
     return fail(no_rank(config, "slow", pair->name, ":" + excerpt(pair->value)));
   const std::optional<double> times = factor(pair->value);
-  if (!times || *times < kMinFactor || *times > kMaxFactor)
+  if (!times || *times < cost::kMinFactor || *times > cost::kMaxFactor)
     return fail(
         usage(fmt::format("--slow {}: '{}' is not a factor from {} to {}", *rank,
-                          excerpt(pair->value), kMinFactor, kMaxFactor),
+                          excerpt(pair->value), cost::kMinFactor, cost::kMaxFactor),
               fmt::format("--slow {}:1.3x says that it computes 1.3 times as long", *rank)));
-  return SlowRank{*rank, *times};
+  return cost::SlowRank{*rank, *times};
 }
 
-Result<int> read_level(const Cluster& cluster, std::string_view name) {
+Result<int> read_level(const cluster::Cluster& cluster, std::string_view name) {
   std::vector<std::string> known;
   for (std::size_t k = 0; k < cluster.levels.size(); ++k) {
     known.push_back(cluster.levels[k].name);
@@ -79,7 +79,7 @@ Result<int> read_level(const Cluster& cluster, std::string_view name) {
                          : fmt::format("its levels are {}", fmt::join(known, ", "))));
 }
 
-Result<SlowLink> read_link(const TrainingConfig& config, const std::string& text) {
+Result<cost::SlowLink> read_link(const plan::TrainingConfig& config, const std::string& text) {
   const std::string& first = config.cluster.levels.back().name;
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
@@ -90,19 +90,19 @@ Result<SlowLink> read_link(const TrainingConfig& config, const std::string& text
   const BytesPerSecond now = config.cluster.levels[std::size_t(*level)].bandwidth;
   const Result<BytesPerSecond> stated = parse_bandwidth(pair->value);
   const double times = stated ? *stated / now : factor(pair->value).value_or(-1);
-  if (!(times >= kMinBandwidth && times <= kMaxBandwidth))
+  if (!(times >= cost::kMinBandwidth && times <= cost::kMaxBandwidth))
     return fail(usage(
         fmt::format("--slow-link {}: '{}' is neither a factor from {} to {} nor such a bandwidth",
-                    pair->name, excerpt(pair->value), kMinBandwidth, kMaxBandwidth),
+                    pair->name, excerpt(pair->value), cost::kMinBandwidth, cost::kMaxBandwidth),
         fmt::format("{0}:0.5x, {0}:50% or {0}:{1}", pair->name, show(0.5 * now))));
-  return SlowLink{*level, times * now};
+  return cost::SlowLink{*level, times * now};
 }
 
 /// Each flag read, none of them twice.
 template <class T, class Key>
-Result<std::vector<T>> read_each(const TrainingConfig& config,
+Result<std::vector<T>> read_each(const plan::TrainingConfig& config,
                                  const std::vector<std::string>& texts, std::string_view flag,
-                                 Result<T> (*read)(const TrainingConfig&, const std::string&),
+                                 Result<T> (*read)(const plan::TrainingConfig&, const std::string&),
                                  Key key) {
   if (texts.size() > kMaxFaults)
     return fail(usage(fmt::format("--{} is given {} times", flag, texts.size()),
@@ -137,7 +137,7 @@ Result<std::optional<Seconds>> read_time(const std::string& text, std::string_vi
 }
 
 /// A published figure with its source.
-std::string cited(const FailureRow& row) {
+std::string cited(const catalog::FailureRow& row) {
   return fmt::format("{}, {}: {}{}", row.name, row.system, row.source,
                      row.verified == "yes" ? "" : " (recalled, not seen)");
 }
@@ -145,8 +145,8 @@ std::string cited(const FailureRow& row) {
 /// Which published restart stands for that of so many GPUs.
 std::string describe_restart(i64 gpus) {
   std::vector<i64> known;
-  for (const FailureRow& row : failure_rows())
-    if (row.kind == FailureRow::Kind::restart) known.push_back(row.gpus);
+  for (const catalog::FailureRow& row : catalog::failure_rows())
+    if (row.kind == catalog::FailureRow::Kind::restart) known.push_back(row.gpus);
   if (gpus < known.front())
     return fmt::format("as published for {} GPUs, the fewest", count(known.front()));
   if (gpus > known.back())
@@ -155,9 +155,9 @@ std::string describe_restart(i64 gpus) {
 }
 
 /// Rate, restart and checkpoint as stated, else as published.
-Result<FailureTask> read_failure(const TrainingConfig& config, const FaultOptions& options,
-                                 FailureSources& from) {
-  using Kind = FailureRow::Kind;
+Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
+                                       const FaultOptions& options, FailureSources& from) {
+  using Kind = catalog::FailureRow::Kind;
   const Result<std::optional<Seconds>> mtbf = read_time(options.mtbf, "mtbf", "3 h", false);
   const Result<std::optional<Seconds>> restart =
       read_time(options.restart_time, "restart-time", "5 min", true);
@@ -169,17 +169,18 @@ Result<FailureTask> read_failure(const TrainingConfig& config, const FaultOption
     if (!*one) return fail(one->error());
   if (*mtbf && !options.failures.empty())
     return fail(usage("--mtbf and --failures both say how often ranks fail", "one of them"));
-  const Result<FailureRow> rate = options.failures.empty() ? Result<FailureRow>(usual(Kind::rate))
-                                                           : find_failure_rate(options.failures);
+  const Result<catalog::FailureRow> rate = options.failures.empty()
+                                               ? Result<catalog::FailureRow>(usual(Kind::rate))
+                                               : catalog::find_failure_rate(options.failures);
   if (!rate) return fail(usage(rate.error().detail, rate.error().hint));
 
-  const FailureRow& storage = usual(Kind::storage);
-  const FailureRow& hang = usual(Kind::hang);
-  const Bytes size = checkpoint_bytes(config);
-  const i64 nodes = checkpoint_nodes(config);
-  FailureTask task{.interval = *interval, .hang = Seconds{hang.value}};
+  const catalog::FailureRow& storage = usual(Kind::storage);
+  const catalog::FailureRow& hang = usual(Kind::hang);
+  const Bytes size = cost::checkpoint_bytes(config);
+  const i64 nodes = cost::checkpoint_nodes(config);
+  cost::FailureTask task{.interval = *interval, .hang = Seconds{hang.value}};
   task.model.between = mtbf->value_or(time_between_failures(*rate, config.world));
-  task.model.restart = restart->value_or(usual_restart(config.world));
+  task.model.restart = restart->value_or(catalog::usual_restart(config.world));
   task.model.checkpoint =
       checkpoint->value_or(size / (double(nodes) * BytesPerSecond{storage.value * 1e9}));
   const auto say = [&](bool stated, std::string& where, std::string text, std::string cite) {
@@ -189,7 +190,7 @@ Result<FailureTask> read_failure(const TrainingConfig& config, const FaultOption
   say(mtbf->has_value(), from.between,
       fmt::format("{} per 1,000 node-days, {}", rate->value, rate->name), cited(*rate));
   say(restart->has_value(), from.restart, describe_restart(config.world),
-      cited(nearest_restart(config.world)));
+      cited(catalog::nearest_restart(config.world)));
   say(checkpoint->has_value(), from.checkpoint,
       fmt::format("{} from {} at {} GB/s each", show(size), plural(nodes, "node", "nodes"),
                   storage.value),
@@ -200,16 +201,17 @@ Result<FailureTask> read_failure(const TrainingConfig& config, const FaultOption
 }
 
 /// Returns what the faults of a plan without find_violations cost, or what is wrong with an option.
-Result<Faults> price_faults(const TrainingConfig& config, const FaultOptions& options,
-                            TrainingConfig& slowed) {
+Result<Faults> price_faults(const plan::TrainingConfig& config, const FaultOptions& options,
+                            plan::TrainingConfig& slowed) {
   if (options.about_failures() && !options.fail)
     return fail(usage("failure rates, checkpoints and restarts are about a rank that dies",
                       "add --fail 0"));
-  const Result<std::vector<SlowRank>> slow = read_each<SlowRank>(
-      config, options.slow, "slow", read_slow, [](const SlowRank& s) { return s.rank; });
+  const Result<std::vector<cost::SlowRank>> slow = read_each<cost::SlowRank>(
+      config, options.slow, "slow", read_slow, [](const cost::SlowRank& s) { return s.rank; });
   if (!slow) return fail(slow.error());
-  const Result<std::vector<SlowLink>> links = read_each<SlowLink>(
-      config, options.slow_link, "slow-link", read_link, [](const SlowLink& s) { return s.level; });
+  const Result<std::vector<cost::SlowLink>> links =
+      read_each<cost::SlowLink>(config, options.slow_link, "slow-link", read_link,
+                                [](const cost::SlowLink& s) { return s.level; });
   if (!links) return fail(links.error());
   if (options.fail && (*options.fail < 0 || *options.fail >= config.world))
     return fail(no_rank(config, "fail", std::to_string(*options.fail), ""));
@@ -222,7 +224,7 @@ Result<Faults> price_faults(const TrainingConfig& config, const FaultOptions& op
     faults.mitigate_straggler = mitigate_straggler(slowed, calibration(config), *faults.slow);
   }
   if (options.fail) {
-    const Result<FailureTask> task = read_failure(slowed, options, faults.from);
+    const Result<cost::FailureTask> task = read_failure(slowed, options, faults.from);
     if (!task) return fail(task.error());
     faults.dead = options.fail;
     faults.failure = failure(slowed, calibration(config), *options.fail, *task);
@@ -235,10 +237,10 @@ Result<Faults> price_faults(const TrainingConfig& config, const FaultOptions& op
 Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  TrainingConfig slowed = plan->config();
+  plan::TrainingConfig slowed = plan->config();
   Result<Faults> faults = price_faults(plan->config(), request.faults, slowed);
   if (!faults) return refuse_usage(faults.error().message, faults.error().hint);
   return FaultsAnswer{std::move(*plan), std::move(slowed), std::move(*faults)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -11,7 +11,7 @@
 #include "rankwright/cost/faults/straggler_mitigation.h"
 #include "rankwright/planner/input/plan_input.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// Faults as people type them.
 struct FaultOptions {
@@ -40,11 +40,11 @@ struct FailureSources {
 
 /// Costs of the faults. Slow ranks and failures are estimated on the slow links.
 struct Faults {
-  std::optional<LinkLoss> links{};
-  std::optional<Straggler> slow{};
-  StragglerMitigation mitigate_straggler{};
+  std::optional<cost::LinkLoss> links{};
+  std::optional<cost::Straggler> slow{};
+  cost::StragglerMitigation mitigate_straggler{};
   std::optional<i64> dead{};  // a rank
-  Failure failure{};
+  cost::Failure failure{};
   FailureSources from{};
 };
 
@@ -54,9 +54,9 @@ struct FaultsRequest {
 };
 struct FaultsAnswer {
   ValidPlan plan;
-  TrainingConfig slowed;  // the plan's config with the slow links
+  plan::TrainingConfig slowed;  // the plan's config with the slow links
   Faults faults;
 };
 Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace explain_faults_test {
 
 using ::testing::HasSubstr;
@@ -41,8 +41,8 @@ TEST(ExplainFaults, FactorsAreTypedInThreeWays) {
 TEST(ExplainFaults, SlowLink_SlowsTheClusterOfWhatFollows) {
   const Outcome<FaultsAnswer> answer = ask({.slow_link = {"infiniband:0.5x"}, .fail = 3});
   ASSERT_TRUE(answer.has_value());
-  const Cluster& before = answer->plan.config().cluster;
-  const Cluster& after = answer->slowed.cluster;
+  const cluster::Cluster& before = answer->plan.config().cluster;
+  const cluster::Cluster& after = answer->slowed.cluster;
   EXPECT_DOUBLE_EQ(after.levels.back().bandwidth / before.levels.back().bandwidth, 0.5);
   EXPECT_EQ(answer->faults.dead, 3);
 }
@@ -59,4 +59,4 @@ TEST(ExplainFaults, WhatIsTypedWrong_IsRefused) {
 }
 
 }  // namespace explain_faults_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace explain_test {
 
 const PlanSource kPlan{
@@ -85,4 +85,4 @@ TEST(CheckViews, Schedule_HasNoViewOfAPlan) {
 }
 
 }  // namespace explain_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

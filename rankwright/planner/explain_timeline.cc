@@ -15,14 +15,14 @@
 #include "rankwright/program/transfers.h"
 #include "rankwright/rules/proof_findings.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// Returns a batch with so few microbatches that `most` cells are not exceeded. Each pp rank gets
 /// its even share of them, which every schedule takes.
-std::string smaller_batch(const TrainingConfig& config, i64 max) {
-  const PipelineShape shape = pipeline_shape(config);
-  const std::optional<i64> one = cell_count({shape.schedule, shape.pp, shape.chunks, 1});
+std::string smaller_batch(const plan::TrainingConfig& config, i64 max) {
+  const plan::PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> one = program::cell_count({shape.schedule, shape.pp, shape.chunks, 1});
   const i64 round = 2 * shape.pp;
   const i64 microbatches = one && *one > 0 ? max / *one / round * round : 0;
   const std::optional<i64> batch = product({microbatches, config.plan.micro_batch, config.plan.dp});
@@ -35,7 +35,7 @@ Refusal refused(std::string message, std::string hint) {
   return {.kind = Refusal::Kind::refused, .message = std::move(message), .hint = std::move(hint)};
 }
 
-Refusal too_many(const TrainingConfig& config, i64 have, i64 max, std::string_view done) {
+Refusal too_many(const plan::TrainingConfig& config, i64 have, i64 max, std::string_view done) {
   return refused(
       fmt::format("the step has {} cells; at most {} can be {}", count(have), count(max), done),
       smaller_batch(config, max));
@@ -43,25 +43,26 @@ Refusal too_many(const TrainingConfig& config, i64 have, i64 max, std::string_vi
 
 /// Returns nothing where the step is small enough to be simulated, and to be traced where that is
 /// asked for.
-std::optional<Refusal> too_large(const TrainingConfig& config, bool traced) {
-  const PipelineShape shape = pipeline_shape(config);
-  const i64 cells = cell_count(shape).value_or(std::numeric_limits<i64>::max());
-  if (cells > kMaxSimulatedCells) return too_many(config, cells, kMaxSimulatedCells, "played");
-  if (const Bytes need = expansion_bytes(config); need > kMaxExpansion)
+std::optional<Refusal> too_large(const plan::TrainingConfig& config, bool traced) {
+  const plan::PipelineShape shape = pipeline_shape(config);
+  const i64 cells = program::cell_count(shape).value_or(std::numeric_limits<i64>::max());
+  if (cells > cost::kMaxSimulatedCells)
+    return too_many(config, cells, cost::kMaxSimulatedCells, "played");
+  if (const Bytes need = program::expansion_bytes(config); need > program::kMaxExpansion)
     return refused(
         fmt::format("the step's actions and collectives take {}; at most {} can be played",
-                    show(need), show(kMaxExpansion)),
+                    show(need), show(program::kMaxExpansion)),
         "fewer layers or a smaller cp_size: what is inside a cell takes the most");
   if (!traced) return std::nullopt;
   // The ranks' own steps are slices too.
-  i64 max = kMaxSlices;
-  for (const Body& of_rank : steps(config)) max -= i64(of_rank.size());
+  i64 max = importer::kMaxSlices;
+  for (const program::Body& of_rank : program::steps(config)) max -= i64(of_rank.size());
   if (cells > max) return too_many(config, cells, std::max<i64>(max, 0), "written to a trace");
   return std::nullopt;
 }
 
 /// Returns a shape that a written schedule can be drawn as: its chunks, round and round.
-PipelineShape drawn_shape(const CheckedSchedule& s) {
+plan::PipelineShape drawn_shape(const rules::CheckedSchedule& s) {
   return {.pp = s.pp, .chunks = ceil_div(s.stages, s.pp), .microbatches = s.microbatches};
 }
 
@@ -75,7 +76,7 @@ SummarizedStep summarized(SimulatedStep step) {
 Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  const TrainingConfig& config = plan->config();
+  const plan::TrainingConfig& config = plan->config();
   if (std::optional<Refusal> refusal = too_large(config, request.traced))
     return tl::unexpected(std::move(*refusal));
   SummarizedStep step = summarized(simulate_step(config, request.unit_times));
@@ -88,18 +89,18 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
         Refusal{.kind = kind, .findings = std::move(findings), .file = {file.name, file.text}});
   };
   if (file.unreadable) return refuse(Refusal::Kind::unreadable, {*file.unreadable});
-  const Result<WrittenSchedule> written = parse_cells(file.text, file.name);
+  const Result<program::WrittenSchedule> written = program::parse_cells(file.text, file.name);
   if (!written) return refuse(Refusal::Kind::unreadable, {written.error()});
-  const CheckedSchedule checked = check_schedule(*written);
+  const rules::CheckedSchedule checked = rules::check_schedule(*written);
   if (!checked.findings.empty()) return refuse(Refusal::Kind::refused, checked.findings);
-  Program program =
+  program::Program program =
       with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
-  if (const i64 cells = slice_count(program); traced && cells > kMaxSlices)
+  if (const i64 cells = slice_count(program); traced && cells > importer::kMaxSlices)
     return tl::unexpected(
         refused(fmt::format("the schedule has {} cells; at most {} can be written to a trace",
-                            count(cells), count(kMaxSlices)),
+                            count(cells), count(importer::kMaxSlices)),
                 ""));
-  Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
+  program::Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
   SimulatedStep step = simulate_step(drawn_shape(checked), std::move(program), std::move(times),
                                      std::string(kUnitTimes));
   step.what = "as written";
@@ -113,4 +114,4 @@ tl::unexpected<Refusal> refuse_plan_options(std::string_view options) {
                       "leave them out");
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

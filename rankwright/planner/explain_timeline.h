@@ -7,7 +7,7 @@
 #include "rankwright/planner/input/plan_input.h"
 #include "rankwright/planner/timeline/timeline_summary.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct TimelineRequest {
   PlanSource plan{};
@@ -29,4 +29,4 @@ bool is_schedule(const SourceFile& file);
 /// Returns the refusal of options that mean nothing for a schedule.
 tl::unexpected<Refusal> refuse_plan_options(std::string_view options);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace explain_timeline_test {
 
 using ::testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(ExplainSchedule, ARankThatWaitsForItself_IsRefused) {
 }
 
 }  // namespace explain_timeline_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

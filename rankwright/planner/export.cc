@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 SourceFile file_of(const PlanInput& input) { return {input.file.name, input.file.text}; }
@@ -13,10 +13,10 @@ Refusal unknown_target(const std::string& word) {
   return unknown_name({"target", word, export_target_names(), takes});
 }
 
-Diagnostics as_findings(const std::vector<Lost>& lost, const TargetRow& target, bool strict,
-                        const PlanFile& file) {
+Diagnostics as_findings(const std::vector<exporter::Lost>& lost, const rules::TargetRow& target,
+                        bool strict, const importer::PlanFile& file) {
   Diagnostics findings;
-  for (const Lost& one : lost)
+  for (const exporter::Lost& one : lost)
     findings.push_back({.code = "RW0602",
                         .severity = strict ? Severity::error : Severity::warning,
                         .message = fmt::format("{} cannot say this", target.name),
@@ -28,8 +28,8 @@ Diagnostics as_findings(const std::vector<Lost>& lost, const TargetRow& target, 
 }
 
 /// Returns the names of the hosts; none where none are given.
-Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const TargetRow& target,
-                                             const TrainingConfig& config) {
+Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const rules::TargetRow& target,
+                                             const plan::TrainingConfig& config) {
   if (!hosts.given()) return std::vector<std::string>{};
   if (!target.launcher)
     return refuse_usage(fmt::format("--hosts: {} starts no ranks", target.name),
@@ -45,9 +45,9 @@ bool about_memory(const Diagnostic& d) { return d.code.starts_with("RW02"); }
 }  // namespace
 
 Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
-  const Exporter* const exporter = find_exporter(request.target);
+  const exporter::Exporter* const exporter = exporter::find_exporter(request.target);
   if (exporter == nullptr) return tl::unexpected(unknown_target(request.target));
-  const TargetRow& target = row(exporter->target);
+  const rules::TargetRow& target = row(exporter->target);
   ExportAnswer answer{.plan = read_input(request.plan), .exporter = exporter};
   const PlanInput& input = answer.plan;
   Diagnostics findings = all_findings(input, exporter->target);
@@ -84,8 +84,9 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
 
 std::vector<std::string> export_target_names() {
   std::vector<std::string> names;
-  for (const Exporter& exporter : exporters()) names.emplace_back(row(exporter.target).name);
+  for (const exporter::Exporter& exporter : exporter::exporters())
+    names.emplace_back(row(exporter.target).name);
   return names;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

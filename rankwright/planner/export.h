@@ -9,7 +9,7 @@
 #include "rankwright/planner/input/host_names.h"
 #include "rankwright/planner/input/plan_input.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct ExportRequest {
   PlanSource plan{};
@@ -20,11 +20,11 @@ struct ExportRequest {
 
 struct ExportAnswer {
   PlanInput plan;
-  const Exporter* exporter = nullptr;
+  const exporter::Exporter* exporter = nullptr;
   Diagnostics memory{};  // errors about memory: our estimate, so the files are written all the same
-  std::vector<Lost> lost{};         // what the target cannot express
-  Diagnostics findings{};           // the same as warnings, each with its place
-  std::vector<ExportFile> files{};  // the main one first
+  std::vector<exporter::Lost> lost{};         // what the target cannot express
+  Diagnostics findings{};                     // the same as warnings, each with its place
+  std::vector<exporter::ExportFile> files{};  // the main one first
 };
 
 /// Refuses a plan with errors other than about memory: its files would not run.
@@ -33,4 +33,4 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request);
 /// Returns the names of the targets.
 std::vector<std::string> export_target_names();
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

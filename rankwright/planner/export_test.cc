@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace export_test {
 
 using ::testing::HasSubstr;
@@ -62,4 +62,4 @@ TEST(ExportPlan, UnknownTarget_IsAUsageFault) {
 }
 
 }  // namespace export_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,13 +8,15 @@
 #include "rankwright/import/plan/safetensors_index.h"
 #include "rankwright/plan/constraint_violation.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 Refusal unknown_format(const std::string& word) {
   std::vector<std::string> names;
-  for (const PlanFormat& format : plan_formats()) names.emplace_back(format.name);
-  for (const ClusterFormat& format : cluster_formats()) names.emplace_back(format.name);
+  for (const importer::PlanFormat& format : importer::plan_formats())
+    names.emplace_back(format.name);
+  for (const importer::ClusterFormat& format : importer::cluster_formats())
+    names.emplace_back(format.name);
   return unknown_name({"format", word, names, "rankwright import --list shows them"});
 }
 
@@ -22,19 +24,20 @@ Refusal unknown_format(const std::string& word) {
 
 Outcome<ImportAnswer> import_file(const ImportRequest& request) {
   const bool open = request.from.empty();
-  const bool cluster_format = find_cluster_format(request.from) != nullptr;
-  if (!open && !cluster_format && find_plan_format(request.from) == nullptr)
+  const bool cluster_format = importer::find_cluster_format(request.from) != nullptr;
+  if (!open && !cluster_format && importer::find_plan_format(request.from) == nullptr)
     return tl::unexpected(unknown_format(request.from));
   const SourceFile& file = request.inputs.front();
-  if (claims_safetensors_index(file.name, "")) return import_model(request);
+  if (importer::claims_safetensors_index(file.name, "")) return import_model(request);
   if (file.unreadable)
     return tl::unexpected(Refusal{.kind = Refusal::Kind::unreadable,
                                   .findings = {*file.unreadable},
                                   .file = {file.name, {}}});
-  if (cluster_format || (open && (request.about_clusters() ||
-                                  claiming_cluster_format(file.name, file.text) != nullptr)))
+  if (cluster_format ||
+      (open && (request.about_clusters() ||
+                importer::claiming_cluster_format(file.name, file.text) != nullptr)))
     return import_cluster(request);
-  if (open && claims_hf_config(file.name, file.text)) return import_model(request);
+  if (open && importer::claims_hf_config(file.name, file.text)) return import_model(request);
   if (request.inputs.size() > 1)
     return refuse_usage(fmt::format("one thing too many: '{}'", excerpt(request.inputs[1].name)),
                         "several files make a cluster; a plan is made of one");
@@ -46,9 +49,9 @@ Outcome<ImportAnswer> import_framework(const ImportRequest& request) {
                                 .model = request.model,
                                 .cluster = request.cluster,
                                 .world = request.world,
-                                .format = find_plan_format(request.from),
+                                .format = importer::find_plan_format(request.from),
                                 .files = request.files});
-  Diagnostics findings = all_findings(input, Target::any);
+  Diagnostics findings = all_findings(input, rules::Target::any);
   if (!input.config)
     return tl::unexpected(
         Refusal{.kind = Refusal::Kind::unreadable,
@@ -58,4 +61,4 @@ Outcome<ImportAnswer> import_framework(const ImportRequest& request) {
   return ImportedPlan{std::move(input), valid, std::move(findings)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

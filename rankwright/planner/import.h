@@ -10,7 +10,7 @@
 #include "rankwright/model/model.h"
 #include "rankwright/planner/input/plan_input.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct ImportRequest {
   std::vector<SourceFile> inputs{};  // one, or several about one cluster or model
@@ -20,7 +20,8 @@ struct ImportRequest {
   std::string device{};              // of a cluster: its GPU, where no file says
   std::optional<i64> hosts{};        // of a cluster
   std::string collective{};          // of nccl-tests' output: what it measured
-  FileReader files = refuse_file;    // reads the files that others name, or that belong beside them
+  importer::FileReader files =
+      importer::refuse_file;  // reads the files that others name, or that belong beside them
 
   /// Returns whether an option is stated that only clusters have.
   bool about_clusters() const { return !device.empty() || hosts || !collective.empty(); }
@@ -34,14 +35,14 @@ struct ImportedPlan {
 };
 
 struct ImportedCluster {
-  Cluster cluster;
+  cluster::Cluster cluster;
   std::vector<std::string> origins{};  // where its figures come from, a line each
   Diagnostics findings{};
   std::vector<SourceFile> sources{};  // that the findings point into
 };
 
 struct ImportedModel {
-  Model model;
+  model::Model model;
   std::vector<std::string> origins{};
   Diagnostics findings{};
 };
@@ -56,4 +57,4 @@ Outcome<ImportAnswer> import_framework(const ImportRequest& request);
 Outcome<ImportAnswer> import_cluster(const ImportRequest& request);
 Outcome<ImportAnswer> import_model(const ImportRequest& request);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,26 +8,26 @@
 #include "rankwright/import/cluster/host_list.h"
 #include "rankwright/planner/import.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 struct Source {
   const SourceFile& file;
-  const ClusterFormat* format;
+  const importer::ClusterFormat* format;
 };
 
 /// Returns all files with their formats; nothing, with a finding, where one has none.
 std::optional<std::vector<Source>> read_sources(const ImportRequest& request,
                                                 Diagnostics& findings) {
-  const ClusterFormat* const stated = find_cluster_format(request.from);
+  const importer::ClusterFormat* const stated = importer::find_cluster_format(request.from);
   std::vector<Source> sources;
   for (const SourceFile& file : request.inputs) {
     if (file.unreadable) {
       findings.push_back(*file.unreadable);
       return std::nullopt;
     }
-    const ClusterFormat* const format =
-        stated != nullptr ? stated : claiming_cluster_format(file.name, file.text);
+    const importer::ClusterFormat* const format =
+        stated != nullptr ? stated : importer::claiming_cluster_format(file.name, file.text);
     if (format == nullptr) {
       findings.push_back({.code = "RW0603",
                           .message = "a file of no known format",
@@ -42,17 +42,20 @@ std::optional<std::vector<Source>> read_sources(const ImportRequest& request,
 }
 
 /// Returns the cluster that the files describe, or the stated one with what they measured.
-std::optional<Cluster> merge(const ImportRequest& request, const std::vector<Source>& sources,
-                             ClusterParts& parts, Diagnostics& findings) {
-  std::optional<Cluster> base;
+std::optional<cluster::Cluster> merge(const ImportRequest& request,
+                                      const std::vector<Source>& sources,
+                                      importer::ClusterParts& parts, Diagnostics& findings) {
+  std::optional<cluster::Cluster> base;
   if (!request.cluster.empty()) {
-    base = read_cluster_argument(request.cluster, request.files, findings);
+    base = importer::read_cluster_argument(request.cluster, request.files, findings);
     if (!base) return std::nullopt;
-    parts.device = ClusterPart<std::string>{base->device.name, request.cluster};
+    parts.device = importer::ClusterPart<std::string>{base->device.name, request.cluster};
   }
-  if (!request.device.empty()) parts.device = ClusterPart<std::string>{request.device, "--device"};
-  if (request.hosts) parts.hosts = ClusterPart<i64>{*request.hosts, "--hosts"};
-  if (!request.collective.empty()) parts.collective = collective_named(request.collective);
+  if (!request.device.empty())
+    parts.device = importer::ClusterPart<std::string>{request.device, "--device"};
+  if (request.hosts) parts.hosts = importer::ClusterPart<i64>{*request.hosts, "--hosts"};
+  if (!request.collective.empty())
+    parts.collective = importer::collective_named(request.collective);
   for (const Source& source : sources) {
     const std::size_t before = parts.series.size();
     source.format->read(source.file.text, source.file.name, parts, findings);
@@ -66,20 +69,21 @@ std::optional<Cluster> merge(const ImportRequest& request, const std::vector<Sou
   }
   if (has_errors(findings)) return std::nullopt;
   if (!base) return resolve_cluster(parts, findings);
-  for (const MeasuredSeries& series : parts.series)
+  for (const fit::MeasuredSeries& series : parts.series)
     if (!calibrate_links(*base, series, findings)) return std::nullopt;
   return base;
 }
 
 /// Returns where the figures come from, one line each.
-std::vector<std::string> origins_of(const std::vector<Source>& sources, const ClusterParts& parts,
+std::vector<std::string> origins_of(const std::vector<Source>& sources,
+                                    const importer::ClusterParts& parts,
                                     const Diagnostics& findings) {
   std::vector<std::string> lines;
   for (const Source& source : sources)
     lines.push_back(
-        fmt::format("From {}: {}.", safe_name(source.file.name), source.format->summary));
+        fmt::format("From {}: {}.", exporter::safe_name(source.file.name), source.format->summary));
   if (parts.host_names)
-    lines.push_back("Hosts: " + excerpt(show_host_list(parts.host_names->value), 400));
+    lines.push_back("Hosts: " + excerpt(importer::show_host_list(parts.host_names->value), 400));
   for (const Diagnostic& finding : findings)
     if (finding.code == "RW0623") lines.push_back("Assumed: " + finding.detail);
   return lines;
@@ -95,14 +99,14 @@ std::vector<SourceFile> files_of(const std::optional<std::vector<Source>>& sourc
 }  // namespace
 
 Outcome<ImportAnswer> import_cluster(const ImportRequest& request) {
-  if (!request.collective.empty() && !collective_named(request.collective))
+  if (!request.collective.empty() && !importer::collective_named(request.collective))
     return refuse_usage(fmt::format("there is no collective '{}'", excerpt(request.collective)),
                         "--collective all_reduce, all_gather, reduce_scatter, alltoall or "
                         "sendrecv");
   Diagnostics findings;
-  ClusterParts parts;
+  importer::ClusterParts parts;
   const std::optional<std::vector<Source>> sources = read_sources(request, findings);
-  std::optional<Cluster> cluster =
+  std::optional<cluster::Cluster> cluster =
       sources ? merge(request, *sources, parts, findings) : std::nullopt;
   sort(findings);
   if (!cluster || has_errors(findings))
@@ -114,4 +118,4 @@ Outcome<ImportAnswer> import_cluster(const ImportRequest& request) {
                          files_of(sources)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

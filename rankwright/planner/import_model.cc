@@ -8,7 +8,7 @@
 #include "rankwright/planner/import.h"
 #include "rankwright/planner/plan/source_files.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr std::string_view kIndex = "model.safetensors.index.json";
@@ -22,7 +22,7 @@ struct ModelFiles {
 ModelFiles given_files(const ImportRequest& request) {
   ModelFiles given;
   for (const SourceFile& file : request.inputs)
-    (claims_safetensors_index(file.name, "") ? given.index : given.config) = file;
+    (importer::claims_safetensors_index(file.name, "") ? given.index : given.config) = file;
   return given;
 }
 
@@ -37,26 +37,29 @@ Outcome<ImportAnswer> import_model(const ImportRequest& request) {
   const ModelFiles given = given_files(request);
   const SourceFile config =
       given.config ? *given.config
-                   : read_source(beside(given.index->name, "config.json"), request.files);
+                   : read_source(importer::beside(given.index->name, "config.json"), request.files);
   if (config.unreadable) return tl::unexpected(unreadable(*config.unreadable));
-  Result<Model> model = read_hf_config(config.text, config.name);
+  Result<model::Model> model = importer::read_hf_config(config.text, config.name);
   if (!model) return tl::unexpected(unreadable(model.error()));
 
   ImportedModel answer{.model = std::move(*model)};
   answer.origins = {fmt::format("From {} (Hugging Face's config.json): {} parameters.",
-                                safe_name(config.name), count(parameters(answer.model).total()))};
+                                exporter::safe_name(config.name),
+                                count(parameters(answer.model).total()))};
   std::optional<SourceFile> index = given.index;
   if (index && index->unreadable) return tl::unexpected(unreadable(*index->unreadable));
-  if (!index && config.name != "-") index = read_source(beside(config.name, kIndex), request.files);
+  if (!index && config.name != "-")
+    index = read_source(importer::beside(config.name, kIndex), request.files);
   if (!index || index->unreadable) return answer;
-  const Result<Bytes> size = read_safetensors_size(index->text, index->name);
+  const Result<Bytes> size = importer::read_safetensors_size(index->text, index->name);
   if (!size) return tl::unexpected(unreadable(size.error()));
-  if (std::optional<Diagnostic> other = check_size(answer.model, config.text, *size, index->name))
+  if (std::optional<Diagnostic> other =
+          importer::check_size(answer.model, config.text, *size, index->name))
     answer.findings.push_back(std::move(*other));
   else
     answer.origins.push_back(
-        fmt::format("{} has as many bytes as they make.", safe_name(index->name)));
+        fmt::format("{} has as many bytes as they make.", exporter::safe_name(index->name)));
   return answer;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

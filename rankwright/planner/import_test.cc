@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace import_test {
 
 using ::testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(ImportFile, TwoFilesOfAPlan_AreOneTooMany) {
 }
 
 }  // namespace import_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

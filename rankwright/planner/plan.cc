@@ -14,7 +14,7 @@
 #include "rankwright/planner/plan/plan_options.h"
 #include "rankwright/planner/plan/plan_problem.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr i64 kMaxHosts = 512;  // that a cluster on which nothing fits is grown to
@@ -40,9 +40,9 @@ class SearchRun {
     show({});
   }
 
-  SearchOptions options() const {
-    SearchOptions all{.bounds = !exhaustive_, .threads = threads_, .split_cache = balance_};
-    all.go_on = [this](const SearchProgress& progress) {
+  search::SearchOptions options() const {
+    search::SearchOptions all{.bounds = !exhaustive_, .threads = threads_, .split_cache = balance_};
+    all.go_on = [this](const search::SearchProgress& progress) {
       show(progress);
       return !stopped();
     };
@@ -51,7 +51,7 @@ class SearchRun {
   }
 
  private:
-  void show(const SearchProgress& progress) const {
+  void show(const search::SearchProgress& progress) const {
     if (control_.progress) control_.progress(progress);
   }
 
@@ -59,15 +59,16 @@ class SearchRun {
   SearchWatch watch_;
   bool exhaustive_ = false;
   int threads_ = 0;
-  std::shared_ptr<StageSplitCache> balance_ = std::make_shared<StageSplitCache>();
+  std::shared_ptr<search::StageSplitCache> balance_ = std::make_shared<search::StageSplitCache>();
 };
 
 /// Returns, where nothing fits, on how many more GPUs of the same system something would.
-std::optional<CountRow> find_larger(const Problem& problem, const SearchRun& run) {
+std::optional<search::CountRow> find_larger(const search::Problem& problem, const SearchRun& run) {
   const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
-  const std::optional<Cluster> larger = grow_cluster(problem.config.cluster, kMaxHosts * host);
+  const std::optional<cluster::Cluster> larger =
+      grow_cluster(problem.config.cluster, kMaxHosts * host);
   if (!larger || larger->devices() <= problem.config.world) return std::nullopt;
-  Problem other = problem;
+  search::Problem other = problem;
   other.config.cluster = *larger;
   run.begin("nothing fits; looking for more GPUs");
   return fewest(other, calibration(other.config), run.options());
@@ -75,7 +76,7 @@ std::optional<CountRow> find_larger(const Problem& problem, const SearchRun& run
 
 /// Chooses the number of GPUs where the request leaves it open.
 void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRun& run) {
-  TrainingConfig& config = answer.problem.config;
+  plan::TrainingConfig& config = answer.problem.config;
   if (request.fit) {
     run.begin("the fewest GPUs");
     answer.fit_asked = true;
@@ -94,8 +95,8 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
 
 /// Looks around the best plan; or for more GPUs where nothing fits.
 void look_around(PlanAnswer& answer, const SearchRun& run) {
-  const Answer& found = answer.answer;
-  const Calibration& constants = calibration(answer.problem.config);
+  const search::Answer& found = answer.answer;
+  const cluster::Calibration& constants = calibration(answer.problem.config);
   if (!found.best) {
     if (!found.complete || found.stats.memory == 0) return;
     if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);
@@ -104,18 +105,19 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   if (run.stopped()) return;
   run.begin_shown("why not otherwise");
   // Of a search that was stopped nothing is known that could be said: half of a table misleads.
-  std::vector<Neighbour> around = neighbours(answer.problem, found, constants, run.options());
+  std::vector<search::Neighbour> around =
+      neighbours(answer.problem, found, constants, run.options());
   if (run.stopped()) return;
   answer.neighbours = std::move(around);
   run.begin_shown("what headroom and fewer GPUs cost");
-  std::vector<TradePoint> points = trade(answer.problem, found, constants, run.options());
+  std::vector<search::TradePoint> points = trade(answer.problem, found, constants, run.options());
   if (!run.stopped()) answer.trade = std::move(points);
 }
 
 /// Adds the row of one number of GPUs. Returns false where the search was stopped.
 bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
   run.begin(fmt::format("{} GPUs", count(gpus)));
-  std::vector<CountRow> row =
+  std::vector<search::CountRow> row =
       over_counts(answer.problem, {gpus}, calibration(answer.problem.config), run.options());
   if (run.stopped()) return false;
   answer.rows.push_back(std::move(row.front()));
@@ -126,11 +128,11 @@ bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
 /// Adds numbers of GPUs below the chosen row, from below until one makes the deadline.
 void add_counts_between(CountsAnswer& answer, i64 host, const SearchRun& run) {
   const auto first = answer.rows.begin() + i64(*answer.chosen);
-  std::vector<CountRow> more(std::make_move_iterator(first),
-                             std::make_move_iterator(answer.rows.end()));
+  std::vector<search::CountRow> more(std::make_move_iterator(first),
+                                     std::make_move_iterator(answer.rows.end()));
   answer.rows.resize(*answer.chosen);
   choose_count(answer);
-  for (const i64 gpus : counts_between(host, answer.rows.back().gpus, more.front().gpus))
+  for (const i64 gpus : search::counts_between(host, answer.rows.back().gpus, more.front().gpus))
     if (!add_count(answer, gpus, run) || answer.chosen) break;
   answer.rows.insert(answer.rows.end(), std::make_move_iterator(more.begin()),
                      std::make_move_iterator(more.end()));
@@ -167,7 +169,7 @@ Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
   const i64 host = std::max<i64>(1, asked->problem.config.cluster.host_devices);
   CountsAnswer found{
       .problem = std::move(asked->problem), .training = request.training, .budget = request.budget};
-  for (const i64 gpus : count_ladder(host, request.gpus->min, request.gpus->max))
+  for (const i64 gpus : search::count_ladder(host, request.gpus->min, request.gpus->max))
     if (!add_count(found, gpus, run)) break;
   if (found.training.deadline && found.chosen.value_or(0) > 0 && !run.stopped())
     add_counts_between(found, host, run);
@@ -176,17 +178,18 @@ Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
   return found;
 }
 
-PlanAnswer search_around(const Priced& plan, const Draft& stated, Target target,
-                         const SearchControl& control) {
+PlanAnswer search_around(const search::Priced& plan, const importer::Draft& stated,
+                         rules::Target target, const SearchControl& control) {
   const SearchRun run(control, {});
-  const Calibration& constants = calibration(plan.config);
+  const cluster::Calibration& constants = calibration(plan.config);
   PlanAnswer found{.problem = open_problem(plan.config, stated, {.target = target})};
   found.answer = answer(found.problem, constants, run.options());
   if (!run.stopped()) {
     run.begin_shown("why not otherwise");
-    Answer around = found.answer;
+    search::Answer around = found.answer;
     around.best = plan;
-    std::vector<Neighbour> others = neighbours(found.problem, around, constants, run.options());
+    std::vector<search::Neighbour> others =
+        neighbours(found.problem, around, constants, run.options());
     if (!run.stopped()) found.neighbours = std::move(others);
   }
   found.stopped = run.stop_reason();
@@ -194,4 +197,4 @@ PlanAnswer search_around(const Priced& plan, const Draft& stated, Target target,
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

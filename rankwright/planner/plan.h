@@ -11,13 +11,13 @@
 #include "rankwright/planner/plan/plan_answer.h"
 #include "rankwright/planner/plan/plan_request.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// Callbacks of a search, all of them optional; but for should_stop, called by the thread that
 /// called the search.
 struct SearchControl {
   std::function<void(const std::string&)> phase{};  // what begins: "why not otherwise"
-  std::function<void(const SearchProgress&)> progress{};
+  std::function<void(const search::SearchProgress&)> progress{};
   /// True ends the search early, and the answer says so. Called by all threads of the search.
   std::function<bool()> should_stop{};
 };
@@ -33,7 +33,7 @@ Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
 
 /// Finds what else there is for the job of a given plan; the neighbors are those of that plan.
 /// `stated` is what its file states. Requires: the plan has no violation.
-PlanAnswer search_around(const Priced& plan, const Draft& stated, Target target,
-                         const SearchControl& control = {});
+PlanAnswer search_around(const search::Priced& plan, const importer::Draft& stated,
+                         rules::Target target, const SearchControl& control = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -5,7 +5,7 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/planner/plan/plan_options.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace plan_test {
 
 using ::testing::ElementsAre;
@@ -100,7 +100,7 @@ TEST(FindPlan, NamesItsPhases) {
   std::vector<std::string> phases;
   i64 rounds = 0;
   const SearchControl control{.phase = [&](const std::string& what) { phases.push_back(what); },
-                              .progress = [&](const SearchProgress&) { ++rounds; }};
+                              .progress = [&](const search::SearchProgress&) { ++rounds; }};
   ASSERT_TRUE(find_plan(small_request(), control));
   EXPECT_THAT(phases, ElementsAre("why not otherwise", "what headroom and fewer GPUs cost"));
   EXPECT_GT(rounds, 0);
@@ -120,4 +120,4 @@ TEST(FindPlansByCount, ChoosesTheFewestGpusInTime) {
 }
 
 }  // namespace plan_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -12,22 +12,24 @@
 #include "rankwright/program/expand.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr std::size_t kMaxFrontPlans = 24;
 
 /// Larger steps take longer to simulate than anybody would wait for a picture.
-bool can_simulate(const TrainingConfig& config) {
-  const PipelineShape shape = pipeline_shape(config);
-  const std::optional<i64> cells = cell_count(shape);
-  return cells && *cells <= kMaxSimulatedCells && expansion_bytes(config) <= kMaxExpansion;
+bool can_simulate(const plan::TrainingConfig& config) {
+  const plan::PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> cells = program::cell_count(shape);
+  return cells && *cells <= cost::kMaxSimulatedCells &&
+         program::expansion_bytes(config) <= program::kMaxExpansion;
 }
 
 /// Reads the trace of a run of this plan.
-Outcome<RunTrace> read_measured(const SourceFile& file, const TrainingConfig& config) {
-  Result<RunTrace> run =
-      file.unreadable ? fail(*file.unreadable) : read_run_trace(file.text, file.name);
+Outcome<importer::RunTrace> read_measured(const SourceFile& file,
+                                          const plan::TrainingConfig& config) {
+  Result<importer::RunTrace> run =
+      file.unreadable ? fail(*file.unreadable) : importer::read_run_trace(file.text, file.name);
   if (!run)
     return tl::unexpected(Refusal{
         .kind = Refusal::Kind::unreadable, .findings = {run.error()}, .file = {.name = file.name}});
@@ -41,13 +43,14 @@ Outcome<RunTrace> read_measured(const SourceFile& file, const TrainingConfig& co
 
 }  // namespace
 
-PlanReport build_plan_report(std::string name, const TrainingConfig& config, Diagnostics findings) {
+PlanReport build_plan_report(std::string name, const plan::TrainingConfig& config,
+                             Diagnostics findings) {
   PlanReport report{
       .name = std::move(name),
       .config = config,
       .sheet = make_explain_view(config),
       .findings = std::move(findings),
-      .estimate_memory_per_pp_rank = estimate_memory_per_pp_rank(config, calibration(config)),
+      .estimate_memory_per_pp_rank = cost::estimate_memory_per_pp_rank(config, calibration(config)),
       .ranks = rank_map(config),
       .targets = check_targets(config)};
   if (can_simulate(config)) {
@@ -60,7 +63,7 @@ PlanReport build_plan_report(std::string name, const TrainingConfig& config, Dia
 
 void add_search(PlanReport& report, PlanAnswer search) {
   report.search = std::move(search);
-  const std::vector<Candidate>& front = report.search->answer.front;
+  const std::vector<search::Candidate>& front = report.search->answer.front;
   report.front.clear();
   for (std::size_t k = 0; k < std::min(kMaxFrontPlans, front.size()); ++k)
     report.front.push_back(
@@ -68,7 +71,7 @@ void add_search(PlanReport& report, PlanAnswer search) {
 }
 
 PlanReport report_best_plan(std::string name, const PlanAnswer& answer) {
-  const TrainingConfig& best = answer.best().config;
+  const plan::TrainingConfig& best = answer.best().config;
   PlanReport report =
       build_plan_report(std::move(name), best, lint(best, answer.problem.limits.target));
   add_search(report, answer);
@@ -78,9 +81,9 @@ PlanReport report_best_plan(std::string name, const PlanAnswer& answer) {
 Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchControl& control) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan, request.target);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  std::optional<RunTrace> measured;
+  std::optional<importer::RunTrace> measured;
   if (request.measured) {
-    Outcome<RunTrace> run = read_measured(*request.measured, plan->config());
+    Outcome<importer::RunTrace> run = read_measured(*request.measured, plan->config());
     if (!run) return tl::unexpected(std::move(run.error()));
     measured = std::move(*run);
   }
@@ -92,14 +95,14 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
   return report;
 }
 
-std::string trace_mismatch(const TrainingConfig& config, const RunTrace& run) {
-  const PipelineShape shape = pipeline_shape(config);
+std::string trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run) {
+  const plan::PipelineShape shape = pipeline_shape(config);
   if (i64(run.ranks.size()) != shape.pp)
     return fmt::format("it has {}, the plan {}",
                        plural(i64(run.ranks.size()), "pp rank", "pp ranks"), shape.pp);
   std::set<std::pair<i64, i64>> forwards;  // stage and microbatch
   for (i64 rank = 0; rank < shape.pp; ++rank)
-    for (const TraceSlice& slice : run.ranks[std::size_t(rank)]) {
+    for (const importer::TraceSlice& slice : run.ranks[std::size_t(rank)]) {
       if (!slice.cell) continue;
       const i64 stage = slice.cell->stage, microbatch = slice.cell->microbatch;
       if (stage >= shape.stages() || microbatch >= shape.microbatches)
@@ -109,7 +112,7 @@ std::string trace_mismatch(const TrainingConfig& config, const RunTrace& run) {
       if (const i64 owner = pp_rank_of(shape, stage, microbatch); owner != rank)
         return fmt::format("it has the cell {} on pp rank {}, the plan on pp rank {}", slice.name,
                            rank, owner);
-      if (slice.cell->kind == ActionKind::forward) forwards.emplace(stage, microbatch);
+      if (slice.cell->kind == program::ActionKind::forward) forwards.emplace(stage, microbatch);
     }
   if (i64(forwards.size()) != shape.stages() * shape.microbatches)
     return fmt::format("it has {}, the plan {}: one for each of {} and {}",
@@ -120,4 +123,4 @@ std::string trace_mismatch(const TrainingConfig& config, const RunTrace& run) {
   return {};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -14,29 +14,31 @@
 #include "rankwright/planner/plan.h"
 #include "rankwright/planner/timeline/timeline_summary.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct PlanReport {
   std::string name{};  // the file, as commands name it
-  TrainingConfig config;
+  plan::TrainingConfig config;
   ExplainView sheet{};
   Diagnostics findings{};
-  std::vector<MemoryEstimate> estimate_memory_per_pp_rank{};  // per pp rank
+  std::vector<cost::MemoryEstimate> estimate_memory_per_pp_rank{};  // per pp rank
   RankMap ranks{};
   std::vector<TargetVerdict> targets{};
-  std::optional<SummarizedStep> step{};  // empty where it is too large to simulate
-  std::optional<RunTrace> measured{};    // of a run of the plan
+  std::optional<SummarizedStep> step{};          // empty where it is too large to simulate
+  std::optional<importer::RunTrace> measured{};  // of a run of the plan
   /// What was found for the same job; its neighbors are those of this plan. Empty where nothing was
   /// searched.
   std::optional<PlanAnswer> search{};
-  std::vector<Priced> front{};  // of the search: nothing is faster and smaller, by closed form
+  std::vector<search::Priced>
+      front{};  // of the search: nothing is faster and smaller, by closed form
 
   Seconds time() const { return sheet.estimate.time(); }
-  Priced priced() const { return {.config = config, .estimate = sheet.estimate}; }
+  search::Priced priced() const { return {.config = config, .estimate = sheet.estimate}; }
 };
 
 /// Builds the report of a plan alone. Requires: the config has no violation.
-PlanReport build_plan_report(std::string name, const TrainingConfig& config, Diagnostics findings);
+PlanReport build_plan_report(std::string name, const plan::TrainingConfig& config,
+                             Diagnostics findings);
 
 /// Adds what was found for the same job. Requires: its neighbors are those of this plan.
 void add_search(PlanReport& report, PlanAnswer search);
@@ -47,7 +49,8 @@ PlanReport report_best_plan(std::string name, const PlanAnswer& answer);
 /// What `report` is asked.
 struct ReportRequest {
   PlanSource plan{};
-  Target target = Target::any;           // search only what this framework runs without a warning
+  rules::Target target =
+      rules::Target::any;                // search only what this framework runs without a warning
   std::optional<SourceFile> measured{};  // the trace of a run of the plan
   bool search = true;                    // for what else could be chosen
 };
@@ -58,6 +61,6 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
 
 /// Returns what in a trace cannot be of this plan: other pp ranks, stages or microbatches, cells on
 /// another pp rank, missing forward cells. Empty where it matches.
-std::string trace_mismatch(const TrainingConfig& config, const RunTrace& run);
+std::string trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

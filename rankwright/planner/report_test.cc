@@ -4,7 +4,7 @@
 
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace plan_report_test {
 
 using ::testing::HasSubstr;
@@ -66,15 +66,16 @@ TEST(TraceMismatch, NamesMissingStages) {
 
 TEST(TraceMismatch, NamesCellsOnAnotherRankAndMissingOnes) {
   const PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}");
-  RunTrace swapped = run_as_simulated(report);
+  importer::RunTrace swapped = run_as_simulated(report);
   std::swap(swapped.ranks[0], swapped.ranks[1]);
   EXPECT_EQ(trace_mismatch(report.config, swapped),
             "it has the cell 1F0 on pp rank 0, the plan on pp rank 1");
-  RunTrace cut = run_as_simulated(report);
-  std::erase_if(cut.ranks[2], [](const TraceSlice& slice) { return slice.name == "2F63"; });
+  importer::RunTrace cut = run_as_simulated(report);
+  std::erase_if(cut.ranks[2],
+                [](const importer::TraceSlice& slice) { return slice.name == "2F63"; });
   EXPECT_THAT(trace_mismatch(report.config, cut),
               StartsWith("it has 255 forward cells, the plan 256"));
 }
 
 }  // namespace plan_report_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,7 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 Refusal unreadable(Diagnostic fault, const std::string& file) {
@@ -31,18 +31,19 @@ Outcome<ValidateAnswer> score_table(const Csv& table, const ValidateRequest& req
         "--leave-one-family-out, --calibrate-one, --with, --plot and --all are about runs, and "
         "this is a table of collectives",
         "leave them out");
-  Result<MeasuredCollectives> measured = read_collectives(table, file);
+  Result<validate::MeasuredCollectives> measured = validate::read_collectives(table, file);
   if (!measured) return tl::unexpected(unreadable(measured.error(), file));
-  return ValidateAnswer{.collectives = score_collectives(std::move(*measured), calibration())};
+  return ValidateAnswer{.collectives =
+                            score_collectives(std::move(*measured), catalog::calibration())};
 }
 
 /// Returns the runs of all files, with those that were left out.
-Outcome<Runs> read_run_tables(const std::vector<SourceFile>& files) {
-  Runs all;
+Outcome<validate::Runs> read_run_tables(const std::vector<SourceFile>& files) {
+  validate::Runs all;
   for (const SourceFile& file : files) {
     const Result<Csv> table = read_table(file);
     if (!table) return tl::unexpected(unreadable(table.error(), file.name));
-    Result<Runs> runs = read_runs(*table, file.name);
+    Result<validate::Runs> runs = validate::read_runs(*table, file.name);
     if (!runs) return tl::unexpected(unreadable(runs.error(), file.name));
     std::move(runs->scored.begin(), runs->scored.end(), std::back_inserter(all.scored));
     std::move(runs->excluded.begin(), runs->excluded.end(), std::back_inserter(all.excluded));
@@ -50,7 +51,7 @@ Outcome<Runs> read_run_tables(const std::vector<SourceFile>& files) {
   return all;
 }
 
-Refusal nothing_to_score(const Runs& runs) {
+Refusal nothing_to_score(const validate::Runs& runs) {
   std::string message = "no row can be scored";
   if (!runs.excluded.empty())
     message +=
@@ -66,27 +67,28 @@ std::vector<std::string> names_of(const std::vector<SourceFile>& files) {
   return names;
 }
 
-Calibration fit_all(const std::vector<Case>& cases) {
-  std::vector<const Case*> rows;
-  for (const Case& one : cases) rows.push_back(&one);
+cluster::Calibration fit_all(const std::vector<validate::Case>& cases) {
+  std::vector<const validate::Case*> rows;
+  for (const validate::Case& one : cases) rows.push_back(&one);
   return fit(rows);
 }
 
 Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
-  Outcome<Runs> runs = read_run_tables(request.files);
+  Outcome<validate::Runs> runs = read_run_tables(request.files);
   if (!runs) return tl::unexpected(std::move(runs.error()));
-  const Outcome<Runs> with = read_run_tables(request.with);
+  const Outcome<validate::Runs> with = read_run_tables(request.with);
   if (!with) return tl::unexpected(with.error());
   if (runs->scored.empty()) return tl::unexpected(nothing_to_score(*runs));
-  std::shared_ptr<const std::vector<Case>> cases =
-      std::make_shared<std::vector<Case>>(make_cases(runs->scored));
+  std::shared_ptr<const std::vector<validate::Case>> cases =
+      std::make_shared<std::vector<validate::Case>>(make_cases(runs->scored));
   if (request.fit) return ValidateAnswer{.fitted = fit_all(*cases)};
-  const ValidateOptions options{
-      .mode = request.leave_one_family_out ? Mode::leave_one_family_out : Mode::shipped,
-      .calibrate_one = request.calibrate_one};
-  const Progress quiet = [](std::size_t, std::size_t, std::string_view) {};
-  Validation validation = validate(*cases, make_cases(with->scored), options,
-                                   request.progress ? request.progress : quiet);
+  const validate::ValidateOptions options{.mode = request.leave_one_family_out
+                                                      ? validate::Mode::leave_one_family_out
+                                                      : validate::Mode::shipped,
+                                          .calibrate_one = request.calibrate_one};
+  const validate::Progress quiet = [](std::size_t, std::size_t, std::string_view) {};
+  validate::Validation validation = validate(*cases, make_cases(with->scored), options,
+                                             request.progress ? request.progress : quiet);
   return ValidateAnswer{
       .runs = ScoredRuns{
           .cases = std::move(cases),
@@ -107,8 +109,8 @@ Outcome<ValidateAnswer> validate_runs(const ValidateRequest& request) {
   const SourceFile& file = request.files.front();
   const Result<Csv> first = read_table(file);
   if (!first) return tl::unexpected(unreadable(first.error(), file.name));
-  if (holds_collectives(*first)) return score_table(*first, request);
+  if (validate::holds_collectives(*first)) return score_table(*first, request);
   return score_runs(request);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

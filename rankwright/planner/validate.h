@@ -11,7 +11,7 @@
 #include "rankwright/validate/collectives.h"
 #include "rankwright/validate/score.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct ValidateRequest {
   std::vector<SourceFile> files{};  // tables of runs, or one of collectives
@@ -20,32 +20,33 @@ struct ValidateRequest {
   bool calibrate_one = false;
   bool fit = false;        // fit the constants on all rows instead of scoring them
   bool runs_only = false;  // the caller wants something that a table of collectives does not have
-  Progress progress{};     // called before each refit
+  validate::Progress progress{};  // called before each refit
 };
 
 /// The tables that a Validation was made from.
 struct ValidationSource {
-  std::vector<std::string> files{}, with{};  // scored; used for refits alone
-  std::vector<Excluded> excluded{};          // of the scored files
+  std::vector<std::string> files{}, with{};    // scored; used for refits alone
+  std::vector<validate::Excluded> excluded{};  // of the scored files
 
   /// Returns the share of the scored rows among those of quality A and B.
   double share(std::size_t scored) const;
 };
 
 struct ScoredRuns {
-  std::shared_ptr<const std::vector<Case>> cases{};  // that the rows of the validation point into
-  Validation validation{};
+  std::shared_ptr<const std::vector<validate::Case>>
+      cases{};  // that the rows of the validation point into
+  validate::Validation validation{};
   ValidationSource source{};
 };
 
 /// One of the three.
 struct ValidateAnswer {
   std::optional<ScoredRuns> runs{};
-  std::optional<CollectiveScore> collectives{};
-  std::optional<Calibration> fitted{};
+  std::optional<validate::CollectiveScore> collectives{};
+  std::optional<cluster::Calibration> fitted{};
 };
 
 /// Requires: at least one file.
 Outcome<ValidateAnswer> validate_runs(const ValidateRequest& request);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

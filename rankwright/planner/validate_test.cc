@@ -4,14 +4,14 @@
 
 #include "rankwright/import/syntax/file.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace validate_test {
 
 using ::testing::HasSubstr;
 
 SourceFile table(const std::string& name) {
   const std::string path = RANKWRIGHT_SOURCE_DIR "/tests/data/validation/" + name;
-  return {path, read_file(path).value()};
+  return {path, importer::read_file(path).value()};
 }
 
 TEST(ValidateRuns, ScoresEveryRunAndOwnsItsRows) {
@@ -42,4 +42,4 @@ TEST(ValidateRuns, TableOfOtherColumns_IsUnreadable) {
 }
 
 }  // namespace validate_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -7,19 +7,19 @@
 #include "rankwright/base/format.h"
 #include "rankwright/program/passes.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 /// A stage as it runs, first piece first, and what ZeRO does around the pieces.
 struct StagePieces {
   std::vector<Piece> pieces{};
-  std::vector<Share> held{};   // by piece: gradients that are complete behind its backward
-  std::vector<Share> apart{};  // the same of those that are a bucket by themselves (T9)
+  std::vector<plan::Share> held{};   // by piece: gradients that are complete behind its backward
+  std::vector<plan::Share> apart{};  // the same of those that are a bucket by themselves (T9)
   // By piece: units that it is the first, or the last, to read.
-  std::vector<std::vector<Share>> first{};
-  std::vector<std::vector<Share>> last{};
+  std::vector<std::vector<plan::Share>> first{};
+  std::vector<std::vector<plan::Share>> last{};
 
-  void add(Piece piece, const Share& share, const Share& unit) {
+  void add(Piece piece, const plan::Share& share, const plan::Share& unit) {
     pieces.push_back(piece);
     held.push_back(share);
     apart.emplace_back();
@@ -38,13 +38,13 @@ struct Place {
 
 /// The embedding, and the weight of a tied head that stands without it: as one unit with what else
 /// they read, or, where other pp ranks have copies of that weight, by itself.
-void add_vocabulary(const TrainingConfig& config, const RankContents& on_stage, const Holding& held,
-                    bool copies, StagePieces& stage) {
+void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents& on_stage,
+                    const plan::Holding& held, bool copies, StagePieces& stage) {
   const bool tied_head = config.model.tied && on_stage.loss;
   if (!on_stage.embeds() && !(copies && tied_head)) return;
-  const Share weight = vocabulary_weight(config.model, config.plan.tp);
-  std::vector<Share> read{weight};
-  if (on_stage.embeds() && !copies) read = {embedding_share(config.model, config.plan.tp)};
+  const plan::Share weight = plan::vocabulary_weight(config.model, config.plan.tp);
+  std::vector<plan::Share> read{weight};
+  if (on_stage.embeds() && !copies) read = {plan::embedding_share(config.model, config.plan.tp)};
   if (on_stage.embeds() && copies)
     read.push_back({.dense = config.model.positions * config.model.hidden});
   std::size_t first = stage.pieces.size(), last = 0;
@@ -56,24 +56,24 @@ void add_vocabulary(const TrainingConfig& config, const RankContents& on_stage, 
     first = std::min(first, i);
     last = i;
   }
-  for (const Share& unit : read) {
+  for (const plan::Share& unit : read) {
     stage.first[first].push_back(unit);
     stage.last[last].push_back(unit);
   }
-  if (held.embedding) stage.held[first] += embedding_share(config.model, config.plan.tp);
+  if (held.embedding) stage.held[first] += plan::embedding_share(config.model, config.plan.tp);
   if (held.apart == 0) return;
   stage.held[first].dense -= held.apart;
   stage.apart[first].dense = held.apart;
 }
 
-StagePieces stage_pieces(const TrainingConfig& config, const RankContents& on_stage,
-                         const Holding& held, const Place& place, bool copies) {
-  const Model& model = config.model;
+StagePieces stage_pieces(const plan::TrainingConfig& config, const plan::RankContents& on_stage,
+                         const plan::Holding& held, const Place& place, bool copies) {
+  const model::Model& model = config.model;
   StagePieces stage;
   if (on_stage.embedding) stage.add({.kind = Piece::Kind::embedding}, {}, {});
   i64 nth = 0;
-  for (const LayerRun& run : on_stage.runs) {
-    const Share unit = layer_share(model, run.layer, config.plan);
+  for (const model::LayerRun& run : on_stage.runs) {
+    const plan::Share unit = layer_share(model, run.layer, config.plan);
     for (i64 i = 0; i < run.count; ++i, ++nth)
       stage.add({.kind = Piece::Kind::layer,
                  .layer = place.first_layer + nth,
@@ -82,7 +82,7 @@ StagePieces stage_pieces(const TrainingConfig& config, const RankContents& on_st
                 unit, unit);
   }
   for (i64 i = 0; i < on_stage.mtp; ++i) {
-    const Share unit = mtp_share(config);
+    const plan::Share unit = mtp_share(config);
     stage.add({.kind = Piece::Kind::mtp,
                .layer = model.layers() + place.first_mtp + i,
                .shape = &model.runs.back().layer,
@@ -90,8 +90,9 @@ StagePieces stage_pieces(const TrainingConfig& config, const RankContents& on_st
               unit, unit);
   }
   if (on_stage.loss)
-    stage.add({.kind = Piece::Kind::heads}, head_share(model, config.plan.tp, held.head_weight),
-              head_share(model, config.plan.tp, !(model.tied && (on_stage.embeds() || copies))));
+    stage.add(
+        {.kind = Piece::Kind::heads}, plan::head_share(model, config.plan.tp, held.head_weight),
+        plan::head_share(model, config.plan.tp, !(model.tied && (on_stage.embeds() || copies))));
   add_vocabulary(config, on_stage, held, copies, stage);
   return stage;
 }
@@ -99,9 +100,9 @@ StagePieces stage_pieces(const TrainingConfig& config, const RankContents& on_st
 /// Gradients that wait until they fill a bucket (ZeRO-2).
 class Filling {
  public:
-  explicit Filling(const TrainingConfig& config) : bucket_(bucket_elements(config.plan)) {}
+  explicit Filling(const plan::TrainingConfig& config) : bucket_(bucket_elements(config.plan)) {}
 
-  void add(const Share& gradients, Calls& calls) {
+  void add(const plan::Share& gradients, Calls& calls) {
     waiting_ += gradients;
     for (; waiting_.dense >= bucket_; waiting_.dense -= bucket_) calls.reduce({.dense = bucket_});
     for (; waiting_.expert >= bucket_; waiting_.expert -= bucket_)
@@ -114,13 +115,13 @@ class Filling {
 
  private:
   i64 bucket_;
-  Share waiting_{};
+  plan::Share waiting_{};
 };
 
 /// Writes the bodies of one stage after another.
 class Bodies {
  public:
-  explicit Bodies(const TrainingConfig& config) : config_(config), passes_(config) {}
+  explicit Bodies(const plan::TrainingConfig& config) : config_(config), passes_(config) {}
 
   std::array<Body, 4> of(const StagePieces& stage) {
     return {forward(stage), backward(stage, {}), backward(stage, {.weight = false}),
@@ -151,7 +152,7 @@ class Bodies {
         passes_.calls().reduce(stage.apart[i]);
       }
       if (config_.plan.zero == 3)
-        for (const Share& unit : stage.first[i]) passes_.calls().reduce(unit);
+        for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
     }
     if (g.weight && config_.plan.zero == 2) filling.rest(passes_.calls());
     return passes_.calls().take();
@@ -159,21 +160,23 @@ class Bodies {
 
   /// ZeRO-3: what the next piece reads is gathered while this one runs; where that is not hidden,
   /// and for the piece that opens a cell, right before it is read.
-  void prefetch(const std::vector<Share>& here, bool opens, const std::vector<Share>* next) {
+  void prefetch(const std::vector<plan::Share>& here, bool opens,
+                const std::vector<plan::Share>* next) {
     if (config_.plan.zero < 3) return;
     const bool hidden = config_.plan.overlap.param_gather;
     if (!hidden || opens)
-      for (const Share& unit : here) passes_.calls().gather(unit, false);
+      for (const plan::Share& unit : here) passes_.calls().gather(unit, false);
     if (hidden && next != nullptr)
-      for (const Share& unit : *next) passes_.calls().gather(unit, true);
+      for (const plan::Share& unit : *next) passes_.calls().gather(unit, true);
   }
 
-  const TrainingConfig& config_;
+  const plan::TrainingConfig& config_;
   Passes passes_;
 };
 
 /// By stage.
-std::vector<Place> places(const TrainingConfig& config, const std::vector<RankContents>& stages) {
+std::vector<Place> places(const plan::TrainingConfig& config,
+                          const std::vector<plan::RankContents>& stages) {
   std::vector<Place> all(stages.size());
   i64 layers = 0, mtp = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -203,9 +206,9 @@ static_assert(std::size(kParts) == std::size_t(Part::optimizer) + 1);
 
 }  // namespace
 
-std::vector<std::array<Body, 4>> bodies(const TrainingConfig& config) {
-  const std::vector<RankContents> stages = stage_contents(config);
-  const std::vector<Holding> holdings = stage_holdings(config);
+std::vector<std::array<Body, 4>> bodies(const plan::TrainingConfig& config) {
+  const std::vector<plan::RankContents> stages = stage_contents(config);
+  const std::vector<plan::Holding> holdings = stage_holdings(config);
   const std::vector<Place> placed = places(config, stages);
   const bool copies = vocabulary_copies(config);
   Bodies write(config);
@@ -215,7 +218,7 @@ std::vector<std::array<Body, 4>> bodies(const TrainingConfig& config) {
   return all;
 }
 
-Bytes transfer_bytes(const TrainingConfig& config, i64 boundary) {
+Bytes transfer_bytes(const plan::TrainingConfig& config, i64 boundary) {
   // An even split has its MTP modules on the last stage, behind all boundaries.
   return boundary_message(config, mtp_until(config.plan.stages, boundary));
 }
@@ -233,4 +236,4 @@ std::string show(const Step& step) {
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -9,7 +9,7 @@
 #include "rankwright/plan/shares.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace body_test {
 
 using sample::config_of;
@@ -28,16 +28,16 @@ std::vector<std::string> words(const Body& body) {
 }
 
 /// Layers of one kind, each on a stage of its own; embedding and loss stand before and behind.
-TrainingConfig alone(const Layer& layer, Plan plan, i64 layers = 1) {
+plan::TrainingConfig alone(const model::Layer& layer, plan::Plan plan, i64 layers = 1) {
   plan.pp = layers + 2;
-  plan.stages = Stages(std::size_t(plan.pp), Stage{});
+  plan.stages = plan::Stages(std::size_t(plan.pp), plan::Stage{});
   for (i64 s = 1; s <= layers; ++s) plan.stages[std::size_t(s)].layers = 1;
   plan.stages.front().embedding = plan.stages.back().loss = true;
   return config_of(model_of({{layers, layer}}), plan, 1);
 }
 
 /// The words of that layer's cell.
-std::vector<std::string> words(const TrainingConfig& config, std::size_t kind,
+std::vector<std::string> words(const plan::TrainingConfig& config, std::size_t kind,
                                std::size_t stage = 1) {
   return words(bodies(config)[stage][kind]);
 }
@@ -46,16 +46,17 @@ TEST(Show, SaysWhatAStepIs) {
   EXPECT_EQ(show(Step{.part = Part::attention, .layer = 3}), "layer 3 attention");
   EXPECT_EQ(show(Step{.part = Part::mlp, .layer = 0, .again = true}), "layer 0 mlp again");
   EXPECT_EQ(show(Step{.part = Part::optimizer}), "optimizer");
-  EXPECT_EQ(
-      show(Step{
-          .layer = 3, .kind = TrafficKind::tp_all_gather, .op = Op::all_gather, .bytes = 134.0_MB}),
-      "TP all-gather 134 MB");
-  EXPECT_EQ(show(Step{.kind = TrafficKind::cp_ring, .bytes = 1.0_MB, .beside = true}),
+  EXPECT_EQ(show(Step{.layer = 3,
+                      .kind = plan::TrafficKind::tp_all_gather,
+                      .op = plan::Op::all_gather,
+                      .bytes = 134.0_MB}),
+            "TP all-gather 134 MB");
+  EXPECT_EQ(show(Step{.kind = plan::TrafficKind::cp_ring, .bytes = 1.0_MB, .beside = true}),
             "CP ring send/recv 1 MB beside");
 }
 
 TEST(Body, OfOneRankIsComputationAlone) {
-  const rankwright::TrainingConfig config = config_of(model_of({{2, dense_layer()}}), {}, 1);
+  const rankwright::plan::TrainingConfig config = config_of(model_of({{2, dense_layer()}}), {}, 1);
   EXPECT_THAT(words(config, kF, 0), ElementsAre("embedding", "layer 0 attention", "layer 0 mlp",
                                                 "layer 1 attention", "layer 1 mlp", "head"));
   EXPECT_THAT(words(config, kB, 0), ElementsAre("head", "layer 1 mlp", "layer 1 attention",
@@ -67,13 +68,13 @@ TEST(Body, OfOneRankIsComputationAlone) {
 }
 
 TEST(Body, OfAStageWithoutLayersIsEmpty) {
-  rankwright::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.pp = 3}, 1);
-  config.plan.stages = *parse_layout("Et||L");
+  rankwright::plan::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.pp = 3}, 1);
+  config.plan.stages = *plan::parse_layout("Et||L");
   for (const std::size_t kind : {kF, kB, kI, kW}) EXPECT_THAT(words(config, kind, 1), IsEmpty());
 }
 
 TEST(Body, OfTensorAndSequenceParallelism) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   const std::string gather = "TP all-gather 4.19 MB", scatter = "TP reduce-scatter 4.19 MB";
   EXPECT_THAT(words(config, kF), ElementsAre(gather, "layer 0 attention", scatter,  //
@@ -87,7 +88,7 @@ TEST(Body, OfTensorAndSequenceParallelism) {
 }
 
 TEST(Body, OfTensorParallelismAlone) {
-  const rankwright::TrainingConfig config = alone(dense_layer(), {.tp = 2});
+  const rankwright::plan::TrainingConfig config = alone(dense_layer(), {.tp = 2});
   const std::string reduce = "TP all-reduce 4.19 MB";
   EXPECT_THAT(words(config, kF), ElementsAre("layer 0 attention", reduce, "layer 0 mlp", reduce));
   EXPECT_THAT(words(config, kB), ElementsAre("layer 0 mlp", reduce, "layer 0 attention", reduce));
@@ -96,7 +97,8 @@ TEST(Body, OfTensorParallelismAlone) {
 }
 
 TEST(Body, OfHiddenTensorParallelismRunsBeside) {
-  rankwright::TrainingConfig config = alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
+  rankwright::plan::TrainingConfig config =
+      alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   config.plan.overlap.tp = true;
   const std::vector<std::array<Body, 4>> cut = bodies(config);
   for (const Step& step : cut[1][kB]) EXPECT_EQ(step.beside, !step.computes());
@@ -106,7 +108,7 @@ TEST(Body, OfHiddenTensorParallelismRunsBeside) {
 }
 
 TEST(Body, OfTheEdgesUnderSequenceParallelism) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   EXPECT_THAT(words(config, kF, 0), ElementsAre("embedding", "TP embedding 4.19 MB"));
   EXPECT_THAT(words(config, kB, 0), ElementsAre("TP embedding grad 4.19 MB", "embedding"));
@@ -124,7 +126,7 @@ TEST(Body, OfTheEdgesUnderSequenceParallelism) {
 
 TEST(Body, OfTheContextRing) {
   // cp 4: 512 tokens, keys and values 256 wide each, 2 bytes: 524 kB
-  const rankwright::TrainingConfig config = alone(dense_layer(), {.cp = 4});
+  const rankwright::plan::TrainingConfig config = alone(dense_layer(), {.cp = 4});
   const std::string send = "CP ring send/recv 524 kB beside";
   EXPECT_THAT(words(config, kF), ElementsAre(send, send, send, "layer 0 attention", "layer 0 mlp"));
   EXPECT_THAT(words(config, kI),
@@ -134,8 +136,8 @@ TEST(Body, OfTheContextRing) {
 
 TEST(Body, OfContextGathers) {
   // keys and values of all 2048 tokens: 2.1 MB
-  const rankwright::TrainingConfig config =
-      alone(dense_layer(), {.cp = 4, .cp_comm = CpComm::all_gather});
+  const rankwright::plan::TrainingConfig config =
+      alone(dense_layer(), {.cp = 4, .cp_comm = plan::CpComm::all_gather});
   EXPECT_THAT(words(config, kF),
               ElementsAre("CP all-gather 2.1 MB", "layer 0 attention", "layer 0 mlp"));
   EXPECT_THAT(words(config, kB), ElementsAre("layer 0 mlp", "CP all-gather 2.1 MB",
@@ -144,7 +146,8 @@ TEST(Body, OfContextGathers) {
 
 TEST(Body, OfContextAllToAllIsAroundAttention) {
   // 512 tokens x 2 bytes: queries and outputs of 1024 are 1.05 MB, keys and values of 256 262 kB
-  const rankwright::TrainingConfig config = alone(dense_layer(), {.cp = 4, .cp_comm = CpComm::a2a});
+  const rankwright::plan::TrainingConfig config =
+      alone(dense_layer(), {.cp = 4, .cp_comm = plan::CpComm::a2a});
   const std::string wide = "CP all-to-all 1.05 MB", narrow = "CP all-to-all 262 kB";
   EXPECT_THAT(words(config, kF), ElementsAre(wide, narrow, narrow, "layer 0 attention", wide,  //
                                              "layer 0 mlp"));
@@ -153,8 +156,8 @@ TEST(Body, OfContextAllToAllIsAroundAttention) {
 }
 
 TEST(Body, OfSelectiveRecomputeRunsAttentionAgain) {
-  const rankwright::TrainingConfig config =
-      alone(dense_layer(), {.cp = 2, .recompute = Recompute::selective});
+  const rankwright::plan::TrainingConfig config =
+      alone(dense_layer(), {.cp = 2, .recompute = plan::Recompute::selective});
   // cp 2: 1024 tokens, 1.05 MB
   const std::string send = "CP ring send/recv 1.05 MB";
   EXPECT_THAT(words(config, kB),
@@ -165,8 +168,8 @@ TEST(Body, OfSelectiveRecomputeRunsAttentionAgain) {
 }
 
 TEST(Body, OfFullRecomputeRunsEachLayerAgainBeforeItsBackward) {
-  rankwright::TrainingConfig config =
-      config_of(model_of({{2, dense_layer()}}), {.recompute = Recompute::full}, 1);
+  rankwright::plan::TrainingConfig config =
+      config_of(model_of({{2, dense_layer()}}), {.recompute = plan::Recompute::full}, 1);
   EXPECT_THAT(words(config, kB, 0),
               ElementsAre("head",  //
                           "layer 1 attention again", "layer 1 mlp again", "layer 1 mlp",
@@ -181,7 +184,7 @@ TEST(Body, OfFullRecomputeRunsEachLayerAgainBeforeItsBackward) {
 
 TEST(Body, OfExperts) {
   // 2 copies of every token: 8.39 MB over ep; two etp ranks together 16.8 MB
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       alone(sparse_layer(), {.tp = 2, .dp = 4, .ep = 4, .etp = 2});
   const std::string reduce = "TP all-reduce 4.19 MB", swap = "EP all-to-all 8.39 MB",
                     gather = "ETP all-gather 16.8 MB", scatter = "ETP reduce-scatter 16.8 MB";
@@ -196,7 +199,7 @@ TEST(Body, OfExperts) {
 }
 
 TEST(Body, OfMtpEmbedsProjectsAndHasALossOfItsOwn) {
-  rankwright::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.tp = 2}, 1);
+  rankwright::plan::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.tp = 2}, 1);
   config.model.mtp_layers = 1;
   const std::string reduce = "TP all-reduce 4.19 MB", loss = "TP cross-entropy 8.19 kB";
   EXPECT_THAT(words(config, kF, 0),
@@ -216,14 +219,15 @@ TEST(Body, OfMtpEmbedsProjectsAndHasALossOfItsOwn) {
 
 /// Two layers of 15,206,400 parameters in bf16 (30.4 MB), embedding 32,768,000 (65.5 MB), head
 /// 32,769,024 with the last norm (65.5 MB).
-TrainingConfig sharded(int zero, bool hidden) {
-  TrainingConfig config = config_of(model_of({{2, dense_layer()}}), {.dp = 4, .zero = zero}, 1);
+plan::TrainingConfig sharded(int zero, bool hidden) {
+  plan::TrainingConfig config =
+      config_of(model_of({{2, dense_layer()}}), {.dp = 4, .zero = zero}, 1);
   config.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
   return config;
 }
 
 TEST(Body, OfZero3GathersTheNextUnitWhileOneRuns) {
-  const rankwright::TrainingConfig config = sharded(3, true);
+  const rankwright::plan::TrainingConfig config = sharded(3, true);
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
   EXPECT_THAT(words(config, kF, 0),
               ElementsAre(gather + "65.5 MB", gather + "30.4 MB beside", "embedding",  //
@@ -240,7 +244,7 @@ TEST(Body, OfZero3GathersTheNextUnitWhileOneRuns) {
 }
 
 TEST(Body, OfZero3ThatHidesNothingGathersRightBefore) {
-  const rankwright::TrainingConfig config = sharded(3, false);
+  const rankwright::plan::TrainingConfig config = sharded(3, false);
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
   EXPECT_THAT(
       words(config, kB, 0),
@@ -251,7 +255,7 @@ TEST(Body, OfZero3ThatHidesNothingGathersRightBefore) {
 }
 
 TEST(Body, OfZero3GathersATiedWeightOnceACell) {
-  rankwright::TrainingConfig config = sharded(3, false);
+  rankwright::plan::TrainingConfig config = sharded(3, false);
   config.model.tied = true;
   // The head's own unit is the last norm, 2.05 kB. Backward reads the weight in the head first, and
   // its gradient is complete behind the embedding.
@@ -264,8 +268,8 @@ TEST(Body, OfZero3GathersATiedWeightOnceACell) {
 }
 
 /// Two layers on two stages: the weight of the embedding is the head's too.
-TrainingConfig shared_weight(int zero) {
-  TrainingConfig config =
+plan::TrainingConfig shared_weight(int zero) {
+  plan::TrainingConfig config =
       config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2, .zero = zero}, 2);
   config.plan.overlap = {.grad_reduce = false, .param_gather = false};
   config.model.tied = true;
@@ -274,7 +278,7 @@ TrainingConfig shared_weight(int zero) {
 
 TEST(Body, OfZero3GathersASharedWeightByItself) {
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
-  rankwright::TrainingConfig config = shared_weight(3);
+  rankwright::plan::TrainingConfig config = shared_weight(3);
   config.model.positions = 512;  // of 1024 numbers: 1.05 MB
   EXPECT_THAT(words(config, kF, 0),
               ElementsAre(gather + "65.5 MB", gather + "1.05 MB", "embedding", gather + "30.4 MB",
@@ -297,7 +301,7 @@ TEST(Body, OfZero2ReducesASharedWeightByItself) {
 }
 
 TEST(Body, OfHybridShardsReducesTheReplicasBehindTheShard) {
-  rankwright::TrainingConfig config = sharded(3, true);
+  rankwright::plan::TrainingConfig config = sharded(3, true);
   config.plan.shard_size = 2;
   const std::vector<std::string> weights = words(config, kW, 0);
   EXPECT_THAT(
@@ -320,10 +324,10 @@ TEST(Body, OfZero2ReducesABucketWhenItIsFull) {
 }
 
 TEST(TransferBytes, AreHiddenStatesAndMtpOutputsBehindThem) {
-  rankwright::TrainingConfig config = sample::dense_setup({.pp = 4});
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 4});
   config.model.mtp_layers = 1;
   EXPECT_EQ(transfer_bytes(config, 2), bytes(2048 * 1024, 2));
-  config.plan.stages = *parse_layout("Et*4|t*4|m|L");
+  config.plan.stages = *plan::parse_layout("Et*4|t*4|m|L");
   EXPECT_EQ(transfer_bytes(config, 1), bytes(2048 * 1024, 2));
   EXPECT_EQ(transfer_bytes(config, 2), 2 * bytes(2048 * 1024, 2));
 }
@@ -341,7 +345,7 @@ std::vector<std::string> collectives(const Body& body) {
 }
 
 RC_GTEST_PROP(Body, OfBackwardHasTheCollectivesOfItsTwoHalves, ()) {
-  const TrainingConfig config = sample::random_setup();
+  const plan::TrainingConfig config = sample::random_setup();
   for (const std::array<Body, 4>& stage : bodies(config)) {
     Body halves = stage[kI];
     halves.insert(halves.end(), stage[kW].begin(), stage[kW].end());
@@ -350,7 +354,7 @@ RC_GTEST_PROP(Body, OfBackwardHasTheCollectivesOfItsTwoHalves, ()) {
 }
 
 RC_GTEST_PROP(Body, ComputesEveryLayerOnceEachWay, ()) {
-  const TrainingConfig config = sample::random_setup();
+  const plan::TrainingConfig config = sample::random_setup();
   for (const std::size_t kind : {kF, kB, kI, kW}) {
     std::vector<i64> attentions(std::size_t(config.model.layers() + config.model.mtp_layers), 0);
     for (const std::array<Body, 4>& stage : bodies(config))
@@ -362,16 +366,16 @@ RC_GTEST_PROP(Body, ComputesEveryLayerOnceEachWay, ()) {
 
 RC_GTEST_PROP(Body, RunsForwardAgainJustAsForward, ()) {
   // Under full recompute of all layers, what runs again is F without the edges.
-  TrainingConfig config = sample::random_setup();
-  config.plan.recompute = Recompute::full;
+  plan::TrainingConfig config = sample::random_setup();
+  config.plan.recompute = plan::Recompute::full;
   config.plan.recompute_layers = 0;
   const auto inner = [](const Body& body, bool again) {
     Body kept;
     for (Step step : body) {
       const bool edge = step.layer < 0 || step.part == Part::embedding || step.part == Part::head ||
-                        step.kind == TrafficKind::tp_embedding ||
-                        step.kind == TrafficKind::tp_head_gather ||
-                        step.kind == TrafficKind::tp_cross_entropy;
+                        step.kind == plan::TrafficKind::tp_embedding ||
+                        step.kind == plan::TrafficKind::tp_head_gather ||
+                        step.kind == plan::TrafficKind::tp_cross_entropy;
       if (step.again != again || (edge && !again)) continue;
       step.again = false;
       kept.push_back(step);
@@ -388,4 +392,4 @@ RC_GTEST_PROP(Body, RunsForwardAgainJustAsForward, ()) {
 }
 
 }  // namespace body_test
-}  // namespace rankwright
+}  // namespace rankwright::program

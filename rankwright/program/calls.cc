@@ -2,20 +2,20 @@
 
 #include <utility>
 
-namespace rankwright {
+namespace rankwright::program {
 
-using K = TrafficKind;
-using G = GroupKind;
+using K = plan::TrafficKind;
+using G = mesh::GroupKind;
 
-Calls::Calls(const TrainingConfig& config) : config_(config) {
-  const MeshPair meshes = config.plan.meshes();
-  for (std::size_t i = 0; i < kGroupKinds; ++i)
-    sizes_[i] = group_shape(meshes, GroupKind(i), config.plan.shards()).size();
+Calls::Calls(const plan::TrainingConfig& config) : config_(config) {
+  const mesh::MeshPair meshes = config.plan.meshes();
+  for (std::size_t i = 0; i < mesh::kGroupKinds; ++i)
+    sizes_[i] = group_shape(meshes, mesh::GroupKind(i), config.plan.shards()).size();
 }
 
 void Calls::compute(Part part) { body_.push_back({.part = part, .layer = layer, .again = again}); }
 
-void Calls::call(K kind, Op op, G group, Bytes bytes, bool beside) {
+void Calls::call(K kind, plan::Op op, G group, Bytes bytes, bool beside) {
   if (sizes_[std::size_t(group)] == 1) return;
   body_.push_back({.layer = layer,
                    .again = again,
@@ -26,36 +26,39 @@ void Calls::call(K kind, Op op, G group, Bytes bytes, bool beside) {
                    .beside = beside});
 }
 
-GroupKind Calls::data_group() const {
+mesh::GroupKind Calls::data_group() const {
   return config_.plan.zero >= 1 && config_.plan.shards() < config_.plan.data_ranks() ? G::shard
                                                                                      : G::dp_cp;
 }
 
-void Calls::reduce(const Share& parameters) {
-  const Plan& plan = config_.plan;
+void Calls::reduce(const plan::Share& parameters) {
+  const plan::Plan& plan = config_.plan;
   const Bytes dense = bytes(parameters.dense, config_.job.grad_bytes());
   const Bytes expert = bytes(parameters.expert, config_.job.grad_bytes());
   const bool beside = plan.overlap.grad_reduce;
   const bool scatter = plan.zero >= 1;
-  const Op op = scatter ? Op::reduce_scatter : Op::all_reduce;
+  const plan::Op op = scatter ? plan::Op::reduce_scatter : plan::Op::all_reduce;
   if (parameters.dense > 0) {
     call(scatter ? K::dp_reduce_scatter : K::dp_all_reduce, op, data_group(), dense, beside);
     if (data_group() == G::shard)
-      call(K::replica_all_reduce, Op::all_reduce, G::replicate, dense / plan.shards(), beside);
+      call(K::replica_all_reduce, plan::Op::all_reduce, G::replicate, dense / plan.shards(),
+           beside);
   }
   if (parameters.expert > 0)
     call(scatter ? K::expert_dp_reduce_scatter : K::expert_dp_all_reduce, op, G::edp, expert,
          beside);
 }
 
-void Calls::gather(const Share& parameters, bool beside) {
+void Calls::gather(const plan::Share& parameters, bool beside) {
   const i64 each = config_.job.param_bytes();
   if (parameters.dense > 0)
-    call(K::dp_all_gather, Op::all_gather, data_group(), bytes(parameters.dense, each), beside);
+    call(K::dp_all_gather, plan::Op::all_gather, data_group(), bytes(parameters.dense, each),
+         beside);
   if (parameters.expert > 0)
-    call(K::expert_dp_all_gather, Op::all_gather, G::edp, bytes(parameters.expert, each), beside);
+    call(K::expert_dp_all_gather, plan::Op::all_gather, G::edp, bytes(parameters.expert, each),
+         beside);
 }
 
 Body Calls::take() { return std::exchange(body_, {}); }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -8,19 +8,20 @@
 #include "rankwright/plan/shares.h"
 #include "rankwright/program/program.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 class Calls {
  public:
-  explicit Calls(const TrainingConfig& config);
+  explicit Calls(const plan::TrainingConfig& config);
 
   void compute(Part part);
-  void call(TrafficKind kind, Op op, GroupKind group, Bytes bytes, bool beside = false);
+  void call(plan::TrafficKind kind, plan::Op op, mesh::GroupKind group, Bytes bytes,
+            bool beside = false);
 
   /// Over the data ranks, dense and expert parameters apart: gradients are reduced, over hybrid
   /// shards and then their replicas; parameters are gathered. T11 to T13.
-  void reduce(const Share& parameters);
-  void gather(const Share& parameters, bool beside);
+  void reduce(const plan::Share& parameters);
+  void gather(const plan::Share& parameters, bool beside);
 
   Body take();
 
@@ -29,22 +30,22 @@ class Calls {
   bool again = false;
 
  private:
-  GroupKind data_group() const;
+  mesh::GroupKind data_group() const;
 
-  const TrainingConfig& config_;
-  std::array<i64, kGroupKinds> sizes_{};
+  const plan::TrainingConfig& config_;
+  std::array<i64, mesh::kGroupKinds> sizes_{};
   Body body_{};
 };
 
 /// What a chunk holds in pieces: what is apart first, then of one bucket each, the last of each
 /// kind smaller: visit(piece).
 template <class Visit>
-void for_each_bucket(const Holding& held, i64 bucket, Visit visit) {
-  if (held.apart > 0) visit(Share{.dense = held.apart});
+void for_each_bucket(const plan::Holding& held, i64 bucket, Visit visit) {
+  if (held.apart > 0) visit(plan::Share{.dense = held.apart});
   for (i64 left = held.share.dense - held.apart; left > 0; left -= bucket)
-    visit(Share{.dense = left < bucket ? left : bucket});
+    visit(plan::Share{.dense = left < bucket ? left : bucket});
   for (i64 left = held.share.expert; left > 0; left -= bucket)
-    visit(Share{.expert = left < bucket ? left : bucket});
+    visit(plan::Share{.expert = left < bucket ? left : bucket});
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

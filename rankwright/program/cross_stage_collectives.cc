@@ -4,16 +4,17 @@
 #include <map>
 #include <set>
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
-bool crosses_ranks(GroupKind group) {
-  return group == GroupKind::edges || group == GroupKind::mirror || group == GroupKind::model ||
-         group == GroupKind::world || group == GroupKind::pp;
+bool crosses_ranks(mesh::GroupKind group) {
+  return group == mesh::GroupKind::edges || group == mesh::GroupKind::mirror ||
+         group == mesh::GroupKind::model || group == mesh::GroupKind::world ||
+         group == mesh::GroupKind::pp;
 }
 
 /// A group as one pp rank sees it, and its calls in order: indices into the rank's steps.
-using CallsByGroup = std::map<GroupKind, std::vector<i64>>;
+using CallsByGroup = std::map<mesh::GroupKind, std::vector<i64>>;
 
 CallsByGroup calls_of(const Program& program, std::size_t pp_rank) {
   CallsByGroup calls;
@@ -28,16 +29,16 @@ CallsByGroup calls_of(const Program& program, std::size_t pp_rank) {
 
 /// The groups of a kind: one of all pp ranks; for edges of those that call it at all; for mirror a
 /// pair each.
-std::vector<std::vector<i64>> groups(const std::vector<CallsByGroup>& calls, GroupKind kind) {
+std::vector<std::vector<i64>> groups(const std::vector<CallsByGroup>& calls, mesh::GroupKind kind) {
   const i64 pp = i64(calls.size());
   std::vector<std::vector<i64>> all;
-  if (kind == GroupKind::mirror) {
+  if (kind == mesh::GroupKind::mirror) {
     for (i64 r = 0; r < pp / 2; ++r) all.push_back({r, pp - 1 - r});
     return all;
   }
   all.emplace_back();
   for (i64 r = 0; r < pp; ++r)
-    if (kind != GroupKind::edges || calls[std::size_t(r)].contains(kind)) all[0].push_back(r);
+    if (kind != mesh::GroupKind::edges || calls[std::size_t(r)].contains(kind)) all[0].push_back(r);
   return all;
 }
 
@@ -52,7 +53,7 @@ class CrossStageMatcher {
                     CrossStageCollectives& found)
       : program_(program), calls_(calls), found_(found) {}
 
-  void match(GroupKind kind, const std::vector<i64>& ranks) {
+  void match(mesh::GroupKind kind, const std::vector<i64>& ranks) {
     std::size_t length = 0;
     for (const i64 r : ranks) length = std::max(length, list(r, kind).size());
     for (std::size_t k = 0; k < length; ++k) {
@@ -67,14 +68,16 @@ class CrossStageMatcher {
   }
 
  private:
-  const std::vector<i64>& list(i64 rank, GroupKind kind) { return calls_[std::size_t(rank)][kind]; }
+  const std::vector<i64>& list(i64 rank, mesh::GroupKind kind) {
+    return calls_[std::size_t(rank)][kind];
+  }
 
-  std::optional<Step> call(i64 rank, GroupKind kind, std::size_t k) {
+  std::optional<Step> call(i64 rank, mesh::GroupKind kind, std::size_t k) {
     if (k >= list(rank, kind).size()) return std::nullopt;
     return program_.steps[std::size_t(rank)][std::size_t(list(rank, kind)[k])];
   }
 
-  void compare(GroupKind kind, std::size_t k, i64 one, i64 other) {
+  void compare(mesh::GroupKind kind, std::size_t k, i64 one, i64 other) {
     const std::optional<Step> a = call(one, kind, k), b = call(other, kind, k);
     const bool same = a && b && same_call(*a, *b);
     if (!same && !found_.disorder) found_.disorder = {one, other, i64(k), kind, a, b};
@@ -90,17 +93,17 @@ class CrossStageMatcher {
 CrossStageCollectives find_cross_stage_collectives(const Program& program) {
   CrossStageCollectives found;
   std::vector<CallsByGroup> calls;
-  std::set<GroupKind> kinds;
+  std::set<mesh::GroupKind> kinds;
   for (std::size_t r = 0; r < program.roles.size(); ++r) {
     const std::size_t steps = program.steps.empty() ? 0 : program.steps[r].size();
     found.of_step.emplace_back(steps, CrossStageCollectives::kNone);
     calls.push_back(steps == 0 ? CallsByGroup{} : calls_of(program, r));
     for (const auto& [kind, list] : calls.back()) kinds.insert(kind);
   }
-  for (const GroupKind kind : kinds)
+  for (const mesh::GroupKind kind : kinds)
     for (const std::vector<i64>& ranks : groups(calls, kind))
       CrossStageMatcher(program, calls, found).match(kind, ranks);
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -7,13 +7,13 @@
 
 #include "rankwright/program/program.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// Members of one group that do not call the same collectives in the same order.
 struct CollectiveMismatch {
   i64 one = 0, other = 0;  // pp ranks
   i64 index = 0;           // the first call, counted from 0 over that group, in which they differ
-  GroupKind group{};
+  mesh::GroupKind group{};
   std::optional<Step> of_one{}, of_other{};  // nothing: this one makes no such call
 };
 
@@ -27,4 +27,4 @@ struct CrossStageCollectives {
 
 CrossStageCollectives find_cross_stage_collectives(const Program& program);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

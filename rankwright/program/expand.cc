@@ -11,7 +11,7 @@
 #include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 /// A chunk's last backward or weight gradient: its index among the cells.
@@ -68,29 +68,29 @@ Sequence with_steps(const Sequence& cells, const RankSteps& steps, const std::ve
 constexpr double kStepsAPiece = 200;
 constexpr double kRings = 9;
 
-double body_steps(const TrainingConfig& config) {
-  const Plan& plan = config.plan;
+double body_steps(const plan::TrainingConfig& config) {
+  const plan::Plan& plan = config.plan;
   double heads = 1 + double(config.model.mtp_layers);
-  for (const Stage& stage : plan.stages) heads += double(stage.mtp);
+  for (const plan::Stage& stage : plan.stages) heads += double(stage.mtp);
   const double pieces =
       double(config.model.layers()) + 2 * heads + double(plan.pp) * double(plan.virtual_stages);
   return pieces * (kStepsAPiece + kRings * double(plan.cp));
 }
 
 /// Buckets are reduced in B and in W or behind them, over shards and replicas, and gathered.
-double bucket_steps(const TrainingConfig& config) {
+double bucket_steps(const plan::TrainingConfig& config) {
   double buckets = 0;
-  for (const Holding& held : stage_holdings(config))
+  for (const plan::Holding& held : stage_holdings(config))
     buckets += double(held.share.total()) / double(bucket_elements(config.plan)) + 3;
   return 6 * buckets + 4 * double(config.plan.pp);
 }
 
 }  // namespace
 
-Bytes expansion_bytes(const TrainingConfig& config) {
-  const PipelineShape shape = pipeline_shape(config);
+Bytes expansion_bytes(const plan::TrainingConfig& config) {
+  const plan::PipelineShape shape = pipeline_shape(config);
   // Actions count stages, and tables of owners ranks, in 16 bits.
-  static_assert(kMaxStages < 0xFFFF);
+  static_assert(plan::kMaxStages < 0xFFFF);
   // A cell, two transfers more, and what it says of its (stage, microbatch).
   const double cells = 3 * double(shape.pp) * double(shape.chunks) * double(shape.microbatches);
   const Bytes actions = bytes(4 * cells, sizeof(Action));
@@ -101,9 +101,9 @@ Bytes expansion_bytes(const TrainingConfig& config) {
   return actions + inside + bytes(steps, sizeof(Step) + sizeof(Action));
 }
 
-Program expand(const TrainingConfig& config) {
+Program expand(const plan::TrainingConfig& config) {
   RW_CHECK(expansion_bytes(config) <= kMaxExpansion);
-  const PipelineShape shape = pipeline_shape(config);
+  const plan::PipelineShape shape = pipeline_shape(config);
   const Sequences order = cells(shape);
   const std::vector<RankSteps> own = rank_steps(config);
   Sequences lines;
@@ -116,4 +116,4 @@ Program expand(const TrainingConfig& config) {
   return program;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

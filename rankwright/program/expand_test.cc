@@ -17,7 +17,7 @@
 #include "tests/support/sample.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace expand_test {
 
 using sample::dense_layer;
@@ -35,14 +35,14 @@ std::string line(const Program& program, std::size_t pp_rank) {
 }
 
 /// Four layers, 15.2 million parameters each; dp 4 reduces them.
-TrainingConfig four_layers(Plan plan, i64 microbatches) {
+plan::TrainingConfig four_layers(plan::Plan plan, i64 microbatches) {
   plan.dp = 4;
   return sample::config_of(model_of({{4, dense_layer()}}), plan, microbatches);
 }
 
 TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
-  const rankwright::TrainingConfig config =
-      four_layers({.pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::looped_bfs}, 2);
+  const rankwright::plan::TrainingConfig config = four_layers(
+      {.pp = 2, .zero = 1, .virtual_stages = 2, .schedule = plan::Schedule::looped_bfs}, 2);
   const Program program = expand(config);
   EXPECT_EQ(line(program, 1),
             "[FSDP/ZeRO all-gather 30.4 MB beside] [FSDP/ZeRO all-gather 80 MB beside] "
@@ -55,7 +55,7 @@ TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
 }
 
 TEST(Expand, OfOneRankIsItsMicrobatchesAndTheOptimizer) {
-  rankwright::TrainingConfig config = four_layers({}, 2);
+  rankwright::plan::TrainingConfig config = four_layers({}, 2);
   config.plan.overlap.grad_reduce = false;
   // 4 x 15,206,400 + 2 x 32,768,000 + 1024 = 126,362,624: three buckets of 40 million and 6,362,624
   EXPECT_EQ(line(expand(config), 0),
@@ -67,7 +67,7 @@ struct Sum {
   i64 calls = 0;
   Bytes total{};
 };
-using Account = std::map<std::tuple<TrafficKind, Op, GroupKind>, Sum>;
+using Account = std::map<std::tuple<plan::TrafficKind, plan::Op, mesh::GroupKind>, Sum>;
 
 void count(Account& account, const Body& body, i64 times) {
   for (const Step& step : body) {
@@ -79,7 +79,8 @@ void count(Account& account, const Body& body, i64 times) {
 }
 
 /// What one pp rank sends, action by action.
-Account account_of(const TrainingConfig& config, const Program& program, std::size_t pp_rank) {
+Account account_of(const plan::TrainingConfig& config, const Program& program,
+                   std::size_t pp_rank) {
   Account account;
   std::map<std::pair<i64, ActionKind>, i64> cells;
   for (const Action& a : program.roles[pp_rank]) {
@@ -87,10 +88,11 @@ Account account_of(const TrainingConfig& config, const Program& program, std::si
     if (a.kind == ActionKind::step) count(account, {program.steps[pp_rank][a.microbatch]}, 1);
     if (!is_send(a.kind)) continue;
     const bool forward = is_activation(a.kind);
-    const Step send{.kind = forward ? TrafficKind::pp_forward : TrafficKind::pp_backward,
-                    .op = Op::send_recv,
-                    .group = GroupKind::pp,
-                    .bytes = transfer_bytes(config, boundary(a))};
+    const Step send{
+        .kind = forward ? plan::TrafficKind::pp_forward : plan::TrafficKind::pp_backward,
+        .op = plan::Op::send_recv,
+        .group = mesh::GroupKind::pp,
+        .bytes = transfer_bytes(config, boundary(a))};
     count(account, {send}, 1);
   }
   for (const auto& [cell, times] : cells)
@@ -99,12 +101,12 @@ Account account_of(const TrainingConfig& config, const Program& program, std::si
 }
 
 /// What differs between the Program and Traffic; nothing, if the law holds.
-std::string difference(const TrainingConfig& config) {
+std::string difference(const plan::TrainingConfig& config) {
   const Program program = expand(config);
   for (i64 r = 0; r < config.plan.pp; ++r) {
     Account account = account_of(config, program, std::size_t(r));
     const std::string where = " on pp rank " + std::to_string(r);
-    for (const Traffic& t : traffic(config, r)) {
+    for (const plan::Traffic& t : traffic(config, r)) {
       const auto found = account.find({t.kind, t.op, t.group});
       const std::string what = std::string(row(t.kind).label) + where;
       if (found == account.end()) return what + ": not in the program";
@@ -113,8 +115,8 @@ std::string difference(const TrainingConfig& config) {
         return what + ": calls " + std::to_string(sum.calls) + " for " + std::to_string(t.calls);
       // A shard of a bucket may be a fraction of a byte; all else is whole.
       const double off = std::abs(sum.total.value - t.total.value);
-      const bool shards =
-          t.kind == TrafficKind::replica_all_reduce || t.kind == TrafficKind::mirror_grad;
+      const bool shards = t.kind == plan::TrafficKind::replica_all_reduce ||
+                          t.kind == plan::TrafficKind::mirror_grad;
       if (off > (shards ? 1e-9 * t.total.value : 0))
         return what + ": bytes " + std::to_string(sum.total.value) + " for " +
                std::to_string(t.total.value);
@@ -127,10 +129,10 @@ std::string difference(const TrainingConfig& config) {
 }
 
 /// With a pipeline that its schedule takes.
-TrainingConfig random_pipeline(const Model& model) {
-  TrainingConfig config = sample::random_setup(model);
+plan::TrainingConfig random_pipeline(const model::Model& model) {
+  plan::TrainingConfig config = sample::random_setup(model);
   config.plan.overlap = {sample::coin(), sample::coin(), sample::coin()};
-  const ScheduleRow& schedule = row(config.plan.schedule);
+  const plan::ScheduleRow& schedule = row(config.plan.schedule);
   const i64 rounds = config.microbatches() + schedule.rounds * config.plan.pp;
   config.job.global_batch =
       round_up(rounds, schedule.multiple) * config.plan.micro_batch * config.plan.dp;
@@ -139,12 +141,12 @@ TrainingConfig random_pipeline(const Model& model) {
 }
 
 RC_GTEST_PROP(Expand, AddsUpToTheTraffic, ()) {
-  const TrainingConfig config = random_pipeline(sample::random_model());
+  const plan::TrainingConfig config = random_pipeline(sample::random_model());
   RC_ASSERT(difference(config) == "");
 }
 
 RC_GTEST_PROP(Expand, AddsUpToTheTrafficOfKnownModels, ()) {
-  const TrainingConfig config = random_pipeline(sample::random_known_model());
+  const plan::TrainingConfig config = random_pipeline(sample::random_known_model());
   RC_ASSERT(difference(config) == "");
 }
 
@@ -171,13 +173,13 @@ Bytes taken(const Program& program) {
 }
 
 RC_GTEST_PROP(ExpansionBytes, AreABound, ()) {
-  TrainingConfig config =
+  plan::TrainingConfig config =
       random_pipeline(sample::coin() ? sample::random_model() : sample::random_known_model());
   RC_ASSERT(taken(expand(config)) <= expansion_bytes(config));
 }
 
 TEST(ExpansionBytes, OfHugePipelinesAreBeyondTheLimit) {
-  rankwright::TrainingConfig config = four_layers({.pp = 2}, 1);
+  rankwright::plan::TrainingConfig config = four_layers({.pp = 2}, 1);
   EXPECT_LT(expansion_bytes(config), kMaxExpansion);
   config.job.global_batch = i64{1} << 40;
   EXPECT_GT(expansion_bytes(config), kMaxExpansion);
@@ -199,10 +201,10 @@ class Example : public testing::TestWithParam<std::string> {};
 
 TEST_P(Example, AddsUpToItsTrafficAndRunsToItsEnd) {
   const std::string path = RANKWRIGHT_SOURCE_DIR "/examples/" + GetParam();
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = importer::read_file(path);
   ASSERT_TRUE(text.has_value());
-  const PlanFile file = read_plan(*text, GetParam(), refuse_file);
-  const rankwright::TrainingConfig config = resolve(file.draft);
+  const importer::PlanFile file = importer::read_plan(*text, GetParam(), importer::refuse_file);
+  const rankwright::plan::TrainingConfig config = resolve(file.draft);
   ASSERT_TRUE(find_violations(config).empty());
   EXPECT_EQ(difference(config), "");
   EXPECT_TRUE(prove(expand(config)).holds());
@@ -213,4 +215,4 @@ INSTANTIATE_TEST_SUITE_P(Expand, Example,
                                          "llama-3.1-405b-16384.yaml", "million-five-levels.yaml"));
 
 }  // namespace expand_test
-}  // namespace rankwright
+}  // namespace rankwright::program

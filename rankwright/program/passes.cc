@@ -2,17 +2,17 @@
 
 #include <limits>
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
-using K = TrafficKind;
-using G = GroupKind;
+using K = plan::TrafficKind;
+using G = mesh::GroupKind;
 
-bool has_mlp(const FeedForward& ffn) { return !ffn.sparse() || ffn.shared_width > 0; }
+bool has_mlp(const model::FeedForward& ffn) { return !ffn.sparse() || ffn.shared_width > 0; }
 
 }  // namespace
 
-Passes::Passes(const TrainingConfig& config)
+Passes::Passes(const plan::TrainingConfig& config)
     : config_(config),
       plan_(config.plan),
       sequence_(sequence_parallel(config.plan)),
@@ -75,33 +75,33 @@ void Passes::backward(const Piece& piece, Gradients g) {
   calls_.layer = -1;
 }
 
-void Passes::layer(const Layer& shape) {
+void Passes::layer(const model::Layer& shape) {
   attention(shape.attention);
   if (shape.ffn.sparse()) experts(shape.ffn);
   if (has_mlp(shape.ffn)) mlp();
 }
 
-void Passes::layer_back(const Layer& shape, Gradients g) {
+void Passes::layer_back(const model::Layer& shape, Gradients g) {
   if (has_mlp(shape.ffn)) mlp_back(g);
   if (shape.ffn.sparse()) experts_back(shape.ffn, g);
   attention_back(shape.attention, g);
 }
 
-void Passes::tp(K kind, Op op, Bytes bytes, bool beside) {
+void Passes::tp(K kind, plan::Op op, Bytes bytes, bool beside) {
   calls_.call(kind, op, G::tp, bytes, beside);
 }
 
 // T1, T2. Only with sequence parallelism can frameworks cut a block's collectives into pieces that
 // run beside its matmuls.
 void Passes::open() {
-  if (sequence_) tp(K::tp_all_gather, Op::all_gather, sizes_.hidden, plan_.overlap.tp);
+  if (sequence_) tp(K::tp_all_gather, plan::Op::all_gather, sizes_.hidden, plan_.overlap.tp);
 }
 
 void Passes::close() {
   if (sequence_)
-    tp(K::tp_reduce_scatter, Op::reduce_scatter, sizes_.hidden, plan_.overlap.tp);
+    tp(K::tp_reduce_scatter, plan::Op::reduce_scatter, sizes_.hidden, plan_.overlap.tp);
   else
-    tp(K::tp_all_reduce, Op::all_reduce, sizes_.hidden);
+    tp(K::tp_all_reduce, plan::Op::all_reduce, sizes_.hidden);
 }
 
 void Passes::open_back(Gradients g) {
@@ -125,7 +125,7 @@ void Passes::mlp_back(Gradients g) {
   close_back(g);
 }
 
-void Passes::attention(const Attention& a) {
+void Passes::attention(const model::Attention& a) {
   open();
   cp_before(a);
   calls_.compute(Part::attention);
@@ -133,9 +133,9 @@ void Passes::attention(const Attention& a) {
   close();
 }
 
-void Passes::attention_back(const Attention& a, Gradients g) {
+void Passes::attention_back(const model::Attention& a, Gradients g) {
   open_back(g);
-  if (g.input && plan_.recompute == Recompute::selective) {
+  if (g.input && plan_.recompute == plan::Recompute::selective) {
     calls_.again = true;
     cp_before(a);
     calls_.compute(Part::attention);
@@ -149,79 +149,80 @@ void Passes::attention_back(const Attention& a, Gradients g) {
 }
 
 // T4: blocks of keys and values go round while attention works on those that are there.
-void Passes::ring(const AttentionMessages& sizes, i64 times) {
+void Passes::ring(const plan::AttentionMessages& sizes, i64 times) {
   for (i64 i = 0; i < times * (plan_.cp - 1); ++i)
-    calls_.call(K::cp_ring, Op::send_recv, G::cp, sizes.key + sizes.value, true);
+    calls_.call(K::cp_ring, plan::Op::send_recv, G::cp, sizes.key + sizes.value, true);
 }
 
 // T6: heads for sequence and back.
 void Passes::exchange(std::initializer_list<Bytes> tensors) {
-  for (const Bytes tensor : tensors) calls_.call(K::cp_all_to_all, Op::all_to_all, G::cp, tensor);
+  for (const Bytes tensor : tensors)
+    calls_.call(K::cp_all_to_all, plan::Op::all_to_all, G::cp, tensor);
 }
 
-void Passes::cp_before(const Attention& a) {
-  const AttentionMessages sizes = messages(config_, a);
+void Passes::cp_before(const model::Attention& a) {
+  const plan::AttentionMessages sizes = messages(config_, a);
   switch (plan_.cp_comm) {
-    case CpComm::p2p:
+    case plan::CpComm::p2p:
       return ring(sizes, 1);
-    case CpComm::all_gather:  // T5
-      return calls_.call(K::cp_all_gather, Op::all_gather, G::cp,
+    case plan::CpComm::all_gather:  // T5
+      return calls_.call(K::cp_all_gather, plan::Op::all_gather, G::cp,
                          plan_.cp * (sizes.key + sizes.value));
-    case CpComm::a2a:
+    case plan::CpComm::a2a:
       return exchange({sizes.query, sizes.key, sizes.value});
   }
 }
 
-void Passes::cp_after(const Attention& a) {
-  if (plan_.cp_comm == CpComm::a2a) exchange({messages(config_, a).output});
+void Passes::cp_after(const model::Attention& a) {
+  if (plan_.cp_comm == plan::CpComm::a2a) exchange({messages(config_, a).output});
 }
 
-void Passes::cp_before_back(const Attention& a) {
-  const AttentionMessages sizes = messages(config_, a);
+void Passes::cp_before_back(const model::Attention& a) {
+  const plan::AttentionMessages sizes = messages(config_, a);
   switch (plan_.cp_comm) {
-    case CpComm::p2p:
+    case plan::CpComm::p2p:
       return ring(sizes, 2);  // keys and values again, and their gradients behind them
-    case CpComm::all_gather:
+    case plan::CpComm::all_gather:
       return cp_before(a);
-    case CpComm::a2a:
+    case plan::CpComm::a2a:
       return exchange({sizes.output});
   }
 }
 
-void Passes::cp_after_back(const Attention& a) {
-  const AttentionMessages sizes = messages(config_, a);
+void Passes::cp_after_back(const model::Attention& a) {
+  const plan::AttentionMessages sizes = messages(config_, a);
   switch (plan_.cp_comm) {
-    case CpComm::p2p:
+    case plan::CpComm::p2p:
       return;
-    case CpComm::all_gather:
-      return calls_.call(K::cp_reduce_scatter, Op::reduce_scatter, G::cp,
+    case plan::CpComm::all_gather:
+      return calls_.call(K::cp_reduce_scatter, plan::Op::reduce_scatter, G::cp,
                          plan_.cp * (sizes.key + sizes.value));
-    case CpComm::a2a:
+    case plan::CpComm::a2a:
       return exchange({sizes.query, sizes.key, sizes.value});
   }
 }
 
 // T7, T8.
-void Passes::experts(const FeedForward& ffn) {
+void Passes::experts(const model::FeedForward& ffn) {
   const Bytes copies = expert_message(config_, ffn);
   calls_.compute(Part::router);
-  calls_.call(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
-  calls_.call(K::etp_all_gather, Op::all_gather, G::etp, plan_.etp * copies);
+  calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
+  calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, plan_.etp * copies);
   calls_.compute(Part::experts);
-  calls_.call(K::etp_reduce_scatter, Op::reduce_scatter, G::etp, plan_.etp * copies);
-  calls_.call(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
+  calls_.call(K::etp_reduce_scatter, plan::Op::reduce_scatter, G::etp, plan_.etp * copies);
+  calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
 }
 
-void Passes::experts_back(const FeedForward& ffn, Gradients g) {
+void Passes::experts_back(const model::FeedForward& ffn, Gradients g) {
   const Bytes copies = expert_message(config_, ffn);
   if (g.input) {
-    calls_.call(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
-    calls_.call(K::etp_all_gather, Op::all_gather, G::etp, plan_.etp * copies);
+    calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
+    calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, plan_.etp * copies);
   }
   calls_.compute(Part::experts);
   if (g.input) {
-    calls_.call(K::etp_reduce_scatter, Op::reduce_scatter, G::etp, plan_.etp * copies);
-    calls_.call(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
+    calls_.call(K::etp_reduce_scatter, plan::Op::reduce_scatter, G::etp, plan_.etp * copies);
+    calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
   }
   calls_.compute(Part::router);
 }
@@ -230,45 +231,46 @@ void Passes::embedding() {
   calls_.compute(Part::embedding);
   // Learned positions are added to whole sequences: the sum is scattered without a collective.
   const bool scatter = sequence_ && config_.model.positions == 0;
-  tp(K::tp_embedding, scatter ? Op::reduce_scatter : Op::all_reduce, sizes_.hidden);
+  tp(K::tp_embedding, scatter ? plan::Op::reduce_scatter : plan::Op::all_reduce, sizes_.hidden);
 }
 
 /// Tokens have no gradient: there is only the weight's to compute.
 void Passes::embedding_back(Gradients g) {
-  if (g.input && sequence_) tp(K::tp_embedding_grad, Op::all_gather, sizes_.hidden);
+  if (g.input && sequence_) tp(K::tp_embedding_grad, plan::Op::all_gather, sizes_.hidden);
   if (g.weight) calls_.compute(Part::embedding);
 }
 
 void Passes::projection() {
-  if (sequence_) tp(K::tp_all_gather, Op::all_gather, 2 * sizes_.hidden);
+  if (sequence_) tp(K::tp_all_gather, plan::Op::all_gather, 2 * sizes_.hidden);
   calls_.compute(Part::projection);
-  tp(K::tp_all_gather, Op::all_gather, sizes_.hidden);
+  tp(K::tp_all_gather, plan::Op::all_gather, sizes_.hidden);
 }
 
 void Passes::projection_back(Gradients g) {
-  if (g.input && sequence_) tp(K::tp_all_gather, Op::all_gather, sizes_.hidden);
-  if (g.input) tp(K::tp_reduce_scatter, Op::reduce_scatter, sizes_.hidden);
-  if (g.weight && sequence_) tp(K::tp_all_gather, Op::all_gather, 2 * sizes_.hidden);
+  if (g.input && sequence_) tp(K::tp_all_gather, plan::Op::all_gather, sizes_.hidden);
+  if (g.input) tp(K::tp_reduce_scatter, plan::Op::reduce_scatter, sizes_.hidden);
+  if (g.weight && sequence_) tp(K::tp_all_gather, plan::Op::all_gather, 2 * sizes_.hidden);
   calls_.compute(Part::projection);
   if (!g.input) return;
   if (sequence_)
-    tp(K::tp_reduce_scatter, Op::reduce_scatter, 2 * sizes_.hidden);
+    tp(K::tp_reduce_scatter, plan::Op::reduce_scatter, 2 * sizes_.hidden);
   else
-    tp(K::tp_all_reduce, Op::all_reduce, 2 * sizes_.hidden);
+    tp(K::tp_all_reduce, plan::Op::all_reduce, 2 * sizes_.hidden);
 }
 
 void Passes::head() {
-  if (sequence_) tp(K::tp_head_gather, Op::all_gather, sizes_.hidden);
+  if (sequence_) tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
   calls_.compute(Part::head);
   // T3: maximum, target logit, sum of exponentials.
-  for (int i = 0; i < 3; ++i) tp(K::tp_cross_entropy, Op::all_reduce, sizes_.scores);
+  for (int i = 0; i < 3; ++i) tp(K::tp_cross_entropy, plan::Op::all_reduce, sizes_.scores);
 }
 
 void Passes::head_back(Gradients g) {
-  if (g.weight && sequence_) tp(K::tp_head_gather, Op::all_gather, sizes_.hidden);
+  if (g.weight && sequence_) tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
   calls_.compute(Part::head);
   if (g.input)
-    tp(K::tp_head_reduce, sequence_ ? Op::reduce_scatter : Op::all_reduce, sizes_.hidden);
+    tp(K::tp_head_reduce, sequence_ ? plan::Op::reduce_scatter : plan::Op::all_reduce,
+       sizes_.hidden);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -6,15 +6,15 @@
 #include "rankwright/plan/messages.h"
 #include "rankwright/program/calls.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// What runs in one go inside a stage.
 struct Piece {
   enum class Kind : unsigned char { embedding, layer, mtp, heads };
   Kind kind;
-  i64 layer = -1;                // of a layer; of an MTP module counted on behind the last layer
-  const Layer* shape = nullptr;  // of a layer and an MTP module
-  bool again = false;            // runs forward a second time before its backward
+  i64 layer = -1;  // of a layer; of an MTP module counted on behind the last layer
+  const model::Layer* shape = nullptr;  // of a layer and an MTP module
+  bool again = false;                   // runs forward a second time before its backward
 };
 
 /// What a backward computes: B both, I and W one of them.
@@ -25,7 +25,7 @@ struct Gradients {
 
 class Passes {
  public:
-  explicit Passes(const TrainingConfig& config);
+  explicit Passes(const plan::TrainingConfig& config);
 
   void forward(const Piece& piece);
   void backward(const Piece& piece, Gradients gradients);
@@ -37,12 +37,12 @@ class Passes {
   void embedding_back(Gradients);
   void projection();
   void projection_back(Gradients);
-  void layer(const Layer&);
-  void layer_back(const Layer&, Gradients);
-  void attention(const Attention&);
-  void attention_back(const Attention&, Gradients);
-  void experts(const FeedForward&);
-  void experts_back(const FeedForward&, Gradients);
+  void layer(const model::Layer&);
+  void layer_back(const model::Layer&, Gradients);
+  void attention(const model::Attention&);
+  void attention_back(const model::Attention&, Gradients);
+  void experts(const model::FeedForward&);
+  void experts_back(const model::FeedForward&, Gradients);
   void mlp();
   void mlp_back(Gradients);
   void head();
@@ -55,21 +55,21 @@ class Passes {
   void close_back(Gradients);
 
   // Around attention, context parallelism.
-  void cp_before(const Attention&);
-  void cp_after(const Attention&);
-  void cp_before_back(const Attention&);
-  void cp_after_back(const Attention&);
-  void ring(const AttentionMessages&, i64 times);
+  void cp_before(const model::Attention&);
+  void cp_after(const model::Attention&);
+  void cp_before_back(const model::Attention&);
+  void cp_after_back(const model::Attention&);
+  void ring(const plan::AttentionMessages&, i64 times);
   void exchange(std::initializer_list<Bytes> tensors);
 
-  void tp(TrafficKind kind, Op op, Bytes bytes, bool beside = false);
+  void tp(plan::TrafficKind kind, plan::Op op, Bytes bytes, bool beside = false);
 
-  const TrainingConfig& config_;
-  const Plan& plan_;
+  const plan::TrainingConfig& config_;
+  const plan::Plan& plan_;
   bool sequence_;  // sequence parallelism
   i64 losses_;     // heads: the model's own and one for each MTP module
-  Messages sizes_;
+  plan::Messages sizes_;
   Calls calls_;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -11,7 +11,7 @@
 #include "rankwright/program/schedule/action.h"
 #include "rankwright/program/stage_to_rank.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// What a computing step computes.
 enum class Part : unsigned char {
@@ -32,9 +32,9 @@ struct Step {
   i64 layer = -1;      // of the model; MTP modules count on behind its last layer; -1: none
   bool again = false;  // forward, run a second time under recompute
   // A collective: what it is, its group and the bytes of this call, as Traffic counts them.
-  TrafficKind kind{};
-  Op op{};
-  GroupKind group{};
+  plan::TrafficKind kind{};
+  plan::Op op{};
+  mesh::GroupKind group{};
   Bytes bytes{};
   bool beside = false;  // runs beside the computation that follows; the others make it wait
 
@@ -57,4 +57,4 @@ struct Program {
   i64 pp() const { return i64(roles.size()); }
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::program

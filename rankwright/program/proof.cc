@@ -4,7 +4,7 @@
 
 #include "rankwright/program/cross_stage_collectives.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 constexpr std::size_t kMaxMisplaced = 8;  // more than that says nothing new
@@ -365,4 +365,4 @@ Proof prove(const Program& program) {
   return proof;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

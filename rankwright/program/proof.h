@@ -9,7 +9,7 @@
 #include "rankwright/program/cross_stage_collectives.h"
 #include "rankwright/program/program.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// A rank that stands still: at which action, and for whom it waits.
 struct Waiting {
@@ -53,4 +53,4 @@ struct Proof {
 
 Proof prove(const Program& program);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -8,7 +8,7 @@
 #include "tests/support/pipelines.h"
 #include "tests/support/sanitized.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace proof_test {
 
 using pipelines::any_shape;
@@ -40,7 +40,7 @@ std::vector<std::string> words(const std::vector<Waiting>& chain) {
 TEST(Proof, HoldsForOneRank) { EXPECT_TRUE(prove(written("0F0,0B0")).holds()); }
 
 TEST(Proof, HoldsForOneFOneB) {
-  const Proof proof = prove(program_of({Schedule::one_f_one_b, 4, 1, 8}));
+  const Proof proof = prove(program_of({plan::Schedule::one_f_one_b, 4, 1, 8}));
   EXPECT_TRUE(proof.holds());
   // 4 ranks x 16 cells, and 3 boundaries x 8 microbatches x 2 ways x 2 ends.
   EXPECT_EQ(proof.actions, 4 * 16 + 3 * 8 * 2 * 2);
@@ -152,8 +152,8 @@ TEST(Proof, NamesReceivesInAnotherOrderThanTheirSends) {
 TEST(Proof, CountsMessagesBetweenTwoRanksByDirection) {
   // Two ranks with two chunks each: rank 0 sends 0F and 2F to rank 1, which sends 1F back. What
   // goes back does not count, and neither does what a third rank sends.
-  EXPECT_TRUE(prove(program_of({Schedule::interleaved, 2, 2, 4})).holds());
-  EXPECT_TRUE(prove(program_of({Schedule::zb_v, 3, 2, 6})).holds());
+  EXPECT_TRUE(prove(program_of({plan::Schedule::interleaved, 2, 2, 4})).holds());
+  EXPECT_TRUE(prove(program_of({plan::Schedule::zb_v, 3, 2, 6})).holds());
   // Activations and gradients to the same rank are one stream: here 2SEND_B0 leaves behind
   // 0SEND_F1, and 1RECV_B0 stands before 1RECV_F1.
   const auto both = [](const std::string& sends, const std::string& receives) {
@@ -170,7 +170,7 @@ TEST(Proof, OfAsManyRanksAsThereCanBeIsQuick) {
   // 65,535 ranks, one microbatch: forwards go down and backwards come back one rank at a time. To
   // look at every rank each time would be four billion looks.
   constexpr i64 kRanks = 65535;
-  const Proof proof = prove(program_of({Schedule::one_f_one_b, kRanks, 1, 1}));
+  const Proof proof = prove(program_of({plan::Schedule::one_f_one_b, kRanks, 1, 1}));
   EXPECT_TRUE(proof.holds());
   EXPECT_EQ(proof.actions, 2 * kRanks + 2 * 2 * (kRanks - 1));
   // All backwards first: every rank waits for the next, which leads to the last and its input.
@@ -182,7 +182,7 @@ TEST(Proof, OfAsManyRanksAsThereCanBeIsQuick) {
 
 /// A pipeline of two ranks that also call collectives over both.
 Program with_steps(std::vector<Body> steps) {
-  Sequences ranks = cells({Schedule::one_f_one_b, 2, 1, 2});
+  Sequences ranks = cells({plan::Schedule::one_f_one_b, 2, 1, 2});
   for (std::size_t r = 0; r < steps.size(); ++r)
     for (std::size_t i = 0; i < steps[r].size(); ++i)
       ranks[r].push_back(action(ActionKind::step, 0, i64(i)));
@@ -191,17 +191,17 @@ Program with_steps(std::vector<Body> steps) {
   return program;
 }
 
-const Step kNorm{.kind = TrafficKind::gradient_norm,
-                 .op = Op::all_reduce,
-                 .group = GroupKind::world,
+const Step kNorm{.kind = plan::TrafficKind::gradient_norm,
+                 .op = plan::Op::all_reduce,
+                 .group = mesh::GroupKind::world,
                  .bytes = {4}};
-const Step kTied{.kind = TrafficKind::tied_embedding_grad,
-                 .op = Op::all_reduce,
-                 .group = GroupKind::edges,
+const Step kTied{.kind = plan::TrafficKind::tied_embedding_grad,
+                 .op = plan::Op::all_reduce,
+                 .group = mesh::GroupKind::edges,
                  .bytes = {1024}};
-const Step kInside{.kind = TrafficKind::dp_all_reduce,
-                   .op = Op::all_reduce,
-                   .group = GroupKind::dp_cp,
+const Step kInside{.kind = plan::TrafficKind::dp_all_reduce,
+                   .op = plan::Op::all_reduce,
+                   .group = mesh::GroupKind::dp_cp,
                    .bytes = {64}};
 
 TEST(Proof, HoldsWhereMembersCallTheSame) {
@@ -234,7 +234,7 @@ TEST(EverySchedule, IsProvedOrRefused) {
   constexpr i64 kPp = kSanitized ? 6 : 16, kChunks = kSanitized ? 3 : 4;
   constexpr i64 kMicrobatches = kSanitized ? 16 : 64;
   i64 proved = 0, refused = 0;
-  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const PipelineShape& shape) {
+  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const plan::PipelineShape& shape) {
     if (shape_fault(shape)) {
       ++refused;
       return;
@@ -242,12 +242,12 @@ TEST(EverySchedule, IsProvedOrRefused) {
     ++proved;
     EXPECT_TRUE(prove(program_of(shape)).holds()) << pipelines::show(shape);
   });
-  EXPECT_EQ(proved + refused, i64(kSchedules) * kPp * kChunks * kMicrobatches);
+  EXPECT_EQ(proved + refused, i64(plan::kSchedules) * kPp * kChunks * kMicrobatches);
   EXPECT_GT(proved, refused / 4);
 }
 
 RC_GTEST_PROP(EverySchedule, IsProvedForAnyGroup, ()) {
-  const PipelineShape shape = any_shape();
+  const plan::PipelineShape shape = any_shape();
   if (shape_fault(shape)) return;
   RC_ASSERT(prove(program_of(shape)).holds());
 }
@@ -283,7 +283,7 @@ bool runs_by_brute_force(const Sequences& ranks, i64 stages, i64 microbatches) {
 }
 
 RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
-  const PipelineShape shape = any_shape(3, 5);
+  const plan::PipelineShape shape = any_shape(3, 5);
   if (shape_fault(shape)) return;
   Sequences ranks = cells(shape);
   for (Sequence& rank : ranks)
@@ -301,7 +301,7 @@ RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
 }
 
 RC_GTEST_PROP(Proof, SeesATransferThatIsTakenAway, ()) {
-  const PipelineShape shape = any_shape(4, 8);
+  const plan::PipelineShape shape = any_shape(4, 8);
   if (shape_fault(shape) || shape.pp == 1) return;
   Program program = program_of(shape);
   Sequence& role = program.roles[*rc::gen::inRange<std::size_t>(0, program.roles.size())];
@@ -316,4 +316,4 @@ RC_GTEST_PROP(Proof, SeesATransferThatIsTakenAway, ()) {
 }
 
 }  // namespace proof_test
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -7,7 +7,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/program/cross_stage_collectives.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 constexpr double kNotYet = -1;
@@ -197,4 +197,4 @@ Timeline simulate(const Program& program, const Durations& durations) {
   return Simulator(program, durations).run();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -10,7 +10,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/program/program.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// What everything takes.
 struct Durations {
@@ -38,4 +38,4 @@ struct Timeline {
 /// The program has been proved: a simulate of one that deadlocks is a broken promise.
 Timeline simulate(const Program& program, const Durations& durations);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -1,6 +1,6 @@
 #include "rankwright/program/stage_to_rank.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 StageToRank::StageToRank(const Sequences& roles, i64 stages, i64 microbatches)
     : microbatches_(microbatches), by_stage_(std::size_t(stages), kNone) {
@@ -19,4 +19,4 @@ StageToRank::StageToRank(const Sequences& roles, i64 stages, i64 microbatches)
       if (a.kind == ActionKind::forward) by_cell_[index(a.stage, a.microbatch)] = std::uint16_t(r);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

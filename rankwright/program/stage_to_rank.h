@@ -8,7 +8,7 @@
 
 #include "rankwright/program/schedule/action.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 class StageToRank {
  public:
@@ -36,4 +36,4 @@ class StageToRank {
   std::vector<std::uint16_t> by_stage_{}, by_cell_{};
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::program

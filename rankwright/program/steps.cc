@@ -4,19 +4,19 @@
 
 #include "rankwright/program/calls.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
-using K = TrafficKind;
+using K = plan::TrafficKind;
 
 /// Reads the vocabulary's weight, as the embedding or as a tied head.
-bool reads_vocabulary(const TrainingConfig& config, const RankContents& contents) {
+bool reads_vocabulary(const plan::TrainingConfig& config, const plan::RankContents& contents) {
   return contents.embeds() || (config.model.tied && contents.loss);
 }
 
 class Writer {
  public:
-  explicit Writer(const TrainingConfig& config)
+  explicit Writer(const plan::TrainingConfig& config)
       : config_(config),
         plan_(config.plan),
         stages_(stage_contents(config)),
@@ -51,13 +51,13 @@ class Writer {
   void reduce(i64 stage) {
     if (plan_.zero >= 2) return;
     for_each_bucket(holdings_[std::size_t(stage)], bucket_elements(plan_),
-                    [&](const Share& bucket) { calls_.reduce(bucket); });
+                    [&](const plan::Share& bucket) { calls_.reduce(bucket); });
   }
 
   void gather(i64 pp_rank, bool beside) {
     for (const i64 s : stages_of(plan_, pp_rank))
       for_each_bucket(holdings_[std::size_t(s)], bucket_elements(plan_),
-                      [&](const Share& bucket) { calls_.gather(bucket, beside); });
+                      [&](const plan::Share& bucket) { calls_.gather(bucket, beside); });
   }
 
   /// In the order of Megatron-LM's finalize_model_grads and of its optimizer.
@@ -66,17 +66,18 @@ class Writer {
     if (!plan_.overlap.grad_reduce)
       for (const i64 s : on_rank) reduce(s);
 
-    Share held;
+    plan::Share held;
     for (const i64 s : on_rank) held += holdings_[std::size_t(s)].share;
-    sum(K::tp_norm_grads, GroupKind::tp, partial_gradients(plan_, held), 1);
+    sum(K::tp_norm_grads, mesh::GroupKind::tp, partial_gradients(plan_, held), 1);
     if (copies_ && holds_vocabulary(pp_rank))
-      sum(K::tied_embedding_grad, GroupKind::edges,
-          vocabulary_weight(config_.model, plan_.tp).dense, plan_.zero >= 2 ? plan_.shards() : 1);
+      sum(K::tied_embedding_grad, mesh::GroupKind::edges,
+          plan::vocabulary_weight(config_.model, plan_.tp).dense,
+          plan_.zero >= 2 ? plan_.shards() : 1);
     if (plan_.mirrored())
       for (const i64 s : on_rank) mirror(s);
 
-    const GroupKind all = plan_.zero >= 1 ? GroupKind::world : GroupKind::model;
-    calls_.call(K::gradient_norm, Op::all_reduce, all, bytes(1, config_.job.scalar_bytes()));
+    const mesh::GroupKind all = plan_.zero >= 1 ? mesh::GroupKind::world : mesh::GroupKind::model;
+    calls_.call(K::gradient_norm, plan::Op::all_reduce, all, bytes(1, config_.job.scalar_bytes()));
     calls_.compute(Part::optimizer);
     if (gathers() && !plan_.overlap.param_gather) gather(pp_rank, false);
   }
@@ -85,37 +86,38 @@ class Writer {
   void mirror(i64 stage) {
     const bool sharded = plan_.zero >= 1;
     for_each_bucket(
-        holdings_[std::size_t(stage)], bucket_elements(plan_), [&](const Share& bucket) {
+        holdings_[std::size_t(stage)], bucket_elements(plan_), [&](const plan::Share& bucket) {
           const i64 parts = bucket.dense > 0 ? plan_.shards() : plan_.expert_dp();
-          calls_.call(K::mirror_grad, Op::all_reduce, GroupKind::mirror,
+          calls_.call(K::mirror_grad, plan::Op::all_reduce, mesh::GroupKind::mirror,
                       bytes(bucket.total(), config_.job.grad_bytes()) / (sharded ? parts : 1));
         });
   }
 
   /// One of so many parts of them.
-  void sum(K kind, GroupKind group, i64 gradients, i64 parts) {
+  void sum(K kind, mesh::GroupKind group, i64 gradients, i64 parts) {
     if (gradients > 0)
-      calls_.call(kind, Op::all_reduce, group, bytes(gradients, config_.job.grad_bytes()) / parts);
+      calls_.call(kind, plan::Op::all_reduce, group,
+                  bytes(gradients, config_.job.grad_bytes()) / parts);
   }
 
-  const TrainingConfig& config_;
-  const Plan& plan_;
-  std::vector<RankContents> stages_;
-  std::vector<Holding> holdings_;
+  const plan::TrainingConfig& config_;
+  const plan::Plan& plan_;
+  std::vector<plan::RankContents> stages_;
+  std::vector<plan::Holding> holdings_;
   Calls calls_;
   bool copies_;
 };
 
 }  // namespace
 
-std::vector<RankSteps> rank_steps(const TrainingConfig& config) {
+std::vector<RankSteps> rank_steps(const plan::TrainingConfig& config) {
   Writer write(config);
   std::vector<RankSteps> all;
   for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(write.of(r));
   return all;
 }
 
-std::vector<Body> steps(const TrainingConfig& config) {
+std::vector<Body> steps(const plan::TrainingConfig& config) {
   std::vector<Body> all;
   for (const RankSteps& rank : rank_steps(config)) {
     Body line = rank.first;
@@ -126,4 +128,4 @@ std::vector<Body> steps(const TrainingConfig& config) {
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

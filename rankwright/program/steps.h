@@ -8,7 +8,7 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/program/program.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// Of one pp rank, by when they come.
 struct RankSteps {
@@ -18,9 +18,9 @@ struct RankSteps {
 };
 
 /// By pp rank. The config has no violation.
-std::vector<RankSteps> rank_steps(const TrainingConfig& config);
+std::vector<RankSteps> rank_steps(const plan::TrainingConfig& config);
 
 /// The same in one line for each rank, as a Program keeps them: first, behind its chunks, last.
-std::vector<Body> steps(const TrainingConfig& config);
+std::vector<Body> steps(const plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -9,7 +9,7 @@
 #include "rankwright/program/body.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace steps_test {
 
 using sample::config_of;
@@ -32,10 +32,14 @@ TEST(RankSteps, OfOneRankAreTheOptimizer) {
 }
 
 /// Four layers on two ranks of two chunks: E t | t | t | t L.
-TrainingConfig interleaved(int zero, bool hidden) {
-  TrainingConfig config = config_of(
-      model_of({{4, dense_layer()}}),
-      {.dp = 4, .pp = 2, .zero = zero, .virtual_stages = 2, .schedule = Schedule::interleaved}, 2);
+plan::TrainingConfig interleaved(int zero, bool hidden) {
+  plan::TrainingConfig config = config_of(model_of({{4, dense_layer()}}),
+                                          {.dp = 4,
+                                           .pp = 2,
+                                           .zero = zero,
+                                           .virtual_stages = 2,
+                                           .schedule = plan::Schedule::interleaved},
+                                          2);
   config.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
   return config;
 }
@@ -83,7 +87,7 @@ TEST(RankSteps, OfZero2GatherAndOfZero3DoNeither) {
 }
 
 TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
-  rankwright::TrainingConfig config = config_of(
+  rankwright::plan::TrainingConfig config = config_of(
       model_of({{3, dense_layer()}}), {.tp = 2, .dp = 2, .pp = 3, .sequence_parallel = true}, 3);
   config.model.tied = true;
   config.plan.overlap.grad_reduce = false;
@@ -102,7 +106,7 @@ TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
 }
 
 TEST(RankSteps, ReduceASharedWeightByItself) {
-  rankwright::TrainingConfig config =
+  rankwright::plan::TrainingConfig config =
       config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2}, 2);
   config.model.tied = true;
   // 65.5 MB of the weight and 30.4 of a layer are more than a bucket of 40 million, 80 MB
@@ -119,14 +123,14 @@ TEST(RankSteps, ReduceASharedWeightByItself) {
 }
 
 TEST(RankSteps, OfExpertsRunOverTheirOwnDataRanks) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
   // 2 of 8 experts of 3 x 1024 x 512, 2 bytes each: 6.29 MB
   EXPECT_EQ(words(rank_steps(config)[0].behind[0]).back(), "expert DP all-reduce 6.29 MB beside");
 }
 
 RC_GTEST_PROP(Steps, AreThoseOfTheRankInOneLine, ()) {
-  const TrainingConfig config = sample::random_setup();
+  const plan::TrainingConfig config = sample::random_setup();
   const std::vector<RankSteps> ranks = rank_steps(config);
   const std::vector<Body> lines = steps(config);
   RC_ASSERT(ranks.size() == std::size_t(config.plan.pp) && lines.size() == ranks.size());
@@ -141,4 +145,4 @@ RC_GTEST_PROP(Steps, AreThoseOfTheRankInOneLine, ()) {
 }
 
 }  // namespace steps_test
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -8,7 +8,7 @@
 
 #include "rankwright/program/cross_stage_collectives.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 Seconds length_of(const Durations& times, i64 pp_rank, const Action& a) {
@@ -249,4 +249,4 @@ std::vector<CriticalLink> critical_path(const Program& program, const Durations&
   return Tracer(program, durations, timeline).run();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -7,7 +7,7 @@
 
 #include "rankwright/program/simulate.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 struct Event {
   Action action;
@@ -42,4 +42,4 @@ struct CriticalLink {
 std::vector<CriticalLink> critical_path(const Program& program, const Durations& durations,
                                         const Timeline& timeline);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -4,7 +4,7 @@
 
 #include "rankwright/program/stage_to_rank.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 /// Some of the ranks: a bit each, so that it costs next to nothing to pass over the others.
@@ -188,4 +188,4 @@ Program with_transfers(const Sequences& cells, i64 stages, i64 microbatches) {
   return Placer(cells, stages, microbatches).run();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -6,11 +6,11 @@
 
 #include "rankwright/program/program.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// `cells` holds cells only, every (stage, microbatch) on one rank. An order of cells that waits
 /// for itself still becomes a Program: its receives stand right before the cells that need them,
 /// and the proof names the cycle.
 Program with_transfers(const Sequences& cells, i64 stages, i64 microbatches);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -9,52 +9,59 @@
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/target_findings.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace accelerate_impl {
 namespace {
 
-bool pipeline(const TrainingConfig& s) { return s.plan.pp > 1; }
+bool pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool experts(const TrainingConfig& s) { return s.plan.ep > 1; }
+bool experts(const plan::TrainingConfig& s) { return s.plan.ep > 1; }
 
-bool zero_one(const TrainingConfig& s) { return s.plan.zero == 1; }
+bool zero_one(const plan::TrainingConfig& s) { return s.plan.zero == 1; }
 
 /// DDP stands alone, and context parallelism is FSDP2's.
-bool plain_dp(const TrainingConfig& s) {
+bool plain_dp(const plan::TrainingConfig& s) {
   return s.plan.zero == 0 && (s.plan.cp > 1 || (s.plan.tp > 1 && s.plan.dp > 1));
 }
 
-bool order(const TrainingConfig& s) { return !same_order(s, kDefaultOrder); }
+bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
 
-bool ulysses(const TrainingConfig& s) { return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a; }
+bool ulysses(const plan::TrainingConfig& s) {
+  return s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a;
+}
 
 /// What it stops at; a fix brings none of these.
 constexpr Fault kFaults[] = {pipeline, experts, zero_one, plain_dp, order, ulysses};
 
-bool selective(const TrainingConfig& s) { return s.plan.recompute == Recompute::selective; }
-
-bool some_layers(const TrainingConfig& s) {
-  return s.plan.recompute == Recompute::full && s.plan.recompute_layers > 0;
+bool selective(const plan::TrainingConfig& s) {
+  return s.plan.recompute == plan::Recompute::selective;
 }
 
-bool tensor_sequence(const TrainingConfig& s) { return s.plan.tp > 1 && s.plan.sequence_parallel; }
-
-Finding tell_pipeline(const TrainingConfig& s) {
-  return {.detail = fmt::format("pp is {}", s.plan.pp),
-          .key = "parallelism.pp_size",
-          .fix = mending_degrees(s, pipeline, kFaults,
-                                 [](const TrainingConfig& after) { return after.plan.pp == 1; }),
-          .hint = "pp_size: 1"};
+bool some_layers(const plan::TrainingConfig& s) {
+  return s.plan.recompute == plan::Recompute::full && s.plan.recompute_layers > 0;
 }
 
-Finding tell_experts(const TrainingConfig& s) {
+bool tensor_sequence(const plan::TrainingConfig& s) {
+  return s.plan.tp > 1 && s.plan.sequence_parallel;
+}
+
+Finding tell_pipeline(const plan::TrainingConfig& s) {
+  return {
+      .detail = fmt::format("pp is {}", s.plan.pp),
+      .key = "parallelism.pp_size",
+      .fix = mending_degrees(s, pipeline, kFaults,
+                             [](const plan::TrainingConfig& after) { return after.plan.pp == 1; }),
+      .hint = "pp_size: 1"};
+}
+
+Finding tell_experts(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep is {}", s.plan.ep),
           .key = "parallelism.ep_size",
           .fix = first_mend(s, experts, kFaults, {Change(s).experts(1, s.plan.tp)}),
           .hint = "ep_size: 1"};
 }
 
-Finding tell_zero_one(const TrainingConfig& s) {
+Finding tell_zero_one(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 1 over {}",
                                 plural(s.plan.data_ranks(), "data rank", "data ranks")),
           .key = "parallelism.zero_stage",
@@ -62,7 +69,7 @@ Finding tell_zero_one(const TrainingConfig& s) {
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_plain_dp(const TrainingConfig& s) {
+Finding tell_plain_dp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 0 with tp {}, cp {} and dp {}", s.plan.tp, s.plan.cp,
                                 s.plan.dp),
           .key = "parallelism.zero_stage",
@@ -70,29 +77,29 @@ Finding tell_plain_dp(const TrainingConfig& s) {
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_order(const TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
 
-Finding tell_ulysses(const TrainingConfig& s) {
-  return {
-      .detail = fmt::format("cp {} with cp_comm a2a", s.plan.cp),
-      .key = "parallelism.cp_comm",
-      .fix = first_mend(s, ulysses, kFaults,
-                        {Change(s).cp_comm(CpComm::all_gather), Change(s).cp_comm(CpComm::p2p)}),
-      .hint = "cp_comm: all_gather"};
+Finding tell_ulysses(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("cp {} with cp_comm a2a", s.plan.cp),
+          .key = "parallelism.cp_comm",
+          .fix = first_mend(
+              s, ulysses, kFaults,
+              {Change(s).cp_comm(plan::CpComm::all_gather), Change(s).cp_comm(plan::CpComm::p2p)}),
+          .hint = "cp_comm: all_gather"};
 }
 
-Finding tell_selective(const TrainingConfig& s) {
+Finding tell_selective(const plan::TrainingConfig& s) {
   return recompute_is_whole(s, selective, kFaults);
 }
 
-Finding tell_some_layers(const TrainingConfig& s) {
+Finding tell_some_layers(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} a rank cannot be singled out",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
-          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(Recompute::full)})};
+          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(plan::Recompute::full)})};
 }
 
-Finding tell_tensor_sequence(const TrainingConfig& s) {
+Finding tell_tensor_sequence(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_mend(s, tensor_sequence, kFaults, {Change(s).sequence_parallel(false)})};
@@ -208,4 +215,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> accelerate_rules() { return accelerate_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -9,29 +9,31 @@
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace arithmetic_impl {
 namespace {
 
-using Why = ConstraintViolation::Why;
+using Why = plan::ConstraintViolation::Why;
 
 /// A check that hands the subject's violation of this kind, if there is one, to `describe`.
-template <Why why, Finding (*describe)(const TrainingConfig&, const ConstraintViolation&)>
+template <Why why,
+          Finding (*describe)(const plan::TrainingConfig&, const plan::ConstraintViolation&)>
 std::optional<Finding> on(const Subject& subject) {
-  for (const ConstraintViolation& violation : subject.find_violations)
+  for (const plan::ConstraintViolation& violation : subject.find_violations)
     if (violation.why == why) return describe(subject.config, violation);
   return std::nullopt;
 }
 
 /// Degrees above 1 as a product: "tp 8 x pp 4 x dp 3".
-std::string degrees_text(const Plan& plan) {
+std::string degrees_text(const plan::Plan& plan) {
   std::string text = fmt::format("tp {}", plan.tp);
   if (plan.cp > 1) text += fmt::format(" x cp {}", plan.cp);
   return text + fmt::format(" x pp {} x dp {}", plan.pp, plan.dp);
 }
 
 /// The edits of the first change that heals; empty where none does.
-std::vector<Edit> first_heal(const TrainingConfig& s, Why why, const std::vector<Change>& changes) {
+std::vector<Edit> first_heal(const plan::TrainingConfig& s, Why why,
+                             const std::vector<Change>& changes) {
   for (const Change& change : changes)
     if (heals(s, change.config(), why)) return change.edits();
   return {};
@@ -39,7 +41,7 @@ std::vector<Edit> first_heal(const TrainingConfig& s, Why why, const std::vector
 
 std::string number(i64 n) { return n < 0 ? "more than 64 bits hold" : count(n); }
 
-Finding degrees(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding degrees(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   // Point at what was stated last and is easiest to change.
   return {.detail = fmt::format("{} = {}, but world_size is {}", degrees_text(s.plan),
                                 number(m.need), count(m.have)),
@@ -47,7 +49,7 @@ Finding degrees(const TrainingConfig& s, const ConstraintViolation& m) {
           .fix = other_degrees(s, Why::degrees)};
 }
 
-Finding devices(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding devices(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("{} ranks, but {} has {} devices", count(m.need),
                                         s.cluster.name, count(m.have)),
                   .key = "world_size"};
@@ -57,9 +59,9 @@ Finding devices(const TrainingConfig& s, const ConstraintViolation& m) {
     return finding;
   }
   // The degrees have to follow; what else was sound has to stay so.
-  const std::vector<Edit> degrees =
-      other_degrees(smaller.config(), Why::degrees,
-                    [&](const TrainingConfig& after) { return heals(s, after, Why::devices); });
+  const std::vector<Edit> degrees = other_degrees(
+      smaller.config(), Why::degrees,
+      [&](const plan::TrainingConfig& after) { return heals(s, after, Why::devices); });
   if (degrees.empty()) return finding;
   finding.fix = smaller.edits();
   finding.fix.insert(finding.fix.end(), degrees.begin(), degrees.end());
@@ -67,9 +69,10 @@ Finding devices(const TrainingConfig& s, const ConstraintViolation& m) {
 }
 
 /// The nearest ep that leaves no new violation; 1 always does.
-std::vector<Edit> other_experts(const TrainingConfig& s, Why why) {
+std::vector<Edit> other_experts(const plan::TrainingConfig& s, Why why) {
   i64 experts = 1;
-  for (const LayerRun& run : s.model.runs) experts = std::max(experts, run.layer.ffn.experts);
+  for (const model::LayerRun& run : s.model.runs)
+    experts = std::max(experts, run.layer.ffn.experts);
   std::vector<i64> degrees = divisors(experts);
   std::stable_sort(degrees.begin(), degrees.end(),
                    [&](i64 a, i64 b) { return std::abs(a - s.plan.ep) < std::abs(b - s.plan.ep); });
@@ -79,23 +82,23 @@ std::vector<Edit> other_experts(const TrainingConfig& s, Why why) {
   return first_heal(s, why, changes);
 }
 
-Finding expert_ranks(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding expert_ranks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("etp {} x ep {} x pp {} = {} does not divide the {} ranks",
                                 s.plan.etp, s.plan.ep, s.plan.pp, number(m.need), count(m.have)),
           .key = "parallelism.ep_size",
           .fix = other_experts(s, Why::expert_ranks)};
 }
 
-Finding pipelines_differ(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding pipelines_differ(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail = fmt::format("with order {} pipeline neighbours are {} ranks apart for the dense "
                             "layers and {} for the experts",
                             show(s.plan.order), count(m.have), count(m.need)),
       .key = "parallelism.order",
-      .fix = first_heal(s, Why::pipelines_differ, {Change(s).order(kDefaultOrder)})};
+      .fix = first_heal(s, Why::pipelines_differ, {Change(s).order(mesh::kDefaultOrder)})};
 }
 
-Finding placement(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding placement(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   const i64 listed = i64(s.plan.placement.devices.size());
   const std::string detail =
       listed != s.world ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
@@ -107,14 +110,14 @@ Finding placement(const TrainingConfig& s, const ConstraintViolation& m) {
           .fix = first_heal(s, Why::placement, {Change(s).block_placement()})};
 }
 
-Finding heads(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("tp {} does not divide the {} attention heads of {}", m.need,
                                 m.have, s.model.name),
           .key = "parallelism.tp_size",
           .fix = other_degrees(s, Why::heads)};
 }
 
-Finding kv_heads(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding kv_heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail = fmt::format("tp {} is neither a divisor nor a multiple of the {} key-value heads "
                             "of {}",
@@ -123,52 +126,52 @@ Finding kv_heads(const TrainingConfig& s, const ConstraintViolation& m) {
       .fix = other_degrees(s, Why::kv_heads)};
 }
 
-Finding ffn(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("tp {} does not divide the feed-forward width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.tp_size",
           .fix = other_degrees(s, Why::ffn)};
 }
 
-Finding expert_ffn(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding expert_ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("etp {} does not divide the expert width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.etp_size",
           .fix = first_heal(s, Why::expert_ffn, {Change(s).experts(s.plan.ep, 1)})};
 }
 
-Finding no_experts(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding no_experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("ep {}, but {} is a dense model", m.need, s.model.name),
           .key = "parallelism.ep_size",
           .fix = first_heal(s, Why::no_experts, {Change(s).experts(1, s.plan.tp)})};
 }
 
-Finding experts(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("ep {} does not divide the {} experts of {}", m.need, m.have,
                                 s.model.name),
           .key = "parallelism.ep_size",
           .fix = other_experts(s, Why::experts)};
 }
 
-Finding stages(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding stages(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("pp {} x {} = {} stages, but {} has {} layers", s.plan.pp,
                                         plural(s.plan.virtual_stages, "chunk", "chunks"),
                                         number(m.need), s.model.name, m.have),
                   .key = "parallelism.pp_size"};
   if (s.plan.virtual_stages > 1)
-    finding.fix = first_heal(s, Why::stages, {Change(s).chunks(1, Schedule::one_f_one_b)});
+    finding.fix = first_heal(s, Why::stages, {Change(s).chunks(1, plan::Schedule::one_f_one_b)});
   if (finding.fix.empty()) finding.fix = other_degrees(s, Why::stages);
   return finding;
 }
 
 /// The even split, where every stage gets a layer.
-std::vector<Edit> even_layout(const TrainingConfig& s, Why why) {
+std::vector<Edit> even_layout(const plan::TrainingConfig& s, Why why) {
   const std::optional<i64> stages = product({s.plan.pp, s.plan.virtual_stages});
   if (!stages || *stages > s.model.layers()) return {};
   return first_heal(s, why, {Change(s).even_stages()});
 }
 
-Finding stage_count(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding stage_count(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("{} are stated, but pp {} x {} = {}",
                                 plural(m.need, "stage", "stages"), s.plan.pp,
                                 plural(s.plan.virtual_stages, "chunk", "chunks"), number(m.have)),
@@ -176,7 +179,7 @@ Finding stage_count(const TrainingConfig& s, const ConstraintViolation& m) {
           .fix = even_layout(s, Why::stage_count)};
 }
 
-Finding stage_layers(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding stage_layers(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail =
           fmt::format("the stages hold {} layers, but {} has {}", m.need, s.model.name, m.have),
@@ -187,7 +190,7 @@ Finding stage_layers(const TrainingConfig& s, const ConstraintViolation& m) {
                             m.need)}};
 }
 
-Finding chunks(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding chunks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   const std::string_view schedule = name(s.plan.schedule);
   Finding finding{.detail = fmt::format("{} takes {}{} a pp rank, not {}", schedule,
                                         row(s.plan.schedule).max_chunks > m.have ? "at least " : "",
@@ -196,19 +199,19 @@ Finding chunks(const TrainingConfig& s, const ConstraintViolation& m) {
   // More chunks than the schedule knows are usually meant for interleaving.
   const bool more = m.need > m.have;
   finding.fix = first_heal(s, Why::chunks,
-                           {more ? Change(s).chunks(m.need, Schedule::interleaved)
+                           {more ? Change(s).chunks(m.need, plan::Schedule::interleaved)
                                  : Change(s).chunks(m.have, s.plan.schedule),
-                            Change(s).chunks(1, Schedule::one_f_one_b)});
+                            Change(s).chunks(1, plan::Schedule::one_f_one_b)});
   return finding;
 }
 
 /// At least so many microbatches, and as many as the schedule takes.
-i64 enough(const TrainingConfig& s, i64 microbatches) {
-  const ScheduleRow& schedule = row(s.plan.schedule);
+i64 enough(const plan::TrainingConfig& s, i64 microbatches) {
+  const plan::ScheduleRow& schedule = row(s.plan.schedule);
   return round_up(std::max(microbatches, schedule.rounds * s.plan.pp), schedule.multiple);
 }
 
-Finding pp_multiple(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding pp_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("{} lays every stage on two pp ranks, r and pp - 1 - r, and "
                             "pp {} is not a multiple of {}",
@@ -216,18 +219,19 @@ Finding pp_multiple(const TrainingConfig& s, const ConstraintViolation& m) {
       .key = "parallelism.pp_size",
       .fix = other_degrees(s, Why::pp_multiple)};
   if (finding.fix.empty())
-    finding.fix = first_heal(s, Why::pp_multiple, {Change(s).chunks(1, Schedule::one_f_one_b)});
+    finding.fix =
+        first_heal(s, Why::pp_multiple, {Change(s).chunks(1, plan::Schedule::one_f_one_b)});
   return finding;
 }
 
 /// A larger batch, else a schedule that does not care.
-std::vector<Edit> other_microbatches(const TrainingConfig& s, Why why) {
+std::vector<Edit> other_microbatches(const plan::TrainingConfig& s, Why why) {
   return first_heal(s, why,
                     {Change(s).microbatches(enough(s, s.microbatches())),
-                     Change(s).chunks(1, Schedule::one_f_one_b)});
+                     Change(s).chunks(1, plan::Schedule::one_f_one_b)});
 }
 
-Finding microbatch_multiple(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding microbatch_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("{} sends half of the microbatches through the pipeline from each "
                                 "end, and {} is not a multiple of {}",
                                 name(s.plan.schedule), count(m.need), m.have),
@@ -235,7 +239,7 @@ Finding microbatch_multiple(const TrainingConfig& s, const ConstraintViolation& 
           .fix = other_microbatches(s, Why::microbatch_multiple)};
 }
 
-Finding microbatches(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding microbatches(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail = fmt::format("{} on pp {} takes at least {}, not {}", name(s.plan.schedule),
                             s.plan.pp, plural(m.have, "microbatch", "microbatches"), count(m.need)),
@@ -243,7 +247,7 @@ Finding microbatches(const TrainingConfig& s, const ConstraintViolation& m) {
       .fix = other_microbatches(s, Why::microbatches)};
 }
 
-Finding group(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding group(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("a group of {} is through a chunk before its first microbatch has "
                                 "passed {} pp ranks: {} takes groups of at least {}",
                                 count(m.need), s.plan.pp, name(s.plan.schedule), count(m.have)),
@@ -252,7 +256,7 @@ Finding group(const TrainingConfig& s, const ConstraintViolation& m) {
 }
 
 /// The next larger batch that divides, with microbatches and groups that the schedule takes.
-std::vector<Edit> larger_batch(const TrainingConfig& s, i64 at_once) {
+std::vector<Edit> larger_batch(const plan::TrainingConfig& s, i64 at_once) {
   const i64 microbatches = ceil_div(s.job.global_batch, at_once);
   return first_heal(
       s, Why::batch,
@@ -260,7 +264,7 @@ std::vector<Edit> larger_batch(const TrainingConfig& s, i64 at_once) {
        Change(s).microbatches(microbatches).microbatch_group(s.plan.pp)});
 }
 
-Finding batch(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding batch(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("micro_batch {} x dp {} = {} does not divide the global batch "
                             "of {}",
@@ -270,7 +274,7 @@ Finding batch(const TrainingConfig& s, const ConstraintViolation& m) {
   return finding;
 }
 
-Finding sequence_cp(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding sequence_cp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("2 x cp = {} does not divide the sequence of {} tokens",
                                         number(m.need), count(m.have)),
                   .key = "parallelism.cp_size"};
@@ -279,7 +283,7 @@ Finding sequence_cp(const TrainingConfig& s, const ConstraintViolation& m) {
   return finding;
 }
 
-Finding sequence_tp(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding sequence_tp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format(
                       "tp {} and cp {} cut the sequence into {} equal parts, and {} tokens do not "
                       "divide so",
@@ -290,20 +294,20 @@ Finding sequence_tp(const TrainingConfig& s, const ConstraintViolation& m) {
   return finding;
 }
 
-Finding ulysses(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding ulysses(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("cp {} does not divide the {} heads that each of tp {} holds",
                                 m.need, m.have, s.plan.tp),
           .key = "parallelism.cp_size",
-          .fix = first_heal(s, Why::ulysses, {Change(s).cp_comm(CpComm::p2p)})};
+          .fix = first_heal(s, Why::ulysses, {Change(s).cp_comm(plan::CpComm::p2p)})};
 }
 
-Finding shard(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding shard(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("shard_size {} does not cut the {} data ranks (dp {} x cp {}) "
                             "into equal neighbourhoods",
                             m.need, m.have, s.plan.dp, s.plan.cp),
       .key = "parallelism.shard_size"};
-  if (s.plan.data_ranks() > kMaxDevices) return finding;
+  if (s.plan.data_ranks() > cluster::kMaxDevices) return finding;
   std::vector<i64> sizes = divisors(s.plan.data_ranks());
   std::stable_sort(sizes.begin(), sizes.end(),
                    [&](i64 a, i64 b) { return std::abs(a - m.need) < std::abs(b - m.need); });
@@ -313,9 +317,9 @@ Finding shard(const TrainingConfig& s, const ConstraintViolation& m) {
   return finding;
 }
 
-Finding buckets(const TrainingConfig& s, const ConstraintViolation& m) {
+Finding buckets(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("buckets of {} elements cut the model into more than {}",
-                                count(m.need), count(kMaxBuckets)),
+                                count(m.need), count(plan::kMaxBuckets)),
           .key = "parallelism.bucket_size",
           .fix = first_heal(s, Why::buckets, {Change(s).bucket_size(m.have)})};
 }
@@ -323,10 +327,10 @@ Finding buckets(const TrainingConfig& s, const ConstraintViolation& m) {
 constexpr Rule::When kAlways = Rule::When::always;
 
 std::optional<Finding> no_such_unit(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
-  const Device& device = s.cluster.device;
-  const bool fp4 = s.job.matmul == Matmul::fp4 && device.fp4.value <= 0;
-  const bool fp8 = s.job.matmul != Matmul::same && device.fp8.value <= 0;
+  const plan::TrainingConfig& s = subject.config;
+  const cluster::Device& device = s.cluster.device;
+  const bool fp4 = s.job.matmul == plan::Matmul::fp4 && device.fp4.value <= 0;
+  const bool fp8 = s.job.matmul != plan::Matmul::same && device.fp8.value <= 0;
   if (!fp4 && !fp8) return std::nullopt;
   return Finding{.detail = fmt::format("{} has no unit for {}: priced as {}", device.name,
                                        name(s.job.matmul), fp8 ? "16 bits" : "fp8"),
@@ -643,4 +647,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> arithmetic_rules() { return arithmetic_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -2,25 +2,25 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace {
 
 std::string text(bool on) { return on ? "true" : "false"; }
 
 /// Both orders, without the axes on which the mesh is not split, are one.
-bool same_order(const Mesh& mesh, const Order& order) {
-  const auto split = [&](const Order& axes) {
-    std::vector<Axis> kept;
-    for (const Axis axis : axes)
+bool same_order(const mesh::Mesh& mesh, const mesh::Order& order) {
+  const auto split = [&](const mesh::Order& axes) {
+    std::vector<mesh::Axis> kept;
+    for (const mesh::Axis axis : axes)
       if (mesh.degree(axis) > 1) kept.push_back(axis);
     return kept;
   };
   return split(mesh.order) == split(order);
 }
 
-i64 max_experts(const Model& model) {
+i64 max_experts(const model::Model& model) {
   i64 experts = 1;
-  for (const LayerRun& run : model.runs) experts = std::max(experts, run.layer.ffn.experts);
+  for (const model::LayerRun& run : model.runs) experts = std::max(experts, run.layer.ffn.experts);
   return experts;
 }
 
@@ -36,13 +36,13 @@ Change& Change::world(i64 ranks) {
   return add("world_size", std::to_string(ranks));
 }
 
-Change& Change::order(const Order& order) {
+Change& Change::order(const mesh::Order& order) {
   config_.plan.order = order;
   return add("parallelism.order", show(order));
 }
 
 Change& Change::degrees(i64 tp, i64 pp, i64 dp) {
-  const Plan before = config_.plan;
+  const plan::Plan before = config_.plan;
   config_ = with_degrees(config_, tp, pp, dp);
   if (tp != before.tp) add("parallelism.tp_size", std::to_string(tp));
   if (pp != before.pp) add("parallelism.pp_size", std::to_string(pp));
@@ -85,12 +85,12 @@ Change& Change::sequence_parallel(bool on) {
   return add("parallelism.sequence_parallel", text(on));
 }
 
-Change& Change::cp_comm(CpComm comm) {
+Change& Change::cp_comm(plan::CpComm comm) {
   config_.plan.cp_comm = comm;
   return add("parallelism.cp_comm", std::string(name(comm)));
 }
 
-Change& Change::chunks(i64 chunks, Schedule schedule) {
+Change& Change::chunks(i64 chunks, plan::Schedule schedule) {
   if (config_.plan.virtual_stages != chunks)
     add("parallelism.virtual_stages", std::to_string(chunks));
   config_.plan.virtual_stages = chunks;
@@ -112,14 +112,14 @@ Change& Change::even_stages() {
   return add("parallelism.stages", show_layout(config_.plan.stages));
 }
 
-Change& Change::recompute(Recompute recompute) {
+Change& Change::recompute(plan::Recompute recompute) {
   config_.plan.recompute = recompute;
   config_.plan.recompute_layers = 0;
   return add("parallelism.recompute", std::string(name(recompute)));
 }
 
 Change& Change::recompute_layers(i64 layers) {
-  config_.plan.recompute = Recompute::full;
+  config_.plan.recompute = plan::Recompute::full;
   config_.plan.recompute_layers = layers;
   return add("parallelism.recompute", "{full: " + std::to_string(layers) + "}");
 }
@@ -132,7 +132,7 @@ Change& Change::micro_batch(i64 sequences) {
   return add("parallelism.micro_batch", std::to_string(sequences));
 }
 
-Change& Change::loss(Loss loss) {
+Change& Change::loss(plan::Loss loss) {
   config_.software.loss = loss;
   return add("software.loss", std::string(name(loss)));
 }
@@ -165,7 +165,7 @@ Change& Change::block_placement() {
 Change& Change::microbatches(i64 count) {
   const std::optional<i64> batch = product({count, config_.plan.micro_batch, config_.plan.dp});
   // What no file may state heals nothing.
-  if (batch && *batch <= kMaxBatch) config_.job.global_batch = *batch;
+  if (batch && *batch <= plan::kMaxBatch) config_.job.global_batch = *batch;
   return add("job.global_batch", std::to_string(config_.job.global_batch));
 }
 
@@ -174,48 +174,49 @@ Change& Change::sequence(i64 tokens) {
   return add("job.sequence", std::to_string(tokens));
 }
 
-Change& Change::param_dtype(Dtype dtype) {
+Change& Change::param_dtype(plan::Dtype dtype) {
   config_.job.param_dtype = dtype;
   return add("job.param_dtype", std::string(name(dtype)));
 }
 
-Change& Change::grad_dtype(Dtype dtype) {
+Change& Change::grad_dtype(plan::Dtype dtype) {
   config_.job.grad_dtype = dtype;
   return add("job.grad_dtype", std::string(name(dtype)));
 }
 
-Change& Change::matmul(Matmul matmul) {
+Change& Change::matmul(plan::Matmul matmul) {
   config_.job.matmul = matmul;
   return add("job.matmul", std::string(name(matmul)));
 }
 
-Change& Change::optimizer(Optimizer optimizer) {
+Change& Change::optimizer(plan::Optimizer optimizer) {
   config_.job.optimizer = optimizer;
   return add("job.optimizer", std::string(name(optimizer)));
 }
 
-bool mends(const TrainingConfig& before, const TrainingConfig& after, Fault fault,
+bool mends(const plan::TrainingConfig& before, const plan::TrainingConfig& after, Fault fault,
            std::span<const Fault> faults) {
-  if (!heals(before, after, ConstraintViolation::Why::none) || fault(after)) return false;
+  if (!heals(before, after, plan::ConstraintViolation::Why::none) || fault(after)) return false;
   return std::all_of(faults.begin(), faults.end(),
                      [&](Fault other) { return !other(after) || other(before); });
 }
 
-std::vector<Edit> first_mend(const TrainingConfig& config, Fault fault,
+std::vector<Edit> first_mend(const plan::TrainingConfig& config, Fault fault,
                              std::span<const Fault> faults, const std::vector<Change>& changes) {
   for (const Change& change : changes)
     if (mends(config, change.config(), fault, faults)) return change.edits();
   return {};
 }
 
-std::vector<Edit> mending_degrees(const TrainingConfig& config, Fault fault,
+std::vector<Edit> mending_degrees(const plan::TrainingConfig& config, Fault fault,
                                   std::span<const Fault> faults, const Wanted& wanted) {
-  return other_degrees(config, ConstraintViolation::Why::none, [&](const TrainingConfig& after) {
-    return (!wanted || wanted(after)) && mends(config, after, fault, faults);
-  });
+  return other_degrees(config, plan::ConstraintViolation::Why::none,
+                       [&](const plan::TrainingConfig& after) {
+                         return (!wanted || wanted(after)) && mends(config, after, fault, faults);
+                       });
 }
 
-std::vector<Edit> mending_experts(const TrainingConfig& config, Fault fault,
+std::vector<Edit> mending_experts(const plan::TrainingConfig& config, Fault fault,
                                   std::span<const Fault> faults) {
   const i64 stated = config.plan.ep;
   std::vector<i64> degrees = divisors(max_experts(config.model));
@@ -228,26 +229,27 @@ std::vector<Edit> mending_experts(const TrainingConfig& config, Fault fault,
   return first_mend(config, fault, faults, changes);
 }
 
-bool same_order(const TrainingConfig& config, const Order& order) {
-  const MeshPair meshes = config.plan.meshes();
+bool same_order(const plan::TrainingConfig& config, const mesh::Order& order) {
+  const mesh::MeshPair meshes = config.plan.meshes();
   return same_order(meshes.dense, order) &&
          (!config.model.sparse() || same_order(meshes.expert, order));
 }
 
-std::optional<i64> undivided_kv_heads(const Model& model, i64 ranks) {
-  for (const LayerRun& run : model.runs) {
-    const Attention& attention = run.layer.attention;
-    if (attention.kind == Attention::Kind::latent || divides(ranks, attention.kv_heads)) continue;
+std::optional<i64> undivided_kv_heads(const model::Model& model, i64 ranks) {
+  for (const model::LayerRun& run : model.runs) {
+    const model::Attention& attention = run.layer.attention;
+    if (attention.kind == model::Attention::Kind::latent || divides(ranks, attention.kv_heads))
+      continue;
     return attention.kv_heads;
   }
   return std::nullopt;
 }
 
-bool uneven_stages(const TrainingConfig& config) {
+bool uneven_stages(const plan::TrainingConfig& config) {
   if (config.plan.stages.empty() || config.plan.pp == 1) return false;
-  return config.plan.stages != even_stages(config.model.layers(),
-                                           config.plan.pp * config.plan.virtual_stages,
-                                           config.model.mtp_layers);
+  return config.plan.stages != plan::even_stages(config.model.layers(),
+                                                 config.plan.pp * config.plan.virtual_stages,
+                                                 config.model.mtp_layers);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -5,29 +5,32 @@
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/target_findings.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace deepspeed_impl {
 namespace {
 
-bool pipeline_zero(const TrainingConfig& s) { return s.plan.pp > 1 && s.plan.zero >= 2; }
+bool pipeline_zero(const plan::TrainingConfig& s) { return s.plan.pp > 1 && s.plan.zero >= 2; }
 
-bool order(const TrainingConfig& s) { return !same_order(s, kDefaultOrder); }
+bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
 
-bool schedule(const TrainingConfig& s) {
-  return s.plan.virtual_stages > 1 || (s.plan.pp > 1 && s.plan.schedule != Schedule::one_f_one_b);
+bool schedule(const plan::TrainingConfig& s) {
+  return s.plan.virtual_stages > 1 ||
+         (s.plan.pp > 1 && s.plan.schedule != plan::Schedule::one_f_one_b);
 }
 
-bool ring(const TrainingConfig& s) { return s.plan.cp > 1 && s.plan.cp_comm != CpComm::a2a; }
+bool ring(const plan::TrainingConfig& s) {
+  return s.plan.cp > 1 && s.plan.cp_comm != plan::CpComm::a2a;
+}
 
-bool tensor_zero_three(const TrainingConfig& s) { return s.plan.tp > 1 && s.plan.zero == 3; }
+bool tensor_zero_three(const plan::TrainingConfig& s) { return s.plan.tp > 1 && s.plan.zero == 3; }
 
-bool hybrid(const TrainingConfig& s) {
+bool hybrid(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.zero < 3 && s.plan.shards() != s.plan.data_ranks();
 }
 
-bool cut_experts(const TrainingConfig& s) { return s.plan.ep > 1 && s.plan.etp > 1; }
+bool cut_experts(const plan::TrainingConfig& s) { return s.plan.ep > 1 && s.plan.etp > 1; }
 
-bool experts_tensor(const TrainingConfig& s) {
+bool experts_tensor(const plan::TrainingConfig& s) {
   return s.plan.ep > 1 && s.plan.tp > 1 && (s.plan.pp > 1 || s.plan.cp > 1);
 }
 
@@ -35,57 +38,61 @@ bool experts_tensor(const TrainingConfig& s) {
 constexpr Fault kFaults[] = {pipeline_zero,     order,  schedule,    ring,
                              tensor_zero_three, hybrid, cut_experts, experts_tensor};
 
-bool tensor_pipeline(const TrainingConfig& s) {
+bool tensor_pipeline(const plan::TrainingConfig& s) {
   return s.plan.tp > 1 && s.plan.pp > 1 && !experts_tensor(s);
 }
 
-bool pipeline(const TrainingConfig& s) { return s.plan.pp > 1; }
+bool pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool selective(const TrainingConfig& s) { return s.plan.recompute == Recompute::selective; }
+bool selective(const plan::TrainingConfig& s) {
+  return s.plan.recompute == plan::Recompute::selective;
+}
 
-bool tensor_sequence(const TrainingConfig& s) { return s.plan.tp > 1 && s.plan.sequence_parallel; }
+bool tensor_sequence(const plan::TrainingConfig& s) {
+  return s.plan.tp > 1 && s.plan.sequence_parallel;
+}
 
-bool pipeline_overlap(const TrainingConfig& s) {
+bool pipeline_overlap(const plan::TrainingConfig& s) {
   return s.plan.pp > 1 && s.plan.data_ranks() > 1 && s.plan.overlap.grad_reduce;
 }
 
-Finding tell_pipeline_zero(const TrainingConfig& s) {
+Finding tell_pipeline_zero(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, pipeline_zero, kFaults, {Change(s).zero(1)}),
           .hint = "zero_stage: 1"};
 }
 
-Finding tell_order(const TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
 
-Finding tell_schedule(const TrainingConfig& s) {
+Finding tell_schedule(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",
           .fix = first_mend(s, schedule, kFaults,
-                            {Change(s).chunks(1, Schedule::one_f_one_b),
-                             Change(s).chunks(1, Schedule::one_f_one_b).even_stages()}),
+                            {Change(s).chunks(1, plan::Schedule::one_f_one_b),
+                             Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 
-Finding tell_ring(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+Finding tell_ring(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   return {.detail = fmt::format("cp {} with cp_comm {}", p.cp, name(p.cp_comm)),
           .key = "parallelism.cp_comm",
-          .fix = first_mend(
-              s, ring, kFaults,
-              {Change(s).cp_comm(CpComm::a2a), Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
+          .fix = first_mend(s, ring, kFaults,
+                            {Change(s).cp_comm(plan::CpComm::a2a),
+                             Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
           .hint = "cp_comm: a2a, with a cp that divides the heads"};
 }
 
-Finding tell_tensor_zero_three(const TrainingConfig& s) {
+Finding tell_tensor_zero_three(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("tp {} with zero_stage 3", s.plan.tp),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, tensor_zero_three, kFaults, {Change(s).zero(2), Change(s).zero(1)}),
           .hint = "zero_stage: 2, or tp_size: 1"};
 }
 
-Finding tell_hybrid(const TrainingConfig& s) {
+Finding tell_hybrid(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("shard_size {} with zero_stage {}", s.plan.shard_size, s.plan.zero),
           .key = "parallelism.shard_size",
           .fix = first_mend(s, hybrid, kFaults,
@@ -93,14 +100,14 @@ Finding tell_hybrid(const TrainingConfig& s) {
           .hint = "zero_stage: 3, or no shard_size"};
 }
 
-Finding tell_cut_experts(const TrainingConfig& s) {
+Finding tell_cut_experts(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("etp {} with ep {}", s.plan.etp, s.plan.ep),
           .key = "parallelism.etp_size",
           .fix = first_mend(s, cut_experts, kFaults, {Change(s).experts(s.plan.ep, 1)}),
           .hint = "etp_size: 1"};
 }
 
-Finding tell_experts_tensor(const TrainingConfig& s) {
+Finding tell_experts_tensor(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("tp {} with ep {}, pp {} and cp {}", s.plan.tp, s.plan.ep,
                                 s.plan.pp, s.plan.cp),
           .key = "parallelism.tp_size",
@@ -108,33 +115,33 @@ Finding tell_experts_tensor(const TrainingConfig& s) {
           .hint = "tp_size: 1"};
 }
 
-Finding tell_tensor_pipeline(const TrainingConfig& s) {
+Finding tell_tensor_pipeline(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("tp {} with pp {}", s.plan.tp, s.plan.pp),
           .key = "parallelism.tp_size",
           .hint = "tp_size: 1 or pp_size: 1; or a topology of your own, as Megatron-DeepSpeed has"};
 }
 
-Finding tell_pipeline(const TrainingConfig& s) {
+Finding tell_pipeline(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("its JSON has no key for pp {}", s.plan.pp),
           .key = "parallelism.pp_size",
           .hint = fmt::format("PipelineModule(num_stages={}, ...)", s.plan.pp)};
 }
 
-Finding tell_stages(const TrainingConfig& s) {
+Finding tell_stages(const plan::TrainingConfig& s) {
   return stages_cannot_be_stated(s, uneven_stages, kFaults);
 }
 
-Finding tell_selective(const TrainingConfig& s) {
+Finding tell_selective(const plan::TrainingConfig& s) {
   return recompute_is_whole(s, selective, kFaults);
 }
 
-Finding tell_tensor_sequence(const TrainingConfig& s) {
+Finding tell_tensor_sequence(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_mend(s, tensor_sequence, kFaults, {Change(s).sequence_parallel(false)})};
 }
 
-Finding tell_pipeline_overlap(const TrainingConfig& s) {
+Finding tell_pipeline_overlap(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("overlap.grad_reduce is on with pp {}", s.plan.pp),
           .key = "parallelism.overlap.grad_reduce",
           .fix = first_mend(s, pipeline_overlap, kFaults, {Change(s).overlap_grad_reduce(false)})};
@@ -308,4 +315,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> deepspeed_rules() { return deepspeed_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -2,7 +2,7 @@
 // code, but no rule: readers and writers report them where they stand.
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace exchange_impl {
 namespace {
 
@@ -84,4 +84,4 @@ constexpr Page kPages[] = {
 
 std::span<const Page> exchange_pages() { return exchange_impl::kPages; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

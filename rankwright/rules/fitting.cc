@@ -6,7 +6,7 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace {
 
 constexpr std::size_t kBeam = 12;  // changes that do not fit yet and are carried on
@@ -50,25 +50,25 @@ class Next {
 
   void recompute() {
     if (!open("parallelism.recompute")) return;
-    if (plan_.recompute == Recompute::none)
-      add([](Change& c) { c.recompute(Recompute::selective); });
-    if (plan_.recompute == Recompute::full && plan_.recompute_layers == 0) return;
-    add([](Change& c) { c.recompute(Recompute::full); });
+    if (plan_.recompute == plan::Recompute::none)
+      add([](Change& c) { c.recompute(plan::Recompute::selective); });
+    if (plan_.recompute == plan::Recompute::full && plan_.recompute_layers == 0) return;
+    add([](Change& c) { c.recompute(plan::Recompute::full); });
     if (const i64 layers = fewest_layers(); layers > 0)
       add([&](Change& c) { c.recompute_layers(layers); });
   }
 
   /// The least number of layers a pp rank whose full recompute fits; 0 where none below all does.
   i64 fewest_layers() const {
-    const std::vector<RankContents> ranks = rank_contents(from_.config());
+    const std::vector<plan::RankContents> ranks = rank_contents(from_.config());
     i64 max = 0;
-    for (const RankContents& rank : ranks) max = std::max(max, rank.layers + rank.mtp);
+    for (const plan::RankContents& rank : ranks) max = std::max(max, rank.layers + rank.mtp);
     const auto fits = [&](i64 layers) {
       Change change = from_;
       change.recompute_layers(layers);
-      const TrainingConfig& after = change.config();
-      return fullest(after, calibration(after)).total() <=
-             (1 - bands().memory.within) * after.cluster.device.memory;
+      const plan::TrainingConfig& after = change.config();
+      return cost::fullest(after, calibration(after)).total() <=
+             (1 - catalog::bands().memory.within) * after.cluster.device.memory;
     };
     i64 low = 1, high = max;  // `high` is not tried: that is full recompute
     while (low < high) {
@@ -82,23 +82,23 @@ class Next {
   }
 
   void rest() {
-    const TrainingConfig& s = from_.config();
+    const plan::TrainingConfig& s = from_.config();
     if (open("parallelism.micro_batch"))
       for (i64 size = plan_.micro_batch; size % 2 == 0;)
         size /= 2, add([&](Change& c) { c.micro_batch(size); });
     if (plan_.tp > 1 && !plan_.sequence_parallel) add([](Change& c) { c.sequence_parallel(true); });
-    if (s.software.loss != Loss::fused && !s.software.bare)
-      add([](Change& c) { c.loss(Loss::fused); });
+    if (s.software.loss != plan::Loss::fused && !s.software.bare)
+      add([](Change& c) { c.loss(plan::Loss::fused); });
     const bool keeps_more =
-        plan_.schedule == Schedule::gpipe || plan_.schedule == Schedule::interleaved;
+        plan_.schedule == plan::Schedule::gpipe || plan_.schedule == plan::Schedule::interleaved;
     if (plan_.pp > 1 && keeps_more && open("parallelism.schedule"))
-      add([](Change& c) { c.chunks(1, Schedule::one_f_one_b); });
+      add([](Change& c) { c.chunks(1, plan::Schedule::one_f_one_b); });
     if (s.model.sparse() && open("parallelism.ep_size"))
       add([&](Change& c) { c.experts(2 * plan_.ep, plan_.etp); });
   }
 
   void degrees() {
-    const TrainingConfig& s = from_.config();
+    const plan::TrainingConfig& s = from_.config();
     if (!open("parallelism.dp_size")) return;
     const i64 inside = s.cluster.domain(0);
     for (int t = 0; t <= kDoublings; ++t)
@@ -113,12 +113,13 @@ class Next {
   }
 
   const Change& from_;
-  const Plan& plan_;
+  const plan::Plan& plan_;
 };
 
 /// An error that `before` does not have. Memory is what is being changed.
-bool brings_errors(const TrainingConfig& before, const TrainingConfig& after, Target target) {
-  const std::vector<ConstraintViolation> none;
+bool brings_errors(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
+                   Target target) {
+  const std::vector<plan::ConstraintViolation> none;
   for (const Rule* rule : rules()) {
     const bool asked = holds_for(*rule, target);
     if (!asked || rule->page.severity != Severity::error || rule->page.code.starts_with("RW02"))
@@ -146,8 +147,8 @@ std::vector<int> zero_stages(Target target) {
   return {1, 2, 3};
 }
 
-std::vector<Fitting> cheapest_fits(const TrainingConfig& config, Target target, std::size_t max,
-                                   bool surely) {
+std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target target,
+                                   std::size_t max, bool surely) {
   const Bytes capacity = config.cluster.device.memory;
   std::vector<Trial> beam{{Change(config)}};
   std::set<std::vector<std::pair<std::string, std::string>>> seen;
@@ -160,10 +161,10 @@ std::vector<Fitting> cheapest_fits(const TrainingConfig& config, Target target, 
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
         if (!seen.insert(std::move(keys)).second || first_misfit(change.config())) continue;
-        const Bytes total = fullest(change.config(), calibration(config)).total();
-        const double room = surely ? 1 - bands().memory.within : 1;
+        const Bytes total = cost::fullest(change.config(), calibration(config)).total();
+        const double room = surely ? 1 - catalog::bands().memory.within : 1;
         if (total <= room * capacity)
-          fitting.push_back({change, estimate(change.config(), calibration(config))});
+          fitting.push_back({change, cost::estimate(change.config(), calibration(config))});
         else
           left.push_back({std::move(change), total});
       }
@@ -185,4 +186,4 @@ std::vector<Fitting> cheapest_fits(const TrainingConfig& config, Target target, 
   return {};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -8,11 +8,11 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/rules/change.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 
 struct Fitting {
   Change change;
-  Estimate estimate;
+  cost::Estimate estimate;
 
   /// Of a sequence: a batch that the file leaves open follows the degrees, and steps with it.
   Seconds time_each() const;
@@ -24,7 +24,7 @@ std::vector<int> zero_stages(Target target);
 /// Up to `most` that fit and break no rule that `config` does not break, for `target` too. Those
 /// that fit whatever the error of the ledger come first, then the fastest. `surely` leaves out the
 /// others.
-std::vector<Fitting> cheapest_fits(const TrainingConfig& config, Target target, std::size_t max,
-                                   bool surely = false);
+std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target target,
+                                   std::size_t max, bool surely = false);
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

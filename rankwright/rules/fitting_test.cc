@@ -8,7 +8,7 @@
 #include "tests/support/typed_configs.h"
 #include "tests/support/typed_plans.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace fitting_test {
 
 const std::string kEight =
@@ -25,7 +25,7 @@ const std::string kPlans[] = {
 };
 
 TEST(CheapestFits, AreNoneWhereNothingCan) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
       "parallelism: {dp_size: 8}\n");
   EXPECT_TRUE(cheapest_fits(config, Target::any, 3).empty());
@@ -37,8 +37,9 @@ TEST(CheapestFits, AreThoseThatTypingThemGives) {
     ASSERT_FALSE(fits.empty()) << plan;
     EXPECT_LE(fits.size(), 3u);
     for (const Fitting& fit : fits) {
-      const rankwright::TrainingConfig typed = config_of(typing::typed(plan, fit.change.edits()));
-      const Estimate again = estimate(typed, calibration());
+      const rankwright::plan::TrainingConfig typed =
+          config_of(typing::typed(plan, fit.change.edits()));
+      const cost::Estimate again = cost::estimate(typed, catalog::calibration());
       EXPECT_TRUE(again.fits()) << plan;
       EXPECT_EQ(again.memory.total(), fit.estimate.memory.total()) << plan;
       EXPECT_EQ(again.time(), fit.estimate.time()) << plan;
@@ -60,10 +61,10 @@ TEST(CheapestFits, StandInTheOrderOfTheirTime) {
 TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
   // Every ZeRO stage, every recompute, every tp and pp of 8 ranks, one at a time, on the first
   // plan.
-  const rankwright::TrainingConfig config = config_of(kPlans[0]);
+  const rankwright::plan::TrainingConfig config = config_of(kPlans[0]);
   std::vector<Change> tried;
   for (const int stage : {1, 2, 3}) tried.push_back(Change(config).zero(stage));
-  for (const Recompute r : {Recompute::selective, Recompute::full})
+  for (const plan::Recompute r : {plan::Recompute::selective, plan::Recompute::full})
     tried.push_back(Change(config).recompute(r));
   for (const i64 tp : {1, 2, 4, 8})
     for (const i64 pp : {1, 2, 4, 8})
@@ -71,7 +72,7 @@ TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
   Seconds best{1e9};
   for (const Change& change : tried) {
     if (first_misfit(change.config())) continue;
-    const Estimate e = estimate(change.config(), calibration());
+    const cost::Estimate e = cost::estimate(change.config(), catalog::calibration());
     if (e.fits() && e.sure()) best = std::min(best, e.time());
   }
   const std::vector<Fitting> fits = cheapest_fits(config, Target::any, 3);
@@ -81,14 +82,14 @@ TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
 
 TEST(CheapestFits, RecomputeTheFewestLayersThatSurelyFit) {
   // 4 sequences a microbatch of 32 layers do not fit, and some layers recomputed do.
-  const rankwright::TrainingConfig config = config_of(kPlans[1]);
-  ASSERT_FALSE(estimate(config, calibration()).fits());
+  const rankwright::plan::TrainingConfig config = config_of(kPlans[1]);
+  ASSERT_FALSE(cost::estimate(config, catalog::calibration()).fits());
   for (const Fitting& fit : cheapest_fits(config, Target::any, 100)) {
     const i64 layers = fit.change.config().plan.recompute_layers;
     if (layers <= 1) continue;
     EXPECT_TRUE(fit.estimate.sure());
-    const Estimate less =
-        estimate(Change(config).recompute_layers(layers - 1).config(), calibration());
+    const cost::Estimate less = cost::estimate(Change(config).recompute_layers(layers - 1).config(),
+                                               catalog::calibration());
     EXPECT_FALSE(less.fits() && less.sure()) << layers;
     return;
   }
@@ -109,4 +110,4 @@ TEST(CheapestFits, LeaveMoreThanTheErrorWhereAsked) {
 }
 
 }  // namespace fitting_test
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -6,17 +6,17 @@
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace launchers_impl {
 namespace {
 
-i64 host_devices(const TrainingConfig& s) { return std::max<i64>(1, s.cluster.host_devices); }
+i64 host_devices(const plan::TrainingConfig& s) { return std::max<i64>(1, s.cluster.host_devices); }
 
 /// The first rank that torchrun would start elsewhere: a node's ranks follow each other, and take
 /// its devices from the first on. -1: none. Hosts may stand in any order and differ in size.
-i64 first_misplaced(const TrainingConfig& s) {
-  const Placement& placement = s.plan.placement;
-  if (placement.kind == Placement::Kind::block) return -1;
+i64 first_misplaced(const plan::TrainingConfig& s) {
+  const mesh::Placement& placement = s.plan.placement;
+  if (placement.kind == mesh::Placement::Kind::block) return -1;
   const i64 size = host_devices(s);
   i64 next = 0;  // the device behind that of the last rank
   for (i64 rank = 0; rank < s.world; ++rank) {
@@ -28,11 +28,11 @@ i64 first_misplaced(const TrainingConfig& s) {
   return -1;
 }
 
-bool scattered(const TrainingConfig& s) { return first_misplaced(s) >= 0; }
+bool scattered(const plan::TrainingConfig& s) { return first_misplaced(s) >= 0; }
 
 constexpr Fault kFaults[] = {scattered};
 
-Finding tell_scattered(const TrainingConfig& s) {
+Finding tell_scattered(const plan::TrainingConfig& s) {
   const i64 rank = first_misplaced(s);
   const i64 device = s.plan.placement.device(rank);
   return {.detail = fmt::format("rank {} is on device {} of host {}, where it would not start",
@@ -63,4 +63,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> launcher_rules() { return launchers_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -6,76 +6,79 @@
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/target_findings.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace megatron_impl {
 namespace {
 
-constexpr Order kAlternateOrder{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+constexpr mesh::Order kAlternateOrder{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep,
+                                      mesh::Axis::pp, mesh::Axis::dp};
 constexpr i64 kVocabUnit = 128;  // --make-vocab-size-divisible-by
 
-bool order(const TrainingConfig& s) {
-  return !same_order(s, kDefaultOrder) && !same_order(s, kAlternateOrder);
+bool order(const plan::TrainingConfig& s) {
+  return !same_order(s, mesh::kDefaultOrder) && !same_order(s, kAlternateOrder);
 }
 
 // Megatron-LM makes the expert groups of dense models too, and asks both meshes for one dp.
-bool meshes(const TrainingConfig& s) {
-  return s.plan.pp > 1 && !same_order(s, kDefaultOrder) &&
+bool meshes(const plan::TrainingConfig& s) {
+  return s.plan.pp > 1 && !same_order(s, mesh::kDefaultOrder) &&
          s.plan.tp * s.plan.cp != s.plan.etp * s.plan.ep;
 }
 
-bool layers(const TrainingConfig& s) {
+bool layers(const plan::TrainingConfig& s) {
   return !s.reference_model && s.plan.stages.empty() &&
          !divides(s.plan.pp * s.plan.virtual_stages, s.model.layers());
 }
 
-bool schedule(const TrainingConfig& s) {
-  return s.plan.pp > 1 && s.plan.schedule != Schedule::one_f_one_b &&
-         s.plan.schedule != Schedule::interleaved;
+bool schedule(const plan::TrainingConfig& s) {
+  return s.plan.pp > 1 && s.plan.schedule != plan::Schedule::one_f_one_b &&
+         s.plan.schedule != plan::Schedule::interleaved;
 }
 
-bool lonely_chunks(const TrainingConfig& s) { return s.plan.virtual_stages > 1 && s.plan.pp == 1; }
+bool lonely_chunks(const plan::TrainingConfig& s) {
+  return s.plan.virtual_stages > 1 && s.plan.pp == 1;
+}
 
 /// Groups are of pp to all microbatches, and what is left over is nothing or at least pp.
-bool group(const TrainingConfig& s) {
+bool group(const plan::TrainingConfig& s) {
   if (s.plan.virtual_stages == 1 || s.plan.pp == 1) return false;
   const i64 m = s.microbatches();
   const i64 size = pipeline_shape(s).group_size();
   return size < s.plan.pp || size > m || (m % size > 0 && m % size < s.plan.pp);
 }
 
-bool experts_without_sp(const TrainingConfig& s) {
+bool experts_without_sp(const plan::TrainingConfig& s) {
   return s.model.sparse() && s.plan.tp > 1 && !s.plan.sequence_parallel;
 }
 
-bool param_gather(const TrainingConfig& s) {
+bool param_gather(const plan::TrainingConfig& s) {
   return s.plan.overlap.param_gather && (s.plan.zero == 0 || !s.plan.overlap.grad_reduce);
 }
 
-bool tp_overlap(const TrainingConfig& s) {
+bool tp_overlap(const plan::TrainingConfig& s) {
   return s.plan.overlap.tp && (s.plan.tp == 1 || !s.plan.sequence_parallel);
 }
 
-bool ulysses_kv(const TrainingConfig& s) {
-  return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a &&
+bool ulysses_kv(const plan::TrainingConfig& s) {
+  return s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a &&
          undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
 }
 
-bool half_experts(const TrainingConfig& s) {
-  return s.plan.ep > 1 && s.job.param_dtype == Dtype::fp16;
+bool half_experts(const plan::TrainingConfig& s) {
+  return s.plan.ep > 1 && s.job.param_dtype == plan::Dtype::fp16;
 }
 
 /// Two ranks that interleave would send to and receive from each other in one batch of sends.
-bool crossed_sends(const TrainingConfig& s) {
+bool crossed_sends(const plan::TrainingConfig& s) {
   return s.plan.virtual_stages > 1 && s.plan.pp == 2 && !s.plan.overlap.pp;
 }
 
-bool positions(const TrainingConfig& s) {
+bool positions(const plan::TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
 /// All MTP modules on one stage, in the last chunk of its rank, and no layer behind them.
-bool mtp_stages(const TrainingConfig& s) {
-  const Stages& stages = s.plan.stages;
+bool mtp_stages(const plan::TrainingConfig& s) {
+  const plan::Stages& stages = s.plan.stages;
   i64 modules = 0, holders = 0;
   bool late = false;
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -89,8 +92,8 @@ bool mtp_stages(const TrainingConfig& s) {
 }
 
 /// Each instance of the optimizer has as many of the experts' data ranks.
-bool instances(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+bool instances(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == 0 || !s.model.sparse()) return false;
   return !divides(p.data_ranks() / p.shard_size, p.expert_dp());
 }
@@ -112,46 +115,47 @@ constexpr Fault kFaults[] = {order,
                              mtp_stages,
                              instances};
 
-bool fsdp(const TrainingConfig& s) { return s.plan.zero >= 2; }
+bool fsdp(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
 
-bool fsdp_pipeline(const TrainingConfig& s) { return fsdp(s) && s.plan.pp > 1; }
+bool fsdp_pipeline(const plan::TrainingConfig& s) { return fsdp(s) && s.plan.pp > 1; }
 
 /// Blackwell is the first generation with fp4 units.
-bool before_blackwell(const Device& device) {
+bool before_blackwell(const cluster::Device& device) {
   return device.vendor == "NVIDIA" && device.fp4 == FlopsPerSecond{};
 }
 
-bool one_connection(const TrainingConfig& s) {
+bool one_connection(const plan::TrainingConfig& s) {
   return (s.plan.tp > 1 || s.plan.cp > 1) && !fsdp(s) && before_blackwell(s.cluster.device);
 }
 
-bool vocabulary(const TrainingConfig& s) {
+bool vocabulary(const plan::TrainingConfig& s) {
   return !s.reference_model && !divides(kVocabUnit * s.plan.tp, s.model.vocab);
 }
 
-bool gradients(const TrainingConfig& s) {
-  const bool half = s.job.param_dtype == Dtype::bf16 || s.job.param_dtype == Dtype::fp8;
-  return half && s.job.grad_dtype == Dtype::bf16 && s.plan.data_ranks() > 1;
+bool gradients(const plan::TrainingConfig& s) {
+  const bool half = s.job.param_dtype == plan::Dtype::bf16 || s.job.param_dtype == plan::Dtype::fp8;
+  return half && s.job.grad_dtype == plan::Dtype::bf16 && s.plan.data_ranks() > 1;
 }
 
-Finding tell_order(const TrainingConfig& s) {
-  return {.detail = fmt::format("{} is neither {} nor {}", show(s.plan.order), show(kDefaultOrder),
-                                show(kAlternateOrder)),
-          .key = "parallelism.order",
-          .fix = first_mend(s, order, kFaults,
-                            {Change(s).order(kDefaultOrder), Change(s).order(kAlternateOrder)}),
-          .hint = fmt::format("order: {}", show(kDefaultOrder))};
+Finding tell_order(const plan::TrainingConfig& s) {
+  return {
+      .detail = fmt::format("{} is neither {} nor {}", show(s.plan.order),
+                            show(mesh::kDefaultOrder), show(kAlternateOrder)),
+      .key = "parallelism.order",
+      .fix = first_mend(s, order, kFaults,
+                        {Change(s).order(mesh::kDefaultOrder), Change(s).order(kAlternateOrder)}),
+      .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
 }
 
-Finding tell_meshes(const TrainingConfig& s) {
+Finding tell_meshes(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("tp {} x cp {} is not etp {} x ep {}, and pp does not come last",
                                 s.plan.tp, s.plan.cp, s.plan.etp, s.plan.ep),
           .key = "parallelism.order",
-          .fix = first_mend(s, meshes, kFaults, {Change(s).order(kDefaultOrder)}),
-          .hint = fmt::format("order: {}", show(kDefaultOrder))};
+          .fix = first_mend(s, meshes, kFaults, {Change(s).order(mesh::kDefaultOrder)}),
+          .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
 }
 
-Finding tell_layers(const TrainingConfig& s) {
+Finding tell_layers(const plan::TrainingConfig& s) {
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   const i64 run = s.model.layers() / stages * stages;
   return {.detail = fmt::format("{} stages do not divide the {} layers of {}", stages,
@@ -162,28 +166,29 @@ Finding tell_layers(const TrainingConfig& s) {
           .notes = {fmt::format("rounded down, {} layers would be trained", run)}};
 }
 
-Finding tell_schedule(const TrainingConfig& s) {
+Finding tell_schedule(const plan::TrainingConfig& s) {
   const i64 chunks = s.plan.virtual_stages;
-  const Schedule nearest = chunks > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  const plan::Schedule nearest =
+      chunks > 1 ? plan::Schedule::interleaved : plan::Schedule::one_f_one_b;
   return {.detail = fmt::format("{} is neither 1f1b nor interleaved-1f1b", name(s.plan.schedule)),
           .key = "parallelism.schedule",
-          .fix = first_mend(
-              s, schedule, kFaults,
-              {Change(s).chunks(chunks, nearest), Change(s).chunks(1, Schedule::one_f_one_b)}),
+          .fix = first_mend(s, schedule, kFaults,
+                            {Change(s).chunks(chunks, nearest),
+                             Change(s).chunks(1, plan::Schedule::one_f_one_b)}),
           .hint = "schedule: 1f1b, or interleaved-1f1b with virtual_stages"};
 }
 
-Finding tell_lonely_chunks(const TrainingConfig& s) {
+Finding tell_lonely_chunks(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} with pp 1", s.plan.virtual_stages),
           .key = "parallelism.virtual_stages",
           .fix = first_mend(s, lonely_chunks, kFaults,
-                            {Change(s).chunks(1, Schedule::one_f_one_b),
-                             Change(s).chunks(1, Schedule::one_f_one_b).even_stages()}),
+                            {Change(s).chunks(1, plan::Schedule::one_f_one_b),
+                             Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
           .hint = "virtual_stages: 1"};
 }
 
 /// The smallest group that the microbatches come in, else as many microbatches as go.
-std::vector<Edit> other_group(const TrainingConfig& s) {
+std::vector<Edit> other_group(const plan::TrainingConfig& s) {
   const i64 m = s.microbatches();
   std::vector<Change> changes;
   for (i64 size = s.plan.pp; size <= std::min(m, 2 * s.plan.pp); ++size)
@@ -195,7 +200,7 @@ std::vector<Edit> other_group(const TrainingConfig& s) {
   return first_mend(s, group, kFaults, changes);
 }
 
-Finding tell_group(const TrainingConfig& s) {
+Finding tell_group(const plan::TrainingConfig& s) {
   if (s.plan.microbatch_group != 0)
     return {
         .detail = fmt::format("groups of {} do not cut {} microbatches: a group has from pp {} "
@@ -211,7 +216,7 @@ Finding tell_group(const TrainingConfig& s) {
           .hint = "a global_batch with a multiple of pp microbatches"};
 }
 
-Finding tell_experts_without_sp(const TrainingConfig& s) {
+Finding tell_experts_without_sp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has experts, tp is {}, and sequence_parallel is off",
                                 s.model.name, s.plan.tp),
           .key = "parallelism.sequence_parallel",
@@ -219,7 +224,7 @@ Finding tell_experts_without_sp(const TrainingConfig& s) {
           .hint = "sequence_parallel: true, with a sequence that tp divides"};
 }
 
-Finding tell_param_gather(const TrainingConfig& s) {
+Finding tell_param_gather(const plan::TrainingConfig& s) {
   return {.detail = s.plan.zero == 0 ? "overlap.param_gather with zero_stage 0"
                                      : "overlap.param_gather without overlap.grad_reduce",
           .key = "parallelism.overlap.param_gather",
@@ -227,7 +232,7 @@ Finding tell_param_gather(const TrainingConfig& s) {
           .hint = "overlap.param_gather: false"};
 }
 
-Finding tell_tp_overlap(const TrainingConfig& s) {
+Finding tell_tp_overlap(const plan::TrainingConfig& s) {
   std::vector<Change> changes{Change(s).overlap_tp(false)};
   if (s.plan.tp > 1) changes.insert(changes.begin(), Change(s).sequence_parallel(true));
   return {.detail = s.plan.tp == 1 ? "with tp 1 there is nothing to overlap, and no sequence "
@@ -238,30 +243,30 @@ Finding tell_tp_overlap(const TrainingConfig& s) {
           .hint = "overlap.tp: false"};
 }
 
-Finding tell_fsdp_pipeline(const TrainingConfig& s) {
+Finding tell_fsdp_pipeline(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, fsdp_pipeline, kFaults, {Change(s).zero(1)})};
 }
 
-Finding tell_one_connection(const TrainingConfig& s) {
+Finding tell_one_connection(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("tp {} x cp {} on {}, which is older than Blackwell", s.plan.tp,
                                 s.plan.cp, s.cluster.device.name),
           .key = s.plan.tp > 1 ? "parallelism.tp_size" : "parallelism.cp_size",
           .hint = "export CUDA_DEVICE_MAX_CONNECTIONS=1"};
 }
 
-Finding tell_many_connections(const TrainingConfig& s) {
+Finding tell_many_connections(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} is Megatron-FSDP", s.plan.zero),
           .key = "parallelism.zero_stage",
           .hint = "unset CUDA_DEVICE_MAX_CONNECTIONS"};
 }
 
-Finding tell_ulysses_kv(const TrainingConfig& s) {
-  return ulysses_kv_undivided(s, CpComm::p2p, ulysses_kv, kFaults);
+Finding tell_ulysses_kv(const plan::TrainingConfig& s) {
+  return ulysses_kv_undivided(s, plan::CpComm::p2p, ulysses_kv, kFaults);
 }
 
-Finding tell_vocabulary(const TrainingConfig& s) {
+Finding tell_vocabulary(const plan::TrainingConfig& s) {
   const i64 padded = round_up(s.model.vocab, kVocabUnit * s.plan.tp);
   return {.detail = fmt::format("{} rows become {}: {} more, to a multiple of 128 x tp {}",
                                 count(s.model.vocab), count(padded), count(padded - s.model.vocab),
@@ -269,7 +274,7 @@ Finding tell_vocabulary(const TrainingConfig& s) {
           .key = "model"};
 }
 
-Finding tell_gradients(const TrainingConfig& s) {
+Finding tell_gradients(const plan::TrainingConfig& s) {
   return {
       .detail = s.left_open("job.grad_dtype") ? "grad_dtype is left open, and bf16 assumed"
                                               : "grad_dtype is bf16",
@@ -277,14 +282,14 @@ Finding tell_gradients(const TrainingConfig& s) {
       .hint = "grad_dtype: fp32 to count what Megatron-LM does, or --grad-reduce-in-bf16 there"};
 }
 
-Finding tell_half_experts(const TrainingConfig& s) {
+Finding tell_half_experts(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep {} with param_dtype fp16", s.plan.ep),
           .key = "job.param_dtype",
-          .fix = first_mend(s, half_experts, kFaults, {Change(s).param_dtype(Dtype::bf16)}),
+          .fix = first_mend(s, half_experts, kFaults, {Change(s).param_dtype(plan::Dtype::bf16)}),
           .hint = "param_dtype: bf16"};
 }
 
-Finding tell_crossed_sends(const TrainingConfig& s) {
+Finding tell_crossed_sends(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} on pp 2 with overlap.pp: false",
                                 s.plan.virtual_stages),
           .key = "parallelism.overlap.pp",
@@ -292,7 +297,7 @@ Finding tell_crossed_sends(const TrainingConfig& s) {
           .hint = "overlap.pp: true"};
 }
 
-Finding tell_positions(const TrainingConfig& s) {
+Finding tell_positions(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 count(s.model.positions), count(s.job.sequence)),
           .key = "job.sequence",
@@ -300,7 +305,7 @@ Finding tell_positions(const TrainingConfig& s) {
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
-Finding tell_mtp_stages(const TrainingConfig& s) {
+Finding tell_mtp_stages(const plan::TrainingConfig& s) {
   return {.detail =
               fmt::format("{} of {} in {}", plural(s.model.mtp_layers, "MTP module", "MTP modules"),
                           s.model.name, excerpt(show_layout(s.plan.stages), 60)),
@@ -309,8 +314,8 @@ Finding tell_mtp_stages(const TrainingConfig& s) {
           .hint = "all m on one stage behind the last t"};
 }
 
-Finding tell_instances(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+Finding tell_instances(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   return {.detail = fmt::format("{} data ranks in shards of {} are {} instances, which do not "
                                 "divide {} of an expert",
                                 p.data_ranks(), p.shard_size, p.data_ranks() / p.shard_size,
@@ -585,4 +590,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> megatron_rules() { return megatron_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -11,18 +11,18 @@
 #include "rankwright/rules/fitting.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace memory_impl {
 namespace {
 
 constexpr std::size_t kChanges = 3;  // that are named
 
 /// "activations 63.6 GiB, parameters 5.94 GiB, gradients 5.94 GiB": the three largest.
-std::string largest(const MemoryEstimate& estimate_memory) {
-  std::vector<const EntryRow*> rows;
-  for (const EntryRow& of : entries())
+std::string largest(const cost::MemoryEstimate& estimate_memory) {
+  std::vector<const cost::EntryRow*> rows;
+  for (const cost::EntryRow& of : cost::entries())
     if (estimate_memory[of.entry] > Bytes{}) rows.push_back(&of);
-  std::stable_sort(rows.begin(), rows.end(), [&](const EntryRow* a, const EntryRow* b) {
+  std::stable_sort(rows.begin(), rows.end(), [&](const cost::EntryRow* a, const cost::EntryRow* b) {
     return estimate_memory[a->entry] > estimate_memory[b->entry];
   });
   std::string text;
@@ -33,13 +33,14 @@ std::string largest(const MemoryEstimate& estimate_memory) {
 }
 
 /// "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)"
-std::string change_text(const Fitting& fit, const TrainingConfig& config, const Estimate& now) {
+std::string change_text(const Fitting& fit, const plan::TrainingConfig& config,
+                        const cost::Estimate& now) {
   std::string keys;
   for (const Edit& edit : fit.change.edits()) {
     const std::string key = edit.key.starts_with("parallelism.") ? edit.key.substr(12) : edit.key;
     keys += fmt::format("{}{}: {}", keys.empty() ? "" : ", ", key, edit.value);
   }
-  const Estimate& then = fit.estimate;
+  const cost::Estimate& then = fit.estimate;
   const i64 batch = config.job.global_batch;
   const double slower = fit.time_each() / (now.time() / double(batch)) - 1;
   return fmt::format("{}   {}, step {} ({}{}{}){}", keys,
@@ -50,18 +51,18 @@ std::string change_text(const Fitting& fit, const TrainingConfig& config, const 
 }
 
 /// The changes as notes, the first as the fix.
-void propose(const Subject& subject, const Estimate& now, bool surely, Finding& finding) {
+void propose(const Subject& subject, const cost::Estimate& now, bool surely, Finding& finding) {
   const std::vector<Fitting> fits = cheapest_fits(subject.config, subject.target, kChanges, surely);
   for (const Fitting& fit : fits) finding.notes.push_back(change_text(fit, subject.config, now));
   if (!fits.empty()) finding.fix = fits.front().change.edits();
 }
 
 std::optional<Finding> does_not_fit(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
-  const Bytes max = (1 + bands().memory.within) * s.cluster.device.memory;
-  if (fullest(s, calibration(s)).total() <= max) return std::nullopt;
-  const Estimate now = estimate(s, calibration(s));
+  const Bytes max = (1 + catalog::bands().memory.within) * s.cluster.device.memory;
+  if (cost::fullest(s, calibration(s)).total() <= max) return std::nullopt;
+  const cost::Estimate now = cost::estimate(s, calibration(s));
   Finding finding{
       .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
                             show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
@@ -75,13 +76,13 @@ std::optional<Finding> does_not_fit(const Subject& subject) {
 }
 
 std::optional<Finding> may_not_fit(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
-  const Bytes total = fullest(s, calibration(s)).total();
+  const Bytes total = cost::fullest(s, calibration(s)).total();
   const Bytes capacity = s.cluster.device.memory;
-  const double within = bands().memory.within;
+  const double within = catalog::bands().memory.within;
   if (std::abs(total / capacity - 1) > within) return std::nullopt;
-  const Estimate now = estimate(s, calibration(s));
+  const cost::Estimate now = cost::estimate(s, calibration(s));
   const std::string room = total <= capacity
                                ? fmt::format("{} are left", show_memory(capacity - total))
                                : fmt::format("{} too much", show_memory(total - capacity));
@@ -96,17 +97,18 @@ std::optional<Finding> may_not_fit(const Subject& subject) {
 }
 
 std::optional<Finding> replicated_optimizer(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   constexpr double kWorthSaying = 0.1;
   if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
       zero_stages(subject.target).front() != 1)
     return std::nullopt;
-  const MemoryEstimate now = fullest(s, calibration(s));
+  const cost::MemoryEstimate now = cost::fullest(s, calibration(s));
   // Where it does not fit for sure, that is said instead, with what would.
-  if (now.total() > (1 - bands().memory.within) * s.cluster.device.memory) return std::nullopt;
-  const Bytes whole = now[Entry::optimizer];
-  const Bytes sharded =
-      estimate_memory(Change(s).zero(1).config(), now.pp_rank, calibration(s))[Entry::optimizer];
+  if (now.total() > (1 - catalog::bands().memory.within) * s.cluster.device.memory)
+    return std::nullopt;
+  const Bytes whole = now[cost::Entry::optimizer];
+  const Bytes sharded = cost::estimate_memory(Change(s).zero(1).config(), now.pp_rank,
+                                              calibration(s))[cost::Entry::optimizer];
   if (whole - sharded < kWorthSaying * s.cluster.device.memory) return std::nullopt;
   return Finding{
       .detail = fmt::format("each of {} data ranks keeps the same {} of optimizer states",
@@ -190,4 +192,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> memory_rules() { return memory_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -7,70 +7,77 @@
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/target_findings.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace nanotron_impl {
 namespace {
 
-bool kv_heads(const TrainingConfig& s) {
+bool kv_heads(const plan::TrainingConfig& s) {
   return undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
-bool zero(const TrainingConfig& s) { return s.plan.zero >= 2; }
+bool zero(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
 
-bool schedule(const TrainingConfig& s) {
-  const bool known = s.plan.schedule == Schedule::gpipe || s.plan.schedule == Schedule::one_f_one_b;
+bool schedule(const plan::TrainingConfig& s) {
+  const bool known =
+      s.plan.schedule == plan::Schedule::gpipe || s.plan.schedule == plan::Schedule::one_f_one_b;
   return s.plan.virtual_stages > 1 || (s.plan.pp > 1 && !known);
 }
 
-bool order(const TrainingConfig& s) { return !same_order(s, kDefaultOrder); }
+bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
 
-bool few_microbatches(const TrainingConfig& s) {
-  return s.plan.pp > 1 && s.plan.schedule == Schedule::one_f_one_b &&
+bool few_microbatches(const plan::TrainingConfig& s) {
+  return s.plan.pp > 1 && s.plan.schedule == plan::Schedule::one_f_one_b &&
          s.microbatches() < s.plan.pp - 1;
 }
 
-bool hybrid(const TrainingConfig& s) {
+bool hybrid(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
 
 /// Some rank is not on the slot of its host that its number says. Whole hosts may trade places.
-bool placement(const TrainingConfig& s) {
-  const Placement& placement = s.plan.placement;
+bool placement(const plan::TrainingConfig& s) {
+  const mesh::Placement& placement = s.plan.placement;
   const i64 host = std::max<i64>(1, s.cluster.host_devices);
-  if (placement.kind == Placement::Kind::block) return false;
+  if (placement.kind == mesh::Placement::Kind::block) return false;
   for (i64 rank = 0; rank < s.world; ++rank)
     if (placement.device(rank) % host != rank % host) return true;
   return false;
 }
 
-bool ring(const TrainingConfig& s) { return s.plan.cp > 1 && s.plan.cp_comm != CpComm::p2p; }
+bool ring(const plan::TrainingConfig& s) {
+  return s.plan.cp > 1 && s.plan.cp_comm != plan::CpComm::p2p;
+}
 
 /// What it stops at, or gets wrong; a fix brings none of these.
 constexpr Fault kFaults[] = {kv_heads,         zero,   schedule,  order,
                              few_microbatches, hybrid, placement, ring};
 
-bool sharded_over_cp(const TrainingConfig& s) { return s.plan.zero >= 1 && s.plan.cp > 1; }
+bool sharded_over_cp(const plan::TrainingConfig& s) { return s.plan.zero >= 1 && s.plan.cp > 1; }
 
-bool selective(const TrainingConfig& s) { return s.plan.recompute == Recompute::selective; }
-
-bool some_layers(const TrainingConfig& s) {
-  return s.plan.recompute == Recompute::full && s.plan.recompute_layers > 0;
+bool selective(const plan::TrainingConfig& s) {
+  return s.plan.recompute == plan::Recompute::selective;
 }
 
-bool experts(const TrainingConfig& s) { return s.plan.ep > 1; }
+bool some_layers(const plan::TrainingConfig& s) {
+  return s.plan.recompute == plan::Recompute::full && s.plan.recompute_layers > 0;
+}
 
-Finding tell_kv_heads(const TrainingConfig& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
+bool experts(const plan::TrainingConfig& s) { return s.plan.ep > 1; }
 
-Finding tell_zero(const TrainingConfig& s) {
+Finding tell_kv_heads(const plan::TrainingConfig& s) {
+  return kv_heads_undivided(s, kv_heads, kFaults);
+}
+
+Finding tell_zero(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} would run as 1", s.plan.zero),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, zero, kFaults, {Change(s).zero(1)}),
           .hint = "zero_stage: 1"};
 }
 
-Finding tell_schedule(const TrainingConfig& s) {
+Finding tell_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  const auto plain = [&] { return Change(s).chunks(1, Schedule::one_f_one_b); };
+  const auto plain = [&] { return Change(s).chunks(1, plan::Schedule::one_f_one_b); };
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",
@@ -79,9 +86,9 @@ Finding tell_schedule(const TrainingConfig& s) {
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 
-Finding tell_order(const TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
 
-Finding tell_few_microbatches(const TrainingConfig& s) {
+Finding tell_few_microbatches(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} for pp {}",
                                 plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
           .key = "job.global_batch",
@@ -89,9 +96,9 @@ Finding tell_few_microbatches(const TrainingConfig& s) {
           .hint = "a larger global_batch"};
 }
 
-Finding tell_hybrid(const TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
+Finding tell_hybrid(const plan::TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
 
-Finding tell_placement(const TrainingConfig& s) {
+Finding tell_placement(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("hosts have {} devices, and not every rank r sits in slot r mod {}",
                                 s.cluster.host_devices, s.cluster.host_devices),
           .key = "placement",
@@ -99,35 +106,35 @@ Finding tell_placement(const TrainingConfig& s) {
           .hint = "placement: block"};
 }
 
-Finding tell_ring(const TrainingConfig& s) {
+Finding tell_ring(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("cp {} with cp_comm {}", s.plan.cp, name(s.plan.cp_comm)),
           .key = "parallelism.cp_comm",
-          .fix = first_mend(s, ring, kFaults, {Change(s).cp_comm(CpComm::p2p)}),
+          .fix = first_mend(s, ring, kFaults, {Change(s).cp_comm(plan::CpComm::p2p)}),
           .hint = "cp_comm: p2p"};
 }
 
-Finding tell_sharded_over_cp(const TrainingConfig& s) {
+Finding tell_sharded_over_cp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("states are sharded over dp {}, not over dp x cp = {}", s.plan.dp,
                                 s.plan.data_ranks()),
           .key = "parallelism.zero_stage"};
 }
 
-Finding tell_stages(const TrainingConfig& s) {
+Finding tell_stages(const plan::TrainingConfig& s) {
   return stages_cannot_be_stated(s, uneven_stages, kFaults);
 }
 
-Finding tell_selective(const TrainingConfig& s) {
+Finding tell_selective(const plan::TrainingConfig& s) {
   return recompute_is_whole(s, selective, kFaults);
 }
 
-Finding tell_some_layers(const TrainingConfig& s) {
+Finding tell_some_layers(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} a pp rank cannot be singled out",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
-          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(Recompute::full)})};
+          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(plan::Recompute::full)})};
 }
 
-Finding tell_experts(const TrainingConfig& s) {
+Finding tell_experts(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep is {}", s.plan.ep),
           .key = "parallelism.ep_size",
           .hint = "ep_size: 1, or a build with pull request 373"};
@@ -285,4 +292,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> nanotron_rules() { return nanotron_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -7,11 +7,11 @@
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace placement_impl {
 namespace {
 
-const Level& level_of(const TrainingConfig& config, int level) {
+const cluster::Level& level_of(const plan::TrainingConfig& config, int level) {
   return config.cluster.levels[std::size_t(level)];
 }
 
@@ -23,12 +23,12 @@ struct Price {
   Seconds innermost{};
 };
 
-Price price(const TrainingConfig& config, GroupKind kind) {
+Price price(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   Price max;
-  SpanTable spans;
+  cost::SpanTable spans;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     Price sum;
-    for (const PricedTraffic& row : priced(config, r, spans)) {
+    for (const cost::PricedTraffic& row : cost::priced(config, r, spans)) {
       if (row.traffic.group != kind) continue;
       sum.calls += row.traffic.calls;
       sum.bytes += row.traffic.total;
@@ -41,46 +41,46 @@ Price price(const TrainingConfig& config, GroupKind kind) {
 }
 
 /// "14 s a step on nvlink becomes 97 s on infiniband".
-std::string becomes(const TrainingConfig& config, const Price& price, int level) {
+std::string becomes(const plan::TrainingConfig& config, const Price& price, int level) {
   return fmt::format(
       "{} a step on {} becomes {} on {}{}", show(price.innermost), level_of(config, 0).name,
       show(price.here), level_of(config, level).name,
       config.reference_model ? fmt::format(", with {}'s layers", config.model.name) : "");
 }
 
-bool inside(const TrainingConfig& config, GroupKind kind) {
-  return span_of(config, kind).level <= 0;
+bool inside(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  return cost::span_of(config, kind).level <= 0;
 }
 
 /// What is proposed, and the config that comes of it.
 struct Way {
   std::vector<Edit> edits;
-  TrainingConfig after;
+  plan::TrainingConfig after;
 };
 
 /// The nearest degrees that keep tensor parallelism on the fastest level.
-std::optional<Way> tensor_inside(const TrainingConfig& config) {
+std::optional<Way> tensor_inside(const plan::TrainingConfig& config) {
   Way way;
-  way.edits =
-      other_degrees(config, ConstraintViolation::Why::none, [&](const TrainingConfig& after) {
-        if (!inside(after, GroupKind::tp)) return false;
-        way.after = after;
-        return true;
-      });
+  way.edits = other_degrees(config, plan::ConstraintViolation::Why::none,
+                            [&](const plan::TrainingConfig& after) {
+                              if (!inside(after, mesh::GroupKind::tp)) return false;
+                              way.after = after;
+                              return true;
+                            });
   if (way.edits.empty()) return std::nullopt;
   return way;
 }
 
 /// "they take 97 s a step, 14 s on nvlink with tp_size: 8, pp_size: 8": the price of leaving.
-std::string tensor_price(const TrainingConfig& config, const std::optional<Way>& way) {
-  const Price here = price(config, GroupKind::tp);
+std::string tensor_price(const plan::TrainingConfig& config, const std::optional<Way>& way) {
+  const Price here = price(config, mesh::GroupKind::tp);
   std::string text = fmt::format("they take {} a step", show(here.here));
   if (way) {
-    TrainingConfig same_batch = way->after;
+    plan::TrainingConfig same_batch = way->after;
     same_batch.job.global_batch = config.job.global_batch;
     const bool whole =
         divides(same_batch.plan.micro_batch * same_batch.plan.dp, same_batch.job.global_batch);
-    const Price there = whole ? price(same_batch, GroupKind::tp) : here;
+    const Price there = whole ? price(same_batch, mesh::GroupKind::tp) : here;
     if (there.here < here.here)
       text += fmt::format(", {} on {} with {}", show(there.here), level_of(config, 0).name,
                           help({.code = "", .message = "", .fix = way->edits}));
@@ -90,13 +90,13 @@ std::string tensor_price(const TrainingConfig& config, const std::optional<Way>&
 }
 
 /// What people call a domain of the fastest level.
-std::string domains_word(const Cluster& cluster) {
+std::string domains_word(const cluster::Cluster& cluster) {
   return cluster.domain(0) == cluster.host_devices ? "nodes"
                                                    : cluster.levels.front().name + " domains";
 }
 
 /// The fastest levels are worth staying on only if the next one is slower.
-bool slower_outside(const TrainingConfig& config, int level) {
+bool slower_outside(const plan::TrainingConfig& config, int level) {
   const auto device_rate = [&](int at) {
     return config.cluster.uplink(at) / config.cluster.domain(at - 1);
   };
@@ -104,21 +104,21 @@ bool slower_outside(const TrainingConfig& config, int level) {
 }
 
 std::optional<Finding> tensor_leaves(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
-  const Span span = span_of(s, GroupKind::tp);
-  if (!slower_outside(s, span.level) || s.plan.placement.kind != Placement::Kind::block ||
+  const plan::TrainingConfig& s = subject.config;
+  const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
+  if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
       !span.uniform(s.cluster.levels.size()))
     return std::nullopt;
   std::optional<Way> way = tensor_inside(s);
   // Degrees that fit a domain still leave it when another axis is innermost.
-  if (s.plan.tp <= s.cluster.domain(0) && s.plan.order.front() != Axis::tp) {
-    TrainingConfig after = s;
-    after.plan.order = kDefaultOrder;
-    if (inside(after, GroupKind::tp))
-      way = Way{{edit("parallelism.order", show(kDefaultOrder))}, after};
+  if (s.plan.tp <= s.cluster.domain(0) && s.plan.order.front() != mesh::Axis::tp) {
+    plan::TrainingConfig after = s;
+    after.plan.order = mesh::kDefaultOrder;
+    if (inside(after, mesh::GroupKind::tp))
+      way = Way{{edit("parallelism.order", show(mesh::kDefaultOrder))}, after};
   }
-  const Price tp = price(s, GroupKind::tp);
-  const Level& crossed = level_of(s, span.level);
+  const Price tp = price(s, mesh::GroupKind::tp);
+  const cluster::Level& crossed = level_of(s, span.level);
   return Finding{.detail = fmt::format(
                      "each TP group spans {} {}: {} collectives a step, {} in all, cross {} at {}",
                      span.size / span.inside[0], domains_word(s.cluster), count(tp.calls),
@@ -129,13 +129,13 @@ std::optional<Finding> tensor_leaves(const Subject& subject) {
 }
 
 std::optional<Finding> tensor_straddles(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
-  const Span span = span_of(s, GroupKind::tp);
-  if (!slower_outside(s, span.level) || s.plan.placement.kind != Placement::Kind::block ||
+  const plan::TrainingConfig& s = subject.config;
+  const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
+  if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
       span.uniform(s.cluster.levels.size()))
     return std::nullopt;
   const std::optional<Way> way = tensor_inside(s);
-  const Price tp = price(s, GroupKind::tp);
+  const Price tp = price(s, mesh::GroupKind::tp);
   return Finding{
       .detail = fmt::format("tp {} does not tile {} of {} devices: some groups have only {} of "
                             "their {} members in one, and their {} collectives a step cross {}",
@@ -147,12 +147,13 @@ std::optional<Finding> tensor_straddles(const Subject& subject) {
 }
 
 std::optional<Finding> torn_apart(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
-  if (s.plan.placement.kind == Placement::Kind::block) return std::nullopt;
-  const Span here = span_of(s, GroupKind::tp);
-  TrainingConfig block = s;
+  const plan::TrainingConfig& s = subject.config;
+  if (s.plan.placement.kind == mesh::Placement::Kind::block) return std::nullopt;
+  const mesh::Span here = cost::span_of(s, mesh::GroupKind::tp);
+  plan::TrainingConfig block = s;
   block.plan.placement = {};
-  if (!slower_outside(s, here.level) || span_of(block, GroupKind::tp).level >= here.level)
+  if (!slower_outside(s, here.level) ||
+      cost::span_of(block, mesh::GroupKind::tp).level >= here.level)
     return std::nullopt;
   return Finding{
       .detail = fmt::format("tp {} would stay inside {} with block placement, but here it "
@@ -160,29 +161,30 @@ std::optional<Finding> torn_apart(const Subject& subject) {
                             s.plan.tp, level_of(s, 0).name, level_of(s, here.level).name),
       .key = "placement",
       .fix = {edit("placement", "block")},
-      .notes = {becomes(s, price(s, GroupKind::tp), here.level)}};
+      .notes = {becomes(s, price(s, mesh::GroupKind::tp), here.level)}};
 }
 
 /// What keeps expert groups on the fastest level: fewer ranks, or ranks side by side.
-std::string expert_hint(const TrainingConfig& s, int level) {
-  TrainingConfig other = s;
-  other.plan.order = kDefaultOrder;
-  if (span_of(other, GroupKind::ep).level < level)
-    return fmt::format("order: {} puts the ranks of a group side by side", show(kDefaultOrder));
+std::string expert_hint(const plan::TrainingConfig& s, int level) {
+  plan::TrainingConfig other = s;
+  other.plan.order = mesh::kDefaultOrder;
+  if (cost::span_of(other, mesh::GroupKind::ep).level < level)
+    return fmt::format("order: {} puts the ranks of a group side by side",
+                       show(mesh::kDefaultOrder));
   other = s;
   while (other.plan.ep % 2 == 0) {
     other.plan.ep /= 2;
-    if (span_of(other, GroupKind::ep).level < level)
+    if (cost::span_of(other, mesh::GroupKind::ep).level < level)
       return fmt::format("ep_size: {} stays inside, if the experts then fit", other.plan.ep);
   }
   return "a smaller ep_size";
 }
 
 std::optional<Finding> expert_leaves(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
-  const Span span = span_of(s, GroupKind::ep);
+  const plan::TrainingConfig& s = subject.config;
+  const mesh::Span span = cost::span_of(s, mesh::GroupKind::ep);
   if (s.plan.ep == 1 || !slower_outside(s, span.level)) return std::nullopt;
-  const Price ep = price(s, GroupKind::ep);
+  const Price ep = price(s, mesh::GroupKind::ep);
   return Finding{
       .detail = fmt::format(
           "each EP group of {} has {} members on the same {}: {} all-to-alls a step, {} in all, "
@@ -195,10 +197,10 @@ std::optional<Finding> expert_leaves(const Subject& subject) {
 }
 
 std::optional<Finding> context_leaves(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
-  const Span span = span_of(s, GroupKind::cp);
+  const plan::TrainingConfig& s = subject.config;
+  const mesh::Span span = cost::span_of(s, mesh::GroupKind::cp);
   if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
-  const Price cp = price(s, GroupKind::cp);
+  const Price cp = price(s, mesh::GroupKind::cp);
   return Finding{
       .detail = fmt::format("cp {} crosses {}: {} messages a step, {} in all", s.plan.cp,
                             level_of(s, span.level).name, count(cp.calls), show(cp.bytes)),
@@ -208,7 +210,7 @@ std::optional<Finding> context_leaves(const Subject& subject) {
 }
 
 std::optional<Finding> order_left_open(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   int axes = 0;
   for (const i64 degree : {s.plan.tp, s.plan.cp, s.plan.pp, s.plan.dp}) axes += degree > 1 ? 1 : 0;
   if (!s.left_open("parallelism.order") || axes < 2) return std::nullopt;
@@ -221,10 +223,10 @@ std::optional<Finding> order_left_open(const Subject& subject) {
 }
 
 std::optional<Finding> cluster_left_open(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   if (!s.left_open("cluster")) return std::nullopt;
   std::string levels;
-  for (const Level& level : s.cluster.levels)
+  for (const cluster::Level& level : s.cluster.levels)
     levels +=
         fmt::format("{}{} at {}", levels.empty() ? "" : ", ", level.name, show(level.bandwidth));
   const i64 inner = s.cluster.levels.front().arity;
@@ -240,13 +242,14 @@ std::optional<Finding> cluster_left_open(const Subject& subject) {
 }
 
 std::optional<Finding> shared_link(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
-  const GroupKind kind = GroupKind::dp_cp;
-  const Span span = span_of(s, kind);
-  if (span.level < 1 || level_of(s, span.level).per != Level::Per::domain) return std::nullopt;
-  const i64 sharers = groups_on_link(s.cluster, span, span.level);
+  const plan::TrainingConfig& s = subject.config;
+  const mesh::GroupKind kind = mesh::GroupKind::dp_cp;
+  const mesh::Span span = cost::span_of(s, kind);
+  if (span.level < 1 || level_of(s, span.level).per != cluster::Level::Per::domain)
+    return std::nullopt;
+  const i64 sharers = cost::groups_on_link(s.cluster, span, span.level);
   if (sharers < 2) return std::nullopt;
-  const Level& level = level_of(s, span.level);
+  const cluster::Level& level = level_of(s, span.level);
   return Finding{
       .detail = fmt::format("{} data-parallel groups share each {} link of {}: {} for each",
                             sharers, level.name, show(level.bandwidth),
@@ -258,7 +261,7 @@ std::optional<Finding> shared_link(const Subject& subject) {
 }
 
 std::optional<Finding> idle_devices(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   const i64 idle = s.cluster.devices() - s.world;
   if (idle <= 0) return std::nullopt;
   return Finding{.detail = fmt::format("{} of {} devices have no rank", count(idle),
@@ -268,14 +271,14 @@ std::optional<Finding> idle_devices(const Subject& subject) {
 }
 
 std::optional<Finding> gathers_leave(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   if (s.plan.zero < 3 || s.plan.shards() < s.plan.data_ranks()) return std::nullopt;
-  const Span span = span_of(s, GroupKind::dp_cp);
+  const mesh::Span span = cost::span_of(s, mesh::GroupKind::dp_cp);
   if (!slower_outside(s, span.level) || span.inside[0] < 2) return std::nullopt;
-  TrainingConfig hybrid = s;
+  plan::TrainingConfig hybrid = s;
   hybrid.plan.shard_size = span.inside[0];
   if (!valid_shard_size(s.plan.meshes(), hybrid.plan.shard_size)) return std::nullopt;
-  const Price whole = price(s, GroupKind::dp_cp);
+  const Price whole = price(s, mesh::GroupKind::dp_cp);
   return Finding{
       .detail =
           fmt::format("every microbatch gathers and scatters over {}: {} a step, {} if nothing "
@@ -286,7 +289,7 @@ std::optional<Finding> gathers_leave(const Subject& subject) {
       .notes = {fmt::format("shards of {} stay on {}: {} a step, but each rank then holds {} times "
                             "the states",
                             hybrid.plan.shard_size, level_of(s, 0).name,
-                            show(price(hybrid, GroupKind::shard).here),
+                            show(price(hybrid, mesh::GroupKind::shard).here),
                             s.plan.data_ranks() / hybrid.plan.shard_size)}};
 }
 
@@ -432,4 +435,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> placement_rules() { return placement_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

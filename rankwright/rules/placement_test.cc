@@ -3,12 +3,12 @@
 #include "rankwright/rules/rule.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace placement_test {
 
 /// What RW0304 tells to type; empty where it says nothing.
 std::string expert_help(const std::string& parallelism) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of("{model: mixtral-8x7b, cluster: dgx-h100 x 8, parallelism: " + parallelism +
                 ", job: {global_batch: 64, sequence: 4096}}");
   for (const Diagnostic& found : lint(config, Target::any))
@@ -31,4 +31,4 @@ TEST(ExpertsOutside, AreToldNoDegreeThatWouldNotStayInside) {
 }
 
 }  // namespace placement_test
-}  // namespace rankwright
+}  // namespace rankwright::rules

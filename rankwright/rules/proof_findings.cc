@@ -11,7 +11,7 @@
 #include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/transfers.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace {
 
 constexpr Severity kError = Severity::error;
@@ -72,9 +72,10 @@ Diagnostic finding(Code code, std::string detail) {
 }
 
 /// Where a cell stands in the file; the whole file where it does not.
-Location place(const WrittenSchedule* written, i64 pp_rank, const Action& wanted) {
+Location place(const program::WrittenSchedule* written, i64 pp_rank,
+               const program::Action& wanted) {
   if (written == nullptr) return {};
-  const Sequence& rank = written->ranks[std::size_t(pp_rank)];
+  const program::Sequence& rank = written->ranks[std::size_t(pp_rank)];
   for (std::size_t i = 0; i < rank.size(); ++i)
     if (rank[i].kind == wanted.kind && rank[i].stage == wanted.stage &&
         rank[i].microbatch == wanted.microbatch)
@@ -83,23 +84,23 @@ Location place(const WrittenSchedule* written, i64 pp_rank, const Action& wanted
 }
 
 /// The transfer that meets this one.
-Action far_end(const Action& transfer) {
+program::Action far_end(const program::Action& transfer) {
   const i64 k = boundary(transfer);
   const i64 stage = i64(transfer.stage) == k ? k + 1 : k;
   const bool send = is_send(transfer.kind);
   if (is_activation(transfer.kind))
-    return action(send ? ActionKind::recv_forward : ActionKind::send_forward, stage,
-                  transfer.microbatch);
-  return action(send ? ActionKind::recv_backward : ActionKind::send_backward, stage,
-                transfer.microbatch);
+    return action(send ? program::ActionKind::recv_forward : program::ActionKind::send_forward,
+                  stage, transfer.microbatch);
+  return action(send ? program::ActionKind::recv_backward : program::ActionKind::send_backward,
+                stage, transfer.microbatch);
 }
 
 class Words {
  public:
-  Words(const Program& program, const WrittenSchedule* written)
+  Words(const program::Program& program, const program::WrittenSchedule* written)
       : program_(program), written_(written) {}
 
-  Diagnostic circle(Code code, const std::vector<Waiting>& chain) const {
+  Diagnostic circle(Code code, const std::vector<program::Waiting>& chain) const {
     const bool closed = chain.back().other >= 0;
     const i64 last = chain.back().pp_rank;
     Diagnostic d = finding(
@@ -119,8 +120,8 @@ class Words {
     return d;
   }
 
-  Diagnostic misplaced(const Misplaced& m) const {
-    using Why = Misplaced::Why;
+  Diagnostic misplaced(const program::Misplaced& m) const {
+    using Why = program::Misplaced::Why;
     const std::string cell = show(m.action);
     const auto at = [&](Code code, std::string_view what) {
       Diagnostic d = finding(code, fmt::format("pp rank {}: {} {}", m.pp_rank, cell, what));
@@ -151,29 +152,31 @@ class Words {
  private:
   bool written_transfers() const { return written_ != nullptr && written_->transfers; }
 
-  i64 sender(const Action& receive) const {
+  i64 sender(const program::Action& receive) const {
     return program_.stage_to_rank.of(far_end(receive).stage, receive.microbatch);
   }
 
   /// The cell of this rank that a transfer belongs to: what needs the receive or made the send.
-  Action own(const Waiting& w) const {
+  program::Action own(const program::Waiting& w) const {
     const bool forward = is_activation(w.action.kind);
-    for (const Action& a : program_.roles[std::size_t(w.pp_rank)])
+    for (const program::Action& a : program_.roles[std::size_t(w.pp_rank)])
       if (a.stage == w.action.stage && a.microbatch == w.action.microbatch &&
-          (forward ? a.kind == ActionKind::forward : gives_gradient(a.kind)))
+          (forward ? a.kind == program::ActionKind::forward : gives_gradient(a.kind)))
         return a;
     return w.action;
   }
 
   /// The cell of the other rank that it waits for.
-  Action other(const Waiting& w) const { return own({w.other, -1, far_end(w.action), -1}); }
+  program::Action other(const program::Waiting& w) const {
+    return own({w.other, -1, far_end(w.action), -1});
+  }
 
-  std::string waits(const Waiting& w) const {
+  std::string waits(const program::Waiting& w) const {
     const std::string who = fmt::format("pp rank {} waits", w.pp_rank);
     const std::string whom =
         w.other < 0 ? std::string("nobody") : fmt::format("pp rank {}", w.other);
-    if (w.action.kind == ActionKind::step) {
-      const Step& step = program_.steps[std::size_t(w.pp_rank)][w.action.microbatch];
+    if (w.action.kind == program::ActionKind::step) {
+      const program::Step& step = program_.steps[std::size_t(w.pp_rank)][w.action.microbatch];
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
                          whom);
     }
@@ -190,16 +193,17 @@ class Words {
   }
 
   /// Somebody in the circle could run what the one before waits for first, and send it.
-  std::string remedy(const std::vector<Waiting>& chain) const {
-    const Waiting& last = chain.back();
-    const Waiting& first = chain.front();
-    if (last.action.kind == ActionKind::step || first.action.kind == ActionKind::step)
+  std::string remedy(const std::vector<program::Waiting>& chain) const {
+    const program::Waiting& last = chain.back();
+    const program::Waiting& first = chain.front();
+    if (last.action.kind == program::ActionKind::step ||
+        first.action.kind == program::ActionKind::step)
       return std::string(kPages[kDisorder].remedy);
-    const Action made = other(last);
+    const program::Action made = other(last);
     if (!written_transfers())
       return fmt::format("on pp rank {} put {} before {}", first.pp_rank, show(made),
                          show(own(first)));
-    const Sequence& role = program_.roles[std::size_t(first.pp_rank)];
+    const program::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
     const bool behind = std::find(role.begin() + first.position, role.end(), made) != role.end();
     return fmt::format("on pp rank {} put {}{} before {}", first.pp_rank,
                        behind ? show(made) + "," : "", show(far_end(last.action)),
@@ -208,33 +212,33 @@ class Words {
 
   /// A send at which somebody waits, with what the one before waits for. One of them waits at a
   /// send: with buffers there is no circle.
-  std::string batch(const std::vector<Waiting>& chain) const {
+  std::string batch(const std::vector<program::Waiting>& chain) const {
     for (std::size_t i = 0; i < chain.size(); ++i) {
-      const Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
-      if (is_send(chain[i].action.kind) && before.action.kind != ActionKind::step)
+      const program::Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
+      if (is_send(chain[i].action.kind) && before.action.kind != program::ActionKind::step)
         return fmt::format("on pp rank {} post together: ({};{})", chain[i].pp_rank,
                            show(chain[i].action), show(far_end(before.action)));
     }
     return std::string(kPages[kUnbuffered].remedy);
   }
 
-  const Program& program_;
-  const WrittenSchedule* written_;
+  const program::Program& program_;
+  const program::WrittenSchedule* written_;
 };
 
-std::string call(const std::optional<Step>& step) {
+std::string call(const std::optional<program::Step>& step) {
   if (!step) return "calls nothing";
   return fmt::format("calls {} of {}", row(step->kind).label, show(step->bytes));
 }
 
-Diagnostic disorder(const CollectiveMismatch& d) {
+Diagnostic disorder(const program::CollectiveMismatch& d) {
   return finding(kDisorder,
                  fmt::format("call {} over {}: pp rank {} {}, pp rank {} {}", d.index + 1,
                              name(d.group), d.one, call(d.of_one), d.other, call(d.of_other)));
 }
 
-Diagnostic cell_finding(const CellFault& fault, const WrittenSchedule& written) {
-  using Why = CellFault::Why;
+Diagnostic cell_finding(const program::CellFault& fault, const program::WrittenSchedule& written) {
+  using Why = program::CellFault::Why;
   const std::string cell = show(fault.cell);
   if (fault.why == Why::missing) return finding(kCells, fmt::format("{} stands nowhere", cell));
   constexpr std::string_view kWords[] = {"", "stands a second time on",
@@ -262,14 +266,15 @@ void append_first(Diagnostics& all, const std::vector<Fault>& faults, const Desc
 
 std::span<const Page> proof_pages() { return kPages; }
 
-Diagnostics proof_findings(const Program& program, const Proof& proof,
-                           const WrittenSchedule* written) {
+Diagnostics proof_findings(const program::Program& program, const program::Proof& proof,
+                           const program::WrittenSchedule* written) {
   const Words words(program, written);
   Diagnostics all;
-  append_first(all, proof.misplaced, [&](const Misplaced& m) { return words.misplaced(m); });
+  append_first(all, proof.misplaced,
+               [&](const program::Misplaced& m) { return words.misplaced(m); });
   if (proof.disorder) all.push_back(disorder(*proof.disorder));
   // A rank that waits for what is missing is said already.
-  const auto said = [&](const std::vector<Waiting>& chain) {
+  const auto said = [&](const std::vector<program::Waiting>& chain) {
     return chain.empty() || (chain.back().other < 0 && !all.empty());
   };
   if (!said(proof.buffered))
@@ -279,35 +284,36 @@ Diagnostics proof_findings(const Program& program, const Proof& proof,
   return all;
 }
 
-std::optional<ProvedPlan> prove_plan(const TrainingConfig& config) {
+std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config) {
   if (config.plan.pp == 1) return std::nullopt;
-  const std::optional<i64> cells = cell_count(pipeline_shape(config));
-  if (!cells || *cells > kMaxSimulatedCells || expansion_bytes(config) > kMaxExpansion)
+  const std::optional<i64> cells = program::cell_count(pipeline_shape(config));
+  if (!cells || *cells > cost::kMaxSimulatedCells ||
+      program::expansion_bytes(config) > program::kMaxExpansion)
     return std::nullopt;
-  const Program program = expand(config);
-  const Proof proof = prove(program);
+  const program::Program program = program::expand(config);
+  const program::Proof proof = prove(program);
   return ProvedPlan{proof.actions, proof_findings(program, proof, nullptr)};
 }
 
-CheckedSchedule check_schedule(const WrittenSchedule& written) {
-  const CellSet set = cell_set(written.ranks);
+CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
+  const program::CellSet set = cell_set(written.ranks);
   CheckedSchedule out{
       .pp = i64(written.ranks.size()), .stages = set.stages, .microbatches = set.microbatches};
   append_first(out.findings, set.faults,
-               [&](const CellFault& fault) { return cell_finding(fault, written); });
+               [&](const program::CellFault& fault) { return cell_finding(fault, written); });
   if (!set.faults.empty()) return out;
-  Program program;
+  program::Program program;
   if (written.transfers)
     program = {.stages = set.stages,
                .microbatches = set.microbatches,
                .roles = written.ranks,
-               .stage_to_rank = StageToRank(written.ranks, set.stages, set.microbatches)};
+               .stage_to_rank = program::StageToRank(written.ranks, set.stages, set.microbatches)};
   else
     program = with_transfers(written.ranks, set.stages, set.microbatches);
-  const Proof proof = prove(program);
+  const program::Proof proof = prove(program);
   out.actions = proof.actions;
   out.findings = proof_findings(program, proof, &written);
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

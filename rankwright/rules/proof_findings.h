@@ -6,11 +6,11 @@
 #include "rankwright/program/schedule/cells.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 
 /// What the proof found. `written` gives the places of cells in their file, where there is one.
-Diagnostics proof_findings(const Program& program, const Proof& proof,
-                           const WrittenSchedule* written);
+Diagnostics proof_findings(const program::Program& program, const program::Proof& proof,
+                           const program::WrittenSchedule* written);
 
 /// The proof of a plan without find_violations. Nothing where there is no pipeline, or one too long
 /// to be proved here.
@@ -18,7 +18,7 @@ struct ProvedPlan {
   i64 actions = 0;
   Diagnostics findings{};
 };
-std::optional<ProvedPlan> prove_plan(const TrainingConfig& config);
+std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config);
 
 /// A schedule from a file: its cells, then, where they are complete, the proof.
 struct CheckedSchedule {
@@ -28,9 +28,9 @@ struct CheckedSchedule {
   i64 actions = 0;  // 0 where the cells are not complete
   Diagnostics findings{};
 };
-CheckedSchedule check_schedule(const WrittenSchedule& written);
+CheckedSchedule check_schedule(const program::WrittenSchedule& written);
 
 /// RW042.: pages of the proof. Like those of reading they have no rule; their examples are cells.
 std::span<const Page> proof_pages();
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

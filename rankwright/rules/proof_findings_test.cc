@@ -11,7 +11,7 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace proof_findings_test {
 
 using testing::Contains;
@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Diagnostics found(const std::string& text) {
-  const Result<WrittenSchedule> written = parse_cells(text, "order.csv");
+  const Result<program::WrittenSchedule> written = program::parse_cells(text, "order.csv");
   EXPECT_TRUE(written.has_value());
   return check_schedule(*written).findings;
 }
@@ -66,12 +66,13 @@ TEST(ProofFindings, SayWhichCellsAreWrong) {
 }
 
 TEST(ProofFindings, NameCollectivesInAnotherOrder) {
-  const CollectiveMismatch d{.one = 0,
-                             .other = 3,
-                             .index = 1,
-                             .group = GroupKind::world,
-                             .of_one = Step{.kind = TrafficKind::gradient_norm, .bytes = {4}}};
-  const Diagnostics all = proof_findings({}, Proof{.disorder = d}, nullptr);
+  const program::CollectiveMismatch d{
+      .one = 0,
+      .other = 3,
+      .index = 1,
+      .group = mesh::GroupKind::world,
+      .of_one = program::Step{.kind = plan::TrafficKind::gradient_norm, .bytes = {4}}};
+  const Diagnostics all = proof_findings({}, program::Proof{.disorder = d}, nullptr);
   ASSERT_EQ(codes(all), std::vector<std::string>{"RW0426"});
   EXPECT_EQ(all[0].detail,
             "call 2 over world: pp rank 0 calls gradient norm of 4 B, pp rank 3 calls nothing");
@@ -123,13 +124,13 @@ TEST(ProofFindings, NameAReceiveThatTakesAnotherMessage) {
 }
 
 RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ()) {
-  const Sequences ranks = cells(pipelines::valid_shape());
+  const program::Sequences ranks = program::cells(pipelines::valid_shape());
   RC_ASSERT(found(show_cells(ranks)).empty());
 }
 
 /// A plan of that shape, of a model with layers enough.
-rankwright::TrainingConfig plan_of(const PipelineShape& shape) {
-  rankwright::TrainingConfig config = sample::config_of(
+rankwright::plan::TrainingConfig plan_of(const plan::PipelineShape& shape) {
+  rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{shape.stages(), sample::dense_layer()}}),
       {.pp = shape.pp, .virtual_stages = shape.chunks, .schedule = shape.schedule},
       shape.microbatches);
@@ -142,9 +143,9 @@ TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
   constexpr i64 kMicrobatches = kSanitized ? 9 : 64;
   const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
   i64 refused = 0;
-  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const PipelineShape& shape) {
-    const rankwright::TrainingConfig config = plan_of(shape);
-    const std::vector<ConstraintViolation> found = find_violations(config);
+  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const plan::PipelineShape& shape) {
+    const rankwright::plan::TrainingConfig config = plan_of(shape);
+    const std::vector<plan::ConstraintViolation> found = find_violations(config);
     EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
     if (found.empty() || ++refused % 97 != 0) return;  // words are slow: every 97th
     bool said = false;
@@ -169,21 +170,22 @@ TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
 }
 
 TEST(ProvePlan, LeavesOutWhatWouldTakeGigabytes) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 134217728, sequence: 1024}\n");
   EXPECT_FALSE(prove_plan(config).has_value());
 }
 
 /// The hint typed in: the cell moved in front of the other.
-Sequences moved(Sequences ranks, const std::string& hint) {
+program::Sequences moved(program::Sequences ranks, const std::string& hint) {
   int rank = 0;
   char cell[32], before[32];
   RC_ASSERT(std::sscanf(hint.c_str(), "on pp rank %d put %31s before %31s", &rank, cell, before) ==
             3);
-  Sequence& line = ranks[std::size_t(rank)];
+  program::Sequence& line = ranks[std::size_t(rank)];
   const auto find = [&](const std::string& name) {
-    return std::find_if(line.begin(), line.end(), [&](const Action& a) { return show(a) == name; });
+    return std::find_if(line.begin(), line.end(),
+                        [&](const program::Action& a) { return show(a) == name; });
   };
   const auto from = find(cell);
   const auto to = find(before);
@@ -196,10 +198,10 @@ Sequences moved(Sequences ranks, const std::string& hint) {
 RC_GTEST_PROP(ProofFindings, HintsLeadOutOfTheDeadlock, ()) {
   // One swap of two cells in a good schedule. Following the hints, one after another, ends at a
   // schedule that runs: each move undoes one wait.
-  const PipelineShape shape{Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
-                            *rc::gen::inRange<i64>(2, 6)};
-  Sequences ranks = cells(shape);
-  Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
+  const plan::PipelineShape shape{plan::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
+                                  *rc::gen::inRange<i64>(2, 6)};
+  program::Sequences ranks = program::cells(shape);
+  program::Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
   std::swap(line[*rc::gen::inRange<std::size_t>(0, line.size())],
             line[*rc::gen::inRange<std::size_t>(0, line.size())]);
   for (int moves = 0; moves < 200; ++moves) {
@@ -213,4 +215,4 @@ RC_GTEST_PROP(ProofFindings, HintsLeadOutOfTheDeadlock, ()) {
 }
 
 }  // namespace proof_findings_test
-}  // namespace rankwright
+}  // namespace rankwright::rules

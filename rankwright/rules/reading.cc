@@ -2,7 +2,7 @@
 // like every code, but no rule: the readers report them where they stand.
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace reading_impl {
 namespace {
 
@@ -101,4 +101,4 @@ constexpr Page kPages[] = {
 
 std::span<const Page> reading_pages() { return reading_impl::kPages; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace {
 
 /// The most candidates that are tried: fixes are small changes, so the divisors that count are
@@ -21,7 +21,7 @@ struct Candidate {
 
 double factor(i64 from, i64 to) { return std::abs(std::log2(double(to) / double(from))); }
 
-Candidate candidate(const Plan& plan, i64 tp, i64 pp, i64 dp) {
+Candidate candidate(const plan::Plan& plan, i64 tp, i64 pp, i64 dp) {
   const bool a = tp != plan.tp, b = pp != plan.pp, c = dp != plan.dp;
   return {tp,
           pp,
@@ -37,11 +37,11 @@ std::vector<i64> up_to(std::vector<i64> numbers, i64 max) {
 }
 
 /// heals(), where what was wrong before is known.
-bool heals(const std::vector<ConstraintViolation>& old, const TrainingConfig& after,
-           ConstraintViolation::Why why) {
-  const std::vector<ConstraintViolation> left = find_violations(after);
-  return std::all_of(left.begin(), left.end(), [&](const ConstraintViolation& violation) {
-    const bool known = std::any_of(old.begin(), old.end(), [&](const ConstraintViolation& m) {
+bool heals(const std::vector<plan::ConstraintViolation>& old, const plan::TrainingConfig& after,
+           plan::ConstraintViolation::Why why) {
+  const std::vector<plan::ConstraintViolation> left = find_violations(after);
+  return std::all_of(left.begin(), left.end(), [&](const plan::ConstraintViolation& violation) {
+    const bool known = std::any_of(old.begin(), old.end(), [&](const plan::ConstraintViolation& m) {
       return m.why == violation.why;
     });
     return violation.why != why && known;
@@ -54,8 +54,8 @@ Edit edit(std::string_view key, i64 value) { return edit(key, std::to_string(val
 
 Edit edit(std::string_view key, std::string value) { return {std::string(key), std::move(value)}; }
 
-TrainingConfig with_degrees(const TrainingConfig& config, i64 tp, i64 pp, i64 dp) {
-  TrainingConfig after = config;
+plan::TrainingConfig with_degrees(const plan::TrainingConfig& config, i64 tp, i64 pp, i64 dp) {
+  plan::TrainingConfig after = config;
   // An expert's tensor degree that nobody stated follows tp.
   const bool stated = config.model.sparse() && !config.left_open("parallelism.etp_size");
   if (after.plan.ep == 1 && after.plan.etp == after.plan.tp && (!stated || after.plan.tp == 1))
@@ -71,16 +71,16 @@ TrainingConfig with_degrees(const TrainingConfig& config, i64 tp, i64 pp, i64 dp
   return after;
 }
 
-bool heals(const TrainingConfig& before, const TrainingConfig& after,
-           ConstraintViolation::Why why) {
+bool heals(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
+           plan::ConstraintViolation::Why why) {
   return heals(find_violations(before), after, why);
 }
 
-std::vector<Edit> other_degrees(const TrainingConfig& config, ConstraintViolation::Why why,
-                                const Wanted& wanted) {
-  const Plan& plan = config.plan;
+std::vector<Edit> other_degrees(const plan::TrainingConfig& config,
+                                plan::ConstraintViolation::Why why, const Wanted& wanted) {
+  const plan::Plan& plan = config.plan;
   // More ranks than any cluster has devices: nobody means such a world, and its divisors are many.
-  if (!divides(plan.cp, config.world) || config.world > kMaxDevices) return {};
+  if (!divides(plan.cp, config.world) || config.world > cluster::kMaxDevices) return {};
   const i64 ranks = config.world / plan.cp;
   std::vector<Candidate> candidates;
   for (const i64 tp : up_to(divisors(ranks), kMaxTensor))
@@ -90,10 +90,10 @@ std::vector<Edit> other_degrees(const TrainingConfig& config, ConstraintViolatio
     return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <
            std::tie(b.changed, b.distance, b.touches, b.tp, b.pp);
   });
-  const std::vector<ConstraintViolation> old = find_violations(config);
+  const std::vector<plan::ConstraintViolation> old = find_violations(config);
   for (const Candidate& c : candidates) {
     if (c.changed == 0) continue;
-    const TrainingConfig after = with_degrees(config, c.tp, c.pp, c.dp);
+    const plan::TrainingConfig after = with_degrees(config, c.tp, c.pp, c.dp);
     if (!heals(old, after, why) || (wanted && !wanted(after))) continue;
     std::vector<Edit> edits;
     if (c.tp != plan.tp) edits.push_back(edit("parallelism.tp_size", c.tp));
@@ -104,4 +104,4 @@ std::vector<Edit> other_degrees(const TrainingConfig& config, ConstraintViolatio
   return {};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -8,7 +8,7 @@
 
 #include "tests/support/typed_plans.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace repair_test {
 
 using typing::diagnose;
@@ -91,4 +91,4 @@ RC_GTEST_PROP(Fixes, HealRandomPlansForEveryTarget, ()) {
 }
 
 }  // namespace repair_test
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -5,7 +5,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/rules/proof_findings.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace {
 
 constexpr TargetRow kTargets[] = {
@@ -107,8 +107,8 @@ const Page* find_page(std::string_view code) {
   return nullptr;
 }
 
-Diagnostics lint(const TrainingConfig& config, Target target) {
-  const std::vector<ConstraintViolation> found = find_violations(config);
+Diagnostics lint(const plan::TrainingConfig& config, Target target) {
+  const std::vector<plan::ConstraintViolation> found = find_violations(config);
   const Subject subject{config, found, target};
   Diagnostics diagnostics;
   for (const Rule* rule : rules()) {
@@ -120,4 +120,4 @@ Diagnostics lint(const TrainingConfig& config, Target target) {
   return diagnostics;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -13,7 +13,7 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 
 /// The frameworks and launchers that a plan can be checked for. One name everywhere: --for, --to.
 enum class Target : unsigned char {
@@ -60,8 +60,8 @@ struct Page {
 /// What a rule looks at. Rules that need groups, traffic or memory run only on a plan without
 /// find_violations.
 struct Subject {
-  const TrainingConfig& config;
-  const std::vector<ConstraintViolation>& find_violations;
+  const plan::TrainingConfig& config;
+  const std::vector<plan::ConstraintViolation>& find_violations;
   Target target = Target::any;
 };
 
@@ -75,7 +75,7 @@ struct Finding {
 };
 
 /// Whether a config without find_violations breaks one rule.
-using Fault = bool (*)(const TrainingConfig&);
+using Fault = bool (*)(const plan::TrainingConfig&);
 
 struct Rule {
   enum class When : unsigned char { always, without_misfits };
@@ -102,7 +102,7 @@ std::vector<const Page*> pages();
 
 /// Everything that is wrong with the config, for `target` too. Places are filled in by whoever
 /// knows the file.
-Diagnostics lint(const TrainingConfig& config, Target target);
+Diagnostics lint(const plan::TrainingConfig& config, Target target);
 
 // The rows, one file a topic.
 std::span<const Rule> arithmetic_rules();
@@ -120,4 +120,4 @@ std::span<const Page> exchange_pages();
 std::span<const Page> reading_pages();
 std::span<const Page> running_pages();
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -10,7 +10,7 @@
 
 #include "tests/support/typed_plans.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace rule_test {
 
 using typing::codes;
@@ -46,7 +46,8 @@ TEST(EveryRule, IsFoundByItsCode) {
 TEST(EveryRule, HasAnExampleThatCanBeRead) {
   for (const Rule* rule : rules()) {
     const std::string example(rule->page.example);
-    const PlanFile file = read_plan(example, "example.yaml", read_file);
+    const importer::PlanFile file =
+        importer::read_plan(example, "example.yaml", importer::read_file);
     EXPECT_FALSE(has_errors(file.findings)) << rule->page.code << "\n" << show(file.findings);
   }
 }
@@ -132,4 +133,4 @@ TEST(Lint, FindsNothingWrongWithASoundPlan) {
 }
 
 }  // namespace rule_test
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -2,7 +2,7 @@
 // it is built.
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace running_impl {
 namespace {
 
@@ -42,4 +42,4 @@ constexpr Page kPages[] = {
 
 std::span<const Page> running_pages() { return running_impl::kPages; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -7,56 +7,56 @@
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/target_findings.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace runtime_impl {
 namespace {
 
 /// What of a network it has no code for; empty: nothing.
-std::string_view not_built(const Model& model) {
+std::string_view not_built(const model::Model& model) {
   if (model.sparse()) return "experts";
   if (model.mtp_layers > 0) return "modules that predict further tokens";
   if (model.head_bias) return "a bias behind the output head";
   if (model.architecture == "gpt_neox") return "attention and feed-forward side by side";
-  for (const LayerRun& run : model.runs) {
-    if (run.layer.attention.kind == Attention::Kind::latent) return "latent attention";
+  for (const model::LayerRun& run : model.runs) {
+    if (run.layer.attention.kind == model::Attention::Kind::latent) return "latent attention";
     if (run.layer.attention.qk_norm) return "norms on queries and keys";
     if (run.layer.norms != 2) return "layers with another number of norms than two";
   }
   return "";
 }
 
-bool network(const TrainingConfig& s) { return !not_built(s.model).empty(); }
+bool network(const plan::TrainingConfig& s) { return !not_built(s.model).empty(); }
 
-bool context(const TrainingConfig& s) { return s.plan.cp > 1; }
+bool context(const plan::TrainingConfig& s) { return s.plan.cp > 1; }
 
-bool kv_heads(const TrainingConfig& s) {
+bool kv_heads(const plan::TrainingConfig& s) {
   return undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
-bool positions(const TrainingConfig& s) {
+bool positions(const plan::TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
 /// Two chunks of a rank read the embedding, and each would gather a cut of its own.
-bool read_twice(const TrainingConfig& s) {
+bool read_twice(const plan::TrainingConfig& s) {
   return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
-         row(s.plan.schedule).order != StageOrder::loop;
+         row(s.plan.schedule).order != plan::StageOrder::loop;
 }
 
-bool hybrid(const TrainingConfig& s) {
+bool hybrid(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
 
-bool overlap(const TrainingConfig& s) { return s.plan.overlap.tp; }
+bool overlap(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
 
-bool optimizer(const TrainingConfig& s) { return s.job.optimizer != Optimizer::adam; }
+bool optimizer(const plan::TrainingConfig& s) { return s.job.optimizer != plan::Optimizer::adam; }
 
-bool runs_in(Dtype dtype) {
-  return dtype == Dtype::fp64 || dtype == Dtype::fp32 || dtype == Dtype::bf16;
+bool runs_in(plan::Dtype dtype) {
+  return dtype == plan::Dtype::fp64 || dtype == plan::Dtype::fp32 || dtype == plan::Dtype::bf16;
 }
 
-bool formats(const TrainingConfig& s) {
-  return !runs_in(s.job.param_dtype) || s.job.matmul != Matmul::same;
+bool formats(const plan::TrainingConfig& s) {
+  return !runs_in(s.job.param_dtype) || s.job.matmul != plan::Matmul::same;
 }
 
 /// What it stops at; a fix brings none of these.
@@ -64,18 +64,20 @@ constexpr Fault kFaults[] = {network, positions, read_twice, context, kv_heads,
                              hybrid,  overlap,   optimizer,  formats};
 
 /// What gradients are added up and reduced in.
-Dtype sums(const Job& job) { return job.param_dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32; }
+plan::Dtype sums(const plan::Job& job) {
+  return job.param_dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32;
+}
 
-bool gradients(const TrainingConfig& s) { return s.job.grad_dtype != sums(s.job); }
+bool gradients(const plan::TrainingConfig& s) { return s.job.grad_dtype != sums(s.job); }
 
-Finding tell_network(const TrainingConfig& s) {
+Finding tell_network(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {}", s.model.name, not_built(s.model)),
           .key = "model",
           .hint = "a dense model of llama's or gpt2's kind"};
 }
 
-Finding tell_context(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+Finding tell_context(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   return {
       .detail = fmt::format("cp is {}", p.cp),
       .key = "parallelism.cp_size",
@@ -83,9 +85,11 @@ Finding tell_context(const TrainingConfig& s) {
       .hint = "cp_size: 1"};
 }
 
-Finding tell_kv_heads(const TrainingConfig& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
+Finding tell_kv_heads(const plan::TrainingConfig& s) {
+  return kv_heads_undivided(s, kv_heads, kFaults);
+}
 
-Finding tell_positions(const TrainingConfig& s) {
+Finding tell_positions(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 s.model.positions, s.job.sequence),
           .key = "job.sequence",
@@ -93,7 +97,7 @@ Finding tell_positions(const TrainingConfig& s) {
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
-Finding tell_read_twice(const TrainingConfig& s) {
+Finding tell_read_twice(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} is tied, and {} puts its first and its last stage on one rank",
                                 s.model.name, name(s.plan.schedule)),
           .key = "parallelism.zero_stage",
@@ -101,35 +105,36 @@ Finding tell_read_twice(const TrainingConfig& s) {
           .hint = "zero_stage: 2"};
 }
 
-Finding tell_hybrid(const TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
+Finding tell_hybrid(const plan::TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
 
-Finding tell_overlap(const TrainingConfig& s) {
+Finding tell_overlap(const plan::TrainingConfig& s) {
   return {.detail = "overlap.tp is on",
           .key = "parallelism.overlap.tp",
           .fix = first_mend(s, overlap, kFaults, {Change(s).overlap_tp(false)}),
           .hint = "overlap: {tp: false}"};
 }
 
-Finding tell_optimizer(const TrainingConfig& s) {
+Finding tell_optimizer(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("the plan says {}", name(s.job.optimizer)),
           .key = "job.optimizer",
-          .fix = first_mend(s, optimizer, kFaults, {Change(s).optimizer(Optimizer::adam)}),
+          .fix = first_mend(s, optimizer, kFaults, {Change(s).optimizer(plan::Optimizer::adam)}),
           .hint = "optimizer: adam"};
 }
 
-Finding tell_formats(const TrainingConfig& s) {
-  const bool matmul = s.job.matmul != Matmul::same;
+Finding tell_formats(const plan::TrainingConfig& s) {
+  const bool matmul = s.job.matmul != plan::Matmul::same;
   return {.detail = matmul ? fmt::format("matmuls in {}", name(s.job.matmul))
                            : fmt::format("parameters in {}", name(s.job.param_dtype)),
           .key = matmul ? "job.matmul" : "job.param_dtype",
-          .fix = first_mend(s, formats, kFaults,
-                            {Change(s).matmul(Matmul::same), Change(s).param_dtype(Dtype::bf16),
-                             Change(s).matmul(Matmul::same).param_dtype(Dtype::bf16)}),
+          .fix = first_mend(
+              s, formats, kFaults,
+              {Change(s).matmul(plan::Matmul::same), Change(s).param_dtype(plan::Dtype::bf16),
+               Change(s).matmul(plan::Matmul::same).param_dtype(plan::Dtype::bf16)}),
           .hint = "param_dtype: bf16, fp32 or fp64, and matmul: same"};
 }
 
-Finding tell_gradients(const TrainingConfig& s) {
-  const Dtype wide = sums(s.job);
+Finding tell_gradients(const plan::TrainingConfig& s) {
+  const plan::Dtype wide = sums(s.job);
   return {.detail = fmt::format("{} gradients would be {}", name(s.job.grad_dtype), name(wide)),
           .key = "job.grad_dtype",
           .fix = first_mend(s, gradients, kFaults, {Change(s).grad_dtype(wide)}),
@@ -261,4 +266,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> runtime_rules() { return runtime_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -10,21 +10,21 @@
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace schedule_impl {
 namespace {
 
-double bubble(const TrainingConfig& s) {
-  return bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
+double bubble(const plan::TrainingConfig& s) {
+  return cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
 }
 
 /// The batch with which a data rank has `microbatches`.
-Edit batch_for(const TrainingConfig& s, i64 microbatches) {
+Edit batch_for(const plan::TrainingConfig& s, i64 microbatches) {
   return edit("job.global_batch", microbatches * s.plan.micro_batch * s.plan.dp);
 }
 
 std::optional<Finding> too_few_microbatches(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   const i64 m = s.microbatches();
   if (s.plan.pp == 1 || m >= s.plan.pp) return std::nullopt;
   return Finding{
@@ -35,13 +35,13 @@ std::optional<Finding> too_few_microbatches(const Subject& subject) {
 }
 
 std::optional<Finding> large_bubble(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   constexpr double kMax = 0.2;
   const i64 m = s.microbatches();
   if (s.plan.pp == 1 || m < s.plan.pp || bubble(s) <= kMax) return std::nullopt;
   const i64 enough = [&] {
     i64 more = m;
-    while (bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) > kMax)
+    while (cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) > kMax)
       more += s.plan.pp;
     return more;
   }();
@@ -54,7 +54,7 @@ std::optional<Finding> large_bubble(const Subject& subject) {
 }
 
 std::optional<Finding> sequence_without_tensor(const Subject& subject) {
-  const Plan& plan = subject.config.plan;
+  const plan::Plan& plan = subject.config.plan;
   if (!plan.sequence_parallel || plan.tp > 1) return std::nullopt;
   return Finding{.detail = "sequence_parallel: true with tp 1 changes nothing",
                  .key = "parallelism.sequence_parallel",
@@ -62,11 +62,11 @@ std::optional<Finding> sequence_without_tensor(const Subject& subject) {
 }
 
 std::optional<Finding> uneven_work(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   constexpr double kWorthSaying = 0.1;
   if (s.plan.pp == 1 || s.reference_model) return std::nullopt;
-  const std::vector<Flops> by_rank = work(s);
-  const double before = imbalance(by_rank);
+  const std::vector<Flops> by_rank = cost::work(s);
+  const double before = cost::imbalance(by_rank);
   if (before <= kWorthSaying) return std::nullopt;
   const i64 busiest = std::max_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
   Finding finding{
@@ -75,13 +75,13 @@ std::optional<Finding> uneven_work(const Subject& subject) {
       .key = "parallelism.stages"};
   if (contents(s, busiest).loss)
     finding.notes.push_back("it also computes the output head and the loss");
-  const Split split = best_split(split_task(s));
-  if (split.fault != Split::Fault::none) return finding;
-  TrainingConfig after = s;
+  const split::Split split = best_split(cost::split_task(s));
+  if (split.fault != split::Split::Fault::none) return finding;
+  plan::TrainingConfig after = s;
   after.plan.stages = split.stages;
-  const double left = imbalance(work(after));
+  const double left = cost::imbalance(cost::work(after));
   const bool best = split.rank_weight <= split.min_rank_weight;
-  if (left < before && heals(s, after, ConstraintViolation::Why::none)) {
+  if (left < before && heals(s, after, plan::ConstraintViolation::Why::none)) {
     const std::string layout = show_layout(after.plan.stages);
     // Only what brings it below the bar is a fix; less is still worth typing.
     if (left <= kWorthSaying)
@@ -98,7 +98,7 @@ std::optional<Finding> uneven_work(const Subject& subject) {
 }
 
 std::optional<Finding> uneven_layers(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   if (s.reference_model || !s.plan.stages.empty() || s.model.layers() % stages == 0)
     return std::nullopt;
@@ -112,19 +112,20 @@ std::optional<Finding> uneven_layers(const Subject& subject) {
 }
 
 std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   // torchtitan holds the reduction back until the last microbatch.
   if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1 ||
       subject.target == Target::torchtitan)
     return std::nullopt;
-  const auto data_bytes = [](const TrainingConfig& config) {
+  const auto data_bytes = [](const plan::TrainingConfig& config) {
     Bytes sum{};
-    for (const PricedTraffic& row : priced(config, 0))
-      if (row.traffic.group == GroupKind::dp_cp || row.traffic.group == GroupKind::shard)
+    for (const cost::PricedTraffic& row : cost::priced(config, 0))
+      if (row.traffic.group == mesh::GroupKind::dp_cp ||
+          row.traffic.group == mesh::GroupKind::shard)
         sum += row.traffic.total;
     return sum;
   };
-  TrainingConfig one = s;
+  plan::TrainingConfig one = s;
   one.plan.zero = 1;
   return Finding{
       .detail = fmt::format(
@@ -135,7 +136,7 @@ std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
 }
 
 std::optional<Finding> group_without_chunks(const Subject& subject) {
-  const Plan& plan = subject.config.plan;
+  const plan::Plan& plan = subject.config.plan;
   if (plan.microbatch_group == 0 || plan.virtual_stages > 1) return std::nullopt;
   return Finding{
       .detail = fmt::format("microbatch_group {} with one chunk a pp rank changes nothing",
@@ -145,9 +146,9 @@ std::optional<Finding> group_without_chunks(const Subject& subject) {
 }
 
 std::optional<Finding> too_many_recomputed(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   i64 max = 0;
-  for (const RankContents& on_rank : rank_contents(s)) max = std::max(max, on_rank.layers);
+  for (const plan::RankContents& on_rank : rank_contents(s)) max = std::max(max, on_rank.layers);
   if (s.plan.recompute_layers <= max) return std::nullopt;
   return Finding{
       .detail = fmt::format("{} layers are to be recomputed, but a pp rank has at most {}",
@@ -157,7 +158,7 @@ std::optional<Finding> too_many_recomputed(const Subject& subject) {
 }
 
 std::optional<Finding> overlap_without_sequence(const Subject& subject) {
-  const Plan& plan = subject.config.plan;
+  const plan::Plan& plan = subject.config.plan;
   if (!plan.overlap.tp || (plan.tp > 1 && plan.sequence_parallel)) return std::nullopt;
   return Finding{.detail = plan.tp == 1 ? "overlap.tp with tp 1 has nothing to overlap"
                                         : "overlap.tp cuts all-gathers and reduce-scatters, and "
@@ -168,7 +169,7 @@ std::optional<Finding> overlap_without_sequence(const Subject& subject) {
 }
 
 std::optional<Finding> batch_left_open(const Subject& subject) {
-  const TrainingConfig& s = subject.config;
+  const plan::TrainingConfig& s = subject.config;
   const bool batch = s.left_open("job.global_batch");
   const bool sequence = s.left_open("job.sequence");
   if (!batch && !sequence) return std::nullopt;
@@ -185,7 +186,7 @@ std::optional<Finding> batch_left_open(const Subject& subject) {
 }
 
 std::optional<Finding> chunks_without_pipeline(const Subject& subject) {
-  const Plan& plan = subject.config.plan;
+  const plan::Plan& plan = subject.config.plan;
   if (plan.pp > 1 || plan.virtual_stages == 1) return std::nullopt;
   return Finding{.detail = fmt::format("virtual_stages {} with pp 1: there is no bubble to divide",
                                        plan.virtual_stages),
@@ -342,4 +343,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> schedule_rules() { return schedule_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

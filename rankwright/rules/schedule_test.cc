@@ -7,7 +7,7 @@
 #include "rankwright/rules/rule.h"
 #include "tests/support/typed_plans.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace schedule_test {
 
 using typing::diagnose;
@@ -45,4 +45,4 @@ TEST(UnevenWork, SaysWhereNothingIsBetter) {
 }
 
 }  // namespace schedule_test
-}  // namespace rankwright
+}  // namespace rankwright::rules

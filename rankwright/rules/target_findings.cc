@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-namespace rankwright {
+namespace rankwright::rules {
 
-Finding order_is_fixed(const TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
-  return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(kDefaultOrder)),
+Finding order_is_fixed(const plan::TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
+  return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(mesh::kDefaultOrder)),
           .key = "parallelism.order",
-          .fix = first_mend(s, fault, faults, {Change(s).order(kDefaultOrder)}),
-          .hint = fmt::format("order: {}", show(kDefaultOrder))};
+          .fix = first_mend(s, fault, faults, {Change(s).order(mesh::kDefaultOrder)}),
+          .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
 }
 
-Finding kv_heads_undivided(const TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
+Finding kv_heads_undivided(const plan::TrainingConfig& s, Fault fault,
+                           std::span<const Fault> faults) {
   return {.detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
                                 undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
           .key = "parallelism.tp_size",
@@ -19,7 +20,7 @@ Finding kv_heads_undivided(const TrainingConfig& s, Fault fault, std::span<const
           .hint = "a tp_size that divides the key-value heads"};
 }
 
-Finding ulysses_kv_undivided(const TrainingConfig& s, CpComm instead, Fault fault,
+Finding ulysses_kv_undivided(const plan::TrainingConfig& s, plan::CpComm instead, Fault fault,
                              std::span<const Fault> faults) {
   const i64 ranks = s.plan.tp * s.plan.cp;
   return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
@@ -30,7 +31,7 @@ Finding ulysses_kv_undivided(const TrainingConfig& s, CpComm instead, Fault faul
           .hint = fmt::format("cp_comm: {}", name(instead))};
 }
 
-Finding shards_over_all(const TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
+Finding shards_over_all(const plan::TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
   return {.detail =
               fmt::format("shard_size {} of {} data ranks", s.plan.shard_size, s.plan.data_ranks()),
           .key = "parallelism.shard_size",
@@ -38,17 +39,18 @@ Finding shards_over_all(const TrainingConfig& s, Fault fault, std::span<const Fa
           .hint = "no shard_size"};
 }
 
-Finding stages_cannot_be_stated(const TrainingConfig& s, Fault fault,
+Finding stages_cannot_be_stated(const plan::TrainingConfig& s, Fault fault,
                                 std::span<const Fault> faults) {
   return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
           .key = "parallelism.stages",
           .fix = first_mend(s, fault, faults, {Change(s).even_stages()})};
 }
 
-Finding recompute_is_whole(const TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
+Finding recompute_is_whole(const plan::TrainingConfig& s, Fault fault,
+                           std::span<const Fault> faults) {
   return {.detail = "it recomputes whole layers or nothing",
           .key = "parallelism.recompute",
-          .fix = first_mend(s, fault, faults, {Change(s).recompute(Recompute::full)})};
+          .fix = first_mend(s, fault, faults, {Change(s).recompute(plan::Recompute::full)})};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -3,7 +3,7 @@
 
 #include "tests/support/typed_plans.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace targets_test {
 
 using testing::Contains;
@@ -180,4 +180,4 @@ TEST(Fixes, AreNotMadeOfMoreStagesThanLayers) {
 }
 
 }  // namespace targets_test
-}  // namespace rankwright
+}  // namespace rankwright::rules

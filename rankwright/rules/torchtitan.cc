@@ -8,61 +8,61 @@
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/target_findings.h"
 
-namespace rankwright {
+namespace rankwright::rules {
 namespace torchtitan_impl {
 namespace {
 
-bool pipelined(const TrainingConfig& s) { return s.plan.pp > 1; }
+bool pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool single_stage(Schedule schedule) { return row(schedule).max_chunks == 1; }
+bool single_stage(plan::Schedule schedule) { return row(schedule).max_chunks == 1; }
 
-bool zero_bubble(Schedule schedule) {
-  return schedule == Schedule::interleaved_zb || schedule == Schedule::zb_v ||
-         schedule == Schedule::dualpipe_v;
+bool zero_bubble(plan::Schedule schedule) {
+  return schedule == plan::Schedule::interleaved_zb || schedule == plan::Schedule::zb_v ||
+         schedule == plan::Schedule::dualpipe_v;
 }
 
 /// Of torch's classes those that walk the chunks in rounds of about pp microbatches.
-bool in_rounds(const TrainingConfig& s) {
-  return pipelined(s) &&
-         (s.plan.schedule == Schedule::interleaved || s.plan.schedule == Schedule::interleaved_zb);
+bool in_rounds(const plan::TrainingConfig& s) {
+  return pipelined(s) && (s.plan.schedule == plan::Schedule::interleaved ||
+                          s.plan.schedule == plan::Schedule::interleaved_zb);
 }
 
-i64 rounds(const TrainingConfig& s) { return std::max<i64>(1, s.microbatches() / s.plan.pp); }
+i64 rounds(const plan::TrainingConfig& s) { return std::max<i64>(1, s.microbatches() / s.plan.pp); }
 
 /// dp_shard x cp: the ranks that FSDP shards over, on which experts are spread.
-i64 shard_ranks(const Plan& plan) { return plan.zero == 0 ? plan.cp : plan.shards(); }
+i64 shard_ranks(const plan::Plan& plan) { return plan.zero == 0 ? plan.cp : plan.shards(); }
 
-bool kv_heads(const TrainingConfig& s) {
+bool kv_heads(const plan::TrainingConfig& s) {
   return undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
-bool order(const TrainingConfig& s) { return !same_order(s, kDefaultOrder); }
+bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
 
 /// A stage of DualPipe stands on two ranks, which torch's stages cannot.
-bool schedule(const TrainingConfig& s) {
-  return pipelined(s) && s.plan.schedule == Schedule::dualpipe;
+bool schedule(const plan::TrainingConfig& s) {
+  return pipelined(s) && s.plan.schedule == plan::Schedule::dualpipe;
 }
 
-bool few_microbatches(const TrainingConfig& s) {
+bool few_microbatches(const plan::TrainingConfig& s) {
   return pipelined(s) && single_stage(s.plan.schedule) && s.microbatches() < s.plan.pp;
 }
 
-bool uneven_rounds(const TrainingConfig& s) {
+bool uneven_rounds(const plan::TrainingConfig& s) {
   return in_rounds(s) && !divides(rounds(s), s.microbatches());
 }
 
-bool zero_one(const TrainingConfig& s) { return s.plan.zero == 1 && s.plan.data_ranks() > 1; }
+bool zero_one(const plan::TrainingConfig& s) { return s.plan.zero == 1 && s.plan.data_ranks() > 1; }
 
-bool plain_dp(const TrainingConfig& s) {
+bool plain_dp(const plan::TrainingConfig& s) {
   return s.plan.zero == 0 && s.plan.dp > 1 && s.plan.cp == 1 && s.plan.dp != s.plan.ranks();
 }
 
-bool sequence(const TrainingConfig& s) {
+bool sequence(const plan::TrainingConfig& s) {
   return !divides(2 * s.plan.tp * s.plan.cp, s.job.sequence);
 }
 
-bool expert_degrees(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+bool expert_degrees(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   if (p.ep == 1) return false;
   const i64 sharded = shard_ranks(p);
   const bool whole = p.etp == 1 && divides(p.cp * p.tp, p.ep) && divides(p.ep, sharded * p.tp);
@@ -70,72 +70,80 @@ bool expert_degrees(const TrainingConfig& s) {
   return !whole && !cut;
 }
 
-bool few_expert_ranks(const TrainingConfig& s) { return s.model.sparse() && s.plan.ep < s.plan.tp; }
+bool few_expert_ranks(const plan::TrainingConfig& s) {
+  return s.model.sparse() && s.plan.ep < s.plan.tp;
+}
 
-bool ulysses_kv(const TrainingConfig& s) {
-  return s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a &&
+bool ulysses_kv(const plan::TrainingConfig& s) {
+  return s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a &&
          undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
 }
 
-bool tied(const TrainingConfig& s) { return pipelined(s) && s.model.tied; }
+bool tied(const plan::TrainingConfig& s) { return pipelined(s) && s.model.tied; }
 
-bool mtp(const TrainingConfig& s) { return pipelined(s) && s.model.mtp_layers > 0; }
+bool mtp(const plan::TrainingConfig& s) { return pipelined(s) && s.model.mtp_layers > 0; }
 
 /// What it stops at; a fix brings none of these.
 constexpr Fault kFaults[] = {kv_heads,   order,    schedule, few_microbatches, uneven_rounds,
                              zero_one,   plain_dp, sequence, expert_degrees,   few_expert_ranks,
                              ulysses_kv, tied,     mtp};
 
-bool idle_stages(const TrainingConfig& s) {
+bool idle_stages(const plan::TrainingConfig& s) {
   return pipelined(s) && !single_stage(s.plan.schedule) &&
          s.microbatches() < s.plan.pp * s.plan.virtual_stages;
 }
 
-bool fixed_group(const TrainingConfig& s) {
+bool fixed_group(const plan::TrainingConfig& s) {
   return in_rounds(s) && s.plan.microbatch_group != 0 && !uneven_rounds(s) &&
          s.plan.microbatch_group != s.microbatches() / rounds(s);
 }
 
-bool by_cells(const TrainingConfig& s) {
-  return pipelined(s) && (s.plan.schedule == Schedule::zb_h1 || s.plan.schedule == Schedule::zb_2p);
+bool by_cells(const plan::TrainingConfig& s) {
+  return pipelined(s) &&
+         (s.plan.schedule == plan::Schedule::zb_h1 || s.plan.schedule == plan::Schedule::zb_2p);
 }
 
-bool sharded_by_cp(const TrainingConfig& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
+bool sharded_by_cp(const plan::TrainingConfig& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
 
-bool without_sp(const TrainingConfig& s) { return s.plan.tp > 1 && !s.plan.sequence_parallel; }
-
-bool recompute(const TrainingConfig& s) {
-  return pipelined(s) && zero_bubble(s.plan.schedule) && s.plan.recompute == Recompute::full;
+bool without_sp(const plan::TrainingConfig& s) {
+  return s.plan.tp > 1 && !s.plan.sequence_parallel;
 }
 
-Finding tell_kv_heads(const TrainingConfig& s) { return kv_heads_undivided(s, kv_heads, kFaults); }
+bool recompute(const plan::TrainingConfig& s) {
+  return pipelined(s) && zero_bubble(s.plan.schedule) && s.plan.recompute == plan::Recompute::full;
+}
 
-Finding tell_order(const TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding tell_kv_heads(const plan::TrainingConfig& s) {
+  return kv_heads_undivided(s, kv_heads, kFaults);
+}
 
-Finding tell_schedule(const TrainingConfig& s) {
+Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+
+Finding tell_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
-          .key = "parallelism.schedule",
-          .fix = first_mend(s, schedule, kFaults,
-                            {Change(s).chunks(1, Schedule::one_f_one_b),
-                             Change(s).chunks(1, Schedule::one_f_one_b).microbatches(enough)}),
-          .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
+  return {
+      .detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
+      .key = "parallelism.schedule",
+      .fix = first_mend(s, schedule, kFaults,
+                        {Change(s).chunks(1, plan::Schedule::one_f_one_b),
+                         Change(s).chunks(1, plan::Schedule::one_f_one_b).microbatches(enough)}),
+      .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
 }
 
-Finding tell_by_cells(const TrainingConfig& s) {
+Finding tell_by_cells(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
           .key = "parallelism.schedule",
           .hint = "rankwright export PLAN --to torchtitan-0.2 -o FOLDER writes the cells"};
 }
 
 /// So many microbatches, or the next larger multiple of pp.
-std::vector<Edit> more_microbatches(const TrainingConfig& s, Fault fault, i64 wanted) {
+std::vector<Edit> more_microbatches(const plan::TrainingConfig& s, Fault fault, i64 wanted) {
   return first_mend(
       s, fault, kFaults,
       {Change(s).microbatches(wanted), Change(s).microbatches(round_up(wanted, s.plan.pp))});
 }
 
-Finding tell_few_microbatches(const TrainingConfig& s) {
+Finding tell_few_microbatches(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} for {} stages",
                                 plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
           .key = "job.global_batch",
@@ -143,7 +151,7 @@ Finding tell_few_microbatches(const TrainingConfig& s) {
           .hint = "a larger global_batch, or a smaller pp_size"};
 }
 
-Finding tell_idle_stages(const TrainingConfig& s) {
+Finding tell_idle_stages(const plan::TrainingConfig& s) {
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   return {.detail = fmt::format("{} for {} stages",
                                 plural(s.microbatches(), "microbatch", "microbatches"), stages),
@@ -151,7 +159,7 @@ Finding tell_idle_stages(const TrainingConfig& s) {
           .fix = more_microbatches(s, idle_stages, stages)};
 }
 
-Finding tell_uneven_rounds(const TrainingConfig& s) {
+Finding tell_uneven_rounds(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} microbatches do not come in {} equal rounds",
                                 count(s.microbatches()), count(rounds(s))),
           .key = "job.global_batch",
@@ -159,7 +167,7 @@ Finding tell_uneven_rounds(const TrainingConfig& s) {
           .hint = "a global_batch with a multiple of pp microbatches"};
 }
 
-Finding tell_fixed_group(const TrainingConfig& s) {
+Finding tell_fixed_group(const plan::TrainingConfig& s) {
   const i64 each = s.microbatches() / rounds(s);
   return {.detail = fmt::format("microbatch_group {}, but torch takes {} in a round",
                                 count(s.plan.microbatch_group), count(each)),
@@ -167,14 +175,14 @@ Finding tell_fixed_group(const TrainingConfig& s) {
           .fix = first_mend(s, fixed_group, kFaults, {Change(s).microbatch_group(each)})};
 }
 
-Finding tell_zero_one(const TrainingConfig& s) {
+Finding tell_zero_one(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 1 over {} data ranks", s.plan.data_ranks()),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, zero_one, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_plain_dp(const TrainingConfig& s) {
+Finding tell_plain_dp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 0 and dp {} beside tp {} and pp {}", s.plan.dp,
                                 s.plan.tp, s.plan.pp),
           .key = "parallelism.zero_stage",
@@ -182,13 +190,13 @@ Finding tell_plain_dp(const TrainingConfig& s) {
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_sharded_by_cp(const TrainingConfig& s) {
+Finding tell_sharded_by_cp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 0 with cp {}", s.plan.cp),
           .key = "parallelism.zero_stage",
           .fix = first_mend(s, sharded_by_cp, kFaults, {Change(s).zero(2), Change(s).zero(3)})};
 }
 
-Finding tell_sequence(const TrainingConfig& s) {
+Finding tell_sequence(const plan::TrainingConfig& s) {
   const i64 unit = 2 * s.plan.tp * s.plan.cp;
   return {
       .detail = fmt::format("2 x tp {} x cp {} = {} does not divide the sequence of {} tokens",
@@ -198,7 +206,7 @@ Finding tell_sequence(const TrainingConfig& s) {
       .hint = "a sequence that 2 x tp x cp divides"};
 }
 
-Finding tell_expert_degrees(const TrainingConfig& s) {
+Finding tell_expert_degrees(const plan::TrainingConfig& s) {
   return {
       .detail = fmt::format("ep {} with etp {} does not go with tp {}, cp {} and {} sharding ranks",
                             s.plan.ep, s.plan.etp, s.plan.tp, s.plan.cp, shard_ranks(s.plan)),
@@ -207,36 +215,36 @@ Finding tell_expert_degrees(const TrainingConfig& s) {
       .hint = "etp_size: 1 and an ep_size that tp x cp divides"};
 }
 
-Finding tell_few_expert_ranks(const TrainingConfig& s) {
+Finding tell_few_expert_ranks(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep {} is smaller than tp {}", s.plan.ep, s.plan.tp),
           .key = "parallelism.ep_size",
           .fix = mending_experts(s, few_expert_ranks, kFaults),
           .hint = "an ep_size of at least tp_size"};
 }
 
-Finding tell_ulysses_kv(const TrainingConfig& s) {
-  return ulysses_kv_undivided(s, CpComm::all_gather, ulysses_kv, kFaults);
+Finding tell_ulysses_kv(const plan::TrainingConfig& s) {
+  return ulysses_kv_undivided(s, plan::CpComm::all_gather, ulysses_kv, kFaults);
 }
 
-Finding tell_without_sp(const TrainingConfig& s) {
+Finding tell_without_sp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("sequence_parallel is off with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_mend(s, without_sp, kFaults, {Change(s).sequence_parallel(true)})};
 }
 
-std::vector<Edit> no_pipeline(const TrainingConfig& s, Fault fault) {
+std::vector<Edit> no_pipeline(const plan::TrainingConfig& s, Fault fault) {
   return mending_degrees(s, fault, kFaults,
-                         [](const TrainingConfig& after) { return after.plan.pp == 1; });
+                         [](const plan::TrainingConfig& after) { return after.plan.pp == 1; });
 }
 
-Finding tell_tied(const TrainingConfig& s) {
+Finding tell_tied(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} ties its embeddings, and pp is {}", s.model.name, s.plan.pp),
           .key = "parallelism.pp_size",
           .fix = no_pipeline(s, tied),
           .hint = "pp_size: 1"};
 }
 
-Finding tell_mtp(const TrainingConfig& s) {
+Finding tell_mtp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {}, and pp is {}", s.model.name,
                                 plural(s.model.mtp_layers, "MTP module", "MTP modules"), s.plan.pp),
           .key = "parallelism.pp_size",
@@ -244,7 +252,7 @@ Finding tell_mtp(const TrainingConfig& s) {
           .hint = "pp_size: 1"};
 }
 
-Finding tell_recompute(const TrainingConfig& s) {
+Finding tell_recompute(const plan::TrainingConfig& s) {
   return {
       .detail = fmt::format("{} runs backward in two halves, and with full recompute each needs "
                             "the forward again",
@@ -489,4 +497,4 @@ constexpr Rule kRules[] = {
 
 std::span<const Rule> torchtitan_rules() { return torchtitan_impl::kRules; }
 
-}  // namespace rankwright
+}  // namespace rankwright::rules

@@ -18,7 +18,7 @@ const Backend* find_backend(std::string_view name) {
 }
 
 Diagnostic running_fault(std::string_view code, std::string detail, std::string hint) {
-  const Page* const page = find_page(code);
+  const rules::Page* const page = rules::find_page(code);
   RW_CHECK(page != nullptr);
   if (hint.empty()) hint = page->remedy;
   return {.code = page->code,

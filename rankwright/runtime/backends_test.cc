@@ -37,7 +37,7 @@ TEST(Nccl, IsLinkedOrSaysWhatWasMissing) {
 }
 
 TEST(RunningFaults, HavePagesOfTheirOwnRange) {
-  for (const Page& page : running_pages()) {
+  for (const rules::Page& page : rules::running_pages()) {
     EXPECT_TRUE(page.code.starts_with("RW07")) << page.code;
     EXPECT_EQ(page.severity, Severity::error) << page.code;
     const Diagnostic fault = running_fault(page.code, "some numbers");

@@ -32,7 +32,7 @@ class Builder {
       stage_->stage = s;
       if (contents(s).embedding) add_embedding(contents(s).loss);
       i64 layer = first_layer(s);
-      for (const LayerRun& run : contents(s).runs)
+      for (const model::LayerRun& run : contents(s).runs)
         for (i64 i = 0; i < run.count; ++i) add_layer(run.layer, layer++, before++);
       if (contents(s).loss) add_head();
       // Backward runs through the pieces last first.
@@ -43,7 +43,7 @@ class Builder {
   }
 
  private:
-  const RankContents& contents(i64 stage) const { return by_stage_[std::size_t(stage)]; }
+  const plan::RankContents& contents(i64 stage) const { return by_stage_[std::size_t(stage)]; }
   i64 first_layer(i64 stage) const {
     i64 layers = 0;
     for (i64 s = 0; s < stage; ++s) layers += contents(s).layers;
@@ -111,10 +111,10 @@ class Builder {
     stage_->pieces.push_back({.what = piece});
   }
 
-  void add_layer(const Layer& shape, i64 index, i64 on_rank) {
+  void add_layer(const model::Layer& shape, i64 index, i64 on_rank) {
     const std::string name = fmt::format("layers.{}", index);
-    const Attention& a = shape.attention;
-    const FeedForward& f = shape.ffn;
+    const model::Attention& a = shape.attention;
+    const model::FeedForward& f = shape.ffn;
     const i64 h = model_.hidden;
     // Sums of residuals keep their size with depth (GPT-2).
     const double small = kDeviation / std::sqrt(2.0 * double(model_.layers()));
@@ -159,12 +159,12 @@ class Builder {
 
   Linear linear(Parameter* weight) const { return {.rank = &rank_, .weight = weight}; }
 
-  Heads heads(const Attention& a) {
+  Heads heads(const model::Attention& a) {
     Heads made{.rank = &rank_,
                .heads = a.heads / tp_,
                .kv_heads = a.kv_heads / tp_,
                .width = a.head_dim,
-               .again = rank_.config.plan.recompute == Recompute::selective};
+               .again = rank_.config.plan.recompute == plan::Recompute::selective};
     const i64 s = rank_.sequence();
     if (!future_.defined()) future_ = torch::ones({s, s}, torch::kBool).triu_(1);
     made.future = future_;
@@ -189,16 +189,16 @@ class Builder {
     weight->copy = weight->copy || elsewhere;
     piece.head = {.rank = &rank_,
                   .weight = weight,
-                  .gathers = TrafficKind::tp_head_gather,
-                  .scatters = TrafficKind::tp_head_reduce,
-                  .reduces = TrafficKind::tp_head_reduce};
+                  .gathers = plan::TrafficKind::tp_head_gather,
+                  .scatters = plan::TrafficKind::tp_head_reduce,
+                  .reduces = plan::TrafficKind::tp_head_reduce};
     // The embedding's chunk may be through with its weight gradients before this one is: what it
     // reduces must be there when the gradient of its input is.
     if (model_.tied && embeds_ && !contents(stage_->stage).embedding) {
       stage_->borrowed = unit_of(weight);
       piece.head.at_once = true;
     }
-    const Job& job = rank_.config.job;
+    const plan::Job& job = rank_.config.job;
     piece.loss = {.rank = &rank_,
                   .vocabulary = model_.vocab,
                   .scale = 1 / (double(job.global_batch) * double(job.sequence))};
@@ -210,9 +210,9 @@ class Builder {
   }
 
   const Rank& rank_;
-  const Model& model_;
+  const model::Model& model_;
   i64 tp_;
-  std::vector<RankContents> by_stage_;
+  std::vector<plan::RankContents> by_stage_;
   bool embeds_ = false;  // the embedding is on this rank
   Parameter* words_ = nullptr;
   Tensor cosine_{}, sine_{}, future_{};

@@ -4,9 +4,10 @@
 
 namespace rankwright::runtime {
 
-void Counters::add(TrafficKind kind, Op op, GroupKind group, int level, Bytes bytes) {
+void Counters::add(plan::TrafficKind kind, plan::Op op, mesh::GroupKind group, int level,
+                   Bytes bytes) {
   Counted& counted = by_kind_[std::size_t(kind)];
-  Traffic& traffic = counted.traffic;
+  plan::Traffic& traffic = counted.traffic;
   if (traffic.calls == 0) {
     traffic = {.kind = kind, .op = op, .group = group};
     counted.level = level;
@@ -17,11 +18,13 @@ void Counters::add(TrafficKind kind, Op op, GroupKind group, int level, Bytes by
   traffic.total += bytes;
 }
 
-void Counters::waited(TrafficKind kind, Seconds time) {
+void Counters::waited(plan::TrafficKind kind, Seconds time) {
   by_kind_[std::size_t(kind)].waited += time;
 }
 
-Seconds Counters::waited(TrafficKind kind) const { return by_kind_[std::size_t(kind)].waited; }
+Seconds Counters::waited(plan::TrafficKind kind) const {
+  return by_kind_[std::size_t(kind)].waited;
+}
 
 void Counters::clear() { by_kind_ = {}; }
 

@@ -13,24 +13,24 @@ namespace rankwright::runtime {
 
 /// One kind of traffic on one rank.
 struct Counted {
-  Traffic traffic{};
+  plan::Traffic traffic{};
   int level = -1;    // the outermost level of the cluster that the group crosses
   Seconds waited{};  // inside calls, and for calls begun before
 };
 
 class Counters {
  public:
-  void add(TrafficKind kind, Op op, GroupKind group, int level, Bytes bytes);
-  void waited(TrafficKind kind, Seconds time);
+  void add(plan::TrafficKind kind, plan::Op op, mesh::GroupKind group, int level, Bytes bytes);
+  void waited(plan::TrafficKind kind, Seconds time);
   void clear();
 
   /// Also of a rank that only receives, which has no row.
-  Seconds waited(TrafficKind kind) const;
+  Seconds waited(plan::TrafficKind kind) const;
   /// In the order of TrafficKind; those that never happened are left out.
   std::vector<Counted> rows() const;
 
  private:
-  static constexpr std::size_t kKinds = std::size_t(TrafficKind::gradient_norm) + 1;
+  static constexpr std::size_t kKinds = std::size_t(plan::TrafficKind::gradient_norm) + 1;
   std::array<Counted, kKinds> by_kind_{};
 };
 

@@ -6,14 +6,14 @@
 namespace rankwright::runtime {
 namespace {
 
-Rank make_rank(const TrainingConfig& config, i64 rank, const Groups& groups) {
-  const Mesh mesh = config.plan.meshes().dense;
+Rank make_rank(const plan::TrainingConfig& config, i64 rank, const Groups& groups) {
+  const mesh::Mesh mesh = config.plan.meshes().dense;
   return {.config = config,
           .formats = formats(config.job),
           .groups = groups,
-          .tp_rank = mesh.coordinate(rank, Axis::tp),
-          .dp_rank = mesh.coordinate(rank, Axis::dp),
-          .pp_rank = mesh.coordinate(rank, Axis::pp),
+          .tp_rank = mesh.coordinate(rank, mesh::Axis::tp),
+          .dp_rank = mesh.coordinate(rank, mesh::Axis::dp),
+          .pp_rank = mesh.coordinate(rank, mesh::Axis::pp),
           .sequence_parallel = sequence_parallel(config.plan)};
 }
 
@@ -24,10 +24,10 @@ AdamOptions adam(const TrainOptions& options) {
 
 }  // namespace
 
-Engine::Engine(const TrainingConfig& config, const TrainOptions& options, i64 rank,
+Engine::Engine(const plan::TrainingConfig& config, const TrainOptions& options, i64 rank,
                const Groups& groups)
     : config_(config),
-      program_(expand(config_)),
+      program_(program::expand(config_)),
       rank_(make_rank(config_, rank, groups)),
       shard_(build(rank_)),
       params_(rank_, shard_, adam(options), options.seed),

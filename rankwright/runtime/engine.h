@@ -11,26 +11,27 @@
 namespace rankwright::runtime {
 
 /// The plan's groups that this rank is in. Collective: all ranks of the world at the same time.
-Result<Groups> join(const TrainingConfig& config, const World& world, const Backend& backend,
+Result<Groups> join(const plan::TrainingConfig& config, const World& world, const Backend& backend,
                     Counters* counters);
 
 class Engine {
  public:
   /// `rank` is this rank's number in the plan.
-  Engine(const TrainingConfig& config, const TrainOptions& options, i64 rank, const Groups& groups);
+  Engine(const plan::TrainingConfig& config, const TrainOptions& options, i64 rank,
+         const Groups& groups);
 
   void step(const Corpus& corpus, i64 step) { executor_.run(corpus, step); }
 
-  const TrainingConfig& config() const { return config_; }
-  const Program& program() const { return program_; }
+  const plan::TrainingConfig& config() const { return config_; }
+  const program::Program& program() const { return program_; }
   const Rank& rank() const { return rank_; }
   Shard& shard() { return shard_; }
   ShardedParams& params() { return params_; }
   PipelineExecutor& executor() { return executor_; }
 
  private:
-  TrainingConfig config_;
-  Program program_;
+  plan::TrainingConfig config_;
+  program::Program program_;
   Rank rank_;
   Shard shard_;
   ShardedParams params_;

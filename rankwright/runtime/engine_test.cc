@@ -11,7 +11,7 @@ namespace rankwright::runtime {
 namespace engine_test {
 
 /// The batch of a step as [sequences, length + 1].
-Tensor batch(const rankwright::TrainingConfig& config, const Corpus& corpus, i64 step) {
+Tensor batch(const rankwright::plan::TrainingConfig& config, const Corpus& corpus, i64 step) {
   std::vector<std::int64_t> all;
   for (i64 i = 0; i < config.job.global_batch; ++i) {
     const std::vector<std::int64_t> one = corpus.sequence(step, i, config.job.sequence).value();
@@ -25,7 +25,7 @@ class PlainParity : public testing::TestWithParam<LayoutCase> {};
 /// One rank of ours against libtorch's own layers and autograd: what every layout is compared with
 /// is itself right.
 TEST_P(PlainParity, GivesTheLossAndGradientsOfPlainLibtorch) {
-  const rankwright::TrainingConfig config = config_of(GetParam());
+  const rankwright::plan::TrainingConfig config = config_of(GetParam());
   Engine engine(config, {.seed = 5}, 0, {});
   std::map<std::string, Tensor> weights;
   for (const Parameter& parameter : engine.shard().parameters)
@@ -54,7 +54,7 @@ TEST_P(PlainParity, GivesTheLossAndGradientsOfPlainLibtorch) {
   }
 }
 
-LayoutCase with(LayoutCase layout, Recompute recompute) {
+LayoutCase with(LayoutCase layout, plan::Recompute recompute) {
   layout.recompute = recompute;
   return layout;
 }
@@ -63,8 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
     Both, PlainParity,
     testing::Values(LayoutCase{.style = Style::gpt2}, LayoutCase{.style = Style::llama},
                     LayoutCase{.style = Style::gpt2, .tied = false},
-                    with({.style = Style::llama, .tied = false}, Recompute::full),
-                    with({.style = Style::gpt2}, Recompute::selective)),
+                    with({.style = Style::llama, .tied = false}, plan::Recompute::full),
+                    with({.style = Style::gpt2}, plan::Recompute::selective)),
     [](const testing::TestParamInfo<LayoutCase>& given) {
       std::string text = show(given.param);
       std::replace(text.begin(), text.end(), ' ', '_');

@@ -320,7 +320,7 @@ struct CrossEntropy : Function<CrossEntropy> {
       p.narrow(1, words.valid, words.count - words.valid)
           .fill_(-std::numeric_limits<double>::infinity());
     const auto over_tp = [&](const Tensor& each, Combine combine) {
-      rank.groups.tp.all_reduce(TrafficKind::tp_cross_entropy, slab(each), combine);
+      rank.groups.tp.all_reduce(plan::TrafficKind::tp_cross_entropy, slab(each), combine);
     };
     const Tensor max = p.amax(1);
     over_tp(max, Combine::max);

@@ -20,9 +20,9 @@ struct Linear {
   bool at_once = false;       // its weight gradient does not wait for a cell of its own
   // What its collectives are counted as. Columns: the input is gathered, its gradient reduced;
   // rows: the output is reduced, its gradient gathered.
-  TrafficKind gathers = TrafficKind::tp_all_gather;
-  TrafficKind scatters = TrafficKind::tp_reduce_scatter;  // under sequence parallelism
-  TrafficKind reduces = TrafficKind::tp_all_reduce;       // without
+  plan::TrafficKind gathers = plan::TrafficKind::tp_all_gather;
+  plan::TrafficKind scatters = plan::TrafficKind::tp_reduce_scatter;  // under sequence parallelism
+  plan::TrafficKind reduces = plan::TrafficKind::tp_all_reduce;       // without
 };
 
 /// The weight is cut by rows of [out, in], that is by columns of what it makes: whole input, a part

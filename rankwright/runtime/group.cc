@@ -47,7 +47,7 @@ Part part_of(i64 n, i64 parts, i64 index) {
   return {.first = index * each + std::min(index, longer), .count = each + (index < longer)};
 }
 
-Pending::Pending(std::unique_ptr<Request> request, Counters* counters, TrafficKind kind)
+Pending::Pending(std::unique_ptr<Request> request, Counters* counters, plan::TrafficKind kind)
     : request_(std::move(request)), counters_(counters), kind_(kind) {}
 
 Pending& Pending::operator=(Pending&& other) noexcept {
@@ -74,10 +74,11 @@ bool Pending::done() {
   return !request_;
 }
 
-Group::Group(std::shared_ptr<Transport> transport, GroupKind kind, int level, Counters* counters)
+Group::Group(std::shared_ptr<Transport> transport, mesh::GroupKind kind, int level,
+             Counters* counters)
     : transport_(std::move(transport)), kind_(kind), level_(level), counters_(counters) {}
 
-void Group::count(TrafficKind kind, Op op, Slab slab) const {
+void Group::count(plan::TrafficKind kind, plan::Op op, Slab slab) const {
   RW_CHECK(sound(slab));
   if (counters_) counters_->add(kind, op, kind_, level_, slab.bytes());
 }
@@ -88,68 +89,68 @@ void Group::check_part(Slab whole, Slab mine) const {
   RW_CHECK(alone() || mine.count == 0 || apart(whole, mine));
 }
 
-void Group::all_reduce(TrafficKind kind, Slab whole, Combine combine) const {
+void Group::all_reduce(plan::TrafficKind kind, Slab whole, Combine combine) const {
   if (alone()) return;
-  count(kind, Op::all_reduce, whole);
+  count(kind, plan::Op::all_reduce, whole);
   const Clock::time_point begin = Clock::now();
   transport_->all_reduce_now(whole, combine);
   waited(kind, begin);
 }
 
-void Group::all_gather(TrafficKind kind, Slab whole) const {
+void Group::all_gather(plan::TrafficKind kind, Slab whole) const {
   if (alone()) return;
-  count(kind, Op::all_gather, whole);
+  count(kind, plan::Op::all_gather, whole);
   const Clock::time_point begin = Clock::now();
   transport_->all_gather_now(whole);
   waited(kind, begin);
 }
 
-void Group::reduce_scatter(TrafficKind kind, Slab whole, Slab mine) const {
+void Group::reduce_scatter(plan::TrafficKind kind, Slab whole, Slab mine) const {
   if (alone()) {
     start_reduce_scatter(kind, whole, mine);
     return;
   }
   check_part(whole, mine);
-  count(kind, Op::reduce_scatter, whole);
+  count(kind, plan::Op::reduce_scatter, whole);
   const Clock::time_point begin = Clock::now();
   transport_->reduce_scatter_now(whole, mine);
   waited(kind, begin);
 }
 
-void Group::waited(TrafficKind kind, Clock::time_point begin) const {
+void Group::waited(plan::TrafficKind kind, Clock::time_point begin) const {
   if (counters_) counters_->waited(kind, since(begin));
 }
 
-Pending Group::start_all_reduce(TrafficKind kind, Slab whole, Combine combine) const {
+Pending Group::start_all_reduce(plan::TrafficKind kind, Slab whole, Combine combine) const {
   if (alone()) return {};
-  count(kind, Op::all_reduce, whole);
+  count(kind, plan::Op::all_reduce, whole);
   return {transport_->all_reduce(whole, combine), counters_, kind};
 }
 
-Pending Group::start_all_gather(TrafficKind kind, Slab whole) const {
+Pending Group::start_all_gather(plan::TrafficKind kind, Slab whole) const {
   if (alone()) return {};
-  count(kind, Op::all_gather, whole);
+  count(kind, plan::Op::all_gather, whole);
   return {transport_->all_gather(whole), counters_, kind};
 }
 
-Pending Group::start_reduce_scatter(TrafficKind kind, Slab whole, Slab mine) const {
+Pending Group::start_reduce_scatter(plan::TrafficKind kind, Slab whole, Slab mine) const {
   check_part(whole, mine);
   if (alone()) {
     const std::size_t bytes = std::size_t(whole.count * runtime::size(whole.number));
     if (bytes > 0 && whole.data != mine.data) std::memmove(mine.data, whole.data, bytes);
     return {};
   }
-  count(kind, Op::reduce_scatter, whole);
+  count(kind, plan::Op::reduce_scatter, whole);
   return {transport_->reduce_scatter(whole, mine), counters_, kind};
 }
 
-Pending Group::start_send(TrafficKind kind, Slab message, i64 to, i64 tag) const {
+Pending Group::start_send(plan::TrafficKind kind, Slab message, i64 to, i64 tag) const {
   RW_CHECK(!alone() && to >= 0 && to < size());
-  count(kind, Op::send_recv, message);
+  count(kind, plan::Op::send_recv, message);
   return {transport_->send(message, to, tag), counters_, kind};
 }
 
-Pending Group::start_recv(TrafficKind kind, Slab message, i64 from, i64 tag) const {
+Pending Group::start_recv(plan::TrafficKind kind, Slab message, i64 from, i64 tag) const {
   RW_CHECK(!alone() && from >= 0 && from < size() && sound(message));
   return {transport_->recv(message, from, tag), counters_, kind};
 }

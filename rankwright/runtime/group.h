@@ -72,7 +72,7 @@ class Transport {
 class Pending {
  public:
   Pending() = default;
-  Pending(std::unique_ptr<Request> request, Counters* counters, TrafficKind kind);
+  Pending(std::unique_ptr<Request> request, Counters* counters, plan::TrafficKind kind);
   Pending(Pending&&) noexcept = default;
   Pending& operator=(Pending&&) noexcept;
   ~Pending();
@@ -84,7 +84,7 @@ class Pending {
  private:
   std::unique_ptr<Request> request_{};
   Counters* counters_ = nullptr;
-  TrafficKind kind_{};
+  plan::TrafficKind kind_{};
 };
 
 class Group {
@@ -94,32 +94,33 @@ class Group {
   Group() = default;
   /// `level`: the outermost level of the cluster whose links the group crosses. `counters` outlive
   /// the group and what is pending; without them nothing is counted.
-  Group(std::shared_ptr<Transport> transport, GroupKind kind, int level, Counters* counters);
+  Group(std::shared_ptr<Transport> transport, mesh::GroupKind kind, int level, Counters* counters);
 
   i64 rank() const { return transport_ ? transport_->rank() : 0; }
   i64 size() const { return transport_ ? transport_->size() : 1; }
   bool alone() const { return size() == 1; }
   Part part(i64 n) const { return part_of(n, size(), rank()); }
 
-  void all_reduce(TrafficKind kind, Slab whole, Combine combine = Combine::sum) const;
-  void all_gather(TrafficKind kind, Slab whole) const;
-  void reduce_scatter(TrafficKind kind, Slab whole, Slab part) const;
+  void all_reduce(plan::TrafficKind kind, Slab whole, Combine combine = Combine::sum) const;
+  void all_gather(plan::TrafficKind kind, Slab whole) const;
+  void reduce_scatter(plan::TrafficKind kind, Slab whole, Slab part) const;
 
   // The same, begun only.
-  Pending start_all_reduce(TrafficKind kind, Slab whole, Combine combine = Combine::sum) const;
-  Pending start_all_gather(TrafficKind kind, Slab whole) const;
-  Pending start_reduce_scatter(TrafficKind kind, Slab whole, Slab part) const;
+  Pending start_all_reduce(plan::TrafficKind kind, Slab whole,
+                           Combine combine = Combine::sum) const;
+  Pending start_all_gather(plan::TrafficKind kind, Slab whole) const;
+  Pending start_reduce_scatter(plan::TrafficKind kind, Slab whole, Slab part) const;
   /// Messages: a send is counted, a receive is not, as in Traffic.
-  Pending start_send(TrafficKind kind, Slab message, i64 to, i64 tag) const;
-  Pending start_recv(TrafficKind kind, Slab message, i64 from, i64 tag) const;
+  Pending start_send(plan::TrafficKind kind, Slab message, i64 to, i64 tag) const;
+  Pending start_recv(plan::TrafficKind kind, Slab message, i64 from, i64 tag) const;
 
  private:
-  void count(TrafficKind kind, Op op, Slab slab) const;
+  void count(plan::TrafficKind kind, plan::Op op, Slab slab) const;
   void check_part(Slab whole, Slab part) const;
-  void waited(TrafficKind kind, std::chrono::steady_clock::time_point begin) const;
+  void waited(plan::TrafficKind kind, std::chrono::steady_clock::time_point begin) const;
 
   std::shared_ptr<Transport> transport_{};
-  GroupKind kind_{};
+  mesh::GroupKind kind_{};
   int level_ = -1;
   Counters* counters_ = nullptr;
 };

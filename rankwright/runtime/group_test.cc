@@ -8,7 +8,7 @@
 namespace rankwright::runtime {
 namespace group_test {
 
-using K = TrafficKind;
+using K = plan::TrafficKind;
 
 /// Between one rank and itself, of a group that says it has two: everything is done when it is
 /// asked for the second time.
@@ -92,7 +92,7 @@ TEST(Group, OfOneLeavesAllAsItIs) {
 TEST(Group, EndsEveryCallOnce) {
   int ended = 0;
   Counters counters;
-  const Group group(std::make_shared<Pretended>(&ended), GroupKind::dp, 0, &counters);
+  const Group group(std::make_shared<Pretended>(&ended), mesh::GroupKind::dp, 0, &counters);
   float number = 1;
   const Slab slab{&number, 1, Number::f32};
   group.all_reduce(K::dp_all_reduce, slab);
@@ -112,7 +112,7 @@ TEST(Group, EndsEveryCallOnce) {
 TEST(Group, CountsWholeTensorsAndNoReceives) {
   int ended = 0;
   Counters counters;
-  const Group group(std::make_shared<Pretended>(&ended), GroupKind::pp, 1, &counters);
+  const Group group(std::make_shared<Pretended>(&ended), mesh::GroupKind::pp, 1, &counters);
   std::vector<double> numbers(10), part(5);
   const Slab whole{numbers.data(), 10, Number::f64};
   group.reduce_scatter(K::dp_reduce_scatter, whole, {part.data(), 5, Number::f64});
@@ -121,15 +121,16 @@ TEST(Group, CountsWholeTensorsAndNoReceives) {
   // 10 doubles are 80 bytes, whoever gets which half.
   const std::vector<Counted> rows = counters.rows();
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].traffic, (Traffic{K::pp_forward, Op::send_recv, GroupKind::pp, 1, Bytes{80}}));
-  EXPECT_EQ(rows[1].traffic,
-            (Traffic{K::dp_reduce_scatter, Op::reduce_scatter, GroupKind::pp, 1, Bytes{80}}));
+  EXPECT_EQ(rows[0].traffic,
+            (plan::Traffic{K::pp_forward, plan::Op::send_recv, mesh::GroupKind::pp, 1, Bytes{80}}));
+  EXPECT_EQ(rows[1].traffic, (plan::Traffic{K::dp_reduce_scatter, plan::Op::reduce_scatter,
+                                            mesh::GroupKind::pp, 1, Bytes{80}}));
   EXPECT_EQ(rows[0].level, 1);
 }
 
 TEST(GroupDeathTest, TakesNoPartOfAnotherSize) {
   int ended = 0;
-  const Group group(std::make_shared<Pretended>(&ended), GroupKind::dp, 0, nullptr);
+  const Group group(std::make_shared<Pretended>(&ended), mesh::GroupKind::dp, 0, nullptr);
   std::vector<float> whole(4), part(4);
   const Slab slab{whole.data(), 4, Number::f32};
   EXPECT_DEATH(group.reduce_scatter(K::dp_reduce_scatter, slab, {part.data(), 3, Number::f32}),
@@ -146,8 +147,8 @@ RC_GTEST_PROP(Counters, AddUp, ()) {
   Counters counters;
   i64 sent[2] = {}, times[2] = {};
   for (const auto& [forward, bytes] : calls) {
-    counters.add(forward ? K::pp_forward : K::pp_backward, Op::send_recv, GroupKind::pp, 2,
-                 Bytes{double(bytes)});
+    counters.add(forward ? K::pp_forward : K::pp_backward, plan::Op::send_recv, mesh::GroupKind::pp,
+                 2, Bytes{double(bytes)});
     sent[forward] += bytes;
     ++times[forward];
   }

@@ -4,25 +4,26 @@
 
 namespace rankwright::runtime {
 
-std::vector<i64> members(const Plan& plan, GroupKind kind, i64 rank) {
-  const MeshPair meshes = plan.meshes();
+std::vector<i64> members(const plan::Plan& plan, mesh::GroupKind kind, i64 rank) {
+  const mesh::MeshPair meshes = plan.meshes();
   std::vector<i64> all = group_members(group_shape(meshes, kind, plan.shards()), rank);
-  if (kind != GroupKind::edges && kind != GroupKind::mirror) return all;
+  if (kind != mesh::GroupKind::edges && kind != mesh::GroupKind::mirror) return all;
 
-  const i64 place = meshes.dense.coordinate(rank, Axis::pp);
+  const i64 place = meshes.dense.coordinate(rank, mesh::Axis::pp);
   const i64 other = i64(all.size()) - 1 - place;
-  const bool between = kind == GroupKind::edges && place != 0 && other != 0;
+  const bool between = kind == mesh::GroupKind::edges && place != 0 && other != 0;
   if (place == other || between) return {rank};
   return {all[std::size_t(std::min(place, other))], all[std::size_t(std::max(place, other))]};
 }
 
-int level_across(const TrainingConfig& config, const std::vector<i64>& members) {
+int level_across(const plan::TrainingConfig& config, const std::vector<i64>& members) {
   // Domains are nested, so what lies between two members lies between the first and one of them.
-  const Placement& placement = config.plan.placement;
+  const mesh::Placement& placement = config.plan.placement;
   int outermost = -1;
   for (const i64 member : members)
-    outermost = std::max(outermost, level_between(config.cluster, placement.device(members.front()),
-                                                  placement.device(member)));
+    outermost =
+        std::max(outermost, mesh::level_between(config.cluster, placement.device(members.front()),
+                                                placement.device(member)));
   return outermost;
 }
 

@@ -7,7 +7,7 @@
 namespace rankwright::runtime {
 namespace {
 
-using K = TrafficKind;
+using K = plan::TrafficKind;
 using Clock = std::chrono::steady_clock;
 
 double step_seconds(Clock::time_point begin) {
@@ -15,12 +15,13 @@ double step_seconds(Clock::time_point begin) {
 }
 
 /// By action: whether it is the last backward or weight gradient of its stage.
-std::vector<bool> last_gradients(const Sequence& executor) {
+std::vector<bool> last_gradients(const program::Sequence& executor) {
   std::vector<bool> last(executor.size());
   std::vector<std::uint16_t> seen;
   for (std::size_t i = executor.size(); i-- > 0;) {
-    const Action& a = executor[i];
-    if (a.kind != ActionKind::backward && a.kind != ActionKind::weight_grad) continue;
+    const program::Action& a = executor[i];
+    if (a.kind != program::ActionKind::backward && a.kind != program::ActionKind::weight_grad)
+      continue;
     if (std::find(seen.begin(), seen.end(), a.stage) != seen.end()) continue;
     seen.push_back(a.stage);
     last[i] = true;
@@ -30,7 +31,7 @@ std::vector<bool> last_gradients(const Sequence& executor) {
 
 }  // namespace
 
-PipelineExecutor::PipelineExecutor(Rank& rank, const Program& program, Shard& shard,
+PipelineExecutor::PipelineExecutor(Rank& rank, const program::Program& program, Shard& shard,
                                    ShardedParams& params, double clip)
     : rank_(rank),
       program_(program),
@@ -44,12 +45,12 @@ PipelineExecutor::PipelineExecutor(Rank& rank, const Program& program, Shard& sh
 /// As the Program numbers them: before the first cell, behind each chunk, behind the last cell.
 /// Buckets of a chunk, and of all chunks in turn, come in the store's order.
 std::vector<PipelineExecutor::OwnStep> PipelineExecutor::own_steps() const {
-  const RankSteps lists = rank_steps(rank_.config)[std::size_t(rank_.pp_rank)];
+  const program::RankSteps lists = program::rank_steps(rank_.config)[std::size_t(rank_.pp_rank)];
   std::vector<OwnStep> all;
-  const auto add = [&](const Body& body, std::size_t chunk) {
+  const auto add = [&](const program::Body& body, std::size_t chunk) {
     std::array<std::pair<std::size_t, std::size_t>, 3> next;  // of gathers, reductions, mirrors
     next.fill({chunk, 0});
-    for (const Step& step : body) {
+    for (const program::Step& step : body) {
       OwnStep made{.step = step};
       const bool gathers = step.kind == K::dp_all_gather;
       const bool reduces = step.kind == K::dp_all_reduce || step.kind == K::dp_reduce_scatter;
@@ -116,12 +117,12 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
   const Clock::time_point begin = Clock::now();
   std::vector<Pending> receiving;
   for (std::size_t i = 0; i < executor_.size(); ++i) {
-    const Action& action = executor_[i];
+    const program::Action& action = executor_[i];
     const double from = step_seconds(begin);
-    if (action.kind == ActionKind::forward) forward(action);
+    if (action.kind == program::ActionKind::forward) forward(action);
     if (gives_gradient(action.kind)) backward(action, last_[i]);
-    if (action.kind == ActionKind::weight_grad) weights(action, last_[i]);
-    if (action.kind == ActionKind::step) own(steps_[action.microbatch]);
+    if (action.kind == program::ActionKind::weight_grad) weights(action, last_[i]);
+    if (action.kind == program::ActionKind::step) own(steps_[action.microbatch]);
     if (is_transfer(action.kind)) {
       transfer(action, receiving);
       if (action.joined == 0) receiving.clear();  // posted together, waited for together
@@ -133,7 +134,7 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
   RW_CHECK(in_flight_.empty());
 }
 
-void PipelineExecutor::forward(const Action& cell) {
+void PipelineExecutor::forward(const program::Action& cell) {
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   params_.finish_gathers(chunk_of(cell.stage));
   MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
@@ -161,10 +162,10 @@ void PipelineExecutor::forward(const Action& cell) {
 }
 
 /// B, or I, which leaves the weights' gradients for W.
-void PipelineExecutor::backward(const Action& cell, bool last) {
+void PipelineExecutor::backward(const program::Action& cell, bool last) {
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
-  const bool split = cell.kind == ActionKind::input_grad;
+  const bool split = cell.kind == program::ActionKind::input_grad;
   const bool prefetch = rank_.config.plan.overlap.param_gather;
   Tensor gradient = std::exchange(f.gradient, {});
   if (stage.borrowed != nullptr) params_.open(*stage.borrowed);
@@ -193,7 +194,7 @@ void PipelineExecutor::backward(const Action& cell, bool last) {
   if (!split && !sends) in_flight_.erase({cell.stage, cell.microbatch});
 }
 
-void PipelineExecutor::weights(const Action& cell, bool last) {
+void PipelineExecutor::weights(const program::Action& cell, bool last) {
   const torch::NoGradGuard no_graph;
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
@@ -212,7 +213,7 @@ void PipelineExecutor::finish_piece(StagePart& stage, std::size_t piece, bool la
     if (unit.first == piece) params_.complete(unit, last);
 }
 
-void PipelineExecutor::transfer(const Action& a, std::vector<Pending>& receiving) {
+void PipelineExecutor::transfer(const program::Action& a, std::vector<Pending>& receiving) {
   const i64 s = a.stage, m = a.microbatch;
   const bool forward = is_activation(a.kind), sends = is_send(a.kind);
   const i64 other = forward == sends ? s + 1 : s - 1;
@@ -243,8 +244,8 @@ void PipelineExecutor::release_sent(bool all) {
 }
 
 void PipelineExecutor::own(const OwnStep& own) {
-  const Step& step = own.step;
-  if (step.part == rankwright::Part::optimizer) {
+  const program::Step& step = own.step;
+  if (step.part == rankwright::program::Part::optimizer) {
     if (!normed_) take_norm();  // one rank has nobody to ask
     before_update();
     const double scale = clip_ > 0 && norm_ > clip_ ? clip_ / norm_ : 1;

@@ -21,7 +21,7 @@ namespace rankwright::runtime {
 
 class PipelineExecutor {
  public:
-  PipelineExecutor(Rank& rank, const Program& program, Shard& shard, ShardedParams& params,
+  PipelineExecutor(Rank& rank, const program::Program& program, Shard& shard, ShardedParams& params,
                    double clip);
 
   /// One step; afterwards loss() is this rank's share of it, and norm() that of all.
@@ -50,26 +50,26 @@ class PipelineExecutor {
   };
   /// One of the role's own steps, and which bucket it is for.
   struct OwnStep {
-    Step step{};
+    program::Step step{};
     std::size_t chunk = 0, bucket = 0;
   };
 
   std::size_t chunk_of(i64 stage) const;
   MicrobatchState& microbatch_state(i64 stage, i64 microbatch);
   Tokens tokens(i64 microbatch);
-  void forward(const Action& cell);
-  void backward(const Action& cell, bool last);
-  void weights(const Action& cell, bool last);
+  void forward(const program::Action& cell);
+  void backward(const program::Action& cell, bool last);
+  void weights(const program::Action& cell, bool last);
   void finish_piece(StagePart& stage, std::size_t piece, bool last);
-  void transfer(const Action& action, std::vector<Pending>& receiving);
+  void transfer(const program::Action& action, std::vector<Pending>& receiving);
   void own(const OwnStep& step);
   void take_norm();
   std::vector<OwnStep> own_steps() const;
   void release_sent(bool all);
 
   Rank& rank_;
-  const Program& program_;
-  const Sequence& executor_;
+  const program::Program& program_;
+  const program::Sequence& executor_;
   Shard& shard_;
   ShardedParams& params_;
   double clip_;

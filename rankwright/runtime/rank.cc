@@ -4,11 +4,11 @@
 
 namespace rankwright::runtime {
 
-Formats formats(const Job& job) {
+Formats formats(const plan::Job& job) {
   switch (job.param_dtype) {
-    case Dtype::fp64:
+    case plan::Dtype::fp64:
       return {torch::kFloat64, torch::kFloat64};
-    case Dtype::bf16:
+    case plan::Dtype::bf16:
       return {torch::kBFloat16, torch::kFloat32};
     default:
       return {torch::kFloat32, torch::kFloat32};
@@ -24,7 +24,7 @@ Slab slab(const Tensor& tensor) {
   return {tensor.data_ptr(), tensor.numel(), number};
 }
 
-Tensor gather(const Rank& rank, const Tensor& part, TrafficKind kind) {
+Tensor gather(const Rank& rank, const Tensor& part, plan::TrafficKind kind) {
   std::vector<i64> shape = part.sizes().vec();
   const i64 own = shape[0];
   shape[0] *= rank.groups.tp.size();
@@ -34,7 +34,7 @@ Tensor gather(const Rank& rank, const Tensor& part, TrafficKind kind) {
   return whole;
 }
 
-Tensor scatter(const Rank& rank, const Tensor& whole, TrafficKind kind) {
+Tensor scatter(const Rank& rank, const Tensor& whole, plan::TrafficKind kind) {
   std::vector<i64> shape = whole.sizes().vec();
   shape[0] /= rank.groups.tp.size();
   const Tensor part = torch::empty(shape, whole.options());
@@ -42,7 +42,7 @@ Tensor scatter(const Rank& rank, const Tensor& whole, TrafficKind kind) {
   return part;
 }
 
-void reduce(const Rank& rank, const Tensor& whole, TrafficKind kind) {
+void reduce(const Rank& rank, const Tensor& whole, plan::TrafficKind kind) {
   rank.groups.tp.all_reduce(kind, slab(whole));
 }
 

@@ -19,7 +19,7 @@ struct Formats {
   torch::ScalarType compute{};
   torch::ScalarType sum{};  // of gradients, the master weights and moments
 };
-Formats formats(const Job& job);
+Formats formats(const plan::Job& job);
 
 /// The elements of a contiguous tensor.
 Slab slab(const Tensor& tensor);
@@ -32,7 +32,7 @@ struct Groups {
 };
 
 struct Rank {
-  const TrainingConfig& config;
+  const plan::TrainingConfig& config;
   Formats formats{};
   Groups groups{};
   i64 tp_rank = 0, dp_rank = 0, pp_rank = 0;
@@ -56,8 +56,8 @@ struct Rank {
 };
 
 // Tensor parallelism between tensors whose first dim is the sequence.
-Tensor gather(const Rank& rank, const Tensor& part, TrafficKind kind);
-Tensor scatter(const Rank& rank, const Tensor& whole, TrafficKind kind);  // of the sum
-void reduce(const Rank& rank, const Tensor& whole, TrafficKind kind);     // in place
+Tensor gather(const Rank& rank, const Tensor& part, plan::TrafficKind kind);
+Tensor scatter(const Rank& rank, const Tensor& whole, plan::TrafficKind kind);  // of the sum
+void reduce(const Rank& rank, const Tensor& whole, plan::TrafficKind kind);     // in place
 
 }  // namespace rankwright::runtime

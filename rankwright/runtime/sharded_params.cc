@@ -7,7 +7,7 @@
 
 namespace rankwright::runtime {
 
-using K = TrafficKind;
+using K = plan::TrafficKind;
 
 ShardedParams::ShardedParams(const Rank& rank, Shard& shard, const AdamOptions& options,
                              std::uint64_t seed)
@@ -402,7 +402,7 @@ void ShardedParams::sum_mirror(std::size_t chunk, std::size_t number) {
 double ShardedParams::squared_norm() {
   const torch::NoGradGuard no_graph;
   // Two pp ranks that hold the same stages have the same sums.
-  const Plan& plan = rank_.config.plan;
+  const plan::Plan& plan = rank_.config.plan;
   if (plan.mirrored() && rank_.pp_rank >= plan.pp / 2) return 0;
   double sum = 0;
   for (const Region& region : regions_)

@@ -25,8 +25,8 @@ Tensor embed(const EmbeddingPiece& piece, const Tensor& tokens) {
       piece.words->weight.index_select(0, words.index).view({tokens.size(0), tokens.size(1), -1});
   if (rank.tp() > 1) x.masked_fill_(words.outside.unsqueeze(-1), 0);
   if (piece.positions == nullptr && rank.sequence_parallel)
-    return scatter(rank, x, TrafficKind::tp_embedding);
-  if (rank.tp() > 1) reduce(rank, x, TrafficKind::tp_embedding);
+    return scatter(rank, x, plan::TrafficKind::tp_embedding);
+  if (rank.tp() > 1) reduce(rank, x, plan::TrafficKind::tp_embedding);
   if (piece.positions == nullptr) return x;
   // Learned positions are added to whole sequences.
   x.add_(piece.positions->weight.narrow(0, 0, x.size(0)).unsqueeze(1));
@@ -36,8 +36,9 @@ Tensor embed(const EmbeddingPiece& piece, const Tensor& tokens) {
 
 void embed_back(const EmbeddingPiece& piece, const Tensor& tokens, const Tensor& gradient) {
   const Rank& rank = *piece.rank;
-  const Tensor whole =
-      rank.sequence_parallel ? gather(rank, gradient, TrafficKind::tp_embedding_grad) : gradient;
+  const Tensor whole = rank.sequence_parallel
+                           ? gather(rank, gradient, plan::TrafficKind::tp_embedding_grad)
+                           : gradient;
   rank.weight_gradient([&piece, tokens, whole] {
     const LocalWords words(piece, tokens);
     Tensor& sum = piece.words->gradient;

@@ -13,14 +13,14 @@ struct Trainer::Parts {
   Bytes peak{};
 };
 
-Result<Groups> join(const TrainingConfig& config, const World& world, const Backend& backend,
+Result<Groups> join(const plan::TrainingConfig& config, const World& world, const Backend& backend,
                     Counters* counters) {
   Groups groups;
-  const std::pair<GroupKind, Group*> all[] = {
-      {GroupKind::tp, &groups.tp},         {GroupKind::dp_cp, &groups.data},
-      {GroupKind::pp, &groups.pp},         {GroupKind::edges, &groups.edges},
-      {GroupKind::mirror, &groups.mirror}, {GroupKind::model, &groups.model},
-      {GroupKind::world, &groups.world},
+  const std::pair<mesh::GroupKind, Group*> all[] = {
+      {mesh::GroupKind::tp, &groups.tp},         {mesh::GroupKind::dp_cp, &groups.data},
+      {mesh::GroupKind::pp, &groups.pp},         {mesh::GroupKind::edges, &groups.edges},
+      {mesh::GroupKind::mirror, &groups.mirror}, {mesh::GroupKind::model, &groups.model},
+      {mesh::GroupKind::world, &groups.world},
   };
   for (const auto& [kind, group] : all) {
     Result<Group> joined = world.group(config, kind, backend, counters);
@@ -33,7 +33,7 @@ Result<Groups> join(const TrainingConfig& config, const World& world, const Back
 Trainer::Trainer() = default;
 Trainer::~Trainer() = default;
 
-Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingConfig& config,
+Result<std::unique_ptr<Trainer>> Trainer::create(const plan::TrainingConfig& config,
                                                  const TrainOptions& options, const World& world,
                                                  const Backend& backend) {
   RW_CHECK(config.plan.ranks() == world.size());
@@ -60,7 +60,7 @@ StepResult Trainer::step(const Corpus& corpus, i64 step) {
   return {.loss = sum[0], .gradient_norm = executor.norm()};
 }
 
-const Program& Trainer::program() const { return parts_->engine->program(); }
+const program::Program& Trainer::program() const { return parts_->engine->program(); }
 i64 Trainer::pp_rank() const { return parts_->engine->rank().pp_rank; }
 const Counters& Trainer::counters() const { return parts_->counters; }
 std::span<const Timed> Trainer::times() const { return parts_->engine->executor().times(); }

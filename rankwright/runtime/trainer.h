@@ -34,7 +34,7 @@ struct StepResult {
 
 /// When an action of the rank's role ran, in seconds since its step began.
 struct Timed {
-  Action action{};
+  program::Action action{};
   double begin = 0, end = 0;
 };
 
@@ -42,7 +42,7 @@ class Trainer {
  public:
   /// Collective: all ranks of the world at the same time. The config has no violation, breaks no
   /// rule of the runtime, and has as many ranks as the world.
-  static Result<std::unique_ptr<Trainer>> create(const TrainingConfig& config,
+  static Result<std::unique_ptr<Trainer>> create(const plan::TrainingConfig& config,
                                                  const TrainOptions& options, const World& world,
                                                  const Backend& backend);
   ~Trainer();
@@ -50,7 +50,7 @@ class Trainer {
   /// Collective. `step` counts from 0 and chooses the batch.
   StepResult step(const Corpus& corpus, i64 step);
 
-  const Program& program() const;
+  const program::Program& program() const;
   i64 pp_rank() const;
 
   // Of the last step.

@@ -44,8 +44,8 @@ class World {
   std::string host() const;
 
   /// The communicator of the group of `kind` that this rank is in. Collective.
-  Result<Group> group(const TrainingConfig& config, GroupKind kind, const Backend& backend,
-                      Counters* counters) const;
+  Result<Group> group(const plan::TrainingConfig& config, mesh::GroupKind kind,
+                      const Backend& backend, Counters* counters) const;
 
   /// Outside the plan, and not in its counters.
   void sum(std::vector<double>& values) const;

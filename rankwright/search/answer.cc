@@ -10,7 +10,7 @@
 #include "rankwright/program/schedule/schedule.h"
 #include "rankwright/rules/change.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
 constexpr std::size_t kRivals = 4;
@@ -23,7 +23,8 @@ constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
 /// Simulations candidates, each pipeline once: many differ in what is outside it.
 class Simulations {
  public:
-  Simulations(const Problem& problem, const Calibration& calibration, std::function<bool()> stop)
+  Simulations(const Problem& problem, const cluster::Calibration& calibration,
+              std::function<bool()> stop)
       : problem_(problem), calibration_(calibration), stop_(std::move(stop)) {}
 
   /// The step of a candidate with its pipeline simulated; nothing where it is certain without a
@@ -36,7 +37,7 @@ class Simulations {
 
  private:
   const Problem& problem_;
-  const Calibration& calibration_;
+  const cluster::Calibration& calibration_;
   std::function<bool()> stop_;  // then closed forms stand for what is not simulated yet
   std::map<std::vector<double>, Seconds> ends_{};
   i64 judged_ = 0;
@@ -45,21 +46,22 @@ class Simulations {
 
 std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds than) {
   ++judged_;
-  const TrainingConfig config = config_of(problem_, candidate.plan);
-  const PipelineShape shape = pipeline_shape(config);
-  const std::optional<i64> cells = cell_count(shape);
-  if (shape.pp == 1 || !cells || *cells > kMaxSimulatedCells || (stop_ && stop_()))
+  const plan::TrainingConfig config = config_of(problem_, candidate.plan);
+  const plan::PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> cells = program::cell_count(shape);
+  if (shape.pp == 1 || !cells || *cells > cost::kMaxSimulatedCells || (stop_ && stop_()))
     return candidate.time > than ? std::nullopt : std::optional(candidate.time);
-  const LayerPrices prices = layer_prices(config, Links(config, calibration_), calibration_);
-  const StagePrices staged = stage_prices(config, calibration_, prices);
+  const cost::LayerPrices prices =
+      layer_prices(config, cost::Links(config, calibration_), calibration_);
+  const cost::StagePrices staged = stage_prices(config, calibration_, prices);
   const Seconds closed = pipeline_end(config, staged);
   const auto with = [&](Seconds end) {
-    return candidate.time + apply_overheads(config, calibration_, end - closed);
+    return candidate.time + cost::apply_overheads(config, calibration_, end - closed);
   };
   if (with(min_end(config, staged)) > than) return std::nullopt;
   std::vector<double> key{double(shape.schedule), double(shape.pp), double(shape.chunks),
                           double(shape.microbatches), staged.hop.value};
-  for (const StageTimes& stage : staged.stages)
+  for (const cost::StageTimes& stage : staged.stages)
     key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
   const auto [end, added] = ends_.try_emplace(std::move(key));
   if (added) end->second = simulated_end(config, staged);
@@ -76,11 +78,11 @@ auto simplicity(const Candidate& one) {
 }
 
 /// Inside a family: what a person would have to explain.
-auto plainness(const TrainingConfig& config) {
-  const Plan& p = config.plan;
-  return std::tuple(!same_order(config, kDefaultOrder), !p.stages.empty(), p.shard_size != 0,
-                    p.schedule != Schedule::one_f_one_b, p.schedule != Schedule::interleaved,
-                    p.virtual_stages, p.cp_comm);
+auto plainness(const plan::TrainingConfig& config) {
+  const plan::Plan& p = config.plan;
+  return std::tuple(!rules::same_order(config, mesh::kDefaultOrder), !p.stages.empty(),
+                    p.shard_size != 0, p.schedule != plan::Schedule::one_f_one_b,
+                    p.schedule != plan::Schedule::interleaved, p.virtual_stages, p.cp_comm);
 }
 
 Limits only(Limits limits, const Family& f) {
@@ -98,12 +100,13 @@ Limits only(Limits limits, const Family& f) {
 
 class Ranking {
  public:
-  Ranking(const Problem& problem, const Calibration& calibration, const SearchOptions& options)
+  Ranking(const Problem& problem, const cluster::Calibration& calibration,
+          const SearchOptions& options)
       : problem_(problem),
         calibration_(calibration),
         options_(options),
         simulations_(problem, calibration, options.stop) {
-    answer_.band = tie_band(problem.config);
+    answer_.band = cost::tie_band(problem.config);
     if (!options_.split_cache) options_.split_cache = std::make_shared<StageSplitCache>();
     answer_.window = (1 + answer_.band) * (1 + kNear) - 1;
     options_.windows = {.near = kNear, .family = answer_.window};
@@ -126,7 +129,7 @@ class Ranking {
   Priced price(const Candidate& one) const { return priced(problem_, one.plan, calibration_); }
 
   const Problem& problem_;
-  const Calibration& calibration_;
+  const cluster::Calibration& calibration_;
   SearchOptions options_;
   Simulations simulations_;
   Answer answer_{};
@@ -210,7 +213,7 @@ void Ranking::compare(const PartialResult& space) {
     answer_.safe = fastest_within(problem_.safe());
   if (answer_.reordered()) {
     Limits limits = problem_.limits;
-    limits.order = kDefaultOrder;
+    limits.order = mesh::kDefaultOrder;
     answer_.usual = fastest_with(limits, problem_.capacity);
   }
 }
@@ -249,12 +252,12 @@ Answer Ranking::all() {
 
 const Priced* Answer::reordered() const {
   const auto other = [](const std::optional<Priced>& one) {
-    return one && !same_order(one->config, kDefaultOrder);
+    return one && !rules::same_order(one->config, mesh::kDefaultOrder);
   };
   return other(best) ? &*best : other(fastest) ? &*fastest : nullptr;
 }
 
-std::optional<Priced> fastest_plan(const Problem& problem, const Calibration& calibration,
+std::optional<Priced> fastest_plan(const Problem& problem, const cluster::Calibration& calibration,
                                    const SearchOptions& options) {
   const SearchResult found = search(
       problem, calibration,
@@ -269,23 +272,24 @@ const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity) {
   return nullptr;
 }
 
-TrainingConfig config_of(const Problem& problem, const Plan& plan) {
-  TrainingConfig config = problem.config;
+plan::TrainingConfig config_of(const Problem& problem, const plan::Plan& plan) {
+  plan::TrainingConfig config = problem.config;
   config.plan = plan;
   return config;
 }
 
-Priced priced(const Problem& problem, const Plan& plan, const Calibration& calibration) {
+Priced priced(const Problem& problem, const plan::Plan& plan,
+              const cluster::Calibration& calibration) {
   Priced one{.config = config_of(problem, plan)};
-  one.closed = step_time(one.config, calibration).total();
-  one.estimate = close_estimate(one.config, calibration);
+  one.closed = cost::step_time(one.config, calibration).total();
+  one.estimate = cost::close_estimate(one.config, calibration);
   one.estimate.capacity = problem.capacity;
   return one;
 }
 
-Answer answer(const Problem& problem, const Calibration& calibration,
+Answer answer(const Problem& problem, const cluster::Calibration& calibration,
               const SearchOptions& options) {
   return Ranking(problem, calibration, options).all();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -10,12 +10,12 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/search/search.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// A plan with its whole price, its pipeline simulated.
 struct Priced {
-  TrainingConfig config;
-  Estimate estimate{};
+  plan::TrainingConfig config;
+  cost::Estimate estimate{};
   Seconds closed{};  // the step by closed form
 
   Seconds time() const { return estimate.time(); }
@@ -59,20 +59,21 @@ struct Answer {
 /// their simulate.
 inline constexpr double kClosedFormError = 0.02;
 
-Answer answer(const Problem& problem, const Calibration& calibration,
+Answer answer(const Problem& problem, const cluster::Calibration& calibration,
               const SearchOptions& options = {});
 
 /// The fastest plan by closed form, ties or not: for limits and capacities beside the problem that
 /// is answered. Of the options threads and balance count.
-std::optional<Priced> fastest_plan(const Problem& problem, const Calibration& calibration,
+std::optional<Priced> fastest_plan(const Problem& problem, const cluster::Calibration& calibration,
                                    const SearchOptions& options);
 
 /// The fastest of a front that takes no more; nothing where none does.
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
 
 /// A candidate as a config that stands alone.
-TrainingConfig config_of(const Problem& problem, const Plan& plan);
+plan::TrainingConfig config_of(const Problem& problem, const plan::Plan& plan);
 /// And with its whole price.
-Priced priced(const Problem& problem, const Plan& plan, const Calibration& calibration);
+Priced priced(const Problem& problem, const plan::Plan& plan,
+              const cluster::Calibration& calibration);
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -11,7 +11,7 @@
 #include "tests/support/brute_force.h"
 #include "tests/support/problems.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace answer_test {
 
 using problems::Dice;
@@ -37,7 +37,7 @@ struct Answered {
   Answer answer{};
 
   Seconds simulated(const Candidate& one) const {
-    return priced(problem, one.plan, calibration()).time();
+    return priced(problem, one.plan, catalog::calibration()).time();
   }
 };
 
@@ -45,7 +45,7 @@ struct Answered {
 Answered answered(std::uint64_t seed, double share) {
   Dice dice(seed);
   Answered made{.problem = problems::random_problem(dice)};
-  BruteForce force(made.problem, calibration());
+  BruteForce force(made.problem, catalog::calibration());
   constexpr i64 kMax = 1200;
   while (force.count(kMax) > kMax) problems::narrow(made.problem.limits, dice);
   made.fitting = force.all().runs;
@@ -58,7 +58,7 @@ Answered answered(std::uint64_t seed, double share) {
                   [&](const Candidate& one) { return one.memory > made.problem.capacity; });
   }
   std::stable_sort(made.fitting.begin(), made.fitting.end(), faster);
-  made.answer = answer(made.problem, calibration());
+  made.answer = answer(made.problem, catalog::calibration());
   return made;
 }
 
@@ -76,9 +76,9 @@ void expect_priced_as_any_plan(const Answered& one) {
   EXPECT_FALSE(first_misfit(best.config));
   EXPECT_LE(best.estimate.memory.total(), one.problem.capacity);
   EXPECT_TRUE(best.estimate.fits());
-  EXPECT_EQ(best.closed, step_time(best.config, calibration()).total());
-  EXPECT_EQ(best.time(), simulated_estimate(best.config, calibration()).time());
-  EXPECT_EQ(best.estimate.memory, fullest(best.config, calibration()));
+  EXPECT_EQ(best.closed, cost::step_time(best.config, catalog::calibration()).total());
+  EXPECT_EQ(best.time(), cost::simulated_estimate(best.config, catalog::calibration()).time());
+  EXPECT_EQ(best.estimate.memory, cost::fullest(best.config, catalog::calibration()));
   EXPECT_TRUE(one.answer.complete);
   EXPECT_GT(one.answer.ranked_again, 0);
 }
@@ -149,22 +149,22 @@ void expect_safe(const Answered& one) {
 
 void expect_usual(const Answered& one) {
   const Answer& a = one.answer;
-  const bool fastest_too = !a.fastest || same_order(a.fastest->config, kDefaultOrder);
-  if (same_order(a.best->config, kDefaultOrder) && fastest_too) {
+  const bool fastest_too = !a.fastest || rules::same_order(a.fastest->config, mesh::kDefaultOrder);
+  if (rules::same_order(a.best->config, mesh::kDefaultOrder) && fastest_too) {
     EXPECT_FALSE(a.reordered());
     EXPECT_FALSE(a.usual);
     return;
   }
-  EXPECT_FALSE(same_order(a.reordered()->config, kDefaultOrder));
+  EXPECT_FALSE(rules::same_order(a.reordered()->config, mesh::kDefaultOrder));
   const auto usual = [&](const Candidate& run) {
-    return same_order(config_of(one.problem, run.plan), kDefaultOrder);
+    return rules::same_order(config_of(one.problem, run.plan), mesh::kDefaultOrder);
   };
   // Where an order is asked for, that is the order: the default one is not among the plans.
   const auto expected = std::find_if(one.fitting.begin(), one.fitting.end(), usual);
   if (one.problem.limits.order) return;
   ASSERT_EQ(a.usual.has_value(), expected != one.fitting.end());
   if (!a.usual) return;
-  EXPECT_TRUE(same_order(a.usual->config, kDefaultOrder));
+  EXPECT_TRUE(rules::same_order(a.usual->config, mesh::kDefaultOrder));
   EXPECT_LE(a.usual->closed, (1 + kRounding) * expected->time);
 }
 
@@ -206,8 +206,8 @@ TEST(Answer, IsTheSameEveryTime) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     for (int k = 0; k < 5; ++k) problems::narrow(one.limits, dice);
-    const Answer first = answer(one, calibration(), {.threads = 1});
-    const Answer again = answer(one, calibration(), {.threads = 3});
+    const Answer first = answer(one, catalog::calibration(), {.threads = 1});
+    const Answer again = answer(one, catalog::calibration(), {.threads = 3});
     ASSERT_EQ(first.best.has_value(), again.best.has_value());
     EXPECT_EQ(first.stats, again.stats);
     if (!first.best) continue;
@@ -231,7 +231,7 @@ TEST(Answer, IsTheLeanestWhereNothingFits) {
         one.fitting.begin(), one.fitting.end(),
         [](const Candidate& a, const Candidate& b) { return a.memory < b.memory; });
     one.problem.capacity = 0.999 * leanest->memory;
-    const Answer told = answer(one.problem, calibration());
+    const Answer told = answer(one.problem, catalog::calibration());
     EXPECT_FALSE(told.best);
     EXPECT_FALSE(told.margin);
     EXPECT_TRUE(told.rivals.empty());
@@ -247,12 +247,12 @@ TEST(Answer, IsThereWhereverASearchIsEnded) {
   for (std::uint64_t seed = 4900; seed < 4920; ++seed) {
     Dice dice(seed);
     const Problem one = problems::random_problem(dice);
-    const Answer all = answer(one, calibration());
+    const Answer all = answer(one, catalog::calibration());
     if (!all.best) continue;
     for (i64 rounds = 0;; ++rounds) {
       i64 left = rounds;
-      const Answer some =
-          answer(one, calibration(), {.go_on = [&](const SearchProgress&) { return left-- > 0; }});
+      const Answer some = answer(one, catalog::calibration(),
+                                 {.go_on = [&](const SearchProgress&) { return left-- > 0; }});
       if (some.complete) break;
       ++ended;
       ASSERT_TRUE(some.best) << "seed " << seed << ", ended after " << rounds;
@@ -269,14 +269,14 @@ TEST(Answer, SaysWhatItDidNotDecide) {
   Dice dice(4800);
   Problem one = problems::random_problem(dice);
   const Answer none =
-      answer(one, calibration(), {.go_on = [](const SearchProgress&) { return false; }});
+      answer(one, catalog::calibration(), {.go_on = [](const SearchProgress&) { return false; }});
   EXPECT_FALSE(none.complete);
   EXPECT_GT(none.undecided, 0);
-  const Answer all = answer(one, calibration());
+  const Answer all = answer(one, catalog::calibration());
   EXPECT_TRUE(all.complete);
   EXPECT_EQ(all.undecided, 0);
   EXPECT_EQ(none.stats.candidates + none.undecided, all.stats.candidates);
 }
 
 }  // namespace answer_test
-}  // namespace rankwright
+}  // namespace rankwright::search

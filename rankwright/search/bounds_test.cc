@@ -9,7 +9,7 @@
 #include "tests/support/problems.h"
 #include "tests/support/timed_configs.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace bounds_test {
 
 using problems::Dice;
@@ -17,45 +17,49 @@ using problems::Dice;
 constexpr double kRounding = 1e-12;
 
 /// Any schedule, stages, ZeRO and recompute, on links of three speeds.
-rankwright::TrainingConfig random_laid() {
-  rankwright::TrainingConfig config = sample::random_timed();
-  config.software =
-      *rc::gen::elementOf(std::vector<Software>(frameworks().begin(), frameworks().end()));
+rankwright::plan::TrainingConfig random_laid() {
+  rankwright::plan::TrainingConfig config = sample::random_timed();
+  config.software = *rc::gen::elementOf(
+      std::vector<plan::Software>(plan::frameworks().begin(), plan::frameworks().end()));
   config.cluster.levels[0].bandwidth = {1e9 * double(sample::one_of({5, 50, 450}))};
   return config;
 }
 
 RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayers, ()) {
-  const rankwright::TrainingConfig config = random_laid();
-  const LayerPrices prices = layer_prices(config, Links(config, calibration()), calibration());
-  const Seconds min = min_time(config, calibration(), prices);
-  const Seconds total = step_time(config, calibration()).total();
+  const rankwright::plan::TrainingConfig config = random_laid();
+  const cost::LayerPrices prices =
+      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
+  const Seconds min = min_time(config, catalog::calibration(), prices);
+  const Seconds total = cost::step_time(config, catalog::calibration()).total();
   RC_ASSERT(min <= (1 + kRounding) * total);
 }
 
 /// Every chunk sends.
 RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayersAndTheSendsOfItsChunks, ()) {
-  const rankwright::TrainingConfig config = random_laid();
-  const LayerPrices prices = layer_prices(config, Links(config, calibration()), calibration());
+  const rankwright::plan::TrainingConfig config = random_laid();
+  const cost::LayerPrices prices =
+      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
   const double more = double(config.plan.virtual_stages - 1);
-  const Seconds min = min_time(config, calibration(), prices) +
-                      more * min_time_per_extra_chunk(config, calibration(), prices);
-  RC_ASSERT(min <= (1 + kRounding) * step_time(config, calibration()).total());
+  const Seconds min = min_time(config, catalog::calibration(), prices) +
+                      more * min_time_per_extra_chunk(config, catalog::calibration(), prices);
+  RC_ASSERT(min <= (1 + kRounding) * cost::step_time(config, catalog::calibration()).total());
 }
 
 RC_GTEST_PROP(Bounds, LinksOnlyAdd, ()) {
-  const rankwright::TrainingConfig config = random_laid();
-  const LayerPrices linked = layer_prices(config, Links(config, calibration()), calibration());
-  const LayerPrices unlinked =
-      layer_prices(config, Links::none(config, calibration()), calibration());
-  RC_ASSERT(min_time(config, calibration(), unlinked) <=
-            (1 + kRounding) * min_time(config, calibration(), linked));
+  const rankwright::plan::TrainingConfig config = random_laid();
+  const cost::LayerPrices linked =
+      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
+  const cost::LayerPrices unlinked = layer_prices(
+      config, cost::Links::none(config, catalog::calibration()), catalog::calibration());
+  RC_ASSERT(min_time(config, catalog::calibration(), unlinked) <=
+            (1 + kRounding) * min_time(config, catalog::calibration(), linked));
 }
 
 RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLeast, ()) {
-  const rankwright::TrainingConfig config = random_laid();
-  const LayerPrices prices = layer_prices(config, Links(config, calibration()), calibration());
-  const StagePrices staged = stage_prices(config, calibration(), prices);
+  const rankwright::plan::TrainingConfig config = random_laid();
+  const cost::LayerPrices prices =
+      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
+  const cost::StagePrices staged = stage_prices(config, catalog::calibration(), prices);
   const Seconds min = min_end(config, staged);
   RC_ASSERT(min <= (1 + kRounding) * pipeline_end(config, staged));
   if (config.plan.pp > 1) {
@@ -65,18 +69,19 @@ RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLeast, ()) {
 
 /// A later end of the pipeline costs what apply_overheads() says, whatever else the step has.
 RC_GTEST_PROP(Bounds, AStepGrowsByItsPipelineAlone, ()) {
-  const rankwright::TrainingConfig config = random_laid();
+  const rankwright::plan::TrainingConfig config = random_laid();
   RC_PRE(config.plan.pp > 1);
-  const Links links(config, calibration());
-  const LayerPrices prices = layer_prices(config, links, calibration());
-  const StagePrices staged = stage_prices(config, calibration(), prices);
+  const cost::Links links(config, catalog::calibration());
+  const cost::LayerPrices prices = layer_prices(config, links, catalog::calibration());
+  const cost::StagePrices staged = stage_prices(config, catalog::calibration(), prices);
   const Seconds end = pipeline_end(config, staged);
   const Seconds later = Seconds{1};
   const auto with = [&](Seconds at) {
-    return step_time(config, calibration(), links, prices, staged, at).total();
+    return step_time(config, catalog::calibration(), links, prices, staged, at).total();
   };
   const Seconds more = with(end + later) - with(end);
-  RC_ASSERT(std::abs(more / apply_overheads(config, calibration(), later) - 1) < 1e-9);
+  RC_ASSERT(std::abs(more / cost::apply_overheads(config, catalog::calibration(), later) - 1) <
+            1e-9);
 }
 
 /// Of every node of random problems, by trying all that is in it.
@@ -85,9 +90,9 @@ TEST(Bounds, NoCandidateIsFasterThanItsNodePromises) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
-    BruteForce force(one, calibration());
+    BruteForce force(one, catalog::calibration());
     while (force.count(1500) > 1500) problems::narrow(one.limits, dice);
-    const SearchContext on = context(one, calibration(), {});
+    const SearchContext on = context(one, catalog::calibration(), {});
     std::map<std::vector<i64>, NodeBound> prospects;
     const auto degrees = [](const auto& p) {
       return std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.etp};
@@ -107,10 +112,10 @@ TEST(Bounds, NodesCountTheSpace) {
   for (std::uint64_t seed = 2100; seed < 2125; ++seed) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
-    BruteForce force(one, calibration());
+    BruteForce force(one, catalog::calibration());
     constexpr i64 kMax = 5'000;
     while (force.count(kMax) > kMax) problems::narrow(one.limits, dice);
-    const SearchContext on = context(one, calibration(), {});
+    const SearchContext on = context(one, catalog::calibration(), {});
     i64 sum = 0;
     for (const Node& node : nodes(one)) sum += bound_node(on, node).candidates;
     EXPECT_EQ(sum, force.count(kMax)) << "seed " << seed;
@@ -118,4 +123,4 @@ TEST(Bounds, NodesCountTheSpace) {
 }
 
 }  // namespace bounds_test
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -1,8 +1,8 @@
 #include "rankwright/search/candidate.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
-Family family(const Plan& p) {
+Family family(const plan::Plan& p) {
   return {.tp = p.tp,
           .cp = p.cp,
           .pp = p.pp,
@@ -31,4 +31,4 @@ SearchStats& SearchStats::operator+=(const SearchStats& other) {
   return *this;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

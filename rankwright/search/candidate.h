@@ -10,13 +10,13 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 inline constexpr Seconds kInfiniteTime{std::numeric_limits<double>::infinity()};
 inline constexpr Bytes kInfiniteBytes{std::numeric_limits<double>::infinity()};
 
 struct Candidate {
-  Plan plan{};
+  plan::Plan plan{};
   Seconds time{};    // of a step, in closed form
   Bytes memory{};    // of its fullest rank
   bool sure = true;  // it fits whatever the ledger's error
@@ -26,7 +26,7 @@ struct Candidate {
 struct Family {
   i64 tp = 1, cp = 1, pp = 1, dp = 1, ep = 1, etp = 1;
   int zero = 0;
-  Recompute recompute = Recompute::none;
+  plan::Recompute recompute = plan::Recompute::none;
 
   /// Degrees above 1, and those of them that cut the model or its sequences.
   int axes() const { return cuts() + (dp > 1); }
@@ -34,7 +34,7 @@ struct Family {
 
   friend auto operator<=>(const Family&, const Family&) = default;
 };
-Family family(const Plan& plan);
+Family family(const plan::Plan& plan);
 
 /// The better known of two: the faster, and of two that are equally fast the one found first.
 inline bool faster(const Candidate& a, const Candidate& b) { return a.time < b.time; }
@@ -47,12 +47,12 @@ struct SearchStats {
   i64 pruned = 0;      // cannot be as fast as the best, whatever their inner choices
   i64 memory = 0;      // do not fit
   i64 priced = 0;
-  std::map<ConstraintViolation::Why, i64> find_violations{};  // arithmetic forbids
-  std::map<std::string_view, i64> rules{};                    // the target refuses: by code
+  std::map<plan::ConstraintViolation::Why, i64> find_violations{};  // arithmetic forbids
+  std::map<std::string_view, i64> rules{};                          // the target refuses: by code
 
   i64 broken() const;
   SearchStats& operator+=(const SearchStats& other);
   friend bool operator==(const SearchStats&, const SearchStats&) = default;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -9,14 +9,14 @@
 #include "rankwright/import/plan/plan_file.h"
 #include "rankwright/search/why_not.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace cases_test {
 
 /// All devices of the cluster that the file names.
 Problem asked(const std::string& text, Limits limits = {}) {
-  const PlanFile file = read_plan(text, "plan.yaml", refuse_file);
+  const importer::PlanFile file = importer::read_plan(text, "plan.yaml", importer::refuse_file);
   EXPECT_TRUE(file.findings.empty()) << file.findings.front().detail;
-  rankwright::TrainingConfig config = resolve(file.draft);
+  rankwright::plan::TrainingConfig config = resolve(file.draft);
   config.world = config.cluster.devices();
   config.plan.overlap = {};
   return problem(std::move(config), std::move(limits));
@@ -25,8 +25,8 @@ Problem asked(const std::string& text, Limits limits = {}) {
 Range just(i64 degree) { return {degree, degree}; }
 
 /// Groups of the kind stay inside one innermost domain: a node.
-bool inside_a_node(const TrainingConfig& config, GroupKind kind) {
-  return span_of(config, kind).level <= 0;
+bool inside_a_node(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  return cost::span_of(config, kind).level <= 0;
 }
 
 /// 1.24B parameters of 16 bytes are 20 GB: they fit on every GPU, and nothing but gradients must be
@@ -34,13 +34,13 @@ bool inside_a_node(const TrainingConfig& config, GroupKind kind) {
 TEST(Cases, OneBillionOnANodeIsDataParallelAlone) {
   const Problem one =
       asked("model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256, sequence: 2048}\n");
-  const Answer told = answer(one, calibration());
+  const Answer told = answer(one, catalog::calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->config.plan;
+  const plan::Plan& plan = told.best->config.plan;
   EXPECT_EQ(plan.dp, 8);
   EXPECT_EQ(family(plan).axes(), 1);
   EXPECT_EQ(plan.zero, 0);
-  EXPECT_EQ(plan.recompute, Recompute::none);
+  EXPECT_EQ(plan.recompute, plan::Recompute::none);
   EXPECT_TRUE(told.complete);
 }
 
@@ -51,24 +51,24 @@ Problem thirty_billion(Limits limits = {}) {
 }
 
 TEST(Cases, ThirtyBillionOnANodeCutsItsLayers) {
-  const Answer told = answer(thirty_billion(), calibration());
+  const Answer told = answer(thirty_billion(), catalog::calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->config.plan;
+  const plan::Plan& plan = told.best->config.plan;
   EXPECT_GT(plan.tp, 1);
-  EXPECT_TRUE(inside_a_node(told.best->config, GroupKind::tp));
+  EXPECT_TRUE(inside_a_node(told.best->config, mesh::GroupKind::tp));
   EXPECT_LE(family(plan).axes(), 2);
-  EXPECT_EQ(plan.recompute, Recompute::none);
+  EXPECT_EQ(plan.recompute, plan::Recompute::none);
 }
 
 /// tp alone pays for its collectives, FSDP alone for running forward twice: by the model they take
 /// the same time, and both take longer than the answer, by more than the band of a tie.
 TEST(Cases, ThirtyBillionOnANodeIsSlowerWithOneAxis) {
-  const Answer told = answer(thirty_billion(), calibration());
-  const Answer cut = answer(thirty_billion({.tp = just(8)}), calibration());
-  const Answer sharded = answer(thirty_billion({.dp = just(8)}), calibration());
+  const Answer told = answer(thirty_billion(), catalog::calibration());
+  const Answer cut = answer(thirty_billion({.tp = just(8)}), catalog::calibration());
+  const Answer sharded = answer(thirty_billion({.dp = just(8)}), catalog::calibration());
   ASSERT_TRUE(told.best && cut.best && sharded.best);
   EXPECT_EQ(sharded.best->config.plan.zero, 3);
-  EXPECT_EQ(sharded.best->config.plan.recompute, Recompute::full);
+  EXPECT_EQ(sharded.best->config.plan.recompute, plan::Recompute::full);
   const Seconds fastest = told.fastest ? told.fastest->time() : told.best->time();
   EXPECT_GT(cut.best->time(), (1 + told.band) * fastest);
   EXPECT_GT(sharded.best->time(), (1 + told.band) * fastest);
@@ -79,7 +79,7 @@ TEST(Cases, ThirtyBillionOnANodeIsSlowerWithOneAxis) {
 /// two is among its rivals.
 TEST(Cases, ThirtyBillionOnANodeWithoutPipelineIsTpAndZero) {
   const Problem one = thirty_billion({.cp = just(1), .pp = just(1)});
-  const Answer told = answer(one, calibration());
+  const Answer told = answer(one, catalog::calibration());
   ASSERT_TRUE(told.best);
   EXPECT_GT(told.best->config.plan.tp, 1);
   EXPECT_GT(told.best->config.plan.zero, 0);
@@ -92,14 +92,14 @@ TEST(Cases, ThirtyBillionOnANodeWithoutPipelineIsTpAndZero) {
 TEST(Cases, TwoHundredBillionOnSlowNodesIsTpInsideAndPpAcross) {
   const Problem one = asked(
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
-  const Answer told = answer(one, calibration());
+  const Answer told = answer(one, catalog::calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->config.plan;
+  const plan::Plan& plan = told.best->config.plan;
   EXPECT_GT(plan.tp, 1);
   EXPECT_LE(plan.tp, 8);
-  EXPECT_TRUE(inside_a_node(told.best->config, GroupKind::tp));
+  EXPECT_TRUE(inside_a_node(told.best->config, mesh::GroupKind::tp));
   EXPECT_GE(plan.pp, 8);
-  EXPECT_FALSE(inside_a_node(told.best->config, GroupKind::pp));
+  EXPECT_FALSE(inside_a_node(told.best->config, mesh::GroupKind::pp));
   EXPECT_EQ(plan.cp, 1);
   EXPECT_EQ(plan.tp * plan.pp * plan.dp, 64);
 }
@@ -107,13 +107,13 @@ TEST(Cases, TwoHundredBillionOnSlowNodesIsTpInsideAndPpAcross) {
 TEST(Cases, TwoHundredBillionPutAcrossNodesByTpIsManyTimesSlower) {
   const Problem one = asked(
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
-  const Answer told = answer(one, calibration());
-  const std::vector<Neighbour> others = neighbours(one, told, calibration());
+  const Answer told = answer(one, catalog::calibration());
+  const std::vector<Neighbour> others = neighbours(one, told, catalog::calibration());
   const auto order = std::find_if(others.begin(), others.end(), [](const Neighbour& other) {
     return other.kind == Neighbour::Kind::order;
   });
   ASSERT_NE(order, others.end());
-  EXPECT_FALSE(inside_a_node(order->config, GroupKind::tp));
+  EXPECT_FALSE(inside_a_node(order->config, mesh::GroupKind::tp));
   EXPECT_GT(order->time, 5 * told.best->time());
 }
 
@@ -122,15 +122,15 @@ TEST(Cases, ThirteenBillionWithoutTpAndPpShardsItsStates) {
   const Problem one = asked(
       "model: gpt-13b\ncluster: hgx-a100-100g x 2\njob: {global_batch: 256, sequence: 2048}\n",
       {.tp = just(1), .pp = just(1)});
-  const Answer told = answer(one, calibration());
+  const Answer told = answer(one, catalog::calibration());
   ASSERT_TRUE(told.best);
-  const Plan& plan = told.best->config.plan;
+  const plan::Plan& plan = told.best->config.plan;
   EXPECT_EQ(plan.tp * plan.pp * plan.cp, 1);
   EXPECT_EQ(plan.dp, 16);
   EXPECT_GE(plan.zero, 1);
-  Plan replicas = plan;
+  plan::Plan replicas = plan;
   choose(replicas, 0, 0, one);
-  EXPECT_FALSE(priced(one, replicas, calibration()).estimate.fits());
+  EXPECT_FALSE(priced(one, replicas, catalog::calibration()).estimate.fits());
 }
 
 /// Racks of 64 behind a spine that has a quarter of their NICs' bandwidth: the fastest plan keeps
@@ -142,14 +142,14 @@ TEST(Cases, RacksBehindASlowSpineWantAnotherOrder) {
       "    - {name: nvlink, arity: 64, bandwidth: 900 GB/s, latency: 2 us}\n"
       "    - {name: spine, arity: 8, bandwidth: 50 GB/s, latency: 5 us, oversubscription: 4}\n",
       {.cp = just(1)});
-  const Answer told = answer(one, calibration());
+  const Answer told = answer(one, catalog::calibration());
   const Priced* other = told.reordered();
   ASSERT_NE(other, nullptr);
-  EXPECT_TRUE(inside_a_node(other->config, GroupKind::pp));
-  EXPECT_FALSE(inside_a_node(other->config, GroupKind::dp));
+  EXPECT_TRUE(inside_a_node(other->config, mesh::GroupKind::pp));
+  EXPECT_FALSE(inside_a_node(other->config, mesh::GroupKind::dp));
   ASSERT_TRUE(told.usual);
   EXPECT_GT(told.usual->time(), other->time());
 }
 
 }  // namespace cases_test
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -4,9 +4,9 @@
 
 #include "rankwright/search/explorer.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
-SearchContext context(const Problem& problem, const Calibration& calibration,
+SearchContext context(const Problem& problem, const cluster::Calibration& calibration,
                       const Windows& windows) {
   return {.problem = problem,
           .calibration = calibration,
@@ -16,7 +16,7 @@ SearchContext context(const Problem& problem, const Calibration& calibration,
 }
 
 NodeBound bound_node(const SearchContext& context, const Node& node) {
-  TrainingConfig config = config_of(context.problem, node);
+  plan::TrainingConfig config = config_of(context.problem, node);
   NodeBound bound_node{.node = node,
                        .min = kInfiniteTime,
                        .priority = kInfiniteTime,
@@ -24,7 +24,7 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
   // What the pipeline's schedule or the order asks may be met by another choice.
   bound_node.violation = first_misfit(config);
   if (bound_node.violation) return bound_node;
-  const Links links(config, context.calibration);
+  const cost::Links links(config, context.calibration);
   for (const i64 size : micro_batches(context.problem, node)) {
     config.plan.micro_batch = size;
     bound_node.min = std::min(bound_node.min, unlinked_time(context, config));
@@ -40,4 +40,4 @@ PartialResult explore(const SearchContext& context, const Node& node, const Incu
   return Explorer(context, node, incumbent, split_cache).all();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -12,21 +12,21 @@
 #include "rankwright/search/space.h"
 #include "rankwright/search/stage_split_cache.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// What explore() looks up and does not change.
 struct SearchContext {
   const Problem& problem;
-  const Calibration& calibration;
+  const cluster::Calibration& calibration;
   Windows windows{};
-  Bytes safe{};                      // what takes no more fits whatever the ledger's error
-  bool bounds = true;                // else everything that fits is priced
-  std::vector<const Rule*> rules{};  // of the target
-  std::function<bool()> stop{};      // as in SearchOptions
+  Bytes safe{};                             // what takes no more fits whatever the ledger's error
+  bool bounds = true;                       // else everything that fits is priced
+  std::vector<const rules::Rule*> rules{};  // of the target
+  std::function<bool()> stop{};             // as in SearchOptions
 
   bool stopped() const { return stop && stop(); }
 };
-SearchContext context(const Problem& problem, const Calibration& calibration,
+SearchContext context(const Problem& problem, const cluster::Calibration& calibration,
                       const Windows& windows);
 
 /// A node that may hold something, with the least that a step takes on it.
@@ -35,7 +35,7 @@ struct NodeBound {
   Seconds min{};
   Seconds priority{};  // the same on the default order of the axes: a guess where to look first
   i64 candidates = 0;
-  ConstraintViolation violation{};  // that all its candidates have
+  plan::ConstraintViolation violation{};  // that all its candidates have
 };
 NodeBound bound_node(const SearchContext& context, const Node& node);
 
@@ -47,4 +47,4 @@ struct Incumbent {
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
                       StageSplitCache& split_cache);
 
-}  // namespace rankwright
+}  // namespace rankwright::search

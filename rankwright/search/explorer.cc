@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// A rule of the target refuses the plan.
 bool Explorer::refused() {
-  for (const Rule* rule : context_.rules)
+  for (const rules::Rule* rule : context_.rules)
     if (rule->fault(config_)) {
       ++out_.stats.rules[rule->page.code];
       return true;
@@ -80,23 +80,23 @@ void Explorer::priced_order(PricedOrder& priced_order, const Pipe& pipe) {
     return fitting.empty();
   };
   if (pruned()) return;
-  const Calibration& c = context_.calibration;
-  const StagePrices staged = stage_prices(config_, c, priced_order.prices);
+  const cluster::Calibration& c = context_.calibration;
+  const cost::StagePrices staged = stage_prices(config_, c, priced_order.prices);
   // Of the bubble no less than this is certain; first without data parallelism, then with it.
   const Seconds soonest = min_end(config_, staged);
   const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
-  for (Fit& one : fitting) one.min = apply_overheads(config_, c, staged.step.total() + idle);
+  for (Fit& one : fitting) one.min = cost::apply_overheads(config_, c, staged.step.total() + idle);
   if (pruned()) return;
   for (Fit& one : fitting) {
     choose(plan(), one.shard->zero, one.shard->size, problem_);
-    priced_order.placed->links.set(GroupKind::shard, one.shard->shard);
-    priced_order.placed->links.set(GroupKind::replicate, one.shard->replicate);
+    priced_order.placed->links.set(mesh::GroupKind::shard, one.shard->shard);
+    priced_order.placed->links.set(mesh::GroupKind::replicate, one.shard->replicate);
     one.min =
         step_time(config_, c, priced_order.placed->links, priced_order.prices, staged, soonest)
             .total();
   }
   if (pruned()) return;
-  const Seconds later = apply_overheads(config_, c, pipeline_end(config_, staged) - soonest);
+  const Seconds later = cost::apply_overheads(config_, c, pipeline_end(config_, staged) - soonest);
   for (const Fit& one : fitting) {
     choose(plan(), one.shard->zero, one.shard->size, problem_);
     ++out_.stats.priced;
@@ -105,7 +105,7 @@ void Explorer::priced_order(PricedOrder& priced_order, const Pipe& pipe) {
 }
 
 void Explorer::pipeline(const Pipe& pipe, const std::vector<PricedOrder*>& price_orders,
-                        const LayerPrices& unlinked) {
+                        const cost::LayerPrices& unlinked) {
   if (stopped()) return;
   const i64 each = inside_;
   choose(plan(), pipe);
@@ -119,17 +119,17 @@ void Explorer::pipeline(const Pipe& pipe, const std::vector<PricedOrder*>& price
     out_.stats.pruned += each;
     return;
   }
-  if (const ConstraintViolation violation = first_pipeline_misfit(config_))
+  if (const plan::ConstraintViolation violation = first_pipeline_misfit(config_))
     return miss(violation, each);
   stages_ = config_.stages();
   if (pipe.balanced) {
-    Stages balanced = split_cache_.stages(config_, unlinked);
+    plan::Stages balanced = split_cache_.stages(config_, unlinked);
     if (balanced.empty() || balanced == stages_) {
       out_.stats.duplicates += each;
       return;
     }
     stages_ = plan().stages = std::move(balanced);
-    if (const ConstraintViolation violation = first_pipeline_misfit(config_))
+    if (const plan::ConstraintViolation violation = first_pipeline_misfit(config_))
       return miss(violation, each);
   }
   ends_ = ends(pipe);
@@ -142,7 +142,7 @@ void Explorer::pipeline(const Pipe& pipe, const std::vector<PricedOrder*>& price
     out_.stats.memory += each;
     return;
   }
-  loads_ = RankLoads(config_).peak_candidates();
+  loads_ = cost::RankLoads(config_).peak_candidates();
   totals_.assign(sizes_.size(), kInfiniteBytes);
   for (PricedOrder* one : price_orders) priced_order(*one, pipe);
 }
@@ -159,7 +159,7 @@ void Explorer::microbatch(i64 size) {
   for (const bool sequence_parallel : sequence_parallels_) {
     choose(plan(), Pipe{});
     plan().sequence_parallel = sequence_parallel;
-    plan().recompute = Recompute::none;
+    plan().recompute = plan::Recompute::none;
     choose(plan(), 0, 0, problem_);  // what tp hides follows from the above
     weigh_layers();
     if (never_fits()) {
@@ -180,17 +180,17 @@ void Explorer::some_pipes(bool chunked) {
     return;
   if (open_pipes_.empty()) return;
   choose(plan(), Pipe{});
-  plan().recompute = Recompute::none;
+  plan().recompute = plan::Recompute::none;
   choose(plan(), 0, 0, problem_);
   if (problem_.overlap_chunks) plan().overlap.pp = chunked;
-  const Overlap overlap = plan().overlap;
+  const plan::Overlap overlap = plan().overlap;
   std::vector<PricedOrder> all = price_orders();
   if (all.empty()) return;
-  plan().order = kDefaultOrder;
-  plan().cp_comm = CpComm::p2p;
-  LayerPrices unlinked =
-      layer_prices(config_, Links::none(config_, context_.calibration), context_.calibration);
-  for (const Recompute recompute : recomputes_) {
+  plan().order = mesh::kDefaultOrder;
+  plan().cp_comm = plan::CpComm::p2p;
+  cost::LayerPrices unlinked =
+      layer_prices(config_, cost::Links::none(config_, context_.calibration), context_.calibration);
+  for (const plan::Recompute recompute : recomputes_) {
     choose(plan(), Pipe{});
     plan().overlap = overlap;
     plan().recompute = recompute;
@@ -222,4 +222,4 @@ PartialResult Explorer::all() {
   return std::move(out_);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

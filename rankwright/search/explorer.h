@@ -13,22 +13,22 @@
 #include "rankwright/cost/step.h"
 #include "rankwright/search/explore.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// A choice of ZeRO on one order of the axes.
 struct Shard {
   int zero = 0;
   i64 size = 0;        // ranks of a shard; 0: all
   std::size_t at = 0;  // of this pair among all that the node has
-  Span shard{}, replicate{};
+  mesh::Span shard{}, replicate{};
 
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
 /// An order of the axes: how its groups lie.
 struct PlacedOrder {
-  Order order{};
-  Links links;
+  mesh::Order order{};
+  cost::Links links;
   std::vector<Shard> shards{};
   std::size_t inside = 0;  // among the ways in which groups inside layers lie
   std::size_t tensor = 0;  // among those in which tensor-parallel groups lie
@@ -39,8 +39,8 @@ struct PlacedOrder {
 /// An order and an exchange, priced.
 struct PricedOrder {
   PlacedOrder* placed = nullptr;
-  CpComm comm{};
-  LayerPrices prices;
+  plan::CpComm comm{};
+  cost::LayerPrices prices;
   Seconds min{};    // of a step with one chunk a pp rank
   Seconds chunk{};  // what sends add for each chunk more
   // What a layer takes at least, whichever kind it is: forward, and then.
@@ -71,7 +71,7 @@ struct LayerWeights {
 
 /// Of a config whatever its order, sequence parallelism and recompute: nothing is sent, and
 /// sequence parallelism divides what it can.
-Seconds unlinked_time(const SearchContext& context, TrainingConfig& config);
+Seconds unlinked_time(const SearchContext& context, plan::TrainingConfig& config);
 
 class Explorer {
  public:
@@ -94,7 +94,7 @@ class Explorer {
   PartialResult all();
 
  private:
-  Plan& plan() { return config_.plan; }
+  plan::Plan& plan() { return config_.plan; }
   Seconds limit() const {
     return context_.bounds ? (1 + context_.windows.widest()) * best_ : kInfiniteTime;
   }
@@ -106,7 +106,7 @@ class Explorer {
   void microbatch(i64 size);
   void some_pipes(bool chunked);
   void enumerate_orders();
-  PlacedOrder place_order(const Order& order);
+  PlacedOrder place_order(const mesh::Order& order);
   Seconds min_with_tensor(const PlacedOrder& placed);
   std::vector<PricedOrder> price_orders();
   std::vector<PricedOrder*> open_orders(std::vector<PricedOrder>& all);
@@ -120,7 +120,7 @@ class Explorer {
   Ends ends(const Pipe& pipe) const;
   Seconds min_time(const PricedOrder& priced_order, const Pipe& pipe, const Ends& ends) const;
   void pipeline(const Pipe& pipe, const std::vector<PricedOrder*>& price_orders,
-                const LayerPrices& unlinked);
+                const cost::LayerPrices& unlinked);
   void find_fitting(const PricedOrder& priced_order, Seconds min);
   void priced_order(PricedOrder& priced_order, const Pipe& pipe);
   bool refused();
@@ -134,7 +134,7 @@ class Explorer {
   void keep(Seconds time, Bytes memory);
   /// Once the search is stopped, nothing more of the node is looked at.
   bool stopped() { return stopped_ = stopped_ || context_.stopped(); }
-  void miss(ConstraintViolation violation, i64 count) {
+  void miss(plan::ConstraintViolation violation, i64 count) {
     out_.stats.find_violations[violation.why] += count;
   }
 
@@ -144,31 +144,31 @@ class Explorer {
   StageSplitCache& split_cache_;
   Seconds best_;
   Bytes leanest_;
-  TrainingConfig config_;
+  plan::TrainingConfig config_;
   std::vector<Sharding> shardings_;
   std::vector<Pipe> pipes_;
   std::vector<Pipe> open_pipes_{};  // those of them that hide sends alike
-  std::vector<CpComm> comms_;
+  std::vector<plan::CpComm> comms_;
   std::vector<i64> micro_batches_;
   std::vector<bool> sequence_parallels_;
-  std::vector<Recompute> recomputes_;
+  std::vector<plan::Recompute> recomputes_;
   std::vector<PlacedOrder> placed_orders_{};
   std::size_t num_layer_placements_ = 0,
               num_tensor_placements_ = 0;  // in which groups inside layers lie, and those of tp
   // The fastest so far, by recompute, ZeRO stage and whether it fits for sure.
   std::array<std::array<std::array<Seconds, 2>, 4>, 3> families_{};
   std::vector<std::pair<int, i64>> sizes_{};  // ZeRO and shards that any order has
-  std::vector<RankLoad> loads_{};             // of this pipe
+  std::vector<cost::RankLoad> loads_{};       // of this pipe
   std::vector<Bytes> totals_{};  // of this pipe, by Shard::at; kInfiniteBytes: not known yet
   std::vector<Fit> fitting_{};
   i64 shards_ = 0;                         // choices of ZeRO on all orders
   Bytes states_{};                         // of a rank, at least
   std::array<LayerWeights, 3> weights_{};  // by recompute
   i64 inside_ = 0;                         // candidates of one pipe
-  Stages stages_{};                        // of this pipe
+  plan::Stages stages_{};                  // of this pipe
   Ends ends_{};                            // and what stands at their ends
   PartialResult out_{};
   bool stopped_ = false;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::search

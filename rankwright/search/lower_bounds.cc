@@ -5,22 +5,22 @@
 #include "rankwright/program/schedule/schedule.h"
 #include "rankwright/search/explorer.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
-Seconds unlinked_time(const SearchContext& context, TrainingConfig& config) {
+Seconds unlinked_time(const SearchContext& context, plan::TrainingConfig& config) {
   const bool before = std::exchange(config.plan.sequence_parallel, true);
   if (first_misfit(config)) config.plan.sequence_parallel = false;
-  const Seconds min = rankwright::min_time(
+  const Seconds min = rankwright::cost::min_time(
       config, context.calibration,
-      layer_prices(config, Links::none(config, context.calibration), context.calibration));
+      layer_prices(config, cost::Links::none(config, context.calibration), context.calibration));
   config.plan.sequence_parallel = before;
   return min;
 }
 
 /// What no rank's states are below on average, whatever is sharded of them that the limits allow.
 void Explorer::weigh_states() {
-  const Job& job = config_.job;
-  const Parameters all = parameters(config_.model);
+  const plan::Job& job = config_.job;
+  const model::Parameters all = parameters(config_.model);
   const double stages = double(node_.pp);
   const double expert = double(all.experts) / double(node_.etp * node_.ep) / stages;
   const double dense = double(all.total() - all.experts) / double(node_.tp) / stages;
@@ -41,13 +41,13 @@ void Explorer::weigh_states() {
 
 /// For every recompute, with the plan's microbatch and sequence parallelism.
 void Explorer::weigh_layers() {
-  const Recompute before = plan().recompute;
-  for (const Recompute recompute : recomputes_) {
+  const plan::Recompute before = plan().recompute;
+  for (const plan::Recompute recompute : recomputes_) {
     plan().recompute = recompute;
     LayerWeights& sum = weights_[std::size_t(recompute)] = {.kept = {}, .lightest = kInfiniteBytes};
-    for (const LayerRun& run : config_.model.runs) {
-      const LayerActivations a = activations(config_, run.layer);
-      const Bytes each = recompute == Recompute::full ? a.input : a.kept;
+    for (const model::LayerRun& run : config_.model.runs) {
+      const cost::LayerActivations a = cost::activations(config_, run.layer);
+      const Bytes each = recompute == plan::Recompute::full ? a.input : a.kept;
       sum.kept += double(run.count) * each;
       sum.lightest = std::min(sum.lightest, each);
     }
@@ -57,8 +57,8 @@ void Explorer::weigh_layers() {
 
 /// No pipe of any recompute fits.
 bool Explorer::never_fits() {
-  const Recompute before = plan().recompute;
-  const bool never = std::all_of(recomputes_.begin(), recomputes_.end(), [&](Recompute one) {
+  const plan::Recompute before = plan().recompute;
+  const bool never = std::all_of(recomputes_.begin(), recomputes_.end(), [&](plan::Recompute one) {
     plan().recompute = one;
     return std::all_of(pipes_.begin(), pipes_.end(),
                        [&](const Pipe& pipe) { return too_large(min_memory(pipe)); });
@@ -70,25 +70,26 @@ bool Explorer::never_fits() {
 /// The fullest pp rank holds no less than the mean: all its chunks of one microbatch, whose
 /// backward begins behind its last forward (with DualPipe one of two stages), and its states.
 Bytes Explorer::min_memory(const Pipe& pipe) const {
-  const bool mirror = row(pipe.schedule).order == StageOrder::mirror;
+  const bool mirror = row(pipe.schedule).order == plan::StageOrder::mirror;
   return (mirror ? 0.5 : 1) / double(node_.pp) * weights().kept + states_;
 }
 
 /// Pp rank 0 holds so many of its smallest chunk at least.
 Bytes Explorer::min_on_first() const {
-  const StageOrder order = row(config_.plan.schedule).order;
+  const plan::StageOrder order = row(config_.plan.schedule).order;
   const i64 pp = node_.pp, stages = i64(stages_.size());
   i64 layers = stages_.front().layers;
   for (i64 pass = 1; pass * pp < stages; ++pass) {
-    const bool back = order == StageOrder::vee && pass % 2 == 1;
+    const bool back = order == plan::StageOrder::vee && pass % 2 == 1;
     layers = std::min(layers, stages_[std::size_t(pass * pp + (back ? pp - 1 : 0))].layers);
   }
-  if (order == StageOrder::mirror) layers = std::min(layers, stages_.back().layers);
-  return double(max_in_flight(pipeline_shape(config_), 0) * layers) * weights().lightest + states_;
+  if (order == plan::StageOrder::mirror) layers = std::min(layers, stages_.back().layers);
+  return double(program::max_in_flight(pipeline_shape(config_), 0) * layers) * weights().lightest +
+         states_;
 }
 
 Ends Explorer::ends(const Pipe& pipe) const {
-  const bool loop = row(pipe.schedule).order == StageOrder::loop;
+  const bool loop = row(pipe.schedule).order == plan::StageOrder::loop;
   const i64 pp = node_.pp;
   if (!loop || pp == 1 || !stages_.front().embedding || !stages_.back().loss) return {};
   Ends ends{.known = true};
@@ -107,8 +108,8 @@ Seconds Explorer::min_time(const PricedOrder& priced_order, const Pipe& pipe,
                            const Ends& ends) const {
   const Seconds min = priced_order.min_with(pipe);
   if (!ends.known) return min;
-  const LayerPrices& p = priced_order.prices;
-  const auto backward = [](const EmbeddingHeadTime& edge) {
+  const cost::LayerPrices& p = priced_order.prices;
+  const auto backward = [](const cost::EmbeddingHeadTime& edge) {
     return edge.input.total() + edge.weight.total();
   };
   const double m = double(config_.microbatches());
@@ -122,7 +123,7 @@ Seconds Explorer::min_time(const PricedOrder& priced_order, const Pipe& pipe,
   if (!row(pipe.schedule).splits_backward)
     last += ends.before * priced_order.backward + backward(p.embedding) + hops * p.send;
   const Seconds first = m * (ends.first * layer + embedding);
-  return std::max(min, apply_overheads(config_, context_.calibration, std::max(first, last)));
+  return std::max(min, cost::apply_overheads(config_, context_.calibration, std::max(first, last)));
 }
 
 /// What needs so much does not fit, and where nothing is known to fit it is not the leanest either.
@@ -130,4 +131,4 @@ bool Explorer::too_large(Bytes min) const {
   return context_.bounds && min > problem_.capacity && (best_ < kInfiniteTime || min >= leanest_);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
 void drop_slower(std::vector<Candidate>& all, Seconds than) {
@@ -62,4 +62,4 @@ void PartialResult::merge(PartialResult&& other, const Windows& windows) {
     leanest = std::move(other.leanest);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -7,7 +7,7 @@
 
 #include "rankwright/search/candidate.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// How much slower than the best a candidate may be and still be of interest.
 struct Windows {
@@ -37,4 +37,4 @@ void add_to_front(std::vector<Candidate>& front, const Candidate& one);
 /// The fastest of each family that fits for sure, and that may not.
 void keep_families(std::vector<Candidate>& all);
 
-}  // namespace rankwright
+}  // namespace rankwright::search

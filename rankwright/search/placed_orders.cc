@@ -3,18 +3,22 @@
 #include "rankwright/cost/priced.h"
 #include "rankwright/search/explorer.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
-constexpr GroupKind kKinds[] = {GroupKind::tp, GroupKind::cp,  GroupKind::pp, GroupKind::shard,
-                                GroupKind::ep, GroupKind::etp, GroupKind::edp};
+constexpr mesh::GroupKind kKinds[] = {
+    mesh::GroupKind::tp, mesh::GroupKind::cp,  mesh::GroupKind::pp, mesh::GroupKind::shard,
+    mesh::GroupKind::ep, mesh::GroupKind::etp, mesh::GroupKind::edp};
 
 /// Those that the layers wait for.
-constexpr GroupKind kInside[] = {GroupKind::tp, GroupKind::cp, GroupKind::ep, GroupKind::etp};
+constexpr mesh::GroupKind kInside[] = {mesh::GroupKind::tp, mesh::GroupKind::cp,
+                                       mesh::GroupKind::ep, mesh::GroupKind::etp};
 
-bool duplicates(const PlacedOrder& a, const PlacedOrder& b, std::span<const GroupKind> kinds) {
-  return std::all_of(kinds.begin(), kinds.end(),
-                     [&](GroupKind kind) { return a.links.span(kind) == b.links.span(kind); });
+bool duplicates(const PlacedOrder& a, const PlacedOrder& b,
+                std::span<const mesh::GroupKind> kinds) {
+  return std::all_of(kinds.begin(), kinds.end(), [&](mesh::GroupKind kind) {
+    return a.links.span(kind) == b.links.span(kind);
+  });
 }
 
 bool duplicates(const PlacedOrder& a, const PlacedOrder& b) {
@@ -24,7 +28,7 @@ bool duplicates(const PlacedOrder& a, const PlacedOrder& b) {
 /// What the lightest layer takes.
 void find_lightest(PricedOrder& priced_order) {
   priced_order.forward = priced_order.backward = kInfiniteTime;
-  for (const KindPrice& kind : priced_order.prices.kinds) {
+  for (const cost::KindPrice& kind : priced_order.prices.kinds) {
     const Seconds again = kind.time.again;
     priced_order.forward = std::min(priced_order.forward, kind.time.forward.total());
     priced_order.backward = std::min(priced_order.backward, kind.time.backward() + again);
@@ -34,13 +38,14 @@ void find_lightest(PricedOrder& priced_order) {
 }  // namespace
 
 /// Hybrid sharding is over the data ranks that one domain of the level holds.
-PlacedOrder Explorer::place_order(const Order& order) {
+PlacedOrder Explorer::place_order(const mesh::Order& order) {
   plan().order = order;
   choose(plan(), 0, 0, problem_);
-  PlacedOrder placed{.order = order, .links = Links(config_, context_.calibration)};
-  if (plan().pp > 1) placed.links.add(config_, GroupKind::mirror);  // for schedules that have pairs
+  PlacedOrder placed{.order = order, .links = cost::Links(config_, context_.calibration)};
+  if (plan().pp > 1)
+    placed.links.add(config_, mesh::GroupKind::mirror);  // for schedules that have pairs
   const i64 all = plan().data_ranks();
-  const Span& whole = placed.links.span(GroupKind::shard);
+  const mesh::Span& whole = placed.links.span(mesh::GroupKind::shard);
   for (const Sharding& sharding : shardings_) {
     Shard shard{.zero = sharding.zero, .shard = whole, .replicate = {}};
     if (sharding.level != Sharding::kWhole) {
@@ -58,8 +63,8 @@ PlacedOrder Explorer::place_order(const Order& order) {
         continue;
       }
       plan().shard_size = shard.size;
-      shard.shard = span_of(config_, GroupKind::shard);
-      shard.replicate = span_of(config_, GroupKind::replicate);
+      shard.shard = cost::span_of(config_, mesh::GroupKind::shard);
+      shard.replicate = cost::span_of(config_, mesh::GroupKind::replicate);
       plan().shard_size = 0;
     }
     const std::pair<int, i64> key{shard.zero, shard.size};
@@ -75,9 +80,9 @@ PlacedOrder Explorer::place_order(const Order& order) {
 void Explorer::enumerate_orders() {
   const i64 outside = outside_order();
   const i64 each = outside * i64(shardings_.size());
-  for (const Order& order : orders(problem_, node_)) {
+  for (const mesh::Order& order : orders(problem_, node_)) {
     plan().order = order;
-    if (const ConstraintViolation violation = first_misfit(config_)) {
+    if (const plan::ConstraintViolation violation = first_misfit(config_)) {
       miss(violation, each);
       continue;
     }
@@ -88,8 +93,8 @@ void Explorer::enumerate_orders() {
       continue;
     }
     out_.stats.duplicates += found.duplicates * outside;
-    if (found.broken > 0) miss({ConstraintViolation::Why::shard}, found.broken * outside);
-    const auto like = [&](std::span<const GroupKind> kinds) {
+    if (found.broken > 0) miss({plan::ConstraintViolation::Why::shard}, found.broken * outside);
+    const auto like = [&](std::span<const mesh::GroupKind> kinds) {
       return std::find_if(
           placed_orders_.begin(), placed_orders_.end(),
           [&](const PlacedOrder& other) { return duplicates(found, other, kinds); });
@@ -103,10 +108,10 @@ void Explorer::enumerate_orders() {
 
 /// What a step takes at least where tensor-parallel groups lie so, whatever the others do.
 Seconds Explorer::min_with_tensor(const PlacedOrder& placed) {
-  Links links = Links::none(config_, context_.calibration);
-  links.set(GroupKind::tp, placed.links.span(GroupKind::tp));
-  return rankwright::min_time(config_, context_.calibration,
-                              layer_prices(config_, links, context_.calibration));
+  cost::Links links = cost::Links::none(config_, context_.calibration);
+  links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
+  return rankwright::cost::min_time(config_, context_.calibration,
+                                    layer_prices(config_, links, context_.calibration));
 }
 
 /// What the layers take on each order and exchange, without recompute. Orders on which the groups
@@ -114,14 +119,14 @@ Seconds Explorer::min_with_tensor(const PlacedOrder& placed) {
 std::vector<PricedOrder> Explorer::price_orders() {
   std::vector<PricedOrder> all;
   std::vector<std::optional<Seconds>> tensor(num_tensor_placements_);
-  std::vector<std::optional<LayerPrices>> inside(num_layer_placements_);
+  std::vector<std::optional<cost::LayerPrices>> inside(num_layer_placements_);
   const i64 outside = i64(recomputes_.size() * open_pipes_.size());
   if (placed_orders_.empty()) return all;
-  for (const CpComm comm : comms_) {
+  for (const plan::CpComm comm : comms_) {
     std::fill(inside.begin(), inside.end(), std::nullopt);
     plan().order = placed_orders_.front().order;
     plan().cp_comm = comm;
-    if (const ConstraintViolation violation = first_misfit(config_)) {
+    if (const plan::ConstraintViolation violation = first_misfit(config_)) {
       miss(violation, outside * shards_);
       continue;
     }
@@ -134,10 +139,10 @@ std::vector<PricedOrder> Explorer::price_orders() {
         out_.stats.pruned += each;
         continue;
       }
-      std::optional<LayerPrices>& cached = inside[placed.inside];
+      std::optional<cost::LayerPrices>& cached = inside[placed.inside];
       if (!cached) cached = layer_prices(config_, placed.links, context_.calibration);
       cached->send = send_time(config_, placed.links);
-      const Seconds min = rankwright::min_time(config_, context_.calibration, *cached);
+      const Seconds min = rankwright::cost::min_time(config_, context_.calibration, *cached);
       if (min > limit()) {
         out_.stats.pruned += each;
         continue;
@@ -154,7 +159,7 @@ std::vector<PricedOrder*> Explorer::open_orders(std::vector<PricedOrder>& all) {
   std::vector<PricedOrder*> open;
   for (PricedOrder& one : all) {
     one.prices.recompute(plan().recompute);
-    one.min = rankwright::min_time(config_, context_.calibration, one.prices);
+    one.min = rankwright::cost::min_time(config_, context_.calibration, one.prices);
     find_lightest(one);
     if (one.min > limit())
       out_.stats.pruned += i64(open_pipes_.size() * one.placed->shards.size());
@@ -166,4 +171,4 @@ std::vector<PricedOrder*> Explorer::open_orders(std::vector<PricedOrder>& all) {
   return open;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -10,7 +10,7 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// What a number may be, both ends included.
 struct Range {
@@ -27,21 +27,21 @@ struct Limits {
   Range micro_batch{};
   Range chunks{};
   Range zero{0, 3};
-  bool hybrid = true;                       // sharding inside a level
-  std::optional<Recompute> recompute{};     // else all
-  std::optional<Schedule> schedule{};       // else all
-  std::optional<bool> sequence_parallel{};  // else both
-  std::optional<CpComm> cp_comm{};          // else all
-  std::optional<Order> order{};             // else all
-  bool even = false;                        // no stage split but the even one
-  Target target = Target::any;              // what this framework can run without a warning
+  bool hybrid = true;                          // sharding inside a level
+  std::optional<plan::Recompute> recompute{};  // else all
+  std::optional<plan::Schedule> schedule{};    // else all
+  std::optional<bool> sequence_parallel{};     // else both
+  std::optional<plan::CpComm> cp_comm{};       // else all
+  std::optional<mesh::Order> order{};          // else all
+  bool even = false;                           // no stage split but the even one
+  rules::Target target = rules::Target::any;   // what this framework can run without a warning
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
 struct Problem {
   /// Model, cluster, job, software and world; of the plan what is not searched: overlap.
-  TrainingConfig config;
+  plan::TrainingConfig config;
   Limits limits{};
   Bytes capacity{};  // a plan that takes more does not fit
   /// Sends are hidden where a pp rank has several chunks, as frameworks do it; else as the plan's
@@ -53,6 +53,6 @@ struct Problem {
 };
 
 /// The whole device.
-Problem problem(TrainingConfig config, Limits limits = {});
+Problem problem(plan::TrainingConfig config, Limits limits = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::search

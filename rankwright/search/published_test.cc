@@ -10,32 +10,34 @@
 #include "rankwright/import/plan/plan_file.h"
 #include "rankwright/search/answer.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace published_test {
 
 /// As its authors ran it.
 Priced as_published(const std::string& example) {
   std::ifstream stream(std::string(RANKWRIGHT_SOURCE_DIR "/examples/") + example);
   const std::string text(std::istreambuf_iterator<char>(stream), {});
-  const PlanFile file = read_plan(text, example, refuse_file);
+  const importer::PlanFile file = importer::read_plan(text, example, importer::refuse_file);
   EXPECT_TRUE(file.findings.empty());
-  const rankwright::TrainingConfig config = resolve(file.draft);
+  const rankwright::plan::TrainingConfig config = resolve(file.draft);
   EXPECT_FALSE(first_misfit(config));
-  return priced(problem(config), config.plan, calibration());
+  return priced(problem(config), config.plan, catalog::calibration());
 }
 
 /// The fastest for the same job, machine, software and overlap.
 Priced fastest(const Priced& published, const Limits& limits) {
   const Problem one = problem(published.config, limits);
-  const SearchResult found = search(one, calibration());
+  const SearchResult found = search(one, catalog::calibration());
   EXPECT_TRUE(found.space.best);
-  return priced(one, found.space.best->plan, calibration());
+  return priced(one, found.space.best->plan, catalog::calibration());
 }
 
 /// Of the time that the published layout takes longer, what these items make.
-double share_of(const Priced& published, const Priced& best, std::initializer_list<Item> items) {
+double share_of(const Priced& published, const Priced& best,
+                std::initializer_list<cost::Item> items) {
   Seconds sum{};
-  for (const Item item : items) sum += published.estimate.step[item] - best.estimate.step[item];
+  for (const cost::Item item : items)
+    sum += published.estimate.step[item] - best.estimate.step[item];
   return sum / (published.time() - best.time());
 }
 
@@ -47,8 +49,8 @@ Limits of_2021() {
   limits.tp = just(8);
   limits.cp = just(1);
   limits.zero = just(0);
-  limits.recompute = Recompute::full;
-  limits.schedule = Schedule::one_f_one_b;
+  limits.recompute = plan::Recompute::full;
+  limits.schedule = plan::Schedule::one_f_one_b;
   limits.sequence_parallel = false;
   return limits;
 }
@@ -66,20 +68,21 @@ TEST(Published, Gpt3IsSlowerThanTodayByRecomputeBubbleAndTp) {
   const Priced best = fastest(published, {});
   EXPECT_GT(published.time() / best.time(), 1.05);
   EXPECT_LT(best.config.plan.tp, 8);
-  EXPECT_NE(best.config.plan.recompute, Recompute::full);
-  EXPECT_GT(share_of(published, best, {Item::recompute, Item::bubble, Item::tp}), 0.6);
+  EXPECT_NE(best.config.plan.recompute, plan::Recompute::full);
+  EXPECT_GT(share_of(published, best, {cost::Item::recompute, cost::Item::bubble, cost::Item::tp}),
+            0.6);
 }
 
 /// By the ledger it is a little too large: its authors did run it.
 TEST(Published, Llama405bFitsWithinTheLedgersError) {
-  const Estimate estimate = as_published("llama-3.1-405b-16384.yaml").estimate;
+  const cost::Estimate estimate = as_published("llama-3.1-405b-16384.yaml").estimate;
   EXPECT_LT(estimate.memory.total(), (1 + estimate.memory_band.within) * estimate.capacity);
   EXPECT_FALSE(estimate.sure());
 }
 
 TEST(Published, Llama405bIsWithinFivePercentOfTheFastestOnItsSchedule) {
   const Priced published = as_published("llama-3.1-405b-16384.yaml");
-  const Priced best = fastest(published, {.schedule = Schedule::interleaved});
+  const Priced best = fastest(published, {.schedule = plan::Schedule::interleaved});
   EXPECT_LT(published.time() / best.time(), 1.05);
 }
 
@@ -90,23 +93,26 @@ TEST(Published, Llama405bIsSlowerThanTheFastestByBubbleAndTp) {
   EXPECT_GT(published.time() / best.time(), 1.05);
   EXPECT_LT(published.time() / best.time(), 1.15);
   EXPECT_TRUE(row(best.config.plan.schedule).splits_backward);
-  EXPECT_GT(share_of(published, best, {Item::bubble, Item::tp}), 0.8);
+  EXPECT_GT(share_of(published, best, {cost::Item::bubble, cost::Item::tp}), 0.8);
 }
 
 /// DeepSeek-V3's degrees with DualPipe and what it hides, where the example has 1F1B.
 Priced deepseek_v3() {
   const Priced example = as_published("deepseek-v3-2048.yaml");
-  Plan plan = example.config.plan;
-  plan.schedule = Schedule::dualpipe;
+  plan::Plan plan = example.config.plan;
+  plan.schedule = plan::Schedule::dualpipe;
   plan.overlap.pp = true;
-  return priced(problem(example.config), plan, calibration());
+  return priced(problem(example.config), plan, catalog::calibration());
 }
 
 TEST(Published, DeepseekV3IsWithinFivePercentOfTheFastestWithItsDegrees) {
   const Priced published = deepseek_v3();
   EXPECT_TRUE(published.estimate.fits());
-  const Limits limits{
-      .tp = just(1), .cp = just(1), .pp = just(16), .ep = just(64), .recompute = Recompute::full};
+  const Limits limits{.tp = just(1),
+                      .cp = just(1),
+                      .pp = just(16),
+                      .ep = just(64),
+                      .recompute = plan::Recompute::full};
   EXPECT_LT(published.time() / fastest(published, limits).time(), 1.05);
 }
 
@@ -117,9 +123,9 @@ TEST(Published, DeepseekV3IsSlowerThanTheFastestByRecomputeAndBubble) {
   const Priced best = fastest(published, {.tp = just(1), .cp = {1, 2}});
   EXPECT_GT(published.time() / best.time(), 1.05);
   EXPECT_LT(best.config.plan.ep, 64);
-  EXPECT_NE(best.config.plan.recompute, Recompute::full);
-  EXPECT_GT(share_of(published, best, {Item::recompute, Item::bubble}), 0.6);
+  EXPECT_NE(best.config.plan.recompute, plan::Recompute::full);
+  EXPECT_GT(share_of(published, best, {cost::Item::recompute, cost::Item::bubble}), 0.6);
 }
 
 }  // namespace published_test
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
 // A round is what is explored before its finds bound the rest: small at first, when a find tells
@@ -18,7 +18,7 @@ constexpr std::size_t kBatch =
 
 /// A small part of a space that is likely to hold something good: what it holds bounds the rest
 /// before anything else is known. One schedule, even stages, no sharding inside levels.
-Problem part(Problem problem, Schedule schedule, const Range& chunks) {
+Problem part(Problem problem, plan::Schedule schedule, const Range& chunks) {
   Limits& limits = problem.limits;
   if (!limits.schedule) {
     limits.schedule = schedule;
@@ -34,10 +34,10 @@ Problem part(Problem problem, Schedule schedule, const Range& chunks) {
 std::optional<Candidate> probe(const SearchContext& context, std::span<const NodeBound> some,
                                StageSplitCache& split_cache) {
   std::optional<Candidate> best;
-  for (const Problem& small : {part(context.problem, Schedule::one_f_one_b, {1, 1}),
-                               part(context.problem, Schedule::interleaved, {2, 4}),
-                               part(context.problem, Schedule::interleaved_zb, {2, 4})}) {
-    SearchContext plain = rankwright::context(small, context.calibration, {});
+  for (const Problem& small : {part(context.problem, plan::Schedule::one_f_one_b, {1, 1}),
+                               part(context.problem, plan::Schedule::interleaved, {2, 4}),
+                               part(context.problem, plan::Schedule::interleaved_zb, {2, 4})}) {
+    SearchContext plain = rankwright::search::context(small, context.calibration, {});
     plain.stop = context.stop;
     std::vector<std::optional<Candidate>> each(some.size());
     Incumbent incumbent{};
@@ -185,7 +185,7 @@ SearchResult BestFirstSearch::all() {
 
 }  // namespace
 
-SearchResult search(const Problem& problem, const Calibration& calibration,
+SearchResult search(const Problem& problem, const cluster::Calibration& calibration,
                     const SearchOptions& options) {
   SearchContext on = context(problem, calibration, options.windows);
   on.bounds = options.bounds;
@@ -197,4 +197,4 @@ SearchResult search(const Problem& problem, const Calibration& calibration,
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

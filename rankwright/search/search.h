@@ -8,7 +8,7 @@
 
 #include "rankwright/search/explore.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// Said between rounds.
 struct SearchProgress {
@@ -34,7 +34,7 @@ struct SearchResult {
   i64 undecided = 0;     // candidates
 };
 
-SearchResult search(const Problem& problem, const Calibration& calibration,
+SearchResult search(const Problem& problem, const cluster::Calibration& calibration,
                     const SearchOptions& options = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -10,7 +10,7 @@
 #include "tests/support/brute_force.h"
 #include "tests/support/problems.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace search_test {
 
 using problems::Dice;
@@ -21,9 +21,9 @@ constexpr double kAll = 1e9;         // a window that lets everything in
 bool same(Seconds a, Seconds b) { return std::abs(a / b - 1) <= kRounding; }
 
 /// A plan but for its order.
-auto key(const Plan& p) {
+auto key(const plan::Plan& p) {
   std::vector<i64> stages;
-  for (const Stage& s : p.stages) {
+  for (const plan::Stage& s : p.stages) {
     stages.push_back(s.layers);
     stages.push_back(4 * s.mtp + 2 * s.embedding + s.loss);
   }
@@ -31,7 +31,7 @@ auto key(const Plan& p) {
                     std::tuple(p.zero, p.shard_size, p.sequence_parallel, p.cp_comm, p.recompute),
                     std::tuple(p.schedule, p.virtual_stages, stages));
 }
-using Key = decltype(key(Plan{}));
+using Key = decltype(key(plan::Plan{}));
 
 std::multimap<Key, Candidate> by_key(const std::vector<Candidate>& all) {
   std::multimap<Key, Candidate> sorted;
@@ -82,7 +82,7 @@ Solved solved(std::uint64_t seed, i64 max) {
   Dice dice(seed);
   Solved made{.problem = problems::random_problem(dice), .brute = {}};
   for (i64 k = dice.below(4); k > 0; --k) problems::narrow(made.problem.limits, dice);
-  BruteForce force(made.problem, calibration());
+  BruteForce force(made.problem, catalog::calibration());
   i64 count = force.count(max);
   for (int tries = 0; count > max || (count < 50 && tries < 30); ++tries) {
     if (count < 50) made.problem.limits = {.target = made.problem.limits.target};
@@ -165,7 +165,7 @@ void expect_front(const std::vector<Candidate>& fitting, Seconds limit,
 /// What a search says, held against everything that there is.
 void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
   const SearchResult found =
-      search(solved.problem, calibration(), {.windows = windows, .bounds = bounds});
+      search(solved.problem, catalog::calibration(), {.windows = windows, .bounds = bounds});
   const std::vector<Candidate> fitting = solved.fitting();
   const PartialResult& space = found.space;
   EXPECT_TRUE(found.complete);
@@ -196,7 +196,7 @@ void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
 /// Without bounds every candidate is counted for what it is, but for those that are alike: which
 /// of several is the one that is looked at is the search's choice.
 void expect_counts(const Solved& solved) {
-  const SearchResult found = search(solved.problem, calibration(), {.bounds = false});
+  const SearchResult found = search(solved.problem, catalog::calibration(), {.bounds = false});
   const SearchStats& stats = found.space.stats;
   const i64 fit = i64(solved.fitting().size());
   const i64 all = i64(solved.brute.runs.size());
@@ -258,10 +258,11 @@ TEST(Search, IsTheSameForAnyNumberOfThreads) {
     for (int k = 0; k < 4; ++k) problems::narrow(one.limits, dice);
     one.capacity = Bytes{double(dice.number({4, 20, 80})) * 1e9};
     const Windows windows{.near = 0.05, .family = 0.2};
-    const SearchResult first = search(one, calibration(), {.windows = windows, .threads = 1});
+    const SearchResult first =
+        search(one, catalog::calibration(), {.windows = windows, .threads = 1});
     for (const int threads : {2, 4, 0}) {
       const SearchResult other =
-          search(one, calibration(), {.windows = windows, .threads = threads});
+          search(one, catalog::calibration(), {.windows = windows, .threads = threads});
       EXPECT_EQ(first.space.stats, other.space.stats);
       EXPECT_EQ(first.complete, other.complete);
       expect_identical(first.space.best, other.space.best);
@@ -275,4 +276,4 @@ TEST(Search, IsTheSameForAnyNumberOfThreads) {
 }
 
 }  // namespace search_test
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -4,10 +4,10 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
-constexpr Schedule kPlain = Schedule::one_f_one_b;
+constexpr plan::Schedule kPlain = plan::Schedule::one_f_one_b;
 
 std::vector<i64> divisors(i64 number) {
   std::vector<i64> low, high;
@@ -27,8 +27,8 @@ std::vector<i64> divisors(i64 number, const Range& range) {
 }
 
 /// The experts of a layer; 0 for a dense model.
-i64 experts(const Model& model) {
-  for (const LayerRun& run : model.runs)
+i64 experts(const model::Model& model) {
+  for (const model::LayerRun& run : model.runs)
     if (run.layer.ffn.sparse()) return run.layer.ffn.experts;
   return 0;
 }
@@ -48,54 +48,54 @@ std::vector<Experts> expert_degrees(const Problem& problem, i64 tp) {
 }
 
 /// Axes along which the node's ranks differ: only their order matters.
-std::vector<Axis> live_axes(const Problem& problem, const Node& node) {
+std::vector<mesh::Axis> live_axes(const Problem& problem, const Node& node) {
   const bool sparse = problem.config.model.sparse();
   const i64 world = node.tp * node.cp * node.pp * node.dp;
   const bool expert_data = sparse && world > node.etp * node.ep * node.pp;
-  std::vector<Axis> live;
-  for (const Axis axis : kDefaultOrder) {
-    const bool split = axis == Axis::tp   ? node.tp > 1 || (sparse && node.etp > 1)
-                       : axis == Axis::cp ? node.cp > 1
-                       : axis == Axis::ep ? node.ep > 1
-                       : axis == Axis::dp ? node.dp > 1 || expert_data
-                                          : node.pp > 1;
+  std::vector<mesh::Axis> live;
+  for (const mesh::Axis axis : mesh::kDefaultOrder) {
+    const bool split = axis == mesh::Axis::tp   ? node.tp > 1 || (sparse && node.etp > 1)
+                       : axis == mesh::Axis::cp ? node.cp > 1
+                       : axis == mesh::Axis::ep ? node.ep > 1
+                       : axis == mesh::Axis::dp ? node.dp > 1 || expert_data
+                                                : node.pp > 1;
     if (split) live.push_back(axis);
   }
   return live;
 }
 
 /// The default order with the live axes in this order instead.
-Order with(const std::vector<Axis>& live, const std::vector<Axis>& permuted) {
-  Order order = kDefaultOrder;
+mesh::Order with(const std::vector<mesh::Axis>& live, const std::vector<mesh::Axis>& permuted) {
+  mesh::Order order = mesh::kDefaultOrder;
   std::size_t next = 0;
-  for (Axis& axis : order)
+  for (mesh::Axis& axis : order)
     if (std::find(live.begin(), live.end(), axis) != live.end()) axis = permuted[next++];
   return order;
 }
 
-bool same_on(const std::vector<Axis>& live, const Order& a, const Order& b) {
-  const auto kept = [&](const Order& order) {
-    std::vector<Axis> axes;
-    for (const Axis axis : order)
+bool same_on(const std::vector<mesh::Axis>& live, const mesh::Order& a, const mesh::Order& b) {
+  const auto kept = [&](const mesh::Order& order) {
+    std::vector<mesh::Axis> axes;
+    for (const mesh::Axis axis : order)
       if (std::find(live.begin(), live.end(), axis) != live.end()) axes.push_back(axis);
     return axes;
   };
   return kept(a) == kept(b);
 }
 
-i64 max_chunks(const Problem& problem, const Node& node, const ScheduleRow& row) {
+i64 max_chunks(const Problem& problem, const Node& node, const plan::ScheduleRow& row) {
   const i64 whole = problem.config.model.layers() / node.pp;  // a stage has at least a layer
   return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.max}));
 }
 
 }  // namespace
 
-Problem problem(TrainingConfig config, Limits limits) {
+Problem problem(plan::TrainingConfig config, Limits limits) {
   const Bytes capacity = config.cluster.device.memory;
   return {std::move(config), std::move(limits), capacity};
 }
 
-Bytes Problem::safe() const { return (1 - bands().memory.within) * capacity; }
+Bytes Problem::safe() const { return (1 - catalog::bands().memory.within) * capacity; }
 
 std::vector<Node> nodes(const Problem& problem) {
   std::vector<Node> all;
@@ -119,10 +119,12 @@ void for_each_node(const Problem& problem, const std::function<bool(const Node&)
       }
 }
 
-Node node_of(const Plan& plan) { return {plan.tp, plan.cp, plan.pp, plan.dp, plan.ep, plan.etp}; }
+Node node_of(const plan::Plan& plan) {
+  return {plan.tp, plan.cp, plan.pp, plan.dp, plan.ep, plan.etp};
+}
 
-TrainingConfig config_of(const Problem& problem, const Node& node) {
-  TrainingConfig config = problem.config;
+plan::TrainingConfig config_of(const Problem& problem, const Node& node) {
+  plan::TrainingConfig config = problem.config;
   config.assumed.clear();
   config.plan = {
       .tp = node.tp, .cp = node.cp, .dp = node.dp, .pp = node.pp, .ep = node.ep, .etp = node.etp};
@@ -135,12 +137,12 @@ std::vector<i64> micro_batches(const Problem& problem, const Node& node) {
   return divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
 }
 
-std::vector<Order> orders(const Problem& problem, const Node& node) {
-  const std::vector<Axis> live = live_axes(problem, node);
-  std::vector<Axis> permuted = live;
-  std::vector<Order> all;
+std::vector<mesh::Order> orders(const Problem& problem, const Node& node) {
+  const std::vector<mesh::Axis> live = live_axes(problem, node);
+  std::vector<mesh::Axis> permuted = live;
+  std::vector<mesh::Order> all;
   do {
-    const Order order = with(live, permuted);
+    const mesh::Order order = with(live, permuted);
     if (!problem.limits.order || same_on(live, order, *problem.limits.order)) all.push_back(order);
   } while (std::next_permutation(permuted.begin(), permuted.end()));
   return all;
@@ -152,26 +154,26 @@ std::vector<bool> sequence_parallels(const Problem& problem, const Node& node) {
   return {false, true};
 }
 
-std::vector<CpComm> cp_comms(const Problem& problem, const Node& node) {
-  if (node.cp == 1) return {CpComm::p2p};
+std::vector<plan::CpComm> cp_comms(const Problem& problem, const Node& node) {
+  if (node.cp == 1) return {plan::CpComm::p2p};
   if (problem.limits.cp_comm) return {*problem.limits.cp_comm};
-  return {CpComm::p2p, CpComm::all_gather, CpComm::a2a};
+  return {plan::CpComm::p2p, plan::CpComm::all_gather, plan::CpComm::a2a};
 }
 
-std::vector<Recompute> recomputes(const Problem& problem) {
+std::vector<plan::Recompute> recomputes(const Problem& problem) {
   if (problem.limits.recompute) return {*problem.limits.recompute};
-  return {Recompute::none, Recompute::selective, Recompute::full};
+  return {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full};
 }
 
 std::vector<Pipe> pipes(const Problem& problem, const Node& node) {
   if (node.pp == 1) return {{}};
-  std::vector<Schedule> plainest_first{kPlain};
-  for (const ScheduleRow& row : schedules())
+  std::vector<plan::Schedule> plainest_first{kPlain};
+  for (const plan::ScheduleRow& row : plan::schedules())
     if (row.schedule != kPlain) plainest_first.push_back(row.schedule);
   std::vector<Pipe> all;
-  for (const Schedule schedule : plainest_first) {
+  for (const plan::Schedule schedule : plainest_first) {
     if (problem.limits.schedule && *problem.limits.schedule != schedule) continue;
-    const ScheduleRow& facts = row(schedule);
+    const plan::ScheduleRow& facts = row(schedule);
     const i64 max = max_chunks(problem, node, facts);
     for (i64 chunks = std::max(facts.min_chunks, problem.limits.chunks.min); chunks <= max;
          ++chunks) {
@@ -207,14 +209,14 @@ i64 candidates(const Problem& problem, const Node& node) {
   return i64(count);
 }
 
-void choose(Plan& plan, const Pipe& pipe) {
+void choose(plan::Plan& plan, const Pipe& pipe) {
   plan.schedule = pipe.schedule;
   plan.virtual_stages = pipe.chunks;
   plan.stages.clear();
 }
 
-void choose(Plan& plan, int zero, i64 size, const Problem& problem) {
-  const Overlap& asked = problem.config.plan.overlap;
+void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem) {
+  const plan::Overlap& asked = problem.config.plan.overlap;
   plan.zero = zero;
   plan.shard_size = size;
   plan.overlap = {.grad_reduce = asked.grad_reduce,
@@ -223,4 +225,4 @@ void choose(Plan& plan, int zero, i64 size, const Problem& problem) {
                   .pp = problem.overlap_chunks ? plan.virtual_stages > 1 : asked.pp};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

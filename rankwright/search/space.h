@@ -14,7 +14,7 @@
 
 #include "rankwright/search/problem.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// The outermost choice.
 struct Node {
@@ -26,7 +26,7 @@ struct Node {
 
 /// How the layers are put through the pipeline.
 struct Pipe {
-  Schedule schedule = Schedule::one_f_one_b;
+  plan::Schedule schedule = plan::Schedule::one_f_one_b;
   i64 chunks = 1;
   bool balanced = false;  // stages as even as layers go in time, not in number
 
@@ -48,18 +48,18 @@ std::vector<Node> nodes(const Problem& problem);
 /// Visits the same, one by one, until `visit` returns false: 720,720 GPUs have six million of them
 /// for a model with 256 experts.
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit);
-Node node_of(const Plan& plan);
+Node node_of(const plan::Plan& plan);
 
 /// The config of a node whose inner choices are the plainest.
-TrainingConfig config_of(const Problem& problem, const Node& node);
+plan::TrainingConfig config_of(const Problem& problem, const Node& node);
 
 /// The inner choices of a node, plainest first.
 /// Microbatches divide a replica's batch; 1 where the batch does not divide over the replicas.
 std::vector<i64> micro_batches(const Problem& problem, const Node& node);
-std::vector<Order> orders(const Problem& problem, const Node& node);
+std::vector<mesh::Order> orders(const Problem& problem, const Node& node);
 std::vector<bool> sequence_parallels(const Problem& problem, const Node& node);
-std::vector<CpComm> cp_comms(const Problem& problem, const Node& node);
-std::vector<Recompute> recomputes(const Problem& problem);
+std::vector<plan::CpComm> cp_comms(const Problem& problem, const Node& node);
+std::vector<plan::Recompute> recomputes(const Problem& problem);
 std::vector<Pipe> pipes(const Problem& problem, const Node& node);
 std::vector<Sharding> shardings(const Problem& problem, const Node& node);
 
@@ -67,9 +67,9 @@ std::vector<Sharding> shardings(const Problem& problem, const Node& node);
 i64 candidates(const Problem& problem, const Node& node);
 
 /// Writes a choice into a plan that has the node's degrees.
-void choose(Plan& plan, const Pipe& pipe);
+void choose(plan::Plan& plan, const Pipe& pipe);
 /// `size` is the ranks of a shard, 0 for all. What the framework overlaps follows from the other
 /// choices, which are made by then: without ZeRO there is nothing to gather early.
-void choose(Plan& plan, int zero, i64 size, const Problem& problem);
+void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem);
 
-}  // namespace rankwright
+}  // namespace rankwright::search

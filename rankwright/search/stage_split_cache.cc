@@ -5,7 +5,7 @@
 
 #include "rankwright/cost/work.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
 constexpr double kUnits = 16;    // of the heaviest layer
@@ -20,12 +20,13 @@ Seconds total(const Time& time) {
 
 }  // namespace
 
-Stages StageSplitCache::stages(const TrainingConfig& config, const LayerPrices& prices) {
-  const Plan& plan = config.plan;
+plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
+                                     const cost::LayerPrices& prices) {
+  const plan::Plan& plan = config.plan;
   const i64 mtp = config.model.mtp_layers;
   std::vector<Seconds> kinds;
   Seconds heaviest{};
-  for (const KindPrice& kind : prices.kinds) {
+  for (const cost::KindPrice& kind : prices.kinds) {
     kinds.push_back(total(kind.time) + kind.time.again);
     heaviest = std::max(heaviest, kinds.back());
   }
@@ -38,7 +39,7 @@ Stages StageSplitCache::stages(const TrainingConfig& config, const LayerPrices& 
     const std::lock_guard lock(mutex_);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
   }
-  SplitTask task = split_task(config);
+  split::SplitTask task = cost::split_task(config);
   task.steps = kSteps;
   task.mtp_apart = true;
   task.embedding.weight = double(embedding);
@@ -46,11 +47,11 @@ Stages StageSplitCache::stages(const TrainingConfig& config, const LayerPrices& 
   task.mtp.weight = double(units(kinds.back()));
   for (std::size_t k = 0; k < kinds.size(); ++k)
     task.layers[k].each.weight = double(units(kinds[k]));
-  Stages stages = best_split(task).stages;
+  plan::Stages stages = best_split(task).stages;
   const std::lock_guard lock(mutex_);
   if (kept_ + stages.size() <= kMaxKept && known_.emplace(std::move(key), stages).second)
     kept_ += stages.size();
   return stages;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

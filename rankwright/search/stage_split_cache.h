@@ -9,7 +9,7 @@
 #include "rankwright/cost/layer_prices.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 /// Splits by what decides them. Weights count to a 16th of the heaviest layer, so that nodes which
 /// differ by less share a split; the same question has the same answer, whoever asks first.
@@ -17,13 +17,13 @@ class StageSplitCache {
  public:
   /// For the config's pp, chunks and schedule, the layers weighed by `prices`. Empty where there
   /// are fewer layers than stages.
-  Stages stages(const TrainingConfig& config, const LayerPrices& prices);
+  plan::Stages stages(const plan::TrainingConfig& config, const cost::LayerPrices& prices);
 
  private:
   using Key = std::vector<i64>;
   std::mutex mutex_{};
-  std::map<Key, Stages> known_{};
+  std::map<Key, plan::Stages> known_{};
   std::size_t kept_ = 0;  // stages in known_
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -4,7 +4,7 @@
 
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
 /// Shares of the memory that a plan may take, and parts of the GPUs.
@@ -35,7 +35,7 @@ std::vector<TradePoint> uncovered(std::vector<TradePoint> points) {
 
 /// No layout on so few GPUs can hold the states.
 bool too_few(const Problem& problem, i64 gpus) {
-  const Job& job = problem.config.job;
+  const plan::Job& job = problem.config.job;
   const Bytes states = bytes(parameters(problem.config.model).total(),
                              job.param_bytes() + job.grad_bytes() + job.optimizer_bytes());
   return states > double(gpus) * problem.capacity;
@@ -44,7 +44,8 @@ bool too_few(const Problem& problem, i64 gpus) {
 }  // namespace
 
 std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
-                              const Calibration& calibration, const SearchOptions& options) {
+                              const cluster::Calibration& calibration,
+                              const SearchOptions& options) {
   const Priced& best = *answer.best;
   std::vector<TradePoint> points{{problem.config.world, problem.capacity, best}};
   for (const double share : kShares) {
@@ -72,7 +73,8 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
 }
 
 std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
-                                  const Calibration& calibration, const SearchOptions& options) {
+                                  const cluster::Calibration& calibration,
+                                  const SearchOptions& options) {
   std::vector<CountRow> rows;
   for (const i64 count : counts) {
     Problem other = problem;
@@ -88,7 +90,7 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
       other.capacity = problem.safe();
       std::optional<Priced> safe;
       if (!best.sure && found.complete) safe = fastest_plan(other, calibration, options);
-      if (safe && safe->time() <= (1 + tie_band(other.config)) * row.plan->time()) {
+      if (safe && safe->time() <= (1 + cost::tie_band(other.config)) * row.plan->time()) {
         row.sure = true;
         row.plan = std::move(safe);
         row.plan->estimate.capacity = problem.capacity;
@@ -128,7 +130,7 @@ std::vector<i64> counts_between(i64 host, i64 less, i64 more) {
   return counts;
 }
 
-std::optional<CountRow> fewest(const Problem& problem, const Calibration& calibration,
+std::optional<CountRow> fewest(const Problem& problem, const cluster::Calibration& calibration,
                                const SearchOptions& options) {
   const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
   const i64 max = problem.config.cluster.devices();
@@ -147,4 +149,4 @@ std::optional<CountRow> fewest(const Problem& problem, const Calibration& calibr
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

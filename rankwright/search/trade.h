@@ -6,7 +6,7 @@
 
 #include "rankwright/search/answer.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 struct TradePoint {
   i64 gpus = 0;
@@ -18,7 +18,8 @@ struct TradePoint {
 /// plans on a half and a quarter of the GPUs. Points that another is no worse than in everything
 /// are left out.
 std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
-                              const Calibration& calibration, const SearchOptions& options = {});
+                              const cluster::Calibration& calibration,
+                              const SearchOptions& options = {});
 
 /// The same job on other numbers of GPUs, in rising order: whole hosts, or parts of one that divide
 /// it. The fastest plan; or the fastest that surely fits, where it ties with that one.
@@ -29,7 +30,8 @@ struct CountRow {
   bool sure = true;                    // the plan fits whatever the ledger's error
 };
 std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
-                                  const Calibration& calibration, const SearchOptions& options);
+                                  const cluster::Calibration& calibration,
+                                  const SearchOptions& options);
 
 /// Counts from `least` to `most` that a person would try: 1, 1.5, 2, 3, 4, 6, 8 ... hosts, and both
 /// ends.
@@ -41,7 +43,7 @@ std::vector<i64> counts_between(i64 host, i64 less, i64 more);
 
 /// The fewest GPUs on which something fits, up to the cluster: every count of whole hosts, and the
 /// parts of one, from below. Counts whose memory cannot hold the states are skipped.
-std::optional<CountRow> fewest(const Problem& problem, const Calibration& calibration,
+std::optional<CountRow> fewest(const Problem& problem, const cluster::Calibration& calibration,
                                const SearchOptions& options);
 
-}  // namespace rankwright
+}  // namespace rankwright::search

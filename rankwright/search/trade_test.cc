@@ -7,7 +7,7 @@
 #include "tests/support/problems.h"
 #include "tests/support/timed_configs.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace trade_test {
 
 using problems::Dice;
@@ -17,9 +17,9 @@ using testing::IsEmpty;
 /// Few enough candidates for many searches.
 Limits few() {
   Limits limits;
-  limits.schedule = Schedule::one_f_one_b;
-  limits.recompute = Recompute::none;
-  limits.order = kDefaultOrder;
+  limits.schedule = plan::Schedule::one_f_one_b;
+  limits.recompute = plan::Recompute::none;
+  limits.order = mesh::kDefaultOrder;
   limits.even = true;
   limits.cp = {1, 1};
   return limits;
@@ -27,7 +27,7 @@ Limits few() {
 
 /// 8 layers of hidden 1024 on hosts of 4: 16 bytes a parameter are 2.7 GB.
 Problem on_hosts(i64 hosts) {
-  rankwright::TrainingConfig config = sample::timed(sample::dense_setup({.dp = 4 * hosts}));
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.dp = 4 * hosts}));
   config.cluster.levels = {{.name = "nvlink", .arity = 4, .bandwidth = 300.0_GBps},
                            {.name = "ib", .arity = hosts, .bandwidth = 25.0_GBps}};
   config.cluster.host_devices = 4;
@@ -83,7 +83,7 @@ std::optional<i64> first_that_fits(const Problem& problem) {
     if (count < host ? host % count != 0 : count % host != 0) continue;
     Problem other = problem;
     other.config.world = count;
-    if (search(other, calibration()).space.best) return count;
+    if (search(other, catalog::calibration()).space.best) return count;
   }
   return std::nullopt;
 }
@@ -92,7 +92,7 @@ TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
   for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0}) {
     Problem one = on_hosts(4);
     one.capacity = Bytes{gigabytes * 1e9};
-    const std::optional<CountRow> found = fewest(one, calibration(), {});
+    const std::optional<CountRow> found = fewest(one, catalog::calibration(), {});
     const std::optional<i64> expected = first_that_fits(one);
     ASSERT_EQ(found.has_value(), expected.has_value()) << gigabytes;
     if (!found) continue;
@@ -105,34 +105,35 @@ TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
 TEST(Fewest, IsNothingWhereNothingFits) {
   Problem one = on_hosts(2);
   one.capacity = Bytes{1e8};
-  EXPECT_FALSE(fewest(one, calibration(), {}));
+  EXPECT_FALSE(fewest(one, catalog::calibration(), {}));
 }
 
 TEST(Fewest, IsOneGpuWhereThatIsEnough) {
   Problem one = on_hosts(1);
   one.capacity = Bytes{1e12};
-  ASSERT_TRUE(fewest(one, calibration(), {}));
-  EXPECT_EQ(fewest(one, calibration(), {})->gpus, 1);
+  ASSERT_TRUE(fewest(one, catalog::calibration(), {}));
+  EXPECT_EQ(fewest(one, catalog::calibration(), {})->gpus, 1);
 }
 
 TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
   Problem one = on_hosts(4);
   one.capacity = Bytes{6e9};
   const std::vector<i64> counts{1, 2, 4, 8, 12, 16};
-  const std::vector<CountRow> rows = over_counts(one, counts, calibration(), {});
+  const std::vector<CountRow> rows = over_counts(one, counts, catalog::calibration(), {});
   ASSERT_EQ(rows.size(), counts.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
     EXPECT_EQ(rows[k].gpus, counts[k]);
     Problem other = one;
     other.config.world = counts[k];
-    const SearchResult alone = search(other, calibration());
+    const SearchResult alone = search(other, catalog::calibration());
     ASSERT_EQ(rows[k].plan.has_value(), alone.space.best.has_value()) << counts[k];
     if (rows[k].plan) {
       // The fastest, or where that may not fit the fastest that surely does, if it ties.
       other.capacity = one.safe();
-      const SearchResult safe = search(other, calibration());
-      const bool ties = safe.space.best && safe.space.best->time <= (1 + tie_band(other.config)) *
-                                                                        alone.space.best->time;
+      const SearchResult safe = search(other, catalog::calibration());
+      const bool ties =
+          safe.space.best &&
+          safe.space.best->time <= (1 + cost::tie_band(other.config)) * alone.space.best->time;
       const bool sure = alone.space.best->sure;
       EXPECT_EQ(rows[k].sure, sure || ties);
       EXPECT_EQ(rows[k].plan->config.plan, (sure || !ties ? alone : safe).space.best->plan);
@@ -151,12 +152,12 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     for (int k = 0; k < 8; ++k) problems::narrow(one.limits, dice);
-    const SearchResult roomy = search(one, calibration());
+    const SearchResult roomy = search(one, catalog::calibration());
     if (!roomy.space.best) continue;
     one.capacity = dice.of<double>({1, 1.1, 1.5}) * roomy.space.best->memory;
-    const Answer told = answer(one, calibration());
+    const Answer told = answer(one, catalog::calibration());
     ASSERT_TRUE(told.best);
-    const std::vector<TradePoint> trades = trade(one, told, calibration());
+    const std::vector<TradePoint> trades = trade(one, told, catalog::calibration());
     ASSERT_FALSE(trades.empty());
     EXPECT_EQ(trades[0].gpus, one.config.world);
     EXPECT_EQ(trades[0].plan->config.plan, told.best->config.plan);
@@ -180,4 +181,4 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
 }
 
 }  // namespace trade_test
-}  // namespace rankwright
+}  // namespace rankwright::search

@@ -4,7 +4,7 @@
 
 #include "rankwright/rules/change.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace {
 
 using Kind = Neighbour::Kind;
@@ -13,18 +13,18 @@ using Verdict = Neighbour::Verdict;
 /// An axis: where its degree stands in a plan, and what limits it.
 struct AxisRow {
   Kind kind;
-  i64 Plan::*degree;
+  i64 plan::Plan::*degree;
   Range Limits::*range;
 };
 constexpr AxisRow kAxisRows[] = {
-    {Kind::tp, &Plan::tp, &Limits::tp}, {Kind::cp, &Plan::cp, &Limits::cp},
-    {Kind::pp, &Plan::pp, &Limits::pp}, {Kind::dp, &Plan::dp, &Limits::dp},
-    {Kind::ep, &Plan::ep, &Limits::ep},
+    {Kind::tp, &plan::Plan::tp, &Limits::tp}, {Kind::cp, &plan::Plan::cp, &Limits::cp},
+    {Kind::pp, &plan::Plan::pp, &Limits::pp}, {Kind::dp, &plan::Plan::dp, &Limits::dp},
+    {Kind::ep, &plan::Plan::ep, &Limits::ep},
 };
 
 class WhyNot {
  public:
-  WhyNot(const Problem& problem, const Answer& answer, const Calibration& calibration,
+  WhyNot(const Problem& problem, const Answer& answer, const cluster::Calibration& calibration,
          const SearchOptions& options)
       : problem_(problem),
         answer_(answer),
@@ -42,19 +42,19 @@ class WhyNot {
   void data_alone();
   void orders_but_this();
   void schedules_but_this();
-  Neighbour judge(Kind kind, const Plan& plan) const;
-  void change(Kind kind, const Plan& plan) { found_.push_back(judge(kind, plan)); }
+  Neighbour judge(Kind kind, const plan::Plan& plan) const;
+  void change(Kind kind, const plan::Plan& plan) { found_.push_back(judge(kind, plan)); }
 
   const Problem& problem_;
   const Answer& answer_;
-  const Plan& plan_;
-  const Calibration& calibration_;
+  const plan::Plan& plan_;
+  const cluster::Calibration& calibration_;
   SearchOptions options_;
-  std::vector<const Rule*> rules_;
+  std::vector<const rules::Rule*> rules_;
   std::vector<Neighbour> found_{};
 };
 
-Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
+Neighbour WhyNot::judge(Kind kind, const plan::Plan& plan) const {
   if (options_.stop && options_.stop()) return {};  // nobody looks at the rest
   Neighbour one{.kind = kind, .config = config_of(problem_, plan)};
   one.violation = first_misfit(one.config);
@@ -62,7 +62,7 @@ Neighbour WhyNot::judge(Kind kind, const Plan& plan) const {
     one.verdict = Verdict::violation;
     return one;
   }
-  for (const Rule* rule : rules_)
+  for (const rules::Rule* rule : rules_)
     if (rule->fault(one.config)) {
       one.rule = rule->page.code;
       one.verdict = Verdict::rule;
@@ -103,7 +103,7 @@ void WhyNot::axis(const AxisRow& row, i64 degree) {
   other.limits.*row.range = {degree, degree};
   if (search_anew(row.kind, degree, other)) return;
   // Nothing was even weighed: the plan with this degree in place of its own says why.
-  Plan plan = plan_;
+  plan::Plan plan = plan_;
   const i64 rest = plan.*row.degree * plan.dp;
   plan.*row.degree = degree;
   if (row.kind != Kind::dp && row.kind != Kind::ep && rest % degree == 0) plan.dp = rest / degree;
@@ -127,12 +127,12 @@ void WhyNot::data_alone() {
 void WhyNot::orders_but_this() {
   const Node node = node_of(plan_);
   std::optional<Neighbour> fastest;
-  for (const Order& order : orders(problem_, node)) {
-    Plan plan = plan_;
+  for (const mesh::Order& order : orders(problem_, node)) {
+    plan::Plan plan = plan_;
     plan.order = order;
     if (order == plan_.order) continue;
     Neighbour one = judge(Kind::order, plan);
-    if (order == kDefaultOrder) {
+    if (order == mesh::kDefaultOrder) {
       found_.push_back(one);
       continue;
     }
@@ -150,7 +150,7 @@ void WhyNot::schedules_but_this() {
   std::optional<Neighbour> fastest, leanest;
   for (const Pipe& pipe : pipes(problem_, node)) {
     if (pipe.balanced || pipe.schedule == plan_.schedule) continue;
-    Plan plan = plan_;
+    plan::Plan plan = plan_;
     choose(plan, pipe);
     choose(plan, plan.zero, plan.shard_size, problem_);
     Neighbour one = judge(Kind::schedule, plan);
@@ -178,26 +178,27 @@ std::vector<Neighbour> WhyNot::all() {
   for (const int zero : {plan_.zero - 1, plan_.zero + 1}) {
     if (!limits.zero.has(zero)) continue;
     if (zero > 0 && plan_.data_ranks() == 1 && !problem_.config.model.sparse()) continue;
-    Plan plan = plan_;
+    plan::Plan plan = plan_;
     choose(plan, zero, zero == 0 ? 0 : plan_.shard_size, problem_);
     change(Kind::zero, plan);
   }
-  for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+  for (const plan::Recompute recompute :
+       {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full}) {
     const int away = int(recompute) - int(plan_.recompute);
     if ((away != 1 && away != -1) || limits.recompute) continue;
-    Plan plan = plan_;
+    plan::Plan plan = plan_;
     plan.recompute = recompute;
     change(Kind::recompute, plan);
   }
   for (const i64 size :
        {plan_.micro_batch % 2 == 0 ? plan_.micro_batch / 2 : 0, 2 * plan_.micro_batch}) {
     if (!limits.micro_batch.has(size) || size == 0) continue;
-    Plan plan = plan_;
+    plan::Plan plan = plan_;
     plan.micro_batch = size;
     change(Kind::micro_batch, plan);
   }
   if (plan_.tp > 1 && !limits.sequence_parallel) {
-    Plan plan = plan_;
+    plan::Plan plan = plan_;
     plan.sequence_parallel = !plan.sequence_parallel;
     choose(plan, plan.zero, plan.shard_size, problem_);
     change(Kind::sequence_parallel, plan);
@@ -210,8 +211,9 @@ std::vector<Neighbour> WhyNot::all() {
 }  // namespace
 
 std::vector<Neighbour> neighbours(const Problem& problem, const Answer& answer,
-                                  const Calibration& calibration, const SearchOptions& options) {
+                                  const cluster::Calibration& calibration,
+                                  const SearchOptions& options) {
   return WhyNot(problem, answer, calibration, options).all();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::search

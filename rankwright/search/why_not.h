@@ -9,7 +9,7 @@
 
 #include "rankwright/search/answer.h"
 
-namespace rankwright {
+namespace rankwright::search {
 
 struct Neighbour {
   enum class Kind : unsigned char {
@@ -39,11 +39,11 @@ struct Neighbour {
   bool searched = false;
   i64 degree = 0;  // of an axis: what was asked
   Verdict verdict{};
-  TrainingConfig config;
-  Seconds time{};           // priced
-  StepTime step{};          // priced
-  MemoryEstimate memory{};  // priced and memory: of the fullest rank
-  ConstraintViolation violation{};
+  plan::TrainingConfig config;
+  Seconds time{};                 // priced
+  cost::StepTime step{};          // priced
+  cost::MemoryEstimate memory{};  // priced and memory: of the fullest rank
+  plan::ConstraintViolation violation{};
   std::string detail{};  // violation: what arithmetic says, with the numbers; planner/ fills it in
   std::string_view rule{};  // code
 };
@@ -51,7 +51,7 @@ struct Neighbour {
 /// In the order of Kind, of the best that `answer` found for `problem`. Of the options threads and
 /// balance count.
 std::vector<Neighbour> neighbours(const Problem& problem, const Answer& answer,
-                                  const Calibration& calibration,
+                                  const cluster::Calibration& calibration,
                                   const SearchOptions& options = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::search

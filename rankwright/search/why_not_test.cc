@@ -8,7 +8,7 @@
 #include "tests/support/brute_force.h"
 #include "tests/support/problems.h"
 
-namespace rankwright {
+namespace rankwright::search {
 namespace why_not_test {
 
 using problems::Dice;
@@ -23,7 +23,7 @@ struct Asked {
   Answer answer{};
   std::vector<Neighbour> neighbours{};
 
-  const Plan& plan() const { return answer.best->config.plan; }
+  const plan::Plan& plan() const { return answer.best->config.plan; }
 };
 
 template <class Check>
@@ -34,12 +34,12 @@ void over_problems(std::uint64_t first, std::uint64_t count, const Check& check)
     Dice dice(seed);
     Asked one{.problem = problems::random_problem(dice)};
     for (int k = 0; k < 4; ++k) problems::narrow(one.problem.limits, dice);
-    const SearchResult roomy = search(one.problem, calibration());
+    const SearchResult roomy = search(one.problem, catalog::calibration());
     if (!roomy.space.best) continue;
     one.problem.capacity = dice.of<double>({1, 1.2, 10}) * roomy.space.best->memory;
-    one.answer = answer(one.problem, calibration());
+    one.answer = answer(one.problem, catalog::calibration());
     ASSERT_TRUE(one.answer.best);
-    one.neighbours = neighbours(one.problem, one.answer, calibration());
+    one.neighbours = neighbours(one.problem, one.answer, catalog::calibration());
     check(one);
     ++checked;
     if (testing::Test::HasFailure()) return;
@@ -48,19 +48,19 @@ void over_problems(std::uint64_t first, std::uint64_t count, const Check& check)
 }
 
 /// As `rankwright check --for` would say it: with the rules' own words.
-bool refused(const TrainingConfig& config, Target target) {
-  const std::vector<ConstraintViolation> none;
-  for (const Rule* rule : rules())
-    if (rule->target != Target::any && holds_for(*rule, target) &&
+bool refused(const plan::TrainingConfig& config, rules::Target target) {
+  const std::vector<plan::ConstraintViolation> none;
+  for (const rules::Rule* rule : rules::rules())
+    if (rule->target != rules::Target::any && holds_for(*rule, target) &&
         rule->page.severity != Severity::note && rule->check({config, none, target}))
       return true;
   return false;
 }
 
-Verdict verdict(const Problem& problem, const TrainingConfig& config) {
+Verdict verdict(const Problem& problem, const plan::TrainingConfig& config) {
   if (first_misfit(config)) return Verdict::violation;
   if (refused(config, problem.limits.target)) return Verdict::rule;
-  const Bytes total = fullest(config, calibration()).total();
+  const Bytes total = cost::fullest(config, catalog::calibration()).total();
   return total <= problem.capacity ? Verdict::priced : Verdict::memory;
 }
 
@@ -71,8 +71,8 @@ TEST(Neighbours, AreJudgedAsAnyPlanIs) {
       EXPECT_EQ(bool(other.violation), other.verdict == Verdict::violation);
       EXPECT_EQ(!other.rule.empty(), other.verdict == Verdict::rule);
       if (other.verdict == Verdict::violation || other.verdict == Verdict::rule) continue;
-      EXPECT_EQ(other.memory, fullest(other.config, calibration()));
-      EXPECT_EQ(other.time, simulated_estimate(other.config, calibration()).time());
+      EXPECT_EQ(other.memory, cost::fullest(other.config, catalog::calibration()));
+      EXPECT_EQ(other.time, cost::simulated_estimate(other.config, catalog::calibration()).time());
       EXPECT_EQ(other.step.total(), other.time);
     }
   });
@@ -86,7 +86,7 @@ TEST(Neighbours, ComeInTheOrderOfTheirKinds) {
 }
 
 /// A plan with what `kind` may change taken from another.
-Plan with(Plan plan, Kind kind, const Plan& other) {
+plan::Plan with(plan::Plan plan, Kind kind, const plan::Plan& other) {
   if (kind == Kind::order) plan.order = other.order;
   if (kind == Kind::zero) plan.zero = other.zero, plan.shard_size = other.shard_size;
   if (kind == Kind::recompute) plan.recompute = other.recompute;
@@ -119,7 +119,7 @@ Range Limits::*range_of(Kind kind) {
   return kRanges[std::size_t(kind)];
 }
 
-i64 degree(const Plan& plan, Kind kind) {
+i64 degree(const plan::Plan& plan, Kind kind) {
   const i64 degrees[] = {plan.tp, plan.cp, plan.pp, plan.dp, plan.ep};
   return degrees[std::size_t(kind)];
 }
@@ -130,15 +130,16 @@ TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
     for (const Neighbour& other : one.neighbours) {
       if (other.kind != Kind::data_alone) continue;
       ++seen;
-      const Plan& plan = other.config.plan;
+      const plan::Plan& plan = other.config.plan;
       EXPECT_EQ(plan.tp * plan.cp * plan.pp, 1);
       Problem limited = one.problem;
       limited.limits.tp = limited.limits.cp = limited.limits.pp = {1, 1};
-      const PartialResult space = search(limited, calibration()).space;
+      const PartialResult space = search(limited, catalog::calibration()).space;
       EXPECT_EQ(other.verdict == Verdict::priced, space.best.has_value());
       if (space.best) {
-        EXPECT_NEAR(step_time(other.config, calibration()).total() / space.best->time, 1,
-                    kRounding);
+        EXPECT_NEAR(
+            cost::step_time(other.config, catalog::calibration()).total() / space.best->time, 1,
+            kRounding);
       }
     }
   });
@@ -151,11 +152,11 @@ TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
       if (!other.searched || other.kind == Kind::data_alone) continue;
       Problem limited = one.problem;
       limited.limits.*range_of(other.kind) = {other.degree, other.degree};
-      const PartialResult space = search(limited, calibration()).space;
+      const PartialResult space = search(limited, catalog::calibration()).space;
       if (space.best) {
         EXPECT_EQ(degree(other.config.plan, other.kind), other.degree);
         EXPECT_EQ(int(other.verdict), int(Verdict::priced));
-        const Seconds closed = step_time(other.config, calibration()).total();
+        const Seconds closed = cost::step_time(other.config, catalog::calibration()).total();
         EXPECT_NEAR(closed / space.best->time, 1, kRounding);
       } else if (space.leanest) {
         EXPECT_EQ(int(other.verdict), int(Verdict::memory));
@@ -183,7 +184,7 @@ TEST(Neighbours, LeaveNoDegreeOut) {
         Problem limited = one.problem;
         limited.limits.*range_of(kind) = {other, other};
         if (kind == Kind::ep && !one.problem.config.model.sparse()) continue;
-        const PartialResult space = search(limited, calibration()).space;
+        const PartialResult space = search(limited, catalog::calibration()).space;
         if (space.best || space.leanest) {
           EXPECT_TRUE(told.contains({kind, other})) << int(kind) << " " << other;
         }
@@ -200,12 +201,12 @@ TEST(Neighbours, TheOtherScheduleIsTheFastestOfAll) {
     std::optional<Seconds> fastest;
     for (const Pipe& pipe : pipes(one.problem, node_of(one.plan()))) {
       if (pipe.balanced || pipe.schedule == one.plan().schedule) continue;
-      Plan plan = one.plan();
+      plan::Plan plan = one.plan();
       choose(plan, pipe);
       choose(plan, plan.zero, plan.shard_size, one.problem);  // overlap may follow the chunks
-      const rankwright::TrainingConfig config = config_of(one.problem, plan);
+      const rankwright::plan::TrainingConfig config = config_of(one.problem, plan);
       if (verdict(one.problem, config) != Verdict::priced) continue;
-      const Seconds time = simulated_estimate(config, calibration()).time();
+      const Seconds time = cost::simulated_estimate(config, catalog::calibration()).time();
       fastest = std::min(fastest.value_or(time), time);
     }
     for (const Neighbour& other : one.neighbours) {
@@ -221,4 +222,4 @@ TEST(Neighbours, TheOtherScheduleIsTheFastestOfAll) {
 }
 
 }  // namespace why_not_test
-}  // namespace rankwright
+}  // namespace rankwright::search

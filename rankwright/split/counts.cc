@@ -7,7 +7,7 @@
 
 #include "rankwright/split/packing.h"
 
-namespace rankwright {
+namespace rankwright::split {
 namespace {
 
 using Verdict = Probe::Verdict;
@@ -362,4 +362,4 @@ Probe count_split(const SplitProblem& problem, const SplitLimits& limits, Steps&
   return PatternSearch(problem, limits, steps).probe();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -5,8 +5,8 @@
 
 #include "rankwright/split/problem.h"
 
-namespace rankwright {
+namespace rankwright::split {
 
 Probe count_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
 
-}  // namespace rankwright
+}  // namespace rankwright::split

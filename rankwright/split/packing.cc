@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace rankwright {
+namespace rankwright::split {
 namespace {
 
 using Verdict = Probe::Verdict;
@@ -181,4 +181,4 @@ class Packer {
 
 Packed pack(const Packing& packing, Steps& steps) { return Packer(packing, steps).packed(); }
 
-}  // namespace rankwright
+}  // namespace rankwright::split

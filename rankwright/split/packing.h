@@ -8,7 +8,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/split/problem.h"
 
-namespace rankwright {
+namespace rankwright::split {
 
 struct Packing {
   std::vector<i64> demand{};  // by kind; the last kind is the one that is not enumerated
@@ -29,4 +29,4 @@ struct Packed {
 
 Packed pack(const Packing& packing, Steps& steps);
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::split {
 namespace packing_test {
 
 using Verdict = Probe::Verdict;
@@ -92,4 +92,4 @@ RC_GTEST_PROP(Pack, AgreesWithTryingAllWays, ()) {
 }
 
 }  // namespace packing_test
-}  // namespace rankwright
+}  // namespace rankwright::split

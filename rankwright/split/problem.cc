@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::split {
 
 i64 SplitProblem::items() const {
   i64 sum = 0;
@@ -71,4 +71,4 @@ Cuts ideal_cuts(const SplitProblem& problem) {
   return cuts;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::split

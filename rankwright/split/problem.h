@@ -7,7 +7,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::split {
 
 inline constexpr i64 kNoLimit = std::numeric_limits<i64>::max();
 
@@ -70,4 +70,4 @@ class Steps {
   i64 left_;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::split

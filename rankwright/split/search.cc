@@ -9,7 +9,7 @@
 #include "rankwright/split/packing.h"
 #include "rankwright/split/units.h"
 
-namespace rankwright {
+namespace rankwright::split {
 namespace {
 
 using Verdict = Probe::Verdict;
@@ -252,4 +252,4 @@ BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps) {
           .proved = load.proved && stage.proved};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -6,7 +6,7 @@
 
 #include "rankwright/split/problem.h"
 
-namespace rankwright {
+namespace rankwright::split {
 
 struct BestCuts {
   std::optional<Cuts> cuts{};  // nothing where no split keeps the capacity, or none was found
@@ -18,4 +18,4 @@ struct BestCuts {
 /// First the load as small as it can be, then the heaviest stage, in so many steps.
 BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps);
 
-}  // namespace rankwright
+}  // namespace rankwright::split

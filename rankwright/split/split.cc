@@ -8,7 +8,7 @@
 #include "rankwright/split/problem.h"
 #include "rankwright/split/search.h"
 
-namespace rankwright {
+namespace rankwright::split {
 namespace {
 
 /// Whole numbers for quantities of which all together are `total`: first in up to 2^48 units of
@@ -132,11 +132,11 @@ SplitProblem problem_of(const SplitTask& task, const std::vector<ItemRun>& runs,
   return problem;
 }
 
-Stages stages_of(const SplitTask& task, const Cuts& cuts) {
+plan::Stages stages_of(const SplitTask& task, const Cuts& cuts) {
   i64 layers = 0;
   for (const ItemRun& run : task.layers) layers += run.count;
   const i64 mtp_items = task.mtp_apart ? task.mtp_modules : std::min<i64>(task.mtp_modules, 1);
-  Stages stages;
+  plan::Stages stages;
   i64 first = 0;
   for (const i64 end : cuts) {
     const auto inside = [&](i64 from, i64 to) {
@@ -197,4 +197,4 @@ Split best_split(const SplitTask& task) {
           .proved = best.proved};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::split

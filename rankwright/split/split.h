@@ -13,7 +13,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/plan/stages.h"
 
-namespace rankwright {
+namespace rankwright::split {
 
 /// What one item of the model (embedding, layer, MTP module, head) costs the pp rank that has it.
 /// Nothing is negative.
@@ -66,7 +66,7 @@ struct Split {
     memory,  // no split fits into the capacity, or none was found
   };
   Fault fault = Fault::none;
-  Stages stages{};             // each has at least one item; empty with a fault
+  plan::Stages stages{};       // each has at least one item; empty with a fault
   double rank_weight = 0;      // of the heaviest pp rank
   double stage_weight = 0;     // of the heaviest stage
   double min_rank_weight = 0;  // no split has a lighter heaviest pp rank
@@ -78,4 +78,4 @@ struct Split {
 /// below that are exact.
 Split best_split(const SplitTask& task);
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-namespace rankwright {
+namespace rankwright::split {
 namespace split_test {
 
 ItemCost weighs(double weight) { return {.weight = weight}; }
@@ -59,10 +59,10 @@ Figures figures(const SplitTask& task, const std::vector<i64>& cuts) {
   return max;
 }
 
-std::vector<i64> cuts_of(const SplitTask& task, const Stages& stages) {
+std::vector<i64> cuts_of(const SplitTask& task, const plan::Stages& stages) {
   std::vector<i64> cuts;
   i64 at = 0;
-  for (const Stage& stage : stages) {
+  for (const plan::Stage& stage : stages) {
     const i64 mtp = task.mtp_apart ? stage.mtp : std::min<i64>(stage.mtp, 1);
     at += (stage.embedding ? 1 : 0) + stage.layers + mtp + (stage.loss ? 1 : 0);
     cuts.push_back(at);
@@ -337,7 +337,7 @@ RC_GTEST_PROP(BestSplit, IsProvedForModelsAsTheyAre, ()) {
   const Figures mine = figures(task, cuts_of(task, split.stages));
   RC_ASSERT(mine.rank == split.rank_weight);
   RC_ASSERT(mine.stage == split.stage_weight);
-  RC_ASSERT(parse_layout(show_layout(split.stages)).value() == split.stages);
+  RC_ASSERT(plan::parse_layout(show_layout(split.stages)).value() == split.stages);
 }
 
 /// Whether ranks that hold less than `most` each have room for layers of weight 1, one of them
@@ -395,4 +395,4 @@ TEST(BestSplit, SaysWhatItDidNotProve) {
 }
 
 }  // namespace split_test
-}  // namespace rankwright
+}  // namespace rankwright::split

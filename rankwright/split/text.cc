@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::split {
 
 std::optional<std::vector<i64>> titan_layers(i64 layers, i64 stages, i64 first_less,
                                              i64 last_less) {
@@ -20,9 +20,9 @@ std::optional<std::vector<i64>> titan_layers(i64 layers, i64 stages, i64 first_l
   return by_stage;
 }
 
-std::optional<TitanSplit> titan_split(const Stages& stages) {
+std::optional<TitanSplit> titan_split(const plan::Stages& stages) {
   std::vector<i64> wanted;
-  for (const Stage& stage : stages) {
+  for (const plan::Stage& stage : stages) {
     if (stage.mtp > 0) return std::nullopt;
     wanted.push_back(stage.layers);
   }
@@ -61,4 +61,4 @@ std::string show(const TitanSplit& split) {
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -9,7 +9,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/plan/stages.h"
 
-namespace rankwright {
+namespace rankwright::split {
 
 /// torchtitan's settings: the embedding counts as `first_less` layers of the first stage, norm and
 /// output as `last_less` of the last.
@@ -31,9 +31,9 @@ std::optional<std::vector<i64>> titan_layers(i64 layers, i64 stages, i64 first_l
 
 /// The settings that cut just so: its defaults where they do, else the smallest. Nothing where none
 /// do; MTP modules have no place in it.
-std::optional<TitanSplit> titan_split(const Stages& stages);
+std::optional<TitanSplit> titan_split(const plan::Stages& stages);
 
 /// As in the file: "pipeline_parallel_first_stage_less_layers = 1" and so on, a line each.
 std::string show(const TitanSplit& split);
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright {
+namespace rankwright::split {
 namespace text_test {
 
 using Layers = std::vector<i64>;
@@ -27,24 +27,25 @@ TEST(TitanLayers, AreRefusedWhereTheEdgesAreMoreThanAStage) {
 
 TEST(TitanSplit, IsTheDefaultWhereThatCutsSo) {
   // 34 counted in stages of 9 are 4 stages.
-  EXPECT_EQ(titan_split(listed_stages({8, 9, 8, 7}, 0)), (TitanSplit{1, 1, 9}));
+  EXPECT_EQ(titan_split(plan::listed_stages({8, 9, 8, 7}, 0)), (TitanSplit{1, 1, 9}));
 }
 
 TEST(TitanSplit, IsTheSmallestThatCutsSo) {
   // 30 layers, 0 + 1, on 4 stages: 31 = 4 x 7 + 3, so 8 8 8 7 counted. 0 + 2 cut the same.
   EXPECT_EQ(titan_layers(30, 4, 0, 2), (Layers{8, 8, 8, 6}));
-  EXPECT_EQ(titan_split(listed_stages({8, 8, 8, 6}, 0)), (TitanSplit{0, 1, 8}));
+  EXPECT_EQ(titan_split(plan::listed_stages({8, 8, 8, 6}, 0)), (TitanSplit{0, 1, 8}));
 }
 
 TEST(TitanSplit, LeavesOutANumberOfLayersThatGivesOtherStages) {
   // 8 + 1 + 1 = 10 counted on 6 stages: 2 2 2 2 1 1. In stages of 2 that were 5, of 1 it were 10.
-  EXPECT_EQ(titan_split(listed_stages({1, 2, 2, 2, 1, 0}, 0)), (TitanSplit{1, 1, std::nullopt}));
+  EXPECT_EQ(titan_split(plan::listed_stages({1, 2, 2, 2, 1, 0}, 0)),
+            (TitanSplit{1, 1, std::nullopt}));
 }
 
 TEST(TitanSplit, HasNoWordsForOtherSplits) {
-  EXPECT_EQ(titan_split(listed_stages({8, 7, 8, 7}, 0)), std::nullopt);
-  EXPECT_EQ(titan_split(listed_stages({2, 2}, 1)), std::nullopt);  // an MTP module
-  EXPECT_EQ(titan_split(listed_stages({1, 3, 9}, 0)), std::nullopt);
+  EXPECT_EQ(titan_split(plan::listed_stages({8, 7, 8, 7}, 0)), std::nullopt);
+  EXPECT_EQ(titan_split(plan::listed_stages({2, 2}, 1)), std::nullopt);  // an MTP module
+  EXPECT_EQ(titan_split(plan::listed_stages({1, 3, 9}, 0)), std::nullopt);
 }
 
 RC_GTEST_PROP(TitanSplit, FindsSettingsForWhateverTorchtitanCuts, ()) {
@@ -52,7 +53,7 @@ RC_GTEST_PROP(TitanSplit, FindsSettingsForWhateverTorchtitanCuts, ()) {
   const i64 first = *rc::gen::inRange<i64>(0, 8), last = *rc::gen::inRange<i64>(0, 8);
   const std::optional<Layers> cut = titan_layers(layers, stages, first, last);
   if (!cut) return;
-  const std::optional<TitanSplit> split = titan_split(listed_stages(*cut, 0));
+  const std::optional<TitanSplit> split = titan_split(plan::listed_stages(*cut, 0));
   RC_ASSERT(split.has_value());
   RC_ASSERT(titan_layers(layers, stages, split->first_less, split->last_less) == cut);
   if (split->layers_per_stage && stages > 1) {
@@ -72,4 +73,4 @@ TEST(TitanSplit, IsShownAsItIsTyped) {
 }
 
 }  // namespace text_test
-}  // namespace rankwright
+}  // namespace rankwright::split

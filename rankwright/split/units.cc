@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_set>
 
-namespace rankwright {
+namespace rankwright::split {
 namespace {
 
 using Verdict = Probe::Verdict;
@@ -238,4 +238,4 @@ bool stages_fit(const SplitProblem& problem, const SplitLimits& limits) {
   return look_ahead(Line(problem, limits))[0][0] != 0;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -5,7 +5,7 @@
 
 #include "rankwright/split/problem.h"
 
-namespace rankwright {
+namespace rankwright::split {
 
 /// Whether unit_split() can be asked at all: its tables hold items x stages.
 bool takes_units(const SplitProblem& problem);
@@ -16,4 +16,4 @@ Probe unit_split(const SplitProblem& problem, const SplitLimits& limits, Steps& 
 /// to. Where they cannot, no split can.
 bool stages_fit(const SplitProblem& problem, const SplitLimits& limits);
 
-}  // namespace rankwright
+}  // namespace rankwright::split

@@ -5,16 +5,16 @@
 
 #include "rankwright/catalog/table.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 extern const std::string_view kCalculonCsv;
 
 std::optional<double> calculon_error(std::string_view id) {
   static const std::map<std::string, double, std::less<>> errors = [] {
     std::map<std::string, double, std::less<>> all;
-    const Csv table = shipped_table(kCalculonCsv, "calculon.csv");
+    const Csv table = catalog::shipped_table(kCalculonCsv, "calculon.csv");
     for (const Csv::Row& row : table.rows) {
-      const Cells cells(table, row);
+      const catalog::Cells cells(table, row);
       all[cells.text("id")] = cells.number("error_percent") / 100;
     }
     return all;
@@ -24,4 +24,4 @@ std::optional<double> calculon_error(std::string_view id) {
   return found->second;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// Predicted / measured - 1 of the step time; nothing for a run that it cannot do or was not asked.
 std::optional<double> calculon_error(std::string_view id);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -10,19 +10,19 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/validate/memory_gap.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 constexpr int kHalvings = 60;
 
-Seconds step_at(const TrainingConfig& config, Calibration c, double pace) {
+Seconds step_at(const plan::TrainingConfig& config, cluster::Calibration c, double pace) {
   c.pace = pace;
-  return step_time(config, c).total();
+  return cost::step_time(config, c).total();
 }
 
 /// V12. A step is the shorter the faster computation is, or as long where nothing hangs on it: of
 /// factors that do as well the nearest to 1.
-std::optional<double> pace_of(const TrainingConfig& config, const Calibration& c,
+std::optional<double> pace_of(const plan::TrainingConfig& config, const cluster::Calibration& c,
                               Seconds measured) {
   constexpr double kSame = 1e-9;
   const auto off = [&](double pace) { return step_at(config, c, pace) / measured - 1; };
@@ -37,8 +37,8 @@ std::optional<double> pace_of(const TrainingConfig& config, const Calibration& c
   return far;
 }
 
-Diagnostic too_far(const TrainingConfig& config, const Calibration& c, Seconds measured,
-                   std::string_view file) {
+Diagnostic too_far(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                   Seconds measured, std::string_view file) {
   return {.code = "RW0931",
           .message = "a run too far from its estimate to calibrate by",
           .detail = fmt::format(
@@ -51,7 +51,8 @@ Diagnostic too_far(const TrainingConfig& config, const Calibration& c, Seconds m
 }
 
 /// What the run held beyond its ledger; less is no promise for another plan.
-Bytes held(const TrainingConfig& config, const Calibration& c, const RunLog& log) {
+Bytes held(const plan::TrainingConfig& config, const cluster::Calibration& c,
+           const importer::RunLog& log) {
   const std::optional<MemoryGap> gap = memory_gap(config, c, log);
   if (!gap) return {};
   const Bytes max = kMaxHeld * config.cluster.device.memory;
@@ -60,10 +61,11 @@ Bytes held(const TrainingConfig& config, const Calibration& c, const RunLog& log
 
 }  // namespace
 
-Result<RunCalibration> calibrate(const TrainingConfig& ran, const Calibration& from,
-                                 const RunLog& log, std::string_view file) {
+Result<plan::RunCalibration> calibrate(const plan::TrainingConfig& ran,
+                                       const cluster::Calibration& from,
+                                       const importer::RunLog& log, std::string_view file) {
   const double tokens = double(ran.job.global_batch) * double(ran.job.sequence) / double(ran.world);
-  const std::optional<MeasuredStep> measured = measured_step(log, tokens);
+  const std::optional<importer::MeasuredStep> measured = measured_step(log, tokens);
   if (!measured)
     return fail({.code = "RW0930",
                  .message = "a log without a step",
@@ -71,16 +73,16 @@ Result<RunCalibration> calibrate(const TrainingConfig& ran, const Calibration& f
                  .where = {.file = std::string(file)}});
   const std::optional<double> pace = pace_of(ran, from, measured->median);
   if (!pace) return fail(too_far(ran, from, measured->median, file));
-  RunCalibration out{.calibration = from,
-                     .log = std::string(file),
-                     .steps = measured->steps,
-                     .measured = measured->median,
-                     .predicted = step_at(ran, from, 1),
-                     .model = ran.model,
-                     .device = ran.cluster.device};
+  plan::RunCalibration out{.calibration = from,
+                           .log = std::string(file),
+                           .steps = measured->steps,
+                           .measured = measured->median,
+                           .predicted = step_at(ran, from, 1),
+                           .model = ran.model,
+                           .device = ran.cluster.device};
   out.calibration.pace = *pace;
   out.calibration.held = held(ran, from, log);
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -10,7 +10,7 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/plan/run_calibration.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// The factors that may be.
 inline constexpr double kMinPace = 0.4, kMaxPace = 1.3;
@@ -19,7 +19,8 @@ inline constexpr double kMaxHeld = 0.25;
 
 /// RW0930 where the log has no step, RW0931 where the factor is beyond what may be. `ran` has no
 /// violation. Constants are `from`, moved.
-Result<RunCalibration> calibrate(const TrainingConfig& ran, const Calibration& from,
-                                 const RunLog& log, std::string_view file);
+Result<plan::RunCalibration> calibrate(const plan::TrainingConfig& ran,
+                                       const cluster::Calibration& from,
+                                       const importer::RunLog& log, std::string_view file);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

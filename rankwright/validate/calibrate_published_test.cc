@@ -13,7 +13,7 @@
 #include "rankwright/validate/calibrate.h"
 #include "tests/support/runs.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace calibrate_published_test {
 
 struct Nearer {
@@ -34,22 +34,23 @@ double p90(std::vector<double> all) {
 
 Nearer calibrated_errors() {
   std::map<std::tuple<std::string, std::string, std::string, std::string, i64>,
-           std::vector<std::pair<const Run*, const rankwright::TrainingConfig*>>>
+           std::vector<std::pair<const Run*, const rankwright::plan::TrainingConfig*>>>
       groups;
   const std::vector<Case> cases = make_cases(published("runs.csv").scored);
   for (const Case& one : cases) {
     if (one.run.measured.value <= 0 || one.run.sparse) continue;
-    const rankwright::TrainingConfig& config = one.options[predict(one, calibration()).option];
+    const rankwright::plan::TrainingConfig& config =
+        one.options[predict(one, catalog::calibration()).option];
     groups[{one.run.family, one.run.model, one.run.gpu, one.run.precision, config.job.sequence}]
         .push_back({&one.run, &config});
   }
   Nearer errors;
   for (const auto& [name, runs] : groups) {
     if (runs.size() < 2) continue;
-    RunLog log;
+    importer::RunLog log;
     add_step(log, {.iteration = 1, .time = runs.front().first->measured});
-    const Result<RunCalibration> found =
-        calibrate(*runs.front().second, calibration(), log, "run.log");
+    const Result<plan::RunCalibration> found =
+        calibrate(*runs.front().second, catalog::calibration(), log, "run.log");
     if (!found) {
       ++errors.refused;
       continue;
@@ -57,11 +58,11 @@ Nearer calibrated_errors() {
     ++errors.groups;
     for (std::size_t i = 1; i < runs.size(); ++i) {
       const Run& run = *runs[i].first;
-      const rankwright::TrainingConfig& config = *runs[i].second;
-      const auto error = [&](const Calibration& c) {
-        return std::abs(step_time(config, c).total() / run.measured - 1);
+      const rankwright::plan::TrainingConfig& config = *runs[i].second;
+      const auto error = [&](const cluster::Calibration& c) {
+        return std::abs(cost::step_time(config, c).total() / run.measured - 1);
       };
-      errors.before.push_back(error(calibration()));
+      errors.before.push_back(error(catalog::calibration()));
       errors.after.push_back(error(found->calibration));
     }
   }
@@ -82,4 +83,4 @@ TEST(CalibratePublished, ARunOfOnePlanBringsOthersOfItsModelNearer) {
 }
 
 }  // namespace calibrate_published_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

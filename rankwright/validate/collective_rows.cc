@@ -10,7 +10,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/priced.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 // A fit prices every row some hundred times, and there is one for each system.
@@ -22,15 +22,15 @@ constexpr std::string_view kNeeded[] = {"system", "collective", "nranks", "bytes
 
 struct OpName {
   std::string_view name;
-  Op op;
+  plan::Op op;
 };
-constexpr OpName kOps[] = {{"all_reduce", Op::all_reduce},
-                           {"all_gather", Op::all_gather},
-                           {"reduce_scatter", Op::reduce_scatter},
-                           {"all_to_all", Op::all_to_all},
-                           {"send_recv", Op::send_recv}};
+constexpr OpName kOps[] = {{"all_reduce", plan::Op::all_reduce},
+                           {"all_gather", plan::Op::all_gather},
+                           {"reduce_scatter", plan::Op::reduce_scatter},
+                           {"all_to_all", plan::Op::all_to_all},
+                           {"send_recv", plan::Op::send_recv}};
 
-std::optional<Op> find_op(std::string_view name) {
+std::optional<plan::Op> find_op(std::string_view name) {
   for (const OpName& row : kOps)
     if (row.name == name) return row.op;
   return {};
@@ -117,9 +117,9 @@ class Reader {
     if (std::optional<Diagnostic> fault = positive(row, "time_us", time)) return fault;
     if (std::optional<Diagnostic> fault = positive(row, "busbw_GBps", rate)) return fault;
     if (std::optional<Diagnostic> fault = positive(row, "harness_us", harness)) return fault;
-    const Op op = *find_op(cell(row, "collective"));
+    const plan::Op op = *find_op(cell(row, "collective"));
     const Seconds measured =
-        time > 0 ? time * 1.0_us : wire_bytes(op, Bytes{size}, *ranks) / (rate * 1.0_GBps);
+        time > 0 ? time * 1.0_us : cost::wire_bytes(op, Bytes{size}, *ranks) / (rate * 1.0_GBps);
     const bool plain = cell(row, "algo").starts_with("Ring");
     const Result<std::size_t> where = setting(cell(row, "cluster"), *ranks, plain);
     if (!where) return where.error();
@@ -141,7 +141,7 @@ class Reader {
     std::vector<CollectiveSetting>& all = found_.settings;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].cluster_name == name && all[i].ranks == ranks && all[i].plain == plain) return i;
-    Result<Cluster> cluster = find_cluster(name);
+    Result<cluster::Cluster> cluster = catalog::find_cluster(name);
     if (!cluster) return fail(cluster.error());
     if (cluster->devices() < ranks)
       return fail(
@@ -150,8 +150,8 @@ class Reader {
            .detail = fmt::format("{} has {}, and nranks is {}", cluster->name,
                                  plural(cluster->devices(), "device", "devices"), count(ranks))});
     if (plain) cluster->device.generation.clear();
-    const Plan plan{.dp = ranks};
-    const GroupShape shape = group_shape(plan.meshes(), GroupKind::dp, plan.shards());
+    const plan::Plan plan{.dp = ranks};
+    const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
     all.push_back({.cluster_name = std::string(name),
                    .plain = plain,
                    .ranks = ranks,
@@ -177,4 +177,4 @@ Result<MeasuredCollectives> read_collectives(const Csv& table, std::string_view 
   return Reader(table, file).read();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -12,13 +12,13 @@
 #include "rankwright/mesh/placement.h"
 #include "rankwright/plan/traffic.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 struct MeasuredCollective {
   int line = 0;
   std::string system;
   std::size_t setting = 0;  // of MeasuredCollectives::settings
-  Op op{};
+  plan::Op op{};
   Bytes size{};
   Seconds time{};     // of one call, as it was measured
   Seconds harness{};  // of that the program that measured it, not the collective
@@ -29,8 +29,8 @@ struct CollectiveSetting {
   std::string cluster_name;
   bool plain = false;  // the source switched in-network reduction off
   i64 ranks = 0;
-  Cluster cluster;
-  Span span;
+  cluster::Cluster cluster;
+  mesh::Span span;
 };
 
 /// Rows that were left out for one reason.
@@ -56,4 +56,4 @@ bool holds_collectives(const Csv& table);
 /// RW0908, more rows or systems than can be scored is RW0906.
 Result<MeasuredCollectives> read_collectives(const Csv& table, std::string_view file);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

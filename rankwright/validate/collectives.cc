@@ -5,7 +5,7 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 constexpr Bytes kLarge = 1.0_MB;
@@ -34,15 +34,16 @@ using Settings = std::vector<CollectiveSetting>;
 
 Settings with_latency(Settings settings, double factor) {
   for (CollectiveSetting& setting : settings)
-    for (Level& level : setting.cluster.levels)
-      if (level.latency_origin == Origin::calibrated) level.latency = factor * level.latency;
+    for (cluster::Level& level : setting.cluster.levels)
+      if (level.latency_origin == cluster::Origin::calibrated)
+        level.latency = factor * level.latency;
   return settings;
 }
 
-CollectiveCost cost(const Settings& settings, const MeasuredCollective& row,
-                    const Calibration& constants) {
+cost::CollectiveCost cost(const Settings& settings, const MeasuredCollective& row,
+                          const cluster::Calibration& constants) {
   const CollectiveSetting& setting = settings[row.setting];
-  return collective_cost(row.op, row.size, setting.span, setting.cluster, constants);
+  return cost::collective_cost(row.op, row.size, setting.span, setting.cluster, constants);
 }
 
 /// What a fit makes small.
@@ -54,8 +55,8 @@ class Distance {
       if (system == without) continue;
       const auto at = std::find(measured.systems.begin(), measured.systems.end(), system);
       rows_.push_back({i, std::size_t(at - measured.systems.begin())});
-      for (const Level& level : measured.settings[measured.rows[i].setting].cluster.levels)
-        calibrated_ = calibrated_ || level.latency_origin == Origin::calibrated;
+      for (const cluster::Level& level : measured.settings[measured.rows[i].setting].cluster.levels)
+        calibrated_ = calibrated_ || level.latency_origin == cluster::Origin::calibrated;
     }
   }
 
@@ -63,7 +64,7 @@ class Distance {
   bool calibrated() const { return calibrated_; }
 
   double operator()(const CollectiveFit& fit) const {
-    const Calibration& constants = fit.constants;
+    const cluster::Calibration& constants = fit.constants;
     const Settings settings = with_latency(measured_.settings, fit.latency);
     std::vector<double> sums(measured_.systems.size()), counts(measured_.systems.size());
     double all = 0;
@@ -86,10 +87,10 @@ class Distance {
   }
 
  private:
-  static double pull(const Calibration& constants) {
+  static double pull(const cluster::Calibration& constants) {
     double sum = 0;
-    for (const Constant c : kCollectiveConstants) {
-      const ConstantRow& row = rankwright::constants()[std::size_t(c)];
+    for (const cluster::Constant c : kCollectiveConstants) {
+      const catalog::ConstantRow& row = rankwright::catalog::constants()[std::size_t(c)];
       const double away = std::log(constants[c] / row.prior) / row.spread;
       sum += away * away;
     }
@@ -126,12 +127,12 @@ std::string_view name(SizeClass c) {
   return kNames[std::size_t(c)];
 }
 
-CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibration& start,
-                              std::string_view without) {
+CollectiveFit fit_collectives(const MeasuredCollectives& measured,
+                              const cluster::Calibration& start, std::string_view without) {
   const Distance distance(measured, without);
   CollectiveFit best{.constants = start};
-  for (const Constant c : kCollectiveConstants)
-    best.constants[c] = constants()[std::size_t(c)].prior;
+  for (const cluster::Constant c : kCollectiveConstants)
+    best.constants[c] = catalog::constants()[std::size_t(c)].prior;
   if (distance.calibrated()) best.latency = kFirstLatency;
   double min = distance(best);
   const auto better = [&](const CollectiveFit& next) {
@@ -148,8 +149,8 @@ CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibra
     for (int sweep = 0; sweep < kSweeps && moved; ++sweep) {
       moved = false;
       for (const double factor : {step, 1 / step}) {
-        for (const Constant c : kCollectiveConstants) {
-          const ConstantRow& row = constants()[std::size_t(c)];
+        for (const cluster::Constant c : kCollectiveConstants) {
+          const catalog::ConstantRow& row = catalog::constants()[std::size_t(c)];
           CollectiveFit next = best;
           next.constants[c] = std::clamp(best.constants[c] * factor, row.low, row.high);
           moved = better(next) || moved;
@@ -164,14 +165,14 @@ CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibra
   return best;
 }
 
-CollectiveScore score_collectives(MeasuredCollectives measured, const Calibration& given) {
+CollectiveScore score_collectives(MeasuredCollectives measured, const cluster::Calibration& given) {
   CollectiveScore score;
   score.measured = std::move(measured);
   score.given = given;
   score.fitted = fit_collectives(score.measured, given);
   for (std::size_t i = 0; i < score.measured.rows.size(); ++i) {
     const MeasuredCollective& row = score.measured.rows[i];
-    const CollectiveCost each = cost(score.measured.settings, row, given);
+    const cost::CollectiveCost each = cost(score.measured.settings, row, given);
     const Seconds predicted = each.time + row.harness;
     score.predictions.push_back({.row = i,
                                  .predicted = predicted,
@@ -201,4 +202,4 @@ CollectiveScore score_collectives(MeasuredCollectives measured, const Calibratio
   return score;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -12,7 +12,7 @@
 #include "rankwright/validate/collective_rows.h"
 #include "rankwright/validate/errors.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// Classes of message size; the last is a part of the second.
 enum class SizeClass : unsigned char { small, large, huge };
@@ -25,7 +25,7 @@ struct CollectivePrediction {
   std::size_t row = 0;  // of MeasuredCollectives::rows
   Seconds predicted{};  // with the harness
   Seconds held_out{};   // by constants that were fitted without its system; 0: there is no other
-  Algorithm algorithm{};
+  cost::Algorithm algorithm{};
   double error = 0;           // of `predicted`
   double error_held_out = 0;  // of `held_out`
 };
@@ -37,12 +37,13 @@ struct SystemScore {
 
 /// The constants that a fit moves. The shares of links, assumed latencies and the figures of
 /// cost/collective.cc stay: a held-out error is not blind to them.
-inline constexpr Constant kCollectiveConstants[] = {
-    Constant::collective_floor, Constant::collective_ramp, Constant::in_network};
+inline constexpr cluster::Constant kCollectiveConstants[] = {cluster::Constant::collective_floor,
+                                                             cluster::Constant::collective_ramp,
+                                                             cluster::Constant::in_network};
 
 /// A latency that the catalog calls calibrated was found on such rows, so a fit moves it too.
 struct CollectiveFit {
-  Calibration constants{};
+  cluster::Calibration constants{};
   double latency = 1;  // all calibrated latencies, over the catalog's
 
   friend bool operator==(const CollectiveFit&, const CollectiveFit&) = default;
@@ -50,19 +51,19 @@ struct CollectiveFit {
 
 struct CollectiveScore {
   MeasuredCollectives measured;
-  Calibration given{};
+  cluster::Calibration given{};
   CollectiveFit fitted{};  // on all rows
   std::vector<CollectivePrediction> predictions;
   std::vector<SystemScore> systems;
   ErrorTable total{}, total_held_out{};
 };
 
-CollectiveScore score_collectives(MeasuredCollectives measured, const Calibration& given);
+CollectiveScore score_collectives(MeasuredCollectives measured, const cluster::Calibration& given);
 
 /// `start` with the constants above moved to where |ln(predicted / measured)| is least: the mean of
 /// its mean over rows and its mean over systems, with a pull to the priors of calibration.csv.
 /// Latencies have no prior: they begin at half of the catalog's. Rows of `without` are left out.
-CollectiveFit fit_collectives(const MeasuredCollectives& measured, const Calibration& start,
-                              std::string_view without = {});
+CollectiveFit fit_collectives(const MeasuredCollectives& measured,
+                              const cluster::Calibration& start, std::string_view without = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

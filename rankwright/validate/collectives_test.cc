@@ -11,7 +11,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace collectives_test {
 
 constexpr std::string_view kHeader =
@@ -40,7 +40,7 @@ const CollectiveScore& published() {
     RW_CHECK(table && holds_collectives(*table));
     Result<MeasuredCollectives> rows = read_collectives(*table, path);
     RW_CHECK(rows);
-    return score_collectives(std::move(*rows), calibration());
+    return score_collectives(std::move(*rows), catalog::calibration());
   }();
   return score;
 }
@@ -126,8 +126,8 @@ TEST(ErrorStats, MatchTheWorkedExample) {
 }
 
 TEST(ScoreCollectives, OfOneSystemHoldsNothingOut) {
-  const CollectiveScore score =
-      score_collectives(*read("a,8,all_gather,800000000,2000,,,dgx-h100,,\n"), calibration());
+  const CollectiveScore score = score_collectives(
+      *read("a,8,all_gather,800000000,2000,,,dgx-h100,,\n"), catalog::calibration());
   EXPECT_EQ(score.total[1].rows, 1);
   EXPECT_EQ(score.total[2].rows, 1);
   EXPECT_EQ(score.total_held_out[1].rows, 0);
@@ -135,14 +135,14 @@ TEST(ScoreCollectives, OfOneSystemHoldsNothingOut) {
 }
 
 TEST(ScoreCollectives, OfNoRowsIsEmptyAndFitsThePriors) {
-  const CollectiveScore score = score_collectives(*read(""), calibration());
+  const CollectiveScore score = score_collectives(*read(""), catalog::calibration());
   EXPECT_TRUE(score.systems.empty() && score.predictions.empty());
-  for (const Constant c : kCollectiveConstants)
-    EXPECT_DOUBLE_EQ(score.fitted.constants[c], constants()[std::size_t(c)].prior);
+  for (const cluster::Constant c : kCollectiveConstants)
+    EXPECT_DOUBLE_EQ(score.fitted.constants[c], catalog::constants()[std::size_t(c)].prior);
 }
 
 /// Rows as the model itself would have measured them with `truth`, on two systems.
-MeasuredCollectives made_with(const Calibration& truth) {
+MeasuredCollectives made_with(const cluster::Calibration& truth) {
   std::string rows;
   for (const std::string cluster : {"dgx-h100", "dgx-a100"})
     for (int power = 8; power <= 30; ++power)
@@ -151,18 +151,19 @@ MeasuredCollectives made_with(const Calibration& truth) {
   MeasuredCollectives made = *read(rows);
   for (MeasuredCollective& row : made.rows) {
     const CollectiveSetting& s = made.settings[row.setting];
-    row.time = collective_time(row.op, row.size, s.span, s.cluster, truth);
+    row.time = cost::collective_time(row.op, row.size, s.span, s.cluster, truth);
   }
   return made;
 }
 
 RC_GTEST_PROP(FitCollectives, FindsTheConstantsThatRowsWereMadeWith, ()) {
-  Calibration truth = calibration();
-  truth[Constant::collective_floor] = double(sample::one_of({6, 8, 12, 18}));
-  truth[Constant::collective_ramp] = double(sample::one_of({2, 3, 5, 7}));
-  truth[Constant::in_network] = double(sample::one_of({60, 70, 80})) / 100;
-  const Calibration found = fit_collectives(made_with(truth), calibration()).constants;
-  for (const Constant c : kCollectiveConstants)
+  cluster::Calibration truth = catalog::calibration();
+  truth[cluster::Constant::collective_floor] = double(sample::one_of({6, 8, 12, 18}));
+  truth[cluster::Constant::collective_ramp] = double(sample::one_of({2, 3, 5, 7}));
+  truth[cluster::Constant::in_network] = double(sample::one_of({60, 70, 80})) / 100;
+  const cluster::Calibration found =
+      fit_collectives(made_with(truth), catalog::calibration()).constants;
+  for (const cluster::Constant c : kCollectiveConstants)
     RC_ASSERT(std::abs(std::log(found[c] / truth[c])) < 0.06);
 }
 
@@ -177,18 +178,19 @@ TEST(FitCollectives, FindsACalibratedLatency) {
   for (MeasuredCollective& row : made.rows) {
     CollectiveSetting at = made.settings[row.setting];
     at.cluster.levels[1].latency = 0.7 * at.cluster.levels[1].latency;
-    row.time = collective_time(row.op, row.size, at.span, at.cluster, calibration());
+    row.time = cost::collective_time(row.op, row.size, at.span, at.cluster, catalog::calibration());
   }
-  EXPECT_NEAR(fit_collectives(made, calibration()).latency, 0.7, 0.02);
-  EXPECT_EQ(fit_collectives(made, calibration(), "a").latency, 1);  // nothing says otherwise
+  EXPECT_NEAR(fit_collectives(made, catalog::calibration()).latency, 0.7, 0.02);
+  EXPECT_EQ(fit_collectives(made, catalog::calibration(), "a").latency,
+            1);  // nothing says otherwise
 }
 
 TEST(FitCollectives, DoesNotLookAtWhatIsHeldOut) {
-  MeasuredCollectives made = made_with(calibration());
-  const CollectiveFit before = fit_collectives(made, calibration(), "dgx-a100");
+  MeasuredCollectives made = made_with(catalog::calibration());
+  const CollectiveFit before = fit_collectives(made, catalog::calibration(), "dgx-a100");
   for (MeasuredCollective& row : made.rows)
     if (row.system == "dgx-a100") row.time = 7 * row.time;
-  EXPECT_EQ(fit_collectives(made, calibration(), "dgx-a100"), before);
+  EXPECT_EQ(fit_collectives(made, catalog::calibration(), "dgx-a100"), before);
 }
 
 TEST(PublishedCollectives, AreAllAccountedFor) {
@@ -211,12 +213,12 @@ TEST(PublishedCollectives, ArePredictedWithinTheStatedError) {
 }
 
 TEST(PublishedCollectives, GiveTheShippedConstants) {
-  for (const Constant c : kCollectiveConstants)
-    EXPECT_NEAR(published().fitted.constants[c] / calibration()[c], 1, 0.005)
-        << constants()[std::size_t(c)].name;
+  for (const cluster::Constant c : kCollectiveConstants)
+    EXPECT_NEAR(published().fitted.constants[c] / catalog::calibration()[c], 1, 0.005)
+        << catalog::constants()[std::size_t(c)].name;
   // Hardly determined: what systems on EFA ask for lies far apart.
   EXPECT_NEAR(published().fitted.latency, 1, 0.15);
 }
 
 }  // namespace collectives_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::validate {
 
 ErrorStats error_stats(std::vector<double> errors) {
   ErrorStats stats;
@@ -22,4 +22,4 @@ ErrorStats error_stats(std::vector<double> errors) {
   return stats;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 struct ErrorStats {
   i64 rows = 0;
@@ -19,4 +19,4 @@ struct ErrorStats {
 };
 ErrorStats error_stats(std::vector<double> errors);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

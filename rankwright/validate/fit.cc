@@ -8,7 +8,7 @@
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 constexpr double kScale = 0.07;   // residuals beyond it count by their size, not by its square
@@ -16,34 +16,36 @@ constexpr double kSparse = 0.25;  // weight of a MoE row: software moves them by
 constexpr int kRounds = 8;
 constexpr double kStep = 0.02;  // of a difference quotient
 
-std::vector<const ConstantRow*> free_constants(FitData data) {
-  std::vector<const ConstantRow*> free;
-  for (const ConstantRow& row : constants())
+std::vector<const catalog::ConstantRow*> free_constants(catalog::FitData data) {
+  std::vector<const catalog::ConstantRow*> free;
+  for (const catalog::ConstantRow& row : catalog::constants())
     if (row.data == data) free.push_back(&row);
   return free;
 }
 
 /// Logarithm of predicted over measured.
-using Residual = double (*)(const Run&, const TrainingConfig&, const Calibration&);
+using Residual = double (*)(const Run&, const plan::TrainingConfig&, const cluster::Calibration&);
 
-double step_residual(const Run& run, const TrainingConfig& config, const Calibration& values) {
-  return std::log(step_time(config, values).total() / run.measured);
+double step_residual(const Run& run, const plan::TrainingConfig& config,
+                     const cluster::Calibration& values) {
+  return std::log(cost::step_time(config, values).total() / run.measured);
 }
 
-double memory_residual(const Run& run, const TrainingConfig& config, const Calibration& values) {
+double memory_residual(const Run& run, const plan::TrainingConfig& config,
+                       const cluster::Calibration& values) {
   return std::log(memory_figure(run, config, values) / run.measured_memory);
 }
 
 /// Constants that may be 0 are moved in units of their prior, the others by their logarithm.
-bool linear(const ConstantRow& row) { return row.low <= 0; }
+bool linear(const catalog::ConstantRow& row) { return row.low <= 0; }
 
-double distance(const ConstantRow& row, double value) {
+double distance(const catalog::ConstantRow& row, double value) {
   return linear(row) ? value / row.prior - 1 : std::log(value / row.prior);
 }
 
 class Fit {
  public:
-  Fit(const std::vector<const Case*>& rows, FitData data, Residual residual)
+  Fit(const std::vector<const Case*>& rows, catalog::FitData data, Residual residual)
       : cases_(rows), free_(free_constants(data)), residual_(residual) {
     std::map<std::string, double> sizes;
     for (const Case* one : rows) sizes[one->run.family] += 1;
@@ -51,18 +53,18 @@ class Fit {
       weights_.push_back((one->run.sparse ? kSparse : 1) / std::sqrt(sizes[one->run.family]));
   }
 
-  Calibration run() {
-    Calibration values = calibration();
-    for (const ConstantRow* row : free_) values[row->constant] = row->prior;
+  cluster::Calibration run() {
+    cluster::Calibration values = catalog::calibration();
+    for (const catalog::ConstantRow* row : free_) values[row->constant] = row->prior;
     if (cases_.empty()) return values;
     for (int round = 0; round < kRounds; ++round) {
       choose(values);
       const Eigen::VectorXd residuals = residuals_of(values);
       const double before = loss(values, residuals);
-      Calibration next = move(values, residuals);
+      cluster::Calibration next = move(values, residuals);
       double after = loss(next, residuals_of(next));
       for (int half = 0; half < 4 && after >= before; ++half) {
-        for (const ConstantRow* row : free_)
+        for (const catalog::ConstantRow* row : free_)
           next[row->constant] = (next[row->constant] + values[row->constant]) / 2;
         after = loss(next, residuals_of(next));
       }
@@ -75,12 +77,12 @@ class Fit {
 
  private:
   /// Fills what rows leave open with what these constants find fastest.
-  void choose(const Calibration& values) {
+  void choose(const cluster::Calibration& values) {
     chosen_.clear();
     for (const Case* one : cases_) chosen_.push_back(&one->options[predict(*one, values).option]);
   }
 
-  Eigen::VectorXd residuals_of(const Calibration& values) const {
+  Eigen::VectorXd residuals_of(const cluster::Calibration& values) const {
     Eigen::VectorXd all(Eigen::Index(cases_.size()));
     for (std::size_t i = 0; i < cases_.size(); ++i)
       all[Eigen::Index(i)] = residual_(cases_[i]->run, *chosen_[i], values);
@@ -88,22 +90,23 @@ class Fit {
   }
 
   /// V1: sum of weight (sqrt(1 + (r / scale)^2) - 1), and half the squared distance from the prior.
-  double loss(const Calibration& values, const Eigen::VectorXd& residuals) const {
+  double loss(const cluster::Calibration& values, const Eigen::VectorXd& residuals) const {
     double sum = 0;
     for (std::size_t i = 0; i < cases_.size(); ++i)
       sum += weights_[i] * (std::hypot(1, residuals[Eigen::Index(i)] / kScale) - 1);
-    for (const ConstantRow* row : free_)
+    for (const catalog::ConstantRow* row : free_)
       sum += 0.5 * std::pow(distance(*row, values[row->constant]) / row->spread, 2);
     return sum;
   }
 
   /// One Gauss-Newton step.
-  Calibration move(const Calibration& values, const Eigen::VectorXd& residuals) const {
+  cluster::Calibration move(const cluster::Calibration& values,
+                            const Eigen::VectorXd& residuals) const {
     const Eigen::Index n = Eigen::Index(free_.size());
     Eigen::MatrixXd slope(residuals.size(), n);
     for (Eigen::Index j = 0; j < n; ++j) {
-      const ConstantRow& row = *free_[std::size_t(j)];
-      Calibration moved = values;
+      const catalog::ConstantRow& row = *free_[std::size_t(j)];
+      cluster::Calibration moved = values;
       double& x = moved[row.constant];
       const double by = kStep * (linear(row) ? row.prior : x);
       x += x + by > row.high ? -by : by;
@@ -117,15 +120,15 @@ class Fit {
     Eigen::MatrixXd normal = slope.transpose() * weight.asDiagonal() * slope;
     Eigen::VectorXd pull = -(slope.transpose() * weight.asDiagonal() * residuals);
     for (Eigen::Index j = 0; j < n; ++j) {
-      const ConstantRow& row = *free_[std::size_t(j)];
+      const catalog::ConstantRow& row = *free_[std::size_t(j)];
       const double prior = 1 / (row.spread * row.spread);
       normal(j, j) += prior;
       pull[j] -= prior * distance(row, values[row.constant]);
     }
     const Eigen::VectorXd by = normal.ldlt().solve(pull);
-    Calibration next = values;
+    cluster::Calibration next = values;
     for (Eigen::Index j = 0; j < n; ++j) {
-      const ConstantRow& row = *free_[std::size_t(j)];
+      const catalog::ConstantRow& row = *free_[std::size_t(j)];
       double& x = next[row.constant];
       x = linear(row) ? x + by[j] * row.prior : x * std::exp(std::clamp(by[j], -0.5, 0.5));
       x = std::clamp(x, row.low, row.high);
@@ -134,10 +137,10 @@ class Fit {
   }
 
   const std::vector<const Case*>& cases_;
-  std::vector<const ConstantRow*> free_;
+  std::vector<const catalog::ConstantRow*> free_;
   Residual residual_;
   std::vector<double> weights_{};
-  std::vector<const TrainingConfig*> chosen_{};
+  std::vector<const plan::TrainingConfig*> chosen_{};
 };
 
 }  // namespace
@@ -146,9 +149,9 @@ Case make_case(const Run& run) {
   Case one{.run = run};
   const std::vector<Run> all = choices(run);
   Bytes min{INFINITY};
-  const TrainingConfig* smallest = &all.front().config;
+  const plan::TrainingConfig* smallest = &all.front().config;
   for (const Run& choice : all) {
-    const Bytes memory = fullest(choice.config, calibration()).total();
+    const Bytes memory = cost::fullest(choice.config, catalog::calibration()).total();
     if (memory <= choice.config.cluster.device.memory) one.options.push_back(choice.config);
     if (memory < min) min = memory, smallest = &choice.config;
   }
@@ -162,17 +165,18 @@ std::vector<Case> make_cases(const std::vector<Run>& runs) {
   return all;
 }
 
-Prediction predict(const Case& one, const Calibration& values) {
-  Prediction best{0, step_time(one.options[0], values).total()};
+Prediction predict(const Case& one, const cluster::Calibration& values) {
+  Prediction best{0, cost::step_time(one.options[0], values).total()};
   for (std::size_t k = 1; k < one.options.size(); ++k) {
-    const Seconds time = step_time(one.options[k], values).total();
+    const Seconds time = cost::step_time(one.options[k], values).total();
     if (time < best.step) best = {k, time};
   }
   return best;
 }
 
-Bytes memory_figure(const Run& run, const TrainingConfig& config, const Calibration& values) {
-  const MemoryEstimate estimate_memory = fullest(config, values);
+Bytes memory_figure(const Run& run, const plan::TrainingConfig& config,
+                    const cluster::Calibration& values) {
+  const cost::MemoryEstimate estimate_memory = cost::fullest(config, values);
   switch (run.memory_figure) {
     case MemoryFigure::allocated:
       return estimate_memory.allocated();
@@ -184,17 +188,17 @@ Bytes memory_figure(const Run& run, const TrainingConfig& config, const Calibrat
   return {};
 }
 
-Calibration fit(const std::vector<const Case*>& rows) {
+cluster::Calibration fit(const std::vector<const Case*>& rows) {
   std::vector<const Case*> timed, weighed;
   for (const Case* one : rows) {
     if (one->run.measured.value > 0) timed.push_back(one);
     if (one->run.measured_memory.value > 0) weighed.push_back(one);
   }
-  Calibration values = Fit(timed, FitData::steps, step_residual).run();
-  const Calibration memory = Fit(weighed, FitData::memory, memory_residual).run();
-  for (const ConstantRow* row : free_constants(FitData::memory))
+  cluster::Calibration values = Fit(timed, catalog::FitData::steps, step_residual).run();
+  const cluster::Calibration memory = Fit(weighed, catalog::FitData::memory, memory_residual).run();
+  for (const catalog::ConstantRow* row : free_constants(catalog::FitData::memory))
     values[row->constant] = memory[row->constant];
   return values;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -10,13 +10,13 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/validate/run.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// A Run with every way to fill what it leaves open. Memory decides which of them can be; it does
 /// not hang on constants that are fitted to step times, and is found once.
 struct Case {
   Run run{};
-  std::vector<TrainingConfig>
+  std::vector<plan::TrainingConfig>
       options{};  // those that fit; where none does, the one that needs least
 };
 Case make_case(const Run& run);
@@ -27,13 +27,14 @@ struct Prediction {
   std::size_t option = 0;
   Seconds step{};
 };
-Prediction predict(const Case& one, const Calibration& calibration);
+Prediction predict(const Case& one, const cluster::Calibration& calibration);
 
 /// The memory figure that the run's source prints.
-Bytes memory_figure(const Run& run, const TrainingConfig& config, const Calibration& calibration);
+Bytes memory_figure(const Run& run, const plan::TrainingConfig& config,
+                    const cluster::Calibration& calibration);
 
 /// Constants that step times and memory decide, from their priors; where no row decides one, its
 /// prior. The others are as shipped.
-Calibration fit(const std::vector<const Case*>& rows);
+cluster::Calibration fit(const std::vector<const Case*>& rows);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -8,24 +8,25 @@
 #include "rankwright/cost/step.h"
 #include "tests/support/runs.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace fit_test {
 
-Calibration priors() {
-  Calibration values = calibration();
-  for (const ConstantRow& row : constants())
-    if (row.data == FitData::steps || row.data == FitData::memory) values[row.constant] = row.prior;
+cluster::Calibration priors() {
+  cluster::Calibration values = catalog::calibration();
+  for (const catalog::ConstantRow& row : catalog::constants())
+    if (row.data == catalog::FitData::steps || row.data == catalog::FitData::memory)
+      values[row.constant] = row.prior;
   return values;
 }
 
 /// Runs on A100 of published shapes, as if they had taken what the model says with `values`.
-std::vector<Case> as_if(const Calibration& values) {
+std::vector<Case> as_if(const cluster::Calibration& values) {
   std::vector<Case> cases;
   for (Run& run : published("runs.csv").scored) {
     if (run.family != "vtrain" && run.family != "ptdp21") continue;
     Case one = make_case(run);
     one.options.resize(1);
-    one.run.measured = step_time(one.options[0], values).total();
+    one.run.measured = cost::step_time(one.options[0], values).total();
     one.run.measured_memory = {};
     cases.push_back(std::move(one));
   }
@@ -40,7 +41,7 @@ std::vector<const Case*> pointers(const std::vector<Case>& cases) {
 
 TEST(Fit, OfNothingStandsAtThePriors) { EXPECT_EQ(fit({}), priors()); }
 
-double mean_error(const std::vector<Case>& cases, const Calibration& values) {
+double mean_error(const std::vector<Case>& cases, const cluster::Calibration& values) {
   double sum = 0;
   for (const Case& one : cases)
     sum += std::abs(std::log(predict(one, values).step / one.run.measured));
@@ -50,13 +51,14 @@ double mean_error(const std::vector<Case>& cases, const Calibration& values) {
 /// Constants trade against each other and against their priors, so none is found exactly: the times
 /// are, and what moved has moved towards what the rows were made with.
 TEST(Fit, FindsTheConstantsThatRowsWereMadeWith) {
-  Calibration made = priors();
-  made[Constant::matmul_ampere] = 0.68;  // prior 0.82, spread 6 %
-  made[Constant::nic_training] = 0.55;   // prior 0.84, spread 12 %
+  cluster::Calibration made = priors();
+  made[cluster::Constant::matmul_ampere] = 0.68;  // prior 0.82, spread 6 %
+  made[cluster::Constant::nic_training] = 0.55;   // prior 0.84, spread 12 %
   const std::vector<Case> cases = as_if(made);
   ASSERT_GT(cases.size(), 90u);
-  const Calibration found = fit(pointers(cases));
-  for (const Constant c : {Constant::matmul_ampere, Constant::nic_training}) {
+  const cluster::Calibration found = fit(pointers(cases));
+  for (const cluster::Constant c :
+       {cluster::Constant::matmul_ampere, cluster::Constant::nic_training}) {
     EXPECT_LT(found[c], 0.3 * made[c] + 0.7 * priors()[c]);
     EXPECT_GT(found[c], 0.97 * made[c]);
   }
@@ -65,15 +67,17 @@ TEST(Fit, FindsTheConstantsThatRowsWereMadeWith) {
 }
 
 TEST(Fit, LeavesAPriorWhereNoRowDecides) {
-  Calibration made = priors();
-  made[Constant::matmul_ampere] = 0.75;
+  cluster::Calibration made = priors();
+  made[cluster::Constant::matmul_ampere] = 0.75;
   const std::vector<Case> cases = as_if(made);  // A100 alone, without memory
-  const Calibration found = fit(pointers(cases));
-  for (const Constant c : {Constant::matmul_hopper, Constant::matmul_blackwell_fp8,
-                           Constant::flash3_hopper, Constant::reserve, Constant::communicator})
+  const cluster::Calibration found = fit(pointers(cases));
+  for (const cluster::Constant c :
+       {cluster::Constant::matmul_hopper, cluster::Constant::matmul_blackwell_fp8,
+        cluster::Constant::flash3_hopper, cluster::Constant::reserve,
+        cluster::Constant::communicator})
     EXPECT_DOUBLE_EQ(found[c], priors()[c]);
-  for (const ConstantRow& row : constants()) {
-    if (row.data != FitData::none && row.data != FitData::collectives) continue;
+  for (const catalog::ConstantRow& row : catalog::constants()) {
+    if (row.data != catalog::FitData::none && row.data != catalog::FitData::collectives) continue;
     EXPECT_EQ(found[row.constant], row.value) << row.name;
   }
 }
@@ -81,15 +85,15 @@ TEST(Fit, LeavesAPriorWhereNoRowDecides) {
 TEST(Fit, TrustsSparseRowsLess) {
   // Rows that contradict each other: one half says 0.68, the other the prior. The fit lies nearer
   // to the first half where the others are of MoE models.
-  Calibration made = priors();
-  made[Constant::matmul_ampere] = 0.68;
+  cluster::Calibration made = priors();
+  made[cluster::Constant::matmul_ampere] = 0.68;
   std::vector<Case> cases = as_if(made);
   const std::vector<Case> others = as_if(priors());
   const std::size_t half = cases.size();
   cases.insert(cases.end(), others.begin(), others.end());
-  const double dense = fit(pointers(cases))[Constant::matmul_ampere];
+  const double dense = fit(pointers(cases))[cluster::Constant::matmul_ampere];
   for (std::size_t k = half; k < cases.size(); ++k) cases[k].run.sparse = true;
-  EXPECT_LT(fit(pointers(cases))[Constant::matmul_ampere], 0.99 * dense);
+  EXPECT_LT(fit(pointers(cases))[cluster::Constant::matmul_ampere], 0.99 * dense);
 }
 
 TEST(Case, HoldsTheSmallestWhereNothingFits) {
@@ -104,9 +108,9 @@ TEST(Case, HoldsTheSmallestWhereNothingFits) {
   const Case one = make_case(runs.scored.at(0));
   ASSERT_EQ(one.options.size(), 1u);
   ASSERT_GT(choices(one.run).size(), 1u);
-  const Bytes held = fullest(one.options[0], calibration()).total();
-  for (const rankwright::Run& choice : choices(one.run))
-    EXPECT_LE(held, fullest(choice.config, calibration()).total());
+  const Bytes held = cost::fullest(one.options[0], catalog::calibration()).total();
+  for (const rankwright::validate::Run& choice : choices(one.run))
+    EXPECT_LE(held, cost::fullest(choice.config, catalog::calibration()).total());
 }
 
 TEST(Case, HoldsTheOptionsThatFitElseTheSmallest) {
@@ -126,11 +130,11 @@ TEST(Case, HoldsTheOptionsThatFitElseTheSmallest) {
 TEST(Predict, TakesTheFastestOption) {
   const Runs runs = *read_runs(run_table({with_cells({{"micro_batch", ""}})}), "own.csv");
   const Case open = make_case(runs.scored.at(0));
-  const Prediction best = predict(open, calibration());
-  for (const rankwright::TrainingConfig& option : open.options)
-    EXPECT_LE(best.step, step_time(option, calibration()).total());
-  EXPECT_EQ(best.step, step_time(open.options[best.option], calibration()).total());
+  const Prediction best = predict(open, catalog::calibration());
+  for (const rankwright::plan::TrainingConfig& option : open.options)
+    EXPECT_LE(best.step, cost::step_time(option, catalog::calibration()).total());
+  EXPECT_EQ(best.step, cost::step_time(open.options[best.option], catalog::calibration()).total());
 }
 
 }  // namespace fit_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

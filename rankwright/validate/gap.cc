@@ -8,7 +8,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 constexpr double kFarthest = 64;       // a factor beyond explains nothing
@@ -18,10 +18,10 @@ constexpr int kGapHalvings = 60;
 constexpr double kNearlyFull = 0.97;  // of the device: the allocator begins to give back
 
 struct Against {
-  const TrainingConfig& config;
-  const Calibration& calibration;
-  const RunLog& log;
-  const MeasuredStep& measured;
+  const plan::TrainingConfig& config;
+  const cluster::Calibration& calibration;
+  const importer::RunLog& log;
+  const importer::MeasuredStep& measured;
   TrialPrediction base;
 
   bool slower() const { return measured.median > base.step; }
@@ -31,10 +31,10 @@ struct Against {
 /// V9: of the timers that the log has, the farthest off, as a share of the step.
 double timer_residual(const Against& a, const TrialPrediction& told) {
   double worst = 0;
-  for (const RunTimer& timer : a.log.timers) {
+  for (const importer::RunTimer& timer : a.log.timers) {
     for (const TimerPrediction& predicted : told.timers) {
       if (predicted.name != timer.name) continue;
-      const TimerSample measured = timer.median();
+      const importer::TimerSample measured = timer.median();
       worst = std::max(worst, std::abs((measured.max - predicted.time.max) / a.measured.median));
       if (measured.both && predicted.time.both)
         worst = std::max(worst, std::abs((measured.min - predicted.time.min) / a.measured.median));
@@ -44,12 +44,12 @@ double timer_residual(const Against& a, const TrialPrediction& told) {
 }
 
 /// The item that differs most between two steps.
-Item changed_max(const StepTime& before, const StepTime& after) {
-  Item max = Item::matmul;
+cost::Item changed_max(const cost::StepTime& before, const cost::StepTime& after) {
+  cost::Item max = cost::Item::matmul;
   double apart = -1;
-  for (const ItemRow& of : items()) {
+  for (const cost::ItemRow& of : cost::items()) {
     // Shares of all others follow them.
-    if (of.item == Item::jitter || of.item == Item::untuned) continue;
+    if (of.item == cost::Item::jitter || of.item == cost::Item::untuned) continue;
     const double by = std::abs((after[of.item] - before[of.item]).value);
     if (by > apart) apart = by, max = of.item;
   }
@@ -84,7 +84,7 @@ std::optional<Explanation> by_suspect(const Against& a, const Suspect& suspect) 
   const std::optional<double> factor = explaining(a, suspect);
   if (!factor) return std::nullopt;
   const TrialPrediction told = grown(a, suspect, *factor);
-  const Item item = changed_max(a.base.items, told.items);
+  const cost::Item item = changed_max(a.base.items, told.items);
   const double plausible = a.slower() ? suspect.slower : suspect.faster;
   return Explanation{
       .name = suspect.name,
@@ -114,7 +114,7 @@ Explanation by_outside(const Against& a, const Outside& what) {
   trial.outside = a.measured.median - a.base.step;
   if (what.loading) trial.loading = trial.outside;
   return {.name = what.name,
-          .item = Item::jitter,
+          .item = cost::Item::jitter,
           .before = {},
           .after = trial.outside,
           .implausibility = what.implausibility,
@@ -124,12 +124,12 @@ Explanation by_outside(const Against& a, const Outside& what) {
           .suggestion = what.suggestion};
 }
 
-std::vector<Explanation> outside(const Against& a, const ErrorBand& band) {
+std::vector<Explanation> outside(const Against& a, const cost::ErrorBand& band) {
   std::vector<Explanation> all;
   if (!a.slower()) return all;
   const Seconds median = a.measured.median, low = a.measured.low;
   const bool quick = low <= (1 + band.within) * a.base.step && low < 0.95 * median;
-  for (const RunTimer& timer : a.log.timers)
+  for (const importer::RunTimer& timer : a.log.timers)
     if (timer.name == "batch-generator" && timer.median().max > 0.02 * median)
       all.push_back(by_outside(
           a, {"data loading",
@@ -167,7 +167,8 @@ std::vector<Explanation> outside(const Against& a, const ErrorBand& band) {
 std::vector<Explanation> by_recompute(const Against& a) {
   constexpr double kSame = 0.02;
   std::vector<Explanation> all;
-  for (const Recompute what : {Recompute::none, Recompute::selective, Recompute::full}) {
+  for (const plan::Recompute what :
+       {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full}) {
     if (what == a.config.plan.recompute) continue;
     Trial trial = a.trial();
     trial.config.plan.recompute = what;
@@ -177,9 +178,9 @@ std::vector<Explanation> by_recompute(const Against& a) {
     if (off > kSame) continue;
     all.push_back(
         {.name = fmt::format("recompute: {}", name(what)),
-         .item = Item::recompute,
-         .before = a.base.items[Item::recompute],
-         .after = told.items[Item::recompute],
+         .item = cost::Item::recompute,
+         .before = a.base.items[cost::Item::recompute],
+         .after = told.items[cost::Item::recompute],
          .implausibility = 0.5 + off / kSame,
          .timer_residual = timer_residual(a, told),
          .evidence = fmt::format("the step is predicted as {} with it", show(told.step)),
@@ -192,7 +193,7 @@ std::vector<Explanation> by_recompute(const Against& a) {
 std::vector<TimerGap> timer_gaps(const Against& a) {
   std::vector<TimerGap> all;
   for (const TimerPrediction& predicted : a.base.timers)
-    for (const RunTimer& timer : a.log.timers)
+    for (const importer::RunTimer& timer : a.log.timers)
       if (timer.name == predicted.name)
         all.push_back({timer.name, predicted.entries, timer.median(), predicted.time});
   return all;
@@ -206,10 +207,10 @@ double Explanation::score() const {
          timer_residual / kTimerShare;
 }
 
-TimeGap time_gap(const TrainingConfig& config, const Calibration& calibration, const RunLog& log,
-                 const MeasuredStep& measured) {
+TimeGap time_gap(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                 const importer::RunLog& log, const importer::MeasuredStep& measured) {
   const Against against{config, calibration, log, measured, prophecy({config, calibration})};
-  TimeGap gap{.measured = measured, .predicted = estimate(config, calibration)};
+  TimeGap gap{.measured = measured, .predicted = cost::estimate(config, calibration)};
   gap.timers = timer_gaps(against);
   for (const Suspect& suspect : suspects(config))
     if (std::optional<Explanation> found = by_suspect(against, suspect))
@@ -223,4 +224,4 @@ TimeGap time_gap(const TrainingConfig& config, const Calibration& calibration, c
   return gap;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

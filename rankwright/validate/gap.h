@@ -11,19 +11,19 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/validate/suspect.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 struct TimerGap {
   std::string name{};
   std::string_view entries{};
-  TimerSample measured{}, predicted{};
+  importer::TimerSample measured{}, predicted{};
 
   Seconds difference() const { return measured.max - predicted.max; }
 };
 
 struct Explanation {
   std::string name{};
-  Item item{};                // that changes most
+  cost::Item item{};          // that changes most
   Seconds before{}, after{};  // of it
   double factor = 1;          // of what the suspect changes; 1: nothing is scaled
   double plausible = 1;       // the farthest that is
@@ -39,8 +39,8 @@ struct Explanation {
 };
 
 struct TimeGap {
-  MeasuredStep measured{};
-  Estimate predicted{};
+  importer::MeasuredStep measured{};
+  cost::Estimate predicted{};
   std::vector<TimerGap> timers{};           // that the log has and the model predicts
   std::vector<Explanation> explanations{};  // the likeliest first; whether or not inside the band
 
@@ -49,7 +49,7 @@ struct TimeGap {
 };
 
 /// The config has no violation, and ran as `log` says, with that step.
-TimeGap time_gap(const TrainingConfig& config, const Calibration& calibration, const RunLog& log,
-                 const MeasuredStep& measured);
+TimeGap time_gap(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                 const importer::RunLog& log, const importer::MeasuredStep& measured);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -10,19 +10,20 @@
 #include "tests/support/golden.h"
 #include "tests/support/run_logs.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace gap_test {
 
 /// A config in which one thing is otherwise, and the suspect that it is.
 struct InjectedFault {
   std::string plan, name;
-  rankwright::TrainingConfig config;
+  rankwright::plan::TrainingConfig config;
   Trial trial;
 };
 
-rankwright::TrainingConfig read_example(const std::string& name) {
+rankwright::plan::TrainingConfig read_example(const std::string& name) {
   const std::string file = std::string(RANKWRIGHT_SOURCE_DIR) + "/examples/" + name + ".yaml";
-  rankwright::TrainingConfig config = resolve(read_plan(golden::read(file), name, read_file).draft);
+  rankwright::plan::TrainingConfig config =
+      resolve(importer::read_plan(golden::read(file), name, importer::read_file).draft);
   EXPECT_TRUE(find_violations(config).empty()) << name;
   return config;
 }
@@ -30,13 +31,13 @@ rankwright::TrainingConfig read_example(const std::string& name) {
 constexpr double kBarely = 0.03;  // of the step: less is not looked for
 
 double moved(const InjectedFault& fault) {
-  return prophecy(fault.trial).step / prophecy({fault.config, calibration()}).step - 1;
+  return prophecy(fault.trial).step / prophecy({fault.config, catalog::calibration()}).step - 1;
 }
 
 /// Layers from the last stage without an edge to the first pp rank's: that one has most to do.
-std::optional<Trial> uneven(const rankwright::TrainingConfig& config) {
-  Trial trial{config, calibration()};
-  Stages stages = config.stages();
+std::optional<Trial> uneven(const rankwright::plan::TrainingConfig& config) {
+  Trial trial{config, catalog::calibration()};
+  plan::Stages stages = config.stages();
   const std::size_t middle = stages.size() / 2;
   if (config.plan.pp < 4 || config.plan.virtual_stages > 1 || stages[middle].layers < 4)
     return std::nullopt;
@@ -51,14 +52,14 @@ std::vector<InjectedFault> injected_faults() {
   std::vector<InjectedFault> all;
   for (const std::string plan : {"course-64", "gpt3-175b-1024", "llama-3.1-405b-16384",
                                  "deepseek-v3-2048", "course-64-chunks"}) {
-    const rankwright::TrainingConfig config = read_example(plan);
+    const rankwright::plan::TrainingConfig config = read_example(plan);
     const auto add = [&](const std::string& name, const Trial& trial) {
       InjectedFault fault{plan, name, config, trial};
       if (moved(fault) > kBarely) all.push_back(std::move(fault));
     };
     for (const Suspect& suspect : suspects(config))
       for (const double part : {0.5, 1.0}) {  // half as far as is plausible, and as far
-        Trial trial{config, calibration()};
+        Trial trial{config, catalog::calibration()};
         suspect.grow(trial, std::pow(suspect.slower, part), suspect.level);
         add(suspect.name, trial);
       }
@@ -75,16 +76,16 @@ struct Found {
 
 Found found(const InjectedFault& fault, bool timers) {
   const TrialPrediction told = prophecy(fault.trial);
-  const RunLog log =
+  const importer::RunLog log =
       run_logs::read(run_logs::steps(told.step) + (timers ? run_logs::timers(told) : ""));
-  const TimeGap gap = time_gap(fault.config, calibration(), log, *measured_step(log, 0));
+  const TimeGap gap = time_gap(fault.config, catalog::calibration(), log, *measured_step(log, 0));
   Found out{gap.explanations.at(0).name, gap.explanations.size()};
   const auto link = [&](const std::string& name) {
-    const std::vector<Level>& levels = fault.config.cluster.levels;
+    const std::vector<cluster::Level>& levels = fault.config.cluster.levels;
     return std::any_of(levels.begin(), levels.end(),
-                       [&](const Level& level) { return level.name == name; });
+                       [&](const cluster::Level& level) { return level.name == name; });
   };
-  std::optional<Item> item;
+  std::optional<cost::Item> item;
   for (const Explanation& e : gap.explanations)
     if (e.name == fault.name) item = e.item;
   // Of two links that the same collectives cross no timer tells which: the entry is the same.
@@ -115,7 +116,7 @@ Tally tally(bool timers, double error) {
   Tally all;
   for (InjectedFault fault : injected_faults()) {
     // Every constant of the world is another one than the model's, each by that much up or down.
-    for (std::size_t c = 0; c < kConstants; ++c)
+    for (std::size_t c = 0; c < cluster::kConstants; ++c)
       fault.trial.calibration.values[c] *= (c * 7 % 4 < 2) ? 1 + error : 1 - error;
     const Found out = found(fault, timers);
     ++all.count;
@@ -144,4 +145,4 @@ TEST(TimeGap, WithoutTimersHasItAmongThreeMoreOftenThanNot) {
 }
 
 }  // namespace gap_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -10,43 +10,48 @@
 #include "rankwright/plan/shares.h"
 #include "rankwright/rules/change.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 constexpr double kSame = 0.02;  // sizes that are as near as this are the same
 
 /// How far an entry plausibly is from its formula.
 struct GrowthRow {
-  Entry entry;
+  cost::Entry entry;
   double more, less;
   std::string_view reason, suggestion;
 };
 constexpr GrowthRow kGrowths[] = {
-    {Entry::parameters, 1.3, 1.3, "a second copy, or weights that are sharded otherwise",
+    {cost::Entry::parameters, 1.3, 1.3, "a second copy, or weights that are sharded otherwise",
      "the ZeRO stage, and the formats of weights in the run"},
-    {Entry::gradients, 2, 2, "gradients in another format than the plan says",
+    {cost::Entry::gradients, 2, 2, "gradients in another format than the plan says",
      "job.grad_dtype; --grad-reduce-in-bf16"},
-    {Entry::optimizer, 1.5, 2, "states in another format, or sharded otherwise",
+    {cost::Entry::optimizer, 1.5, 2, "states in another format, or sharded otherwise",
      "the ZeRO stage; --use-distributed-optimizer; precision-aware optimizers"},
-    {Entry::activations, 1.4, 1.4, "kernels that keep more than they need, or recompute",
+    {cost::Entry::activations, 1.4, 1.4, "kernels that keep more than they need, or recompute",
      "parallelism.recompute; fused kernels; microbatches in flight"},
-    {Entry::recomputed_layer, 2, 2, "what runs again is kept until its layer is done", ""},
-    {Entry::layer_gradients, 2, 2, "gradients inside a layer live longer", ""},
-    {Entry::logits, 2.5, 2.5, "fp32 copies of logits", "job.loss; --cross-entropy-loss-fusion"},
-    {Entry::gathered_units, 2, 2, "units that are prefetched or not resharded",
+    {cost::Entry::recomputed_layer, 2, 2, "what runs again is kept until its layer is done", ""},
+    {cost::Entry::layer_gradients, 2, 2, "gradients inside a layer live longer", ""},
+    {cost::Entry::logits, 2.5, 2.5, "fp32 copies of logits",
+     "job.loss; --cross-entropy-loss-fusion"},
+    {cost::Entry::gathered_units, 2, 2, "units that are prefetched or not resharded",
      "the wrapping and prefetching of FSDP"},
-    {Entry::workspace, 30, 3, "workspaces of libraries, by stream", "CUBLAS_WORKSPACE_CONFIG"},
-    {Entry::reserve, 3, 3, "fragmentation", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+    {cost::Entry::workspace, 30, 3, "workspaces of libraries, by stream",
+     "CUBLAS_WORKSPACE_CONFIG"},
+    {cost::Entry::reserve, 3, 3, "fragmentation",
+     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
 };
 
-Bytes figure_of(const MemoryEstimate& estimate_memory, MemoryFigure figure) {
+Bytes figure_of(const cost::MemoryEstimate& estimate_memory, MemoryFigure figure) {
   return figure == MemoryFigure::allocated ? estimate_memory.allocated()
                                            : estimate_memory.reserved();
 }
 
-MemoryEstimate ledger_of(const TrainingConfig& config, const Calibration& c, i64 rank) {
-  if (rank < 0 || rank >= config.world) return fullest(config, c);
-  return estimate_memory(config, config.plan.meshes().dense.coordinate(rank, Axis::pp), c);
+cost::MemoryEstimate ledger_of(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                               i64 rank) {
+  if (rank < 0 || rank >= config.world) return cost::fullest(config, c);
+  return cost::estimate_memory(config, config.plan.meshes().dense.coordinate(rank, mesh::Axis::pp),
+                               c);
 }
 
 /// V10: the entry would have to be so much larger or smaller to explain the difference alone.
@@ -54,12 +59,12 @@ void add_growths(MemoryGap& gap) {
   const bool more = gap.measured > gap.predicted;
   for (const GrowthRow& row : kGrowths) {
     const Bytes held = gap.estimate_memory[row.entry];
-    const bool counted = row.entry != Entry::reserve || gap.figure == MemoryFigure::reserved;
+    const bool counted = row.entry != cost::Entry::reserve || gap.figure == MemoryFigure::reserved;
     if (held <= Bytes{} || !counted) continue;
     const double factor = (held + gap.measured - gap.predicted) / held;
     if (factor <= 0) continue;
     const double plausible = more ? row.more : row.less;
-    gap.explanations.push_back({.name = std::string(rankwright::row(row.entry).name),
+    gap.explanations.push_back({.name = std::string(rankwright::cost::row(row.entry).name),
                                 .entry = row.entry,
                                 .factor = factor,
                                 .plausible = plausible,
@@ -70,15 +75,17 @@ void add_growths(MemoryGap& gap) {
 }
 
 /// A run whose flags are not the plan's.
-void add_settings(MemoryGap& gap, const TrainingConfig& config, const Calibration& c) {
-  const auto suggestion = [&](const Change& change) {
+void add_settings(MemoryGap& gap, const plan::TrainingConfig& config,
+                  const cluster::Calibration& c) {
+  const auto suggestion = [&](const rules::Change& change) {
     if (!find_violations(change.config()).empty()) return;
-    const MemoryEstimate other = estimate_memory(change.config(), gap.estimate_memory.pp_rank, c);
+    const cost::MemoryEstimate other =
+        cost::estimate_memory(change.config(), gap.estimate_memory.pp_rank, c);
     const double off = std::abs(figure_of(other, gap.figure) / gap.measured - 1);
     if (off > kSame) return;
-    Entry max = Entry::activations;
+    cost::Entry max = cost::Entry::activations;
     double apart = -1;
-    for (const EntryRow& row : entries())
+    for (const cost::EntryRow& row : cost::entries())
       if (const double by = std::abs((other[row.entry] - gap.estimate_memory[row.entry]).value);
           by > apart)
         apart = by, max = row.entry;
@@ -93,127 +100,139 @@ void add_settings(MemoryGap& gap, const TrainingConfig& config, const Calibratio
              fmt::format("{} are predicted with it", show_memory(figure_of(other, gap.figure))),
          .suggestion = "whether the run has that flag; then the plan should say so"});
   };
-  for (const Recompute what : {Recompute::none, Recompute::selective, Recompute::full})
-    if (what != config.plan.recompute) suggestion(Change(config).recompute(what));
+  for (const plan::Recompute what :
+       {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full})
+    if (what != config.plan.recompute) suggestion(rules::Change(config).recompute(what));
   for (int zero = 0; zero <= 3; ++zero)
-    if (zero != config.plan.zero) suggestion(Change(config).zero(zero));
-  for (const Loss loss : {Loss::fused, Loss::unfused, Loss::sharded, Loss::eager})
-    if (loss != config.software.loss) suggestion(Change(config).loss(loss));
+    if (zero != config.plan.zero) suggestion(rules::Change(config).zero(zero));
+  for (const plan::Loss loss :
+       {plan::Loss::fused, plan::Loss::unfused, plan::Loss::sharded, plan::Loss::eager})
+    if (loss != config.software.loss) suggestion(rules::Change(config).loss(loss));
   if (config.plan.tp > 1)
-    suggestion(Change(config).sequence_parallel(!config.plan.sequence_parallel));
-  suggestion(Change(config).micro_batch(2 * config.plan.micro_batch));
+    suggestion(rules::Change(config).sequence_parallel(!config.plan.sequence_parallel));
+  suggestion(rules::Change(config).micro_batch(2 * config.plan.micro_batch));
 }
 
-constexpr RunPhase kBuilding[] = {RunPhase::building};
-constexpr RunPhase kPasses[] = {RunPhase::forward, RunPhase::backward};
-constexpr RunPhase kLoss[] = {RunPhase::loss, RunPhase::forward, RunPhase::backward};
-constexpr RunPhase kStates[] = {RunPhase::optimizer, RunPhase::building};
-constexpr RunPhase kEdges[] = {RunPhase::backward, RunPhase::optimizer, RunPhase::building};
-constexpr RunPhase kEdgeWeights[] = {RunPhase::backward, RunPhase::building};
+constexpr importer::RunPhase kBuilding[] = {importer::RunPhase::building};
+constexpr importer::RunPhase kPasses[] = {importer::RunPhase::forward,
+                                          importer::RunPhase::backward};
+constexpr importer::RunPhase kLoss[] = {importer::RunPhase::loss, importer::RunPhase::forward,
+                                        importer::RunPhase::backward};
+constexpr importer::RunPhase kStates[] = {importer::RunPhase::optimizer,
+                                          importer::RunPhase::building};
+constexpr importer::RunPhase kEdges[] = {
+    importer::RunPhase::backward, importer::RunPhase::optimizer, importer::RunPhase::building};
+constexpr importer::RunPhase kEdgeWeights[] = {importer::RunPhase::backward,
+                                               importer::RunPhase::building};
 
-void add_passes(std::vector<Tensor>& all, const TrainingConfig& config, const RankContents& on) {
-  const Messages sent = messages(config);
+void add_passes(std::vector<Tensor>& all, const plan::TrainingConfig& config,
+                const plan::RankContents& on) {
+  const plan::Messages sent = messages(config);
   const double tokens =
       sent.hidden.value / double(config.model.hidden) / double(config.job.activation_bytes());
   const double tp = double(config.plan.tp);
   const double each = double(config.job.activation_bytes());
-  const auto add = [&](std::string name, Entry entry, double bytes,
-                       std::span<const RunPhase> phases) {
+  const auto add = [&](std::string name, cost::Entry entry, double bytes,
+                       std::span<const importer::RunPhase> phases) {
     if (bytes > 0) all.push_back({std::move(name), entry, Bytes{bytes}, phases});
   };
-  const double logits = tokens * double(vocabulary_share(config.model, config.plan.tp));
+  const double logits = tokens * double(plan::vocabulary_share(config.model, config.plan.tp));
   if (on.loss) {
-    add("the logits of a microbatch in fp32", Entry::logits, 4 * logits, kLoss);
-    add("the logits of a microbatch in 16 bits", Entry::logits, 2 * logits, kLoss);
+    add("the logits of a microbatch in fp32", cost::Entry::logits, 4 * logits, kLoss);
+    add("the logits of a microbatch in 16 bits", cost::Entry::logits, 2 * logits, kLoss);
   }
-  add("the hidden states of a microbatch", Entry::activations, sent.hidden.value, kPasses);
+  add("the hidden states of a microbatch", cost::Entry::activations, sent.hidden.value, kPasses);
   if (sent.kept < sent.hidden)
-    add("the part of the hidden states that a tp rank keeps", Entry::activations, sent.kept.value,
-        kPasses);
-  for (const LayerRun& run : on.runs) {
-    const FeedForward& ffn = run.layer.ffn;
+    add("the part of the hidden states that a tp rank keeps", cost::Entry::activations,
+        sent.kept.value, kPasses);
+  for (const model::LayerRun& run : on.runs) {
+    const model::FeedForward& ffn = run.layer.ffn;
     if (ffn.width > 0) {
       const double width = tokens * double(ffn.width) / tp * each;
-      add("the feed-forward's activations of a layer", Entry::activations, width, kPasses);
+      add("the feed-forward's activations of a layer", cost::Entry::activations, width, kPasses);
       if (ffn.matrices == 3)
-        add("the feed-forward's gate and up of a layer", Entry::activations, 2 * width, kPasses);
+        add("the feed-forward's gate and up of a layer", cost::Entry::activations, 2 * width,
+            kPasses);
     }
     if (ffn.sparse())
-      add("the tokens of a layer on their way to experts", Entry::activations,
+      add("the tokens of a layer on their way to experts", cost::Entry::activations,
           expert_message(config, ffn).value, kPasses);
     const double scores =
         tokens * double(config.job.sequence) * double(run.layer.attention.heads) / tp;
-    add("the scores of unfused attention in 16 bits", Entry::activations, 2 * scores, kPasses);
-    add("the scores of unfused attention in fp32", Entry::activations, 4 * scores, kPasses);
+    add("the scores of unfused attention in 16 bits", cost::Entry::activations, 2 * scores,
+        kPasses);
+    add("the scores of unfused attention in fp32", cost::Entry::activations, 4 * scores, kPasses);
   }
 }
 
-void add_states(std::vector<Tensor>& all, const TrainingConfig& config, i64 pp_rank) {
-  const Plan& plan = config.plan;
-  const Share share = rank_share(config, pp_rank);
-  RankLoads loads(config);
-  const RankLoad load = loads.of(pp_rank);
-  const auto add = [&](std::string name, Entry entry, double bytes,
-                       std::span<const RunPhase> phases) {
+void add_states(std::vector<Tensor>& all, const plan::TrainingConfig& config, i64 pp_rank) {
+  const plan::Plan& plan = config.plan;
+  const plan::Share share = rank_share(config, pp_rank);
+  cost::RankLoads loads(config);
+  const cost::RankLoad load = loads.of(pp_rank);
+  const auto add = [&](std::string name, cost::Entry entry, double bytes,
+                       std::span<const importer::RunPhase> phases) {
     if (bytes > 0) all.push_back({std::move(name), entry, Bytes{bytes}, phases});
   };
   const double dense = double(share.dense), shards = double(plan.shards());
-  add("the buffer of all gradients", Entry::gradients,
+  add("the buffer of all gradients", cost::Entry::gradients,
       dense * double(config.job.grad_bytes()) / (plan.zero >= 2 ? shards : 1), kBuilding);
-  add("the buffer of all weights", Entry::parameters,
+  add("the buffer of all weights", cost::Entry::parameters,
       dense * double(config.job.param_bytes()) / (plan.zero >= 3 ? shards : 1), kBuilding);
-  add("the experts' buffer of gradients", Entry::gradients,
+  add("the experts' buffer of gradients", cost::Entry::gradients,
       double(share.expert) * double(config.job.grad_bytes()), kBuilding);
-  add("one fp32 state of the optimizer for all weights", Entry::optimizer,
+  add("one fp32 state of the optimizer for all weights", cost::Entry::optimizer,
       4 * dense / (plan.zero >= 1 ? shards : 1), kStates);
-  const double rows = double(vocabulary_share(config.model, plan.tp)) * double(config.model.hidden);
-  add("the embedding or the head in fp32: a gradient or a state", Entry::embedding_gradient,
+  const double rows =
+      double(plan::vocabulary_share(config.model, plan.tp)) * double(config.model.hidden);
+  add("the embedding or the head in fp32: a gradient or a state", cost::Entry::embedding_gradient,
       4 * rows, kEdges);
-  add("the embedding or the head in 16 bits: a weight or a gradient", Entry::embedding_gradient,
-      2 * rows, kEdgeWeights);
+  add("the embedding or the head in 16 bits: a weight or a gradient",
+      cost::Entry::embedding_gradient, 2 * rows, kEdgeWeights);
   if (plan.zero >= 3)
-    add("the weights of a layer, gathered", Entry::gathered_units,
+    add("the weights of a layer, gathered", cost::Entry::gathered_units,
         double(load.largest_layer) * double(config.job.activation_bytes()), kPasses);
 }
 
 /// The entry by what was being done, where no tensor has the size.
-Entry by_phase(const OomGap& gap) {
-  const MemoryEstimate& estimate_memory = gap.estimate_memory;
-  const auto larger = [&](Entry a, Entry b) {
+cost::Entry by_phase(const OomGap& gap) {
+  const cost::MemoryEstimate& estimate_memory = gap.estimate_memory;
+  const auto larger = [&](cost::Entry a, cost::Entry b) {
     return estimate_memory[a] >= estimate_memory[b] ? a : b;
   };
-  const Entry state = larger(larger(Entry::optimizer, Entry::gradients), Entry::parameters);
+  const cost::Entry state =
+      larger(larger(cost::Entry::optimizer, cost::Entry::gradients), cost::Entry::parameters);
   switch (gap.oom.phase) {
-    case RunPhase::building:
+    case importer::RunPhase::building:
       return state;
-    case RunPhase::optimizer:
-      return Entry::optimizer;
-    case RunPhase::loss:
-      return Entry::logits;
-    case RunPhase::forward:
-      return Entry::activations;
-    case RunPhase::backward:
-      return larger(Entry::activations, Entry::layer_gradients);
-    case RunPhase::unknown:
+    case importer::RunPhase::optimizer:
+      return cost::Entry::optimizer;
+    case importer::RunPhase::loss:
+      return cost::Entry::logits;
+    case importer::RunPhase::forward:
+      return cost::Entry::activations;
+    case importer::RunPhase::backward:
+      return larger(cost::Entry::activations, cost::Entry::layer_gradients);
+    case importer::RunPhase::unknown:
       break;
   }
   const bool states = gap.oom.allocated > Bytes{} && gap.oom.allocated < estimate_memory.states();
-  return gap.oom.steps == 0 && states ? state : Entry::activations;
+  return gap.oom.steps == 0 && states ? state : cost::Entry::activations;
 }
 
-bool in_phase(const Tensor& tensor, RunPhase phase) {
-  return phase == RunPhase::unknown ||
+bool in_phase(const Tensor& tensor, importer::RunPhase phase) {
+  return phase == importer::RunPhase::unknown ||
          std::find(tensor.phases.begin(), tensor.phases.end(), phase) != tensor.phases.end();
 }
 
 /// V11
-void name_entry(OomGap& gap, const TrainingConfig& config) {
+void name_entry(OomGap& gap, const plan::TrainingConfig& config) {
   for (const Tensor& tensor : tensors(config, gap.estimate_memory.pp_rank))
     if (std::abs(tensor.bytes / gap.oom.wanted - 1) <= kSame) gap.alike.push_back(tensor);
   std::stable_partition(gap.alike.begin(), gap.alike.end(),
                         [&](const Tensor& t) { return in_phase(t, gap.oom.phase); });
   if (gap.oom.unallocated >= gap.oom.wanted) {
-    gap.entry = Entry::reserve;
+    gap.entry = cost::Entry::reserve;
     gap.why = fmt::format("{} are held by the allocator in pieces that are too small",
                           show_memory(gap.oom.unallocated));
   } else if (!gap.alike.empty() && in_phase(gap.alike.front(), gap.oom.phase)) {
@@ -222,7 +241,7 @@ void name_entry(OomGap& gap, const TrainingConfig& config) {
         fmt::format("{} are {}", show_memory(gap.alike.front().bytes), gap.alike.front().name);
   } else {
     gap.entry = by_phase(gap);
-    gap.why = gap.oom.phase == RunPhase::unknown
+    gap.why = gap.oom.phase == importer::RunPhase::unknown
                   ? fmt::format(
                         "no tensor of the plan has that size, and the log does not say "
                         "what was done; after {}",
@@ -236,8 +255,9 @@ void name_entry(OomGap& gap, const TrainingConfig& config) {
 
 bool MemoryGap::inside() const { return std::abs(error()) <= band.within; }
 
-std::optional<MemoryGap> memory_gap(const TrainingConfig& config, const Calibration& calibration,
-                                    const RunLog& log) {
+std::optional<MemoryGap> memory_gap(const plan::TrainingConfig& config,
+                                    const cluster::Calibration& calibration,
+                                    const importer::RunLog& log) {
   MemoryGap gap{.band = {}};
   for (const auto& [rank, peak] : log.peaks) {
     const MemoryFigure figure =
@@ -249,7 +269,7 @@ std::optional<MemoryGap> memory_gap(const TrainingConfig& config, const Calibrat
   if (gap.measured <= Bytes{} || config.reference_model) return std::nullopt;
   gap.estimate_memory = ledger_of(config, calibration, gap.rank);
   gap.predicted = figure_of(gap.estimate_memory, gap.figure);
-  gap.band = estimate(config, calibration).memory_band;
+  gap.band = cost::estimate(config, calibration).memory_band;
   add_growths(gap);
   add_settings(gap, config, calibration);
   std::stable_sort(gap.explanations.begin(), gap.explanations.end(),
@@ -259,28 +279,31 @@ std::optional<MemoryGap> memory_gap(const TrainingConfig& config, const Calibrat
   return gap;
 }
 
-std::vector<Tensor> tensors(const TrainingConfig& config, i64 pp_rank) {
+std::vector<Tensor> tensors(const plan::TrainingConfig& config, i64 pp_rank) {
   std::vector<Tensor> all;
   add_states(all, config, pp_rank);
   add_passes(all, config, contents(config, pp_rank));
   return all;
 }
 
-std::optional<OomGap> oom_gap(const TrainingConfig& config, const Calibration& calibration,
-                              const RunLog& log) {
+std::optional<OomGap> oom_gap(const plan::TrainingConfig& config,
+                              const cluster::Calibration& calibration,
+                              const importer::RunLog& log) {
   if (!log.oom || config.reference_model) return std::nullopt;
-  const Estimate now = estimate(config, calibration);
+  const cost::Estimate now = cost::estimate(config, calibration);
   OomGap gap{.oom = *log.oom,
-             .estimate_memory = ledger_of(config, calibration, log.oom->rank.value_or(kUnsaidRank)),
+             .estimate_memory =
+                 ledger_of(config, calibration, log.oom->rank.value_or(importer::kUnsaidRank)),
              .capacity = log.oom->capacity > Bytes{} ? log.oom->capacity : now.capacity,
              .band = now.memory_band};
   name_entry(gap, config);
   // A plan that the ledger holds for smaller than the device has to be smaller by what it erred.
-  TrainingConfig tighter = config;
+  plan::TrainingConfig tighter = config;
   const Bytes missing = std::max(Bytes{}, gap.short_of());
   tighter.cluster.device.memory = std::min(gap.capacity, gap.estimate_memory.total()) - missing;
-  if (tighter.cluster.device.memory > Bytes{}) gap.fits = cheapest_fits(tighter, Target::any, 3);
+  if (tighter.cluster.device.memory > Bytes{})
+    gap.fits = cheapest_fits(tighter, rules::Target::any, 3);
   return gap;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -14,11 +14,11 @@
 #include "rankwright/rules/fitting.h"
 #include "rankwright/validate/run.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 struct MemoryExplanation {
   std::string name{};
-  Entry entry{};
+  cost::Entry entry{};
   double factor = 1;          // of the entry; 1: nothing is scaled
   double plausible = 1;       // the farthest that is
   double implausibility = 0;  // ln factor / ln plausible; up to 1 it is plausible
@@ -29,11 +29,11 @@ struct MemoryExplanation {
 };
 
 struct MemoryGap {
-  i64 rank = kUnsaidRank;
+  i64 rank = importer::kUnsaidRank;
   MemoryFigure figure = MemoryFigure::allocated;
   Bytes measured{}, predicted{};
-  MemoryEstimate estimate_memory{};  // of the rank's pp rank
-  ErrorBand band{};
+  cost::MemoryEstimate estimate_memory{};  // of the rank's pp rank
+  cost::ErrorBand band{};
   std::vector<MemoryExplanation> explanations{};  // the likeliest first
 
   double error() const { return predicted / measured - 1; }
@@ -41,34 +41,35 @@ struct MemoryGap {
 };
 
 /// Of the rank that held most; nothing where the log says of none. The config has no violation.
-std::optional<MemoryGap> memory_gap(const TrainingConfig& config, const Calibration& calibration,
-                                    const RunLog& log);
+std::optional<MemoryGap> memory_gap(const plan::TrainingConfig& config,
+                                    const cluster::Calibration& calibration,
+                                    const importer::RunLog& log);
 
 /// One tensor that is allocated in one piece, on a rank of a pp rank.
 struct Tensor {
   std::string name;
-  Entry entry;
+  cost::Entry entry;
   Bytes bytes;
-  std::span<const RunPhase> phases;  // in which that happens
+  std::span<const importer::RunPhase> phases;  // in which that happens
 };
-std::vector<Tensor> tensors(const TrainingConfig& config, i64 pp_rank);
+std::vector<Tensor> tensors(const plan::TrainingConfig& config, i64 pp_rank);
 
 struct OomGap {
-  OutOfMemory oom{};
-  MemoryEstimate
+  importer::OutOfMemory oom{};
+  cost::MemoryEstimate
       estimate_memory{};  // of the rank's pp rank, of the fullest where the rank is not said
   Bytes capacity{};
-  ErrorBand band{};
-  std::vector<Tensor> alike{};  // as large as what was wanted, those of its phase first
-  Entry entry{};                // that did not find room
-  std::string why{};            // it is that one
-  std::vector<Fitting> fits{};  // changes that leave as much more room
+  cost::ErrorBand band{};
+  std::vector<Tensor> alike{};         // as large as what was wanted, those of its phase first
+  cost::Entry entry{};                 // that did not find room
+  std::string why{};                   // it is that one
+  std::vector<rules::Fitting> fits{};  // changes that leave as much more room
 
   Bytes short_of() const { return oom.wanted - oom.free; }
   bool foreseen() const { return estimate_memory.total() > capacity; }
 };
 
-std::optional<OomGap> oom_gap(const TrainingConfig& config, const Calibration& calibration,
-                              const RunLog& log);
+std::optional<OomGap> oom_gap(const plan::TrainingConfig& config,
+                              const cluster::Calibration& calibration, const importer::RunLog& log);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -7,46 +7,49 @@
 #include "rankwright/plan/shares.h"
 #include "rankwright/rules/change.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace memory_gap_test {
 
 /// llama-3.1-8b on one node: tp 2, pp 2, dp 2, one sequence of 8192 tokens.
-rankwright::TrainingConfig small() {
-  return resolve(read_plan("world_size: 8\nmodel: llama-3.1-8b\ncluster: dgx-h100\n"
-                           "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 1, "
-                           "sequence_parallel: true, micro_batch: 1}\n"
-                           "job: {global_batch: 32, sequence: 8192}\n",
-                           "plan.yaml", refuse_file)
-                     .draft);
+rankwright::plan::TrainingConfig small() {
+  return resolve(
+      importer::read_plan("world_size: 8\nmodel: llama-3.1-8b\ncluster: dgx-h100\n"
+                          "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 1, "
+                          "sequence_parallel: true, micro_batch: 1}\n"
+                          "job: {global_batch: 32, sequence: 8192}\n",
+                          "plan.yaml", importer::refuse_file)
+          .draft);
 }
 
-RunLog log_of(i64 rank, RankPeak peak) {
-  RunLog log;
+importer::RunLog log_of(i64 rank, importer::RankPeak peak) {
+  importer::RunLog log;
   add_peak(log, rank, peak);
   return log;
 }
 
 TEST(MemoryGap, IsOfTheRankThatHeldMostAndItsPpRank) {
-  const rankwright::TrainingConfig config = small();
-  RunLog log;
+  const rankwright::plan::TrainingConfig config = small();
+  importer::RunLog log;
   add_peak(log, 1, {.allocated = 20.0_GB});
   add_peak(log, 5, {.allocated = 30.0_GB});  // order tp-dp-pp: ranks 4 to 7 are pp rank 1
-  const std::optional<MemoryGap> gap = memory_gap(config, calibration(), log);
+  const std::optional<MemoryGap> gap = memory_gap(config, catalog::calibration(), log);
   ASSERT_TRUE(gap.has_value());
   EXPECT_EQ(gap->rank, 5);
   EXPECT_EQ(gap->estimate_memory.pp_rank, 1);
-  EXPECT_EQ(gap->predicted, estimate_memory(config, 1, calibration()).allocated());
-  EXPECT_FALSE(memory_gap(config, calibration(), RunLog{}).has_value());
+  EXPECT_EQ(gap->predicted, cost::estimate_memory(config, 1, catalog::calibration()).allocated());
+  EXPECT_FALSE(memory_gap(config, catalog::calibration(), importer::RunLog{}).has_value());
 }
 
 TEST(MemoryGap, NamesTheSettingWithWhichItRan) {
-  const rankwright::TrainingConfig config = small();
-  const Change changes[] = {Change(config).recompute(Recompute::full), Change(config).zero(0),
-                            Change(config).sequence_parallel(false), Change(config).micro_batch(2)};
-  for (const Change& change : changes) {
-    const MemoryEstimate ran = estimate_memory(change.config(), 0, calibration());
+  const rankwright::plan::TrainingConfig config = small();
+  const rules::Change changes[] = {
+      rules::Change(config).recompute(plan::Recompute::full), rules::Change(config).zero(0),
+      rules::Change(config).sequence_parallel(false), rules::Change(config).micro_batch(2)};
+  for (const rules::Change& change : changes) {
+    const cost::MemoryEstimate ran =
+        cost::estimate_memory(change.config(), 0, catalog::calibration());
     const MemoryGap gap =
-        *memory_gap(config, calibration(), log_of(0, {.allocated = ran.allocated()}));
+        *memory_gap(config, catalog::calibration(), log_of(0, {.allocated = ran.allocated()}));
     ASSERT_FALSE(gap.explanations.empty());
     const MemoryExplanation& first = gap.explanations.front();
     EXPECT_THAT(first.name, ::testing::HasSubstr(change.edits().front().value));
@@ -55,67 +58,75 @@ TEST(MemoryGap, NamesTheSettingWithWhichItRan) {
 }
 
 TEST(MemoryGap, CallsWhatIsReservedBesideTensorsFragmentation) {
-  const rankwright::TrainingConfig config = small();
-  const MemoryEstimate here = estimate_memory(config, 0, calibration());
-  const MemoryGap gap = *memory_gap(
-      config, calibration(), log_of(0, {.reserved = here.reserved() + here[Entry::reserve]}));
+  const rankwright::plan::TrainingConfig config = small();
+  const cost::MemoryEstimate here = cost::estimate_memory(config, 0, catalog::calibration());
+  const MemoryGap gap =
+      *memory_gap(config, catalog::calibration(),
+                  log_of(0, {.reserved = here.reserved() + here[cost::Entry::reserve]}));
   EXPECT_EQ(gap.figure, MemoryFigure::reserved);
   const auto reserve =
       std::find_if(gap.explanations.begin(), gap.explanations.end(),
-                   [](const MemoryExplanation& e) { return e.entry == Entry::reserve; });
+                   [](const MemoryExplanation& e) { return e.entry == cost::Entry::reserve; });
   ASSERT_NE(reserve, gap.explanations.end());
   EXPECT_NEAR(reserve->factor, 2, 1e-9);  // once more than predicted
 }
 
-RunLog failed(Bytes wanted, RunPhase phase, i64 rank) {
-  RunLog log;
-  log.oom = OutOfMemory{.wanted = wanted, .capacity = 79.1_GiB, .rank = rank, .phase = phase};
+importer::RunLog failed(Bytes wanted, importer::RunPhase phase, i64 rank) {
+  importer::RunLog log;
+  log.oom =
+      importer::OutOfMemory{.wanted = wanted, .capacity = 79.1_GiB, .rank = rank, .phase = phase};
   return log;
 }
 
 TEST(OomGap, KnowsTheLogitsByTheirSize) {
   // 8192 tokens x 128,256 / 2 rows of the vocabulary x 4 bytes
   const Bytes logits = bytes(8192.0 * 64128, 4);
-  const OomGap gap = *oom_gap(small(), calibration(), failed(logits, RunPhase::loss, 7));
+  const OomGap gap =
+      *oom_gap(small(), catalog::calibration(), failed(logits, importer::RunPhase::loss, 7));
   EXPECT_EQ(gap.estimate_memory.pp_rank, 1);  // where the loss is
-  EXPECT_EQ(gap.entry, Entry::logits);
+  EXPECT_EQ(gap.entry, cost::Entry::logits);
   ASSERT_FALSE(gap.alike.empty());
   EXPECT_EQ(gap.alike.front().name, "the logits of a microbatch in fp32");
 }
 
 TEST(OomGap, KnowsTheBufferOfGradientsWhenTheModelIsBuilt) {
-  const rankwright::TrainingConfig config = small();
+  const rankwright::plan::TrainingConfig config = small();
   const Bytes buffer = bytes(rank_share(config, 0).dense, config.job.grad_bytes());
-  const OomGap gap = *oom_gap(config, calibration(), failed(buffer, RunPhase::building, 0));
+  const OomGap gap =
+      *oom_gap(config, catalog::calibration(), failed(buffer, importer::RunPhase::building, 0));
   EXPECT_THAT(gap.alike.front().name, ::testing::HasSubstr("buffer of all"));
-  EXPECT_THAT((std::vector{Entry::gradients, Entry::parameters}), ::testing::Contains(gap.entry));
+  EXPECT_THAT((std::vector{cost::Entry::gradients, cost::Entry::parameters}),
+              ::testing::Contains(gap.entry));
 }
 
 TEST(OomGap, GoesByThePhaseWhereNoTensorHasTheSize) {
-  const rankwright::TrainingConfig config = small();
+  const rankwright::plan::TrainingConfig config = small();
   const Bytes odd{123456789};
-  EXPECT_EQ(oom_gap(config, calibration(), failed(odd, RunPhase::optimizer, 0))->entry,
-            Entry::optimizer);
-  EXPECT_EQ(oom_gap(config, calibration(), failed(odd, RunPhase::forward, 0))->entry,
-            Entry::activations);
-  EXPECT_FALSE(oom_gap(config, calibration(), RunLog{}).has_value());
+  EXPECT_EQ(
+      oom_gap(config, catalog::calibration(), failed(odd, importer::RunPhase::optimizer, 0))->entry,
+      cost::Entry::optimizer);
+  EXPECT_EQ(
+      oom_gap(config, catalog::calibration(), failed(odd, importer::RunPhase::forward, 0))->entry,
+      cost::Entry::activations);
+  EXPECT_FALSE(oom_gap(config, catalog::calibration(), importer::RunLog{}).has_value());
 }
 
 TEST(OomGap, IsFragmentationWhereEnoughIsHeldUnused) {
-  RunLog log = failed(2.0_GB, RunPhase::forward, 0);
+  importer::RunLog log = failed(2.0_GB, importer::RunPhase::forward, 0);
   log.oom->unallocated = 3.0_GB;
-  EXPECT_EQ(oom_gap(small(), calibration(), log)->entry, Entry::reserve);
+  EXPECT_EQ(oom_gap(small(), catalog::calibration(), log)->entry, cost::Entry::reserve);
 }
 
 TEST(OomGap, ProposesPlansThatTakeLessByWhatWasMissing) {
-  const rankwright::TrainingConfig config = small();
-  const Bytes before = estimate_memory(config, 0, calibration()).total();
-  RunLog log = failed(4.0_GB, RunPhase::forward, 0);
+  const rankwright::plan::TrainingConfig config = small();
+  const Bytes before = cost::estimate_memory(config, 0, catalog::calibration()).total();
+  importer::RunLog log = failed(4.0_GB, importer::RunPhase::forward, 0);
   log.oom->free = 1.0_GB;
-  const OomGap gap = *oom_gap(config, calibration(), log);
+  const OomGap gap = *oom_gap(config, catalog::calibration(), log);
   ASSERT_FALSE(gap.fits.empty());
-  for (const Fitting& fit : gap.fits) EXPECT_LE(fit.estimate.memory.total(), before - 3.0_GB);
+  for (const rules::Fitting& fit : gap.fits)
+    EXPECT_LE(fit.estimate.memory.total(), before - 3.0_GB);
 }
 
 }  // namespace memory_gap_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

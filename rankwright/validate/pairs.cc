@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 using Groups = std::vector<std::vector<double>>;  // each sorted, of two runs and more
@@ -58,4 +58,4 @@ PairErrors pair_errors(std::vector<std::vector<double>> groups) {
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

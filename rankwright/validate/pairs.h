@@ -7,7 +7,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 struct PairErrors {
   i64 pairs = 0, groups = 0;  // groups of two and more
@@ -21,4 +21,4 @@ struct PairErrors {
 /// weighs 1 / pairs of its group. No pair is written down, so groups may be large.
 PairErrors pair_errors(std::vector<std::vector<double>> groups);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace pairs_test {
 
 using Groups = std::vector<std::vector<double>>;
@@ -93,4 +93,4 @@ RC_GTEST_PROP(PairErrors, DoNotSeeWhatIsCommonToAGroup, ()) {
 }
 
 }  // namespace pairs_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

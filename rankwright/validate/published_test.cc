@@ -6,7 +6,7 @@
 #include "tests/support/runs.h"
 #include "tests/support/sanitized.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace published_test {
 
 // Under sanitizers a part of the rows: what is held against ceilings then are the code and not the
@@ -53,24 +53,24 @@ void expect_steps(const Score& all, const Score& runs, const Score& calibrated) 
 }
 
 void expect_bands(const Score& runs) {
-  const auto expect = [](const Errors& errors, const BandRow& band) {
+  const auto expect = [](const Errors& errors, const catalog::BandRow& band) {
     EXPECT_NEAR(band.within, errors.p90, 0.015) << errors.name;
     EXPECT_EQ(band.rows, i64(errors.rows)) << errors.name;
   };
-  expect(runs.dense, bands().dense);
-  expect(runs.sparse, bands().sparse);
-  expect(runs.memory, bands().memory);
-  const auto expect_pairs = [](const PairErrors& errors, const BandRow& band) {
+  expect(runs.dense, catalog::bands().dense);
+  expect(runs.sparse, catalog::bands().sparse);
+  expect(runs.memory, catalog::bands().memory);
+  const auto expect_pairs = [](const PairErrors& errors, const catalog::BandRow& band) {
     EXPECT_NEAR(band.within, errors.median, 0.005);
     EXPECT_EQ(band.rows, errors.pairs);
     EXPECT_GE(errors.groups, 8);  // fewer would not do for a band
   };
-  expect_pairs(runs.dense_pairs, bands().pair);
-  expect_pairs(runs.sparse_pairs, bands().pair_sparse);
-  EXPECT_NEAR(bands().pair_max.within, runs.dense_pairs.p90, 0.015);
-  EXPECT_EQ(bands().pair_max.rows, runs.dense_pairs.pairs);
-  EXPECT_NEAR(bands().pair_max_sparse.within, runs.sparse_pairs.p90, 0.015);
-  EXPECT_EQ(bands().pair_max_sparse.rows, runs.sparse_pairs.pairs);
+  expect_pairs(runs.dense_pairs, catalog::bands().pair);
+  expect_pairs(runs.sparse_pairs, catalog::bands().pair_sparse);
+  EXPECT_NEAR(catalog::bands().pair_max.within, runs.dense_pairs.p90, 0.015);
+  EXPECT_EQ(catalog::bands().pair_max.rows, runs.dense_pairs.pairs);
+  EXPECT_NEAR(catalog::bands().pair_max_sparse.within, runs.sparse_pairs.p90, 0.015);
+  EXPECT_EQ(catalog::bands().pair_max_sparse.rows, runs.sparse_pairs.pairs);
 }
 
 TEST(Published, RunsHeldOutStayWithinTheirCeilings) {
@@ -104,9 +104,10 @@ TEST(Published, RunsAreScoredButForAFew) {
 
 TEST(Published, AtMostTwentyFiveConstantsAreFitted) {
   i64 fitted = 0;
-  for (const ConstantRow& row : constants()) fitted += row.found == Found::fitted ? 1 : 0;
+  for (const catalog::ConstantRow& row : catalog::constants())
+    fitted += row.found == catalog::Found::fitted ? 1 : 0;
   EXPECT_LE(fitted, 25);
 }
 
 }  // namespace published_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -11,10 +11,10 @@
 #include "rankwright/split/split.h"
 #include "rankwright/validate/run_setup.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
-using Why = ConstraintViolation::Why;
+using Why = plan::ConstraintViolation::Why;
 
 constexpr std::string_view kFigures[] = {"allocated", "reserved", "device"};
 constexpr std::size_t kMaxRunRows = 20'000;
@@ -44,8 +44,8 @@ constexpr WhyRow kHard[] = {
 };
 
 /// Why no price can be had of a config; empty where one can.
-std::string_view hard_misfit(const TrainingConfig& config) {
-  for (const ConstraintViolation& violation : find_violations(config)) {
+std::string_view hard_misfit(const plan::TrainingConfig& config) {
+  for (const plan::ConstraintViolation& violation : find_violations(config)) {
     if (violation.why == Why::heads && violation.need > violation.have)
       return "more tp ranks than heads";
     if (violation.why == Why::experts && violation.need > violation.have)
@@ -57,11 +57,11 @@ std::string_view hard_misfit(const TrainingConfig& config) {
 }
 
 /// So that counting parameters never leaves 64 bits; each kind of them apart, as in a model file.
-bool too_large(const Model& model) {
+bool too_large(const model::Model& model) {
   const double layers = double(model.layers() + model.mtp_layers), hidden = double(model.hidden);
-  for (const LayerRun& run : model.runs) {
-    const Attention& a = run.layer.attention;
-    const FeedForward& f = run.layer.ffn;
+  for (const model::LayerRun& run : model.runs) {
+    const model::Attention& a = run.layer.attention;
+    const model::FeedForward& f = run.layer.ffn;
     const double head = double(a.head_dim + a.nope_dim + a.rope_dim + a.value_dim);
     const double ranks = hidden + double(a.q_rank + a.kv_rank);
     const double max = std::max({4 * layers * ranks * double(std::max(a.heads, a.kv_heads)) * head,
@@ -94,7 +94,7 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
   return run;
 }
 
-bool divides_layers(const TrainingConfig& config, i64 stages) {
+bool divides_layers(const plan::TrainingConfig& config, i64 stages) {
   const i64 layers = config.model.layers();
   return layers % stages == 0 || (layers + 2) % stages == 0;
 }
@@ -103,7 +103,7 @@ bool divides_layers(const TrainingConfig& config, i64 stages) {
 
 std::string_view name(MemoryFigure figure) { return kFigures[std::size_t(figure)]; }
 
-void split_stages(TrainingConfig& config) {
+void split_stages(plan::TrainingConfig& config) {
   const i64 layers = config.model.layers();
   const i64 count = config.plan.pp * config.plan.virtual_stages;
   config.plan.stages.clear();
@@ -112,13 +112,13 @@ void split_stages(TrainingConfig& config) {
     std::vector<i64> each(std::size_t(count), (layers + 2) / count);
     --each.front();
     --each.back();
-    config.plan.stages = listed_stages(each, 0);
+    config.plan.stages = plan::listed_stages(each, 0);
     return;
   }
-  SplitTask task = split_task(config);
+  split::SplitTask task = cost::split_task(config);
   task.steps = kMaxSteps;
-  const Split best = best_split(task);
-  if (best.fault == Split::Fault::none) config.plan.stages = best.stages;
+  const split::Split best = best_split(task);
+  if (best.fault == split::Split::Fault::none) config.plan.stages = best.stages;
 }
 
 Result<Runs> read_runs(const Csv& table, std::string_view file) {
@@ -154,7 +154,7 @@ Result<Runs> read_runs(const Csv& table, std::string_view file) {
 }
 
 std::vector<Run> choices(const Run& run) {
-  const Plan& plan = run.config.plan;
+  const plan::Plan& plan = run.config.plan;
   const auto options = [](bool open, i64 stated, std::vector<i64> all) {
     return open ? all : std::vector<i64>{stated};
   };
@@ -174,7 +174,7 @@ std::vector<Run> choices(const Run& run) {
           Run one = run;
           one.config.plan.micro_batch = micro;
           one.config.plan.virtual_stages = v;
-          one.config.plan.recompute = Recompute(recompute);
+          one.config.plan.recompute = plan::Recompute(recompute);
           one.config.plan.zero = int(zero);
           if (v != plan.virtual_stages) split_stages(one.config);
           if (hard_misfit(one.config).empty()) all.push_back(std::move(one));
@@ -183,10 +183,10 @@ std::vector<Run> choices(const Run& run) {
   // No number of chunks does: plain 1F1B stands in.
   Run plain = run;
   plain.open_chunks = false;
-  plain.config.plan.schedule = Schedule::one_f_one_b;
+  plain.config.plan.schedule = plan::Schedule::one_f_one_b;
   plain.config.plan.virtual_stages = 1;
   split_stages(plain.config);
   return choices(plain);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

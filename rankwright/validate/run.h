@@ -11,7 +11,7 @@
 #include "rankwright/base/csv.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// Which of three figures a source prints: what the framework's allocator handed out at its peak,
 /// what it holds, or what the driver shows for the whole process.
@@ -21,7 +21,7 @@ std::string_view name(MemoryFigure);
 struct Run {
   std::string id, family, model, gpu, precision, quality;
   std::string publication{};  // families of one publication are held out together
-  rankwright::TrainingConfig config{};
+  rankwright::plan::TrainingConfig config{};
   bool sparse = false;
   Seconds measured{};       // of a step; 0 where the source has none
   Bytes measured_memory{};  // 0 where the source has none
@@ -55,6 +55,6 @@ std::vector<Run> choices(const Run& run);
 
 /// Puts `stages` right for the chunks of the plan: even; or, where only that divides, embedding and
 /// loss counted as layers; else the split with the least busy pp rank.
-void split_stages(TrainingConfig& config);
+void split_stages(plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -10,7 +10,7 @@
 #include "rankwright/model/architecture.h"
 #include "rankwright/plan/job.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 /// Columns that another table has under another name, or not at all, and what it stands for there.
@@ -37,10 +37,10 @@ struct Bound {
   double min, max;
   bool whole = true;
 };
-constexpr double kDegree = double(kMaxDevices);
+constexpr double kDegree = double(cluster::kMaxDevices);
 constexpr double kWidth = 1 << 24;
 constexpr Bound kBounds[] = {
-    {"layers", 1, double(kMaxLayers)},
+    {"layers", 1, double(model::kMaxLayers)},
     {"hidden", 1, kWidth},
     {"heads", 1, 65536},
     {"seq", 1, 1 << 30},
@@ -48,7 +48,7 @@ constexpr Bound kBounds[] = {
     {"tp", 1, kDegree},
     {"pp", 1, kDegree},
     {"dp", 1, kDegree},
-    {"global_batch_seqs", 1, double(kMaxBatch)},
+    {"global_batch_seqs", 1, double(plan::kMaxBatch)},
     {"cp", 1, 65536},
     {"ep", 1, kDegree},
     {"etp", 1, kDegree},
@@ -64,7 +64,7 @@ constexpr Bound kBounds[] = {
     {"topk", 0, 65536},
     {"moe_ffn", 0, kWidth},
     {"shared_ffn", 0, kWidth},
-    {"n_dense_layers", 0, double(kMaxLayers)},
+    {"n_dense_layers", 0, double(model::kMaxLayers)},
     {"nvlink_domain", 1, kDegree},
     {"gpus_per_node", 1, kDegree},
     {"intra_link_GBps", 0.01, 1e6, false},
@@ -159,4 +159,4 @@ Bytes RunRow::memory() const {
   return memory && *memory > 0 ? *memory * 1.0_GB : Bytes{};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -10,7 +10,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 class RunRow {
  public:
@@ -42,4 +42,4 @@ class RunRow {
   bool single_;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

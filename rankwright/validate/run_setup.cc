@@ -7,7 +7,7 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 /// How sources spell GPUs, by prefix; the first that matches counts.
@@ -27,38 +27,38 @@ constexpr GpuRow kGpus[] = {
 /// it overlaps, what gradients are kept in, which memory figure it prints.
 struct FrameworkRow {
   std::string_view prefix, software;
-  Overlap overlap{};
-  Dtype grads = Dtype::fp32;
+  plan::Overlap overlap{};
+  plan::Dtype grads = plan::Dtype::fp32;
   MemoryFigure memory = MemoryFigure::allocated;
 };
-constexpr Overlap kNothing{.grad_reduce = false, .param_gather = false};
-constexpr Overlap kData{.grad_reduce = true, .param_gather = true};
-constexpr Overlap kAll{.grad_reduce = true, .param_gather = true, .tp = true, .pp = true};
+constexpr plan::Overlap kNothing{.grad_reduce = false, .param_gather = false};
+constexpr plan::Overlap kData{.grad_reduce = true, .param_gather = true};
+constexpr plan::Overlap kAll{.grad_reduce = true, .param_gather = true, .tp = true, .pp = true};
 constexpr FrameworkRow kFrameworkRows[] = {
-    {"NeMo (MLPerf)", "mlperf", kAll, Dtype::bf16},
-    {"NeMo", "nemo", kAll, Dtype::bf16},
-    {"Megatron-Bridge", "nemo", kAll, Dtype::bf16},
+    {"NeMo (MLPerf)", "mlperf", kAll, plan::Dtype::bf16},
+    {"NeMo", "nemo", kAll, plan::Dtype::bf16},
+    {"Megatron-Bridge", "nemo", kAll, plan::Dtype::bf16},
     {"Megatron-Core", "megatron-core", kAll},
-    {"Megatron-DeepSpeed", "megatron-deepspeed", kNothing, Dtype::fp16, MemoryFigure::device},
+    {"Megatron-DeepSpeed", "megatron-deepspeed", kNothing, plan::Dtype::fp16, MemoryFigure::device},
     // The zero-bubble fork sends beside computation.
     {"Megatron-LM fork",
      "megatron-2021",
      {.grad_reduce = false, .param_gather = false, .pp = true},
-     Dtype::fp16},
-    {"Megatron-LM", "megatron-2021", kNothing, Dtype::fp16},
-    {"DeepSpeed ZeRO", "deepspeed", kNothing, Dtype::fp16},
-    {"DeepSpeed", "megatron-deepspeed", kNothing, Dtype::fp16},
-    {"GPT-NeoX", "megatron-deepspeed", kNothing, Dtype::fp16},
-    {"metaseq", "megatron-2021", kNothing, Dtype::fp16},
-    {"torchtitan", "torchtitan", kData, Dtype::fp32, MemoryFigure::reserved},
-    {"llm-foundry FSDP (PURE", "llm-foundry", kData, Dtype::bf16, MemoryFigure::reserved},
-    {"llm-foundry", "llm-foundry", kData, Dtype::fp32, MemoryFigure::reserved},
-    {"FSDP", "fsdp", kData, Dtype::fp32, MemoryFigure::reserved},
-    {"fms-fsdp", "fsdp", kData, Dtype::fp32, MemoryFigure::reserved},
+     plan::Dtype::fp16},
+    {"Megatron-LM", "megatron-2021", kNothing, plan::Dtype::fp16},
+    {"DeepSpeed ZeRO", "deepspeed", kNothing, plan::Dtype::fp16},
+    {"DeepSpeed", "megatron-deepspeed", kNothing, plan::Dtype::fp16},
+    {"GPT-NeoX", "megatron-deepspeed", kNothing, plan::Dtype::fp16},
+    {"metaseq", "megatron-2021", kNothing, plan::Dtype::fp16},
+    {"torchtitan", "torchtitan", kData, plan::Dtype::fp32, MemoryFigure::reserved},
+    {"llm-foundry FSDP (PURE", "llm-foundry", kData, plan::Dtype::bf16, MemoryFigure::reserved},
+    {"llm-foundry", "llm-foundry", kData, plan::Dtype::fp32, MemoryFigure::reserved},
+    {"FSDP", "fsdp", kData, plan::Dtype::fp32, MemoryFigure::reserved},
+    {"fms-fsdp", "fsdp", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"MaxText",
      "maxtext",
      {.grad_reduce = true, .param_gather = true, .tp = true},
-     Dtype::bf16,
+     plan::Dtype::bf16,
      MemoryFigure::device},
     {"Meta", "own", {.grad_reduce = true, .param_gather = true, .pp = true}},
     {"HAI-LLM", "own", kAll},
@@ -72,24 +72,24 @@ constexpr FrameworkRow kOther{"", "megatron-core", kData};
 
 struct PrecisionRow {
   std::string_view part;  // of the cell
-  Matmul matmul;
+  plan::Matmul matmul;
 };
 constexpr PrecisionRow kPrecisions[] = {
-    {"fp4", Matmul::fp4}, {"mxfp8", Matmul::mxfp8}, {"fp8", Matmul::fp8}};
+    {"fp4", plan::Matmul::fp4}, {"mxfp8", plan::Matmul::mxfp8}, {"fp8", plan::Matmul::fp8}};
 
 struct ScheduleName {
   std::string_view prefix;
-  Schedule schedule;
+  plan::Schedule schedule;
 };
 constexpr ScheduleName kScheduleNames[] = {
-    {"zb-1p", Schedule::zb_h1},
-    {"zb-h1", Schedule::zb_h1},
-    {"zb-2p", Schedule::zb_2p},
-    {"zb-v", Schedule::zb_v},
-    {"dualpipe", Schedule::dualpipe},
-    {"1f1b-interleaved", Schedule::interleaved},
-    {"interleaved", Schedule::interleaved},
-    {"gpipe", Schedule::gpipe},
+    {"zb-1p", plan::Schedule::zb_h1},
+    {"zb-h1", plan::Schedule::zb_h1},
+    {"zb-2p", plan::Schedule::zb_2p},
+    {"zb-v", plan::Schedule::zb_v},
+    {"dualpipe", plan::Schedule::dualpipe},
+    {"1f1b-interleaved", plan::Schedule::interleaved},
+    {"interleaved", plan::Schedule::interleaved},
+    {"gpipe", plan::Schedule::gpipe},
 };
 template <class Rows>
 auto find_prefix(const Rows& rows, std::string_view text) {
@@ -107,12 +107,12 @@ i64 number_behind(std::string_view text, std::string_view word, i64 otherwise) {
   return value >= 1 && value <= kMax ? value : otherwise;
 }
 
-Attention attention_of(const RunRow& row, i64 hidden) {
-  Attention a;
+model::Attention attention_of(const RunRow& row, i64 hidden) {
+  model::Attention a;
   a.heads = row.whole_or("heads", 1);
   const std::string_view kind = row.text("attn");
   if (kind.starts_with("MLA")) {
-    a.kind = Attention::Kind::latent;
+    a.kind = model::Attention::Kind::latent;
     a.q_rank = number_behind(kind, "q_lora", 1536);
     a.kv_rank = number_behind(kind, "kv_lora", 512);
     a.nope_dim = number_behind(kind, "nope", 128);
@@ -125,12 +125,12 @@ Attention attention_of(const RunRow& row, i64 hidden) {
   return a;
 }
 
-Model model_of(const RunRow& row) {
-  Model model;
+model::Model model_of(const RunRow& row) {
+  model::Model model;
   model.hidden = *row.whole("hidden");
   model.vocab = row.whole("vocab").value_or(51200);
   const i64 layers = *row.whole("layers");
-  Layer dense;
+  model::Layer dense;
   dense.attention = attention_of(row, model.hidden);
   // Rows of one model are told by its name: vTrain's single-node table has none.
   model.name = row.single() ? fmt::format("GPT {} x {}, {} heads", layers, model.hidden,
@@ -138,7 +138,7 @@ Model model_of(const RunRow& row) {
                             : std::string(row.text("model"));
   dense.ffn = {.width = row.whole("ffn").value_or(4 * model.hidden),
                .matrices = row.whole("mlp_mats").value_or(2)};
-  Layer sparse = dense;
+  model::Layer sparse = dense;
   sparse.ffn.experts = row.whole_or("n_experts", 0);
   if (sparse.ffn.experts == 0) {
     model.runs = {{layers, dense}};
@@ -155,7 +155,7 @@ Model model_of(const RunRow& row) {
   return model;
 }
 
-Cluster cluster_of(const RunRow& row, const Device& device, i64 world) {
+cluster::Cluster cluster_of(const RunRow& row, const cluster::Device& device, i64 world) {
   // Of an NVL72's 72 GPUs jobs that need more than one take 64: degrees are powers of two.
   i64 domain = row.whole("nvlink_domain").value_or(8);
   if (domain == 72) domain = 64;
@@ -175,8 +175,8 @@ Cluster cluster_of(const RunRow& row, const Device& device, i64 world) {
           .host_devices = row.whole("gpus_per_node").value_or(8)};
 }
 
-Plan plan_of(const RunRow& row, Run& run) {
-  Plan plan;
+plan::Plan plan_of(const RunRow& row, Run& run) {
+  plan::Plan plan;
   plan.tp = row.whole("tp").value_or(1);
   plan.pp = row.whole("pp").value_or(1);
   plan.cp = row.whole("cp").value_or(1);
@@ -194,21 +194,21 @@ Plan plan_of(const RunRow& row, Run& run) {
   run.open_micro_batch = !micro;
   const std::string_view recompute = row.text("recompute");
   run.open_recompute = recompute.empty();
-  for (std::size_t k = 0; k < recompute_names().size(); ++k)
-    if (recompute == recompute_names()[k]) plan.recompute = Recompute(k);
+  for (std::size_t k = 0; k < plan::recompute_names().size(); ++k)
+    if (recompute == plan::recompute_names()[k]) plan.recompute = plan::Recompute(k);
 
   const auto schedule = find_prefix(kScheduleNames, row.text("schedule"));
   if (schedule != std::end(kScheduleNames)) plan.schedule = schedule->schedule;
   const std::optional<i64> chunks = row.whole("vpp");
   plan.virtual_stages = chunks.value_or(1);
-  if (plan.schedule == Schedule::zb_v) plan.virtual_stages = 2;
-  if (plan.schedule == Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
-  run.open_chunks = !chunks && plan.schedule == Schedule::interleaved && plan.pp > 1;
+  if (plan.schedule == plan::Schedule::zb_v) plan.virtual_stages = 2;
+  if (plan.schedule == plan::Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
+  run.open_chunks = !chunks && plan.schedule == plan::Schedule::interleaved && plan.pp > 1;
   // What is called interleaved and has one chunk is not; and the other way round.
-  if (plan.schedule == Schedule::interleaved && chunks && plan.virtual_stages == 1)
-    plan.schedule = Schedule::one_f_one_b;
-  if (plan.schedule == Schedule::one_f_one_b && plan.virtual_stages > 1)
-    plan.schedule = Schedule::interleaved;
+  if (plan.schedule == plan::Schedule::interleaved && chunks && plan.virtual_stages == 1)
+    plan.schedule = plan::Schedule::one_f_one_b;
+  if (plan.schedule == plan::Schedule::one_f_one_b && plan.virtual_stages > 1)
+    plan.schedule = plan::Schedule::interleaved;
   return plan;
 }
 
@@ -216,14 +216,14 @@ Plan plan_of(const RunRow& row, Run& run) {
 void software_of(const RunRow& row, Run& run) {
   const auto found = find_prefix(kFrameworkRows, row.text("framework"));
   const FrameworkRow& framework = found == std::end(kFrameworkRows) ? kOther : *found;
-  TrainingConfig& config = run.config;
-  for (const Software& software : frameworks())
+  plan::TrainingConfig& config = run.config;
+  for (const plan::Software& software : plan::frameworks())
     if (software.name == framework.software) config.software = software;
   // What was written before a GPU was sold has learned its kernels since.
   const std::string& generation = config.cluster.device.generation;
-  if (config.software.attention == AttentionKernel::unfused && generation != "ampere" &&
+  if (config.software.attention == plan::AttentionKernel::unfused && generation != "ampere" &&
       generation != "volta")
-    config.software.attention = AttentionKernel::flash2;
+    config.software.attention = plan::AttentionKernel::flash2;
   config.plan.overlap = framework.overlap;
   config.job.grad_dtype = framework.grads;
   run.memory_figure = framework.memory;
@@ -237,13 +237,13 @@ void software_of(const RunRow& row, Run& run) {
     config.plan.overlap.tp = true;
   // DeepSpeed's bf16 sums gradients in fp32.
   if (framework.software == "megatron-deepspeed" && run.precision == "bf16")
-    config.job.grad_dtype = Dtype::fp32;
+    config.job.grad_dtype = plan::Dtype::fp32;
   // torchtitan compiles its loss since spring 2025 (pytorch/torchtitan#1033).
   if (framework.software == "torchtitan" &&
       row.text("source").find("_2024") != std::string_view::npos)
-    config.software.loss = Loss::eager;
+    config.software.loss = plan::Loss::eager;
   // BLOOM's production script sets CUDA_LAUNCH_BLOCKING=1.
-  if (run.model.starts_with("BLOOM")) config.software.launch = Launch::blocking;
+  if (run.model.starts_with("BLOOM")) config.software.launch = plan::Launch::blocking;
 }
 }  // namespace
 
@@ -265,11 +265,11 @@ Run run_of(const RunRow& row) {
   run.measured = row.step();
   run.measured_memory = row.memory();
 
-  TrainingConfig& config = run.config;
+  plan::TrainingConfig& config = run.config;
   config.model = model_of(row);
   run.model = config.model.name;
   run.sparse = config.model.sparse();
-  const Result<Device> device = find_device(*device_name(run.gpu));
+  const Result<cluster::Device> device = catalog::find_device(*device_name(run.gpu));
   config.world = *row.whole("gpus");
   config.cluster = cluster_of(row, *device, config.world);
   config.plan = plan_of(row, run);
@@ -277,7 +277,7 @@ Run run_of(const RunRow& row) {
   config.job.sequence = *row.whole("seq");
   software_of(row, run);
   for (const PrecisionRow& precision : kPrecisions)
-    if (config.job.matmul == Matmul::same &&
+    if (config.job.matmul == plan::Matmul::same &&
         run.precision.find(precision.part) != std::string::npos)
       config.job.matmul = precision.matmul;
   for (const std::string_view column :
@@ -286,4 +286,4 @@ Run run_of(const RunRow& row) {
   return run;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -9,7 +9,7 @@
 #include "rankwright/validate/run.h"
 #include "rankwright/validate/run_row.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// How the catalog calls a source's GPU: "A100-80" is a100-80g. Nothing for one that it has not.
 std::optional<std::string_view> device_name(std::string_view gpu);
@@ -18,4 +18,4 @@ std::optional<std::string_view> device_name(std::string_view gpu);
 /// even.
 Run run_of(const RunRow& row);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -5,7 +5,7 @@
 #include "rankwright/cost/step.h"
 #include "tests/support/runs.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace run_test {
 
 using Cells = std::map<std::string, std::string>;
@@ -25,8 +25,8 @@ std::string why(const Cells& other) {
 }
 
 TEST(Run, IsTheSetupThatItsRowStates) {
-  const rankwright::Run run = one();
-  const rankwright::TrainingConfig& s = run.config;
+  const rankwright::validate::Run run = one();
+  const rankwright::plan::TrainingConfig& s = run.config;
   EXPECT_EQ(run.family, "own");
   EXPECT_EQ(run.publication, "own");
   EXPECT_EQ(run.measured, Seconds{4});
@@ -39,7 +39,7 @@ TEST(Run, IsTheSetupThatItsRowStates) {
   EXPECT_EQ(s.cluster.levels[1].arity, 16);  // 128 / 8
   EXPECT_EQ(s.plan.tp, 4);
   EXPECT_EQ(s.plan.zero, 1);
-  EXPECT_EQ(s.plan.recompute, Recompute::full);
+  EXPECT_EQ(s.plan.recompute, plan::Recompute::full);
   EXPECT_EQ(s.software.name, "megatron-2021");
   EXPECT_FALSE(s.plan.overlap.grad_reduce);
   EXPECT_EQ(s.microbatches(), 32);  // 512 / (2 x 8)
@@ -53,12 +53,13 @@ TEST(Run, ReadsAStepFromTokensASecond) {
 
 TEST(Run, LeavesBlanksOpenAndChoosesAmongAll) {
   EXPECT_EQ(choices(one()).size(), 1u);
-  const rankwright::Run open = one({{"micro_batch", ""}, {"recompute", ""}, {"zero_stage", ""}});
+  const rankwright::validate::Run open =
+      one({{"micro_batch", ""}, {"recompute", ""}, {"zero_stage", ""}});
   EXPECT_TRUE(open.open_micro_batch && open.open_recompute && open.open_zero);
   EXPECT_FALSE(open.open_chunks);
   EXPECT_EQ(choices(open).size(), 6u * 3 * 2);  // micro-batch 1 to 32, recompute, ZeRO 0 and 1
   // 36 layers on 4 pp ranks: 9 a rank. Chunks of 3 and 9 divide them; (36 + 2) / 4 does not.
-  const rankwright::Run chunks = one({{"vpp", ""}, {"schedule", "1f1b-interleaved"}});
+  const rankwright::validate::Run chunks = one({{"vpp", ""}, {"schedule", "1f1b-interleaved"}});
   ASSERT_EQ(choices(chunks).size(), 2u);
   EXPECT_EQ(choices(chunks)[0].config.plan.virtual_stages, 3);
   EXPECT_EQ(choices(chunks)[1].config.plan.virtual_stages, 9);
@@ -67,15 +68,15 @@ TEST(Run, LeavesBlanksOpenAndChoosesAmongAll) {
 TEST(Run, OfOnePpRankHasOneChunkAndWithoutAnyChunksIsPlain) {
   EXPECT_EQ(one({{"pp", "1"}, {"dp", "32"}, {"vpp", "4"}}).config.plan.virtual_stages, 1);
   // 37 layers: no number of chunks divides them, with or without embedding and loss.
-  const std::vector<rankwright::Run> plain =
+  const std::vector<rankwright::validate::Run> plain =
       choices(one({{"layers", "37"}, {"vpp", ""}, {"schedule", "1f1b-interleaved"}}));
   ASSERT_EQ(plain.size(), 1u);
-  EXPECT_EQ(plain[0].config.plan.schedule, Schedule::one_f_one_b);
+  EXPECT_EQ(plain[0].config.plan.schedule, plan::Schedule::one_f_one_b);
 }
 
 TEST(Run, CountsEmbeddingAndLossAsLayersWhereOnlyThatDivides) {
   // 38 layers on 4 ranks: (38 + 2) / 4 = 10, the first and the last one less.
-  const Stages stages = one({{"layers", "38"}}).config.stages();
+  const plan::Stages stages = one({{"layers", "38"}}).config.stages();
   ASSERT_EQ(stages.size(), 4u);
   EXPECT_EQ(stages[0].layers, 9);
   EXPECT_EQ(stages[1].layers, 10);
@@ -124,8 +125,8 @@ TEST(Run, IsExcludedForALayoutThatHasNoPrice) {
 TEST(Run, IsScoredWhereADegreeDoesNotDivideAWidth) {
   for (const Cells& other : {Cells{{"heads", "30"}, {"kv_heads", "6"}}, Cells{{"ffn", "16386"}},
                              Cells{{"cp", "2"}, {"dp", "4"}, {"seq", "2049"}}}) {
-    const rankwright::Run run = one(other);
-    const double time = step_time(run.config, calibration()).total().value;
+    const rankwright::validate::Run run = one(other);
+    const double time = cost::step_time(run.config, catalog::calibration()).total().value;
     EXPECT_TRUE(time > 0 && std::isfinite(time));
   }
 }
@@ -157,4 +158,4 @@ TEST(Runs, NeedTheirColumns) {
 }
 
 }  // namespace run_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -9,7 +9,7 @@
 #include "rankwright/model/flops.h"
 #include "rankwright/validate/calculon.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
 constexpr std::size_t kLayouts = 4;  // that make a sweep
@@ -40,8 +40,9 @@ using Key = std::tuple<std::string, std::string, std::string, bool>;
 Key calibration_key(const Run& run) { return {run.family, run.gpu, run.precision, run.sparse}; }
 
 double model_flops(const Run& run) {
-  const Job& job = run.config.job;
-  return training_flops_per_token(run.config.model, job.sequence, FlopsConvention::megatron_causal)
+  const plan::Job& job = run.config.job;
+  return training_flops_per_token(run.config.model, job.sequence,
+                                  model::FlopsConvention::megatron_causal)
              .value *
          double(job.global_batch) * double(job.sequence) / double(run.config.world);
 }
@@ -59,7 +60,7 @@ void baselines(std::vector<ScoredRun>& rows) {
   const auto rate = [](const ScoredRun& row) {
     return model_flops(*row.run) / row.run->measured.value;
   };
-  std::map<std::pair<std::string, Matmul>, std::vector<ScoredRun*>> kinds;
+  std::map<std::pair<std::string, plan::Matmul>, std::vector<ScoredRun*>> kinds;
   for (ScoredRun& row : rows)
     if (row.timed())
       kinds[{row.run->config.cluster.device.name, row.run->config.job.matmul}].push_back(&row);
@@ -147,13 +148,13 @@ void add_errors(Score& score, const std::vector<const ScoredRun*>& rows) {
 void add_pairs(Score& score, const std::vector<const ScoredRun*>& rows) {
   using Place = std::tuple<bool, std::string, std::string, std::string, i64, i64>;
   struct Group {
-    const Model* model;
+    const model::Model* model;
     std::vector<double> logs{};
   };
   std::map<Place, std::vector<Group>> places;
   for (const ScoredRun* row : rows) {
     const Run& run = *row->run;
-    const TrainingConfig& config = run.config;
+    const plan::TrainingConfig& config = run.config;
     std::vector<Group>& groups =
         places[{run.sparse, run.family, run.model, run.gpu, config.world, config.job.sequence}];
     auto found = std::find_if(groups.begin(), groups.end(),
@@ -310,9 +311,10 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
   if (options.mode == Mode::leave_one_family_out) refit(out, cases, also, progress);
   for (const Case& one : cases) {
     const auto found = out.refits.find(one.run.publication);
-    const Calibration& values = found == out.refits.end() ? calibration() : found->second;
+    const cluster::Calibration& values =
+        found == out.refits.end() ? catalog::calibration() : found->second;
     const Prediction predicted = predict(one, values);
-    const TrainingConfig& config = one.options[predicted.option];
+    const plan::TrainingConfig& config = one.options[predicted.option];
     ScoredRun row{.run = &one.run, .config = &config, .step = predicted.step};
     if (one.run.measured_memory.value > 0) row.memory = memory_figure(one.run, config, values);
     out.rows.push_back(row);
@@ -323,4 +325,4 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -15,7 +15,7 @@
 #include "rankwright/validate/fit.h"
 #include "rankwright/validate/pairs.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// Errors are predicted / measured - 1.
 struct Errors {
@@ -38,8 +38,8 @@ Errors over_families(std::string name, const std::vector<Errors>& families);
 /// One row, predicted.
 struct ScoredRun {
   const Run* run = nullptr;
-  const TrainingConfig* config = nullptr;  // with what was chosen for blanks
-  Seconds step{};                          // 0 where no step time was measured
+  const plan::TrainingConfig* config = nullptr;  // with what was chosen for blanks
+  Seconds step{};                                // 0 where no step time was measured
   Bytes memory{};                    // the figure that the source prints; 0 where it prints none
   std::optional<double> baseline{};  // error of a constant MFU; none for the only row of its kind
   bool calibrates = false;           // --calibrate-one: was used, is not scored
@@ -95,8 +95,8 @@ struct Validation {
   ValidateOptions options{};
   std::vector<ScoredRun> rows{};  // they point into the cases
   Score score{};
-  std::map<std::string, Calibration> refits{};  // by the publication that was left out
-  std::vector<std::string> at_priors{};         // left out, and nothing was left to fit on
+  std::map<std::string, cluster::Calibration> refits{};  // by the publication that was left out
+  std::vector<std::string> at_priors{};                  // left out, and nothing was left to fit on
 };
 
 /// `progress` is told what is begun, how many are done and of how many.
@@ -115,4 +115,4 @@ Score score(const std::vector<ScoredRun>& rows);
 
 double spearman(const std::vector<double>& a, const std::vector<double>& b);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -6,7 +6,7 @@
 #include "rankwright/validate/calculon.h"
 #include "tests/support/runs.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace score_test {
 
 TEST(Spearman, SharesTheRanksOfTies) {
@@ -118,7 +118,7 @@ TEST(Score, KeepsDenseAndSparseApart) {
 TEST(Score, KeepsAllocatedAndReservedMemoryApart) {
   Rows rows({{1, 1}, {1, 1}, {1, 1}});
   for (ScoredRun& row : rows.scored) row.memory = 11.0_GB;
-  for (rankwright::Run& run : rows.runs) run.measured_memory = 10.0_GB;
+  for (rankwright::validate::Run& run : rows.runs) run.measured_memory = 10.0_GB;
   rows.runs[1].memory_figure = MemoryFigure::reserved;
   rows.runs[2].measured_memory = {};
   const Score s = score(rows.scored);
@@ -194,10 +194,10 @@ TEST(Calculon, IsKnownByTheIdsOfPublishedRuns) {
   EXPECT_NEAR(*calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // as its row says
   EXPECT_FALSE(calculon_error("no such row"));
   std::size_t known = 0;
-  for (const rankwright::Run& run : published("runs.csv").scored)
+  for (const rankwright::validate::Run& run : published("runs.csv").scored)
     known += calculon_error(run.id) ? 1 : 0;
   EXPECT_EQ(known, 174u);  // of its 189 rows 15 are of quality C
 }
 
 }  // namespace score_test
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -6,20 +6,20 @@
 
 #include "rankwright/cost/faults/straggler.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 namespace {
 
-void scale(Calibration& c, Constant first, Constant last, double by) {
+void scale(cluster::Calibration& c, cluster::Constant first, cluster::Constant last, double by) {
   for (std::size_t i = std::size_t(first); i <= std::size_t(last); ++i) c.values[i] *= by;
 }
 
-bool always(const TrainingConfig&) { return true; }
+bool always(const plan::TrainingConfig&) { return true; }
 
 struct SuspectRow {
   std::string_view name;
   double slower, faster;
   std::string_view reason, suggestion;
-  bool (*applies)(const TrainingConfig&);
+  bool (*applies)(const plan::TrainingConfig&);
   void (*grow)(Trial&, double, std::size_t);
 };
 
@@ -28,34 +28,40 @@ constexpr SuspectRow kRows[] = {
      "nvidia-smi -q -d CLOCK,POWER,PERFORMANCE under load; shapes a multiple of 128 on each rank",
      always,
      [](Trial& t, double f, std::size_t) {
-       scale(t.calibration, Constant::matmul_ampere, Constant::matmul_blackwell_fp8, 1 / f);
-       scale(t.calibration, Constant::matmul_measured, Constant::matmul_unknown, 1 / f);
+       scale(t.calibration, cluster::Constant::matmul_ampere,
+             cluster::Constant::matmul_blackwell_fp8, 1 / f);
+       scale(t.calibration, cluster::Constant::matmul_measured, cluster::Constant::matmul_unknown,
+             1 / f);
      }},
     {"attention kernel", 2.5, 1.3, "an older or unfused kernel takes twice as long and more",
      "which attention backend the log names; NVTE_DEBUG=1 NVTE_DEBUG_LEVEL=2", always,
      [](Trial& t, double f, std::size_t) {
-       scale(t.calibration, Constant::flash_ampere, Constant::flash_unknown, 1 / f);
-       t.calibration[Constant::unfused_bytes] *= f;
+       scale(t.calibration, cluster::Constant::flash_ampere, cluster::Constant::flash_unknown,
+             1 / f);
+       t.calibration[cluster::Constant::unfused_bytes] *= f;
      }},
     {"unfused elementwise kernels", 2, 1.4, "norms, activations and rotations one kernel each",
      "fusions of the framework: swiglu, rope, bias, norm; or a compiled model", always,
-     [](Trial& t, double f, std::size_t) { t.calibration[Constant::elementwise] *= f; }},
+     [](Trial& t, double f, std::size_t) { t.calibration[cluster::Constant::elementwise] *= f; }},
     {"loss and logits", 3, 1.6, "logits in fp32 and a loss of several kernels move 3 times as much",
      "a fused cross-entropy: --cross-entropy-loss-fusion", always,
-     [](Trial& t, double f, std::size_t) { t.calibration[Constant::loss_bytes] *= f; }},
+     [](Trial& t, double f, std::size_t) { t.calibration[cluster::Constant::loss_bytes] *= f; }},
     {"kernel launches", 3, 3, "a slow host, Python between kernels, or synchronisation",
      "CPU frequency and affinity; CUDA graphs; no .item() and no CUDA_LAUNCH_BLOCKING in a step",
-     [](const TrainingConfig& s) { return s.software.launch != Launch::blocking; },
-     [](Trial& t, double f, std::size_t) { t.calibration[Constant::launch_floor] *= f; }},
+     [](const plan::TrainingConfig& s) { return s.software.launch != plan::Launch::blocking; },
+     [](Trial& t, double f, std::size_t) { t.calibration[cluster::Constant::launch_floor] *= f; }},
     {"experts out of balance", 2, 1.1, "the busiest expert has twice the mean without a balance",
      "tokens by expert; the auxiliary loss or bias of the router",
-     [](const TrainingConfig& s) { return s.model.sparse(); },
-     [](Trial& t, double f, std::size_t) { t.calibration[Constant::imbalance_experts] *= f; }},
+     [](const plan::TrainingConfig& s) { return s.model.sparse(); },
+     [](Trial& t, double f, std::size_t) {
+       t.calibration[cluster::Constant::imbalance_experts] *= f;
+     }},
     {"tp overlap", 2.8, 1.5, "collectives that were to hide behind matmuls run alone",
      "whether the overlap is on: --tp-comm-overlap, user buffers",
-     [](const TrainingConfig& s) { return s.plan.overlap.tp && s.plan.tp > 1; },
+     [](const plan::TrainingConfig& s) { return s.plan.overlap.tp && s.plan.tp > 1; },
      [](Trial& t, double f, std::size_t) {
-       t.calibration[Constant::tp_shown] = std::min(1.0, t.calibration[Constant::tp_shown] * f);
+       t.calibration[cluster::Constant::tp_shown] =
+           std::min(1.0, t.calibration[cluster::Constant::tp_shown] * f);
      }},
     {"uneven stages, or one slow GPU", 1.25, 1,
      "one hot or throttled GPU, or a stage with more to do, paces all others",
@@ -63,18 +69,19 @@ constexpr SuspectRow kRows[] = {
      always, [](Trial& t, double f, std::size_t) { t.slow = f; }},
     {"gradients that do not overlap", 6, 2, "buckets that wait for the last gradient hide nothing",
      "--overlap-grad-reduce --overlap-param-gather; bucket size; CUDA_DEVICE_MAX_CONNECTIONS",
-     [](const TrainingConfig& s) {
+     [](const plan::TrainingConfig& s) {
        return s.plan.data_ranks() > 1 && s.plan.zero < 3 &&
               (s.plan.overlap.grad_reduce || s.plan.overlap.param_gather);
      },
      [](Trial& t, double f, std::size_t) {
-       t.calibration[Constant::dp_shown] = std::min(1.0, t.calibration[Constant::dp_shown] * f);
+       t.calibration[cluster::Constant::dp_shown] =
+           std::min(1.0, t.calibration[cluster::Constant::dp_shown] * f);
      }},
     {"optimizer step", 3, 1.6, "kernels by tensor instead of fused ones, or states off the device",
      "a fused optimizer (Apex, Transformer Engine); no offload; gradient clipping", always,
      [](Trial& t, double f, std::size_t) {
-       t.calibration[Constant::step_bytes] *= f;
-       t.calibration[Constant::adam_bytes] *= f;
+       t.calibration[cluster::Constant::step_bytes] *= f;
+       t.calibration[cluster::Constant::adam_bytes] *= f;
      }},
 };
 
@@ -83,17 +90,18 @@ struct TimerCells {
   std::vector<Seconds> forward, backward;
 };
 
-TimerCells cells_of(const TrainingConfig& config, const Calibration& c, const StepTime& step) {
-  const CellTimes times = cell_times(config, c);
+TimerCells cells_of(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                    const cost::StepTime& step) {
+  const cost::CellTimes times = cost::cell_times(config, c);
   const double m = double(config.stage_microbatches());
   const double v = double(config.plan.virtual_stages);
-  const Seconds sent =
-      apply_overheads(config, c, step[Item::sends]) / (2 * v * double(config.microbatches()));
+  const Seconds sent = cost::apply_overheads(config, c, step[cost::Item::sends]) /
+                       (2 * v * double(config.microbatches()));
   TimerCells cells;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     Seconds forward{}, backward{};
     for (const i64 s : stages_of(config.plan, r)) {
-      const StageTimes& at = times.stages[std::size_t(s)];
+      const cost::StageTimes& at = times.stages[std::size_t(s)];
       forward += m * (at.forward - sent);
       backward += m * (at.input - sent + at.weight);
     }
@@ -103,7 +111,7 @@ TimerCells cells_of(const TrainingConfig& config, const Calibration& c, const St
   return cells;
 }
 
-TimerSample spread(const std::vector<Seconds>& of, double slow) {
+importer::TimerSample spread(const std::vector<Seconds>& of, double slow) {
   const auto [min, max] = std::minmax_element(of.begin(), of.end());
   return {*min, slow * *max};
 }
@@ -111,40 +119,41 @@ TimerSample spread(const std::vector<Seconds>& of, double slow) {
 }  // namespace
 
 TrialPrediction prophecy(const Trial& trial) {
-  const TrainingConfig& config = trial.config;
-  TrialPrediction told{.items = step_time(config, trial.calibration)};
+  const plan::TrainingConfig& config = trial.config;
+  TrialPrediction told{.items = cost::step_time(config, trial.calibration)};
   const Seconds whole = told.items.total();
-  const Seconds before_jitter = whole - told.items[Item::jitter];
+  const Seconds before_jitter = whole - told.items[cost::Item::jitter];
   const double jitter = before_jitter.value > 0 ? whole / before_jitter : 1;
   const TimerCells cells = cells_of(config, trial.calibration, told.items);
   if (trial.slow > 1) {
-    const i64 rank = told.items.slowest * config.plan.meshes().dense.stride(Axis::pp);
-    const SlowRank slow[] = {{rank, trial.slow}};
-    told.items[Item::imbalance] += SlowSteps(config, trial.calibration, false).step(slow) - whole;
+    const i64 rank = told.items.slowest * config.plan.meshes().dense.stride(mesh::Axis::pp);
+    const cost::SlowRank slow[] = {{rank, trial.slow}};
+    told.items[cost::Item::imbalance] +=
+        cost::SlowSteps(config, trial.calibration, false).step(slow) - whole;
   }
-  const Seconds optimizer = jitter * told.items[Item::optimizer];
+  const Seconds optimizer = jitter * told.items[cost::Item::optimizer];
   const Seconds inside = told.items.total();
-  const auto alike = [](Seconds time) { return TimerSample{{}, time, false}; };
+  const auto alike = [](Seconds time) { return importer::TimerSample{{}, time, false}; };
   told.timers = {
       {"forward-backward", "all but the optimizer", alike(inside - optimizer)},
       {"forward-compute", "matmuls to cp exchange, forward", spread(cells.forward, trial.slow)},
       {"backward-compute", "matmuls to cp exchange and recompute, backward",
        spread(cells.backward, trial.slow)},
       {"batch-generator", "none: the next batch is at hand", alike(trial.loading)},
-      {"all-grads-sync", "dp and ZeRO", alike(jitter * told.items[Item::dp])},
+      {"all-grads-sync", "dp and ZeRO", alike(jitter * told.items[cost::Item::dp])},
       {"optimizer", "optimizer", alike(optimizer)},
   };
   told.step = inside + trial.outside;
   return told;
 }
 
-std::vector<Suspect> suspects(const TrainingConfig& config) {
+std::vector<Suspect> suspects(const plan::TrainingConfig& config) {
   std::vector<Suspect> all;
   for (const SuspectRow& row : kRows)
     if (row.applies(config))
       all.push_back({std::string(row.name), row.slower, row.faster, row.reason,
                      std::string(row.suggestion), row.grow});
-  const std::vector<Level>& levels = config.cluster.levels;
+  const std::vector<cluster::Level>& levels = config.cluster.levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const bool inner = l == 0 && levels.size() > 1;
     all.push_back(
@@ -167,4 +176,4 @@ std::vector<Suspect> suspects(const TrainingConfig& config) {
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

@@ -12,12 +12,12 @@
 #include "rankwright/import/log/run_log.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::validate {
 
 /// A config as it would run if one thing were otherwise.
 struct Trial {
-  rankwright::TrainingConfig config;
-  Calibration calibration;
+  rankwright::plan::TrainingConfig config;
+  cluster::Calibration calibration;
   double slow = 1;    // one rank computes so much longer than the others
   Seconds outside{};  // between steps, where no timer of a step looks
   Seconds loading{};  // of these, for the next batch
@@ -25,13 +25,13 @@ struct Trial {
 
 /// A timer of a log, and what a trial says of it.
 struct TimerPrediction {
-  std::string_view name;     // as Megatron-LM calls it
-  std::string_view entries;  // items of the step that it covers
-  TimerSample time{};        // `both`: of the fastest and the slowest pp rank
+  std::string_view name;         // as Megatron-LM calls it
+  std::string_view entries;      // items of the step that it covers
+  importer::TimerSample time{};  // `both`: of the fastest and the slowest pp rank
 };
 
 struct TrialPrediction {
-  StepTime items{};
+  cost::StepTime items{};
   Seconds step{};
   std::vector<TimerPrediction> timers{};
 };
@@ -49,6 +49,6 @@ struct Suspect {
 };
 
 /// Those that the config has, in the order of a step.
-std::vector<Suspect> suspects(const TrainingConfig& config);
+std::vector<Suspect> suspects(const plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::validate

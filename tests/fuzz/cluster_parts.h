@@ -9,21 +9,22 @@
 namespace rankwright {
 
 inline void check_cluster_format(std::string_view format, std::string_view text) {
-  const ClusterFormat* const row = find_cluster_format(format);
+  const importer::ClusterFormat* const row = importer::find_cluster_format(format);
   RW_CHECK(row != nullptr);
   row->claims("fuzz", text);
   for (const std::string_view device : {"", "h100-sxm", "gb200", "l40s"}) {
-    ClusterParts parts;
+    importer::ClusterParts parts;
     Diagnostics findings;
-    if (!device.empty()) parts.device = ClusterPart<std::string>{std::string(device), "--device"};
+    if (!device.empty())
+      parts.device = importer::ClusterPart<std::string>{std::string(device), "--device"};
     row->read(text, "fuzz", parts, findings);
-    std::optional<Cluster> cluster;
+    std::optional<cluster::Cluster> cluster;
     if (!has_errors(findings)) cluster = resolve_cluster(parts, findings);
     for (const Diagnostic& finding : findings) check_finding(finding);
     RW_CHECK(cluster.has_value() == !has_errors(findings));
     if (!cluster) continue;
-    RW_CHECK(cluster->devices() >= 1 && cluster->devices() <= kMaxDevices);
-    RW_CHECK(cluster->levels.size() <= kMaxLevels);
+    RW_CHECK(cluster->devices() >= 1 && cluster->devices() <= cluster::kMaxDevices);
+    RW_CHECK(cluster->levels.size() <= cluster::kMaxLevels);
     RW_CHECK(cluster->devices() % cluster->host_devices == 0);
     for (int level = 0; level < int(cluster->levels.size()); ++level)
       RW_CHECK(cluster->uplink(level) > BytesPerSecond{});

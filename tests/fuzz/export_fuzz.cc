@@ -18,19 +18,19 @@ constexpr std::string_view kEncoding = "# -*- coding: utf-8 -*-";
 constexpr i64 kMaxWorld = 512, kMaxCells = 20'000;  // files grow with both
 
 /// Every text of a config that comes from input and that nothing is decided by.
-std::vector<std::string*> names_of(TrainingConfig& s) {
+std::vector<std::string*> names_of(plan::TrainingConfig& s) {
   std::vector<std::string*> names = {&s.model.name, &s.cluster.name, &s.cluster.device.name,
                                      &s.cluster.device.source, &s.cluster.device.verified};
-  for (Level& level : s.cluster.levels) names.push_back(&level.name);
+  for (cluster::Level& level : s.cluster.levels) names.push_back(&level.name);
   return names;
 }
 
 /// Names of hosts: those names that a host may have, then n0, n1, ...
-std::vector<std::string> hosts_of(TrainingConfig& s) {
+std::vector<std::string> hosts_of(plan::TrainingConfig& s) {
   std::vector<std::string> hosts;
-  const std::size_t count = std::size_t(hosts_to_name(s));
+  const std::size_t count = std::size_t(exporter::hosts_to_name(s));
   for (const std::string* const name : names_of(s))
-    if (is_host_name(*name) && hosts.size() < count &&
+    if (exporter::is_host_name(*name) && hosts.size() < count &&
         std::find(hosts.begin(), hosts.end(), *name) == hosts.end())
       hosts.push_back(*name);
   for (std::size_t i = 0; hosts.size() < count; ++i) hosts.push_back("_n" + std::to_string(i));
@@ -72,7 +72,7 @@ void check_directive(std::string_view line) {
 }
 
 /// The lines of a file without its comments, which are checked.
-std::string code_of(const ExportFile& file) {
+std::string code_of(const exporter::ExportFile& file) {
   std::string code;
   std::string_view text = file.text;
   for (bool first = true; !text.empty(); first = false) {
@@ -99,36 +99,36 @@ void check_code(std::string_view code) {
   for (const char c : code) RW_CHECK(c == '\n' || (c >= ' ' && c <= '~'));
 }
 
-void check_parsed(const ExportFile& file) {
+void check_parsed(const exporter::ExportFile& file) {
   if (file.name.ends_with(".json")) {
     const nlohmann::json config = nlohmann::json::parse(file.text, nullptr, false);
     RW_CHECK(config.is_object());
     for (const nlohmann::json& line : config["_comment"]) check_comment(line.get<std::string>());
   } else if (file.name.ends_with(".toml")) {
-    RW_CHECK(read_toml_tree(file.text, file.name).has_value());
+    RW_CHECK(importer::read_toml_tree(file.text, file.name).has_value());
   } else if (file.name.ends_with(".yaml")) {
-    RW_CHECK(read_yaml(file.text, file.name).has_value());
+    RW_CHECK(importer::read_yaml(file.text, file.name).has_value());
   }
 }
 
 /// The plan file reads back with the same names.
-void check_plan_file(const ExportFile& file, TrainingConfig config) {
-  const PlanFile read = read_plan(file.text, file.name, refuse_file);
+void check_plan_file(const exporter::ExportFile& file, plan::TrainingConfig config) {
+  const importer::PlanFile read = importer::read_plan(file.text, file.name, importer::refuse_file);
   RW_CHECK(!has_errors(read.findings));
-  TrainingConfig again = resolve(read.draft);
+  plan::TrainingConfig again = resolve(read.draft);
   const std::vector<std::string*> before = names_of(config), after = names_of(again);
   RW_CHECK(before.size() == after.size());
   for (std::size_t i = 0; i < before.size(); ++i) RW_CHECK(*before[i] == *after[i]);
 }
 
-void check_exporter(const Exporter& exporter, const TrainingConfig& config,
-                    const TrainingConfig& plain, const ExportOptions& options) {
-  const std::vector<ExportFile> files = export_plan(exporter, config, options);
-  const std::vector<ExportFile> others = export_plan(exporter, plain, options);
+void check_exporter(const exporter::Exporter& exporter, const plan::TrainingConfig& config,
+                    const plan::TrainingConfig& plain, const exporter::ExportOptions& options) {
+  const std::vector<exporter::ExportFile> files = export_plan(exporter, config, options);
+  const std::vector<exporter::ExportFile> others = export_plan(exporter, plain, options);
   RW_CHECK(!files.empty() && files.size() == others.size());
   for (std::size_t i = 0; i < files.size(); ++i) {
     check_parsed(files[i]);
-    if (exporter.target == Target::rankwright) {
+    if (exporter.target == rules::Target::rankwright) {
       check_plan_file(files[i], config);
     } else if (!files[i].name.ends_with(".json")) {
       const std::string code = code_of(files[i]);
@@ -143,18 +143,19 @@ void check_exporter(const Exporter& exporter, const TrainingConfig& config,
 
 int fuzz_export(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
-  const PlanFile file = read_plan(std::string(as_text(data, size)), "fuzz.yaml", refuse_file);
+  const importer::PlanFile file =
+      importer::read_plan(std::string(as_text(data, size)), "fuzz.yaml", importer::refuse_file);
   if (has_errors(file.findings)) return 0;
-  TrainingConfig config = resolve(file.draft);
+  plan::TrainingConfig config = resolve(file.draft);
   if (config.world > kMaxWorld || config.model.layers() > kMaxWorld || first_misfit(config))
     return 0;
   const std::optional<i64> cells =
       product({config.plan.pp, config.plan.virtual_stages, config.microbatches()});
   if (!cells || *cells > kMaxCells) return 0;
-  TrainingConfig plain = config;
+  plan::TrainingConfig plain = config;
   for (std::string* const name : names_of(plain)) *name = "plain";
   const std::vector<std::string> hosts = hosts_of(config);
-  for (const Exporter& exporter : exporters()) {
+  for (const exporter::Exporter& exporter : exporter::exporters()) {
     if (has_errors(lint(config, exporter.target))) continue;
     check_exporter(exporter, config, plain, {});
     if (row(exporter.target).launcher) check_exporter(exporter, config, plain, {.hosts = hosts});

@@ -9,13 +9,13 @@
 namespace rankwright {
 
 inline int fuzz_format(std::string_view name, const std::uint8_t* data, std::size_t size) {
-  const PlanFormat& format = *find_plan_format(name);
+  const importer::PlanFormat& format = *importer::find_plan_format(name);
   const std::string text(as_text(data, size));
   format.claims("fuzz.json", text);
-  const PlanFile file = read_plan_as(format, text, "fuzz.txt", refuse_file);
+  const importer::PlanFile file = read_plan_as(format, text, "fuzz.txt", importer::refuse_file);
   for (const Diagnostic& finding : file.findings) check_finding(finding);
   if (has_errors(file.findings)) return 0;
-  const TrainingConfig config = resolve(file.draft);
+  const plan::TrainingConfig config = resolve(file.draft);
   RW_CHECK(config.world >= 1);
   RW_CHECK(bool(first_misfit(config)) == !find_violations(config).empty());
   for (const Diagnostic& finding : lint(config, format.target)) {

@@ -5,7 +5,7 @@
 
 int fuzz_hf_config(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
-  const Result<Model> model = read_hf_config(as_text(data, size), "config.json");
+  const Result<model::Model> model = importer::read_hf_config(as_text(data, size), "config.json");
   if (!model) {
     check_finding(model.error());
     return 0;

@@ -4,12 +4,12 @@
 
 int fuzz_layout(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
-  const Result<Stages> stages = parse_layout(as_text(data, size));
+  const Result<plan::Stages> stages = plan::parse_layout(as_text(data, size));
   if (!stages) {
     check_finding(stages.error());
     return 0;
   }
-  const Result<Stages> again = parse_layout(show_layout(*stages));
+  const Result<plan::Stages> again = plan::parse_layout(show_layout(*stages));
   RW_CHECK(again && *again == *stages);
   return 0;
 }

@@ -8,15 +8,17 @@
 
 int fuzz_megatron(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
-  const PlanFile file = read_plan_as(*find_plan_format("megatron"),
-                                     std::string(as_text(data, size)), "fuzz.sh", refuse_file);
+  const importer::PlanFile file =
+      read_plan_as(*importer::find_plan_format("megatron"), std::string(as_text(data, size)),
+                   "fuzz.sh", importer::refuse_file);
   for (const Diagnostic& finding : file.findings) check_finding(finding);
-  for (const FieldReader::Key& key : file.keys)
+  for (const importer::FieldReader::Key& key : file.keys)
     RW_CHECK(key.where.line >= 0 && key.where.column >= 0);
   if (has_errors(file.findings)) return 0;
-  const TrainingConfig config = resolve(file.draft);
+  const plan::TrainingConfig config = resolve(file.draft);
   RW_CHECK(config.world >= 1);
-  for (const Diagnostic& finding : lint(config, Target::megatron)) check_finding(finding);
-  if (!first_misfit(config)) RW_CHECK(!export_plan(*find_exporter("megatron"), config).empty());
+  for (const Diagnostic& finding : lint(config, rules::Target::megatron)) check_finding(finding);
+  if (!first_misfit(config))
+    RW_CHECK(!export_plan(*exporter::find_exporter("megatron"), config).empty());
   return 0;
 }

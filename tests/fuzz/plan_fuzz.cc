@@ -7,13 +7,14 @@
 
 int fuzz_plan(const std::uint8_t* data, std::size_t size) {
   using namespace rankwright;
-  const PlanFile file = read_plan(std::string(as_text(data, size)), "fuzz.yaml", refuse_file);
+  const importer::PlanFile file =
+      importer::read_plan(std::string(as_text(data, size)), "fuzz.yaml", importer::refuse_file);
   for (const Diagnostic& finding : file.findings) check_finding(finding);
   if (has_errors(file.findings)) return 0;
-  const TrainingConfig config = resolve(file.draft);
+  const plan::TrainingConfig config = resolve(file.draft);
   RW_CHECK(config.world >= 1);
   RW_CHECK(bool(first_misfit(config)) == !find_violations(config).empty());
-  for (const TargetRow& row : targets())
+  for (const rules::TargetRow& row : rules::targets())
     for (const Diagnostic& finding : lint(config, row.target)) check_finding(finding);
   return 0;
 }

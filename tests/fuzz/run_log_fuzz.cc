@@ -12,12 +12,12 @@ using namespace rankwright;
 
 namespace {
 
-const TrainingConfig& plan() {
-  static const TrainingConfig config =
-      resolve(read_plan("world_size: 8\nmodel: llama-3.2-1b\ncluster: dgx-h100\n"
-                        "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n"
-                        "job: {global_batch: 16, sequence: 2048}\n",
-                        "plan.yaml", refuse_file)
+const plan::TrainingConfig& plan() {
+  static const plan::TrainingConfig config =
+      resolve(importer::read_plan("world_size: 8\nmodel: llama-3.2-1b\ncluster: dgx-h100\n"
+                                  "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n"
+                                  "job: {global_batch: 16, sequence: 2048}\n",
+                                  "plan.yaml", importer::refuse_file)
                   .draft);
   return config;
 }
@@ -25,30 +25,32 @@ const TrainingConfig& plan() {
 }  // namespace
 
 int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
-  const Result<RunLog> log = read_run_log(as_text(data, size), "fuzz.log");
+  const Result<importer::RunLog> log = importer::read_run_log(as_text(data, size), "fuzz.log");
   if (!log) {
     check_finding(log.error());
     return 0;
   }
   RW_CHECK(log->oom || !log->steps.empty());
-  for (const RunStep& step : log->steps) {
+  for (const importer::RunStep& step : log->steps) {
     RW_CHECK(step.iteration > 0 && std::isfinite(step.time.value) && step.time.value >= 0);
     RW_CHECK(step.time.value > 0 || step.tokens > 0);
   }
-  const GapView view = gap_view(plan(), calibration(), *log, nullptr);
+  const planner::GapView view = planner::gap_view(plan(), catalog::calibration(), *log, nullptr);
   if (view.time) {
-    const MeasuredStep& m = view.time->measured;
+    const importer::MeasuredStep& m = view.time->measured;
     RW_CHECK(m.min <= m.low && m.low <= m.median && m.median <= m.high);
-    for (const Explanation& e : view.time->explanations)
+    for (const validate::Explanation& e : view.time->explanations)
       RW_CHECK(std::isfinite(e.score()) && e.factor > 0);
   }
-  RW_CHECK(!gap_text(plan(), view, {}, 100).empty());
-  RW_CHECK(!gap_json(plan(), view).empty());
-  const Result<RunCalibration> found = calibrate(plan(), calibration(), *log, "fuzz.log");
+  RW_CHECK(!report::gap_text(plan(), view, {}, 100).empty());
+  RW_CHECK(!report::gap_json(plan(), view).empty());
+  const Result<plan::RunCalibration> found =
+      validate::calibrate(plan(), catalog::calibration(), *log, "fuzz.log");
   if (!found) {
     check_finding(found.error());
   } else {
-    RW_CHECK(found->calibration.pace >= kMinPace && found->calibration.pace <= kMaxPace);
+    RW_CHECK(found->calibration.pace >= validate::kMinPace &&
+             found->calibration.pace <= validate::kMaxPace);
   }
   return 0;
 }

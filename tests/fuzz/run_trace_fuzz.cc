@@ -9,19 +9,20 @@
 using namespace rankwright;
 
 int fuzz_run_trace(const std::uint8_t* data, std::size_t size) {
-  const Result<RunTrace> trace = read_run_trace(as_text(data, size), "fuzz.pftrace");
+  const Result<importer::RunTrace> trace =
+      importer::read_run_trace(as_text(data, size), "fuzz.pftrace");
   if (!trace) {
     check_finding(trace.error());
     return 0;
   }
-  RW_CHECK(i64(trace->ranks.size()) <= kMaxPpRanks);
+  RW_CHECK(i64(trace->ranks.size()) <= program::kMaxPpRanks);
   RW_CHECK(std::isfinite(trace->end.value));
   Seconds first = trace->end, last{};
-  for (const std::vector<TraceSlice>& rank : trace->ranks) {
+  for (const std::vector<importer::TraceSlice>& rank : trace->ranks) {
     Seconds begin{};
-    for (const TraceSlice& slice : rank) {
+    for (const importer::TraceSlice& slice : rank) {
       RW_CHECK(begin <= slice.begin && slice.begin <= slice.end);
-      RW_CHECK(slice.name.size() <= kLongestSliceName);
+      RW_CHECK(slice.name.size() <= importer::kLongestSliceName);
       RW_CHECK(!slice.cell || is_cell(slice.cell->kind));
       begin = slice.begin;
       first = std::min(first, slice.begin);

@@ -9,18 +9,21 @@
 using namespace rankwright;
 
 int fuzz_schedule(const std::uint8_t* data, std::size_t size) {
-  const Result<WrittenSchedule> written = parse_cells(as_text(data, size), "fuzz.csv");
+  const Result<program::WrittenSchedule> written =
+      program::parse_cells(as_text(data, size), "fuzz.csv");
   if (!written) {
     check_finding(written.error());
     return 0;
   }
-  const CheckedSchedule checked = check_schedule(*written);
+  const rules::CheckedSchedule checked = rules::check_schedule(*written);
   if (!checked.findings.empty() || written->transfers) return 0;
-  const Result<WrittenSchedule> again = parse_cells(show_cells(written->ranks), "again.csv");
+  const Result<program::WrittenSchedule> again =
+      program::parse_cells(show_cells(written->ranks), "again.csv");
   RW_CHECK(again && again->ranks == written->ranks);
-  const Program program = with_transfers(written->ranks, checked.stages, checked.microbatches);
-  const Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
-  const Timeline timeline = simulate(program, times);
+  const program::Program program =
+      with_transfers(written->ranks, checked.stages, checked.microbatches);
+  const program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  const program::Timeline timeline = simulate(program, times);
   RW_CHECK(!critical_path(program, times, timeline).empty());
   return 0;
 }

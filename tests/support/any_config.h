@@ -17,10 +17,10 @@
 namespace rankwright::any {
 
 /// What a file cannot say because it means nothing is as resolve() has it.
-inline void settle(TrainingConfig& config) {
-  Plan& plan = config.plan;
+inline void settle(plan::TrainingConfig& config) {
+  plan::Plan& plan = config.plan;
   if (!config.model.sparse()) plan.etp = plan.ep > 1 ? 1 : plan.tp;
-  if (plan.recompute != Recompute::full) plan.recompute_layers = 0;
+  if (plan.recompute != plan::Recompute::full) plan.recompute_layers = 0;
 }
 
 using sample::coin;
@@ -31,12 +31,12 @@ inline double random_share() {
   return 1 + double(*rc::gen::inRange<i64>(0, i64{1} << 40)) / 0x1p40;
 }
 
-inline Device random_device() {
-  Device device{.name = "own",
-                .memory = random_share() * 40.0_GB,
-                .memory_bandwidth = random_share() * 900.0_GBps,
-                .bf16 = random_share() * 100.0_TFLOPS,
-                .source = "made up"};
+inline cluster::Device random_device() {
+  cluster::Device device{.name = "own",
+                         .memory = random_share() * 40.0_GB,
+                         .memory_bandwidth = random_share() * 900.0_GBps,
+                         .bf16 = random_share() * 100.0_TFLOPS,
+                         .source = "made up"};
   if (coin()) device.vendor = "somebody";
   if (coin()) device.fp16 = random_share() * 100.0_TFLOPS;
   if (coin()) device.fp8 = random_share() * 200.0_TFLOPS;
@@ -50,26 +50,27 @@ inline Device random_device() {
   return device;
 }
 
-inline Level random_level(i64 arity) {
+inline cluster::Level random_level(i64 arity) {
   return {.name = coin() ? "switch" : "level: 1",
           .arity = arity,
           .bandwidth = random_share() * 10.0_GBps,
           .latency = coin() ? random_share() * 3.0_us : Seconds{},
           .oversubscription = coin() ? 1 : random_share(),
-          .per = Level::Per(one_of({0, 1})),
-          .origin = Origin(one_of({0, 1, 2, 3})),
-          .latency_origin = Origin(one_of({0, 1, 2, 3}))};
+          .per = cluster::Level::Per(one_of({0, 1})),
+          .origin = cluster::Origin(one_of({0, 1, 2, 3})),
+          .latency_origin = cluster::Origin(one_of({0, 1, 2, 3}))};
 }
 
 /// With a device for each of `world` ranks, and perhaps some more.
-inline Cluster random_cluster(i64 world) {
+inline cluster::Cluster random_cluster(i64 world) {
   if (coin()) {
-    const System& system = systems()[std::size_t(one_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))];
+    const catalog::System& system =
+        catalog::systems()[std::size_t(one_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))];
     const i64 units = ceil_div(world, system.unit.devices());
-    return *find_cluster(fmt::format("{} x {}", system.name, units));
+    return *catalog::find_cluster(fmt::format("{} x {}", system.name, units));
   }
-  Cluster cluster{.name = coin() ? "cluster" : "mine", .device = random_device()};
-  if (coin()) cluster.device = devices()[std::size_t(one_of({0, 1, 2, 3, 4}))];
+  cluster::Cluster cluster{.name = coin() ? "cluster" : "mine", .device = random_device()};
+  if (coin()) cluster.device = catalog::devices()[std::size_t(one_of({0, 1, 2, 3, 4}))];
   for (const i64 arity : {one_of({1, 4, 6, 8}), one_of({1, 2, 3})})
     cluster.levels.push_back(random_level(arity));
   cluster.levels.push_back(random_level(ceil_div(world, cluster.devices())));
@@ -77,36 +78,39 @@ inline Cluster random_cluster(i64 world) {
   return cluster;
 }
 
-inline Placement random_placement(i64 world, i64 host) {
+inline mesh::Placement random_placement(i64 world, i64 host) {
   const i64 kind = one_of({0, 1, 2, 3});
   if (kind == 0) return {};
   if (kind == 1)
-    return {.kind = Placement::Kind::cyclic, .host_devices = host, .hosts = ceil_div(world, host)};
+    return {.kind = mesh::Placement::Kind::cyclic,
+            .host_devices = host,
+            .hosts = ceil_div(world, host)};
   const i64 size = kind == 2 && divides(host, world) ? host : 1;  // whole hosts, or single ranks
   std::vector<i64> order(std::size_t(world / size));
   std::iota(order.begin(), order.end(), i64{0});
   for (std::size_t i = order.size(); i > 1; --i)
     std::swap(order[i - 1], order[*rc::gen::inRange<std::size_t>(0, i)]);
-  Placement placement{.kind = Placement::Kind::listed};
+  mesh::Placement placement{.kind = mesh::Placement::Kind::listed};
   for (const i64 at : order)
     for (i64 slot = 0; slot < size; ++slot) placement.devices.push_back(at * size + slot);
   return placement;
 }
 
-inline Software random_software() {
-  Software software = frameworks()[*rc::gen::inRange<std::size_t>(0, frameworks().size())];
-  if (coin()) software.attention = AttentionKernel(one_of({0, 1, 2, 3}));
-  if (coin()) software.launch = Launch(one_of({0, 1, 2, 3}));
-  if (coin()) software.loss = Loss(one_of({0, 1, 2, 3, 4}));
+inline plan::Software random_software() {
+  plan::Software software =
+      plan::frameworks()[*rc::gen::inRange<std::size_t>(0, plan::frameworks().size())];
+  if (coin()) software.attention = plan::AttentionKernel(one_of({0, 1, 2, 3}));
+  if (coin()) software.launch = plan::Launch(one_of({0, 1, 2, 3}));
+  if (coin()) software.loss = plan::Loss(one_of({0, 1, 2, 3, 4}));
   if (coin()) software.tuned = coin();
   return software;
 }
 
 /// Any of what a file can state, whether or not it goes together.
-inline TrainingConfig random_setup() {
-  const Model model = coin() ? *build(random_shapes()) : sample::random_known_model();
-  const Plan plan = sample::random_plan(model, sample::random_schedule());
-  TrainingConfig config = sample::config_of(model, plan, sample::random_microbatches(plan));
+inline plan::TrainingConfig random_setup() {
+  const model::Model model = coin() ? *build(random_shapes()) : sample::random_known_model();
+  const plan::Plan plan = sample::random_plan(model, sample::random_schedule());
+  plan::TrainingConfig config = sample::config_of(model, plan, sample::random_microbatches(plan));
   config.cluster = random_cluster(config.world);
   config.plan.order = enumeration::random_order();
   config.plan.microbatch_group = one_of({0, 0, 4, 8});
@@ -114,10 +118,10 @@ inline TrainingConfig random_setup() {
   config.plan.placement = random_placement(config.world, config.cluster.host_devices);
   config.software = random_software();
   config.job.sequence = one_of({64, 2048, 131072});
-  config.job.param_dtype = Dtype(one_of({0, 1, 2, 3, 4}));
-  config.job.grad_dtype = Dtype(one_of({0, 1, 2, 3, 4}));
-  config.job.matmul = Matmul(one_of({0, 1, 2, 3}));
-  config.job.optimizer = Optimizer(one_of({0, 1, 2}));
+  config.job.param_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));
+  config.job.grad_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));
+  config.job.matmul = plan::Matmul(one_of({0, 1, 2, 3}));
+  config.job.optimizer = plan::Optimizer(one_of({0, 1, 2}));
   settle(config);
   return config;
 }

@@ -22,8 +22,8 @@
 namespace rankwright {
 
 /// For messages of tests.
-inline std::string told(const Candidate& one) {
-  const Plan& p = one.plan;
+inline std::string told(const search::Candidate& one) {
+  const plan::Plan& p = one.plan;
   return fmt::format(
       "{} s, {} bytes: tp {} cp {} pp {} x {} dp {} ep {} etp {} of {}, zero {} over {}, {}, {}, "
       "{}, "
@@ -39,15 +39,15 @@ struct Brute {
   i64 duplicates = 0;  // groups, shards or stages are those of another candidate
   i64 find_violations = 0;
   i64 rules = 0;
-  std::vector<Candidate> runs{};  // that nothing forbids, whether or not they fit
+  std::vector<search::Candidate> runs{};  // that nothing forbids, whether or not they fit
 };
 
 class BruteForce {
  public:
-  BruteForce(const Problem& problem, const Calibration& calibration)
+  BruteForce(const search::Problem& problem, const cluster::Calibration& calibration)
       : problem_(problem), limits_(problem.limits), calibration_(calibration) {
-    for (const Rule* rule : rules())
-      if (rule->target != Target::any && holds_for(*rule, limits_.target) &&
+    for (const rules::Rule* rule : rules::rules())
+      if (rule->target != rules::Target::any && holds_for(*rule, limits_.target) &&
           rule->page.severity != Severity::note)
         rules_.push_back(rule);
   }
@@ -82,9 +82,9 @@ class BruteForce {
           }
   }
 
-  void experts(Plan plan) {
+  void experts(plan::Plan plan) {
     i64 experts = 0;
-    for (const LayerRun& run : problem_.config.model.runs)
+    for (const model::LayerRun& run : problem_.config.model.runs)
       experts = std::max(experts, run.layer.ffn.experts);
     if (experts == 0) return sizes(plan);
     for (plan.ep = 1; plan.ep <= experts; ++plan.ep)
@@ -95,7 +95,7 @@ class BruteForce {
   }
 
   /// One, where the batch does not divide over the replicas: all of those are find_violations.
-  void sizes(Plan plan) {
+  void sizes(plan::Plan plan) {
     const i64 batch = problem_.config.job.global_batch;
     const i64 replica = batch % plan.dp == 0 ? batch / plan.dp : 1;
     for (plan.micro_batch = 1; plan.micro_batch <= replica; ++plan.micro_batch)
@@ -103,37 +103,40 @@ class BruteForce {
         orders(plan);
   }
 
-  using Axes = std::vector<Axis>;
+  using Axes = std::vector<mesh::Axis>;
 
   /// Axes along which ranks differ, in a dense layer or among experts, in this order.
-  Axes split_axes(const Plan& plan, const Order& order) const {
+  Axes split_axes(const plan::Plan& plan, const mesh::Order& order) const {
     const bool sparse = problem_.config.model.sparse();
     Axes split;
-    for (const Axis axis : order) {
-      const bool dense = (axis == Axis::tp && plan.tp > 1) || (axis == Axis::cp && plan.cp > 1) ||
-                         (axis == Axis::dp && plan.dp > 1) || (axis == Axis::pp && plan.pp > 1);
-      const bool expert = (axis == Axis::tp && plan.etp > 1) || (axis == Axis::ep && plan.ep > 1) ||
-                          (axis == Axis::dp && world() > plan.etp * plan.ep * plan.pp);
+    for (const mesh::Axis axis : order) {
+      const bool dense =
+          (axis == mesh::Axis::tp && plan.tp > 1) || (axis == mesh::Axis::cp && plan.cp > 1) ||
+          (axis == mesh::Axis::dp && plan.dp > 1) || (axis == mesh::Axis::pp && plan.pp > 1);
+      const bool expert = (axis == mesh::Axis::tp && plan.etp > 1) ||
+                          (axis == mesh::Axis::ep && plan.ep > 1) ||
+                          (axis == mesh::Axis::dp && world() > plan.etp * plan.ep * plan.pp);
       if (dense || (sparse && expert)) split.push_back(axis);
     }
     return split;
   }
 
-  static std::vector<GroupShape> groups(const Plan& plan) {
-    std::vector<GroupShape> shapes;
-    for (const GroupKind kind : {GroupKind::tp, GroupKind::cp, GroupKind::dp, GroupKind::dp_cp,
-                                 GroupKind::pp, GroupKind::ep, GroupKind::etp, GroupKind::edp})
+  static std::vector<mesh::GroupShape> groups(const plan::Plan& plan) {
+    std::vector<mesh::GroupShape> shapes;
+    for (const mesh::GroupKind kind :
+         {mesh::GroupKind::tp, mesh::GroupKind::cp, mesh::GroupKind::dp, mesh::GroupKind::dp_cp,
+          mesh::GroupKind::pp, mesh::GroupKind::ep, mesh::GroupKind::etp, mesh::GroupKind::edp})
       shapes.push_back(group_shape(plan.meshes(), kind, 0));
     return shapes;
   }
 
   /// All 120. Those that number the axes which are split alike are one candidate; those whose
   /// groups are the same are another candidate that costs the same.
-  void orders(Plan plan) {
+  void orders(plan::Plan plan) {
     const bool meshes = world() % (plan.etp * plan.ep * plan.pp) == 0;  // else there are no groups
     std::vector<Axes> seen;
-    std::vector<std::vector<GroupShape>> known;
-    plan.order = {Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp};
+    std::vector<std::vector<mesh::GroupShape>> known;
+    plan.order = {mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::dp, mesh::Axis::pp};
     do {
       const Axes split = split_axes(plan, plan.order);
       if (limits_.order && split != split_axes(plan, *limits_.order)) continue;
@@ -141,7 +144,7 @@ class BruteForce {
       seen.push_back(split);
       repeated_ = false;
       if (meshes && !counting_) {
-        std::vector<GroupShape> shapes = groups(plan);
+        std::vector<mesh::GroupShape> shapes = groups(plan);
         repeated_ = std::find(known.begin(), known.end(), shapes) != known.end();
         known.push_back(std::move(shapes));
       }
@@ -149,17 +152,20 @@ class BruteForce {
     } while (std::next_permutation(plan.order.begin(), plan.order.end()));
   }
 
-  void layers(Plan plan) {
+  void layers(plan::Plan plan) {
     if (counting_ && found_.candidates > max_) return;
     for (const bool sequence_parallel : {false, true}) {
       if (plan.tp == 1 ? sequence_parallel
                        : limits_.sequence_parallel.value_or(sequence_parallel) != sequence_parallel)
         continue;
       plan.sequence_parallel = sequence_parallel;
-      for (const CpComm comm : {CpComm::p2p, CpComm::all_gather, CpComm::a2a}) {
-        if (plan.cp == 1 ? comm != CpComm::p2p : limits_.cp_comm.value_or(comm) != comm) continue;
+      for (const plan::CpComm comm :
+           {plan::CpComm::p2p, plan::CpComm::all_gather, plan::CpComm::a2a}) {
+        if (plan.cp == 1 ? comm != plan::CpComm::p2p : limits_.cp_comm.value_or(comm) != comm)
+          continue;
         plan.cp_comm = comm;
-        for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+        for (const plan::Recompute recompute :
+             {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full}) {
           if (limits_.recompute.value_or(recompute) != recompute) continue;
           plan.recompute = recompute;
           pipelines(plan);
@@ -170,10 +176,10 @@ class BruteForce {
 
   /// From the fewest chunks that a schedule takes to as many as there are layers for, or one number
   /// that there are not.
-  void pipelines(Plan plan) {
+  void pipelines(plan::Plan plan) {
     if (plan.pp == 1) return shards(plan, false);
     const i64 layers = problem_.config.model.layers() / plan.pp;
-    for (const ScheduleRow& row : schedules()) {
+    for (const plan::ScheduleRow& row : plan::schedules()) {
       if (limits_.schedule.value_or(row.schedule) != row.schedule) continue;
       plan.schedule = row.schedule;
       for (plan.virtual_stages = row.min_chunks;
@@ -188,8 +194,8 @@ class BruteForce {
   }
 
   /// The data ranks of one group that stand in one domain of `level`: the most and the fewest.
-  std::pair<i64, i64> inside(const Plan& plan, int level) const {
-    const GroupShape shape = group_shape(plan.meshes(), GroupKind::dp_cp, 0);
+  std::pair<i64, i64> inside(const plan::Plan& plan, int level) const {
+    const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp_cp, 0);
     std::map<std::pair<i64, i64>, i64> members;  // by group and domain
     for (i64 rank = 0; rank < world(); ++rank)
       ++members[{group_base(shape, rank), rank / problem_.config.cluster.domain(level)}];
@@ -199,7 +205,7 @@ class BruteForce {
     return {max, fewest};
   }
 
-  void shards(Plan plan, bool balanced) {
+  void shards(plan::Plan plan, bool balanced) {
     const bool spread = plan.data_ranks() > 1 || problem_.config.model.sparse();
     if (!spread && !limits_.zero.has(0)) return judge(plan, balanced);  // as if it were 0
     for (plan.zero = 0; plan.zero <= (spread ? 3 : 0); ++plan.zero) {
@@ -229,11 +235,11 @@ class BruteForce {
     }
   }
 
-  void judge(const Plan& plan, bool balanced) {
+  void judge(const plan::Plan& plan, bool balanced) {
     ++found_.candidates;
     if (counting_) return;
-    TrainingConfig config = problem_.config;
-    const Overlap asked = config.plan.overlap;
+    plan::TrainingConfig config = problem_.config;
+    const plan::Overlap asked = config.plan.overlap;
     config.assumed.clear();
     config.plan = plan;
     config.plan.overlap = asked;
@@ -252,33 +258,33 @@ class BruteForce {
       ++found_.find_violations;
       return;
     }
-    const std::vector<ConstraintViolation> none;
-    for (const Rule* rule : rules_)
+    const std::vector<plan::ConstraintViolation> none;
+    for (const rules::Rule* rule : rules_)
       if (rule->check({config, none, limits_.target})) {
         ++found_.rules;
         return;
       }
-    found_.runs.push_back({config.plan, step_time(config, calibration_).total(),
-                           fullest(config, calibration_).total()});
+    found_.runs.push_back({config.plan, cost::step_time(config, calibration_).total(),
+                           cost::fullest(config, calibration_).total()});
   }
 
   /// The split by time, where it is another than the even one: what layers take whatever the links.
-  bool split_cache(TrainingConfig& config) {
-    TrainingConfig anywhere = config;
-    anywhere.plan.order = kDefaultOrder;
-    anywhere.plan.cp_comm = CpComm::p2p;
-    const Stages stages = balance_.stages(
-        config, layer_prices(anywhere, Links::none(anywhere, calibration_), calibration_));
+  bool split_cache(plan::TrainingConfig& config) {
+    plan::TrainingConfig anywhere = config;
+    anywhere.plan.order = mesh::kDefaultOrder;
+    anywhere.plan.cp_comm = plan::CpComm::p2p;
+    const plan::Stages stages = balance_.stages(
+        config, layer_prices(anywhere, cost::Links::none(anywhere, calibration_), calibration_));
     if (stages.empty() || stages == config.stages()) return false;
     config.plan.stages = stages;
     return true;
   }
 
-  const Problem& problem_;
-  const Limits& limits_;
-  const Calibration& calibration_;
-  std::vector<const Rule*> rules_{};
-  StageSplitCache balance_{};
+  const search::Problem& problem_;
+  const search::Limits& limits_;
+  const cluster::Calibration& calibration_;
+  std::vector<const rules::Rule*> rules_{};
+  search::StageSplitCache balance_{};
   bool counting_ = false;
   i64 max_ = 0;
   bool repeated_ = false;  // this order's groups were there already

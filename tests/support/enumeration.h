@@ -13,14 +13,14 @@
 
 namespace rankwright::enumeration {
 
-using Coordinates = std::array<i64, kAxes>;  // by Axis
+using Coordinates = std::array<i64, mesh::kAxes>;  // by Axis
 using Groups = std::vector<std::vector<i64>>;
 
 /// The coordinates of every rank: the mesh counted through like an odometer.
-inline std::vector<Coordinates> coordinates(const Mesh& mesh) {
+inline std::vector<Coordinates> coordinates(const mesh::Mesh& mesh) {
   std::vector<Coordinates> ranks;
   Coordinates at{};
-  const auto degree = [&](Axis axis) { return mesh.degree(axis); };
+  const auto degree = [&](mesh::Axis axis) { return mesh.degree(axis); };
   const auto digit = [&](std::size_t i) -> i64& { return at[std::size_t(mesh.order[i])]; };
   for (digit(4) = 0; digit(4) < degree(mesh.order[4]); ++digit(4))
     for (digit(3) = 0; digit(3) < degree(mesh.order[3]); ++digit(3))
@@ -31,11 +31,11 @@ inline std::vector<Coordinates> coordinates(const Mesh& mesh) {
 }
 
 /// All groups of ranks that agree in every coordinate but those on `axes`, by their lowest rank.
-inline Groups groups(const Mesh& mesh, const std::vector<Axis>& axes) {
+inline Groups groups(const mesh::Mesh& mesh, const std::vector<mesh::Axis>& axes) {
   Groups result;
   std::vector<Coordinates> fixed = coordinates(mesh);
   for (Coordinates& c : fixed)
-    for (const Axis axis : axes) c[std::size_t(axis)] = 0;
+    for (const mesh::Axis axis : axes) c[std::size_t(axis)] = 0;
   std::vector<Coordinates> seen;
   for (std::size_t rank = 0; rank < fixed.size(); ++rank) {
     const auto found = std::find(seen.begin(), seen.end(), fixed[rank]);
@@ -51,42 +51,44 @@ inline Groups groups(const Mesh& mesh, const std::vector<Axis>& axes) {
 
 /// The kinds of groups that are axes of one mesh; shard and replicate are not.
 struct KindAxes {
-  GroupKind kind;
+  mesh::GroupKind kind;
   bool expert;
-  std::vector<Axis> axes;
+  std::vector<mesh::Axis> axes;
 };
 
 inline const std::vector<KindAxes>& kinds() {
   static const std::vector<KindAxes> table{
-      {GroupKind::tp, false, {Axis::tp}},
-      {GroupKind::cp, false, {Axis::cp}},
-      {GroupKind::dp, false, {Axis::dp}},
-      {GroupKind::dp_cp, false, {Axis::dp, Axis::cp}},
-      {GroupKind::pp, false, {Axis::pp}},
-      {GroupKind::ep, true, {Axis::ep}},
-      {GroupKind::etp, true, {Axis::tp}},
-      {GroupKind::edp, true, {Axis::dp}},
-      {GroupKind::model, false, {Axis::tp, Axis::pp}},
-      {GroupKind::world, false, {Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp}}};
+      {mesh::GroupKind::tp, false, {mesh::Axis::tp}},
+      {mesh::GroupKind::cp, false, {mesh::Axis::cp}},
+      {mesh::GroupKind::dp, false, {mesh::Axis::dp}},
+      {mesh::GroupKind::dp_cp, false, {mesh::Axis::dp, mesh::Axis::cp}},
+      {mesh::GroupKind::pp, false, {mesh::Axis::pp}},
+      {mesh::GroupKind::ep, true, {mesh::Axis::ep}},
+      {mesh::GroupKind::etp, true, {mesh::Axis::tp}},
+      {mesh::GroupKind::edp, true, {mesh::Axis::dp}},
+      {mesh::GroupKind::model, false, {mesh::Axis::tp, mesh::Axis::pp}},
+      {mesh::GroupKind::world,
+       false,
+       {mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::dp, mesh::Axis::pp}}};
   return table;
 }
 
-inline Groups groups(const MeshPair& meshes, const KindAxes& kind) {
+inline Groups groups(const mesh::MeshPair& meshes, const KindAxes& kind) {
   return groups(kind.expert ? meshes.expert : meshes.dense, kind.axes);
 }
 
 inline i64 random_divisor(i64 n) { return *rc::gen::elementOf(divisors(n)); }
 
-inline Order random_order() {
-  Order order = kDefaultOrder;
+inline mesh::Order random_order() {
+  mesh::Order order = mesh::kDefaultOrder;
   const int turns = *rc::gen::inRange(0, 120);
   for (int i = 0; i < turns; ++i) std::next_permutation(order.begin(), order.end());
   return order;
 }
 
 /// Two meshes over `world` ranks, in one order.
-inline MeshPair random_meshes(i64 world) {
-  MeshPair meshes;
+inline mesh::MeshPair random_meshes(i64 world) {
+  mesh::MeshPair meshes;
   meshes.dense.order = meshes.expert.order = random_order();
   meshes.dense.pp = meshes.expert.pp = random_divisor(world);
   const i64 rest = world / meshes.dense.pp;

@@ -16,7 +16,7 @@ namespace rankwright {
 class PlainTransformer {
  public:
   /// Weights by the runtime's names, copied.
-  PlainTransformer(const Model& model, const std::map<std::string, torch::Tensor>& weights)
+  PlainTransformer(const model::Model& model, const std::map<std::string, torch::Tensor>& weights)
       : model_(model) {
     for (const auto& [name, weight] : weights)
       weights_[name] = weight.detach().clone().requires_grad_(true);
@@ -74,7 +74,7 @@ class PlainTransformer {
   }
 
   torch::Tensor attention(const torch::Tensor& x, const std::string& name,
-                          const Attention& shape) const {
+                          const model::Attention& shape) const {
     const i64 batch = x.size(0), sequence = x.size(1), width = shape.head_dim;
     make_tables(x, width);
     const torch::Tensor qkv = torch::linear(x, w(name + ".qkv"), bias(name + ".qkv_bias"));
@@ -101,7 +101,8 @@ class PlainTransformer {
                          bias(name + ".out_bias"));
   }
 
-  torch::Tensor layer(const torch::Tensor& x, const std::string& name, const Layer& shape) const {
+  torch::Tensor layer(const torch::Tensor& x, const std::string& name,
+                      const model::Layer& shape) const {
     const torch::Tensor middle =
         x + attention(norm(x, name + ".attention_norm"), name, shape.attention);
     const torch::Tensor up =
@@ -116,7 +117,7 @@ class PlainTransformer {
     return middle + torch::linear(inside, w(name + ".down"), bias(name + ".down_bias"));
   }
 
-  const Model& model_;
+  const model::Model& model_;
   std::map<std::string, torch::Tensor> weights_{};
   mutable torch::Tensor cosine_{}, sine_{}, future_{};
 };

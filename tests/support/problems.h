@@ -28,9 +28,9 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-inline Attention random_attention(Dice& dice, i64 heads) {
+inline model::Attention random_attention(Dice& dice, i64 heads) {
   if (dice.rarely())
-    return {.kind = Attention::Kind::latent,
+    return {.kind = model::Attention::Kind::latent,
             .heads = heads,
             .q_rank = dice.number({0, 512}),
             .kv_rank = 256,
@@ -43,21 +43,21 @@ inline Attention random_attention(Dice& dice, i64 heads) {
           .qkv_bias = dice.coin()};
 }
 
-inline Model random_model(Dice& dice) {
+inline model::Model random_model(Dice& dice) {
   const i64 heads = dice.number({4, 6, 8, 12});
-  Model model{.hidden = dice.number({768, 1536, 4608}),
-              .vocab = dice.number({1000, 32000, 128256}),
-              .positions = dice.number({0, 0, 4096}),
-              .tied = dice.coin(),
-              .norm_bias = dice.coin()};
-  const FeedForward dense{.width = model.hidden * dice.number({2, 4}),
-                          .matrices = dice.number({2, 3})};
-  const Layer plain{random_attention(dice, heads), dense, 2};
+  model::Model model{.hidden = dice.number({768, 1536, 4608}),
+                     .vocab = dice.number({1000, 32000, 128256}),
+                     .positions = dice.number({0, 0, 4096}),
+                     .tied = dice.coin(),
+                     .norm_bias = dice.coin()};
+  const model::FeedForward dense{.width = model.hidden * dice.number({2, 4}),
+                                 .matrices = dice.number({2, 3})};
+  const model::Layer plain{random_attention(dice, heads), dense, 2};
   const i64 layers = 2 + dice.below(7);
   const i64 sparse = dice.below(3) == 0 ? 1 + dice.below(layers) : 0;
   if (sparse < layers) model.runs.push_back({layers - sparse, plain});
   if (sparse > 0) {
-    Layer mixture = plain;
+    model::Layer mixture = plain;
     mixture.ffn = {.matrices = 3,
                    .experts = dice.number({2, 4, 6}),
                    .active = dice.number({1, 2}),
@@ -79,8 +79,8 @@ inline std::vector<i64> random_arities(Dice& dice) {
 }
 
 /// Links of any speed at any level: the outer one may be the faster.
-inline Cluster random_cluster(Dice& dice) {
-  Cluster cluster{.name = "random"};
+inline cluster::Cluster random_cluster(Dice& dice) {
+  cluster::Cluster cluster{.name = "random"};
   cluster.device = {.name = "h",
                     .memory = Bytes{80e9},
                     .memory_bandwidth = BytesPerSecond{3e12},
@@ -91,38 +91,39 @@ inline Cluster random_cluster(Dice& dice) {
                     .multiprocessors = 132,
                     .watts = 700};
   for (const i64 arity : random_arities(dice))
-    cluster.levels.push_back({.name = "level",
-                              .arity = arity,
-                              .bandwidth = {1e9 * double(dice.number({5, 25, 100, 450}))},
-                              .latency = {1e-6 * double(dice.number({1, 5, 20}))},
-                              .oversubscription = double(dice.number({1, 1, 1, 3})),
-                              .per = dice.rarely() ? Level::Per::domain : Level::Per::device});
+    cluster.levels.push_back(
+        {.name = "level",
+         .arity = arity,
+         .bandwidth = {1e9 * double(dice.number({5, 25, 100, 450}))},
+         .latency = {1e-6 * double(dice.number({1, 5, 20}))},
+         .oversubscription = double(dice.number({1, 1, 1, 3})),
+         .per = dice.rarely() ? cluster::Level::Per::domain : cluster::Level::Per::device});
   cluster.host_devices = cluster.levels.front().arity;
   return cluster;
 }
 
-inline Job random_job(Dice& dice) {
+inline plan::Job random_job(Dice& dice) {
   return {.global_batch = dice.number({4, 6, 8, 12, 16, 24, 32}),
           .sequence = dice.number({64, 96, 512, 2048, 4096}),
-          .grad_dtype = dice.coin() ? Dtype::bf16 : Dtype::fp32,
-          .matmul = dice.rarely() ? Matmul::fp8 : Matmul::same,
-          .optimizer = dice.rarely() ? Optimizer::sgd : Optimizer::adam};
+          .grad_dtype = dice.coin() ? plan::Dtype::bf16 : plan::Dtype::fp32,
+          .matmul = dice.rarely() ? plan::Matmul::fp8 : plan::Matmul::same,
+          .optimizer = dice.rarely() ? plan::Optimizer::sgd : plan::Optimizer::adam};
 }
 
-inline Range random_range(Dice& dice) {
+inline search::Range random_range(Dice& dice) {
   const i64 min = dice.rarely() ? 2 : 1;
   return {min, dice.number({min, 2 * min, 4 * min})};
 }
 
-inline Order random_order(Dice& dice) {
-  Order order = kDefaultOrder;
+inline mesh::Order random_order(Dice& dice) {
+  mesh::Order order = mesh::kDefaultOrder;
   for (std::size_t k = order.size(); k > 1; --k)
     std::swap(order[k - 1], order[std::size_t(dice.below(i64(k)))]);
   return order;
 }
 
 /// Limits one thing more.
-inline void narrow(Limits& limits, Dice& dice) {
+inline void narrow(search::Limits& limits, Dice& dice) {
   switch (dice.below(16)) {
     case 0:
       limits.tp = random_range(dice);
@@ -156,16 +157,16 @@ inline void narrow(Limits& limits, Dice& dice) {
       limits.hybrid = false;
       return;
     case 10:
-      limits.recompute = Recompute(dice.below(3));
+      limits.recompute = plan::Recompute(dice.below(3));
       return;
     case 11:
-      limits.schedule = schedules()[std::size_t(dice.below(i64(kSchedules)))].schedule;
+      limits.schedule = plan::schedules()[std::size_t(dice.below(i64(plan::kSchedules)))].schedule;
       return;
     case 12:
       limits.sequence_parallel = dice.coin();
       return;
     case 13:
-      limits.cp_comm = CpComm(dice.below(3));
+      limits.cp_comm = plan::CpComm(dice.below(3));
       return;
     case 14:
       limits.order = random_order(dice);
@@ -176,18 +177,19 @@ inline void narrow(Limits& limits, Dice& dice) {
 }
 
 /// As it comes, and not yet limited to what can be tried. A capacity is for the caller to choose.
-inline Problem random_problem(Dice& dice) {
-  TrainingConfig config{.model = random_model(dice),
-                        .cluster = random_cluster(dice),
-                        .job = random_job(dice),
-                        .plan = {}};
+inline search::Problem random_problem(Dice& dice) {
+  plan::TrainingConfig config{.model = random_model(dice),
+                              .cluster = random_cluster(dice),
+                              .job = random_job(dice),
+                              .plan = {}};
   config.world = config.cluster.devices();
   if (dice.rarely() && config.world % 2 == 0) config.world /= 2;  // part of the cluster
-  config.software = dice.of(std::vector<Software>(frameworks().begin(), frameworks().end()));
+  config.software =
+      dice.of(std::vector<plan::Software>(plan::frameworks().begin(), plan::frameworks().end()));
   config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};
-  Problem made = problem(std::move(config));
+  search::Problem made = search::problem(std::move(config));
   made.overlap_chunks = dice.coin();
-  if (dice.below(3) == 0) made.limits.target = Target(1 + dice.below(4));
+  if (dice.below(3) == 0) made.limits.target = rules::Target(1 + dice.below(4));
   return made;
 }
 

@@ -9,12 +9,12 @@
 
 namespace rankwright {
 
-inline PlanReport report_of(const std::string& plan) {
-  return build_plan_report("plan.yaml", config_of(plan), {});
+inline planner::PlanReport report_of(const std::string& plan) {
+  return planner::build_plan_report("plan.yaml", config_of(plan), {});
 }
 
 /// The plan of the course, 64 ranks: tp 8 inside a node, dp 2, pp 4.
-inline PlanReport course_report() {
+inline planner::PlanReport course_report() {
   return report_of(
       "{model: llama-3.1-70b, cluster: dgx-h100 x 8, parallelism: {tp_size: 8, pp_size: 4, "
       "dp_size: 2}}");
@@ -29,34 +29,34 @@ inline std::string hostile_name() {
 }
 
 /// Everything in it that somebody may name has such a name.
-inline PlanReport hostile_report() {
-  TrainingConfig config = course_report().config;
+inline planner::PlanReport hostile_report() {
+  plan::TrainingConfig config = course_report().config;
   config.model.name = hostile_name();
   config.cluster.device.name = hostile_name();
-  for (Level& level : config.cluster.levels) level.name = hostile_name();
-  return build_plan_report(hostile_name(), config, {});
+  for (cluster::Level& level : config.cluster.levels) level.name = hostile_name();
+  return planner::build_plan_report(hostile_name(), config, {});
 }
 
 /// Of a plan that can be, on a cluster of one to three levels, with ranks anywhere on it.
-inline PlanReport random_report() {
-  TrainingConfig config = sample::random_setup();
+inline planner::PlanReport random_report() {
+  plan::TrainingConfig config = sample::random_setup();
   config.cluster = any::random_cluster(config.world);
   config.plan.placement = any::random_placement(config.world, config.cluster.host_devices);
   RC_PRE(find_violations(config).empty());
-  return build_plan_report("plan.yaml", config, {});
+  return planner::build_plan_report("plan.yaml", config, {});
 }
 
 /// The trace of a run that took exactly as long as it was simulated to.
-inline RunTrace run_as_simulated(const PlanReport& report) {
-  RunTrace run{.file = "step.json", .end = report.step->summary.end};
-  const SimulatedStep& p = report.step->simulated;
+inline importer::RunTrace run_as_simulated(const planner::PlanReport& report) {
+  importer::RunTrace run{.file = "step.json", .end = report.step->summary.end};
+  const planner::SimulatedStep& p = report.step->simulated;
   for (i64 rank = 0; rank < p.program.pp(); ++rank) {
-    std::vector<TraceSlice>& slices = run.ranks.emplace_back();
-    for (const Event& e : events(p, rank))
+    std::vector<importer::TraceSlice>& slices = run.ranks.emplace_back();
+    for (const program::Event& e : events(p, rank))
       if (is_cell(e.action.kind))
         slices.push_back({.begin = e.start,
                           .end = e.end,
-                          .name = event_name(p.program, rank, e.action),
+                          .name = report::event_name(p.program, rank, e.action),
                           .cell = e.action});
   }
   return run;

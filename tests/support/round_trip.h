@@ -17,51 +17,54 @@
 
 namespace rankwright::round_trip {
 
-inline bool is_lost(const std::vector<Lost>& lost, std::string_view key) {
-  return std::any_of(lost.begin(), lost.end(), [&](const Lost& one) { return one.key == key; });
+inline bool is_lost(const std::vector<exporter::Lost>& lost, std::string_view key) {
+  return std::any_of(lost.begin(), lost.end(),
+                     [&](const exporter::Lost& one) { return one.key == key; });
 }
 
 /// What a file need not repeat: a shard over all data ranks, stages that are even, groups of pp, a
 /// longest sequence that is not longer than what is trained.
-inline TrainingConfig plain(TrainingConfig s) {
-  Plan& p = s.plan;
+inline plan::TrainingConfig plain(plan::TrainingConfig s) {
+  plan::Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == p.data_ranks()) p.shard_size = 0;
-  if (p.stages == even_stages(s.model.layers(), p.pp * p.virtual_stages, s.model.mtp_layers))
+  if (p.stages == plan::even_stages(s.model.layers(), p.pp * p.virtual_stages, s.model.mtp_layers))
     p.stages.clear();
   if (p.microbatch_group == p.pp || !row(p.schedule).groups) p.microbatch_group = 0;
-  if (p.pp == 1) p.schedule = Schedule::one_f_one_b;
+  if (p.pp == 1) p.schedule = plan::Schedule::one_f_one_b;
   if (p.tp == 1) p.sequence_parallel = false;
-  if (p.cp == 1) p.cp_comm = CpComm::p2p;
+  if (p.cp == 1) p.cp_comm = plan::CpComm::p2p;
   if (s.model.positions == 0 && s.model.max_sequence <= s.job.sequence) s.model.max_sequence = 0;
   return s;
 }
 
 /// The files of the export that is being read back, which may name each other.
-inline std::vector<ExportFile>& written_files() {
-  static std::vector<ExportFile> files;
+inline std::vector<exporter::ExportFile>& written_files() {
+  static std::vector<exporter::ExportFile> files;
   return files;
 }
 
 inline Result<std::string> read_written(const std::string& path) {
-  for (const ExportFile& file : written_files())
+  for (const exporter::ExportFile& file : written_files())
     if (file.name == path) return file.text;
-  return refuse_file(path);
+  return importer::refuse_file(path);
 }
 
 /// The same cells in the same order, whatever the schedule is called.
-inline bool same_cells(const TrainingConfig& a, const TrainingConfig& b) {
-  const PipelineShape one = pipeline_shape(a), two = pipeline_shape(b);
+inline bool same_cells(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+  const plan::PipelineShape one = pipeline_shape(a), two = pipeline_shape(b);
   return one.pp == two.pp && one.chunks == two.chunks && one.microbatches == two.microbatches &&
-         !shape_fault(one) && !shape_fault(two) && cells(one) == cells(two);
+         !shape_fault(one) && !shape_fault(two) && program::cells(one) == program::cells(two);
 }
 
 /// What comes back where the files of `exporter` are read as `format`, and the cluster, the world
 /// and what is lost are given again.
-inline TrainingConfig there_and_back(const Exporter& exporter, const PlanFormat& format,
-                                     const TrainingConfig& config, Diagnostics& findings) {
+inline plan::TrainingConfig there_and_back(const exporter::Exporter& exporter,
+                                           const importer::PlanFormat& format,
+                                           const plan::TrainingConfig& config,
+                                           Diagnostics& findings) {
   written_files() = export_plan(exporter, config);
-  const ExportFile& main = written_files().front();
-  PlanFile plan = read_plan_as(format, main.text, main.name, read_written);
+  const exporter::ExportFile& main = written_files().front();
+  importer::PlanFile plan = read_plan_as(format, main.text, main.name, read_written);
   findings = plan.findings;
   plan.draft.cluster = config.cluster;
   plan.draft.world = config.world;
@@ -72,13 +75,14 @@ inline TrainingConfig there_and_back(const Exporter& exporter, const PlanFormat&
 }
 
 /// The keys that came back otherwise, with both values; empty where all is well.
-inline std::string differences(const Exporter& exporter, const TrainingConfig& before,
-                               const TrainingConfig& after) {
+inline std::string differences(const exporter::Exporter& exporter,
+                               const plan::TrainingConfig& before,
+                               const plan::TrainingConfig& after) {
   constexpr std::string_view kBeside[] = {"world_size", "node_shape", "cluster", "placement"};
-  const std::vector<Lost> lost = losses(exporter, before);
-  const TrainingConfig a = plain(before), b = plain(after);
+  const std::vector<exporter::Lost> lost = losses(exporter, before);
+  const plan::TrainingConfig a = plain(before), b = plain(after);
   std::string text;
-  for (const ConfigKey& key : setup_keys()) {
+  for (const exporter::ConfigKey& key : exporter::setup_keys()) {
     const bool beside =
         std::find(std::begin(kBeside), std::end(kBeside), key.path) != std::end(kBeside);
     if (beside || key.path.starts_with("software.") || is_lost(lost, key.path)) continue;
@@ -89,7 +93,7 @@ inline std::string differences(const Exporter& exporter, const TrainingConfig& b
     const bool of_cells =
         key.path == "parallelism.schedule" || key.path == "parallelism.microbatch_group";
     if (of_cells && same_cells(a, b)) continue;
-    if (key.path == "parallelism.order" && same_order(a, b.plan.order)) continue;
+    if (key.path == "parallelism.order" && rules::same_order(a, b.plan.order)) continue;
     if (!key.written(a) && !key.written(b)) continue;  // both are what the other keys make of it
     const std::string was = key.value(a), is = key.value(b);
     if (was != is) text += fmt::format("{}: {} came back as {}\n", key.path, was, is);
@@ -99,13 +103,13 @@ inline std::string differences(const Exporter& exporter, const TrainingConfig& b
 
 /// The law for one case of a property: four configs without find_violations, so that the usual 100
 /// cases are 400 of which none is thrown away.
-inline void hold(const Exporter& exporter) {
-  const PlanFormat& format = *find_plan_format(row(exporter.target).name);
+inline void hold(const exporter::Exporter& exporter) {
+  const importer::PlanFormat& format = *importer::find_plan_format(row(exporter.target).name);
   for (int i = 0; i < 4; ++i) {
-    TrainingConfig config = any::random_setup();
+    plan::TrainingConfig config = any::random_setup();
     while (!find_violations(config).empty()) config = any::random_setup();
     Diagnostics findings;
-    const TrainingConfig again = there_and_back(exporter, format, config, findings);
+    const plan::TrainingConfig again = there_and_back(exporter, format, config, findings);
     for (const Diagnostic& finding : findings) RC_LOG() << finding.detail << "\n";
     RC_ASSERT(!has_errors(findings));
     const std::string different = differences(exporter, config, again);

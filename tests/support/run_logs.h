@@ -24,9 +24,9 @@ inline std::string steps(Seconds step) {
   return text;
 }
 
-inline std::string timers(const TrialPrediction& told) {
+inline std::string timers(const validate::TrialPrediction& told) {
   std::string text = "(min, max) time across ranks (ms):\n";
-  for (const TimerPrediction& timer : told.timers) {
+  for (const validate::TimerPrediction& timer : told.timers) {
     const Seconds min = timer.time.both ? timer.time.min : timer.time.max;
     text += fmt::format("    {:.<48}: ({:.2f}, {:.2f})\n", std::string(timer.name) + " ",
                         min.value * 1e3, timer.time.max.value * 1e3);
@@ -34,6 +34,8 @@ inline std::string timers(const TrialPrediction& told) {
   return text;
 }
 
-inline RunLog read(const std::string& text) { return read_run_log(text, "run.log").value(); }
+inline importer::RunLog read(const std::string& text) {
+  return importer::read_run_log(text, "run.log").value();
+}
 
 }  // namespace rankwright::run_logs

@@ -69,11 +69,11 @@ inline Csv run_table(const std::vector<std::map<std::string, std::string>>& rows
 }
 
 /// tests/data/validation/NAME.
-inline Runs published(const std::string& name) {
+inline validate::Runs published(const std::string& name) {
   std::ifstream stream(std::string(RANKWRIGHT_SOURCE_DIR "/tests/data/validation/") + name,
                        std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(stream), {});
-  return *read_runs(*parse_csv(text, name), name);
+  return *validate::read_runs(*parse_csv(text, name), name);
 }
 
 inline void no_progress(std::size_t, std::size_t, std::string_view) {}

@@ -15,24 +15,24 @@
 namespace rankwright::sample {
 
 /// 16 heads of 64 on 4 key-value heads, feed-forward 4096, all in round numbers.
-inline Layer dense_layer() {
+inline model::Layer dense_layer() {
   return {.attention = {.heads = 16, .kv_heads = 4, .head_dim = 64}, .ffn = {.width = 4096}};
 }
 
 /// The same with 8 experts of width 512, of which a token visits 2, and a shared one of 1024.
-inline Layer sparse_layer() {
+inline model::Layer sparse_layer() {
   return {.attention = dense_layer().attention,
           .ffn = {.experts = 8, .active = 2, .expert_width = 512, .shared_width = 1024}};
 }
 
-inline Model model_of(std::vector<LayerRun> runs) {
+inline model::Model model_of(std::vector<model::LayerRun> runs) {
   return {.hidden = 1024, .vocab = 32000, .runs = std::move(runs)};
 }
 
 /// `microbatches` of one sequence of 2048 tokens, in bf16, on as many devices as the plan has
 /// ranks.
-inline TrainingConfig config_of(Model model, Plan plan, i64 microbatches = 4) {
-  TrainingConfig config{
+inline plan::TrainingConfig config_of(model::Model model, plan::Plan plan, i64 microbatches = 4) {
+  plan::TrainingConfig config{
       .model = std::move(model), .cluster = {}, .job = {}, .plan = std::move(plan)};
   config.world = config.plan.ranks();
   config.cluster.levels.push_back({.name = "switch", .arity = config.world});
@@ -42,14 +42,14 @@ inline TrainingConfig config_of(Model model, Plan plan, i64 microbatches = 4) {
 }
 
 /// Eight dense layers.
-inline TrainingConfig dense_setup(Plan plan, i64 microbatches = 4) {
+inline plan::TrainingConfig dense_setup(plan::Plan plan, i64 microbatches = 4) {
   return config_of(model_of({{8, dense_layer()}}), std::move(plan), microbatches);
 }
 
 inline i64 one_of(std::vector<i64> values) { return *rc::gen::elementOf(std::move(values)); }
 inline bool coin() { return *rc::gen::arbitrary<bool>(); }
 
-inline Attention random_attention() {
+inline model::Attention random_attention() {
   const i64 heads = one_of({4, 8});
   if (coin())
     return {.heads = heads,
@@ -58,7 +58,7 @@ inline Attention random_attention() {
             .qkv_bias = coin(),
             .out_bias = coin(),
             .qk_norm = coin()};
-  return {.kind = Attention::Kind::latent,
+  return {.kind = model::Attention::Kind::latent,
           .heads = heads,
           .q_rank = one_of({0, 24}),
           .kv_rank = 40,
@@ -67,8 +67,8 @@ inline Attention random_attention() {
           .value_dim = one_of({12, 20})};
 }
 
-inline FeedForward random_ffn() {
-  FeedForward ffn{.width = one_of({64, 192}), .matrices = one_of({2, 3}), .bias = coin()};
+inline model::FeedForward random_ffn() {
+  model::FeedForward ffn{.width = one_of({64, 192}), .matrices = one_of({2, 3}), .bias = coin()};
   if (coin()) return ffn;
   ffn.experts = 8;
   ffn.active = one_of({1, 2, 3});
@@ -80,15 +80,15 @@ inline FeedForward random_ffn() {
 }
 
 /// Small, of everything that a model may have. Runs of unlike layers alternate.
-inline Model random_model() {
-  Model model{.hidden = one_of({64, 128}),
-              .vocab = 1000,
-              .positions = one_of({0, 96}),
-              .tied = coin(),
-              .head_bias = coin(),
-              .norm_bias = coin()};
-  const Layer first{random_attention(), random_ffn(), one_of({1, 2, 4})};
-  const Layer second{random_attention(), random_ffn(), 2};
+inline model::Model random_model() {
+  model::Model model{.hidden = one_of({64, 128}),
+                     .vocab = 1000,
+                     .positions = one_of({0, 96}),
+                     .tied = coin(),
+                     .head_bias = coin(),
+                     .norm_bias = coin()};
+  const model::Layer first{random_attention(), random_ffn(), one_of({1, 2, 4})};
+  const model::Layer second{random_attention(), random_ffn(), 2};
   const i64 runs = one_of({1, 2, 5});
   for (i64 i = 0; i < runs; ++i)
     model.runs.push_back({one_of({1, 2, 3}), i % 2 == 0 ? first : second});
@@ -96,16 +96,16 @@ inline Model random_model() {
   return model;
 }
 
-inline Model random_known_model() {
-  const std::span<const KnownModel> known = known_models();
+inline model::Model random_known_model() {
+  const std::span<const catalog::KnownModel> known = catalog::known_models();
   return known[std::size_t(*rc::gen::inRange<i64>(0, i64(known.size())))].model;
 }
 
 /// Layers thrown onto the stages at random, some of which stay empty; MTP with the loss, or on the
 /// stage before a loss that stands alone.
-inline Stages random_stages(const Model& model, i64 stages) {
+inline plan::Stages random_stages(const model::Model& model, i64 stages) {
   const bool alone = stages > 1 && coin();
-  Stages split(std::size_t(stages), Stage{});
+  plan::Stages split(std::size_t(stages), plan::Stage{});
   for (i64 i = 0; i < model.layers(); ++i)
     ++split[std::size_t(*rc::gen::inRange<i64>(0, alone ? stages - 1 : stages))].layers;
   split.front().embedding = true;
@@ -114,15 +114,15 @@ inline Stages random_stages(const Model& model, i64 stages) {
   return split;
 }
 
-inline Schedule random_schedule() {
-  return schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))].schedule;
+inline plan::Schedule random_schedule() {
+  return plan::schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(plan::kSchedules)))].schedule;
 }
 
-inline Plan random_plan(const Model& model, Schedule which) {
-  Plan plan{.tp = one_of({1, 2, 4}),
-            .cp = one_of({1, 2}),
-            .dp = one_of({1, 2, 4}),
-            .pp = one_of({1, 2, 3, 4})};
+inline plan::Plan random_plan(const model::Model& model, plan::Schedule which) {
+  plan::Plan plan{.tp = one_of({1, 2, 4}),
+                  .cp = one_of({1, 2}),
+                  .dp = one_of({1, 2, 4}),
+                  .pp = one_of({1, 2, 3, 4})};
   plan.etp = model.sparse() ? one_of({1, 2, 4}) : 1;
   plan.ep = model.sparse() ? one_of({1, 2, 4}) : 1;
   plan.zero = int(one_of({0, 1, 2, 3}));
@@ -130,46 +130,46 @@ inline Plan random_plan(const Model& model, Schedule which) {
   if (const i64 buckets = one_of({0, 0, 3, 17}); buckets > 0)
     plan.bucket_size = ceil_div(parameters(model).total(), buckets);
   plan.sequence_parallel = coin();
-  plan.cp_comm = CpComm(one_of({0, 1, 2}));
+  plan.cp_comm = plan::CpComm(one_of({0, 1, 2}));
   plan.micro_batch = one_of({1, 2, 3});
-  const ScheduleRow& schedule = row(which);
+  const plan::ScheduleRow& schedule = row(which);
   plan.schedule = which;
   if (plan.pp > 1) plan.pp = round_up(plan.pp, schedule.multiple);
   plan.virtual_stages = std::min(schedule.min_chunks + one_of({0, 1}), schedule.max_chunks);
   if (plan.pp == 1) plan.virtual_stages = 1;
   if (coin()) plan.stages = random_stages(model, plan.pp * plan.virtual_stages);
-  plan.recompute = Recompute(one_of({0, 1, 2}));
+  plan.recompute = plan::Recompute(one_of({0, 1, 2}));
   plan.recompute_layers = one_of({0, 1, 2, 3});
   return plan;
 }
 
 /// As many microbatches as the plan's schedule takes, and not many more.
-inline i64 random_microbatches(const Plan& plan) {
-  const ScheduleRow& schedule = row(plan.schedule);
+inline i64 random_microbatches(const plan::Plan& plan) {
+  const plan::ScheduleRow& schedule = row(plan.schedule);
   if (plan.pp == 1 || schedule.rounds == 0) return one_of({1, 2, 3, 5});
   return schedule.rounds * plan.pp + schedule.multiple * one_of({0, 1, 2});
 }
 
 /// A config that has no violation.
-inline TrainingConfig random_setup(const Model& model, Schedule schedule) {
+inline plan::TrainingConfig random_setup(const model::Model& model, plan::Schedule schedule) {
   const auto draw = [&] {
-    const Plan plan = random_plan(model, schedule);
+    const plan::Plan plan = random_plan(model, schedule);
     return config_of(model, plan, random_microbatches(plan));
   };
-  TrainingConfig config = draw();
+  plan::TrainingConfig config = draw();
   for (int tries = 0; first_misfit(config) && tries < 100; ++tries) config = draw();
   config.job.sequence = one_of({64, 128, 192});
-  config.job.param_dtype = Dtype(one_of({0, 1, 3, 4}));
-  config.job.grad_dtype = Dtype(one_of({0, 1}));
+  config.job.param_dtype = plan::Dtype(one_of({0, 1, 3, 4}));
+  config.job.grad_dtype = plan::Dtype(one_of({0, 1}));
   RC_PRE(!first_misfit(config));
   return config;
 }
 
-inline TrainingConfig random_setup(const Model& model) {
+inline plan::TrainingConfig random_setup(const model::Model& model) {
   return random_setup(model, random_schedule());
 }
 
-inline TrainingConfig random_setup() {
+inline plan::TrainingConfig random_setup() {
   return random_setup(coin() ? random_model() : random_known_model());
 }
 

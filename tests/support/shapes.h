@@ -8,24 +8,24 @@
 namespace rankwright {
 
 /// Shapes that build() takes, with what a family leaves open stated or not.
-inline Shapes random_shapes() {
+inline model::Shapes random_shapes() {
   const auto any = [](i64 min, i64 max) { return *rc::gen::inRange<i64>(min, max + 1); };
   const auto maybe = [] { return *rc::gen::arbitrary<bool>(); };
   const auto flag = [&] { return maybe() ? std::optional(maybe()) : std::nullopt; };
-  const Architecture& family =
-      architectures()[std::size_t(any(0, i64(architectures().size()) - 1))];
-  Shapes s{.name = "random",
-           .architecture = std::string(family.name),
-           .hidden = 64,
-           .layers = any(1, 12),
-           .heads = 4,
-           .kv_heads = *rc::gen::elementOf(std::vector<i64>{0, 1, 2, 4}),
-           .head_dim = maybe() ? 24 : 0,
-           .ffn = any(1, 300),
-           .vocab = any(1, 1000),
-           .max_sequence = maybe() ? any(1, 1 << 20) : 0,
-           .tied = flag(),
-           .ffn_bias = flag()};
+  const model::Architecture& family =
+      model::architectures()[std::size_t(any(0, i64(model::architectures().size()) - 1))];
+  model::Shapes s{.name = "random",
+                  .architecture = std::string(family.name),
+                  .hidden = 64,
+                  .layers = any(1, 12),
+                  .heads = 4,
+                  .kv_heads = *rc::gen::elementOf(std::vector<i64>{0, 1, 2, 4}),
+                  .head_dim = maybe() ? 24 : 0,
+                  .ffn = any(1, 300),
+                  .vocab = any(1, 1000),
+                  .max_sequence = maybe() ? any(1, 1 << 20) : 0,
+                  .tied = flag(),
+                  .ffn_bias = flag()};
   if (family.learned_positions) s.positions = any(0, 512);
   if (family.sparse) {
     s.experts = any(1, 9);

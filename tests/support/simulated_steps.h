@@ -13,43 +13,43 @@
 
 namespace rankwright::sample {
 
-inline Program program_of(const PipelineShape& shape) {
-  return with_transfers(cells(shape), shape.stages(), shape.microbatches);
+inline program::Program program_of(const plan::PipelineShape& shape) {
+  return with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
 }
 
 /// Every stage alike: F, I and W take a second each, B two.
-inline SimulatedStep unit_play(const PipelineShape& shape) {
-  Program program = program_of(shape);
-  Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
-  return simulate_step(shape, std::move(program), std::move(durations));
+inline planner::SimulatedStep unit_play(const plan::PipelineShape& shape) {
+  program::Program program = program_of(shape);
+  program::Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  return planner::simulate_step(shape, std::move(program), std::move(durations));
 }
 
 /// 1F1B with 4 pp ranks and 8 microbatches.
-inline SimulatedStep four_by_eight() { return unit_play({.pp = 4, .microbatches = 8}); }
+inline planner::SimulatedStep four_by_eight() { return unit_play({.pp = 4, .microbatches = 8}); }
 
 /// Puts steps into every role: one that runs beside in the middle, then a collective over all ranks
 /// and the optimizer at the end.
-inline void add_steps(Program& program) {
-  for (Sequence& role : program.roles) {
+inline void add_steps(program::Program& program) {
+  for (program::Sequence& role : program.roles) {
     const auto half = std::find_if(role.begin() + std::ptrdiff_t(role.size() / 2), role.end(),
-                                   [](const Action& a) { return a.joined == 0; });
-    role.insert(half == role.end() ? half : half + 1, action(ActionKind::step, 0, 0));
-    role.push_back(action(ActionKind::step, 0, 1));
-    role.push_back(action(ActionKind::step, 0, 2));
+                                   [](const program::Action& a) { return a.joined == 0; });
+    role.insert(half == role.end() ? half : half + 1, action(program::ActionKind::step, 0, 0));
+    role.push_back(action(program::ActionKind::step, 0, 1));
+    role.push_back(action(program::ActionKind::step, 0, 2));
   }
-  const Body steps = {
-      {.kind = TrafficKind::dp_all_reduce, .group = GroupKind::dp, .beside = true},
-      {.kind = TrafficKind::dp_all_gather, .group = GroupKind::world},
-      {.part = Part::optimizer},
+  const program::Body steps = {
+      {.kind = plan::TrafficKind::dp_all_reduce, .group = mesh::GroupKind::dp, .beside = true},
+      {.kind = plan::TrafficKind::dp_all_gather, .group = mesh::GroupKind::world},
+      {.part = program::Part::optimizer},
   };
   program.steps.assign(program.roles.size(), steps);
 }
 
 /// A shape without faults, of any schedule.
-inline PipelineShape random_shape() {
-  const std::vector<ScheduleRow> rows(schedules().begin(), schedules().end());
-  const ScheduleRow schedule = *rc::gen::elementOf(rows);
-  PipelineShape shape{.schedule = schedule.schedule};
+inline plan::PipelineShape random_shape() {
+  const std::vector<plan::ScheduleRow> rows(plan::schedules().begin(), plan::schedules().end());
+  const plan::ScheduleRow schedule = *rc::gen::elementOf(rows);
+  plan::PipelineShape shape{.schedule = schedule.schedule};
   shape.pp = *rc::gen::inRange<i64>(1, 7);
   shape.chunks = shape.pp == 1 ? 1
                                : std::min(schedule.max_chunks,
@@ -60,12 +60,12 @@ inline PipelineShape random_shape() {
 }
 
 /// With times in whole milliseconds, every stage its own, and steps in half of the cases.
-inline SimulatedStep random_play() {
-  const PipelineShape shape = random_shape();
-  Program program = program_of(shape);
+inline planner::SimulatedStep random_play() {
+  const plan::PipelineShape shape = random_shape();
+  program::Program program = program_of(shape);
   if (*rc::gen::arbitrary<bool>()) add_steps(program);
   const auto time = [](i64 min) { return double(*rc::gen::inRange<i64>(min, 20)) * 1.0_ms; };
-  Durations durations = alike(program, 1.0_ms, 1.0_ms, 1.0_ms);
+  program::Durations durations = alike(program, 1.0_ms, 1.0_ms, 1.0_ms);
   for (std::array<Seconds, 4>& stage : durations.cells)
     for (Seconds& one : stage) one = time(1);
   for (Seconds& one : durations.activation) one = time(0);
@@ -73,7 +73,7 @@ inline SimulatedStep random_play() {
   for (std::vector<Seconds>& of_rank : durations.steps)
     for (Seconds& one : of_rank) one = time(0);
   durations.together = *rc::gen::element(1.0, 0.75);
-  return simulate_step(shape, std::move(program), std::move(durations), "random");
+  return planner::simulate_step(shape, std::move(program), std::move(durations), "random");
 }
 
 }  // namespace rankwright::sample

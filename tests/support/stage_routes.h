@@ -12,10 +12,10 @@ namespace rankwright::ways {
 /// The pp rank of each stage that a microbatch passes, one step after the other: up the ranks and
 /// from the last to the first again; up and down (V); or down only, for the second half of
 /// DualPipe's microbatches.
-inline std::vector<i64> way(const TrainingConfig& config, i64 microbatch) {
-  const Plan& p = config.plan;
-  const bool vee = p.schedule == Schedule::zb_v || p.schedule == Schedule::dualpipe_v;
-  const bool down = p.schedule == Schedule::dualpipe && p.pp > 1 &&
+inline std::vector<i64> way(const plan::TrainingConfig& config, i64 microbatch) {
+  const plan::Plan& p = config.plan;
+  const bool vee = p.schedule == plan::Schedule::zb_v || p.schedule == plan::Schedule::dualpipe_v;
+  const bool down = p.schedule == plan::Schedule::dualpipe && p.pp > 1 &&
                     microbatch >= config.microbatches() - microbatch;
   i64 at = down ? p.pp - 1 : 0, step = down ? -1 : 1;
   std::vector<i64> ranks;
@@ -31,7 +31,7 @@ inline std::vector<i64> way(const TrainingConfig& config, i64 microbatch) {
 }
 
 /// The stages that a microbatch meets on a pp rank.
-inline std::set<i64> met(const TrainingConfig& config, i64 microbatch, i64 pp_rank) {
+inline std::set<i64> met(const plan::TrainingConfig& config, i64 microbatch, i64 pp_rank) {
   const std::vector<i64> ranks = way(config, microbatch);
   std::set<i64> stages;
   for (std::size_t s = 0; s < ranks.size(); ++s)
@@ -40,7 +40,7 @@ inline std::set<i64> met(const TrainingConfig& config, i64 microbatch, i64 pp_ra
 }
 
 /// Stages whose parameters a pp rank holds: those that any microbatch meets there.
-inline std::set<i64> held(const TrainingConfig& config, i64 pp_rank) {
+inline std::set<i64> held(const plan::TrainingConfig& config, i64 pp_rank) {
   std::set<i64> stages;
   for (i64 m = 0; m < config.microbatches(); ++m) stages.merge(met(config, m, pp_rank));
   return stages;

@@ -10,7 +10,7 @@
 namespace rankwright::sample {
 
 /// The device that the constants of its generation were fitted on, in round numbers.
-inline Device hopper() {
+inline cluster::Device hopper() {
   return {.name = "h",
           .memory = 80.0_GB,
           .memory_bandwidth = 3000.0_GBps,
@@ -23,9 +23,9 @@ inline Device hopper() {
 }
 
 /// The same config on Hopper devices and one level of 100 GB/s.
-inline TrainingConfig timed(TrainingConfig config) {
+inline plan::TrainingConfig timed(plan::TrainingConfig config) {
   config.cluster.device = hopper();
-  for (Level& level : config.cluster.levels) {
+  for (cluster::Level& level : config.cluster.levels) {
     level.bandwidth = 100.0_GBps;
     level.latency = 5.0_us;
   }
@@ -33,18 +33,19 @@ inline TrainingConfig timed(TrainingConfig config) {
 }
 
 /// Any plan whose pipeline can run.
-inline TrainingConfig random_timed() {
-  TrainingConfig config = timed(random_setup());
+inline plan::TrainingConfig random_timed() {
+  plan::TrainingConfig config = timed(random_setup());
   RC_PRE(!shape_fault(pipeline_shape(config)));
   config.plan.overlap = {coin(), coin(), coin(), coin()};
   return config;
 }
 
 /// Constants with which a layer takes what its FLOPs take, and nothing else.
-inline Calibration plain() {
-  Calibration c = calibration();
-  c[Constant::matmul_bytes] = c[Constant::wave] = c[Constant::launch_floor] = 0;
-  c[Constant::backward] = 1;
+inline cluster::Calibration plain() {
+  cluster::Calibration c = catalog::calibration();
+  c[cluster::Constant::matmul_bytes] = c[cluster::Constant::wave] =
+      c[cluster::Constant::launch_floor] = 0;
+  c[cluster::Constant::backward] = 1;
   return c;
 }
 

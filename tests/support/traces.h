@@ -15,18 +15,20 @@
 namespace rankwright::sample {
 
 struct WrittenSlice {
-  TraceTrack track{};
+  importer::TraceTrack track{};
   i64 begin = 0, end = 0;  // nanoseconds
   std::string name = "0F0";
   std::string category = "forward";
 };
 
-inline i64 thread_of(const TraceTrack& track) { return 2 * track.pp_rank + (track.beside ? 2 : 1); }
+inline i64 thread_of(const importer::TraceTrack& track) {
+  return 2 * track.pp_rank + (track.beside ? 2 : 1);
+}
 
 /// Tracks stand behind the slices: no reader may count on the order.
 inline std::string chrome_file(const std::vector<WrittenSlice>& slices) {
   std::string events;
-  std::map<i64, TraceTrack> tracks;
+  std::map<i64, importer::TraceTrack> tracks;
   for (const WrittenSlice& s : slices) {
     tracks[thread_of(s.track)] = s.track;
     events += fmt::format(
@@ -83,7 +85,7 @@ inline std::string ended(std::uint64_t uuid, std::uint64_t at) {
 
 inline std::string perfetto_file(const std::vector<WrittenSlice>& slices) {
   std::string out;
-  std::map<i64, TraceTrack> tracks;
+  std::map<i64, importer::TraceTrack> tracks;
   for (const WrittenSlice& s : slices) {
     const std::uint64_t uuid = std::uint64_t(thread_of(s.track));
     tracks[thread_of(s.track)] = s.track;

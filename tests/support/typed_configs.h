@@ -10,10 +10,10 @@
 
 namespace rankwright {
 
-inline TrainingConfig config_of(const std::string& text) {
-  const PlanFile file = read_plan(text, "plan.yaml", refuse_file);
+inline plan::TrainingConfig config_of(const std::string& text) {
+  const importer::PlanFile file = importer::read_plan(text, "plan.yaml", importer::refuse_file);
   EXPECT_TRUE(file.findings.empty()) << file.findings.front().detail;
-  TrainingConfig config = resolve(file.draft);
+  plan::TrainingConfig config = resolve(file.draft);
   EXPECT_TRUE(find_violations(config).empty());
   return config;
 }

@@ -13,8 +13,9 @@
 
 namespace rankwright::typing {
 
-inline Diagnostics diagnose(const std::string& text, Target target) {
-  return lint(resolve(read_plan(text, "example.yaml", refuse_file).draft), target);
+inline Diagnostics diagnose(const std::string& text, rules::Target target) {
+  return lint(resolve(importer::read_plan(text, "example.yaml", importer::refuse_file).draft),
+              target);
 }
 
 inline void set(YAML::Node map, std::string_view path, const YAML::Node& value) {

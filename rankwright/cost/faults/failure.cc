@@ -8,7 +8,7 @@
 #include "rankwright/cost/step.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// log(e^x - 1), for any x > 0.
@@ -67,20 +67,20 @@ Uptime uptime(Seconds interval, const FailureModel& model) {
           .lost_each = Seconds{m * (1 - x / grown)}};
 }
 
-Bytes checkpoint_bytes(const TrainingConfig& config) {
+Bytes checkpoint_bytes(const plan::TrainingConfig& config) {
   return bytes(parameters(config.model).total(),
                config.job.param_bytes() + config.job.optimizer_bytes());
 }
 
-i64 checkpoint_nodes(const TrainingConfig& config) {
+i64 checkpoint_nodes(const plan::TrainingConfig& config) {
   const i64 host = std::max<i64>(1, config.cluster.host_devices);
   const i64 writers =
       config.plan.zero >= 1 ? config.world : config.world / config.plan.data_ranks();
   return std::max<i64>(1, ceil_div(writers, host));
 }
 
-Copies copies(const TrainingConfig& config) {
-  const Plan& plan = config.plan;
+Copies copies(const plan::TrainingConfig& config) {
+  const plan::Plan& plan = config.plan;
   const i64 pairs = plan.mirrored() ? 2 : 1;
   const bool weights = shards_weights(config);
   const i64 replicas = plan.data_ranks() / std::max<i64>(1, plan.shards());
@@ -93,8 +93,8 @@ Copies copies(const TrainingConfig& config) {
           .optimizer = std::min(dense.optimizer, plan.zero >= 1 ? pairs : experts)};
 }
 
-Failure failure(const TrainingConfig& config, const Calibration& calibration, i64 rank,
-                const FailureTask& task) {
+Failure failure(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                i64 rank, const FailureTask& task) {
   Failure out{.task = task, .step = step_time(config, calibration).total()};
   FailureModel hung = task.model;
   hung.restart += task.hang;
@@ -106,11 +106,11 @@ Failure failure(const TrainingConfig& config, const Calibration& calibration, i6
   out.uptime = uptime(interval, task.model);
   out.when_hung = uptime(interval, hung);
   out.copies = copies(config);
-  const MemoryEstimate held =
-      estimate_memory(config, config.plan.meshes().dense.coordinate(rank, Axis::pp), calibration);
+  const MemoryEstimate held = estimate_memory(
+      config, config.plan.meshes().dense.coordinate(rank, mesh::Axis::pp), calibration);
   out.parameters = held[Entry::parameters];
   out.optimizer = held[Entry::optimizer];
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

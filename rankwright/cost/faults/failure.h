@@ -9,7 +9,7 @@
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// How a job fails and comes back.
 struct FailureModel {
@@ -37,16 +37,16 @@ struct Uptime {
 Uptime uptime(Seconds interval, const FailureModel& model);
 
 /// Z13: one checkpoint is one copy of parameters and optimizer states.
-Bytes checkpoint_bytes(const TrainingConfig& config);
+Bytes checkpoint_bytes(const plan::TrainingConfig& config);
 /// Nodes that write it: all where ZeRO has spread the states, else those of one replica.
-i64 checkpoint_nodes(const TrainingConfig& config);
+i64 checkpoint_nodes(const plan::TrainingConfig& config);
 
 /// Ranks that hold the same as one rank does, itself among them.
 struct Copies {
   i64 parameters = 1;
   i64 optimizer = 1;
 };
-Copies copies(const TrainingConfig& config);
+Copies copies(const plan::TrainingConfig& config);
 
 /// What is asked about a job; what is left open is filled by who knows the published figures.
 struct FailureTask {
@@ -65,7 +65,7 @@ struct Failure {
   Bytes parameters{}, optimizer{};  // of the dead rank
 };
 /// `rank` of the plan; the config has no violation.
-Failure failure(const TrainingConfig& config, const Calibration& calibration, i64 rank,
-                const FailureTask& task);
+Failure failure(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                i64 rank, const FailureTask& task);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

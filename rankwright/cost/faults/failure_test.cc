@@ -10,7 +10,7 @@
 #include "rankwright/catalog/failures.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace failure_test {
 
 constexpr double kMinute = 60, kHour = 3600;
@@ -101,18 +101,20 @@ TEST(Uptime, OfAHopelessJobIsNothingAndFinite) {
 
 TEST(TimeBetweenFailures, IsAsPublished) {
   // 419 interruptions in 54 days: 54 x 24 / 419 = 3.09 h.
-  const FailureRow llama = *find_failure_rate("llama-3");
+  const catalog::FailureRow llama = *catalog::find_failure_rate("llama-3");
   EXPECT_NEAR(time_between_failures(llama, 16384).value / kHour, 3.09, 0.01);
   // Kokolis et al. measured 7.9 h for jobs of 1,024 GPUs of RSC-1; its rate gives 1/(128 x
   // 0.0065) days = 28.8 h: jobs fail of more than hardware. They project 1.8 h at 16,384: same law.
-  EXPECT_NEAR(time_between_failures(*find_failure_rate("rsc-1"), 1024).value / kHour, 28.8, 0.1);
-  EXPECT_NEAR(time_between_failures(*find_failure_rate("rsc-1"), 16384).value / kHour, 1.8, 0.01);
+  EXPECT_NEAR(time_between_failures(*catalog::find_failure_rate("rsc-1"), 1024).value / kHour, 28.8,
+              0.1);
+  EXPECT_NEAR(time_between_failures(*catalog::find_failure_rate("rsc-1"), 16384).value / kHour, 1.8,
+              0.01);
 }
 
 TEST(Failure, OfLlama3KeepsMoreThanNinetyPercentUseful) {
   // Published: > 90 % effective training time on 16,384 GPUs. Its failures alone leave more.
-  const FailureModel model{time_between_failures(usual(FailureRow::Kind::rate), 16384),
-                           usual_restart(16384), 10.0_s};
+  const FailureModel model{time_between_failures(usual(catalog::FailureRow::Kind::rate), 16384),
+                           catalog::usual_restart(16384), 10.0_s};
   const Seconds best = best_interval(model);
   EXPECT_GT(uptime(best, model).useful, 0.9);
   EXPECT_LT(uptime(best, model).useful, 0.99);
@@ -121,15 +123,15 @@ TEST(Failure, OfLlama3KeepsMoreThanNinetyPercentUseful) {
 TEST(Failure, OfAHundredThousandGpusIsNearThePublishedShare) {
   // FT-HSDP: 18 min between failures, restarts of 900 s, 44 % useful. e^(-15/18) = 43.5 % is left
   // by restarts alone; checkpoints of some seconds take a little more.
-  const FailureModel model{Seconds{18 * kMinute}, usual_restart(100'000), 5.0_s};
+  const FailureModel model{Seconds{18 * kMinute}, catalog::usual_restart(100'000), 5.0_s};
   EXPECT_NEAR(uptime(best_interval(model), model).useful, 0.44, 0.06);
 }
 
 TEST(Failure, LeavesLessUsefulTheMoreGpusThereAre) {
   double last = 1;
   for (i64 gpus = 8; gpus <= i64{1} << 20; gpus *= 2) {
-    const FailureModel model{time_between_failures(usual(FailureRow::Kind::rate), gpus),
-                             usual_restart(gpus), 10.0_s};
+    const FailureModel model{time_between_failures(usual(catalog::FailureRow::Kind::rate), gpus),
+                             catalog::usual_restart(gpus), 10.0_s};
     const double useful = uptime(best_interval(model), model).useful;
     EXPECT_LT(useful, last) << gpus;
     last = useful;
@@ -138,17 +140,17 @@ TEST(Failure, LeavesLessUsefulTheMoreGpusThereAre) {
 
 TEST(Checkpoint, HasFourteenBytesAParameter) {
   // bf16 weight 2, fp32 copy 4, Adam 8; 8,030,261,248 parameters.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3-8b\ncluster: dgx-h100 x 4\nparallelism: {tp_size: 8, dp_size: 4}\n");
   EXPECT_EQ(checkpoint_bytes(config), Bytes{14.0 * 8'030'261'248});
   EXPECT_EQ(checkpoint_nodes(config), 1);  // one replica is one node
-  rankwright::TrainingConfig sharded = config;
+  rankwright::plan::TrainingConfig sharded = config;
   sharded.plan.zero = 1;
   EXPECT_EQ(checkpoint_nodes(sharded), 4);
 }
 
 TEST(Copies, AreThoseThatZeroLeaves) {
-  rankwright::TrainingConfig config = config_of(
+  rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3-8b\ncluster: dgx-h100 x 8\n"
       "parallelism: {tp_size: 8, dp_size: 4, pp_size: 2}\n");
   EXPECT_EQ(copies(config).optimizer, 4);
@@ -167,17 +169,17 @@ TEST(Copies, AreThoseThatZeroLeaves) {
 TEST(Failure, OfARankThatHangsIsNoticedLater) {
   // M = 100 s, R = 30 s: 1 - e^-0.3 of the time is spent in restarts; with 20 s until a hang is
   // noticed 1 - e^-0.5.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3-8b\ncluster: dgx-h100 x 4\nparallelism: {tp_size: 8, dp_size: 4}\n");
   const FailureTask task{{100.0_s, 30.0_s, 10.0_s}, 40.0_s, 20.0_s};
-  const Failure out = failure(config, calibration(), 0, task);
+  const Failure out = failure(config, catalog::calibration(), 0, task);
   EXPECT_NEAR(out.uptime.restarts, 1 - std::exp(-0.3), 1e-12);
   EXPECT_NEAR(out.when_hung.restarts, 1 - std::exp(-0.5), 1e-12);
 }
 
 TEST(Copies, OfExpertsAreThoseOfTheirDataRanks) {
   // 16 ranks, experts over 8 of them: two hold each expert, sixteen each dense weight.
-  rankwright::TrainingConfig config = config_of(
+  rankwright::plan::TrainingConfig config = config_of(
       "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8}\n");
   EXPECT_EQ(copies(config).parameters, 2);
   EXPECT_EQ(copies(config).optimizer, 2);
@@ -189,4 +191,4 @@ TEST(Copies, OfExpertsAreThoseOfTheirDataRanks) {
 }
 
 }  // namespace failure_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,7 +6,7 @@
 #include "rankwright/cost/priced.h"
 #include "rankwright/plan/constraint_violation.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 constexpr double kWorthwhileSwap = 1e-3;  // of a step
@@ -15,19 +15,20 @@ constexpr double kWorthwhileSwap = 1e-3;  // of a step
 constexpr i64 kFewOrders = 2;
 
 /// The groups have members in more than one domain below one of these levels.
-bool crosses(const Span& span, std::span<const SlowLink> links) {
+bool crosses(const mesh::Span& span, std::span<const SlowLink> links) {
   return std::any_of(links.begin(), links.end(), [&](const SlowLink& link) {
     const std::size_t level = std::size_t(link.level);
     return span.inside[level] > (level == 0 ? 1 : span.min[level - 1]);
   });
 }
 
-std::vector<LinkLoss::Crossing> crossings(const TrainingConfig& before, const TrainingConfig& after,
-                                          i64 pp_rank, std::span<const SlowLink> links) {
+std::vector<LinkLoss::Crossing> crossings(const plan::TrainingConfig& before,
+                                          const plan::TrainingConfig& after, i64 pp_rank,
+                                          std::span<const SlowLink> links) {
   const std::vector<PricedTraffic> was = priced(before, pp_rank), is = priced(after, pp_rank);
   std::vector<LinkLoss::Crossing> rows;
   for (std::size_t k = 0; k < was.size() && k < is.size(); ++k) {
-    const Traffic& traffic = was[k].traffic;
+    const plan::Traffic& traffic = was[k].traffic;
     if (!crosses(was[k].span, links)) continue;
     rows.push_back({traffic.kind, traffic.op, traffic.group, was[k].span.size, traffic.calls,
                     was[k].total, is[k].total});
@@ -37,25 +38,25 @@ std::vector<LinkLoss::Crossing> crossings(const TrainingConfig& before, const Tr
 
 }  // namespace
 
-Cluster with_links(Cluster cluster, std::span<const SlowLink> links) {
+cluster::Cluster with_links(cluster::Cluster cluster, std::span<const SlowLink> links) {
   for (const SlowLink& link : links)
     cluster.levels[std::size_t(link.level)].bandwidth = link.bandwidth;
   return cluster;
 }
 
-std::vector<Order> distinct_orders(const Plan& plan) {
-  const MeshPair meshes = plan.meshes();
-  std::vector<Axis> split, whole;
-  for (const Axis axis : plan.order) {
+std::vector<mesh::Order> distinct_orders(const plan::Plan& plan) {
+  const mesh::MeshPair meshes = plan.meshes();
+  std::vector<mesh::Axis> split, whole;
+  for (const mesh::Axis axis : plan.order) {
     const bool alone = meshes.dense.degree(axis) == 1 && meshes.expert.degree(axis) == 1;
     (alone ? whole : split).push_back(axis);
   }
-  std::vector<Order> orders{plan.order};
-  const std::vector<Axis> own = split;
+  std::vector<mesh::Order> orders{plan.order};
+  const std::vector<mesh::Axis> own = split;
   std::sort(split.begin(), split.end());
   do {
     if (split == own) continue;
-    Order order{};
+    mesh::Order order{};
     const auto end = std::copy(split.begin(), split.end(), order.begin());
     std::copy(whole.begin(), whole.end(), end);
     orders.push_back(order);
@@ -63,9 +64,9 @@ std::vector<Order> distinct_orders(const Plan& plan) {
   return orders;
 }
 
-LinkLoss link_loss(const TrainingConfig& config, const Calibration& calibration,
+LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                    std::span<const SlowLink> links) {
-  TrainingConfig slow = config;
+  plan::TrainingConfig slow = config;
   slow.cluster = with_links(config.cluster, links);
   LinkLoss out{.links = {links.begin(), links.end()},
                .before = step_time(config, calibration),
@@ -75,10 +76,10 @@ LinkLoss link_loss(const TrainingConfig& config, const Calibration& calibration,
   const i64 busy = pp > 2 ? std::clamp<i64>(out.after.slowest, 1, pp - 2) : out.after.slowest;
   out.crossings = crossings(config, slow, busy, links);
   out.best = {config.plan.order, out.after.total()};
-  std::vector<Order> orders = distinct_orders(config.plan);
+  std::vector<mesh::Order> orders = distinct_orders(config.plan);
   if (prices_slowly(config) && i64(orders.size()) > kFewOrders)
     orders.resize(std::size_t(kFewOrders));
-  for (const Order& order : orders) {
+  for (const mesh::Order& order : orders) {
     slow.plan.order = order;
     if (first_misfit(slow)) continue;
     ++out.tried;
@@ -90,4 +91,4 @@ LinkLoss link_loss(const TrainingConfig& config, const Calibration& calibration,
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -11,7 +11,7 @@
 #include "rankwright/cost/step.h"
 #include "rankwright/plan/traffic.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// The level's bandwidth is this instead of the cluster's.
 struct SlowLink {
@@ -22,7 +22,7 @@ struct SlowLink {
 /// What a bandwidth may be changed by: 0.001 to 1000.
 inline constexpr double kMinBandwidth = 1e-3, kMaxBandwidth = 1e3;
 
-Cluster with_links(Cluster cluster, std::span<const SlowLink> links);
+cluster::Cluster with_links(cluster::Cluster cluster, std::span<const SlowLink> links);
 
 struct LinkLoss {
   std::vector<SlowLink> links{};
@@ -30,9 +30,9 @@ struct LinkLoss {
 
   /// A collective of the pp rank that sets the pace which crosses a slow link.
   struct Crossing {
-    TrafficKind kind{};
-    Op op{};
-    GroupKind group{};
+    plan::TrafficKind kind{};
+    plan::Op op{};
+    mesh::GroupKind group{};
     i64 ranks = 1;
     i64 calls = 0;
     Seconds before{}, after{};  // of all calls, as if nothing were hidden
@@ -41,7 +41,7 @@ struct LinkLoss {
 
   /// Another order of the axes, same degrees, on the slow links.
   struct Choice {
-    Order order{};
+    mesh::Order order{};
     Seconds after{};
   };
   i64 tried = 0;  // orders, with the plan's own
@@ -51,11 +51,11 @@ struct LinkLoss {
 };
 
 /// The config has no violation.
-LinkLoss link_loss(const TrainingConfig& config, const Calibration& calibration,
+LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                    std::span<const SlowLink> links);
 
 /// The orders that number the ranks differently, the plan's own first: axes of degree 1 stand
 /// behind those before them in it.
-std::vector<Order> distinct_orders(const Plan& plan);
+std::vector<mesh::Order> distinct_orders(const plan::Plan& plan);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -11,16 +11,16 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace slow_link_test {
 
 const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
     "parallelism: {pp_size: 2, tp_size: 4, dp_size: 4}\n";
 
-LinkLoss loss(const rankwright::TrainingConfig& config, int level, double factor) {
+LinkLoss loss(const rankwright::plan::TrainingConfig& config, int level, double factor) {
   const SlowLink links[] = {{level, factor * config.cluster.levels[std::size_t(level)].bandwidth}};
-  return link_loss(config, calibration(), links);
+  return link_loss(config, catalog::calibration(), links);
 }
 
 TEST(LinkLoss, OfALinkAsItShouldBeIsNone) {
@@ -32,20 +32,21 @@ TEST(LinkLoss, OfALinkAsItShouldBeIsNone) {
 TEST(LinkLoss, IsOnTheItemsThatCrossIt) {
   // tp 4 stays on NVLink: InfiniBand at half speed leaves tp as it was, and data parallelism
   // (4 replicas over nodes) longer. NVLink at half speed does the opposite.
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const LinkLoss outer = loss(config, 1, 0.5), inner = loss(config, 0, 0.5);
   EXPECT_EQ(outer.after[Item::tp], outer.before[Item::tp]);
   EXPECT_GT(outer.after[Item::dp], outer.before[Item::dp]);
   EXPECT_GT(inner.after[Item::tp], 1.2 * inner.before[Item::tp]);
-  for (const LinkLoss::Crossing& row : outer.crossings) EXPECT_NE(row.group, GroupKind::tp);
-  EXPECT_TRUE(std::any_of(inner.crossings.begin(), inner.crossings.end(),
-                          [](const LinkLoss::Crossing& r) { return r.group == GroupKind::tp; }));
+  for (const LinkLoss::Crossing& row : outer.crossings) EXPECT_NE(row.group, mesh::GroupKind::tp);
+  EXPECT_TRUE(
+      std::any_of(inner.crossings.begin(), inner.crossings.end(),
+                  [](const LinkLoss::Crossing& r) { return r.group == mesh::GroupKind::tp; }));
 }
 
 TEST(LinkLoss, ListsWhatAPpRankInTheMiddleSends) {
   // The last of 4 pp ranks has the head and sets the pace, but sends one way only: the one before
   // it is listed, which sends both ways.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 8}\n");
   const LinkLoss out = loss(config, 1, 0.5);
@@ -53,19 +54,19 @@ TEST(LinkLoss, ListsWhatAPpRankInTheMiddleSends) {
   const auto calls = [&](i64 pp_rank) {
     i64 sum = 0;
     for (const PricedTraffic& row : priced(config, pp_rank))
-      if (row.traffic.group == GroupKind::pp) sum += row.traffic.calls;
+      if (row.traffic.group == mesh::GroupKind::pp) sum += row.traffic.calls;
     return sum;
   };
   i64 listed = 0;
   for (const LinkLoss::Crossing& row : out.crossings)
-    if (row.group == GroupKind::pp) listed += row.calls;
+    if (row.group == mesh::GroupKind::pp) listed += row.calls;
   EXPECT_EQ(listed, calls(2));
   EXPECT_GT(calls(2), calls(3));
 }
 
 TEST(LinkLoss, CountsGroupsOfWhichOnlySomeCross) {
   // dp 3 on nodes of 8: ranks 0 1 2 share a node, 6 7 8 do not.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 3\njob: {global_batch: 48, sequence: 2048}\n"
       "parallelism: {dp_size: 3, pp_size: 8}\n");
   const LinkLoss out = loss(config, 1, 0.5);
@@ -75,33 +76,34 @@ TEST(LinkLoss, CountsGroupsOfWhichOnlySomeCross) {
 
 TEST(LinkLoss, BestOrderIsThatOfBruteForce) {
   // All 120 orders of the five axes, typed or not: none is better than the one that is named.
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   for (const double factor : {0.02, 0.25, 1.0}) {
     const LinkLoss out = loss(config, 1, factor);
-    rankwright::TrainingConfig slow = config;
+    rankwright::plan::TrainingConfig slow = config;
     slow.cluster = with_links(config.cluster, out.links);
-    Order order = kDefaultOrder;
+    mesh::Order order = mesh::kDefaultOrder;
     std::sort(order.begin(), order.end());
     do {
       slow.plan.order = order;
       if (first_misfit(slow)) continue;
-      EXPECT_GE(step_time(slow, calibration()).total(), (1 - 1e-3) * out.best.after) << show(order);
+      EXPECT_GE(step_time(slow, catalog::calibration()).total(), (1 - 1e-3) * out.best.after)
+          << show(order);
     } while (std::next_permutation(order.begin(), order.end()));
     slow.plan.order = out.best.order;
-    EXPECT_EQ(step_time(slow, calibration()).total(), out.best.after);
+    EXPECT_EQ(step_time(slow, catalog::calibration()).total(), out.best.after);
   }
 }
 
 TEST(DistinctOrders, BeginWithThePlansOwnAndNameNoneTwice) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const std::vector<Order> orders = distinct_orders(config.plan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const std::vector<mesh::Order> orders = distinct_orders(config.plan);
   EXPECT_EQ(orders.size(), 6u);  // of tp, dp and pp
   EXPECT_EQ(orders.front(), config.plan.order);
-  EXPECT_EQ(std::set<Order>(orders.begin(), orders.end()).size(), 6u);
+  EXPECT_EQ(std::set<mesh::Order>(orders.begin(), orders.end()).size(), 6u);
 }
 
 RC_GTEST_PROP(LinkLoss, NeverFallsWithLessBandwidth, ()) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const int level = *rc::gen::inRange(0, 2);
   const double more = *rc::gen::inRange(10, 1000) / 1000.0;
   const double less = more * *rc::gen::inRange(10, 1000) / 1000.0;
@@ -110,4 +112,4 @@ RC_GTEST_PROP(LinkLoss, NeverFallsWithLessBandwidth, ()) {
 }
 
 }  // namespace slow_link_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

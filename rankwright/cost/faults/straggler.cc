@@ -7,7 +7,7 @@
 #include "rankwright/program/expand.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 constexpr i64 kMaxCells = 400'000;               // that are simulated once
@@ -15,9 +15,9 @@ constexpr i64 kMaxPlaced = 8'000'000;            // over all places that are tri
 constexpr Bytes kMaxBytes{256.0 * 1024 * 1024};  // of the expansion
 constexpr i64 kMaxPlaces = 256;                  // pp ranks that a slow device is tried on
 
-bool small(const TrainingConfig& config, const PipelineShape& shape) {
-  const std::optional<i64> cells = cell_count(shape);
-  return cells && *cells <= kMaxCells && expansion_bytes(config) <= kMaxBytes;
+bool small(const plan::TrainingConfig& config, const plan::PipelineShape& shape) {
+  const std::optional<i64> cells = program::cell_count(shape);
+  return cells && *cells <= kMaxCells && program::expansion_bytes(config) <= kMaxBytes;
 }
 
 StageTimes longer(const StageTimes& stage, double more, const StageTimes& compute) {
@@ -38,20 +38,21 @@ std::vector<i64> tried(i64 pp, i64 now) {
 
 }  // namespace
 
-bool prices_slowly(const TrainingConfig& config) {
+bool prices_slowly(const plan::TrainingConfig& config) {
   constexpr i64 kMany = i64{1} << 16;
-  const bool even = config.plan.placement.kind == Placement::Kind::block &&
+  const bool even = config.plan.placement.kind == mesh::Placement::Kind::block &&
                     (config.world & (config.world - 1)) == 0;
   return config.world > kMany && !even;
 }
 
-ReplicasMeet replicas_meet(const Plan& plan) {
+ReplicasMeet replicas_meet(const plan::Plan& plan) {
   if (plan.dp == 1) return ReplicasMeet::never;
   if (plan.zero >= 3) return ReplicasMeet::gathers;
   return plan.ep * plan.etp > plan.tp * plan.cp ? ReplicasMeet::experts : ReplicasMeet::gradients;
 }
 
-SlowSteps::SlowSteps(const TrainingConfig& config, const Calibration& calibration, bool wanted)
+SlowSteps::SlowSteps(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                     bool wanted)
     : config_(config),
       shape_(pipeline_shape(config)),
       meshes_(config.plan.meshes()),
@@ -63,7 +64,7 @@ SlowSteps::SlowSteps(const TrainingConfig& config, const Calibration& calibratio
   for (i64 r = 0; r < config.plan.pp; ++r)
     for (const i64 s : stages_of(config.plan, r)) holders_[std::size_t(s)].push_back(r);
   if (wanted && small(config, shape_)) {
-    program_ = expand(config);
+    program_ = program::expand(config);
     durations_ = durations(config, *program_, calibration);
   }
   healthy_end_ = end(no_factors());
@@ -71,7 +72,7 @@ SlowSteps::SlowSteps(const TrainingConfig& config, const Calibration& calibratio
 
 /// Replicas that meet inside layers are one.
 i64 SlowSteps::unit(i64 rank) const {
-  return coupled_ ? 0 : meshes_.dense.coordinate(rank, Axis::dp);
+  return coupled_ ? 0 : meshes_.dense.coordinate(rank, mesh::Axis::dp);
 }
 
 /// Z1: a stage's ranks go at the pace of their slowest.
@@ -80,7 +81,7 @@ std::vector<double> SlowSteps::factors(std::span<const SlowRank> slow, i64 rank)
   std::vector<i64> listed(max.size());
   for (const SlowRank& one : slow) {
     if (unit(one.rank) != unit(rank)) continue;
-    const std::size_t r = std::size_t(meshes_.dense.coordinate(one.rank, Axis::pp));
+    const std::size_t r = std::size_t(meshes_.dense.coordinate(one.rank, mesh::Axis::pp));
     max[r] = listed[r]++ == 0 ? one.factor : std::max(max[r], one.factor);
   }
   const i64 together = plan().tp * plan().cp * (coupled_ ? plan().dp : 1);
@@ -97,7 +98,7 @@ double SlowSteps::stage_factor(i64 stage, const std::vector<double>& factors) co
 }
 
 Seconds SlowSteps::play_end(const std::vector<double>& factors) const {
-  Durations times = durations_;
+  program::Durations times = durations_;
   for (std::size_t s = 0; s < times.cells.size(); ++s) {
     const StageTimes stage =
         longer(cells_.stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
@@ -168,12 +169,12 @@ i64 last_of(const SlowSteps& steps, std::span<const SlowRank> slow) {
   return rank;
 }
 
-void try_places(const TrainingConfig& config, const SlowSteps& steps, Straggler& out) {
-  const Mesh mesh = config.plan.meshes().dense;
-  const i64 here = mesh.coordinate(out.waited_for, Axis::pp);
+void try_places(const plan::TrainingConfig& config, const SlowSteps& steps, Straggler& out) {
+  const mesh::Mesh mesh = config.plan.meshes().dense;
+  const i64 here = mesh.coordinate(out.waited_for, mesh::Axis::pp);
   std::vector<SlowRank> moved = out.slow;
   for (const i64 r : tried(config.plan.pp, here)) {
-    const i64 there = out.waited_for + (r - here) * mesh.stride(Axis::pp);
+    const i64 there = out.waited_for + (r - here) * mesh.stride(mesh::Axis::pp);
     // A rank that is slow itself changes places with this one.
     for (std::size_t k = 0; k < moved.size(); ++k) {
       const i64 rank = out.slow[k].rank;
@@ -191,7 +192,7 @@ void try_places(const TrainingConfig& config, const SlowSteps& steps, Straggler&
 
 }  // namespace
 
-Straggler straggler(const TrainingConfig& config, const Calibration& calibration,
+Straggler straggler(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                     std::span<const SlowRank> slow) {
   const SlowSteps steps(config, calibration, true);
   Straggler out{.slow = {slow.begin(), slow.end()},
@@ -205,7 +206,7 @@ Straggler straggler(const TrainingConfig& config, const Calibration& calibration
     const double factor = factors[std::size_t(r)];
     out.ranks.push_back({factor, steps.busy(r), (factor - 1) * steps.compute(r)});
   }
-  const i64 cells = cell_count(pipeline_shape(config)).value_or(kMaxPlaced);
+  const i64 cells = program::cell_count(pipeline_shape(config)).value_or(kMaxPlaced);
   const i64 simulations = std::min(config.plan.pp, kMaxPlaces) * i64(slow.size());
   if (steps.simulated() && cells <= kMaxPlaced / std::max<i64>(1, simulations))
     try_places(config, steps, out);
@@ -214,4 +215,4 @@ Straggler straggler(const TrainingConfig& config, const Calibration& calibration
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -13,7 +13,7 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/program/simulate.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// Everything that `rank` computes takes `factor` times as long; below 1 it is faster.
 struct SlowRank {
@@ -27,16 +27,17 @@ inline constexpr double kMinFactor = 0.1, kMaxFactor = 100;
 /// Where data-parallel replicas wait for each other: once a step, in every layer with experts, or
 /// at every gather of ZeRO-3.
 enum class ReplicasMeet : unsigned char { never, gradients, experts, gathers };
-ReplicasMeet replicas_meet(const Plan& plan);
+ReplicasMeet replicas_meet(const plan::Plan& plan);
 
 /// Its groups may have to be counted one by one on very many ranks: a price then takes long, and
 /// fewer alternatives are tried.
-bool prices_slowly(const TrainingConfig& config);
+bool prices_slowly(const plan::TrainingConfig& config);
 
 /// A config whose steps are priced with some ranks slow. `simulate`: where that is small enough.
 class SlowSteps {
  public:
-  SlowSteps(const TrainingConfig& config, const Calibration& calibration, bool simulate);
+  SlowSteps(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+            bool simulate);
 
   bool simulated() const { return program_.has_value(); }
   Seconds healthy() const { return whole_.total(); }
@@ -55,20 +56,20 @@ class SlowSteps {
   Seconds compute(i64 pp_rank) const;
 
  private:
-  const Plan& plan() const { return config_.plan; }
+  const plan::Plan& plan() const { return config_.plan; }
   double stage_factor(i64 stage, const std::vector<double>& factors) const;
   Seconds play_end(const std::vector<double>& factors) const;
   i64 unit(i64 rank) const;
 
-  const TrainingConfig& config_;
-  PipelineShape shape_;
-  MeshPair meshes_;
+  const plan::TrainingConfig& config_;
+  plan::PipelineShape shape_;
+  mesh::MeshPair meshes_;
   StepTime whole_;
   CellTimes cells_;
   bool coupled_ = false;                     // replicas wait for each other inside layers
   std::vector<std::vector<i64>> holders_{};  // by stage: pp ranks
-  std::optional<Program> program_{};
-  Durations durations_{};
+  std::optional<program::Program> program_{};
+  program::Durations durations_{};
   Seconds healthy_end_{};
 };
 
@@ -99,7 +100,7 @@ struct Straggler {
 };
 
 /// At least one slow rank; the config has no violation.
-Straggler straggler(const TrainingConfig& config, const Calibration& calibration,
+Straggler straggler(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                     std::span<const SlowRank> slow);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -5,7 +5,7 @@
 
 #include "rankwright/cost/memory/memory.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 constexpr i64 kMaxListed = 16384;     // ranks whose placement is listed: spans are then counted
@@ -15,8 +15,8 @@ constexpr double kWorthwhile = 1e-3;  // of a step: less is not worth a change
 bool better(Seconds a, Seconds b) { return a < (1 - kWorthwhile) * b; }
 
 /// The plan's devices with two of them, or two hosts, exchanged.
-Placement exchanged(const TrainingConfig& config, const Swap& swap, i64 host) {
-  Placement placement{.kind = Placement::Kind::listed};
+mesh::Placement exchanged(const plan::TrainingConfig& config, const Swap& swap, i64 host) {
+  mesh::Placement placement{.kind = mesh::Placement::Kind::listed};
   const i64 size = swap.hosts ? host : 1;
   for (i64 rank = 0; rank < config.world; ++rank) {
     const i64 device = config.plan.placement.device(rank);
@@ -29,14 +29,14 @@ Placement exchanged(const TrainingConfig& config, const Swap& swap, i64 host) {
 
 }  // namespace
 
-std::optional<Swap> better_place(const TrainingConfig& config, const Calibration& calibration,
-                                 const Straggler& slow) {
+std::optional<Swap> better_place(const plan::TrainingConfig& config,
+                                 const cluster::Calibration& calibration, const Straggler& slow) {
   const Straggler::Place& now = slow.places[std::size_t(slow.now)];
   const Straggler::Place& best = slow.places[std::size_t(slow.best)];
   if (!better(best.after, now.after)) return std::nullopt;
-  const Mesh mesh = config.plan.meshes().dense;
-  const i64 partner = slow.waited_for + (best.pp_rank - now.pp_rank) * mesh.stride(Axis::pp);
-  const Placement& placement = config.plan.placement;
+  const mesh::Mesh mesh = config.plan.meshes().dense;
+  const i64 partner = slow.waited_for + (best.pp_rank - now.pp_rank) * mesh.stride(mesh::Axis::pp);
+  const mesh::Placement& placement = config.plan.placement;
   const i64 host = std::max<i64>(1, config.cluster.host_devices);
   const i64 first = placement.device(slow.waited_for), second = placement.device(partner);
   Swap swap{.hosts = first / host != second / host, .pp_rank = best.pp_rank, .after = best.after};
@@ -47,7 +47,7 @@ std::optional<Swap> better_place(const TrainingConfig& config, const Calibration
     return std::nullopt;
   if (config.world > kMaxListed) return swap;
 
-  TrainingConfig after = config;
+  plan::TrainingConfig after = config;
   after.plan.placement = exchanged(config, swap, host);
   std::vector<SlowRank> moved = slow.slow;
   for (SlowRank& one : moved) one.rank = after.plan.placement.rank(placement.device(one.rank));
@@ -58,13 +58,15 @@ std::optional<Swap> better_place(const TrainingConfig& config, const Calibration
 }
 
 /// Z5: one layer at a time, where it helps most, until nothing helps.
-std::optional<Rebalance> lighter_stages(const TrainingConfig& config,
-                                        const Calibration& calibration, const Straggler& slow) {
+std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
+                                        const cluster::Calibration& calibration,
+                                        const Straggler& slow) {
   if (config.plan.pp == 1 || prices_slowly(config)) return std::nullopt;
-  const Mesh mesh = config.plan.meshes().dense;
-  const std::vector<i64> heavy = stages_of(config.plan, mesh.coordinate(slow.waited_for, Axis::pp));
+  const mesh::Mesh mesh = config.plan.meshes().dense;
+  const std::vector<i64> heavy =
+      stages_of(config.plan, mesh.coordinate(slow.waited_for, mesh::Axis::pp));
   const Bytes room = std::max(config.cluster.device.memory, fullest(config, calibration).total());
-  TrainingConfig trial = config;
+  plan::TrainingConfig trial = config;
   trial.plan.stages = config.stages();
   const i64 stages = i64(trial.plan.stages.size());
   const i64 each = std::max<i64>(1, stages * i64(heavy.size()));
@@ -74,8 +76,8 @@ std::optional<Rebalance> lighter_stages(const TrainingConfig& config,
   Seconds best = price(false);
   Rebalance out;
   for (i64 round = 0; round < kMaxSplits / each; ++round) {
-    std::optional<Stages> next;
-    const Stages now = trial.plan.stages;
+    std::optional<plan::Stages> next;
+    const plan::Stages now = trial.plan.stages;
     for (const i64 from : heavy) {
       if (now[std::size_t(from)].layers <= 1) continue;
       for (i64 to = 0; to < stages; ++to) {
@@ -99,12 +101,13 @@ std::optional<Rebalance> lighter_stages(const TrainingConfig& config,
   return out;
 }
 
-std::optional<double> without_replica(const Plan& plan) {
+std::optional<double> without_replica(const plan::Plan& plan) {
   if (plan.dp == 1) return std::nullopt;
   return double(plan.dp - 1) / double(plan.dp);
 }
 
-StragglerMitigation mitigate_straggler(const TrainingConfig& config, const Calibration& calibration,
+StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
+                                       const cluster::Calibration& calibration,
                                        const Straggler& slow) {
   // A faster rank asks for none.
   if (slow.after <= slow.before) return {};
@@ -112,4 +115,4 @@ StragglerMitigation mitigate_straggler(const TrainingConfig& config, const Calib
           without_replica(config.plan)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -7,7 +7,7 @@
 
 #include "rankwright/cost/faults/straggler.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// The slow device works for another pp rank: two hosts change places, or two devices of one host.
 struct Swap {
@@ -15,23 +15,24 @@ struct Swap {
   i64 first = 0, second = 0;
   i64 pp_rank = 0;  // that the slow device then works for
   Seconds after{};
-  std::optional<Placement> placement{};  // where the world is small enough to list it
+  std::optional<mesh::Placement> placement{};  // where the world is small enough to list it
 };
-std::optional<Swap> better_place(const TrainingConfig& config, const Calibration& calibration,
-                                 const Straggler& slow);
+std::optional<Swap> better_place(const plan::TrainingConfig& config,
+                                 const cluster::Calibration& calibration, const Straggler& slow);
 
 /// Layers go from the slow pp rank to others, on all replicas: the plan has one split.
 struct Rebalance {
-  Stages stages{};
+  plan::Stages stages{};
   i64 moved = 0;  // layers
   Seconds after{};
 };
-std::optional<Rebalance> lighter_stages(const TrainingConfig& config,
-                                        const Calibration& calibration, const Straggler& slow);
+std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
+                                        const cluster::Calibration& calibration,
+                                        const Straggler& slow);
 
 /// Z6: the share of the healthy throughput that is left without the replica of the slow rank, the
 /// others working as before. Nothing where there is only one.
-std::optional<double> without_replica(const Plan& plan);
+std::optional<double> without_replica(const plan::Plan& plan);
 
 /// All three.
 struct StragglerMitigation {
@@ -39,7 +40,8 @@ struct StragglerMitigation {
   std::optional<Rebalance> lighter{};
   std::optional<double> without{};
 };
-StragglerMitigation mitigate_straggler(const TrainingConfig& config, const Calibration& calibration,
+StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
+                                       const cluster::Calibration& calibration,
                                        const Straggler& slow);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -11,33 +11,34 @@
 #include "rankwright/program/expand.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace straggler_test {
 
 const std::string kPipeline =
     "model: llama-3.2-1b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 2048}\n"
     "parallelism: {pp_size: 4, tp_size: 2, dp_size: 2}\n";
 
-Seconds after(const rankwright::TrainingConfig& config, i64 rank, double factor,
+Seconds after(const rankwright::plan::TrainingConfig& config, i64 rank, double factor,
               bool simulate = true) {
   const SlowRank slow[] = {{rank, factor}};
-  return SlowSteps(config, calibration(), simulate).step(slow);
+  return SlowSteps(config, catalog::calibration(), simulate).step(slow);
 }
 
 TEST(Straggler, AtItsUsualPaceChangesNothing) {
-  const rankwright::TrainingConfig config = config_of(kPipeline);
+  const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (const bool simulate : {false, true})
     for (i64 rank = 0; rank < 16; ++rank)
-      EXPECT_EQ(after(config, rank, 1, simulate), step_time(config, calibration()).total());
+      EXPECT_EQ(after(config, rank, 1, simulate),
+                step_time(config, catalog::calibration()).total());
 }
 
 TEST(Straggler, AloneMatchesTheWorkedExample) {
   // One GPU: no collective, no pipeline, nobody waits. Twice as long is twice as long, but for
   // jitter, of which one node has none.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 4, sequence: 2048}\n"
       "world_size: 1\n");
-  const Seconds before = step_time(config, calibration()).total();
+  const Seconds before = step_time(config, catalog::calibration()).total();
   EXPECT_NEAR(after(config, 0, 2, false) / before, 2, 1e-9);
   // And a faster one is faster: nobody else sets the pace.
   EXPECT_NEAR(after(config, 0, 0.5, false) / before, 0.5, 1e-9);
@@ -45,26 +46,26 @@ TEST(Straggler, AloneMatchesTheWorkedExample) {
 
 TEST(Straggler, OfAllRanksOfAStageAtOnceMayBeFaster) {
   // tp 2 x cp 2 share a stage: 4 that are twice as fast halve its time, 2 wait for the others.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8, sequence: 2048}\n"
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2}\n");
-  const SlowSteps steps(config, calibration(), false);
+  const SlowSteps steps(config, catalog::calibration(), false);
   const SlowRank all[] = {{0, 0.5}, {1, 0.5}, {2, 0.5}, {3, 0.5}};
-  ASSERT_EQ(config.plan.meshes().dense.coordinate(3, Axis::dp), 0);
+  ASSERT_EQ(config.plan.meshes().dense.coordinate(3, mesh::Axis::dp), 0);
   EXPECT_EQ(steps.factors(all, 0), std::vector<double>{0.5});
   EXPECT_EQ(steps.factors({all, 2}, 0), std::vector<double>{1});
 }
 
 TEST(Straggler, OfManySetsThePaceOnlyWhereItIsSlower) {
-  const rankwright::TrainingConfig config = config_of(kPipeline);
-  const Seconds before = step_time(config, calibration()).total();
+  const rankwright::plan::TrainingConfig config = config_of(kPipeline);
+  const Seconds before = step_time(config, catalog::calibration()).total();
   EXPECT_EQ(after(config, 5, 0.5), before);  // its tp peer is not faster, nor the other replica
   EXPECT_GT(after(config, 5, 1.5), before);
 }
 
 TEST(Straggler, CostsTheReplicaWhoeverInItIsSlow) {
   // Ranks that share a stage cost the same: 2 tp ranks x 2 replicas on each pp rank.
-  const rankwright::TrainingConfig config = config_of(kPipeline);
+  const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 pp = 0; pp < 4; ++pp)
     for (i64 other = 1; other < 4; ++other)
       EXPECT_EQ(after(config, 4 * pp + other, 1.7), after(config, 4 * pp, 1.7));
@@ -72,22 +73,22 @@ TEST(Straggler, CostsTheReplicaWhoeverInItIsSlow) {
 
 TEST(Straggler, InTwoReplicasCountsOnce) {
   // Two replicas with the same slow stage end together; two slow stages of one replica do not.
-  const rankwright::TrainingConfig config = config_of(kPipeline);
-  const SlowSteps steps(config, calibration(), true);
+  const rankwright::plan::TrainingConfig config = config_of(kPipeline);
+  const SlowSteps steps(config, catalog::calibration(), true);
   const SlowRank apart[] = {{0, 1.5}, {2, 1.5}}, together[] = {{0, 1.5}, {4, 1.5}};
-  EXPECT_EQ(config.plan.meshes().dense.coordinate(2, Axis::dp), 1);
+  EXPECT_EQ(config.plan.meshes().dense.coordinate(2, mesh::Axis::dp), 1);
   EXPECT_EQ(steps.step(apart), after(config, 0, 1.5));
   EXPECT_GT(steps.step(together), after(config, 0, 1.5));
 }
 
 TEST(Straggler, IsPlayedAsTheProgramIsWithItsCellsLonger) {
   // The slow stage's cells by hand: everything is compute where nothing is split inside layers.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, overlap: {pp: true}}\nworld_size: 4\n");
-  const CellTimes cells = cell_times(config, calibration());
-  const Program program = expand(config);
-  Durations times = durations(config, program, calibration());
+  const CellTimes cells = cell_times(config, catalog::calibration());
+  const program::Program program = program::expand(config);
+  program::Durations times = durations(config, program, catalog::calibration());
   const Seconds before = simulate(program, times).end;
   for (std::size_t kind = 0; kind < 4; ++kind) {
     const StageTimes& c = cells.compute[2];
@@ -97,7 +98,7 @@ TEST(Straggler, IsPlayedAsTheProgramIsWithItsCellsLonger) {
   for (std::size_t k = 0; k < program.steps[2].size(); ++k)
     if (program.steps[2][k].computes()) times.steps[2][k] = 1.5 * times.steps[2][k];
   const Seconds more = simulate(program, times).end - before;
-  const Seconds whole = step_time(config, calibration()).total();
+  const Seconds whole = step_time(config, catalog::calibration()).total();
   const Seconds said = after(config, 2, 1.5) - whole;
   EXPECT_NEAR(said / more, std::min(1.0, whole / before), 1e-9);
 }
@@ -114,16 +115,16 @@ TEST(ReplicasMeet, WhereZeroAndExpertsSaySo) {
   // 8 ranks share experts, which are 8 replicas where nothing else is split; 8 of tp are one.
   EXPECT_EQ(replicas_meet({.dp = 8, .ep = 8}), ReplicasMeet::experts);
   EXPECT_EQ(replicas_meet({.tp = 8, .dp = 8, .ep = 8}), ReplicasMeet::gradients);
-  rankwright::TrainingConfig alone = plan(1);
+  rankwright::plan::TrainingConfig alone = plan(1);
   alone.plan.dp = 1;
   EXPECT_EQ(replicas_meet(alone.plan), ReplicasMeet::never);
 }
 
 TEST(Straggler, IsBestPlacedWhereBruteForceSaysSo) {
-  const rankwright::TrainingConfig config = config_of(kPipeline);
+  const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 1.4}};
-    const Straggler out = straggler(config, calibration(), slow);
+    const Straggler out = straggler(config, catalog::calibration(), slow);
     ASSERT_EQ(out.places.size(), 4u);
     Seconds min = out.places[0].after;
     for (i64 pp = 0; pp < 4; ++pp) {
@@ -136,7 +137,7 @@ TEST(Straggler, IsBestPlacedWhereBruteForceSaysSo) {
 }
 
 /// A pipeline of some shape, and a rank in it.
-rankwright::TrainingConfig any_setup() {
+rankwright::plan::TrainingConfig any_setup() {
   const i64 pp = *rc::gen::element<i64>(1, 2, 4), tp = *rc::gen::element<i64>(1, 2);
   const i64 dp = 16 / pp / tp, zero = *rc::gen::element<i64>(0, 1, 3);
   const std::string schedule =
@@ -150,10 +151,10 @@ rankwright::TrainingConfig any_setup() {
 }
 
 RC_GTEST_PROP(Straggler, NeverSpeedsTheStepAndLosesNoMoreThanItsFactor, ()) {
-  const rankwright::TrainingConfig config = any_setup();
+  const rankwright::plan::TrainingConfig config = any_setup();
   const i64 rank = *rc::gen::inRange<i64>(0, 16);
   const double factor = 1 + *rc::gen::inRange(0, 500) / 100.0;
-  const Seconds before = step_time(config, calibration()).total();
+  const Seconds before = step_time(config, catalog::calibration()).total();
   for (const bool simulate : {false, true}) {
     const Seconds slow = after(config, rank, factor, simulate);
     RC_ASSERT(slow >= before * (1 - 1e-12));
@@ -163,18 +164,18 @@ RC_GTEST_PROP(Straggler, NeverSpeedsTheStepAndLosesNoMoreThanItsFactor, ()) {
 }
 
 RC_GTEST_PROP(Straggler, IsPricedAlikeByThePlayAndTheClosedForm, ()) {
-  const rankwright::TrainingConfig config = any_setup();
+  const rankwright::plan::TrainingConfig config = any_setup();
   const i64 rank = *rc::gen::inRange<i64>(0, 16);
   const double simulated = after(config, rank, 1.5, true).value;
   RC_ASSERT(std::abs(after(config, rank, 1.5, false).value / simulated - 1) < 0.05);
 }
 
 TEST(StragglerMitigation, OffersOnlyWhatIsShorter) {
-  const rankwright::TrainingConfig config = config_of(kPipeline);
+  const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 2}};
-    const Straggler out = straggler(config, calibration(), slow);
-    const StragglerMitigation offer = mitigate_straggler(config, calibration(), out);
+    const Straggler out = straggler(config, catalog::calibration(), slow);
+    const StragglerMitigation offer = mitigate_straggler(config, catalog::calibration(), out);
     if (offer.place) {
       EXPECT_LT(offer.place->after, out.after);
     }
@@ -189,12 +190,12 @@ TEST(StragglerMitigation, OffersOnlyWhatIsShorter) {
 TEST(StragglerMitigation, MovesWholeNodesAndPricesThemThere) {
   // tp fills a node, so a pp rank is a node; the head makes the last one the busiest. Its slow
   // device hurts less on another, and the price is that of the exchanged plan.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 4\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 8}\n");
   const SlowRank slow[] = {{30, 3}};
-  const Straggler out = straggler(config, calibration(), slow);
-  const std::optional<Swap> swap = better_place(config, calibration(), out);
+  const Straggler out = straggler(config, catalog::calibration(), slow);
+  const std::optional<Swap> swap = better_place(config, catalog::calibration(), out);
   ASSERT_TRUE(swap);
   EXPECT_TRUE(swap->hosts);
   EXPECT_EQ(swap->first, 3);
@@ -202,7 +203,7 @@ TEST(StragglerMitigation, MovesWholeNodesAndPricesThemThere) {
   ASSERT_TRUE(swap->placement);
   // Device 30 is the seventh of its node, and now of rank 8 x pp + 6.
   EXPECT_EQ(swap->placement->rank(30), 8 * swap->pp_rank + 6);
-  rankwright::TrainingConfig moved = config;
+  rankwright::plan::TrainingConfig moved = config;
   moved.plan.placement = *swap->placement;
   EXPECT_TRUE(find_violations(moved).empty());
   EXPECT_EQ(after(moved, swap->placement->rank(30), 3), swap->after);
@@ -210,12 +211,12 @@ TEST(StragglerMitigation, MovesWholeNodesAndPricesThemThere) {
 
 TEST(StragglerMitigation, TakesLayersFromTheSlowStage) {
   // Twice as slow a stage of 8 layers beside three like it: fewer than 8 are better for it.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\njob: {global_batch: 32, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 2}\n");
   const SlowRank slow[] = {{2, 2}};
-  const Straggler out = straggler(config, calibration(), slow);
-  const std::optional<Rebalance> lighter = lighter_stages(config, calibration(), out);
+  const Straggler out = straggler(config, catalog::calibration(), slow);
+  const std::optional<Rebalance> lighter = lighter_stages(config, catalog::calibration(), out);
   ASSERT_TRUE(lighter);
   EXPECT_EQ(config.stages()[1].layers - lighter->stages[1].layers, lighter->moved);
   EXPECT_GT(lighter->moved, 0);
@@ -223,10 +224,10 @@ TEST(StragglerMitigation, TakesLayersFromTheSlowStage) {
 
 TEST(WithoutReplica, LeavesTheOthersTheirWork) {
   // 8 replicas, one of them out: 7/8. The only one cannot be spared.
-  EXPECT_DOUBLE_EQ(*without_replica(Plan{.dp = 8}), 0.875);
-  EXPECT_DOUBLE_EQ(*without_replica(Plan{.dp = 2}), 0.5);
-  EXPECT_FALSE(without_replica(Plan{.dp = 1, .pp = 4}));
+  EXPECT_DOUBLE_EQ(*without_replica(plan::Plan{.dp = 8}), 0.875);
+  EXPECT_DOUBLE_EQ(*without_replica(plan::Plan{.dp = 2}), 0.5);
+  EXPECT_FALSE(without_replica(plan::Plan{.dp = 1, .pp = 4}));
 }
 
 }  // namespace straggler_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -4,7 +4,7 @@
 
 #include "rankwright/plan/messages.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 constexpr double kFp32 = 4;
@@ -21,9 +21,9 @@ struct Widths {
   double context = 0;  // output of the heads
 };
 
-Widths widths(const Attention& a, i64 tp) {
+Widths widths(const model::Attention& a, i64 tp) {
   const double heads = double(a.heads) / double(tp);
-  if (a.kind == Attention::Kind::latent) {
+  if (a.kind == model::Attention::Kind::latent) {
     const double qk = heads * double(a.nope_dim + a.rope_dim);
     const double v = heads * double(a.value_dim);
     return {.query = qk,
@@ -44,7 +44,7 @@ Widths widths(const Attention& a, i64 tp) {
 struct Scale {
   double tokens, bytes, hidden, part;
 
-  explicit Scale(const TrainingConfig& s)
+  explicit Scale(const plan::TrainingConfig& s)
       : tokens(double(s.plan.micro_batch) * double(s.job.sequence) / double(s.plan.cp)),
         bytes(double(s.job.activation_bytes())),
         hidden(double(s.model.hidden)),
@@ -55,10 +55,10 @@ struct Scale {
   Bytes plain(double bytes_a_token) const { return {tokens * bytes_a_token}; }
 };
 
-double matrix_count(const FeedForward& ffn) { return double(ffn.matrices); }
+double matrix_count(const model::FeedForward& ffn) { return double(ffn.matrices); }
 
 /// Width inside the dense or the shared feed-forward, on one tp rank.
-double dense_width(const FeedForward& ffn, i64 tp) {
+double dense_width(const model::FeedForward& ffn, i64 tp) {
   return double(ffn.sparse() ? ffn.shared_width : ffn.width) / double(tp);
 }
 
@@ -69,9 +69,9 @@ double norm_tensors(i64 norms) {
   return double(2 * before + (norms - before));
 }
 
-Bytes attention_core(const TrainingConfig& s, const Attention& a, const Scale& scale) {
+Bytes attention_core(const plan::TrainingConfig& s, const model::Attention& a, const Scale& scale) {
   const double heads = double(a.heads) / double(s.plan.tp);
-  if (s.software.attention != AttentionKernel::unfused) return scale.plain(kFp32 * heads);
+  if (s.software.attention != plan::AttentionKernel::unfused) return scale.plain(kFp32 * heads);
   // Softmax's output; with dropout also its mask and what it left.
   const double score = s.software.dropout ? 2 * scale.bytes + kMask : scale.bytes;
   return scale.plain(score * heads * double(s.job.sequence));
@@ -79,9 +79,9 @@ Bytes attention_core(const TrainingConfig& s, const Attention& a, const Scale& s
 
 /// Selective recompute by operation: the layer's input, the output of every second matmul (queries,
 /// values, one inside the feed-forward, the last one) and of attention. Of routed experts nothing.
-Bytes kept_by_op(const TrainingConfig& s, const Layer& layer, const Scale& scale) {
+Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const Scale& scale) {
   const Widths w = widths(layer.attention, s.plan.tp);
-  const bool latent = layer.attention.kind == Attention::Kind::latent;
+  const bool latent = layer.attention.kind == model::Attention::Kind::latent;
   const double projected = latent ? w.latent : w.query + w.value;
   const double inside = dense_width(layer.ffn, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
@@ -92,24 +92,24 @@ Bytes kept_by_op(const TrainingConfig& s, const Layer& layer, const Scale& scale
 /// Megatron-LM's modules for layers with experts (mla_up_proj, layernorm, moe_act): attention's
 /// core, what norms write, what the experts' activation function writes, and, where attention is
 /// latent, queries, keys and values behind their up-projection.
-Bytes dropped_by_module(const TrainingConfig& s, const Layer& layer, const SavedLayer& all,
-                        const Scale& scale) {
-  const FeedForward& ffn = layer.ffn;
+Bytes dropped_by_module(const plan::TrainingConfig& s, const model::Layer& layer,
+                        const SavedLayer& all, const Scale& scale) {
+  const model::FeedForward& ffn = layer.ffn;
   const Widths w = widths(layer.attention, s.plan.tp);
   const double written = double(std::min<i64>(layer.norms, 2)) * scale.part * scale.hidden;
   const double activated = double(ffn.active) * scale.part * double(ffn.expert_width) +
                            double(ffn.shared_width) / double(s.plan.tp);
-  const bool latent = layer.attention.kind == Attention::Kind::latent;
+  const bool latent = layer.attention.kind == model::Attention::Kind::latent;
   const double projected = latent ? w.query + w.key + w.value + w.up : 0;
   return all.core + scale.of(written + activated + projected);
 }
 
 }  // namespace
 
-SavedLayer saved(const TrainingConfig& s, const Layer& layer) {
+SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const Scale scale(s);
-  const Attention& a = layer.attention;
-  const FeedForward& ffn = layer.ffn;
+  const model::Attention& a = layer.attention;
+  const model::FeedForward& ffn = layer.ffn;
   const Widths w = widths(a, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
   SavedLayer out{.norms = scale.of(norm_tensors(layer.norms) * hidden),
@@ -129,10 +129,10 @@ SavedLayer saved(const TrainingConfig& s, const Layer& layer) {
   return out;
 }
 
-LayerActivations activations(const TrainingConfig& s, const Layer& layer) {
+LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& layer) {
   const Scale scale(s);
   const SavedLayer all = saved(s, layer);
-  const FeedForward& ffn = layer.ffn;
+  const model::FeedForward& ffn = layer.ffn;
   const double inside = ffn.sparse() ? double(ffn.active) * double(ffn.expert_width) * scale.part
                                      : dense_width(ffn, s.plan.tp);
   LayerActivations out{.kept = all.total(),
@@ -140,7 +140,7 @@ LayerActivations activations(const TrainingConfig& s, const Layer& layer) {
                        .whole = all.total(),
                        .core = {},
                        .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
-  if (s.plan.recompute != Recompute::selective) return out;
+  if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
   const Bytes dropped = ffn.sparse() ? dropped_by_module(s, layer, all, scale) : all.core;
   out.kept = by_op ? kept_by_op(s, layer, scale) : all.total() - dropped;
@@ -148,7 +148,7 @@ LayerActivations activations(const TrainingConfig& s, const Layer& layer) {
   return out;
 }
 
-LayerActivations mtp_activations(const TrainingConfig& s) {
+LayerActivations mtp_activations(const plan::TrainingConfig& s) {
   const Scale scale(s);
   LayerActivations out = activations(s, s.model.runs.back().layer);
   const Bytes halves = scale.of(4 * scale.part * scale.hidden);
@@ -158,13 +158,13 @@ LayerActivations mtp_activations(const TrainingConfig& s) {
   return out;
 }
 
-LayerMatrices matrices(const TrainingConfig& s, const Layer& layer) {
+LayerMatrices matrices(const plan::TrainingConfig& s, const model::Layer& layer) {
   const double hidden = double(s.model.hidden);
-  const Attention& a = layer.attention;
-  const FeedForward& ffn = layer.ffn;
+  const model::Attention& a = layer.attention;
+  const model::FeedForward& ffn = layer.ffn;
   const Widths w = widths(a, s.plan.tp);
   LayerMatrices out;
-  if (a.kind == Attention::Kind::latent) {
+  if (a.kind == model::Attention::Kind::latent) {
     const double q_in = a.q_rank > 0 ? double(a.q_rank) : hidden;
     out.attention =
         hidden * w.latent + q_in * w.query + double(a.kv_rank) * w.up + w.context * hidden;
@@ -176,4 +176,4 @@ LayerMatrices matrices(const TrainingConfig& s, const Layer& layer) {
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

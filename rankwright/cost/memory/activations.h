@@ -9,7 +9,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// By tensor, nothing recomputed.
 struct SavedLayer {
@@ -23,7 +23,7 @@ struct SavedLayer {
 
   Bytes total() const { return norms + projected + context + core + masks + ffn + routed; }
 };
-SavedLayer saved(const TrainingConfig& config, const Layer& layer);
+SavedLayer saved(const plan::TrainingConfig& config, const model::Layer& layer);
 
 /// What the plan makes of it.
 struct LayerActivations {
@@ -33,11 +33,11 @@ struct LayerActivations {
   Bytes core{};       // selective recompute: what is brought back for the backward of one layer
   Bytes gradients{};  // inside its feed-forward, while its backward runs (M12)
 };
-LayerActivations activations(const TrainingConfig& config, const Layer& layer);
+LayerActivations activations(const plan::TrainingConfig& config, const model::Layer& layer);
 
 /// Those of an MTP module: a layer like the last; the two normed halves of what its projection
 /// reads, and what entered their norms.
-LayerActivations mtp_activations(const TrainingConfig& config);
+LayerActivations mtp_activations(const plan::TrainingConfig& config);
 
 /// Weight matrices of a layer on one rank, of each kind one: attention; feed-forward, dense or one
 /// expert and the shared one.
@@ -45,6 +45,6 @@ struct LayerMatrices {
   double attention = 0;
   double ffn = 0;
 };
-LayerMatrices matrices(const TrainingConfig& config, const Layer& layer);
+LayerMatrices matrices(const plan::TrainingConfig& config, const model::Layer& layer);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -5,7 +5,7 @@
 
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace activations_test {
 
 constexpr double kTokens = 2048;  // one sequence of the sample
@@ -14,7 +14,7 @@ double a_token(Bytes bytes) { return bytes.value / kTokens; }
 
 TEST(SavedLayer, OfADenseLayerIsCountedByTensor) {
   // h 1024, 16 heads of 64 on 4 key-value heads, feed-forward 4096, two bytes each
-  const rankwright::TrainingConfig config = sample::dense_setup({});
+  const rankwright::plan::TrainingConfig config = sample::dense_setup({});
   const SavedLayer s = saved(config, sample::dense_layer());
   EXPECT_EQ(a_token(s.norms), 4 * 1024 * 2);
   EXPECT_EQ(a_token(s.projected), (1024 + 256 + 256) * 2);
@@ -26,7 +26,7 @@ TEST(SavedLayer, OfADenseLayerIsCountedByTensor) {
 
 TEST(SavedLayer, RepeatsKeysWhereTpExceedsTheirHeads) {
   // tp 8 on 4 key-value heads: each rank has one whole head of 64 for keys, one for values
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       sample::dense_setup({.tp = 8, .sequence_parallel = true});
   const SavedLayer s = saved(config, sample::dense_layer());
   EXPECT_EQ(a_token(s.projected), (1024 / 8 + 64 + 64) * 2);
@@ -35,8 +35,8 @@ TEST(SavedLayer, RepeatsKeysWhereTpExceedsTheirHeads) {
 
 TEST(SavedLayer, UnfusedKeepsScoresOfTheWholeSequence) {
   // Two copies and a mask of 16 heads x 2048 keys; cp divides the queries alone.
-  rankwright::TrainingConfig config = sample::dense_setup({.cp = 2});
-  config.software.attention = AttentionKernel::unfused;
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.cp = 2});
+  config.software.attention = plan::AttentionKernel::unfused;
   config.software.dropout = true;
   const SavedLayer s = saved(config, sample::dense_layer());
   EXPECT_EQ(a_token(s.core), 5.0 * 16 * 2048 / 2);
@@ -45,12 +45,13 @@ TEST(SavedLayer, UnfusedKeepsScoresOfTheWholeSequence) {
 
 TEST(SavedLayer, CountsTokensWhereTheirExpertsAre) {
   // 2 of 8 experts of 512: fp32 logits and scores, two copies of a token, three tensors inside
-  const Layer layer = sample::sparse_layer();
-  const rankwright::TrainingConfig alone = sample::config_of(sample::model_of({{8, layer}}), {});
+  const model::Layer layer = sample::sparse_layer();
+  const rankwright::plan::TrainingConfig alone =
+      sample::config_of(sample::model_of({{8, layer}}), {});
   EXPECT_EQ(a_token(saved(alone, layer).routed), 8 * 8 + 2 * 1024 * 2 + 2 * 3 * 512 * 2);
   EXPECT_EQ(a_token(saved(alone, layer).ffn), 3 * 1024 * 2);  // the shared one
   // tp 2 with SP halves the tokens of a rank; etp 2 gathers them again, each with half a width
-  const rankwright::TrainingConfig split = sample::config_of(
+  const rankwright::plan::TrainingConfig split = sample::config_of(
       sample::model_of({{8, layer}}), {.tp = 2, .etp = 2, .sequence_parallel = true});
   EXPECT_EQ(a_token(saved(split, layer).routed), 8 * 8 / 2 + 2 * 1024 * 2 + 2 * 3 * 512 * 2 / 2);
 }
@@ -58,22 +59,23 @@ TEST(SavedLayer, CountsTokensWhereTheirExpertsAre) {
 TEST(SavedLayer, OfLatentAttentionKeepsCompressedAndProjected) {
   // 4 heads, ranks 24 and 40, 16 + 8 a key, 20 a value:
   // compressed twice 2(24 + 40 + 8), queries and keys 2 x 4 x 24, values 4 x 20, projected 4 x 36
-  const Layer layer{.attention = {.kind = Attention::Kind::latent,
-                                  .heads = 4,
-                                  .q_rank = 24,
-                                  .kv_rank = 40,
-                                  .nope_dim = 16,
-                                  .rope_dim = 8,
-                                  .value_dim = 20},
-                    .ffn = {.width = 64}};
-  const rankwright::TrainingConfig config = sample::config_of(sample::model_of({{1, layer}}), {});
+  const model::Layer layer{.attention = {.kind = model::Attention::Kind::latent,
+                                         .heads = 4,
+                                         .q_rank = 24,
+                                         .kv_rank = 40,
+                                         .nope_dim = 16,
+                                         .rope_dim = 8,
+                                         .value_dim = 20},
+                           .ffn = {.width = 64}};
+  const rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{1, layer}}), {});
   EXPECT_EQ(a_token(saved(config, layer).projected), 2 * (144 + 192 + 80 + 144));
   EXPECT_EQ(a_token(saved(config, layer).context), 2 * 80);
 }
 
 TEST(SavedLayer, NormsBehindABlockKeepTheirInput) {
-  Layer layer = sample::dense_layer();
-  const rankwright::TrainingConfig config = sample::dense_setup({});
+  model::Layer layer = sample::dense_layer();
+  const rankwright::plan::TrainingConfig config = sample::dense_setup({});
   layer.norms = 1;  // one norm for attention and feed-forward
   EXPECT_EQ(a_token(saved(config, layer).norms), 2 * 1024 * 2);
   layer.norms = 4;
@@ -81,8 +83,9 @@ TEST(SavedLayer, NormsBehindABlockKeepTheirInput) {
 }
 
 TEST(LayerActivations, OfSelectiveRecomputeDropTheCore) {
-  rankwright::TrainingConfig config = sample::dense_setup({.recompute = Recompute::selective});
-  config.software.attention = AttentionKernel::unfused;
+  rankwright::plan::TrainingConfig config =
+      sample::dense_setup({.recompute = plan::Recompute::selective});
+  config.software.attention = plan::AttentionKernel::unfused;
   const LayerActivations a = activations(config, sample::dense_layer());
   EXPECT_EQ(a_token(a.whole) - a_token(a.kept), 2.0 * 16 * 2048);
   EXPECT_EQ(a_token(a.core), 2.0 * 16 * 2048);  // comes back for one layer
@@ -91,7 +94,8 @@ TEST(LayerActivations, OfSelectiveRecomputeDropTheCore) {
 TEST(LayerActivations, OfSelectiveRecomputeByOperationKeepEverySecondMatmul) {
   // input 1024, queries 1024, values 256, attention 1024 and 4 bytes a head, one of the gated pair
   // 4096, last matmul 1024
-  rankwright::TrainingConfig config = sample::dense_setup({.recompute = Recompute::selective});
+  rankwright::plan::TrainingConfig config =
+      sample::dense_setup({.recompute = plan::Recompute::selective});
   config.software.recomputes_ops = true;
   const LayerActivations a = activations(config, sample::dense_layer());
   EXPECT_EQ(a_token(a.kept), 2 * (1024 + 1024 + 256 + 1024 + 4096 + 1024) + 4 * 16);
@@ -101,9 +105,9 @@ TEST(LayerActivations, OfSelectiveRecomputeByOperationKeepEverySecondMatmul) {
 TEST(LayerActivations, OfSelectiveRecomputeOfExpertsDropWhatMegatronsModulesDo) {
   // tp 4 with sequence parallelism: 4 bytes of each of 4 heads, what 2 norms write of 1024 / 4, and
   // behind the activation 2 visits of 512 for a quarter of the tokens, and 1024 / 4 of the shared.
-  const rankwright::TrainingConfig config =
-      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}),
-                        {.tp = 4, .sequence_parallel = true, .recompute = Recompute::selective});
+  const rankwright::plan::TrainingConfig config = sample::config_of(
+      sample::model_of({{8, sample::sparse_layer()}}),
+      {.tp = 4, .sequence_parallel = true, .recompute = plan::Recompute::selective});
   const LayerActivations a = activations(config, sample::sparse_layer());
   const double dropped = 4 * 4 + 2 * (2 * 256 + 2 * 512 / 4 + 256);
   EXPECT_EQ(a_token(a.whole) - a_token(a.kept), dropped);
@@ -112,40 +116,40 @@ TEST(LayerActivations, OfSelectiveRecomputeOfExpertsDropWhatMegatronsModulesDo) 
 
 TEST(LayerMatrices, AreThoseOfOneExpert) {
   // attention h(1024 + 2 x 256 + 1024); shared 3 x h x 1024, expert 3 x h x 512
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {});
   const LayerMatrices m = matrices(config, sample::sparse_layer());
   EXPECT_EQ(m.attention, 1024 * 2560);
   EXPECT_EQ(m.ffn, 3 * 1024 * (1024 + 512));
 }
 
-Software random_software() {
-  return frameworks()[std::size_t(*rc::gen::inRange<i64>(0, i64(frameworks().size())))];
+plan::Software random_software() {
+  return plan::frameworks()[std::size_t(*rc::gen::inRange<i64>(0, i64(plan::frameworks().size())))];
 }
 
 RC_GTEST_PROP(LayerActivations, ShrinkWithWhatIsRecomputed, ()) {
-  TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_setup();
   config.software = random_software();
-  for (const LayerRun& run : config.model.runs) {
-    const auto with = [&](Recompute recompute) {
+  for (const model::LayerRun& run : config.model.runs) {
+    const auto with = [&](plan::Recompute recompute) {
       config.plan.recompute = recompute;
       return activations(config, run.layer);
     };
-    const LayerActivations none = with(Recompute::none);
-    const LayerActivations selective = with(Recompute::selective);
+    const LayerActivations none = with(plan::Recompute::none);
+    const LayerActivations selective = with(plan::Recompute::selective);
     RC_ASSERT(none.kept >= selective.kept);
-    RC_ASSERT(selective.kept >= with(Recompute::full).input);
+    RC_ASSERT(selective.kept >= with(plan::Recompute::full).input);
     RC_ASSERT(none.whole == none.kept && none.core == Bytes{});
   }
 }
 
 RC_GTEST_PROP(LayerActivations, NeverGrowWithTpWhereTheSequenceIsSplit, ()) {
-  TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_setup();
   config.software = random_software();
   config.plan.sequence_parallel = true;
-  for (const LayerRun& run : config.model.runs) {
+  for (const model::LayerRun& run : config.model.runs) {
     const LayerActivations few = activations(config, run.layer);
-    TrainingConfig more = config;
+    plan::TrainingConfig more = config;
     more.plan.tp *= 2;
     const LayerActivations many = activations(more, run.layer);
     RC_ASSERT(many.kept <= few.kept);
@@ -155,4 +159,4 @@ RC_GTEST_PROP(LayerActivations, NeverGrowWithTpWhereTheSequenceIsSplit, ()) {
 }
 
 }  // namespace activations_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -9,42 +9,45 @@
 #include "rankwright/plan/traffic.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 constexpr EntryRow kEntryRows[] = {
     {Entry::parameters, "parameters", "weights as the layers compute with them, after ZeRO", "M1",
-     Origin::data_sheet},
+     cluster::Origin::data_sheet},
     {Entry::gradients, "gradients", "gradient of every weight, after ZeRO", "M1",
-     Origin::data_sheet},
-    {Entry::optimizer, "optimizer", "fp32 copy and moments, after ZeRO", "M1", Origin::data_sheet},
+     cluster::Origin::data_sheet},
+    {Entry::optimizer, "optimizer", "fp32 copy and moments, after ZeRO", "M1",
+     cluster::Origin::data_sheet},
     {Entry::activations, "activations", "what backward reads, of all microbatches in flight", "M4",
-     Origin::data_sheet},
+     cluster::Origin::data_sheet},
     {Entry::recomputed_layer, "recomputed layer", "what running one layer again brings back", "M11",
-     Origin::data_sheet},
+     cluster::Origin::data_sheet},
     {Entry::layer_gradients, "layer gradients", "gradients inside one layer's feed-forward", "M12",
-     Origin::data_sheet},
-    {Entry::logits, "logits", "logits and what the loss makes of them", "M13", Origin::data_sheet},
+     cluster::Origin::data_sheet},
+    {Entry::logits, "logits", "logits and what the loss makes of them", "M13",
+     cluster::Origin::data_sheet},
     {Entry::head_gradient, "head gradient", "the output head's gradient, 16-bit, for a moment",
-     "M14", Origin::data_sheet},
+     "M14", cluster::Origin::data_sheet},
     {Entry::embedding_gradient, "embedding gradient",
-     "the embedding's gradient, 16-bit and whole, for a moment", "M15", Origin::data_sheet},
+     "the embedding's gradient, 16-bit and whole, for a moment", "M15",
+     cluster::Origin::data_sheet},
     {Entry::gathered_units, "gathered units", "weights that ZeRO has gathered", "M16",
-     Origin::data_sheet},
+     cluster::Origin::data_sheet},
     {Entry::reduce_scatter, "reduce-scatter", "gradients of a unit on their way to their shards",
-     "M17", Origin::data_sheet},
+     "M17", cluster::Origin::data_sheet},
     {Entry::sequence_gather, "sequence gather",
-     "a block's input and its gradient, gathered over tp", "M18", Origin::data_sheet},
+     "a block's input and its gradient, gathered over tp", "M18", cluster::Origin::data_sheet},
     {Entry::empty_gradients, "empty gradients", "one 16-bit tensor for each shape of weight", "M19",
-     Origin::data_sheet},
+     cluster::Origin::data_sheet},
     {Entry::buckets, "buckets", "communication buckets of the framework", "M20",
-     Origin::data_sheet},
-    {Entry::workspace, "workspace", "of matmul libraries", "M21", Origin::measured},
+     cluster::Origin::data_sheet},
+    {Entry::workspace, "workspace", "of matmul libraries", "M21", cluster::Origin::measured},
     {Entry::reserve, "reserve", "held by the allocator beyond its tensors", "M22",
-     Origin::calibrated},
-    {Entry::context, "context", "driver and loaded kernels", "M23", Origin::assumed},
+     cluster::Origin::calibrated},
+    {Entry::context, "context", "driver and loaded kernels", "M23", cluster::Origin::assumed},
     {Entry::communicators, "communicators", "buffers of the collectives' library", "M24",
-     Origin::calibrated},
+     cluster::Origin::calibrated},
 };
 static_assert(std::size(kEntryRows) == kEntries);
 
@@ -60,19 +63,19 @@ Bytes sum(const MemoryEstimate& estimate_memory, Entry first, Entry last) {
 }
 
 /// Communicators of a rank: the world, tp, dp; two each for pp, cp and ep, which has its own dp.
-i64 communicators(const Plan& plan) {
+i64 communicators(const plan::Plan& plan) {
   return 1 + (plan.tp > 1) + (plan.dp > 1) + 2 * ((plan.pp > 1) + (plan.cp > 1) + (plan.ep > 1));
 }
 
 /// The ledgers of a config: what is alike on all pp ranks is counted once.
 class Accounts {
  public:
-  Accounts(const TrainingConfig& config, const Calibration& calibration)
+  Accounts(const plan::TrainingConfig& config, const cluster::Calibration& calibration)
       : config_(config),
         calibration_(calibration),
         activation_(config.job.activation_bytes()),
         tokens_(messages(config).hidden / bytes(config.model.hidden, activation_)),
-        vocabulary_(double(vocabulary_share(config.model, config.plan.tp))) {}
+        vocabulary_(double(plan::vocabulary_share(config.model, config.plan.tp))) {}
 
   MemoryEstimate of(const RankLoad& load) const;
 
@@ -83,8 +86,8 @@ class Accounts {
   void put_instant(MemoryEstimate& out, const RankLoad& load) const;
   void put_beyond(MemoryEstimate& out) const;
 
-  const TrainingConfig& config_;
-  const Calibration& calibration_;
+  const plan::TrainingConfig& config_;
+  const cluster::Calibration& calibration_;
   i64 activation_;     // bytes
   double tokens_;      // of a microbatch, on a cp rank
   double vocabulary_;  // rows of it on a tp rank
@@ -92,8 +95,8 @@ class Accounts {
 
 /// What states.h counts, of which the gathered units are M16.
 void Accounts::put_states(MemoryEstimate& out, const RankLoad& load) const {
-  const Job& job = config_.job;
-  const Plan& plan = config_.plan;
+  const plan::Job& job = config_.job;
+  const plan::Plan& plan = config_.plan;
   const States all = states(config_, load.share, std::max(load.largest_layer, load.largest_edge));
   out[Entry::parameters] = all.parameters;
   out[Entry::gradients] = all.gradients;
@@ -108,7 +111,7 @@ void Accounts::put_states(MemoryEstimate& out, const RankLoad& load) const {
 /// the activations' format. In a pipeline gradients wait, whole, for the last microbatch.
 void Accounts::put_fsdp(MemoryEstimate& out, const RankLoad& load) const {
   constexpr i64 kMasterBytes = 4;  // fp32
-  const Plan& plan = config_.plan;
+  const plan::Plan& plan = config_.plan;
   const i64 copy =
       config_.job.param_bytes() < kMasterBytes ? kMasterBytes : 0;  // the weights are that copy
   const i64 each = std::max(kMasterBytes, config_.job.param_bytes());
@@ -142,7 +145,7 @@ void Accounts::put_transit(MemoryEstimate& out, const RankLoad& load) const {
 
 /// What stands only at one of three instants, M11 to M15: the fullest of them counts (M25).
 void Accounts::put_instant(MemoryEstimate& out, const RankLoad& load) const {
-  const Software& software = config_.software;
+  const plan::Software& software = config_.software;
   const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
   const Bytes backward = load.brought_back + load.gradients;
   // Every MTP module has logits of its own. Those that are kept count among the activations.
@@ -172,9 +175,9 @@ void Accounts::put_instant(MemoryEstimate& out, const RankLoad& load) const {
 void Accounts::put_beyond(MemoryEstimate& out) const {
   constexpr double kAllocatorLimit = 0.97;  // of the device: beyond that it gives back and retries
   constexpr double kFp32Bytes = 4;
-  const Job& job = config_.job;
+  const plan::Job& job = config_.job;
   const Bytes allocated = out.allocated();
-  Bytes reserve = calibration_[Constant::reserve] * (allocated - out.states());
+  Bytes reserve = calibration_[cluster::Constant::reserve] * (allocated - out.states());
   if (config_.software.fp32_gradients && job.grad_bytes() <= job.param_bytes() &&
       job.optimizer_bytes() > 0)
     reserve += kFp32Bytes / double(job.optimizer_bytes()) * out[Entry::optimizer];
@@ -184,12 +187,12 @@ void Accounts::put_beyond(MemoryEstimate& out) const {
   out[Entry::reserve] = reserve;
   out[Entry::context] = config_.software.context;
   out[Entry::communicators] =
-      bytes(communicators(config_.plan), kGB * calibration_[Constant::communicator]);
+      bytes(communicators(config_.plan), kGB * calibration_[cluster::Constant::communicator]);
 }
 
 /// M4, M18 to M21, and all of the above.
 MemoryEstimate Accounts::of(const RankLoad& load) const {
-  const Software& software = config_.software;
+  const plan::Software& software = config_.software;
   MemoryEstimate out{.pp_rank = load.pp_rank};
   out[Entry::activations] = load.held;
   software.fsdp ? put_fsdp(out, load) : put_states(out, load);
@@ -201,7 +204,8 @@ MemoryEstimate Accounts::of(const RankLoad& load) const {
   if (software.bare)
     put_transit(out, load);
   else
-    out[Entry::workspace] = Bytes{kGB * calibration_[Constant::workspace]} + calibration_.held;
+    out[Entry::workspace] =
+        Bytes{kGB * calibration_[cluster::Constant::workspace]} + calibration_.held;
   put_instant(out, load);
   if (!software.bare) put_beyond(out);
   return out;
@@ -223,13 +227,13 @@ Bytes MemoryEstimate::allocated() const { return sum(*this, Entry::parameters, E
 Bytes MemoryEstimate::reserved() const { return sum(*this, Entry::parameters, Entry::reserve); }
 Bytes MemoryEstimate::total() const { return sum(*this, Entry::parameters, Entry::communicators); }
 
-MemoryEstimate estimate_memory(const TrainingConfig& config, i64 pp_rank,
-                               const Calibration& calibration) {
+MemoryEstimate estimate_memory(const plan::TrainingConfig& config, i64 pp_rank,
+                               const cluster::Calibration& calibration) {
   return Accounts(config, calibration).of(RankLoads(config).of(pp_rank));
 }
 
-std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const TrainingConfig& config,
-                                                        const Calibration& calibration) {
+std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const plan::TrainingConfig& config,
+                                                        const cluster::Calibration& calibration) {
   const Accounts accounts(config, calibration);
   RankLoads loads(config);
   std::vector<MemoryEstimate> all;
@@ -238,7 +242,7 @@ std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const TrainingConfig& co
   return all;
 }
 
-MemoryEstimate fullest(const TrainingConfig& config, const Calibration& calibration,
+MemoryEstimate fullest(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                        std::span<const RankLoad> loads) {
   const Accounts accounts(config, calibration);
   MemoryEstimate max;
@@ -253,8 +257,9 @@ MemoryEstimate fullest(const TrainingConfig& config, const Calibration& calibrat
   return max;
 }
 
-MemoryEstimate fullest(const TrainingConfig& config, const Calibration& calibration) {
+MemoryEstimate fullest(const plan::TrainingConfig& config,
+                       const cluster::Calibration& calibration) {
   return fullest(config, calibration, RankLoads(config).peak_candidates());
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -16,7 +16,7 @@
 #include "rankwright/cost/memory/rank_load.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 enum class Entry : unsigned char {
   // States.
@@ -49,7 +49,7 @@ struct EntryRow {
   std::string_view name;
   std::string_view meaning;
   std::string_view formula;  // its number in docs/reference/formulas.md
-  Origin origin;             // data_sheet: counted from shapes and formats
+  cluster::Origin origin;    // data_sheet: counted from shapes and formats
 };
 std::span<const EntryRow> entries();
 const EntryRow& row(Entry);
@@ -77,16 +77,16 @@ struct MemoryEstimate {
 };
 
 /// Of a rank of `pp_rank`. The config has no violation.
-MemoryEstimate estimate_memory(const TrainingConfig& config, i64 pp_rank,
-                               const Calibration& calibration);
+MemoryEstimate estimate_memory(const plan::TrainingConfig& config, i64 pp_rank,
+                               const cluster::Calibration& calibration);
 
 /// By pp rank, in one go; and the one whose total is largest, the first of equals.
-std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const TrainingConfig& config,
-                                                        const Calibration& calibration);
-MemoryEstimate fullest(const TrainingConfig& config, const Calibration& calibration);
+std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const plan::TrainingConfig& config,
+                                                        const cluster::Calibration& calibration);
+MemoryEstimate fullest(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
 /// The same for a search: plans that differ in ZeRO alone have the same loads.
-MemoryEstimate fullest(const TrainingConfig& config, const Calibration& calibration,
+MemoryEstimate fullest(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                        std::span<const RankLoad> loads);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -9,7 +9,7 @@
 #include "rankwright/cost/memory/states.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace memory_test {
 
 /// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
@@ -22,15 +22,15 @@ constexpr double kLayer = 2048 * (2 * (4 * 1024 + 2560 + 3 * 4096) + 4 * 16.0);
 constexpr double kRows = 2 * 32000 * 1024.0;  // the vocabulary in 16 bits
 
 /// With the constants that the examples are computed with, whatever a fit finds.
-Calibration stated() {
-  Calibration c = calibration();
-  c[Constant::workspace] = 0.09;
-  c[Constant::communicator] = 0.54;
-  c[Constant::reserve] = 0.057;
+cluster::Calibration stated() {
+  cluster::Calibration c = catalog::calibration();
+  c[cluster::Constant::workspace] = 0.09;
+  c[cluster::Constant::communicator] = 0.54;
+  c[cluster::Constant::reserve] = 0.057;
   return c;
 }
 
-MemoryEstimate of(const rankwright::TrainingConfig& config, i64 pp_rank = 0) {
+MemoryEstimate of(const rankwright::plan::TrainingConfig& config, i64 pp_rank = 0) {
   return estimate_memory(config, pp_rank, stated());
 }
 
@@ -73,7 +73,7 @@ TEST(MemoryEstimate, StandsAtTheBackwardOfALayerWhereThereIsNoLoss) {
 
 TEST(MemoryEstimate, StandsAtTheEmbeddingWhereItsGradientIsLargest) {
   // 16 tokens: their activations are nothing beside 2 x 32000 x 1024 bytes.
-  rankwright::TrainingConfig config = sample::dense_setup({.pp = 2});
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 2});
   config.job.sequence = 16;
   const MemoryEstimate l = of(config);
   EXPECT_EQ(l.instant, Instant::embedding);
@@ -82,7 +82,7 @@ TEST(MemoryEstimate, StandsAtTheEmbeddingWhereItsGradientIsLargest) {
 }
 
 TEST(MemoryEstimate, OfFullRecomputeBringsOneLayerBack) {
-  const MemoryEstimate l = of(sample::dense_setup({.pp = 2, .recompute = Recompute::full}));
+  const MemoryEstimate l = of(sample::dense_setup({.pp = 2, .recompute = plan::Recompute::full}));
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, 2 * 4 * 2048 * 1024 * 2.0);
   EXPECT_DOUBLE_EQ(l[Entry::recomputed_layer].value, kLayer);
 }
@@ -94,9 +94,9 @@ TEST(MemoryEstimate, OfSequenceParallelismGathersABlocksInputAndItsGradient) {
   EXPECT_EQ(of(sample::dense_setup({.sequence_parallel = true}))[Entry::sequence_gather], Bytes{});
 }
 
-rankwright::TrainingConfig fsdp(Plan plan) {
-  rankwright::TrainingConfig config = sample::dense_setup(std::move(plan));
-  for (const Software& software : frameworks())
+rankwright::plan::TrainingConfig fsdp(plan::Plan plan) {
+  rankwright::plan::TrainingConfig config = sample::dense_setup(std::move(plan));
+  for (const plan::Software& software : plan::frameworks())
     if (software.name == "torchtitan") config.software = software;
   return config;
 }
@@ -121,22 +121,22 @@ TEST(MemoryEstimate, OfFsdpInAPipelineHoldsTheStageAndItsGradientsWhole) {
 }
 
 TEST(MemoryEstimate, OfDeepspeedCopiesGradientsAtTheStepOrHoldsThemTwice) {
-  rankwright::TrainingConfig config = sample::dense_setup({.dp = 4, .zero = 1});
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.dp = 4, .zero = 1});
   config.software.fp32_gradients = true;
-  const double share = stated()[Constant::reserve];
+  const double share = stated()[cluster::Constant::reserve];
   const auto slack = [&](const MemoryEstimate& l) {
     return share * (l.allocated() - l.states()).value;
   };
   const MemoryEstimate half = of(config);  // 16-bit gradients: 4 bytes a parameter of the shard
   EXPECT_NEAR(half[Entry::reserve].value, slack(half) + 4 * kParameters / 4, 1);
-  config.job.grad_dtype = Dtype::fp32;  // sums in fp32 beside 16-bit gradients
+  config.job.grad_dtype = plan::Dtype::fp32;  // sums in fp32 beside 16-bit gradients
   const MemoryEstimate full = of(config);
   EXPECT_NEAR(full[Entry::reserve].value, slack(full), 1);
   EXPECT_DOUBLE_EQ(full[Entry::gradients].value, 6 * kParameters);
 }
 
 TEST(MemoryEstimate, ReservesNoMoreThanTheDeviceHas) {
-  rankwright::TrainingConfig config = sample::dense_setup({});
+  rankwright::plan::TrainingConfig config = sample::dense_setup({});
   const MemoryEstimate open = of(config);
   config.cluster.device.memory = (open.allocated() + 0.5 * open[Entry::reserve]) / 0.97;
   EXPECT_NEAR(of(config).reserved().value, 0.97 * config.cluster.device.memory.value, 1);
@@ -151,7 +151,7 @@ TEST(MemoryEstimate, CountsCommunicators) {
 }
 
 TEST(MemoryEstimate, OfMtpHasLogitsOnceMore) {
-  rankwright::TrainingConfig config = sample::dense_setup({});
+  rankwright::plan::TrainingConfig config = sample::dense_setup({});
   config.model.mtp_layers = 1;
   EXPECT_DOUBLE_EQ(of(config)[Entry::logits].value, 2 * 4 * 2048 * 32000.0);
   // a ninth layer, and what its projection reads: 4h
@@ -159,20 +159,20 @@ TEST(MemoryEstimate, OfMtpHasLogitsOnceMore) {
 }
 
 TEST(MemoryEstimate, OfTheLargestBatchAndSequenceIsFinite) {
-  rankwright::TrainingConfig config = sample::dense_setup({.micro_batch = kMaxBatch});
-  config.job.global_batch = kMaxBatch;
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.micro_batch = plan::kMaxBatch});
+  config.job.global_batch = plan::kMaxBatch;
   config.job.sequence = i64{1} << 30;
-  config.software.attention = AttentionKernel::unfused;
+  config.software.attention = plan::AttentionKernel::unfused;
   EXPECT_TRUE(std::isfinite(of(config).total().value));
   EXPECT_GT(of(config).total().value, 1e27);
 }
 
 /// On the runtime of this project, gradients in fp32.
-rankwright::TrainingConfig runtime(Plan plan) {
-  rankwright::TrainingConfig config = sample::dense_setup(std::move(plan));
-  for (const Software& software : frameworks())
+rankwright::plan::TrainingConfig runtime(plan::Plan plan) {
+  rankwright::plan::TrainingConfig config = sample::dense_setup(std::move(plan));
+  for (const plan::Software& software : plan::frameworks())
     if (software.name == "rankwright") config.software = software;
-  config.job.grad_dtype = Dtype::fp32;
+  config.job.grad_dtype = plan::Dtype::fp32;
   return config;
 }
 
@@ -195,8 +195,8 @@ TEST(MemoryEstimate, OfTheRuntimeIsItsTensorsAlone) {
 
 TEST(MemoryEstimate, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
   // gpipe holds all four on the last stage; fp64 logits and layers are 8 bytes a number
-  rankwright::TrainingConfig config = runtime({.pp = 2, .schedule = Schedule::gpipe});
-  config.job.param_dtype = config.job.grad_dtype = Dtype::fp64;
+  rankwright::plan::TrainingConfig config = runtime({.pp = 2, .schedule = plan::Schedule::gpipe});
+  config.job.param_dtype = config.job.grad_dtype = plan::Dtype::fp64;
   EXPECT_DOUBLE_EQ(of(config, 0)[Entry::activations].value, 4 * 4 * 4 * kUnfusedLayer);
   EXPECT_DOUBLE_EQ(of(config, 1)[Entry::activations].value,
                    4 * (4 * 4 * kUnfusedLayer + 8 * kLogits + 8 * kHeadInputs));
@@ -210,7 +210,7 @@ TEST(MemoryEstimate, OfTheRuntimeHoldsABucketOrAUnitOnItsWayToTheShards) {
   // the head with the last norm is the largest unit, and what backward begins with
   const double unit = 32'768'000 + 1024;
   EXPECT_DOUBLE_EQ(two[Entry::reduce_scatter].value, 4 * (1e6 / 4 + unit));
-  rankwright::TrainingConfig config = runtime({.dp = 4, .zero = 3});
+  rankwright::plan::TrainingConfig config = runtime({.dp = 4, .zero = 3});
   EXPECT_DOUBLE_EQ(of(config)[Entry::reduce_scatter].value, 4 * (unit + unit / 4));
   EXPECT_DOUBLE_EQ(of(config)[Entry::gathered_units].value, 2 * 2 * unit);
   config.plan.overlap.param_gather = false;  // nothing ahead
@@ -218,27 +218,28 @@ TEST(MemoryEstimate, OfTheRuntimeHoldsABucketOrAUnitOnItsWayToTheShards) {
 }
 
 TEST(LogitBytes, InPlaceFollowTheParameters) {
-  const auto logit = [](Dtype dtype) {
-    return bytes_per_logit(Loss::in_place, {.param_dtype = dtype});
+  const auto logit = [](plan::Dtype dtype) {
+    return bytes_per_logit(plan::Loss::in_place, {.param_dtype = dtype});
   };
-  EXPECT_EQ(logit(Dtype::fp32), 4);
-  EXPECT_EQ(logit(Dtype::bf16), 6);
-  EXPECT_EQ(logit(Dtype::fp64), 8);
-  EXPECT_EQ(bytes_per_logit(Loss::eager, {.param_dtype = Dtype::fp64}), 14);
+  EXPECT_EQ(logit(plan::Dtype::fp32), 4);
+  EXPECT_EQ(logit(plan::Dtype::bf16), 6);
+  EXPECT_EQ(logit(plan::Dtype::fp64), 8);
+  EXPECT_EQ(bytes_per_logit(plan::Loss::eager, {.param_dtype = plan::Dtype::fp64}), 14);
 }
 
 // Laws.
 
-TrainingConfig random_setup() {
-  TrainingConfig config = sample::random_setup();
-  config.software = frameworks()[std::size_t(*rc::gen::inRange<i64>(0, i64(frameworks().size())))];
+plan::TrainingConfig random_setup() {
+  plan::TrainingConfig config = sample::random_setup();
+  config.software =
+      plan::frameworks()[std::size_t(*rc::gen::inRange<i64>(0, i64(plan::frameworks().size())))];
   config.cluster.device.memory = {double(sample::one_of({0, 1, 40, 80})) * 1e9};
   return config;
 }
 
 RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
-  const TrainingConfig config = random_setup();
-  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, calibration())) {
+  const plan::TrainingConfig config = random_setup();
+  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::calibration())) {
     Bytes sum, allocated;
     for (const EntryRow& r : entries()) {
       RC_ASSERT(l[r.entry] >= Bytes{});
@@ -252,11 +253,11 @@ RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
 }
 
 RC_GTEST_PROP(MemoryEstimate, StatesAreThoseOfStates, ()) {
-  TrainingConfig config = random_setup();
+  plan::TrainingConfig config = random_setup();
   config.software.fsdp = config.software.fp32_gradients = false;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const States expected = states(config, r);
-    const MemoryEstimate l = estimate_memory(config, r, calibration());
+    const MemoryEstimate l = estimate_memory(config, r, catalog::calibration());
     RC_ASSERT(l[Entry::parameters] == expected.parameters);
     RC_ASSERT(l[Entry::gradients] == expected.gradients);
     RC_ASSERT(l[Entry::optimizer] == expected.optimizer);
@@ -265,30 +266,31 @@ RC_GTEST_PROP(MemoryEstimate, StatesAreThoseOfStates, ()) {
 }
 
 RC_GTEST_PROP(MemoryEstimate, StatesNeverGrowWithTheZeroStage, ()) {
-  TrainingConfig config = random_setup();
+  plan::TrainingConfig config = random_setup();
   const auto held = [&](int zero) {
     config.plan.zero = zero;
-    return estimate_memory(config, 0, calibration()).states();
+    return estimate_memory(config, 0, catalog::calibration()).states();
   };
   for (int zero = 0; zero < 3; ++zero) RC_ASSERT(held(zero + 1) <= held(zero));
 }
 
 RC_GTEST_PROP(Fullest, IsTheLargestByBruteForce, ()) {
-  const TrainingConfig config = random_setup();
-  const MemoryEstimate max = fullest(config, calibration());
-  const std::vector<MemoryEstimate> all = estimate_memory_per_pp_rank(config, calibration());
+  const plan::TrainingConfig config = random_setup();
+  const MemoryEstimate max = fullest(config, catalog::calibration());
+  const std::vector<MemoryEstimate> all =
+      estimate_memory_per_pp_rank(config, catalog::calibration());
   RC_ASSERT(i64(all.size()) == config.plan.pp);
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    RC_ASSERT(all[std::size_t(r)] == estimate_memory(config, r, calibration()));
+    RC_ASSERT(all[std::size_t(r)] == estimate_memory(config, r, catalog::calibration()));
     RC_ASSERT(all[std::size_t(r)].total() <= max.total());
   }
   RC_ASSERT(max == all[std::size_t(max.pp_rank)]);
 }
 
 /// The largest of all pp ranks, one by one.
-Bytes largest(const rankwright::TrainingConfig& config) {
+Bytes largest(const rankwright::plan::TrainingConfig& config) {
   Bytes max{};
-  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, calibration()))
+  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::calibration()))
     max = std::max(max, l.total());
   return max;
 }
@@ -296,41 +298,45 @@ Bytes largest(const rankwright::TrainingConfig& config) {
 TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
   // The first layers of a pp rank run again: its first chunk keeps little, its last all, and which
   // of them is in flight differs from rank to rank.
-  for (const Schedule schedule : {Schedule::zb_v, Schedule::dualpipe_v, Schedule::interleaved})
+  for (const plan::Schedule schedule :
+       {plan::Schedule::zb_v, plan::Schedule::dualpipe_v, plan::Schedule::interleaved})
     for (i64 layers = 1; layers < 4; ++layers) {
-      const rankwright::TrainingConfig config = sample::dense_setup({.pp = 2,
-                                                                     .virtual_stages = 2,
-                                                                     .schedule = schedule,
-                                                                     .recompute = Recompute::full,
-                                                                     .recompute_layers = layers},
-                                                                    8);
-      EXPECT_EQ(fullest(config, calibration()).total(), largest(config))
+      const rankwright::plan::TrainingConfig config =
+          sample::dense_setup({.pp = 2,
+                               .virtual_stages = 2,
+                               .schedule = schedule,
+                               .recompute = plan::Recompute::full,
+                               .recompute_layers = layers},
+                              8);
+      EXPECT_EQ(fullest(config, catalog::calibration()).total(), largest(config))
           << name(schedule) << layers;
     }
 }
 
 RC_GTEST_PROP(Fullest, IsTheLargestHoweverStagesAndRecomputeLie, ()) {
-  const ScheduleRow kind =
-      *rc::gen::elementOf(std::vector<ScheduleRow>(schedules().begin(), schedules().end()));
-  Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
+  const plan::ScheduleRow kind = *rc::gen::elementOf(
+      std::vector<plan::ScheduleRow>(plan::schedules().begin(), plan::schedules().end()));
+  plan::Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
   plan.virtual_stages = std::clamp(*rc::gen::inRange<i64>(1, 5), kind.min_chunks, kind.max_chunks);
-  plan.recompute = *rc::gen::element(Recompute::none, Recompute::selective, Recompute::full);
+  plan.recompute =
+      *rc::gen::element(plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full);
   plan.recompute_layers = *rc::gen::inRange<i64>(0, 6);
-  rankwright::TrainingConfig config = sample::dense_setup(plan, *rc::gen::inRange<i64>(1, 31));
+  rankwright::plan::TrainingConfig config =
+      sample::dense_setup(plan, *rc::gen::inRange<i64>(1, 31));
   std::vector<i64> layers(std::size_t(plan.pp * plan.virtual_stages), 0);
   for (i64 k = 0; k < config.model.layers(); ++k)
     ++layers[*rc::gen::inRange<std::size_t>(0, layers.size())];
-  config.plan.stages = listed_stages(layers, 0);
+  config.plan.stages = plan::listed_stages(layers, 0);
   RC_PRE(!shape_fault(pipeline_shape(config)));
-  RC_ASSERT(fullest(config, calibration()).total() == largest(config));
+  RC_ASSERT(fullest(config, catalog::calibration()).total() == largest(config));
 }
 
 TEST(Fullest, IsFoundAmongUnevenStages) {
-  rankwright::TrainingConfig config =
-      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v}, 8);
-  config.plan.stages = listed_stages({1, 1, 3, 3}, 0);
-  EXPECT_EQ(fullest(config, calibration()).total(), largest(config));
+  rankwright::plan::TrainingConfig config =
+      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = plan::Schedule::zb_v}, 8);
+  config.plan.stages = plan::listed_stages({1, 1, 3, 3}, 0);
+  EXPECT_EQ(fullest(config, catalog::calibration()).total(), largest(config));
 }
 
 }  // namespace memory_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,27 +6,27 @@
 #include "rankwright/plan/messages.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
-RankLoads::RankLoads(const TrainingConfig& config)
+RankLoads::RankLoads(const plan::TrainingConfig& config)
     : config_(config),
       shape_(pipeline_shape(config)),
-      vee_(row(config.plan.schedule).order == StageOrder::vee),
+      vee_(row(config.plan.schedule).order == plan::StageOrder::vee),
       mirrored_(config.plan.mirrored()),
       stages_(config.stages()),
-      embedding_(embedding_share(config.model, config.plan.tp)),
-      head_(head_share(config.model, config.plan.tp, true)),
-      tied_head_(head_share(config.model, config.plan.tp, false)),
-      vocabulary_(vocabulary_weight(config.model, config.plan.tp)),
+      embedding_(plan::embedding_share(config.model, config.plan.tp)),
+      head_(plan::head_share(config.model, config.plan.tp, true)),
+      tied_head_(plan::head_share(config.model, config.plan.tp, false)),
+      vocabulary_(plan::vocabulary_weight(config.model, config.plan.tp)),
       apart_(config.plan.pp > 1 && vocabulary_copies(config, stages_)),
       dense_spread_(config.plan.shards() > 1),
       expert_spread_(config.plan.expert_dp() > 1) {
-  const Model& model = config.model;
-  const Plan& plan = config.plan;
+  const model::Model& model = config.model;
+  const plan::Plan& plan = config.plan;
   kinds_.reserve(model.runs.size());
   i64 end = 0;
-  for (const LayerRun& run : model.runs) {
-    const Share share = layer_share(model, run.layer, plan);
+  for (const model::LayerRun& run : model.runs) {
+    const plan::Share share = layer_share(model, run.layer, plan);
     end += run.count;
     kinds_.push_back({.end = end,
                       .sparse = run.layer.ffn.sparse(),
@@ -42,13 +42,13 @@ RankLoads::RankLoads(const TrainingConfig& config)
     mtp_.activations = mtp_activations(config);
   }
   if (config.software.keeps_outputs && plan.pp > 1) output_ = messages(config).kept;
-  const Messages sizes = messages(config);
+  const plan::Messages sizes = messages(config);
   if (config.software.keeps_logits)  // and what enters the last norm and the head
     logits_ = (1 + model.mtp_layers) *
-              (double(vocabulary_share(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
+              (double(plan::vocabulary_share(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
   before_.reserve(stages_.size());
   i64 before = 0;
-  for (const Stage& stage : stages_) {
+  for (const plan::Stage& stage : stages_) {
     before_.push_back(before);
     before += stage.layers;
   }
@@ -70,7 +70,7 @@ bool RankLoads::like_the_one_before(i64 pp_rank) const {
   };
   for (i64 k = 0; k < i64(chunks_.size()); ++k) {
     const i64 here = stage_of(pp_rank, k), there = stage_of(pp_rank - 1, k);
-    const Stage& at = stage(here);
+    const plan::Stage& at = stage(here);
     if (at != stage(there)) return false;
     if (kinds_.size() == 1) continue;
     const i64 first = std::min(first_layer(here), first_layer(there));
@@ -80,7 +80,7 @@ bool RankLoads::like_the_one_before(i64 pp_rank) const {
   return true;
 }
 
-i64 RankLoads::sharded(const Share& share) const {
+i64 RankLoads::sharded(const plan::Share& share) const {
   return (dense_spread_ ? share.dense : 0) + (expert_spread_ ? share.expert : 0);
 }
 
@@ -100,7 +100,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   i64 before = 0;  // layers of this rank so far: the first of them run again
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 s = stage_of(pp_rank, i64(k));
-    const Stage& at = stage(s);
+    const plan::Stage& at = stage(s);
     chunks_[k] = output_.value + (at.loss ? logits_.value : 0);
     i64 from = first_layer(s);
     const i64 end = from + at.layers;
@@ -127,7 +127,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
 
 void RankLoads::add_edges(RankLoad& load) const {
   // What is left of a unit when the vocabulary's weight is one by itself.
-  const auto largest = [&](const Share& edge, bool vocabulary) {
+  const auto largest = [&](const plan::Share& edge, bool vocabulary) {
     const i64 all = sharded(edge), weight = sharded(vocabulary_);
     return apart_ && vocabulary ? std::max(weight, all - weight) : all;
   };
@@ -138,7 +138,7 @@ void RankLoads::add_edges(RankLoad& load) const {
   }
   if (!load.loss) return;
   const bool tied = config_.model.tied;
-  const Share& head = tied && load.embeds ? tied_head_ : head_;
+  const plan::Share& head = tied && load.embeds ? tied_head_ : head_;
   load.share += head;
   load.edges += sharded(head);
   load.largest_edge = std::max(load.largest_edge, largest(head, tied && !load.embeds));
@@ -151,7 +151,7 @@ RankLoad RankLoads::of(i64 pp_rank) {
   add_edges(load);
   load.sharded = sharded(load.share);
   load.embedding_chunk = {chunks_[embedding_chunk_]};
-  load.held = {max_held(shape_, pp_rank, chunks_)};
+  load.held = {program::max_held(shape_, pp_rank, chunks_)};
   return load;
 }
 
@@ -162,10 +162,10 @@ bool RankLoads::even_chunks() const {
 
 std::vector<RankLoad> RankLoads::peak_candidates() {
   std::vector<RankLoad> loads{of(0)};
-  const bool loop = row(config_.plan.schedule).order == StageOrder::loop;
-  i64 in_flight = max_in_flight(shape_, 0);
+  const bool loop = row(config_.plan.schedule).order == plan::StageOrder::loop;
+  i64 in_flight = program::max_in_flight(shape_, 0);
   for (i64 r = 1; r < shape_.pp; ++r) {
-    const i64 before = std::exchange(in_flight, max_in_flight(shape_, r));
+    const i64 before = std::exchange(in_flight, program::max_in_flight(shape_, r));
     // Where chunks differ it matters which of them microbatches are in.
     if ((loop || even_chunks()) && like_the_one_before(r) && in_flight <= before) continue;
     loads.push_back(of(r));
@@ -173,4 +173,4 @@ std::vector<RankLoad> RankLoads::peak_candidates() {
   return loads;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

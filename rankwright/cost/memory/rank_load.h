@@ -10,11 +10,11 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/plan/shares.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 struct RankLoad {
   i64 pp_rank = 0;
-  Share share{};
+  plan::Share share{};
   i64 sharded = 0;        // parameters that ZeRO spreads
   i64 largest_layer = 0;  // parameters of it that ZeRO shards
   i64 largest_edge = 0;   // the same of embedding and head
@@ -31,7 +31,7 @@ struct RankLoad {
 /// The loads of a config without find_violations: what is alike on all pp ranks is counted once.
 class RankLoads {
  public:
-  explicit RankLoads(const TrainingConfig& config);
+  explicit RankLoads(const plan::TrainingConfig& config);
 
   RankLoad of(i64 pp_rank);
   /// Of all pp ranks that may be the fullest, whatever ZeRO does: the same contents as on the rank
@@ -46,19 +46,19 @@ class RankLoads {
   /// All chunks of the pp rank that was asked for last keep as much of a microbatch.
   bool even_chunks() const;
   /// Parameters that ZeRO spreads over ranks: what one rank holds alone is there already.
-  i64 sharded(const Share& share) const;
+  i64 sharded(const plan::Share& share) const;
 
   /// Layers in a row that are alike, and what one of them is to the ledger.
   struct Kind {
     i64 end = 0;  // layers of the model up to the last of them
     bool sparse = false;
-    Share share{};
+    plan::Share share{};
     i64 sharded = 0;  // parameters that ZeRO spreads
     LayerActivations activations{};
     LayerMatrices matrices{};
   };
 
-  const Stage& stage(i64 s) const { return stages_[std::size_t(s)]; }
+  const plan::Stage& stage(i64 s) const { return stages_[std::size_t(s)]; }
   i64 first_layer(i64 s) const { return before_[std::size_t(s)]; }
   i64 stage_of(i64 pp_rank, i64 chunk) const;
   /// `count` layers of a kind, of which `again` run again; what they keep of a microbatch.
@@ -66,14 +66,14 @@ class RankLoads {
   void add_layers(RankLoad& load, i64 pp_rank);
   void add_edges(RankLoad& load) const;
 
-  const TrainingConfig& config_;
-  PipelineShape shape_;
+  const plan::TrainingConfig& config_;
+  plan::PipelineShape shape_;
   bool vee_, mirrored_;  // how stages lie on pp ranks
-  Stages stages_;
+  plan::Stages stages_;
   std::vector<i64> before_{};  // by stage: layers of the model before it
   std::vector<Kind> kinds_{};
   Kind mtp_{};
-  Share embedding_{}, head_{}, tied_head_{}, vocabulary_{};
+  plan::Share embedding_{}, head_{}, tied_head_{}, vocabulary_{};
   bool apart_ = false;                 // the vocabulary's weight is a unit by itself
   Bytes logits_{};                     // of a microbatch, where the framework keeps them
   Bytes output_{};                     // of a stage, where the framework keeps it
@@ -83,4 +83,4 @@ class RankLoads {
   std::size_t embedding_chunk_ = 0;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -7,18 +7,18 @@
 #include "rankwright/program/schedule/schedule.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace rank_load_test {
 
 /// Activations of a microbatch by chunk, counted from the lists of plan/.
-std::vector<double> weights(const TrainingConfig& config, i64 pp_rank) {
+std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   std::vector<double> by_chunk;
   i64 before = 0;
-  const std::vector<RankContents> chunks = chunk_contents(config, pp_rank);
-  for (const RankContents& chunk : chunks) {
+  const std::vector<plan::RankContents> chunks = chunk_contents(config, pp_rank);
+  for (const plan::RankContents& chunk : chunks) {
     double sum =
         config.software.keeps_outputs && config.plan.pp > 1 ? messages(config).kept.value : 0;
-    for (const LayerRun& run : chunk.runs) {
+    for (const model::LayerRun& run : chunk.runs) {
       const LayerActivations a = activations(config, run.layer);
       const i64 again = run_again(config.plan, before, run.count);
       sum += (again * a.input + (run.count - again) * a.kept).value;
@@ -26,9 +26,9 @@ std::vector<double> weights(const TrainingConfig& config, i64 pp_rank) {
     }
     // One a token and row of the vocabulary, for the model and for every MTP module, and what
     // enters the last norm and the head.
-    const Messages sizes = messages(config);
+    const plan::Messages sizes = messages(config);
     const double logits =
-        (sizes.scores.value * double(vocabulary_share(config.model, config.plan.tp)) +
+        (sizes.scores.value * double(plan::vocabulary_share(config.model, config.plan.tp)) +
          2 * sizes.kept.value) *
         double(1 + config.model.mtp_layers);
     if (config.software.keeps_logits && chunk.loss) sum += logits;
@@ -45,13 +45,13 @@ std::vector<double> weights(const TrainingConfig& config, i64 pp_rank) {
 }
 
 RC_GTEST_PROP(RankLoad, IsWhatTheListsOfThePlanSay, ()) {
-  TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_setup();
   config.software.keeps_outputs = sample::coin();
   config.software.keeps_logits = sample::coin();
   RankLoads loads(config);
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const RankLoad load = loads.of(r);
-    const RankContents on_rank = contents(config, r);
+    const plan::RankContents on_rank = contents(config, r);
     RC_ASSERT(load.share == rank_share(config, r));
     RC_ASSERT(load.embeds == on_rank.embeds());
     RC_ASSERT(load.loss == on_rank.loss);
@@ -60,15 +60,15 @@ RC_GTEST_PROP(RankLoad, IsWhatTheListsOfThePlanSay, ()) {
     RC_ASSERT(expected.size() == loads.chunks().size());
     for (std::size_t k = 0; k < expected.size(); ++k)
       RC_ASSERT(std::abs(loads.chunks()[k] - expected[k]) <= 1e-9 * expected[k]);
-    const double held = max_held(pipeline_shape(config), r, expected);
+    const double held = program::max_held(pipeline_shape(config), r, expected);
     RC_ASSERT(std::abs(load.held.value - held) <= 1e-9 * held);
   }
 }
 
 TEST(RankLoad, CountsChunksThatDiffer) {
   // 1f1b of pp 2 with 5 and 3 layers: rank 0 holds two microbatches of 5, rank 1 one of 3.
-  rankwright::TrainingConfig config = sample::dense_setup({.pp = 2});
-  config.plan.stages = listed_stages({5, 3}, 0);
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 2});
+  config.plan.stages = plan::listed_stages({5, 3}, 0);
   const Bytes layer = activations(config, sample::dense_layer()).kept;
   RankLoads loads(config);
   EXPECT_DOUBLE_EQ(loads.of(0).held.value, 10 * layer.value);
@@ -78,8 +78,8 @@ TEST(RankLoad, CountsChunksThatDiffer) {
 TEST(RankLoad, EmbedsInItsFirstChunk) {
   // A V of 2 pp ranks: rank 0 embeds in its first chunk, and its last has the MTP module, which
   // reads the same embedding.
-  rankwright::TrainingConfig config =
-      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
+  rankwright::plan::TrainingConfig config =
+      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = plan::Schedule::zb_v});
   config.model.mtp_layers = 1;
   ASSERT_EQ(chunk_contents(config, 0)[1].mtp, 1);
   RankLoads loads(config);
@@ -90,8 +90,8 @@ TEST(RankLoad, EmbedsInItsFirstChunk) {
 
 TEST(RankLoad, KeepsInputsOfTheLayersThatRunAgain) {
   // Three of eight layers run again: three inputs, five whole layers.
-  const rankwright::TrainingConfig config =
-      sample::dense_setup({.recompute = Recompute::full, .recompute_layers = 3});
+  const rankwright::plan::TrainingConfig config =
+      sample::dense_setup({.recompute = plan::Recompute::full, .recompute_layers = 3});
   const LayerActivations a = activations(config, sample::dense_layer());
   const RankLoad load = RankLoads(config).of(0);
   EXPECT_DOUBLE_EQ(load.held.value, (3 * a.input + 5 * a.kept).value);
@@ -99,29 +99,29 @@ TEST(RankLoad, KeepsInputsOfTheLayersThatRunAgain) {
 }
 
 RC_GTEST_PROP(RankLoad, NeverShrinksWithMicrobatchesNorGrowsWithRecompute, ()) {
-  const TrainingConfig few = sample::random_setup();
+  const plan::TrainingConfig few = sample::random_setup();
   // Whole rounds: a remainder is joined to the group before it and holds more than one more group.
   const auto rounds = [&](i64 n) {
-    TrainingConfig config = few;
+    plan::TrainingConfig config = few;
     config.plan.microbatch_group = 0;
     config.job.global_batch = n * 2 * config.plan.pp * config.plan.micro_batch * config.plan.dp;
     return config;
   };
-  const auto held = [](const TrainingConfig& config, i64 r) {
+  const auto held = [](const plan::TrainingConfig& config, i64 r) {
     return RankLoads(config).of(r).held;
   };
-  const auto with = [&](Recompute recompute) {
-    TrainingConfig config = few;
+  const auto with = [&](plan::Recompute recompute) {
+    plan::TrainingConfig config = few;
     config.plan.recompute = recompute;
     config.plan.recompute_layers = 0;
     return config;
   };
   for (i64 r = 0; r < few.plan.pp; ++r) {
     RC_ASSERT(held(rounds(1), r) <= held(rounds(2), r));
-    RC_ASSERT(held(with(Recompute::none), r) >= held(with(Recompute::selective), r));
-    RC_ASSERT(held(with(Recompute::selective), r) >= held(with(Recompute::full), r));
+    RC_ASSERT(held(with(plan::Recompute::none), r) >= held(with(plan::Recompute::selective), r));
+    RC_ASSERT(held(with(plan::Recompute::selective), r) >= held(with(plan::Recompute::full), r));
   }
 }
 
 }  // namespace rank_load_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

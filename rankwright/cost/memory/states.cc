@@ -1,18 +1,18 @@
 #include "rankwright/cost/memory/states.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
-States states(const TrainingConfig& config, i64 pp_rank) {
+States states(const plan::TrainingConfig& config, i64 pp_rank) {
   return states(config, contents(config, pp_rank));
 }
 
-States states(const TrainingConfig& config, const RankContents& on_rank) {
+States states(const plan::TrainingConfig& config, const plan::RankContents& on_rank) {
   return states(config, rank_share(config, on_rank), largest_unit(config, on_rank));
 }
 
-States states(const TrainingConfig& config, const Share& share, i64 largest_unit) {
-  const Plan& plan = config.plan;
-  const Job& job = config.job;
+States states(const plan::TrainingConfig& config, const plan::Share& share, i64 largest_unit) {
+  const plan::Plan& plan = config.plan;
+  const plan::Job& job = config.job;
   // Without overlap nothing is gathered ahead; frameworks keep the second one all the same.
   const bool ahead = plan.overlap.param_gather || !config.software.bare;
   const i64 whole_units = plan.zero >= 3 ? (ahead ? 2 : 1) : 0;
@@ -22,13 +22,13 @@ States states(const TrainingConfig& config, const Share& share, i64 largest_unit
           .gathered = whole_units * bytes(largest_unit, job.param_bytes())};
 }
 
-bool shards_weights(const TrainingConfig& config) {
+bool shards_weights(const plan::TrainingConfig& config) {
   return config.plan.zero >= (config.software.fsdp ? 2 : 3);
 }
 
-Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded) {
+Bytes held(const plan::Plan& plan, const plan::Share& share, i64 each, bool sharded) {
   return bytes(share.dense, each) / (sharded ? double(plan.shards()) : 1.0) +
          bytes(share.expert, each) / (sharded ? double(plan.expert_dp()) : 1.0);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

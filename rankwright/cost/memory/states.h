@@ -7,7 +7,7 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/plan/shares.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 struct States {
   Bytes parameters{};
@@ -19,18 +19,18 @@ struct States {
 };
 
 /// Of a rank of `pp_rank`, or of one with these contents.
-States states(const TrainingConfig& config, i64 pp_rank);
-States states(const TrainingConfig& config, const RankContents& on_rank);
+States states(const plan::TrainingConfig& config, i64 pp_rank);
+States states(const plan::TrainingConfig& config, const plan::RankContents& on_rank);
 
 /// The same for a caller that knows the parameters of the rank, and of its largest unit.
-States states(const TrainingConfig& config, const Share& share, i64 largest_unit);
+States states(const plan::TrainingConfig& config, const plan::Share& share, i64 largest_unit);
 
 /// Each rank holds its shard of the weights only: from ZeRO-3 on; FSDP keeps fp32 shards from
 /// ZeRO-2 on, even where what it gathers from them stays.
-bool shards_weights(const TrainingConfig& config);
+bool shards_weights(const plan::TrainingConfig& config);
 
 /// `each` bytes a parameter of `share`, whole or as ZeRO divides them: dense ones over the shard
 /// group, experts over their data ranks.
-Bytes held(const Plan& plan, const Share& share, i64 each, bool sharded);
+Bytes held(const plan::Plan& plan, const plan::Share& share, i64 each, bool sharded);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,7 +6,7 @@
 #include "rankwright/plan/shares.h"
 #include "tests/support/sample.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace states_test {
 
 /// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
@@ -19,7 +19,7 @@ double per_parameter(int zero, i64 dp) {
 
 TEST(States, OfSevenBillionParametersAre112GB) {
   // weights 2 + gradients 2 + master 4 + Adam 8 = 16 bytes; llama-7b has 6.738 billion
-  rankwright::TrainingConfig config = sample::config_of(*find_model("llama-7b"), {});
+  rankwright::plan::TrainingConfig config = sample::config_of(*catalog::find_model("llama-7b"), {});
   const double parameters = double(rank_share(config, 0).total());
   EXPECT_NEAR(parameters, 7e9, 0.3e9);
   EXPECT_DOUBLE_EQ(states(config, 0).total().value, 16 * parameters);
@@ -34,13 +34,13 @@ TEST(States, OfZeroAreDividedStageByStage) {
 }
 
 TEST(States, OfMegatronsDistributedOptimizerAre6And12OverN) {
-  rankwright::TrainingConfig config = sample::dense_setup({.cp = 2, .dp = 4, .zero = 1});
-  config.job.grad_dtype = Dtype::fp32;
+  rankwright::plan::TrainingConfig config = sample::dense_setup({.cp = 2, .dp = 4, .zero = 1});
+  config.job.grad_dtype = plan::Dtype::fp32;
   EXPECT_DOUBLE_EQ(states(config, 0).total().value, (6 + 12.0 / 8) * kParameters);
 }
 
 TEST(States, OfHybridShardsAreDividedByTheShard) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       sample::dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
   EXPECT_DOUBLE_EQ(states(config, 0).optimizer.value, 12 * kParameters / 4);
 }
@@ -55,7 +55,7 @@ TEST(States, OfZero3HoldTheLargestUnitWholeTwice) {
 
 TEST(States, OfExpertsAreDividedByTheExpertDataRanks) {
   // 25,165,824 expert parameters on a rank (8 layers x 2 experts x 3 x 1024 x 512); 8 / 4 = 2
-  const rankwright::TrainingConfig config = sample::config_of(
+  const rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1});
   const double dense = double(rank_share(config, 0).dense);
   EXPECT_DOUBLE_EQ(states(config, 0).optimizer.value, 12 * (dense / 8 + 25'165'824.0 / 2));
@@ -63,15 +63,15 @@ TEST(States, OfExpertsAreDividedByTheExpertDataRanks) {
 
 TEST(States, OfAMirrorAreOfTwoStages) {
   // DualPipe: twice the parameters of a stage, two layers, at 16 bytes
-  const rankwright::TrainingConfig plain = sample::dense_setup({.pp = 4});
-  const rankwright::TrainingConfig mirror =
-      sample::dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
+  const rankwright::plan::TrainingConfig plain = sample::dense_setup({.pp = 4});
+  const rankwright::plan::TrainingConfig mirror =
+      sample::dense_setup({.pp = 4, .schedule = plan::Schedule::dualpipe}, 8);
   EXPECT_DOUBLE_EQ(states(plain, 1).total().value, 16 * 2 * 15'206'400.0);
   EXPECT_DOUBLE_EQ(states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
 }
 
 RC_GTEST_PROP(States, NeverGrowWithTheZeroStageButForWhatIsGathered, ()) {
-  TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_setup();
   const auto held = [&](int zero) {
     config.plan.zero = zero;
     const States s = states(config, 0);
@@ -81,4 +81,4 @@ RC_GTEST_PROP(States, NeverGrowWithTheZeroStageButForWhatIsGathered, ()) {
 }
 
 }  // namespace states_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -6,12 +6,12 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// Idle time of a step over its work: (pp - 1) / microbatches for 1F1B.
-double bubble_ratio(Schedule schedule, i64 pp, i64 chunks, i64 microbatches);
+double bubble_ratio(plan::Schedule schedule, i64 pp, i64 chunks, i64 microbatches);
 
 /// The same as a share of the step: bubble / (work + bubble).
-double bubble_fraction(Schedule schedule, i64 pp, i64 chunks, i64 microbatches);
+double bubble_fraction(plan::Schedule schedule, i64 pp, i64 chunks, i64 microbatches);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -79,30 +79,30 @@ constexpr double kNotYet = -1;
 template <bool kSplits>
 class ChunkedPipelineSim {
  public:
-  ChunkedPipelineSim(const PipelineShape& shape, std::span<const CellTimes> times, double hop,
-                     std::span<const double> followed, std::pmr::memory_resource* room)
+  ChunkedPipelineSim(const plan::PipelineShape& shape, std::span<const CellDurations> times,
+                     double hop, std::span<const double> followed, std::pmr::memory_resource* room)
       : pp_(std::size_t(shape.pp)),
         hop_(shape.pp == 1 ? 0 : hop),
         ranks_(pp_, room),
         sums_(pp_ * (std::size_t(shape.chunks) + 1), room),
         items_(room),
         left_(followed.size(), 0.0, room) {
-    const ChunkOrder order(shape);
+    const program::ChunkOrder order(shape);
     groups_ = {.usual = double(order.usual_group()),
                .last = double(order.last_group()),
                .final = double(shape.microbatches - order.last_group()),
                .chunks = std::size_t(shape.chunks),
                .per_group = 1 / (double(order.usual_group()) * double(shape.chunks))};
     size_ = double(shape.chunks) * double(shape.microbatches);
-    step_ = shape.schedule == Schedule::interleaved ? 2 : 1;
+    step_ = shape.schedule == plan::Schedule::interleaved ? 2 : 1;
     const double first =
         step_ * double(shape.pp - 1) + double(shape.chunks - 1) * double(order.group());
     for (std::size_t r = 0; r < pp_; ++r) {
       ranks_[r].ahead = std::min(first - step_ * double(r), size_);
-      CellTimes* const sum = &sums_[r * (groups_.chunks + 1)];
+      CellDurations* const sum = &sums_[r * (groups_.chunks + 1)];
       for (std::size_t c = 0; c < groups_.chunks; ++c) {
-        const CellTimes& t = times[c * pp_ + r];
-        sum[c + 1] = sum[c] + (kSplits ? t : CellTimes{t.forward, t.backward(), 0});
+        const CellDurations& t = times[c * pp_ + r];
+        sum[c + 1] = sum[c] + (kSplits ? t : CellDurations{t.forward, t.backward(), 0});
       }
     }
     list(followed);
@@ -173,17 +173,19 @@ class ChunkedPipelineSim {
     return other;
   }
 
-  const CellTimes* sums_of(std::size_t rank) const { return &sums_[rank * (groups_.chunks + 1)]; }
+  const CellDurations* sums_of(std::size_t rank) const {
+    return &sums_[rank * (groups_.chunks + 1)];
+  }
 
-  static double forwards(const CellTimes* sum, const Count& n, std::size_t chunks) {
+  static double forwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
     const double whole = sum[n.chunk].forward;
     return n.first * sum[chunks].forward + n.members * whole +
            n.inside * (sum[n.chunk + 1].forward - whole);
   }
   /// Backwards take the chunks from the last one.
-  template <double CellTimes::*kPart>
-  static double backwards(const CellTimes* sum, const Count& n, std::size_t chunks) {
-    const CellTimes* const left = sum + (chunks - n.chunk);
+  template <double CellDurations::*kPart>
+  static double backwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
+    const CellDurations* const left = sum + (chunks - n.chunk);
     const double whole = left->*kPart;
     return (n.first + n.members) * (sum[chunks].*kPart) - n.members * whole +
            n.inside * (whole - left[-1].*kPart);
@@ -203,14 +205,14 @@ class ChunkedPipelineSim {
     for (; r < limit; ++r) {
       Rank& rank = ranks_[r];
       if (rank.next_backward + rank.ahead < item.cells) break;
-      const CellTimes* const sum = sums_of(r);
+      const CellDurations* const sum = sums_of(r);
       double before = forwards(sum, item.before, chunks);
       const double inputs_now = item.cells - rank.ahead;
       if (inputs_now > 0) {
-        before += backwards<&CellTimes::input>(sum, inputs.to(inputs_now, groups_), chunks);
+        before += backwards<&CellDurations::input>(sum, inputs.to(inputs_now, groups_), chunks);
         if (kSplits && inputs_now > double(r)) {
           const Count& late = weights.to(inputs_now - double(r), groups_);
-          before += backwards<&CellTimes::weight>(sum, late, chunks);
+          before += backwards<&CellDurations::weight>(sum, late, chunks);
         }
       }
       const std::size_t c = item.before.chunk;
@@ -238,15 +240,15 @@ class ChunkedPipelineSim {
     for (; r > limit; --r) {
       Rank& rank = ranks_[r - 1];
       if (rank.next_forward <= item.cells + rank.ahead) break;
-      const CellTimes* const sum = sums_of(r - 1);
+      const CellDurations* const sum = sums_of(r - 1);
       const Count& done = ahead.to(std::min(size_, item.cells + rank.ahead + 1), groups_);
       double before =
-          forwards(sum, done, chunks) + backwards<&CellTimes::input>(sum, item.before, chunks);
+          forwards(sum, done, chunks) + backwards<&CellDurations::input>(sum, item.before, chunks);
       if (kSplits && item.cells > double(r - 1)) {
         const Count& late = weights.to(item.cells - double(r - 1), groups_);
-        before += backwards<&CellTimes::weight>(sum, late, chunks);
+        before += backwards<&CellDurations::weight>(sum, late, chunks);
       }
-      const CellTimes* const own = sum + (chunks - item.before.chunk);
+      const CellDurations* const own = sum + (chunks - item.before.chunk);
       ready = start(rank, ready, before) + (own->input - own[-1].input + hop_);
       rank.next_backward = after;
     }
@@ -263,15 +265,15 @@ class ChunkedPipelineSim {
   Groups groups_{};
   double size_ = 0, step_ = 1, hop_;
   std::pmr::vector<Rank> ranks_;
-  std::pmr::vector<CellTimes> sums_;  // by rank: its first 0, 1, .. chunks together
-  std::pmr::vector<Item> items_;      // in the order of the forwards
-  std::pmr::vector<double> left_;     // by slot: when its first backward has left rank 0
+  std::pmr::vector<CellDurations> sums_;  // by rank: its first 0, 1, .. chunks together
+  std::pmr::vector<Item> items_;          // in the order of the forwards
+  std::pmr::vector<double> left_;         // by slot: when its first backward has left rank 0
 };
 
 }  // namespace
 
-ChunkEnd chunk_play(const PipelineShape& shape, std::span<const CellTimes> times, double hop,
-                    std::span<const double> followed, std::pmr::memory_resource* room) {
+ChunkEnd chunk_play(const plan::PipelineShape& shape, std::span<const CellDurations> times,
+                    double hop, std::span<const double> followed, std::pmr::memory_resource* room) {
   if (row(shape.schedule).splits_backward)
     return ChunkedPipelineSim<true>(shape, times, hop, followed, room).run(followed);
   return ChunkedPipelineSim<false>(shape, times, hop, followed, room).run(followed);

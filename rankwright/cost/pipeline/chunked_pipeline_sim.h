@@ -18,7 +18,7 @@ struct ChunkEnd {
 };
 
 /// `followed` in rising order, the first and the last microbatch among them.
-ChunkEnd chunk_play(const PipelineShape& shape, std::span<const CellTimes> times, double hop,
-                    std::span<const double> followed, std::pmr::memory_resource* room);
+ChunkEnd chunk_play(const plan::PipelineShape& shape, std::span<const CellDurations> times,
+                    double hop, std::span<const double> followed, std::pmr::memory_resource* room);
 
 }  // namespace rankwright::cost

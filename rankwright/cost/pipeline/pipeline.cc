@@ -12,7 +12,7 @@
 #include "rankwright/cost/pipeline/v_shape_order.h"
 #include "rankwright/cost/pipeline/zb_2p_order.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace {
 
 /// Up to about 200 stages nothing is allocated.
@@ -56,8 +56,8 @@ class Sampled {
 };
 
 struct Task {
-  const PipelineShape& shape;
-  std::span<const cost::CellTimes> times;
+  const plan::PipelineShape& shape;
+  std::span<const cost::CellDurations> times;
   double hop;
   std::pmr::memory_resource* room;
 };
@@ -98,10 +98,10 @@ double busiest(const Task& task) {
 
 /// PT3 and PT7.
 double chunked(const Task& task) {
-  PipelineShape cut = task.shape;
+  plan::PipelineShape cut = task.shape;
   const i64 all = cut.microbatches;
   const i64 round = cut.chunks == 1 ? cut.pp : std::min(cut.group_size(), all);
-  const Sampled followed = cut.schedule == Schedule::zb_h1
+  const Sampled followed = cut.schedule == plan::Schedule::zb_h1
                                ? Sampled::spread(all, round, 3)
                                : Sampled::rounds(all, round, cut.chunks >= 4);
   cut.microbatches = followed.microbatches();
@@ -134,7 +134,7 @@ double zb_vee(const Task& task) {
 /// PT6. The halves of dualpipe mirror each other: each is a dualpipe-v of its own, whose way turns
 /// back over a send.
 double dualpipe_time(const Task& task) {
-  const bool halves = task.shape.schedule == Schedule::dualpipe;
+  const bool halves = task.shape.schedule == plan::Schedule::dualpipe;
   const i64 share = halves ? 2 : 1;
   const i64 ranks = task.shape.pp / share, m = task.shape.microbatches / share;
   const cost::VShape vee{std::size_t(ranks), double(m), task.times};
@@ -144,20 +144,20 @@ double dualpipe_time(const Task& task) {
 
 double time_of(const Task& task) {
   switch (task.shape.schedule) {
-    case Schedule::gpipe:
-    case Schedule::looped_bfs:
+    case plan::Schedule::gpipe:
+    case plan::Schedule::looped_bfs:
       return gpipe_time(task);
-    case Schedule::one_f_one_b:
-    case Schedule::interleaved:
-    case Schedule::zb_h1:
-    case Schedule::interleaved_zb:
+    case plan::Schedule::one_f_one_b:
+    case plan::Schedule::interleaved:
+    case plan::Schedule::zb_h1:
+    case plan::Schedule::interleaved_zb:
       return chunked(task);
-    case Schedule::zb_2p:
+    case plan::Schedule::zb_2p:
       return zb_2p_time(task);
-    case Schedule::zb_v:
+    case plan::Schedule::zb_v:
       return zb_vee(task);
-    case Schedule::dualpipe:
-    case Schedule::dualpipe_v:
+    case plan::Schedule::dualpipe:
+    case plan::Schedule::dualpipe_v:
       return dualpipe_time(task);
   }
   return 0;
@@ -167,16 +167,16 @@ double time_of(const Task& task) {
 
 /// PT8. The first stage of a rank that anything reaches is its r-th, or with DualPipe the nearer of
 /// its two.
-Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+Seconds min_pipeline_time(const plan::PipelineShape& shape, std::span<const StageTimes> stages,
                           Seconds hop) {
-  const ScheduleRow& facts = row(shape.schedule);
-  const bool mirror = facts.order == StageOrder::mirror && shape.pp > 1;
+  const plan::ScheduleRow& facts = row(shape.schedule);
+  const bool mirror = facts.order == plan::StageOrder::mirror && shape.pp > 1;
   const std::size_t pp = std::size_t(shape.pp);
   Seconds up{}, down{}, min{};  // through the stages before a rank's first, there and back
   for (std::size_t r = 0; r < (mirror ? (pp + 1) / 2 : pp); ++r) {
     Seconds work{};
     for (std::size_t pass = 0; pass * pp < stages.size(); ++pass) {
-      const bool back = facts.order == StageOrder::vee && pass % 2 == 1;
+      const bool back = facts.order == plan::StageOrder::vee && pass % 2 == 1;
       work += stages[pass * pp + (back ? pp - 1 - r : r)].total();
     }
     if (mirror) work = (work + stages[pp - 1 - r].total()) / 2;
@@ -189,13 +189,14 @@ Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes
   return min;
 }
 
-Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop) {
+Seconds pipeline_time(const plan::PipelineShape& shape, std::span<const StageTimes> stages,
+                      Seconds hop) {
   RW_CHECK(!shape_fault(shape) && i64(stages.size()) == shape.stages());
   // Without a pipeline a rank takes one microbatch after the other.
   if (stages.size() == 1) return double(shape.microbatches) * stages[0].total();
   std::array<std::byte, kRoom> buffer;  // not filled: it need not be
   std::pmr::monotonic_buffer_resource room(buffer.data(), buffer.size());
-  std::pmr::vector<cost::CellTimes> times(&room);
+  std::pmr::vector<cost::CellDurations> times(&room);
   times.reserve(stages.size());
   for (const StageTimes& t : stages)
     times.push_back({t.forward.value, t.input.value, t.weight.value});
@@ -203,4 +204,4 @@ Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> st
                   min_pipeline_time(shape, stages, hop));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

@@ -9,7 +9,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/plan/schedule.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 
 /// What one microbatch takes on one stage. Backward is input + weight; recompute is in input.
 struct StageTimes {
@@ -21,11 +21,12 @@ struct StageTimes {
 
 /// End of the simulate of `shape`, which has no fault. `stages` in order, pp x chunks of them;
 /// `hop` is what one send takes over any boundary, forward or backward.
-Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop);
+Seconds pipeline_time(const plan::PipelineShape& shape, std::span<const StageTimes> stages,
+                      Seconds hop);
 
 /// Neither the simulate nor pipeline_time ends earlier: every rank waits until its first microbatch
 /// has come, works, and where backward is one cell the last gradient still goes down (PT8).
-Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+Seconds min_pipeline_time(const plan::PipelineShape& shape, std::span<const StageTimes> stages,
                           Seconds hop);
 
-}  // namespace rankwright
+}  // namespace rankwright::cost

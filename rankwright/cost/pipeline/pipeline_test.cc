@@ -11,21 +11,21 @@
 #include "rankwright/program/simulate.h"
 #include "tests/support/pipelines.h"
 
-namespace rankwright {
+namespace rankwright::cost {
 namespace pipeline_test {
 
 using pipelines::valid_shape;
 
 /// A pipeline with its times.
 struct Timed {
-  PipelineShape shape{};
+  plan::PipelineShape shape{};
   std::vector<StageTimes> stages{};
   Seconds hop{};
 
   Seconds closed() const { return pipeline_time(shape, stages, hop); }
   Seconds simulated() const {
-    const Program program = pipelines::program_of(shape);
-    Durations times = alike(program, {}, {}, {});
+    const program::Program program = pipelines::program_of(shape);
+    program::Durations times = alike(program, {}, {}, {});
     for (std::size_t k = 0; k < stages.size(); ++k) {
       const StageTimes& t = stages[k];
       times.cells[k] = {t.forward, t.input + t.weight, t.input, t.weight};
@@ -36,7 +36,7 @@ struct Timed {
   }
 };
 
-Timed alike_stages(const PipelineShape& shape, StageTimes each, Seconds hop = {}) {
+Timed alike_stages(const plan::PipelineShape& shape, StageTimes each, Seconds hop = {}) {
   return {shape, std::vector<StageTimes>(std::size_t(shape.stages()), each), hop};
 }
 
@@ -54,13 +54,13 @@ Seconds busiest(const Timed& t) {
 
 TEST(PipelineTime, OfOneStageIsItsWork) {
   // 7 x (1 + 2 + 3), whatever the schedule is called; a send never happens.
-  for (const ScheduleRow& s : schedules())
+  for (const plan::ScheduleRow& s : plan::schedules())
     EXPECT_EQ(alike_stages({s.schedule, 1, 1, 7}, {{1}, {2}, {3}}, {5}).closed(), Seconds{42});
 }
 
 TEST(PipelineTime, OfChunksOnOneRankIsTheirWork) {
   // 8 x 2 chunks x (1 + 2 + 3): no other rank, so no send and nothing to wait for.
-  for (const ScheduleRow& s : schedules()) {
+  for (const plan::ScheduleRow& s : plan::schedules()) {
     if (s.max_chunks < 2) continue;
     const Timed t = alike_stages({s.schedule, 1, 2, 8}, {{1}, {2}, {3}}, {5});
     EXPECT_EQ(t.closed(), Seconds{96}) << s.name;
@@ -70,7 +70,7 @@ TEST(PipelineTime, OfChunksOnOneRankIsTheirWork) {
 TEST(PipelineTime, OfGPipeMatchesTheWorkedExample) {
   // PT2. Stages F 2, B 5 and F 3, B 4, three microbatches, a send 1. Forward: 2 + 1 + 3 and twice
   // more the longer, 3: 12. Backward: 4 + 1 + 5 and twice more 5: 20.
-  const Timed t{{Schedule::gpipe, 2, 1, 3}, {{{2}, {4}, {1}}, {{3}, {3}, {1}}}, {1}};
+  const Timed t{{plan::Schedule::gpipe, 2, 1, 3}, {{{2}, {4}, {1}}, {{3}, {3}, {1}}}, {1}};
   EXPECT_EQ(t.closed(), Seconds{32});
   EXPECT_EQ(t.simulated(), Seconds{32});
 }
@@ -78,7 +78,7 @@ TEST(PipelineTime, OfGPipeMatchesTheWorkedExample) {
 TEST(PipelineTime, Of1F1BMatchesTheWorkedExample) {
   // PT3. Two ranks of F 1, B 2, two microbatches, a send 1. Rank 1 begins at 2, its backward ends
   // at 5, rank 0's at 8 (6 + 2). Rank 1's second runs 5 to 8, its gradient comes at 9: 11.
-  const Timed t = alike_stages({Schedule::one_f_one_b, 2, 1, 2}, {{1}, {1}, {1}}, {1});
+  const Timed t = alike_stages({plan::Schedule::one_f_one_b, 2, 1, 2}, {{1}, {1}, {1}}, {1});
   EXPECT_EQ(t.closed(), Seconds{11});
   EXPECT_EQ(t.simulated(), Seconds{11});
 }
@@ -88,22 +88,22 @@ TEST(PipelineTime, Of1F1BPaysSendsEveryRound) {
   // activation down, (4 x 3 + 2 x 3 x 0.1) / 4 = 3.15 a microbatch.
   const StageTimes each{{1}, {1}, {1}};
   const Seconds hop{0.1};
-  const Seconds less = alike_stages({Schedule::one_f_one_b, 4, 1, 400}, each, hop).closed();
-  const Seconds more = alike_stages({Schedule::one_f_one_b, 4, 1, 800}, each, hop).closed();
+  const Seconds less = alike_stages({plan::Schedule::one_f_one_b, 4, 1, 400}, each, hop).closed();
+  const Seconds more = alike_stages({plan::Schedule::one_f_one_b, 4, 1, 800}, each, hop).closed();
   EXPECT_NEAR((more - less).value, 400 * 3.15, 1e-9);
 }
 
 TEST(PipelineTime, OfUnevenStagesIsOfTheSlowest) {
   // 1F1B, rank 1 of three takes 6, the others 3: fill 1, 16 x 6, and B of rank 0, 2: 99.
   const StageTimes each{{1}, {1}, {1}}, slow{{2}, {2}, {2}};
-  const Timed t{{Schedule::one_f_one_b, 3, 1, 16}, {each, slow, each}, {}};
+  const Timed t{{plan::Schedule::one_f_one_b, 3, 1, 16}, {each, slow, each}, {}};
   EXPECT_EQ(t.simulated(), t.closed());
   EXPECT_GE(t.closed(), Seconds{1 + 16 * 6 + 2});
 }
 
 RC_GTEST_PROP(PipelineTime, OfAlikeStagesIsTheBubble, ()) {
   // B1 to B5, where they hold: from two microbatches a pp rank on, in whole groups.
-  PipelineShape shape = valid_shape();
+  plan::PipelineShape shape = valid_shape();
   shape.group = 0;
   shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 12);
   const double work = 3 * double(shape.chunks * shape.microbatches);
@@ -122,9 +122,10 @@ Timed any_timed() {
 }
 
 /// No microbatch was added at a rate (PT7).
-bool followed_in_full(const PipelineShape& s) {
-  const bool rated = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::interleaved ||
-                     s.schedule == Schedule::interleaved_zb;
+bool followed_in_full(const plan::PipelineShape& s) {
+  const bool rated = s.schedule == plan::Schedule::one_f_one_b ||
+                     s.schedule == plan::Schedule::interleaved ||
+                     s.schedule == plan::Schedule::interleaved_zb;
   return !rated || s.microbatches <= 4 * s.pp;
 }
 
@@ -136,7 +137,7 @@ RC_GTEST_PROP(PipelineTime, IsNeverLessThanTheBusiestRanksWork, ()) {
 TEST(PipelineTime, OfDualPipePaysTheSendInTheMiddle) {
   // 2 pp ranks, 2 microbatches from either end, a send of 100 s: forward there, the gradient back,
   // 200 s and the cells on that way, 1 + 1 + 1 + 1 s.
-  const Timed t = alike_stages({Schedule::dualpipe, 2, 1, 4}, {{1}, {1}, {1}}, Seconds{100});
+  const Timed t = alike_stages({plan::Schedule::dualpipe, 2, 1, 4}, {{1}, {1}, {1}}, Seconds{100});
   EXPECT_GE(t.closed().value, 204);
   EXPECT_LE(t.closed().value, t.simulated().value);
 }
@@ -164,7 +165,7 @@ RC_GTEST_PROP(PipelineTime, IsNeverMoreThanThePlay, ()) {
 
 RC_GTEST_PROP(PipelineTime, OfAllForwardsFirstIsThePlay, ()) {  // PT2, however uneven
   Timed t = any_timed();
-  t.shape.schedule = t.shape.chunks == 1 ? Schedule::gpipe : Schedule::looped_bfs;
+  t.shape.schedule = t.shape.chunks == 1 ? plan::Schedule::gpipe : plan::Schedule::looped_bfs;
   RC_PRE(!shape_fault(t.shape));
   RC_ASSERT(std::abs(t.closed() / t.simulated() - 1) < 1e-12);
 }
@@ -189,17 +190,17 @@ RC_GTEST_PROP(LeastPipelineTime, IsNeverMoreThanThePlay, ()) {  // PT8
 TEST(LeastPipelineTime, Of1F1BAlikeIsTheStep) {
   // Four ranks of F 1, B 2, 8 microbatches: rank 3 waits 3, works 24, and three more backwards run
   // below it, 6: 33.
-  const Timed t = alike_stages({Schedule::one_f_one_b, 4, 1, 8}, {{1}, {1}, {1}}, {});
+  const Timed t = alike_stages({plan::Schedule::one_f_one_b, 4, 1, 8}, {{1}, {1}, {1}}, {});
   EXPECT_EQ(min_pipeline_time(t.shape, t.stages, t.hop), Seconds{33});
   EXPECT_EQ(t.simulated(), Seconds{33});
 }
 
 TEST(PipelineTime, TakesNoTimeForNothingAndHugeSteps) {
-  for (const ScheduleRow& s : schedules()) {
+  for (const plan::ScheduleRow& s : plan::schedules()) {
     const i64 chunks = s.min_chunks;
     EXPECT_EQ(alike_stages({s.schedule, 4, chunks, 16}, {}).closed(), Seconds{}) << s.name;
     // 2^40 microbatches: the work of a rank, and a bubble that no longer shows.
-    const PipelineShape huge{s.schedule, 4, chunks, i64{1} << 40};
+    const plan::PipelineShape huge{s.schedule, 4, chunks, i64{1} << 40};
     const double work = 3 * double(chunks) * double(huge.microbatches);
     EXPECT_NEAR(alike_stages(huge, {{1}, {1}, {1}}).closed().value / work, 1, 1e-9) << s.name;
   }
@@ -209,7 +210,8 @@ TEST(PipelineTime, TakesNoTimeForNothingAndHugeSteps) {
 class Plans {
  public:
   Timed next() {
-    const ScheduleRow& s = schedules()[std::size_t(whole(0, i64(kSchedules) - 1))];
+    const plan::ScheduleRow& s =
+        plan::schedules()[std::size_t(whole(0, i64(plan::kSchedules) - 1))];
     Timed t{.shape = {.schedule = s.schedule}};
     do {
       t.shape.pp = whole(1, 25) == 1 ? 32 : whole(2, 16);
@@ -235,7 +237,7 @@ class Plans {
   i64 whole(i64 from, i64 to) { return from + i64(random_() % std::uint64_t(to - from + 1)); }
 
   /// Of the stages' work: each its own, or other ends, or layers that are left over, or alike.
-  std::vector<double> factors(const PipelineShape& shape) {
+  std::vector<double> factors(const plan::PipelineShape& shape) {
     const std::size_t n = std::size_t(shape.stages());
     std::vector<double> out(n, 1);
     const i64 kind = whole(0, 4);
@@ -273,7 +275,7 @@ TEST(PipelineTime, IsWithinTwoPercentOfThePlay) {
     }
     double share() const { return double(close) / double(plans); }
   };
-  std::array<Score, kSchedules> scores{};
+  std::array<Score, plan::kSchedules> scores{};
   Score all;
   Plans plans;
   for (int k = 0; k < 1000; ++k) {
@@ -293,4 +295,4 @@ TEST(PipelineTime, IsWithinTwoPercentOfThePlay) {
 }
 
 }  // namespace pipeline_test
-}  // namespace rankwright
+}  // namespace rankwright::cost

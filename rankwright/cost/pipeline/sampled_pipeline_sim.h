@@ -17,13 +17,13 @@
 namespace rankwright::cost {
 
 /// What one microbatch takes on one stage, in seconds.
-struct CellTimes {
+struct CellDurations {
   double forward = 0, input = 0, weight = 0;
 
   double backward() const { return input + weight; }
   double all() const { return forward + input + weight; }
 
-  friend CellTimes operator+(const CellTimes& a, const CellTimes& b) {
+  friend CellDurations operator+(const CellDurations& a, const CellDurations& b) {
     return {a.forward + b.forward, a.input + b.input, a.weight + b.weight};
   }
 };

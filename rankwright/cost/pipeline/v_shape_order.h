@@ -16,11 +16,11 @@ namespace rankwright::cost {
 struct VShape {
   std::size_t ranks = 1;
   double microbatches = 0;
-  std::span<const CellTimes> times{};
+  std::span<const CellDurations> times{};
 
   std::size_t far_stage(std::size_t rank) const { return 2 * ranks - 1 - rank; }
-  const CellTimes& near(std::size_t rank) const { return times[rank]; }
-  const CellTimes& far(std::size_t rank) const { return times[far_stage(rank)]; }
+  const CellDurations& near(std::size_t rank) const { return times[rank]; }
+  const CellDurations& far(std::size_t rank) const { return times[far_stage(rank)]; }
 };
 
 /// A Line, whose cells an Order counts: cell(rank, forward, is_far, microbatch). Streams: near
@@ -64,14 +64,14 @@ class ZbVOrder {
   SampledCell cell(std::size_t rank, bool forward, bool is_far, double m) const {
     const VShapeCount n =
         forward ? before_forward(double(rank), is_far, m) : before_input(double(rank), is_far, m);
-    const CellTimes& own = is_far ? vee_.far(rank) : vee_.near(rank);
+    const CellDurations& own = is_far ? vee_.far(rank) : vee_.near(rank);
     SampledCell out{0, 0, forward ? own.forward : own.input};
     for (std::size_t c = 0; c < 2; ++c) {
       // A short step is a long one whose last microbatches are left out.
       const double f = std::min(n.forwards[c], vee_.microbatches);
       const double i = std::min(n.inputs[c], vee_.microbatches);
       const double w = std::min(n.weights[c], vee_.microbatches);
-      const CellTimes& t = c == 0 ? vee_.near(rank) : vee_.far(rank);
+      const CellDurations& t = c == 0 ? vee_.near(rank) : vee_.far(rank);
       out.position += f + i + w;
       out.before += f * t.forward + i * t.input + w * t.weight;
     }
@@ -140,7 +140,7 @@ class DualPipeOrder {
     struct Start {
       double cells = 0, work = 0;
     };
-    const CellTimes *near = nullptr, *far = nullptr;
+    const CellDurations *near = nullptr, *far = nullptr;
     double below = 0, tail = 0;  // ranks between this one and the turn; this one and those above
     double pairs = 0;            // times the steady run
     Start both{}, turned{}, steady{}, thin{}, drain{}, late{};
@@ -150,7 +150,7 @@ class DualPipeOrder {
   /// Runs: near F x 2 below; near F, far F x tail; far I, W, F x below; near F with far B, far F
   /// with near B x pairs; far B, far F with near B x below; then far and near backward in turn.
   static Runs runs_of(const VShape& vee, std::size_t rank) {
-    const CellTimes &near = vee.near(rank), &far = vee.far(rank);
+    const CellDurations &near = vee.near(rank), &far = vee.far(rank);
     const double ranks = double(vee.ranks), tail = double(rank + 1), below = ranks - tail;
     const double pairs = vee.microbatches - 2 * ranks + tail;
     Runs s{.near = &near, .far = &far, .below = below, .tail = tail, .pairs = pairs};
@@ -232,7 +232,7 @@ class DualPipeOrder {
     if (n < 2 * s.tail) {
       const double fars = double(i64((n + 1) / 2)), nears = n - fars;
       const double off = std::max(0.0, n - s.tail), far_off = off_far(s, off);
-      const CellTimes& t = fars == nears ? *s.far : *s.near;
+      const CellDurations& t = fars == nears ? *s.far : *s.near;
       const double work = fars * s.far->backward() + nears * s.near->backward() -
                           far_off * s.far->weight - (off - far_off) * s.near->weight;
       return {s.drain.cells + n, s.drain.work + work, n < s.tail ? t.backward() : t.input};

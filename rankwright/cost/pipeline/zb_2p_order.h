@@ -14,7 +14,7 @@ class Zb2pOrder {
  public:
   static constexpr std::size_t kStreams = 2;  // forwards, input gradients
 
-  Zb2pOrder(const PipelineShape& shape, std::span<const CellTimes> times, double hop,
+  Zb2pOrder(const plan::PipelineShape& shape, std::span<const CellDurations> times, double hop,
             std::span<const double> followed)
       : pp_(std::size_t(shape.pp)),
         room_(2 * double(shape.pp)),
@@ -31,7 +31,7 @@ class Zb2pOrder {
   SampledCell cell(std::size_t rank, std::size_t stream, std::size_t slot) const {
     const double m = followed_[slot];
     const Count n = stream == 0 ? before_forward(rank, m) : before_input(rank, m);
-    const CellTimes& t = times_[rank];
+    const CellDurations& t = times_[rank];
     return {.position = n.forwards + n.inputs + n.weights,
             .before = n.forwards * t.forward + n.inputs * t.input + n.weights * t.weight,
             .length = stream == 0 ? t.forward : t.input};
@@ -66,7 +66,7 @@ class Zb2pOrder {
 
   std::size_t pp_;
   double room_, microbatches_, hop_;
-  std::span<const CellTimes> times_;
+  std::span<const CellDurations> times_;
   std::span<const double> followed_;
 };
 

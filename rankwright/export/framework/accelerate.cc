@@ -7,7 +7,7 @@
 #include "rankwright/export/framework/torchtitan.h"
 #include "rankwright/export/typed.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kAccelerateStates[] = {
@@ -21,16 +21,16 @@ constexpr std::string_view kAccelerateStates[] = {
 
 constexpr std::string_view kAccelerateDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
 
-Dtype reduced_in(const TrainingConfig& s) {
-  return s.plan.zero == 0 ? Dtype::fp32 : s.job.param_dtype;
+plan::Dtype reduced_in(const plan::TrainingConfig& s) {
+  return s.plan.zero == 0 ? plan::Dtype::fp32 : s.job.param_dtype;
 }
 
 }  // namespace
 
 std::span<const std::string_view> stated_by_accelerate() { return kAccelerateStates; }
 
-std::vector<Lost> lost_by_accelerate(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<Lost> lost_by_accelerate(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   constexpr std::string_view kScript = "the training script says so";
   std::vector<Lost> lost;
   if (s.model.sparse() && p.etp != p.tp)
@@ -39,13 +39,13 @@ std::vector<Lost> lost_by_accelerate(const TrainingConfig& s) {
     lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
   if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
     lost.push_back({"parallelism.shard_size", "FSDP wants more than one rank in a shard"});
-  if (p.zero == 0 && p.recompute != Recompute::none)
+  if (p.zero == 0 && p.recompute != plan::Recompute::none)
     lost.push_back({"parallelism.recompute", "without FSDP the model's code recomputes"});
   for (const std::string_view key :
        {"parallelism.micro_batch", "job.global_batch", "job.sequence", "job.optimizer"})
     lost.push_back({std::string(key), std::string(kScript)});
   if (!s.reference_model) lost.push_back({"model", std::string(kScript)});
-  const bool kept = s.job.param_dtype != Dtype::fp8 && s.job.param_dtype != Dtype::fp64;
+  const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
   if (s.job.grad_dtype != reduced_in(s) || !kept)
     lost.push_back({"job.grad_dtype", p.zero == 0 ? "DDP keeps gradients in fp32"
@@ -54,9 +54,9 @@ std::vector<Lost> lost_by_accelerate(const TrainingConfig& s) {
   return lost;
 }
 
-std::vector<ExportFile> write_accelerate(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_accelerate(const plan::TrainingConfig& s, const ExportOptions&,
                                          const std::vector<std::string>& head) {
-  const Plan& p = s.plan;
+  const plan::Plan& p = s.plan;
   const DataRanks data = torchtitan_data_ranks(p);
   const i64 host = std::max<i64>(1, s.cluster.host_devices);
   std::string text = commented(head, "#");
@@ -73,7 +73,7 @@ std::vector<ExportFile> write_accelerate(const TrainingConfig& s, const ExportOp
     add("  fsdp_version", 2);
     add("  fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
     add("  fsdp_reshard_after_forward", typed(p.zero == 3));
-    add("  fsdp_activation_checkpointing", typed(p.recompute == Recompute::full));
+    add("  fsdp_activation_checkpointing", typed(p.recompute == plan::Recompute::full));
     add("  fsdp_offload_params", "false");
     add("  fsdp_state_dict_type", "SHARDED_STATE_DICT");
   }
@@ -83,9 +83,9 @@ std::vector<ExportFile> write_accelerate(const TrainingConfig& s, const ExportOp
   add("  parallelism_config_cp_size", p.cp);
   if (p.cp > 1)
     add("  parallelism_config_cp_comm_strategy",
-        p.cp_comm == CpComm::p2p ? "alltoall" : "allgather");
+        p.cp_comm == plan::CpComm::p2p ? "alltoall" : "allgather");
   add("  parallelism_config_tp_size", p.tp);
   return {{"accelerate.yaml", text}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

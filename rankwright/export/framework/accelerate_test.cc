@@ -5,7 +5,7 @@
 #include "tests/support/round_trip.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace accelerate_test {
 
 using ::testing::HasSubstr;
@@ -43,4 +43,4 @@ RC_GTEST_PROP(AccelerateExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
 }
 
 }  // namespace accelerate_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -8,7 +8,7 @@
 #include "rankwright/export/exporter.h"
 #include "rankwright/export/typed.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -38,11 +38,11 @@ constexpr std::string_view kDeepspeedStates[] = {"parallelism.tp_size",
 constexpr std::string_view kDeepspeedDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
 constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
 
-bool pipelined(const TrainingConfig& s) { return s.plan.pp > 1; }
+bool pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool hybrid(const Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks(); }
+bool hybrid(const plan::Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks(); }
 
-Json zero_optimization(const Plan& p) {
+Json zero_optimization(const plan::Plan& p) {
   Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce}};
   if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
   if (hybrid(p)) zero["mics_shard_size"] = p.shards();
@@ -53,8 +53,8 @@ Json zero_optimization(const Plan& p) {
 
 std::span<const std::string_view> stated_by_deepspeed() { return kDeepspeedStates; }
 
-std::vector<Lost> lost_by_deepspeed(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<Lost> lost_by_deepspeed(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   std::vector<Lost> lost;
   if (pipelined(s))
     lost.push_back({"parallelism.pp_size",
@@ -66,8 +66,8 @@ std::vector<Lost> lost_by_deepspeed(const TrainingConfig& s) {
   const i64 usual = p.ep > 1 ? 1 : p.tp;
   if (s.model.sparse() && p.etp != usual)
     lost.push_back({"parallelism.etp_size", "experts are whole, or cut as dense layers are"});
-  const bool whole = p.recompute == Recompute::full && p.recompute_layers == 0;
-  if (p.recompute != Recompute::none && !(whole && pipelined(s)))
+  const bool whole = p.recompute == plan::Recompute::full && p.recompute_layers == 0;
+  if (p.recompute != plan::Recompute::none && !(whole && pipelined(s)))
     lost.push_back(
         {"parallelism.recompute", pipelined(s) ? "its pipeline recomputes all layers or none"
                                                : "without a pipeline the model's code recomputes"});
@@ -78,7 +78,9 @@ std::vector<Lost> lost_by_deepspeed(const TrainingConfig& s) {
     lost.push_back({"parallelism.bucket_size", "stage 0 reduces 500,000,000 elements in one call"});
   if (!s.reference_model) lost.push_back({"model", "the training script builds it"});
   lost.push_back({"job.sequence", "the training script cuts the sequences"});
-  const auto kept = [](Dtype dtype) { return dtype != Dtype::fp8 && dtype != Dtype::fp64; };
+  const auto kept = [](plan::Dtype dtype) {
+    return dtype != plan::Dtype::fp8 && dtype != plan::Dtype::fp64;
+  };
   if (!kept(s.job.param_dtype))
     lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
   if (!kept(s.job.grad_dtype))
@@ -86,9 +88,9 @@ std::vector<Lost> lost_by_deepspeed(const TrainingConfig& s) {
   return lost;
 }
 
-std::vector<ExportFile> write_deepspeed(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig& s, const ExportOptions&,
                                         const std::vector<std::string>& head) {
-  const Plan& p = s.plan;
+  const plan::Plan& p = s.plan;
   Json config;
   for (const std::string& line : head) config["_comment"].push_back(comment_line(line));
   // With AutoTP it holds the batch against all ranks and refuses what is right: the factors say it.
@@ -104,14 +106,14 @@ std::vector<ExportFile> write_deepspeed(const TrainingConfig& s, const ExportOpt
   if (p.ep > 1) config["expert_parallel"] = {{"enabled", true}, {"autoep_size", p.ep}};
   if (pipelined(s))
     config["pipeline"] = {
-        {"activation_checkpoint_interval", p.recompute == Recompute::full ? 1 : 0}};
+        {"activation_checkpoint_interval", p.recompute == plan::Recompute::full ? 1 : 0}};
   config["bf16"] = {{"enabled", kDeepspeedDtypes[std::size_t(s.job.param_dtype)] == "bf16"}};
-  config["fp16"] = {{"enabled", s.job.param_dtype == Dtype::fp16}};
+  config["fp16"] = {{"enabled", s.job.param_dtype == plan::Dtype::fp16}};
   config["data_types"] = {{"grad_accum_dtype", kDeepspeedDtypes[std::size_t(s.job.grad_dtype)]}};
   config["optimizer"] = {{"type", kOptimizers[std::size_t(s.job.optimizer)]}};
-  if (s.job.optimizer == Optimizer::sgd && p.zero > 0)
+  if (s.job.optimizer == plan::Optimizer::sgd && p.zero > 0)
     config["zero_allow_untested_optimizer"] = true;
   return {{"deepspeed.json", config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

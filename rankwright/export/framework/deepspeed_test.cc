@@ -7,7 +7,7 @@
 #include "tests/support/round_trip.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace deepspeed_test {
 
 using ::testing::HasSubstr;
@@ -49,4 +49,4 @@ RC_GTEST_PROP(DeepspeedExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
 }
 
 }  // namespace deepspeed_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -5,7 +5,7 @@
 
 #include "rankwright/export/framework/megatron_settings.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kUse =
@@ -17,7 +17,7 @@ constexpr std::string_view kUse =
     "details.\n";
 
 /// Nodes of all the GPUs that they have, else ranks.
-std::string launch(const TrainingConfig& s) {
+std::string launch(const plan::TrainingConfig& s) {
   constexpr i64 kMaxGpus = 4096;
   const i64 gpus = s.cluster.host_devices;
   if (divides(gpus, s.world) && gpus <= kMaxGpus)
@@ -26,7 +26,7 @@ std::string launch(const TrainingConfig& s) {
 }
 
 /// Before Blackwell one queue keeps collectives of tp and cp in order; FSDP needs several.
-std::string environment(const TrainingConfig& s) {
+std::string environment(const plan::TrainingConfig& s) {
   const bool blackwell =
       s.cluster.device.vendor != "NVIDIA" || s.cluster.device.fp4 > FlopsPerSecond{};
   if (s.plan.zero >= 2) return "unset CUDA_DEVICE_MAX_CONNECTIONS\n";
@@ -37,7 +37,7 @@ std::string environment(const TrainingConfig& s) {
 
 }  // namespace
 
-std::vector<ExportFile> write_megatron(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_megatron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
   std::string text = commented(head, "#") + std::string(kUse) + launch(s) + environment(s);
   text += "RANKWRIGHT_ARGS=(\n";
@@ -46,4 +46,4 @@ std::vector<ExportFile> write_megatron(const TrainingConfig& s, const ExportOpti
   return {{"megatron.sh", text + ")\n"}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

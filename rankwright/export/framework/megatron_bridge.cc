@@ -9,7 +9,7 @@
 #include "rankwright/export/framework/megatron_settings.h"
 #include "rankwright/export/quote.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 /// Lines of a Python function's body.
@@ -43,28 +43,30 @@ std::string word_or_none(const std::vector<MegatronSetting>& rows, std::string_v
   return row == nullptr ? "None" : quote_python(row->value);
 }
 
-std::string torch_dtype(Dtype dtype) {
-  if (dtype == Dtype::fp32 || dtype == Dtype::fp64) return "torch.float32";
-  return dtype == Dtype::fp16 ? "torch.float16" : "torch.bfloat16";
+std::string torch_dtype(plan::Dtype dtype) {
+  if (dtype == plan::Dtype::fp32 || dtype == plan::Dtype::fp64) return "torch.float32";
+  return dtype == plan::Dtype::fp16 ? "torch.float16" : "torch.bfloat16";
 }
 
 /// Megatron-Bridge takes its number formats from one object.
-std::string mixed_precision(const Job& job) {
+std::string mixed_precision(const plan::Job& job) {
   constexpr std::string_view kFormats[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
   const std::string dtype = torch_dtype(job.param_dtype);
   std::string text = fmt::format(
       "MixedPrecisionConfig(\n        {}=True,\n        params_dtype={},\n        "
       "pipeline_dtype={},\n        grad_reduce_in_fp32={},\n",
       kFormats[std::size_t(job.param_dtype)], dtype, dtype,
-      job.grad_dtype == Dtype::fp32 ? "True" : "False");
-  if (job.matmul == Matmul::fp8)
+      job.grad_dtype == plan::Dtype::fp32 ? "True" : "False");
+  if (job.matmul == plan::Matmul::fp8)
     text += "        fp8=\"hybrid\",\n        fp8_recipe=\"delayed\",\n";
-  if (job.matmul == Matmul::mxfp8) text += "        fp8=\"e4m3\",\n        fp8_recipe=\"mxfp8\",\n";
-  if (job.matmul == Matmul::fp4) text += "        fp4=\"e2m1\",\n        fp4_recipe=\"nvfp4\",\n";
+  if (job.matmul == plan::Matmul::mxfp8)
+    text += "        fp8=\"e4m3\",\n        fp8_recipe=\"mxfp8\",\n";
+  if (job.matmul == plan::Matmul::fp4)
+    text += "        fp4=\"e2m1\",\n        fp4_recipe=\"nvfp4\",\n";
   return text + "    )";
 }
 
-std::string comm_overlap(const Plan& p) {
+std::string comm_overlap(const plan::Plan& p) {
   const bool sends = p.virtual_stages > 1 && p.overlap.pp;
   const auto flag = [](bool on) { return on ? "True" : "False"; };
   return fmt::format(
@@ -75,8 +77,8 @@ std::string comm_overlap(const Plan& p) {
       flag(p.overlap.param_gather));
 }
 
-std::string layout(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::string layout(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   const std::vector<MegatronSetting> rows = megatron_layout(s);
   Body b;
   b.set("model.tensor_model_parallel_size", p.tp);
@@ -109,12 +111,13 @@ std::string layout(const TrainingConfig& s) {
   b.set("ddp.bucket_size", number_or_none(rows, "ddp-bucket-size"));
   b.set("ddp.overlap_grad_reduce", p.overlap.grad_reduce);
   b.set("ddp.overlap_param_gather", p.overlap.param_gather);
-  b.set("ddp.grad_reduce_in_fp32", s.job.grad_dtype == Dtype::fp32);
+  b.set("ddp.grad_reduce_in_fp32", s.job.grad_dtype == plan::Dtype::fp32);
   if (p.zero >= 2) b.set("checkpoint.ckpt_format", "\"fsdp_dtensor\"");
   b.set("comm_overlap", comm_overlap(p));
   b.set("mixed_precision", mixed_precision(s.job));
   b.set("model.recompute_granularity", word_or_none(rows, "recompute-granularity"));
-  if (p.recompute == Recompute::selective) b.set("model.recompute_modules", "[\"core_attn\"]");
+  if (p.recompute == plan::Recompute::selective)
+    b.set("model.recompute_modules", "[\"core_attn\"]");
   b.set("model.recompute_method", word_or_none(rows, "recompute-method"));
   b.set("model.recompute_num_layers", number_or_none(rows, "recompute-num-layers"));
   b.set("optimizer.optimizer", word_or_none(rows, "optimizer"));
@@ -168,7 +171,7 @@ constexpr ModelField kModelFields[] = {
     {"vocab-size", "vocab_size"},
 };
 
-std::string model_lines(const TrainingConfig& s) {
+std::string model_lines(const plan::TrainingConfig& s) {
   const std::vector<MegatronSetting> rows = megatron_model(s);
   const bool latent = find(rows, "multi-latent-attention") != nullptr;
   Body b;
@@ -195,7 +198,7 @@ std::string model_lines(const TrainingConfig& s) {
 
 }  // namespace
 
-std::vector<Lost> lost_by_megatron_bridge(const TrainingConfig& s) {
+std::vector<Lost> lost_by_megatron_bridge(const plan::TrainingConfig& s) {
   std::vector<Lost> lost = lost_by_megatron(s);
   if (s.plan.overlap.tp)
     lost.push_back({"parallelism.overlap.tp",
@@ -204,7 +207,7 @@ std::vector<Lost> lost_by_megatron_bridge(const TrainingConfig& s) {
   return lost;
 }
 
-std::vector<ExportFile> write_megatron_bridge(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig& s, const ExportOptions&,
                                               const std::vector<std::string>& head) {
   std::string text = std::string(kPythonEncoding) + commented(head, "#");
   const bool with_model = !megatron_model(s).empty();
@@ -225,4 +228,4 @@ std::vector<ExportFile> write_megatron_bridge(const TrainingConfig& s, const Exp
   return {{"megatron_bridge.py", text}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

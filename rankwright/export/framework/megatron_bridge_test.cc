@@ -9,7 +9,7 @@
 #include "tests/support/any_config.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace megatron_bridge_test {
 
 using ::testing::HasSubstr;
@@ -17,7 +17,7 @@ using ::testing::Not;
 
 const Exporter& bridge() { return *find_exporter("megatron-bridge"); }
 
-std::string written(const rankwright::TrainingConfig& config) {
+std::string written(const rankwright::plan::TrainingConfig& config) {
   return export_plan(bridge(), config).front().text;
 }
 
@@ -62,7 +62,7 @@ std::map<std::string, std::string> fields_of(const std::string& text) {
 
 // Both back ends say the same of a plan, whatever it is.
 RC_GTEST_PROP(MegatronBridgeExport, SaysWhatTheFlagsSay, ()) {
-  const rankwright::TrainingConfig config = any::random_setup();
+  const rankwright::plan::TrainingConfig config = any::random_setup();
   const std::map<std::string, std::string> fields = fields_of(written(config));
   constexpr std::pair<std::string_view, const char*> kSame[] = {
       {"tensor-model-parallel-size", "model.tensor_model_parallel_size"},
@@ -91,4 +91,4 @@ RC_GTEST_PROP(MegatronBridgeExport, SaysWhatTheFlagsSay, ()) {
 }
 
 }  // namespace megatron_bridge_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -13,36 +13,36 @@
 #include "tests/support/megatron_judge.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace megatron_rules_test {
 
 using sample::coin;
 using sample::one_of;
 
 /// The codes of what stops the plan.
-std::string our_refusal(const rankwright::TrainingConfig& config) {
+std::string our_refusal(const rankwright::plan::TrainingConfig& config) {
   std::string codes;
-  for (const Diagnostic& d : lint(config, Target::megatron)) {
+  for (const Diagnostic& d : lint(config, rules::Target::megatron)) {
     const bool theirs = !d.code.starts_with("RW02") && !d.code.starts_with("RW03");
     if (theirs && d.severity == Severity::error) codes += std::string(d.code) + " ";
   }
   return codes;
 }
 
-std::string text_of(const rankwright::TrainingConfig& config) {
+std::string text_of(const rankwright::plan::TrainingConfig& config) {
   return export_plan(*find_exporter("megatron"), config).front().text;
 }
 
-std::string their_refusal(const rankwright::TrainingConfig& config, const std::string& text) {
+std::string their_refusal(const rankwright::plan::TrainingConfig& config, const std::string& text) {
   const bool hopper = config.cluster.device.fp4 == FlopsPerSecond{};
   return megatron_judge::refusal(megatron_judge::parse(text), config.world, hopper);
 }
 
 bool rarely() { return *rc::gen::inRange(0, 8) == 0; }
 
-Model random_stated_model() {
+model::Model random_stated_model() {
   if (coin()) return sample::random_known_model();
-  Shapes shapes = random_shapes();
+  model::Shapes shapes = random_shapes();
   shapes.ffn = one_of({64, 96, 100});
   shapes.expert_ffn = shapes.expert_ffn > 0 ? one_of({32, 48, 50}) : 0;
   shapes.shared_ffn = shapes.shared_ffn > 0 ? one_of({32, 48}) : 0;
@@ -57,57 +57,60 @@ Model random_stated_model() {
 }
 
 /// MTP modules where they may stand, and where they may not.
-Stages random_layout(const Model& model, i64 stages) {
-  if (coin()) return even_stages(model.layers(), stages, model.mtp_layers);
-  Stages split = sample::random_stages(model, stages);
+plan::Stages random_layout(const model::Model& model, i64 stages) {
+  if (coin()) return plan::even_stages(model.layers(), stages, model.mtp_layers);
+  plan::Stages split = sample::random_stages(model, stages);
   if (model.mtp_layers > 0 && rarely()) std::swap(split.back().mtp, split.front().mtp);
   if (rarely()) ++split.front().layers;
-  if (stages > 1 && rarely()) split.insert(split.begin() + 1, Stage{});
+  if (stages > 1 && rarely()) split.insert(split.begin() + 1, plan::Stage{});
   return split;
 }
 
-Plan random_layout_plan(const Model& model) {
-  Plan p{.tp = one_of({1, 1, 2, 4, 8}),
-         .cp = one_of({1, 1, 1, 2, 4}),
-         .dp = one_of({1, 2, 4}),
-         .pp = one_of({1, 1, 2, 3, 4})};
+plan::Plan random_layout_plan(const model::Model& model) {
+  plan::Plan p{.tp = one_of({1, 1, 2, 4, 8}),
+               .cp = one_of({1, 1, 1, 2, 4}),
+               .dp = one_of({1, 2, 4}),
+               .pp = one_of({1, 1, 2, 3, 4})};
   p.ep = model.sparse() ? one_of({1, 2, 4, 8}) : rarely() ? 2 : 1;
   p.etp = model.sparse() ? (coin() ? p.tp : 1) : p.ep > 1 ? 1 : p.tp;
   p.zero = int(one_of({0, 1, 1, 2, 3}));
   const i64 data_ranks = p.dp * p.cp;
   if (p.zero > 0 && rarely()) p.shard_size = *rc::gen::elementOf(divisors(data_ranks));
   p.sequence_parallel = !rarely();
-  p.cp_comm = CpComm(one_of({0, 0, 1, 2}));
+  p.cp_comm = plan::CpComm(one_of({0, 0, 1, 2}));
   p.micro_batch = one_of({1, 1, 2, 3});
   if (p.pp > 1 || rarely()) p.virtual_stages = one_of({1, 1, 2, 3});
-  p.schedule = p.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  p.schedule = p.virtual_stages > 1 ? plan::Schedule::interleaved : plan::Schedule::one_f_one_b;
   if (p.virtual_stages > 1 && coin()) p.microbatch_group = one_of({2, 4, 6});
   if (coin()) p.stages = random_layout(model, p.pp * p.virtual_stages);
-  p.recompute = Recompute(one_of({0, 1, 2}));
-  if (p.recompute == Recompute::full) p.recompute_layers = one_of({0, 2});
-  if (rarely()) p.order = Order{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+  p.recompute = plan::Recompute(one_of({0, 1, 2}));
+  if (p.recompute == plan::Recompute::full) p.recompute_layers = one_of({0, 2});
+  if (rarely())
+    p.order =
+        mesh::Order{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp, mesh::Axis::dp};
   p.overlap = {.grad_reduce = !rarely(), .param_gather = false, .tp = rarely(), .pp = coin()};
   p.overlap.param_gather = p.zero > 0 ? coin() : rarely();
   return p;
 }
 
-rankwright::TrainingConfig drawn() {
-  const Model model = random_stated_model();
-  const Plan plan = random_layout_plan(model);
-  rankwright::TrainingConfig s = sample::config_of(model, plan, one_of({1, 2, 4, 6, 8, 12}));
+rankwright::plan::TrainingConfig drawn() {
+  const model::Model model = random_stated_model();
+  const plan::Plan plan = random_layout_plan(model);
+  rankwright::plan::TrainingConfig s = sample::config_of(model, plan, one_of({1, 2, 4, 6, 8, 12}));
   const i64 model_ranks = plan.tp * plan.cp * plan.pp;
   if (model_ranks > 1 && rarely()) ++s.world;
   if (plan.dp > 1 && rarely()) ++s.job.global_batch;
-  s.cluster = *find_cluster(fmt::format("{} x {}", coin() ? "dgx-h100" : "dgx-b200", s.world));
+  s.cluster =
+      *catalog::find_cluster(fmt::format("{} x {}", coin() ? "dgx-h100" : "dgx-b200", s.world));
   s.job.sequence = one_of({64, 64, 2048, 2048, 96, 100});
-  s.job.param_dtype = Dtype(one_of({0, 1, 1, 2}));
-  s.job.grad_dtype = Dtype::fp32;
+  s.job.param_dtype = plan::Dtype(one_of({0, 1, 1, 2}));
+  s.job.grad_dtype = plan::Dtype::fp32;
   return s;
 }
 
 /// Half of the configs as they come, half such that arithmetic at least has nothing against them.
-rankwright::TrainingConfig random_case() {
-  rankwright::TrainingConfig s = drawn();
+rankwright::plan::TrainingConfig random_case() {
+  rankwright::plan::TrainingConfig s = drawn();
   const bool careful = coin();
   for (int tries = 0; careful && first_misfit(s) && tries < 60; ++tries) s = drawn();
   return s;
@@ -118,7 +121,7 @@ TEST(MegatronRules, AcceptWhatMegatronWouldTrain) {
   std::map<std::string, int> reasons;
   const bool agreed = rc::check("ours and theirs", [&] {
     for (int i = 0; i < 12; ++i) {
-      const rankwright::TrainingConfig s = random_case();
+      const rankwright::plan::TrainingConfig s = random_case();
       if (megatron_model(s).empty()) continue;  // shapes that no flags state
       const std::string text = text_of(s);
       const std::string ours = our_refusal(s), theirs = their_refusal(s, text);
@@ -136,4 +139,4 @@ TEST(MegatronRules, AcceptWhatMegatronWouldTrain) {
 }
 
 }  // namespace megatron_rules_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -8,7 +8,7 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/rules/change.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
@@ -41,7 +41,8 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
                                                 "job.matmul",
                                                 "job.optimizer"};
 
-constexpr Order kAlternateOrder{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+constexpr mesh::Order kAlternateOrder{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep,
+                                      mesh::Axis::pp, mesh::Axis::dp};
 
 /// Collects rows.
 struct Settings {
@@ -55,16 +56,16 @@ struct Settings {
 };
 
 /// Stages that come out of pp and virtual stages alone need no layout.
-bool needs_layout(const TrainingConfig& s) {
+bool needs_layout(const plan::TrainingConfig& s) {
   const std::optional<i64> count = product({s.plan.pp, s.plan.virtual_stages});
   if (s.plan.stages.empty()) return false;
   if (!count) return true;
   return !divides(*count, s.model.layers()) || *count > s.model.layers() ||
-         s.plan.stages != even_stages(s.model.layers(), *count, s.model.mtp_layers);
+         s.plan.stages != plan::even_stages(s.model.layers(), *count, s.model.mtp_layers);
 }
 
-void add_pipeline(const TrainingConfig& s, Settings& out) {
-  const Plan& p = s.plan;
+void add_pipeline(const plan::TrainingConfig& s, Settings& out) {
+  const plan::Plan& p = s.plan;
   out.add("pipeline-model-parallel-size", p.pp);
   if (needs_layout(s))
     out.add("pipeline-model-parallel-layout", show_layout(p.stages));
@@ -76,15 +77,15 @@ void add_pipeline(const TrainingConfig& s, Settings& out) {
   out.on("no-overlap-p2p-communication", !p.overlap.pp);
 }
 
-void add_experts(const TrainingConfig& s, Settings& out) {
+void add_experts(const plan::TrainingConfig& s, Settings& out) {
   if (s.plan.ep > 1) out.add("expert-model-parallel-size", s.plan.ep);
   if (!s.model.sparse()) return;
   out.add("expert-tensor-parallel-size", s.plan.etp);
   if (s.plan.ep > 1) out.add("moe-token-dispatcher-type", "alltoall");
 }
 
-void add_data_parallel(const TrainingConfig& s, Settings& out) {
-  const Plan& p = s.plan;
+void add_data_parallel(const plan::TrainingConfig& s, Settings& out) {
+  const plan::Plan& p = s.plan;
   if (p.zero >= 2) {
     out.on("use-megatron-fsdp");
     out.add("data-parallel-sharding-strategy", p.zero == 2 ? "optim_grads" : "optim_grads_params");
@@ -99,36 +100,38 @@ void add_data_parallel(const TrainingConfig& s, Settings& out) {
 }
 
 /// "block" counts within a chunk.
-i64 layers_of_a_chunk(const Plan& p) { return ceil_div(p.recompute_layers, p.virtual_stages); }
+i64 layers_of_a_chunk(const plan::Plan& p) {
+  return ceil_div(p.recompute_layers, p.virtual_stages);
+}
 
-void add_recompute(const Plan& p, Settings& out) {
-  if (p.recompute == Recompute::none) return;
+void add_recompute(const plan::Plan& p, Settings& out) {
+  if (p.recompute == plan::Recompute::none) return;
   out.add("recompute-granularity", std::string(name(p.recompute)));
-  if (p.recompute == Recompute::selective) return;
+  if (p.recompute == plan::Recompute::selective) return;
   const bool all = p.recompute_layers == 0;
   out.add("recompute-method", all ? "uniform" : "block");
   out.add("recompute-num-layers", all ? 1 : layers_of_a_chunk(p));
 }
 
-void add_numbers(const Job& job, Settings& out) {
-  const bool half = job.param_dtype == Dtype::fp16;
-  const bool bf16 = job.param_dtype == Dtype::bf16 || job.param_dtype == Dtype::fp8;
+void add_numbers(const plan::Job& job, Settings& out) {
+  const bool half = job.param_dtype == plan::Dtype::fp16;
+  const bool bf16 = job.param_dtype == plan::Dtype::bf16 || job.param_dtype == plan::Dtype::fp8;
   out.on("bf16", bf16);
   out.on("fp16", half);
-  out.on("grad-reduce-in-bf16", bf16 && job.grad_dtype == Dtype::bf16);
-  out.on("accumulate-allreduce-grads-in-fp32", half && job.grad_dtype == Dtype::fp32);
-  if (job.matmul == Matmul::fp8) out.add("fp8-format", "hybrid");
-  if (job.matmul == Matmul::mxfp8) {
+  out.on("grad-reduce-in-bf16", bf16 && job.grad_dtype == plan::Dtype::bf16);
+  out.on("accumulate-allreduce-grads-in-fp32", half && job.grad_dtype == plan::Dtype::fp32);
+  if (job.matmul == plan::Matmul::fp8) out.add("fp8-format", "hybrid");
+  if (job.matmul == plan::Matmul::mxfp8) {
     out.add("fp8-format", "e4m3");
     out.add("fp8-recipe", "mxfp8");
   }
-  if (job.matmul == Matmul::fp4) out.add("fp4-format", "e2m1");
-  out.add("optimizer", job.optimizer == Optimizer::sgd ? "sgd" : "adam");
+  if (job.matmul == plan::Matmul::fp4) out.add("fp4-format", "e2m1");
+  out.add("optimizer", job.optimizer == plan::Optimizer::sgd ? "sgd" : "adam");
 }
 
-void add_attention(const Attention& a, i64 hidden, Settings& out) {
+void add_attention(const model::Attention& a, i64 hidden, Settings& out) {
   out.add("num-attention-heads", a.heads);
-  if (a.kind == Attention::Kind::latent) {
+  if (a.kind == model::Attention::Kind::latent) {
     out.on("multi-latent-attention");
     if (a.q_rank > 0) out.add("q-lora-rank", a.q_rank);
     out.add("kv-lora-rank", a.kv_rank);
@@ -147,18 +150,19 @@ void add_attention(const Attention& a, i64 hidden, Settings& out) {
 }
 
 /// "([0]*3+[1]*58)".
-std::string layer_pattern(const Model& model) {
+std::string layer_pattern(const model::Model& model) {
   std::string text;
-  for (const LayerRun& run : model.runs)
+  for (const model::LayerRun& run : model.runs)
     text += fmt::format("{}[{}]*{}", text.empty() ? "" : "+", run.layer.ffn.sparse() ? 1 : 0,
                         run.count);
   return "(" + text + ")";
 }
 
-void add_feed_forward(const Model& model, Settings& out) {
-  const FeedForward *dense = nullptr, *sparse = nullptr;
-  for (const LayerRun& run : model.runs) (run.layer.ffn.sparse() ? sparse : dense) = &run.layer.ffn;
-  const FeedForward& any = dense != nullptr ? *dense : *sparse;
+void add_feed_forward(const model::Model& model, Settings& out) {
+  const model::FeedForward *dense = nullptr, *sparse = nullptr;
+  for (const model::LayerRun& run : model.runs)
+    (run.layer.ffn.sparse() ? sparse : dense) = &run.layer.ffn;
+  const model::FeedForward& any = dense != nullptr ? *dense : *sparse;
   out.add("ffn-hidden-size", dense != nullptr ? dense->width : sparse->expert_width);
   out.on("swiglu", any.matrices == 3);
   if (sparse == nullptr) return;
@@ -175,9 +179,9 @@ void add_feed_forward(const Model& model, Settings& out) {
   if (dense != nullptr) out.add("moe-layer-freq", layer_pattern(model));
 }
 
-std::vector<MegatronSetting> model_rows(const TrainingConfig& s) {
-  const Model& model = s.model;
-  const Layer& first = model.layer(0);
+std::vector<MegatronSetting> model_rows(const plan::TrainingConfig& s) {
+  const model::Model& model = s.model;
+  const model::Layer& first = model.layer(0);
   Settings out;
   out.add("num-layers", model.layers());
   out.add("hidden-size", model.hidden);
@@ -204,31 +208,31 @@ std::vector<MegatronSetting> model_rows(const TrainingConfig& s) {
 }
 
 /// Whether a reader of the flags builds the same network.
-bool states_model(const TrainingConfig& s, const std::vector<MegatronSetting>& rows) {
+bool states_model(const plan::TrainingConfig& s, const std::vector<MegatronSetting>& rows) {
   const bool gelu_gates = s.model.architecture.starts_with("gemma");
   const bool learned_mtp = s.model.mtp_layers > 0 && s.model.positions > 0;  // it refuses those
   if (gelu_gates || learned_mtp) return false;
   std::string text = fmt::format("A=(--seq-length {} ", s.job.sequence);
   for (const MegatronSetting& row : rows) text += as_flag(row) + " ";
-  const PlanFile read =
-      read_plan_as(*find_plan_format("megatron"), text + ")\n", "megatron.sh", refuse_file);
-  Model stated = s.model;
+  const importer::PlanFile read = read_plan_as(*importer::find_plan_format("megatron"),
+                                               text + ")\n", "megatron.sh", importer::refuse_file);
+  model::Model stated = s.model;
   // The flag has to hold the sequence: a model made for a shorter one cannot be said.
   if (stated.positions == 0 && stated.max_sequence <= s.job.sequence) stated.max_sequence = 0;
   return read.draft.model && same_network(*read.draft.model, stated);
 }
 
-bool grads_stated(const Job& job) {
+bool grads_stated(const plan::Job& job) {
   switch (job.param_dtype) {
-    case Dtype::fp32:
-      return job.grad_dtype == Dtype::fp32;
-    case Dtype::fp16:
-      return job.grad_dtype == Dtype::fp32 || job.grad_dtype == Dtype::fp16;
-    case Dtype::bf16:
-    case Dtype::fp8:
-      return job.grad_dtype == Dtype::fp32 || job.grad_dtype == Dtype::bf16;
-    case Dtype::fp64:
-      return job.grad_dtype == Dtype::fp32;
+    case plan::Dtype::fp32:
+      return job.grad_dtype == plan::Dtype::fp32;
+    case plan::Dtype::fp16:
+      return job.grad_dtype == plan::Dtype::fp32 || job.grad_dtype == plan::Dtype::fp16;
+    case plan::Dtype::bf16:
+    case plan::Dtype::fp8:
+      return job.grad_dtype == plan::Dtype::fp32 || job.grad_dtype == plan::Dtype::bf16;
+    case plan::Dtype::fp64:
+      return job.grad_dtype == plan::Dtype::fp32;
   }
   return false;
 }
@@ -240,8 +244,8 @@ std::string as_flag(const MegatronSetting& setting) {
   return fmt::format("--{} {}", setting.flag, script_word(setting.value));
 }
 
-std::vector<MegatronSetting> megatron_layout(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<MegatronSetting> megatron_layout(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   Settings out;
   out.add("tensor-model-parallel-size", p.tp);
   out.on("sequence-parallel", p.sequence_parallel);
@@ -250,7 +254,8 @@ std::vector<MegatronSetting> megatron_layout(const TrainingConfig& s) {
   if (p.cp > 1) out.add("cp-comm-type", std::string(name(p.cp_comm)));
   add_pipeline(s, out);
   add_experts(s, out);
-  out.on("use-tp-pp-dp-mapping", !same_order(s, kDefaultOrder) && same_order(s, kAlternateOrder));
+  out.on("use-tp-pp-dp-mapping",
+         !rules::same_order(s, mesh::kDefaultOrder) && rules::same_order(s, kAlternateOrder));
   add_data_parallel(s, out);
   add_recompute(p, out);
   out.add("micro-batch-size", p.micro_batch);
@@ -260,7 +265,7 @@ std::vector<MegatronSetting> megatron_layout(const TrainingConfig& s) {
   return out.rows;
 }
 
-std::vector<MegatronSetting> megatron_model(const TrainingConfig& s) {
+std::vector<MegatronSetting> megatron_model(const plan::TrainingConfig& s) {
   if (s.reference_model) return {};
   std::vector<MegatronSetting> rows = model_rows(s);
   return states_model(s, rows) ? rows : std::vector<MegatronSetting>{};
@@ -268,8 +273,8 @@ std::vector<MegatronSetting> megatron_model(const TrainingConfig& s) {
 
 std::span<const std::string_view> stated_by_megatron() { return kMegatronStates; }
 
-std::vector<Lost> lost_by_megatron(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<Lost> lost_by_megatron(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   std::vector<Lost> lost;
   const auto add = [&](bool is, std::string_view key, std::string_view why) {
     if (is) lost.push_back({std::string(key), std::string(why)});
@@ -280,14 +285,16 @@ std::vector<Lost> lost_by_megatron(const TrainingConfig& s) {
       "microbatches go in groups only where there are virtual stages");
   add(p.virtual_stages == 1 && p.overlap.pp, "parallelism.overlap.pp",
       "1F1B does not overlap its sends");
-  add(p.recompute == Recompute::full && p.recompute_layers % p.virtual_stages != 0,
+  add(p.recompute == plan::Recompute::full && p.recompute_layers % p.virtual_stages != 0,
       "parallelism.recompute", "it recomputes as many layers in each chunk of a pp rank");
-  add(s.job.param_dtype == Dtype::fp8, "job.param_dtype",
+  add(s.job.param_dtype == plan::Dtype::fp8, "job.param_dtype",
       "bf16 is written: --fp8-param-gather gathers parameters in fp8 and keeps both");
-  add(s.job.param_dtype == Dtype::fp64, "job.param_dtype", "fp32 is written: there is no fp64");
+  add(s.job.param_dtype == plan::Dtype::fp64, "job.param_dtype",
+      "fp32 is written: there is no fp64");
   add(!grads_stated(s.job), "job.grad_dtype", "gradients are fp32 or as the parameters");
-  add(s.job.optimizer == Optimizer::lion, "job.optimizer", "adam is written: there is no lion");
+  add(s.job.optimizer == plan::Optimizer::lion, "job.optimizer",
+      "adam is written: there is no lion");
   return lost;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

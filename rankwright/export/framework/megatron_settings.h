@@ -9,7 +9,7 @@
 #include "rankwright/export/exporter.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 struct MegatronSetting {
   std::string_view flag;  // without "--"
@@ -18,13 +18,13 @@ struct MegatronSetting {
 
 /// What the layout and the job decide. Made for any config: what does not go together is written as
 /// it stands.
-std::vector<MegatronSetting> megatron_layout(const TrainingConfig& config);
+std::vector<MegatronSetting> megatron_layout(const plan::TrainingConfig& config);
 
 /// The model's shapes; nothing where the flags would make another network of them, or no model is
 /// given.
-std::vector<MegatronSetting> megatron_model(const TrainingConfig& config);
+std::vector<MegatronSetting> megatron_model(const plan::TrainingConfig& config);
 
 /// "--num-layers 32", quoted where a shell would read it otherwise.
 std::string as_flag(const MegatronSetting& setting);
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

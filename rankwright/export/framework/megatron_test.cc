@@ -7,7 +7,7 @@
 #include "tests/support/round_trip.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace megatron_test {
 
 using ::testing::HasSubstr;
@@ -75,10 +75,10 @@ TEST(MegatronFlag, IsQuotedWhereAShellWouldReadIt) {
 }
 
 /// Nothing where it comes back the same; else what does not.
-std::string changed(const rankwright::TrainingConfig& config) {
+std::string changed(const rankwright::plan::TrainingConfig& config) {
   Diagnostics findings;
-  const rankwright::TrainingConfig again =
-      round_trip::there_and_back(megatron(), *find_plan_format("megatron"), config, findings);
+  const rankwright::plan::TrainingConfig again = round_trip::there_and_back(
+      megatron(), *importer::find_plan_format("megatron"), config, findings);
   std::string text;
   for (const Diagnostic& finding : findings)
     if (finding.severity == Severity::error) text += finding.detail + "\n";
@@ -88,7 +88,7 @@ std::string changed(const rankwright::TrainingConfig& config) {
 // At least 300 plans each, of any kind and of the kind that is made to fit.
 TEST(MegatronExport, ReadsBackAsThePlanButForWhatIsLost) {
   int tried = 0, with_model = 0;
-  const auto law = [&](const rankwright::TrainingConfig& config) {
+  const auto law = [&](const rankwright::plan::TrainingConfig& config) {
     if (!find_violations(config).empty()) return;
     ++tried;
     with_model += megatron_model(config).empty() ? 0 : 1;
@@ -107,4 +107,4 @@ TEST(MegatronExport, ReadsBackAsThePlanButForWhatIsLost) {
 }
 
 }  // namespace megatron_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -6,7 +6,7 @@
 #include "rankwright/export/typed.h"
 #include "rankwright/model/architecture.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kNanotronStates[] = {"parallelism.tp_size",
@@ -34,30 +34,31 @@ constexpr std::string_view kNanotronStates[] = {"parallelism.tp_size",
 constexpr std::string_view kNanotronDtypes[] = {"float32", "bfloat16", "float16", "bfloat16",
                                                 "float32"};
 
-bool is_qwen(const Model& model) { return model.layer(0).attention.qkv_bias; }
+bool is_qwen(const model::Model& model) { return model.layer(0).attention.qkv_bias; }
 
 /// Its Llama and Qwen2 modules, from what model_config() states; what else there is in its tree is
 /// not for training.
-bool has_module(const Model& model) {
-  const Layer& layer = model.layer(0);
+bool has_module(const model::Model& model) {
+  const model::Layer& layer = model.layer(0);
   // Its configs have no head_dim.
   if (layer.attention.head_dim * layer.attention.heads != model.hidden) return false;
-  const Result<Model> read = build({.name = "read back",
-                                    .architecture = is_qwen(model) ? "qwen2" : "llama",
-                                    .hidden = model.hidden,
-                                    .layers = model.layers(),
-                                    .heads = layer.attention.heads,
-                                    .kv_heads = layer.attention.kv_heads,
-                                    .head_dim = layer.attention.head_dim,
-                                    .ffn = layer.ffn.width,
-                                    .vocab = model.vocab,
-                                    .max_sequence = model.max_sequence,
-                                    .tied = model.tied});
+  const Result<model::Model> read =
+      model::build({.name = "read back",
+                    .architecture = is_qwen(model) ? "qwen2" : "llama",
+                    .hidden = model.hidden,
+                    .layers = model.layers(),
+                    .heads = layer.attention.heads,
+                    .kv_heads = layer.attention.kv_heads,
+                    .head_dim = layer.attention.head_dim,
+                    .ffn = layer.ffn.width,
+                    .vocab = model.vocab,
+                    .max_sequence = model.max_sequence,
+                    .tied = model.tied});
   return read && same_network(*read, model);
 }
 
-std::string model_config(const Model& model) {
-  const Layer& layer = model.layer(0);
+std::string model_config(const model::Model& model) {
+  const model::Layer& layer = model.layer(0);
   std::string text = "  model_config:\n";
   const auto add = [&](std::string_view key, const auto& value) {
     text += fmt::format("    {}: {}\n", key, value);
@@ -79,22 +80,23 @@ std::string model_config(const Model& model) {
 
 std::span<const std::string_view> stated_by_nanotron() { return kNanotronStates; }
 
-std::vector<Lost> lost_by_nanotron(const TrainingConfig& s) {
+std::vector<Lost> lost_by_nanotron(const plan::TrainingConfig& s) {
   std::vector<Lost> lost;
   if (!s.reference_model && !has_module(s.model))
     lost.push_back({"model", "it trains Llama and Qwen2 shapes: model_config is left to you"});
-  const bool kept = s.job.param_dtype != Dtype::fp8 && s.job.param_dtype != Dtype::fp64;
+  const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
   const bool as_parameters = s.job.grad_dtype == s.job.param_dtype && kept;
-  if (s.job.grad_dtype != Dtype::fp32 && !as_parameters)
+  if (s.job.grad_dtype != plan::Dtype::fp32 && !as_parameters)
     lost.push_back({"job.grad_dtype", "gradients are fp32 or as the parameters"});
-  if (s.job.optimizer == Optimizer::lion) lost.push_back({"job.optimizer", "it has adamW and sgd"});
+  if (s.job.optimizer == plan::Optimizer::lion)
+    lost.push_back({"job.optimizer", "it has adamW and sgd"});
   return lost;
 }
 
-std::vector<ExportFile> write_nanotron(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
-  const Plan& p = s.plan;
+  const plan::Plan& p = s.plan;
   std::string text = commented(head, "#");
   const auto add = [&](std::string_view key, const auto& value) {
     text += fmt::format("  {}: {}\n", key, value);
@@ -105,23 +107,23 @@ std::vector<ExportFile> write_nanotron(const TrainingConfig& s, const ExportOpti
   add("tp", p.tp);
   add("context_parallel_size", p.cp);
   add("expert_parallel_size", p.ep);
-  add("pp_engine", p.schedule == Schedule::gpipe ? "afab" : "1f1b");
+  add("pp_engine", p.schedule == plan::Schedule::gpipe ? "afab" : "1f1b");
   add("tp_mode", p.sequence_parallel ? "REDUCE_SCATTER" : "ALL_REDUCE");
   add("tp_linear_async_communication", typed(p.overlap.tp));
-  add("recompute_layer", typed(p.recompute == Recompute::full));
+  add("recompute_layer", typed(p.recompute == plan::Recompute::full));
   text += "tokens:\n";
   add("sequence_length", s.job.sequence);
   add("micro_batch_size", p.micro_batch);
   add("batch_accumulation_per_replica", s.microbatches());
   text += "optimizer:\n";
   add("zero_stage", p.zero);
-  add("accumulate_grad_in_fp32", typed(s.job.grad_dtype == Dtype::fp32));
+  add("accumulate_grad_in_fp32", typed(s.job.grad_dtype == plan::Dtype::fp32));
   text += "  optimizer_factory:\n";
-  text += fmt::format("    name: {}\n", s.job.optimizer == Optimizer::sgd ? "sgd" : "adamW");
+  text += fmt::format("    name: {}\n", s.job.optimizer == plan::Optimizer::sgd ? "sgd" : "adamW");
   text += "model:\n";
   add("dtype", kNanotronDtypes[std::size_t(s.job.param_dtype)]);
   if (!s.reference_model && has_module(s.model)) text += model_config(s.model);
   return {{"nanotron.yaml", text}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -5,7 +5,7 @@
 #include "tests/support/round_trip.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace nanotron_test {
 
 using ::testing::HasSubstr;
@@ -42,4 +42,4 @@ RC_GTEST_PROP(NanotronExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
 }
 
 }  // namespace nanotron_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

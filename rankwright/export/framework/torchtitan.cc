@@ -8,7 +8,7 @@
 #include "rankwright/export/quote.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kTorchtitanStates[] = {"parallelism.tp_size",
@@ -36,7 +36,7 @@ constexpr std::string_view kTorchtitanStates[] = {"parallelism.tp_size",
                                                   "job.optimizer"};
 
 /// Names of registry functions that were seen; others follow no rule that is known.
-std::string_view registry_function(const TorchtitanFlavor& flavor) {
+std::string_view registry_function(const importer::TorchtitanFlavor& flavor) {
   constexpr std::pair<std::string_view, std::string_view> kSeen[] = {
       {"llama-3.1-8b", "llama3_8b"},
       {"llama-3.1-70b", "llama3_70b"},
@@ -49,8 +49,8 @@ std::string_view registry_function(const TorchtitanFlavor& flavor) {
 
 std::string python_bool(bool flag) { return flag ? "True" : "False"; }
 
-std::string parallelism(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::string parallelism(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   const DataRanks data = torchtitan_data_ranks(p);
   std::string text = "    config.parallelism = ParallelismConfig(\n";
   const auto add = [&](std::string_view key, std::string_view value) {
@@ -75,7 +75,7 @@ std::string parallelism(const TrainingConfig& s) {
   return text + "    )\n";
 }
 
-std::string training(const TrainingConfig& s) {
+std::string training(const plan::TrainingConfig& s) {
   std::string text;
   const auto add = [&](std::string_view key, std::string_view value) {
     text += fmt::format("    config.training.{} = {}\n", key, value);
@@ -91,12 +91,12 @@ std::string training(const TrainingConfig& s) {
   return text;
 }
 
-std::string_view recompute(Recompute recompute) {
+std::string_view recompute(plan::Recompute recompute) {
   constexpr std::string_view kWays[] = {"None", "SelectiveAC.Config()", "FullAC.Config()"};
   return kWays[std::size_t(recompute)];
 }
 
-std::vector<std::string> unseen(const TrainingConfig& s, std::string_view function) {
+std::vector<std::string> unseen(const plan::TrainingConfig& s, std::string_view function) {
   std::vector<std::string> lines = {
       "Names were read in torchtitan's sources of mid-2026, which change from week to week.",
       "Not seen: Trainer's home, whether a config may be changed after it is made, and None for no "
@@ -113,22 +113,23 @@ std::vector<std::string> unseen(const TrainingConfig& s, std::string_view functi
 
 std::span<const std::string_view> stated_by_torchtitan() { return kTorchtitanStates; }
 
-std::vector<Lost> lost_by_torchtitan(const TrainingConfig& s) {
+std::vector<Lost> lost_by_torchtitan(const plan::TrainingConfig& s) {
   std::vector<Lost> lost = lost_by_both_torchtitans(s);
   if (s.plan.cp > 1)
     lost.push_back({"parallelism.cp_comm", "the model's attention class gathers or trades heads"});
   if (s.plan.ep > 1 && s.plan.etp > 1)
     lost.push_back({"parallelism.etp_size", "experts are whole: ep takes the tp ranks too"});
-  if (s.job.param_dtype != Dtype::bf16 && s.job.param_dtype != Dtype::fp32)
+  if (s.job.param_dtype != plan::Dtype::bf16 && s.job.param_dtype != plan::Dtype::fp32)
     lost.push_back({"job.param_dtype", "mixed_precision_param is bfloat16 or float32"});
-  if (s.job.grad_dtype != Dtype::bf16 && s.job.grad_dtype != Dtype::fp32)
+  if (s.job.grad_dtype != plan::Dtype::bf16 && s.job.grad_dtype != plan::Dtype::fp32)
     lost.push_back({"job.grad_dtype", "mixed_precision_reduce is bfloat16 or float32"});
   return lost;
 }
 
-std::vector<ExportFile> write_torchtitan(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const ExportOptions&,
                                          const std::vector<std::string>& head) {
-  const TorchtitanFlavor* const flavor = s.reference_model ? nullptr : flavor_of(s.model);
+  const importer::TorchtitanFlavor* const flavor =
+      s.reference_model ? nullptr : importer::flavor_of(s.model);
   const std::string_view function =
       flavor == nullptr ? std::string_view{} : registry_function(*flavor);
   std::string text =
@@ -152,4 +153,4 @@ std::vector<ExportFile> write_torchtitan(const TrainingConfig& s, const ExportOp
   return files;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -7,7 +7,7 @@
 #include "rankwright/export/typed.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
@@ -36,9 +36,9 @@ constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
                                                     "job.matmul",
                                                     "job.optimizer"};
 
-std::string_view converter(Matmul matmul) {
-  if (matmul == Matmul::fp8) return "quantize.linear.float8";
-  return matmul == Matmul::mxfp8 ? "quantize.linear.mx" : "";
+std::string_view converter(plan::Matmul matmul) {
+  if (matmul == plan::Matmul::fp8) return "quantize.linear.float8";
+  return matmul == plan::Matmul::mxfp8 ? "quantize.linear.mx" : "";
 }
 
 /// One section of the file.
@@ -61,8 +61,9 @@ class Section {
   std::string text_;
 };
 
-std::string model_section(const TrainingConfig& s) {
-  const TorchtitanFlavor* const flavor = s.reference_model ? nullptr : flavor_of(s.model);
+std::string model_section(const plan::TrainingConfig& s) {
+  const importer::TorchtitanFlavor* const flavor =
+      s.reference_model ? nullptr : importer::flavor_of(s.model);
   const std::string_view quantised = converter(s.job.matmul);
   if (flavor == nullptr && quantised.empty()) return "";
   Section section("model");
@@ -72,7 +73,7 @@ std::string model_section(const TrainingConfig& s) {
 }
 
 /// With a pipeline the local batch is all of a data rank's; without one it is the microbatch.
-std::string training_section(const TrainingConfig& s) {
+std::string training_section(const plan::TrainingConfig& s) {
   const i64 passes = s.plan.pp > 1 ? s.microbatches() : 1;
   return Section("training")
       .number("local_batch_size", s.plan.micro_batch * passes)
@@ -83,8 +84,8 @@ std::string training_section(const TrainingConfig& s) {
       .done();
 }
 
-std::string parallelism_section(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::string parallelism_section(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   const DataRanks data = torchtitan_data_ranks(p);
   Section section("parallelism");
   section.number("data_parallel_replicate_degree", data.replicas)
@@ -95,7 +96,7 @@ std::string parallelism_section(const TrainingConfig& s) {
       .number("context_parallel_degree", p.cp);
   if (p.cp > 1)
     section.text("context_parallel_rotate_method",
-                 p.cp_comm == CpComm::p2p ? "alltoall" : "allgather");
+                 p.cp_comm == plan::CpComm::p2p ? "alltoall" : "allgather");
   section.number("expert_parallel_degree", p.ep);
   if (p.ep > 1) section.number("expert_tensor_parallel_degree", p.etp);
   section.number("pipeline_parallel_degree", p.pp);
@@ -108,15 +109,15 @@ std::string parallelism_section(const TrainingConfig& s) {
   return section.done();
 }
 
-std::string recompute_section(const Plan& p) {
+std::string recompute_section(const plan::Plan& p) {
   Section section("activation_checkpoint");
   section.text("mode", name(p.recompute));
-  if (p.recompute == Recompute::selective) section.text("selective_ac_option", "op");
+  if (p.recompute == plan::Recompute::selective) section.text("selective_ac_option", "op");
   return section.done();
 }
 
 /// Asynchronous tensor parallelism is a pass of the compiler: without it the trainer stops.
-std::string compile_section(const Plan& p) {
+std::string compile_section(const plan::Plan& p) {
   if (!p.overlap.tp) return "";
   return Section("compile").flag("enable", true).add("components", "[\"model\", \"loss\"]").done();
 }
@@ -125,19 +126,19 @@ std::string compile_section(const Plan& p) {
 
 std::span<const std::string_view> stated_by_torchtitan_0_2() { return kTorchtitan02States; }
 
-std::vector<Lost> lost_by_torchtitan_0_2(const TrainingConfig& s) {
+std::vector<Lost> lost_by_torchtitan_0_2(const plan::TrainingConfig& s) {
   std::vector<Lost> lost = lost_by_both_torchtitans(s);
-  if (s.plan.cp > 1 && s.plan.cp_comm == CpComm::a2a)
+  if (s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a)
     lost.push_back({"parallelism.cp_comm", "its ring gathers or rotates; Ulysses came later"});
-  if (s.job.param_dtype != Dtype::bf16 && s.job.param_dtype != Dtype::fp32)
+  if (s.job.param_dtype != plan::Dtype::bf16 && s.job.param_dtype != plan::Dtype::fp32)
     lost.push_back({"job.param_dtype", "mixed_precision_param is bfloat16 or float32"});
-  if (s.job.grad_dtype != Dtype::fp32)
+  if (s.job.grad_dtype != plan::Dtype::fp32)
     lost.push_back({"job.grad_dtype", "it reduces gradients in float32"});
-  if (s.job.matmul == Matmul::fp4) lost.push_back({"job.matmul", "it has float8 and mxfp8"});
+  if (s.job.matmul == plan::Matmul::fp4) lost.push_back({"job.matmul", "it has float8 and mxfp8"});
   return lost;
 }
 
-std::vector<ExportFile> write_torchtitan_0_2(const TrainingConfig& s, const ExportOptions&,
+std::vector<ExportFile> write_torchtitan_0_2(const plan::TrainingConfig& s, const ExportOptions&,
                                              const std::vector<std::string>& head) {
   std::vector<ExportFile> files = {
       {"torchtitan.toml", commented(head, "#") + model_section(s) + training_section(s) +
@@ -148,4 +149,4 @@ std::vector<ExportFile> write_torchtitan_0_2(const TrainingConfig& s, const Expo
   return files;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -8,7 +8,7 @@
 #include "tests/support/round_trip.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace torchtitan_0_2_test {
 
 using ::testing::Contains;
@@ -58,7 +58,7 @@ TEST(TorchtitanExport, ListsTheModulesOfStagesThatAreNotItsOwn) {
 }
 
 TEST(TorchtitanExport, WritesCellsWhereTorchHasNoClass) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\nworld_size: 8\n"
       "parallelism: {pp_size: 4, dp_size: 2, zero_stage: 2, schedule: zb-h1}\n"
       "job: {global_batch: 16}\n");
@@ -68,14 +68,14 @@ TEST(TorchtitanExport, WritesCellsWhereTorchHasNoClass) {
                                        "pipeline_parallel_schedule_csv = "
                                        "\"torchtitan_schedule.csv\"\n"));
   EXPECT_EQ(files[1].name, "torchtitan_schedule.csv");
-  const Result<WrittenSchedule> read = parse_cells(files[1].text, files[1].name);
+  const Result<program::WrittenSchedule> read = program::parse_cells(files[1].text, files[1].name);
   ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->ranks, cells(pipeline_shape(config)));
+  EXPECT_EQ(read->ranks, program::cells(pipeline_shape(config)));
 }
 
 TEST(TorchtitanExport, MoreCellsThanAFileHolds_AreALoss) {
   // 8 ranks x 2^22 microbatches x 3 cells would be a file of 800 MB.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\nworld_size: 8\nparallelism: {pp_size: 8, schedule: zb-2p}\n"
       "job: {global_batch: 4194304}\n");
   EXPECT_THAT(export_plan(torchtitan(), config), SizeIs(1));
@@ -98,4 +98,4 @@ RC_GTEST_PROP(TorchtitanExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
 }
 
 }  // namespace torchtitan_0_2_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -7,56 +7,57 @@
 #include "rankwright/program/schedule/cells.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
-bool whole_shards(const Plan& p) { return divides(p.cp, p.shards()); }
+bool whole_shards(const plan::Plan& p) { return divides(p.cp, p.shards()); }
 
 /// DDP: FSDP is on as soon as a shard has more than one rank.
-bool plain_replicas(const Plan& p) { return p.zero == 0 && p.cp == 1; }
+bool plain_replicas(const plan::Plan& p) { return p.zero == 0 && p.cp == 1; }
 
-bool has_own_split(const TrainingConfig& s) {
-  const TorchtitanFlavor* const flavor = flavor_of(s.model);
+bool has_own_split(const plan::TrainingConfig& s) {
+  const importer::TorchtitanFlavor* const flavor = importer::flavor_of(s.model);
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   const i64 usual = row(s.plan.schedule).min_chunks;
   if (flavor == nullptr || s.model.mtp_layers > 0 || s.plan.virtual_stages != usual) return false;
-  const std::optional<std::vector<i64>> own = torchtitan_split(s.model.layers(), stages, 1, 1);
-  return own && listed_stages(*own, 0) == s.stages();
+  const std::optional<std::vector<i64>> own =
+      importer::torchtitan_split(s.model.layers(), stages, 1, 1);
+  return own && plan::listed_stages(*own, 0) == s.stages();
 }
 
 }  // namespace
 
-DataRanks torchtitan_data_ranks(const Plan& p) {
+DataRanks torchtitan_data_ranks(const plan::Plan& p) {
   if (plain_replicas(p)) return {.replicas = p.dp};
   if (p.zero == 0 || !whole_shards(p)) return {.shards = p.dp};
   const i64 shards = p.shards() / p.cp;
   return {.replicas = p.dp / shards, .shards = shards};
 }
 
-std::string_view reshard_policy(const Plan& p) {
+std::string_view reshard_policy(const plan::Plan& p) {
   constexpr std::string_view kPolicies[] = {"default", "never", "never", "always"};
   return kPolicies[std::size_t(p.zero)];
 }
 
-bool writes_cells(const TrainingConfig& s) {
-  if (!needs_cells(s)) return false;
-  const std::optional<i64> size = cell_count(pipeline_shape(s));
-  return size && *size <= kMaxTorchCells;
+bool writes_cells(const plan::TrainingConfig& s) {
+  if (!importer::needs_cells(s)) return false;
+  const std::optional<i64> size = program::cell_count(pipeline_shape(s));
+  return size && *size <= importer::kMaxTorchCells;
 }
 
-std::string_view schedule_class(const TrainingConfig& s) {
+std::string_view schedule_class(const plan::TrainingConfig& s) {
   if (writes_cells(s))
     return s.plan.virtual_stages > 1 ? "PipelineScheduleMulti" : "PipelineScheduleSingle";
-  const std::string_view known = torch_schedule(s.plan.schedule);
+  const std::string_view known = importer::torch_schedule(s.plan.schedule);
   return known.empty() ? "1F1B" : known;
 }
 
-std::string module_lists(const TrainingConfig& s, std::string_view head_module,
+std::string module_lists(const plan::TrainingConfig& s, std::string_view head_module,
                          std::string_view indent) {
   if (s.plan.pp == 1 || has_own_split(s)) return "";
   std::string text = "[\n";
   i64 layer = 0;
-  for (const Stage& stage : s.stages()) {
+  for (const plan::Stage& stage : s.stages()) {
     std::string modules;
     const auto add = [&](const std::string& name) {
       modules += (modules.empty() ? "" : ", ") + quote_python(name);  // as TOML quotes it, too
@@ -70,13 +71,13 @@ std::string module_lists(const TrainingConfig& s, std::string_view head_module,
   return text + std::string(indent) + "]";
 }
 
-std::vector<ExportFile> schedule_files(const TrainingConfig& s) {
+std::vector<ExportFile> schedule_files(const plan::TrainingConfig& s) {
   if (!writes_cells(s)) return {};
-  return {{std::string(kScheduleFile), show_cells(cells(pipeline_shape(s)))}};
+  return {{std::string(kScheduleFile), show_cells(program::cells(pipeline_shape(s)))}};
 }
 
-std::vector<Lost> lost_by_both_torchtitans(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<Lost> lost_by_both_torchtitans(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   std::vector<Lost> lost;
   if (p.zero >= 1 && !whole_shards(p))
     lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
@@ -85,19 +86,19 @@ std::vector<Lost> lost_by_both_torchtitans(const TrainingConfig& s) {
       lost.push_back({key, "a shard of one rank is plain data parallelism"});
   if (p.zero == 1 && p.data_ranks() == 1)
     lost.push_back({"parallelism.zero_stage", "there is one data rank and nothing to shard"});
-  if (needs_cells(s) && !writes_cells(s))
+  if (importer::needs_cells(s) && !writes_cells(s))
     lost.push_back(
         {"parallelism.schedule", fmt::format("a schedule file of more than {} cells is not written",
-                                             count(kMaxTorchCells))});
+                                             count(importer::kMaxTorchCells))});
   if (p.pp > 1 && s.model.mtp_layers > 0)
     lost.push_back({"parallelism.stages", "MTP modules stand on no stage of its pipelines"});
   if (s.model.sparse() && p.ep == 1 && p.etp != p.tp)
     lost.push_back({"parallelism.etp_size", "without ep experts are cut as dense layers are"});
-  if (p.recompute == Recompute::full && p.recompute_layers > 0)
+  if (p.recompute == plan::Recompute::full && p.recompute_layers > 0)
     lost.push_back({"parallelism.recompute", "it recomputes all layers or none"});
-  if (s.job.optimizer != Optimizer::adam)
+  if (s.job.optimizer != plan::Optimizer::adam)
     lost.push_back({"job.optimizer", "it has Adam and AdamW"});
-  const TorchtitanFlavor* const flavor = flavor_of(s.model);
+  const importer::TorchtitanFlavor* const flavor = importer::flavor_of(s.model);
   if (!s.reference_model && flavor == nullptr)
     lost.push_back({"model", "it has no flavor of these shapes that is known here"});
   else if (!s.reference_model && !same_network(flavor_model(*flavor), s.model))
@@ -108,4 +109,4 @@ std::vector<Lost> lost_by_both_torchtitans(const TrainingConfig& s) {
   return lost;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

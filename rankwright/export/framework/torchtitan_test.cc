@@ -3,7 +3,7 @@
 #include "rankwright/export/exporter.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace torchtitan_test {
 
 using ::testing::HasSubstr;
@@ -44,4 +44,4 @@ TEST(TorchtitanPython, LeavesTheModelToTheUserWhereItKnowsNoFunction) {
 }
 
 }  // namespace torchtitan_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -9,18 +9,18 @@
 #include "rankwright/base/check.h"
 #include "rankwright/export/quote.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMaxHostName = 253;  // of a name in DNS
 
-i64 host_devices_of(const TrainingConfig& config) {
+i64 host_devices_of(const plan::TrainingConfig& config) {
   return std::max<i64>(1, config.cluster.host_devices);
 }
 
 /// By rank, the cluster's number of its host.
-std::vector<i64> hosts_of_ranks(const TrainingConfig& config) {
+std::vector<i64> hosts_of_ranks(const plan::TrainingConfig& config) {
   const i64 size = host_devices_of(config);
   std::vector<i64> hosts(std::size_t(config.world), 0);
   for (i64 rank = 0; rank < config.world; ++rank)
@@ -117,7 +117,7 @@ std::vector<i64> HostTable::by_first_rank() const {
   return order;
 }
 
-HostTable host_table(const TrainingConfig& config) {
+HostTable host_table(const plan::TrainingConfig& config) {
   HostTable table;
   table.host_devices = host_devices_of(config);
   std::vector<i64> host = hosts_of_ranks(config);
@@ -144,7 +144,7 @@ HostTable host_table(const TrainingConfig& config) {
   return table;
 }
 
-i64 hosts_to_name(const TrainingConfig& config) {
+i64 hosts_to_name(const plan::TrainingConfig& config) {
   i64 last = 0;
   for (i64 rank = 0; rank < config.world; ++rank)
     last = std::max(last, config.plan.placement.device(rank));
@@ -240,4 +240,4 @@ bool is_host_name(std::string_view name) {
          });
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -10,7 +10,7 @@
 
 #include "rankwright/export/exporter.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 
 /// The next ranks: `ranks` of them on host `first`, as many on the one after it, up to `last`.
 struct HostRun {
@@ -39,10 +39,10 @@ struct HostTable {
 };
 
 /// For a config without find_violations. Time and memory grow with the world.
-HostTable host_table(const TrainingConfig& config);
+HostTable host_table(const plan::TrainingConfig& config);
 
 /// How many hosts must have a name for the used ones to have theirs: 1 + the last that is used.
-i64 hosts_to_name(const TrainingConfig& config);
+i64 hosts_to_name(const plan::TrainingConfig& config);
 
 /// Of the used hosts: those of the options, or host0, host1, ... by the cluster's numbers.
 std::vector<std::string> host_names(const HostTable& table, const ExportOptions& options);
@@ -68,4 +68,4 @@ std::string wants_a_command(std::string_view usage);
 /// as it is.
 bool is_host_name(std::string_view name);
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

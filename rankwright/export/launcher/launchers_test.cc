@@ -11,7 +11,7 @@
 #include "tests/support/any_config.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace launchers_test {
 
 using testing::ElementsAre;
@@ -29,7 +29,7 @@ struct Seat {
 };
 using Seats = std::vector<Seat>;
 
-rankwright::TrainingConfig setup_on(i64 world, i64 host, i64 hosts) {
+rankwright::plan::TrainingConfig setup_on(i64 world, i64 host, i64 hosts) {
   return config_of(
       fmt::format("world_size: {0}\nmodel: tinyllama-1.1b\nparallelism: {{dp_size: {0}}}\n"
                   "cluster:\n  device: h100-sxm\n  levels:\n"
@@ -39,9 +39,9 @@ rankwright::TrainingConfig setup_on(i64 world, i64 host, i64 hosts) {
 }
 
 /// With a placement of any kind, on a cluster that may have hosts to spare.
-rankwright::TrainingConfig random_placed() {
+rankwright::plan::TrainingConfig random_placed() {
   const i64 host = *rc::gen::inRange<i64>(1, 10), world = *rc::gen::inRange<i64>(1, 60);
-  rankwright::TrainingConfig config =
+  rankwright::plan::TrainingConfig config =
       setup_on(world, host, ceil_div(world, host) + *rc::gen::inRange<i64>(0, 3));
   config.plan.placement = any::random_placement(world, host);
   std::vector<i64>& devices = config.plan.placement.devices;
@@ -65,7 +65,7 @@ std::vector<std::string> random_names(i64 count) {
 }
 
 /// As the plan has it.
-Seats seats_of(const rankwright::TrainingConfig& s, const std::vector<std::string>& names) {
+Seats seats_of(const rankwright::plan::TrainingConfig& s, const std::vector<std::string>& names) {
   Seats seats;
   for (i64 rank = 0; rank < s.world; ++rank) {
     const i64 device = s.plan.placement.device(rank), host = s.cluster.host_devices;
@@ -134,7 +134,7 @@ Seats seated(const std::vector<std::string>& hosts,
   return seats;
 }
 
-std::string written(std::string_view target, const rankwright::TrainingConfig& s,
+std::string written(std::string_view target, const rankwright::plan::TrainingConfig& s,
                     const std::vector<std::string>& names, std::size_t file = 0) {
   return export_plan(*find_exporter(target), s, {.hosts = names}).at(file).text;
 }
@@ -153,7 +153,7 @@ Seats read_slurm(const std::string& script) {
   return seated(hosts, device_table(script));
 }
 
-std::vector<std::string> used_hosts(const rankwright::TrainingConfig& s) {
+std::vector<std::string> used_hosts(const rankwright::plan::TrainingConfig& s) {
   std::vector<std::string> names;
   for (const i64 host : host_table(s).hosts) names.push_back(std::to_string(host));
   return names;
@@ -172,8 +172,8 @@ Seats renamed(Seats seats, const std::vector<std::string>& names) {
 
 TEST(HostTable, MatchesTheWorkedExample) {
   // Hosts of 2: device 7 is device 1 of host 3, devices 1 and 0 are host 0 backwards, and so on.
-  rankwright::TrainingConfig s = setup_on(8, 2, 4);
-  s.plan.placement = {.kind = Placement::Kind::listed, .devices = {7, 1, 0, 4, 5, 6, 3, 2}};
+  rankwright::plan::TrainingConfig s = setup_on(8, 2, 4);
+  s.plan.placement = {.kind = mesh::Placement::Kind::listed, .devices = {7, 1, 0, 4, 5, 6, 3, 2}};
   const HostTable table = host_table(s);
   EXPECT_THAT(describe_run(table.runs), ElementsAre("3x1", "0x2", "2x2", "3x1", "1x2"));
   EXPECT_THAT(table.devices_of(0), ElementsAre(1, 0));
@@ -184,13 +184,13 @@ TEST(HostTable, MatchesTheWorkedExample) {
 }
 
 TEST(HostTable, IsShortForBlockAndCyclicAndLeavesIdleHostsOut) {
-  rankwright::TrainingConfig s = setup_on(16, 4, 6);
+  rankwright::plan::TrainingConfig s = setup_on(16, 4, 6);
   EXPECT_THAT(describe_run(host_table(s).runs), ElementsAre("0-3x4"));
-  s.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
+  s.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
   EXPECT_THAT(describe_run(host_table(s).runs), ElementsAre("0-3x1", "0-3x1", "0-3x1", "0-3x1"));
   EXPECT_TRUE(host_table(s).all_in_order());
-  rankwright::TrainingConfig few = setup_on(2, 4, 6);
-  few.plan.placement = {.kind = Placement::Kind::listed, .devices = {21, 5}};
+  rankwright::plan::TrainingConfig few = setup_on(2, 4, 6);
+  few.plan.placement = {.kind = mesh::Placement::Kind::listed, .devices = {21, 5}};
   EXPECT_THAT(host_table(few).hosts, ElementsAre(1, 5));
   EXPECT_THAT(describe_run(host_table(few).runs), ElementsAre("1x1", "0x1"));
   EXPECT_EQ(hosts_to_name(few), 6);
@@ -219,7 +219,7 @@ TEST(HostNames, HoldNothingThatAShellReads) {
 }
 
 RC_GTEST_PROP(Slurm, StatesWhereRanksStart, ()) {
-  const rankwright::TrainingConfig s = random_placed();
+  const rankwright::plan::TrainingConfig s = random_placed();
   const Seats wanted = seats_of(s, numbers(s.cluster.devices() / s.cluster.host_devices));
   const std::string script = written("slurm", s, {});
   RC_ASSERT(renamed(read_slurm(script), used_hosts(s)) == wanted);
@@ -229,7 +229,7 @@ RC_GTEST_PROP(Slurm, StatesWhereRanksStart, ()) {
 }
 
 RC_GTEST_PROP(Slurm, StatesWhereRanksStartByName, ()) {
-  const rankwright::TrainingConfig s = random_placed();
+  const rankwright::plan::TrainingConfig s = random_placed();
   const std::vector<std::string> names = random_names(hosts_to_name(s));
   const std::string script = written("slurm", s, names);
   const std::vector<std::string> hosts = printed(between(script, "host < <(\n", "\n)\n"));
@@ -237,7 +237,7 @@ RC_GTEST_PROP(Slurm, StatesWhereRanksStartByName, ()) {
 }
 
 RC_GTEST_PROP(Torchrun, StatesWhereRanksStartOrSaysThatItCannot, ()) {
-  const rankwright::TrainingConfig s = random_placed();
+  const rankwright::plan::TrainingConfig s = random_placed();
   const std::vector<std::string> names = random_names(hosts_to_name(s));
   std::vector<std::string> hosts;  // of the ranks in order: torchrun numbers them node by node
   for (const std::string& line :
@@ -253,7 +253,7 @@ RC_GTEST_PROP(Torchrun, StatesWhereRanksStartOrSaysThatItCannot, ()) {
 }
 
 RC_GTEST_PROP(OpenMpi, StatesWhereRanksStart, ()) {
-  const rankwright::TrainingConfig s = random_placed();
+  const rankwright::plan::TrainingConfig s = random_placed();
   const std::vector<std::string> names = random_names(hosts_to_name(s));
   static const std::regex line("rank ([0-9]+)=([^ ]+) slot=0:\\*");
   std::istringstream in(written("openmpi", s, names));
@@ -270,8 +270,8 @@ RC_GTEST_PROP(OpenMpi, StatesWhereRanksStart, ()) {
 }
 
 TEST(Launchers, LoseNothingButWhatTorchrunCannot) {
-  rankwright::TrainingConfig s = setup_on(16, 4, 4);
-  s.plan.placement = {.kind = Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
+  rankwright::plan::TrainingConfig s = setup_on(16, 4, 4);
+  s.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
   EXPECT_TRUE(losses(*find_exporter("slurm"), s).empty());
   EXPECT_TRUE(losses(*find_exporter("openmpi"), s).empty());
   EXPECT_THAT(losses(*find_exporter("torchrun"), s).at(0).why, HasSubstr("RW0591"));
@@ -279,7 +279,7 @@ TEST(Launchers, LoseNothingButWhatTorchrunCannot) {
 
 TEST(Launchers, SayAMillionRanksInAShortScript) {
   // 131,072 hosts of 8. The device of each rank follows from its number.
-  const rankwright::TrainingConfig s = setup_on(i64{1} << 20, 8, i64{1} << 17);
+  const rankwright::plan::TrainingConfig s = setup_on(i64{1} << 20, 8, i64{1} << 17);
   std::vector<std::string> names;
   for (i64 i = 0; i < i64{1} << 17; ++i) names.push_back(fmt::format("n{}", i));
   for (const char* target : {"slurm", "torchrun"}) {
@@ -290,8 +290,8 @@ TEST(Launchers, SayAMillionRanksInAShortScript) {
 
 TEST(Launchers, WriteHostsThatTradePlacesInAShortScript) {
   // 2,048 hosts of 8, each at another's place: (5 i) mod 2048 meets every host once.
-  rankwright::TrainingConfig traded = setup_on(16'384, 8, 2048);
-  traded.plan.placement.kind = Placement::Kind::listed;
+  rankwright::plan::TrainingConfig traded = setup_on(16'384, 8, 2048);
+  traded.plan.placement.kind = mesh::Placement::Kind::listed;
   for (i64 rank = 0; rank < traded.world; ++rank)
     traded.plan.placement.devices.push_back(rank / 8 * 5 % 2048 * 8 + rank % 8);
   EXPECT_EQ(renamed(read_slurm(written("slurm", traded, {})), used_hosts(traded)),
@@ -300,4 +300,4 @@ TEST(Launchers, WriteHostsThatTradePlacesInAShortScript) {
 }
 
 }  // namespace launchers_test
-}  // namespace rankwright
+}  // namespace rankwright::exporter

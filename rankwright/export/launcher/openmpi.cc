@@ -10,7 +10,7 @@
 #include "rankwright/export/launcher/host_table.h"
 #include "rankwright/export/quote.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kOpenmpiUsage = "bash openmpi.sh COMMAND [ARGUMENT ...]";
@@ -57,7 +57,7 @@ constexpr std::string_view kOpenmpiFindDevices =
     "    exit 1\n"
     "  fi\n";
 
-std::string script(const TrainingConfig& s, const HostTable& table,
+std::string script(const plan::TrainingConfig& s, const HostTable& table,
                    const std::vector<std::string>& names, const std::vector<std::string>& head) {
   const i64 first = table.runs.front().first;
   std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
@@ -86,7 +86,7 @@ std::string script(const TrainingConfig& s, const HostTable& table,
 
 }  // namespace
 
-std::vector<ExportFile> write_openmpi(const TrainingConfig& s, const ExportOptions& options,
+std::vector<ExportFile> write_openmpi(const plan::TrainingConfig& s, const ExportOptions& options,
                                       const std::vector<std::string>& head) {
   const HostTable table = host_table(s);
   const std::vector<std::string> names = host_names(table, options);
@@ -100,4 +100,4 @@ std::vector<ExportFile> write_openmpi(const TrainingConfig& s, const ExportOptio
           {"openmpi.sh", script(s, table, names, about)}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -10,7 +10,7 @@
 #include "rankwright/export/quote.h"
 #include "rankwright/import/cluster/host_list.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kSlurmStates[] = {"world_size", "node_shape", "placement"};
@@ -21,7 +21,7 @@ constexpr std::string_view kSlurmUsage = "sbatch slurm.sbatch COMMAND [ARGUMENT 
 /// table are those of the whole host.
 i64 gpus(const HostTable& table) { return table.all_in_order() ? table.max : table.host_devices; }
 
-std::string directives(const TrainingConfig& s, const HostTable& table,
+std::string directives(const plan::TrainingConfig& s, const HostTable& table,
                        const ExportOptions& options) {
   std::string text = fmt::format(
       "#SBATCH --nodes={}\n"
@@ -30,7 +30,8 @@ std::string directives(const TrainingConfig& s, const HostTable& table,
       "#SBATCH --exclusive\n",
       table.size(), s.world, table.max);
   if (!options.hosts.empty())
-    text += fmt::format("#SBATCH --nodelist={}\n", show_host_list(host_names(table, options)));
+    text += fmt::format("#SBATCH --nodelist={}\n",
+                        importer::show_host_list(host_names(table, options)));
   text += fmt::format(
       "# Where GPUs are another resource, such as gres=gpu:h100:8, or none, change this line:\n"
       "#SBATCH --gpus-per-node={}\n",
@@ -96,7 +97,7 @@ constexpr std::string_view kSlurmFindDevices =
 
 /// Slurm gives task i the i-th line of the host file, and counts the tasks of a node in the order
 /// of their numbers.
-std::string start(const TrainingConfig& s, const HostTable& table) {
+std::string start(const plan::TrainingConfig& s, const HostTable& table) {
   return fmt::format(
       "MASTER_ADDR=$(head -n 1 \"$SLURM_HOSTFILE\")\n"
       "export MASTER_ADDR MASTER_PORT=${{MASTER_PORT:-29500}} WORLD_SIZE={0}\n"
@@ -112,7 +113,7 @@ std::string start(const TrainingConfig& s, const HostTable& table) {
 
 std::span<const std::string_view> stated_by_launchers() { return kSlurmStates; }
 
-std::vector<ExportFile> write_slurm(const TrainingConfig& s, const ExportOptions& options,
+std::vector<ExportFile> write_slurm(const plan::TrainingConfig& s, const ExportOptions& options,
                                     const std::vector<std::string>& head) {
   const HostTable table = host_table(s);
   std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
@@ -123,4 +124,4 @@ std::vector<ExportFile> write_slurm(const TrainingConfig& s, const ExportOptions
   return {{"slurm.sbatch", text + start(s, table)}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

@@ -8,7 +8,7 @@
 #include "rankwright/export/exporter.h"
 #include "rankwright/export/launcher/host_table.h"
 
-namespace rankwright {
+namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kTorchrunUsage = "bash torchrun.sh SCRIPT [ARGUMENT ...]";
@@ -43,7 +43,7 @@ std::string find_node(bool named) {
 
 }  // namespace
 
-std::vector<ExportFile> write_torchrun(const TrainingConfig& s, const ExportOptions& options,
+std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const ExportOptions& options,
                                        const std::vector<std::string>& head) {
   const HostTable table = host_table(s);
   const bool named = !options.hosts.empty();
@@ -70,4 +70,4 @@ std::vector<ExportFile> write_torchrun(const TrainingConfig& s, const ExportOpti
   return {{"torchrun.sh", text}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::exporter

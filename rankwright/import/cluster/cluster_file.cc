@@ -9,11 +9,11 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/cluster/cluster_format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 // What a file may state: beyond what is built, and such that no price becomes 0 or infinite.
-constexpr i64 kMaxArity = kMaxDevices;
+constexpr i64 kMaxArity = cluster::kMaxDevices;
 constexpr double kMaxOversubscription = 1000;
 constexpr std::size_t kLongestSource = 400;
 
@@ -42,92 +42,97 @@ std::optional<Quantity> quantity(FieldReader& reader, const YamlNode& node,
 
 struct LevelField {
   std::string_view key;
-  void (*read)(FieldReader&, const YamlNode&, Level&);
+  void (*read)(FieldReader&, const YamlNode&, cluster::Level&);
 };
 
 constexpr std::string_view kPer[] = {"device", "domain"};
 constexpr std::string_view kOrigins[] = {"data sheet", "calibrated", "measured", "assumed"};
 
 constexpr LevelField kLevelFields[] = {
-    {"name", [](FieldReader& r, const YamlNode& n, Level& l) { l.name = r.label(n).value_or(""); }},
+    {"name", [](FieldReader& r, const YamlNode& n,
+                cluster::Level& l) { l.name = r.label(n).value_or(""); }},
     {"arity", [](FieldReader& r, const YamlNode& n,
-                 Level& l) { l.arity = r.whole(n, 1, kMaxArity).value_or(1); }},
+                 cluster::Level& l) { l.arity = r.whole(n, 1, kMaxArity).value_or(1); }},
     {"bandwidth",
-     [](FieldReader& r, const YamlNode& n, Level& l) {
+     [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
        l.bandwidth = quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
      }},
     {"latency",
-     [](FieldReader& r, const YamlNode& n, Level& l) {
+     [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
        l.latency = quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
      }},
     {"oversubscription",
-     [](FieldReader& r, const YamlNode& n, Level& l) {
+     [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
        l.oversubscription = r.number(n, 1, kMaxOversubscription).value_or(1);
      }},
     {"per", [](FieldReader& r, const YamlNode& n,
-               Level& l) { l.per = Level::Per(r.one_of(n, kPer).value_or(0)); }},
-    {"origin", [](FieldReader& r, const YamlNode& n,
-                  Level& l) { l.origin = Origin(r.one_of(n, kOrigins).value_or(0)); }},
+               cluster::Level& l) { l.per = cluster::Level::Per(r.one_of(n, kPer).value_or(0)); }},
+    {"origin",
+     [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
+       l.origin = cluster::Origin(r.one_of(n, kOrigins).value_or(0));
+     }},
     {"latency_origin",
-     [](FieldReader& r, const YamlNode& n, Level& l) {
-       l.latency_origin = Origin(r.one_of(n, kOrigins).value_or(0));
+     [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
+       l.latency_origin = cluster::Origin(r.one_of(n, kOrigins).value_or(0));
      }},
 };
 
 struct DeviceField {
   std::string_view key;
-  void (*read)(FieldReader&, const YamlNode&, Device&);
+  void (*read)(FieldReader&, const YamlNode&, cluster::Device&);
 };
 
 constexpr DeviceField kDeviceFields[] = {
-    {"name",
-     [](FieldReader& r, const YamlNode& n, Device& d) { d.name = r.label(n).value_or(""); }},
-    {"vendor",
-     [](FieldReader& r, const YamlNode& n, Device& d) { d.vendor = r.label(n).value_or(""); }},
+    {"name", [](FieldReader& r, const YamlNode& n,
+                cluster::Device& d) { d.name = r.label(n).value_or(""); }},
+    {"vendor", [](FieldReader& r, const YamlNode& n,
+                  cluster::Device& d) { d.vendor = r.label(n).value_or(""); }},
     {"memory",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.memory = quantity(r, n, parse_bytes, kMemory).value_or(Bytes{1});
      }},
     {"memory_bandwidth",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.memory_bandwidth = quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
      }},
     {"fp16",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.fp16 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"bf16",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.bf16 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"fp8",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.fp8 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"fp4",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.fp4 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
-    {"generation",
-     [](FieldReader& r, const YamlNode& n, Device& d) { d.generation = r.label(n).value_or(""); }},
+    {"generation", [](FieldReader& r, const YamlNode& n,
+                      cluster::Device& d) { d.generation = r.label(n).value_or(""); }},
     {"multiprocessors",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.multiprocessors = r.whole(n, 1, 1'000'000).value_or(0);
      }},
     {"watts", [](FieldReader& r, const YamlNode& n,
-                 Device& d) { d.watts = r.number(n, 1, 1'000'000).value_or(0); }},
+                 cluster::Device& d) { d.watts = r.number(n, 1, 1'000'000).value_or(0); }},
     {"best_matmul",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.best_matmul = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"launch",
-     [](FieldReader& r, const YamlNode& n, Device& d) {
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
        d.launch = quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
      }},
-    {"source", [](FieldReader& r, const YamlNode& n,
-                  Device& d) { d.source = excerpt(r.text(n).value_or(""), kLongestSource); }},
-    {"verified",
-     [](FieldReader& r, const YamlNode& n, Device& d) { d.verified = r.label(n).value_or(""); }},
+    {"source",
+     [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
+       d.source = excerpt(r.text(n).value_or(""), kLongestSource);
+     }},
+    {"verified", [](FieldReader& r, const YamlNode& n,
+                    cluster::Device& d) { d.verified = r.label(n).value_or(""); }},
 };
 
 template <class Field, std::size_t N>
@@ -145,10 +150,10 @@ void missing(FieldReader& reader, const YamlNode& node, std::string_view what,
                        .hint = std::string(example)});
 }
 
-Device read_device(FieldReader& reader, const YamlNode& node) {
+cluster::Device read_device(FieldReader& reader, const YamlNode& node) {
   if (node.kind == YamlNode::Kind::scalar)
-    return reader.take(node, find_device(node.scalar)).value_or(Device{});
-  Device device{.name = "device", .source = "the cluster file"};
+    return reader.take(node, catalog::find_device(node.scalar)).value_or(cluster::Device{});
+  cluster::Device device{.name = "device", .source = "the cluster file"};
   if (!reader.expect(node, YamlNode::Kind::map, "a device's name or a map of its figures"))
     return device;
   reader.each(node, keys(kDeviceFields), [&](std::size_t field, const YamlNode& value) {
@@ -162,21 +167,22 @@ Device read_device(FieldReader& reader, const YamlNode& node) {
   return device;
 }
 
-std::vector<Level> read_levels(FieldReader& reader, const YamlNode& node) {
-  std::vector<Level> levels;
+std::vector<cluster::Level> read_levels(FieldReader& reader, const YamlNode& node) {
+  std::vector<cluster::Level> levels;
   if (!reader.expect(node, YamlNode::Kind::sequence, "a list of levels, innermost first"))
     return levels;
   for (const YamlNode& item : node.items) {
-    if (levels.size() == kMaxLevels) {
-      reader.report(item, {.code = "RW0904",
-                           .message = "number out of range",
-                           .detail = fmt::format("at most {} levels are read", kMaxLevels)});
+    if (levels.size() == cluster::kMaxLevels) {
+      reader.report(item,
+                    {.code = "RW0904",
+                     .message = "number out of range",
+                     .detail = fmt::format("at most {} levels are read", cluster::kMaxLevels)});
       break;
     }
     if (!reader.expect(item, YamlNode::Kind::map,
                        "a level such as {arity: 8, bandwidth: 450 GB/s}"))
       continue;
-    Level level{.name = fmt::format("level {}", levels.size())};
+    cluster::Level level{.name = fmt::format("level {}", levels.size())};
     level.arity = 0;
     reader.each(item, keys(kLevelFields), [&](std::size_t field, const YamlNode& value) {
       kLevelFields[field].read(reader, value, level);
@@ -190,15 +196,15 @@ std::vector<Level> read_levels(FieldReader& reader, const YamlNode& node) {
 }
 
 /// All devices together, or nothing and a finding.
-bool countable(FieldReader& reader, const YamlNode& node, const Cluster& cluster) {
+bool countable(FieldReader& reader, const YamlNode& node, const cluster::Cluster& cluster) {
   i64 devices = 1;
-  for (const Level& level : cluster.levels) {
+  for (const cluster::Level& level : cluster.levels) {
     const std::optional<i64> more = product({devices, level.arity});
-    if (!more || *more > kMaxDevices) {
+    if (!more || *more > cluster::kMaxDevices) {
       reader.report(node, {.code = "RW0904",
                            .message = "number out of range",
                            .detail = fmt::format("the arities multiply to more than {} devices",
-                                                 count(kMaxDevices))});
+                                                 count(cluster::kMaxDevices))});
       return false;
     }
     devices = *more;
@@ -206,8 +212,9 @@ bool countable(FieldReader& reader, const YamlNode& node, const Cluster& cluster
   return true;
 }
 
-std::optional<Cluster> read_map(FieldReader& reader, const YamlNode& node, Diagnostics& findings) {
-  Cluster cluster{.name = "cluster"};
+std::optional<cluster::Cluster> read_map(FieldReader& reader, const YamlNode& node,
+                                         Diagnostics& findings) {
+  cluster::Cluster cluster{.name = "cluster"};
   if (!reader.expect(node, YamlNode::Kind::map, "a device and its levels")) return std::nullopt;
   const std::size_t faults_before = findings.size();
   constexpr std::string_view kKeys[] = {"name", "device", "levels", "host_devices"};
@@ -248,20 +255,20 @@ bool names_a_file(std::string_view text) {
 
 }  // namespace
 
-std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node,
-                                    const FileReader& files) {
+std::optional<cluster::Cluster> read_cluster(FieldReader& reader, const YamlNode& node,
+                                             const FileReader& files) {
   if (node.kind == YamlNode::Kind::map) return read_map(reader, node, reader.findings());
   const std::optional<std::string> name = reader.text(node);
   if (!name) return std::nullopt;
-  if (!names_a_file(*name)) return reader.take(node, find_cluster(*name));
+  if (!names_a_file(*name)) return reader.take(node, catalog::find_cluster(*name));
   const std::string path = beside(reader.file(), *name);
   const std::optional<std::string> text = reader.take(node, files(path));
   if (!text) return std::nullopt;
   return read_any_cluster(*text, path, reader.findings());
 }
 
-std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view file,
-                                         Diagnostics& findings) {
+std::optional<cluster::Cluster> read_cluster_file(std::string_view text, std::string_view file,
+                                                  Diagnostics& findings) {
   const Result<YamlNode> root = read_yaml(text, file);
   if (!root) {
     findings.push_back(root.error());
@@ -271,14 +278,14 @@ std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view
   return read_map(reader, *root, findings);
 }
 
-std::optional<Cluster> read_any_cluster(std::string_view text, std::string_view file,
-                                        Diagnostics& findings) {
+std::optional<cluster::Cluster> read_any_cluster(std::string_view text, std::string_view file,
+                                                 Diagnostics& findings) {
   const ClusterFormat* const format = claiming_cluster_format(file, text);
   if (format == nullptr) return read_cluster_file(text, file, findings);
   ClusterParts parts;
   Diagnostics found;
   format->read(text, file, parts, found);
-  std::optional<Cluster> cluster;
+  std::optional<cluster::Cluster> cluster;
   if (!has_errors(found)) cluster = resolve_cluster(parts, found);
   for (Diagnostic& finding : found) {
     if (finding.where.file.empty()) finding.where.file = file;
@@ -287,9 +294,10 @@ std::optional<Cluster> read_any_cluster(std::string_view text, std::string_view 
   return cluster;
 }
 
-std::optional<Cluster> read_cluster_argument(const std::string& argument, const FileReader& files,
-                                             Diagnostics& findings) {
-  Result<Cluster> cluster = find_cluster(argument);
+std::optional<cluster::Cluster> read_cluster_argument(const std::string& argument,
+                                                      const FileReader& files,
+                                                      Diagnostics& findings) {
+  Result<cluster::Cluster> cluster = catalog::find_cluster(argument);
   if (cluster) return *cluster;
   const Result<std::string> text = files(argument);
   if (text) return read_any_cluster(*text, argument, findings);
@@ -302,4 +310,4 @@ std::optional<Cluster> read_cluster_argument(const std::string& argument, const 
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -10,22 +10,23 @@
 #include "rankwright/import/syntax/fields.h"
 #include "rankwright/import/syntax/file.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// The cluster that `node` describes, or nothing and the findings. `files` reads what it names.
-std::optional<Cluster> read_cluster(FieldReader& reader, const YamlNode& node,
-                                    const FileReader& files);
+std::optional<cluster::Cluster> read_cluster(FieldReader& reader, const YamlNode& node,
+                                             const FileReader& files);
 
 /// A whole file.
-std::optional<Cluster> read_cluster_file(std::string_view text, std::string_view file,
-                                         Diagnostics& findings);
+std::optional<cluster::Cluster> read_cluster_file(std::string_view text, std::string_view file,
+                                                  Diagnostics& findings);
 
 /// A file of any format that is read: ours, or one of cluster_format.h alone.
-std::optional<Cluster> read_any_cluster(std::string_view text, std::string_view file,
-                                        Diagnostics& findings);
+std::optional<cluster::Cluster> read_any_cluster(std::string_view text, std::string_view file,
+                                                 Diagnostics& findings);
 
 /// What `--cluster` takes: a catalog name, or a file.
-std::optional<Cluster> read_cluster_argument(const std::string& argument, const FileReader& files,
-                                             Diagnostics& findings);
+std::optional<cluster::Cluster> read_cluster_argument(const std::string& argument,
+                                                      const FileReader& files,
+                                                      Diagnostics& findings);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -5,12 +5,12 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace cluster_file_test {
 
-std::optional<Cluster> read(std::string_view text) {
+std::optional<cluster::Cluster> read(std::string_view text) {
   Diagnostics findings;
-  std::optional<Cluster> cluster = read_cluster_file(text, "c.yaml", findings);
+  std::optional<cluster::Cluster> cluster = read_cluster_file(text, "c.yaml", findings);
   EXPECT_EQ(told(findings), "") << text;
   return cluster;
 }
@@ -30,7 +30,7 @@ std::string level_faults(std::string_view key, std::string_view value) {
 }
 
 TEST(ClusterFile, ReadsTheFormOfTheManual) {
-  const std::optional<Cluster> cluster = read(
+  const std::optional<cluster::Cluster> cluster = read(
       "device: h100-sxm\n"
       "levels:\n"
       "  - {name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 2 us}\n"
@@ -38,16 +38,16 @@ TEST(ClusterFile, ReadsTheFormOfTheManual) {
   ASSERT_TRUE(cluster);
   EXPECT_EQ(
       *cluster,
-      (Cluster{
+      (cluster::Cluster{
           .name = "cluster",
-          .device = find_device("h100-sxm").value(),
+          .device = catalog::find_device("h100-sxm").value(),
           .levels = {{.name = "nvlink", .arity = 8, .bandwidth = 450.0_GBps, .latency = 2.0_us},
                      {.name = "infiniband", .arity = 8, .bandwidth = 50.0_GBps, .latency = 5.0_us}},
           .host_devices = 8}));
 }
 
 TEST(ClusterFile, ReadsEveryKey) {
-  const std::optional<Cluster> cluster = read(
+  const std::optional<cluster::Cluster> cluster = read(
       "name: mine\n"
       "host_devices: 4\n"
       "device:\n"
@@ -59,31 +59,31 @@ TEST(ClusterFile, ReadsEveryKey) {
       "  - {name: a, arity: 72, bandwidth: 400 Gb/s, latency: 1.5 ms, oversubscription: 2.5,\n"
       "     per: domain, origin: measured, latency_origin: calibrated}\n");
   ASSERT_TRUE(cluster);
-  const Device device{.name = "d",
-                      .vendor = "us",
-                      .memory = 80.0_GB,
-                      .memory_bandwidth = 2000.0_GBps,
-                      .fp16 = 1.0_TFLOPS,
-                      .bf16 = 2.0_TFLOPS,
-                      .fp8 = 3.0_TFLOPS,
-                      .fp4 = 4.0_TFLOPS,
-                      .generation = "new",
-                      .multiprocessors = 7,
-                      .watts = 350.5,
-                      .best_matmul = 1.5_TFLOPS,
-                      .launch = 5.0_us,
-                      .source = "measured here",
-                      .verified = "partly"};
-  const Level level{.name = "a",
-                    .arity = 72,
-                    .bandwidth = 50.0_GBps,
-                    .latency = 1.5_ms,
-                    .oversubscription = 2.5,
-                    .per = Level::Per::domain,
-                    .origin = Origin::measured,
-                    .latency_origin = Origin::calibrated};
-  EXPECT_EQ(*cluster,
-            (Cluster{.name = "mine", .device = device, .levels = {level}, .host_devices = 4}));
+  const cluster::Device device{.name = "d",
+                               .vendor = "us",
+                               .memory = 80.0_GB,
+                               .memory_bandwidth = 2000.0_GBps,
+                               .fp16 = 1.0_TFLOPS,
+                               .bf16 = 2.0_TFLOPS,
+                               .fp8 = 3.0_TFLOPS,
+                               .fp4 = 4.0_TFLOPS,
+                               .generation = "new",
+                               .multiprocessors = 7,
+                               .watts = 350.5,
+                               .best_matmul = 1.5_TFLOPS,
+                               .launch = 5.0_us,
+                               .source = "measured here",
+                               .verified = "partly"};
+  const cluster::Level level{.name = "a",
+                             .arity = 72,
+                             .bandwidth = 50.0_GBps,
+                             .latency = 1.5_ms,
+                             .oversubscription = 2.5,
+                             .per = cluster::Level::Per::domain,
+                             .origin = cluster::Origin::measured,
+                             .latency_origin = cluster::Origin::calibrated};
+  EXPECT_EQ(*cluster, (cluster::Cluster{
+                          .name = "mine", .device = device, .levels = {level}, .host_devices = 4}));
 }
 
 TEST(ClusterFile, DemandsUnits) {
@@ -126,7 +126,7 @@ TEST(ClusterFile, BoundsTheDevicesOfAllLevelsTogether) {
   const std::string two =
       "device: h100-sxm\n"
       "levels: [{arity: 2048, bandwidth: 1 GB/s}, {arity: 2048, bandwidth: 1 GB/s}";
-  EXPECT_EQ(read(two + "]")->devices(), kMaxDevices);
+  EXPECT_EQ(read(two + "]")->devices(), cluster::kMaxDevices);
   EXPECT_EQ(faults(two + ", {arity: 2, bandwidth: 1 GB/s}]"),
             "RW0904 1:1 the arities multiply to more than 4,194,304 devices\n");
   std::string nine = "device: h100-sxm\nlevels:\n";
@@ -195,4 +195,4 @@ TEST(ClusterArgument, IsANameOrAFile) {
 }
 
 }  // namespace cluster_file_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr ClusterFormat kClusterFormats[] = {
@@ -40,4 +40,4 @@ Diagnostic bad_topology(std::string detail, std::string_view file, int line, int
           .where = {.file = std::string(file), .line = line, .column = column}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

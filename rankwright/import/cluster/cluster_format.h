@@ -9,7 +9,7 @@
 
 #include "rankwright/import/cluster/cluster_parts.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct ClusterFormat {
   std::string_view name;     // what --from takes
@@ -44,9 +44,9 @@ void read_nccl_tests(std::string_view text, std::string_view file, ClusterParts&
                      Diagnostics& findings);
 
 /// "all_reduce", as nccl-tests spell it; nothing where it is not modelled.
-std::optional<Op> collective_named(std::string_view name);
+std::optional<plan::Op> collective_named(std::string_view name);
 
 /// A fault of such a file: RW0621, at a line and column; line 0 is the whole file.
 Diagnostic bad_topology(std::string detail, std::string_view file, int line = 0, int column = 0);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -4,7 +4,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 std::string_view name(Tier::Kind kind) {
   constexpr std::string_view kNames[] = {"nvlink", "pcie-switch", "pcie", "socket"};
@@ -41,4 +41,4 @@ std::string show_part(const std::vector<std::string>& names) {
 }
 std::string show_part(const NvLinks& links) { return fmt::format("{} NVLinks", links.all); }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -13,7 +13,7 @@
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/fit/measured_series.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// A value and the file that says it.
 template <class T>
@@ -59,8 +59,8 @@ struct ClusterParts {
                                     // first
   bool blocks = false;              // the innermost of `tree` is what Slurm calls a block
   Stated<std::vector<std::string>> host_names{};  // in the order of the tree
-  std::optional<Op> collective{};                 // of series whose file does not say
-  std::vector<MeasuredSeries> series{};           // what was measured, in the order of the files
+  std::optional<plan::Op> collective{};           // of series whose file does not say
+  std::vector<fit::MeasuredSeries> series{};      // what was measured, in the order of the files
 };
 
 /// Keeps what `file` says, where nothing was said before; RW0622 where another file says something
@@ -89,6 +89,6 @@ void state(Stated<T>& into, T value, std::string_view what, std::string_view fil
 
 /// The cluster; nothing and an error where the device is not known, or counts do not go together.
 /// RW0623 for each thing that was assumed.
-std::optional<Cluster> resolve_cluster(const ClusterParts& parts, Diagnostics& findings);
+std::optional<cluster::Cluster> resolve_cluster(const ClusterParts& parts, Diagnostics& findings);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

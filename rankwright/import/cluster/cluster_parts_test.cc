@@ -9,7 +9,7 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace cluster_parts_test {
 
 using testing::HasSubstr;
@@ -64,7 +64,7 @@ TEST(ClusterParts, RacksOfOneNvlinkDomain) {
 
 TEST(ClusterParts, TooManyDevicesAreRefused) {
   ClusterParts parts{.device = said<std::string>("h100-sxm"), .host_devices = said<i64>(8)};
-  parts.hosts = said<i64>(kMaxDevices);
+  parts.hosts = said<i64>(cluster::kMaxDevices);
   EXPECT_THAT(resolved(parts), HasSubstr("RW0904"));
   parts.hosts = {};
   parts.tree = said(std::vector<i64>{2, 2, 2, 2, 2, 2, 2, 2});
@@ -73,14 +73,14 @@ TEST(ClusterParts, TooManyDevicesAreRefused) {
 
 RC_GTEST_PROP(ClusterParts, WhateverIsSaidOfCountsHolds, ()) {
   ClusterParts parts;
-  parts.device =
-      said(std::string(devices()[*rc::gen::inRange<std::size_t>(0, devices().size())].name));
+  parts.device = said(std::string(
+      catalog::devices()[*rc::gen::inRange<std::size_t>(0, catalog::devices().size())].name));
   parts.host_devices = said(any::one_of({1, 2, 4, 8, 16}));
   parts.hosts = said(any::one_of({1, 2, 3, 8, 18, 36, 100}));
   if (any::coin()) parts.nics = said(any::one_of({1, 2, 4, 8, 10, 16}));
   if (any::coin()) parts.nvlinks = said(NvLinks{6, 12});
   Diagnostics findings;
-  const std::optional<Cluster> cluster = resolve_cluster(parts, findings);
+  const std::optional<cluster::Cluster> cluster = resolve_cluster(parts, findings);
   RC_ASSERT(cluster.has_value());
   RC_ASSERT(cluster->host_devices == parts.host_devices->value);
   RC_ASSERT(cluster->devices() == parts.hosts->value * parts.host_devices->value);
@@ -88,4 +88,4 @@ RC_GTEST_PROP(ClusterParts, WhateverIsSaidOfCountsHolds, ()) {
 }
 
 }  // namespace cluster_parts_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

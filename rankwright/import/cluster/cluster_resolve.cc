@@ -10,7 +10,7 @@
 #include "rankwright/import/cluster/cluster_parts.h"
 #include "rankwright/import/cluster/hardware_ids.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// Between the sockets of a host, all GPUs of one together: what NCCL reckons with for Sapphire
@@ -25,14 +25,14 @@ class ClusterResolver {
   ClusterResolver(const ClusterParts& parts, Diagnostics& findings)
       : parts_(parts), findings_(findings) {}
 
-  std::optional<Cluster> resolve() {
+  std::optional<cluster::Cluster> resolve() {
     if (!find_the_device()) return std::nullopt;
     system_ = &nearest_system();
     cluster_.host_devices =
         parts_.host_devices ? parts_.host_devices->value : assumed_host_devices();
     if (!lay_inside() || !count_hosts() || !lay_outside()) return std::nullopt;
     cluster_.name = fmt::format("{}-{}x{}", cluster_.device.name, hosts_, cluster_.host_devices);
-    for (const MeasuredSeries& series : parts_.series)
+    for (const fit::MeasuredSeries& series : parts_.series)
       if (!calibrate_links(cluster_, series, findings_)) return std::nullopt;
     rate_outer_levels();
     return std::move(cluster_);
@@ -59,8 +59,8 @@ class ClusterResolver {
   /// Devices of the catalog's systems whose NVLink is what the file counts.
   std::vector<std::string> candidates() const {
     std::vector<std::string> names;
-    for (const System& system : systems()) {
-      const Device& device = system.unit.device;
+    for (const catalog::System& system : catalog::systems()) {
+      const cluster::Device& device = system.unit.device;
       const NvlinkKind* const kind = nvlink_of(device.generation);
       if (kind == nullptr || !parts_.nvlinks) continue;
       const BytesPerSecond rate = double(links(*kind)) * kind->rate;
@@ -95,9 +95,9 @@ class ClusterResolver {
       }
       name = all.front();
       assume(fmt::format("the GPU: {}, the only one of the catalog with {} NVLinks", name,
-                         links(*nvlink_of(find_device(name)->generation))));
+                         links(*nvlink_of(catalog::find_device(name)->generation))));
     }
-    const Result<Device> device = find_device(name);
+    const Result<cluster::Device> device = catalog::find_device(name);
     if (!device) {
       findings_.push_back(device.error());
       return false;
@@ -107,23 +107,24 @@ class ClusterResolver {
   }
 
   /// Of the same device, else of its generation, else the first; with as many GPUs a host, if any.
-  const System& nearest_system() const {
-    const auto likeness = [&](const System& system) {
-      const Cluster& unit = system.unit;
+  const catalog::System& nearest_system() const {
+    const auto likeness = [&](const catalog::System& system) {
+      const cluster::Cluster& unit = system.unit;
       int points = 0;
       if (unit.device.name == cluster_.device.name) points += 4;
       if (unit.device.generation == cluster_.device.generation) points += 2;
       if (parts_.host_devices && unit.host_devices == parts_.host_devices->value) points += 1;
       return points;
     };
-    return *std::max_element(
-        systems().begin(), systems().end(),
-        [&](const System& a, const System& b) { return likeness(a) < likeness(b); });
+    return *std::max_element(catalog::systems().begin(), catalog::systems().end(),
+                             [&](const catalog::System& a, const catalog::System& b) {
+                               return likeness(a) < likeness(b);
+                             });
   }
 
   i64 assumed_host_devices() {
     i64 devices = 0;
-    for (const MeasuredSeries& series : parts_.series)
+    for (const fit::MeasuredSeries& series : parts_.series)
       devices = std::max(devices, series.ranks / series.hosts);
     if (devices > 0) {
       assume(fmt::format("{} GPUs a host: as many as ranks were measured", devices));
@@ -135,10 +136,10 @@ class ClusterResolver {
   }
 
   /// A level whose bandwidth is the catalog's.
-  Level level_of_system(std::size_t index, i64 arity) const {
-    Level level = system_->unit.levels[index];
+  cluster::Level level_of_system(std::size_t index, i64 arity) const {
+    cluster::Level level = system_->unit.levels[index];
     level.arity = arity;
-    level.origin = Origin::assumed;
+    level.origin = cluster::Origin::assumed;
     return level;
   }
 
@@ -159,7 +160,7 @@ class ClusterResolver {
          .message = "two files say different things",
          .detail = fmt::format("{} joins {} GPUs, and a host has {}: it is taken as one level",
                                parts_.inside->file, devices, cluster_.host_devices)});
-    Level level = cluster_.levels.front();
+    cluster::Level level = cluster_.levels.front();
     level.arity = cluster_.host_devices;
     cluster_.levels = {level};
     return true;
@@ -167,7 +168,7 @@ class ClusterResolver {
 
   bool lay_inside_as_system() {
     const bool same = system_->unit.device.name == cluster_.device.name;
-    Level level = level_of_system(0, cluster_.host_devices);
+    cluster::Level level = level_of_system(0, cluster_.host_devices);
     if (parts_.nvlinks || parts_.nvlink) {
       level = level_of({Tier::Kind::nvlink, cluster_.host_devices}, false);
     } else if (!same || parts_.pcie) {
@@ -180,25 +181,26 @@ class ClusterResolver {
     return true;
   }
 
-  Level level_of(const Tier& tier, bool switched) {
-    Level level{.name = std::string(name(tier.kind)), .arity = tier.arity};
+  cluster::Level level_of(const Tier& tier, bool switched) {
+    cluster::Level level{.name = std::string(name(tier.kind)), .arity = tier.arity};
     const bool nvlink = tier.kind == Tier::Kind::nvlink;
     level.latency = nvlink ? 1.2_us : 5.0_us;  // as systems.csv has them
     if (nvlink) {
       nvlink_rate(level);
     } else if (tier.kind == Tier::Kind::socket) {
       level.bandwidth = kSocketRate;
-      level.per = Level::Per::domain;
-      level.origin = Origin::assumed;
+      level.per = cluster::Level::Per::domain;
+      level.origin = cluster::Origin::assumed;
       assume(fmt::format("between sockets: {}", show(kSocketRate)));
     } else {
       pcie_rate(level);
-      if (tier.kind == Tier::Kind::pcie && switched) level.per = Level::Per::domain;  // its uplink
+      if (tier.kind == Tier::Kind::pcie && switched)
+        level.per = cluster::Level::Per::domain;  // its uplink
     }
     return level;
   }
 
-  void nvlink_rate(Level& level) {
+  void nvlink_rate(cluster::Level& level) {
     const NvlinkKind* const kind = nvlink_of(cluster_.device.generation);
     if (parts_.nvlink) {
       level.bandwidth = parts_.nvlink->value;
@@ -206,18 +208,18 @@ class ClusterResolver {
       level.bandwidth = double(links(*kind)) * kind->rate;
     } else {
       level.bandwidth = system_->unit.levels[0].bandwidth;
-      level.origin = Origin::assumed;
+      level.origin = cluster::Origin::assumed;
       assume(fmt::format("NVLink: {} a GPU, as in {}", show(level.bandwidth), system_->name));
     }
   }
 
-  void pcie_rate(Level& level) {
+  void pcie_rate(cluster::Level& level) {
     if (parts_.pcie) {
       level.bandwidth = parts_.pcie->value;
       return;
     }
     level.bandwidth = pcie_of(cluster_.device.generation);
-    level.origin = Origin::assumed;
+    level.origin = cluster::Origin::assumed;
     if (std::exchange(said_pcie_, true)) return;
     assume(fmt::format("PCIe: {} a GPU, 16 lanes of the generation that {} has",
                        show(level.bandwidth), cluster_.device.name));
@@ -231,14 +233,15 @@ class ClusterResolver {
     if (!parts_.hosts && !parts_.tree && parts_.host_names)
       hosts_ = i64(parts_.host_names->value.size());
     if (!parts_.hosts && !parts_.tree && !parts_.host_names) {
-      for (const MeasuredSeries& series : parts_.series) hosts_ = std::max(hosts_, series.hosts);
+      for (const fit::MeasuredSeries& series : parts_.series)
+        hosts_ = std::max(hosts_, series.hosts);
       assume(hosts_ == 1 ? "one host" : fmt::format("{} hosts: those that were measured", hosts_));
     }
     const std::optional<i64> devices = product({hosts_, cluster_.host_devices});
-    if (!devices || *devices > kMaxDevices)
+    if (!devices || *devices > cluster::kMaxDevices)
       return refuse("RW0904", "number out of range",
                     fmt::format("{} hosts of {} GPUs are more than {} devices", count(hosts_),
-                                cluster_.host_devices, count(kMaxDevices)));
+                                cluster_.host_devices, count(cluster::kMaxDevices)));
     if (tree_.empty()) tree_ = {hosts_};
     return hosts_ == drawn || !parts_.tree || cut_tree(drawn);
   }
@@ -278,7 +281,7 @@ class ClusterResolver {
 
   /// Racks that are one NVLink domain: hosts that stand in it, of the innermost level of the tree.
   void join_racks() {
-    const Cluster& unit = system_->unit;
+    const cluster::Cluster& unit = system_->unit;
     const i64 rack = unit.levels[0].arity / unit.host_devices;
     const bool whole = unit.device.name == cluster_.device.name && rack > 1 &&
                        cluster_.host_devices == unit.host_devices && cluster_.levels.size() == 1;
@@ -294,17 +297,17 @@ class ClusterResolver {
 
   bool lay_outside() {
     join_racks();
-    if (cluster_.levels.size() + tree_.size() > kMaxLevels)
+    if (cluster_.levels.size() + tree_.size() > cluster::kMaxLevels)
       return refuse("RW0904", "number out of range",
                     fmt::format("{} inside a host and {} above it: at most {} levels are read",
-                                cluster_.levels.size(), tree_.size(), kMaxLevels));
-    Level level = network();
+                                cluster_.levels.size(), tree_.size(), cluster::kMaxLevels));
+    cluster::Level level = network();
     network_ = cluster_.levels.size();
     for (std::size_t i = 0; i < tree_.size(); ++i) {
       if (i > 0) {
         level.name = kOuter[std::min(i - 1, std::size(kOuter) - 1)];
-        level.origin = Origin::assumed;
-        level.per = Level::Per::device;
+        level.origin = cluster::Origin::assumed;
+        level.per = cluster::Level::Per::device;
       }
       level.arity = tree_[i];
       cluster_.levels.push_back(level);
@@ -314,13 +317,13 @@ class ClusterResolver {
 
   /// No file says what switches have between them: as much as the hosts, measured or not.
   void rate_outer_levels() {
-    const Level& hosts = cluster_.levels[network_];
-    const bool shared = hosts.per == Level::Per::domain;
+    const cluster::Level& hosts = cluster_.levels[network_];
+    const bool shared = hosts.per == cluster::Level::Per::domain;
     const i64 sharers = cluster_.domain(int(network_) - 1);
     const BytesPerSecond each = hosts.bandwidth / (shared ? double(sharers) : 1.0);
     bool said = false;
     for (std::size_t k = network_ + 1; k < cluster_.levels.size(); ++k) {
-      if (cluster_.levels[k].origin != Origin::assumed) continue;
+      if (cluster_.levels[k].origin != cluster::Origin::assumed) continue;
       cluster_.levels[k].bandwidth = each;
       if (std::exchange(said, true)) continue;
       assume(
@@ -329,39 +332,39 @@ class ClusterResolver {
   }
 
   /// The link of a host, or of each of its GPUs, to the first switch.
-  Level network() {
-    const Level& known = system_->unit.levels.back();
-    Level level = level_of_system(system_->unit.levels.size() - 1, 1);
+  cluster::Level network() {
+    const cluster::Level& known = system_->unit.levels.back();
+    cluster::Level level = level_of_system(system_->unit.levels.size() - 1, 1);
     if (parts_.network) level.name = parts_.network->value;
     const i64 gpus = cluster_.host_devices;
     const i64 nics = parts_.nics ? parts_.nics->value : 0;
     if (!parts_.nic_rate && nics == 0) {
       assume(fmt::format("between hosts: {}, {} a {}, as in {}", level.name, show(level.bandwidth),
-                         level.per == Level::Per::device ? "GPU" : "host", system_->name));
+                         level.per == cluster::Level::Per::device ? "GPU" : "host", system_->name));
       return level;
     }
     BytesPerSecond rate = known.bandwidth;
     if (parts_.nic_rate) {
       rate = parts_.nic_rate->value;
-      level.origin = Origin::data_sheet;
+      level.origin = cluster::Origin::data_sheet;
     } else {
       assume(fmt::format("a NIC: {}, as in {}", show(rate), system_->name));
     }
     i64 cards = nics;
     if (cards == 0) {
-      cards = known.per == Level::Per::device ? gpus : 1;
+      cards = known.per == cluster::Level::Per::device ? gpus : 1;
       assume(fmt::format("{} a host", plural(cards, "NIC", "NICs")));
     }
     const bool each = divides(gpus, cards);
-    level.per = each ? Level::Per::device : Level::Per::domain;
+    level.per = each ? cluster::Level::Per::device : cluster::Level::Per::domain;
     level.bandwidth = double(each ? cards / gpus : cards) * rate;
     return level;
   }
 
   const ClusterParts& parts_;
   Diagnostics& findings_;
-  Cluster cluster_{};
-  const System* system_ = nullptr;
+  cluster::Cluster cluster_{};
+  const catalog::System* system_ = nullptr;
   i64 hosts_ = 1;
   std::vector<i64> tree_{};
   std::size_t network_ = 0;  // the level of the hosts' NICs
@@ -370,8 +373,8 @@ class ClusterResolver {
 
 }  // namespace
 
-std::optional<Cluster> resolve_cluster(const ClusterParts& parts, Diagnostics& findings) {
+std::optional<cluster::Cluster> resolve_cluster(const ClusterParts& parts, Diagnostics& findings) {
   return ClusterResolver(parts, findings).resolve();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

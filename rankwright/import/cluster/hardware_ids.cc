@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 struct Product {
@@ -137,4 +137,4 @@ BytesPerSecond pcie_rate(double gigatransfers, i64 lanes) {
   return {gigatransfers * 1e9 * coded / 8 * double(lanes)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

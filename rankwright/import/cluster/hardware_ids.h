@@ -9,7 +9,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// The catalog's device; empty where the name is of none, or of several ("NVIDIA H100").
 std::string_view device_of_product(std::string_view product);
@@ -41,4 +41,4 @@ BytesPerSecond pcie_of(std::string_view generation);
 /// PCIe of so many GT/s and lanes: 128 of 130 bits are data from 8 GT/s on, 8 of 10 before.
 BytesPerSecond pcie_rate(double gigatransfers, i64 lanes);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

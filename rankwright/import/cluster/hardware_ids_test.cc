@@ -4,7 +4,7 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace hardware_ids_test {
 
 TEST(HardwareIds, ProductsAsDriversNameThem) {
@@ -28,7 +28,7 @@ TEST(HardwareIds, ProductsAsDriversNameThem) {
       {"", ""}};
   for (const auto& [product, device] : names) {
     EXPECT_EQ(device_of_product(product), device) << product;
-    EXPECT_TRUE(device.empty() || find_device(device)) << device;
+    EXPECT_TRUE(device.empty() || catalog::find_device(device)) << device;
   }
 }
 
@@ -38,7 +38,7 @@ TEST(HardwareIds, PciIdsAreOfTheCatalog) {
   for (i64 vendor : {0x10de, 0x1002})
     for (i64 id = 0; id < 0x10000; ++id) {
       const std::string_view device = device_of_pci(vendor, id);
-      EXPECT_TRUE(device.empty() || find_device(device)) << device;
+      EXPECT_TRUE(device.empty() || catalog::find_device(device)) << device;
     }
 }
 
@@ -49,4 +49,4 @@ TEST(HardwareIds, RatesOfPcie) {
 }
 
 }  // namespace hardware_ids_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

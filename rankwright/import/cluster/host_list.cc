@@ -9,7 +9,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr std::size_t kMaxDigits = 18;  // of a number that fits in 64 bits
@@ -248,4 +248,4 @@ std::string show_host_list(std::span<const std::string> names) {
   return list;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -11,7 +11,7 @@
 
 #include "rankwright/base/result.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// The most characters of one name, and of all names of a list.
 inline constexpr std::size_t kLongestHostName = 255;
@@ -24,4 +24,4 @@ Result<std::vector<std::string>> parse_host_list(std::string_view text, std::siz
 /// The same names in the same order as a list: neighbours that count up stand in one bracket.
 std::string show_host_list(std::span<const std::string> names);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

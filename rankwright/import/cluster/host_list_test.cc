@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace host_list_test {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ RC_GTEST_PROP(HostList, RunsOfAnyLengthTakeOneBracket, ()) {
 }
 
 }  // namespace host_list_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

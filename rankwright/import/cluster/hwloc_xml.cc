@@ -14,7 +14,7 @@
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/import/syntax/xml.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr i64 kNvidiaVendor = 0x10de, kAmdVendor = 0x1002;
@@ -161,8 +161,8 @@ class HwlocReader {
 
   /// Without NVLink, or without what would show it: GPUs that are sold with it are left open.
   void state_pcie() {
-    const Result<Device> device =
-        devices_.size() == 1 ? find_device(*devices_.begin()) : fail(Diagnostic{});
+    const Result<cluster::Device> device =
+        devices_.size() == 1 ? catalog::find_device(*devices_.begin()) : fail(Diagnostic{});
     const bool sold_with =
         device && nvlink_of(device->generation) != nullptr && !device->name.ends_with("pcie");
     if (sold_with) return;
@@ -205,4 +205,4 @@ void read_hwloc_xml(std::string_view text, std::string_view file, ClusterParts& 
   HwlocReader(file, parts, findings).read(*root);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

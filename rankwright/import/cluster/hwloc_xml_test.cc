@@ -5,7 +5,7 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace hwloc_xml_test {
 
 using clusters::Reading;
@@ -71,4 +71,4 @@ TEST(HwlocXml, WhatIsWrongHasItsLine) {
 }
 
 }  // namespace hwloc_xml_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -12,24 +12,24 @@
 #include "rankwright/import/cluster/hardware_ids.h"
 #include "rankwright/import/syntax/lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr std::size_t kMaxCalls = 4096, kMaxRanks = 1 << 16;
 
 struct Program {
   std::string_view name;
-  std::optional<Op> op;  // nothing: not modelled
+  std::optional<plan::Op> op;  // nothing: not modelled
 };
 
 /// reduce_perf is the end of all_reduce_perf, so longer names stand first.
 constexpr Program kPrograms[] = {
-    {"all_reduce", Op::all_reduce},
-    {"all_gather", Op::all_gather},
-    {"reduce_scatter", Op::reduce_scatter},
-    {"alltoall", Op::all_to_all},
-    {"all_to_all", Op::all_to_all},
-    {"sendrecv", Op::send_recv},
+    {"all_reduce", plan::Op::all_reduce},
+    {"all_gather", plan::Op::all_gather},
+    {"reduce_scatter", plan::Op::reduce_scatter},
+    {"alltoall", plan::Op::all_to_all},
+    {"all_to_all", plan::Op::all_to_all},
+    {"sendrecv", plan::Op::send_recv},
     {"broadcast", std::nullopt},
     {"hypercube", std::nullopt},
     {"gather", std::nullopt},
@@ -96,7 +96,7 @@ class NcclTestsReader {
     }
     if (ranks_.empty()) return fault("no line names a rank, its host and its GPU", 0);
     if (rows_.empty()) return fault("there is no table of sizes and times in it", 0);
-    const std::optional<Op> op = find_op();
+    const std::optional<plan::Op> op = find_op();
     if (!op) return;
     state_all(*op);
   }
@@ -150,7 +150,7 @@ class NcclTestsReader {
 
   /// What the command line says, or the program, or how busbw is reckoned from algbw: 2(n-1)/n for
   /// an all-reduce, (n-1)/n for the halves of one and for an all-to-all, 1 for a send.
-  std::optional<Op> find_op() {
+  std::optional<plan::Op> find_op() {
     if (parts_.collective) return parts_.collective;
     if (program_ != nullptr) {
       if (!program_->op)
@@ -163,24 +163,24 @@ class NcclTestsReader {
     if (told != rows_.rend()) {
       const bool twice = std::abs(told->ratio - 2 * (n - 1) / n) < 0.05;
       const bool once = std::abs(told->ratio - (n - 1) / n) < 0.05;
-      if (told->reduces && twice && !once) return Op::all_reduce;
-      if (told->reduces && once && !twice) return Op::reduce_scatter;
+      if (told->reduces && twice && !once) return plan::Op::all_reduce;
+      if (told->reduces && once && !twice) return plan::Op::reduce_scatter;
     }
     fault("nothing says which collective it is of", 0, "--collective all_gather");
     return std::nullopt;
   }
 
-  void state_all(Op op) {
+  void state_all(plan::Op op) {
     const i64 each = hosts_.begin()->second;
     if (!std::all_of(hosts_.begin(), hosts_.end(),
                      [&](const auto& one) { return one.second == each; }))
       return fault("its hosts have unequal numbers of ranks", 0);
     if (devices_.size() == 1 && !devices_.begin()->empty())
       state(parts_.device, *devices_.begin(), "the GPU", file_, findings_);
-    MeasuredSeries series{.file = std::string(file_),
-                          .op = op,
-                          .ranks = i64(ranks_.size()),
-                          .hosts = i64(hosts_.size())};
+    fit::MeasuredSeries series{.file = std::string(file_),
+                               .op = op,
+                               .ranks = i64(ranks_.size()),
+                               .hosts = i64(hosts_.size())};
     for (const Row& row : rows_)
       series.calls.push_back({Bytes{double(row.size)}, row.time * 1.0_us});
     parts_.series.push_back(std::move(series));
@@ -199,7 +199,7 @@ class NcclTestsReader {
 
 }  // namespace
 
-std::optional<Op> collective_named(std::string_view name) {
+std::optional<plan::Op> collective_named(std::string_view name) {
   for (const Program& program : kPrograms)
     if (program.name == name) return program.op;
   return std::nullopt;
@@ -217,4 +217,4 @@ void read_nccl_tests(std::string_view text, std::string_view file, ClusterParts&
   NcclTestsReader(file, parts, findings).read(text);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -5,7 +5,7 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace nccl_tests_test {
 
 using clusters::Reading;
@@ -24,12 +24,12 @@ TEST(NcclTests, RanksHostsAndTheTable) {
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_EQ(reading.parts.device->value, "h100-sxm");
   ASSERT_EQ(reading.parts.series.size(), 1u);
-  const MeasuredSeries& series = reading.parts.series.front();
-  EXPECT_EQ(series.op, Op::all_reduce);
+  const fit::MeasuredSeries& series = reading.parts.series.front();
+  EXPECT_EQ(series.op, plan::Op::all_reduce);
   EXPECT_EQ(series.ranks, 16);
   EXPECT_EQ(series.hosts, 2);
   ASSERT_EQ(series.calls.size(), 11u);  // 8 bytes to 8 GiB by factors of 8
-  EXPECT_EQ(series.calls.front(), (MeasuredCall{Bytes{8}, 40.0_us}));
+  EXPECT_EQ(series.calls.front(), (fit::MeasuredCall{Bytes{8}, 40.0_us}));
 }
 
 // Before version 2.11 there was no root, and a gather had no redop either.
@@ -40,7 +40,7 @@ TEST(NcclTests, OlderTables) {
                           "2048 128 float none 21.5 0.1 0.07 0e+00 21.1 0.1 0.07 N/A\n";
   const Reading reading = read(old);
   ASSERT_EQ(told(reading.findings), "");
-  EXPECT_EQ(reading.parts.series.at(0).op, Op::all_gather);
+  EXPECT_EQ(reading.parts.series.at(0).op, plan::Op::all_gather);
   EXPECT_EQ(reading.parts.series.at(0).calls.at(0).time, 20.5_us);
   EXPECT_EQ(reading.parts.series.at(0).calls.at(1).time, 21.5_us);
 }
@@ -53,9 +53,9 @@ TEST(NcclTests, TheRatioOfTheRatesTellsTheCollective) {
                                         : std::string(name(reading.parts.series[0].op));
   };
   EXPECT_EQ(op("1048576 262144 float sum -1 100 10.00 15.00 0 100 10 15 0\n"),
-            name(Op::all_reduce));
+            name(plan::Op::all_reduce));
   EXPECT_EQ(op("1048576 262144 float sum -1 100 10.00 7.50 0 100 10 7.5 0\n"),
-            name(Op::reduce_scatter));
+            name(plan::Op::reduce_scatter));
   EXPECT_THAT(op("1048576 262144 float none -1 100 10.00 7.50 0 100 10 7.5 0\n"),
               HasSubstr("--collective all_gather"));
 }
@@ -66,7 +66,7 @@ TEST(NcclTests, WhatMpirunWritesBeforeALine) {
       "device 1 [0x1] H\n./build/sendrecv_perf -b 8\n"
       "[1,0]<stdout>: 64 16 float none -1 9.5 1 1 0 9.5 1 1 N/A\n");
   ASSERT_EQ(told(reading.findings), "");
-  EXPECT_EQ(reading.parts.series.at(0).op, Op::send_recv);
+  EXPECT_EQ(reading.parts.series.at(0).op, plan::Op::send_recv);
 }
 
 TEST(NcclTests, WhatSrunWritesBeforeALine) {
@@ -95,4 +95,4 @@ TEST(NcclTests, WhatIsWrong) {
 }
 
 }  // namespace nccl_tests_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

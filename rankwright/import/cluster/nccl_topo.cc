@@ -12,7 +12,7 @@
 #include "rankwright/import/cluster/hardware_ids.h"
 #include "rankwright/import/syntax/xml.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr i64 kMaxTopoLinks = 1024;  // of one GPU
@@ -172,4 +172,4 @@ void read_nccl_topo(std::string_view text, std::string_view file, ClusterParts& 
   NcclTopoReader(file, parts, findings).read(*root);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

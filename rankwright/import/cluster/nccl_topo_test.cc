@@ -5,7 +5,7 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace nccl_topo_test {
 
 using clusters::Reading;
@@ -66,4 +66,4 @@ TEST(NcclTopo, WhatIsWrongHasItsLine) {
 }
 
 }  // namespace nccl_topo_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -11,7 +11,7 @@
 #include "rankwright/import/cluster/cluster_format.h"
 #include "rankwright/import/syntax/lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr std::size_t kMaxColumns = 512;
@@ -314,4 +314,4 @@ void read_nvidia_smi_topo(std::string_view text, std::string_view file, ClusterP
   Matrix(file, parts, findings).read(plain);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

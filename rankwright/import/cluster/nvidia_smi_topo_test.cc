@@ -5,7 +5,7 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace nvidia_smi_topo_test {
 
 using clusters::Reading;
@@ -102,4 +102,4 @@ TEST(NvidiaSmiTopo, IsToldFromOtherTexts) {
 }
 
 }  // namespace nvidia_smi_topo_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

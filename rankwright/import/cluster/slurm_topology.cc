@@ -12,7 +12,7 @@
 #include "rankwright/import/cluster/host_list.h"
 #include "rankwright/import/syntax/lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// A million accelerators in hosts of four: a short list of hosts can unfold to more.
@@ -264,14 +264,16 @@ class SlurmReader {
   void state_levels(std::vector<i64> tree, std::vector<std::string> names, bool even, int line) {
     std::optional<i64> hosts = 1;
     for (const i64 arity : tree) hosts = hosts ? product({*hosts, arity}) : hosts;
-    if (!hosts || *hosts > kMaxDevices)
-      return fault(fmt::format("its levels multiply to more than {} hosts", count(kMaxDevices)),
-                   line);
+    if (!hosts || *hosts > cluster::kMaxDevices)
+      return fault(
+          fmt::format("its levels multiply to more than {} hosts", count(cluster::kMaxDevices)),
+          line);
     // A level that joins one thing is none; a chain of switches would be many.
     tree.erase(std::remove(tree.begin() + 1, tree.end(), 1), tree.end());
-    if (tree.size() > kMaxLevels)
-      return fault(
-          fmt::format("it has {} levels, and at most {} are read", tree.size(), kMaxLevels), line);
+    if (tree.size() > cluster::kMaxLevels)
+      return fault(fmt::format("it has {} levels, and at most {} are read", tree.size(),
+                               cluster::kMaxLevels),
+                   line);
     if (!even || *hosts != i64(names.size()))
       warn("RW0624", "an uneven topology is evened out",
            fmt::format("switches of one level join unequal numbers: {} is taken, {} of {} named",
@@ -310,4 +312,4 @@ void read_slurm_topology(std::string_view text, std::string_view file, ClusterPa
   SlurmReader(file, parts, findings).read(text);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

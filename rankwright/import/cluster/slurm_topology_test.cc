@@ -6,7 +6,7 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace slurm_topology_test {
 
 using clusters::Reading;
@@ -120,4 +120,4 @@ RC_GTEST_PROP(SlurmTopology, EvenTreesAreReadAsTheyAre, ()) {
 }
 
 }  // namespace slurm_topology_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -6,17 +6,18 @@
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/plan/plan_format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 void activation_checkpointing(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
-    r.draft.recompute = *on ? Recompute::full : Recompute::none;
+    r.draft.recompute = *on ? plan::Recompute::full : plan::Recompute::none;
 }
 
 /// torch's ring: KV goes round by all-to-all, or is gathered once.
 void cp_comm_strategy(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<CpComm> kWords[] = {{"allgather", CpComm::all_gather}, {"alltoall", CpComm::p2p}};
+  constexpr Word<plan::CpComm> kWords[] = {{"allgather", plan::CpComm::all_gather},
+                                           {"alltoall", plan::CpComm::p2p}};
   r.draft.cp_comm = meaning(r, node, kWords);
 }
 
@@ -24,7 +25,7 @@ constexpr std::string_view kAccelerateOffload =
     "what is kept in the host's memory is counted as on the GPU";
 
 constexpr ForeignKey kAccelerateKeys[] = {
-    {"num_processes", "world_size", whole<&Draft::world, kMaxDevices>, true},
+    {"num_processes", "world_size", whole<&Draft::world, cluster::kMaxDevices>, true},
     {"num_machines", "node_shape"},
     {"distributed_type", "parallelism.zero_stage"},
     {"mixed_precision", "job.param_dtype"},
@@ -42,11 +43,12 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"fsdp_config.fsdp_sharding_strategy", "parallelism.zero_stage"},
     {"fsdp_config.fsdp_activation_checkpointing", "parallelism.recompute",
      activation_checkpointing},
-    {"gradient_accumulation_steps", "job.global_batch", whole<&Draft::accumulation, kMaxBatch>},
+    {"gradient_accumulation_steps", "job.global_batch",
+     whole<&Draft::accumulation, plan::kMaxBatch>},
     {"fsdp_config.fsdp_offload_params", "", nullptr, false, kAccelerateOffload},
     {"deepspeed_config.zero_stage", "parallelism.zero_stage"},
     {"deepspeed_config.gradient_accumulation_steps", "job.global_batch",
-     whole<&Draft::accumulation, kMaxBatch>},
+     whole<&Draft::accumulation, plan::kMaxBatch>},
     {"deepspeed_config.offload_optimizer_device", "", nullptr, false, kAccelerateOffload},
     {"deepspeed_config.offload_param_device", "", nullptr, false, kAccelerateOffload},
     {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
@@ -92,16 +94,16 @@ void read_fsdp(ForeignReading& r, i64 machines) {
 /// Under FSDP gradients are reduced in the format that parameters are gathered in; DDP keeps both
 /// in fp32 and casts at each matmul.
 void read_precision(ForeignReading& r) {
-  constexpr Word<Dtype> kWords[] = {{"no", Dtype::fp32},
-                                    {"false", Dtype::fp32},
-                                    {"bf16", Dtype::bf16},
-                                    {"fp16", Dtype::fp16},
-                                    {"fp8", Dtype::bf16}};
+  constexpr Word<plan::Dtype> kWords[] = {{"no", plan::Dtype::fp32},
+                                          {"false", plan::Dtype::fp32},
+                                          {"bf16", plan::Dtype::bf16},
+                                          {"fp16", plan::Dtype::fp16},
+                                          {"fp8", plan::Dtype::bf16}};
   const YamlNode* const node = find_path(r.root, "mixed_precision");
   if (node == nullptr) return;
   r.draft.param_dtype = meaning(r, *node, kWords);
-  if (node->scalar == "fp8") r.draft.matmul = Matmul::fp8;
-  r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : Dtype::fp32;
+  if (node->scalar == "fp8") r.draft.matmul = plan::Matmul::fp8;
+  r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
 }
 
 void read_machines(ForeignReading& r, i64 machines) {
@@ -141,23 +143,23 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   ForeignReading reading{fields, plan.draft, *root, files};
   Draft& draft = plan.draft;
   read_foreign(reading, kAccelerateKeys, plan);
-  const i64 machines = whole_at(reading, "num_machines", 1, kMaxDevices).value_or(1);
+  const i64 machines = whole_at(reading, "num_machines", 1, cluster::kMaxDevices).value_or(1);
   read_machines(reading, machines);
   read_type(reading, machines);
   read_precision(reading);
   if (const std::optional<i64> ulysses = degree(reading, "sp_size"); ulysses > 1) {
     draft.cp = ulysses;
-    draft.cp_comm = CpComm::a2a;
+    draft.cp_comm = plan::CpComm::a2a;
   }
-  if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = CpComm::all_gather;  // its default
+  if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::all_gather;  // its default
   const std::optional<i64> shards = degree(reading, "dp_shard_size");
   const std::optional<i64> replicas = degree(reading, "dp_replicate_size");
   const std::optional<i64> dp = product({shards.value_or(1), replicas.value_or(1)});
   if ((shards || replicas) && dp && *dp <= kMaxDegree) draft.dp = dp;
   if (replicas > 1 && draft.zero > 0) draft.replicas = replicas;
   draft.sequence_parallel = false;
-  draft.order = kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
-  draft.framework = software_of(Target::accelerate);
+  draft.order = mesh::kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
+  draft.framework = software_of(rules::Target::accelerate);
   plan.keys = fields.keys();
 }
 
@@ -169,7 +171,7 @@ std::string spell_accelerate(const Edit& edit) {
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 
-Diagnostics accelerate_against(const PlanFile& plan, const TrainingConfig& config) {
+Diagnostics accelerate_against(const PlanFile& plan, const plan::TrainingConfig& config) {
   const Draft& draft = plan.draft;
   if (!draft.replicas || divides(*draft.replicas, config.plan.dp)) return {};
   return {
@@ -181,4 +183,4 @@ Diagnostics accelerate_against(const PlanFile& plan, const TrainingConfig& confi
        .where = plan.where("parallelism.shard_size")}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -2,7 +2,7 @@
 
 #include "rankwright/import/plan/plan_format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace accelerate_test {
 
 using ::testing::ElementsAre;
@@ -30,13 +30,13 @@ TEST(AccelerateImport, ReadsFsdpAndItsMesh) {
   const PlanFile plan = read(std::string(kConfig));
   ASSERT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
   EXPECT_EQ(plan.format->name, "accelerate");
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.world, 16);
   EXPECT_EQ(config.plan.dp, 8);          // 2 replicas x 4 shards
   EXPECT_EQ(config.plan.shard_size, 4);  // 8 / 2
   EXPECT_EQ(config.plan.zero, 2);
-  EXPECT_EQ(config.plan.recompute, Recompute::full);
-  EXPECT_EQ(config.job.grad_dtype, Dtype::bf16);
+  EXPECT_EQ(config.plan.recompute, plan::Recompute::full);
+  EXPECT_EQ(config.job.grad_dtype, plan::Dtype::bf16);
   EXPECT_EQ(config.cluster.host_devices, 8);  // 16 processes on 2 machines
   EXPECT_EQ(config.software.name, "fsdp");
   EXPECT_THAT(plan.passed_over, ElementsAre("compute_environment"));
@@ -49,7 +49,7 @@ TEST(AccelerateImport, KnowsTheFirstVersionsStrategies) {
       "fsdp_config:\n  fsdp_sharding_strategy: HYBRID_SHARD\n  fsdp_offload_params: true\n");
   ASSERT_THAT(plan.findings, SizeIs(1));
   EXPECT_THAT(plan.findings[0].detail, HasSubstr("fsdp_offload_params"));
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.plan.zero, 3);
   EXPECT_EQ(config.plan.shard_size, 8);  // inside a machine
 }
@@ -71,4 +71,4 @@ TEST(AccelerateImport, ReadsTheStageThatDeepSpeedRuns) {
 }
 
 }  // namespace accelerate_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/json_tree.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 bool is_auto(const YamlNode& node) {
@@ -50,22 +50,23 @@ void hpz(ForeignReading& r, const YamlNode& node) {
 
 void recompute(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<i64> interval = r.fields.whole(node, 0, kMaxCount))
-    r.draft.recompute = *interval > 0 ? Recompute::full : Recompute::none;
+    r.draft.recompute = *interval > 0 ? plan::Recompute::full : plan::Recompute::none;
 }
 
 void grad_dtype(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Dtype> kWords[] = {
-      {"fp32", Dtype::fp32}, {"bf16", Dtype::bf16}, {"fp16", Dtype::fp16}};
+  constexpr Word<plan::Dtype> kWords[] = {
+      {"fp32", plan::Dtype::fp32}, {"bf16", plan::Dtype::bf16}, {"fp16", plan::Dtype::fp16}};
   r.draft.grad_dtype = meaning(r, node, kWords);
 }
 
 /// It takes any class of torch.optim too: what is not known here is left out, not refused.
 void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Optimizer> kWords[] = {
-      {"adam", Optimizer::adam},    {"adamw", Optimizer::adam}, {"fusedadam", Optimizer::adam},
-      {"cpuadam", Optimizer::adam}, {"sgd", Optimizer::sgd},    {"lion", Optimizer::lion}};
+  constexpr Word<plan::Optimizer> kWords[] = {
+      {"adam", plan::Optimizer::adam},      {"adamw", plan::Optimizer::adam},
+      {"fusedadam", plan::Optimizer::adam}, {"cpuadam", plan::Optimizer::adam},
+      {"sgd", plan::Optimizer::sgd},        {"lion", plan::Optimizer::lion}};
   const std::string word = lower(node.scalar.substr(0, kLongestLabel));
-  for (const Word<Optimizer>& known : kWords)
+  for (const Word<plan::Optimizer>& known : kWords)
     if (word == known.word) {
       r.draft.optimizer = known.value;
       return;
@@ -97,8 +98,9 @@ constexpr ForeignKey kDeepspeedKeys[] = {
      unless_auto<flag<&Draft::overlap_grad>>, true},
     {"train_micro_batch_size_per_gpu", "parallelism.micro_batch",
      kWhole<&Draft::micro_batch, kMaxMicroBatch>, true},
-    {"train_batch_size", "job.global_batch", kWhole<&Draft::global_batch, kMaxBatch>, true},
-    {"gradient_accumulation_steps", "job.global_batch", kWhole<&Draft::accumulation, kMaxBatch>},
+    {"train_batch_size", "job.global_batch", kWhole<&Draft::global_batch, plan::kMaxBatch>, true},
+    {"gradient_accumulation_steps", "job.global_batch",
+     kWhole<&Draft::accumulation, plan::kMaxBatch>},
     {"bf16.enabled", "job.param_dtype"},
     {"bfloat16.enabled", "job.param_dtype"},
     {"fp16.enabled", "job.param_dtype"},
@@ -139,11 +141,11 @@ void read_dtypes(ForeignReading& r) {
   if (bf16 == false) bf16 = enabled(r, "bfloat16.enabled");
   const std::optional<bool> fp16 = enabled(r, "fp16.enabled");
   if (bf16 == true)
-    r.draft.param_dtype = Dtype::bf16;
+    r.draft.param_dtype = plan::Dtype::bf16;
   else if (fp16 == true)
-    r.draft.param_dtype = Dtype::fp16;
+    r.draft.param_dtype = plan::Dtype::fp16;
   else if (bf16 && fp16)
-    r.draft.param_dtype = Dtype::fp32;
+    r.draft.param_dtype = plan::Dtype::fp32;
   if (!r.draft.grad_dtype) r.draft.grad_dtype = r.draft.param_dtype;
 }
 
@@ -178,12 +180,12 @@ void read_deepspeed(PlanFile& plan, const FileReader& files) {
   Draft& draft = plan.draft;
   if (enabled(reading, "expert_parallel.enabled") == true)
     draft.ep = whole_at(reading, "expert_parallel.autoep_size", 1, kMaxDegree);
-  if (draft.cp > 1) draft.cp_comm = CpComm::a2a;  // Ulysses
-  draft.sequence_parallel = false;                // AutoTP has none
+  if (draft.cp > 1) draft.cp_comm = plan::CpComm::a2a;  // Ulysses
+  draft.sequence_parallel = false;                      // AutoTP has none
   if (find_path(*root, "zero_optimization.overlap_comm") == nullptr)
     draft.overlap_grad = draft.zero == 3;  // its default
-  draft.order = kDefaultOrder;             // its grids (pipe, data, model), row-major
-  draft.framework = software_of(Target::deepspeed);
+  draft.order = mesh::kDefaultOrder;       // its grids (pipe, data, model), row-major
+  draft.framework = software_of(rules::Target::deepspeed);
   plan.keys = fields.keys();
 }
 
@@ -192,7 +194,7 @@ std::string spell_deepspeed(const Edit& edit) {
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 
-Diagnostics deepspeed_against(const PlanFile& plan, const TrainingConfig& config) {
+Diagnostics deepspeed_against(const PlanFile& plan, const plan::TrainingConfig& config) {
   const Draft& draft = plan.draft;
   if (!draft.global_batch || !draft.accumulation || !draft.micro_batch) return {};
   const i64 batch = *draft.global_batch, micro = *draft.micro_batch;
@@ -209,4 +211,4 @@ Diagnostics deepspeed_against(const PlanFile& plan, const TrainingConfig& config
            .where = plan.where("job.global_batch")}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -2,7 +2,7 @@
 
 #include "rankwright/import/plan/plan_format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace deepspeed_test {
 
 using ::testing::ElementsAre;
@@ -31,16 +31,16 @@ TEST(DeepspeedImport, ReadsZeroAndWhatGoesWithIt) {
   EXPECT_EQ(plan.format->name, "deepspeed");
   Draft draft = plan.draft;
   draft.world = 64;
-  const rankwright::TrainingConfig config = resolve(draft);
+  const rankwright::plan::TrainingConfig config = resolve(draft);
   EXPECT_EQ(config.plan.dp, 16);            // 64 = tp 2 x cp 2 x dp 16
   EXPECT_EQ(config.job.global_batch, 128);  // 4 x 2 x 16
   EXPECT_EQ(config.plan.shard_size, 8);
-  EXPECT_EQ(config.plan.cp_comm, CpComm::a2a);
+  EXPECT_EQ(config.plan.cp_comm, plan::CpComm::a2a);
   EXPECT_FALSE(config.plan.sequence_parallel);
   EXPECT_TRUE(config.plan.overlap.grad_reduce);  // its default for stage 3
-  EXPECT_EQ(config.job.param_dtype, Dtype::fp16);
-  EXPECT_EQ(config.job.grad_dtype, Dtype::fp16);
-  EXPECT_EQ(config.job.optimizer, Optimizer::adam);
+  EXPECT_EQ(config.job.param_dtype, plan::Dtype::fp16);
+  EXPECT_EQ(config.job.grad_dtype, plan::Dtype::fp16);
+  EXPECT_EQ(config.job.optimizer, plan::Optimizer::adam);
   EXPECT_EQ(config.software.name, "deepspeed");
   EXPECT_EQ(config.plan.bucket_size, 500'000'000);
   EXPECT_THAT(plan.passed_over, ElementsAre("optimizer.params.lr"));
@@ -59,7 +59,7 @@ TEST(DeepspeedImport, LeavesOpenWhatTheTrainerFillsIn) {
 TEST(DeepspeedImport, TellsTheDataRanksFromTheBatch) {
   // 256 = 4 x 8 x 8 data ranks.
   const PlanFile plan = read(batch(256, 4, 8));
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.plan.dp, 8);
   EXPECT_EQ(config.world, 8);
   EXPECT_THAT(plan.format->against(plan, config), SizeIs(0));
@@ -100,4 +100,4 @@ TEST(DeepspeedImport, NamesWhatTheEstimateLeavesOut) {
 }
 
 }  // namespace deepspeed_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 bool is_null(const YamlNode& node) {
@@ -109,8 +109,8 @@ const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view pla
   return found == rows.end() ? nullptr : &*found;
 }
 
-std::optional<Software> software_of(Target target) {
-  for (const Software& one : frameworks())
+std::optional<plan::Software> software_of(rules::Target target) {
+  for (const plan::Software& one : plan::frameworks())
     if (one.name == row(target).software) return one;
   return std::nullopt;
 }
@@ -121,4 +121,4 @@ std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 
   return reading.fields.whole(*node, min, max);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -14,7 +14,7 @@
 #include "rankwright/model/architecture.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// What a row reads with and into.
 struct ForeignReading {
@@ -22,7 +22,7 @@ struct ForeignReading {
   Draft& draft;
   const YamlNode& root;
   const FileReader& files;
-  Shapes shapes{};  // of formats that state the model's shapes one by one
+  model::Shapes shapes{};  // of formats that state the model's shapes one by one
   bool (*read_apart)(std::string_view path) = nullptr;  // keys without a row that are read, too
 };
 
@@ -53,7 +53,7 @@ const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view pla
 std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max);
 
 /// What the target runs on; nothing where it has no row.
-std::optional<Software> software_of(Target target);
+std::optional<plan::Software> software_of(rules::Target target);
 
 /// Readers that rows have in common.
 template <std::optional<i64> Draft::*member, i64 max>
@@ -66,7 +66,7 @@ void flag(ForeignReading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
 }
 
-template <i64 Shapes::*member>
+template <i64 model::Shapes::*member>
 void shape(ForeignReading& r, const YamlNode& node) {
   r.shapes.*member = r.fields.whole(node, 0, kMaxCount).value_or(r.shapes.*member);
 }
@@ -89,4 +89,4 @@ std::optional<Value> meaning(ForeignReading& r, const YamlNode& node,
   return words[*index].value;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -4,7 +4,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace foreign_test {
 
 using ::testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(Foreign, KnowsWhichKeyStatesAnEdit) {
 }
 
 }  // namespace foreign_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -10,28 +10,30 @@
 #include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/plan/plan_format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 void mapping(ForeignReading& r, const YamlNode&) {
-  r.draft.order = Order{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp};
+  r.draft.order =
+      mesh::Order{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp, mesh::Axis::dp};
 }
 
 void cp_comm(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<CpComm> kWords[] = {{"p2p", CpComm::p2p},
-                                     {"all_gather", CpComm::all_gather},
-                                     {"allgather", CpComm::all_gather},
-                                     {"a2a", CpComm::a2a},
-                                     {"a2a+p2p", CpComm::a2a}};
+  constexpr Word<plan::CpComm> kWords[] = {{"p2p", plan::CpComm::p2p},
+                                           {"all_gather", plan::CpComm::all_gather},
+                                           {"allgather", plan::CpComm::all_gather},
+                                           {"a2a", plan::CpComm::a2a},
+                                           {"a2a+p2p", plan::CpComm::a2a}};
   YamlNode first = node;
   first.scalar = node.scalar.substr(0, node.scalar.find(' '));
   r.draft.cp_comm = meaning(r, first, kWords);
 }
 
 void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Optimizer> kWords[] = {
-      {"adam", Optimizer::adam}, {"sgd", Optimizer::sgd}, {"lion", Optimizer::lion}};
-  for (const Word<Optimizer>& known : kWords)
+  constexpr Word<plan::Optimizer> kWords[] = {{"adam", plan::Optimizer::adam},
+                                              {"sgd", plan::Optimizer::sgd},
+                                              {"lion", plan::Optimizer::lion}};
+  for (const Word<plan::Optimizer>& known : kWords)
     if (node.scalar == known.word) {
       r.draft.optimizer = known.value;
       return;
@@ -40,29 +42,29 @@ void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
 }
 
 void granularity(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Recompute> kWords[] = {{"full", Recompute::full},
-                                        {"selective", Recompute::selective}};
+  constexpr Word<plan::Recompute> kWords[] = {{"full", plan::Recompute::full},
+                                              {"selective", plan::Recompute::selective}};
   r.draft.recompute = meaning(r, node, kWords);
 }
 
 void recompute_activations(ForeignReading& r, const YamlNode&) {
-  r.draft.recompute = Recompute::selective;
+  r.draft.recompute = plan::Recompute::selective;
 }
 
 /// What older versions called full recompute of every layer.
 void checkpoint_activations(ForeignReading& r, const YamlNode& node) {
-  if (r.fields.flag(node) == true) r.draft.recompute = Recompute::full;
+  if (r.fields.flag(node) == true) r.draft.recompute = plan::Recompute::full;
 }
 
 void graphs(ForeignReading& r, const YamlNode& node) {
-  r.draft.launch = node.scalar == "none" ? Launch::eager : Launch::graphs;
+  r.draft.launch = node.scalar == "none" ? plan::Launch::eager : plan::Launch::graphs;
 }
 
 void attention(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<AttentionKernel> kWords[] = {{"flash", AttentionKernel::flash2},
-                                              {"fused", AttentionKernel::fused},
-                                              {"unfused", AttentionKernel::unfused},
-                                              {"local", AttentionKernel::unfused}};
+  constexpr Word<plan::AttentionKernel> kWords[] = {{"flash", plan::AttentionKernel::flash2},
+                                                    {"fused", plan::AttentionKernel::fused},
+                                                    {"unfused", plan::AttentionKernel::unfused},
+                                                    {"local", plan::AttentionKernel::unfused}};
   std::string word = node.scalar.substr(node.scalar.find('.') + 1);  // AttnBackend.flash
   if (word == "auto") return;
   YamlNode bare = node;
@@ -101,9 +103,9 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"virtual-pipeline-model-parallel-size", "parallelism.virtual_stages"},
     {"transformer-pipeline-model-parallel-size", ""},  // of a dump: what the stages make of it
     {"microbatch-group-size-per-virtual-pipeline-stage", "parallelism.microbatch_group",
-     whole<&Draft::microbatch_group, kMaxBatch>, true},
+     whole<&Draft::microbatch_group, plan::kMaxBatch>, true},
     {"microbatch-group-size-per-vp-stage", "parallelism.microbatch_group",
-     whole<&Draft::microbatch_group, kMaxBatch>},
+     whole<&Draft::microbatch_group, plan::kMaxBatch>},
     {"pipeline-model-parallel-layout", "parallelism.stages", nullptr, true},
     {"num-layers-per-virtual-pipeline-stage", "parallelism.stages"},
     {"decoder-first-pipeline-num-layers", "parallelism.stages"},
@@ -120,8 +122,9 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"overlap-param-gather", "parallelism.overlap.param_gather", flag<&Draft::overlap_param>},
     {"tp-comm-overlap", "parallelism.overlap.tp", flag<&Draft::overlap_tp>},
     {"no-overlap-p2p-communication", "parallelism.overlap.pp"},
-    {"global-batch-size", "job.global_batch", whole<&Draft::global_batch, kMaxBatch>, true},
-    {"gradient-accumulation-steps", "job.global_batch", whole<&Draft::accumulation, kMaxBatch>},
+    {"global-batch-size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>, true},
+    {"gradient-accumulation-steps", "job.global_batch",
+     whole<&Draft::accumulation, plan::kMaxBatch>},
     {"seq-length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
@@ -169,8 +172,8 @@ void fill_world(ForeignReading& r) {
   const std::optional<i64> nodes = whole_at(r, "nodes", 1, kMaxDegree);
   const std::optional<i64> gpus = whole_at(r, "gpus-per-node", 1, kMaxGpus);
   const std::optional<i64> both = nodes && gpus ? product({*nodes, *gpus}) : std::nullopt;
-  if (both && *both <= kMaxDevices) d.shape = NodeShape{.nodes = *nodes, .gpus = *gpus};
-  if (!d.shape) d.world = whole_at(r, "world-size", 1, kMaxDevices);
+  if (both && *both <= cluster::kMaxDevices) d.shape = NodeShape{.nodes = *nodes, .gpus = *gpus};
+  if (!d.shape) d.world = whole_at(r, "world-size", 1, cluster::kMaxDevices);
 }
 
 int megatron_zero(ForeignReading& r) {
@@ -215,26 +218,26 @@ void fill_shards(ForeignReading& r) {
 
 void fill_recompute(ForeignReading& r) {
   Draft& d = r.draft;
-  if (!d.recompute) d.recompute = Recompute::none;
+  if (!d.recompute) d.recompute = plan::Recompute::none;
   const YamlNode* const granularity_at = find_path(r.root, "recompute-granularity");
   const YamlNode* const method = find_path(r.root, "recompute-method");
   const YamlNode* const modules = find_path(r.root, "recompute-modules");
-  const std::optional<i64> layers = whole_at(r, "recompute-num-layers", 1, kMaxLayers);
+  const std::optional<i64> layers = whole_at(r, "recompute-num-layers", 1, model::kMaxLayers);
   const auto refuse = [&](const YamlNode& at, std::string detail) {
     r.fields.report(at, {.code = "RW0616",
                          .severity = Severity::warning,
                          .message = "the framework refuses these settings together",
                          .detail = std::move(detail)});
   };
-  if (d.recompute == Recompute::full && granularity_at != nullptr && (!method || !layers))
+  if (d.recompute == plan::Recompute::full && granularity_at != nullptr && (!method || !layers))
     refuse(*granularity_at, "full recompute needs --recompute-method and --recompute-num-layers");
-  if (d.recompute == Recompute::selective && (method || layers))
+  if (d.recompute == plan::Recompute::selective && (method || layers))
     refuse(method ? *method : *find_path(r.root, "recompute-num-layers"),
            "selective recompute takes no --recompute-method and no --recompute-num-layers");
   // "block" counts within a chunk, the plan on a pp rank.
-  if (d.recompute == Recompute::full && method && method->scalar == "block" && layers)
+  if (d.recompute == plan::Recompute::full && method && method->scalar == "block" && layers)
     d.recompute_layers = *layers * d.virtual_stages.value_or(1);
-  if (d.recompute == Recompute::selective && modules && modules->scalar != "core_attn")
+  if (d.recompute == plan::Recompute::selective && modules && modules->scalar != "core_attn")
     r.fields.report(*modules, {.code = "RW0601",
                                .severity = Severity::warning,
                                .message = "a setting that the estimate leaves out",
@@ -244,25 +247,26 @@ void fill_recompute(ForeignReading& r) {
 void fill_numbers(ForeignReading& r) {
   Draft& d = r.draft;
   const bool fp16 = is_on(r, "fp16"), bf16 = is_on(r, "bf16");
-  d.param_dtype = bf16 ? Dtype::bf16 : fp16 ? Dtype::fp16 : Dtype::fp32;
+  d.param_dtype = bf16 ? plan::Dtype::bf16 : fp16 ? plan::Dtype::fp16 : plan::Dtype::fp32;
   // bf16 accumulates in fp32 by itself, fp16 where it is told to.
   const bool half = fp16 && !is_on(r, "accumulate-allreduce-grads-in-fp32");
-  d.grad_dtype = half ? Dtype::fp16 : Dtype::fp32;
-  if (bf16 && is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = Dtype::bf16;
+  d.grad_dtype = half ? plan::Dtype::fp16 : plan::Dtype::fp32;
+  if (bf16 && is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = plan::Dtype::bf16;
   const YamlNode* const main = find_path(r.root, "main-grads-dtype");
-  if (bf16 && main != nullptr && main->scalar == "bf16") d.grad_dtype = Dtype::bf16;
+  if (bf16 && main != nullptr && main->scalar == "bf16") d.grad_dtype = plan::Dtype::bf16;
   const YamlNode* const recipe = find_path(r.root, "fp8-recipe");
   if (find_path(r.root, "fp8-format") != nullptr)
-    d.matmul = recipe != nullptr && recipe->scalar == "mxfp8" ? Matmul::mxfp8 : Matmul::fp8;
-  if (find_path(r.root, "fp4-format") != nullptr) d.matmul = Matmul::fp4;
-  if (!d.optimizer) d.optimizer = Optimizer::adam;
+    d.matmul =
+        recipe != nullptr && recipe->scalar == "mxfp8" ? plan::Matmul::mxfp8 : plan::Matmul::fp8;
+  if (find_path(r.root, "fp4-format") != nullptr) d.matmul = plan::Matmul::fp4;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
 }
 
 /// A flag that is not given is off: nothing is left open but what the flags do not decide.
 void fill(ForeignReading& r) {
   Draft& d = r.draft;
   fill_world(r);
-  if (!d.order) d.order = kDefaultOrder;
+  if (!d.order) d.order = mesh::kDefaultOrder;
   if (!d.etp) d.etp = d.tp.value_or(1);
   d.zero = megatron_zero(r);
   fill_shards(r);
@@ -273,7 +277,7 @@ void fill(ForeignReading& r) {
   d.overlap_pp = d.virtual_stages.value_or(1) > 1 && !is_on(r, "no-overlap-p2p-communication");
   fill_recompute(r);
   fill_numbers(r);
-  d.framework = frameworks().front();
+  d.framework = plan::frameworks().front();
 }
 
 /// "$TP", or "a command's output".
@@ -351,8 +355,8 @@ std::string spell_megatron(const Edit& edit) {
     if (edit.key == one.key)
       return fmt::format("{}{}", edit.value == "true" ? "" : "no ", one.flag);
   if (edit.key == "parallelism.order")
-    return edit.value == show(kDefaultOrder) ? "no --use-tp-pp-dp-mapping"
-                                             : "--use-tp-pp-dp-mapping";
+    return edit.value == show(mesh::kDefaultOrder) ? "no --use-tp-pp-dp-mapping"
+                                                   : "--use-tp-pp-dp-mapping";
   if (edit.key == "parallelism.zero_stage" && edit.value <= "1")
     return edit.value == "1" ? "--use-distributed-optimizer" : "no --use-distributed-optimizer";
   if (edit.key == "parallelism.zero_stage")
@@ -372,4 +376,4 @@ std::string spell_megatron(const Edit& edit) {
   return fmt::format("--{} {}", row->path, plain ? edit.value : "'" + edit.value + "'");
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

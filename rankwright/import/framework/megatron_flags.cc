@@ -6,7 +6,7 @@
 #include "rankwright/import/syntax/shell_evaluator.h"
 #include "rankwright/import/syntax/shell_words.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// Flags that take no value; what follows them is no part of them.
@@ -369,4 +369,4 @@ MegatronFlags read_megatron_flags(std::string_view text) {
   return has_argument_dump(text) ? from_log(text) : from_script(text);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -8,7 +8,7 @@
 
 #include "rankwright/import/syntax/yaml.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct MegatronFlags {
   /// A flag whose value no reading of the script gives.
@@ -31,4 +31,4 @@ MegatronFlags read_megatron_flags(std::string_view text);
 /// Whether a log's dump of Megatron-LM's arguments is in the text.
 bool has_argument_dump(std::string_view text);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr std::string_view kFlags[] = {"num-layers",
@@ -86,7 +86,7 @@ class PatternReader {
     blanks();
     i64 n = 0;
     const std::size_t first = at_;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && n <= kMaxLayers)
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && n <= model::kMaxLayers)
       n = n * 10 + (text_[at_++] - '0');
     return at_ == first ? std::nullopt : std::optional(n);
   }
@@ -148,8 +148,8 @@ void warn(ForeignReading& r, std::string_view flag, std::string detail) {
 
 /// The family that these shapes are of. None has all that Megatron-LM can combine: the nearest is
 /// taken, and what it lacks is said.
-const Architecture& family(ForeignReading& r, const Shapes& s, bool positions, bool latent,
-                           bool sparse) {
+const model::Architecture& family(ForeignReading& r, const model::Shapes& s, bool positions,
+                                  bool latent, bool sparse) {
   const bool gated = is_on(r, "swiglu") || is_on(r, "quick-geglu");
   const bool biased_norms = word_at(r, "normalization") != "RMSNorm";
   const bool qk_norm = is_on(r, "qk-layernorm") && !latent;  // MLA's latents have theirs anyway
@@ -160,7 +160,7 @@ const Architecture& family(ForeignReading& r, const Shapes& s, bool positions, b
     std::string_view flag;
     bool differs;
   };
-  const auto traits = [&](const Architecture& a) {
+  const auto traits = [&](const model::Architecture& a) {
     return std::vector<Trait>{
         {16, "position-embedding-type", positions && !a.learned_positions},
         {8, gated ? "swiglu" : "num-experts", gated != (a.matrices == 3)},
@@ -169,9 +169,9 @@ const Architecture& family(ForeignReading& r, const Shapes& s, bool positions, b
         {2, "moe-shared-expert-gate", gate != (a.shared_gate && s.shared_ffn > 0)},
         {1, "moe-router-enable-expert-bias", router_bias != a.router_bias}};
   };
-  const Architecture* best = nullptr;
+  const model::Architecture* best = nullptr;
   int min = 1000;
-  for (const Architecture& a : architectures()) {
+  for (const model::Architecture& a : model::architectures()) {
     const bool usual = a.norms == 2 && !a.head_bias && a.latent == latent && a.sparse == sparse;
     if (!usual) continue;
     int sum = 0;
@@ -188,7 +188,7 @@ const Architecture& family(ForeignReading& r, const Shapes& s, bool positions, b
 }
 
 /// first_dense and sparse_every, where they say the same as the pattern.
-void spread_experts(ForeignReading& r, Shapes& s) {
+void spread_experts(ForeignReading& r, model::Shapes& s) {
   const std::string text = word_at(r, "moe-layer-freq");
   if (text.empty() || text == "1") return;
   const std::optional<std::vector<bool>> pattern = parse_layer_pattern(text, s.layers);
@@ -211,7 +211,7 @@ void spread_experts(ForeignReading& r, Shapes& s) {
     warn(r, "moe-layer-freq", "counted as if the layers with experts stood at even distances");
 }
 
-void read_experts(ForeignReading& r, Shapes& s) {
+void read_experts(ForeignReading& r, model::Shapes& s) {
   s.experts = size_at(r, "num-experts", 0);
   if (s.experts == 0) return;
   s.active_experts = size_at(r, "moe-router-topk", 2);
@@ -220,7 +220,7 @@ void read_experts(ForeignReading& r, Shapes& s) {
   spread_experts(r, s);
 }
 
-void read_latent(ForeignReading& r, Shapes& s, bool sparse) {
+void read_latent(ForeignReading& r, model::Shapes& s, bool sparse) {
   s.q_rank = size_at(r, "q-lora-rank", 0);
   s.kv_rank = size_at(r, "kv-lora-rank", 512);
   s.nope_dim = size_at(r, "qk-head-dim", 128);
@@ -233,7 +233,7 @@ void read_latent(ForeignReading& r, Shapes& s, bool sparse) {
 }
 
 /// What flags leave to the tokenizer.
-void read_vocabulary(ForeignReading& r, Shapes& s) {
+void read_vocabulary(ForeignReading& r, model::Shapes& s) {
   for (const std::string_view flag : {"padded-vocab-size", "vocab-size"})
     if (s.vocab == 0) s.vocab = size_at(r, flag, 0);
   if (s.vocab > 0) return;
@@ -246,10 +246,10 @@ void read_vocabulary(ForeignReading& r, Shapes& s) {
     if (type == name) s.vocab = size;
   if (s.vocab > 0) return;
   std::string why = "the tokenizer decides it";
-  for (const KnownModel& known : known_models()) {
-    const Model& m = known.model;
-    const Layer& layer = m.layer(m.layers() - 1);
-    const bool latent = layer.attention.kind == Attention::Kind::latent;
+  for (const catalog::KnownModel& known : catalog::known_models()) {
+    const model::Model& m = known.model;
+    const model::Layer& layer = m.layer(m.layers() - 1);
+    const bool latent = layer.attention.kind == model::Attention::Kind::latent;
     const i64 width = layer.ffn.sparse() ? layer.ffn.expert_width : layer.ffn.width;
     if (m.hidden != s.hidden || m.layers() != s.layers || layer.attention.heads != s.heads ||
         (!latent && layer.attention.kv_heads != s.kv_heads) ||
@@ -283,11 +283,11 @@ bool is_on(const ForeignReading& reading, std::string_view flag) {
 }
 
 std::optional<std::vector<bool>> parse_layer_pattern(std::string_view text, i64 layers) {
-  if (layers < 1 || layers > kMaxLayers) return std::nullopt;
+  if (layers < 1 || layers > model::kMaxLayers) return std::nullopt;
   if (text.find('[') != std::string_view::npos) return PatternReader(text, layers).read();
   i64 every = 0;
   for (const char c : text) {
-    if (c < '0' || c > '9' || every > kMaxLayers) return std::nullopt;
+    if (c < '0' || c > '9' || every > model::kMaxLayers) return std::nullopt;
     every = every * 10 + (c - '0');
   }
   if (every < 1) return std::nullopt;
@@ -297,7 +297,7 @@ std::optional<std::vector<bool>> parse_layer_pattern(std::string_view text, i64 
 }
 
 void read_megatron_model(ForeignReading& r) {
-  Shapes s{.name = "this model"};
+  model::Shapes s{.name = "this model"};
   s.layers = size_at(r, "num-layers", size_at(r, "encoder-num-layers", 0));
   s.hidden = size_at(r, "hidden-size", 0);
   s.heads = size_at(r, "num-attention-heads", 0);
@@ -329,11 +329,11 @@ void read_megatron_model(ForeignReading& r) {
   const YamlNode& place = *find_path(r.root, "hidden-size");
   r.fields.under("model", place, [&] {
     read_vocabulary(r, s);
-    const Architecture& row = family(r, s, s.positions > 0, latent, sparse || latent);
+    const model::Architecture& row = family(r, s, s.positions > 0, latent, sparse || latent);
     s.architecture = row.name;
     if (!row.learned_positions) s.positions = 0;
     r.draft.model = r.fields.take(place, build(s));
   });
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -8,7 +8,7 @@
 
 #include "rankwright/import/framework/foreign.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// Flags that state the model, for a table of keys.
 std::span<const std::string_view> megatron_model_flags();
@@ -28,4 +28,4 @@ std::optional<std::vector<bool>> parse_layer_pattern(std::string_view text, i64 
 /// Whether a switch is on.
 bool is_on(const ForeignReading& reading, std::string_view flag);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -2,7 +2,7 @@
 
 #include "rankwright/import/framework/megatron_model.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// What the flags say about the split of the layers over pp ranks.
@@ -37,7 +37,7 @@ std::vector<i64> stage_layers(const LayoutSplit& s) {
 
 void read_layout(ForeignReading& r, const YamlNode& node, i64 pp) {
   r.fields.under("parallelism.stages", node, [&] {
-    const std::optional<Stages> stages = r.fields.take(node, parse_layout(node.scalar));
+    const std::optional<plan::Stages> stages = r.fields.take(node, plan::parse_layout(node.scalar));
     if (!stages) return;
     r.draft.stages = *stages;
     const i64 count = i64(stages->size());
@@ -48,16 +48,16 @@ void read_layout(ForeignReading& r, const YamlNode& node, i64 pp) {
 }  // namespace
 
 void read_megatron_stages(ForeignReading& r) {
-  LayoutSplit s{.layers = whole_at(r, "num-layers", 1, kMaxLayers).value_or(0),
+  LayoutSplit s{.layers = whole_at(r, "num-layers", 1, model::kMaxLayers).value_or(0),
                 .pp = r.draft.pp.value_or(1)};
   if (const YamlNode* const layout = find_path(r.root, "pipeline-model-parallel-layout"))
     return read_layout(r, *layout, s.pp);
   s.embedding = is_on(r, "account-for-embedding-in-pipeline-split");
   s.loss = is_on(r, "account-for-loss-in-pipeline-split");
-  s.first = whole_at(r, "decoder-first-pipeline-num-layers", 1, kMaxLayers);
-  s.last = whole_at(r, "decoder-last-pipeline-num-layers", 1, kMaxLayers);
+  s.first = whole_at(r, "decoder-first-pipeline-num-layers", 1, model::kMaxLayers);
+  s.last = whole_at(r, "decoder-last-pipeline-num-layers", 1, model::kMaxLayers);
   const std::optional<i64> each =
-      whole_at(r, "num-layers-per-virtual-pipeline-stage", 1, kMaxLayers);
+      whole_at(r, "num-layers-per-virtual-pipeline-stage", 1, model::kMaxLayers);
   s.chunks = whole_at(r, "num-virtual-stages-per-pipeline-rank", 1, kMaxChunks).value_or(1);
   // A log prints what comes of the flags, too.
   s.chunks = whole_at(r, "virtual-pipeline-model-parallel-size", 1, kMaxChunks).value_or(s.chunks);
@@ -70,8 +70,9 @@ void read_megatron_stages(ForeignReading& r) {
   if (s.chunks > 1) r.draft.virtual_stages = s.chunks;
   const bool uneven = s.first || s.last || s.embedding || s.loss;
   const std::optional<i64> count = product({s.pp, s.chunks});
-  if (s.layers == 0 || s.pp == 1 || !(uneven || dropped) || !count || *count > kMaxStages) return;
+  if (s.layers == 0 || s.pp == 1 || !(uneven || dropped) || !count || *count > plan::kMaxStages)
+    return;
   r.draft.stage_layers = dropped ? std::vector<i64>(std::size_t(*count), *each) : stage_layers(s);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 #include "rankwright/model/parameters.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace megatron_test {
 
 using ::testing::ElementsAre;
@@ -41,22 +41,23 @@ Draft draft_of(const std::string& flags) {
 }
 
 TEST(MegatronImport, TakesFlagsThatAreNotThereAsOff) {
-  const rankwright::TrainingConfig s = resolve(draft_of("--tensor-model-parallel-size 2"));
+  const rankwright::plan::TrainingConfig s = resolve(draft_of("--tensor-model-parallel-size 2"));
   EXPECT_FALSE(s.plan.sequence_parallel);
   EXPECT_EQ(s.plan.zero, 0);
-  EXPECT_EQ(s.plan.overlap, (Overlap{.grad_reduce = false, .param_gather = false}));
-  EXPECT_EQ(s.job.param_dtype, Dtype::fp32);
-  EXPECT_EQ(s.plan.order, kDefaultOrder);
+  EXPECT_EQ(s.plan.overlap, (plan::Overlap{.grad_reduce = false, .param_gather = false}));
+  EXPECT_EQ(s.job.param_dtype, plan::Dtype::fp32);
+  EXPECT_EQ(s.plan.order, mesh::kDefaultOrder);
   EXPECT_EQ(s.plan.etp, 2);
 }
 
 TEST(MegatronImport, ReadsNumberFormats) {
-  EXPECT_EQ(draft_of("--bf16").grad_dtype, Dtype::fp32);
-  EXPECT_EQ(draft_of("--bf16 --grad-reduce-in-bf16").grad_dtype, Dtype::bf16);
-  EXPECT_EQ(draft_of("--fp16").grad_dtype, Dtype::fp16);
-  EXPECT_EQ(draft_of("--fp16 --accumulate-allreduce-grads-in-fp32").grad_dtype, Dtype::fp32);
-  EXPECT_THAT(draft_of("--bf16 --fp8-format hybrid").matmul, Optional(Matmul::fp8));
-  EXPECT_THAT(draft_of("--fp8-format e4m3 --fp8-recipe mxfp8").matmul, Optional(Matmul::mxfp8));
+  EXPECT_EQ(draft_of("--bf16").grad_dtype, plan::Dtype::fp32);
+  EXPECT_EQ(draft_of("--bf16 --grad-reduce-in-bf16").grad_dtype, plan::Dtype::bf16);
+  EXPECT_EQ(draft_of("--fp16").grad_dtype, plan::Dtype::fp16);
+  EXPECT_EQ(draft_of("--fp16 --accumulate-allreduce-grads-in-fp32").grad_dtype, plan::Dtype::fp32);
+  EXPECT_THAT(draft_of("--bf16 --fp8-format hybrid").matmul, Optional(plan::Matmul::fp8));
+  EXPECT_THAT(draft_of("--fp8-format e4m3 --fp8-recipe mxfp8").matmul,
+              Optional(plan::Matmul::mxfp8));
 }
 
 TEST(MegatronImport, ReadsTheShardingOfData) {
@@ -108,7 +109,7 @@ TEST(MegatronImport, ReadsRecompute) {
                                "block --recompute-num-layers 3 --pipeline-model-parallel-size 4 "
                                "--num-virtual-stages-per-pipeline-rank 2");
   EXPECT_THAT(block.recompute_layers, Optional(6));
-  EXPECT_THAT(draft_of("--recompute-activations").recompute, Optional(Recompute::selective));
+  EXPECT_THAT(draft_of("--recompute-activations").recompute, Optional(plan::Recompute::selective));
 }
 
 TEST(MegatronImport, SaysWhatMegatronRefusesTogether) {
@@ -174,7 +175,7 @@ TEST(MegatronModel, CountsPublishedParameters) {
   const Draft mixtral = sample_file("megatron_mixtral_ep.sh").draft;
   ASSERT_TRUE(mixtral.model.has_value());
   EXPECT_EQ(parameters(*mixtral.model).total(), 46702792704);
-  Model deepseek = *sample_file("megatron_deepseek_v3.sh").draft.model;
+  model::Model deepseek = *sample_file("megatron_deepseek_v3.sh").draft.model;
   deepseek.mtp_layers = 0;
   EXPECT_EQ(parameters(deepseek).total(), 671026419200);
 }
@@ -201,8 +202,8 @@ TEST(MegatronSamples, ImportToTheirDegrees) {
                          {"megatron_8b.log", 64, 4, 1, 4, 4, 1, 2, 1}};
   for (const Degrees& one : all) {
     SCOPED_TRACE(one.file);
-    const rankwright::TrainingConfig s = resolve(sample_file(one.file).draft);
-    const Plan& p = s.plan;
+    const rankwright::plan::TrainingConfig s = resolve(sample_file(one.file).draft);
+    const plan::Plan& p = s.plan;
     EXPECT_EQ(s.world, one.world);
     EXPECT_EQ((std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.virtual_stages}),
               (std::vector<i64>{one.tp, one.cp, one.pp, one.dp, one.ep, one.chunks}));
@@ -225,7 +226,7 @@ TEST(MegatronSamples, HaveTheirFaultsFoundWhereTheyStand) {
   for (const Fault& one : all) {
     SCOPED_TRACE(one.file);
     const PlanFile plan = sample_file(one.file);
-    const Diagnostics found = lint(resolve(plan.draft), Target::megatron);
+    const Diagnostics found = lint(resolve(plan.draft), rules::Target::megatron);
     const auto fault = std::find_if(found.begin(), found.end(),
                                     [&](const Diagnostic& d) { return d.code == one.code; });
     ASSERT_NE(fault, found.end());
@@ -243,16 +244,16 @@ TEST(MegatronImport, KnowsTheNamesOfForksAndOlderVersions) {
                     "--merge-file m --vocab-file v --fp16\n"};
   read_megatron(plan, refuse_file);
   ASSERT_FALSE(has_errors(plan.findings));
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.world, 64);
   EXPECT_EQ(config.plan.tp, 2);
   EXPECT_EQ(config.plan.pp, 4);
   EXPECT_EQ(config.plan.zero, 1);
-  EXPECT_EQ(config.plan.recompute, Recompute::full);
+  EXPECT_EQ(config.plan.recompute, plan::Recompute::full);
   EXPECT_EQ(config.job.global_batch, 512);  // 4 x 16 x dp 8
   EXPECT_EQ(config.model.layer(0).attention.kv_heads, 4);
   EXPECT_EQ(config.model.vocab, 50257);
 }
 
 }  // namespace megatron_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,11 +7,12 @@
 #include "rankwright/import/plan/hf_config.h"
 #include "rankwright/import/plan/plan_format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 void pp_engine(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Schedule> kWords[] = {{"1f1b", Schedule::one_f_one_b}, {"afab", Schedule::gpipe}};
+  constexpr Word<plan::Schedule> kWords[] = {{"1f1b", plan::Schedule::one_f_one_b},
+                                             {"afab", plan::Schedule::gpipe}};
   r.draft.schedule = meaning(r, node, kWords);
 }
 
@@ -25,7 +26,7 @@ void tp_mode(ForeignReading& r, const YamlNode& node) {
 
 void recompute_layer(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
-    r.draft.recompute = *on ? Recompute::full : Recompute::none;
+    r.draft.recompute = *on ? plan::Recompute::full : plan::Recompute::none;
 }
 
 void read_nanotron_zero(ForeignReading& r, const YamlNode& node) {
@@ -36,17 +37,19 @@ void read_nanotron_zero(ForeignReading& r, const YamlNode& node) {
 /// Read behind the parameters' format: gradients are as those, or fp32.
 void accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
-    r.draft.grad_dtype = *on ? Dtype::fp32 : r.draft.param_dtype.value_or(Dtype::bf16);
+    r.draft.grad_dtype = *on ? plan::Dtype::fp32 : r.draft.param_dtype.value_or(plan::Dtype::bf16);
 }
 
 void read_nanotron_optimizer(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Optimizer> kWords[] = {{"adamW", Optimizer::adam}, {"sgd", Optimizer::sgd}};
+  constexpr Word<plan::Optimizer> kWords[] = {{"adamW", plan::Optimizer::adam},
+                                              {"sgd", plan::Optimizer::sgd}};
   r.draft.optimizer = meaning(r, node, kWords);
 }
 
 void dtype(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Dtype> kWords[] = {
-      {"bfloat16", Dtype::bf16}, {"float16", Dtype::fp16}, {"float32", Dtype::fp32}};
+  constexpr Word<plan::Dtype> kWords[] = {{"bfloat16", plan::Dtype::bf16},
+                                          {"float16", plan::Dtype::fp16},
+                                          {"float32", plan::Dtype::fp32}};
   r.draft.param_dtype = meaning(r, node, kWords);
 }
 
@@ -75,7 +78,7 @@ constexpr ForeignKey kNanotronKeys[] = {
     {"tokens.micro_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
     {"tokens.batch_accumulation_per_replica", "job.global_batch",
-     whole<&Draft::accumulation, kMaxBatch>},
+     whole<&Draft::accumulation, plan::kMaxBatch>},
     {"tokens.sequence_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
     {"optimizer.optimizer_factory.name", "job.optimizer", read_nanotron_optimizer},
     {"model.dtype", "job.param_dtype", dtype},
@@ -123,7 +126,7 @@ void read_model_config(ForeignReading& r) {
   const YamlNode* const qwen = node->find("is_qwen2_config");
   const bool is_qwen = qwen != nullptr && qwen->scalar == "true";
   const std::string text = config_json(*node, is_qwen ? "qwen2" : "llama");
-  Result<Model> model = read_hf_config(text, "this model");
+  Result<model::Model> model = read_hf_config(text, "this model");
   if (!model) model.error().where = {};  // it is a place in `text`
   r.fields.under("model", *node, [&] { r.draft.model = r.fields.take(*node, std::move(model)); });
 }
@@ -143,7 +146,7 @@ void read_nanotron(PlanFile& plan, const FileReader& files) {
   ForeignReading reading{fields, plan.draft, *root, files};
   read_foreign(reading, kNanotronKeys, plan);
   read_model_config(reading);
-  plan.draft.order = kDefaultOrder;  // its grid (ep, pp, dp, cp, tp), row-major
+  plan.draft.order = mesh::kDefaultOrder;  // its grid (ep, pp, dp, cp, tp), row-major
   plan.keys = fields.keys();
 }
 
@@ -152,4 +155,4 @@ std::string spell_nanotron(const Edit& edit) {
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -3,7 +3,7 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace nanotron_test {
 
 using ::testing::ElementsAre;
@@ -31,12 +31,12 @@ TEST(NanotronImport, ReadsDegreesAndTheBatch) {
   const PlanFile plan = read(std::string(kConfig));
   ASSERT_TRUE(plan.findings.empty());
   EXPECT_EQ(plan.format->name, "nanotron");
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.world, 8);               // 4 x 2 x 1
   EXPECT_EQ(config.job.global_batch, 512);  // 8 x 16 x dp 4
   EXPECT_EQ(config.plan.zero, 1);
   EXPECT_TRUE(config.plan.sequence_parallel);
-  EXPECT_EQ(config.job.grad_dtype, Dtype::fp32);
+  EXPECT_EQ(config.job.grad_dtype, plan::Dtype::fp32);
   EXPECT_THAT(plan.passed_over, ElementsAre("general.project"));
 }
 
@@ -88,4 +88,4 @@ TEST(NanotronImport, ReadsTheModel) {
 }
 
 }  // namespace nanotron_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -10,30 +10,34 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/toml_tree.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 void mixed_precision_param(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Dtype> kWords[] = {{"bfloat16", Dtype::bf16}, {"float32", Dtype::fp32}};
+  constexpr Word<plan::Dtype> kWords[] = {{"bfloat16", plan::Dtype::bf16},
+                                          {"float32", plan::Dtype::fp32}};
   r.draft.param_dtype = meaning(r, node, kWords);
 }
 
 void mixed_precision_reduce(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<Dtype> kWords[] = {{"float32", Dtype::fp32}, {"bfloat16", Dtype::bf16}};
+  constexpr Word<plan::Dtype> kWords[] = {{"float32", plan::Dtype::fp32},
+                                          {"bfloat16", plan::Dtype::bf16}};
   r.draft.grad_dtype = meaning(r, node, kWords);
 }
 
 /// torch's ring: KV goes round by all-to-all, or is gathered once.
 void rotate_method(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<CpComm> kWords[] = {{"allgather", CpComm::all_gather}, {"alltoall", CpComm::p2p}};
+  constexpr Word<plan::CpComm> kWords[] = {{"allgather", plan::CpComm::all_gather},
+                                           {"alltoall", plan::CpComm::p2p}};
   r.draft.cp_comm = meaning(r, node, kWords);
 }
 
 void mode(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "memory_budget")
     return tell_left_out(r, node, "activation_checkpoint.mode: a budget is counted as selective");
-  constexpr Word<Recompute> kWords[] = {
-      {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
+  constexpr Word<plan::Recompute> kWords[] = {{"none", plan::Recompute::none},
+                                              {"selective", plan::Recompute::selective},
+                                              {"full", plan::Recompute::full}};
   r.draft.recompute = meaning(r, node, kWords);
 }
 
@@ -49,7 +53,7 @@ void selective_option(ForeignReading& r, const YamlNode& node) {
 void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "AdamW" && node.scalar != "Adam")
     return tell_left_out(r, node, "optimizer.name: states are counted as Adam's");
-  r.draft.optimizer = Optimizer::adam;
+  r.draft.optimizer = plan::Optimizer::adam;
 }
 
 /// "quantize.linear.float8", or "float8" as it was before; one or a list.
@@ -61,9 +65,9 @@ void converters(ForeignReading& r, const YamlNode& node) {
   }
   for (const YamlNode* const one : all) {
     if (one->scalar.ends_with("float8"))
-      r.draft.matmul = Matmul::fp8;
+      r.draft.matmul = plan::Matmul::fp8;
     else if (one->scalar.ends_with(".mx") || one->scalar == "mx")
-      r.draft.matmul = Matmul::mxfp8;
+      r.draft.matmul = plan::Matmul::mxfp8;
     else if (!one->scalar.empty())
       tell_left_out(r, *one, "model.converters: matmuls are counted in the parameters' format");
   }
@@ -165,7 +169,7 @@ void read_torchtitan_batch(ForeignReading& r) {
     return;
   }
   draft.micro_batch = batch;
-  draft.global_batch = stated(r, "training.global_batch_size", 1, kMaxBatch);
+  draft.global_batch = stated(r, "training.global_batch_size", 1, plan::kMaxBatch);
   if (!draft.global_batch) draft.accumulation = 1;
 }
 
@@ -184,12 +188,12 @@ void read_flavor(ForeignReading& r) {
 }
 
 /// The modules of each stage, as "layers.7"; no stages where it is no list of lists of names.
-Stages listed_modules(ForeignReading& r, const YamlNode& list) {
-  Stages stages;
+plan::Stages listed_modules(ForeignReading& r, const YamlNode& list) {
+  plan::Stages stages;
   if (!r.fields.expect(list, YamlNode::Kind::sequence, "a list of lists of modules")) return {};
   for (const YamlNode& part : list.items) {
     if (!r.fields.expect(part, YamlNode::Kind::sequence, "a list of modules")) return {};
-    Stage stage;
+    plan::Stage stage;
     for (const YamlNode& module : part.items) {
       if (module.scalar.starts_with("layers.")) ++stage.layers;
       if (module.scalar == "tok_embeddings") stage.embedding = true;
@@ -197,25 +201,25 @@ Stages listed_modules(ForeignReading& r, const YamlNode& list) {
     }
     stages.push_back(stage);
   }
-  return i64(stages.size()) > kMaxStages ? Stages{} : stages;
+  return i64(stages.size()) > plan::kMaxStages ? plan::Stages{} : stages;
 }
 
 /// The schedule by its class; true where a rank has several chunks.
 bool read_schedule(ForeignReading& r) {
   const YamlNode* const node = in_parallelism(r, "pipeline_parallel_schedule");
-  r.draft.schedule = Schedule::one_f_one_b;
+  r.draft.schedule = plan::Schedule::one_f_one_b;
   if (node == nullptr) return false;
-  constexpr Word<Schedule> kWords[] = {
-      {"1F1B", Schedule::one_f_one_b},
-      {"GPipe", Schedule::gpipe},
-      {"Interleaved1F1B", Schedule::interleaved},
-      {"LoopedBFS", Schedule::looped_bfs},
-      {"InterleavedZeroBubble", Schedule::interleaved_zb},
-      {"ZBVZeroBubble", Schedule::zb_v},
-      {"DualPipeV", Schedule::dualpipe_v},
-      {"PipelineScheduleSingle", Schedule::one_f_one_b},
-      {"PipelineScheduleMulti", Schedule::interleaved},
-      {"_PipelineScheduleRuntime", Schedule::interleaved},
+  constexpr Word<plan::Schedule> kWords[] = {
+      {"1F1B", plan::Schedule::one_f_one_b},
+      {"GPipe", plan::Schedule::gpipe},
+      {"Interleaved1F1B", plan::Schedule::interleaved},
+      {"LoopedBFS", plan::Schedule::looped_bfs},
+      {"InterleavedZeroBubble", plan::Schedule::interleaved_zb},
+      {"ZBVZeroBubble", plan::Schedule::zb_v},
+      {"DualPipeV", plan::Schedule::dualpipe_v},
+      {"PipelineScheduleSingle", plan::Schedule::one_f_one_b},
+      {"PipelineScheduleMulti", plan::Schedule::interleaved},
+      {"_PipelineScheduleRuntime", plan::Schedule::interleaved},
   };
   r.fields.under("parallelism.schedule", *node,
                  [&] { r.draft.schedule = meaning(r, *node, kWords); });
@@ -229,7 +233,7 @@ void read_cells(ForeignReading& r) {
   Draft& draft = r.draft;
   const std::string path = beside(r.fields.file(), node->scalar);
   const Result<std::string> text = r.files(path);
-  const std::optional<PipelineShape> shape =
+  const std::optional<plan::PipelineShape> shape =
       text ? shape_of_cells(*text, path, *draft.pp, draft.virtual_stages.value_or(1))
            : std::nullopt;
   if (shape) {
@@ -240,7 +244,7 @@ void read_cells(ForeignReading& r) {
   tell_left_out(r, *node,
                 fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: counted as {}",
                             text ? "the cells are of no known schedule" : "it was not read",
-                            name(draft.schedule.value_or(Schedule::one_f_one_b))));
+                            name(draft.schedule.value_or(plan::Schedule::one_f_one_b))));
 }
 
 void read_pipeline(ForeignReading& r) {
@@ -254,10 +258,10 @@ void read_pipeline(ForeignReading& r) {
       stated(r, "parallelism.pipeline_parallel_last_stage_less_layers", 0, kMaxCount).value_or(1);
   const std::optional<i64> each =
       stated(r, "parallelism.pipeline_parallel_layers_per_stage", 1, kMaxCount);
-  const bool sane = first <= kMaxStages && last <= kMaxStages;
+  const bool sane = first <= plan::kMaxStages && last <= plan::kMaxStages;
   if (each && draft.model && sane) stages = ceil_div(draft.model->layers() + first + last, *each);
   if (const YamlNode* const list = in_parallelism(r, "module_fqns_per_model_part")) {
-    const Stages parts = listed_modules(r, *list);
+    const plan::Stages parts = listed_modules(r, *list);
     if (!parts.empty()) {
       stages = i64(parts.size());
       draft.stages = parts;
@@ -322,11 +326,11 @@ void read_torchtitan(PlanFile& plan, const FileReader& files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, today, files};
   Draft& draft = plan.draft;
-  draft.cp_comm = CpComm::all_gather;  // defaults of v0.2.2
-  draft.recompute = Recompute::selective;
-  draft.param_dtype = Dtype::bf16;
-  draft.grad_dtype = Dtype::fp32;
-  draft.optimizer = Optimizer::adam;
+  draft.cp_comm = plan::CpComm::all_gather;  // defaults of v0.2.2
+  draft.recompute = plan::Recompute::selective;
+  draft.param_dtype = plan::Dtype::bf16;
+  draft.grad_dtype = plan::Dtype::fp32;
+  draft.optimizer = plan::Optimizer::adam;
   draft.sequence = 2048;
   read_foreign(reading, kTorchtitanKeys, plan);
   read_data_ranks(reading);
@@ -338,8 +342,8 @@ void read_torchtitan(PlanFile& plan, const FileReader& files) {
         stated(reading, "parallelism.expert_tensor_parallel_degree", 1, kMaxDegree).value_or(1);
   if (draft.tp > 1) draft.sequence_parallel = true;
   if (draft.cp.value_or(1) == 1) draft.cp_comm = std::nullopt;
-  draft.order = kDefaultOrder;  // its mesh (pp, dp_replicate, dp_shard, cp, tp), row-major
-  draft.framework = software_of(Target::torchtitan_0_2);
+  draft.order = mesh::kDefaultOrder;  // its mesh (pp, dp_replicate, dp_shard, cp, tp), row-major
+  draft.framework = software_of(rules::Target::torchtitan_0_2);
   plan.keys = fields.keys();
 }
 
@@ -365,7 +369,7 @@ Diagnostic unmultiplied(const PlanFile& plan, std::string_view key, std::string 
 
 }  // namespace
 
-Diagnostics torchtitan_against(const PlanFile& plan, const TrainingConfig& config) {
+Diagnostics torchtitan_against(const PlanFile& plan, const plan::TrainingConfig& config) {
   Diagnostics found;
   const Draft& draft = plan.draft;
   if (draft.replicas && !divides(*draft.replicas, config.plan.dp))
@@ -400,4 +404,4 @@ Diagnostics torchtitan_against(const PlanFile& plan, const TrainingConfig& confi
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 #include "rankwright/program/schedule/cells.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 // torchtitan/models/{llama3,deepseek_v3,qwen3}/__init__.py. llama4's are in no catalog.
@@ -29,17 +29,17 @@ constexpr TorchtitanFlavor kFlavors[] = {
 };
 
 struct Class {
-  Schedule schedule;
+  plan::Schedule schedule;
   std::string_view name;
 };
 constexpr Class kClasses[] = {
-    {Schedule::gpipe, "GPipe"},
-    {Schedule::one_f_one_b, "1F1B"},
-    {Schedule::interleaved, "Interleaved1F1B"},
-    {Schedule::looped_bfs, "LoopedBFS"},
-    {Schedule::interleaved_zb, "InterleavedZeroBubble"},
-    {Schedule::zb_v, "ZBVZeroBubble"},
-    {Schedule::dualpipe_v, "DualPipeV"},
+    {plan::Schedule::gpipe, "GPipe"},
+    {plan::Schedule::one_f_one_b, "1F1B"},
+    {plan::Schedule::interleaved, "Interleaved1F1B"},
+    {plan::Schedule::looped_bfs, "LoopedBFS"},
+    {plan::Schedule::interleaved_zb, "InterleavedZeroBubble"},
+    {plan::Schedule::zb_v, "ZBVZeroBubble"},
+    {plan::Schedule::dualpipe_v, "DualPipeV"},
 };
 
 constexpr i64 kMaxGroups = 64;
@@ -48,8 +48,8 @@ constexpr i64 kMaxGroups = 64;
 
 std::span<const TorchtitanFlavor> torchtitan_flavors() { return kFlavors; }
 
-Model flavor_model(const TorchtitanFlavor& flavor) {
-  Result<Model> model = find_model(flavor.model);
+model::Model flavor_model(const TorchtitanFlavor& flavor) {
+  Result<model::Model> model = catalog::find_model(flavor.model);
   RW_CHECK(model.has_value());
   if (model->mtp_layers > 0) {
     model->mtp_layers = 0;
@@ -58,10 +58,10 @@ Model flavor_model(const TorchtitanFlavor& flavor) {
   return std::move(*model);
 }
 
-const TorchtitanFlavor* flavor_of(const Model& model) {
+const TorchtitanFlavor* flavor_of(const model::Model& model) {
   const auto found =
       std::find_if(std::begin(kFlavors), std::end(kFlavors), [&](const TorchtitanFlavor& flavor) {
-        Model same = flavor_model(flavor);
+        model::Model same = flavor_model(flavor);
         same.max_sequence = model.max_sequence;
         same.mtp_layers = model.mtp_layers;
         return same_network(same, model);
@@ -69,7 +69,7 @@ const TorchtitanFlavor* flavor_of(const Model& model) {
   return found == std::end(kFlavors) ? nullptr : found;
 }
 
-std::string_view torch_schedule(Schedule schedule) {
+std::string_view torch_schedule(plan::Schedule schedule) {
   for (const Class& one : kClasses)
     if (one.schedule == schedule) return one.name;
   return {};
@@ -77,7 +77,7 @@ std::string_view torch_schedule(Schedule schedule) {
 
 std::optional<std::vector<i64>> torchtitan_split(i64 layers, i64 stages, i64 first, i64 last) {
   const i64 effective = layers + first + last;
-  if (stages < 1 || stages > kMaxStages || effective < stages) return std::nullopt;
+  if (stages < 1 || stages > plan::kMaxStages || effective < stages) return std::nullopt;
   if (stages == 1) return std::vector<i64>{layers};
   const i64 base = effective / stages, more = effective % stages;
   if (first > base || last > base) return std::nullopt;
@@ -95,33 +95,33 @@ std::optional<i64> torch_group(i64 pp, i64 microbatches) {
   return microbatches / rounds;
 }
 
-bool needs_cells(const TrainingConfig& config) {
-  const Plan& p = config.plan;
+bool needs_cells(const plan::TrainingConfig& config) {
+  const plan::Plan& p = config.plan;
   if (p.pp == 1) return false;
-  if (p.schedule == Schedule::zb_h1 || p.schedule == Schedule::zb_2p) return true;
+  if (p.schedule == plan::Schedule::zb_h1 || p.schedule == plan::Schedule::zb_2p) return true;
   // Fewer microbatches than ranks are one round, whatever the group.
   if (!row(p.schedule).groups || config.microbatches() < p.pp) return false;
   return torch_group(p.pp, config.microbatches()) != pipeline_shape(config).group_size();
 }
 
-std::optional<PipelineShape> shape_of_cells(std::string_view text, std::string_view file, i64 pp,
-                                            i64 chunks) {
-  const Result<WrittenSchedule> written = parse_cells(text, file);
+std::optional<plan::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
+                                                  i64 pp, i64 chunks) {
+  const Result<program::WrittenSchedule> written = program::parse_cells(text, file);
   if (!written || i64(written->ranks.size()) != pp) return std::nullopt;
-  const Sequences ranks = only_cells(written->ranks);
-  const CellSet set = cell_set(ranks);
+  const program::Sequences ranks = only_cells(written->ranks);
+  const program::CellSet set = cell_set(ranks);
   if (!set.faults.empty() || set.stages != pp * chunks) return std::nullopt;
-  for (const ScheduleRow& row : schedules()) {
+  for (const plan::ScheduleRow& row : plan::schedules()) {
     const i64 groups = row.groups ? std::min(set.microbatches, pp + kMaxGroups) : pp;
     for (i64 group = pp; group <= std::max(groups, pp); ++group) {
-      const PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
-                                group == pp ? 0 : group};
-      const std::optional<i64> size = cell_count(shape);
+      const plan::PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
+                                      group == pp ? 0 : group};
+      const std::optional<i64> size = program::cell_count(shape);
       if (shape_fault(shape) || !size || *size > kMaxTorchCells) continue;
-      if (cells(shape) == ranks) return shape;
+      if (program::cells(shape) == ranks) return shape;
     }
   }
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -10,7 +10,7 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// One row a flavor whose shapes are those of a model of the catalog.
 struct TorchtitanFlavor {
@@ -21,13 +21,13 @@ struct TorchtitanFlavor {
 std::span<const TorchtitanFlavor> torchtitan_flavors();
 
 /// The network of a flavor: the catalog's, without MTP modules.
-Model flavor_model(const TorchtitanFlavor& flavor);
+model::Model flavor_model(const TorchtitanFlavor& flavor);
 
 /// The flavor of this network, whatever its longest sequence and its MTP modules; or nothing.
-const TorchtitanFlavor* flavor_of(const Model& model);
+const TorchtitanFlavor* flavor_of(const model::Model& model);
 
 /// torch's class for a schedule; empty where it has none.
-std::string_view torch_schedule(Schedule schedule);
+std::string_view torch_schedule(plan::Schedule schedule);
 
 /// Layers of each stage where the file does not list them: embedding and output count as `first`
 /// and `last` layers. Nothing where it refuses.
@@ -42,10 +42,10 @@ std::optional<i64> torch_group(i64 pp, i64 microbatches);
 inline constexpr i64 kMaxTorchCells = 1 << 20;
 
 /// The schedule has to be given cell by cell: torch has no class that runs it so.
-bool needs_cells(const TrainingConfig& config);
+bool needs_cells(const plan::TrainingConfig& config);
 
 /// The schedule whose cells these are, for pp ranks with so many chunks; nothing where it is none.
-std::optional<PipelineShape> shape_of_cells(std::string_view text, std::string_view file, i64 pp,
-                                            i64 chunks);
+std::optional<plan::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
+                                                  i64 pp, i64 chunks);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

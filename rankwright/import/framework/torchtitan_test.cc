@@ -8,7 +8,7 @@
 #include "rankwright/program/schedule/cells.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace torchtitan_test {
 
 using ::testing::ElementsAre;
@@ -19,7 +19,7 @@ PlanFile read(std::string text, const FileReader& files = refuse_file) {
   return read_any_plan(std::move(text), "run.toml", files);
 }
 
-rankwright::TrainingConfig on(PlanFile plan, i64 world) {
+rankwright::plan::TrainingConfig on(PlanFile plan, i64 world) {
   plan.draft.world = world;
   return resolve(plan.draft);
 }
@@ -43,22 +43,22 @@ TEST(TorchtitanImport, ReadsShardsReplicasAndTheModel) {
   const PlanFile plan = read(std::string(kHybrid));
   ASSERT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
   EXPECT_EQ(plan.format->name, "torchtitan-0.2");
-  const rankwright::TrainingConfig config = on(plan, 256);
+  const rankwright::plan::TrainingConfig config = on(plan, 256);
   EXPECT_EQ(config.plan.dp, 32);         // 256 / tp 8
   EXPECT_EQ(config.plan.shard_size, 8);  // 32 / 4 replicas
   EXPECT_EQ(config.plan.zero, 3);        // resharded after forward where there is no pipeline
   EXPECT_EQ(config.plan.micro_batch, 2);
   EXPECT_EQ(config.job.global_batch, 256);
-  EXPECT_EQ(config.plan.recompute, Recompute::full);
+  EXPECT_EQ(config.plan.recompute, plan::Recompute::full);
   EXPECT_TRUE(config.plan.sequence_parallel);
-  EXPECT_EQ(config.job.grad_dtype, Dtype::fp32);
+  EXPECT_EQ(config.job.grad_dtype, plan::Dtype::fp32);
   EXPECT_EQ(config.model.name, "llama-3.1-70b");
   EXPECT_EQ(config.software.name, "torchtitan");
   EXPECT_EQ(plan.where("parallelism.tp_size").line, 11);
 }
 
 TEST(TorchtitanImport, TakesTheWorldFromTheDegreesWhereNothingElseSays) {
-  const rankwright::TrainingConfig config = resolve(read(std::string(kHybrid)).draft);
+  const rankwright::plan::TrainingConfig config = resolve(read(std::string(kHybrid)).draft);
   EXPECT_EQ(config.world, 32);  // tp 8 x 4 replicas of one shard
 }
 
@@ -80,7 +80,7 @@ std::string pipeline(int local, std::string_view more) {
 
 TEST(TorchtitanImport, CutsTheLocalBatchIntoMicrobatches) {
   const PlanFile plan = read(pipeline(16, "pipeline_parallel_microbatch_size = 2\n"));
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.microbatches(), 8);  // 16 / 2
   EXPECT_EQ(config.job.global_batch, 32);
   EXPECT_EQ(config.plan.zero, 2);  // kept after forward under a pipeline
@@ -92,7 +92,7 @@ TEST(TorchtitanImport, SaysThatAccumulationDrainsThePipeline) {
   std::string text = pipeline(8, "");
   text.insert(text.find("[parallelism]"), "global_batch_size = 64\n");
   const PlanFile plan = read(text);
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.job.global_batch, 16);
   const Diagnostics found = plan.format->against(plan, config);
   ASSERT_THAT(found, SizeIs(1));
@@ -114,14 +114,14 @@ TEST(TorchtitanImport, ReadsChunksFromTheListOfModules) {
 }
 
 Result<std::string> zero_bubble(const std::string&) {
-  return show_cells(cells({Schedule::zb_h1, 4, 1, 8}));
+  return show_cells(program::cells({plan::Schedule::zb_h1, 4, 1, 8}));
 }
 
 TEST(TorchtitanImport, KnowsAScheduleByItsCells) {
   const std::string text = pipeline(8,
                                     "pipeline_parallel_schedule = \"PipelineScheduleSingle\"\n"
                                     "pipeline_parallel_schedule_csv = \"cells.csv\"\n");
-  EXPECT_EQ(read(text, zero_bubble).draft.schedule, Schedule::zb_h1);
+  EXPECT_EQ(read(text, zero_bubble).draft.schedule, plan::Schedule::zb_h1);
   const PlanFile unread = read(text);
   ASSERT_THAT(unread.findings, SizeIs(1));
   EXPECT_THAT(unread.findings[0].detail, HasSubstr("it was not read: counted as 1f1b"));
@@ -177,11 +177,11 @@ TEST(TorchtitanImport, KnowsWhereDegreesStoodBefore) {
   const PlanFile plan = read(
       "[training]\ndata_parallel_shard_degree = 32\ndata_parallel_replicate_degree = 2\n"
       "tensor_parallel_degree = 8\nbatch_size = 2\n");
-  const rankwright::TrainingConfig config = resolve(plan.draft);
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.world, 512);  // 2 x 32 x 8
   EXPECT_EQ(config.plan.tp, 8);
   EXPECT_EQ(plan.where("parallelism.tp_size").line, 4);
 }
 
 }  // namespace torchtitan_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

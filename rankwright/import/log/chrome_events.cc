@@ -6,7 +6,7 @@
 #include "rankwright/import/log/trace_events.h"
 #include "rankwright/import/syntax/lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 using Json = nlohmann::json;
@@ -153,4 +153,4 @@ Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view f
                        place_of(text, reader.at == 0 ? 0 : reader.at - 1, file)));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr double kLargest = 1e18;
@@ -129,4 +129,4 @@ std::optional<Bytes> memory_before(std::string_view text, std::string_view label
   return memory(before.substr(number == std::string_view::npos ? 0 : number + 1));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

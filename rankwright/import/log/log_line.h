@@ -10,7 +10,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct LogLine {
   std::string_view text;
@@ -35,4 +35,4 @@ std::optional<Bytes> memory_after(std::string_view text, std::string_view label)
 /// The number that stands before `label` and a blank: "13.45 GiB already allocated".
 std::optional<Bytes> memory_before(std::string_view text, std::string_view label);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -4,7 +4,7 @@
 // spellings of older versions.
 #include "rankwright/import/log/run_log.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr double kMB = 0x1p20;  // report_memory() divides by 1024 twice
@@ -94,4 +94,4 @@ void read_megatron_line(const LogLine& line, RunLog& log) {
   read_megatron_world(line.text, log);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

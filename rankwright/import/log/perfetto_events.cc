@@ -6,7 +6,7 @@
 #include "rankwright/import/log/perfetto_fields.h"
 #include "rankwright/import/log/trace_events.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 using protozero::data_view;
@@ -158,4 +158,4 @@ Result<TraceEvents> read_perfetto_events(std::string_view bytes, std::string_vie
   return std::move(reader.events);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace rankwright::perfetto {
+namespace rankwright::importer::perfetto {
 
 using Field = std::uint32_t;
 
@@ -27,4 +27,4 @@ constexpr Field kType = 9, kTrack = 11, kCategory = 22, kName = 23, kFlow = 47, 
 constexpr int kBegin = 1, kEnd = 2;  // values of kType
 }  // namespace event
 
-}  // namespace rankwright::perfetto
+}  // namespace rankwright::importer::perfetto

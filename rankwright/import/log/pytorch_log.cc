@@ -5,7 +5,7 @@
 
 #include "rankwright/import/log/run_log.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 struct Frame {
@@ -77,4 +77,4 @@ void read_pytorch_line(const LogLine& line, RunLog& log) {
   log.oom = oom;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr LogFormat kLogFormats[] = {
@@ -156,4 +156,4 @@ std::optional<MeasuredStep> measured_step(const RunLog& log, double tokens) {
   return measured;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

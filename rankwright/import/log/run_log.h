@@ -13,7 +13,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/import/log/log_line.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 inline constexpr std::size_t kMaxLogBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxLogSteps = 1'000'000;
@@ -112,4 +112,4 @@ void read_megatron_line(const LogLine& line, RunLog& log);
 void read_torchtitan_line(const LogLine& line, RunLog& log);
 void read_pytorch_line(const LogLine& line, RunLog& log);  // of all: failed allocations
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

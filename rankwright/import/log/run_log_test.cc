@@ -8,7 +8,7 @@
 
 #include "tests/support/golden.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace run_log_test {
 
 RunLog sample(const std::string& name) {
@@ -186,4 +186,4 @@ RC_GTEST_PROP(RunLog, ReadsBackTheStepsThatWereWritten, ()) {
 }
 
 }  // namespace run_log_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -10,7 +10,7 @@
 #include "rankwright/import/log/trace_events.h"
 #include "rankwright/program/schedule/cells.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr std::string_view kGzip = "\x1F\x8B";
@@ -23,10 +23,10 @@ Result<Tracks> tracks_of_ranks(const TraceEvents& events, const Location& where)
   for (const auto& [id, name] : events.tracks) {
     const std::optional<TraceTrack> track = parse_track_name(name);
     if (!track) continue;
-    if (track->pp_rank >= kMaxPpRanks)
+    if (track->pp_rank >= program::kMaxPpRanks)
       return fail(too_long_a_trace(
           fmt::format("it has a track of pp rank {}, and at most {} ranks are read",
-                      count(track->pp_rank), count(kMaxPpRanks)),
+                      count(track->pp_rank), count(program::kMaxPpRanks)),
           where.file));
     if (!known.insert(*track).second)
       return fail(no_trace(fmt::format("two tracks are named '{}'", name), where));
@@ -76,7 +76,7 @@ Result<RunTrace> step_of(const TraceEvents& events, const Location& where) {
          .end = since_first(*slice.end),
          .name = excerpt(slice.name, kLongestSliceName),
          .category = excerpt(slice.category, kLongestSliceName),
-         .cell = parse_cell(slice.name),
+         .cell = program::parse_cell(slice.name),
          .beside = track->second.beside});
     trace.end = std::max(trace.end, since_first(*slice.end));
   }
@@ -129,4 +129,4 @@ Result<RunTrace> read_run_trace(std::string_view text, std::string_view file,
   return step_of(*events, where);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -13,7 +13,7 @@
 #include "rankwright/import/log/trace_format.h"
 #include "rankwright/program/schedule/action.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// A file of kMaxSlices is at most 740 MB of JSON: 370 bytes a slice with both ends of its arrows.
 struct TraceLimits {
@@ -26,10 +26,10 @@ inline constexpr std::size_t kLongestSliceName = 120;
 
 struct TraceSlice {
   Seconds begin{}, end{};
-  std::string name{};            // "2F0"; a step's own; fit to be shown, and cut where it is long
-  std::string category{};        // the same: "forward", "collective"
-  std::optional<Action> cell{};  // where the name is one's
-  bool beside = false;           // runs beside the cells of its rank
+  std::string name{};      // "2F0"; a step's own; fit to be shown, and cut where it is long
+  std::string category{};  // the same: "forward", "collective"
+  std::optional<program::Action> cell{};  // where the name is one's
+  bool beside = false;                    // runs beside the cells of its rank
 
   friend bool operator==(const TraceSlice&, const TraceSlice&) = default;
 };
@@ -47,4 +47,4 @@ struct RunTrace {
 Result<RunTrace> read_run_trace(std::string_view text, std::string_view file,
                                 const TraceLimits& limits = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 #include "rankwright/import/log/run_trace.h"
 #include "tests/support/traces.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace run_trace_faults_test {
 
 using sample::begun;
@@ -167,4 +167,4 @@ TEST(RunTraceFault, IsMoreThanSuchAFileHolds) {
 }
 
 }  // namespace run_trace_faults_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 
 #include "tests/support/traces.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace run_trace_test {
 
 using sample::begun;
@@ -71,7 +71,7 @@ TEST(RunTrace, KnowsCellsByTheirNames) {
                                          {{0}, 3, 4, "2SEND_F0"},
                                          {{0}, 4, 5, "2F"},
                                          {{0}, 5, 6, ""}}));
-  std::vector<std::optional<Action>> cells;
+  std::vector<std::optional<program::Action>> cells;
   for (const TraceSlice& slice : trace.ranks.at(0)) cells.push_back(slice.cell);
   EXPECT_THAT(cells, testing::ElementsAre(cell::F(2, 0), cell::I(12, 345), cell::W(3, 1),
                                           std::nullopt, std::nullopt, std::nullopt));
@@ -177,4 +177,4 @@ RC_GTEST_PROP(RunTrace, IsTheSameInBothFormatsWheneverItBegan, ()) {
 }
 
 }  // namespace run_trace_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

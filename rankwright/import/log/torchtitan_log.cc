@@ -6,7 +6,7 @@
 
 #include "rankwright/import/log/run_log.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 void read_torchtitan_step(const LogLine& line, RunLog& log) {
@@ -58,4 +58,4 @@ void read_torchtitan_line(const LogLine& line, RunLog& log) {
   read_torchtitan_world(line.text, log);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -12,7 +12,7 @@
 
 #include "rankwright/import/log/run_trace.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct TraceEvents {
   using TrackId = std::pair<std::uint64_t, std::uint64_t>;  // process and thread; or uuid and 0
@@ -46,4 +46,4 @@ Diagnostic too_long_a_trace(std::string detail, std::string_view file);
 /// What is too much in it, of slices or of tracks.
 std::optional<std::string> excess(const TraceEvents& events, const TraceLimits& limits);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <limits>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 constexpr std::string_view kPrefix = "pp rank ", kSuffix = ", beside";
@@ -30,4 +30,4 @@ std::optional<TraceTrack> parse_track_name(std::string_view name) {
   return track;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

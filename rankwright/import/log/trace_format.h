@@ -8,7 +8,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// Slices of a trace. More make files of half a gigabyte, which viewers refuse: whoever writes a
 /// trace asks first.
@@ -32,4 +32,4 @@ std::string track_name(const TraceTrack& track);
 /// the largest that they do.
 std::optional<TraceTrack> parse_track_name(std::string_view name);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

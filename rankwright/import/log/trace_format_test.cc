@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace trace_format_test {
 
 TEST(TrackName, IsWhatViewersShow) {
@@ -32,4 +32,4 @@ RC_GTEST_PROP(TrackName, ReadsBack, ()) {
 }
 
 }  // namespace trace_format_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -8,7 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// Fills one TrainingConfig and writes down every value that the draft did not have.
@@ -16,7 +16,7 @@ class DraftResolver {
  public:
   explicit DraftResolver(const Draft& draft) : draft_(draft) {}
 
-  TrainingConfig resolve() {
+  plan::TrainingConfig resolve() {
     model();
     degrees();
     cluster();
@@ -64,7 +64,7 @@ class DraftResolver {
   i64 shard_size() const;
 
   const Draft& draft_;
-  TrainingConfig config_{};
+  plan::TrainingConfig config_{};
 };
 
 void DraftResolver::model() {
@@ -72,7 +72,7 @@ void DraftResolver::model() {
     config_.model = *draft_.model;
     return;
   }
-  const Result<Model> reference = find_model(kReferenceModel);
+  const Result<model::Model> reference = catalog::find_model(kReferenceModel);
   RW_CHECK(reference.has_value());
   config_.model = *reference;
   config_.reference_model = true;
@@ -81,7 +81,7 @@ void DraftResolver::model() {
 
 // A degree that is not given is 1, except one: dp is what the world leaves, as in Megatron-LM.
 void DraftResolver::degrees() {
-  Plan& plan = config_.plan;
+  plan::Plan& plan = config_.plan;
   plan.tp = draft_.tp.value_or(1);
   plan.cp = draft_.cp.value_or(1);
   plan.pp = draft_.pp.value_or(1);
@@ -104,7 +104,7 @@ void DraftResolver::degrees() {
 }
 
 void DraftResolver::derive_dp() {
-  Plan& plan = config_.plan;
+  plan::Plan& plan = config_.plan;
   if (draft_.dp) {
     plan.dp = *draft_.dp;
     return;
@@ -156,13 +156,13 @@ void DraftResolver::cluster() {
     config_.cluster = *draft_.cluster;
     return;
   }
-  const Result<Cluster> reference = find_cluster(kReferenceSystem);
+  const Result<cluster::Cluster> reference = catalog::find_cluster(kReferenceSystem);
   RW_CHECK(reference.has_value());
   config_.cluster = *reference;
-  std::vector<Level>& levels = config_.cluster.levels;
+  std::vector<cluster::Level>& levels = config_.cluster.levels;
   const i64 unit = levels.front().arity;
   // A world that no cluster has ends at the largest one, and a rule says what is missing.
-  const i64 world = std::min(config_.world, kMaxDevices);
+  const i64 world = std::min(config_.world, cluster::kMaxDevices);
   const i64 host = std::min(unit, world);
   const NodeShape shape =
       draft_.shape.value_or(NodeShape{.nodes = ceil_div(world, host), .gpus = host});
@@ -175,9 +175,9 @@ void DraftResolver::cluster() {
 }
 
 void DraftResolver::layout() {
-  Plan& plan = config_.plan;
-  plan.order = or_assume(draft_.order, "parallelism.order", kDefaultOrder, show(kDefaultOrder),
-                         "Megatron-LM's default");
+  plan::Plan& plan = config_.plan;
+  plan.order = or_assume(draft_.order, "parallelism.order", mesh::kDefaultOrder,
+                         show(mesh::kDefaultOrder), "Megatron-LM's default");
   plan.zero = or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "plain data parallelism");
   plan.shard_size = shard_size();
   plan.bucket_size = draft_.bucket_size.value_or(0);
@@ -185,18 +185,19 @@ void DraftResolver::layout() {
                               "parallelism.micro_batch", 1, "");
   plan.virtual_stages = draft_.virtual_stages.value_or(1);
   plan.microbatch_group = draft_.microbatch_group.value_or(0);
-  plan.cp_comm = draft_.cp_comm.value_or(CpComm::p2p);
+  plan.cp_comm = draft_.cp_comm.value_or(plan::CpComm::p2p);
   if (draft_.stages) plan.stages = *draft_.stages;
   if (draft_.stage_layers)
-    plan.stages = listed_stages(*draft_.stage_layers, config_.model.mtp_layers);
+    plan.stages = plan::listed_stages(*draft_.stage_layers, config_.model.mtp_layers);
   plan.recompute =
-      or_assume(draft_.recompute, "parallelism.recompute", Recompute::none, "none", "");
+      or_assume(draft_.recompute, "parallelism.recompute", plan::Recompute::none, "none", "");
   plan.recompute_layers = draft_.recompute_layers.value_or(0);
   plan.sequence_parallel = plan.tp == 1
                                ? draft_.sequence_parallel.value_or(false)
                                : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel",
                                          true, "it saves activations for two more gathers a layer");
-  const Schedule usual = plan.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+  const plan::Schedule usual =
+      plan.virtual_stages > 1 ? plan::Schedule::interleaved : plan::Schedule::one_f_one_b;
   plan.schedule = plan.pp == 1 ? draft_.schedule.value_or(usual)
                                : or_assume(draft_.schedule, "parallelism.schedule", usual,
                                            std::string(name(usual)), "");
@@ -207,9 +208,9 @@ void DraftResolver::layout() {
 }
 
 void DraftResolver::software() {
-  Software& software = config_.software;
-  software = or_assume(draft_.framework, "software.framework", frameworks().front(),
-                       std::string(frameworks().front().name), "");
+  plan::Software& software = config_.software;
+  software = or_assume(draft_.framework, "software.framework", plan::frameworks().front(),
+                       std::string(plan::frameworks().front().name), "");
   software.attention = draft_.attention.value_or(software.attention);
   software.launch = draft_.launch.value_or(software.launch);
   software.loss = draft_.loss.value_or(software.loss);
@@ -217,30 +218,30 @@ void DraftResolver::software() {
 }
 
 void DraftResolver::placement() {
-  Placement& placement = config_.plan.placement;
+  mesh::Placement& placement = config_.plan.placement;
   const i64 host = std::max<i64>(1, config_.cluster.host_devices);
-  placement.kind = draft_.placement.value_or(Placement::Kind::block);
-  if (placement.kind == Placement::Kind::cyclic) {
+  placement.kind = draft_.placement.value_or(mesh::Placement::Kind::block);
+  if (placement.kind == mesh::Placement::Kind::cyclic) {
     placement.host_devices = host;
     placement.hosts = ceil_div(config_.world, host);
   }
   if (draft_.rank_devices) {
-    placement.kind = Placement::Kind::listed;
+    placement.kind = mesh::Placement::Kind::listed;
     placement.devices = *draft_.rank_devices;
   }
   if (draft_.host_order) {
-    placement.kind = Placement::Kind::listed;
+    placement.kind = mesh::Placement::Kind::listed;
     // Where hosts and world do not agree the list stays empty, and a rule says so.
     const std::optional<i64> slots = product({i64(draft_.host_order->size()), host});
-    if (slots != config_.world || config_.world > kMaxDevices) return;
+    if (slots != config_.world || config_.world > cluster::kMaxDevices) return;
     for (const i64 at : *draft_.host_order)
       for (i64 slot = 0; slot < host; ++slot) placement.devices.push_back(at * host + slot);
   }
 }
 
 void DraftResolver::job() {
-  Job& job = config_.job;
-  const Plan& plan = config_.plan;
+  plan::Job& job = config_.job;
+  const plan::Plan& plan = config_.plan;
   constexpr i64 kSequence = 4096;
   job.sequence = count_or(draft_.sequence, "job.sequence", kSequence, "");
   const std::optional<i64> accumulated =
@@ -250,21 +251,22 @@ void DraftResolver::job() {
       draft_.global_batch ? draft_.global_batch : accumulated, "job.global_batch",
       default_global_batch(plan).value_or(kMaxCount),
       plan.pp == 1 && plan.virtual_stages == 1 ? "one microbatch" : "8 microbatches a stage");
-  job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", Dtype::bf16, "bf16", "");
+  job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", plan::Dtype::bf16, "bf16", "");
   if (draft_.framework && draft_.framework->wide_gradients) {
-    const Dtype wide = job.param_dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32;
+    const plan::Dtype wide =
+        job.param_dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32;
     job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", wide, std::string(name(wide)),
                                "as the framework adds them up");
   } else {
-    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", Dtype::bf16, "bf16",
+    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", plan::Dtype::bf16, "bf16",
                                "16 bytes a parameter in all; Megatron-LM keeps fp32");
   }
-  job.matmul = draft_.matmul.value_or(Matmul::same);
-  job.optimizer = or_assume(draft_.optimizer, "job.optimizer", Optimizer::adam, "adam", "");
+  job.matmul = draft_.matmul.value_or(plan::Matmul::same);
+  job.optimizer = or_assume(draft_.optimizer, "job.optimizer", plan::Optimizer::adam, "adam", "");
 }
 
 }  // namespace
 
-TrainingConfig resolve(const Draft& draft) { return DraftResolver(draft).resolve(); }
+plan::TrainingConfig resolve(const Draft& draft) { return DraftResolver(draft).resolve(); }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

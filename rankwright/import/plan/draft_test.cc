@@ -7,15 +7,15 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/plan/constraint_violation.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace draft_test {
 
 using testing::ElementsAre;
 
 /// What was filled in, as "key = value (why)".
-std::vector<std::string> assumed(const TrainingConfig& config) {
+std::vector<std::string> assumed(const plan::TrainingConfig& config) {
   std::vector<std::string> all;
-  for (const Assumption& a : config.assumed)
+  for (const plan::Assumption& a : config.assumed)
     all.push_back(a.key + " = " + a.value + (a.why.empty() ? "" : " (" + a.why + ")"));
   return all;
 }
@@ -31,7 +31,7 @@ Draft course() {
 }
 
 TEST(Resolve, FillsTheCoursesPlanAndSaysWith) {
-  const rankwright::TrainingConfig config = resolve(course());
+  const rankwright::plan::TrainingConfig config = resolve(course());
   EXPECT_EQ(config.world, 64);
   EXPECT_TRUE(config.reference_model);
   EXPECT_EQ(config.cluster.devices(), 64);
@@ -53,7 +53,7 @@ TEST(Resolve, FillsTheCoursesPlanAndSaysWith) {
 }
 
 TEST(Resolve, AnEmptyDraftIsOneGpu) {
-  const rankwright::TrainingConfig config = resolve({});
+  const rankwright::plan::TrainingConfig config = resolve({});
   EXPECT_EQ(config.world, 1);
   EXPECT_EQ(config.plan.ranks(), 1);
   EXPECT_EQ(config.cluster.devices(), 1);
@@ -71,7 +71,7 @@ TEST(Resolve, TheWorldIsStatedOrFollowsFromShapeClusterOrDegrees) {
   draft.world = 16;
   EXPECT_EQ(resolve(draft).world, 16);
   Draft on_cluster;
-  on_cluster.cluster = find_cluster("dgx-h100 x 3").value();
+  on_cluster.cluster = catalog::find_cluster("dgx-h100 x 3").value();
   EXPECT_EQ(resolve(on_cluster).world, 24);
   on_cluster.dp = 2;  // all degrees are known: the cluster may have more
   EXPECT_EQ(resolve(on_cluster).world, 2);
@@ -92,7 +92,7 @@ TEST(Resolve, DpIsWhatTheOthersLeave) {
 
 TEST(Resolve, ExpertsAreSplitOverEpAlone) {
   Draft draft = course();
-  draft.model = find_model("mixtral-8x7b").value();
+  draft.model = catalog::find_model("mixtral-8x7b").value();
   EXPECT_THAT(assumed(resolve(draft)),
               testing::Contains("parallelism.etp_size = 8 (experts are cut as dense layers are)"));
   draft.ep = 2;
@@ -124,9 +124,9 @@ TEST(Resolve, TheReferenceClusterHasTheWorldsShape) {
 TEST(Resolve, VirtualStagesAreInterleaved) {
   Draft draft = course();
   draft.virtual_stages = 2;
-  EXPECT_EQ(resolve(draft).plan.schedule, Schedule::interleaved);
-  draft.schedule = Schedule::zb_v;
-  EXPECT_EQ(resolve(draft).plan.schedule, Schedule::zb_v);
+  EXPECT_EQ(resolve(draft).plan.schedule, plan::Schedule::interleaved);
+  draft.schedule = plan::Schedule::zb_v;
+  EXPECT_EQ(resolve(draft).plan.schedule, plan::Schedule::zb_v);
 }
 
 TEST(Resolve, ZeroGathersBehindComputationUnlessToldNotTo) {
@@ -143,7 +143,7 @@ TEST(Resolve, StatedValuesAreNotAssumed) {
   draft.sequence = 8192;
   draft.global_batch = 128;
   draft.micro_batch = 2;
-  const rankwright::TrainingConfig config = resolve(draft);
+  const rankwright::plan::TrainingConfig config = resolve(draft);
   EXPECT_EQ(config.job.sequence, 8192);
   EXPECT_EQ(config.job.global_batch, 128);
   EXPECT_EQ(config.plan.micro_batch, 2);
@@ -155,8 +155,8 @@ TEST(Resolve, CyclicPlacementHasRoomForEveryRank) {
   // 12 ranks on hosts of 8: two hosts, and rank 11 on the second of them.
   Draft draft;
   draft.world = 12;
-  draft.placement = Placement::Kind::cyclic;
-  const Placement placement = resolve(draft).plan.placement;
+  draft.placement = mesh::Placement::Kind::cyclic;
+  const mesh::Placement placement = resolve(draft).plan.placement;
   EXPECT_EQ(placement.hosts, 2);
   EXPECT_EQ(placement.device(11), 8 + 5);
 }
@@ -167,19 +167,21 @@ TEST(Resolve, HostsInOrderGiveEveryRankItsDevice) {
   draft.host_order = std::vector<i64>{1, 0};
   EXPECT_THAT(resolve(draft).plan.placement.devices, ElementsAre(2, 3, 0, 1));
   draft.host_order = std::vector<i64>{1};  // one host is missing: a violation
-  EXPECT_EQ(find_violations(resolve(draft)),
-            (std::vector<ConstraintViolation>{{ConstraintViolation::Why::placement, 0, 4}}));
+  EXPECT_EQ(
+      find_violations(resolve(draft)),
+      (std::vector<plan::ConstraintViolation>{{plan::ConstraintViolation::Why::placement, 0, 4}}));
 }
 
 TEST(Resolve, AWorldThatNoClusterHasIsAMisfit) {
   // 2^22 x 2^10 ranks: the reference cluster ends at 2^22 devices.
   Draft draft;
-  draft.dp = kMaxDevices;
+  draft.dp = cluster::kMaxDevices;
   draft.cp = 1024;
-  const rankwright::TrainingConfig config = resolve(draft);
-  EXPECT_EQ(config.cluster.devices(), kMaxDevices);
-  EXPECT_EQ(first_misfit(config), (ConstraintViolation{ConstraintViolation::Why::devices,
-                                                       kMaxDevices * 1024, kMaxDevices}));
+  const rankwright::plan::TrainingConfig config = resolve(draft);
+  EXPECT_EQ(config.cluster.devices(), cluster::kMaxDevices);
+  EXPECT_EQ(first_misfit(config),
+            (plan::ConstraintViolation{plan::ConstraintViolation::Why::devices,
+                                       cluster::kMaxDevices * 1024, cluster::kMaxDevices}));
 }
 
 RC_GTEST_PROP(Resolve, NeverLeavesSixtyFourBits, ()) {
@@ -187,31 +189,31 @@ RC_GTEST_PROP(Resolve, NeverLeavesSixtyFourBits, ()) {
     return *rc::gen::oneOf(rc::gen::inRange<i64>(1, 9), rc::gen::just(max));
   };
   Draft draft;
-  draft.tp = any(kMaxDevices);
-  draft.cp = any(kMaxDevices);
-  draft.pp = any(kMaxDevices);
-  draft.ep = any(kMaxDevices);
-  if (*rc::gen::arbitrary<bool>()) draft.dp = any(kMaxDevices);
-  if (*rc::gen::arbitrary<bool>()) draft.world = any(kMaxDevices);
+  draft.tp = any(cluster::kMaxDevices);
+  draft.cp = any(cluster::kMaxDevices);
+  draft.pp = any(cluster::kMaxDevices);
+  draft.ep = any(cluster::kMaxDevices);
+  if (*rc::gen::arbitrary<bool>()) draft.dp = any(cluster::kMaxDevices);
+  if (*rc::gen::arbitrary<bool>()) draft.world = any(cluster::kMaxDevices);
   draft.virtual_stages = any(4096);
   draft.micro_batch = any(i64{1} << 20);
-  const rankwright::TrainingConfig config = resolve(draft);
+  const rankwright::plan::TrainingConfig config = resolve(draft);
   RC_ASSERT(config.world >= 1 && config.plan.dp >= 1 && config.job.global_batch >= 1);
   RC_ASSERT(bool(first_misfit(config)) == !find_violations(config).empty());
 }
 
 TEST(Resolve, TakesGradientsAsTheFrameworkAddsThemUp) {
-  const auto assumed = [](Dtype parameters) {
+  const auto assumed = [](plan::Dtype parameters) {
     Draft draft;
     draft.world = 8;
     draft.param_dtype = parameters;
-    for (const Software& one : frameworks())
+    for (const plan::Software& one : plan::frameworks())
       if (one.name == "rankwright") draft.framework = one;
     return resolve(draft).job.grad_dtype;
   };
-  EXPECT_EQ(assumed(Dtype::bf16), Dtype::fp32);
-  EXPECT_EQ(assumed(Dtype::fp64), Dtype::fp64);
+  EXPECT_EQ(assumed(plan::Dtype::bf16), plan::Dtype::fp32);
+  EXPECT_EQ(assumed(plan::Dtype::fp64), plan::Dtype::fp64);
 }
 
 }  // namespace draft_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -13,7 +13,7 @@
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/model/architecture.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 using Json = nlohmann::json;
@@ -27,14 +27,14 @@ enum class Need : unsigned char {
 /// A key that holds a number, and the shape that it states.
 struct Key {
   std::string_view key;
-  i64 Shapes::*member;
+  i64 model::Shapes::*member;
   Need need = Need::required;
 };
 
 /// A key that holds true or false, and what it overrides.
 struct Flag {
   std::string_view key;
-  std::optional<bool> Shapes::*member;
+  std::optional<bool> model::Shapes::*member;
 };
 
 /// A setting that changes the network in a way that a Model cannot say: only this value is read.
@@ -44,80 +44,80 @@ struct Only {
 };
 
 constexpr Key kDense[] = {
-    {"hidden_size", &Shapes::hidden},
-    {"num_hidden_layers", &Shapes::layers},
-    {"num_attention_heads", &Shapes::heads},
-    {"num_key_value_heads", &Shapes::kv_heads, Need::optional},
-    {"head_dim", &Shapes::head_dim, Need::optional},
-    {"intermediate_size", &Shapes::ffn},
-    {"vocab_size", &Shapes::vocab},
-    {"max_position_embeddings", &Shapes::max_sequence, Need::optional},
+    {"hidden_size", &model::Shapes::hidden},
+    {"num_hidden_layers", &model::Shapes::layers},
+    {"num_attention_heads", &model::Shapes::heads},
+    {"num_key_value_heads", &model::Shapes::kv_heads, Need::optional},
+    {"head_dim", &model::Shapes::head_dim, Need::optional},
+    {"intermediate_size", &model::Shapes::ffn},
+    {"vocab_size", &model::Shapes::vocab},
+    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
 };
 
 constexpr Key kMixtral[] = {
-    {"hidden_size", &Shapes::hidden},
-    {"num_hidden_layers", &Shapes::layers},
-    {"num_attention_heads", &Shapes::heads},
-    {"num_key_value_heads", &Shapes::kv_heads, Need::optional},
-    {"head_dim", &Shapes::head_dim, Need::optional},
-    {"intermediate_size", &Shapes::expert_ffn},
-    {"vocab_size", &Shapes::vocab},
-    {"max_position_embeddings", &Shapes::max_sequence, Need::optional},
-    {"num_local_experts", &Shapes::experts},
-    {"num_experts_per_tok", &Shapes::active_experts},
+    {"hidden_size", &model::Shapes::hidden},
+    {"num_hidden_layers", &model::Shapes::layers},
+    {"num_attention_heads", &model::Shapes::heads},
+    {"num_key_value_heads", &model::Shapes::kv_heads, Need::optional},
+    {"head_dim", &model::Shapes::head_dim, Need::optional},
+    {"intermediate_size", &model::Shapes::expert_ffn},
+    {"vocab_size", &model::Shapes::vocab},
+    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
+    {"num_local_experts", &model::Shapes::experts},
+    {"num_experts_per_tok", &model::Shapes::active_experts},
 };
 
 constexpr Key kQwenMoe[] = {
-    {"hidden_size", &Shapes::hidden},
-    {"num_hidden_layers", &Shapes::layers},
-    {"num_attention_heads", &Shapes::heads},
-    {"num_key_value_heads", &Shapes::kv_heads, Need::optional},
-    {"head_dim", &Shapes::head_dim, Need::optional},
-    {"intermediate_size", &Shapes::ffn, Need::optional},
-    {"vocab_size", &Shapes::vocab},
-    {"max_position_embeddings", &Shapes::max_sequence, Need::optional},
-    {"num_experts", &Shapes::experts},
-    {"num_experts_per_tok", &Shapes::active_experts},
-    {"moe_intermediate_size", &Shapes::expert_ffn},
-    {"shared_expert_intermediate_size", &Shapes::shared_ffn, Need::or_none},
-    {"decoder_sparse_step", &Shapes::sparse_every, Need::optional},
+    {"hidden_size", &model::Shapes::hidden},
+    {"num_hidden_layers", &model::Shapes::layers},
+    {"num_attention_heads", &model::Shapes::heads},
+    {"num_key_value_heads", &model::Shapes::kv_heads, Need::optional},
+    {"head_dim", &model::Shapes::head_dim, Need::optional},
+    {"intermediate_size", &model::Shapes::ffn, Need::optional},
+    {"vocab_size", &model::Shapes::vocab},
+    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
+    {"num_experts", &model::Shapes::experts},
+    {"num_experts_per_tok", &model::Shapes::active_experts},
+    {"moe_intermediate_size", &model::Shapes::expert_ffn},
+    {"shared_expert_intermediate_size", &model::Shapes::shared_ffn, Need::or_none},
+    {"decoder_sparse_step", &model::Shapes::sparse_every, Need::optional},
 };
 
 // head_dim and num_key_value_heads stand in these files too, and mean nothing to latent attention.
 constexpr Key kDeepSeek[] = {
-    {"hidden_size", &Shapes::hidden},
-    {"num_hidden_layers", &Shapes::layers},
-    {"num_attention_heads", &Shapes::heads},
-    {"intermediate_size", &Shapes::ffn},
-    {"vocab_size", &Shapes::vocab},
-    {"max_position_embeddings", &Shapes::max_sequence, Need::optional},
-    {"n_routed_experts", &Shapes::experts},
-    {"num_experts_per_tok", &Shapes::active_experts},
-    {"moe_intermediate_size", &Shapes::expert_ffn},
-    {"n_shared_experts", &Shapes::shared_ffn, Need::or_none},  // see widen_shared_experts
-    {"first_k_dense_replace", &Shapes::first_dense, Need::or_none},
-    {"q_lora_rank", &Shapes::q_rank, Need::optional},
-    {"kv_lora_rank", &Shapes::kv_rank},
-    {"qk_nope_head_dim", &Shapes::nope_dim},
-    {"qk_rope_head_dim", &Shapes::rope_dim},
-    {"v_head_dim", &Shapes::value_dim},
-    {"num_nextn_predict_layers", &Shapes::mtp_layers, Need::or_none},
+    {"hidden_size", &model::Shapes::hidden},
+    {"num_hidden_layers", &model::Shapes::layers},
+    {"num_attention_heads", &model::Shapes::heads},
+    {"intermediate_size", &model::Shapes::ffn},
+    {"vocab_size", &model::Shapes::vocab},
+    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
+    {"n_routed_experts", &model::Shapes::experts},
+    {"num_experts_per_tok", &model::Shapes::active_experts},
+    {"moe_intermediate_size", &model::Shapes::expert_ffn},
+    {"n_shared_experts", &model::Shapes::shared_ffn, Need::or_none},  // see widen_shared_experts
+    {"first_k_dense_replace", &model::Shapes::first_dense, Need::or_none},
+    {"q_lora_rank", &model::Shapes::q_rank, Need::optional},
+    {"kv_lora_rank", &model::Shapes::kv_rank},
+    {"qk_nope_head_dim", &model::Shapes::nope_dim},
+    {"qk_rope_head_dim", &model::Shapes::rope_dim},
+    {"v_head_dim", &model::Shapes::value_dim},
+    {"num_nextn_predict_layers", &model::Shapes::mtp_layers, Need::or_none},
 };
 
 constexpr Key kGpt2[] = {
-    {"n_embd", &Shapes::hidden},    {"n_layer", &Shapes::layers},
-    {"n_head", &Shapes::heads},     {"n_inner", &Shapes::ffn, Need::optional},
-    {"vocab_size", &Shapes::vocab}, {"n_positions", &Shapes::positions},
+    {"n_embd", &model::Shapes::hidden},    {"n_layer", &model::Shapes::layers},
+    {"n_head", &model::Shapes::heads},     {"n_inner", &model::Shapes::ffn, Need::optional},
+    {"vocab_size", &model::Shapes::vocab}, {"n_positions", &model::Shapes::positions},
 };
 
-constexpr Flag kTied[] = {{"tie_word_embeddings", &Shapes::tied}};
+constexpr Flag kTied[] = {{"tie_word_embeddings", &model::Shapes::tied}};
 // attention_bias puts one on Q, K, V and on the output.
-constexpr Flag kBiased[] = {{"tie_word_embeddings", &Shapes::tied},
-                            {"attention_bias", &Shapes::qkv_bias},
-                            {"attention_bias", &Shapes::out_bias},
-                            {"mlp_bias", &Shapes::ffn_bias}};
-constexpr Flag kQwenMoeFlags[] = {{"tie_word_embeddings", &Shapes::tied},
-                                  {"qkv_bias", &Shapes::qkv_bias}};
+constexpr Flag kBiased[] = {{"tie_word_embeddings", &model::Shapes::tied},
+                            {"attention_bias", &model::Shapes::qkv_bias},
+                            {"attention_bias", &model::Shapes::out_bias},
+                            {"mlp_bias", &model::Shapes::ffn_bias}};
+constexpr Flag kQwenMoeFlags[] = {{"tie_word_embeddings", &model::Shapes::tied},
+                                  {"qkv_bias", &model::Shapes::qkv_bias}};
 
 constexpr Only kNoDenseList[] = {{"mlp_only_layers", "[]"}};
 constexpr Only kEveryLayer[] = {{"moe_layer_freq", "1"}};
@@ -125,7 +125,7 @@ constexpr Only kNoQkNorm[] = {{"qk_layernorm", "false"}};
 constexpr Only kDecoder[] = {{"add_cross_attention", "false"}};
 
 /// DeepSeek counts its shared experts; a Model has their width together.
-bool widen_shared_experts(Shapes& shapes) {
+bool widen_shared_experts(model::Shapes& shapes) {
   const std::optional<i64> width = product({shapes.shared_ffn, shapes.expert_ffn});
   if (width) shapes.shared_ffn = *width;
   return width.has_value();
@@ -136,7 +136,7 @@ struct Family {
   std::span<const Key> keys;
   std::span<const Flag> flags = kTied;
   std::span<const Only> only{};
-  bool (*finish)(Shapes&) = nullptr;  // false: out of range
+  bool (*finish)(model::Shapes&) = nullptr;  // false: out of range
 };
 
 // To read another model_type, add a row here and one in model/architecture.cc.
@@ -272,7 +272,7 @@ Result<i64> read_number(const Json& value, const Key& key, const Source& source)
 }
 
 ConfigFault read_numbers(const Json& json, const Family& family, const Source& source,
-                         Shapes& shapes) {
+                         model::Shapes& shapes) {
   for (const Key& key : family.keys) {
     const Json* value = find(json, key.key);
     if (value == nullptr) {
@@ -288,7 +288,7 @@ ConfigFault read_numbers(const Json& json, const Family& family, const Source& s
 }
 
 ConfigFault read_flags(const Json& json, const Family& family, const Source& source,
-                       Shapes& shapes) {
+                       model::Shapes& shapes) {
   for (const Flag& flag : family.flags) {
     const Json* value = find(json, flag.key);
     if (value == nullptr) continue;
@@ -356,7 +356,7 @@ std::string read_name(const Json& json, std::string_view file_name) {
 
 /// A fault that build() found names a shape; the user knows it by the file's key.
 Diagnostic in_the_file(Diagnostic fault, const Family& family, const Source& source) {
-  for (const ShapeField& field : shape_fields())
+  for (const model::ShapeField& field : model::shape_fields())
     for (const Key& key : family.keys)
       if (field.name == fault.key && key.member == field.member) {
         fault.key = std::string(key.key);
@@ -369,7 +369,7 @@ Diagnostic in_the_file(Diagnostic fault, const Family& family, const Source& sou
 
 }  // namespace
 
-Result<Model> read_hf_config(std::string_view json_text, std::string_view file_name) {
+Result<model::Model> read_hf_config(std::string_view json_text, std::string_view file_name) {
   Source source{.text = json_text, .file = file_name};
   const Result<Json> whole = parse(source);
   if (!whole) return fail(whole.error());
@@ -381,7 +381,7 @@ Result<Model> read_hf_config(std::string_view json_text, std::string_view file_n
 
   const Result<const Family*> family = read_family(*json, source);
   if (!family) return fail(family.error());
-  Shapes shapes;
+  model::Shapes shapes;
   shapes.name = read_name(*whole, file_name);
   shapes.architecture = (*family)->model_type;
   if (const ConfigFault fault = read_numbers(*json, **family, source, shapes)) return fail(*fault);
@@ -390,9 +390,9 @@ Result<Model> read_hf_config(std::string_view json_text, std::string_view file_n
     return fail(bad_value(source, "RW0904", "number out of range", "n_shared_experts",
                           "the shared experts are too wide"));
 
-  Result<Model> model = build(shapes);
+  Result<model::Model> model = build(shapes);
   if (!model) return fail(in_the_file(model.error(), **family, source));
   return model;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -13,7 +13,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace hf_config_test {
 
 using testing::HasSubstr;
@@ -29,7 +29,7 @@ std::string contents(const std::filesystem::path& path) {
 }
 
 Diagnostic error_of(std::string_view json) {
-  const Result<Model> model = read_hf_config(json, "config.json");
+  const Result<model::Model> model = read_hf_config(json, "config.json");
   EXPECT_FALSE(model) << json;
   return model ? Diagnostic{} : model.error();
 }
@@ -56,15 +56,15 @@ TEST(HfConfig, ReadsEveryFileToTheModelOfTheCatalog) {
   std::set<std::string> architectures_read;
   for (const auto& entry : std::filesystem::directory_iterator(kConfigs)) {
     const std::string name = entry.path().stem().string();
-    const Result<Model> known = find_model(name);
+    const Result<model::Model> known = catalog::find_model(name);
     ASSERT_TRUE(known) << name << " is not in the catalog";
-    Result<Model> read = read_hf_config(contents(entry.path()), name);
+    Result<model::Model> read = read_hf_config(contents(entry.path()), name);
     ASSERT_TRUE(read) << name << ": " << read.error().detail;
     EXPECT_EQ(parameters(*read), parameters(*known)) << name;
     EXPECT_TRUE(*read == *known) << name;
     architectures_read.insert(read->architecture);
   }
-  for (const Architecture& a : architectures()) {
+  for (const model::Architecture& a : model::architectures()) {
     if (a.name == "gpt") continue;  // no model_type: it is built from shapes
     EXPECT_TRUE(architectures_read.count(std::string(a.name))) << a.name << " has no file";
   }
@@ -74,7 +74,7 @@ TEST(HfConfig, TakesTheTextPartOfAMultimodalModel) {
   const std::string nested = R"({"model_type": "llava", "vision_config": {"hidden_size": 1024},
                                  "text_config": )" +
                              std::string(kLlama) + "}";
-  const Result<Model> model = read_hf_config(nested, "config.json");
+  const Result<model::Model> model = read_hf_config(nested, "config.json");
   ASSERT_TRUE(model) << model.error().detail;
   EXPECT_EQ(*model, *read_hf_config(kLlama, "config.json"));
 }
@@ -96,7 +96,7 @@ TEST(HfConfig, AllowsNoneOfWhatAModelMayLack) {
     ASSERT_NE(at, std::string::npos) << key;
     text[at + one.size() - 1] = '0';
   }
-  const Result<Model> model = read_hf_config(text, "config.json");
+  const Result<model::Model> model = read_hf_config(text, "config.json");
   ASSERT_TRUE(model) << model.error().detail;
   EXPECT_EQ(model->mtp_layers, 0);
   EXPECT_EQ(model->layer(60).ffn.shared_width, 0);
@@ -109,7 +109,7 @@ TEST(HfConfig, NamesTheModelAfterTheFileOrWhatItSays) {
 }
 
 TEST(HfConfig, ReadsFlagsThatOverrideTheFamily) {
-  const Model model = *read_hf_config(
+  const model::Model model = *read_hf_config(
       edited("{", R"({"attention_bias": true, "mlp_bias": true, "tie_word_embeddings": true,)"),
       "config.json");
   EXPECT_TRUE(model.tied);
@@ -198,9 +198,9 @@ RC_GTEST_PROP(HfConfig, AnswersWhateverIsInTheFile, ()) {
   std::string broken = text.substr(0, *rc::gen::inRange<std::size_t>(0, text.size() + 1));
   for (int i = *rc::gen::inRange(0, 4); i > 0 && !broken.empty(); --i)
     broken[*rc::gen::inRange<std::size_t>(0, broken.size())] = *rc::gen::arbitrary<char>();
-  const Result<Model> model = read_hf_config(broken, "config.json");
+  const Result<model::Model> model = read_hf_config(broken, "config.json");
   RC_ASSERT(model || (!model.error().code.empty() && !model.error().detail.empty()));
 }
 
 }  // namespace hf_config_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

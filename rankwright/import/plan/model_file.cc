@@ -9,34 +9,37 @@
 #include "rankwright/import/plan/hf_config.h"
 #include "rankwright/model/architecture.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// What a model map may say besides the numbers of Shapes.
 struct OtherField {
   std::string_view key;
-  void (*read)(FieldReader&, const YamlNode&, Shapes&);
+  void (*read)(FieldReader&, const YamlNode&, model::Shapes&);
 };
 
 constexpr OtherField kOthers[] = {
     {"name",
-     [](FieldReader& r, const YamlNode& n, Shapes& s) { s.name = r.label(n).value_or(""); }},
-    {"architecture",
-     [](FieldReader& r, const YamlNode& n, Shapes& s) { s.architecture = r.text(n).value_or(""); }},
-    {"tied", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.tied = r.flag(n); }},
-    {"qkv_bias", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.qkv_bias = r.flag(n); }},
-    {"out_bias", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.out_bias = r.flag(n); }},
-    {"ffn_bias", [](FieldReader& r, const YamlNode& n, Shapes& s) { s.ffn_bias = r.flag(n); }},
+     [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.name = r.label(n).value_or(""); }},
+    {"architecture", [](FieldReader& r, const YamlNode& n,
+                        model::Shapes& s) { s.architecture = r.text(n).value_or(""); }},
+    {"tied", [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.tied = r.flag(n); }},
+    {"qkv_bias",
+     [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.qkv_bias = r.flag(n); }},
+    {"out_bias",
+     [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.out_bias = r.flag(n); }},
+    {"ffn_bias",
+     [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.ffn_bias = r.flag(n); }},
 };
 
-std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
-  Shapes shapes;
+std::optional<model::Model> read_shapes(FieldReader& reader, const YamlNode& node) {
+  model::Shapes shapes;
   shapes.name = "this model";
-  const std::span<const ShapeField> numbers = shape_fields();
+  const std::span<const model::ShapeField> numbers = model::shape_fields();
   const std::size_t found_before = reader.findings().size();
   std::vector<std::string_view> keys;
   for (const OtherField& other : kOthers) keys.push_back(other.key);
-  for (const ShapeField& number : numbers) keys.push_back(number.name);
+  for (const model::ShapeField& number : numbers) keys.push_back(number.name);
   reader.each(node, keys, [&](std::size_t key, const YamlNode& value) {
     if (key < std::size(kOthers)) return kOthers[key].read(reader, value, shapes);
     i64& number = shapes.*numbers[key - std::size(kOthers)].member;
@@ -46,7 +49,7 @@ std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
   if (std::any_of(reader.findings().begin() + std::ptrdiff_t(found_before), reader.findings().end(),
                   [](const Diagnostic& d) { return d.severity == Severity::error; }))
     return std::nullopt;
-  Result<Model> model = build(shapes);
+  Result<model::Model> model = build(shapes);
   if (model) return std::move(*model);
   // build() names the shape that is wrong; the file's key has the same name.
   const YamlNode* const value = node.find(model.error().key);
@@ -56,10 +59,10 @@ std::optional<Model> read_shapes(FieldReader& reader, const YamlNode& node) {
 
 }  // namespace
 
-Result<Model> read_model_argument(const std::string& argument, const FileReader& files) {
+Result<model::Model> read_model_argument(const std::string& argument, const FileReader& files) {
   const bool file = argument.ends_with(".json");
   if (!file) {
-    Result<Model> known = find_model(argument);
+    Result<model::Model> known = catalog::find_model(argument);
     if (known) return known;
     const std::string inside = beside(argument + "/", "config.json");
     const Result<std::string> text = files(inside);
@@ -71,8 +74,8 @@ Result<Model> read_model_argument(const std::string& argument, const FileReader&
   return read_hf_config(*text, argument);
 }
 
-std::optional<Model> read_model(FieldReader& reader, const YamlNode& node,
-                                const FileReader& files) {
+std::optional<model::Model> read_model(FieldReader& reader, const YamlNode& node,
+                                       const FileReader& files) {
   if (node.kind == YamlNode::Kind::map) return read_shapes(reader, node);
   const std::optional<std::string> name = reader.text(node);
   if (!name) return std::nullopt;
@@ -80,4 +83,4 @@ std::optional<Model> read_model(FieldReader& reader, const YamlNode& node,
   return reader.take(node, read_model_argument(file ? beside(reader.file(), *name) : *name, files));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

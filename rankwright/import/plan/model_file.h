@@ -9,13 +9,14 @@
 #include "rankwright/import/syntax/file.h"
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// A file that ends in .json is a config.json, anything else a name in the catalog, or a folder
 /// that holds a config.json.
-Result<Model> read_model_argument(const std::string& argument, const FileReader& files);
+Result<model::Model> read_model_argument(const std::string& argument, const FileReader& files);
 
 /// The value of a plan file's `model`, in any of the three forms.
-std::optional<Model> read_model(FieldReader& reader, const YamlNode& node, const FileReader& files);
+std::optional<model::Model> read_model(FieldReader& reader, const YamlNode& node,
+                                       const FileReader& files);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

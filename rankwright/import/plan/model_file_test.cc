@@ -8,11 +8,11 @@
 #include "rankwright/model/parameters.h"
 #include "tests/support/shapes.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace model_file_test {
 
 struct Reading {
-  std::optional<Model> model;
+  std::optional<model::Model> model;
   Diagnostics findings;
 };
 
@@ -28,9 +28,9 @@ Reading read(std::string_view yaml, const FileReader& files = refuse_file) {
 }
 
 /// Every number of `shapes` that is stated, under its name.
-std::string as_yaml(const Shapes& shapes) {
+std::string as_yaml(const model::Shapes& shapes) {
   std::string text = "name: " + shapes.name + "\narchitecture: " + shapes.architecture + "\n";
-  for (const ShapeField& field : shape_fields())
+  for (const model::ShapeField& field : model::shape_fields())
     if (const i64 n = shapes.*field.member)
       text += std::string(field.name) + ": " + std::to_string(n) + "\n";
   const auto flag = [&](std::string_view key, const std::optional<bool>& value) {
@@ -43,40 +43,40 @@ std::string as_yaml(const Shapes& shapes) {
   return text;
 }
 
-const Shapes kSmall{.name = "small",
-                    .architecture = "llama",
-                    .hidden = 64,
-                    .layers = 2,
-                    .heads = 4,
-                    .kv_heads = 2,
-                    .ffn = 128,
-                    .vocab = 100,
-                    .max_sequence = 512};
+const model::Shapes kSmall{.name = "small",
+                           .architecture = "llama",
+                           .hidden = 64,
+                           .layers = 2,
+                           .heads = 4,
+                           .kv_heads = 2,
+                           .ffn = 128,
+                           .vocab = 100,
+                           .max_sequence = 512};
 
-const Shapes kLatent{.name = "latent",
-                     .architecture = "deepseek_v3",
-                     .hidden = 64,
-                     .layers = 4,
-                     .heads = 4,
-                     .ffn = 128,
-                     .vocab = 100,
-                     .experts = 8,
-                     .active_experts = 2,
-                     .expert_ffn = 32,
-                     .shared_ffn = 48,
-                     .first_dense = 1,
-                     .sparse_every = 2,
-                     .q_rank = 24,
-                     .kv_rank = 16,
-                     .nope_dim = 12,
-                     .rope_dim = 6,
-                     .value_dim = 10,
-                     .mtp_layers = 1};
+const model::Shapes kLatent{.name = "latent",
+                            .architecture = "deepseek_v3",
+                            .hidden = 64,
+                            .layers = 4,
+                            .heads = 4,
+                            .ffn = 128,
+                            .vocab = 100,
+                            .experts = 8,
+                            .active_experts = 2,
+                            .expert_ffn = 32,
+                            .shared_ffn = 48,
+                            .first_dense = 1,
+                            .sparse_every = 2,
+                            .q_rank = 24,
+                            .kv_rank = 16,
+                            .nope_dim = 12,
+                            .rope_dim = 6,
+                            .value_dim = 10,
+                            .mtp_layers = 1};
 
 TEST(ReadModel, KnowsTheCatalogByName) {
   const Reading reading = read("meta-llama/Llama-3.1-8B");
   ASSERT_TRUE(reading.model);
-  EXPECT_EQ(*reading.model, *find_model("llama-3.1-8b"));
+  EXPECT_EQ(*reading.model, *catalog::find_model("llama-3.1-8b"));
   EXPECT_TRUE(reading.findings.empty());
 }
 
@@ -101,7 +101,7 @@ TEST(ReadModel, ReadsAConfigThatLiesBesideThePlan) {
 }
 
 TEST(ReadModel, ReadsEveryShapeUnderItsName) {
-  for (const Shapes& shapes : {kSmall, kLatent}) {
+  for (const model::Shapes& shapes : {kSmall, kLatent}) {
     const Reading reading = read(as_yaml(shapes));
     ASSERT_TRUE(reading.model) << as_yaml(shapes);
     EXPECT_EQ(*reading.model, *build(shapes));
@@ -110,7 +110,7 @@ TEST(ReadModel, ReadsEveryShapeUnderItsName) {
 }
 
 RC_GTEST_PROP(ReadModel, ReadsShapesOfEveryFamily, ()) {
-  const Shapes shapes = random_shapes();
+  const model::Shapes shapes = random_shapes();
   const Reading reading = read(as_yaml(shapes));
   RC_ASSERT(reading.findings.empty());
   RC_ASSERT(*reading.model == *build(shapes));
@@ -164,13 +164,13 @@ TEST(ReadModel, RefusesShapesThatAreNoWidths) {
 
 TEST(ReadModelArgument, TellsFilesFromNamesByTheirEnding) {
   EXPECT_EQ(read_model_argument("gpt2", refuse_file)->name, "gpt2");
-  const Result<Model> file = read_model_argument("gpt2.json", refuse_file);
+  const Result<model::Model> file = read_model_argument("gpt2.json", refuse_file);
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().code, "RW0908");
 }
 
 RC_GTEST_PROP(ReadModel, GivesTheModelOfTheShapes, ()) {
-  Shapes shapes = kSmall;
+  model::Shapes shapes = kSmall;
   shapes.heads = *rc::gen::inRange<i64>(1, 64);
   shapes.kv_heads = 0;
   shapes.head_dim = *rc::gen::inRange<i64>(1, 256);
@@ -179,11 +179,11 @@ RC_GTEST_PROP(ReadModel, GivesTheModelOfTheShapes, ()) {
   shapes.ffn = *rc::gen::inRange<i64>(1, 1 << 18);
   shapes.vocab = *rc::gen::inRange<i64>(1, 1 << 20);
   shapes.tied = *rc::gen::arbitrary<bool>();
-  const Result<Model> built = build(shapes);
+  const Result<model::Model> built = build(shapes);
   const Reading reading = read(as_yaml(shapes));
   RC_ASSERT(built.has_value() == reading.model.has_value());
   if (built) RC_ASSERT(*reading.model == *built);
 }
 
 }  // namespace model_file_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 #include "rankwright/base/shell_word.h"
 #include "rankwright/import/plan/plan_keys.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 std::string_view parent_of(std::string_view path) {
@@ -115,4 +115,4 @@ PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
   return plan;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

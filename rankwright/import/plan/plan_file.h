@@ -11,7 +11,7 @@
 #include "rankwright/import/syntax/fields.h"
 #include "rankwright/import/syntax/file.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct PlanFormat;
 
@@ -38,4 +38,4 @@ PlanFile read_plan(std::string text, std::string name, const FileReader& files);
 PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
                    const FileReader& files);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

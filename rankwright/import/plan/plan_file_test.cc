@@ -7,7 +7,7 @@
 #include "rankwright/import/plan/plan_keys.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace plan_file_test {
 
 PlanFile read(std::string text) { return read_plan(std::move(text), "p.yaml", refuse_file); }
@@ -234,11 +234,11 @@ RC_GTEST_PROP(PlanFile, AnyTextIsReadOrRefused, (const std::string& text)) {
 }
 
 RC_GTEST_PROP(PlanFile, EveryDegreeIsReadBack, ()) {
-  const i64 degree = *rc::gen::inRange<i64>(1, kMaxDevices + 1);
+  const i64 degree = *rc::gen::inRange<i64>(1, cluster::kMaxDevices + 1);
   const PlanFile file = read(fmt::format("parallelism: {{tp_size: {0}, pp_size: {0}}}", degree));
   RC_ASSERT(file.findings.empty());
   RC_ASSERT(file.draft.tp == degree && file.draft.pp == degree);
 }
 
 }  // namespace plan_file_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

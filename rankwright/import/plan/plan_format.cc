@@ -8,7 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/log/run_log.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// What nobody else claims. A file that is no YAML either, and is not called so, is none of ours.
@@ -29,17 +29,17 @@ void read_own(PlanFile& plan, const FileReader& files) {
 }
 
 constexpr PlanFormat kPlanFormats[] = {
-    {"megatron", "Megatron-LM's launch script, or its log", Target::megatron, claims_megatron,
-     read_megatron, spell_megatron},
-    {"torchtitan-0.2", "torchtitan's TOML config", Target::torchtitan_0_2, claims_torchtitan,
+    {"megatron", "Megatron-LM's launch script, or its log", rules::Target::megatron,
+     claims_megatron, read_megatron, spell_megatron},
+    {"torchtitan-0.2", "torchtitan's TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,
      read_torchtitan, spell_torchtitan, torchtitan_against},
-    {"deepspeed", "DeepSpeed's JSON config", Target::deepspeed, claims_deepspeed, read_deepspeed,
-     spell_deepspeed, deepspeed_against},
-    {"nanotron", "nanotron's YAML config", Target::nanotron, claims_nanotron, read_nanotron,
+    {"deepspeed", "DeepSpeed's JSON config", rules::Target::deepspeed, claims_deepspeed,
+     read_deepspeed, spell_deepspeed, deepspeed_against},
+    {"nanotron", "nanotron's YAML config", rules::Target::nanotron, claims_nanotron, read_nanotron,
      spell_nanotron},
-    {"accelerate", "accelerate's YAML config", Target::accelerate, claims_accelerate,
+    {"accelerate", "accelerate's YAML config", rules::Target::accelerate, claims_accelerate,
      read_accelerate, spell_accelerate, accelerate_against},
-    {"rankwright", "a plan file", Target::any,
+    {"rankwright", "a plan file", rules::Target::any,
      [](std::string_view, std::string_view) { return true; }, read_own},
 };
 
@@ -59,7 +59,7 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   format.read(plan, files);
   plan.format = &format;
   // A file without one key of the format is something else.
-  if (format.target != Target::any && plan.keys.empty() && !has_errors(plan.findings))
+  if (format.target != rules::Target::any && plan.keys.empty() && !has_errors(plan.findings))
     plan.findings.push_back(
         {.code = "RW0603",
          .message = "a file of no known format",
@@ -78,12 +78,12 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
 void assume_world(PlanFile& plan) {
   constexpr i64 kNode = 8;
   Draft& d = plan.draft;
-  const bool foreign = plan.format != nullptr && plan.format->target != Target::any;
+  const bool foreign = plan.format != nullptr && plan.format->target != rules::Target::any;
   if (!foreign || d.world || d.dp || d.shape || d.cluster) return;
   const i64 pp = d.pp.value_or(1), tp = d.tp.value_or(1);
   const std::optional<i64> dense = product({tp, d.cp.value_or(1), pp});
   const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
-  if (!dense || !sparse || *dense > kMaxDevices || *sparse > kMaxDevices) return;
+  if (!dense || !sparse || *dense > cluster::kMaxDevices || *sparse > cluster::kMaxDevices) return;
   i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
   // The three say how many data ranks there are.
   if (d.global_batch && d.accumulation && d.micro_batch) return;
@@ -91,7 +91,7 @@ void assume_world(PlanFile& plan) {
     const i64 rest = *d.global_batch / d.micro_batch.value_or(1) / d.accumulation.value_or(1);
     world = *dense * std::gcd(world / *dense, std::max<i64>(1, rest));
   }
-  if (world > kMaxDevices || !divides(*sparse, world)) return;
+  if (world > cluster::kMaxDevices || !divides(*sparse, world)) return;
   d.world = world;
   plan.findings.push_back({.code = "RW0615",
                            .severity = Severity::note,
@@ -125,4 +125,4 @@ std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits) {
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

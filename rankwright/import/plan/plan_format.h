@@ -11,12 +11,12 @@
 #include "rankwright/import/plan/plan_file.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct PlanFormat {
   std::string_view name;     // what --from takes; that of the target where there is one
   std::string_view summary;  // one line of `rankwright import --list`
-  Target target;             // whose rules hold unless others are asked for
+  rules::Target target;      // whose rules hold unless others are asked for
   /// Whether a file of this name with this text is one. The first row that says so is taken.
   bool (*claims)(std::string_view file, std::string_view text);
   /// Fills all but name and text, which are given.
@@ -24,7 +24,7 @@ struct PlanFormat {
   /// An edit of a plan as this format states it; empty where it cannot. Null: as plan files do.
   std::string (*spell)(const Edit& edit) = nullptr;
   /// What shows only when all that was left open is filled in: RW0604.
-  Diagnostics (*against)(const PlanFile& plan, const TrainingConfig& config) = nullptr;
+  Diagnostics (*against)(const PlanFile& plan, const plan::TrainingConfig& config) = nullptr;
 };
 
 /// Our own is the last, and claims everything.
@@ -51,17 +51,17 @@ std::string spell_nanotron(const Edit& edit);
 bool claims_deepspeed(std::string_view file, std::string_view text);
 void read_deepspeed(PlanFile& plan, const FileReader& files);
 std::string spell_deepspeed(const Edit& edit);
-Diagnostics deepspeed_against(const PlanFile& plan, const TrainingConfig& config);
+Diagnostics deepspeed_against(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_torchtitan(std::string_view file, std::string_view text);
 void read_torchtitan(PlanFile& plan, const FileReader& files);
 std::string spell_torchtitan(const Edit& edit);
-Diagnostics torchtitan_against(const PlanFile& plan, const TrainingConfig& config);
+Diagnostics torchtitan_against(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_accelerate(std::string_view file, std::string_view text);
 void read_accelerate(PlanFile& plan, const FileReader& files);
 std::string spell_accelerate(const Edit& edit);
-Diagnostics accelerate_against(const PlanFile& plan, const TrainingConfig& config);
+Diagnostics accelerate_against(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_megatron(std::string_view file, std::string_view text);
 void read_megatron(PlanFile& plan, const FileReader& files);
 std::string spell_megatron(const Edit& edit);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

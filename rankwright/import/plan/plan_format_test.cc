@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace plan_format_test {
 
 TEST(PlanFormats, HaveNamesOfTheirTargets) {
@@ -13,7 +13,7 @@ TEST(PlanFormats, HaveNamesOfTheirTargets) {
     EXPECT_TRUE(names.insert(format.name).second) << format.name;
     EXPECT_EQ(find_plan_format(format.name), &format);
     EXPECT_FALSE(format.summary.empty()) << format.name;
-    if (format.target != Target::any) {
+    if (format.target != rules::Target::any) {
       EXPECT_EQ(row(format.target).name, format.name);
       EXPECT_NE(format.spell, nullptr) << format.name;
     }
@@ -22,7 +22,7 @@ TEST(PlanFormats, HaveNamesOfTheirTargets) {
 }
 
 TEST(PlanFormats, TakeWhatNobodyElseClaimsForAPlanFile) {
-  EXPECT_EQ(plan_formats().back().target, Target::any);
+  EXPECT_EQ(plan_formats().back().target, rules::Target::any);
   for (const char* const text : {"", "parallelism: {tp_size: 8}\n", "\xff\xfe"}) {
     const PlanFile plan = read_any_plan(text, "plan.yaml", refuse_file);
     EXPECT_EQ(plan.format, &plan_formats().back()) << text;
@@ -37,7 +37,7 @@ TEST(PlanFormats, DoNotClaimPlanFiles) {
                             "job: {global_batch: 128, sequence: 8192}\n",
                             name, refuse_file)
                   .format->target,
-              Target::any)
+              rules::Target::any)
         << name;
 }
 
@@ -48,4 +48,4 @@ TEST(Spelt, FallsBackToThePlansWords) {
 }
 
 }  // namespace plan_format_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 #include "rankwright/import/cluster/cluster_file.h"
 #include "rankwright/import/plan/model_file.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// A reader for a whole number of at least 1 that goes to `member`.
@@ -65,11 +65,11 @@ void node_shape(Reading& r, const YamlNode& node) {
   part.scalar = *gpus;
   const std::optional<i64> m = r.fields.whole(part, 1, 4096);
   if (!n || !m) return;
-  if (*n * *m > kMaxDevices) {
+  if (*n * *m > cluster::kMaxDevices) {
     r.fields.report(node, {.code = "RW0904",
                            .message = "number out of range",
                            .detail = fmt::format("{} GPUs are more than {}", count(*n * *m),
-                                                 count(kMaxDevices))});
+                                                 count(cluster::kMaxDevices))});
     return;
   }
   r.draft.shape = NodeShape{*n, *m};
@@ -78,7 +78,7 @@ void node_shape(Reading& r, const YamlNode& node) {
 void order(Reading& r, const YamlNode& node) {
   const std::optional<std::string> text = r.fields.text(node);
   if (!text) return;
-  r.draft.order = parse_order(*text);
+  r.draft.order = mesh::parse_order(*text);
   if (r.draft.order) return;
   r.fields.report(node,
                   {.code = "RW0907",
@@ -96,13 +96,13 @@ void zero_stage(Reading& r, const YamlNode& node) {
 }
 
 void schedule(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(schedules())))
-    r.draft.schedule = schedules()[*index].schedule;
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::schedules())))
+    r.draft.schedule = plan::schedules()[*index].schedule;
 }
 
 void cp_comm(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, cp_comm_names()))
-    r.draft.cp_comm = CpComm(*index);
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, plan::cp_comm_names()))
+    r.draft.cp_comm = plan::CpComm(*index);
 }
 
 /// A list of whole numbers of at least `least`.
@@ -121,10 +121,10 @@ std::optional<std::vector<i64>> counts(Reading& r, const YamlNode& node, i64 min
 void stages(Reading& r, const YamlNode& node) {
   if (node.kind != YamlNode::Kind::sequence) {
     if (const std::optional<std::string> text = r.fields.text(node))
-      r.draft.stages = r.fields.take(node, parse_layout(*text));
+      r.draft.stages = r.fields.take(node, plan::parse_layout(*text));
     return;
   }
-  const std::optional<std::vector<i64>> layers = counts(r, node, 0, kMaxStages);
+  const std::optional<std::vector<i64>> layers = counts(r, node, 0, plan::kMaxStages);
   if (layers && !layers->empty()) {
     r.draft.stage_layers = layers;
   } else if (layers) {
@@ -139,13 +139,13 @@ void stages(Reading& r, const YamlNode& node) {
 void recompute(Reading& r, const YamlNode& node) {
   const bool partly = node.kind == YamlNode::Kind::map;
   if (!partly) {
-    if (const std::optional<std::size_t> index = r.fields.one_of(node, recompute_names()))
-      r.draft.recompute = Recompute(*index);
+    if (const std::optional<std::size_t> index = r.fields.one_of(node, plan::recompute_names()))
+      r.draft.recompute = plan::Recompute(*index);
     return;
   }
   r.fields.each(node, {"full"}, [&](std::size_t, const YamlNode& layers) {
-    r.draft.recompute = Recompute::full;
-    r.draft.recompute_layers = r.fields.whole(layers, 1, kMaxStages);
+    r.draft.recompute = plan::Recompute::full;
+    r.draft.recompute_layers = r.fields.whole(layers, 1, plan::kMaxStages);
   });
 }
 
@@ -158,7 +158,7 @@ void placement(Reading& r, const YamlNode& node) {
   }
   constexpr std::array<std::string_view, 2> kKinds{"block", "cyclic"};
   if (const std::optional<std::size_t> kind = r.fields.one_of(node, kKinds))
-    r.draft.placement = Placement::Kind(*kind);
+    r.draft.placement = mesh::Placement::Kind(*kind);
 }
 
 void model(Reading& r, const YamlNode& node) {
@@ -169,20 +169,20 @@ void cluster(Reading& r, const YamlNode& node) {
   r.draft.cluster = read_cluster(r.fields, node, r.files);
 }
 
-template <std::optional<Dtype> Draft::*member>
+template <std::optional<plan::Dtype> Draft::*member>
 void dtype(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(dtypes())))
-    r.draft.*member = dtypes()[*index].dtype;
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::dtypes())))
+    r.draft.*member = plan::dtypes()[*index].dtype;
 }
 
 void optimizer(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(optimizers())))
-    r.draft.optimizer = optimizers()[*index].optimizer;
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::optimizers())))
+    r.draft.optimizer = plan::optimizers()[*index].optimizer;
 }
 
 void framework(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(frameworks())))
-    r.draft.framework = frameworks()[*index];
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::frameworks())))
+    r.draft.framework = plan::frameworks()[*index];
 }
 
 /// A reader for one of a list of names that goes to `member`.
@@ -279,7 +279,7 @@ constexpr KeyRow kKeys[] = {
     {{"parallelism.microbatch_group", "a whole number from pp_size on", "pp_size",
       "Interleaved schedules: microbatches that pass through one chunk before the next chunk.",
       "Larger groups hold more activations and give sends more time."},
-     read_whole<&Draft::microbatch_group, kMaxBatch>},
+     read_whole<&Draft::microbatch_group, plan::kMaxBatch>},
     {{"parallelism.schedule",
       "gpipe, 1f1b, interleaved-1f1b, looped-bfs, zb-h1, zb-2p, interleaved-zb, zb-v, dualpipe, "
       "dualpipe-v",
@@ -324,7 +324,7 @@ constexpr KeyRow kKeys[] = {
     {{"job.global_batch", "a whole number", "8 microbatches a pipeline stage",
       "Sequences a step, all ranks together.",
       "micro_batch x dp must divide it; what is left are the microbatches that fill the pipeline."},
-     read_whole<&Draft::global_batch, kMaxBatch>},
+     read_whole<&Draft::global_batch, plan::kMaxBatch>},
     {{"job.sequence", "a whole number", "4096", "Tokens a sequence.",
       "Activations grow with it, attention with its square."},
      read_whole<&Draft::sequence, kMaxSequence>},
@@ -338,7 +338,7 @@ constexpr KeyRow kKeys[] = {
     {{"job.matmul", "same, fp8, mxfp8 or fp4", "same: as param_dtype",
       "What the matmuls of the layers compute in; attention's core and the head stay in 16 bits.",
       "fp8 doubles the peak; casts and small matmuls eat part of it."},
-     named<Matmul, &Draft::matmul, matmul_names>},
+     named<plan::Matmul, &Draft::matmul, plan::matmul_names>},
     {{"job.optimizer", "adam, sgd or lion", "adam", "Which states are kept for each parameter.",
       "Adam keeps 8 bytes and an fp32 copy of 4; with fp64 parameters 16 and no copy."},
      optimizer},
@@ -351,14 +351,14 @@ constexpr KeyRow kKeys[] = {
     {{"software.attention", "unfused, flash1, flash2 or fused", "the framework's",
       "Attention's kernel; fused is cuDNN's or FlashAttention-3.",
       "unfused keeps the scores: 5 bytes a score and its square in the sequence."},
-     named<AttentionKernel, &Draft::attention, attention_kernel_names>},
+     named<plan::AttentionKernel, &Draft::attention, plan::attention_kernel_names>},
     {{"software.launch", "eager, graphs, compiled or blocking", "the framework's",
       "How kernels reach the GPU.", "Small layers wait for the host unless it is graphs."},
-     named<Launch, &Draft::launch, launch_names>},
+     named<plan::Launch, &Draft::launch, plan::launch_names>},
     {{"software.loss", "fused, unfused, sharded, eager or in_place", "the framework's",
       "How the loss is computed: 4, 6, 10, 14 or 6 bytes a logit at its peak.",
       "A vocabulary of 128k and 8,192 tokens: 4.2 to 14.7 GB on one rank."},
-     named<Loss, &Draft::loss, loss_names>},
+     named<plan::Loss, &Draft::loss, plan::loss_names>},
     {{"software.tuned", "true or false", "the framework's",
       "The recipe was tuned for this model and machine by its vendor.",
       "Those run about a tenth faster than others on the same layout."},
@@ -371,4 +371,4 @@ std::span<const KeyRow> key_rows() { return kKeys; }
 
 std::span<const std::string_view> key_groups() { return kGroups; }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 #include "rankwright/import/syntax/fields.h"
 #include "rankwright/import/syntax/file.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct PlanKey {
   std::string_view path;     // "parallelism.zero_stage"
@@ -36,4 +36,4 @@ std::span<const KeyRow> key_rows();
 /// The maps that keys stand in: "parallelism", "parallelism.overlap", "job".
 std::span<const std::string_view> key_groups();
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 #include "rankwright/import/plan/plan_file.h"
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace plan_keys_test {
 
 struct Example {
@@ -43,25 +43,27 @@ const Example kExamples[] = {
     {"parallelism.shard_size", "8", is<&Draft::shard_size, 8>},
     {"parallelism.bucket_size", "8", is<&Draft::bucket_size, 8>},
     {"parallelism.sequence_parallel", "off", is<&Draft::sequence_parallel, false>},
-    {"parallelism.cp_comm", "a2a", is<&Draft::cp_comm, CpComm::a2a>},
+    {"parallelism.cp_comm", "a2a", is<&Draft::cp_comm, plan::CpComm::a2a>},
     {"parallelism.micro_batch", "8", is<&Draft::micro_batch, 8>},
     {"parallelism.virtual_stages", "8", is<&Draft::virtual_stages, 8>},
     {"parallelism.microbatch_group", "8", is<&Draft::microbatch_group, 8>},
-    {"parallelism.schedule", "zb-v", is<&Draft::schedule, Schedule::zb_v>},
+    {"parallelism.schedule", "zb-v", is<&Draft::schedule, plan::Schedule::zb_v>},
     {"parallelism.stages", "Et|tL",
      [](const Draft& d) { return d.stages && show_layout(*d.stages) == "Et|tL"; }},
     {"parallelism.stages", "[3, 1]",
      [](const Draft& d) {
        return d.stage_layers == std::vector<i64>{3, 1};
      }},
-    {"parallelism.recompute", "selective", is<&Draft::recompute, Recompute::selective>},
+    {"parallelism.recompute", "selective", is<&Draft::recompute, plan::Recompute::selective>},
     {"parallelism.recompute", "{full: 4}",
-     [](const Draft& d) { return d.recompute == Recompute::full && d.recompute_layers == 4; }},
+     [](const Draft& d) {
+       return d.recompute == plan::Recompute::full && d.recompute_layers == 4;
+     }},
     {"parallelism.overlap.grad_reduce", "no", is<&Draft::overlap_grad, false>},
     {"parallelism.overlap.param_gather", "no", is<&Draft::overlap_param, false>},
     {"parallelism.overlap.tp", "yes", is<&Draft::overlap_tp, true>},
     {"parallelism.overlap.pp", "yes", is<&Draft::overlap_pp, true>},
-    {"placement", "cyclic", is<&Draft::placement, Placement::Kind::cyclic>},
+    {"placement", "cyclic", is<&Draft::placement, mesh::Placement::Kind::cyclic>},
     {"placement", "{ranks: [1, 0]}",
      [](const Draft& d) {
        return d.rank_devices == std::vector<i64>{1, 0};
@@ -79,15 +81,15 @@ const Example kExamples[] = {
      [](const Draft& d) { return d.cluster && d.cluster->devices() == 3; }},
     {"job.global_batch", "8", is<&Draft::global_batch, 8>},
     {"job.sequence", "8", is<&Draft::sequence, 8>},
-    {"job.param_dtype", "fp8", is<&Draft::param_dtype, Dtype::fp8>},
-    {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, Dtype::fp32>},
-    {"job.matmul", "fp8", is<&Draft::matmul, Matmul::fp8>},
-    {"job.optimizer", "lion", is<&Draft::optimizer, Optimizer::lion>},
+    {"job.param_dtype", "fp8", is<&Draft::param_dtype, plan::Dtype::fp8>},
+    {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, plan::Dtype::fp32>},
+    {"job.matmul", "fp8", is<&Draft::matmul, plan::Matmul::fp8>},
+    {"job.optimizer", "lion", is<&Draft::optimizer, plan::Optimizer::lion>},
     {"software.framework", "torchtitan",
      [](const Draft& d) { return d.framework && d.framework->name == "torchtitan"; }},
-    {"software.attention", "flash2", is<&Draft::attention, AttentionKernel::flash2>},
-    {"software.launch", "graphs", is<&Draft::launch, Launch::graphs>},
-    {"software.loss", "eager", is<&Draft::loss, Loss::eager>},
+    {"software.attention", "flash2", is<&Draft::attention, plan::AttentionKernel::flash2>},
+    {"software.launch", "graphs", is<&Draft::launch, plan::Launch::graphs>},
+    {"software.loss", "eager", is<&Draft::loss, plan::Loss::eager>},
     {"software.tuned", "yes", is<&Draft::tuned, true>},
 };
 
@@ -130,4 +132,4 @@ TEST(PlanKeys, SayWhatTheyMeanAndStandInAGroup) {
 }
 
 }  // namespace plan_keys_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

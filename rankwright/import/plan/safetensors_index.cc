@@ -9,7 +9,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 using Json = nlohmann::json;
@@ -103,8 +103,8 @@ Result<Bytes> read_safetensors_size(std::string_view text, std::string_view file
   return Bytes{*finder.size};
 }
 
-std::optional<Diagnostic> check_size(const Model& model, std::string_view config_text, Bytes size,
-                                     std::string_view index_file) {
+std::optional<Diagnostic> check_size(const model::Model& model, std::string_view config_text,
+                                     Bytes size, std::string_view index_file) {
   const i64 weights = parameters(model).total();
   const std::optional<double> each = weight_bytes(config_text);
   Diagnostic finding{.code = "RW0605",
@@ -128,4 +128,4 @@ std::optional<Diagnostic> check_size(const Model& model, std::string_view config
   return finding;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 #include "rankwright/base/units.h"
 #include "rankwright/model/model.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 bool claims_safetensors_index(std::string_view file, std::string_view text);
 /// A config.json: an object with a model_type.
@@ -20,7 +20,7 @@ Result<Bytes> read_safetensors_size(std::string_view text, std::string_view file
 
 /// RW0605 where `size` is not that of the model's parameters in the dtype of the config; nothing
 /// where it is. Configs of quantised weights mix dtypes, and are a note.
-std::optional<Diagnostic> check_size(const Model& model, std::string_view config_text, Bytes size,
-                                     std::string_view index_file);
+std::optional<Diagnostic> check_size(const model::Model& model, std::string_view config_text,
+                                     Bytes size, std::string_view index_file);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -8,7 +8,7 @@
 #include "rankwright/base/quantity.h"
 #include "rankwright/base/suggest.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 std::string_view name(YamlNode::Kind kind) {
@@ -117,4 +117,4 @@ std::optional<std::size_t> FieldReader::known_key(const YamlNode& key,
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

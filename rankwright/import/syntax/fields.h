@@ -15,7 +15,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/import/syntax/yaml.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// The most bytes of a name that is shown to people; what is longer is cut.
 inline constexpr std::size_t kLongestLabel = 96;
@@ -93,4 +93,4 @@ class FieldReader {
   std::vector<Key> keys_{};
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

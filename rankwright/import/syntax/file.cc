@@ -8,7 +8,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 Diagnostic unreadable(const std::string& path, std::string detail) {
@@ -71,4 +71,4 @@ std::string beside(std::string_view file, std::string_view name) {
   return (std::filesystem::path(file).parent_path() / path).string();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -8,7 +8,7 @@
 
 #include "rankwright/base/result.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 inline constexpr std::size_t kMaxFileBytes = 16 << 20;
 
@@ -25,4 +25,4 @@ Result<std::string> refuse_file(const std::string& path);
 /// `name` as seen from the folder of `file`; absolute names stay as they are.
 std::string beside(std::string_view file, std::string_view name);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace file_test {
 
 /// A folder that lives as long as a test.
@@ -81,4 +81,4 @@ TEST(Beside, IsSeenFromTheFolderOfTheFileThatNamesIt) {
 }
 
 }  // namespace file_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/syntax/lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 using Json = nlohmann::json;
@@ -124,4 +124,4 @@ Result<YamlNode> read_json_tree(std::string_view text, std::string_view file) {
   return read_yaml(blanks, file);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

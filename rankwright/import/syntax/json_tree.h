@@ -6,7 +6,7 @@
 
 #include "rankwright/import/syntax/yaml.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// RW0901 where it is no JSON, with the place.
 Result<YamlNode> read_json_tree(std::string_view text, std::string_view file);
@@ -15,4 +15,4 @@ Result<YamlNode> read_json_tree(std::string_view text, std::string_view file);
 /// behind the last value. DeepSpeed reads its files so.
 Result<YamlNode> read_commented_json_tree(std::string_view text, std::string_view file);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

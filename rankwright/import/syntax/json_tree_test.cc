@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace json_tree_test {
 
 using ::testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(JsonTree, IsStillJsonBesideItsComments) {
 }
 
 }  // namespace json_tree_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

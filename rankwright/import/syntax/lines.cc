@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::importer {
 
 Location place_of(std::string_view text, std::size_t offset, std::string_view file) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
@@ -35,4 +35,4 @@ std::vector<TextWord> words_of_line(std::string_view line) {
   return words;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

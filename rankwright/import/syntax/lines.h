@@ -7,7 +7,7 @@
 
 #include "rankwright/base/diagnostic.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct TextLine {
   int number = 0;
@@ -28,4 +28,4 @@ std::vector<TextLine> lines_of(std::string_view text);
 /// What blanks and tabs separate.
 std::vector<TextWord> words_of_line(std::string_view line);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

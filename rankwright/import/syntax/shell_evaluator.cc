@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rankwright::shell {
+namespace rankwright::importer::shell {
 namespace {
 
 /// Control characters mean nothing in a script, and one of them marks what is unknown.
@@ -369,4 +369,4 @@ std::vector<ShellWord> Expander::cut(const Text& text) const {
   return words;
 }
 
-}  // namespace rankwright::shell
+}  // namespace rankwright::importer::shell

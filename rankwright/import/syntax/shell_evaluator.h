@@ -10,7 +10,7 @@
 
 #include "rankwright/import/syntax/shell_words.h"
 
-namespace rankwright::shell {
+namespace rankwright::importer::shell {
 
 /// What a word costs besides its characters.
 inline constexpr std::size_t kWordCost = 64;
@@ -104,4 +104,4 @@ class Expander {
 /// What #SBATCH lines ask for is in Slurm's variables when the script runs.
 void slurm_variables(std::string_view text, Expander& words);
 
-}  // namespace rankwright::shell
+}  // namespace rankwright::importer::shell

@@ -3,7 +3,7 @@
 
 #include "rankwright/import/syntax/shell_evaluator.h"
 
-namespace rankwright::shell {
+namespace rankwright::importer::shell {
 
 void slurm_variables(std::string_view text, Expander& words) {
   struct Setting {
@@ -45,4 +45,4 @@ void slurm_variables(std::string_view text, Expander& words) {
   }
 }
 
-}  // namespace rankwright::shell
+}  // namespace rankwright::importer::shell

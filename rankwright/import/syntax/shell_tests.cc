@@ -4,7 +4,7 @@
 
 #include "rankwright/import/syntax/shell_words.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// Recursive descent over whole numbers; any fault, overflow too, ends it.
@@ -149,4 +149,4 @@ Truth shell_test(const std::vector<ShellWord>& words) {
   return Truth::unknown;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

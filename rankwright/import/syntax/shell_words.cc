@@ -5,7 +5,7 @@
 
 #include "rankwright/import/syntax/shell_evaluator.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 using shell::Expander;
@@ -376,4 +376,4 @@ Truth ShellEvaluator::command() {
 
 ShellScript read_shell(std::string_view text) { return ShellEvaluator(text).follow(); }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

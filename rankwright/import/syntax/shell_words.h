@@ -12,7 +12,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// A word after all expansions.
 struct ShellWord {
@@ -47,4 +47,4 @@ enum class Truth : unsigned char { no, yes, unknown };
 /// `[ words ]`, without the brackets.
 Truth shell_test(const std::vector<ShellWord>& words);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace shell_words_test {
 
 using ::testing::ElementsAre;
@@ -124,4 +124,4 @@ RC_GTEST_PROP(ShellWords, EndOnAnyText, ()) {
 }
 
 }  // namespace shell_words_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

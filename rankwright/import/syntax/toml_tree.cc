@@ -16,7 +16,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/syntax/lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 YamlNode placed(const toml::source_region& source, YamlNode::Kind kind) {
@@ -169,4 +169,4 @@ Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
   }
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

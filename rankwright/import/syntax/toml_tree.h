@@ -6,9 +6,9 @@
 
 #include "rankwright/import/syntax/yaml.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 /// RW0901 where it is no TOML, with the place.
 Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

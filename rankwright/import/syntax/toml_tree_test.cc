@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace toml_tree_test {
 
 TEST(TomlTree, KnowsWhereEachValueStands) {
@@ -81,4 +81,4 @@ TEST(TomlTree, IsNotNestedForEver) {
 }
 
 }  // namespace toml_tree_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

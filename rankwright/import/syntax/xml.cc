@@ -7,7 +7,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 Diagnostic too_much(std::string detail, std::string_view file) {
@@ -88,4 +88,4 @@ Result<XmlNode> read_xml(std::string_view text, std::string_view file, XmlLimits
   return tree;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -9,7 +9,7 @@
 
 #include "rankwright/base/result.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct XmlNode {
   std::string name{};
@@ -31,4 +31,4 @@ struct XmlLimits {
 /// The root element. RW0901 where it is no XML, with its line; RW0906 beyond the limits.
 Result<XmlNode> read_xml(std::string_view text, std::string_view file, XmlLimits limits = {});
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

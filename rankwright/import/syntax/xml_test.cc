@@ -4,7 +4,7 @@
 
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace xml_test {
 
 std::string refused(std::string_view text, XmlLimits limits = {}) {
@@ -53,4 +53,4 @@ TEST(Xml, SizeDepthAndNumberAreBounded) {
 }
 
 }  // namespace xml_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -14,7 +14,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace {
 
 /// Reads from memory that somebody else owns.
@@ -260,4 +260,4 @@ Location location(const YamlNode& node, std::string_view file) {
   return {.file = std::string(file), .line = node.line, .column = node.column, .width = node.width};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -10,7 +10,7 @@
 #include "rankwright/base/diagnostic.h"
 #include "rankwright/base/result.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 
 struct YamlEntry;
 
@@ -49,4 +49,4 @@ Result<YamlNode> read_yaml_of_python(std::string_view text, std::string_view fil
 
 Location location(const YamlNode& node, std::string_view file);
 
-}  // namespace rankwright
+}  // namespace rankwright::importer

@@ -7,7 +7,7 @@
 
 #include "tests/support/finding_lines.h"
 
-namespace rankwright {
+namespace rankwright::importer {
 namespace yaml_test {
 
 using Kind = YamlNode::Kind;
@@ -142,4 +142,4 @@ TEST(Yaml, OfPythonHasTheLastOfTwoKeysWithAWarning) {
 }
 
 }  // namespace yaml_test
-}  // namespace rankwright
+}  // namespace rankwright::importer

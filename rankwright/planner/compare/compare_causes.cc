@@ -7,17 +7,17 @@
 
 #include "rankwright/planner/compare/compare_facts.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
-const CommunicationRow* find(const ExplainView& sheet, TrafficKind kind) {
+const CommunicationRow* find(const ExplainView& sheet, plan::TrafficKind kind) {
   for (const CommunicationRow& c : sheet.communication)
     if (c.priced.traffic.kind == kind) return &c;
   return nullptr;
 }
 
 /// Of the collectives that the item waits for the longest; nullptr where it waits for none.
-const CommunicationRow* longest(const ExplainView& sheet, Item item) {
+const CommunicationRow* longest(const ExplainView& sheet, cost::Item item) {
   const CommunicationRow* max = nullptr;
   for (const CommunicationRow& c : sheet.communication)
     if (waits_for(item, c.priced.traffic.group) &&
@@ -30,7 +30,7 @@ const CommunicationRow* longest(const ExplainView& sheet, Item item) {
 /// it has instead.
 void focus(FactSubject& a, FactSubject& b) {
   Seconds max{-1};
-  for (const TrafficKindRow& kind : traffic_kinds()) {
+  for (const plan::TrafficKindRow& kind : plan::traffic_kinds()) {
     const CommunicationRow* const in_a = find(a.plan.sheet, kind.kind);
     const CommunicationRow* const in_b = find(b.plan.sheet, kind.kind);
     const CommunicationRow* const any = in_a != nullptr ? in_a : in_b;
@@ -135,4 +135,4 @@ std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vecto
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,11 +8,11 @@
 #include "rankwright/planner/compare/compare_view.h"
 #include "rankwright/planner/explain/explain_view.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// One of the two plans.
 struct Compared {
-  const TrainingConfig& config;
+  const plan::TrainingConfig& config;
   const ExplainView& sheet;
   double scale = 1;       // from a step to what is compared
   bool by_token = false;  // which is a million tokens
@@ -22,4 +22,4 @@ struct Compared {
 /// a share of all others are left out where that share is the same.
 std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vector<TimeRow>& rows);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

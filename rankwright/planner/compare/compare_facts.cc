@@ -13,13 +13,14 @@
 #include "rankwright/plan/shares.h"
 #include "rankwright/planner/explain/stages_view.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// The layer that there are most of.
-const Layer& usual_layer(const Model& model) {
-  return std::max_element(model.runs.begin(), model.runs.end(),
-                          [](const LayerRun& a, const LayerRun& b) { return a.count < b.count; })
+const model::Layer& usual_layer(const model::Model& model) {
+  return std::max_element(
+             model.runs.begin(), model.runs.end(),
+             [](const model::LayerRun& a, const model::LayerRun& b) { return a.count < b.count; })
       ->layer;
 }
 
@@ -29,14 +30,14 @@ struct LayerWork {
 
 /// Of one device in a step, forward and backward, MTP modules with it.
 LayerWork layer_work(const FactSubject& s) {
-  const TrainingConfig& config = s.config();
+  const plan::TrainingConfig& config = s.config();
   LayerWork sum;
-  const auto add = [&](i64 layers, const Layer& layer) {
-    const LayerFlops each = layer_flops(config.model, layer, config.job.sequence);
+  const auto add = [&](i64 layers, const model::Layer& layer) {
+    const model::LayerFlops each = layer_flops(config.model, layer, config.job.sequence);
     sum.matmuls += layers * (each.projections + each.mlp + each.experts);
     sum.core += layers * each.core;
   };
-  for (const LayerRun& run : config.model.runs) add(run.count, run.layer);
+  for (const model::LayerRun& run : config.model.runs) add(run.count, run.layer);
   if (config.model.mtp_layers > 0) add(config.model.mtp_layers, config.model.runs.back().layer);
   const double times = 3 * s.tokens() / double(config.world);
   return {times * sum.matmuls, times * sum.core};
@@ -48,9 +49,9 @@ std::string reached(Flops work, Seconds time, FlopsPerSecond max) {
 }
 
 /// "4,096 x 3,584": rows and columns of the feed-forward's first matrix on a rank.
-Fact matmul_shape(const TrainingConfig& s) {
-  const Plan& p = s.plan;
-  const FeedForward& ffn = usual_layer(s.model).ffn;
+Fact matmul_shape(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
+  const model::FeedForward& ffn = usual_layer(s.model).ffn;
   const double rows = double(p.micro_batch) * double(s.job.sequence) / double(p.cp) *
                       (ffn.sparse() ? 1 / double(p.tp) : 1);
   if (!ffn.sparse())
@@ -63,27 +64,28 @@ Fact matmul_shape(const TrainingConfig& s) {
 
 Facts matmul(const FactSubject& s) {
   return {
-      {"", reached(layer_work(s).matmuls, s.step()[s.item], layer_peak(s.config())), " of peak"},
+      {"", reached(layer_work(s).matmuls, s.step()[s.item], cost::layer_peak(s.config())),
+       " of peak"},
       matmul_shape(s.config()),
       {"",
-       std::string(s.config().job.matmul == Matmul::same ? name(s.config().job.param_dtype)
-                                                         : name(s.config().job.matmul)),
+       std::string(s.config().job.matmul == plan::Matmul::same ? name(s.config().job.param_dtype)
+                                                               : name(s.config().job.matmul)),
        ""}};
 }
 
 Facts attention(const FactSubject& s) {
-  const TrainingConfig& config = s.config();
-  const FlopsPerSecond max = peak(config.cluster.device, Dtype::bf16);
+  const plan::TrainingConfig& config = s.config();
+  const FlopsPerSecond max = cost::peak(config.cluster.device, plan::Dtype::bf16);
   return {{"", reached(layer_work(s).core, s.step()[s.item], max), " of peak"},
           {"", count(config.job.sequence), " tokens a sequence"},
           {"", std::string(name(config.software.attention)), " kernel"}};
 }
 
 Facts elementwise(const FactSubject& s) {
-  const Plan& p = s.config().plan;
+  const plan::Plan& p = s.config().plan;
   return {{"layers cut over tp ", count(p.tp), ""},
           {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
-          {"at ", show(rates(s.config(), calibration(s.config())).memory), ""}};
+          {"at ", show(cost::rates(s.config(), calibration(s.config())).memory), ""}};
 }
 
 Facts casts(const FactSubject& s) {
@@ -102,23 +104,23 @@ Facts vocabulary(const FactSubject& s) {
 }
 
 /// What is run again waits for its collectives too.
-Fact again_on(const TrainingConfig& config) {
-  const int level = span_of(config, GroupKind::tp).level;
+Fact again_on(const plan::TrainingConfig& config) {
+  const int level = cost::span_of(config, mesh::GroupKind::tp).level;
   if (level < 0) return {};
   return {"with tp collectives on ", config.cluster.levels[std::size_t(level)].name, ""};
 }
 
 Facts recompute(const FactSubject& s) {
-  const Plan& p = s.config().plan;
+  const plan::Plan& p = s.config().plan;
   const std::string layers =
-      p.recompute == Recompute::full && p.recompute_layers > 0
+      p.recompute == plan::Recompute::full && p.recompute_layers > 0
           ? fmt::format(" of {} a pp rank", plural(p.recompute_layers, "layer", "layers"))
           : "";
   return {{"", std::string(name(p.recompute)) + layers, ""}, again_on(s.config())};
 }
 
 Facts launch(const FactSubject& s) {
-  const TrainingConfig& config = s.config();
+  const plan::TrainingConfig& config = s.config();
   const i64 passes = config.microbatches() * ceil_div(config.model.layers(), config.plan.pp);
   return {{"", s.often(passes), " layers to launch on a rank"},
           {"layers cut over tp ", count(config.plan.tp), ""},
@@ -127,8 +129,9 @@ Facts launch(const FactSubject& s) {
 
 /// Layers that run again call again, and that time is recompute's.
 Fact calls(const FactSubject& s, i64 n) {
-  const bool in_layers = s.item == Item::tp || s.item == Item::cp || s.item == Item::ep;
-  const bool again = in_layers && s.config().plan.recompute == Recompute::full;
+  const bool in_layers =
+      s.item == cost::Item::tp || s.item == cost::Item::cp || s.item == cost::Item::ep;
+  const bool again = in_layers && s.config().plan.recompute == plan::Recompute::full;
   return {"", s.often(n) + (again ? " (with recompute's)" : ""),
           s.plan.by_token ? " calls a million tokens" : " calls"};
 }
@@ -136,7 +139,7 @@ Fact calls(const FactSubject& s, i64 n) {
 /// The link of the collective, how often, how much.
 Facts collective(const FactSubject& s) {
   if (s.collective == nullptr) return {};
-  const PricedTraffic& p = s.collective->priced;
+  const cost::PricedTraffic& p = s.collective->priced;
   return {{"on ", s.collective->level, ""},
           {"over ", count(p.span.size), " ranks"},
           calls(s, p.traffic.calls),
@@ -158,10 +161,10 @@ Facts sends(const FactSubject& s) {
 }
 
 /// What the mean pp rank takes for its microbatches: the items before it.
-Seconds mean_rank(const StepTime& step) {
+Seconds mean_rank(const cost::StepTime& step) {
   Seconds sum{};
-  for (const ItemRow& of : items()) {
-    if (of.item == Item::sends) break;
+  for (const cost::ItemRow& of : cost::items()) {
+    if (of.item == cost::Item::sends) break;
     sum += step[of.item];
   }
   return sum;
@@ -169,35 +172,36 @@ Seconds mean_rank(const StepTime& step) {
 
 Facts imbalance(const FactSubject& s) {
   const i64 slowest = s.step().slowest;
-  const RankContents on_rank = contents(s.config(), slowest);
+  const plan::RankContents on_rank = contents(s.config(), slowest);
   const std::string edges = besides(on_rank);
   return {{"the slowest is pp rank ", count(slowest), ""},
           {"", plural(on_rank.layers, "layer", "layers") + (edges.empty() ? "" : ", ") + edges,
            " on it"},
-          {"", percent(s.step()[Item::imbalance] / mean_rank(s.step())), " over the mean"}};
+          {"", percent(s.step()[cost::Item::imbalance] / mean_rank(s.step())), " over the mean"}};
 }
 
 /// The slowest one, with what it sends.
-Seconds slowest_rank(const StepTime& step) {
-  return mean_rank(step) + step[Item::sends] + step[Item::imbalance];
+Seconds slowest_rank(const cost::StepTime& step) {
+  return mean_rank(step) + step[cost::Item::sends] + step[cost::Item::imbalance];
 }
 
 /// What is idle is counted in slots: how long they are, or where batches differ their share.
 Fact slot_length(const FactSubject& s) {
-  const StepTime& step = s.step();
-  if (s.plan.by_token) return {"", percent(step[Item::bubble] / step.total()), " of the step"};
+  const cost::StepTime& step = s.step();
+  if (s.plan.by_token)
+    return {"", percent(step[cost::Item::bubble] / step.total()), " of the step"};
   const Seconds slot = slowest_rank(step) / s.config().microbatches();
   return {"a microbatch takes ", show(slot), " on the slowest pp rank"};
 }
 
 Facts bubble(const FactSubject& s) {
-  const Plan& p = s.config().plan;
+  const plan::Plan& p = s.config().plan;
   const i64 m = s.config().microbatches();
   return {{"", std::string(name(p.schedule)), ""},
           {"", count(p.pp), " pp ranks"},
           {"", count(p.virtual_stages), p.virtual_stages == 1 ? " chunk each" : " chunks each"},
           {"", count(m), m == 1 ? " microbatch" : " microbatches"},
-          {"", percent(bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)),
+          {"", percent(cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)),
            " idle where stages are alike"},
           slot_length(s)};
 }
@@ -210,7 +214,7 @@ Facts untuned(const FactSubject& s) {
 Facts jitter(const FactSubject& s) { return {{"", count(s.config().world), " GPUs"}}; }
 
 Facts data(const FactSubject& s) {
-  const Seconds shown = s.step()[Item::dp], hidden = s.step().hidden_dp;
+  const Seconds shown = s.step()[cost::Item::dp], hidden = s.step().hidden_dp;
   Facts facts = collective(s);
   if (facts.empty()) return facts;
   const int zero = s.config().plan.zero;
@@ -221,11 +225,11 @@ Facts data(const FactSubject& s) {
 }
 
 Facts optimizer(const FactSubject& s) {
-  Share max;
-  for (const RankContents& on_rank : rank_contents(s.config()))
-    if (const Share share = rank_share(s.config(), on_rank); share.total() > max.total())
+  plan::Share max;
+  for (const plan::RankContents& on_rank : rank_contents(s.config()))
+    if (const plan::Share share = rank_share(s.config(), on_rank); share.total() > max.total())
       max = share;
-  const Plan& p = s.config().plan;
+  const plan::Plan& p = s.config().plan;
   const double updated = p.zero == 0 ? double(max.total())
                                      : double(max.dense) / double(p.shards()) +
                                            double(max.expert) / double(p.expert_dp());
@@ -234,31 +238,31 @@ Facts optimizer(const FactSubject& s) {
 }
 
 constexpr CauseRow kRows[] = {
-    {Item::matmul, matmul},
-    {Item::attention, attention},
-    {Item::elementwise, elementwise},
-    {Item::casts, casts},
-    {Item::permute, permute},
-    {Item::vocabulary, vocabulary},
-    {Item::recompute, recompute},
-    {Item::launch, launch},
-    {Item::tp, tensor},
-    {Item::cp, collective},
-    {Item::ep, collective},
-    {Item::sends, sends},
-    {Item::imbalance, imbalance},
-    {Item::bubble, bubble},
-    {Item::untuned, untuned, true},
-    {Item::dp, data},
-    {Item::optimizer, optimizer},
-    {Item::jitter, jitter, true},
+    {cost::Item::matmul, matmul},
+    {cost::Item::attention, attention},
+    {cost::Item::elementwise, elementwise},
+    {cost::Item::casts, casts},
+    {cost::Item::permute, permute},
+    {cost::Item::vocabulary, vocabulary},
+    {cost::Item::recompute, recompute},
+    {cost::Item::launch, launch},
+    {cost::Item::tp, tensor},
+    {cost::Item::cp, collective},
+    {cost::Item::ep, collective},
+    {cost::Item::sends, sends},
+    {cost::Item::imbalance, imbalance},
+    {cost::Item::bubble, bubble},
+    {cost::Item::untuned, untuned, true},
+    {cost::Item::dp, data},
+    {cost::Item::optimizer, optimizer},
+    {cost::Item::jitter, jitter, true},
 };
-static_assert(std::size(kRows) == kItems);
+static_assert(std::size(kRows) == cost::kItems);
 
 }  // namespace
 
 std::string FactSubject::often(i64 n) const { return count(std::llround(plan.scale * double(n))); }
 
-const CauseRow& cause_row(Item item) { return kRows[std::size_t(item)]; }
+const CauseRow& cause_row(cost::Item item) { return kRows[std::size_t(item)]; }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -7,7 +7,7 @@
 
 #include "rankwright/planner/compare/compare_causes.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// "on " "nvlink" "", "" "32" " microbatches". Rows list the same ones, in the same order, of every
 /// plan that has the item; one without a value is not there.
@@ -21,11 +21,11 @@ using Facts = std::vector<Fact>;
 /// A plan, and of the collectives that the item waits for the one whose time differs most.
 struct FactSubject {
   const Compared& plan;
-  Item item;
+  cost::Item item;
   const CommunicationRow* collective = nullptr;
 
-  const TrainingConfig& config() const { return plan.config; }
-  const StepTime& step() const { return plan.sheet.estimate.step; }
+  const plan::TrainingConfig& config() const { return plan.config; }
+  const cost::StepTime& step() const { return plan.sheet.estimate.step; }
   double tokens() const {
     return double(config().job.global_batch) * double(config().job.sequence);
   }
@@ -34,10 +34,10 @@ struct FactSubject {
 };
 
 struct CauseRow {
-  Item item;
+  cost::Item item;
   Facts (*facts)(const FactSubject&);  // of a plan in which the item takes time
   bool follows = false;                // it is a share of the others
 };
-const CauseRow& cause_row(Item item);
+const CauseRow& cause_row(cost::Item item);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -6,7 +6,7 @@
 #include "rankwright/planner/compare/compare_causes.h"
 #include "rankwright/planner/explain/explain_view.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr double kMillion = 1e6;
@@ -20,7 +20,7 @@ constexpr std::array<BasisRow, 3> kBases = {{
     {"device_tokens", "of GPU time a million tokens"},
 }};
 
-Basis basis_of(const TrainingConfig& a, const TrainingConfig& b) {
+Basis basis_of(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   if (a.world != b.world) return Basis::device_tokens;
   const bool same = a.model == b.model && a.job.global_batch == b.job.global_batch &&
                     a.job.sequence == b.job.sequence;
@@ -28,7 +28,7 @@ Basis basis_of(const TrainingConfig& a, const TrainingConfig& b) {
 }
 
 /// What a time of a step is multiplied by.
-double scale(const TrainingConfig& s, Basis basis) {
+double scale(const plan::TrainingConfig& s, Basis basis) {
   switch (basis) {
     case Basis::step:
       return 1;
@@ -40,11 +40,11 @@ double scale(const TrainingConfig& s, Basis basis) {
   return 1;
 }
 
-std::vector<TimeRow> time_rows(const TrainingConfig& a, const TrainingConfig& b,
+std::vector<TimeRow> time_rows(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                                const CompareView& view) {
   const double of_a = scale(a, view.basis), of_b = scale(b, view.basis);
   std::vector<TimeRow> rows;
-  for (const ItemRow& of : items()) {
+  for (const cost::ItemRow& of : cost::items()) {
     const TimeRow row{of.item, of_a * view.a.step[of.item], of_b * view.b.step[of.item]};
     if (row.a > Seconds{} || row.b > Seconds{}) rows.push_back(row);
   }
@@ -53,7 +53,7 @@ std::vector<TimeRow> time_rows(const TrainingConfig& a, const TrainingConfig& b,
 
 std::vector<MemoryRow> memory_rows(const CompareView& view) {
   std::vector<MemoryRow> rows;
-  for (const EntryRow& of : entries()) {
+  for (const cost::EntryRow& of : cost::entries()) {
     const MemoryRow row{of.entry, view.a.memory[of.entry], view.b.memory[of.entry]};
     if (row.a > Bytes{} || row.b > Bytes{}) rows.push_back(row);
   }
@@ -65,7 +65,7 @@ std::vector<MemoryRow> memory_rows(const CompareView& view) {
 std::string_view name(Basis basis) { return kBases[std::size_t(basis)].name; }
 std::string_view words(Basis basis) { return kBases[std::size_t(basis)].words; }
 
-double tokens_per_step(const TrainingConfig& s) {
+double tokens_per_step(const plan::TrainingConfig& s) {
   return double(s.job.global_batch) * double(s.job.sequence);
 }
 
@@ -73,13 +73,13 @@ double CompareView::gap() const {
   return std::max(total_a, total_b) / std::min(total_a, total_b) - 1;
 }
 
-CompareView compare_view(const TrainingConfig& a, const TrainingConfig& b) {
+CompareView compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   const ExplainView sheet_a = make_explain_view(a), sheet_b = make_explain_view(b);
   CompareView view{.a = sheet_a.estimate,
                    .b = sheet_b.estimate,
                    .basis = basis_of(a, b),
-                   .within = tie_band(a, b),
-                   .paired = paired(a, b)};
+                   .within = cost::tie_band(a, b),
+                   .paired = cost::paired(a, b)};
   view.keys = key_differences(a, b);
   view.items = time_rows(a, b, view);
   for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;
@@ -90,4 +90,4 @@ CompareView compare_view(const TrainingConfig& a, const TrainingConfig& b) {
   return view;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

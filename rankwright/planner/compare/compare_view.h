@@ -10,7 +10,7 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/planner/compare/key_differences.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// What is compared. Steps where both train the same tokens; else a million tokens, and where the
 /// devices are not as many, the time of all devices together.
@@ -19,14 +19,14 @@ std::string_view name(Basis);   // "step", "tokens", "device_tokens"
 std::string_view words(Basis);  // "a step", "a million tokens", ...
 
 struct TimeRow {
-  Item item{};
+  cost::Item item{};
   Seconds a{}, b{};
 
   Seconds difference() const { return b - a; }
 };
 
 struct MemoryRow {
-  Entry entry{};
+  cost::Entry entry{};
   Bytes a{}, b{};
 
   Bytes difference() const { return b - a; }
@@ -34,13 +34,13 @@ struct MemoryRow {
 
 /// An item that explains much of the difference, and what is behind it.
 struct Cause {
-  Item item{};
+  cost::Item item{};
   Seconds difference{};
   std::string words{};
 };
 
 struct CompareView {
-  Estimate a{}, b{};
+  cost::Estimate a{}, b{};
   Basis basis = Basis::step;
   double within = 0;    // X12: they tie up to this
   bool paired = false;  // it is of pairs of plans, not of each
@@ -59,9 +59,9 @@ struct CompareView {
 };
 
 /// Tokens of one step.
-double tokens_per_step(const TrainingConfig& config);
+double tokens_per_step(const plan::TrainingConfig& config);
 
 /// Requires: neither config has a violation; they may differ in everything.
-CompareView compare_view(const TrainingConfig& a, const TrainingConfig& b);
+CompareView compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

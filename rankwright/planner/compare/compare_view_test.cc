@@ -7,33 +7,33 @@
 #include "tests/support/timed_configs.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace compare_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 /// Llama 8B on two nodes; `parallelism` as typed.
-rankwright::TrainingConfig on_two_nodes(const std::string& parallelism, i64 batch = 32) {
+rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism, i64 batch = 32) {
   return config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: " + std::to_string(batch) +
       ", sequence: 4096}\nparallelism: {" + parallelism + "}\n");
 }
 const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
 
-const Cause* cause_of(const CompareView& view, Item item) {
+const Cause* cause_of(const CompareView& view, cost::Item item) {
   for (const Cause& cause : view.causes)
     if (cause.item == item) return &cause;
   return nullptr;
 }
 
-std::string words_of(const CompareView& view, Item item) {
+std::string words_of(const CompareView& view, cost::Item item) {
   const Cause* const cause = cause_of(view, item);
   return cause == nullptr ? "(no cause)" : cause->words;
 }
 
 TEST(Compare, OfAPlanWithItself_FindsNothing) {
-  const rankwright::TrainingConfig plan = on_two_nodes(kPlan);
+  const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
   const CompareView view = compare_view(plan, plan);
   EXPECT_EQ(view.difference(), Seconds{});
   EXPECT_TRUE(view.keys.empty());
@@ -57,7 +57,7 @@ TEST(Compare, IsOfAMillionTokensWhereBatchesDiffer) {
 }
 
 TEST(Compare, IsOfGpuTimeWhereWorldsDiffer) {
-  const rankwright::TrainingConfig large = config_of(
+  const rankwright::plan::TrainingConfig large = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
   const CompareView view = compare_view(on_two_nodes(kPlan), large);
@@ -68,16 +68,16 @@ TEST(Compare, IsOfGpuTimeWhereWorldsDiffer) {
 }
 
 TEST(Cause, NamesWhatIsRecomputedInOnePlanOnly) {
-  rankwright::TrainingConfig slow = on_two_nodes(kPlan);
-  slow.plan.recompute = Recompute::full;  // a forward more: a third of the work
-  EXPECT_THAT(words_of(compare_view(slow, on_two_nodes(kPlan)), Item::recompute),
+  rankwright::plan::TrainingConfig slow = on_two_nodes(kPlan);
+  slow.plan.recompute = plan::Recompute::full;  // a forward more: a third of the work
+  EXPECT_THAT(words_of(compare_view(slow, on_two_nodes(kPlan)), cost::Item::recompute),
               StartsWith("only in A: full, with tp collectives on nvlink"));
 }
 
 TEST(Compare, PlansOnTwoDevicesAreNoPair) {
-  const rankwright::TrainingConfig a = on_two_nodes(kPlan);
-  rankwright::TrainingConfig b = a;
-  b.cluster.device = *find_device("h200-sxm");
+  const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan);
+  rankwright::plan::TrainingConfig b = a;
+  b.cluster.device = *catalog::find_device("h200-sxm");
   EXPECT_FALSE(compare_view(a, b).paired);
   EXPECT_TRUE(compare_view(a, a).paired);
 }
@@ -100,7 +100,7 @@ TEST(Cause, NamesTheLinkThatTensorParallelismCrosses) {
   const CompareView view = compare_view(on_two_nodes("tp_size: 8, dp_size: 2"),
                                         on_two_nodes("tp_size: 8, dp_size: 2, order: dp-tp"));
   EXPECT_GT(view.difference(), Seconds{});
-  const std::string words = words_of(view, Item::tp);
+  const std::string words = words_of(view, cost::Item::tp);
   EXPECT_THAT(words, HasSubstr("on infiniband instead of nvlink"));
   EXPECT_THAT(words, HasSubstr("in both over 8 ranks"));
 }
@@ -109,7 +109,7 @@ TEST(Cause, NamesChunksAndMicrobatchesOfABubble) {
   // 16 microbatches behind one stage: 1 / 17 = 5.88 %; with 4 chunks 1 / 65 = 1.54 %.
   const CompareView view =
       compare_view(on_two_nodes(kPlan), on_two_nodes(kPlan + ", virtual_stages: 4"));
-  const std::string words = words_of(view, Item::bubble);
+  const std::string words = words_of(view, cost::Item::bubble);
   EXPECT_THAT(words, HasSubstr("interleaved-1f1b instead of 1f1b"));
   EXPECT_THAT(words, HasSubstr("4 chunks each instead of 1"));
   EXPECT_THAT(words, HasSubstr("1.54 % idle where stages are alike instead of 5.88 %"));
@@ -120,17 +120,17 @@ TEST(Cause, NamesShapesOfMatmuls) {
   // 14,336 columns, on tp 2 and tp 8.
   const CompareView view = compare_view(on_two_nodes("tp_size: 2, dp_size: 8, zero_stage: 1"),
                                         on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
-  const std::string words = words_of(view, Item::matmul);
+  const std::string words = words_of(view, cost::Item::matmul);
   EXPECT_THAT(words, HasSubstr("4,096 x 1,792 rows and columns"));
   EXPECT_THAT(words, HasSubstr("instead of 4,096 x 7,168"));
   EXPECT_THAT(words, HasSubstr("of peak instead of "));
 }
 
 TEST(Cause, NamesTheSlowestPpRankAndWhatStandsThere) {
-  rankwright::TrainingConfig uneven = on_two_nodes(kPlan);
+  rankwright::plan::TrainingConfig uneven = on_two_nodes(kPlan);
   uneven.plan.stages = {{.layers = 26, .embedding = true}, {.layers = 6, .loss = true}};
   const CompareView view = compare_view(on_two_nodes(kPlan), uneven);
-  const std::string words = words_of(view, Item::imbalance);
+  const std::string words = words_of(view, cost::Item::imbalance);
   EXPECT_THAT(words, HasSubstr("pp rank 0 instead of 1"));
   EXPECT_THAT(words, HasSubstr("26 layers, embedding on it instead of 16 layers, head and loss"));
 }
@@ -138,20 +138,20 @@ TEST(Cause, NamesTheSlowestPpRankAndWhatStandsThere) {
 TEST(Cause, SaysWhatOnlyOneHas) {
   const CompareView view = compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
                                         on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
-  EXPECT_THAT(words_of(view, Item::tp),
+  EXPECT_THAT(words_of(view, cost::Item::tp),
               StartsWith("only in B: most of it TP all-gather, on nvlink, over 8 ranks"));
 }
 
 TEST(Cause, OfZeroIsItsCollectives) {
   const CompareView view = compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
                                         on_two_nodes("dp_size: 16, zero_stage: 3"));
-  const std::string words = words_of(view, Item::dp);
+  const std::string words = words_of(view, cost::Item::dp);
   EXPECT_THAT(words, HasSubstr("ZeRO-3 instead of ZeRO-1"));
   EXPECT_THAT(words, HasSubstr("hidden"));
 }
 
 RC_GTEST_PROP(Compare, AddsUpToTheDifference, ()) {
-  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   const CompareView view = compare_view(a, b);
   Seconds time{};
   for (const TimeRow& row : view.items) {
@@ -168,7 +168,7 @@ RC_GTEST_PROP(Compare, AddsUpToTheDifference, ()) {
 }
 
 RC_GTEST_PROP(Compare, IsTheOppositeTheOtherWayRound, ()) {
-  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   const CompareView there = compare_view(a, b), back = compare_view(b, a);
   RC_ASSERT(there.items.size() == back.items.size());
   RC_ASSERT(there.total_a == back.total_b && there.total_b == back.total_a);
@@ -193,4 +193,4 @@ RC_GTEST_PROP(Causes, AreTheLargestDifferencesInWords, ()) {
 }
 
 }  // namespace compare_view_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

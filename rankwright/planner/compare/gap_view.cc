@@ -6,15 +6,16 @@
 #include "rankwright/base/format.h"
 #include "rankwright/planner/compare/key_differences.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// What the lines of the log say themselves.
-void add_stated(std::vector<SettingGap>& all, const TrainingConfig& config, const RunLog& log) {
+void add_stated(std::vector<SettingGap>& all, const plan::TrainingConfig& config,
+                const importer::RunLog& log) {
   if (log.world && *log.world != config.world)
     all.push_back({"world_size", count(config.world), count(*log.world)});
   i64 batch = 0;  // the last: it may grow at first
-  for (const RunStep& step : log.steps)
+  for (const importer::RunStep& step : log.steps)
     if (step.global_batch > 0) batch = step.global_batch;
   if (batch > 0 && batch != config.job.global_batch)
     all.push_back({"job.global_batch", count(config.job.global_batch), count(batch)});
@@ -26,14 +27,14 @@ void add_stated(std::vector<SettingGap>& all, const TrainingConfig& config, cons
 }
 
 /// Keys that the log's own arguments give. What they leave open says nothing about the run.
-void add_arguments(std::vector<SettingGap>& all, const TrainingConfig& config,
-                   const PlanFile& ran) {
+void add_arguments(std::vector<SettingGap>& all, const plan::TrainingConfig& config,
+                   const importer::PlanFile& ran) {
   const auto known = [&](std::string_view key) {
     return std::any_of(all.begin(), all.end(), [&](const SettingGap& s) { return s.key == key; });
   };
   const auto given = [&](std::string_view key) {
     return std::any_of(ran.keys.begin(), ran.keys.end(),
-                       [&](const FieldReader::Key& k) { return k.path == key; });
+                       [&](const importer::FieldReader::Key& k) { return k.path == key; });
   };
   for (const KeyDifference& d : key_differences(config, resolve(ran.draft)))
     if (given(d.key) && !known(d.key)) all.push_back({std::string(d.key), d.a, d.b});
@@ -45,21 +46,22 @@ bool GapView::outside() const {
   return !settings.empty() || oom || (time && !time->inside()) || (memory && !memory->inside());
 }
 
-GapView gap_view(const TrainingConfig& config, const Calibration& calibration, const RunLog& log,
-                 const PlanFile* ran) {
+GapView gap_view(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                 const importer::RunLog& log, const importer::PlanFile* ran) {
   GapView view{.plan = {}, .log = {}};
   add_stated(view.settings, config, log);
   if (ran != nullptr) add_arguments(view.settings, config, *ran);
   const double tokens = double(config.job.global_batch) * double(config.job.sequence);
-  if (const std::optional<MeasuredStep> step = measured_step(log, tokens / double(config.world)))
-    view.time = time_gap(config, calibration, log, *step);
+  if (const std::optional<importer::MeasuredStep> step =
+          measured_step(log, tokens / double(config.world)))
+    view.time = validate::time_gap(config, calibration, log, *step);
   else
     view.unsteady = i64(log.steps.size());
   view.timed = view.time && !view.time->timers.empty();
-  view.memory = memory_gap(config, calibration, log);
-  view.oom = oom_gap(config, calibration, log);
+  view.memory = validate::memory_gap(config, calibration, log);
+  view.oom = validate::oom_gap(config, calibration, log);
   view.unledgered = log.oom && !view.oom;
   return view;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

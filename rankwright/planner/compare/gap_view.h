@@ -11,7 +11,7 @@
 #include "rankwright/validate/gap.h"
 #include "rankwright/validate/memory_gap.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// A setting that the plan and the log state otherwise.
 struct SettingGap {
@@ -22,9 +22,9 @@ struct SettingGap {
 struct GapView {
   std::string plan, log;  // their files
   std::vector<SettingGap> settings{};
-  std::optional<TimeGap> time{};
-  std::optional<MemoryGap> memory{};
-  std::optional<OomGap> oom{};
+  std::optional<validate::TimeGap> time{};
+  std::optional<validate::MemoryGap> memory{};
+  std::optional<validate::OomGap> oom{};
   i64 unsteady = 0;         // steps of a log that has none to measure by: warm-up and skipped ones
   bool unledgered = false;  // out of memory, and no model to hold a ledger against
   bool timed = false;       // the log has timers that the model predicts
@@ -34,7 +34,7 @@ struct GapView {
 };
 
 /// `ran`: what the log says that ran, as far as it was read; nothing where it says none.
-GapView gap_view(const TrainingConfig& config, const Calibration& calibration, const RunLog& log,
-                 const PlanFile* ran);
+GapView gap_view(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                 const importer::RunLog& log, const importer::PlanFile* ran);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -4,7 +4,7 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace gap_view_test {
 
 constexpr char kPlan[] =
@@ -12,33 +12,36 @@ constexpr char kPlan[] =
     "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 1}\n"
     "job: {global_batch: 32, sequence: 8192}\n";
 
-PlanFile plan_file(const std::string& text) { return read_plan(text, "plan.yaml", refuse_file); }
-rankwright::TrainingConfig config_of(const std::string& text) {
+importer::PlanFile plan_file(const std::string& text) {
+  return importer::read_plan(text, "plan.yaml", importer::refuse_file);
+}
+rankwright::plan::TrainingConfig config_of(const std::string& text) {
   return resolve(plan_file(text).draft);
 }
 
 /// Ten lines of a step that takes so many times what is predicted.
-RunLog log_of(const rankwright::TrainingConfig& config, double times) {
-  RunLog log;
+importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double times) {
+  importer::RunLog log;
   for (i64 i = 1; i <= 10; ++i)
-    add_step(log, {.iteration = i, .time = times * step_time(config, calibration()).total()});
+    add_step(log, {.iteration = i,
+                   .time = times * cost::step_time(config, catalog::calibration()).total()});
   return log;
 }
 
 TEST(GapView, IsInsideWhereTheRunTakesWhatWasPredicted) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const GapView view = gap_view(config, calibration(), log_of(config, 1.05), nullptr);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const GapView view = gap_view(config, catalog::calibration(), log_of(config, 1.05), nullptr);
   EXPECT_FALSE(view.outside());
 }
 
 TEST(GapView, PutsSettingsFirstThatTheLogStatesOtherwise) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  RunLog log = log_of(config, 1.5);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  importer::RunLog log = log_of(config, 1.5);
   log.world = 16;
   log.steps.back().global_batch = 64;
-  const PlanFile ran =
+  const importer::PlanFile ran =
       plan_file("world_size: 16\nparallelism: {tp_size: 4, pp_size: 2, dp_size: 2}\n");
-  const GapView view = gap_view(config, calibration(), log, &ran);
+  const GapView view = gap_view(config, catalog::calibration(), log, &ran);
   std::vector<std::string> keys;
   for (const SettingGap& s : view.settings) keys.push_back(s.key);
   // The model and all else that the log's arguments leave open is not among them.
@@ -48,21 +51,21 @@ TEST(GapView, PutsSettingsFirstThatTheLogStatesOtherwise) {
 }
 
 TEST(GapView, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const GapView view = gap_view(config, calibration(), log_of(config, 1.18), nullptr);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const GapView view = gap_view(config, catalog::calibration(), log_of(config, 1.18), nullptr);
   EXPECT_FALSE(view.timed);
 }
 
 TEST(GapView, SaysNothingOfMemoryForAModelThatIsNotNamed) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of("world_size: 8\nparallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n");
-  RunLog log = log_of(config, 1);
+  importer::RunLog log = log_of(config, 1);
   add_peak(log, 0, {.allocated = 1.0_GB});
-  log.oom = OutOfMemory{.wanted = 1.0_GB};
-  const GapView view = gap_view(config, calibration(), log, nullptr);
+  log.oom = importer::OutOfMemory{.wanted = 1.0_GB};
+  const GapView view = gap_view(config, catalog::calibration(), log, nullptr);
   EXPECT_FALSE(view.memory.has_value());
   EXPECT_FALSE(view.oom.has_value());
 }
 
 }  // namespace gap_view_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,20 +8,20 @@
 #include "rankwright/export/plan_keys.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
-bool same_stages(const TrainingConfig& a, const TrainingConfig& b) {
+bool same_stages(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   return (a.plan.stages.empty() && b.plan.stages.empty()) || a.stages() == b.stages();
 }
 
-std::string placement(const TrainingConfig& s) {
+std::string placement(const plan::TrainingConfig& s) {
   switch (s.plan.placement.kind) {
-    case Placement::Kind::block:
+    case mesh::Placement::Kind::block:
       return "block";
-    case Placement::Kind::cyclic:
+    case mesh::Placement::Kind::cyclic:
       return "cyclic";
-    case Placement::Kind::listed:
+    case mesh::Placement::Kind::listed:
       break;
   }
   constexpr std::size_t kShownKeys = 8;
@@ -32,29 +32,29 @@ std::string placement(const TrainingConfig& s) {
   return fmt::format("{{ranks: [{}{}]}}", list, devices.size() > kShownKeys ? ", ..." : "");
 }
 
-bool same_placement(const TrainingConfig& a, const TrainingConfig& b) {
+bool same_placement(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   // How many hosts a cyclic one goes round follows from the cluster.
   return a.plan.placement.kind == b.plan.placement.kind &&
          a.plan.placement.devices == b.plan.placement.devices;
 }
 
-std::string model(const TrainingConfig& s) { return s.model.name; }
+std::string model(const plan::TrainingConfig& s) { return s.model.name; }
 
-std::string model_details(const TrainingConfig& s) {
+std::string model_details(const plan::TrainingConfig& s) {
   return fmt::format("{}: {}, hidden {}, vocabulary {}, {} parameters", s.model.name,
                      plural(s.model.layers(), "layer", "layers"), count(s.model.hidden),
                      count(s.model.vocab), short_count(double(parameters(s.model).total())));
 }
 
-std::string cluster_details(const TrainingConfig& s) {
+std::string cluster_details(const plan::TrainingConfig& s) {
   std::string text = s.cluster.device.name;
-  for (const Level& level : s.cluster.levels)
+  for (const cluster::Level& level : s.cluster.levels)
     text += fmt::format(", {} of {} at {}", level.name, count(level.arity), show(level.bandwidth));
   return text;
 }
 
 /// A file's cluster that has no name is called "cluster", which says nothing.
-std::string cluster(const TrainingConfig& s) {
+std::string cluster(const plan::TrainingConfig& s) {
   return s.cluster.name == "cluster" ? cluster_details(s) : s.cluster.name;
 }
 
@@ -62,19 +62,24 @@ std::string cluster(const TrainingConfig& s) {
 /// the text of a file where that is long, and more words where that is the same.
 struct Shown {
   std::string_view path;
-  bool (*alike)(const TrainingConfig&, const TrainingConfig&);
-  std::string (*brief)(const TrainingConfig&) = nullptr;
-  std::string (*details)(const TrainingConfig&) = nullptr;
+  bool (*alike)(const plan::TrainingConfig&, const plan::TrainingConfig&);
+  std::string (*brief)(const plan::TrainingConfig&) = nullptr;
+  std::string (*details)(const plan::TrainingConfig&) = nullptr;
 };
 constexpr Shown kShownKeys[] = {
-    {"node_shape", [](const TrainingConfig&,
-                      const TrainingConfig&) { return true; }},  // world_size and cluster do
+    {"node_shape", [](const plan::TrainingConfig&,
+                      const plan::TrainingConfig&) { return true; }},  // world_size and cluster do
     {"parallelism.stages", same_stages},
     {"placement", same_placement, placement},
-    {"model", [](const TrainingConfig& a, const TrainingConfig& b) { return a.model == b.model; },
+    {"model",
+     [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+       return a.model == b.model;
+     },
      model, model_details},
     {"cluster",
-     [](const TrainingConfig& a, const TrainingConfig& b) { return a.cluster == b.cluster; },
+     [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+       return a.cluster == b.cluster;
+     },
      cluster, cluster_details},
 };
 
@@ -86,9 +91,10 @@ Shown shown(std::string_view path) {
 
 }  // namespace
 
-std::vector<KeyDifference> key_differences(const TrainingConfig& a, const TrainingConfig& b) {
+std::vector<KeyDifference> key_differences(const plan::TrainingConfig& a,
+                                           const plan::TrainingConfig& b) {
   std::vector<KeyDifference> all;
-  for (const ConfigKey& row : setup_keys()) {
+  for (const exporter::ConfigKey& row : exporter::setup_keys()) {
     const Shown as = shown(row.path);
     if (as.alike != nullptr && as.alike(a, b)) continue;
     const auto value = as.brief != nullptr ? as.brief : row.value;
@@ -105,4 +111,4 @@ std::vector<KeyDifference> key_differences(const TrainingConfig& a, const Traini
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,7 +8,7 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// A key with the values of two configs; assumed: the config's file left it open.
 struct KeyDifference {
@@ -16,6 +16,7 @@ struct KeyDifference {
   std::string a, b;
   bool a_assumed = false, b_assumed = false;
 };
-std::vector<KeyDifference> key_differences(const TrainingConfig& a, const TrainingConfig& b);
+std::vector<KeyDifference> key_differences(const plan::TrainingConfig& a,
+                                           const plan::TrainingConfig& b);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

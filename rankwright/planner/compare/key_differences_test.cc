@@ -6,7 +6,7 @@
 #include "tests/support/timed_configs.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace key_differences_test {
 
 const std::string kPlan =
@@ -14,8 +14,8 @@ const std::string kPlan =
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
 TEST(KeyDifferences, SayWhatIsTypedAndWhatIsAssumed) {
-  const rankwright::TrainingConfig a = config_of(kPlan);
-  rankwright::TrainingConfig b = config_of(
+  const rankwright::plan::TrainingConfig a = config_of(kPlan);
+  rankwright::plan::TrainingConfig b = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, zero_stage: 1, recompute: {full: 3}}\n");
   const std::vector<KeyDifference> all = key_differences(a, b);
@@ -28,11 +28,11 @@ TEST(KeyDifferences, SayWhatIsTypedAndWhatIsAssumed) {
 }
 
 TEST(KeyDifferences, SeeThroughEqualNames) {
-  const rankwright::TrainingConfig a = config_of(kPlan);
-  rankwright::TrainingConfig b = a;
+  const rankwright::plan::TrainingConfig a = config_of(kPlan);
+  rankwright::plan::TrainingConfig b = a;
   b.model.vocab += 1;
   b.cluster.levels[1].bandwidth = 25.0_GBps;
-  b.plan.placement = {.kind = Placement::Kind::listed, .devices = {1, 0, 2, 3}};
+  b.plan.placement = {.kind = mesh::Placement::Kind::listed, .devices = {1, 0, 2, 3}};
   const std::vector<KeyDifference> all = key_differences(a, b);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].b, "{ranks: [1, 0, 2, 3]}");
@@ -42,8 +42,8 @@ TEST(KeyDifferences, SeeThroughEqualNames) {
 }
 
 TEST(KeyDifferences, TakeTheEvenSplitForWhatItIs) {
-  const rankwright::TrainingConfig a = config_of(kPlan);
-  rankwright::TrainingConfig b = a;
+  const rankwright::plan::TrainingConfig a = config_of(kPlan);
+  rankwright::plan::TrainingConfig b = a;
   b.plan.stages = a.stages();
   EXPECT_TRUE(key_differences(a, b).empty());
   std::swap(b.plan.stages[0].layers, b.plan.stages[1].layers);
@@ -53,7 +53,7 @@ TEST(KeyDifferences, TakeTheEvenSplitForWhatItIs) {
 }
 
 RC_GTEST_PROP(KeyDifferences, AreNoneOfAPlanAgainstItselfAndTheSameBothWays, ()) {
-  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   RC_ASSERT(key_differences(a, a).empty());
   const std::vector<KeyDifference> there = key_differences(a, b), back = key_differences(b, a);
   RC_ASSERT(there.size() == back.size());
@@ -65,4 +65,4 @@ RC_GTEST_PROP(KeyDifferences, AreNoneOfAPlanAgainstItselfAndTheSameBothWays, ())
 }
 
 }  // namespace key_differences_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,19 +8,19 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/pipeline/bubble.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
-std::string level_name(const TrainingConfig& config, int level) {
+std::string level_name(const plan::TrainingConfig& config, int level) {
   return level < 0 ? "-" : config.cluster.levels[std::size_t(level)].name;
 }
 
 /// One row a kind, from the pp rank on which it takes longest.
-std::vector<CommunicationRow> communication(const TrainingConfig& config) {
+std::vector<CommunicationRow> communication(const plan::TrainingConfig& config) {
   std::vector<CommunicationRow> rows;
-  SpanTable spans;
+  cost::SpanTable spans;
   for (i64 r = 0; r < config.plan.pp; ++r)
-    for (const PricedTraffic& row : priced(config, r, spans)) {
+    for (const cost::PricedTraffic& row : cost::priced(config, r, spans)) {
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow& c) {
         return c.priced.traffic.kind == row.traffic.kind;
       });
@@ -42,8 +42,9 @@ std::vector<CommunicationRow> communication(const TrainingConfig& config) {
 }
 
 /// Calls and bytes of all rows of a group kind, on the pp rank that has most.
-Traffic sum_of(const std::vector<CommunicationRow>& rows, std::initializer_list<GroupKind> kinds) {
-  Traffic sum{};
+plan::Traffic sum_of(const std::vector<CommunicationRow>& rows,
+                     std::initializer_list<mesh::GroupKind> kinds) {
+  plan::Traffic sum{};
   for (const CommunicationRow& c : rows)
     if (std::find(kinds.begin(), kinds.end(), c.priced.traffic.group) != kinds.end()) {
       sum.calls += c.priced.traffic.calls;
@@ -52,21 +53,22 @@ Traffic sum_of(const std::vector<CommunicationRow>& rows, std::initializer_list<
   return sum;
 }
 
-AxisRow tensor_row(const TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
+AxisRow tensor_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
   if (s.plan.tp == 1) return {"TP", "1", "-", "layers stay whole"};
-  const Traffic sum = sum_of(rows, {GroupKind::tp});
-  return {"TP", count(s.plan.tp), placement_text(s.cluster, span_of(s, GroupKind::tp)),
+  const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::tp});
+  return {"TP", count(s.plan.tp), placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::tp)),
           fmt::format("{} collectives a step inside the layers, each waited for: {} in all",
                       count(sum.calls), show(sum.total))};
 }
 
-AxisRow pipeline_row(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+AxisRow pipeline_row(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   if (p.pp == 1) return {"PP", "1", "-", "no stages, no bubble"};
-  const double bubble = bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
+  const double bubble = cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   const std::string chunks =
       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
-  return {"PP", count(p.pp) + chunks, placement_text(s.cluster, span_of(s, GroupKind::pp)),
+  return {"PP", count(p.pp) + chunks,
+          placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::pp)),
           fmt::format("{} layers over {} stages{}; {} {}, {} bubble of equal stages ({})",
                       s.model.layers(), p.pp * p.virtual_stages,
                       p.mirrored() ? ", each on two pp ranks" : "", count(s.microbatches()),
@@ -74,18 +76,18 @@ AxisRow pipeline_row(const TrainingConfig& s) {
                       name(p.schedule))};
 }
 
-AxisRow data_row(const TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
+AxisRow data_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
   if (s.plan.dp == 1)
     return {"DP", "1", "-", s.plan.mirrored() ? "no copies but the mirror's" : "one copy"};
-  const Traffic sum =
-      sum_of(rows, {GroupKind::dp_cp, GroupKind::shard, GroupKind::replicate, GroupKind::edp});
-  return {"DP", count(s.plan.dp), placement_text(s.cluster, span_of(s, GroupKind::dp)),
+  const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::dp_cp, mesh::GroupKind::shard,
+                                          mesh::GroupKind::replicate, mesh::GroupKind::edp});
+  return {"DP", count(s.plan.dp), placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::dp)),
           fmt::format("{} copies share a batch of {}; {} a rank and step", count(s.plan.dp),
                       count(s.job.global_batch), show(sum.total))};
 }
 
-AxisRow zero_row(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+AxisRow zero_row(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   constexpr std::string_view kSharded[] = {"nothing", "optimizer states",
                                            "optimizer states and gradients",
                                            "parameters, gradients and optimizer states"};
@@ -93,31 +95,35 @@ AxisRow zero_row(const TrainingConfig& s) {
     return {"FSDP/ZeRO", "0", "-",
             p.data_ranks() == 1 ? "there is nothing to shard over"
                                 : "every data rank keeps all states of its part"};
-  const GroupKind kind = p.shards() < p.data_ranks() ? GroupKind::shard : GroupKind::dp_cp;
+  const mesh::GroupKind kind =
+      p.shards() < p.data_ranks() ? mesh::GroupKind::shard : mesh::GroupKind::dp_cp;
   return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
-          placement_text(s.cluster, span_of(s, kind)),
+          placement_text(s.cluster, cost::span_of(s, kind)),
           fmt::format("{} sharded: {} of states on the fullest rank", kSharded[p.zero],
-                      show_memory(fullest(s, calibration(s)).states()))};
+                      show_memory(cost::fullest(s, calibration(s)).states()))};
 }
 
-std::vector<AxisRow> axes(const TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
-  const Plan& p = s.plan;
+std::vector<AxisRow> axes(const plan::TrainingConfig& s,
+                          const std::vector<CommunicationRow>& rows) {
+  const plan::Plan& p = s.plan;
   std::vector<AxisRow> all{tensor_row(s, rows)};
   if (p.tp > 1 && p.sequence_parallel)
     all.push_back(
         {"SP", "with TP", all.front().placement,
          "norms and dropout cut along the sequence: gathers and scatters, no all-reduce"});
   if (p.cp > 1) {
-    const Traffic sum = sum_of(rows, {GroupKind::cp});
-    all.push_back({"CP", count(p.cp), placement_text(s.cluster, span_of(s, GroupKind::cp)),
+    const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::cp});
+    all.push_back({"CP", count(p.cp),
+                   placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::cp)),
                    fmt::format("{} tokens a rank of {}; keys and values travel ({}): {}",
                                count(s.job.sequence / p.cp), count(s.job.sequence), name(p.cp_comm),
                                show(sum.total))});
   }
   if (p.ep > 1) {
-    const Traffic sum = sum_of(rows, {GroupKind::ep});
+    const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::ep});
     const std::string etp = p.etp > 1 ? fmt::format(" x etp {}", p.etp) : "";
-    all.push_back({"EP", count(p.ep) + etp, placement_text(s.cluster, span_of(s, GroupKind::ep)),
+    all.push_back({"EP", count(p.ep) + etp,
+                   placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::ep)),
                    fmt::format("{} all-to-alls a step carry tokens to their experts: {}",
                                count(sum.calls), show(sum.total))});
   }
@@ -128,7 +134,7 @@ std::vector<AxisRow> axes(const TrainingConfig& s, const std::vector<Communicati
 }
 
 /// What hands activations from rank to rank.
-std::string activations_by(const Plan& p) {
+std::string activations_by(const plan::Plan& p) {
   std::string text;
   const auto add = [&](i64 degree, std::string_view what) {
     if (degree > 1) text += (text.empty() ? "" : ", ") + std::string(what);
@@ -141,21 +147,21 @@ std::string activations_by(const Plan& p) {
 }
 
 /// Which collectives make gradients equal: of data ranks, and of the two ranks that hold a stage.
-std::string gradients_by(const Plan& p) {
+std::string gradients_by(const plan::Plan& p) {
   const std::string data = p.zero == 0 ? "DP all-reduce" : "DP reduce-scatter";
   if (!p.mirrored()) return p.data_ranks() > 1 ? data : "nothing: one copy";
   return p.data_ranks() > 1 ? data + ", mirror all-reduce" : "mirror all-reduce";
 }
 
-std::string gradients_when(const Plan& p) {
+std::string gradients_when(const plan::Plan& p) {
   const std::string data =
       p.zero >= 2 ? "every microbatch, beside compute" : "end of step, beside backward";
   if (!p.mirrored()) return p.data_ranks() > 1 ? data : "-";
   return p.data_ranks() > 1 ? data + "; mirror: end of step" : "end of step";
 }
 
-std::vector<StateRow> state_rows(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<StateRow> state_rows(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   const auto mark = [](bool split, i64 degree, std::string_view text) {
     return degree == 1 ? std::string("-") : std::string(split ? text : "same");
   };
@@ -189,25 +195,26 @@ std::vector<StateRow> state_rows(const TrainingConfig& s) {
 
 }  // namespace
 
-bool waits_for(Item item, GroupKind group) {
+bool waits_for(cost::Item item, mesh::GroupKind group) {
   switch (item) {
-    case Item::tp:
-      return group == GroupKind::tp;
-    case Item::cp:
-      return group == GroupKind::cp;
-    case Item::ep:
-      return group == GroupKind::ep || group == GroupKind::etp;
-    case Item::sends:
-      return group == GroupKind::pp;
-    case Item::dp:
-      return group == GroupKind::dp_cp || group == GroupKind::shard ||
-             group == GroupKind::replicate || group == GroupKind::edp || group == GroupKind::mirror;
+    case cost::Item::tp:
+      return group == mesh::GroupKind::tp;
+    case cost::Item::cp:
+      return group == mesh::GroupKind::cp;
+    case cost::Item::ep:
+      return group == mesh::GroupKind::ep || group == mesh::GroupKind::etp;
+    case cost::Item::sends:
+      return group == mesh::GroupKind::pp;
+    case cost::Item::dp:
+      return group == mesh::GroupKind::dp_cp || group == mesh::GroupKind::shard ||
+             group == mesh::GroupKind::replicate || group == mesh::GroupKind::edp ||
+             group == mesh::GroupKind::mirror;
     default:
       return false;
   }
 }
 
-std::string placement_text(const Cluster& cluster, const Span& span) {
+std::string placement_text(const cluster::Cluster& cluster, const mesh::Span& span) {
   if (span.level < 0) return "one rank";
   const bool uniform = span.uniform(cluster.levels.size());
   if (!uniform && span.inside[0] == span.size)
@@ -230,20 +237,21 @@ std::string placement_text(const Cluster& cluster, const Span& span) {
   return uniform ? text : text + ", unevenly";
 }
 
-ExplainView make_explain_view(const TrainingConfig& config) {
-  return make_explain_view(config, close_estimate(config, calibration(config)));
+ExplainView make_explain_view(const plan::TrainingConfig& config) {
+  return make_explain_view(config, cost::close_estimate(config, calibration(config)));
 }
 
-ExplainView make_explain_view(const TrainingConfig& config, const Estimate& estimate) {
+ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate) {
   ExplainView sheet;
   sheet.communication = communication(config);
   sheet.axes = axes(config, sheet.communication);
   sheet.states = state_rows(config);
   sheet.estimate = estimate;
   sheet.waterfall = make_waterfall(config, sheet.communication, sheet.estimate);
-  for (const MemoryEstimate& of_rank : estimate_memory_per_pp_rank(config, calibration(config)))
+  for (const cost::MemoryEstimate& of_rank :
+       cost::estimate_memory_per_pp_rank(config, calibration(config)))
     sheet.totals.push_back(of_rank.total());
   return sheet;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

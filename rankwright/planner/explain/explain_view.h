@@ -11,7 +11,7 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/planner/explain/waterfall.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct AxisRow {
   std::string axis;  // "TP", "PP", "DP", "FSDP/ZeRO", and those that are used of CP, EP, SP
@@ -22,7 +22,7 @@ struct AxisRow {
 
 /// A collective on the pp rank that has most of it.
 struct CommunicationRow {
-  PricedTraffic priced;
+  cost::PricedTraffic priced;
   i64 pp_rank = 0;
   std::string level{};      // the outermost link that it crosses
   std::string slowest{};    // the link that decides its time
@@ -40,21 +40,21 @@ struct ExplainView {
   std::vector<AxisRow> axes;
   std::vector<CommunicationRow> communication;
   std::vector<StateRow> states;
-  Estimate estimate;
+  cost::Estimate estimate;
   Waterfall waterfall;        // of the estimate's step
   std::vector<Bytes> totals;  // what must fit, by pp rank
 };
 
 /// Fills the worksheet with the closed-form estimate, or with `estimate`. Requires: the config has
 /// no violation.
-ExplainView make_explain_view(const TrainingConfig& config);
-ExplainView make_explain_view(const TrainingConfig& config, const Estimate& estimate);
+ExplainView make_explain_view(const plan::TrainingConfig& config);
+ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate);
 
 /// The item of a step in which the collectives of these groups are waited for.
-bool waits_for(Item item, GroupKind group);
+bool waits_for(cost::Item item, mesh::GroupKind group);
 
 /// "8 inside nvlink x 4 across infiniband", "inside nvlink", "one rank",
 /// "some inside nvlink, some across infiniband".
-std::string placement_text(const Cluster& cluster, const Span& span);
+std::string placement_text(const cluster::Cluster& cluster, const mesh::Span& span);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -5,7 +5,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace worksheet_test {
 
 using ::testing::ElementsAre;
@@ -29,26 +29,26 @@ const AxisRow& axis(const ExplainView& sheet, std::string_view name) {
 
 // How a group lies, in words.
 
-std::string lies(const std::string& cluster, const std::string& parallelism, GroupKind kind) {
-  const rankwright::TrainingConfig config =
+std::string lies(const std::string& cluster, const std::string& parallelism, mesh::GroupKind kind) {
+  const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.1-70b\n" + cluster + "parallelism: {" + parallelism + "}\n");
-  return placement_text(config.cluster, span_of(config, kind));
+  return placement_text(config.cluster, cost::span_of(config, kind));
 }
 
 TEST(PlacementText, SaysHowManyLieInsideAndAcross) {
   const std::string cluster = "cluster: dgx-h100 x 8\n";
-  EXPECT_EQ(lies(cluster, "dp_size: 64", GroupKind::tp), "one rank");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 8", GroupKind::tp), "inside nvlink");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 8", GroupKind::dp), "8 across infiniband");
-  EXPECT_EQ(lies(cluster, "tp_size: 2, dp_size: 32", GroupKind::dp),
+  EXPECT_EQ(lies(cluster, "dp_size: 64", mesh::GroupKind::tp), "one rank");
+  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 8", mesh::GroupKind::tp), "inside nvlink");
+  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 8", mesh::GroupKind::dp), "8 across infiniband");
+  EXPECT_EQ(lies(cluster, "tp_size: 2, dp_size: 32", mesh::GroupKind::dp),
             "4 inside nvlink x 8 across infiniband");
 }
 
 TEST(PlacementText, SaysWhereGroupsLieUnevenly) {
   // Groups of 16 in racks of 72: four lie inside, the fifth has 8 on either side.
-  EXPECT_EQ(
-      lies("cluster: gb200-nvl72 x 2\n", "tp_size: 16, pp_size: 3, dp_size: 3", GroupKind::tp),
-      "some inside nvlink, some across infiniband");
+  EXPECT_EQ(lies("cluster: gb200-nvl72 x 2\n", "tp_size: 16, pp_size: 3, dp_size: 3",
+                 mesh::GroupKind::tp),
+            "some inside nvlink, some across infiniband");
 }
 
 TEST(PlacementText, NamesEveryLevelThatIsCrossed) {
@@ -57,10 +57,10 @@ TEST(PlacementText, NamesEveryLevelThatIsCrossed) {
       "    - {name: nvlink, arity: 4, bandwidth: 450 GB/s, latency: 2 us}\n"
       "    - {name: rail, arity: 2, bandwidth: 50 GB/s, latency: 5 us}\n"
       "    - {name: spine, arity: 2, bandwidth: 25 GB/s, latency: 9 us}\n";
-  EXPECT_EQ(lies(cluster, "dp_size: 16", GroupKind::dp),
+  EXPECT_EQ(lies(cluster, "dp_size: 16", mesh::GroupKind::dp),
             "4 inside nvlink x 2 across rail x 2 across spine");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 2", GroupKind::dp), "2 across spine");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 2", GroupKind::tp),
+  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 2", mesh::GroupKind::dp), "2 across spine");
+  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 2", mesh::GroupKind::tp),
             "4 inside nvlink x 2 across rail");
 }
 
@@ -218,12 +218,12 @@ TEST(Communication, NamesTheLinkAndWhereItBelongs) {
                 "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"));
   bool tensor = false, sent = false;
   for (const CommunicationRow& c : sheet.communication) {
-    if (c.priced.traffic.kind == TrafficKind::tp_all_gather) {
+    if (c.priced.traffic.kind == plan::TrafficKind::tp_all_gather) {
       tensor = true;
       EXPECT_EQ(c.level, "nvlink");
       EXPECT_EQ(c.preferred, "nvlink");
     }
-    if (c.priced.traffic.kind == TrafficKind::pp_forward) {
+    if (c.priced.traffic.kind == plan::TrafficKind::pp_forward) {
       sent = true;
       EXPECT_EQ(c.level, "infiniband");
       EXPECT_EQ(c.preferred, "any");
@@ -242,4 +242,4 @@ TEST(Communication, HasOneRowAKindInTheOrderOfTheTable) {
 }
 
 }  // namespace worksheet_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

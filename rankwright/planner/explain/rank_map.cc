@@ -11,13 +11,13 @@
 #include "rankwright/base/format.h"
 #include "rankwright/cost/priced.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// What tells ranks apart, finest first: two of one part may be folded. `words` say what folding by
 /// it leaves out.
 struct Likeness {
-  i64 (*of)(const MeshPair& meshes, i64 rank);
+  i64 (*of)(const mesh::MeshPair& meshes, i64 rank);
   std::string_view words;
   bool idle = true;  // idle devices are alike
 };
@@ -28,34 +28,34 @@ i64 joined(std::initializer_list<std::pair<i64, i64>> coordinates) {
   for (const auto& [coordinate, degree] : coordinates) part = part * degree + coordinate;
   return part;
 }
-std::pair<i64, i64> on(const Mesh& mesh, i64 rank, Axis axis) {
+std::pair<i64, i64> on(const mesh::Mesh& mesh, i64 rank, mesh::Axis axis) {
   return {mesh.coordinate(rank, axis), mesh.degree(axis)};
 }
 
 constexpr Likeness kLikenesses[] = {
-    {[](const MeshPair&, i64 rank) { return rank; }, "", false},
-    {[](const MeshPair&, i64 rank) { return rank; }, ""},
-    {[](const MeshPair& m, i64 rank) {
-       return joined({on(m.dense, rank, Axis::pp), on(m.dense, rank, Axis::cp),
-                      on(m.dense, rank, Axis::tp), on(m.expert, rank, Axis::ep)});
+    {[](const mesh::MeshPair&, i64 rank) { return rank; }, "", false},
+    {[](const mesh::MeshPair&, i64 rank) { return rank; }, ""},
+    {[](const mesh::MeshPair& m, i64 rank) {
+       return joined({on(m.dense, rank, mesh::Axis::pp), on(m.dense, rank, mesh::Axis::cp),
+                      on(m.dense, rank, mesh::Axis::tp), on(m.expert, rank, mesh::Axis::ep)});
      },
      "dp"},
-    {[](const MeshPair& m, i64 rank) {
-       return joined(
-           {on(m.dense, rank, Axis::pp), on(m.dense, rank, Axis::cp), on(m.dense, rank, Axis::tp)});
+    {[](const mesh::MeshPair& m, i64 rank) {
+       return joined({on(m.dense, rank, mesh::Axis::pp), on(m.dense, rank, mesh::Axis::cp),
+                      on(m.dense, rank, mesh::Axis::tp)});
      },
      "dp"},
-    {[](const MeshPair& m, i64 rank) {
-       return joined({on(m.dense, rank, Axis::pp), on(m.dense, rank, Axis::tp)});
+    {[](const mesh::MeshPair& m, i64 rank) {
+       return joined({on(m.dense, rank, mesh::Axis::pp), on(m.dense, rank, mesh::Axis::tp)});
      },
      "dp and cp"},
-    {[](const MeshPair& m, i64 rank) { return m.dense.coordinate(rank, Axis::pp); },
+    {[](const mesh::MeshPair& m, i64 rank) { return m.dense.coordinate(rank, mesh::Axis::pp); },
      "dp, cp and tp"},
-    {[](const MeshPair& m, i64 rank) {
-       return m.dense.coordinate(rank, Axis::pp) / ceil_div(m.dense.pp, kMaxRuns);
+    {[](const mesh::MeshPair& m, i64 rank) {
+       return m.dense.coordinate(rank, mesh::Axis::pp) / ceil_div(m.dense.pp, kMaxRuns);
      },
      "dp, cp, tp and pp"},
-    {[](const MeshPair&, i64) { return i64{0}; }, "every axis"},
+    {[](const mesh::MeshPair&, i64) { return i64{0}; }, "every axis"},
 };
 
 /// Numbers for values, as they come.
@@ -80,7 +80,7 @@ struct Tallied {
 /// One way to fold: which domains, level by level, simulate the same part.
 class Folding {
  public:
-  Folding(const Cluster& cluster, std::vector<i64> parts, bool inside)
+  Folding(const cluster::Cluster& cluster, std::vector<i64> parts, bool inside)
       : cluster_(cluster), inside_(inside), parts_{std::move(parts)} {
     for (int level = 0; level < levels(); ++level) add_level(level);
   }
@@ -178,7 +178,7 @@ class Folding {
     }
   }
 
-  const Cluster& cluster_;
+  const cluster::Cluster& cluster_;
   bool inside_;
   std::vector<std::vector<i64>> parts_;  // of devices, then of the domains of each level
 };
@@ -198,11 +198,12 @@ class Joined {
 };
 
 /// Groups that meet in a device of the map, as one. Edges and mirrors are not shown.
-MapGroups groups(const TrainingConfig& config, GroupKind kind, const RankMap& map,
+MapGroups groups(const plan::TrainingConfig& config, mesh::GroupKind kind, const RankMap& map,
                  const std::vector<std::size_t>& drawn) {
-  const GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
-  MapGroups of{.kind = kind, .span = span_of(config, kind), .groups = config.world / shape.size()};
-  const Placement& placement = config.plan.placement;
+  const mesh::GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
+  MapGroups of{
+      .kind = kind, .span = cost::span_of(config, kind), .groups = config.world / shape.size()};
+  const mesh::Placement& placement = config.plan.placement;
   const auto at = [&](i64 rank) { return drawn[std::size_t(placement.device(rank))]; };
   Joined sets(map.devices.size());
   for (i64 rank = 0; rank < config.world; ++rank) sets.join(at(group_base(shape, rank)), at(rank));
@@ -212,7 +213,7 @@ MapGroups groups(const TrainingConfig& config, GroupKind kind, const RankMap& ma
   return of;
 }
 
-std::string describe_map(const TrainingConfig& config, const RankMap& map,
+std::string describe_map(const plan::TrainingConfig& config, const RankMap& map,
                          std::string_view left_out) {
   std::string text = fmt::format("{} on {}", plural(config.world, "rank", "ranks"),
                                  plural(config.cluster.devices(), "device", "devices"));
@@ -226,18 +227,20 @@ std::string describe_map(const TrainingConfig& config, const RankMap& map,
 
 }  // namespace
 
-std::vector<GroupKind> shown_groups(const TrainingConfig& config) {
-  constexpr GroupKind kShown[] = {GroupKind::tp, GroupKind::cp,    GroupKind::pp,
-                                  GroupKind::dp, GroupKind::dp_cp, GroupKind::shard,
-                                  GroupKind::ep, GroupKind::etp,   GroupKind::edp};
-  const Plan& plan = config.plan;
-  const MeshPair meshes = plan.meshes();
+std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config) {
+  constexpr mesh::GroupKind kShown[] = {
+      mesh::GroupKind::tp, mesh::GroupKind::cp,    mesh::GroupKind::pp,
+      mesh::GroupKind::dp, mesh::GroupKind::dp_cp, mesh::GroupKind::shard,
+      mesh::GroupKind::ep, mesh::GroupKind::etp,   mesh::GroupKind::edp};
+  const plan::Plan& plan = config.plan;
+  const mesh::MeshPair meshes = plan.meshes();
   const bool hybrid = plan.zero > 0 && plan.shards() < plan.data_ranks();
-  std::vector<GroupKind> all;
-  for (const GroupKind kind : kShown) {
-    const bool expert = kind == GroupKind::ep || kind == GroupKind::etp || kind == GroupKind::edp;
-    if ((expert && !config.model.sparse()) || (kind == GroupKind::shard && !hybrid)) continue;
-    if (kind == GroupKind::dp_cp && plan.cp == 1) continue;  // the same as dp
+  std::vector<mesh::GroupKind> all;
+  for (const mesh::GroupKind kind : kShown) {
+    const bool expert =
+        kind == mesh::GroupKind::ep || kind == mesh::GroupKind::etp || kind == mesh::GroupKind::edp;
+    if ((expert && !config.model.sparse()) || (kind == mesh::GroupKind::shard && !hybrid)) continue;
+    if (kind == mesh::GroupKind::dp_cp && plan.cp == 1) continue;  // the same as dp
     if (group_shape(meshes, kind, plan.shards()).size() > 1) all.push_back(kind);
   }
   return all;
@@ -247,8 +250,9 @@ namespace {
 
 /// Returns the part of each device; nothing where there are more than `most`, each of which would
 /// be drawn at least once.
-std::optional<std::vector<i64>> parts_of(const std::vector<i64>& rank_on, const MeshPair& meshes,
-                                         const Likeness& alike, i64 max) {
+std::optional<std::vector<i64>> parts_of(const std::vector<i64>& rank_on,
+                                         const mesh::MeshPair& meshes, const Likeness& alike,
+                                         i64 max) {
   std::vector<i64> parts(rank_on.size());
   std::unordered_set<i64> seen;
   for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -262,10 +266,10 @@ std::optional<std::vector<i64>> parts_of(const std::vector<i64>& rank_on, const 
 
 }  // namespace
 
-RankMap rank_map(const TrainingConfig& config, i64 max) {
+RankMap rank_map(const plan::TrainingConfig& config, i64 max) {
   RW_CHECK(max > 0);
-  const MeshPair meshes = config.plan.meshes();
-  const Cluster& cluster = config.cluster;
+  const mesh::MeshPair meshes = config.plan.meshes();
+  const cluster::Cluster& cluster = config.cluster;
   std::vector<i64> rank_on(std::size_t(cluster.devices()), -1);
   for (i64 rank = 0; rank < config.world; ++rank)
     rank_on[std::size_t(config.plan.placement.device(rank))] = rank;
@@ -284,7 +288,7 @@ RankMap rank_map(const TrainingConfig& config, i64 max) {
       map.folded = i64(map.devices.size()) < cluster.devices();
       map.words = describe_map(config, map, alike.words);
       const std::vector<std::size_t> drawn = folding.devices(map.root);
-      for (const GroupKind kind : shown_groups(config))
+      for (const mesh::GroupKind kind : shown_groups(config))
         map.groups.push_back(groups(config, kind, map, drawn));
       return map;
     }
@@ -292,4 +296,4 @@ RankMap rank_map(const TrainingConfig& config, i64 max) {
   return map;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -10,7 +10,7 @@
 #include "rankwright/mesh/placement.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct MapDevice {
   i64 device = 0;
@@ -28,8 +28,8 @@ struct MapDomain {
 };
 
 struct MapGroups {
-  GroupKind kind{};
-  Span span{};
+  mesh::GroupKind kind{};
+  mesh::Span span{};
   i64 groups = 0;  // of the world
   /// By device of the map: which group it is in, numbered as they come; those of folded ranks that
   /// meet in one device are one. -1: idle.
@@ -47,10 +47,10 @@ struct RankMap {
 inline constexpr i64 kMaxMapDevices = 512;
 
 /// The config has no violation. In time and memory that grow with the cluster's devices.
-RankMap rank_map(const TrainingConfig& config, i64 max = kMaxMapDevices);
+RankMap rank_map(const plan::TrainingConfig& config, i64 max = kMaxMapDevices);
 
 /// The kinds of groups that a person asks for, in the order of the worksheet: those of more than
 /// one rank.
-std::vector<GroupKind> shown_groups(const TrainingConfig& config);
+std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

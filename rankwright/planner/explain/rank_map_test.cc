@@ -10,7 +10,7 @@
 #include "tests/support/sample.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace rank_map_test {
 
 using ::testing::ElementsAre;
@@ -21,7 +21,7 @@ void visit(const MapDomain& domain, const std::function<void(const MapDomain&)>&
   for (const MapDomain& below : domain.domains) visit(below, see);
 }
 
-const MapGroups& of_kind(const RankMap& map, GroupKind kind) {
+const MapGroups& of_kind(const RankMap& map, mesh::GroupKind kind) {
   for (const MapGroups& groups : map.groups)
     if (groups.kind == kind) return groups;
   throw std::out_of_range("no such groups");
@@ -53,14 +53,14 @@ TEST(RankMap, HasEveryRankInItsPlaceWhereThereIsRoom) {
     EXPECT_EQ(node.count, 1);
     EXPECT_EQ(node.devices.size(), 8u);
   }
-  EXPECT_EQ(of_kind(map, GroupKind::tp).groups, 8);
-  EXPECT_EQ(of_kind(map, GroupKind::pp).groups, 16);
-  EXPECT_EQ(of_kind(map, GroupKind::dp).groups, 32);
+  EXPECT_EQ(of_kind(map, mesh::GroupKind::tp).groups, 8);
+  EXPECT_EQ(of_kind(map, mesh::GroupKind::pp).groups, 16);
+  EXPECT_EQ(of_kind(map, mesh::GroupKind::dp).groups, 32);
   // Ranks 3, 19, 35 and 51 are one pipeline; ranks 3 and 11 are replicas.
-  const std::vector<i64>& pipelines = of_kind(map, GroupKind::pp).of_device;
+  const std::vector<i64>& pipelines = of_kind(map, mesh::GroupKind::pp).of_device;
   EXPECT_EQ(pipelines[3], pipelines[51]);
   EXPECT_NE(pipelines[3], pipelines[11]);
-  const std::vector<i64>& replicas = of_kind(map, GroupKind::dp).of_device;
+  const std::vector<i64>& replicas = of_kind(map, mesh::GroupKind::dp).of_device;
   EXPECT_EQ(replicas[3], replicas[11]);
   EXPECT_NE(replicas[3], replicas[19]);
 }
@@ -79,13 +79,13 @@ TEST(RankMap, FoldsReplicasFirst) {
   EXPECT_THAT(map.words, HasSubstr("16,384 ranks on 16,384 devices, drawn as 128"));
   // The tensor group of a node is that node; a pipeline is the same slot of every node; a box's
   // replicas are all in the box.
-  const MapGroups& tensor = of_kind(map, GroupKind::tp);
+  const MapGroups& tensor = of_kind(map, mesh::GroupKind::tp);
   EXPECT_EQ(tensor.of_device[0], tensor.of_device[7]);
   EXPECT_NE(tensor.of_device[0], tensor.of_device[8]);
-  const MapGroups& pipelines = of_kind(map, GroupKind::pp);
+  const MapGroups& pipelines = of_kind(map, mesh::GroupKind::pp);
   EXPECT_EQ(pipelines.of_device[0], pipelines.of_device[8]);
   EXPECT_NE(pipelines.of_device[0], pipelines.of_device[1]);
-  const std::vector<i64>& replicas = of_kind(map, GroupKind::dp).of_device;
+  const std::vector<i64>& replicas = of_kind(map, mesh::GroupKind::dp).of_device;
   EXPECT_EQ(std::set<i64>(replicas.begin(), replicas.end()).size(), 128u);
 }
 
@@ -101,7 +101,7 @@ TEST(RankMap, ShowsIdleDevices) {
 
 /// Every device of the cluster is drawn once or stood for, domains hold what they should, and the
 /// boxes are no more than asked for.
-void expect_whole(const TrainingConfig& config, const RankMap& map) {
+void expect_whole(const plan::TrainingConfig& config, const RankMap& map) {
   RC_ASSERT(stood_for(map, false) == config.world);
   RC_ASSERT(stood_for(map, true) == config.cluster.devices() - config.world);
   std::vector<std::size_t> seen;
@@ -119,9 +119,10 @@ void expect_whole(const TrainingConfig& config, const RankMap& map) {
 
 /// Of ranks that are drawn: they are in one group of the map if they are in one of the plan's, and
 /// only then where nothing is folded.
-void expect_groups(const TrainingConfig& config, const RankMap& map) {
+void expect_groups(const plan::TrainingConfig& config, const RankMap& map) {
   for (const MapGroups& groups : map.groups) {
-    const GroupShape shape = group_shape(config.plan.meshes(), groups.kind, config.plan.shards());
+    const mesh::GroupShape shape =
+        group_shape(config.plan.meshes(), groups.kind, config.plan.shards());
     for (std::size_t a = 0; a < map.devices.size(); ++a)
       for (std::size_t b = 0; b < a; ++b) {
         if (map.devices[a].rank < 0 || map.devices[b].rank < 0) continue;
@@ -135,7 +136,7 @@ void expect_groups(const TrainingConfig& config, const RankMap& map) {
 }
 
 /// Three levels that hold all ranks and may hold more, whether or not groups line up with them.
-void nest(rankwright::TrainingConfig& config) {
+void nest(rankwright::plan::TrainingConfig& config) {
   const i64 inner = sample::one_of({1, 2, 3, 4, 8}), middle = sample::one_of({1, 2, 3, 5});
   config.cluster.levels = {{.name = "inner", .arity = inner},
                            {.name = "middle", .arity = middle},
@@ -143,7 +144,7 @@ void nest(rankwright::TrainingConfig& config) {
 }
 
 RC_GTEST_PROP(RankMapLaw, IsWholeAndKeepsGroupsTogether, ()) {
-  rankwright::TrainingConfig config = sample::random_setup();
+  rankwright::plan::TrainingConfig config = sample::random_setup();
   nest(config);
   const i64 max = *rc::gen::element<i64>(1, 4, 16, 64, 512);
   const RankMap map = rank_map(config, max);
@@ -153,4 +154,4 @@ RC_GTEST_PROP(RankMapLaw, IsWholeAndKeepsGroupsTogether, ()) {
 }
 
 }  // namespace rank_map_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

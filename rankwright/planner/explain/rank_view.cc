@@ -9,25 +9,25 @@
 #include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/planner/explain/rank_map.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr std::size_t kMaxMembers = 16;
 
 /// The member of a group with this index, in ascending order: no list is made.
-i64 member(const GroupShape& shape, i64 base, i64 index) {
+i64 member(const mesh::GroupShape& shape, i64 base, i64 index) {
   i64 rank = base;
-  for (const Extent& extent : shape) {
+  for (const mesh::Extent& extent : shape) {
     rank += index % extent.count * extent.stride;
     index /= extent.count;
   }
   return rank;
 }
 
-RankView::GroupView group_view(const TrainingConfig& config, GroupKind kind, i64 rank) {
-  const GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
+RankView::GroupView group_view(const plan::TrainingConfig& config, mesh::GroupKind kind, i64 rank) {
+  const mesh::GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
   RankView::GroupView view{.name = std::string(name(kind)),
-                           .levels = placement_text(config.cluster, span_of(config, kind)),
+                           .levels = placement_text(config.cluster, cost::span_of(config, kind)),
                            .size = shape.size()};
   const i64 base = group_base(shape, rank);
   view.shortened = view.size > i64(kMaxMembers);
@@ -37,16 +37,16 @@ RankView::GroupView group_view(const TrainingConfig& config, GroupKind kind, i64
   return view;
 }
 
-std::vector<RankView::Chunk> chunks(const TrainingConfig& config, i64 rank, i64 pp_rank) {
-  const Stages stages = config.stages();
-  const PipelineShape shape = pipeline_shape(config);
-  const i64 stride = config.plan.meshes().dense.stride(Axis::pp);
+std::vector<RankView::Chunk> chunks(const plan::TrainingConfig& config, i64 rank, i64 pp_rank) {
+  const plan::Stages stages = config.stages();
+  const plan::PipelineShape shape = pipeline_shape(config);
+  const i64 stride = config.plan.meshes().dense.stride(mesh::Axis::pp);
   std::vector<RankView::Chunk> all;
   for (const i64 s : stages_of(config.plan, pp_rank)) {
     i64 first = 0;
     for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
-    const Stage& stage = stages[std::size_t(s)];
-    const MicrobatchRun run = microbatches_of(shape, pp_rank, s);
+    const plan::Stage& stage = stages[std::size_t(s)];
+    const plan::MicrobatchRun run = microbatches_of(shape, pp_rank, s);
     const auto holder = [&](i64 neighbour) {
       if (neighbour < 0 || neighbour == shape.stages()) return i64{-1};
       return rank + (pp_rank_of(shape, neighbour, run.first) - pp_rank) * stride;
@@ -58,12 +58,12 @@ std::vector<RankView::Chunk> chunks(const TrainingConfig& config, i64 rank, i64 
 }
 
 /// The other rank that holds the same stages, and what lies between the two.
-RankView::GroupView mirror_view(const TrainingConfig& config, const RankView& view) {
-  const Plan& plan = config.plan;
-  const i64 stride = plan.meshes().dense.stride(Axis::pp);
+RankView::GroupView mirror_view(const plan::TrainingConfig& config, const RankView& view) {
+  const plan::Plan& plan = config.plan;
+  const i64 stride = plan.meshes().dense.stride(mesh::Axis::pp);
   const i64 other = view.rank + (plan.pp - 1 - 2 * view.pp) * stride;
-  const int level = level_between(config.cluster, view.device, plan.placement.device(other));
-  return {.name = std::string(name(GroupKind::mirror)),
+  const int level = mesh::level_between(config.cluster, view.device, plan.placement.device(other));
+  return {.name = std::string(name(mesh::GroupKind::mirror)),
           .levels = fmt::format("{} {}", level == 0 ? "inside" : "2 across",
                                 config.cluster.levels[std::size_t(level)].name),
           .size = 2,
@@ -72,17 +72,17 @@ RankView::GroupView mirror_view(const TrainingConfig& config, const RankView& vi
 
 }  // namespace
 
-RankView rank_view(const TrainingConfig& config, i64 rank) {
-  const Plan& plan = config.plan;
-  const MeshPair meshes = plan.meshes();
+RankView rank_view(const plan::TrainingConfig& config, i64 rank) {
+  const plan::Plan& plan = config.plan;
+  const mesh::MeshPair meshes = plan.meshes();
   RankView view{.rank = rank};
-  view.tp = meshes.dense.coordinate(rank, Axis::tp);
-  view.cp = meshes.dense.coordinate(rank, Axis::cp);
-  view.dp = meshes.dense.coordinate(rank, Axis::dp);
-  view.pp = meshes.dense.coordinate(rank, Axis::pp);
-  view.etp = meshes.expert.coordinate(rank, Axis::tp);
-  view.ep = meshes.expert.coordinate(rank, Axis::ep);
-  view.edp = meshes.expert.coordinate(rank, Axis::dp);
+  view.tp = meshes.dense.coordinate(rank, mesh::Axis::tp);
+  view.cp = meshes.dense.coordinate(rank, mesh::Axis::cp);
+  view.dp = meshes.dense.coordinate(rank, mesh::Axis::dp);
+  view.pp = meshes.dense.coordinate(rank, mesh::Axis::pp);
+  view.etp = meshes.expert.coordinate(rank, mesh::Axis::tp);
+  view.ep = meshes.expert.coordinate(rank, mesh::Axis::ep);
+  view.edp = meshes.expert.coordinate(rank, mesh::Axis::dp);
   view.device = plan.placement.device(rank);
   const i64 host = std::max<i64>(1, config.cluster.host_devices);
   view.host = view.device / host;
@@ -90,20 +90,21 @@ RankView rank_view(const TrainingConfig& config, i64 rank) {
   for (int level = 0; level < int(config.cluster.levels.size()); ++level)
     view.domains.push_back(view.device / config.cluster.domain(level));
   view.chunks = chunks(config, rank, view.pp);
-  for (const GroupKind kind : shown_groups(config)) {
+  for (const mesh::GroupKind kind : shown_groups(config)) {
     view.groups.push_back(group_view(config, kind, rank));
-    if (kind == GroupKind::pp && plan.mirrored()) view.groups.push_back(mirror_view(config, view));
+    if (kind == mesh::GroupKind::pp && plan.mirrored())
+      view.groups.push_back(mirror_view(config, view));
   }
-  const i64 stride = meshes.dense.stride(Axis::pp);
+  const i64 stride = meshes.dense.stride(mesh::Axis::pp);
   // With chunks in a loop the last pp rank hands over to the first one's next chunk.
-  const bool ring = plan.virtual_stages > 1 && row(plan.schedule).order == StageOrder::loop;
+  const bool ring = plan.virtual_stages > 1 && row(plan.schedule).order == plan::StageOrder::loop;
   const i64 round = (plan.pp - 1) * stride;
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))
     view.next = rank + (view.pp + 1 < plan.pp ? stride : -round);
-  view.memory = estimate_memory(config, view.pp, calibration(config));
-  view.memory_band = {bands().memory.within, bands().memory.rows};
+  view.memory = cost::estimate_memory(config, view.pp, calibration(config));
+  view.memory_band = {catalog::bands().memory.within, catalog::bands().memory.rows};
   return view;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

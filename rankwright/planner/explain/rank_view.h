@@ -10,7 +10,7 @@
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct RankView {
   i64 rank = 0;
@@ -24,7 +24,7 @@ struct RankView {
     i64 stage = 0;
     i64 first_layer = 0, layers = 0, mtp = 0;
     bool embedding = false, loss = false;
-    MicrobatchRun microbatches{};           // that pass it on this rank
+    plan::MicrobatchRun microbatches{};     // that pass it on this rank
     i64 receives_from = -1, sends_to = -1;  // ranks, going forward; -1 at the model's ends
   };
   std::vector<Chunk> chunks{};
@@ -38,11 +38,11 @@ struct RankView {
   };
   std::vector<GroupView> groups{};  // those of more than one rank
   i64 previous = -1, next = -1;     // neighbours on the pp axis; -1 at its ends
-  MemoryEstimate memory{};
-  ErrorBand memory_band{};
+  cost::MemoryEstimate memory{};
+  cost::ErrorBand memory_band{};
 };
 
 /// 0 <= rank < world; the config has no violation.
-RankView rank_view(const TrainingConfig& config, i64 rank);
+RankView rank_view(const plan::TrainingConfig& config, i64 rank);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

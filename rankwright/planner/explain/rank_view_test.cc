@@ -7,12 +7,12 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace rank_view_test {
 
 using ::testing::ElementsAre;
 
-std::vector<RankView> all_of(const TrainingConfig& config) {
+std::vector<RankView> all_of(const plan::TrainingConfig& config) {
   std::vector<RankView> views;
   for (i64 rank = 0; rank < config.world; ++rank) views.push_back(rank_view(config, rank));
   return views;
@@ -59,7 +59,7 @@ const std::map<std::string, Key> kShared{{"tp",
                                           }}};
 
 /// Every group of every rank is what counting by coordinates gives.
-void expect_groups_by_counting(const TrainingConfig& config) {
+void expect_groups_by_counting(const plan::TrainingConfig& config) {
   const std::vector<RankView> views = all_of(config);
   for (const RankView& view : views)
     for (const RankView::GroupView& g : view.groups) {
@@ -73,7 +73,7 @@ void expect_groups_by_counting(const TrainingConfig& config) {
 }
 
 TEST(RankView, HasTheCoordinatesOfTheOrder) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, pp_size: 2, order: tp-cp-dp-pp}\n");
   for (const RankView& v : all_of(config)) {
@@ -97,7 +97,7 @@ TEST(RankView, HasTheGroupsThatCountingGives) {
 }
 
 TEST(RankView, ShardsInNeighbourhoods) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {dp_size: 16, zero_stage: 3, shard_size: 4}\n");
   const RankView view = rank_view(config, 6);
@@ -106,7 +106,7 @@ TEST(RankView, ShardsInNeighbourhoods) {
 }
 
 TEST(RankView, LeavesOutGroupsOfOneAndExpertsOfDenseModels) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {tp_size: 8}\n");
   const RankView view = rank_view(config, 3);
   ASSERT_EQ(view.groups.size(), 1u);
@@ -116,7 +116,7 @@ TEST(RankView, LeavesOutGroupsOfOneAndExpertsOfDenseModels) {
 }
 
 TEST(RankView, ListsTheFirstAndTheLastOfALargeGroup) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 4\nparallelism: {dp_size: 32}\n");
   const RankView view = rank_view(config, 17);
   ASSERT_NE(group(view, "dp"), nullptr);
@@ -127,7 +127,7 @@ TEST(RankView, ListsTheFirstAndTheLastOfALargeGroup) {
 const std::string kPipeline =
     "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {pp_size: 4, dp_size: 2, ";
 
-std::vector<std::pair<i64, i64>> neighbours(const TrainingConfig& config) {
+std::vector<std::pair<i64, i64>> neighbours(const plan::TrainingConfig& config) {
   std::vector<std::pair<i64, i64>> all;
   for (const i64 rank : {0, 2, 4, 6}) {
     const RankView view = rank_view(config, rank);
@@ -150,7 +150,7 @@ TEST(PipelineNeighbours, AreARingWithChunksInALoop) {
 
 TEST(PipelineNeighbours, AreALineWithChunksInAV) {
   // There and back: the last pp rank hands its first chunk's output to itself.
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
   EXPECT_EQ(neighbours(config), (Pairs{{-1, 2}, {0, 4}, {2, 6}, {4, -1}}));
 }
@@ -158,7 +158,7 @@ TEST(PipelineNeighbours, AreALineWithChunksInAV) {
 const std::string kMirror = kPipeline + "schedule: dualpipe}\n";  // 64 / 2 = 32 microbatches
 
 TEST(RankView, OfDualPipeNamesTheRankThatHoldsTheSameStages) {
-  const rankwright::TrainingConfig config = config_of(kMirror);
+  const rankwright::plan::TrainingConfig config = config_of(kMirror);
   for (const RankView& view : all_of(config)) {
     ASSERT_NE(group(view, "mirror"), nullptr);
     const std::vector<i64> members = group(view, "mirror")->members;
@@ -171,7 +171,7 @@ TEST(RankView, OfDualPipeNamesTheRankThatHoldsTheSameStages) {
       EXPECT_EQ(other.chunks[1].stage, view.chunks[1].stage);
     }
   }
-  const rankwright::TrainingConfig other = config_of(kPipeline + "schedule: 1f1b}\n");
+  const rankwright::plan::TrainingConfig other = config_of(kPipeline + "schedule: 1f1b}\n");
   EXPECT_EQ(group(rank_view(other, 0), "mirror"), nullptr);
 }
 
@@ -181,26 +181,26 @@ TEST(RankView, OfDualPipeSaysWhatLiesBetweenThisPair) {
   const std::string plan =
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {pp_size: 4, dp_size: 4, schedule: dualpipe, order: ";
-  const rankwright::TrainingConfig across = config_of(plan + "dp-pp}\n"),
-                                   inside = config_of(plan + "pp-dp}\n");
+  const rankwright::plan::TrainingConfig across = config_of(plan + "dp-pp}\n"),
+                                         inside = config_of(plan + "pp-dp}\n");
   EXPECT_EQ(group(rank_view(across, 4), "mirror")->levels, "2 across infiniband");
   EXPECT_EQ(group(rank_view(inside, 1), "mirror")->levels, "inside nvlink");
 }
 
 TEST(RankView, HandsOverWhereTheNextStageIs) {
   // In a V the way back runs against the way there, and the turn stays on the last rank.
-  const rankwright::TrainingConfig vee =
+  const rankwright::plan::TrainingConfig vee =
       config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
   const RankView last = rank_view(vee, 6);
   EXPECT_EQ(last.chunks[0].receives_from, 4);
   EXPECT_EQ(last.chunks[0].sends_to, 6);
   EXPECT_EQ(last.chunks[1].sends_to, 4);
-  const rankwright::TrainingConfig line = config_of(kPipeline + "schedule: 1f1b}\n");
+  const rankwright::plan::TrainingConfig line = config_of(kPipeline + "schedule: 1f1b}\n");
   EXPECT_EQ(rank_view(line, 0).chunks[0].receives_from, -1);
 }
 
 TEST(RankView, CoversEveryLayerOnce) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: deepseek-v3\ncluster: dgx-h800 x 16\n"
       "parallelism: {pp_size: 16, dp_size: 8, ep_size: 8, zero_stage: 1}\n");
   std::vector<int> seen(61);
@@ -217,4 +217,4 @@ TEST(RankView, CoversEveryLayerOnce) {
 }
 
 }  // namespace rank_view_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -1,15 +1,16 @@
 #include "rankwright/planner/explain/sensitivity_view.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
-SensitivityView sensitivity_view(const TrainingConfig& config) {
-  return {close_estimate(config, calibration(config)), sensitivity(config, calibration(config))};
+SensitivityView sensitivity_view(const plan::TrainingConfig& config) {
+  return {cost::close_estimate(config, calibration(config)),
+          cost::sensitivity(config, calibration(config))};
 }
 
-RivalsView rivals_view(const TrainingConfig& first, const TrainingConfig& second) {
-  return {.first = close_estimate(first, calibration(first)),
-          .second = close_estimate(second, calibration(second)),
-          .comparison = compare(first, second, calibration(first))};
+RivalsView rivals_view(const plan::TrainingConfig& first, const plan::TrainingConfig& second) {
+  return {.first = cost::close_estimate(first, calibration(first)),
+          .second = cost::close_estimate(second, calibration(second)),
+          .comparison = cost::compare(first, second, calibration(first))};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

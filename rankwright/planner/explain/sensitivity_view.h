@@ -6,23 +6,23 @@
 
 #include "rankwright/cost/sensitivity.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct SensitivityView {
-  Estimate now{};
-  std::vector<Sensitivity> constants{};  // all that move something, largest first
+  cost::Estimate now{};
+  std::vector<cost::Sensitivity> constants{};  // all that move something, largest first
 };
 
 /// Requires: the config has no violation.
-SensitivityView sensitivity_view(const TrainingConfig& config);
+SensitivityView sensitivity_view(const plan::TrainingConfig& config);
 
 /// Two plans under the constants of the first.
 struct RivalsView {
-  Estimate first{}, second{};
-  Comparison comparison{};
+  cost::Estimate first{}, second{};
+  cost::Comparison comparison{};
 };
 
 /// Requires: neither config has a violation.
-RivalsView rivals_view(const TrainingConfig& first, const TrainingConfig& second);
+RivalsView rivals_view(const plan::TrainingConfig& first, const plan::TrainingConfig& second);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -4,7 +4,7 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace sensitivity_view_test {
 
 const std::string kPlan =
@@ -19,19 +19,19 @@ TEST(SensitivityView, ListsTheLargestFirst) {
 }
 
 TEST(RivalsView, PlanAgainstItself_HasNoLead) {
-  const rankwright::TrainingConfig plan = config_of(kPlan);
+  const rankwright::plan::TrainingConfig plan = config_of(kPlan);
   const RivalsView view = rivals_view(plan, plan);
   EXPECT_DOUBLE_EQ(view.comparison.lead, 0);
   EXPECT_EQ(view.first.time(), view.second.time());
 }
 
 TEST(RivalsView, RecomputingAllLayers_IsSlower) {
-  rankwright::TrainingConfig slow = config_of(kPlan);
-  slow.plan.recompute = Recompute::full;  // a forward more: a third of the work
+  rankwright::plan::TrainingConfig slow = config_of(kPlan);
+  slow.plan.recompute = plan::Recompute::full;  // a forward more: a third of the work
   const RivalsView view = rivals_view(config_of(kPlan), slow);
   EXPECT_GT(view.comparison.lead, 0.1);
   EXPECT_GT(view.second.time(), view.first.time());
 }
 
 }  // namespace sensitivity_view_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

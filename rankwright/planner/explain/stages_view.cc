@@ -5,29 +5,29 @@
 #include "rankwright/base/format.h"
 #include "rankwright/cost/work.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// Among torchtitan's two settings those with which the busiest pp rank does least; its defaults
 /// where nothing is better.
-void ask_torchtitan(const TrainingConfig& config, StagesView& view) {
-  for (const Stage& stage : view.best.stages)
+void ask_torchtitan(const plan::TrainingConfig& config, StagesView& view) {
+  for (const plan::Stage& stage : view.best.stages)
     if (stage.mtp > 0) return;
   const i64 stages = i64(view.best.stages.size());
-  TrainingConfig trial = config;
+  plan::TrainingConfig trial = config;
   const auto ask = [&](i64 first, i64 last) {
     const std::optional<std::vector<i64>> layers =
-        titan_layers(config.model.layers(), stages, first, last);
+        split::titan_layers(config.model.layers(), stages, first, last);
     if (!layers) return;
-    trial.plan.stages = listed_stages(*layers, 0);
-    const double uneven = imbalance(work(trial));
+    trial.plan.stages = plan::listed_stages(*layers, 0);
+    const double uneven = cost::imbalance(cost::work(trial));
     if (view.titan && uneven >= view.titan_imbalance) return;
-    if (const std::optional<TitanSplit> split = titan_split(trial.plan.stages)) {
+    if (const std::optional<split::TitanSplit> split = split::titan_split(trial.plan.stages)) {
       view.titan = split;
       view.titan_imbalance = uneven;
     }
   };
-  const TitanSplit defaults;
+  const split::TitanSplit defaults;
   ask(defaults.first_less, defaults.last_less);
   const i64 max = std::min<i64>(32, 2 * ceil_div(config.model.layers(), stages) + 1);
   for (i64 first = 0; first <= max; ++first)
@@ -36,7 +36,7 @@ void ask_torchtitan(const TrainingConfig& config, StagesView& view) {
 
 }  // namespace
 
-std::string besides(const RankContents& on_rank) {
+std::string besides(const plan::RankContents& on_rank) {
   std::string text;
   const auto add = [&](bool has, const std::string& what) {
     if (has) text += (text.empty() ? "" : ", ") + what;
@@ -47,16 +47,17 @@ std::string besides(const RankContents& on_rank) {
   return text;
 }
 
-StagesView stages_view(const TrainingConfig& config) {
-  StagesView view{
-      .now = config.stages(), .work = work(config), .best = best_split(split_task(config))};
-  view.imbalance = view.best_imbalance = imbalance(view.work);
-  if (view.best.fault != Split::Fault::none) return view;
-  TrainingConfig after = config;
+StagesView stages_view(const plan::TrainingConfig& config) {
+  StagesView view{.now = config.stages(),
+                  .work = cost::work(config),
+                  .best = best_split(cost::split_task(config))};
+  view.imbalance = view.best_imbalance = cost::imbalance(view.work);
+  if (view.best.fault != split::Split::Fault::none) return view;
+  plan::TrainingConfig after = config;
   after.plan.stages = view.best.stages;
-  view.best_imbalance = imbalance(work(after));
+  view.best_imbalance = cost::imbalance(cost::work(after));
   ask_torchtitan(config, view);
   return view;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -9,22 +9,22 @@
 #include "rankwright/split/split.h"
 #include "rankwright/split/text.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct StagesView {
-  Stages now{};
+  plan::Stages now{};
   std::vector<Flops> work{};  // by pp rank, one token forward
   double imbalance = 0;       // of the busiest pp rank over the mean
-  Split best{};
+  split::Split best{};
   double best_imbalance = 0;
-  std::optional<TitanSplit> titan{};  // the most even that torchtitan can say
+  std::optional<split::TitanSplit> titan{};  // the most even that torchtitan can say
   double titan_imbalance = 0;
 };
 
 /// The config has no find_violations.
-StagesView stages_view(const TrainingConfig& config);
+StagesView stages_view(const plan::TrainingConfig& config);
 
 /// "embedding", "2 MTP modules, head and loss": what a pp rank holds besides layers.
-std::string besides(const RankContents& on_rank);
+std::string besides(const plan::RankContents& on_rank);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

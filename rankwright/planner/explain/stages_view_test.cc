@@ -7,10 +7,10 @@
 #include "tests/support/sample.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace stages_view_test {
 
-rankwright::TrainingConfig deepseek() {
+rankwright::plan::TrainingConfig deepseek() {
   return config_of(
       "model: deepseek-v3\ncluster: dgx-h100 x 16\n"
       "parallelism: {pp_size: 16, dp_size: 8, ep_size: 8, zero_stage: 1}\n"
@@ -19,7 +19,7 @@ rankwright::TrainingConfig deepseek() {
 
 TEST(StagesView, SaysWhatIsEvenAlready) {
   // 126 layers on 16 ranks: 14 x 8 + 2 x 7. A rank with 8 layers is the least that can be.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 16\n"
       "parallelism: {tp_size: 8, pp_size: 16}\njob: {global_batch: 64, sequence: 8192}\n");
   const StagesView view = stages_view(config);
@@ -28,17 +28,17 @@ TEST(StagesView, SaysWhatIsEvenAlready) {
 }
 
 TEST(StagesView, ProposesWhatTakesLayersFromTheHead) {
-  const rankwright::TrainingConfig config = deepseek();
+  const rankwright::plan::TrainingConfig config = deepseek();
   const StagesView view = stages_view(config);
   EXPECT_LT(view.best_imbalance, view.imbalance / 2);
   const std::string layout = show_layout(view.best.stages);
-  EXPECT_EQ(parse_layout(layout).value(), view.best.stages);
+  EXPECT_EQ(plan::parse_layout(layout).value(), view.best.stages);
 }
 
 TEST(StagesView, FindsTorchtitansSettings) {
   // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank takes two layers less, and the
   // other 30 are spread: 5 5 4 4 4 4 4 2 is as good as any.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 64, sequence: 8192}\n");
   const StagesView view = stages_view(config);
@@ -47,15 +47,15 @@ TEST(StagesView, FindsTorchtitansSettings) {
 }
 
 RC_GTEST_PROP(StagesView, NeverProposesAHeavierRank, ()) {
-  const rankwright::TrainingConfig config = sample::random_setup();
+  const rankwright::plan::TrainingConfig config = sample::random_setup();
   const StagesView view = stages_view(config);
-  if (view.best.fault != Split::Fault::none || !view.best.proved) return;
+  if (view.best.fault != split::Split::Fault::none || !view.best.proved) return;
   // Stated splits may have stages without an item, which the search leaves out.
-  for (const Stage& stage : view.now)
-    if (stage == Stage{}) return;
+  for (const plan::Stage& stage : view.now)
+    if (stage == plan::Stage{}) return;
   RC_ASSERT(view.best_imbalance <= view.imbalance + 1e-9);
   RC_ASSERT(total_layers(view.best.stages) == config.model.layers());
 }
 
 }  // namespace stages_view_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -10,13 +10,13 @@
 #include "rankwright/cost/rates.h"
 #include "rankwright/planner/explain/explain_view.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 using Communication = std::vector<CommunicationRow>;
 
 /// "15,360 calls, 2.06 TB a rank, on nvlink": of the pp rank that has most.
-std::string traffic(const Communication& rows, Item item) {
+std::string traffic(const Communication& rows, cost::Item item) {
   i64 calls = 0;
   Bytes sent{};
   const CommunicationRow* farthest = nullptr;
@@ -31,33 +31,33 @@ std::string traffic(const Communication& rows, Item item) {
                      farthest->level);
 }
 
-std::string data_remark(const Communication& rows, const StepTime& step) {
-  const std::string calls = traffic(rows, Item::dp);
+std::string data_remark(const Communication& rows, const cost::StepTime& step) {
+  const std::string calls = traffic(rows, cost::Item::dp);
   if (step.hidden_dp <= Seconds{}) return "nothing hides it; " + calls;
-  return fmt::format("exposed of {}; {}", show(step[Item::dp] + step.hidden_dp), calls);
+  return fmt::format("exposed of {}; {}", show(step[cost::Item::dp] + step.hidden_dp), calls);
 }
 
 /// B1 and B2 as slots, the others as a share.
-std::string bubble_remark(const TrainingConfig& config) {
-  const Plan& p = config.plan;
+std::string bubble_remark(const plan::TrainingConfig& config) {
+  const plan::Plan& p = config.plan;
   const i64 m = config.microbatches();
   const std::string who =
       fmt::format("{}, {}", name(p.schedule), plural(m, "microbatch", "microbatches"));
   switch (p.schedule) {
-    case Schedule::gpipe:
-    case Schedule::one_f_one_b:
-    case Schedule::interleaved:
-    case Schedule::looped_bfs:
+    case plan::Schedule::gpipe:
+    case plan::Schedule::one_f_one_b:
+    case plan::Schedule::interleaved:
+    case plan::Schedule::looped_bfs:
       return fmt::format("{}: {} of {} slots idle", who, count(p.pp - 1),
                          count(p.virtual_stages * m + p.pp - 1));
     default:
       return fmt::format("{}: {} where stages are alike", who,
-                         percent(bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
+                         percent(cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
   }
 }
 
-std::string recompute_remark(const Plan& plan) {
-  if (plan.recompute == Recompute::selective) return "selective: a part of every layer";
+std::string recompute_remark(const plan::Plan& plan) {
+  if (plan.recompute == plan::Recompute::selective) return "selective: a part of every layer";
   if (plan.recompute_layers == 0) return "full: every layer";
   return fmt::format("full: {} a pp rank", plural(plan.recompute_layers, "layer", "layers"));
 }
@@ -67,45 +67,46 @@ std::string rate_remark(FlopsPerSecond rate, FlopsPerSecond max) {
   return fmt::format("at {} in large shapes, {} of peak", show(rate), percent(rate / max));
 }
 
-std::string compute_remark(const TrainingConfig& config, Item item) {
-  const Rates reached = rates(config, calibration(config));
-  const Device& device = config.cluster.device;
+std::string compute_remark(const plan::TrainingConfig& config, cost::Item item) {
+  const cost::Rates reached = cost::rates(config, calibration(config));
+  const cluster::Device& device = config.cluster.device;
   switch (item) {
-    case Item::matmul:
-      return rate_remark(reached.layers, layer_peak(config));
-    case Item::attention:
-      if (config.software.attention == AttentionKernel::unfused)
+    case cost::Item::matmul:
+      return rate_remark(reached.layers, cost::layer_peak(config));
+    case cost::Item::attention:
+      if (config.software.attention == plan::AttentionKernel::unfused)
         return "unfused: scores are written";
-      return rate_remark(reached.attention, peak(device, Dtype::bf16));
-    case Item::elementwise:
+      return rate_remark(reached.attention, cost::peak(device, plan::Dtype::bf16));
+    case cost::Item::elementwise:
       return fmt::format("{}, at {}", row(item).meaning, show(reached.memory));
-    case Item::recompute:
+    case cost::Item::recompute:
       return recompute_remark(config.plan);
     default:
       return std::string(row(item).meaning);
   }
 }
 
-std::string remark(const TrainingConfig& config, const Communication& rows, const StepTime& step,
-                   Item item) {
-  const Calibration& c = calibration(config);
+std::string remark(const plan::TrainingConfig& config, const Communication& rows,
+                   const cost::StepTime& step, cost::Item item) {
+  const cluster::Calibration& c = calibration(config);
   switch (item) {
-    case Item::tp:
-    case Item::cp:
-    case Item::ep:
-    case Item::sends:
+    case cost::Item::tp:
+    case cost::Item::cp:
+    case cost::Item::ep:
+    case cost::Item::sends:
       return traffic(rows, item);
-    case Item::imbalance:
+    case cost::Item::imbalance:
       return fmt::format("pp rank {} is the slowest: see --stages", step.slowest);
-    case Item::bubble:
+    case cost::Item::bubble:
       return bubble_remark(config);
-    case Item::untuned:
+    case cost::Item::untuned:
       return fmt::format("{} that vendors gain by tuning a recipe",
-                         percent(c[Constant::untuned] - 1));
-    case Item::dp:
+                         percent(c[cluster::Constant::untuned] - 1));
+    case cost::Item::dp:
       return data_remark(rows, step);
-    case Item::jitter:
-      return fmt::format("{} for each doubling of the nodes", percent(c[Constant::jitter] / 100));
+    case cost::Item::jitter:
+      return fmt::format("{} for each doubling of the nodes",
+                         percent(c[cluster::Constant::jitter] / 100));
     default:
       return compute_remark(config, item);
   }
@@ -114,18 +115,20 @@ std::string remark(const TrainingConfig& config, const Communication& rows, cons
 /// What nothing of this device's generation was fitted on is assumed. Of a machine that was probed
 /// matmuls and calls are measured; what memory-bound work moves is counted, on a measured
 /// bandwidth.
-Origin origin_of(const TrainingConfig& config, const ItemRow& of) {
+cluster::Origin origin_of(const plan::TrainingConfig& config, const cost::ItemRow& of) {
   if (config.cluster.device.cpu())
-    return of.item == Item::casts ? Origin::assumed : Origin::measured;
-  if (of.computes && !fitted_generation(config.cluster.device)) return Origin::assumed;
+    return of.item == cost::Item::casts ? cluster::Origin::assumed : cluster::Origin::measured;
+  if (of.computes && !cost::fitted_generation(config.cluster.device))
+    return cluster::Origin::assumed;
   return of.origin;
 }
 
 /// Which collectives the item waits for, and the outermost level that any of them crosses.
-void name_links(const TrainingConfig& config, const Communication& rows, Waterfall::Bar& bar) {
+void name_links(const plan::TrainingConfig& config, const Communication& rows,
+                Waterfall::Bar& bar) {
   int outermost = -1;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const PricedTraffic& priced = rows[k].priced;
+    const cost::PricedTraffic& priced = rows[k].priced;
     if (!waits_for(bar.item, priced.traffic.group)) continue;
     bar.collectives.push_back(k);
     outermost = std::max(outermost, priced.level);
@@ -135,12 +138,12 @@ void name_links(const TrainingConfig& config, const Communication& rows, Waterfa
 
 }  // namespace
 
-Waterfall make_waterfall(const TrainingConfig& config,
+Waterfall make_waterfall(const plan::TrainingConfig& config,
                          const std::vector<CommunicationRow>& communication,
-                         const Estimate& estimate) {
-  const StepTime& step = estimate.step;
+                         const cost::Estimate& estimate) {
+  const cost::StepTime& step = estimate.step;
   Waterfall fall{.total = step.total(), .band = estimate.step_band};
-  for (const ItemRow& of : items()) {
+  for (const cost::ItemRow& of : cost::items()) {
     const Seconds time = step[of.item];
     if (time <= Seconds{}) continue;
     Waterfall::Bar bar{.item = of.item,
@@ -156,4 +159,4 @@ Waterfall make_waterfall(const TrainingConfig& config,
   return fall;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

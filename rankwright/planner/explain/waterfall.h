@@ -8,31 +8,31 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct CommunicationRow;
 
 struct Waterfall {
   struct Bar {
-    Item item{};
+    cost::Item item{};
     std::string name{};
     Seconds time{};
     double share = 0;  // of the step
     bool computes = false;
-    Origin origin = Origin::calibrated;
+    cluster::Origin origin = cluster::Origin::calibrated;
     std::string level{};                     // that its collectives cross; empty where it has none
     std::vector<std::size_t> collectives{};  // indices of communication rows
     std::string remark{};
   };
   std::vector<Bar> bars{};  // items that take time, in the order of a step
   Seconds total{};
-  ErrorBand band{};
+  cost::ErrorBand band{};
 };
 
 /// Returns the bars of `estimate`, whose step has these collectives. Requires: the config has no
 /// violation.
-Waterfall make_waterfall(const TrainingConfig& config,
+Waterfall make_waterfall(const plan::TrainingConfig& config,
                          const std::vector<CommunicationRow>& communication,
-                         const Estimate& estimate);
+                         const cost::Estimate& estimate);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -5,7 +5,7 @@
 #include "rankwright/planner/explain/explain_view.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace waterfall_test {
 
 using ::testing::HasSubstr;
@@ -19,7 +19,7 @@ const std::string kAlone =
 
 Waterfall fall_of(const std::string& plan) { return make_explain_view(config_of(plan)).waterfall; }
 
-const Waterfall::Bar& bar_of(const Waterfall& fall, Item item) {
+const Waterfall::Bar& bar_of(const Waterfall& fall, cost::Item item) {
   for (const Waterfall::Bar& bar : fall.bars)
     if (bar.item == item) return bar;
   ADD_FAILURE() << row(item).name << " is not there";
@@ -44,28 +44,28 @@ TEST(Waterfall, AddsUpToTheStep) {
 
 TEST(Waterfall, RemarksOnLinksCallsAndSlots) {
   const Waterfall fall = fall_of(kPlan);
-  EXPECT_THAT(bar_of(fall, Item::tp).remark, HasSubstr("on nvlink"));
+  EXPECT_THAT(bar_of(fall, cost::Item::tp).remark, HasSubstr("on nvlink"));
   // 16 microbatches in both directions.
-  EXPECT_THAT(bar_of(fall, Item::sends).remark, HasSubstr("32 calls"));
-  EXPECT_THAT(bar_of(fall, Item::sends).remark, HasSubstr("on infiniband"));
-  EXPECT_THAT(bar_of(fall, Item::dp).remark, HasSubstr("exposed of "));
+  EXPECT_THAT(bar_of(fall, cost::Item::sends).remark, HasSubstr("32 calls"));
+  EXPECT_THAT(bar_of(fall, cost::Item::sends).remark, HasSubstr("on infiniband"));
+  EXPECT_THAT(bar_of(fall, cost::Item::dp).remark, HasSubstr("exposed of "));
   // One stage ahead of 16 microbatches: 1 of 17.
-  EXPECT_EQ(bar_of(fall, Item::bubble).remark, "1f1b, 16 microbatches: 1 of 17 slots idle");
-  EXPECT_THAT(bar_of(fall, Item::imbalance).remark, HasSubstr("pp rank 1 is the slowest"));
+  EXPECT_EQ(bar_of(fall, cost::Item::bubble).remark, "1f1b, 16 microbatches: 1 of 17 slots idle");
+  EXPECT_THAT(bar_of(fall, cost::Item::imbalance).remark, HasSubstr("pp rank 1 is the slowest"));
 }
 
 TEST(Waterfall, SaysWhatIsAssumedOnADeviceThatNobodyPublished) {
   const Waterfall known = fall_of(kAlone);
-  EXPECT_EQ(bar_of(known, Item::matmul).origin, Origin::calibrated);
-  EXPECT_EQ(bar_of(known, Item::optimizer).origin, Origin::assumed);
+  EXPECT_EQ(bar_of(known, cost::Item::matmul).origin, cluster::Origin::calibrated);
+  EXPECT_EQ(bar_of(known, cost::Item::optimizer).origin, cluster::Origin::assumed);
   const Waterfall other = fall_of(
       "model: llama-3.2-1b\ncluster:\n  device: {name: mine, memory: 80 GB, memory_bandwidth: "
       "2000 GB/s, bf16: 300 TFLOP/s}\n  levels:\n"
       "    - {name: bus, arity: 1, bandwidth: 450 GB/s, latency: 2 us}\n"
       "world_size: 1\nparallelism: {dp_size: 1}\n");
-  EXPECT_EQ(bar_of(other, Item::matmul).origin, Origin::assumed);
+  EXPECT_EQ(bar_of(other, cost::Item::matmul).origin, cluster::Origin::assumed);
   EXPECT_EQ(other.band.rows, 0);
 }
 
 }  // namespace waterfall_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -11,7 +11,7 @@
 #include "rankwright/export/launcher/host_table.h"
 #include "rankwright/import/cluster/host_list.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr std::string_view kHint = "write --hosts n[0-7], or --hosts FILE with a name on each line";
@@ -26,7 +26,7 @@ Diagnostic fault(std::string detail) {
 /// As they are, or the first fault in them.
 Result<std::vector<std::string>> checked(std::vector<std::string> names) {
   for (const std::string& name : names)
-    if (!is_host_name(name))
+    if (!exporter::is_host_name(name))
       return fail(fault(fmt::format(
           "'{}' is no host name: letters, digits, '-', '.' and '_', at most 253", excerpt(name))));
   // Sorted, not hashed: names could be chosen to collide. Numbered names are in this order already.
@@ -60,7 +60,7 @@ Result<std::vector<std::string>> read_host_lines(std::string_view text, std::str
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty()) continue;
     Result<std::vector<std::string>> more =
-        parse_host_list(line, std::size_t(kMaxDevices) - names.size());
+        importer::parse_host_list(line, std::size_t(cluster::kMaxDevices) - names.size());
     if (!more)
       return fail(fault(fmt::format("{}:{}: {}", excerpt(file, 200), number, more.error().detail)));
     names.insert(names.end(), std::make_move_iterator(more->begin()),
@@ -74,15 +74,17 @@ Result<std::vector<std::string>> read_hosts(const HostNames& given) {
     if (given.file->unreadable) return fail(*given.file->unreadable);
     return read_host_lines(given.file->text, given.file->name);
   }
-  Result<std::vector<std::string>> names = parse_host_list(given.list, std::size_t(kMaxDevices));
+  Result<std::vector<std::string>> names =
+      importer::parse_host_list(given.list, std::size_t(cluster::kMaxDevices));
   if (!names) return fail(fault(names.error().detail));
   return checked(std::move(*names));
 }
 
-Result<std::vector<std::string>> hosts_for(const TrainingConfig& config, const HostNames& given) {
+Result<std::vector<std::string>> hosts_for(const plan::TrainingConfig& config,
+                                           const HostNames& given) {
   Result<std::vector<std::string>> names = read_hosts(given);
   if (!names) return names;
-  const i64 needed = hosts_to_name(config);
+  const i64 needed = exporter::hosts_to_name(config);
   if (i64(names->size()) < needed)
     return fail(fault(
         fmt::format("the plan needs {}, and there {}", plural(needed, "host", "hosts"),
@@ -91,4 +93,4 @@ Result<std::vector<std::string>> hosts_for(const TrainingConfig& config, const H
   return names;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

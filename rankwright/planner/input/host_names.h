@@ -10,7 +10,7 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/planner/input/outcome.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// Names by the cluster's numbers: a list, or instead of it a file.
 struct HostNames {
@@ -27,6 +27,7 @@ Result<std::vector<std::string>> read_hosts(const HostNames& names);
 Result<std::vector<std::string>> read_host_lines(std::string_view text, std::string_view file);
 
 /// Reads the names, and requires one for each host that the plan uses.
-Result<std::vector<std::string>> hosts_for(const TrainingConfig& config, const HostNames& names);
+Result<std::vector<std::string>> hosts_for(const plan::TrainingConfig& config,
+                                           const HostNames& names);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

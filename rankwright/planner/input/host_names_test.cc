@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace host_names_test {
 
 using ::testing::ElementsAre;
@@ -31,4 +31,4 @@ TEST(ReadHosts, InvalidOrRepeatedNames_AreFaults) {
 }
 
 }  // namespace host_names_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

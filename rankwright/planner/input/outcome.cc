@@ -5,7 +5,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 Refusal unknown_name(const UnknownName& name) {
   const std::optional<std::string> near = nearest(name.word, name.known);
@@ -13,4 +13,4 @@ Refusal unknown_name(const UnknownName& name) {
           .hint = near ? fmt::format("did you mean {}?", *near) : name.otherwise};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -11,7 +11,7 @@
 
 #include "rankwright/base/diagnostic.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// A file that the caller has read: how messages name it, and its bytes. Where reading failed, why:
 /// calls report it among the findings of that file.
@@ -62,4 +62,4 @@ inline tl::unexpected<Refusal> refuse_usage(std::string message, std::string hin
 template <class T>
 using Outcome = tl::expected<T, Refusal>;
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -10,11 +10,11 @@
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/planner/input/run_input.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
-void override_model(PlanFile& file, const PlanSource& source) {
-  Result<Model> model = read_model_argument(source.model, source.files);
+void override_model(importer::PlanFile& file, const PlanSource& source) {
+  Result<model::Model> model = importer::read_model_argument(source.model, source.files);
   if (model) {
     file.draft.model = std::move(*model);
     return;
@@ -32,7 +32,7 @@ void calibrate_input(const PlanSource& source, PlanInput& input) {
     input.config.reset();
   };
   if (source.log->unreadable) return refuse(*source.log->unreadable);
-  TrainingConfig ran = *input.config;
+  plan::TrainingConfig ran = *input.config;
   if (source.ran) {
     PlanSource other = source;
     other.plan = *source.ran;
@@ -46,7 +46,7 @@ void calibrate_input(const PlanSource& source, PlanInput& input) {
                      .where = {.file = source.ran->name}});
     ran = *read.config;
   }
-  const Result<std::shared_ptr<const RunCalibration>> found =
+  const Result<std::shared_ptr<const plan::RunCalibration>> found =
       read_calibration(source.log->text, source.log->name, ran);
   if (!found) return refuse(found.error());
   calibrate_by(*input.config, *found);
@@ -54,25 +54,26 @@ void calibrate_input(const PlanSource& source, PlanInput& input) {
 
 }  // namespace
 
-PlanFile read_plan_source(const SourceFile& source, const PlanFormat* format,
-                          const FileReader& files) {
+importer::PlanFile read_plan_source(const SourceFile& source, const importer::PlanFormat* format,
+                                    const importer::FileReader& files) {
   if (source.unreadable) {
-    PlanFile file{.name = source.name, .text = {}};
+    importer::PlanFile file{.name = source.name, .text = {}};
     file.findings.push_back(*source.unreadable);
     return file;
   }
   return format != nullptr ? read_plan_as(*format, source.text, source.name, files)
-                           : read_any_plan(source.text, source.name, files);
+                           : importer::read_any_plan(source.text, source.name, files);
 }
 
-void override_input(const PlanSource& source, PlanFile& file) {
+void override_input(const PlanSource& source, importer::PlanFile& file) {
   if (source.world) {
     file.draft.world = source.world;
     file.draft.shape.reset();
   }
   if (!source.model.empty()) override_model(file, source);
   if (!source.cluster.empty())
-    file.draft.cluster = read_cluster_argument(source.cluster, source.files, file.findings);
+    file.draft.cluster =
+        importer::read_cluster_argument(source.cluster, source.files, file.findings);
 }
 
 PlanInput read_input(const PlanSource& source) {
@@ -84,10 +85,10 @@ PlanInput read_input(const PlanSource& source) {
   return input;
 }
 
-Diagnostics all_findings(const PlanInput& input, Target target) {
+Diagnostics all_findings(const PlanInput& input, rules::Target target) {
   Diagnostics findings = input.file.findings;
-  const PlanFormat* const format = input.file.format;
-  if (target == Target::any && format != nullptr) target = format->target;
+  const importer::PlanFormat* const format = input.file.format;
+  if (target == rules::Target::any && format != nullptr) target = format->target;
   if (input.config) {
     const Diagnostics linted = lint(*input.config, target);
     findings.insert(findings.end(), linted.begin(), linted.end());
@@ -109,20 +110,20 @@ Diagnostics all_findings(const PlanInput& input, Target target) {
   return findings;
 }
 
-Outcome<Target> read_target(const std::string& word) {
-  if (word.empty()) return Target::any;
-  if (const TargetRow* const row = find_target(word)) return row->target;
+Outcome<rules::Target> read_target(const std::string& word) {
+  if (word.empty()) return rules::Target::any;
+  if (const rules::TargetRow* const row = rules::find_target(word)) return row->target;
   std::vector<std::string> names;
-  for (const TargetRow& row : targets()) names.emplace_back(row.name);
+  for (const rules::TargetRow& row : rules::targets()) names.emplace_back(row.name);
   const std::string hint = fmt::format("--for takes {}", fmt::join(names, ", "));
   return tl::unexpected(unknown_name({"target", word, std::move(names), hint}));
 }
 
-Outcome<ValidPlan> read_valid_plan(const PlanSource& source, Target target) {
+Outcome<ValidPlan> read_valid_plan(const PlanSource& source, rules::Target target) {
   return require_valid(read_input(source), target);
 }
 
-Outcome<ValidPlan> require_valid(PlanInput input, Target target) {
+Outcome<ValidPlan> require_valid(PlanInput input, rules::Target target) {
   Diagnostics findings = all_findings(input, target);
   if (input.config && find_violations(*input.config).empty())
     return ValidPlan{std::move(input), std::move(findings)};
@@ -132,4 +133,4 @@ Outcome<ValidPlan> require_valid(PlanInput input, Target target) {
               .file = {std::move(input.file.name), std::move(input.file.text)}});
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

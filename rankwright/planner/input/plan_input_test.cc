@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace plan_input_test {
 
 using ::testing::Contains;
@@ -88,4 +88,4 @@ TEST(UnknownName, NearAKnownOne_SuggestsIt) {
 }
 
 }  // namespace plan_input_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -6,19 +6,18 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/plan/plan_format.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
-Result<std::shared_ptr<const RunCalibration>> read_calibration(const std::string& text,
-                                                               const std::string& name,
-                                                               const TrainingConfig& ran) {
-  const Result<RunLog> log = read_run_log(text, name);
+Result<std::shared_ptr<const plan::RunCalibration>> read_calibration(
+    const std::string& text, const std::string& name, const plan::TrainingConfig& ran) {
+  const Result<importer::RunLog> log = importer::read_run_log(text, name);
   if (!log) return fail(log.error());
-  Result<RunCalibration> found = calibrate(ran, calibration(), *log, name);
+  Result<plan::RunCalibration> found = validate::calibrate(ran, catalog::calibration(), *log, name);
   if (!found) return fail(found.error());
-  return std::make_shared<const RunCalibration>(std::move(*found));
+  return std::make_shared<const plan::RunCalibration>(std::move(*found));
 }
 
-void calibrate_by(TrainingConfig& config, std::shared_ptr<const RunCalibration> run) {
+void calibrate_by(plan::TrainingConfig& config, std::shared_ptr<const plan::RunCalibration> run) {
   if (!run) return;
   config.calibrated = std::move(run);
   config.assumed.push_back({"calibration",
@@ -26,9 +25,9 @@ void calibrate_by(TrainingConfig& config, std::shared_ptr<const RunCalibration> 
                             describe_calibration(config)});
 }
 
-std::string describe_calibration(const TrainingConfig& s) {
+std::string describe_calibration(const plan::TrainingConfig& s) {
   if (!s.calibrated) return {};
-  const RunCalibration& run = *s.calibrated;
+  const plan::RunCalibration& run = *s.calibrated;
   std::string text =
       fmt::format("calibrated by {} of {}: computation at {:.2f} of its usual rates",
                   plural(run.steps, "line", "lines"), excerpt(run.log, 80), run.calibration.pace);
@@ -39,11 +38,12 @@ std::string describe_calibration(const TrainingConfig& s) {
   return text;
 }
 
-std::optional<PlanFile> plan_of_log(const std::string& text, const std::string& name) {
-  const PlanFormat* const format = find_plan_format("megatron");
+std::optional<importer::PlanFile> plan_of_log(const std::string& text, const std::string& name) {
+  const importer::PlanFormat* const format = importer::find_plan_format("megatron");
   const std::string_view arguments = arguments_of(text);
   if (format == nullptr || arguments.empty()) return std::nullopt;
-  PlanFile file = read_plan_as(*format, std::string(arguments), name, refuse_file);
+  importer::PlanFile file =
+      read_plan_as(*format, std::string(arguments), name, importer::refuse_file);
   if (has_errors(file.findings)) return std::nullopt;
   return file;
 }
@@ -59,4 +59,4 @@ std::string_view arguments_of(std::string_view log) {
   return log.substr(first + 1, last - first);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -11,26 +11,25 @@
 #include "rankwright/plan/run_calibration.h"
 #include "rankwright/validate/calibrate.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// Returns the shipped constants as the run moves them. Requires: `ran` has no violation.
-Result<std::shared_ptr<const RunCalibration>> read_calibration(const std::string& text,
-                                                               const std::string& name,
-                                                               const TrainingConfig& ran);
+Result<std::shared_ptr<const plan::RunCalibration>> read_calibration(
+    const std::string& text, const std::string& name, const plan::TrainingConfig& ran);
 
 /// Makes `config` use the constants of the run, and notes that among its assumptions. Without a run
 /// it changes nothing.
-void calibrate_by(TrainingConfig& config, std::shared_ptr<const RunCalibration> run);
+void calibrate_by(plan::TrainingConfig& config, std::shared_ptr<const plan::RunCalibration> run);
 
 /// Returns "calibrated by 17 lines of run.log: computation at 0.93 of its usual rates"; empty where
 /// no run calibrates the config.
-std::string describe_calibration(const TrainingConfig& config);
+std::string describe_calibration(const plan::TrainingConfig& config);
 
 /// Reads the plan from the arguments that a Megatron log begins with. Returns nothing where there
 /// are none, or they have errors.
-std::optional<PlanFile> plan_of_log(const std::string& text, const std::string& name);
+std::optional<importer::PlanFile> plan_of_log(const std::string& text, const std::string& name);
 
 /// Returns the part of a Megatron log that states its arguments; empty where there is none.
 std::string_view arguments_of(std::string_view log);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace run_input_test {
 
 TEST(ArgumentsOf, MegatronLog_ReturnsTheLinesBetweenTheRules) {
@@ -20,4 +20,4 @@ TEST(PlanOfLog, WithoutArguments_ReturnsNothing) {
 }
 
 }  // namespace run_input_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -1,11 +1,11 @@
 #include "rankwright/planner/plan/counts_answer.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 void choose_count(CountsAnswer& answer) {
   answer.runs.clear();
   answer.chosen.reset();
-  for (const CountRow& row : answer.rows)
+  for (const search::CountRow& row : answer.rows)
     answer.runs.push_back(
         row.plan ? estimate_training(row.plan->config, row.plan->estimate, answer.training)
                  : std::nullopt);
@@ -21,4 +21,4 @@ void choose_count(CountsAnswer& answer) {
   }
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -10,11 +10,11 @@
 #include "rankwright/planner/plan/training.h"
 #include "rankwright/search/trade.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct CountsAnswer {
-  Problem problem;               // its world is the most GPUs
-  std::vector<CountRow> rows{};  // rising
+  search::Problem problem;               // its world is the most GPUs
+  std::vector<search::CountRow> rows{};  // rising
   TrainingAsk training{};
   StopReason stopped = StopReason::none;  // why not all numbers were looked at
   SearchBudget budget{};
@@ -25,10 +25,10 @@ struct CountsAnswer {
   std::optional<std::size_t> chosen{};
   std::vector<TargetVerdict> targets{};  // of the chosen plan
 
-  const Priced& chosen_plan() const { return *rows[*chosen].plan; }
+  const search::Priced& chosen_plan() const { return *rows[*chosen].plan; }
 };
 
 /// Fills in the training figures of every row and which row is chosen.
 void choose_count(CountsAnswer& answer);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

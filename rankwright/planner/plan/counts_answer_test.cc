@@ -2,18 +2,18 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace counts_answer_test {
 
 /// Rows of 1, 2 and 3 GPUs whose steps take 8, 4 and 5 s; the third pays for more without a gain.
 CountsAnswer three_counts() {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 64, sequence: 4096}\n"
       "parallelism: {dp_size: 16}");
-  CountsAnswer answer{.problem = problem(config)};
+  CountsAnswer answer{.problem = search::problem(config)};
   for (const double seconds : {8.0, 4.0, 5.0}) {
-    Priced one{.config = config};
-    one.estimate.step[Item::matmul] = Seconds{seconds};
+    search::Priced one{.config = config};
+    one.estimate.step[cost::Item::matmul] = Seconds{seconds};
     answer.rows.push_back({.gpus = i64(answer.rows.size() + 1), .plan = one, .leanest = {}});
   }
   return answer;
@@ -21,7 +21,7 @@ CountsAnswer three_counts() {
 
 TEST(ChooseCount, ChoosesNothingWithoutAPlan) {
   CountsAnswer answer = three_counts();
-  for (CountRow& row : answer.rows) row.plan.reset();
+  for (search::CountRow& row : answer.rows) row.plan.reset();
   choose_count(answer);
   EXPECT_FALSE(answer.chosen);
   EXPECT_EQ(answer.runs.size(), 3u);
@@ -48,4 +48,4 @@ TEST(ChooseCount, ChoosesTheFewestGpusThatMakeTheDeadline) {
 }
 
 }  // namespace counts_answer_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -9,7 +9,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr double kMaxTokens = 1e18;
@@ -48,23 +48,23 @@ Result<double> amount(std::string_view text, double max, std::string_view exampl
 
 }  // namespace
 
-Result<Range> parse_gpus(std::string_view text) {
+Result<search::Range> parse_gpus(std::string_view text) {
   const std::size_t dots = text.find("..");
-  const Result<i64> min = bounded(trim(text.substr(0, dots)), 1, kMaxDevices);
+  const Result<i64> min = bounded(trim(text.substr(0, dots)), 1, cluster::kMaxDevices);
   if (!min) return refuse(min.error().detail, "--gpus 64 or --gpus 8..512");
-  if (dots == std::string_view::npos) return Range{*min, *min};
-  const Result<i64> max = bounded(trim(text.substr(dots + 2)), 1, kMaxDevices);
+  if (dots == std::string_view::npos) return search::Range{*min, *min};
+  const Result<i64> max = bounded(trim(text.substr(dots + 2)), 1, cluster::kMaxDevices);
   if (!max) return refuse(max.error().detail, "--gpus 64 or --gpus 8..512");
   if (*max < *min)
     return refuse(fmt::format("{} is less than {}", count(*max), count(*min)),
                   fmt::format("--gpus {}..{}", *max, *min));
-  return Range{*min, *max};
+  return search::Range{*min, *max};
 }
 
 Result<ExcludedHosts> parse_excluded(std::string_view text) {
   constexpr std::string_view kSuch = "--exclude-nodes 4, or 3,17,120-123";
   const auto number = [&](std::string_view part, i64 min) -> Result<i64> {
-    const Result<i64> n = bounded(trim(part), min, kMaxDevices);
+    const Result<i64> n = bounded(trim(part), min, cluster::kMaxDevices);
     if (!n) return refuse(n.error().detail, std::string(kSuch));
     return n;
   };
@@ -146,4 +146,4 @@ Result<int> parse_threads(std::string_view text) {
   return bounded(trim(text), 1, kMaxThreads).map([](i64 n) { return int(n); });
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

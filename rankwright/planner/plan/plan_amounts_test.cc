@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace plan_amounts_test {
 
 TEST(Gpus, AreANumberOrARange) {
-  EXPECT_EQ(parse_gpus("64").value(), (Range{64, 64}));
-  EXPECT_EQ(parse_gpus("8..1,024").value(), (Range{8, 1024}));
+  EXPECT_EQ(parse_gpus("64").value(), (search::Range{64, 64}));
+  EXPECT_EQ(parse_gpus("8..1,024").value(), (search::Range{8, 1024}));
   for (const char* wrong : {"", "x", "0", "8..", "..8", "9..8", "5000000", "8-16"})
     EXPECT_FALSE(parse_gpus(wrong)) << wrong;
 }
@@ -56,10 +56,11 @@ RC_GTEST_PROP(Amounts, NoTextBringsTheReadersDown, ()) {
   const std::string text = *rc::gen::container<std::string>(
       rc::gen::elementOf(std::string("0123456789.,-_ TBx$\xe2\n")));
   (void)parse_threads(text);
-  const Result<Range> gpus = parse_gpus(text);
-  if (gpus) RC_ASSERT(gpus->min >= 1 && gpus->min <= gpus->max && gpus->max <= kMaxDevices);
+  const Result<search::Range> gpus = parse_gpus(text);
+  if (gpus)
+    RC_ASSERT(gpus->min >= 1 && gpus->min <= gpus->max && gpus->max <= cluster::kMaxDevices);
   const Result<ExcludedHosts> out = parse_excluded(text);
-  if (out) RC_ASSERT(out->count >= 1 && out->count <= kMaxDevices + 1);
+  if (out) RC_ASSERT(out->count >= 1 && out->count <= cluster::kMaxDevices + 1);
   const Result<double> tokens = parse_tokens(text);
   if (tokens) RC_ASSERT(*tokens > 0 && *tokens <= 1e18);
   const Result<Price> price = parse_price(text);
@@ -67,4 +68,4 @@ RC_GTEST_PROP(Amounts, NoTextBringsTheReadersDown, ()) {
 }
 
 }  // namespace plan_amounts_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -16,13 +16,13 @@
 #include "rankwright/search/trade.h"
 #include "rankwright/search/why_not.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// The plan of the plan file, for the same job.
 struct OwnPlan {
   std::string name{};
-  TrainingConfig config;
-  std::optional<Priced> priced{};  // empty where it has a violation
+  plan::TrainingConfig config;
+  std::optional<search::Priced> priced{};  // empty where it has a violation
 };
 
 /// Which hosts are used where some are excluded.
@@ -35,25 +35,26 @@ struct HostUse {
   bool cut_short = false;     // smaller numbers were not tried
   /// Where no layout uses all that are left: what their degrees break, most frequent first, and how
   /// often.
-  std::vector<std::pair<ConstraintViolation::Why, i64>> broken{};
+  std::vector<std::pair<plan::ConstraintViolation::Why, i64>> broken{};
 };
 
 /// The layout that needs least memory, where nothing fits.
 struct LeanestPlan {
-  TrainingConfig config;
-  MemoryEstimate estimate_memory{};  // of the fullest rank
+  plan::TrainingConfig config;
+  cost::MemoryEstimate estimate_memory{};  // of the fullest rank
 };
 
 struct PlanAnswer {
-  Problem problem;
-  Answer answer{};
+  search::Problem problem;
+  search::Answer answer{};
   i64 degree_choices = 0;  // ways to write the world as degrees, within the limits
-  std::vector<Neighbour> neighbours{};
-  std::vector<TradePoint> trade{};
+  std::vector<search::Neighbour> neighbours{};
+  std::vector<search::TradePoint> trade{};
   std::optional<OwnPlan> own{};
   TrainingAsk training{};
   std::optional<HostUse> hosts{};
-  std::optional<CountRow> fewest{};  // of --fit, or where nothing fits: on how many GPUs it would
+  std::optional<search::CountRow>
+      fewest{};  // of --fit, or where nothing fits: on how many GPUs it would
   bool fit_asked = false;
   StopReason stopped = StopReason::none;  // why not everything was looked at
   SearchBudget budget{};
@@ -65,11 +66,11 @@ struct PlanAnswer {
 
   std::optional<LeanestPlan> leanest{};
 
-  const Priced& best() const { return *answer.best; }
+  const search::Priced& best() const { return *answer.best; }
 };
 
 /// Fills in what follows from the search: figures of the best plan or of the leanest, and what
 /// arithmetic says against neighbors that cannot exist.
 void complete_figures(PlanAnswer& answer);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

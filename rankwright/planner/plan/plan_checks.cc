@@ -10,7 +10,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/planner/plan/plan_options.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// Returns the divisors of `all` around `n`, as an option to type.
@@ -30,7 +30,7 @@ std::string near_divisors(std::string_view flag, i64 n, i64 all) {
 
 }  // namespace
 
-std::optional<Refusal> check_size(const PlanRequest& request, const Cluster& cluster) {
+std::optional<Refusal> check_size(const PlanRequest& request, const cluster::Cluster& cluster) {
   const i64 devices = cluster.devices();
   if (request.gpus && request.gpus->max > devices)
     return usage_fault(
@@ -55,7 +55,7 @@ std::optional<Refusal> check_size(const PlanRequest& request, const Cluster& clu
   return std::nullopt;
 }
 
-std::optional<Refusal> check_limits(const Limits& limits, const Model& model) {
+std::optional<Refusal> check_limits(const search::Limits& limits, const model::Model& model) {
   if ((limits.ep.min > 1 || limits.etp.min > 1) && !model.sparse())
     return usage_fault(fmt::format("--ep or --etp above 1, but {} has no experts", model.name),
                        "leave them out, or a --model with experts");
@@ -71,8 +71,8 @@ std::optional<Refusal> check_limits(const Limits& limits, const Model& model) {
   return std::nullopt;
 }
 
-std::optional<Refusal> check_degrees(const Limits& limits, i64 world) {
-  const std::pair<std::string_view, const Range&> degrees[] = {
+std::optional<Refusal> check_degrees(const search::Limits& limits, i64 world) {
+  const std::pair<std::string_view, const search::Range&> degrees[] = {
       {"--tp", limits.tp}, {"--cp", limits.cp}, {"--pp", limits.pp}, {"--dp", limits.dp}};
   i64 all = 1;
   std::string named;
@@ -92,4 +92,4 @@ std::optional<Refusal> check_degrees(const Limits& limits, i64 world) {
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -6,15 +6,15 @@
 
 #include "rankwright/planner/plan/plan_request.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// Returns the fault of GPUs, memory or excluded hosts that the cluster does not have.
-std::optional<Refusal> check_size(const PlanRequest& request, const Cluster& cluster);
+std::optional<Refusal> check_size(const PlanRequest& request, const cluster::Cluster& cluster);
 
 /// Returns the fault of a limit that another limit or the model makes meaningless.
-std::optional<Refusal> check_limits(const Limits& limits, const Model& model);
+std::optional<Refusal> check_limits(const search::Limits& limits, const model::Model& model);
 
 /// Returns the fault of fixed degrees that do not divide the GPUs.
-std::optional<Refusal> check_degrees(const Limits& limits, i64 world);
+std::optional<Refusal> check_degrees(const search::Limits& limits, i64 world);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -9,7 +9,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/framework/foreign.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr i64 kUsualSequence = 8192;            // of pre-training, unless the model takes less
@@ -17,8 +17,8 @@ constexpr i64 kUnknownSequence = 4096;          // where the model does not stat
 constexpr double kUsualTokens = 4 * 1048576.0;  // per step
 
 /// Returns what a draft states besides its plan.
-Draft without_plan(const Draft& d) {
-  Draft bare;
+importer::Draft without_plan(const importer::Draft& d) {
+  importer::Draft bare;
   bare.world = d.world;
   bare.shape = d.shape;
   bare.overlap_grad = d.overlap_grad;
@@ -40,7 +40,7 @@ Draft without_plan(const Draft& d) {
   return bare;
 }
 
-i64 usual_sequence(const Model& model) {
+i64 usual_sequence(const model::Model& model) {
   return model.max_sequence > 0 ? std::min(model.max_sequence, kUsualSequence) : kUnknownSequence;
 }
 
@@ -51,28 +51,30 @@ i64 usual_batch(i64 sequence, i64 world) {
 }
 
 /// Takes the framework of the target where the draft names none.
-void follow_target(Draft& draft, Target target, std::vector<Assumption>& assumed) {
-  if (draft.framework || target == Target::any) return;
-  draft.framework = software_of(target);
+void follow_target(importer::Draft& draft, rules::Target target,
+                   std::vector<plan::Assumption>& assumed) {
+  if (draft.framework || target == rules::Target::any) return;
+  draft.framework = importer::software_of(target);
   if (draft.framework)
     assumed.push_back({"software.framework", std::string(draft.framework->name), "as --for"});
 }
 
 }  // namespace
 
-TrainingConfig resolve_job(const Draft& stated, Target target, std::optional<i64> world) {
-  Draft draft = without_plan(stated);
+plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target target,
+                                 std::optional<i64> world) {
+  importer::Draft draft = without_plan(stated);
   // A batch that is stated by its factors is that of the file's own plan.
   if (!draft.global_batch && stated.accumulation)
     draft.global_batch = resolve(stated).job.global_batch;
-  std::vector<Assumption> noted;
+  std::vector<plan::Assumption> noted;
   follow_target(draft, target, noted);
   if (world) {
     draft.world = world;
     draft.shape.reset();
   }
   if (!draft.sequence) {
-    const Model& model = *draft.model;
+    const model::Model& model = *draft.model;
     draft.sequence = usual_sequence(model);
     noted.push_back({"job.sequence", std::to_string(*draft.sequence),
                      model.max_sequence > kUsualSequence
@@ -81,7 +83,7 @@ TrainingConfig resolve_job(const Draft& stated, Target target, std::optional<i64
   }
   const bool open = !draft.global_batch.has_value();
   if (open) draft.global_batch = 1;
-  TrainingConfig config = resolve(draft);
+  plan::TrainingConfig config = resolve(draft);
   if (open) {
     config.job.global_batch = usual_batch(config.job.sequence, config.world);
     noted.push_back({"job.global_batch", std::to_string(config.job.global_batch),
@@ -91,8 +93,9 @@ TrainingConfig resolve_job(const Draft& stated, Target target, std::optional<i64
   return config;
 }
 
-Problem open_problem(TrainingConfig config, const Draft& stated, const Limits& limits) {
-  std::erase_if(config.assumed, [](const Assumption& a) {
+search::Problem open_problem(plan::TrainingConfig config, const importer::Draft& stated,
+                             const search::Limits& limits) {
+  std::erase_if(config.assumed, [](const plan::Assumption& a) {
     return a.key.starts_with("parallelism.");  // that is what is searched
   });
   config.plan = {};
@@ -101,22 +104,23 @@ Problem open_problem(TrainingConfig config, const Draft& stated, const Limits& l
                          .param_gather = stated.overlap_param.value_or(true),
                          .tp = stated.overlap_tp.value_or(false),
                          .pp = stated.overlap_pp.value_or(false)};
-  Problem open = problem(std::move(config), limits);
+  search::Problem open = problem(std::move(config), limits);
   open.overlap_chunks = !stated.overlap_pp;
   return open;
 }
 
-std::optional<Cluster> grow_cluster(const Cluster& cluster, i64 devices) {
-  for (const System& system : systems()) {
-    Cluster same = system.unit;
+std::optional<cluster::Cluster> grow_cluster(const cluster::Cluster& cluster, i64 devices) {
+  for (const catalog::System& system : catalog::systems()) {
+    cluster::Cluster same = system.unit;
     same.levels.back().arity = cluster.levels.back().arity;
     same.name = cluster.name;
     if (same != cluster) continue;
     const i64 units = ceil_div(devices, system.unit.devices());
-    const Result<Cluster> larger = find_cluster(fmt::format("{} x {}", system.name, units));
+    const Result<cluster::Cluster> larger =
+        catalog::find_cluster(fmt::format("{} x {}", system.name, units));
     return larger ? std::optional(*larger) : std::nullopt;
   }
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

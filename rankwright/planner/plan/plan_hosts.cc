@@ -5,18 +5,18 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr i64 kMaxSearches = 64;
 
-using Broken = std::vector<std::pair<ConstraintViolation::Why, i64>>;
+using Broken = std::vector<std::pair<plan::ConstraintViolation::Why, i64>>;
 
 /// Returns what the nodes break, most frequent first, where none is possible; else empty.
-Broken broken_by_all(const Problem& problem) {
-  std::map<ConstraintViolation::Why, i64> broken;
-  for (const Node& node : nodes(problem)) {
-    const ConstraintViolation violation = first_misfit(config_of(problem, node));
+Broken broken_by_all(const search::Problem& problem) {
+  std::map<plan::ConstraintViolation::Why, i64> broken;
+  for (const search::Node& node : nodes(problem)) {
+    const plan::ConstraintViolation violation = first_misfit(config_of(problem, node));
     if (!violation) return {};
     ++broken[violation.why];
   }
@@ -28,17 +28,17 @@ Broken broken_by_all(const Problem& problem) {
 
 }  // namespace
 
-HostUse choose_hosts(const Problem& problem, const ExcludedHosts& excluded,
-                     const SearchOptions& options) {
+HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& excluded,
+                     const search::SearchOptions& options) {
   const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
   HostUse out{.count = excluded.count, .listed = excluded.hosts};
   out.left = problem.config.cluster.devices() / host - excluded.count;
-  std::optional<Priced> best;
+  std::optional<search::Priced> best;
   for (i64 hosts = out.left; hosts >= 1; --hosts) {
     // The compute of the best plan, spread perfectly, is a lower bound on fewer hosts.
     if (best && (double(out.used) / double(hosts)) * best->estimate.step.compute() > best->time())
       break;
-    Problem fewer = problem;
+    search::Problem fewer = problem;
     fewer.config.world = hosts * host;
     Broken broken = broken_by_all(fewer);
     const bool possible = broken.empty() && !nodes(fewer).empty();
@@ -49,9 +49,9 @@ HostUse choose_hosts(const Problem& problem, const ExcludedHosts& excluded,
       break;
     }
     ++out.counts_tried;
-    const SearchResult found = search(fewer, calibration(fewer.config), options);
+    const search::SearchResult found = search(fewer, calibration(fewer.config), options);
     if (found.space.best) {
-      Priced one = priced(fewer, found.space.best->plan, calibration(fewer.config));
+      search::Priced one = priced(fewer, found.space.best->plan, calibration(fewer.config));
       if (!best || one.time() < best->time()) best = std::move(one), out.used = hosts;
     }
     if (!found.complete) {
@@ -62,10 +62,10 @@ HostUse choose_hosts(const Problem& problem, const ExcludedHosts& excluded,
   return out;
 }
 
-Placement place_around(const HostUse& out, const Cluster& cluster) {
+mesh::Placement place_around(const HostUse& out, const cluster::Cluster& cluster) {
   if (out.listed.empty()) return {};
   const i64 host = std::max<i64>(1, cluster.host_devices);
-  Placement placement{.kind = Placement::Kind::listed};
+  mesh::Placement placement{.kind = mesh::Placement::Kind::listed};
   for (i64 at = 0; i64(placement.devices.size()) < out.used * host; ++at) {
     if (std::binary_search(out.listed.begin(), out.listed.end(), at)) continue;
     for (i64 slot = 0; slot < host; ++slot) placement.devices.push_back(at * host + slot);
@@ -73,23 +73,25 @@ Placement place_around(const HostUse& out, const Cluster& cluster) {
   return placement;
 }
 
-void apply_placement(PlanAnswer& view, const Placement& placement) {
-  if (placement.kind == Placement::Kind::block || !view.answer.best) return;
-  const auto again = [&](Priced& one) {
+void apply_placement(PlanAnswer& view, const mesh::Placement& placement) {
+  if (placement.kind == mesh::Placement::Kind::block || !view.answer.best) return;
+  const auto again = [&](search::Priced& one) {
     one.config.plan.placement = placement;
     one = priced(view.problem, one.config.plan, calibration(view.problem.config));
   };
-  Answer& answer = view.answer;
-  for (std::optional<Priced>* one : {&answer.best, &answer.fastest, &answer.safe, &answer.usual})
+  search::Answer& answer = view.answer;
+  for (std::optional<search::Priced>* one :
+       {&answer.best, &answer.fastest, &answer.safe, &answer.usual})
     if (*one) again(**one);
-  for (Priced& rival : answer.rivals) again(rival);
-  for (Neighbour& n : view.neighbours) {
+  for (search::Priced& rival : answer.rivals) again(rival);
+  for (search::Neighbour& n : view.neighbours) {
     n.config.plan.placement = placement;
-    if (n.verdict != Neighbour::Verdict::priced) continue;
-    const Priced price = priced(view.problem, n.config.plan, calibration(view.problem.config));
+    if (n.verdict != search::Neighbour::Verdict::priced) continue;
+    const search::Priced price =
+        priced(view.problem, n.config.plan, calibration(view.problem.config));
     n.step = price.estimate.step;
     n.time = price.time();
   }
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

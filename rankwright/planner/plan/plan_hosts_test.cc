@@ -6,11 +6,11 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/plan/plan_file.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace plan_hosts_test {
 
 /// Racks of 2 hosts of 2 GPUs, four of them, whose switch above is slow.
-Problem racks(i64 batch) {
+search::Problem racks(i64 batch) {
   const std::string text =
       "model: llama-3.2-1b\n"
       "cluster:\n"
@@ -21,26 +21,27 @@ Problem racks(i64 batch) {
       "    - {name: spine, arity: 4, bandwidth: 2 GB/s, latency: 9 us}\n"
       "job: {sequence: 2048, global_batch: " +
       std::to_string(batch) + "}\n";
-  rankwright::TrainingConfig config = resolve(read_plan(text, "racks.yaml", refuse_file).draft);
-  Limits limits;
+  rankwright::plan::TrainingConfig config =
+      resolve(importer::read_plan(text, "racks.yaml", importer::refuse_file).draft);
+  search::Limits limits;
   limits.cp = {1, 1};
-  limits.schedule = Schedule::one_f_one_b;
-  limits.recompute = Recompute::none;
+  limits.schedule = plan::Schedule::one_f_one_b;
+  limits.recompute = plan::Recompute::none;
   return problem(std::move(config), limits);
 }
 
 TEST(ChooseHosts, TakesTheFastestPlanOverAllNumbers) {
   for (const i64 batch : {8, 12, 21, 60})
     for (const i64 out : {1, 2, 3}) {
-      const Problem asked = racks(batch);
+      const search::Problem asked = racks(batch);
       i64 best = 0;
       Seconds min{1e300};
       for (i64 hosts = 8 - out; hosts >= 1; --hosts) {
-        Problem fewer = asked;
+        search::Problem fewer = asked;
         fewer.config.world = 2 * hosts;
-        const SearchResult found = search(fewer, calibration());
+        const search::SearchResult found = search(fewer, catalog::calibration());
         if (!found.space.best) continue;
-        const Priced one = priced(fewer, found.space.best->plan, calibration());
+        const search::Priced one = priced(fewer, found.space.best->plan, catalog::calibration());
         if (one.time() < min) min = one.time(), best = hosts;
       }
       const HostUse used = choose_hosts(asked, {.count = out}, {});
@@ -52,31 +53,33 @@ TEST(ChooseHosts, TakesTheFastestPlanOverAllNumbers) {
 
 TEST(ChooseHosts, NamesTheRulesThatAllHostsBreak) {
   // Without a pipeline 10 GPUs are tp x dp; 5 divides neither 32 heads nor 8 sequences.
-  Problem asked = racks(8);
+  search::Problem asked = racks(8);
   asked.limits.pp = {1, 1};
   const HostUse used = choose_hosts(asked, {.count = 3}, {});
   EXPECT_LT(used.used, 5);
   EXPECT_FALSE(used.broken.empty());
   for (const auto& [why, n] : used.broken)
-    EXPECT_TRUE(why == ConstraintViolation::Why::heads || why == ConstraintViolation::Why::batch);
+    EXPECT_TRUE(why == plan::ConstraintViolation::Why::heads ||
+                why == plan::ConstraintViolation::Why::batch);
   EXPECT_TRUE(choose_hosts(asked, {.count = 4}, {}).broken.empty());
 }
 
 TEST(PlaceAround, SkipsExcludedHosts) {
-  const Problem asked = racks(8);
+  const search::Problem asked = racks(8);
   const HostUse out{.count = 2, .listed = {0, 2}, .left = 6, .used = 3};
-  const Placement placement = place_around(out, asked.config.cluster);
-  EXPECT_EQ(placement.kind, Placement::Kind::listed);
+  const mesh::Placement placement = place_around(out, asked.config.cluster);
+  EXPECT_EQ(placement.kind, mesh::Placement::Kind::listed);
   EXPECT_EQ(placement.devices, (std::vector<i64>{2, 3, 6, 7, 8, 9}));
-  EXPECT_EQ(place_around({.count = 2, .left = 6, .used = 3}, asked.config.cluster), Placement{});
+  EXPECT_EQ(place_around({.count = 2, .left = 6, .used = 3}, asked.config.cluster),
+            mesh::Placement{});
 }
 
 TEST(ApplyPlacement, EstimatesTheCostOfHoles) {
   // Two hosts of one rack; with host 1 out the second is in another rack, across the spine.
   PlanAnswer view{.problem = racks(8)};
   view.problem.config.world = 4;
-  Plan plan{.dp = 4};
-  view.answer.best = priced(view.problem, plan, calibration());
+  plan::Plan plan{.dp = 4};
+  view.answer.best = priced(view.problem, plan, catalog::calibration());
   view.answer.rivals.push_back(*view.answer.best);
   const Seconds before = view.best().time();
   apply_placement(view, place_around({.count = 1, .listed = {1}, .left = 7, .used = 2},
@@ -85,8 +88,8 @@ TEST(ApplyPlacement, EstimatesTheCostOfHoles) {
   EXPECT_GT(view.best().time(), before);
   EXPECT_EQ(view.answer.rivals[0].time(), view.best().time());
   plan.placement = view.best().config.plan.placement;
-  EXPECT_EQ(view.best().time(), priced(view.problem, plan, calibration()).time());
+  EXPECT_EQ(view.best().time(), priced(view.problem, plan, catalog::calibration()).time());
 }
 
 }  // namespace plan_hosts_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -12,7 +12,7 @@
 #include "rankwright/planner/input/plan_input.h"
 #include "rankwright/planner/plan/plan_amounts.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 constexpr std::string_view kJobGroup = "Job and software", kLimitGroup = "Limits",
@@ -43,40 +43,50 @@ constexpr KeyOption kKeyOptions[] = {
 /// A number of the plan: NAME fixes it, max-NAME bounds it, no-NAME sets it to 1.
 struct NumberOption {
   std::string_view name, key;
-  std::optional<i64> (*value)(const Draft&);
-  Range Limits::*range;
+  std::optional<i64> (*value)(const importer::Draft&);
+  search::Range search::Limits::*range;
   bool max = false, no = false;
 };
 constexpr NumberOption kNumberOptions[] = {
-    {"tp", "parallelism.tp_size", [](const Draft& d) { return d.tp; }, &Limits::tp, true, true},
-    {"cp", "parallelism.cp_size", [](const Draft& d) { return d.cp; }, &Limits::cp, true, true},
-    {"pp", "parallelism.pp_size", [](const Draft& d) { return d.pp; }, &Limits::pp, true, true},
-    {"dp", "parallelism.dp_size", [](const Draft& d) { return d.dp; }, &Limits::dp, true, true},
-    {"ep", "parallelism.ep_size", [](const Draft& d) { return d.ep; }, &Limits::ep, true, true},
-    {"etp", "parallelism.etp_size", [](const Draft& d) { return d.etp; }, &Limits::etp},
+    {"tp", "parallelism.tp_size", [](const importer::Draft& d) { return d.tp; },
+     &search::Limits::tp, true, true},
+    {"cp", "parallelism.cp_size", [](const importer::Draft& d) { return d.cp; },
+     &search::Limits::cp, true, true},
+    {"pp", "parallelism.pp_size", [](const importer::Draft& d) { return d.pp; },
+     &search::Limits::pp, true, true},
+    {"dp", "parallelism.dp_size", [](const importer::Draft& d) { return d.dp; },
+     &search::Limits::dp, true, true},
+    {"ep", "parallelism.ep_size", [](const importer::Draft& d) { return d.ep; },
+     &search::Limits::ep, true, true},
+    {"etp", "parallelism.etp_size", [](const importer::Draft& d) { return d.etp; },
+     &search::Limits::etp},
     {"zero", "parallelism.zero_stage",
-     [](const Draft& d) { return d.zero ? std::optional<i64>(*d.zero) : std::nullopt; },
-     &Limits::zero, true},
-    {"micro-batch", "parallelism.micro_batch", [](const Draft& d) { return d.micro_batch; },
-     &Limits::micro_batch},
-    {"chunks", "parallelism.virtual_stages", [](const Draft& d) { return d.virtual_stages; },
-     &Limits::chunks},
+     [](const importer::Draft& d) { return d.zero ? std::optional<i64>(*d.zero) : std::nullopt; },
+     &search::Limits::zero, true},
+    {"micro-batch", "parallelism.micro_batch",
+     [](const importer::Draft& d) { return d.micro_batch; }, &search::Limits::micro_batch},
+    {"chunks", "parallelism.virtual_stages",
+     [](const importer::Draft& d) { return d.virtual_stages; }, &search::Limits::chunks},
 };
 
 /// A choice of the plan that the search makes unless the option fixes it.
 struct ChoiceOption {
   std::string_view name, key;
-  void (*set)(const Draft&, Limits&);
+  void (*set)(const importer::Draft&, search::Limits&);
 };
 constexpr ChoiceOption kChoiceOptions[] = {
     {"recompute", "parallelism.recompute",
-     [](const Draft& d, Limits& l) { l.recompute = d.recompute; }},
+     [](const importer::Draft& d, search::Limits& l) { l.recompute = d.recompute; }},
     {"schedule", "parallelism.schedule",
-     [](const Draft& d, Limits& l) { l.schedule = d.schedule; }},
+     [](const importer::Draft& d, search::Limits& l) { l.schedule = d.schedule; }},
     {"sequence-parallel", "parallelism.sequence_parallel",
-     [](const Draft& d, Limits& l) { l.sequence_parallel = d.sequence_parallel; }},
-    {"cp-comm", "parallelism.cp_comm", [](const Draft& d, Limits& l) { l.cp_comm = d.cp_comm; }},
-    {"order", "parallelism.order", [](const Draft& d, Limits& l) { l.order = d.order; }},
+     [](const importer::Draft& d, search::Limits& l) {
+       l.sequence_parallel = d.sequence_parallel;
+     }},
+    {"cp-comm", "parallelism.cp_comm",
+     [](const importer::Draft& d, search::Limits& l) { l.cp_comm = d.cp_comm; }},
+    {"order", "parallelism.order",
+     [](const importer::Draft& d, search::Limits& l) { l.order = d.order; }},
 };
 
 /// An option with a value of its own kind, read in read_amounts().
@@ -110,10 +120,10 @@ constexpr SwitchOption kSwitches[] = {
 
 using MaybeFault = std::optional<Refusal>;
 
-const KeyRow& key_row(std::string_view path) {
-  const std::span<const KeyRow> rows = key_rows();
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const KeyRow& row) { return row.key.path == path; });
+const importer::KeyRow& key_row(std::string_view path) {
+  const std::span<const importer::KeyRow> rows = importer::key_rows();
+  const auto found = std::find_if(
+      rows.begin(), rows.end(), [&](const importer::KeyRow& row) { return row.key.path == path; });
   RW_CHECK(found != rows.end());
   return *found;
 }
@@ -131,7 +141,7 @@ std::vector<PlanOption> all_rows() {
   add("model", "", "a name or a config.json", "");
   add("cluster", "", "\"dgx-h100 x 8\" or a cluster file", "");
   for (const KeyOption& row : kKeyOptions) {
-    const PlanKey& key = key_row(row.key).key;
+    const importer::PlanKey& key = key_row(row.key).key;
     add(std::string(row.name), key.values, std::string(key.meaning), kJobGroup);
   }
   for (const NumberOption& row : kNumberOptions) {
@@ -151,13 +161,13 @@ std::vector<PlanOption> all_rows() {
 
 /// Reads an option's value with the reader of the plan-file key that it stands for.
 MaybeFault read_key(std::string_view name, std::string_view key, const std::string& value,
-                    Draft& draft) {
+                    importer::Draft& draft) {
   const std::string flag = fmt::format("--{}", name);
   Diagnostics findings;
-  FieldReader fields(flag, findings);
-  Reading reading{fields, draft, refuse_file};
-  YamlNode node;
-  node.kind = YamlNode::Kind::scalar;
+  importer::FieldReader fields(flag, findings);
+  importer::Reading reading{fields, draft, importer::refuse_file};
+  importer::YamlNode node;
+  node.kind = importer::YamlNode::Kind::scalar;
   node.scalar = value;
   key_row(key).read(reading, node);
   if (findings.empty()) return std::nullopt;
@@ -207,12 +217,12 @@ class OptionReader {
 
   MaybeFault read_numbers() {
     for (const NumberOption& row : kNumberOptions) {
-      Range& range = request_.limits.*row.range;
+      search::Range& range = request_.limits.*row.range;
       const std::string exact(row.name), max = fmt::format("max-{}", row.name),
                                          no = fmt::format("no-{}", row.name);
       std::string bound;  // the option that says what it is at most
       const auto value = [&](const std::string& name, i64& into) -> MaybeFault {
-        Draft draft;
+        importer::Draft draft;
         if (MaybeFault fault = read_key(name, row.key, text(name), draft)) return fault;
         into = *row.value(draft);
         return std::nullopt;
@@ -239,7 +249,7 @@ class OptionReader {
   MaybeFault read_choices() {
     for (const ChoiceOption& row : kChoiceOptions) {
       if (text(row.name).empty()) continue;
-      Draft draft;
+      importer::Draft draft;
       if (MaybeFault fault = read_key(row.name, row.key, text(row.name), draft)) return fault;
       row.set(draft, request_.limits);
     }
@@ -249,7 +259,7 @@ class OptionReader {
   }
 
   MaybeFault read_target() {
-    Outcome<Target> target = rankwright::read_target(text("for"));
+    Outcome<rules::Target> target = rankwright::planner::read_target(text("for"));
     if (!target) return std::move(target.error());
     request_.limits.target = *target;
     return std::nullopt;
@@ -270,7 +280,7 @@ class OptionReader {
     };
     PlanRequest& r = request_;
     read("max-memory", parse_bytes, [&](Bytes size) { r.max_memory = size; });
-    read("gpus", parse_gpus, [&](Range range) { r.gpus = range; });
+    read("gpus", parse_gpus, [&](search::Range range) { r.gpus = range; });
     read("exclude-nodes", parse_excluded, [&](ExcludedHosts out) { r.excluded = std::move(out); });
     read("tokens", parse_tokens, [&](double n) { r.training.tokens = n; });
     read("price", parse_price, [&](Price price) { r.training.price = std::move(price); });
@@ -325,7 +335,7 @@ Outcome<PlanRequest> read_plan_options(const OptionTexts& texts) {
   return OptionReader(texts).read();
 }
 
-std::optional<Refusal> apply_overrides(const OptionTexts& overrides, Draft& draft) {
+std::optional<Refusal> apply_overrides(const OptionTexts& overrides, importer::Draft& draft) {
   for (const KeyOption& row : kKeyOptions) {
     const auto given = overrides.find(std::string(row.name));
     if (given == overrides.end()) continue;
@@ -334,4 +344,4 @@ std::optional<Refusal> apply_overrides(const OptionTexts& overrides, Draft& draf
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

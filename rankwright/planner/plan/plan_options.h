@@ -9,7 +9,7 @@
 #include "rankwright/import/plan/draft.h"
 #include "rankwright/planner/plan/plan_request.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct PlanOption {
   std::string name{};   // "max-tp": the flag without its dashes
@@ -30,6 +30,6 @@ Outcome<PlanRequest> read_plan_options(const OptionTexts& texts);
 
 /// Writes what the overrides say of job, software and overlap over what `draft` says. Returns the
 /// first fault.
-std::optional<Refusal> apply_overrides(const OptionTexts& overrides, Draft& draft);
+std::optional<Refusal> apply_overrides(const OptionTexts& overrides, importer::Draft& draft);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace plan_options_test {
 
 using ::testing::HasSubstr;
@@ -25,7 +25,7 @@ TEST(PlanOptions, HaveUniqueNamesAndHelp) {
 
 TEST(ReadPlanOptions, WithoutOptionsLimitsNothing) {
   const PlanRequest request = read_plan_options({}).value();
-  EXPECT_EQ(request.limits, Limits{});
+  EXPECT_EQ(request.limits, search::Limits{});
   EXPECT_FALSE(request.gpus || request.fit || request.log || request.plan_file);
 }
 
@@ -45,13 +45,13 @@ TEST(ReadPlanOptions, ReadsEveryKindOfOption) {
                                   .value();
   EXPECT_EQ(request.model, "llama-3.1-8b");
   EXPECT_EQ(request.overrides, (OptionTexts{{"global-batch", "256"}}));
-  EXPECT_EQ(request.limits.tp, (Range{4, 4}));
-  EXPECT_EQ(request.limits.pp, (Range{1, 8}));
-  EXPECT_EQ(request.limits.cp, (Range{1, 1}));
-  EXPECT_EQ(request.limits.dp, Range{});
-  EXPECT_EQ(request.limits.recompute, Recompute::full);
-  EXPECT_EQ(request.limits.target, Target::megatron);
-  EXPECT_EQ(request.gpus, (Range{8, 64}));
+  EXPECT_EQ(request.limits.tp, (search::Range{4, 4}));
+  EXPECT_EQ(request.limits.pp, (search::Range{1, 8}));
+  EXPECT_EQ(request.limits.cp, (search::Range{1, 1}));
+  EXPECT_EQ(request.limits.dp, search::Range{});
+  EXPECT_EQ(request.limits.recompute, plan::Recompute::full);
+  EXPECT_EQ(request.limits.target, rules::Target::megatron);
+  EXPECT_EQ(request.gpus, (search::Range{8, 64}));
   EXPECT_EQ(request.training.tokens, 15e12);
   EXPECT_EQ(request.log.value().name, "run.log");
 }
@@ -67,7 +67,7 @@ TEST(ReadPlanOptions, NamesTheOptionAtFault) {
 }
 
 TEST(ApplyOverrides, WritesOverTheDraftOrNamesTheFault) {
-  Draft draft;
+  importer::Draft draft;
   draft.sequence = 1024;
   draft.global_batch = 8;
   EXPECT_FALSE(apply_overrides({{"seq", "2048"}}, draft));
@@ -77,4 +77,4 @@ TEST(ApplyOverrides, WritesOverTheDraftOrNamesTheFault) {
 }
 
 }  // namespace plan_options_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -13,12 +13,14 @@
 #include "rankwright/planner/plan/plan_defaults.h"
 #include "rankwright/planner/plan/plan_options.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 using MaybeFault = std::optional<Refusal>;
 
-bool states_a_plan(const Draft& d) { return d.tp || d.cp || d.dp || d.pp || d.ep || d.etp; }
+bool states_a_plan(const importer::Draft& d) {
+  return d.tp || d.cp || d.dp || d.pp || d.ep || d.etp;
+}
 
 /// Returns the refusal of a file with these findings.
 Refusal unreadable(Diagnostics findings, std::string name, std::string text = {}) {
@@ -28,8 +30,8 @@ Refusal unreadable(Diagnostics findings, std::string name, std::string text = {}
 }
 
 /// Reads the plan file with the model, the cluster and the overrides of the request.
-Outcome<PlanFile> read_stated(const PlanRequest& request) {
-  PlanFile file;
+Outcome<importer::PlanFile> read_stated(const PlanRequest& request) {
+  importer::PlanFile file;
   if (request.plan_file) file = read_plan_source(*request.plan_file, nullptr, request.files);
   override_input({.model = request.model, .cluster = request.cluster, .files = request.files},
                  file);
@@ -43,7 +45,7 @@ Outcome<PlanFile> read_stated(const PlanRequest& request) {
   return file;
 }
 
-MaybeFault check_stated(const PlanRequest& request, const Draft& draft) {
+MaybeFault check_stated(const PlanRequest& request, const importer::Draft& draft) {
   if (!draft.model)
     return usage_fault("which model is trained is not said",
                        "--model llama-3.1-70b, or a config.json");
@@ -55,14 +57,14 @@ MaybeFault check_stated(const PlanRequest& request, const Draft& draft) {
 }
 
 /// Returns the number of ranks where the request decides it; else the draft does.
-std::optional<i64> requested_world(const PlanRequest& request, const Draft& draft) {
+std::optional<i64> requested_world(const PlanRequest& request, const importer::Draft& draft) {
   if (request.gpus) return request.gpus->max;
   if (draft.cluster && (!request.cluster.empty() || (!draft.world && !draft.shape)))
     return draft.cluster->devices();
   return std::nullopt;
 }
 
-MaybeFault check_problem(const PlanRequest& request, const TrainingConfig& config) {
+MaybeFault check_problem(const PlanRequest& request, const plan::TrainingConfig& config) {
   if (config.world > config.cluster.devices())
     return usage_fault(fmt::format("{} ranks, but the cluster has {} GPUs", count(config.world),
                                    count(config.cluster.devices())),
@@ -75,9 +77,9 @@ MaybeFault check_problem(const PlanRequest& request, const TrainingConfig& confi
 
 /// Returns the config that ran: the plan of --ran, what the log itself states, or the plan file's
 /// own plan. Empty where none of them states one.
-Outcome<std::optional<TrainingConfig>> read_ran_setup(const PlanRequest& request,
-                                                      const TrainingConfig& asked,
-                                                      const Draft& own) {
+Outcome<std::optional<plan::TrainingConfig>> read_ran_setup(const PlanRequest& request,
+                                                            const plan::TrainingConfig& asked,
+                                                            const importer::Draft& own) {
   if (request.ran) {
     PlanInput ran = read_input({.plan = *request.ran, .files = request.files});
     if (!ran.config)
@@ -85,8 +87,9 @@ Outcome<std::optional<TrainingConfig>> read_ran_setup(const PlanRequest& request
                                        std::move(ran.file.text)));
     return std::move(ran.config);
   }
-  Draft draft = own;
-  if (std::optional<PlanFile> stated = plan_of_log(request.log->text, request.log->name)) {
+  importer::Draft draft = own;
+  if (std::optional<importer::PlanFile> stated =
+          plan_of_log(request.log->text, request.log->name)) {
     draft = std::move(stated->draft);
     if (!draft.model) draft.model = asked.model;
     if (!draft.cluster) draft.cluster = asked.cluster;
@@ -96,16 +99,17 @@ Outcome<std::optional<TrainingConfig>> read_ran_setup(const PlanRequest& request
 }
 
 /// Calibrates `config` by the request's log. Returns the fault.
-MaybeFault calibrate_setup(const PlanRequest& request, const Draft& own, TrainingConfig& config) {
+MaybeFault calibrate_setup(const PlanRequest& request, const importer::Draft& own,
+                           plan::TrainingConfig& config) {
   if (!request.log) return std::nullopt;
   const SourceFile& log = *request.log;
   if (log.unreadable) return unreadable({*log.unreadable}, log.name);
-  Outcome<std::optional<TrainingConfig>> ran = read_ran_setup(request, config, own);
+  Outcome<std::optional<plan::TrainingConfig>> ran = read_ran_setup(request, config, own);
   if (!ran) return std::move(ran.error());
   if (!*ran || !find_violations(**ran).empty())
     return usage_fault("which plan ran is not said, or it cannot be priced",
                        "--calibrate run.log --ran plan.yaml");
-  const Result<std::shared_ptr<const RunCalibration>> found =
+  const Result<std::shared_ptr<const plan::RunCalibration>> found =
       read_calibration(log.text, log.name, **ran);
   if (!found) return unreadable({found.error()}, log.name);
   calibrate_by(config, *found);
@@ -113,15 +117,16 @@ MaybeFault calibrate_setup(const PlanRequest& request, const Draft& own, Trainin
 }
 
 /// Returns the file's own plan for the same job, estimated where it has no violation.
-OwnPlan own_plan_of(const std::string& name, Draft draft, const Problem& problem) {
-  const TrainingConfig& asked = problem.config;
+OwnPlan own_plan_of(const std::string& name, importer::Draft draft,
+                    const search::Problem& problem) {
+  const plan::TrainingConfig& asked = problem.config;
   draft.global_batch = asked.job.global_batch;
   draft.sequence = asked.job.sequence;
   OwnPlan own{.name = name, .config = resolve(draft)};
   own.config.software = asked.software;
   own.config.calibrated = asked.calibrated;
   if (!find_violations(own.config).empty()) return own;
-  Problem same = problem;
+  search::Problem same = problem;
   same.config = own.config;
   own.priced = priced(same, own.config.plan, calibration(asked));
   return own;
@@ -130,19 +135,19 @@ OwnPlan own_plan_of(const std::string& name, Draft draft, const Problem& problem
 }  // namespace
 
 Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
-  Outcome<PlanFile> file = read_stated(request);
+  Outcome<importer::PlanFile> file = read_stated(request);
   if (!file) return tl::unexpected(std::move(file.error()));
-  Draft& draft = file->draft;
+  importer::Draft& draft = file->draft;
   if (MaybeFault fault = check_stated(request, draft)) return tl::unexpected(std::move(*fault));
   // One unit of a catalog system stands for the system: as many units as are asked for.
   if (draft.cluster && request.gpus && request.gpus->max > draft.cluster->devices() &&
       draft.cluster->levels.back().arity == 1)
-    if (std::optional<Cluster> larger = grow_cluster(*draft.cluster, request.gpus->max))
+    if (std::optional<cluster::Cluster> larger = grow_cluster(*draft.cluster, request.gpus->max))
       draft.cluster = std::move(larger);
   if (draft.cluster)
     if (MaybeFault fault = check_size(request, *draft.cluster))
       return tl::unexpected(std::move(*fault));
-  const TrainingConfig job =
+  const plan::TrainingConfig job =
       resolve_job(draft, request.limits.target, requested_world(request, draft));
   PlanProblem made{.problem = open_problem(job, draft, request.limits)};
   if (MaybeFault fault = check_problem(request, made.problem.config))
@@ -154,4 +159,4 @@ Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
   return made;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

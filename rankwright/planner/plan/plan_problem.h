@@ -7,15 +7,15 @@
 #include "rankwright/planner/plan/plan_answer.h"
 #include "rankwright/planner/plan/plan_request.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// What a search is asked, and the plan to compare with.
 struct PlanProblem {
-  Problem problem;
+  search::Problem problem;
   std::optional<OwnPlan> own{};  // of a plan file that states one
 };
 
 /// Reads the files and checks the request against them.
 Outcome<PlanProblem> read_plan_problem(const PlanRequest& request);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -13,7 +13,7 @@
 #include "rankwright/planner/plan/training.h"
 #include "rankwright/search/problem.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// Hosts of the cluster that cannot be used.
 struct ExcludedHosts {
@@ -30,9 +30,9 @@ struct PlanRequest {
   std::string model{}, cluster{};  // a catalog name or a path; replace those of the plan file
   OptionTexts overrides{};         // of options that stand for a key of the plan file
 
-  Limits limits{};
+  search::Limits limits{};
   std::optional<Bytes> max_memory{};        // per device; else all of it
-  std::optional<Range> gpus{};              // one number is a range of one
+  std::optional<search::Range> gpus{};      // one number is a range of one
   bool fit = false;                         // find the fewest GPUs on which something fits
   std::optional<ExcludedHosts> excluded{};  // use as many of the other hosts as is fastest
   TrainingAsk training{};
@@ -42,11 +42,12 @@ struct PlanRequest {
   std::optional<SourceFile> log{}, ran{};
 
   SearchBudget budget{};
-  bool exhaustive = false;         // evaluate everything that fits, without lower bounds
-  int threads = 0;                 // 0: as many as there are; the answer is the same
-  FileReader files = refuse_file;  // reads the files that arguments and other files name
+  bool exhaustive = false;  // evaluate everything that fits, without lower bounds
+  int threads = 0;          // 0: as many as there are; the answer is the same
+  importer::FileReader files =
+      importer::refuse_file;  // reads the files that arguments and other files name
 
   bool several_counts() const { return gpus && gpus->min != gpus->max; }
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 i64 peak_kilobytes() {
@@ -34,4 +34,4 @@ bool SearchWatch::stopped() const {
   return now != StopReason::none;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -9,7 +9,7 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct SearchBudget {
   Seconds time{600};
@@ -46,4 +46,4 @@ class SearchWatch {
   mutable std::atomic<i64> asked_{0};  // how often, so that the system is asked less often
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -8,13 +8,14 @@
 #include "rankwright/import/syntax/file.h"
 #include "rankwright/planner/plan/plan_request.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// Returns a file that was read, or why it was not.
 SourceFile make_source(std::string name, Result<std::string> text);
 
 /// Reads a file of at most kMaxFileBytes.
-SourceFile read_source(const std::string& name, const FileReader& files = read_file);
+SourceFile read_source(const std::string& name,
+                       const importer::FileReader& files = importer::read_file);
 
 /// Reads the log of a run; it may be longer than other files.
 SourceFile read_log_source(const std::string& path);
@@ -23,6 +24,7 @@ SourceFile read_log_source(const std::string& path);
 SourceFile read_trace_source(const std::string& path);
 
 /// Reads the log and the plan of its run that the options of `request` name.
-void read_named_files(PlanRequest& request, const FileReader& files = read_file);
+void read_named_files(PlanRequest& request,
+                      const importer::FileReader& files = importer::read_file);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

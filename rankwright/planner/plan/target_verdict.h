@@ -5,15 +5,16 @@
 
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// One framework's verdict on a plan.
 struct TargetVerdict {
-  const TargetRow* target = nullptr;
-  std::vector<const Rule*> broken{};  // errors and warnings, no notes; empty: it runs the plan
+  const rules::TargetRow* target = nullptr;
+  std::vector<const rules::Rule*>
+      broken{};  // errors and warnings, no notes; empty: it runs the plan
 };
 
 /// Checks the plan against the rules of every framework.
-std::vector<TargetVerdict> check_targets(const TrainingConfig& config);
+std::vector<TargetVerdict> check_targets(const plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,20 +2,20 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace target_verdict_test {
 
 TEST(CheckTargets, HoldsEveryFrameworkToItsOwnRules) {
   // DeepSpeed has no context parallelism but Ulysses; Megatron-LM takes a ring.
-  const rankwright::TrainingConfig ring = config_of(
+  const rankwright::plan::TrainingConfig ring = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 64}\n"
       "parallelism: {cp_size: 2, dp_size: 8}");
   for (const TargetVerdict& verdict : check_targets(ring)) {
-    const Target target = verdict.target->target;
-    if (target != Target::megatron && target != Target::deepspeed) continue;
-    EXPECT_EQ(verdict.broken.empty(), target == Target::megatron);
+    const rules::Target target = verdict.target->target;
+    if (target != rules::Target::megatron && target != rules::Target::deepspeed) continue;
+    EXPECT_EQ(verdict.broken.empty(), target == rules::Target::megatron);
   }
 }
 
 }  // namespace target_verdict_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::planner {
 
-std::optional<Training> estimate_training(const TrainingConfig& config, const Estimate& estimate,
-                                          const TrainingAsk& ask) {
+std::optional<Training> estimate_training(const plan::TrainingConfig& config,
+                                          const cost::Estimate& estimate, const TrainingAsk& ask) {
   if (!ask.tokens) return std::nullopt;
   const double each = double(config.job.global_batch) * double(config.job.sequence);
   Training run{.steps = std::ceil(*ask.tokens / each), .within = estimate.step_band.within};
@@ -16,4 +16,4 @@ std::optional<Training> estimate_training(const TrainingConfig& config, const Es
   return run;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

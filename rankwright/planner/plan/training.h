@@ -7,7 +7,7 @@
 
 #include "rankwright/cost/estimate.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// The price of a GPU-hour, with its currency as it was typed: "$" before, "EUR" after.
 struct Price {
@@ -34,7 +34,7 @@ struct Training {
 
 /// Returns the figures of the training that `ask` describes; empty without a number of tokens.
 /// Requires: the config has no violation.
-std::optional<Training> estimate_training(const TrainingConfig& config, const Estimate& estimate,
-                                          const TrainingAsk& ask);
+std::optional<Training> estimate_training(const plan::TrainingConfig& config,
+                                          const cost::Estimate& estimate, const TrainingAsk& ask);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -2,18 +2,18 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace training_test {
 
 /// A step of `seconds` over 16 x 1,000 tokens on 8 GPUs.
 struct Case {
-  rankwright::TrainingConfig config{.model = {}, .cluster = {}, .job = {}, .plan = {}};
-  Estimate estimate{};
+  rankwright::plan::TrainingConfig config{.model = {}, .cluster = {}, .job = {}, .plan = {}};
+  cost::Estimate estimate{};
 
   explicit Case(double seconds) {
     config.world = 8;
     config.job = {.global_batch = 16, .sequence = 1000};
-    estimate.step[Item::matmul] = Seconds{seconds};
+    estimate.step[cost::Item::matmul] = Seconds{seconds};
     estimate.step_band = {.within = 0.1, .rows = 5};
   }
 };
@@ -47,4 +47,4 @@ TEST(Training, ComparesTheTimeWithTheDeadline) {
 }
 
 }  // namespace training_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -10,16 +10,16 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/cost/priced.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
-i64 pp_rank_of(const TrainingConfig& config, std::size_t rank) {
-  return config.plan.meshes().dense.coordinate(i64(rank), Axis::pp);
+i64 pp_rank_of(const plan::TrainingConfig& config, std::size_t rank) {
+  return config.plan.meshes().dense.coordinate(i64(rank), mesh::Axis::pp);
 }
 
 /// What one rank is predicted to send, and what it sent, by kind.
 struct Pair {
-  const PricedTraffic* predicted = nullptr;
+  const cost::PricedTraffic* predicted = nullptr;
   const Sent* sent = nullptr;
 
   bool equal() const {
@@ -63,16 +63,16 @@ T median_of(const std::vector<TrainedStep>& steps, T TrainedStep::*figure) {
 
 }  // namespace
 
-std::vector<SentRow> sent_rows(const TrainingConfig& config,
+std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
                                const std::vector<std::vector<Sent>>& by_rank) {
   RW_CHECK(i64(by_rank.size()) == config.plan.ranks());
-  std::vector<std::vector<PricedTraffic>> predicted;  // by pp rank
-  for (i64 r = 0; r < config.plan.pp; ++r) predicted.push_back(priced(config, r));
-  std::map<TrafficKind, SentRow> rows;
-  std::map<TrafficKind, i64> waiters;
+  std::vector<std::vector<cost::PricedTraffic>> predicted;  // by pp rank
+  for (i64 r = 0; r < config.plan.pp; ++r) predicted.push_back(cost::priced(config, r));
+  std::map<plan::TrafficKind, SentRow> rows;
+  std::map<plan::TrafficKind, i64> waiters;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    std::map<TrafficKind, Pair> pairs;
-    for (const PricedTraffic& one : predicted[std::size_t(pp_rank_of(config, rank))])
+    std::map<plan::TrafficKind, Pair> pairs;
+    for (const cost::PricedTraffic& one : predicted[std::size_t(pp_rank_of(config, rank))])
       pairs[one.traffic.kind].predicted = &one;
     for (const Sent& one : by_rank[rank]) {
       rows[one.traffic.kind].kind = one.traffic.kind;
@@ -93,10 +93,11 @@ std::vector<SentRow> sent_rows(const TrainingConfig& config,
   return all;
 }
 
-std::vector<RunMemory> run_memory(const TrainingConfig& config, const std::vector<Bytes>& peaks) {
+std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
+                                  const std::vector<Bytes>& peaks) {
   std::vector<RunMemory> all;
-  for (const MemoryEstimate& estimate_memory :
-       estimate_memory_per_pp_rank(config, calibration(config)))
+  for (const cost::MemoryEstimate& estimate_memory :
+       cost::estimate_memory_per_pp_rank(config, calibration(config)))
     all.push_back(
         {.pp_rank = estimate_memory.pp_rank, .predicted = estimate_memory.allocated(), .rank = -1});
   for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
@@ -112,29 +113,31 @@ double idle_share(Seconds busy, Seconds end, i64 ranks) {
   return end.value > 0 ? 1 - busy / (end * double(ranks)) : 0;
 }
 
-Seconds busy_in(const std::vector<Event>& events) {
+Seconds busy_in(const std::vector<program::Event>& events) {
   Seconds busy{};
-  for (const Event& e : events)
+  for (const program::Event& e : events)
     if (is_cell(e.action.kind)) busy += e.end - e.start;
   return busy;
 }
 
-Seconds end_of(const std::vector<Event>& events) {
+Seconds end_of(const std::vector<program::Event>& events) {
   Seconds end{};
-  for (const Event& e : events) end = std::max(end, e.end);
+  for (const program::Event& e : events) end = std::max(end, e.end);
   return end;
 }
 
-bool is_measured(const Cluster& cluster) {
-  return std::all_of(cluster.levels.begin(), cluster.levels.end(),
-                     [](const Level& level) { return level.origin == Origin::measured; });
+bool is_measured(const cluster::Cluster& cluster) {
+  return std::all_of(cluster.levels.begin(), cluster.levels.end(), [](const cluster::Level& level) {
+    return level.origin == cluster::Origin::measured;
+  });
 }
 
-std::optional<RunPrediction> predict_run(const TrainingConfig& config, const Program& program) {
+std::optional<RunPrediction> predict_run(const plan::TrainingConfig& config,
+                                         const program::Program& program) {
   if (!is_measured(config.cluster)) return std::nullopt;
-  const Calibration& constants = calibration(config);
-  const Timeline timeline = simulate(program, durations(config, program, constants));
-  return RunPrediction{.step = simulated_estimate(config, constants).time(),
+  const cluster::Calibration& constants = calibration(config);
+  const program::Timeline timeline = simulate(program, cost::durations(config, program, constants));
+  return RunPrediction{.step = cost::simulated_estimate(config, constants).time(),
                        .bubble = timeline.idle_share()};
 }
 
@@ -181,4 +184,4 @@ i64 RunSummary::broken() const {
   return found == steps.end() ? 0 : found->step;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -12,7 +12,7 @@
 #include "rankwright/plan/traffic.h"
 #include "rankwright/program/timeline.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 /// One step, the same on every rank.
 struct TrainedStep {
@@ -25,15 +25,15 @@ struct TrainedStep {
 
 /// One kind of traffic that one rank sent in a step; of no calls where it only waited for others'.
 struct Sent {
-  Traffic traffic{};
+  plan::Traffic traffic{};
   int level = -1;    // the outermost level of the cluster that it crossed
   Seconds waited{};  // by the rank, for it
 };
 
 /// The same of all ranks together, and what was predicted.
 struct SentRow {
-  TrafficKind kind{};
-  GroupKind group{};
+  plan::TrafficKind kind{};
+  mesh::GroupKind group{};
   int level = -1;
   i64 predicted_calls = 0, calls = 0;
   Bytes predicted{}, sent{};
@@ -45,7 +45,7 @@ struct SentRow {
 
 /// `by_rank` has one entry for each rank of the plan. In the order of TrafficKind. The config has
 /// no violation.
-std::vector<SentRow> sent_rows(const TrainingConfig& config,
+std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
                                const std::vector<std::vector<Sent>>& by_rank);
 
 /// The fullest rank of a pp rank.
@@ -55,24 +55,26 @@ struct RunMemory {
   Bytes peak{};
   i64 rank = 0;  // the first with that peak
 };
-std::vector<RunMemory> run_memory(const TrainingConfig& config, const std::vector<Bytes>& peaks);
+std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
+                                  const std::vector<Bytes>& peaks);
 
 /// Of the ranks' time together from the beginning of a step to the end of its last action, what is
 /// not spent in cells: as Timeline::idle_share. `busy` is over `ranks` ranks.
 double idle_share(Seconds busy, Seconds end, i64 ranks);
-Seconds busy_in(const std::vector<Event>& events);
-Seconds end_of(const std::vector<Event>& events);
+Seconds busy_in(const std::vector<program::Event>& events);
+Seconds end_of(const std::vector<program::Event>& events);
 
 /// Times are predicted only where all figures of the cluster's links were measured, as a probe
 /// writes them: a data sheet of another machine says nothing about this one.
-bool is_measured(const Cluster& cluster);
+bool is_measured(const cluster::Cluster& cluster);
 
 struct RunPrediction {
   Seconds step{};
   double bubble = 0;
 };
 /// The program is the config's expansion. Nothing where the cluster is not measured.
-std::optional<RunPrediction> predict_run(const TrainingConfig& config, const Program& program);
+std::optional<RunPrediction> predict_run(const plan::TrainingConfig& config,
+                                         const program::Program& program);
 
 struct RunSummary {
   i64 wanted = 0;        // steps
@@ -101,4 +103,4 @@ struct RunSummary {
   i64 broken() const;
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -14,7 +14,7 @@
 #include "rankwright/report/run/run_text.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace run_view_test {
 
 using ::testing::HasSubstr;
@@ -31,18 +31,18 @@ job: {global_batch: 8, sequence: 16, param_dtype: fp32, grad_dtype: fp32}
 )";
 
 /// What ranks send that do just what was predicted.
-std::vector<std::vector<Sent>> as_predicted(const rankwright::TrainingConfig& config) {
+std::vector<std::vector<Sent>> as_predicted(const rankwright::plan::TrainingConfig& config) {
   std::vector<std::vector<Sent>> all;
   for (i64 rank = 0; rank < config.plan.ranks(); ++rank) {
     all.emplace_back();
-    const i64 pp_rank = config.plan.meshes().dense.coordinate(rank, Axis::pp);
-    for (const PricedTraffic& one : priced(config, pp_rank))
+    const i64 pp_rank = config.plan.meshes().dense.coordinate(rank, mesh::Axis::pp);
+    for (const cost::PricedTraffic& one : cost::priced(config, pp_rank))
       all.back().push_back({one.traffic, one.level, 2.0_ms});
   }
   return all;
 }
 
-const SentRow& row_of(const std::vector<SentRow>& rows, TrafficKind kind) {
+const SentRow& row_of(const std::vector<SentRow>& rows, plan::TrafficKind kind) {
   const auto found =
       std::find_if(rows.begin(), rows.end(), [&](const SentRow& one) { return one.kind == kind; });
   EXPECT_NE(found, rows.end());
@@ -50,7 +50,7 @@ const SentRow& row_of(const std::vector<SentRow>& rows, TrafficKind kind) {
 }
 
 TEST(SentRows, AddUpAllRanksAndAreEqualWhereEveryRankIs) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const std::vector<SentRow> rows = sent_rows(config, as_predicted(config));
   for (const SentRow& one : rows) {
     EXPECT_TRUE(one.equal()) << row(one.kind).label;
@@ -60,18 +60,19 @@ TEST(SentRows, AddUpAllRanksAndAreEqualWhereEveryRankIs) {
   }
   // 8 / dp 2 / micro_batch 1 = 4 microbatches; pp rank 0 has 4 ranks, each sends one forward for
   // each of them, 16 tokens x 32 hidden x 4 bytes.
-  const SentRow& sends = row_of(rows, TrafficKind::pp_forward);
+  const SentRow& sends = row_of(rows, plan::TrafficKind::pp_forward);
   EXPECT_EQ(sends.calls, 4 * 4);
   EXPECT_EQ(sends.level, 0);
 }
 
 TEST(SentRows, CountRanksThatDoSomethingElse) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   std::vector<std::vector<Sent>> sent = as_predicted(config);
   sent[3].pop_back();                         // less than predicted
   sent[5].front().traffic.total += Bytes{8};  // more
   sent[6].front().level = 1;                  // elsewhere
-  const TrafficKind missing = sent[2].back().traffic.kind, other = sent[5].front().traffic.kind;
+  const plan::TrafficKind missing = sent[2].back().traffic.kind,
+                          other = sent[5].front().traffic.kind;
   const std::vector<SentRow> rows = sent_rows(config, sent);
   EXPECT_EQ(row_of(rows, missing).ranks_off, 1);
   EXPECT_EQ(row_of(rows, other).ranks_off, 2);
@@ -80,30 +81,32 @@ TEST(SentRows, CountRanksThatDoSomethingElse) {
 }
 
 TEST(SentRows, CountWaitsOfRanksThatOnlyReceive) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   std::vector<std::vector<Sent>> sent = as_predicted(config);
-  const Traffic nothing{TrafficKind::pp_forward, Op::send_recv, GroupKind::pp};
+  const plan::Traffic nothing{plan::TrafficKind::pp_forward, plan::Op::send_recv,
+                              mesh::GroupKind::pp};
   for (std::size_t rank = 4; rank < 8; ++rank) sent[rank].push_back({nothing, -1, 4.0_ms});
   const std::vector<SentRow> rows = sent_rows(config, sent);
-  const SentRow& sends = row_of(rows, TrafficKind::pp_forward);
+  const SentRow& sends = row_of(rows, plan::TrafficKind::pp_forward);
   EXPECT_TRUE(sends.equal());
   EXPECT_DOUBLE_EQ(sends.waited.value, 3e-3);  // four ranks 2 ms, four 4 ms
 }
 
 TEST(SentRows, ShowWhatNobodyPredicted) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   std::vector<std::vector<Sent>> sent = as_predicted(config);
-  const Traffic extra{TrafficKind::ep_all_to_all, Op::all_to_all, GroupKind::ep, 2, Bytes{64}};
+  const plan::Traffic extra{plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,
+                            mesh::GroupKind::ep, 2, Bytes{64}};
   sent[0].push_back({extra, 0, {}});
   const std::vector<SentRow> rows = sent_rows(config, sent);
-  const SentRow& found = row_of(rows, TrafficKind::ep_all_to_all);
+  const SentRow& found = row_of(rows, plan::TrafficKind::ep_all_to_all);
   EXPECT_EQ(found.predicted_calls, 0);
   EXPECT_EQ(found.calls, 2);
   EXPECT_EQ(found.ranks_off, 1);
 }
 
 TEST(RunMemory, IsOfTheFullestRankOfEachPpRank) {
-  const rankwright::TrainingConfig config = config_of(kPlan);  // ranks 0-3 are pp rank 0
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);  // ranks 0-3 are pp rank 0
   std::vector<Bytes> peaks(8, Bytes{100});
   peaks[2] = Bytes{300};
   peaks[7] = Bytes{200};
@@ -112,17 +115,17 @@ TEST(RunMemory, IsOfTheFullestRankOfEachPpRank) {
   EXPECT_EQ(memory[0].rank, 2);
   EXPECT_EQ(memory[0].peak, Bytes{300});
   EXPECT_EQ(memory[1].rank, 7);
-  EXPECT_EQ(memory[1].predicted, estimate_memory(config, 1, calibration(config)).allocated());
+  EXPECT_EQ(memory[1].predicted, cost::estimate_memory(config, 1, calibration(config)).allocated());
 }
 
 TEST(Idle, IsThatOfThePlayForAPlaysEvents) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const Program program = expand(config);
-  const Durations times = alike(program, 3.0_ms, 2.0_ms, 1.0_ms);
-  const Timeline timeline = simulate(program, times);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const program::Program program = program::expand(config);
+  const program::Durations times = alike(program, 3.0_ms, 2.0_ms, 1.0_ms);
+  const program::Timeline timeline = simulate(program, times);
   Seconds busy{}, end{};
   for (i64 r = 0; r < program.pp(); ++r) {
-    const std::vector<Event> of_rank = events(program, times, timeline, r);
+    const std::vector<program::Event> of_rank = events(program, times, timeline, r);
     busy += busy_in(of_rank);
     end = std::max(end, end_of(of_rank));
   }
@@ -131,10 +134,10 @@ TEST(Idle, IsThatOfThePlayForAPlaysEvents) {
 }
 
 TEST(Prediction, OfTimeIsMadeForMeasuredLinksOnly) {
-  rankwright::TrainingConfig config = config_of(kPlan);
-  const Program program = expand(config);
+  rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const program::Program program = program::expand(config);
   EXPECT_FALSE(predict_run(config, program).has_value());
-  config.cluster.levels[0].origin = Origin::measured;
+  config.cluster.levels[0].origin = cluster::Origin::measured;
   const std::optional<RunPrediction> found = predict_run(config, program);
   ASSERT_TRUE(found.has_value());
   EXPECT_GT(found->step, Seconds{});
@@ -148,7 +151,7 @@ TrainedStep step_of(i64 number, double loss, double seconds) {
 }
 
 RunSummary sample_summary() {
-  const rankwright::TrainingConfig config = config_of(kPlan);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
   RunSummary s{.wanted = 4, .pp = 2, .ranks = 8, .tokens = 128, .level_names = {"memory"}};
   s.steps = {step_of(1, 5.5, 9), step_of(2, 5.25, 1), step_of(3, 5, 2), step_of(4, 4.75, 4)};
   s.sent = sent_rows(config, as_predicted(config));
@@ -169,7 +172,7 @@ TEST(Summary, TakesTheMedianOfTheStepsAfterTheFirst) {
 
 TEST(Summary, TextSaysWhetherBytesAreEqual) {
   RunSummary s = sample_summary();
-  const std::string text = run_text(s, {});
+  const std::string text = report::run_text(s, {});
   EXPECT_THAT(text, HasSubstr("4 of 4 steps on 8 ranks: loss 5.5 to 4.75, 64 tokens/s\n"));
   EXPECT_THAT(text, HasSubstr("equal on every rank"));
   EXPECT_THAT(text, HasSubstr("rankwright probe -o cluster.yaml"));
@@ -177,22 +180,23 @@ TEST(Summary, TextSaysWhetherBytesAreEqual) {
   s.sent.front().ranks_off = 2;
   s.sent.front().sent += Bytes{8};
   s.steps[2].loss = std::numeric_limits<double>::quiet_NaN();
-  const std::string other = run_text(s, {});
+  const std::string other = report::run_text(s, {});
   EXPECT_THAT(other, HasSubstr("+8 B on 2 ranks"));
   EXPECT_THAT(other, HasSubstr("warning: calls or bytes are not the predicted ones\n"));
   EXPECT_THAT(other, HasSubstr("warning: the loss is no number since step 3\n"));
 }
 
 TEST(Summary, OfARunWithoutAStepIsOneLine) {
-  EXPECT_EQ(run_text({.wanted = 4, .stopped = true}, {}),
+  EXPECT_EQ(report::run_text({.wanted = 4, .stopped = true}, {}),
             "stopped before the first step was done\n");
-  EXPECT_EQ(nlohmann::json::parse(summary_json({.wanted = 4, .stopped = true}))["steps"], 0);
+  EXPECT_EQ(nlohmann::json::parse(report::summary_json({.wanted = 4, .stopped = true}))["steps"],
+            0);
 }
 
 TEST(Summary, JsonIsOneLineAndHasEveryRow) {
   RunSummary s = sample_summary();
   s.predicted = RunPrediction{.step = Seconds{3}, .bubble = 0.125};
-  const std::string text = summary_json(s);
+  const std::string text = report::summary_json(s);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   const nlohmann::json json = nlohmann::json::parse(text);
   EXPECT_EQ(json["type"], "summary");
@@ -206,17 +210,17 @@ TEST(Summary, JsonIsOneLineAndHasEveryRow) {
 
 TEST(Steps, AreWrittenAsTheyAre) {
   const TrainedStep step = step_of(37, 2.9134, 0.5);
-  const nlohmann::json json = nlohmann::json::parse(step_json(step, 4096));
+  const nlohmann::json json = nlohmann::json::parse(report::step_json(step, 4096));
   EXPECT_EQ(json["type"], "step");
   EXPECT_EQ(json["step"], 37);
   EXPECT_EQ(json["loss"], 2.9134);
   EXPECT_EQ(json["tokens_per_second"], 8192);
-  EXPECT_EQ(csv_line(step), "37,2.9134,1,0.5\n");
+  EXPECT_EQ(report::csv_line(step), "37,2.9134,1,0.5\n");
 }
 
 TEST(Progress, IsOneLine) {
   const TrainedStep step{.step = 37, .loss = 2.9134, .time = Seconds{0.5}, .bubble = 0.18};
-  RunProgress progress{.wanted = 100, .tokens = 4205, .pipelined = true};
+  report::RunProgress progress{.wanted = 100, .tokens = 4205, .pipelined = true};
   EXPECT_EQ(progress_text(step, progress), "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 %");
   progress.predicted_bubble = 0.17;
   progress.left = Seconds{41.2};
@@ -227,16 +231,16 @@ TEST(Progress, IsOneLine) {
 }
 
 TEST(Clock, ReadsAsOnAWatch) {
-  EXPECT_EQ(clock_text(Seconds{0}), "0:00");
-  EXPECT_EQ(clock_text(Seconds{59.6}), "1:00");
-  EXPECT_EQ(clock_text(Seconds{3723}), "1:02:03");
-  EXPECT_EQ(clock_text(Seconds{-5}), "0:00");
-  EXPECT_EQ(clock_text(Seconds{std::numeric_limits<double>::infinity()}), "2400000:00:00");
+  EXPECT_EQ(report::clock_text(Seconds{0}), "0:00");
+  EXPECT_EQ(report::clock_text(Seconds{59.6}), "1:00");
+  EXPECT_EQ(report::clock_text(Seconds{3723}), "1:02:03");
+  EXPECT_EQ(report::clock_text(Seconds{-5}), "0:00");
+  EXPECT_EQ(report::clock_text(Seconds{std::numeric_limits<double>::infinity()}), "2400000:00:00");
 }
 
 RC_GTEST_PROP(Clock, GivesBackItsSeconds, ()) {
   const i64 seconds = *rc::gen::inRange<i64>(0, 1'000'000);
-  const std::string text = clock_text(Seconds{double(seconds)});
+  const std::string text = report::clock_text(Seconds{double(seconds)});
   i64 back = 0;
   for (std::size_t at = 0; at != std::string::npos;) {
     back = 60 * back + std::stoll(text.substr(at));
@@ -247,4 +251,4 @@ RC_GTEST_PROP(Clock, GivesBackItsSeconds, ()) {
 }
 
 }  // namespace run_view_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -1,11 +1,11 @@
 #include "rankwright/planner/timeline/event_kind.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
-EventKind event_kind(const Program& program, i64 pp_rank, const Action& a) {
+EventKind event_kind(const program::Program& program, i64 pp_rank, const program::Action& a) {
   if (is_cell(a.kind)) return EventKind(a.kind);
-  const Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
+  const program::Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
   return step.computes() ? EventKind::optimizer : EventKind::collective;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -10,19 +10,19 @@
 #include "rankwright/program/simulate.h"
 #include "rankwright/program/timeline.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct SimulatedStep {
-  PipelineShape shape;
-  Program program;
-  Durations durations;
-  Timeline timeline;
+  plan::PipelineShape shape;
+  program::Program program;
+  program::Durations durations;
+  program::Timeline timeline;
   std::string times{};  // where the durations come from, for people
   std::string what{};   // the schedule's name, or the file that it was read from
 };
 
-SimulatedStep simulate_step(const PipelineShape& shape, Program program, Durations durations,
-                            std::string times = "");
+SimulatedStep simulate_step(const plan::PipelineShape& shape, program::Program program,
+                            program::Durations durations, std::string times = "");
 
 /// Describes unit times for people.
 inline constexpr std::string_view kUnitTimes =
@@ -31,17 +31,17 @@ inline constexpr std::string_view kUnitTimes =
 
 /// Simulates the step of a config. Requires: no violation, and expansion_bytes of at most
 /// kMaxExpansion.
-SimulatedStep simulate_step(const TrainingConfig& config, bool unit_times = false);
+SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times = false);
 
-std::vector<Event> events(const SimulatedStep& simulated, i64 pp_rank);
+std::vector<program::Event> events(const SimulatedStep& simulated, i64 pp_rank);
 
 /// Returns whether the action runs beside the cells of its rank.
-bool is_beside(const Program& program, i64 pp_rank, const Action& action);
+bool is_beside(const program::Program& program, i64 pp_rank, const program::Action& action);
 
 /// Returns the number of cells of all ranks.
-i64 cell_count(const Program& program);
+i64 cell_count(const program::Program& program);
 
 /// Returns the number of slices of a trace; at most kMaxSlices can be written.
-i64 slice_count(const Program& program);
+i64 slice_count(const program::Program& program);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

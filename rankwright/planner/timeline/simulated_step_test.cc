@@ -5,7 +5,7 @@
 #include "rankwright/planner/timeline/event_kind.h"
 #include "tests/support/simulated_steps.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace played_test {
 
 TEST(SimulatedStep, FourRanksEightMicrobatches_TakesElevenSlots) {
@@ -19,8 +19,8 @@ TEST(SimulatedStep, FourRanksEightMicrobatches_TakesElevenSlots) {
 TEST(IsBeside, OnlyStepsMarkedSo) {
   SimulatedStep p = sample::four_by_eight();
   sample::add_steps(p.program);
-  EXPECT_TRUE(is_beside(p.program, 0, action(ActionKind::step, 0, 0)));
-  EXPECT_FALSE(is_beside(p.program, 0, action(ActionKind::step, 0, 2)));
+  EXPECT_TRUE(is_beside(p.program, 0, action(program::ActionKind::step, 0, 0)));
+  EXPECT_FALSE(is_beside(p.program, 0, action(program::ActionKind::step, 0, 2)));
   EXPECT_FALSE(is_beside(p.program, 0, cell::F(0, 0)));
 }
 
@@ -36,9 +36,11 @@ TEST(EventKind, StepsAreCollectivesOrTheOptimizer) {
   sample::add_steps(p.program);
   EXPECT_EQ(event_kind(p.program, 0, cell::F(0, 0)), EventKind::forward);
   EXPECT_EQ(event_kind(p.program, 0, cell::W(0, 0)), EventKind::weight_grad);
-  EXPECT_EQ(event_kind(p.program, 0, action(ActionKind::step, 0, 1)), EventKind::collective);
-  EXPECT_EQ(event_kind(p.program, 0, action(ActionKind::step, 0, 2)), EventKind::optimizer);
+  EXPECT_EQ(event_kind(p.program, 0, action(program::ActionKind::step, 0, 1)),
+            EventKind::collective);
+  EXPECT_EQ(event_kind(p.program, 0, action(program::ActionKind::step, 0, 2)),
+            EventKind::optimizer);
 }
 
 }  // namespace played_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -4,16 +4,16 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace {
 
 /// A forward begins to hold its stage's activations, the backward or the weight gradient lets go.
-i64 max_held(const std::vector<Event>& events) {
+i64 max_held(const std::vector<program::Event>& events) {
   i64 now = 0, max = 0;
-  for (const Event& e : events) {
-    const ActionKind kind = e.action.kind;
-    if (kind == ActionKind::forward) ++now;
-    if (kind == ActionKind::backward || kind == ActionKind::weight_grad) --now;
+  for (const program::Event& e : events) {
+    const program::ActionKind kind = e.action.kind;
+    if (kind == program::ActionKind::forward) ++now;
+    if (kind == program::ActionKind::backward || kind == program::ActionKind::weight_grad) --now;
     max = std::max(max, now);
   }
   return max;
@@ -21,19 +21,19 @@ i64 max_held(const std::vector<Event>& events) {
 
 /// A link of the critical path and the time that it takes there, those it is joined with included.
 struct Stretch {
-  CriticalLink link;
+  program::CriticalLink link;
   Seconds begin{}, end{};
 };
 
 /// Whether an event is the one of a link: a step may stand in a role more than once, so not one
 /// that was over before.
-bool is(const Event& event, const Event& link) {
+bool is(const program::Event& event, const program::Event& link) {
   return event.action == link.action && (event.end > link.start || event.start >= link.start);
 }
 
 /// Adds the links of one rank, in order. Cells that are joined run as one: where one is on the
 /// path, all are.
-void add_links(const SimulatedStep& p, const std::vector<Event>& events,
+void add_links(const SimulatedStep& p, const std::vector<program::Event>& events,
                const std::vector<Stretch*>& stretches, RankSummary& rank, TimelineSummary& all) {
   const auto joined = [&](std::size_t i) {
     return is_cell(events[i].action.kind) && events[i].action.joined != 0;
@@ -79,17 +79,17 @@ TimelineSummary summary(const SimulatedStep& p) {
   const i64 pp = p.program.pp();
   TimelineSummary all{.cells = cell_count(p.program), .end = p.timeline.end};
   std::vector<Stretch> path;
-  for (const CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
+  for (const program::CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
     path.push_back({link});
     all.travelled += link.travelled;
   }
   std::vector<std::vector<Stretch*>> by_rank(static_cast<std::size_t>(pp));
   for (Stretch& stretch : path) by_rank[std::size_t(stretch.link.pp_rank)].push_back(&stretch);
-  std::vector<Phases> phases_of;
+  std::vector<program::Phases> phases_of;
   for (i64 r = 0; r < pp; ++r) {
-    const std::vector<Event> line = events(p, r);
+    const std::vector<program::Event> line = events(p, r);
     RankSummary rank{.pp_rank = r, .cells = p.timeline.busy[std::size_t(r)]};
-    for (const Event& e : line)
+    for (const program::Event& e : line)
       if (!is_cell(e.action.kind) && !is_beside(p.program, r, e.action))
         rank.steps += e.end - e.start;
     rank.idle = std::max(Seconds{}, all.end - rank.cells - rank.steps);
@@ -105,11 +105,11 @@ TimelineSummary summary(const SimulatedStep& p) {
   return all;
 }
 
-std::vector<Band> bands(const std::vector<Phases>& ranks, Seconds end) {
+std::vector<Band> bands(const std::vector<program::Phases>& ranks, Seconds end) {
   if (ranks.empty()) return {};
-  Phases all{.first = end, .warm = {}, .drain = end, .last = {}};
+  program::Phases all{.first = end, .warm = {}, .drain = end, .last = {}};
   Seconds first_backward = end;
-  for (const Phases& one : ranks) {
+  for (const program::Phases& one : ranks) {
     all.warm = std::max(all.warm, one.warm);
     all.drain = std::min(all.drain, one.drain);
     all.last = std::max(all.last, one.last);
@@ -123,4 +123,4 @@ std::vector<Band> bands(const std::vector<Phases>& ranks, Seconds end) {
   return found;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

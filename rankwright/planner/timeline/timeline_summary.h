@@ -10,7 +10,7 @@
 #include "rankwright/planner/timeline/event_kind.h"
 #include "rankwright/planner/timeline/simulated_step.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 
 struct RankSummary {
   i64 pp_rank = 0;
@@ -18,7 +18,7 @@ struct RankSummary {
   Seconds steps{};  // in its own steps that nothing runs beside
   Seconds idle{};
   i64 held = 0;  // the most stage activations at once
-  Phases phases{};
+  program::Phases phases{};
   Seconds critical{};  // of the critical path, what lies on this rank
 };
 
@@ -63,6 +63,6 @@ struct SummarizedStep {
 /// Warm-up lasts until every rank has begun a backward, drain begins when the first rank has done
 /// its last forward; between them all ranks alternate. Where they would overlap there is no steady
 /// state, and the first backward of all parts them. What follows the last cell is the end.
-std::vector<Band> bands(const std::vector<Phases>& ranks, Seconds end);
+std::vector<Band> bands(const std::vector<program::Phases>& ranks, Seconds end);
 
-}  // namespace rankwright
+}  // namespace rankwright::planner

@@ -7,7 +7,7 @@
 
 #include "tests/support/simulated_steps.h"
 
-namespace rankwright {
+namespace rankwright::planner {
 namespace timeline_summary_test {
 
 TEST(TimelineSummary, MatchesTheWorkedExample) {
@@ -44,7 +44,7 @@ RC_GTEST_PROP(TimelineSummary, CriticalPathIsAsLongAsTheStep, ()) {
 RC_GTEST_PROP(TimelineSummary, CriticalPathHasNoGaps, ()) {
   const SimulatedStep p = sample::random_play();
   i64 before = -1;
-  for (const CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
+  for (const program::CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
     RC_ASSERT(link.travelled.value > -1e-9);
     Seconds longest{};
     for (const Seconds one : p.durations.activation) longest = std::max(longest, one);
@@ -61,7 +61,7 @@ RC_GTEST_PROP(TimelineSummary, TimeOfARankIsWorkOrIdle, ()) {
   Seconds idle{};
   for (const RankSummary& rank : s.ranks) {
     RC_ASSERT(std::abs((rank.cells + rank.steps + rank.idle - s.end).value) < 1e-9);
-    RC_ASSERT(rank.held <= max_in_flight(p.shape, rank.pp_rank));
+    RC_ASSERT(rank.held <= program::max_in_flight(p.shape, rank.pp_rank));
     idle += rank.idle;
   }
   RC_ASSERT(std::abs(s.bubble - idle / (double(s.ranks.size()) * s.end)) < 1e-9);
@@ -77,7 +77,7 @@ TEST(Bands, PartAStepThatAlternates) {
   // Rank 0 begins its first backward after 4 F downwards and 3 B upwards, at 4 + 6, and ends its
   // last forward after 8 F and the 4 B between them, which began at 10: 10 + 4 x 2 + 4.
   const SimulatedStep p = sample::four_by_eight();
-  std::vector<Phases> ranks;
+  std::vector<program::Phases> ranks;
   for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
   const std::vector<Band> found = bands(ranks, p.timeline.end);
   ASSERT_EQ(found.size(), 3u);
@@ -92,8 +92,8 @@ TEST(Bands, PartAStepThatAlternates) {
 TEST(Bands, HaveNoSteadyStateWhereNobodyAlternates) {
   // All 8 forwards reach the last of 4 ranks at 3 + 8; there the first backward begins.
   const SimulatedStep p =
-      sample::unit_play({.schedule = Schedule::gpipe, .pp = 4, .microbatches = 8});
-  std::vector<Phases> ranks;
+      sample::unit_play({.schedule = plan::Schedule::gpipe, .pp = 4, .microbatches = 8});
+  std::vector<program::Phases> ranks;
   for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
   const std::vector<Band> found = bands(ranks, p.timeline.end);
   ASSERT_EQ(found.size(), 2u);
@@ -104,7 +104,7 @@ TEST(Bands, HaveNoSteadyStateWhereNobodyAlternates) {
 
 RC_GTEST_PROP(Bands, CoverTheStep, ()) {
   const SimulatedStep p = sample::random_play();
-  std::vector<Phases> ranks;
+  std::vector<program::Phases> ranks;
   for (i64 r = 0; r < p.program.pp(); ++r) ranks.push_back(phases(events(p, r)));
   Seconds at{};
   for (const Band& band : bands(ranks, p.timeline.end)) {
@@ -116,4 +116,4 @@ RC_GTEST_PROP(Bands, CoverTheStep, ()) {
 }
 
 }  // namespace timeline_summary_test
-}  // namespace rankwright
+}  // namespace rankwright::planner

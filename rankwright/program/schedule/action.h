@@ -9,7 +9,7 @@
 
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 enum class ActionKind : std::uint8_t {
   forward,
@@ -81,4 +81,4 @@ constexpr i64 boundary(const Action& a) {
 using Sequence = std::vector<Action>;
 using Sequences = std::vector<Sequence>;  // by pp rank
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -10,7 +10,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/plan/stages.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 /// By ActionKind. A step has no text: it belongs to a plan.
@@ -50,7 +50,9 @@ struct Spelt {
   std::size_t name() const {
     return std::size_t(std::find(kNames, kNames + kReadable, kind) - kNames);
   }
-  bool fits() const { return stage < kMaxStages && microbatch.value_or(0) < kMaxMicrobatches; }
+  bool fits() const {
+    return stage < plan::kMaxStages && microbatch.value_or(0) < kMaxMicrobatches;
+  }
 };
 
 std::optional<Spelt> spelt(std::string_view text) {
@@ -160,7 +162,7 @@ class CellReader {
     if (!parts->fits())
       return wrong(where,
                    fmt::format("'{}': stages go to {}, microbatches to {}", excerpt(cell, 40),
-                               count(kMaxStages - 1), count(kMaxMicrobatches - 1)));
+                               count(plan::kMaxStages - 1), count(kMaxMicrobatches - 1)));
     const Action read = action(ActionKind(parts->name()), parts->stage, *parts->microbatch);
     out_.transfers = out_.transfers || is_transfer(read.kind);
     out_.ranks.back().push_back(read);
@@ -300,4 +302,4 @@ Result<WrittenSchedule> parse_cells(std::string_view text, std::string_view file
 
 CellSet cell_set(const Sequences& ranks) { return Inspector(ranks).run(); }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

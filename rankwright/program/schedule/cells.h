@@ -11,7 +11,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/program/schedule/action.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// Of a schedule, or of a trace of one.
 inline constexpr i64 kMaxPpRanks = 65535;
@@ -69,4 +69,4 @@ struct CellSet {
 /// each, all on one rank.
 CellSet cell_set(const Sequences& ranks);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

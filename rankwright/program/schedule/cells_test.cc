@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::program {
 namespace cells_test {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(CellSet, StopsEarlyInAHoleOfAnySize) {
 }
 
 }  // namespace cells_test
-}  // namespace rankwright
+}  // namespace rankwright::program

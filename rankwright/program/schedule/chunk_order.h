@@ -9,11 +9,11 @@
 
 #include "rankwright/plan/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 class ChunkOrder {
  public:
-  explicit ChunkOrder(const PipelineShape& shape)
+  explicit ChunkOrder(const plan::PipelineShape& shape)
       : chunks_(shape.chunks),
         microbatches_(shape.microbatches),
         group_(std::min(shape.group_size(), shape.microbatches)) {
@@ -88,4 +88,4 @@ class ChunkOrder {
   i64 last_;  // members of the last group
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::program

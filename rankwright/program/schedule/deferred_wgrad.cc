@@ -4,9 +4,9 @@
 
 #include "rankwright/program/schedule/chunk_order.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences deferred_wgrad(const PipelineShape& shape) {
+Sequences deferred_wgrad(const plan::PipelineShape& shape) {
   const ChunkOrder order(shape);
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) {
@@ -34,4 +34,4 @@ Sequences deferred_wgrad(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -6,9 +6,9 @@
 #include "rankwright/plan/schedule.h"
 #include "rankwright/program/schedule/action.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// Rank r runs (pp - r - 1) + (v - 1)g forwards ahead.
-Sequences deferred_wgrad(const PipelineShape& shape);
+Sequences deferred_wgrad(const plan::PipelineShape& shape);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -5,9 +5,9 @@
 #include "rankwright/program/schedule/dualpipe_common.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences dualpipe(const PipelineShape& shape) {
+Sequences dualpipe(const plan::PipelineShape& shape) {
   const i64 pp = shape.pp;
   const i64 half = shape.microbatches / 2;
   Sequences ranks;
@@ -21,4 +21,4 @@ Sequences dualpipe(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -1,6 +1,6 @@
 #include "rankwright/program/schedule/dualpipe_common.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 /// Counts microbatches through the two streams; 0 is the near one.
@@ -84,4 +84,4 @@ Sequence dualpipe_common(i64 ranks, i64 depth, i64 microbatches, Stream near, St
   return std::move(two.line);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

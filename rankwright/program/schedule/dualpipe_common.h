@@ -7,7 +7,7 @@
 
 #include "rankwright/program/schedule/action.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
 /// One of the two streams as a rank sees it: the stage that it runs, and its first microbatch.
 struct Stream {
@@ -19,4 +19,4 @@ struct Stream {
 /// where they turn. `near` is the stream that enters on this rank's side; each has `microbatches`.
 Sequence dualpipe_common(i64 ranks, i64 depth, i64 microbatches, Stream near, Stream far);
 
-}  // namespace rankwright
+}  // namespace rankwright::program

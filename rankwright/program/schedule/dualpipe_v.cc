@@ -3,9 +3,9 @@
 #include "rankwright/program/schedule/dualpipe_common.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences dualpipe_v(const PipelineShape& shape) {
+Sequences dualpipe_v(const plan::PipelineShape& shape) {
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r)
     ranks.push_back(dualpipe_common(shape.pp, r, shape.microbatches, {.stage = r, .first = 0},
@@ -13,4 +13,4 @@ Sequences dualpipe_v(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

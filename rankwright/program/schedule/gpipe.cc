@@ -1,9 +1,9 @@
 // GPipe (Huang et al. 2019): all forwards, then all backwards.
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences gpipe(const PipelineShape& shape) {
+Sequences gpipe(const plan::PipelineShape& shape) {
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) {
     Sequence line;
@@ -15,4 +15,4 @@ Sequences gpipe(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

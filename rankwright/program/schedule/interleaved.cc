@@ -6,9 +6,9 @@
 #include "rankwright/program/schedule/chunk_order.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences interleaved(const PipelineShape& shape) {
+Sequences interleaved(const plan::PipelineShape& shape) {
   const ChunkOrder order(shape);
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) {
@@ -35,4 +35,4 @@ Sequences interleaved(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

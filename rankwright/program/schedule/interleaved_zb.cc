@@ -2,8 +2,8 @@
 #include "rankwright/program/schedule/deferred_wgrad.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences interleaved_zb(const PipelineShape& shape) { return deferred_wgrad(shape); }
+Sequences interleaved_zb(const plan::PipelineShape& shape) { return deferred_wgrad(shape); }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -2,9 +2,9 @@
 // backward from the last chunk. GPipe with chunks: every layer's weights are used in one go.
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences looped_bfs(const PipelineShape& shape) {
+Sequences looped_bfs(const plan::PipelineShape& shape) {
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) {
     Sequence line;
@@ -18,4 +18,4 @@ Sequences looped_bfs(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

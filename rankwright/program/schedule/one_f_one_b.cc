@@ -4,9 +4,9 @@
 
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences one_f_one_b(const PipelineShape& shape) {
+Sequences one_f_one_b(const plan::PipelineShape& shape) {
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) {
     const i64 ahead = std::min(shape.microbatches, shape.pp - r - 1);
@@ -24,4 +24,4 @@ Sequences one_f_one_b(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -6,26 +6,26 @@
 #include "rankwright/base/check.h"
 #include "rankwright/program/schedule/chunk_order.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 using Weights = std::span<const double>;
 
 /// What the rows of plan/schedule.h do.
 struct Row {
-  Schedule schedule;
-  Sequences (*cells)(const PipelineShape&);
-  i64 (*in_flight)(const PipelineShape&, i64 pp_rank);  // before it is held against v x M
-  double (*held)(const PipelineShape&, i64 pp_rank, Weights);
+  plan::Schedule schedule;
+  Sequences (*cells)(const plan::PipelineShape&);
+  i64 (*in_flight)(const plan::PipelineShape&, i64 pp_rank);  // before it is held against v x M
+  double (*held)(const plan::PipelineShape&, i64 pp_rank, Weights);
 };
 
-i64 everything(const PipelineShape& s, i64) { return s.chunks * s.microbatches; }
+i64 everything(const plan::PipelineShape& s, i64) { return s.chunks * s.microbatches; }
 
-double one_chunk(const PipelineShape& s, i64 r, Weights weights) {
+double one_chunk(const plan::PipelineShape& s, i64 r, Weights weights) {
   return double(max_in_flight(s, r)) * weights[0];
 }
 
-double all_chunks(const PipelineShape& s, i64, Weights weights) {
+double all_chunks(const plan::PipelineShape& s, i64, Weights weights) {
   double sum = 0;
   for (const double weight : weights) sum += weight;
   return double(s.microbatches) * sum;
@@ -35,7 +35,7 @@ double all_chunks(const PipelineShape& s, i64, Weights weights) {
 /// the order of backwards. What is held changes evenly while both stay in their chunks, so the most
 /// is found where one of them enters the next. Rounds of a whole group through all chunks are
 /// alike: one of them is looked at, and what the last group does.
-double in_chunk_order(const PipelineShape& s, i64 r, Weights weights) {
+double in_chunk_order(const plan::PipelineShape& s, i64 r, Weights weights) {
   const ChunkOrder order(s);
   const i64 n = max_in_flight(s, r);
   ChunkOrder::Walk begun(order), ended(order);
@@ -68,44 +68,49 @@ double in_chunk_order(const PipelineShape& s, i64 r, Weights weights) {
 }
 
 /// Of two streams, chunk 0 `near` and chunk 1 `far` times.
-double of_two(const PipelineShape& s, Weights weights, i64 near, i64 far) {
+double of_two(const plan::PipelineShape& s, Weights weights, i64 near, i64 far) {
   return double(std::min(near, s.microbatches)) * weights[0] +
          double(std::min(far, s.microbatches)) * weights[1];
 }
 
 constexpr Row kRows[] = {
-    {Schedule::gpipe, gpipe, everything, one_chunk},
-    {Schedule::one_f_one_b, one_f_one_b, [](const PipelineShape& s, i64 r) { return s.pp - r; },
-     one_chunk},
-    {Schedule::interleaved, interleaved,
-     [](const PipelineShape& s, i64 r) {
+    {plan::Schedule::gpipe, gpipe, everything, one_chunk},
+    {plan::Schedule::one_f_one_b, one_f_one_b,
+     [](const plan::PipelineShape& s, i64 r) { return s.pp - r; }, one_chunk},
+    {plan::Schedule::interleaved, interleaved,
+     [](const plan::PipelineShape& s, i64 r) {
        return 2 * (s.pp - r - 1) + (s.chunks - 1) * ChunkOrder(s).group() + 1;
      },
      in_chunk_order},
-    {Schedule::looped_bfs, looped_bfs, everything, all_chunks},
-    {Schedule::zb_h1, zb_h1, [](const PipelineShape& s, i64) { return s.pp; }, one_chunk},
-    {Schedule::zb_2p, zb_2p, [](const PipelineShape& s, i64) { return 2 * s.pp; }, one_chunk},
-    {Schedule::interleaved_zb, interleaved_zb,
-     [](const PipelineShape& s, i64) { return s.pp + (s.chunks - 1) * ChunkOrder(s).group(); },
+    {plan::Schedule::looped_bfs, looped_bfs, everything, all_chunks},
+    {plan::Schedule::zb_h1, zb_h1, [](const plan::PipelineShape& s, i64) { return s.pp; },
+     one_chunk},
+    {plan::Schedule::zb_2p, zb_2p, [](const plan::PipelineShape& s, i64) { return 2 * s.pp; },
+     one_chunk},
+    {plan::Schedule::interleaved_zb, interleaved_zb,
+     [](const plan::PipelineShape& s, i64) {
+       return s.pp + (s.chunks - 1) * ChunkOrder(s).group();
+     },
      in_chunk_order},
-    {Schedule::zb_v, zb_v, [](const PipelineShape& s, i64) { return 2 * s.pp; },
-     [](const PipelineShape& s, i64 r, Weights weights) {
+    {plan::Schedule::zb_v, zb_v, [](const plan::PipelineShape& s, i64) { return 2 * s.pp; },
+     [](const plan::PipelineShape& s, i64 r, Weights weights) {
        return std::max(of_two(s, weights, 2 * s.pp - r, r),
                        of_two(s, weights, 2 * s.pp - r - 1, r + 1));
      }},
-    {Schedule::dualpipe, dualpipe, [](const PipelineShape& s, i64) { return s.pp + 1; },
-     [](const PipelineShape& s, i64 r, Weights weights) {
+    {plan::Schedule::dualpipe, dualpipe, [](const plan::PipelineShape& s, i64) { return s.pp + 1; },
+     [](const plan::PipelineShape& s, i64 r, Weights weights) {
        const i64 depth = std::min(r, s.pp - 1 - r);
        return of_two(s, weights, s.pp - depth, depth + 1);
      }},
-    {Schedule::dualpipe_v, dualpipe_v, [](const PipelineShape& s, i64) { return 2 * s.pp + 1; },
-     [](const PipelineShape& s, i64 r, Weights weights) {
+    {plan::Schedule::dualpipe_v, dualpipe_v,
+     [](const plan::PipelineShape& s, i64) { return 2 * s.pp + 1; },
+     [](const plan::PipelineShape& s, i64 r, Weights weights) {
        return of_two(s, weights, 2 * s.pp - r, r + 1);
      }},
 };
-static_assert(std::size(kRows) == kSchedules);
+static_assert(std::size(kRows) == plan::kSchedules);
 
-const Row& row_of(Schedule schedule) {
+const Row& row_of(plan::Schedule schedule) {
   const Row& found = kRows[std::size_t(schedule)];
   RW_CHECK(found.schedule == schedule);
   return found;
@@ -113,19 +118,19 @@ const Row& row_of(Schedule schedule) {
 
 }  // namespace
 
-Sequences cells(const PipelineShape& shape) {
+Sequences cells(const plan::PipelineShape& shape) {
   RW_CHECK(!shape_fault(shape));
   // Without a pipeline a rank takes one microbatch after the other.
   if (shape.stages() == 1) return one_f_one_b(shape);
   return row_of(shape.schedule).cells(shape);
 }
 
-i64 max_in_flight(const PipelineShape& shape, i64 pp_rank) {
+i64 max_in_flight(const plan::PipelineShape& shape, i64 pp_rank) {
   if (shape.stages() == 1) return 1;
   return std::min(everything(shape, pp_rank), row_of(shape.schedule).in_flight(shape, pp_rank));
 }
 
-double max_held(const PipelineShape& shape, i64 pp_rank, std::span<const double> weights) {
+double max_held(const plan::PipelineShape& shape, i64 pp_rank, std::span<const double> weights) {
   if (shape.stages() == 1) return weights[0];
   const bool alike =
       std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end();
@@ -133,9 +138,9 @@ double max_held(const PipelineShape& shape, i64 pp_rank, std::span<const double>
   return row_of(shape.schedule).held(shape, pp_rank, weights);
 }
 
-std::optional<i64> cell_count(const PipelineShape& shape) {
+std::optional<i64> cell_count(const plan::PipelineShape& shape) {
   const i64 each = row(shape.schedule).splits_backward ? 3 : 2;
   return product({shape.pp, shape.chunks, shape.microbatches, each});
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -3,7 +3,7 @@
 // come, else a forward if there is room, else a weight gradient.
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 /// How far a rank is; everything runs in the order of microbatches.
@@ -13,7 +13,7 @@ struct Done {
 
 }  // namespace
 
-Sequences zb_2p(const PipelineShape& shape) {
+Sequences zb_2p(const plan::PipelineShape& shape) {
   const std::size_t pp = std::size_t(shape.pp);
   const i64 room = 2 * shape.pp;
   Sequences ranks(pp);
@@ -39,4 +39,4 @@ Sequences zb_2p(const PipelineShape& shape) {
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -2,8 +2,8 @@
 #include "rankwright/program/schedule/deferred_wgrad.h"
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 
-Sequences zb_h1(const PipelineShape& shape) { return deferred_wgrad(shape); }
+Sequences zb_h1(const plan::PipelineShape& shape) { return deferred_wgrad(shape); }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -4,13 +4,13 @@
 
 #include "rankwright/program/schedule/schedule.h"
 
-namespace rankwright {
+namespace rankwright::program {
 namespace {
 
 /// Writes one rank's line by counting microbatches through. Chunk 0 goes down the V, chunk 1 up.
 class VShapeOrder {
  public:
-  VShapeOrder(const PipelineShape& shape, i64 rank)
+  VShapeOrder(const plan::PipelineShape& shape, i64 rank)
       : stage_{rank, 2 * shape.pp - 1 - rank}, microbatches_(shape.microbatches) {
     line.reserve(std::size_t(6 * shape.microbatches));
   }
@@ -36,7 +36,7 @@ class VShapeOrder {
   i64 microbatches_;
 };
 
-Sequence line_of(const PipelineShape& shape, i64 r) {
+Sequence line_of(const plan::PipelineShape& shape, i64 r) {
   const i64 pp = shape.pp;
   const i64 m = std::max(2 * pp - 1, shape.microbatches);
   VShapeOrder vee(shape, r);
@@ -73,10 +73,10 @@ Sequence line_of(const PipelineShape& shape, i64 r) {
 
 }  // namespace
 
-Sequences zb_v(const PipelineShape& shape) {
+Sequences zb_v(const plan::PipelineShape& shape) {
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) ranks.push_back(line_of(shape, r));
   return ranks;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::program

@@ -14,7 +14,7 @@
 #include "rankwright/model/parameters.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -41,13 +41,13 @@ Table model_list() {
                {"kv", kRight},
                {"vocabulary", kRight},
                {"architecture"}}};
-  for (const KnownModel& known : known_models()) {
-    const Model& m = known.model;
-    const Attention& a = m.layer(0).attention;
+  for (const catalog::KnownModel& known : catalog::known_models()) {
+    const model::Model& m = known.model;
+    const model::Attention& a = m.layer(0).attention;
     table.rows.push_back({known.name, short_count(double(parameters(m).total())),
                           short_count(double(active_parameters(m))), count(m.layers()),
                           count(m.hidden), count(a.heads),
-                          a.kind == Attention::Kind::latent ? "latent" : count(a.kv_heads),
+                          a.kind == model::Attention::Kind::latent ? "latent" : count(a.kv_heads),
                           count(m.vocab), m.architecture});
   }
   return table;
@@ -55,10 +55,10 @@ Table model_list() {
 
 /// Parameters by layer and by kind, and FLOPs in both conventions.
 Result<Table> model_show(std::string_view name) {
-  const Result<Model> found = find_model(name);
+  const Result<model::Model> found = catalog::find_model(name);
   if (!found) return fail(found.error());
-  const Model& m = *found;
-  const Parameters all = parameters(m);
+  const model::Model& m = *found;
+  const model::Parameters all = parameters(m);
   Table table{{{m.name}, {"value", kRight}}};
   const auto add = [&](std::string what, std::string value) {
     table.rows.push_back({std::move(what), std::move(value)});
@@ -74,7 +74,7 @@ Result<Table> model_show(std::string_view name) {
   add("  output head", m.tied ? "tied to the embedding" : count(all.head));
   if (m.mtp_layers > 0) add("MTP modules, not in the total", count(mtp_parameters(m).total()));
   i64 first = 0;
-  for (const LayerRun& run : m.runs) {
+  for (const model::LayerRun& run : m.runs) {
     add(run.count == 1 ? fmt::format("layer {}{}", first, run.layer.ffn.sparse() ? ", MoE" : "")
                        : fmt::format("each of layers {} to {}{}", first, first + run.count - 1,
                                      run.layer.ffn.sparse() ? ", MoE" : ""),
@@ -82,10 +82,10 @@ Result<Table> model_show(std::string_view name) {
     first += run.count;
   }
   for (const i64 sequence : {i64{4096}, i64{8192}})
-    for (const FlopsConvention convention :
-         {FlopsConvention::megatron_causal, FlopsConvention::palm_full})
+    for (const model::FlopsConvention convention :
+         {model::FlopsConvention::megatron_causal, model::FlopsConvention::palm_full})
       add(fmt::format("training FLOPs a token at {}, {}", count(sequence),
-                      rankwright::name(convention)),
+                      rankwright::model::name(convention)),
           show(training_flops_per_token(m, sequence, convention)));
   return table;
 }
@@ -98,14 +98,14 @@ Table device_list() {
                {"bf16", kRight},
                {"fp8", kRight},
                {"source"}}};
-  for (const Device& d : devices())
+  for (const cluster::Device& d : catalog::devices())
     table.rows.push_back({d.name, show_memory(d.memory), show(d.memory_bandwidth), or_dash(d.fp16),
                           or_dash(d.bf16), or_dash(d.fp8), d.source});
   return table;
 }
 
 Result<Table> device_show(std::string_view name) {
-  const Result<Device> d = find_device(name);
+  const Result<cluster::Device> d = catalog::find_device(name);
   if (!d) return fail(d.error());
   return Table{{{d->name}, {"value"}},
                {{"memory", show_memory(d->memory)},
@@ -122,14 +122,14 @@ Result<Table> device_show(std::string_view name) {
 
 Table system_list() {
   Table table{{{"system"}, {"device"}, {"levels, innermost first"}, {"what it is"}}};
-  for (const System& s : systems()) {
+  for (const catalog::System& s : catalog::systems()) {
     std::string levels;
     for (std::size_t i = 0; i < s.unit.levels.size(); ++i) {
-      const Level& level = s.unit.levels[i];
+      const cluster::Level& level = s.unit.levels[i];
       const bool last = i + 1 == s.unit.levels.size();
       levels += fmt::format("{}{}{} {}{}", i == 0 ? "" : " · ", level.name,
                             last ? "" : fmt::format(" x {}", level.arity), show(level.bandwidth),
-                            level.per == Level::Per::domain ? " shared" : "");
+                            level.per == cluster::Level::Per::domain ? " shared" : "");
     }
     table.rows.push_back({s.name, s.unit.device.name, levels, s.summary});
   }
@@ -137,7 +137,7 @@ Table system_list() {
 }
 
 Result<Table> system_show(std::string_view name) {
-  const Result<Cluster> c = find_cluster(name);
+  const Result<cluster::Cluster> c = catalog::find_cluster(name);
   if (!c) return fail(c.error());
   Table table{{{"level"},
                {"arity", kRight},
@@ -146,25 +146,25 @@ Result<Table> system_show(std::string_view name) {
                {"origin"},
                {"latency", kRight},
                {"origin of latency"}}};
-  for (const Level& level : c->levels)
+  for (const cluster::Level& level : c->levels)
     table.rows.push_back({level.name, count(level.arity), show(level.bandwidth),
-                          level.per == Level::Per::device ? "device" : "domain",
-                          std::string(rankwright::name(level.origin)), show(level.latency),
-                          std::string(rankwright::name(level.latency_origin))});
+                          level.per == cluster::Level::Per::device ? "device" : "domain",
+                          std::string(rankwright::cluster::name(level.origin)), show(level.latency),
+                          std::string(rankwright::cluster::name(level.latency_origin))});
   return table;
 }
 
 Table architecture_list() {
   Table table{{{"architecture"}, {"what it is"}}};
-  for (const Architecture& a : architectures())
+  for (const model::Architecture& a : model::architectures())
     table.rows.push_back({std::string(a.name), std::string(a.summary)});
   return table;
 }
 
 Result<Table> architecture_show(std::string_view name) {
-  const Architecture* const a = find_architecture(name);
+  const model::Architecture* const a = model::find_architecture(name);
   std::vector<std::string> known;
-  for (const Architecture& one : architectures()) known.emplace_back(one.name);
+  for (const model::Architecture& one : model::architectures()) known.emplace_back(one.name);
   if (a == nullptr) return unknown("architecture", name, known);
   const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
   return Table{{{std::string(a->name)}, {"value"}},
@@ -180,16 +180,16 @@ Result<Table> architecture_show(std::string_view name) {
 
 Table code_list() {
   Table table{{{"code"}, {"severity"}, {"means"}}};
-  for (const Page* page : pages())
+  for (const rules::Page* page : rules::pages())
     table.rows.push_back({std::string(page->code), std::string(rankwright::name(page->severity)),
                           std::string(page->title)});
   return table;
 }
 
 Result<Table> code_show(std::string_view name) {
-  const Page* const page = find_page(name);
+  const rules::Page* const page = rules::find_page(name);
   std::vector<std::string> known;
-  for (const Page* one : pages()) known.emplace_back(one->code);
+  for (const rules::Page* one : rules::pages()) known.emplace_back(one->code);
   if (page == nullptr) return unknown("code", name, known);
   return Table{{{std::string(page->code)}, {"text"}},
                {{"title", std::string(page->title)},
@@ -200,7 +200,7 @@ Result<Table> code_show(std::string_view name) {
 
 Table key_list() {
   Table table{{{"key"}, {"values"}, {"where it is not given"}}};
-  for (const KeyRow& row : key_rows())
+  for (const importer::KeyRow& row : importer::key_rows())
     table.rows.push_back(
         {std::string(row.key.path), std::string(row.key.values), std::string(row.key.missing)});
   return table;
@@ -208,7 +208,7 @@ Table key_list() {
 
 Result<Table> key_show(std::string_view name) {
   std::vector<std::string> known;
-  for (const KeyRow& row : key_rows()) {
+  for (const importer::KeyRow& row : importer::key_rows()) {
     known.emplace_back(row.key.path);
     if (row.key.path != name) continue;
     return Table{{{std::string(name)}, {"text"}},
@@ -227,22 +227,22 @@ std::string figure(double value, const std::string& unit) {
 
 Table constant_list() {
   Table table{{{"constant"}, {"value", kRight}, {"band"}, {"how"}, {"what it is"}}};
-  for (const ConstantRow& c : constants())
+  for (const catalog::ConstantRow& c : catalog::constants())
     table.rows.push_back({c.name, figure(c.value, c.unit), fmt::format("{} to {}", c.low, c.high),
-                          std::string(rankwright::name(c.found)), c.meaning});
+                          std::string(rankwright::catalog::name(c.found)), c.meaning});
   return table;
 }
 
 Result<Table> constant_show(std::string_view name) {
   std::vector<std::string> known;
-  for (const ConstantRow& c : constants()) {
+  for (const catalog::ConstantRow& c : catalog::constants()) {
     known.push_back(c.name);
     if (c.name != name) continue;
     Table table{{{c.name}, {"value"}},
                 {{"means", c.meaning},
                  {"shipped", figure(c.value, c.unit)},
                  {"band", fmt::format("{} to {}", c.low, c.high)},
-                 {"how", std::string(rankwright::name(c.found))},
+                 {"how", std::string(rankwright::catalog::name(c.found))},
                  {"origin", c.origin}}};
     if (c.spread > 0)
       table.rows.push_back(
@@ -262,24 +262,24 @@ Table framework_list() {
                {"fp32 shards"},
                {"tuned"},
                {"selective recompute"}}};
-  for (const Software& f : frameworks())
-    table.rows.push_back({std::string(f.name), std::string(rankwright::name(f.attention)),
-                          std::string(rankwright::name(f.launch)),
-                          std::string(rankwright::name(f.loss)), yes(f.fsdp), yes(f.tuned),
+  for (const plan::Software& f : plan::frameworks())
+    table.rows.push_back({std::string(f.name), std::string(rankwright::plan::name(f.attention)),
+                          std::string(rankwright::plan::name(f.launch)),
+                          std::string(rankwright::plan::name(f.loss)), yes(f.fsdp), yes(f.tuned),
                           f.recomputes_ops ? "every second matmul" : "attention's core"});
   return table;
 }
 
 Result<Table> framework_show(std::string_view name) {
   std::vector<std::string> known;
-  for (const Software& f : frameworks()) {
+  for (const plan::Software& f : plan::frameworks()) {
     known.emplace_back(f.name);
     if (f.name != name) continue;
     return Table{{{std::string(name)}, {"value"}},
-                 {{"attention", std::string(rankwright::name(f.attention))},
-                  {"launch", std::string(rankwright::name(f.launch))},
-                  {"loss", fmt::format("{}, {} bytes a logit", rankwright::name(f.loss),
-                                       bytes_per_logit(f.loss, Job{}))},
+                 {{"attention", std::string(rankwright::plan::name(f.attention))},
+                  {"launch", std::string(rankwright::plan::name(f.launch))},
+                  {"loss", fmt::format("{}, {} bytes a logit", rankwright::plan::name(f.loss),
+                                       bytes_per_logit(f.loss, plan::Job{}))},
                   {"tuned by its vendor", yes(f.tuned)},
                   {"weight gradients added inside the matmul", yes(f.fused_accumulation)},
                   {"selective recompute by operation", yes(f.recomputes_ops)},
@@ -303,14 +303,14 @@ Result<Table> framework_show(std::string_view name) {
 }
 
 /// What a row's value counts.
-std::string_view failure_unit(FailureRow::Kind kind) {
+std::string_view failure_unit(catalog::FailureRow::Kind kind) {
   constexpr std::string_view kUnits[] = {"per 1,000 node-days", "s", "GB/s a node", "s"};
   return kUnits[std::size_t(kind)];
 }
 
 Table failure_list() {
   Table table{{{"name"}, {"value", kRight}, {"unit"}, {"of"}, {"source"}}};
-  for (const FailureRow& f : failure_rows())
+  for (const catalog::FailureRow& f : catalog::failure_rows())
     table.rows.push_back({f.name, fmt::format("{:.4g}", f.value), std::string(failure_unit(f.kind)),
                           f.system, f.source});
   return table;
@@ -318,7 +318,7 @@ Table failure_list() {
 
 Result<Table> failure_show(std::string_view name) {
   std::vector<std::string> known;
-  for (const FailureRow& f : failure_rows()) {
+  for (const catalog::FailureRow& f : catalog::failure_rows()) {
     known.push_back(f.name);
     if (f.name != name) continue;
     return Table{{{f.name}, {"value"}},
@@ -364,24 +364,25 @@ Table catalog_overview() {
   return table;
 }
 
-Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name) {
+planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name) {
   if (kind.empty()) return CatalogAnswer{kOverview, catalog_overview()};
   const CatalogKind* const row = find_catalog_kind(kind);
   if (row == nullptr) {
     std::vector<std::string> names;
     for (const CatalogKind& known : kKinds) names.emplace_back(known.name);
-    Refusal unknown =
-        unknown_name({"kind", kind, std::move(names), "rankwright catalog lists the kinds"});
-    unknown.kind = Refusal::Kind::unreadable;
+    planner::Refusal unknown = planner::unknown_name(
+        {"kind", kind, std::move(names), "rankwright catalog lists the kinds"});
+    unknown.kind = planner::Refusal::Kind::unreadable;
     return tl::unexpected(std::move(unknown));
   }
   if (name.empty()) return CatalogAnswer{row->name, row->list()};
   Result<Table> one = row->show(name);
   if (one) return CatalogAnswer{row->name, std::move(*one)};
   const Diagnostic& fault = one.error();
-  return tl::unexpected(Refusal{.kind = Refusal::Kind::unreadable,
-                                .message = fmt::format("{}: {}", fault.message, fault.detail),
-                                .hint = help(fault)});
+  return tl::unexpected(
+      planner::Refusal{.kind = planner::Refusal::Kind::unreadable,
+                       .message = fmt::format("{}: {}", fault.message, fault.detail),
+                       .hint = help(fault)});
 }
 
 std::string catalog_text(const CatalogAnswer& answer, const Paint& paint) {
@@ -401,4 +402,4 @@ std::string table_json(std::string_view kind, const Table& table) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

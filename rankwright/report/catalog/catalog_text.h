@@ -10,7 +10,7 @@
 #include "rankwright/planner/input/outcome.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct CatalogKind {
   std::string_view name;  // "models"
@@ -32,7 +32,7 @@ struct CatalogAnswer {
 };
 
 /// An empty kind asks for the kinds, an empty name for all of a kind.
-Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name);
+planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name);
 
 /// Returns the table, below the kinds with how to see more.
 std::string catalog_text(const CatalogAnswer& answer, const Paint& paint);
@@ -40,4 +40,4 @@ std::string catalog_text(const CatalogAnswer& answer, const Paint& paint);
 /// Schema rankwright.catalog/1: an object a row, keyed by the columns.
 std::string table_json(std::string_view kind, const Table& table);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

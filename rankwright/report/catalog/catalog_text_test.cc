@@ -7,7 +7,7 @@
 
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace catalog_text_test {
 
 using ::testing::HasSubstr;
@@ -74,7 +74,7 @@ TEST(CatalogModels, SayWhatIsTiedAndWhatIsSparse) {
 }
 
 TEST(CatalogCodes, AreAllThePages) {
-  EXPECT_EQ(find_catalog_kind("codes")->list().rows.size(), pages().size());
+  EXPECT_EQ(find_catalog_kind("codes")->list().rows.size(), rules::pages().size());
 }
 
 TEST(CatalogOverview, CountsEachKind) {
@@ -96,7 +96,7 @@ TEST(TableJson, HasAnObjectForEachRow) {
 }
 
 TEST(ShowCatalog, KindsThingsAndOne) {
-  const Outcome<CatalogAnswer> kinds = show_catalog("", "");
+  const planner::Outcome<CatalogAnswer> kinds = show_catalog("", "");
   ASSERT_TRUE(kinds.has_value());
   EXPECT_EQ(kinds->table.rows.size(), catalog_kinds().size());
   EXPECT_THAT(catalog_text(*kinds, {}), HasSubstr("KIND NAME shows one"));
@@ -105,12 +105,12 @@ TEST(ShowCatalog, KindsThingsAndOne) {
 }
 
 TEST(ShowCatalog, UnknownName_IsRefusedWithTheNearest) {
-  const Refusal kind = show_catalog("modls", "").error();
-  EXPECT_EQ(kind.kind, Refusal::Kind::unreadable);
+  const planner::Refusal kind = show_catalog("modls", "").error();
+  EXPECT_EQ(kind.kind, planner::Refusal::Kind::unreadable);
   EXPECT_EQ(kind.message, "there is no kind 'modls'");
   EXPECT_EQ(kind.hint, "did you mean models?");
-  EXPECT_EQ(show_catalog("models", "gpt-2").error().kind, Refusal::Kind::unreadable);
+  EXPECT_EQ(show_catalog("models", "gpt-2").error().kind, planner::Refusal::Kind::unreadable);
 }
 
 }  // namespace catalog_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

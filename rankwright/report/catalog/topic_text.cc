@@ -6,7 +6,7 @@
 
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -29,7 +29,7 @@ std::string indented(std::string_view text) {
 
 }  // namespace
 
-std::string page_text(const Page& page, const Paint& paint, std::size_t width) {
+std::string page_text(const rules::Page& page, const Paint& paint, std::size_t width) {
   std::string out =
       paint.severity(page.severity, fmt::format("{}[{}]", name(page.severity), page.code)) +
       paint.bold(fmt::format(": {}", page.title)) + "\n\n";
@@ -43,7 +43,7 @@ std::string page_text(const Page& page, const Paint& paint, std::size_t width) {
   return out;
 }
 
-std::string page_json(const Page& page) {
+std::string page_json(const rules::Page& page) {
   const ordered_json json = {
       {"schema", "rankwright.code/1"}, {"code", page.code},      {"severity", name(page.severity)},
       {"title", page.title},           {"why", page.why},        {"remedy", page.remedy},
@@ -51,7 +51,7 @@ std::string page_json(const Page& page) {
   return json.dump(2) + "\n";
 }
 
-std::string key_text(const PlanKey& key, const Paint& paint, std::size_t width) {
+std::string key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width) {
   std::string out = paint.bold(key.path) + "\n\n";
   out += section("Means", key.meaning, paint, width);
   out += section("Values", key.values, paint, width);
@@ -60,11 +60,11 @@ std::string key_text(const PlanKey& key, const Paint& paint, std::size_t width) 
   return out;
 }
 
-std::string key_json(const PlanKey& key) {
+std::string key_json(const importer::PlanKey& key) {
   const ordered_json json = {{"schema", "rankwright.key/1"}, {"key", key.path},
                              {"meaning", key.meaning},       {"values", key.values},
                              {"missing", key.missing},       {"cost", key.cost}};
   return json.dump(2) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

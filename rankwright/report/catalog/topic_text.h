@@ -7,12 +7,12 @@
 #include "rankwright/report/render/paint.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string page_text(const Page& page, const Paint& paint, std::size_t width);
-std::string page_json(const Page& page);
+std::string page_text(const rules::Page& page, const Paint& paint, std::size_t width);
+std::string page_json(const rules::Page& page);
 
-std::string key_text(const PlanKey& key, const Paint& paint, std::size_t width);
-std::string key_json(const PlanKey& key);
+std::string key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width);
+std::string key_json(const importer::PlanKey& key);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,13 +7,13 @@
 #include "rankwright/report/explain/setup_json.h"
 #include "rankwright/report/render/labels.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json side_json(const NamedPlan& plan, const Estimate& e) {
-  const TrainingConfig& config = plan.config;
+ordered_json side_json(const NamedPlan& plan, const cost::Estimate& e) {
+  const plan::TrainingConfig& config = plan.config;
   ordered_json memory = nullptr;
   if (!config.reference_model)
     memory = {{"pp_rank", e.memory.pp_rank},
@@ -30,14 +30,14 @@ ordered_json side_json(const NamedPlan& plan, const Estimate& e) {
           {"tokens_per_step", config.job.global_batch * config.job.sequence},
           {"step_seconds", e.time().value},
           {"within", e.step_band.within},
-          {"tokens_per_second_per_device", tokens_per_second(config, e.time())},
-          {"mfu", mfu(config, e.time())},
+          {"tokens_per_second_per_device", cost::tokens_per_second(config, e.time())},
+          {"mfu", cost::mfu(config, e.time())},
           {"memory", memory}};
 }
 
-ordered_json items_json(const CompareView& view) {
+ordered_json items_json(const planner::CompareView& view) {
   ordered_json all = ordered_json::array();
-  for (const TimeRow& of : view.items)
+  for (const planner::TimeRow& of : view.items)
     all.push_back({{"item", row(of.item).name},
                    {"a_seconds", of.a.value},
                    {"b_seconds", of.b.value},
@@ -46,10 +46,10 @@ ordered_json items_json(const CompareView& view) {
 }
 
 /// Null where a model is not named.
-ordered_json entries_json(const CompareView& view) {
+ordered_json entries_json(const planner::CompareView& view) {
   if (view.entries.empty()) return nullptr;
   ordered_json all = ordered_json::array();
-  for (const MemoryRow& of : view.entries)
+  for (const planner::MemoryRow& of : view.entries)
     all.push_back({{"entry", row(of.entry).name},
                    {"a_bytes", of.a.value},
                    {"b_bytes", of.b.value},
@@ -59,16 +59,17 @@ ordered_json entries_json(const CompareView& view) {
 
 }  // namespace
 
-ordered_json compare_document(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
+                              const planner::CompareView& view) {
   ordered_json keys = ordered_json::array();
-  for (const KeyDifference& d : view.keys)
+  for (const planner::KeyDifference& d : view.keys)
     keys.push_back({{"key", d.key},
                     {"a", d.a},
                     {"b", d.b},
                     {"a_assumed", d.a_assumed},
                     {"b_assumed", d.b_assumed}});
   ordered_json causes = ordered_json::array();
-  for (const Cause& cause : view.causes)
+  for (const planner::Cause& cause : view.causes)
     causes.push_back({{"item", row(cause.item).name},
                       {"difference_seconds", cause.difference.value},
                       {"words", cause.words}});
@@ -98,8 +99,8 @@ ordered_json compare_document(const NamedPlan& a, const NamedPlan& b, const Comp
           {"memory", entries_json(view)}};
 }
 
-std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+std::string compare_json(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view) {
   return dumped(compare_document(a, b, view));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

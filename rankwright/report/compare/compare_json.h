@@ -7,10 +7,10 @@
 
 #include "rankwright/report/compare/compare_text.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 nlohmann::ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
-                                        const CompareView& view);
-std::string compare_json(const NamedPlan& a, const NamedPlan& b, const CompareView& view);
+                                        const planner::CompareView& view);
+std::string compare_json(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

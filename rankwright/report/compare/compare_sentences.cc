@@ -8,14 +8,15 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/explain/waterfall_text.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kMillion = 1e6;
 
 /// Why a step of one is not a step of the other.
-std::string unlike_text(const TrainingConfig& a, const TrainingConfig& b, Basis basis) {
-  if (basis == Basis::step) return {};
+std::string unlike_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                        planner::Basis basis) {
+  if (basis == planner::Basis::step) return {};
   std::string text = "Steps are not the same work in both (";
   std::string_view comma;
   const auto add = [&](bool differs, const std::string& what) {
@@ -26,8 +27,9 @@ std::string unlike_text(const TrainingConfig& a, const TrainingConfig& b, Basis 
       fmt::format("{} x {} against {} x {} tokens", count(a.job.global_batch),
                   count(a.job.sequence), count(b.job.global_batch), count(b.job.sequence)));
   add(a.world != b.world, fmt::format("{} against {} GPUs", count(a.world), count(b.world)));
-  text += fmt::format("), so times are {}.",
-                      basis == Basis::tokens ? "those of a million tokens"
+  text +=
+      fmt::format("), so times are {}.", basis == planner::Basis::tokens
+                                             ? "those of a million tokens"
                                              : "those of all GPUs together for a million tokens");
   if (a.model != b.model) text += " Tokens of two models are not the same work either.";
   if (a.left_open("job.global_batch") && b.left_open("job.global_batch") &&
@@ -43,13 +45,13 @@ std::string faster(double gap) {
 }
 
 /// How full the fullest rank is.
-std::string need_of(const Estimate& e) {
+std::string need_of(const cost::Estimate& e) {
   return fmt::format("{} {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                      band_text(e.memory_band), e.memory.pp_rank);
 }
 
 /// Of a plan that does not fit, or not for sure.
-std::string fit_of(std::string_view name, const Estimate& e) {
+std::string fit_of(std::string_view name, const cost::Estimate& e) {
   if (e.fits() && e.sure()) return {};
   if (e.fits()) return fmt::format("{} fits, but not for sure: {}.", name, need_of(e));
   if (!e.sure())
@@ -58,18 +60,19 @@ std::string fit_of(std::string_view name, const Estimate& e) {
 }
 
 /// Where one of two models is not named: what is known of the other.
-std::string half_known(std::string_view known, const Estimate& e, std::string_view unknown) {
+std::string half_known(std::string_view known, const cost::Estimate& e, std::string_view unknown) {
   const std::string fit = fit_of(known, e);
   return fmt::format(
       "{} Whether {} fits cannot be said of a model that is not named: --model NAME.",
       fit.empty() ? fmt::format("{} fits: {}.", known, need_of(e)) : fit, unknown);
 }
 
-bool cannot_run(const TrainingConfig& s, const Estimate& e) {
+bool cannot_run(const plan::TrainingConfig& s, const cost::Estimate& e) {
   return !s.reference_model && !e.fits() && e.sure();
 }
 
-std::string fit_text(const TrainingConfig& a, const TrainingConfig& b, const CompareView& view) {
+std::string fit_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                     const planner::CompareView& view) {
   if (a.reference_model && b.reference_model)
     return "Whether they fit cannot be said of a model that is not named: --model NAME.";
   if (a.reference_model) return half_known("B", view.b, "A");
@@ -85,35 +88,37 @@ std::string fit_text(const TrainingConfig& a, const TrainingConfig& b, const Com
 }
 
 /// With more GPUs a step of the same tokens is shorter, whatever they cost.
-std::string wall_clock(const TrainingConfig& a, const TrainingConfig& b, const CompareView& view) {
-  const auto of = [](const TrainingConfig& s, const Estimate& e) {
-    return show((kMillion / tokens_per_step(s)) * e.time());
+std::string wall_clock(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                       const planner::CompareView& view) {
+  const auto of = [](const plan::TrainingConfig& s, const cost::Estimate& e) {
+    return show((kMillion / planner::tokens_per_step(s)) * e.time());
   };
   return fmt::format(" For a million tokens the {} GPUs of A take {}, the {} of B {}.",
                      count(a.world), of(a, view.a), count(b.world), of(b, view.b));
 }
 
 /// "B is 12 % faster (8.1 s against 9.2 s a step)"; of a plan that cannot run, what it would be.
-std::string winner_text(const TrainingConfig& a, const TrainingConfig& b, const CompareView& view) {
+std::string winner_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                        const planner::CompareView& view) {
   const bool b_wins = view.lead() > 0;
   const bool cannot = b_wins ? cannot_run(b, view.b) : cannot_run(a, view.a);
   return fmt::format("{}{} {} {} ({} against {} {})",
-                     view.basis == Basis::device_tokens ? "for each GPU " : "", b_wins ? "B" : "A",
-                     cannot ? "would be" : "is", faster(view.gap()),
+                     view.basis == planner::Basis::device_tokens ? "for each GPU " : "",
+                     b_wins ? "B" : "A", cannot ? "would be" : "is", faster(view.gap()),
                      show(std::min(view.total_a, view.total_b)),
                      show(std::max(view.total_a, view.total_b)), words(view.basis));
 }
 
 /// What the gap is held against.
-std::string error_text(const CompareView& view) {
+std::string error_text(const planner::CompareView& view) {
   const std::string within = percent(view.within);
   return view.paired ? fmt::format("±{}, the median error between two plans of one model", within)
                      : fmt::format("the model's error of ±{}", within);
 }
 
-std::string verdict_text(const TrainingConfig& a, const TrainingConfig& b,
-                         const CompareView& view) {
-  const bool by_device = view.basis == Basis::device_tokens;
+std::string verdict_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                         const planner::CompareView& view) {
+  const bool by_device = view.basis == planner::Basis::device_tokens;
   const std::string clock = by_device ? wall_clock(a, b, view) : "";
   constexpr double kNothing = 1e-6;
   if (view.gap() < kNothing)
@@ -128,11 +133,11 @@ std::string verdict_text(const TrainingConfig& a, const TrainingConfig& b,
 
 }  // namespace
 
-CompareWords compare_words(const TrainingConfig& a, const TrainingConfig& b,
-                           const CompareView& view) {
+CompareWords compare_words(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                           const planner::CompareView& view) {
   return {.fit = fit_text(a, b, view),
           .verdict = verdict_text(a, b, view),
           .unlike = unlike_text(a, b, view.basis)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,7 +6,7 @@
 
 #include "rankwright/planner/compare/compare_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct CompareWords {
   std::string fit{};  // what does not fit, or not for sure; empty where nothing is to be said
@@ -15,7 +15,7 @@ struct CompareWords {
 };
 
 /// Requires: `view` compares these two configs.
-CompareWords compare_words(const TrainingConfig& a, const TrainingConfig& b,
-                           const CompareView& view);
+CompareWords compare_words(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                           const planner::CompareView& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

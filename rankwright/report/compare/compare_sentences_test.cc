@@ -6,7 +6,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace compare_words_test {
 
 using ::testing::HasSubstr;
@@ -14,19 +14,20 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 /// Llama 8B on two nodes; `parallelism` as typed.
-rankwright::TrainingConfig on_two_nodes(const std::string& parallelism, i64 batch = 32) {
+rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism, i64 batch = 32) {
   return config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: " + std::to_string(batch) +
       ", sequence: 4096}\nparallelism: {" + parallelism + "}\n");
 }
 const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
 
-CompareWords words_of(const rankwright::TrainingConfig& a, const rankwright::TrainingConfig& b) {
-  return compare_words(a, b, compare_view(a, b));
+CompareWords words_of(const rankwright::plan::TrainingConfig& a,
+                      const rankwright::plan::TrainingConfig& b) {
+  return compare_words(a, b, planner::compare_view(a, b));
 }
 
 TEST(Verdict, OfAPlanWithItself_IsThatBothTakeAsLong) {
-  const rankwright::TrainingConfig plan = on_two_nodes(kPlan);
+  const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
   EXPECT_EQ(words_of(plan, plan).verdict, "Both take as long.");
 }
 
@@ -41,33 +42,33 @@ TEST(Verdict, OtherBatches_AreComparedByTokens) {
 }
 
 TEST(Verdict, OtherWorlds_AreComparedByGpuTimeAndByTheClock) {
-  const rankwright::TrainingConfig large = config_of(
+  const rankwright::plan::TrainingConfig large = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
   EXPECT_THAT(words_of(on_two_nodes(kPlan), large).verdict, HasSubstr("the 16 GPUs of A take "));
 }
 
 TEST(Verdict, NamesTheFasterAndTheError) {
-  rankwright::TrainingConfig slow = on_two_nodes(kPlan);
-  slow.plan.recompute = Recompute::full;  // a forward more: a third of the work
+  rankwright::plan::TrainingConfig slow = on_two_nodes(kPlan);
+  slow.plan.recompute = plan::Recompute::full;  // a forward more: a third of the work
   const std::string verdict = words_of(slow, on_two_nodes(kPlan)).verdict;
   EXPECT_THAT(verdict, StartsWith("B is "));
-  EXPECT_THAT(verdict, HasSubstr("more than ±" + percent(bands().pair.within) +
+  EXPECT_THAT(verdict, HasSubstr("more than ±" + percent(catalog::bands().pair.within) +
                                  ", the median error between two plans of one model."));
 }
 
 TEST(Verdict, OfTwoDevicesIsHeldAgainstTheErrorOfEach) {
-  const rankwright::TrainingConfig a = on_two_nodes(kPlan);
-  rankwright::TrainingConfig b = a;
-  b.cluster.device = *find_device("h200-sxm");
+  const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan);
+  rankwright::plan::TrainingConfig b = a;
+  b.cluster.device = *catalog::find_device("h200-sxm");
   EXPECT_THAT(words_of(a, b).verdict,
-              HasSubstr("inside the model's error of ±" + percent(bands().dense.within)));
+              HasSubstr("inside the model's error of ±" + percent(catalog::bands().dense.within)));
 }
 
 TEST(Fit, NamesThePlanThatCannotRun) {
-  const rankwright::TrainingConfig fits = on_two_nodes(kPlan);
-  rankwright::TrainingConfig full = fits;
-  full.cluster.device.memory = 0.5 * fullest(full, calibration()).total();
+  const rankwright::plan::TrainingConfig fits = on_two_nodes(kPlan);
+  rankwright::plan::TrainingConfig full = fits;
+  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
   EXPECT_THAT(words_of(fits, full).fit, StartsWith("B does not fit: "));
   EXPECT_THAT(words_of(fits, full).fit, HasSubstr("Only A can run."));
   full.plan.overlap.grad_reduce = false;
@@ -75,27 +76,27 @@ TEST(Fit, NamesThePlanThatCannotRun) {
 }
 
 TEST(Fit, IsSaidOfThePlanWhoseModelIsNamed) {
-  const rankwright::TrainingConfig named = on_two_nodes(kPlan);
-  const rankwright::TrainingConfig open =
+  const rankwright::plan::TrainingConfig named = on_two_nodes(kPlan);
+  const rankwright::plan::TrainingConfig open =
       config_of("{world_size: 16, parallelism: {tp_size: 8, dp_size: 2}}");
   const std::string unknown = "fits cannot be said of a model that is not named: --model NAME.";
   EXPECT_THAT(words_of(named, open).fit, StartsWith("A fits: "));
   EXPECT_THAT(words_of(named, open).fit, HasSubstr(" on pp rank 0. Whether B " + unknown));
   EXPECT_THAT(words_of(open, named).fit, StartsWith("B fits: "));
   EXPECT_THAT(words_of(open, open).fit, StartsWith("Whether they fit cannot be said"));
-  rankwright::TrainingConfig full = named;
-  full.cluster.device.memory = 0.5 * fullest(full, calibration()).total();
+  rankwright::plan::TrainingConfig full = named;
+  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
   EXPECT_THAT(words_of(open, full).fit, StartsWith("B does not fit: "));
   EXPECT_THAT(words_of(open, full).fit, Not(HasSubstr("can run")));
 }
 
 TEST(Fit, IsNotForSureInsideTheBand) {
-  const rankwright::TrainingConfig fits = on_two_nodes(kPlan);
+  const rankwright::plan::TrainingConfig fits = on_two_nodes(kPlan);
   EXPECT_EQ(words_of(fits, fits).fit, "");
-  rankwright::TrainingConfig near = fits;
-  near.cluster.device.memory = 1.01 * fullest(near, calibration()).total();
+  rankwright::plan::TrainingConfig near = fits;
+  near.cluster.device.memory = 1.01 * cost::fullest(near, catalog::calibration()).total();
   EXPECT_THAT(words_of(fits, near).fit, StartsWith("B fits, but not for sure: "));
 }
 
 }  // namespace compare_words_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -15,7 +15,7 @@
 #include "rankwright/report/render/markdown.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kNegligible = 0.002;  // of the larger total: what is less in both plans is joined
@@ -92,10 +92,10 @@ std::vector<SheetLine> joined(const std::vector<SheetLine>& lines, double total)
   return kept;
 }
 
-Sheet time_sheet(const CompareView& view) {
+Sheet time_sheet(const planner::CompareView& view) {
   const Seconds largest = std::max(view.total_a, view.total_b);
   std::vector<SheetLine> lines;
-  for (const TimeRow& of : view.items)
+  for (const planner::TimeRow& of : view.items)
     lines.push_back({std::string(row(of.item).name), of.a.value, of.b.value});
   Sheet sheet{.title = {}, .unit = time_unit(largest), .lines = joined(lines, largest.value)};
   sheet.title = fmt::format("{} {}", sheet.unit.name, words(view.basis));
@@ -103,10 +103,10 @@ Sheet time_sheet(const CompareView& view) {
   return sheet;
 }
 
-Sheet memory_sheet(const CompareView& view) {
+Sheet memory_sheet(const planner::CompareView& view) {
   const double a = view.a.memory.total().value, b = view.b.memory.total().value;
   std::vector<SheetLine> lines;
-  for (const MemoryRow& of : view.entries)
+  for (const planner::MemoryRow& of : view.entries)
     lines.push_back({std::string(row(of.entry).name), of.a.value, of.b.value});
   Sheet sheet{.title = "GiB on the fullest rank",
               .unit = memory_unit(),
@@ -163,19 +163,19 @@ std::string sheet_text(const Sheet& sheet, const Paint& paint, std::size_t width
   return table.text(paint, "  ");
 }
 
-Table key_table(const CompareView& view) {
+Table key_table(const planner::CompareView& view) {
   Table table{{{"differs"}, {"A"}, {"B"}}};
   const auto value = [](const std::string& text, bool assumed) {
     return excerpt(text, kValue) + (text.size() > kValue ? "..." : "") +
            (assumed ? " (assumed)" : "");
   };
-  for (const KeyDifference& d : view.keys)
+  for (const planner::KeyDifference& d : view.keys)
     table.rows.push_back({std::string(d.key), value(d.a, d.a_assumed), value(d.b, d.b_assumed)});
   return table;
 }
 
 /// "why B takes 1.2 s less"
-std::string why_title(const CompareView& view) {
+std::string why_title(const planner::CompareView& view) {
   const Seconds apart = view.difference();
   if (apart == Seconds{}) return "why";
   return fmt::format("why B takes {} {}", show(Seconds{std::abs(apart.value)}),
@@ -184,10 +184,10 @@ std::string why_title(const CompareView& view) {
 
 /// "+1.2 s", "-340 ms".
 /// The causes and what they leave of the difference: amount, item, words.
-Table cause_table(const CompareView& view) {
+Table cause_table(const planner::CompareView& view) {
   Table table{{{"B - A", kRight}, {"item"}, {"cause"}}};
   Seconds rest = view.difference();
-  for (const Cause& cause : view.causes) {
+  for (const planner::Cause& cause : view.causes) {
     table.rows.push_back(
         {show_signed(cause.difference), std::string(row(cause.item).name), cause.words});
     rest = rest - cause.difference;
@@ -197,7 +197,7 @@ Table cause_table(const CompareView& view) {
   return table;
 }
 
-std::string causes_text(const CompareView& view, const Paint& paint, std::size_t width) {
+std::string causes_text(const planner::CompareView& view, const Paint& paint, std::size_t width) {
   if (view.causes.empty()) return {};
   const Table table = cause_table(view);
   std::size_t amount = 0;
@@ -213,7 +213,7 @@ std::string causes_text(const CompareView& view, const Paint& paint, std::size_t
   return out + "\n";
 }
 
-std::string side_text(std::string_view letter, const NamedPlan& plan, const Estimate& e,
+std::string side_text(std::string_view letter, const NamedPlan& plan, const cost::Estimate& e,
                       bool headed, const Paint& paint, std::size_t width) {
   constexpr std::string_view kPlanIndent = "     ";
   std::string out =
@@ -227,7 +227,7 @@ constexpr std::string_view kSame = "No key differs: the two are the same plan.";
 
 }  // namespace
 
-std::string plan_line(const TrainingConfig& config) {
+std::string plan_line(const plan::TrainingConfig& config) {
   const i64 m = config.microbatches();
   const std::string text = degree_tags(config);
   if (config.plan.pp == 1)
@@ -236,7 +236,7 @@ std::string plan_line(const TrainingConfig& config) {
                             plural(m, "microbatch", "microbatches"));
 }
 
-std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareView& view,
+std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view,
                          const Paint& paint, std::size_t width) {
   const bool same_head = headline(a.config) == headline(b.config);
   std::string out;
@@ -251,7 +251,7 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
   if (named && !words.fit.empty()) out += bold_lines(paragraph(words.fit), paint);
   out += bold_lines(paragraph(words.verdict), paint) + paragraph(words.unlike);
   if (!named) out += paragraph(words.fit);
-  out += paragraph(describe_calibration(a.config));
+  out += paragraph(planner::describe_calibration(a.config));
   out += view.keys.empty() ? fmt::format("\n  {}\n\n", kSame)
                            : "\n" + key_table(view).text(paint, "  ") + "\n";
   out += sheet_text(time_sheet(view), paint, width) + "\n";
@@ -261,12 +261,13 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareVi
   return out;
 }
 
-std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const CompareView& view) {
+std::string compare_markdown(const NamedPlan& a, const NamedPlan& b,
+                             const planner::CompareView& view) {
   std::string out = fmt::format("# A {}, B {}\n\n", markdown_text(excerpt(a.name, 200)),
                                 markdown_text(excerpt(b.name, 200)));
   const CompareWords words = compare_words(a.config, b.config, view);
   for (const std::string& text :
-       {words.fit, words.verdict, words.unlike, describe_calibration(a.config)})
+       {words.fit, words.verdict, words.unlike, planner::describe_calibration(a.config)})
     if (!text.empty()) out += markdown_text(text) + "\n\n";
   Table plans{{{""}, {"job"}, {"plan"}, {"comes to"}}};
   plans.rows.push_back({"A", headline(a.config), plan_line(a.config), figures(a.config, view.a)});
@@ -280,4 +281,4 @@ std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const Compa
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

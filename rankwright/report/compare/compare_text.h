@@ -6,20 +6,21 @@
 #include "rankwright/planner/compare/compare_view.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// A plan with its name: a file's.
 struct NamedPlan {
   std::string name;
-  const TrainingConfig& config;
+  const plan::TrainingConfig& config;
 };
 
-std::string compare_text(const NamedPlan& a, const NamedPlan& b, const CompareView& view,
+std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view,
                          const Paint& paint, std::size_t width);
 
-std::string compare_markdown(const NamedPlan& a, const NamedPlan& b, const CompareView& view);
+std::string compare_markdown(const NamedPlan& a, const NamedPlan& b,
+                             const planner::CompareView& view);
 
 /// The plan's degree_tags with its schedule, and how many microbatches run through it.
-std::string plan_line(const TrainingConfig& config);
+std::string plan_line(const plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

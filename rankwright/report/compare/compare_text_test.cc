@@ -14,14 +14,14 @@
 #include "tests/support/timed_configs.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace compare_text_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// Llama 8B on two nodes; `parallelism` as typed.
-rankwright::TrainingConfig on_two_nodes(const std::string& parallelism) {
+rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism) {
   return config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {" +
@@ -30,26 +30,26 @@ rankwright::TrainingConfig on_two_nodes(const std::string& parallelism) {
 const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
 
 TEST(CompareText, OfAPlanWithItself_SaysThatNoKeyDiffers) {
-  const rankwright::TrainingConfig plan = on_two_nodes(kPlan);
-  const CompareView view = compare_view(plan, plan);
+  const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
+  const planner::CompareView view = planner::compare_view(plan, plan);
   const std::string text = compare_text({"a", plan}, {"b", plan}, view, {}, 80);
   EXPECT_THAT(text, HasSubstr("No key differs"));
   EXPECT_THAT(text, Not(HasSubstr("why")));
 }
 
 TEST(CompareText, SaysWhatFitsBeforeWhatIsFast) {
-  const rankwright::TrainingConfig fits = on_two_nodes(kPlan);
-  rankwright::TrainingConfig full = fits;
-  full.cluster.device.memory = 0.5 * fullest(full, calibration()).total();
-  const CompareView view = compare_view(fits, full);
+  const rankwright::plan::TrainingConfig fits = on_two_nodes(kPlan);
+  rankwright::plan::TrainingConfig full = fits;
+  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
+  const planner::CompareView view = planner::compare_view(fits, full);
   const std::string verdict = compare_words(fits, full, view).verdict;
   const std::string text = compare_text({"a", fits}, {"b", full}, view, {}, 120);
   EXPECT_LT(text.find("B does not fit"), text.find(verdict.substr(0, 10)));
 }
 
 RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {
-  const rankwright::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
-  const CompareView view = compare_view(a, b);
+  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  const planner::CompareView view = planner::compare_view(a, b);
   // Keys are not broken: a layout of stages may be long.
   std::string text = compare_text({"a", a}, {"b", b}, view, {}, 100);
   const std::size_t keys = text.find("\n  differs");
@@ -62,9 +62,9 @@ RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {
 }
 
 TEST(CompareJson, SaysWhatTheTextSays) {
-  const rankwright::TrainingConfig a = on_two_nodes(kPlan),
-                                   b = on_two_nodes("tp_size: 8, dp_size: 2");
-  const CompareView view = compare_view(a, b);
+  const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan),
+                                         b = on_two_nodes("tp_size: 8, dp_size: 2");
+  const planner::CompareView view = planner::compare_view(a, b);
   const nlohmann::json json = nlohmann::json::parse(compare_json({"a", a}, {"b", b}, view));
   EXPECT_EQ(json["schema"], "rankwright.compare/1");
   EXPECT_EQ(json["verdict"]["text"], compare_words(a, b, view).verdict);
@@ -73,10 +73,10 @@ TEST(CompareJson, SaysWhatTheTextSays) {
   EXPECT_EQ(json["memory"].size(), view.entries.size());
   EXPECT_EQ(json["differs"].size(), view.keys.size());
   EXPECT_EQ(json["a"]["tokens_per_step"], 32 * 4096);
-  EXPECT_TRUE(nlohmann::json::parse(
-                  compare_json({"a", a}, {"a", a}, compare_view(a, a)))["verdict"]["faster"]
+  EXPECT_TRUE(nlohmann::json::parse(compare_json({"a", a}, {"a", a},
+                                                 planner::compare_view(a, a)))["verdict"]["faster"]
                   .is_null());
 }
 
 }  // namespace compare_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

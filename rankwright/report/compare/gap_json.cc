@@ -3,24 +3,24 @@
 #include "rankwright/report/compare/gap_text.h"
 #include "rankwright/report/render/labels.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json sample_json(const TimerSample& sample) {
+ordered_json sample_json(const importer::TimerSample& sample) {
   return {{"least_seconds", sample.both ? ordered_json(sample.min.value) : ordered_json()},
           {"most_seconds", sample.max.value}};
 }
 
-ordered_json time_json(const TimeGap& gap) {
+ordered_json time_json(const validate::TimeGap& gap) {
   ordered_json timers = ordered_json::array();
-  for (const TimerGap& timer : gap.timers)
+  for (const validate::TimerGap& timer : gap.timers)
     timers.push_back({{"name", timer.name},
                       {"measured", sample_json(timer.measured)},
                       {"predicted", sample_json(timer.predicted)}});
   ordered_json explanations = ordered_json::array();
-  for (const Explanation& e : gap.explanations)
+  for (const validate::Explanation& e : gap.explanations)
     explanations.push_back({{"name", e.name},
                             {"item", row(e.item).name},
                             {"before_seconds", e.before.value},
@@ -33,7 +33,7 @@ ordered_json time_json(const TimeGap& gap) {
                             {"evidence", e.evidence},
                             {"reason", e.reason},
                             {"look_at", e.suggestion}});
-  const MeasuredStep& m = gap.measured;
+  const importer::MeasuredStep& m = gap.measured;
   return {{"measured",
            {{"median_seconds", m.median.value},
             {"low_seconds", m.low.value},
@@ -48,9 +48,9 @@ ordered_json time_json(const TimeGap& gap) {
           {"explanations", explanations}};
 }
 
-ordered_json memory_json(const MemoryGap& gap) {
+ordered_json memory_json(const validate::MemoryGap& gap) {
   ordered_json explanations = ordered_json::array();
-  for (const MemoryExplanation& e : gap.explanations)
+  for (const validate::MemoryExplanation& e : gap.explanations)
     explanations.push_back({{"name", e.name},
                             {"entry", row(e.entry).name},
                             {"factor", e.factor},
@@ -58,7 +58,7 @@ ordered_json memory_json(const MemoryGap& gap) {
                             {"likely", e.likely()},
                             {"evidence", e.evidence},
                             {"look_at", e.suggestion}});
-  return {{"rank", gap.rank == kUnsaidRank ? ordered_json() : ordered_json(gap.rank)},
+  return {{"rank", gap.rank == importer::kUnsaidRank ? ordered_json() : ordered_json(gap.rank)},
           {"pp_rank", gap.estimate_memory.pp_rank},
           {"figure", name(gap.figure)},
           {"measured_bytes", gap.measured.value},
@@ -68,12 +68,12 @@ ordered_json memory_json(const MemoryGap& gap) {
           {"explanations", explanations}};
 }
 
-ordered_json oom_json(const OomGap& gap) {
+ordered_json oom_json(const validate::OomGap& gap) {
   ordered_json alike = ordered_json::array(), fits = ordered_json::array();
-  for (const Tensor& tensor : gap.alike)
+  for (const validate::Tensor& tensor : gap.alike)
     alike.push_back(
         {{"name", tensor.name}, {"entry", row(tensor.entry).name}, {"bytes", tensor.bytes.value}});
-  for (const Fitting& fit : gap.fits) {
+  for (const rules::Fitting& fit : gap.fits) {
     ordered_json edits = ordered_json::object();
     for (const Edit& edit : fit.change.edits()) edits[edit.key] = edit.value;
     fits.push_back({{"edits", edits},
@@ -97,9 +97,9 @@ ordered_json oom_json(const OomGap& gap) {
 
 }  // namespace
 
-std::string gap_json(const TrainingConfig& config, const GapView& view) {
+std::string gap_json(const plan::TrainingConfig& config, const planner::GapView& view) {
   ordered_json settings = ordered_json::array();
-  for (const SettingGap& s : view.settings)
+  for (const planner::SettingGap& s : view.settings)
     settings.push_back({{"key", s.key}, {"plan", s.plan}, {"log", s.log}});
   const ordered_json json = {
       {"schema", "rankwright.gap/1"},
@@ -114,4 +114,4 @@ std::string gap_json(const TrainingConfig& config, const GapView& view) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -10,7 +10,7 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr std::size_t kShown = 3;  // explanations
@@ -27,7 +27,7 @@ std::string longer(double ratio, std::string_view more, std::string_view less) {
   return fmt::format("{} {}", percent(std::abs(ratio - 1)), ratio >= 1 ? more : less);
 }
 
-std::string measured_text(const MeasuredStep& m) {
+std::string measured_text(const importer::MeasuredStep& m) {
   std::string text = fmt::format("measured {} a step: the median of {}", show(m.median),
                                  plural(m.steps, "line", "lines"));
   if (m.steps > 1) text += fmt::format(", {} to {}", show(m.low), show(m.high));
@@ -36,25 +36,25 @@ std::string measured_text(const MeasuredStep& m) {
   return text;
 }
 
-std::string predicted_text(const TimeGap& gap) {
+std::string predicted_text(const validate::TimeGap& gap) {
   const double ratio = gap.measured.median / gap.predicted.time();
   return fmt::format("predicted {} {}: the run takes {}, {} the error", show(gap.predicted.time()),
                      band_text(gap.predicted.step_band), longer(ratio, "longer", "shorter"),
                      gap.inside() ? "which is inside" : "which is more than");
 }
 
-std::string sample_text(const TimerSample& sample) {
+std::string sample_text(const importer::TimerSample& sample) {
   if (!sample.both || show(sample.min) == show(sample.max)) return show(sample.max);
   return fmt::format("{} to {}", show(sample.min), show(sample.max));
 }
 
-Table timer_table(const TimeGap& gap) {
+Table timer_table(const validate::TimeGap& gap) {
   Table table{{{"timer"},
                {"measured", kRight},
                {"predicted", kRight},
                {"difference", kRight},
                {"entries"}}};
-  for (const TimerGap& timer : gap.timers)
+  for (const validate::TimerGap& timer : gap.timers)
     table.rows.push_back({timer.name, sample_text(timer.measured), sample_text(timer.predicted),
                           (timer.difference() > Seconds{} ? "+" : "") + show(timer.difference()),
                           std::string(timer.entries)});
@@ -62,7 +62,7 @@ Table timer_table(const TimeGap& gap) {
 }
 
 /// Sentences of one explanation: what, why it may be, what to try.
-std::string explained(const Explanation& e, bool timed) {
+std::string explained(const validate::Explanation& e, bool timed) {
   std::string text = fmt::format("{}: {} {} instead of {}", e.name, row(e.item).name, show(e.after),
                                  show(e.before));
   if (e.factor != 1)
@@ -75,8 +75,8 @@ std::string explained(const Explanation& e, bool timed) {
   return text;
 }
 
-void add_time(std::vector<Block>& all, const GapView& view) {
-  const TimeGap& gap = *view.time;
+void add_time(std::vector<Block>& all, const planner::GapView& view) {
+  const validate::TimeGap& gap = *view.time;
   all.push_back({"step", {measured_text(gap.measured), predicted_text(gap)}, {}});
   if (view.timed) all.push_back({"timers", {}, timer_table(gap)});
   if (gap.inside()) return;
@@ -92,27 +92,29 @@ void add_time(std::vector<Block>& all, const GapView& view) {
                              : "one of these: a step alone does not tell which, timers would "
                                "(Megatron-LM: --timing-log-level 2)";
   for (std::size_t i = 0; i < std::min(kShown, gap.explanations.size()); ++i) {
-    const Explanation& e = gap.explanations[i];
+    const validate::Explanation& e = gap.explanations[i];
     block.lines.push_back(fmt::format("{}. {}", i + 1, explained(e, view.timed)));
     if (!e.suggestion.empty()) block.lines.push_back("   look at: " + e.suggestion);
   }
   all.push_back(std::move(block));
 }
 
-void add_memory(std::vector<Block>& all, const MemoryGap& gap) {
-  const std::string who = gap.rank == kUnsaidRank ? "a rank" : fmt::format("rank {}", gap.rank);
+void add_memory(std::vector<Block>& all, const validate::MemoryGap& gap) {
+  const std::string who =
+      gap.rank == importer::kUnsaidRank ? "a rank" : fmt::format("rank {}", gap.rank);
   Block block{"memory", {}, {}};
-  block.lines.push_back(fmt::format(
-      "{} {} {} at most; predicted {} ±{} on pp rank {}: {}, {} the error", who,
-      gap.figure == MemoryFigure::allocated ? "allocates" : "reserves", show_memory(gap.measured),
-      show_memory(gap.predicted), percent(std::round(100 * gap.band.within) / 100),
-      gap.estimate_memory.pp_rank, longer(gap.measured / gap.predicted, "more", "less"),
-      gap.inside() ? "which is inside" : "which is more than"));
+  block.lines.push_back(
+      fmt::format("{} {} {} at most; predicted {} ±{} on pp rank {}: {}, {} the error", who,
+                  gap.figure == validate::MemoryFigure::allocated ? "allocates" : "reserves",
+                  show_memory(gap.measured), show_memory(gap.predicted),
+                  percent(std::round(100 * gap.band.within) / 100), gap.estimate_memory.pp_rank,
+                  longer(gap.measured / gap.predicted, "more", "less"),
+                  gap.inside() ? "which is inside" : "which is more than"));
   if (!gap.inside() && !gap.explanations.empty() && !gap.explanations.front().likely())
     block.lines.push_back("nothing that is plausible explains it alone; nearest to it:");
   if (!gap.inside())
     for (std::size_t i = 0; i < std::min(kShown, gap.explanations.size()); ++i) {
-      const MemoryExplanation& e = gap.explanations[i];
+      const validate::MemoryExplanation& e = gap.explanations[i];
       block.lines.push_back(
           e.factor == 1 ? fmt::format("{}. {}: {}", i + 1, e.name, e.evidence)
                         : fmt::format("{}. {} by a factor of {:.2f}{}: {}", i + 1, e.name, e.factor,
@@ -122,42 +124,43 @@ void add_memory(std::vector<Block>& all, const MemoryGap& gap) {
   all.push_back(std::move(block));
 }
 
-std::string edits_text(const Change& change) {
+std::string edits_text(const rules::Change& change) {
   std::string text;
   for (const Edit& edit : change.edits())
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", edit.key, edit.value);
   return text;
 }
 
-void add_oom(std::vector<Block>& all, const OomGap& gap) {
+void add_oom(std::vector<Block>& all, const validate::OomGap& gap) {
   Block block{"out of memory", {}, {}};
   const std::string who = gap.oom.rank ? fmt::format("rank {}", *gap.oom.rank) : "a rank";
   const std::string when = gap.oom.steps == 0 ? "before the first step was done"
                                               : fmt::format("after step {}", count(gap.oom.steps));
-  block.lines.push_back(fmt::format(
-      "{} wanted {} and found {} free, {}{}", who, show_memory(gap.oom.wanted),
-      show_memory(gap.oom.free), when,
-      gap.oom.phase == RunPhase::unknown ? "" : fmt::format(", in: {}", name(gap.oom.phase))));
+  block.lines.push_back(fmt::format("{} wanted {} and found {} free, {}{}", who,
+                                    show_memory(gap.oom.wanted), show_memory(gap.oom.free), when,
+                                    gap.oom.phase == importer::RunPhase::unknown
+                                        ? ""
+                                        : fmt::format(", in: {}", name(gap.oom.phase))));
   block.lines.push_back(fmt::format("{}{}",
                                     memory_title(gap.estimate_memory, gap.capacity, gap.band),
                                     gap.foreseen() ? ", as it did not" : ""));
   block.lines.push_back(fmt::format("the entry that found no room: {} ({} in the ledger): {}",
                                     row(gap.entry).name,
                                     show_memory(gap.estimate_memory[gap.entry]), gap.why));
-  if (gap.entry == Entry::reserve)
+  if (gap.entry == cost::Entry::reserve)
     block.lines.push_back("try: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
-  for (const Fitting& fit : gap.fits)
+  for (const rules::Fitting& fit : gap.fits)
     block.lines.push_back(fmt::format("try: {}: {} and {} a step", edits_text(fit.change),
                                       show_memory(fit.estimate.memory.total()),
                                       show(fit.estimate.time())));
   all.push_back(std::move(block));
 }
 
-std::vector<Block> blocks(const GapView& view) {
+std::vector<Block> blocks(const planner::GapView& view) {
   std::vector<Block> all;
   if (!view.settings.empty()) {
     Table table{{{"key"}, {"plan"}, {"log"}}};
-    for (const SettingGap& s : view.settings) table.rows.push_back({s.key, s.plan, s.log});
+    for (const planner::SettingGap& s : view.settings) table.rows.push_back({s.key, s.plan, s.log});
     all.push_back({"the log says otherwise than the plan: first make them the same", {}, table});
   }
   if (view.oom) add_oom(all, *view.oom);
@@ -179,8 +182,8 @@ std::vector<Block> blocks(const GapView& view) {
 
 }  // namespace
 
-std::string gap_text(const TrainingConfig& config, const GapView& view, const Paint& paint,
-                     std::size_t width) {
+std::string gap_text(const plan::TrainingConfig& config, const planner::GapView& view,
+                     const Paint& paint, std::size_t width) {
   std::string text = fmt::format("{} against {}\n{}\n", view.log, view.plan, headline(config));
   for (const Block& block : blocks(view)) {
     text += "\n" + wrapped(paint.bold(block.title), width, "");
@@ -191,7 +194,7 @@ std::string gap_text(const TrainingConfig& config, const GapView& view, const Pa
   return text;
 }
 
-std::string gap_markdown(const TrainingConfig& config, const GapView& view) {
+std::string gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view) {
   std::string text = fmt::format("# {} against {}\n\n{}\n", view.log, view.plan, headline(config));
   for (const Block& block : blocks(view)) {
     text += fmt::format("\n## {}\n\n", block.title);
@@ -206,4 +209,4 @@ std::string gap_markdown(const TrainingConfig& config, const GapView& view) {
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,13 +6,13 @@
 #include "rankwright/planner/compare/gap_view.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string gap_text(const TrainingConfig& config, const GapView& view, const Paint& paint,
-                     std::size_t width);
-std::string gap_markdown(const TrainingConfig& config, const GapView& view);
+std::string gap_text(const plan::TrainingConfig& config, const planner::GapView& view,
+                     const Paint& paint, std::size_t width);
+std::string gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view);
 
 /// Schema rankwright.gap/1. Quantities are in base units, with the unit in the key.
-std::string gap_json(const TrainingConfig& config, const GapView& view);
+std::string gap_json(const plan::TrainingConfig& config, const planner::GapView& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -4,7 +4,7 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace gap_text_test {
 
 using ::testing::HasSubstr;
@@ -15,46 +15,51 @@ constexpr char kPlan[] =
     "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 1}\n"
     "job: {global_batch: 32, sequence: 8192}\n";
 
-rankwright::TrainingConfig config_of(const std::string& text) {
-  return resolve(read_plan(text, "plan.yaml", refuse_file).draft);
+rankwright::plan::TrainingConfig config_of(const std::string& text) {
+  return resolve(importer::read_plan(text, "plan.yaml", importer::refuse_file).draft);
 }
 
 /// Ten lines of a step that takes so many times what is predicted.
-RunLog log_of(const rankwright::TrainingConfig& config, double times) {
-  RunLog log;
+importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double times) {
+  importer::RunLog log;
   for (i64 i = 1; i <= 10; ++i)
-    add_step(log, {.iteration = i, .time = times * step_time(config, calibration()).total()});
+    add_step(log, {.iteration = i,
+                   .time = times * cost::step_time(config, catalog::calibration()).total()});
   return log;
 }
 
 TEST(GapText, InsideTheError_NamesNothingToLookAt) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const std::string text =
-      gap_text(config, gap_view(config, calibration(), log_of(config, 1.05), nullptr), {}, 100);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const std::string text = gap_text(
+      config, planner::gap_view(config, catalog::calibration(), log_of(config, 1.05), nullptr), {},
+      100);
   EXPECT_THAT(text, HasSubstr("5 % longer, which is inside the error"));
   EXPECT_THAT(text, Not(HasSubstr("look at:")));
 }
 
 TEST(GapText, PutsSettingsFirstThatTheLogStatesOtherwise) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  RunLog log = log_of(config, 1.5);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  importer::RunLog log = log_of(config, 1.5);
   log.world = 16;
-  const std::string text = gap_text(config, gap_view(config, calibration(), log, nullptr), {}, 100);
+  const std::string text =
+      gap_text(config, planner::gap_view(config, catalog::calibration(), log, nullptr), {}, 100);
   EXPECT_LT(text.find("says otherwise"), text.find("measured "));
 }
 
 TEST(GapText, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const GapView view = gap_view(config, calibration(), log_of(config, 1.18), nullptr);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const planner::GapView view =
+      planner::gap_view(config, catalog::calibration(), log_of(config, 1.18), nullptr);
   EXPECT_THAT(gap_text(config, view, {}, 100), HasSubstr("timers would"));
   EXPECT_THAT(gap_markdown(config, view), HasSubstr("## step"));
 }
 
 TEST(GapText, OfARunThatNothingExplainsSaysSo) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const GapView view = gap_view(config, calibration(), log_of(config, 20), nullptr);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const planner::GapView view =
+      planner::gap_view(config, catalog::calibration(), log_of(config, 20), nullptr);
   EXPECT_THAT(gap_text(config, view, {}, 100), HasSubstr("nothing that is plausible"));
 }
 
 }  // namespace gap_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

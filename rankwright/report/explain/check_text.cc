@@ -8,17 +8,17 @@
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/render/labels.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
-std::string plan_summary(const TrainingConfig& s, const CheckAnswer& answer) {
-  const Plan& p = s.plan;
+std::string plan_summary(const plan::TrainingConfig& s, const planner::CheckAnswer& answer) {
+  const plan::Plan& p = s.plan;
   std::string product = fmt::format("{} = tp {}", s.world, p.tp);
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
   product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
   std::string text = fmt::format("{}\n{}\n", product, degree_tags(s));
   if (answer.estimate) text += figures(s, *answer.estimate) + "\n";
-  if (s.calibrated) text += describe_calibration(s) + "\n";
+  if (s.calibrated) text += planner::describe_calibration(s) + "\n";
   if (answer.proof)
     text += fmt::format("{}: {} actions on {} run to their end, with or without buffered sends\n",
                         name(s.plan.schedule), count(answer.proof->actions),
@@ -26,7 +26,7 @@ std::string plan_summary(const TrainingConfig& s, const CheckAnswer& answer) {
   return text + "\n";
 }
 
-std::string schedule_summary(const CheckedSchedule& s) {
+std::string schedule_summary(const rules::CheckedSchedule& s) {
   return fmt::format(
       "{}, {}, {}: {} actions\nno rank waits for ever, with or without buffered sends; every send "
       "has its receive\n\n",
@@ -36,17 +36,17 @@ std::string schedule_summary(const CheckedSchedule& s) {
 
 }  // namespace
 
-std::string check_summary(const CheckAnswer& answer) {
+std::string check_summary(const planner::CheckAnswer& answer) {
   if (has_errors(answer.findings)) return {};
   if (answer.schedule) return schedule_summary(*answer.schedule);
   return answer.config ? plan_summary(*answer.config, answer) : std::string();
 }
 
-std::string check_text(const CheckAnswer& answer, const Paint& paint, bool summary) {
+std::string check_text(const planner::CheckAnswer& answer, const Paint& paint, bool summary) {
   return (summary ? check_summary(answer) : "") +
          (answer.findings.empty()
               ? "nothing found\n"
               : findings_text(answer.findings, answer.file.name, answer.file.text, paint));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

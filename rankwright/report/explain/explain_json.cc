@@ -7,14 +7,14 @@
 #include "rankwright/report/explain/setup_json.h"
 #include "rankwright/report/render/labels.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json communication_json(const CommunicationRow& c) {
-  const Traffic& t = c.priced.traffic;
-  const TrafficKindRow& kind = row(t.kind);
+ordered_json communication_json(const planner::CommunicationRow& c) {
+  const plan::Traffic& t = c.priced.traffic;
+  const plan::TrafficKindRow& kind = row(t.kind);
   return {{"communication", kind.label},
           {"collective", name(t.op)},
           {"group", name(t.group)},
@@ -31,16 +31,16 @@ ordered_json communication_json(const CommunicationRow& c) {
           {"algorithm", name(c.priced.algorithm)},
           {"groups_per_link", c.priced.sharers},
           {"seconds", c.priced.total.value},
-          {"seconds_origin", name(Origin::calibrated)},
+          {"seconds_origin", name(cluster::Origin::calibrated)},
           {"critical_path", kind.critical},
           {"risk", kind.risk}};
 }
 
-ordered_json step_json(const TrainingConfig& config, const ExplainView& sheet) {
-  const StepTime& step = sheet.estimate.step;
-  const Waterfall& fall = sheet.waterfall;
+ordered_json step_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet) {
+  const cost::StepTime& step = sheet.estimate.step;
+  const planner::Waterfall& fall = sheet.waterfall;
   ordered_json items = ordered_json::array();
-  for (const Waterfall::Bar& bar : fall.bars)
+  for (const planner::Waterfall::Bar& bar : fall.bars)
     items.push_back({{"item", bar.name},
                      {"seconds", bar.time.value},
                      {"share", bar.share},
@@ -51,20 +51,20 @@ ordered_json step_json(const TrainingConfig& config, const ExplainView& sheet) {
                      {"remark", bar.remark}});
   return {{"seconds", fall.total.value},
           {"band", band_json(fall.band)},
-          {"tokens_per_second_per_device", tokens_per_second(config, fall.total)},
-          {"mfu", mfu(config, fall.total)},
-          {"mfu_palm_full", mfu(config, fall.total, FlopsConvention::palm_full)},
+          {"tokens_per_second_per_device", cost::tokens_per_second(config, fall.total)},
+          {"mfu", cost::mfu(config, fall.total)},
+          {"mfu_palm_full", cost::mfu(config, fall.total, model::FlopsConvention::palm_full)},
           {"slowest_pp_rank", step.slowest},
           {"hidden_dp_seconds", step.hidden_dp.value},
           {"items", items}};
 }
 
 /// Null of a model that is not named.
-ordered_json memory_json(const TrainingConfig& config, const ExplainView& sheet) {
+ordered_json memory_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet) {
   if (config.reference_model) return nullptr;
-  const Estimate& e = sheet.estimate;
+  const cost::Estimate& e = sheet.estimate;
   ordered_json entries = ordered_json::array();
-  for (const EntryRow& of : rankwright::entries())
+  for (const cost::EntryRow& of : rankwright::cost::entries())
     if (e.memory[of.entry] > Bytes{})
       entries.push_back({{"entry", of.name},
                          {"bytes", e.memory[of.entry].value},
@@ -88,18 +88,19 @@ ordered_json memory_json(const TrainingConfig& config, const ExplainView& sheet)
 
 }  // namespace
 
-ordered_json explain_document(const TrainingConfig& config, const ExplainView& sheet) {
+ordered_json explain_document(const plan::TrainingConfig& config,
+                              const planner::ExplainView& sheet) {
   ordered_json axes = ordered_json::array();
-  for (const AxisRow& row : sheet.axes)
+  for (const planner::AxisRow& row : sheet.axes)
     axes.push_back({{"axis", row.axis},
                     {"degree", row.degree},
                     {"placement", row.placement},
                     {"reason", row.reason}});
   ordered_json communication = ordered_json::array();
-  for (const CommunicationRow& c : sheet.communication)
+  for (const planner::CommunicationRow& c : sheet.communication)
     communication.push_back(communication_json(c));
   ordered_json states = ordered_json::array();
-  for (const StateRow& s : sheet.states)
+  for (const planner::StateRow& s : sheet.states)
     states.push_back({{"state", s.state},
                       {"tp", s.tp},
                       {"pp", s.pp},
@@ -124,8 +125,8 @@ ordered_json explain_document(const TrainingConfig& config, const ExplainView& s
       {"assumed", assumed_json(config)}};
 }
 
-std::string explain_json(const TrainingConfig& config, const ExplainView& sheet) {
+std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet) {
   return dumped(explain_document(config, sheet));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,9 +7,10 @@
 
 #include "rankwright/planner/explain/explain_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-nlohmann::ordered_json explain_document(const TrainingConfig& config, const ExplainView& sheet);
-std::string explain_json(const TrainingConfig& config, const ExplainView& sheet);
+nlohmann::ordered_json explain_document(const plan::TrainingConfig& config,
+                                        const planner::ExplainView& sheet);
+std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -11,7 +11,7 @@
 #include "rankwright/report/render/markdown.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr std::string_view kOrigins =
@@ -23,14 +23,14 @@ constexpr std::string_view kOrigins =
     "assumed. "
     "The table's times are those of calls one after another, hidden or not.";
 
-Table axis_table(const ExplainView& sheet) {
+Table axis_table(const planner::ExplainView& sheet) {
   Table table{{{"axis"}, {"degree"}, {"placement"}, {"reason"}}};
-  for (const AxisRow& row : sheet.axes)
+  for (const planner::AxisRow& row : sheet.axes)
     table.rows.push_back({row.axis, row.degree, row.placement, row.reason});
   return table;
 }
 
-Table communication_table(const ExplainView& sheet) {
+Table communication_table(const planner::ExplainView& sheet) {
   Table table{{{"communication"},
                {"frequency"},
                {"calls", kRight},
@@ -40,8 +40,8 @@ Table communication_table(const ExplainView& sheet) {
                {"groups/link", kRight},
                {"time", kRight},
                {"risk"}}};
-  for (const CommunicationRow& c : sheet.communication) {
-    const TrafficKindRow& kind = row(c.priced.traffic.kind);
+  for (const planner::CommunicationRow& c : sheet.communication) {
+    const plan::TrafficKindRow& kind = row(c.priced.traffic.kind);
     table.rows.push_back({std::string(kind.label), std::string(kind.frequency),
                           count(c.priced.traffic.calls), show(c.priced.traffic.bytes()),
                           c.preferred, c.level, count(c.priced.sharers), show(c.priced.total),
@@ -50,7 +50,7 @@ Table communication_table(const ExplainView& sheet) {
   return table;
 }
 
-Table state_table(const ExplainView& sheet) {
+Table state_table(const planner::ExplainView& sheet) {
   Table table{{{"state"},
                {"TP"},
                {"PP"},
@@ -59,21 +59,21 @@ Table state_table(const ExplainView& sheet) {
                {"EP"},
                {"kept consistent by"},
                {"critical path"}}};
-  for (const StateRow& s : sheet.states)
+  for (const planner::StateRow& s : sheet.states)
     table.rows.push_back({s.state, s.tp, s.pp, s.cp, s.dp, s.ep, s.consistent, s.critical});
   return table;
 }
 
-Table assumed_table(const TrainingConfig& config) {
+Table assumed_table(const plan::TrainingConfig& config) {
   Table table{{{"left open"}, {"assumed"}, {"because"}}};
-  for (const Assumption& a : config.assumed) table.rows.push_back({a.key, a.value, a.why});
+  for (const plan::Assumption& a : config.assumed) table.rows.push_back({a.key, a.value, a.why});
   return table;
 }
 
 /// The step and its bars, and, of a model that is named, what fills the fullest rank.
-std::string estimate_text(const TrainingConfig& config, const ExplainView& sheet,
+std::string estimate_text(const plan::TrainingConfig& config, const planner::ExplainView& sheet,
                           const Paint& paint, std::size_t width) {
-  const Estimate& e = sheet.estimate;
+  const cost::Estimate& e = sheet.estimate;
   std::string out = paint.bold("  " + figures(config, e)) + "\n\n";
   out += waterfall_text(sheet.waterfall, paint, width);
   if (config.reference_model) return out;
@@ -82,8 +82,9 @@ std::string estimate_text(const TrainingConfig& config, const ExplainView& sheet
   return others.empty() ? out : out + "  " + others + "\n";
 }
 
-std::string estimate_markdown(const TrainingConfig& config, const ExplainView& sheet) {
-  const Estimate& e = sheet.estimate;
+std::string estimate_markdown(const plan::TrainingConfig& config,
+                              const planner::ExplainView& sheet) {
+  const cost::Estimate& e = sheet.estimate;
   std::string out = "## Step\n\n" + markdown_text(figures(config, e)) + "\n\n";
   out += waterfall_table(sheet.waterfall).markdown() + "\n";
   if (config.reference_model) return out;
@@ -95,8 +96,8 @@ std::string estimate_markdown(const TrainingConfig& config, const ExplainView& s
 
 }  // namespace
 
-std::string explain_text(const TrainingConfig& config, const ExplainView& sheet, const Paint& paint,
-                         std::size_t width) {
+std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& sheet,
+                         const Paint& paint, std::size_t width) {
   std::string out = paint.bold(headline(config)) + "\n\n  " + degree_tags(config) + "\n\n";
   out += wrapped(describe_plan(config, sheet), width - 4, "  ") + "\n";
   out += estimate_text(config, sheet, paint, width) + "\n";
@@ -108,13 +109,15 @@ std::string explain_text(const TrainingConfig& config, const ExplainView& sheet,
   return out + wrapped(kOrigins, width - 2, "");
 }
 
-std::string explain_markdown(const TrainingConfig& config, const ExplainView& sheet) {
+std::string explain_markdown(const plan::TrainingConfig& config,
+                             const planner::ExplainView& sheet) {
   return "# " + markdown_text(headline(config)) + "\n\n" + markdown_text(degree_tags(config)) +
          "\n\n" + markdown_text(describe_plan(config, sheet)) + "\n\n" +
          worksheet_markdown(config, sheet);
 }
 
-std::string worksheet_markdown(const TrainingConfig& config, const ExplainView& sheet) {
+std::string worksheet_markdown(const plan::TrainingConfig& config,
+                               const planner::ExplainView& sheet) {
   std::string out = estimate_markdown(config, sheet);
   out += "## Axes\n\n" + axis_table(sheet).markdown() + "\n";
   out += "## Communication\n\n" + communication_table(sheet).markdown() + "\n";
@@ -125,4 +128,4 @@ std::string worksheet_markdown(const TrainingConfig& config, const ExplainView& 
   return out + std::string(kOrigins) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,14 +6,15 @@
 #include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string explain_text(const TrainingConfig& config, const ExplainView& sheet, const Paint& paint,
-                         std::size_t width);
+std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& sheet,
+                         const Paint& paint, std::size_t width);
 
-std::string explain_markdown(const TrainingConfig& config, const ExplainView& sheet);
+std::string explain_markdown(const plan::TrainingConfig& config, const planner::ExplainView& sheet);
 
 /// Its tables alone, each below a heading of the second rank.
-std::string worksheet_markdown(const TrainingConfig& config, const ExplainView& sheet);
+std::string worksheet_markdown(const plan::TrainingConfig& config,
+                               const planner::ExplainView& sheet);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

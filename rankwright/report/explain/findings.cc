@@ -14,7 +14,7 @@
 #include "rankwright/report/render/table.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -59,8 +59,8 @@ Window window(std::string_view line, const Location& where) {
       .width = std::max<std::size_t>(1, width(place, last))};
 }
 
-std::string one_text(const Diagnostic& d, std::string_view file, std::span<const TextLine> lines,
-                     const Paint& paint) {
+std::string one_text(const Diagnostic& d, std::string_view file,
+                     std::span<const importer::TextLine> lines, const Paint& paint) {
   std::string out = paint.severity(d.severity, fmt::format("{}[{}]", name(d.severity), d.code)) +
                     paint.bold(": " + clean_name(d.message)) + "\n";
   const bool placed = d.where.line > 0;
@@ -152,7 +152,7 @@ std::string stats(const Diagnostics& findings) {
 std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
                           const Paint& paint) {
   if (findings.empty()) return "";
-  const std::vector<TextLine> lines = lines_of(text);
+  const std::vector<importer::TextLine> lines = importer::lines_of(text);
   std::string out;
   for (const Diagnostic& d : findings) out += one_text(d, file, lines, paint) + "\n";
   return out + fmt::format("{} · rankwright explain {}\n", stats(findings), findings.front().code);
@@ -174,7 +174,7 @@ std::string findings_sarif(const Diagnostics& findings, std::string_view version
   std::set<std::string_view> codes;
   for (const Diagnostic& d : findings) codes.insert(d.code);
   for (const std::string_view code : codes) {
-    const Page* page = find_page(code);
+    const rules::Page* page = rules::find_page(code);
     rules.push_back({{"id", code},
                      {"shortDescription", {{"text", page == nullptr ? code : page->title}}},
                      {"fullDescription", {{"text", page == nullptr ? code : page->why}}}});
@@ -202,4 +202,4 @@ std::string findings_sarif(const Diagnostics& findings, std::string_view version
           {"results", results}}}}});
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,7 +7,7 @@
 #include "rankwright/base/diagnostic.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// All findings, most severe first, then a line that counts them. `text` is the file that most of
 /// them point into, named `file`. Empty where there are none.
@@ -23,4 +23,4 @@ std::string findings_json(const Diagnostics& findings, std::string_view file);
 /// SARIF 2.1.0: what code hosts and editors show beside the line.
 std::string findings_sarif(const Diagnostics& findings, std::string_view version);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

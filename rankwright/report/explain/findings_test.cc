@@ -7,7 +7,7 @@
 
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace findings_test {
 
 using nlohmann::json;
@@ -153,4 +153,4 @@ TEST(FindingsSarif, MakesNoLinksOfNames) {
 }
 
 }  // namespace findings_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -10,7 +10,7 @@
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/render/bars.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kSmallEntry = 0.002;  // of the device: less is joined
@@ -21,9 +21,9 @@ struct Filled {
   Bytes bytes{};
 };
 
-std::vector<Filled> filled(const MemoryEstimate& estimate_memory, Bytes capacity) {
+std::vector<Filled> filled(const cost::MemoryEstimate& estimate_memory, Bytes capacity) {
   std::vector<Filled> kept, small;
-  for (const EntryRow& of : entries()) {
+  for (const cost::EntryRow& of : cost::entries()) {
     const Bytes held = estimate_memory[of.entry];
     if (held <= Bytes{}) continue;
     (held < kSmallEntry * capacity ? small : kept)
@@ -44,40 +44,40 @@ std::vector<Filled> filled(const MemoryEstimate& estimate_memory, Bytes capacity
 
 }  // namespace
 
-std::string_view words(Instant instant) {
+std::string_view words(cost::Instant instant) {
   switch (instant) {
-    case Instant::backward:
+    case cost::Instant::backward:
       return "in the backward of a layer";
-    case Instant::loss:
+    case cost::Instant::loss:
       return "at the loss";
-    case Instant::embedding:
+    case cost::Instant::embedding:
       return "at the embedding's gradient";
   }
   return {};
 }
 
-std::string memory_verdict(Bytes total, Bytes capacity, const ErrorBand& band) {
+std::string memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band) {
   const double over = total / capacity - 1;
   if (std::abs(over) <= band.within)
     return over > 0 ? "does not fit, but the error is as large" : "fits, but not for sure";
   return over > 0 ? "does not fit" : "fits";
 }
 
-std::string memory_title(const MemoryEstimate& estimate_memory, Bytes capacity,
-                         const ErrorBand& band) {
+std::string memory_title(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+                         const cost::ErrorBand& band) {
   return "memory of " + memory_line(estimate_memory, capacity, band);
 }
 
-std::string memory_line(const MemoryEstimate& estimate_memory, Bytes capacity,
-                        const ErrorBand& band) {
+std::string memory_line(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+                        const cost::ErrorBand& band) {
   const Bytes total = estimate_memory.total();
   return fmt::format("pp rank {} {}: {} {}, {}", estimate_memory.pp_rank,
                      words(estimate_memory.instant), show_memory(total, capacity), band_text(band),
                      memory_verdict(total, capacity, band));
 }
 
-std::string memory_text(const MemoryEstimate& estimate_memory, Bytes capacity,
-                        const ErrorBand& band, const Paint& paint, std::size_t width) {
+std::string memory_text(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+                        const cost::ErrorBand& band, const Paint& paint, std::size_t width) {
   const Bytes total = estimate_memory.total();
   const Bytes longest = std::max(total, capacity);
   const auto line = [&](std::string name, Bytes bytes, std::string remark, BarLine::Tone tone) {
@@ -100,18 +100,18 @@ std::string memory_text(const MemoryEstimate& estimate_memory, Bytes capacity,
          bars_text(lines, paint, width);
 }
 
-Table memory_table(const MemoryEstimate& estimate_memory, Bytes capacity) {
+Table memory_table(const cost::MemoryEstimate& estimate_memory, Bytes capacity) {
   Table table{{{"entry"},
                {"bytes", Table::Align::right},
                {"of the device", Table::Align::right},
                {"origin"},
                {"meaning"},
                {"formula"}}};
-  for (const EntryRow& of : entries())
+  for (const cost::EntryRow& of : cost::entries())
     if (const Bytes held = estimate_memory[of.entry]; held > Bytes{})
       table.rows.push_back(
           {std::string(of.name), show_memory(held), share_text(held / capacity),
-           std::string(of.origin == Origin::data_sheet ? "counted" : name(of.origin)),
+           std::string(of.origin == cluster::Origin::data_sheet ? "counted" : name(of.origin)),
            std::string(of.meaning), std::string(of.formula)});
   return table;
 }
@@ -145,4 +145,4 @@ std::string totals_text(std::span<const Bytes> totals) {
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -2,19 +2,19 @@
 
 #include <gmock/gmock.h>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace ledger_view_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr ErrorBand kBand{0.1, 20};
+constexpr cost::ErrorBand kBand{0.1, 20};
 
 /// 40 GiB of parameters and 20 of activations.
-MemoryEstimate sixty() {
-  MemoryEstimate estimate_memory{.pp_rank = 3, .instant = Instant::loss};
-  estimate_memory[Entry::parameters] = 40.0_GiB;
-  estimate_memory[Entry::activations] = 20.0_GiB;
+cost::MemoryEstimate sixty() {
+  cost::MemoryEstimate estimate_memory{.pp_rank = 3, .instant = cost::Instant::loss};
+  estimate_memory[cost::Entry::parameters] = 40.0_GiB;
+  estimate_memory[cost::Entry::activations] = 20.0_GiB;
   return estimate_memory;
 }
 
@@ -41,9 +41,9 @@ TEST(LedgerText, ShowsEntriesTotalAndDevice) {
 }
 
 TEST(LedgerText, JoinsSmallEntriesWithoutLosingThem) {
-  MemoryEstimate estimate_memory = sixty();
-  estimate_memory[Entry::workspace] = 0.0625_GiB;
-  estimate_memory[Entry::buckets] = 0.0625_GiB;
+  cost::MemoryEstimate estimate_memory = sixty();
+  estimate_memory[cost::Entry::workspace] = 0.0625_GiB;
+  estimate_memory[cost::Entry::buckets] = 0.0625_GiB;
   EXPECT_THAT(memory_text(estimate_memory, 80.0_GiB, kBand, {}, 120),
               HasSubstr("128 MiB    0.2 %  buckets, workspace"));
   EXPECT_EQ(memory_table(estimate_memory, 80.0_GiB).rows.size(), 4u);
@@ -59,4 +59,4 @@ TEST(TotalsText, IsEmptyForOneAndShortForMany) {
 }
 
 }  // namespace ledger_view_test
-}  // namespace rankwright
+}  // namespace rankwright::report

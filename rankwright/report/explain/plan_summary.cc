@@ -6,26 +6,26 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 /// "stay inside a nvlink domain", "cross infiniband".
-std::string where(const TrainingConfig& s, GroupKind kind) {
-  const Span span = span_of(s, kind);
+std::string where(const plan::TrainingConfig& s, mesh::GroupKind kind) {
+  const mesh::Span span = cost::span_of(s, kind);
   if (span.level <= 0) return fmt::format("stay on {}", s.cluster.levels[0].name);
-  const Level& level = s.cluster.levels[std::size_t(span.level)];
+  const cluster::Level& level = s.cluster.levels[std::size_t(span.level)];
   return fmt::format("cross {} at {}", level.name, show(level.bandwidth));
 }
 
-std::string tensor(const TrainingConfig& s) {
+std::string tensor(const plan::TrainingConfig& s) {
   if (s.plan.tp == 1) return "No layer is cut: tensor parallelism is off.";
   return fmt::format("Every layer's matrices are cut over {} ranks, whose collectives {}{}.",
-                     s.plan.tp, where(s, GroupKind::tp),
+                     s.plan.tp, where(s, mesh::GroupKind::tp),
                      s.plan.sequence_parallel ? ", with the norms cut along the sequence" : "");
 }
 
-std::string pipeline(const TrainingConfig& s, const StepTime& step) {
-  const Plan& p = s.plan;
+std::string pipeline(const plan::TrainingConfig& s, const cost::StepTime& step) {
+  const plan::Plan& p = s.plan;
   if (p.pp == 1)
     return fmt::format("Every rank holds {}: there is no pipeline.",
                        p.tp > 1 ? "its part of all layers" : "all layers");
@@ -33,34 +33,34 @@ std::string pipeline(const TrainingConfig& s, const StepTime& step) {
                                  ? fmt::format(
                                        " Every stage is on two pp ranks, which run half of the "
                                        "microbatches each; their gradients {} to be added up.",
-                                       where(s, GroupKind::mirror))
+                                       where(s, mesh::GroupKind::mirror))
                                  : "";
   return fmt::format(
       "The {} layers run in {} stages on {} pp ranks, whose sends and receives {}; with {} {} "
       "fills and drains for {} of the step.{}",
-      s.model.layers(), p.pp * p.virtual_stages, p.pp, where(s, GroupKind::pp),
+      s.model.layers(), p.pp * p.virtual_stages, p.pp, where(s, mesh::GroupKind::pp),
       plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule),
-      percent(step[Item::bubble] / step.total()), mirror);
+      percent(step[cost::Item::bubble] / step.total()), mirror);
 }
 
-std::string context(const TrainingConfig& s) {
+std::string context(const plan::TrainingConfig& s) {
   if (s.plan.cp == 1) return "";
   return fmt::format(" Each sequence is cut over {} ranks, whose keys and values {}.", s.plan.cp,
-                     where(s, GroupKind::cp));
+                     where(s, mesh::GroupKind::cp));
 }
 
-std::string experts(const TrainingConfig& s) {
+std::string experts(const plan::TrainingConfig& s) {
   if (s.plan.ep == 1) return "";
   i64 total = 0;
-  for (const LayerRun& run : s.model.runs) total = std::max(total, run.layer.ffn.experts);
+  for (const model::LayerRun& run : s.model.runs) total = std::max(total, run.layer.ffn.experts);
   return fmt::format(
       " The {} experts of a layer are spread over {} ranks, {} on each, whose "
       "all-to-alls {}.",
-      total, s.plan.ep, total / s.plan.ep, where(s, GroupKind::ep));
+      total, s.plan.ep, total / s.plan.ep, where(s, mesh::GroupKind::ep));
 }
 
-std::string data(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::string data(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   if (p.dp == 1)
     return p.mirrored() ? " There is no data parallelism."
                         : " There is one copy, so no data parallelism.";
@@ -71,10 +71,10 @@ std::string data(const TrainingConfig& s) {
   return fmt::format(
       " {} copies of this work on a batch of {} x {} tokens and {}; their gradients {}.",
       count(p.dp), count(s.job.global_batch), count(s.job.sequence), kKept[p.zero],
-      where(s, GroupKind::dp_cp));
+      where(s, mesh::GroupKind::dp_cp));
 }
 
-std::string memory(const TrainingConfig& s, const Estimate& e) {
+std::string memory(const plan::TrainingConfig& s, const cost::Estimate& e) {
   if (s.reference_model) return "";
   const std::string verdict = !e.sure()  ? "so near that it may or may not fit"
                               : e.fits() ? "it fits"
@@ -84,33 +84,33 @@ std::string memory(const TrainingConfig& s, const Estimate& e) {
 }
 
 /// What is waited for, as one says it. Items that compute have no words here.
-std::string_view waiting_for(Item item) {
+std::string_view waiting_for(cost::Item item) {
   switch (item) {
-    case Item::tp:
+    case cost::Item::tp:
       return "tensor parallelism's collectives";
-    case Item::cp:
+    case cost::Item::cp:
       return "context parallelism's exchange";
-    case Item::ep:
+    case cost::Item::ep:
       return "the experts' all-to-alls";
-    case Item::sends:
+    case cost::Item::sends:
       return "the pipeline's sends";
-    case Item::imbalance:
+    case cost::Item::imbalance:
       return "the slowest pp rank";
-    case Item::bubble:
+    case cost::Item::bubble:
       return "the pipeline's fill and drain";
-    case Item::dp:
+    case cost::Item::dp:
       return "data parallelism";
-    case Item::jitter:
+    case cost::Item::jitter:
       return "the slowest of many nodes";
     default:
       return {};
   }
 }
 
-std::string bottleneck(const StepTime& step) {
-  Item longest = Item::matmul;
+std::string bottleneck(const cost::StepTime& step) {
+  cost::Item longest = cost::Item::matmul;
   Seconds max{};
-  for (const ItemRow& row : items())
+  for (const cost::ItemRow& row : cost::items())
     if (!row.computes && step[row.item] > max) longest = row.item, max = step[row.item];
   if (max <= Seconds{}) return " Nothing but compute is expected to take time.";
   return fmt::format(
@@ -121,9 +121,9 @@ std::string bottleneck(const StepTime& step) {
 
 }  // namespace
 
-std::string describe_plan(const TrainingConfig& s, const ExplainView& sheet) {
+std::string describe_plan(const plan::TrainingConfig& s, const planner::ExplainView& sheet) {
   return tensor(s) + " " + pipeline(s, sheet.estimate.step) + context(s) + experts(s) + data(s) +
          memory(s, sheet.estimate) + bottleneck(sheet.estimate.step);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,8 +6,8 @@
 
 #include "rankwright/planner/explain/explain_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string describe_plan(const TrainingConfig& config, const ExplainView& sheet);
+std::string describe_plan(const plan::TrainingConfig& config, const planner::ExplainView& sheet);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -4,7 +4,7 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace plan_summary_test {
 
 using ::testing::HasSubstr;
@@ -13,8 +13,8 @@ using ::testing::Not;
 const std::string kModel = "model: llama-3.2-1b\ncluster: dgx-h100 x 1\n";
 
 std::string summary_of(const std::string& plan) {
-  const rankwright::TrainingConfig config = config_of(plan);
-  return describe_plan(config, make_explain_view(config));
+  const rankwright::plan::TrainingConfig config = config_of(plan);
+  return describe_plan(config, planner::make_explain_view(config));
 }
 
 TEST(Words, SayWhatIsNotSplit) {
@@ -78,4 +78,4 @@ TEST(Words, NameEveryZeroStage) {
 }
 
 }  // namespace plan_summary_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -9,12 +9,12 @@
 #include "rankwright/report/explain/memory_text.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-std::string members_text(const RankView::GroupView& group) {
+std::string members_text(const planner::RankView::GroupView& group) {
   std::string text;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     if (i > 0) text += group.shortened && i + 1 == group.members.size() ? " ... " : " ";
@@ -23,7 +23,7 @@ std::string members_text(const RankView::GroupView& group) {
   return text;
 }
 
-std::string chunk_text(const RankView::Chunk& chunk) {
+std::string chunk_text(const planner::RankView::Chunk& chunk) {
   std::string text = chunk.embedding ? "embedding, " : "";
   text += chunk.layers == 0   ? "no layers"
           : chunk.layers == 1 ? fmt::format("layer {}", chunk.first_layer)
@@ -34,14 +34,14 @@ std::string chunk_text(const RankView::Chunk& chunk) {
   return text;
 }
 
-std::string half_text(const MicrobatchRun& run) {
+std::string half_text(const plan::MicrobatchRun& run) {
   return fmt::format("; microbatches {} to {}", count(run.first), count(run.first + run.count - 1));
 }
 
 /// Who the chunks hand over to, or have from: other ranks than this one, each once.
-std::string partners(const RankView& view, i64 RankView::Chunk::*partner) {
+std::string partners(const planner::RankView& view, i64 RankView::Chunk::*partner) {
   std::set<i64> ranks;
-  for (const RankView::Chunk& chunk : view.chunks)
+  for (const planner::RankView::Chunk& chunk : view.chunks)
     if (chunk.*partner >= 0 && chunk.*partner != view.rank) ranks.insert(chunk.*partner);
   std::string text;
   for (const i64 rank : ranks) text += (text.empty() ? "" : " and ") + count(rank);
@@ -49,10 +49,10 @@ std::string partners(const RankView& view, i64 RankView::Chunk::*partner) {
 }
 
 /// Null of a model that is not named.
-ordered_json memory_json(const TrainingConfig& config, const MemoryEstimate& memory) {
+ordered_json memory_json(const plan::TrainingConfig& config, const cost::MemoryEstimate& memory) {
   if (config.reference_model) return nullptr;
   ordered_json rows = ordered_json::array();
-  for (const EntryRow& of : entries())
+  for (const cost::EntryRow& of : cost::entries())
     if (memory[of.entry] > Bytes{})
       rows.push_back({{"entry", of.name},
                       {"bytes", memory[of.entry].value},
@@ -66,8 +66,8 @@ ordered_json memory_json(const TrainingConfig& config, const MemoryEstimate& mem
 
 }  // namespace
 
-std::string rank_text(const TrainingConfig& config, const RankView& view, const Paint& paint,
-                      std::size_t width) {
+std::string rank_text(const plan::TrainingConfig& config, const planner::RankView& view,
+                      const Paint& paint, std::size_t width) {
   std::string out = paint.bold(fmt::format("rank {} of {}", count(view.rank), count(config.world)));
   out += fmt::format("\n\n  coordinates  tp {} · cp {} · dp {} · pp {}", view.tp, view.cp,
                      count(view.dp), view.pp);
@@ -80,14 +80,14 @@ std::string rank_text(const TrainingConfig& config, const RankView& view, const 
       out += fmt::format(" · {} domain {}", config.cluster.levels[level].name,
                          count(view.domains[level]));
   out += "\n";
-  for (const RankView::Chunk& chunk : view.chunks)
+  for (const planner::RankView::Chunk& chunk : view.chunks)
     out += fmt::format("  stage {:<7}{}{}\n", chunk.stage, chunk_text(chunk),
                        config.plan.mirrored() ? half_text(chunk.microbatches) : "");
   out += fmt::format("  pipeline     receives from {}, sends to {}\n\n",
-                     partners(view, &RankView::Chunk::receives_from),
-                     partners(view, &RankView::Chunk::sends_to));
+                     partners(view, &planner::RankView::Chunk::receives_from),
+                     partners(view, &planner::RankView::Chunk::sends_to));
   Table table{{{"group"}, {"ranks", Table::Align::right}, {"lies"}, {"members"}}};
-  for (const RankView::GroupView& group : view.groups)
+  for (const planner::RankView::GroupView& group : view.groups)
     table.rows.push_back({group.name, count(group.size), group.levels, members_text(group)});
   out += table.text(paint, "  ");
   // Of a model that is not named nothing can be said.
@@ -96,9 +96,9 @@ std::string rank_text(const TrainingConfig& config, const RankView& view, const 
          memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint, width);
 }
 
-std::string rank_json(const TrainingConfig& config, const RankView& view) {
+std::string rank_json(const plan::TrainingConfig& config, const planner::RankView& view) {
   ordered_json stages = ordered_json::array();
-  for (const RankView::Chunk& c : view.chunks)
+  for (const planner::RankView::Chunk& c : view.chunks)
     stages.push_back({{"stage", c.stage},
                       {"first_layer", c.first_layer},
                       {"layers", c.layers},
@@ -110,7 +110,7 @@ std::string rank_json(const TrainingConfig& config, const RankView& view) {
                       {"receives_from", c.receives_from},
                       {"sends_to", c.sends_to}});
   ordered_json groups = ordered_json::array();
-  for (const RankView::GroupView& g : view.groups)
+  for (const planner::RankView::GroupView& g : view.groups)
     groups.push_back({{"group", g.name},
                       {"size", g.size},
                       {"lies", g.levels},
@@ -137,4 +137,4 @@ std::string rank_json(const TrainingConfig& config, const RankView& view) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,10 +6,10 @@
 #include "rankwright/planner/explain/rank_view.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string rank_text(const TrainingConfig& config, const RankView& view, const Paint& paint,
-                      std::size_t width = 120);
-std::string rank_json(const TrainingConfig& config, const RankView& view);
+std::string rank_text(const plan::TrainingConfig& config, const planner::RankView& view,
+                      const Paint& paint, std::size_t width = 120);
+std::string rank_json(const plan::TrainingConfig& config, const planner::RankView& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

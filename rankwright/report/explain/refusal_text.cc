@@ -6,16 +6,16 @@
 
 #include "rankwright/report/explain/findings.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
-int exit_code(Refusal::Kind kind) {
+int exit_code(planner::Refusal::Kind kind) {
   switch (kind) {
-    case Refusal::Kind::usage:
+    case planner::Refusal::Kind::usage:
       return 64;
-    case Refusal::Kind::unreadable:
+    case planner::Refusal::Kind::unreadable:
       return 1;
-    case Refusal::Kind::refused:
+    case planner::Refusal::Kind::refused:
       return 2;
   }
   return 64;
@@ -23,37 +23,38 @@ int exit_code(Refusal::Kind kind) {
 
 }  // namespace
 
-std::string refusal_text(std::string_view verb, const Refusal& refusal) {
+std::string refusal_text(std::string_view verb, const planner::Refusal& refusal) {
   std::string text =
       refusal.sources ? findings_in(*refusal.sources, refusal.findings)
                       : findings_text(refusal.findings, refusal.file.name, refusal.file.text, {});
   if (!refusal.message.empty()) text += fmt::format("rankwright {}: {}\n", verb, refusal.message);
   if (!refusal.hint.empty()) text += fmt::format("  help: {}\n", refusal.hint);
-  for (const Refusal& other : refusal.also) text += refusal_text(verb, other);
+  for (const planner::Refusal& other : refusal.also) text += refusal_text(verb, other);
   return text;
 }
 
-int exit_code(const Refusal& refusal) {
+int exit_code(const planner::Refusal& refusal) {
   int code = exit_code(refusal.kind);
-  for (const Refusal& other : refusal.also) code = std::min(code, exit_code(other));
+  for (const planner::Refusal& other : refusal.also) code = std::min(code, exit_code(other));
   return code;
 }
 
-Diagnostics findings_of(const Refusal& refusal) {
+Diagnostics findings_of(const planner::Refusal& refusal) {
   Diagnostics all = refusal.findings;
-  for (const Refusal& other : refusal.also) {
+  for (const planner::Refusal& other : refusal.also) {
     const Diagnostics more = findings_of(other);
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
 }
 
-std::string findings_in(const std::vector<SourceFile>& sources, const Diagnostics& findings) {
+std::string findings_in(const std::vector<planner::SourceFile>& sources,
+                        const Diagnostics& findings) {
   std::string text;
   for (const Diagnostic& finding : findings) {
-    const auto source = std::find_if(sources.begin(), sources.end(), [&](const SourceFile& one) {
-      return one.name == finding.where.file;
-    });
+    const auto source = std::find_if(
+        sources.begin(), sources.end(),
+        [&](const planner::SourceFile& one) { return one.name == finding.where.file; });
     const bool known = source != sources.end();
     const std::string one =
         findings_text({finding}, known ? source->name : "", known ? source->text : "", {});
@@ -62,4 +63,4 @@ std::string findings_in(const std::vector<SourceFile>& sources, const Diagnostic
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

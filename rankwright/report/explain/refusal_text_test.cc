@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace refusal_text_test {
 
 Diagnostic finding(std::string file, int line) {
@@ -13,7 +13,7 @@ Diagnostic finding(std::string file, int line) {
 }
 
 TEST(RefusalText, UsageFault_NamesTheVerbAndWhatToType) {
-  const Refusal refusal{.message = "--tp 8 contradicts --no-tp", .hint = "one of the two"};
+  const planner::Refusal refusal{.message = "--tp 8 contradicts --no-tp", .hint = "one of the two"};
   EXPECT_EQ(refusal_text("plan", refusal),
             "rankwright plan: --tp 8 contradicts --no-tp\n  help: one of the two\n");
   EXPECT_EQ(exit_code(refusal), 64);
@@ -21,10 +21,10 @@ TEST(RefusalText, UsageFault_NamesTheVerbAndWhatToType) {
 }
 
 TEST(RefusalText, TwoFiles_AreShownOneAfterAnother) {
-  Refusal refusal{.kind = Refusal::Kind::refused,
-                  .findings = {finding("a.yaml", 1)},
-                  .file = {"a.yaml", "x\n"}};
-  refusal.also.push_back({.kind = Refusal::Kind::unreadable,
+  planner::Refusal refusal{.kind = planner::Refusal::Kind::refused,
+                           .findings = {finding("a.yaml", 1)},
+                           .file = {"a.yaml", "x\n"}};
+  refusal.also.push_back({.kind = planner::Refusal::Kind::unreadable,
                           .findings = {finding("b.yaml", 1)},
                           .file = {"b.yaml", "x\n"}});
   const std::string text = refusal_text("compare", refusal);
@@ -42,4 +42,4 @@ TEST(FindingsIn, SeveralFiles_EachFindingHasTheLineOfItsOwn) {
 }
 
 }  // namespace refusal_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -12,21 +12,23 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
 constexpr std::size_t kShownConstants = 12;
 
-const ConstantRow& row_of(Constant constant) { return constants()[std::size_t(constant)]; }
+const catalog::ConstantRow& row_of(cluster::Constant constant) {
+  return catalog::constants()[std::size_t(constant)];
+}
 
-std::string value_text(const ConstantRow& row, double value) {
+std::string value_text(const catalog::ConstantRow& row, double value) {
   return fmt::format("{:.3g}{}{}", value, row.unit.empty() ? "" : " ", row.unit);
 }
 
 /// "0.674: 7.12 s"
-std::string end_text(const ConstantRow& row, double value, const std::string& what) {
+std::string end_text(const catalog::ConstantRow& row, double value, const std::string& what) {
   return fmt::format("{}: {}", value_text(row, value), what);
 }
 
@@ -36,9 +38,9 @@ std::string names(const std::vector<std::string>& all) {
   return text;
 }
 
-std::string verdict(const SensitivityView& view) {
+std::string verdict(const planner::SensitivityView& view) {
   std::vector<std::string> flipping;
-  for (const Sensitivity& s : view.constants)
+  for (const cost::Sensitivity& s : view.constants)
     if (s.flips) flipping.push_back(row_of(s.constant).name);
   const std::string now = view.now.fits() ? "It fits" : "It does not fit";
   if (flipping.empty()) return now + ", whichever of them moves.";
@@ -53,13 +55,14 @@ constexpr std::string_view kHow =
 
 }  // namespace
 
-std::string sensitivity_text(const TrainingConfig& config, const SensitivityView& view,
-                             const Paint& paint, std::size_t width) {
+std::string sensitivity_text(const plan::TrainingConfig& config,
+                             const planner::SensitivityView& view, const Paint& paint,
+                             std::size_t width) {
   std::string out = paint.bold(headline(config)) + "\n\n  " + figures(config, view.now) + "\n\n";
   std::vector<BarLine> lines;
-  for (const Sensitivity& s : view.constants) {
+  for (const cost::Sensitivity& s : view.constants) {
     if (lines.size() == kShownConstants || s.moves <= 0) break;
-    const ConstantRow& of = row_of(s.constant);
+    const catalog::ConstantRow& of = row_of(s.constant);
     lines.push_back({.name = of.name,
                      .fraction = s.moves / view.constants.front().moves,
                      .figures = {share_text(s.moves), end_text(of, s.low.value, show(s.low.step)),
@@ -72,15 +75,16 @@ std::string sensitivity_text(const TrainingConfig& config, const SensitivityView
   return out + wrapped(kHow, width - 2, "");
 }
 
-std::string sensitivity_json(const TrainingConfig& config, const SensitivityView& view) {
-  const auto end = [](const ConstantTrial& o) {
+std::string sensitivity_json(const plan::TrainingConfig& config,
+                             const planner::SensitivityView& view) {
+  const auto end = [](const cost::ConstantTrial& o) {
     return ordered_json{{"value", o.value},
                         {"step_seconds", o.step.value},
                         {"memory_bytes", o.memory.value},
                         {"fits", o.fits}};
   };
   ordered_json rows = ordered_json::array();
-  for (const Sensitivity& s : view.constants)
+  for (const cost::Sensitivity& s : view.constants)
     rows.push_back({{"constant", row_of(s.constant).name},
                     {"value", row_of(s.constant).value},
                     {"found", name(row_of(s.constant).found)},
@@ -98,9 +102,9 @@ std::string sensitivity_json(const TrainingConfig& config, const SensitivityView
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string rivals_text(const RivalPlan& first, const RivalPlan& second, const RivalsView& view,
-                        const Paint& paint, std::size_t width) {
-  const Comparison& comparison = view.comparison;
+std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
+                        const planner::RivalsView& view, const Paint& paint, std::size_t width) {
+  const cost::Comparison& comparison = view.comparison;
   const bool ahead = comparison.lead > 0;
   const RivalPlan& winner = ahead ? first : second;
   std::string out = paint.bold(fmt::format("{} against {}", first.name, second.name)) + "\n\n";
@@ -119,14 +123,14 @@ std::string rivals_text(const RivalPlan& first, const RivalPlan& second, const R
                    width - 4, "  ") +
            "\n";
   double widest = 0;
-  const auto width_of = [&](const Rivalry& r) {
+  const auto width_of = [&](const cost::Rivalry& r) {
     return std::max(std::abs(r.at_low - comparison.lead), std::abs(r.at_high - comparison.lead));
   };
-  for (const Rivalry& r : comparison.rivals) widest = std::max(widest, width_of(r));
+  for (const cost::Rivalry& r : comparison.rivals) widest = std::max(widest, width_of(r));
   std::vector<BarLine> lines;
   std::vector<std::string> swapping;
-  for (const Rivalry& r : comparison.rivals) {
-    const ConstantRow& of = row_of(r.constant);
+  for (const cost::Rivalry& r : comparison.rivals) {
+    const catalog::ConstantRow& of = row_of(r.constant);
     if (r.swaps) swapping.push_back(of.name);
     if (lines.size() == kShownConstants) continue;
     lines.push_back(
@@ -145,17 +149,18 @@ std::string rivals_text(const RivalPlan& first, const RivalPlan& second, const R
   return out + wrapped(conclusion, width - 2, "") + wrapped(kHow, width - 2, "");
 }
 
-std::string rivals_json(const RivalPlan& first, const RivalPlan& second, const RivalsView& view) {
-  const Comparison& comparison = view.comparison;
+std::string rivals_json(const RivalPlan& first, const RivalPlan& second,
+                        const planner::RivalsView& view) {
+  const cost::Comparison& comparison = view.comparison;
   ordered_json rows = ordered_json::array();
-  for (const Rivalry& r : comparison.rivals)
+  for (const cost::Rivalry& r : comparison.rivals)
     rows.push_back({{"constant", row_of(r.constant).name},
                     {"value", row_of(r.constant).value},
                     {"found", name(row_of(r.constant).found)},
                     {"changes_winner", r.swaps},
                     {"low", {{"value", r.low}, {"lead", r.at_low}}},
                     {"high", {{"value", r.high}, {"lead", r.at_high}}}});
-  const auto plan = [](const RivalPlan& p, const Estimate& estimate) {
+  const auto plan = [](const RivalPlan& p, const cost::Estimate& estimate) {
     return ordered_json{{"name", p.name},
                         {"headline", headline(p.config)},
                         {"step_seconds", estimate.time().value}};
@@ -168,4 +173,4 @@ std::string rivals_json(const RivalPlan& first, const RivalPlan& second, const R
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,19 +7,22 @@
 #include "rankwright/planner/explain/sensitivity_view.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string sensitivity_text(const TrainingConfig& config, const SensitivityView& view,
-                             const Paint& paint, std::size_t width);
-std::string sensitivity_json(const TrainingConfig& config, const SensitivityView& view);
+std::string sensitivity_text(const plan::TrainingConfig& config,
+                             const planner::SensitivityView& view, const Paint& paint,
+                             std::size_t width);
+std::string sensitivity_json(const plan::TrainingConfig& config,
+                             const planner::SensitivityView& view);
 
 /// One of two plans with its name.
 struct RivalPlan {
   std::string name;
-  const TrainingConfig& config;
+  const plan::TrainingConfig& config;
 };
-std::string rivals_text(const RivalPlan& first, const RivalPlan& second, const RivalsView& view,
-                        const Paint& paint, std::size_t width);
-std::string rivals_json(const RivalPlan& first, const RivalPlan& second, const RivalsView& view);
+std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
+                        const planner::RivalsView& view, const Paint& paint, std::size_t width);
+std::string rivals_json(const RivalPlan& first, const RivalPlan& second,
+                        const planner::RivalsView& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

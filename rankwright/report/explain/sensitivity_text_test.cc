@@ -6,7 +6,7 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace sensitivity_text_test {
 
 using ::testing::HasSubstr;
@@ -16,40 +16,40 @@ const std::string kPlan =
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
 TEST(SensitivityText, SaysThatNothingChangesTheVerdict) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const std::string text = sensitivity_text(config, sensitivity_view(config), {}, 120);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const std::string text = sensitivity_text(config, planner::sensitivity_view(config), {}, 120);
   EXPECT_THAT(text, HasSubstr("It fits, whichever of them moves."));
 }
 
 TEST(SensitivityText, NamesWhatWouldChangeTheVerdict) {
-  rankwright::TrainingConfig config = config_of(kPlan);
-  config.cluster.device.memory = 1.001 * fullest(config, calibration()).total();
-  const std::string text = sensitivity_text(config, sensitivity_view(config), {}, 120);
+  rankwright::plan::TrainingConfig config = config_of(kPlan);
+  config.cluster.device.memory = 1.001 * cost::fullest(config, catalog::calibration()).total();
+  const std::string text = sensitivity_text(config, planner::sensitivity_view(config), {}, 120);
   EXPECT_THAT(text, HasSubstr("It fits; it would not at one end of "));
   EXPECT_THAT(text, HasSubstr("communicator"));
-  config.cluster.device.memory = 0.999 * fullest(config, calibration()).total();
-  EXPECT_THAT(sensitivity_text(config, sensitivity_view(config), {}, 120),
+  config.cluster.device.memory = 0.999 * cost::fullest(config, catalog::calibration()).total();
+  EXPECT_THAT(sensitivity_text(config, planner::sensitivity_view(config), {}, 120),
               HasSubstr("It does not fit; it would at one end of "));
 }
 
 TEST(SensitivityText, ShowsADozenAtMost) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const SensitivityView view = sensitivity_view(config);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const planner::SensitivityView view = planner::sensitivity_view(config);
   ASSERT_GT(view.constants.size(), 12u);
   const std::string text = sensitivity_text(config, view, {}, 400);
   const auto shown = [&](std::size_t at) {
-    return text.find("\n  " + constants()[std::size_t(view.constants[at].constant)].name + " ") !=
-           std::string::npos;
+    return text.find("\n  " + catalog::constants()[std::size_t(view.constants[at].constant)].name +
+                     " ") != std::string::npos;
   };
   EXPECT_TRUE(shown(0) && shown(11));
   EXPECT_FALSE(shown(12));
 }
 
 TEST(RivalsText, NamesTheFasterPlan) {
-  const rankwright::TrainingConfig first = config_of(kPlan);
-  rankwright::TrainingConfig second = first;
-  second.plan.recompute = Recompute::full;
-  const RivalsView view = rivals_view(first, second);
+  const rankwright::plan::TrainingConfig first = config_of(kPlan);
+  rankwright::plan::TrainingConfig second = first;
+  second.plan.recompute = plan::Recompute::full;
+  const planner::RivalsView view = planner::rivals_view(first, second);
   const std::string text = rivals_text({"a", first}, {"b", second}, view, {}, 120);
   EXPECT_THAT(text, HasSubstr("a is the faster, whichever constant moves."));
   const nlohmann::json json = nlohmann::json::parse(rivals_json({"a", first}, {"b", second}, view));
@@ -57,4 +57,4 @@ TEST(RivalsText, NamesTheFasterPlan) {
 }
 
 }  // namespace sensitivity_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -4,13 +4,13 @@
 #include "rankwright/model/flops.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 using nlohmann::ordered_json;
 
-ordered_json model_json(const TrainingConfig& s) {
-  const Parameters p = parameters(s.model);
-  const auto flops = [&](FlopsConvention convention) {
+ordered_json model_json(const plan::TrainingConfig& s) {
+  const model::Parameters p = parameters(s.model);
+  const auto flops = [&](model::FlopsConvention convention) {
     return training_flops_per_token(s.model, s.job.sequence, convention).value;
   };
   return {{"name", s.model.name},
@@ -27,13 +27,13 @@ ordered_json model_json(const TrainingConfig& s) {
             {"norms", p.norms},
             {"head", p.head}}},
           {"training_flops_per_token",
-           {{"megatron_causal", flops(FlopsConvention::megatron_causal)},
-            {"palm_full", flops(FlopsConvention::palm_full)}}}};
+           {{"megatron_causal", flops(model::FlopsConvention::megatron_causal)},
+            {"palm_full", flops(model::FlopsConvention::palm_full)}}}};
 }
 
-ordered_json cluster_json(const TrainingConfig& s) {
+ordered_json cluster_json(const plan::TrainingConfig& s) {
   ordered_json levels = ordered_json::array();
-  for (const Level& level : s.cluster.levels)
+  for (const cluster::Level& level : s.cluster.levels)
     levels.push_back({{"name", level.name},
                       {"arity", level.arity},
                       {"bandwidth_bytes_per_second", level.bandwidth.value},
@@ -41,7 +41,7 @@ ordered_json cluster_json(const TrainingConfig& s) {
                       {"latency_seconds", level.latency.value},
                       {"latency_origin", name(level.latency_origin)},
                       {"oversubscription", level.oversubscription},
-                      {"per", level.per == Level::Per::device ? "device" : "domain"}});
+                      {"per", level.per == cluster::Level::Per::device ? "device" : "domain"}});
   return {{"name", s.cluster.name},
           {"device", s.cluster.device.name},
           {"devices", s.cluster.devices()},
@@ -49,36 +49,36 @@ ordered_json cluster_json(const TrainingConfig& s) {
           {"levels", levels}};
 }
 
-ordered_json plan_json(const TrainingConfig& s) {
-  const Plan& p = s.plan;
-  return {
-      {"tp", p.tp},
-      {"cp", p.cp},
-      {"pp", p.pp},
-      {"dp", p.dp},
-      {"ep", p.ep},
-      {"etp", p.etp},
-      {"order", show(p.order)},
-      {"zero_stage", p.zero},
-      {"shard_size", p.shards()},
-      {"sequence_parallel", p.sequence_parallel},
-      {"cp_comm", name(p.cp_comm)},
-      {"micro_batch", p.micro_batch},
-      {"microbatches", s.microbatches()},
-      {"virtual_stages", p.virtual_stages},
-      {"schedule", name(p.schedule)},
-      {"stages", show_layout(s.stages())},
-      {"recompute", name(p.recompute)},
-      {"bubble_fraction", bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches())}};
+ordered_json plan_json(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
+  return {{"tp", p.tp},
+          {"cp", p.cp},
+          {"pp", p.pp},
+          {"dp", p.dp},
+          {"ep", p.ep},
+          {"etp", p.etp},
+          {"order", show(p.order)},
+          {"zero_stage", p.zero},
+          {"shard_size", p.shards()},
+          {"sequence_parallel", p.sequence_parallel},
+          {"cp_comm", name(p.cp_comm)},
+          {"micro_batch", p.micro_batch},
+          {"microbatches", s.microbatches()},
+          {"virtual_stages", p.virtual_stages},
+          {"schedule", name(p.schedule)},
+          {"stages", show_layout(s.stages())},
+          {"recompute", name(p.recompute)},
+          {"bubble_fraction",
+           cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches())}};
 }
 
-ordered_json band_json(const ErrorBand& band) {
+ordered_json band_json(const cost::ErrorBand& band) {
   return {{"within", band.within},
           {"runs", band.rows},
-          {"origin", name(band.rows > 0 ? Origin::calibrated : Origin::assumed)}};
+          {"origin", name(band.rows > 0 ? cluster::Origin::calibrated : cluster::Origin::assumed)}};
 }
 
-ordered_json job_json(const TrainingConfig& config) {
+ordered_json job_json(const plan::TrainingConfig& config) {
   return {{"global_batch", config.job.global_batch},
           {"sequence", config.job.sequence},
           {"param_dtype", name(config.job.param_dtype)},
@@ -90,11 +90,11 @@ std::string dumped(const ordered_json& document) {
   return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-ordered_json assumed_json(const TrainingConfig& config) {
+ordered_json assumed_json(const plan::TrainingConfig& config) {
   ordered_json assumed = ordered_json::array();
-  for (const Assumption& a : config.assumed)
+  for (const plan::Assumption& a : config.assumed)
     assumed.push_back({{"key", a.key}, {"value", a.value}, {"why", a.why}});
   return assumed;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

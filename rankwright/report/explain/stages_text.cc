@@ -11,13 +11,13 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
 /// One row for neighbours that are alike: "1-14".
-Table rank_table(const TrainingConfig& config, const StagesView& view) {
+Table rank_table(const plan::TrainingConfig& config, const planner::StagesView& view) {
   Table table{{{"pp rank"},
                {"layers", Table::Align::right},
                {"by chunk"},
@@ -25,17 +25,17 @@ Table rank_table(const TrainingConfig& config, const StagesView& view) {
                {"of the mean", Table::Align::right}}};
   const Flops mean =
       std::accumulate(view.work.begin(), view.work.end(), Flops{}) / double(view.work.size());
-  const std::vector<RankContents> contents = rank_contents(config);
+  const std::vector<plan::RankContents> contents = rank_contents(config);
   std::vector<std::string> last;
   i64 first = 0;
   for (i64 r = 0; r <= config.plan.pp; ++r) {
     std::vector<std::string> row;
     if (r < config.plan.pp) {
-      const RankContents& on_rank = contents[std::size_t(r)];
+      const plan::RankContents& on_rank = contents[std::size_t(r)];
       std::string chunks;
       for (const i64 s : stages_of(config.plan, r))
         chunks += (chunks.empty() ? "" : " ") + std::to_string(view.now[std::size_t(s)].layers);
-      row = {count(on_rank.layers), chunks, besides(on_rank),
+      row = {count(on_rank.layers), chunks, planner::besides(on_rank),
              percent(view.work[std::size_t(r)] / mean)};
     }
     if (row == last) continue;
@@ -50,8 +50,8 @@ Table rank_table(const TrainingConfig& config, const StagesView& view) {
   return table;
 }
 
-std::string verdict(const StagesView& view) {
-  if (view.best.fault != Split::Fault::none)
+std::string verdict(const planner::StagesView& view) {
+  if (view.best.fault != split::Split::Fault::none)
     return "there are fewer layers than stages: nothing to split";
   if (view.best.stages == view.now)
     return view.best.proved ? "no split of the layers is more even" : "none more even was found";
@@ -65,7 +65,7 @@ std::string verdict(const StagesView& view) {
 }
 
 /// How a plan file and the frameworks say it.
-Table words_table(const StagesView& view) {
+Table words_table(const planner::StagesView& view) {
   const std::string layout = show_layout(view.best.stages);
   Table table{{{"for"}, {"write"}}};
   table.rows.push_back({"plan file", fmt::format("parallelism: {{stages: \"{}\"}}", layout)});
@@ -91,8 +91,8 @@ Table words_table(const StagesView& view) {
 
 }  // namespace
 
-std::string stages_text(const TrainingConfig& config, const StagesView& view, const Paint& paint,
-                        std::size_t width) {
+std::string stages_text(const plan::TrainingConfig& config, const planner::StagesView& view,
+                        const Paint& paint, std::size_t width) {
   const auto busiest = std::max_element(view.work.begin(), view.work.end());
   std::string out = paint.bold(headline(config)) + "\n\n";
   out += fmt::format("{} over {} x {}: {}\n\n", plural(config.model.layers(), "layer", "layers"),
@@ -103,12 +103,12 @@ std::string stages_text(const TrainingConfig& config, const StagesView& view, co
                              "split: {}.",
                              busiest - view.work.begin(), percent(view.imbalance), verdict(view)),
                  width, "");
-  if (view.best.fault != Split::Fault::none) return out;
+  if (view.best.fault != split::Split::Fault::none) return out;
   return out + "\n" + words_table(view).text(paint, "  ");
 }
 
-std::string stages_json(const TrainingConfig& config, const StagesView& view) {
-  const std::vector<RankContents> contents = rank_contents(config);
+std::string stages_json(const plan::TrainingConfig& config, const planner::StagesView& view) {
+  const std::vector<plan::RankContents> contents = rank_contents(config);
   ordered_json ranks = ordered_json::array();
   for (i64 r = 0; r < config.plan.pp; ++r)
     ranks.push_back({{"pp_rank", r},
@@ -116,12 +116,12 @@ std::string stages_json(const TrainingConfig& config, const StagesView& view) {
                      {"layers", contents[std::size_t(r)].layers},
                      {"forward_flops_per_token", view.work[std::size_t(r)].value}});
   ordered_json best = nullptr;
-  if (view.best.fault == Split::Fault::none) {
+  if (view.best.fault == split::Split::Fault::none) {
     best = {{"layout", show_layout(view.best.stages)},
             {"imbalance", view.best_imbalance},
             {"proved", view.best.proved}};
     ordered_json layers = ordered_json::array();
-    for (const Stage& stage : view.best.stages) layers.push_back(stage.layers);
+    for (const plan::Stage& stage : view.best.stages) layers.push_back(stage.layers);
     best["layers"] = layers;
     if (view.titan)
       best["torchtitan"] = {{"first_stage_less_layers", view.titan->first_less},
@@ -136,4 +136,4 @@ std::string stages_json(const TrainingConfig& config, const StagesView& view) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

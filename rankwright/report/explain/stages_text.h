@@ -7,10 +7,10 @@
 #include "rankwright/planner/explain/stages_view.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string stages_text(const TrainingConfig& config, const StagesView& view, const Paint& paint,
-                        std::size_t width);
-std::string stages_json(const TrainingConfig& config, const StagesView& view);
+std::string stages_text(const plan::TrainingConfig& config, const planner::StagesView& view,
+                        const Paint& paint, std::size_t width);
+std::string stages_json(const plan::TrainingConfig& config, const planner::StagesView& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

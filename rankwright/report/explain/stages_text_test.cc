@@ -6,25 +6,25 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace stages_text_test {
 
 using testing::HasSubstr;
 
-rankwright::TrainingConfig deepseek() {
+rankwright::plan::TrainingConfig deepseek() {
   return config_of(
       "model: deepseek-v3\ncluster: dgx-h100 x 16\n"
       "parallelism: {pp_size: 16, dp_size: 8, ep_size: 8, zero_stage: 1}\n"
       "job: {global_batch: 512, sequence: 4096}\n");
 }
 
-std::string text_of(const rankwright::TrainingConfig& config) {
-  return stages_text(config, stages_view(config), {}, 100);
+std::string text_of(const rankwright::plan::TrainingConfig& config) {
+  return stages_text(config, planner::stages_view(config), {}, 100);
 }
 
 TEST(StagesText, SaysWhatIsEvenAlready) {
   // 126 layers on 16 ranks: 14 x 8 + 2 x 7. A rank with 8 layers is the least that can be.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 16\n"
       "parallelism: {tp_size: 8, pp_size: 16}\njob: {global_batch: 64, sequence: 8192}\n");
   EXPECT_THAT(text_of(config),
@@ -35,8 +35,8 @@ TEST(StagesText, SaysWhatIsEvenAlready) {
 }
 
 TEST(StagesText, ProposesWhatTakesLayersFromTheHead) {
-  const rankwright::TrainingConfig config = deepseek();
-  const std::string layout = show_layout(stages_view(config).best.stages);
+  const rankwright::plan::TrainingConfig config = deepseek();
+  const std::string layout = show_layout(planner::stages_view(config).best.stages);
   EXPECT_THAT(text_of(config), HasSubstr("parallelism: {stages: \"" + layout + "\"}"));
   EXPECT_THAT(text_of(config), HasSubstr("--pipeline-model-parallel-layout \"" + layout + "\""));
   EXPECT_THAT(text_of(config), HasSubstr("it has no words for stages with MTP modules"));
@@ -45,15 +45,15 @@ TEST(StagesText, ProposesWhatTakesLayersFromTheHead) {
 TEST(StagesText, FindsTorchtitansSettings) {
   // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank takes two layers less, and the
   // other 30 are spread: 5 5 4 4 4 4 4 2 is as good as any.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 64, sequence: 8192}\n");
   EXPECT_THAT(text_of(config), HasSubstr("pipeline_parallel_last_stage_less_layers = "));
 }
 
 TEST(StagesJson, SaysWhatTheTextSays) {
-  const rankwright::TrainingConfig config = deepseek();
-  const StagesView view = stages_view(config);
+  const rankwright::plan::TrainingConfig config = deepseek();
+  const planner::StagesView view = planner::stages_view(config);
   const nlohmann::json json = nlohmann::json::parse(stages_json(config, view));
   EXPECT_EQ(json["schema"], "rankwright.stages/1");
   EXPECT_EQ(json["ranks"].size(), 16U);
@@ -63,4 +63,4 @@ TEST(StagesJson, SaysWhatTheTextSays) {
 }
 
 }  // namespace stages_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

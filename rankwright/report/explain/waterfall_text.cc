@@ -9,18 +9,19 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/bars.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kSmallBar = 0.002;  // of the step: less is joined
 
 /// Returns the bars that are shown on their own, and one for all others.
-std::vector<Waterfall::Bar> joined(const Waterfall& fall) {
-  std::vector<Waterfall::Bar> kept, small;
-  for (const Waterfall::Bar& bar : fall.bars) (bar.share < kSmallBar ? small : kept).push_back(bar);
+std::vector<planner::Waterfall::Bar> joined(const planner::Waterfall& fall) {
+  std::vector<planner::Waterfall::Bar> kept, small;
+  for (const planner::Waterfall::Bar& bar : fall.bars)
+    (bar.share < kSmallBar ? small : kept).push_back(bar);
   if (small.size() < 2) return fall.bars;
-  Waterfall::Bar other{.name = "other", .computes = true};
-  for (const Waterfall::Bar& bar : small) {
+  planner::Waterfall::Bar other{.name = "other", .computes = true};
+  for (const planner::Waterfall::Bar& bar : small) {
     other.time += bar.time;
     other.share += bar.share;
     other.remark += (other.remark.empty() ? "" : ", ") + bar.name;
@@ -31,27 +32,27 @@ std::vector<Waterfall::Bar> joined(const Waterfall& fall) {
 
 }  // namespace
 
-std::string band_text(const ErrorBand& band) {
+std::string band_text(const cost::ErrorBand& band) {
   return fmt::format("±{}{}", percent(std::round(100 * band.within) / 100),
                      band.rows == 0 ? " assumed" : "");
 }
 
-std::string figures(const TrainingConfig& config, const Estimate& e) {
-  std::string text =
-      fmt::format("step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), band_text(e.step_band),
-                  short_count(tokens_per_second(config, e.time())), percent(mfu(config, e.time())));
+std::string figures(const plan::TrainingConfig& config, const cost::Estimate& e) {
+  std::string text = fmt::format(
+      "step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), band_text(e.step_band),
+      short_count(cost::tokens_per_second(config, e.time())), percent(cost::mfu(config, e.time())));
   if (!config.reference_model)
     text += fmt::format("   {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                         e.memory.pp_rank);
   return text;
 }
 
-std::string waterfall_text(const Waterfall& fall, const Paint& paint, std::size_t width) {
-  const std::vector<Waterfall::Bar> bars = joined(fall);
+std::string waterfall_text(const planner::Waterfall& fall, const Paint& paint, std::size_t width) {
+  const std::vector<planner::Waterfall::Bar> bars = joined(fall);
   Seconds longest{};
-  for (const Waterfall::Bar& bar : bars) longest = std::max(longest, bar.time);
+  for (const planner::Waterfall::Bar& bar : bars) longest = std::max(longest, bar.time);
   std::vector<BarLine> lines;
-  for (const Waterfall::Bar& bar : bars)
+  for (const planner::Waterfall::Bar& bar : bars)
     lines.push_back({.name = bar.name,
                      .fraction = bar.time / longest,
                      .figures = {show(bar.time), share_text(bar.share)},
@@ -60,16 +61,16 @@ std::string waterfall_text(const Waterfall& fall, const Paint& paint, std::size_
   return bars_text(lines, paint, width);
 }
 
-Table waterfall_table(const Waterfall& fall) {
+Table waterfall_table(const planner::Waterfall& fall) {
   Table table{{{"item"},
                {"time", Table::Align::right},
                {"share", Table::Align::right},
                {"origin"},
                {"remark"}}};
-  for (const Waterfall::Bar& bar : fall.bars)
+  for (const planner::Waterfall::Bar& bar : fall.bars)
     table.rows.push_back({bar.name, show(bar.time), share_text(bar.share),
                           std::string(name(bar.origin)), bar.remark});
   return table;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,7 +5,7 @@
 #include "rankwright/planner/explain/explain_view.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace waterfall_text_test {
 
 using ::testing::HasSubstr;
@@ -16,7 +16,7 @@ const std::string kPlan =
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
 TEST(WaterfallText, JoinsWhatIsSmallWithoutLosingIt) {
-  Waterfall fall{.total = 1000.0_s};
+  planner::Waterfall fall{.total = 1000.0_s};
   fall.bars = {{.name = "big", .time = 998.0_s, .share = 0.998},
                {.name = "one", .time = 1.0_s, .share = 0.001},
                {.name = "two", .time = 1.0_s, .share = 0.001}};
@@ -32,13 +32,13 @@ TEST(BandText, SaysWhereNothingWasMeasured) {
 }
 
 TEST(Figures, SayNothingOfMemoryWithoutAModel) {
-  const rankwright::TrainingConfig named = config_of(kPlan);
-  EXPECT_THAT(figures(named, make_explain_view(named).estimate),
+  const rankwright::plan::TrainingConfig named = config_of(kPlan);
+  EXPECT_THAT(figures(named, planner::make_explain_view(named).estimate),
               HasSubstr("of 79.1 GiB on pp rank "));
-  const rankwright::TrainingConfig open =
+  const rankwright::plan::TrainingConfig open =
       config_of("cluster: dgx-h100 x 8\nparallelism: {tp_size: 8, dp_size: 8}\n");
-  EXPECT_THAT(figures(open, make_explain_view(open).estimate), Not(HasSubstr("GiB")));
+  EXPECT_THAT(figures(open, planner::make_explain_view(open).estimate), Not(HasSubstr("GiB")));
 }
 
 }  // namespace waterfall_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,13 +7,13 @@
 #include "rankwright/report/faults/straggler_text.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr std::size_t kBar = 40;
 
-Table halts(const TrainingConfig& config, const Failure& failure) {
-  const Plan& plan = config.plan;
+Table halts(const plan::TrainingConfig& config, const cost::Failure& failure) {
+  const plan::Plan& plan = config.plan;
   Table table{{{"who halts"}, {"ranks", Table::Align::right}, {"at"}}};
   const auto add = [&](std::string who, i64 ranks, std::string at) {
     if (ranks > 0) table.rows.push_back({std::move(who), count(ranks), std::move(at)});
@@ -24,11 +24,11 @@ Table halts(const TrainingConfig& config, const Failure& failure) {
   add("other pp ranks of its replica", (plan.pp - 1) * stage,
       "the next activation or gradient that does not come");
   const i64 others = (plan.dp - 1) * plan.pp * stage;
-  switch (replicas_meet(plan)) {
-    case ReplicasMeet::gathers:
+  switch (cost::replicas_meet(plan)) {
+    case cost::ReplicasMeet::gathers:
       add("other replicas", others, "the next gather of ZeRO-3, within a layer");
       break;
-    case ReplicasMeet::experts:
+    case cost::ReplicasMeet::experts:
       add("other replicas", others, "the next all-to-all of experts that they share");
       break;
     default:
@@ -39,7 +39,7 @@ Table halts(const TrainingConfig& config, const Failure& failure) {
 }
 
 /// What of its states other ranks hold.
-std::string survivors(const Failure& failure) {
+std::string survivors(const cost::Failure& failure) {
   const auto held = [](i64 copies) {
     return copies == 1 ? std::string("nobody else holds")
                        : plural(copies - 1, "other rank holds too", "other ranks hold too");
@@ -53,12 +53,13 @@ std::string survivors(const Failure& failure) {
           : "A peer could hand them on; frameworks go back to the last checkpoint all the same.");
 }
 
-std::string gpu_hours(Seconds time, const TrainingConfig& config) {
+std::string gpu_hours(Seconds time, const plan::TrainingConfig& config) {
   return about(time.value / 3600 * double(config.world));
 }
 
-Table figures(const TrainingConfig& config, const Failure& failure, const FailureSources& from) {
-  const FailureModel& model = failure.task.model;
+Table figures(const plan::TrainingConfig& config, const cost::Failure& failure,
+              const planner::FailureSources& from) {
+  const cost::FailureModel& model = failure.task.model;
   Table table{{{"figure"}, {"value", Table::Align::right}, {"from"}}};
   table.rows.push_back({fmt::format("between failures of {} GPUs", count(config.world)),
                         show(model.between), from.between});
@@ -71,7 +72,7 @@ Table figures(const TrainingConfig& config, const Failure& failure, const Failur
   return table;
 }
 
-Table shares(const Uptime& uptime) {
+Table shares(const cost::Uptime& uptime) {
   Table table{{{"of the time"}, {"share", Table::Align::right}, {""}}};
   const auto add = [&](std::string what, double share) {
     table.rows.push_back({std::move(what), percent(share), bar(share, 1, kBar)});
@@ -85,10 +86,11 @@ Table shares(const Uptime& uptime) {
 
 }  // namespace
 
-std::string failure_text(const TrainingConfig& config, i64 rank, const Failure& failure,
-                         const FailureSources& from, const Paint& paint, std::size_t width) {
-  const Uptime& up = failure.uptime;
-  const FailureModel& model = failure.task.model;
+std::string failure_text(const plan::TrainingConfig& config, i64 rank, const cost::Failure& failure,
+                         const planner::FailureSources& from, const Paint& paint,
+                         std::size_t width) {
+  const cost::Uptime& up = failure.uptime;
+  const cost::FailureModel& model = failure.task.model;
   std::string out = wrapped(
       fmt::format("Rank {} dies, and all {} halt: within a step each waits for it, or for one that "
                   "does.",
@@ -116,4 +118,4 @@ std::string failure_text(const TrainingConfig& config, i64 rank, const Failure& 
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

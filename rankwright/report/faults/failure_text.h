@@ -7,9 +7,10 @@
 #include "rankwright/planner/explain_faults.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string failure_text(const TrainingConfig& config, i64 rank, const Failure& failure,
-                         const FailureSources& from, const Paint& paint, std::size_t width);
+std::string failure_text(const plan::TrainingConfig& config, i64 rank, const cost::Failure& failure,
+                         const planner::FailureSources& from, const Paint& paint,
+                         std::size_t width);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

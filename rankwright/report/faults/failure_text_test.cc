@@ -5,19 +5,19 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace failure_text_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string said(const std::string& parallelism) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64}\nparallelism: " +
       parallelism + "\n");
-  const FailureTask task{.model = {Seconds{1e5}, 200.0_s, 10.0_s}, .hang = 600.0_s};
-  return failure_text(config, 9, failure(config, calibration(), 9, task), {.hang = "somebody's"},
-                      {}, 100);
+  const cost::FailureTask task{.model = {Seconds{1e5}, 200.0_s, 10.0_s}, .hang = 600.0_s};
+  return failure_text(config, 9, failure(config, catalog::calibration(), 9, task),
+                      {.hang = "somebody's"}, {}, 100);
 }
 
 TEST(FailureText, SaysWhoHaltsAndWhere) {
@@ -41,4 +41,4 @@ TEST(FailureText, UnderZero3HaltsWithinALayer) {
 }
 
 }  // namespace failure_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

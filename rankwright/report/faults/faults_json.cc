@@ -2,27 +2,27 @@
 
 #include <nlohmann/json.hpp>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json links_json(const TrainingConfig& config, const LinkLoss& loss) {
+ordered_json links_json(const plan::TrainingConfig& config, const cost::LinkLoss& loss) {
   ordered_json links = ordered_json::array(), all = ordered_json::array(),
                crossings = ordered_json::array();
-  for (const SlowLink& link : loss.links) {
-    const Level& level = config.cluster.levels[std::size_t(link.level)];
+  for (const cost::SlowLink& link : loss.links) {
+    const cluster::Level& level = config.cluster.levels[std::size_t(link.level)];
     links.push_back({{"level", level.name},
                      {"bandwidth", link.bandwidth.value},
                      {"before", level.bandwidth.value}});
   }
-  for (const ItemRow& row : items())
+  for (const cost::ItemRow& row : cost::items())
     if (loss.after[row.item] != loss.before[row.item])
       all.push_back({{"item", row.name},
                      {"before", loss.before[row.item].value},
                      {"after", loss.after[row.item].value}});
-  for (const LinkLoss::Crossing& row : loss.crossings)
-    crossings.push_back({{"collective", rankwright::row(row.kind).label},
+  for (const cost::LinkLoss::Crossing& row : loss.crossings)
+    crossings.push_back({{"collective", rankwright::plan::row(row.kind).label},
                          {"op", name(row.op)},
                          {"group", name(row.group)},
                          {"ranks", row.ranks},
@@ -40,7 +40,7 @@ ordered_json links_json(const TrainingConfig& config, const LinkLoss& loss) {
        {{"order", show(loss.best.order)}, {"step", loss.best.after.value}, {"tried", loss.tried}}}};
 }
 
-ordered_json relief_json(const StragglerMitigation& mitigate_straggler) {
+ordered_json relief_json(const cost::StragglerMitigation& mitigate_straggler) {
   ordered_json place = nullptr, lighter = nullptr, without = nullptr;
   if (mitigate_straggler.place)
     place = {{"exchange", mitigate_straggler.place->hosts ? "nodes" : "devices"},
@@ -56,17 +56,18 @@ ordered_json relief_json(const StragglerMitigation& mitigate_straggler) {
   return {{"place", place}, {"fewer_layers", lighter}, {"without_replica", without}};
 }
 
-ordered_json slow_json(const Straggler& slow, const StragglerMitigation& mitigate_straggler) {
+ordered_json slow_json(const cost::Straggler& slow,
+                       const cost::StragglerMitigation& mitigate_straggler) {
   constexpr std::string_view kMeet[] = {"never", "gradients", "experts", "gathers"};
   ordered_json ranks = ordered_json::array(), by_pp = ordered_json::array(),
                places = ordered_json::array();
-  for (const SlowRank& one : slow.slow)
+  for (const cost::SlowRank& one : slow.slow)
     ranks.push_back({{"rank", one.rank}, {"factor", one.factor}});
-  for (const Straggler::PpRank& rank : slow.ranks)
+  for (const cost::Straggler::PpRank& rank : slow.ranks)
     by_pp.push_back({{"factor", rank.factor},
                      {"busy_before", rank.busy.value},
                      {"computes_longer", rank.extra.value}});
-  for (const Straggler::Place& place : slow.places)
+  for (const cost::Straggler::Place& place : slow.places)
     places.push_back({{"pp_rank", place.pp_rank}, {"step", place.after.value}});
   return {{"ranks", ranks},
           {"step_before", slow.before.value},
@@ -80,7 +81,7 @@ ordered_json slow_json(const Straggler& slow, const StragglerMitigation& mitigat
           {"relief", relief_json(mitigate_straggler)}};
 }
 
-ordered_json uptime_json(const Uptime& up) {
+ordered_json uptime_json(const cost::Uptime& up) {
   return {{"useful", up.useful},
           {"checkpoints", up.checkpoints},
           {"lost", up.lost},
@@ -88,8 +89,9 @@ ordered_json uptime_json(const Uptime& up) {
           {"work_lost_each", up.lost_each.value}};
 }
 
-ordered_json failure_json(i64 rank, const Failure& failure, const FailureSources& from) {
-  const FailureModel& model = failure.task.model;
+ordered_json failure_json(i64 rank, const cost::Failure& failure,
+                          const planner::FailureSources& from) {
+  const cost::FailureModel& model = failure.task.model;
   return {{"rank", rank},
           {"step", failure.step.value},
           {"between_failures", {{"seconds", model.between.value}, {"from", from.between}}},
@@ -108,7 +110,7 @@ ordered_json failure_json(i64 rank, const Failure& failure, const FailureSources
 
 }  // namespace
 
-std::string faults_json(const TrainingConfig& config, const Faults& faults) {
+std::string faults_json(const plan::TrainingConfig& config, const planner::Faults& faults) {
   const ordered_json none = nullptr;
   const ordered_json json = {
       {"schema", "rankwright.faults/1"},
@@ -119,4 +121,4 @@ std::string faults_json(const TrainingConfig& config, const Faults& faults) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,8 +6,8 @@
 
 #include "rankwright/planner/explain_faults.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string faults_json(const TrainingConfig& config, const Faults& faults);
+std::string faults_json(const plan::TrainingConfig& config, const planner::Faults& faults);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

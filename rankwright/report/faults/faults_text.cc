@@ -3,11 +3,12 @@
 #include "rankwright/report/faults/failure_text.h"
 #include "rankwright/report/faults/straggler_text.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string faults_text(const FaultsAnswer& answer, const Paint& paint, std::size_t width) {
-  const Faults& faults = answer.faults;
-  const TrainingConfig& slowed = answer.slowed;
+std::string faults_text(const planner::FaultsAnswer& answer, const Paint& paint,
+                        std::size_t width) {
+  const planner::Faults& faults = answer.faults;
+  const plan::TrainingConfig& slowed = answer.slowed;
   std::string out;
   const auto add = [&](const std::string& part) { out += (out.empty() ? "" : "\n") + part; };
   if (faults.links) add(link_text(answer.plan.config(), *faults.links, paint, width));
@@ -19,4 +20,4 @@ std::string faults_text(const FaultsAnswer& answer, const Paint& paint, std::siz
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

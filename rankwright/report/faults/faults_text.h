@@ -6,8 +6,8 @@
 #include "rankwright/planner/explain_faults.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string faults_text(const FaultsAnswer& answer, const Paint& paint, std::size_t width);
+std::string faults_text(const planner::FaultsAnswer& answer, const Paint& paint, std::size_t width);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

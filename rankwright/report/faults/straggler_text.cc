@@ -8,31 +8,31 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr i64 kMaxRankRows = 24;  // of pp ranks
 constexpr i64 kMaxTyped = 64;     // hosts or ranks of a placement that is written out
 constexpr std::size_t kBarCells = 24;
 
-i64 host_of(const TrainingConfig& config, i64 device) {
+i64 host_of(const plan::TrainingConfig& config, i64 device) {
   return device / std::max<i64>(1, config.cluster.host_devices);
 }
 
 /// "rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2) computes 1.3 times as long".
-std::string who(const TrainingConfig& config, const SlowRank& slow) {
-  const Mesh mesh = config.plan.meshes().dense;
+std::string who(const plan::TrainingConfig& config, const cost::SlowRank& slow) {
+  const mesh::Mesh mesh = config.plan.meshes().dense;
   const i64 device = config.plan.placement.device(slow.rank);
-  const auto at = [&](Axis axis) { return mesh.coordinate(slow.rank, axis); };
+  const auto at = [&](mesh::Axis axis) { return mesh.coordinate(slow.rank, axis); };
   return fmt::format(
       "rank {} (pp rank {}, tp {}, {}dp {}; device {} on node {}) computes {:.4g} times as long",
-      slow.rank, at(Axis::pp), at(Axis::tp),
-      config.plan.cp > 1 ? fmt::format("cp {}, ", at(Axis::cp)) : "", at(Axis::dp), device,
-      host_of(config, device), slow.factor);
+      slow.rank, at(mesh::Axis::pp), at(mesh::Axis::tp),
+      config.plan.cp > 1 ? fmt::format("cp {}, ", at(mesh::Axis::cp)) : "", at(mesh::Axis::dp),
+      device, host_of(config, device), slow.factor);
 }
 
 /// The step, and what of the job is lost with it.
-std::string verdict(const TrainingConfig& config, Seconds before, Seconds after) {
+std::string verdict(const plan::TrainingConfig& config, Seconds before, Seconds after) {
   const double lost = 1 - before / after;
   std::string text = fmt::format("The step takes {} instead of {}, {}", show(after), show(before),
                                  longer(before, after));
@@ -44,32 +44,32 @@ std::string verdict(const TrainingConfig& config, Seconds before, Seconds after)
                     percent(lost), count(config.world), about(gpus), about(24 * gpus));
 }
 
-std::string_view at_replicas(ReplicasMeet meet) {
+std::string_view at_replicas(cost::ReplicasMeet meet) {
   switch (meet) {
-    case ReplicasMeet::gathers:
+    case cost::ReplicasMeet::gathers:
       return "at every ZeRO-3 gather: they slow down with it, layer by layer";
-    case ReplicasMeet::experts:
+    case cost::ReplicasMeet::experts:
       return "at the all-to-alls of every layer with experts that they share";
-    case ReplicasMeet::gradients:
+    case cost::ReplicasMeet::gradients:
       return "at the end of the step, in the gradient reduction";
-    case ReplicasMeet::never:
+    case cost::ReplicasMeet::never:
       break;
   }
   return "";
 }
 
 /// "tp and cp", of those that are split.
-std::string inner_axes(const Plan& plan) {
+std::string inner_axes(const plan::Plan& plan) {
   std::string text = plan.tp > 1 ? "tp" : "";
   if (plan.cp > 1) text += text.empty() ? "cp" : " and cp";
   return text;
 }
 
-Table waiting(const TrainingConfig& config, const Straggler& slow) {
-  const Plan& plan = config.plan;
+Table waiting(const plan::TrainingConfig& config, const cost::Straggler& slow) {
+  const plan::Plan& plan = config.plan;
   const Seconds more = slow.after - slow.before;
-  const Mesh mesh = plan.meshes().dense;
-  const i64 here = mesh.coordinate(slow.waited_for, Axis::pp);
+  const mesh::Mesh mesh = plan.meshes().dense;
+  const i64 here = mesh.coordinate(slow.waited_for, mesh::Axis::pp);
   const Seconds extra = slow.ranks[std::size_t(here)].extra;
   Table table{
       {{"who"}, {"ranks", Table::Align::right}, {"idles more", Table::Align::right}, {"where"}}};
@@ -90,20 +90,21 @@ Table waiting(const TrainingConfig& config, const Straggler& slow) {
 }
 
 /// One row a pp rank; of many those that were tried, evenly spaced.
-Table by_pp_rank(const Straggler& slow) {
+Table by_pp_rank(const cost::Straggler& slow) {
   Table table{{{"pp rank"},
                {"idle before", Table::Align::right},
                {"idle now", Table::Align::right},
                {"step if the slow device were here", Table::Align::right},
                {""}}};
   Seconds max{};
-  for (const Straggler::Place& place : slow.places) max = std::max(max, place.after - slow.before);
+  for (const cost::Straggler::Place& place : slow.places)
+    max = std::max(max, place.after - slow.before);
   const i64 all = i64(slow.places.size());
   const i64 rows = std::min(all, kMaxRankRows);
   for (i64 k = 0; k < rows; ++k) {
-    const Straggler::Place& place =
+    const cost::Straggler::Place& place =
         slow.places[std::size_t(rows == 1 ? 0 : k * (all - 1) / (rows - 1))];
-    const Straggler::PpRank& rank = slow.ranks[std::size_t(place.pp_rank)];
+    const cost::Straggler::PpRank& rank = slow.ranks[std::size_t(place.pp_rank)];
     const bool now = &place == &slow.places[std::size_t(slow.now)];
     const auto idle = [](Seconds step, Seconds busy) {
       return percent(std::max(0.0, 1 - busy / step));
@@ -117,12 +118,12 @@ Table by_pp_rank(const Straggler& slow) {
   return table;
 }
 
-std::string remedies(const TrainingConfig& config, const Straggler& slow,
-                     const StragglerMitigation& mitigate_straggler, std::size_t width) {
+std::string remedies(const plan::TrainingConfig& config, const cost::Straggler& slow,
+                     const cost::StragglerMitigation& mitigate_straggler, std::size_t width) {
   std::string out;
   const auto add = [&](const std::string& text) { out += wrapped(text, width, "  "); };
   if (mitigate_straggler.place) {
-    const Swap& swap = *mitigate_straggler.place;
+    const cost::Swap& swap = *mitigate_straggler.place;
     add(
         fmt::format("Another place: {} {} and {} change places, so that the slow device works for "
                     "pp rank {}: {}, {}.",
@@ -164,18 +165,18 @@ constexpr std::string_view kBadCable =
     "and all wait for that.";
 
 /// The items of the step that changed.
-Table by_item(const LinkLoss& loss) {
+Table by_item(const cost::LinkLoss& loss) {
   Table table{{{"item"},
                {"before", Table::Align::right},
                {"after", Table::Align::right},
                {"more", Table::Align::right},
                {""}}};
-  const auto more = [&](const ItemRow& row) {
+  const auto more = [&](const cost::ItemRow& row) {
     return loss.after[row.item] - loss.before[row.item];
   };
   Seconds max{};
-  for (const ItemRow& row : items()) max = std::max(max, more(row));
-  for (const ItemRow& row : items())
+  for (const cost::ItemRow& row : cost::items()) max = std::max(max, more(row));
+  for (const cost::ItemRow& row : cost::items())
     if (std::abs(more(row).value) >= 1e-6 * loss.before.total().value)
       table.rows.push_back({std::string(row.name), show(loss.before[row.item]),
                             show(loss.after[row.item]), show(more(row)),
@@ -183,14 +184,14 @@ Table by_item(const LinkLoss& loss) {
   return table;
 }
 
-Table crossing(const LinkLoss& loss) {
+Table crossing(const cost::LinkLoss& loss) {
   Table table{{{"crosses it"},
                {"group"},
                {"ranks", Table::Align::right},
                {"calls a step", Table::Align::right},
                {"before", Table::Align::right},
                {"after", Table::Align::right}}};
-  for (const LinkLoss::Crossing& one : loss.crossings)
+  for (const cost::LinkLoss::Crossing& one : loss.crossings)
     table.rows.push_back({std::string(row(one.kind).label), std::string(name(one.group)),
                           count(one.ranks), count(one.calls), show(one.before), show(one.after)});
   return table;
@@ -214,7 +215,7 @@ std::string bar(double share, double max, std::size_t cells) {
   return std::string(std::max<std::size_t>(1, std::size_t(std::lround(part))), '#');
 }
 
-std::string typed(const Placement& placement, i64 host_devices) {
+std::string typed(const mesh::Placement& placement, i64 host_devices) {
   const std::vector<i64>& devices = placement.devices;
   const i64 host = std::max<i64>(1, host_devices);
   bool whole = i64(devices.size()) % host == 0;
@@ -228,11 +229,11 @@ std::string typed(const Placement& placement, i64 host_devices) {
   return fmt::format("{{{}: [{}]}}", whole ? "hosts" : "ranks", fmt::join(listed, ", "));
 }
 
-std::string straggler_text(const TrainingConfig& config, const Straggler& slow,
-                           const StragglerMitigation& mitigate_straggler, const Paint& paint,
+std::string straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
+                           const cost::StragglerMitigation& mitigate_straggler, const Paint& paint,
                            std::size_t width) {
   std::string out;
-  for (const SlowRank& one : slow.slow) out += wrapped(who(config, one) + ".", width, "");
+  for (const cost::SlowRank& one : slow.slow) out += wrapped(who(config, one) + ".", width, "");
   out += wrapped(verdict(config, slow.before, slow.after), width, "") + "\n";
   if (slow.slow.size() > 1)
     out += wrapped(fmt::format("All wait for the replica of rank {}.", slow.waited_for), width, "");
@@ -249,11 +250,11 @@ std::string straggler_text(const TrainingConfig& config, const Straggler& slow,
   return out;
 }
 
-std::string link_text(const TrainingConfig& config, const LinkLoss& loss, const Paint& paint,
-                      std::size_t width) {
+std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& loss,
+                      const Paint& paint, std::size_t width) {
   std::string out;
-  for (const SlowLink& link : loss.links) {
-    const Level& level = config.cluster.levels[std::size_t(link.level)];
+  for (const cost::SlowLink& link : loss.links) {
+    const cluster::Level& level = config.cluster.levels[std::size_t(link.level)];
     out += wrapped(fmt::format("{} gives {} instead of {}.", level.name, show(link.bandwidth),
                                show(level.bandwidth)),
                    width, "");
@@ -277,4 +278,4 @@ std::string link_text(const TrainingConfig& config, const LinkLoss& loss, const 
   return out + wrapped(verdict, width, "");
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

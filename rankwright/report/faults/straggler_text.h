@@ -8,15 +8,15 @@
 #include "rankwright/cost/faults/straggler_mitigation.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string straggler_text(const TrainingConfig& config, const Straggler& slow,
-                           const StragglerMitigation& mitigate_straggler, const Paint& paint,
+std::string straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
+                           const cost::StragglerMitigation& mitigate_straggler, const Paint& paint,
                            std::size_t width);
 
 /// `config` has the cluster as it should be.
-std::string link_text(const TrainingConfig& config, const LinkLoss& loss, const Paint& paint,
-                      std::size_t width);
+std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& loss,
+                      const Paint& paint, std::size_t width);
 
 /// "+21.4 %", "-3 %", "no longer".
 std::string longer(Seconds before, Seconds after);
@@ -28,6 +28,6 @@ std::string about(double amount);
 std::string bar(double share, double max, std::size_t cells);
 
 /// How a placement is typed: {hosts: [...]} where whole hosts are moved, else {ranks: [...]}.
-std::string typed(const Placement& placement, i64 host_devices);
+std::string typed(const mesh::Placement& placement, i64 host_devices);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

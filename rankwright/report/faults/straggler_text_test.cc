@@ -8,7 +8,7 @@
 #include "rankwright/report/faults/faults_json.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace straggler_text_test {
 
 using ::testing::HasSubstr;
@@ -19,10 +19,11 @@ const std::string kPlan =
     "parallelism: {pp_size: 2, tp_size: 8, dp_size: 2}\n";
 
 std::string said(const std::string& plan, i64 rank, double factor) {
-  const rankwright::TrainingConfig config = config_of(plan);
-  const SlowRank slow[] = {{rank, factor}};
-  const Straggler out = straggler(config, calibration(), slow);
-  return straggler_text(config, out, mitigate_straggler(config, calibration(), out), {}, 100);
+  const rankwright::plan::TrainingConfig config = config_of(plan);
+  const cost::SlowRank slow[] = {{rank, factor}};
+  const cost::Straggler out = straggler(config, catalog::calibration(), slow);
+  return straggler_text(config, out, mitigate_straggler(config, catalog::calibration(), out), {},
+                        100);
 }
 
 TEST(StragglerText, NamesTheRankAndWhoWaitsWhere) {
@@ -52,9 +53,10 @@ TEST(StragglerText, UnderZero3SaysThatAllSlowDown) {
 }
 
 TEST(LinkText, SaysWhatCrossesIt) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const SlowLink links[] = {{1, 25.0_GBps}};
-  const std::string text = link_text(config, link_loss(config, calibration(), links), {}, 100);
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const cost::SlowLink links[] = {{1, 25.0_GBps}};
+  const std::string text =
+      link_text(config, link_loss(config, catalog::calibration(), links), {}, 100);
   EXPECT_THAT(text, HasSubstr("infiniband gives 25 GB/s instead of 50 GB/s."));
   EXPECT_THAT(text, HasSubstr("DP all-reduce"));
   EXPECT_THAT(text, Not(HasSubstr("TP all-gather")));
@@ -82,7 +84,8 @@ TEST(Typed, IsReadBackAsThePlacement) {
                text + "\n")
         .plan.placement;
   };
-  Placement hosts{.kind = Placement::Kind::listed}, ranks{.kind = Placement::Kind::listed};
+  mesh::Placement hosts{.kind = mesh::Placement::Kind::listed},
+      ranks{.kind = mesh::Placement::Kind::listed};
   for (i64 r = 0; r < 16; ++r) hosts.devices.push_back((r + 8) % 16);
   for (i64 r = 0; r < 16; ++r) ranks.devices.push_back(r == 1 ? 2 : r == 2 ? 1 : r);
   EXPECT_EQ(typed(hosts, 8), "{hosts: [1, 0]}");
@@ -91,9 +94,9 @@ TEST(Typed, IsReadBackAsThePlacement) {
 }
 
 TEST(FaultsJson, HasAllPartsAndSaysWhichWereNotAskedFor) {
-  const rankwright::TrainingConfig config = config_of(kPlan);
-  const SlowRank slow[] = {{17, 1.3}};
-  Faults faults{.slow = straggler(config, calibration(), slow)};
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);
+  const cost::SlowRank slow[] = {{17, 1.3}};
+  planner::Faults faults{.slow = straggler(config, catalog::calibration(), slow)};
   const nlohmann::json json = nlohmann::json::parse(faults_json(config, faults));
   EXPECT_EQ(json["schema"], "rankwright.faults/1");
   EXPECT_TRUE(json["slow_links"].is_null());
@@ -104,4 +107,4 @@ TEST(FaultsJson, HasAllPartsAndSaysWhichWereNotAskedFor) {
 }
 
 }  // namespace straggler_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 /// "0-3, 8" of 0, 1, 2, 3 and 8.
@@ -24,16 +24,18 @@ std::string runs_of(std::vector<i64> numbers) {
   return text;
 }
 
-void count_times(const RankMap& map, const MapDomain& domain, i64 copies, std::vector<i64>& all) {
+void count_times(const planner::RankMap& map, const planner::MapDomain& domain, i64 copies,
+                 std::vector<i64>& all) {
   for (const std::size_t device : domain.devices)
     all[device] = map.devices[device].stands_for / copies;
-  for (const MapDomain& below : domain.domains) count_times(map, below, copies * below.count, all);
+  for (const planner::MapDomain& below : domain.domains)
+    count_times(map, below, copies * below.count, all);
 }
 
 }  // namespace
 
-DeviceColors device_colors(const TrainingConfig& config, const RankMap& map) {
-  const Mesh mesh = config.plan.meshes().dense;
+DeviceColors device_colors(const plan::TrainingConfig& config, const planner::RankMap& map) {
+  const mesh::Mesh mesh = config.plan.meshes().dense;
   DeviceColors by{.by_stage = config.plan.pp > 1};
   if (by.by_stage)
     by.kind = "pp";
@@ -42,7 +44,7 @@ DeviceColors device_colors(const TrainingConfig& config, const RankMap& map) {
   for (std::size_t k = 0; k < map.devices.size(); ++k) {
     const i64 rank = map.devices[k].rank;
     by.of_device.push_back(rank < 0          ? -1
-                           : by.by_stage     ? mesh.coordinate(rank, Axis::pp)
+                           : by.by_stage     ? mesh.coordinate(rank, mesh::Axis::pp)
                            : by.kind.empty() ? 0
                                              : map.groups.front().of_device[k]);
     by.colors = std::max(by.colors, by.of_device.back() + 1);
@@ -50,7 +52,7 @@ DeviceColors device_colors(const TrainingConfig& config, const RankMap& map) {
   return by;
 }
 
-DomainLabel domain_label(const Cluster& cluster, const MapDomain& domain,
+DomainLabel domain_label(const cluster::Cluster& cluster, const planner::MapDomain& domain,
                          const DeviceColors& colors) {
   DomainLabel label{.name = cluster.levels[std::size_t(domain.level)].name};
   if (cluster.devices() > cluster.domain(domain.level)) label.name += " " + count(domain.index);
@@ -63,35 +65,35 @@ DomainLabel domain_label(const Cluster& cluster, const MapDomain& domain,
   return label;
 }
 
-std::string describe_link(const Level& level) {
-  std::string text =
-      show(level.bandwidth) + (level.per == Level::Per::device ? " a device" : " a domain");
+std::string describe_link(const cluster::Level& level) {
+  std::string text = show(level.bandwidth) +
+                     (level.per == cluster::Level::Per::device ? " a device" : " a domain");
   if (level.oversubscription > 1)
     text += fmt::format(", {:.3g} : 1 oversubscribed", level.oversubscription);
   return text;
 }
 
-std::vector<i64> times_in_domain(const RankMap& map) {
+std::vector<i64> times_in_domain(const planner::RankMap& map) {
   std::vector<i64> all(map.devices.size(), 1);
   count_times(map, map.root, 1, all);
   return all;
 }
 
-std::string describe_device(const TrainingConfig& config, const MapDevice& device) {
+std::string describe_device(const plan::TrainingConfig& config, const planner::MapDevice& device) {
   if (device.rank < 0) return fmt::format("device {}: idle", count(device.device));
-  const MeshPair meshes = config.plan.meshes();
+  const mesh::MeshPair meshes = config.plan.meshes();
   struct Coordinate {
     std::string_view name;
-    const Mesh& mesh;
-    Axis axis;
+    const mesh::Mesh& mesh;
+    mesh::Axis axis;
   };
   std::string text = fmt::format("rank {} on device {}", count(device.rank), count(device.device));
   std::string_view before = ":";
-  for (const Coordinate& of : {Coordinate{"tp", meshes.dense, Axis::tp},
-                               {"cp", meshes.dense, Axis::cp},
-                               {"dp", meshes.dense, Axis::dp},
-                               {"pp", meshes.dense, Axis::pp},
-                               {"ep", meshes.expert, Axis::ep}}) {
+  for (const Coordinate& of : {Coordinate{"tp", meshes.dense, mesh::Axis::tp},
+                               {"cp", meshes.dense, mesh::Axis::cp},
+                               {"dp", meshes.dense, mesh::Axis::dp},
+                               {"pp", meshes.dense, mesh::Axis::pp},
+                               {"ep", meshes.expert, mesh::Axis::ep}}) {
     if (of.mesh.degree(of.axis) == 1) continue;
     text += fmt::format("{} {} {}", before, of.name, of.mesh.coordinate(device.rank, of.axis));
     before = "";
@@ -101,4 +103,4 @@ std::string describe_device(const TrainingConfig& config, const MapDevice& devic
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -4,7 +4,7 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace cluster_labels_test {
 
 using ::testing::Each;
@@ -13,8 +13,8 @@ using ::testing::ElementsAre;
 const std::string kCourse = "{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}";
 
 TEST(DeviceColors, ArePpRanksWhereThereAreAny) {
-  const rankwright::TrainingConfig config = config_of(kCourse);
-  const DeviceColors colors = device_colors(config, rank_map(config));
+  const rankwright::plan::TrainingConfig config = config_of(kCourse);
+  const DeviceColors colors = device_colors(config, planner::rank_map(config));
   EXPECT_TRUE(colors.by_stage);
   EXPECT_EQ(colors.colors, 4);
   // tp is innermost, then dp, then pp: 16 ranks a stage.
@@ -22,17 +22,17 @@ TEST(DeviceColors, ArePpRanksWhereThereAreAny) {
 }
 
 TEST(DeviceColors, AreTheFirstGroupsElse) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of("{world_size: 16, parallelism: {tp_size: 4, dp_size: 4}}");
-  const DeviceColors colors = device_colors(config, rank_map(config));
+  const DeviceColors colors = device_colors(config, planner::rank_map(config));
   EXPECT_EQ(colors.kind, "tp");
   EXPECT_EQ(colors.colors, 4);
   EXPECT_EQ(colors.of_device[5], 1);
 }
 
 TEST(DeviceColors, OfOneRankAreOneAndTheOthersIdle) {
-  const rankwright::TrainingConfig config = config_of("{world_size: 1, cluster: dgx-h100}");
-  const DeviceColors colors = device_colors(config, rank_map(config));
+  const rankwright::plan::TrainingConfig config = config_of("{world_size: 1, cluster: dgx-h100}");
+  const DeviceColors colors = device_colors(config, planner::rank_map(config));
   EXPECT_EQ(colors.kind, "");
   EXPECT_EQ(colors.of_device.front(), 0);
   EXPECT_EQ(colors.of_device.back(), -1);
@@ -40,10 +40,10 @@ TEST(DeviceColors, OfOneRankAreOneAndTheOthersIdle) {
 
 TEST(DomainLabel, NamesTheLevelTheStagesAndHowManyItStandsFor) {
   // 2,048 nodes, of which the 128 of a pp rank are alike.
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
       "dp_size: 128}, job: {global_batch: 2048}}");
-  const RankMap map = rank_map(config);
+  const planner::RankMap map = planner::rank_map(config);
   const DeviceColors colors = device_colors(config, map);
   const DomainLabel second = domain_label(config.cluster, map.root.domains[1], colors);
   EXPECT_EQ(second.name, "nvlink 128");
@@ -55,31 +55,31 @@ TEST(DomainLabel, NamesTheLevelTheStagesAndHowManyItStandsFor) {
 }
 
 TEST(DomainLabel, SaysWhichStagesShareADomain) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of("{world_size: 8, parallelism: {tp_size: 2, pp_size: 4}}");
-  const RankMap map = rank_map(config);
+  const planner::RankMap map = planner::rank_map(config);
   EXPECT_EQ(domain_label(config.cluster, map.root.domains[0], device_colors(config, map)).stages,
             "pp 0-3");
 }
 
 TEST(LinkWords, SayWhoHasTheBandwidth) {
-  Level level{.name = "spine", .bandwidth = 50.0_GBps, .oversubscription = 2};
+  cluster::Level level{.name = "spine", .bandwidth = 50.0_GBps, .oversubscription = 2};
   EXPECT_EQ(describe_link(level), "50 GB/s a device, 2 : 1 oversubscribed");
   level.oversubscription = 1;
-  level.per = Level::Per::domain;
+  level.per = cluster::Level::Per::domain;
   EXPECT_EQ(describe_link(level), "50 GB/s a domain");
 }
 
 TEST(TimesInDomain, AreOneUnlessAnInnermostDomainIsFolded) {
-  const rankwright::TrainingConfig config = config_of(kCourse);
-  EXPECT_THAT(times_in_domain(rank_map(config)), Each(1));
+  const rankwright::plan::TrainingConfig config = config_of(kCourse);
+  EXPECT_THAT(times_in_domain(planner::rank_map(config)), Each(1));
   // Two devices for 64: one for each half of a pipeline at most, or one for all.
-  const RankMap folded = rank_map(config, 1);
+  const planner::RankMap folded = planner::rank_map(config, 1);
   EXPECT_THAT(times_in_domain(folded), ElementsAre(8));
 }
 
 TEST(DeviceWords, SayWhereARankStands) {
-  const rankwright::TrainingConfig config = config_of(kCourse);
+  const rankwright::plan::TrainingConfig config = config_of(kCourse);
   EXPECT_EQ(describe_device(config, {.device = 19, .rank = 19}),
             "rank 19 on device 19: tp 3 dp 0 pp 1");
   EXPECT_EQ(describe_device(config, {.device = 19, .rank = 19, .stands_for = 4}),
@@ -88,4 +88,4 @@ TEST(DeviceWords, SayWhereARankStands) {
 }
 
 }  // namespace cluster_labels_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,7 +5,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kBottom = 9;
@@ -40,7 +40,7 @@ class Layout {
  public:
   Layout(const ClusterSizes& sizes, std::size_t in_a_row) : sizes_(sizes), in_a_row_(in_a_row) {}
 
-  PlacedDomain place(const MapDomain& domain, double widest) {
+  PlacedDomain place(const planner::MapDomain& domain, double widest) {
     PlacedDomain placed{.domain = &domain};
     if (domain.domains.empty())
       put_devices(placed, widest);
@@ -72,7 +72,7 @@ class Layout {
 
   void put_domains(PlacedDomain& placed, double widest) {
     double width = 0;
-    for (const MapDomain& below : placed.domain->domains) {
+    for (const planner::MapDomain& below : placed.domain->domains) {
       placed.domains.push_back(place(below, widest - kDomainLeft - kDomainRight));
       width = std::max(width, placed.domains.back().width);
     }
@@ -99,15 +99,15 @@ class Layout {
   bool uneven_ = false;
 };
 
-std::size_t max_devices(const MapDomain& domain) {
+std::size_t max_devices(const planner::MapDomain& domain) {
   std::size_t max = domain.devices.size();
-  for (const MapDomain& below : domain.domains) max = std::max(max, max_devices(below));
+  for (const planner::MapDomain& below : domain.domains) max = std::max(max, max_devices(below));
   return max;
 }
 
 }  // namespace
 
-PlacedDomain cluster_layout(const MapDomain& root, const ClusterSizes& sizes) {
+PlacedDomain cluster_layout(const planner::MapDomain& root, const ClusterSizes& sizes) {
   PlacedDomain best;
   double min = INFINITY;
   for (std::size_t in_a_row = max_devices(root); in_a_row > 0; --in_a_row) {
@@ -123,4 +123,4 @@ PlacedDomain cluster_layout(const MapDomain& root, const ClusterSizes& sizes) {
   return best;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

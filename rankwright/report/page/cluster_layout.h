@@ -7,7 +7,7 @@
 
 #include "rankwright/planner/explain/rank_map.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct PlacedDevice {
   std::size_t device = 0;  // of the map
@@ -15,7 +15,7 @@ struct PlacedDevice {
 };
 
 struct PlacedDomain {
-  const MapDomain* domain = nullptr;
+  const planner::MapDomain* domain = nullptr;
   double x = 0, y = 0, width = 0, height = 0;
   std::vector<double> bars{};  // where each row's bar is, from the top
   std::vector<PlacedDomain> domains{};
@@ -31,7 +31,7 @@ struct ClusterSizes {
   double side = 0;    // of a device's square
   double widest = 0;  // of the whole
   /// What the words of a domain take.
-  std::function<double(const MapDomain&)> heading{};
+  std::function<double(const planner::MapDomain&)> heading{};
 };
 
 // Inside a domain: its words stand above its first bar, between its edges; a line that joins its
@@ -40,6 +40,6 @@ inline constexpr double kDomainHead = 19, kDomainLeft = 14, kDomainRight = 9;
 inline constexpr double kDomainTrunk = 7, kDomainStub = 6;
 
 /// Of all numbers of devices in a row the one that makes it least high.
-PlacedDomain cluster_layout(const MapDomain& root, const ClusterSizes& sizes);
+PlacedDomain cluster_layout(const planner::MapDomain& root, const ClusterSizes& sizes);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

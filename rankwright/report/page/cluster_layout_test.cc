@@ -5,26 +5,28 @@
 
 #include <numeric>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace cluster_layout_test {
 
 constexpr double kSide = 30;
 
-MapDomain innermost(std::size_t devices, std::size_t first = 0) {
-  MapDomain domain{.level = 0};
+planner::MapDomain innermost(std::size_t devices, std::size_t first = 0) {
+  planner::MapDomain domain{.level = 0};
   domain.devices.resize(devices);
   std::iota(domain.devices.begin(), domain.devices.end(), first);
   return domain;
 }
 
 ClusterSizes sizes(double widest, double heading = 20) {
-  return {.left = 0, .top = 0, .side = kSide, .widest = widest, .heading = [=](const MapDomain&) {
-            return heading;
-          }};
+  return {.left = 0,
+          .top = 0,
+          .side = kSide,
+          .widest = widest,
+          .heading = [=](const planner::MapDomain&) { return heading; }};
 }
 
 TEST(ClusterLayout, PutsBoxesIntoBoxes) {
-  const MapDomain root{.level = 1, .domains = {innermost(2, 0), innermost(2, 2)}};
+  const planner::MapDomain root{.level = 1, .domains = {innermost(2, 0), innermost(2, 2)}};
   const PlacedDomain placed = cluster_layout(root, sizes(500));
   // 14 + 30 + 3 + 30 + 9 wide, 19 + 6 + 30 + 9 high; two of them 8 apart in 14 + ... + 9.
   ASSERT_EQ(placed.domains.size(), 2u);
@@ -39,7 +41,7 @@ TEST(ClusterLayout, PutsBoxesIntoBoxes) {
 }
 
 TEST(ClusterLayout, HasRowsOfOneLengthWithABarOverEach) {
-  MapDomain root{.level = 1};
+  planner::MapDomain root{.level = 1};
   for (std::size_t k = 0; k < 8; ++k) root.domains.push_back(innermost(8, 8 * k));
   const PlacedDomain placed = cluster_layout(root, sizes(952));
   // Four in a row are 14 + 4 x 30 + 3 x 3 + 9 = 152; five of these would fit, four divide eight.
@@ -53,14 +55,14 @@ TEST(ClusterLayout, HasRoomForWordsAboveEveryDomain) {
   EXPECT_EQ(cluster_layout(innermost(1), sizes(500, 111)).width, 14 + 111 + 9);
 }
 
-MapDomain random_domain(int level, std::size_t& devices) {
+planner::MapDomain random_domain(int level, std::size_t& devices) {
   if (level == 0) {
     const std::size_t here = *rc::gen::inRange<std::size_t>(1, 40);
-    MapDomain domain = innermost(here, devices);
+    planner::MapDomain domain = innermost(here, devices);
     devices += here;
     return domain;
   }
-  MapDomain domain{.level = level};
+  planner::MapDomain domain{.level = level};
   for (int k = *rc::gen::inRange(1, 5); k > 0; --k)
     domain.domains.push_back(random_domain(level - 1, devices));
   return domain;
@@ -98,11 +100,11 @@ std::size_t check(const PlacedDomain& domain) {
 
 RC_GTEST_PROP(ClusterLayout, KeepsBoxesInsideTheirDomainAndApart, ()) {
   std::size_t devices = 0;
-  const MapDomain root = random_domain(*rc::gen::inRange(0, 4), devices);
+  const planner::MapDomain root = random_domain(*rc::gen::inRange(0, 4), devices);
   const PlacedDomain placed = cluster_layout(root, sizes(952));
   RC_ASSERT(check(placed) == devices);
   RC_ASSERT(placed.width <= 952);
 }
 
 }  // namespace cluster_layout_test
-}  // namespace rankwright
+}  // namespace rankwright::report

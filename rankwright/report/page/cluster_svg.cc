@@ -12,7 +12,7 @@
 #include "rankwright/report/page/cluster_layout.h"
 #include "rankwright/report/render/chart.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kSmallest = 24, kLargest = 44;  // side of a device
@@ -33,7 +33,7 @@ constexpr std::string_view kNameClass = "s q", kBoldClass = "s n";
 
 class ClusterDrawing {
  public:
-  explicit ClusterDrawing(const PlanReport& report)
+  explicit ClusterDrawing(const planner::PlanReport& report)
       : config_(report.config),
         map_(report.ranks),
         colors_(device_colors(config_, map_)),
@@ -61,17 +61,19 @@ class ClusterDrawing {
   }
 
  private:
-  const std::vector<Level>& levels() const { return config_.cluster.levels; }
-  const Level& level(const MapDomain& domain) const { return levels()[std::size_t(domain.level)]; }
+  const std::vector<cluster::Level>& levels() const { return config_.cluster.levels; }
+  const cluster::Level& level(const planner::MapDomain& domain) const {
+    return levels()[std::size_t(domain.level)];
+  }
 
-  DomainLabel label(const MapDomain& domain) const {
+  DomainLabel label(const planner::MapDomain& domain) const {
     DomainLabel of = domain_label(config_.cluster, domain, colors_);
     of.name = fitted(of.name, kLongestName, kNameClass);
     of.stages = fitted(of.stages, kLongestRuns, kBoldClass);
     return of;
   }
 
-  double width_of(const MapDomain& domain) const {
+  double width_of(const planner::MapDomain& domain) const {
     const DomainLabel of = label(domain);
     double width = text_width(of.name, kNameClass);
     for (const std::string& part : {of.stages, of.times})
@@ -102,12 +104,12 @@ class ClusterDrawing {
                    })->classes;
     const double smallest = smallest_side();
     for (side_ = std::max(smallest, kLargest);; side_ = std::max(smallest, side_ - kStep)) {
-      PlacedDomain root =
-          cluster_layout(map_.root, {.left = kChartMargin,
-                                     .top = chart_.y,
-                                     .side = side_,
-                                     .widest = kChartRight - kChartMargin,
-                                     .heading = [&](const MapDomain& d) { return width_of(d); }});
+      PlacedDomain root = cluster_layout(
+          map_.root, {.left = kChartMargin,
+                      .top = chart_.y,
+                      .side = side_,
+                      .widest = kChartRight - kChartMargin,
+                      .heading = [&](const planner::MapDomain& d) { return width_of(d); }});
       if (side_ == smallest || root.height <= kHighest) return root;
     }
   }
@@ -123,9 +125,11 @@ class ClusterDrawing {
 
   /// Of its links: the faster, the thicker.
   double thickness(std::size_t k) const {
-    const auto speed = [](const Level& l) { return l.bandwidth.value / l.oversubscription; };
+    const auto speed = [](const cluster::Level& l) {
+      return l.bandwidth.value / l.oversubscription;
+    };
     double slowest = INFINITY;
-    for (const Level& l : levels()) slowest = std::min(slowest, speed(l));
+    for (const cluster::Level& l : levels()) slowest = std::min(slowest, speed(l));
     const double doublings = std::log2(speed(levels()[k]) / slowest);
     return std::isfinite(doublings) ? std::min(kThickest, kThinnest + 0.6 * doublings) : kThinnest;
   }
@@ -214,10 +218,10 @@ class ClusterDrawing {
       row(kChartMargin, left, levels()[k].name,
           fmt::format("{}, {}", below, describe_link(levels()[k])));
     }
-    for (const MapGroups& of : map_.groups)
+    for (const planner::MapGroups& of : map_.groups)
       row(kChartWidth / 2, right, fmt::format("{} {}", name(of.kind), count(of.span.size)),
           fmt::format("{}, {}", plural(of.groups, "group", "groups"),
-                      placement_text(config_.cluster, of.span)));
+                      planner::placement_text(config_.cluster, of.span)));
     chart_.y = std::max(left, right) + 8;
   }
 
@@ -227,7 +231,7 @@ class ClusterDrawing {
     for (i64 k = 0; colors_.by_stage && k < std::min(colors_.colors, kChartColors); ++k)
       all.push_back({fmt::format("c{}", k), fmt::format("pp {}", k)});
     if (std::any_of(map_.devices.begin(), map_.devices.end(),
-                    [](const MapDevice& d) { return d.rank < 0; }))
+                    [](const planner::MapDevice& d) { return d.rank < 0; }))
       all.push_back({"i", "idle"});
     if (!all.empty()) add_legend(chart_, all);
     std::string about = "Numbers are ranks; thicker lines are faster links.";
@@ -239,8 +243,8 @@ class ClusterDrawing {
     chart_.y += kChartLine;
   }
 
-  const TrainingConfig& config_;
-  const RankMap& map_;
+  const plan::TrainingConfig& config_;
+  const planner::RankMap& map_;
   DeviceColors colors_;
   std::vector<i64> times_;
   Chart chart_;
@@ -251,6 +255,8 @@ class ClusterDrawing {
 
 }  // namespace
 
-std::string cluster_svg(const PlanReport& report) { return ClusterDrawing(report).drawn(); }
+std::string cluster_svg(const planner::PlanReport& report) {
+  return ClusterDrawing(report).drawn();
+}
 
-}  // namespace rankwright
+}  // namespace rankwright::report

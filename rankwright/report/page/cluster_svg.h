@@ -7,8 +7,8 @@
 
 #include "rankwright/report/page/report_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string cluster_svg(const PlanReport& report);
+std::string cluster_svg(const planner::PlanReport& report);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

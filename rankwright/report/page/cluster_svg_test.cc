@@ -6,7 +6,7 @@
 #include "tests/support/parsed_svg.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace cluster_svg_test {
 
 using drawn::Box;
@@ -53,7 +53,7 @@ TEST(ClusterSvg, SaysWhichGroupsLieWhere) {
 }
 
 TEST(ClusterSvg, FoldsWhatIsAlikeAndSaysHowMany) {
-  const PlanReport report = report_of(
+  const planner::PlanReport report = report_of(
       "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
       "dp_size: 128}, job: {global_batch: 2048}}");
   const drawn::Picture picture(cluster_svg(report));
@@ -90,7 +90,7 @@ TEST(ClusterSvg, EscapesAndCutsNames) {
 }
 
 RC_GTEST_PROP(ClusterSvg, KeepsBoxesInsideTheirDomainAndWordsApart, ()) {
-  const PlanReport report = random_report();
+  const planner::PlanReport report = random_report();
   const std::string svg = cluster_svg(report);
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
@@ -100,4 +100,4 @@ RC_GTEST_PROP(ClusterSvg, KeepsBoxesInsideTheirDomainAndWordsApart, ()) {
 }
 
 }  // namespace cluster_svg_test
-}  // namespace rankwright
+}  // namespace rankwright::report

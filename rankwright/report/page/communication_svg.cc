@@ -8,7 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/chart.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kCollectiveNames = 212;  // pixels for the names of collectives
@@ -35,19 +35,20 @@ std::vector<std::string> packed(const std::vector<std::string>& parts, double wi
 
 class CommunicationDrawing {
  public:
-  explicit CommunicationDrawing(const PlanReport& report)
+  explicit CommunicationDrawing(const planner::PlanReport& report)
       : cluster_(report.config.cluster),
         rows_(report.sheet.communication),
         chart_(report.config, "which collective crosses which links",
                report.sheet.communication.empty() ? "Nothing is sent: there is one rank." : kAbout),
         wide_((kChartRight - kChartMargin - kCollectiveNames) / double(cluster_.levels.size())) {
-    for (const CommunicationRow& row : rows_) longest_ = std::max(longest_, row.priced.total);
+    for (const planner::CommunicationRow& row : rows_)
+      longest_ = std::max(longest_, row.priced.total);
     chart_.css += ".hot{fill:#0072b2}";
   }
 
   std::string drawn() {
     if (!rows_.empty()) head();
-    for (const CommunicationRow& row : rows_) draw(row);
+    for (const planner::CommunicationRow& row : rows_) draw(row);
     chart_.y += 14;
     return chart_.text();
   }
@@ -68,10 +69,11 @@ class CommunicationDrawing {
     chart_.y += 16;
     std::size_t max = 0;
     for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
-      const Level& level = cluster_.levels[k];
+      const cluster::Level& level = cluster_.levels[k];
       chart_.write(left(k) + kPad, chart_.y, "n", fitted(level.name, inner(), "n"));
-      std::vector<std::string> parts{show(level.bandwidth) +
-                                     (level.per == Level::Per::device ? " a device" : " a domain")};
+      std::vector<std::string> parts{
+          show(level.bandwidth) +
+          (level.per == cluster::Level::Per::device ? " a device" : " a domain")};
       if (level.oversubscription > 1)
         parts.push_back(fmt::format("{:.3g} : 1 shared", level.oversubscription));
       const std::vector<std::string> lines = packed(parts, inner());
@@ -82,8 +84,8 @@ class CommunicationDrawing {
   }
 
   /// What stands in the cell of the outermost level.
-  std::vector<std::string> figures(const CommunicationRow& row) const {
-    const PricedTraffic& priced = row.priced;
+  std::vector<std::string> figures(const planner::CommunicationRow& row) const {
+    const cost::PricedTraffic& priced = row.priced;
     std::vector<std::string> parts{plural(priced.traffic.calls, "call", "calls"),
                                    show(priced.traffic.total),
                                    plural(priced.sharers, "group", "groups") + " on a link"};
@@ -93,15 +95,15 @@ class CommunicationDrawing {
   }
 
   /// How its groups lie on an inner level that they cross on the way; empty where they do not.
-  static std::string passing(const PricedTraffic& priced, std::size_t level) {
+  static std::string passing(const cost::PricedTraffic& priced, std::size_t level) {
     const i64 here = priced.span.inside[level],
               below = level == 0 ? 1 : priced.span.inside[level - 1];
     return here > below ? plural(here, "rank", "ranks") + " inside" : std::string();
   }
 
-  void draw(const CommunicationRow& row) {
-    const PricedTraffic& priced = row.priced;
-    const TrafficKindRow& kind = rankwright::row(priced.traffic.kind);
+  void draw(const planner::CommunicationRow& row) {
+    const cost::PricedTraffic& priced = row.priced;
+    const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
     const std::vector<std::string> lines = figures(row);
     const std::vector<std::string> who =
         packed({fmt::format("{} of {}", name(priced.traffic.group), count(priced.span.size)),
@@ -122,10 +124,10 @@ class CommunicationDrawing {
     chart_.y += height + kCellGap;
   }
 
-  void crossed(const CommunicationRow& row, double at, double height,
+  void crossed(const planner::CommunicationRow& row, double at, double height,
                const std::vector<std::string>& lines) {
-    const PricedTraffic& priced = row.priced;
-    const TrafficKindRow& kind = rankwright::row(priced.traffic.kind);
+    const cost::PricedTraffic& priced = row.priced;
+    const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
     // By the root, so that what is short can be told from nothing.
     const double share = longest_ > Seconds{} ? std::sqrt(priced.total / longest_) : 0;
     std::string cell = svg::rect(at, chart_.y, wide_ - kCellGap, height, "hot");
@@ -139,8 +141,8 @@ class CommunicationDrawing {
     write_lines(at + kPad, chart_.y + 16 + kSmallLine, "s", lines);
   }
 
-  const Cluster& cluster_;
-  const std::vector<CommunicationRow>& rows_;
+  const cluster::Cluster& cluster_;
+  const std::vector<planner::CommunicationRow>& rows_;
   Chart chart_;
   double wide_;
   Seconds longest_{};
@@ -148,8 +150,8 @@ class CommunicationDrawing {
 
 }  // namespace
 
-std::string communication_svg(const PlanReport& report) {
+std::string communication_svg(const planner::PlanReport& report) {
   return CommunicationDrawing(report).drawn();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

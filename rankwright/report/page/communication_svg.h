@@ -6,8 +6,8 @@
 
 #include "rankwright/report/page/report_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string communication_svg(const PlanReport& report);
+std::string communication_svg(const planner::PlanReport& report);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

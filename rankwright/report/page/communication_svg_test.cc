@@ -6,7 +6,7 @@
 #include "tests/support/parsed_svg.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace communication_svg_test {
 
 using drawn::Box;
@@ -14,10 +14,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(CommunicationSvg, PutsEveryCollectiveIntoTheColumnOfItsLinks) {
-  PlanReport report = course_report();
+  planner::PlanReport report = course_report();
   report.sheet.communication.resize(1);
-  PricedTraffic& gather = report.sheet.communication[0].priced;
-  ASSERT_EQ(gather.traffic.kind, TrafficKind::tp_all_gather);
+  cost::PricedTraffic& gather = report.sheet.communication[0].priced;
+  ASSERT_EQ(gather.traffic.kind, plan::TrafficKind::tp_all_gather);
   gather.traffic.calls = 3840;
   gather.traffic.total = 258.0_GB;
   gather.total = 0.854_s;
@@ -35,7 +35,7 @@ TEST(CommunicationSvg, PutsEveryCollectiveIntoTheColumnOfItsLinks) {
 }
 
 TEST(CommunicationSvg, IsDeepestWhereItTakesLongest) {
-  PlanReport report = course_report();
+  planner::PlanReport report = course_report();
   report.sheet.communication.resize(2);
   report.sheet.communication[0].priced.total = 4.0_s;
   report.sheet.communication[1].priced.total = 0.64_s;
@@ -61,15 +61,16 @@ TEST(CommunicationSvg, OfOneRankSaysThatNothingIsSent) {
 }
 
 TEST(CommunicationSvg, HasRoomForAsManyLevelsAsThereMayBe) {
-  PlanReport report = course_report();
-  rankwright::TrainingConfig config = report.config;
-  const Level outermost = config.cluster.levels.back();
-  while (config.cluster.levels.size() < kMaxLevels) {
+  planner::PlanReport report = course_report();
+  rankwright::plan::TrainingConfig config = report.config;
+  const cluster::Level outermost = config.cluster.levels.back();
+  while (config.cluster.levels.size() < cluster::kMaxLevels) {
     config.cluster.levels.push_back(outermost);
     config.cluster.levels.back().arity = 1;
     config.cluster.levels.back().oversubscription = 16;
   }
-  const drawn::Picture picture(communication_svg(build_plan_report("plan.yaml", config, {})));
+  const drawn::Picture picture(
+      communication_svg(planner::build_plan_report("plan.yaml", config, {})));
   EXPECT_EQ(picture.fault(), "");
   for (const Box& text : picture.texts) EXPECT_THAT(text.words, Not(HasSubstr("…")));
 }
@@ -81,15 +82,16 @@ TEST(CommunicationSvg, EscapesAndCutsNames) {
 }
 
 RC_GTEST_PROP(CommunicationSvg, HasOneCellACollective, ()) {
-  const PlanReport report = random_report();
+  const planner::PlanReport report = random_report();
   const std::string svg = communication_svg(report);
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   std::size_t crossing = 0;
-  for (const CommunicationRow& row : report.sheet.communication) crossing += row.priced.level >= 0;
+  for (const planner::CommunicationRow& row : report.sheet.communication)
+    crossing += row.priced.level >= 0;
   RC_ASSERT(picture.rects_of("hot").size() == crossing);
 }
 
 }  // namespace communication_svg_test
-}  // namespace rankwright
+}  // namespace rankwright::report

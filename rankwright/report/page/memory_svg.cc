@@ -13,7 +13,7 @@
 #include "rankwright/report/render/chart.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr i64 kMaxBars = 128, kMaxNamed = 32;
@@ -25,34 +25,34 @@ constexpr double kFarLimit =
 /// Those of the page. Entries of one family are alike: states, activations, logits, what ZeRO
 /// gathers, overheads.
 struct EntryColor {
-  Entry entry;
+  cost::Entry entry;
   Rgb color;
 };
 constexpr EntryColor kEntryColors[] = {
-    {Entry::parameters, {0x00, 0x72, 0xB2}},
-    {Entry::gradients, {0x56, 0xB4, 0xE9}},
-    {Entry::optimizer, {0x00, 0x9E, 0x73}},
-    {Entry::activations, {0xE6, 0x9F, 0x00}},
-    {Entry::recomputed_layer, {0xF5, 0xCF, 0x7D}},
-    {Entry::layer_gradients, {0xF0, 0xE4, 0x42}},
-    {Entry::logits, {0xD5, 0x5E, 0x00}},
-    {Entry::head_gradient, {0xEE, 0x9A, 0x63}},
-    {Entry::embedding_gradient, {0xF6, 0xC7, 0xA4}},
-    {Entry::gathered_units, {0xCC, 0x79, 0xA7}},
-    {Entry::reduce_scatter, {0xE3, 0xB4, 0xD0}},
-    {Entry::sequence_gather, {0x9B, 0x4D, 0x7C}},
-    {Entry::empty_gradients, {0x8A, 0x73, 0x44}},
-    {Entry::buckets, {0xB8, 0xA5, 0x7A}},
-    {Entry::workspace, {0x5C, 0x63, 0x69}},
-    {Entry::reserve, {0x7D, 0x85, 0x8C}},
-    {Entry::context, {0xA2, 0xA9, 0xAF}},
-    {Entry::communicators, {0xC5, 0xCA, 0xCE}},
+    {cost::Entry::parameters, {0x00, 0x72, 0xB2}},
+    {cost::Entry::gradients, {0x56, 0xB4, 0xE9}},
+    {cost::Entry::optimizer, {0x00, 0x9E, 0x73}},
+    {cost::Entry::activations, {0xE6, 0x9F, 0x00}},
+    {cost::Entry::recomputed_layer, {0xF5, 0xCF, 0x7D}},
+    {cost::Entry::layer_gradients, {0xF0, 0xE4, 0x42}},
+    {cost::Entry::logits, {0xD5, 0x5E, 0x00}},
+    {cost::Entry::head_gradient, {0xEE, 0x9A, 0x63}},
+    {cost::Entry::embedding_gradient, {0xF6, 0xC7, 0xA4}},
+    {cost::Entry::gathered_units, {0xCC, 0x79, 0xA7}},
+    {cost::Entry::reduce_scatter, {0xE3, 0xB4, 0xD0}},
+    {cost::Entry::sequence_gather, {0x9B, 0x4D, 0x7C}},
+    {cost::Entry::empty_gradients, {0x8A, 0x73, 0x44}},
+    {cost::Entry::buckets, {0xB8, 0xA5, 0x7A}},
+    {cost::Entry::workspace, {0x5C, 0x63, 0x69}},
+    {cost::Entry::reserve, {0x7D, 0x85, 0x8C}},
+    {cost::Entry::context, {0xA2, 0xA9, 0xAF}},
+    {cost::Entry::communicators, {0xC5, 0xCA, 0xCE}},
 };
-static_assert(std::size(kEntryColors) == kEntries);
+static_assert(std::size(kEntryColors) == cost::kEntries);
 
 class MemoryDrawing {
  public:
-  explicit MemoryDrawing(const PlanReport& report)
+  explicit MemoryDrawing(const planner::PlanReport& report)
       : ledgers_(report.estimate_memory_per_pp_rank),
         estimate_(report.sheet.estimate),
         device_(report.config.cluster.device.name),
@@ -60,7 +60,7 @@ class MemoryDrawing {
         ranks_(ranks_drawn(report)),
         chart_(report.config, "memory by pp rank", about(report)) {
     Bytes max{};
-    for (const MemoryEstimate& estimate_memory : ledgers_)
+    for (const cost::MemoryEstimate& estimate_memory : ledgers_)
       max = std::max(max, (1 + estimate_.memory_band.within) * estimate_memory.total());
     limit_drawn_ = estimate_.capacity <= kFarLimit * max;
     if (limit_drawn_) max = std::max(max, estimate_.capacity);
@@ -71,9 +71,9 @@ class MemoryDrawing {
     const std::size_t rows = ranks_.size();
     pitch_ = rows <= 4 ? 36 : rows <= 16 ? 27 : rows <= 32 ? 20 : rows <= 64 ? 11 : 7;
     bar_ = pitch_ - (rows <= 32 ? 6 : rows <= 64 ? 3 : 1);
-    for (const EntryRow& of : entries())
+    for (const cost::EntryRow& of : cost::entries())
       if (std::any_of(ledgers_.begin(), ledgers_.end(),
-                      [&](const MemoryEstimate& l) { return l[of.entry] > Bytes{}; }))
+                      [&](const cost::MemoryEstimate& l) { return l[of.entry] > Bytes{}; }))
         used_.push_back(of.entry);
     for (std::size_t k = 0; k < used_.size(); ++k)
       chart_.css += fmt::format(".{}{{fill:{}}}", fill(k), hex(color(k)));
@@ -89,15 +89,15 @@ class MemoryDrawing {
 
  private:
   /// A sample has the fullest in it.
-  static std::vector<i64> ranks_drawn(const PlanReport& report) {
+  static std::vector<i64> ranks_drawn(const planner::PlanReport& report) {
     std::vector<i64> ranks = drawn_ranks(i64(report.estimate_memory_per_pp_rank.size()), kMaxBars);
     *std::lower_bound(ranks.begin(), ranks.end(), report.sheet.estimate.memory.pp_rank) =
         report.sheet.estimate.memory.pp_rank;
     return ranks;
   }
 
-  static std::string about(const PlanReport& report) {
-    const Estimate& e = report.sheet.estimate;
+  static std::string about(const planner::PlanReport& report) {
+    const cost::Estimate& e = report.sheet.estimate;
     return "The fullest is " + memory_line(e.memory, e.capacity, e.memory_band) + ".";
   }
 
@@ -131,7 +131,7 @@ class MemoryDrawing {
   }
 
   void row(std::size_t i) {
-    const MemoryEstimate& estimate_memory = ledgers_[std::size_t(ranks_[i])];
+    const cost::MemoryEstimate& estimate_memory = ledgers_[std::size_t(ranks_[i])];
     const double top = chart_.y + (pitch_ - bar_) / 2, baseline = top + bar_ / 2 + 4.5;
     const bool fullest = estimate_memory.pp_rank == estimate_.memory.pp_rank;
     const double error_begin = x((1 - estimate_.memory_band.within) * estimate_memory.total());
@@ -178,7 +178,7 @@ class MemoryDrawing {
 
   /// In the order of the bars, down the columns.
   void legend() {
-    const MemoryEstimate& fullest = estimate_.memory;
+    const cost::MemoryEstimate& fullest = estimate_.memory;
     chart_.write(
         kChartMargin, chart_.y, "q",
         fitted(
@@ -208,12 +208,12 @@ class MemoryDrawing {
     return fmt::format(" {} of {} pp ranks are drawn.", ranks_.size(), count(i64(ledgers_.size())));
   }
 
-  const std::vector<MemoryEstimate>& ledgers_;
-  const Estimate& estimate_;
+  const std::vector<cost::MemoryEstimate>& ledgers_;
+  const cost::Estimate& estimate_;
   const std::string& device_;
-  std::vector<RankContents> contents_;
+  std::vector<plan::RankContents> contents_;
   std::vector<i64> ranks_;
-  std::vector<Entry> used_{};
+  std::vector<cost::Entry> used_{};
   Chart chart_;
   Scale x_{};  // in units, so that its ticks are round
   Bytes unit_{1};
@@ -224,6 +224,6 @@ class MemoryDrawing {
 
 }  // namespace
 
-std::string memory_svg(const PlanReport& report) { return MemoryDrawing(report).drawn(); }
+std::string memory_svg(const planner::PlanReport& report) { return MemoryDrawing(report).drawn(); }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,9 +6,9 @@
 
 #include "rankwright/report/page/report_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Of a model that is named.
-std::string memory_svg(const PlanReport& report);
+std::string memory_svg(const planner::PlanReport& report);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,7 +7,7 @@
 #include "tests/support/parsed_svg.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace memory_svg_test {
 
 using drawn::Box;
@@ -19,17 +19,17 @@ bool is_bar(const Box& box) {
 
 /// The course's, on a device of 100 GiB, with 20 GiB of parameters and 30 of activations on each pp
 /// rank, and 10 GiB of logits on the last, which is the fullest.
-PlanReport round_report() {
-  PlanReport report = course_report();
-  Estimate& e = report.sheet.estimate;
+planner::PlanReport round_report() {
+  planner::PlanReport report = course_report();
+  cost::Estimate& e = report.sheet.estimate;
   e.capacity = 100.0_GiB;
   e.memory_band = {.within = 0.1, .rows = 5};
-  for (MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
+  for (cost::MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
     estimate_memory.entries = {};
-    estimate_memory[Entry::parameters] = 20.0_GiB;
-    estimate_memory[Entry::activations] = 30.0_GiB;
+    estimate_memory[cost::Entry::parameters] = 20.0_GiB;
+    estimate_memory[cost::Entry::activations] = 30.0_GiB;
   }
-  report.estimate_memory_per_pp_rank.back()[Entry::logits] = 10.0_GiB;
+  report.estimate_memory_per_pp_rank.back()[cost::Entry::logits] = 10.0_GiB;
   e.memory = report.estimate_memory_per_pp_rank.back();
   return report;
 }
@@ -65,7 +65,7 @@ TEST(MemorySvg, WritesTotalsAndWhatTheyConsistOf) {
 }
 
 TEST(MemorySvg, LeavesOutALimitThatIsTooFarAway) {
-  PlanReport report = round_report();
+  planner::PlanReport report = round_report();
   report.sheet.estimate.capacity = 2000.0_GiB;
   const drawn::Picture picture(memory_svg(report));
   EXPECT_EQ(picture.fault(), "");
@@ -75,15 +75,15 @@ TEST(MemorySvg, LeavesOutALimitThatIsTooFarAway) {
 }
 
 TEST(MemorySvg, DrawsASampleOfManyPpRanksWithTheFullestInIt) {
-  PlanReport report = round_report();
-  const MemoryEstimate one = report.estimate_memory_per_pp_rank.front();
+  planner::PlanReport report = round_report();
+  const cost::MemoryEstimate one = report.estimate_memory_per_pp_rank.front();
   report.config.plan.pp = 300;
   report.config.model.runs.front().count = 600;
   report.config.world = 16 * 300;
-  report.config.cluster = *find_cluster("dgx-h100 x 600");
+  report.config.cluster = *catalog::find_cluster("dgx-h100 x 600");
   report.estimate_memory_per_pp_rank.assign(300, one);
   for (i64 r = 0; r < 300; ++r) report.estimate_memory_per_pp_rank[std::size_t(r)].pp_rank = r;
-  report.estimate_memory_per_pp_rank[100][Entry::logits] = 10.0_GiB;
+  report.estimate_memory_per_pp_rank[100][cost::Entry::logits] = 10.0_GiB;
   report.sheet.estimate.memory = report.estimate_memory_per_pp_rank[100];
   const std::string svg = memory_svg(report);
   const drawn::Picture picture(svg);
@@ -101,14 +101,14 @@ TEST(MemorySvg, EscapesAndCutsNames) {
 }
 
 RC_GTEST_PROP(MemorySvg, AddsUpToWhatEachPpRankHolds, ()) {
-  const PlanReport report = random_report();
+  const planner::PlanReport report = random_report();
   const std::string svg = memory_svg(report);
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   // Bars of a pp rank are as long as its total, to the scale of the longest.
   std::vector<double> lengths;
-  for (const MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
+  for (const cost::MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
     double length = 0;
     for (const Box& box : picture.rects)
       if (box.words.starts_with(fmt::format("pp rank {}: ", estimate_memory.pp_rank)))
@@ -122,4 +122,4 @@ RC_GTEST_PROP(MemorySvg, AddsUpToWhatEachPpRankHolds, ()) {
 }
 
 }  // namespace memory_svg_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -10,37 +10,37 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/timeline/timeline_svg.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 struct PictureRow {
   std::string_view name;
-  bool (*can_be_drawn)(const PlanReport&);
-  std::string (*draw)(const PlanReport&);
+  bool (*can_be_drawn)(const planner::PlanReport&);
+  std::string (*draw)(const planner::PlanReport&);
 };
 
 constexpr PictureRow kPictures[] = {
-    {"cluster", [](const PlanReport&) { return true; }, cluster_svg},
-    {"step", [](const PlanReport&) { return true; }, step_svg},
-    {"memory", [](const PlanReport& r) { return !r.config.reference_model; }, memory_svg},
-    {"timeline", [](const PlanReport& r) { return r.step.has_value(); },
-     [](const PlanReport& r) {
+    {"cluster", [](const planner::PlanReport&) { return true; }, cluster_svg},
+    {"step", [](const planner::PlanReport&) { return true; }, step_svg},
+    {"memory", [](const planner::PlanReport& r) { return !r.config.reference_model; }, memory_svg},
+    {"timeline", [](const planner::PlanReport& r) { return r.step.has_value(); },
+     [](const planner::PlanReport& r) {
        return timeline_svg(r.step->simulated, r.step->summary, headline(r.config));
      }},
-    {"communication", [](const PlanReport&) { return true; }, communication_svg},
-    {"why-not", [](const PlanReport& r) { return r.search.has_value(); }, why_not_svg},
+    {"communication", [](const planner::PlanReport&) { return true; }, communication_svg},
+    {"why-not", [](const planner::PlanReport& r) { return r.search.has_value(); }, why_not_svg},
 };
 
 }  // namespace
 
-std::vector<Picture> pictures(const PlanReport& report) {
+std::vector<Picture> pictures(const planner::PlanReport& report) {
   std::vector<Picture> all;
   for (const PictureRow& row : kPictures)
     if (row.can_be_drawn(report)) all.push_back({row.name, row.draw(report)});
   return all;
 }
 
-std::vector<std::string_view> picture_names(const PlanReport& report) {
+std::vector<std::string_view> picture_names(const planner::PlanReport& report) {
   std::vector<std::string_view> all;
   for (const PictureRow& row : kPictures)
     if (row.can_be_drawn(report)) all.push_back(row.name);
@@ -52,4 +52,4 @@ std::string picture_file(const Report& report, std::size_t plan, std::string_vie
   return fmt::format("{}{}.svg", name, report.plans.size() > 1 ? kSides[plan] : "");
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,29 +6,30 @@
 #include "tests/support/parsed_svg.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace pictures_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::vector<std::string> names(const PlanReport& report) {
+std::vector<std::string> names(const planner::PlanReport& report) {
   std::vector<std::string> all;
-  for (const rankwright::Picture& picture : pictures(report)) all.emplace_back(picture.name);
+  for (const rankwright::report::Picture& picture : pictures(report))
+    all.emplace_back(picture.name);
   return all;
 }
 
 TEST(Pictures, ComeInTheOrderOfThePage) {
-  PlanReport report = course_report();
+  planner::PlanReport report = course_report();
   EXPECT_THAT(names(report), ElementsAre("cluster", "step", "memory", "timeline", "communication"));
-  report.search = PlanAnswer{.problem = problem(report.config)};
+  report.search = planner::PlanAnswer{.problem = search::problem(report.config)};
   EXPECT_THAT(names(report),
               ElementsAre("cluster", "step", "memory", "timeline", "communication", "why-not"));
 }
 
 TEST(Pictures, LeaveOutWhatCannotBeDrawn) {
-  PlanReport report =
+  planner::PlanReport report =
       report_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}");
   EXPECT_THAT(names(report), ElementsAre("cluster", "step", "timeline", "communication"));
   report.step.reset();
@@ -36,7 +37,7 @@ TEST(Pictures, LeaveOutWhatCannotBeDrawn) {
 }
 
 TEST(Pictures, StandAloneInLightAndDark) {
-  for (const rankwright::Picture& picture : pictures(course_report())) {
+  for (const rankwright::report::Picture& picture : pictures(course_report())) {
     EXPECT_THAT(picture.svg, HasSubstr("@media (prefers-color-scheme:dark)")) << picture.name;
     EXPECT_THAT(picture.svg, HasSubstr("llama-3.1-70b (70.6 B parameters) on 64 h100-sxm"));
     // No address but the name of the format.
@@ -46,11 +47,11 @@ TEST(Pictures, StandAloneInLightAndDark) {
 }
 
 TEST(Pictures, AreTheSameEveryTime) {
-  const std::vector<rankwright::Picture> first = pictures(course_report()),
-                                         second = pictures(course_report());
+  const std::vector<rankwright::report::Picture> first = pictures(course_report()),
+                                                 second = pictures(course_report());
   ASSERT_EQ(first.size(), second.size());
   for (std::size_t k = 0; k < first.size(); ++k) EXPECT_EQ(first[k].svg, second[k].svg);
 }
 
 }  // namespace pictures_test
-}  // namespace rankwright
+}  // namespace rankwright::report

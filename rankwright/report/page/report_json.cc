@@ -16,14 +16,14 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMaxStageBars = 512;  // of more pp ranks a sample is in the report
 
-ordered_json verdict_json(const PlanReport& report) {
+ordered_json verdict_json(const planner::PlanReport& report) {
   const PlanVerdict verdict = plan_verdict(report);
   ordered_json figures = ordered_json::array();
   for (const KeyFigure& figure : key_figures(report))
@@ -44,9 +44,9 @@ ordered_json findings_json(const Diagnostics& findings) {
   return all;
 }
 
-ordered_json domain_json(const MapDomain& domain) {
+ordered_json domain_json(const planner::MapDomain& domain) {
   ordered_json below = ordered_json::array();
-  for (const MapDomain& one : domain.domains) below.push_back(domain_json(one));
+  for (const planner::MapDomain& one : domain.domains) below.push_back(domain_json(one));
   return {{"level", domain.level},
           {"index", domain.index},
           {"count", domain.count},
@@ -57,24 +57,25 @@ ordered_json domain_json(const MapDomain& domain) {
 /// The rows of the worksheet's communication that ranks of a pp rank take part in: head and loss
 /// are on one pp rank, and dense layers send no tokens to experts. Whoever does not send along the
 /// pipeline receives.
-ordered_json calls_of(const PlanReport& report, i64 pp_rank) {
-  const std::vector<Traffic> sent = traffic(report.config, pp_rank);
+ordered_json calls_of(const planner::PlanReport& report, i64 pp_rank) {
+  const std::vector<plan::Traffic> sent = traffic(report.config, pp_rank);
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < report.sheet.communication.size(); ++k) {
-    const Traffic& row = report.sheet.communication[k].priced.traffic;
-    if (row.group == GroupKind::pp ||
-        std::any_of(sent.begin(), sent.end(), [&](const Traffic& t) { return t.kind == row.kind; }))
+    const plan::Traffic& row = report.sheet.communication[k].priced.traffic;
+    if (row.group == mesh::GroupKind::pp ||
+        std::any_of(sent.begin(), sent.end(),
+                    [&](const plan::Traffic& t) { return t.kind == row.kind; }))
       all.push_back(k);
   }
   return all;
 }
 
 /// Where a rank stands on both meshes, and what it calls; of an idle device -1 everywhere.
-ordered_json device_json(const TrainingConfig& config, const MapDevice& of,
+ordered_json device_json(const plan::TrainingConfig& config, const planner::MapDevice& of,
                          const ordered_json& calls) {
-  const MeshPair meshes = config.plan.meshes();
+  const mesh::MeshPair meshes = config.plan.meshes();
   const i64 host = std::max<i64>(1, config.cluster.host_devices);
-  const auto at = [&](const Mesh& mesh, Axis axis) {
+  const auto at = [&](const mesh::Mesh& mesh, mesh::Axis axis) {
     return of.rank < 0 ? -1 : mesh.coordinate(of.rank, axis);
   };
   return {{"device", of.device},
@@ -82,48 +83,48 @@ ordered_json device_json(const TrainingConfig& config, const MapDevice& of,
           {"slot", of.device % host},
           {"stands_for", of.stands_for},
           {"rank", of.rank},
-          {"tp", at(meshes.dense, Axis::tp)},
-          {"cp", at(meshes.dense, Axis::cp)},
-          {"pp", at(meshes.dense, Axis::pp)},
-          {"dp", at(meshes.dense, Axis::dp)},
-          {"ep", at(meshes.expert, Axis::ep)},
-          {"etp", at(meshes.expert, Axis::tp)},
-          {"edp", at(meshes.expert, Axis::dp)},
+          {"tp", at(meshes.dense, mesh::Axis::tp)},
+          {"cp", at(meshes.dense, mesh::Axis::cp)},
+          {"pp", at(meshes.dense, mesh::Axis::pp)},
+          {"dp", at(meshes.dense, mesh::Axis::dp)},
+          {"ep", at(meshes.expert, mesh::Axis::ep)},
+          {"etp", at(meshes.expert, mesh::Axis::tp)},
+          {"edp", at(meshes.expert, mesh::Axis::dp)},
           {"collectives", calls}};
 }
 
 /// The collectives that any group of this kind calls, whatever the kind that they are called under:
 /// without context parallelism dp and dp-cp are the same ranks.
-ordered_json collectives_of(const PlanReport& report, GroupKind kind) {
-  const Plan& plan = report.config.plan;
-  const MeshPair meshes = plan.meshes();
-  const GroupShape shape = group_shape(meshes, kind, plan.shards());
+ordered_json collectives_of(const planner::PlanReport& report, mesh::GroupKind kind) {
+  const plan::Plan& plan = report.config.plan;
+  const mesh::MeshPair meshes = plan.meshes();
+  const mesh::GroupShape shape = group_shape(meshes, kind, plan.shards());
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < report.sheet.communication.size(); ++k) {
-    const GroupKind calling = report.sheet.communication[k].priced.traffic.group;
+    const mesh::GroupKind calling = report.sheet.communication[k].priced.traffic.group;
     if (calling == kind || group_shape(meshes, calling, plan.shards()) == shape) all.push_back(k);
   }
   return all;
 }
 
-ordered_json ranks_json(const PlanReport& report) {
-  const TrainingConfig& config = report.config;
+ordered_json ranks_json(const planner::PlanReport& report) {
+  const plan::TrainingConfig& config = report.config;
   ordered_json levels = ordered_json::array(), devices = ordered_json::array(),
                groups = ordered_json::array();
-  for (const Level& level : config.cluster.levels) levels.push_back(level.name);
-  const Mesh dense = config.plan.meshes().dense;
+  for (const cluster::Level& level : config.cluster.levels) levels.push_back(level.name);
+  const mesh::Mesh dense = config.plan.meshes().dense;
   std::map<i64, ordered_json> calls;  // by pp rank
-  for (const MapDevice& device : report.ranks.devices) {
-    const i64 pp_rank = device.rank < 0 ? -1 : dense.coordinate(device.rank, Axis::pp);
+  for (const planner::MapDevice& device : report.ranks.devices) {
+    const i64 pp_rank = device.rank < 0 ? -1 : dense.coordinate(device.rank, mesh::Axis::pp);
     const auto [of, added] = calls.try_emplace(pp_rank, ordered_json::array());
     if (added && pp_rank >= 0) of->second = calls_of(report, pp_rank);
     devices.push_back(device_json(config, device, of->second));
   }
-  for (const MapGroups& of : report.ranks.groups) {
+  for (const planner::MapGroups& of : report.ranks.groups) {
     groups.push_back({{"kind", name(of.kind)},
                       {"size", of.span.size},
                       {"count", of.groups},
-                      {"lies", placement_text(config.cluster, of.span)},
+                      {"lies", planner::placement_text(config.cluster, of.span)},
                       {"level", of.span.level},
                       {"of_device", of.of_device},
                       {"collectives", collectives_of(report, of.kind)}});
@@ -138,15 +139,16 @@ ordered_json ranks_json(const PlanReport& report) {
 }
 
 /// Null of a model that is not named.
-ordered_json memory_json(const PlanReport& report) {
+ordered_json memory_json(const planner::PlanReport& report) {
   if (report.config.reference_model) return nullptr;
-  const Estimate& e = report.sheet.estimate;
-  const std::vector<RankContents> contents = rank_contents(report.config);
+  const cost::Estimate& e = report.sheet.estimate;
+  const std::vector<plan::RankContents> contents = rank_contents(report.config);
   ordered_json all = ordered_json::array();
   for (const i64 rank : drawn_ranks(report.config.plan.pp, i64(kMaxStageBars))) {
-    const MemoryEstimate& estimate_memory = report.estimate_memory_per_pp_rank[std::size_t(rank)];
+    const cost::MemoryEstimate& estimate_memory =
+        report.estimate_memory_per_pp_rank[std::size_t(rank)];
     ordered_json rows = ordered_json::array();
-    for (const EntryRow& of : entries())
+    for (const cost::EntryRow& of : cost::entries())
       if (estimate_memory[of.entry] > Bytes{})
         rows.push_back({{"entry", of.name}, {"bytes", estimate_memory[of.entry].value}});
     all.push_back({{"pp_rank", rank},
@@ -161,12 +163,12 @@ ordered_json memory_json(const PlanReport& report) {
   return all;
 }
 
-ordered_json why_not_json(const PlanReport& report) {
+ordered_json why_not_json(const planner::PlanReport& report) {
   if (!report.search) return nullptr;
   ordered_json points = ordered_json::array(), refused = ordered_json::array();
   const PlanPoints drawn = collect_points(report);
   for (const PlanPoint& p : drawn.points) {
-    const PlanComments comments{.head = {headline(p.config), degree_tags(p.config)}};
+    const exporter::PlanComments comments{.head = {headline(p.config), degree_tags(p.config)}};
     points.push_back({{"role", name(p.role)},
                       {"change", p.change},
                       {"brief", brief(p.config)},
@@ -186,15 +188,16 @@ ordered_json why_not_json(const PlanReport& report) {
           {"refused", std::move(refused)}};
 }
 
-ordered_json commands_json(const PlanReport& report) {
+ordered_json commands_json(const planner::PlanReport& report) {
   ordered_json all = ordered_json::array();
   for (const NextCommand& next : next_commands(report))
     all.push_back({{"what", next.what}, {"command", next.command}, {"remark", next.remark}});
   return all;
 }
 
-ordered_json plan_report_json(const PlanReport& report) {
-  const PlanComments comments{.head = {headline(report.config), degree_tags(report.config)}};
+ordered_json plan_report_json(const planner::PlanReport& report) {
+  const exporter::PlanComments comments{
+      .head = {headline(report.config), degree_tags(report.config)}};
   return {{"name", report.name},
           {"verdict", verdict_json(report)},
           {"chips", list_all_tags(report.config)},
@@ -214,10 +217,10 @@ ordered_json plan_report_json(const PlanReport& report) {
 
 std::string report_json(const Report& report) {
   ordered_json plans = ordered_json::array();
-  for (const PlanReport& plan : report.plans) plans.push_back(plan_report_json(plan));
+  for (const planner::PlanReport& plan : report.plans) plans.push_back(plan_report_json(plan));
   ordered_json compared = nullptr;
   if (report.compare) {
-    const PlanReport &a = report.plans[0], &b = report.plans[1];
+    const planner::PlanReport &a = report.plans[0], &b = report.plans[1];
     compared = compare_document({a.name, a.config}, {b.name, b.config}, *report.compare);
   }
   const ordered_json json = {{"schema", "rankwright.report/1"},
@@ -228,4 +231,4 @@ std::string report_json(const Report& report) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

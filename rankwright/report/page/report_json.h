@@ -7,9 +7,9 @@
 
 #include "rankwright/report/page/report_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// One line.
 std::string report_json(const Report& report);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

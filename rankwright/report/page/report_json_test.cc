@@ -16,13 +16,13 @@
 #include "tests/support/sample.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace report_json_test {
 
 using nlohmann::json;
 
 /// The only plan of a report.
-json document_of(const PlanReport& plan) {
+json document_of(const planner::PlanReport& plan) {
   const Report report{.version = "1", .command = "rankwright report", .plans = {plan}};
   const json document = json::parse(report_json(report));
   EXPECT_EQ(document["schema"], "rankwright.report/1");
@@ -31,10 +31,10 @@ json document_of(const PlanReport& plan) {
 }
 
 TEST(ReportJson, HasWhatOtherVerbsPrint) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "{model: llama-3.1-8b, cluster: dgx-h100 x 2, parallelism: {tp_size: 2, pp_size: 4, "
       "dp_size: 2}, job: {global_batch: 32, sequence: 4096}}");
-  const PlanReport report = build_plan_report("plan.yaml", config, {});
+  const planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
   const json plan = document_of(report);
   EXPECT_EQ(plan["explain"], json::parse(explain_json(config, report.sheet)));
   EXPECT_EQ(
@@ -52,11 +52,11 @@ TEST(ReportJson, HasWhatOtherVerbsPrint) {
   EXPECT_TRUE(plan["why_not"].is_null());
 }
 
-PlanReport example(const std::string& name) {
+planner::PlanReport example(const std::string& name) {
   std::ifstream file(std::string(RANKWRIGHT_SOURCE_DIR) + "/examples/" + name);
   std::ostringstream text;
   text << file.rdbuf();
-  return build_plan_report(name, config_of(text.str()), {});
+  return planner::build_plan_report(name, config_of(text.str()), {});
 }
 
 /// What the ranks of a pp rank call, by the names in the worksheet.
@@ -72,10 +72,10 @@ std::set<std::string> called(const json& plan, i64 pp_rank) {
 // Embedding on the first of four pp ranks, head and loss on the last.
 TEST(ReportJson, SaysWhatEachRankCalls) {
   const json plan = document_of(example("course-64.yaml"));
-  const std::string embedding(row(TrafficKind::tp_embedding).label);
-  const std::string loss(row(TrafficKind::tp_cross_entropy).label);
-  const std::string layers(row(TrafficKind::tp_all_gather).label);
-  const std::string sends(row(TrafficKind::pp_forward).label);
+  const std::string embedding(row(plan::TrafficKind::tp_embedding).label);
+  const std::string loss(row(plan::TrafficKind::tp_cross_entropy).label);
+  const std::string layers(row(plan::TrafficKind::tp_all_gather).label);
+  const std::string sends(row(plan::TrafficKind::pp_forward).label);
   for (i64 r = 0; r < 4; ++r) {
     EXPECT_EQ(called(plan, r).count(embedding), r == 0 ? 1u : 0u) << r;
     EXPECT_EQ(called(plan, r).count(loss), r == 3 ? 1u : 0u) << r;
@@ -86,14 +86,14 @@ TEST(ReportJson, SaysWhatEachRankCalls) {
 
 // Its three dense layers stand alone on the first pp rank, where no token goes to an expert.
 TEST(ReportJson, SaysThatDenseStagesCallNoExperts) {
-  const PlanReport report = example("deepseek-v3-2048.yaml");
+  const planner::PlanReport report = example("deepseek-v3-2048.yaml");
   const json plan = document_of(report);
-  const std::string experts(row(TrafficKind::ep_all_to_all).label);
+  const std::string experts(row(plan::TrafficKind::ep_all_to_all).label);
   i64 without = 0;
   for (i64 r = 0; r < report.config.plan.pp; ++r) {
     bool sent = false;
-    for (const Traffic& of : traffic(report.config, r))
-      sent |= of.kind == TrafficKind::ep_all_to_all;
+    for (const plan::Traffic& of : traffic(report.config, r))
+      sent |= of.kind == plan::TrafficKind::ep_all_to_all;
     if (!sent) ++without;
     EXPECT_EQ(called(plan, r).count(experts), sent ? 1u : 0u) << r;
   }
@@ -103,9 +103,10 @@ TEST(ReportJson, SaysThatDenseStagesCallNoExperts) {
 // 4 pp ranks and 16 microbatches of one forward and one backward each: 128 cells, and a rank's
 // follow each other.
 TEST(ReportJson, HasEveryCellInTicks) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "{world_size: 4, parallelism: {pp_size: 4}, job: {global_batch: 16, sequence: 4096}}");
-  const json timeline = document_of(build_plan_report("plan.yaml", config, {}))["timeline"];
+  const json timeline =
+      document_of(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
   const double tick = timeline["tick_seconds"];
   EXPECT_NEAR(double(timeline["end"]) * tick, double(timeline["summary"]["step_seconds"]), tick);
   EXPECT_GE(double(timeline["end"]), 1e6);
@@ -129,9 +130,10 @@ TEST(ReportJson, HasEveryCellInTicks) {
 
 // 2 x 16 x 1,024 = 32,768 cells are more than a page shows one by one.
 TEST(ReportJson, HasColumnsWhereCellsAreTooMany) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       "{world_size: 16, parallelism: {pp_size: 16}, job: {global_batch: 1024, sequence: 4096}}");
-  const json timeline = document_of(build_plan_report("plan.yaml", config, {}))["timeline"];
+  const json timeline =
+      document_of(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
   const json& columns = timeline["columns"];
   ASSERT_EQ(columns["rows"].size(), 16u);
   for (const json& row : columns["rows"]) {
@@ -146,21 +148,21 @@ TEST(ReportJson, HasColumnsWhereCellsAreTooMany) {
 }
 
 RC_GTEST_PROP(ReportJsonLaw, IsTheSameTwiceAndAddsUp, ()) {
-  rankwright::TrainingConfig config = sample::random_setup(sample::random_known_model());
+  rankwright::plan::TrainingConfig config = sample::random_setup(sample::random_known_model());
   config.cluster =
-      find_cluster(fmt::format("dgx-h100 x {}", ceil_div(config.world, i64{8}))).value();
-  const PlanReport report = build_plan_report("plan.yaml", config, {});
+      catalog::find_cluster(fmt::format("dgx-h100 x {}", ceil_div(config.world, i64{8}))).value();
+  const planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
   const Report whole{.plans = {report}};
   RC_ASSERT(report_json(whole) ==
-            report_json({.plans = {build_plan_report("plan.yaml", config, {})}}));
+            report_json({.plans = {planner::build_plan_report("plan.yaml", config, {})}}));
   const json plan = json::parse(report_json(whole))["plans"][0];
   double sum = 0;
   for (const json& item : plan["explain"]["estimate"]["step"]["items"])
     sum += double(item["seconds"]);
   const double step = plan["explain"]["estimate"]["step"]["seconds"];
   RC_ASSERT(std::abs(sum - step) <= 1e-9 * step);
-  RC_ASSERT(plan["ranks"]["devices"].size() <= std::size_t(kMaxMapDevices));
+  RC_ASSERT(plan["ranks"]["devices"].size() <= std::size_t(planner::kMaxMapDevices));
 }
 
 }  // namespace report_json_test
-}  // namespace rankwright
+}  // namespace rankwright::report

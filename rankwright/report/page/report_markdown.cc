@@ -15,21 +15,21 @@
 #include "rankwright/report/render/table.h"
 #include "rankwright/report/timeline/timeline_sentences.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 std::string section(std::string_view title, const std::string& text) {
   return text.empty() ? "" : fmt::format("## {}\n\n{}\n", title, text);
 }
 
-Table figure_table(const PlanReport& report) {
+Table figure_table(const planner::PlanReport& report) {
   Table table{{{"figure"}, {"value", kRight}, {"note"}}};
   for (const KeyFigure& figure : key_figures(report))
     table.rows.push_back({std::string(figure.name), figure.text, figure.detail});
   return table;
 }
 
-Table point_table(const PlanReport& report) {
+Table point_table(const planner::PlanReport& report) {
   Table table{
       {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
   const PlanPoints drawn = collect_points(report);
@@ -46,7 +46,7 @@ Table point_table(const PlanReport& report) {
   return table;
 }
 
-std::string choices(const PlanReport& report) {
+std::string choices(const planner::PlanReport& report) {
   if (!report.search) return markdown_text(explain_missing_search(report)) + "\n";
   std::string text;
   for (const std::string& words : explain_choice(report)) text += markdown_text(words) + "\n\n";
@@ -56,7 +56,7 @@ std::string choices(const PlanReport& report) {
   return text;
 }
 
-std::string pipeline(const PlanReport& report) {
+std::string pipeline(const planner::PlanReport& report) {
   std::string text = markdown_text(describe_drawn_step(report)) + "\n";
   if (report.measured) text += "\n" + markdown_text(describe_measurement(report)) + "\n";
   if (!report.step) return text;
@@ -76,7 +76,7 @@ std::string found(const Diagnostics& findings) {
   return table.rows.empty() ? "" : table.markdown();
 }
 
-std::string commands(const PlanReport& report) {
+std::string commands(const planner::PlanReport& report) {
   std::string text;
   for (const NextCommand& next : next_commands(report))
     text += fmt::format(
@@ -95,7 +95,7 @@ std::string shown(const Report& report, std::size_t plan, const std::string& fol
   return text;
 }
 
-std::string one_plan(const PlanReport& report, const std::string& drawn) {
+std::string one_plan(const planner::PlanReport& report, const std::string& drawn) {
   std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.config)),
                                 markdown_text(plan_verdict(report).sentence));
   out += markdown_text(fmt::format("{}", fmt::join(list_all_tags(report.config), " · "))) + "\n\n";
@@ -106,7 +106,7 @@ std::string one_plan(const PlanReport& report, const std::string& drawn) {
   out += worksheet_markdown(report.config, report.sheet) + "\n";
   out += section("Pipeline", pipeline(report));
   out += section("Findings", found(report.findings));
-  out += section("The plan", markdown_block("yaml", plan_yaml(report.config)));
+  out += section("The plan", markdown_block("yaml", exporter::plan_yaml(report.config)));
   return out + section("Commands", commands(report));
 }
 
@@ -115,7 +115,7 @@ std::string one_plan(const PlanReport& report, const std::string& drawn) {
 std::string report_markdown(const Report& report, const std::string& pictures) {
   std::string out;
   if (report.compare) {
-    const PlanReport &a = report.plans[0], &b = report.plans[1];
+    const planner::PlanReport &a = report.plans[0], &b = report.plans[1];
     out += compare_markdown({a.name, a.config}, {b.name, b.config}, *report.compare) + "\n";
   }
   for (std::size_t k = 0; k < report.plans.size(); ++k)
@@ -124,4 +124,4 @@ std::string report_markdown(const Report& report, const std::string& pictures) {
          fmt::format("Made by {}, rankwright {}.\n", markdown_code(report.command), report.version);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,10 +6,10 @@
 
 #include "rankwright/report/page/report_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// `pictures` is the folder of the report's pictures, as the document names it; empty where there
 /// is none.
 std::string report_markdown(const Report& report, const std::string& pictures = "");
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,14 +6,14 @@
 
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace report_markdown_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string document_of(const PlanReport& plan, const std::string& pictures = "") {
+std::string document_of(const planner::PlanReport& plan, const std::string& pictures = "") {
   return report_markdown(
       {.version = "1", .command = "rankwright report " + plan.name, .plans = {plan}}, pictures);
 }
@@ -53,7 +53,7 @@ TEST(ReportMarkdown, HasItsPartsInOrder) {
 
 // A name is shown as it is; it is no tag, link, code or heading.
 TEST(ReportMarkdown, TakesNamesForNoMarkup) {
-  PlanReport report = hostile_report();
+  planner::PlanReport report = hostile_report();
   report.config.model.name = "<img src=x> &lt; [a](b) `c` | \\\n# big";
   const std::string text = document_of(report);
   EXPECT_THAT(text, StartsWith("# &lt;img src=x> &amp;lt; \\[a](b) \\`c\\` \\| \\\\ # big ("));
@@ -68,4 +68,4 @@ TEST(ReportMarkdown, NamesPicturesInFoldersWithBlanks) {
 }
 
 }  // namespace report_markdown_test
-}  // namespace rankwright
+}  // namespace rankwright::report

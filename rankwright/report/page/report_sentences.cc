@@ -15,12 +15,12 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 /// Whether it fits, as the first half of a sentence.
-std::string describe_fit(const PlanReport& report) {
-  const Estimate& e = report.sheet.estimate;
+std::string describe_fit(const planner::PlanReport& report) {
+  const cost::Estimate& e = report.sheet.estimate;
   if (report.config.reference_model) return "Whether it fits cannot be said: no model is named";
   const std::string need = fmt::format("pp rank {} takes {}", e.memory.pp_rank,
                                        show_memory(e.memory.total(), e.capacity));
@@ -32,40 +32,40 @@ std::string describe_fit(const PlanReport& report) {
 }
 
 /// The fastest that was found; nothing where nothing fits.
-const Priced* fastest_found(const Answer& found) {
+const search::Priced* fastest_found(const search::Answer& found) {
   if (found.fastest) return &*found.fastest;
   return found.best ? &*found.best : nullptr;
 }
 
 /// How far it is from the fastest; of a search that found one.
-double behind(const PlanReport& report) {
+double behind(const planner::PlanReport& report) {
   return report.time() / fastest_found(report.search->answer)->time() - 1;
 }
 
-bool is_chosen(const PlanReport& report) {
-  const Answer& found = report.search->answer;
+bool is_chosen(const planner::PlanReport& report) {
+  const search::Answer& found = report.search->answer;
   return found.best && found.best->config.plan == report.config.plan;
 }
 
-bool is_fastest(const PlanReport& report) {
+bool is_fastest(const planner::PlanReport& report) {
   return fastest_found(report.search->answer) != nullptr && behind(report) <= 0;
 }
 
 /// What does not fit is neither.
-bool is_best(const PlanReport& report) {
+bool is_best(const planner::PlanReport& report) {
   return report.sheet.estimate.fits() && (is_chosen(report) || is_fastest(report));
 }
 
 /// "28.7 s (-55.9 %)".
-std::string time_against(const Priced& other, const PlanReport& report) {
+std::string time_against(const search::Priced& other, const planner::PlanReport& report) {
   return fmt::format("{} ({})", show(other.time()), difference_text(other.time(), report.time()));
 }
 
 /// What else there is, of a search.
-std::string describe_rival(const PlanReport& report) {
-  const Answer& found = report.search->answer;
+std::string describe_rival(const planner::PlanReport& report) {
+  const search::Answer& found = report.search->answer;
   const std::string so_far = found.complete ? "" : " so far";
-  const Priced* const fastest = fastest_found(found);
+  const search::Priced* const fastest = fastest_found(found);
   if (fastest == nullptr) return fmt::format("no layout that fits was found{}", so_far);
   if (!report.sheet.estimate.fits())
     return fmt::format("the fastest that fits{} takes {}: {}", so_far,
@@ -87,22 +87,22 @@ std::string describe_rival(const PlanReport& report) {
 }
 
 /// How fast it is, and against what else there is, as the second half.
-std::string describe_speed(const PlanReport& report) {
-  const Estimate& e = report.sheet.estimate;
+std::string describe_speed(const planner::PlanReport& report) {
+  const cost::Estimate& e = report.sheet.estimate;
   const bool runs = report.config.reference_model || e.fits();
   const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
                                       show(report.time()), band_text(e.step_band));
   return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
 }
 
-std::size_t slice_count(const RunTrace& run) {
+std::size_t slice_count(const importer::RunTrace& run) {
   std::size_t slices = 0;
-  for (const std::vector<TraceSlice>& of_rank : run.ranks) slices += of_rank.size();
+  for (const std::vector<importer::TraceSlice>& of_rank : run.ranks) slices += of_rank.size();
   return slices;
 }
 
-Standing standing(const PlanReport& report) {
-  const Estimate& e = report.sheet.estimate;
+Standing standing(const planner::PlanReport& report) {
+  const cost::Estimate& e = report.sheet.estimate;
   if (has_errors(report.findings)) return Standing::refused;
   if (report.config.reference_model || !e.sure()) return Standing::unsure;
   if (!e.fits()) return Standing::refused;
@@ -118,13 +118,13 @@ std::string_view name(Standing standing) {
   return kNames[std::size_t(standing)];
 }
 
-PlanVerdict plan_verdict(const PlanReport& report) {
+PlanVerdict plan_verdict(const planner::PlanReport& report) {
   return {standing(report), fmt::format("{}; {}.", describe_fit(report), describe_speed(report))};
 }
 
-std::vector<KeyFigure> key_figures(const PlanReport& report) {
-  const TrainingConfig& config = report.config;
-  const Estimate& e = report.sheet.estimate;
+std::vector<KeyFigure> key_figures(const planner::PlanReport& report) {
+  const plan::TrainingConfig& config = report.config;
+  const cost::Estimate& e = report.sheet.estimate;
   const Seconds step = e.time();
   std::vector<KeyFigure> all = {
       {"step", show(step),
@@ -132,12 +132,12 @@ std::vector<KeyFigure> key_figures(const PlanReport& report) {
            ? fmt::format("±{} for nine of ten published runs", percent(e.step_band.within))
            : fmt::format("±{}, assumed: nothing was measured on such a device",
                          percent(e.step_band.within))},
-      {"MFU", percent(mfu(config, step)), "attention halved, as Megatron-LM counts"},
-      {"MFU, full attention", percent(mfu(config, step, FlopsConvention::palm_full)),
+      {"MFU", percent(cost::mfu(config, step)), "attention halved, as Megatron-LM counts"},
+      {"MFU, full attention", percent(cost::mfu(config, step, model::FlopsConvention::palm_full)),
        "as PaLM counts"},
-      {"tokens/s/GPU", short_count(tokens_per_second(config, step)),
+      {"tokens/s/GPU", short_count(cost::tokens_per_second(config, step)),
        fmt::format("{} tokens/s in all",
-                   short_count(tokens_per_second(config, step) * double(config.world)))}};
+                   short_count(cost::tokens_per_second(config, step) * double(config.world)))}};
   if (!config.reference_model)
     all.push_back(
         {"memory", show_memory(e.memory.total(), e.capacity),
@@ -147,16 +147,16 @@ std::vector<KeyFigure> key_figures(const PlanReport& report) {
   return all;
 }
 
-std::vector<std::string> list_all_tags(const TrainingConfig& config) {
+std::vector<std::string> list_all_tags(const plan::TrainingConfig& config) {
   std::vector<std::string> degree_tags = list_degree_tags(config);
   const std::vector<std::string> more = detail_list(config);
   degree_tags.insert(degree_tags.end(), more.begin(), more.end());
   return degree_tags;
 }
 
-std::vector<std::string> explain_choice(const PlanReport& report) {
+std::vector<std::string> explain_choice(const planner::PlanReport& report) {
   if (!report.search) return {};
-  const PlanAnswer& search = *report.search;
+  const planner::PlanAnswer& search = *report.search;
   std::vector<std::string> words;
   if (search.answer.best) {
     const std::string best = brief(search.best().config);
@@ -170,12 +170,12 @@ std::vector<std::string> explain_choice(const PlanReport& report) {
   return words;
 }
 
-std::vector<std::string> describe_certificate(const PlanReport& report) {
+std::vector<std::string> describe_certificate(const planner::PlanReport& report) {
   if (!report.search) return {};
   return {describe_search(report.search->answer), describe_space(*report.search)};
 }
 
-std::string explain_missing_search(const PlanReport& report) {
+std::string explain_missing_search(const planner::PlanReport& report) {
   if (report.search) return {};
   if (report.config.reference_model)
     return fmt::format(
@@ -185,7 +185,7 @@ std::string explain_missing_search(const PlanReport& report) {
   return fmt::format("Nothing was searched. rankwright report {} does.", shell_path(report.name));
 }
 
-std::string describe_drawn_step(const PlanReport& report) {
+std::string describe_drawn_step(const planner::PlanReport& report) {
   if (!report.step)
     return "The step has too many cells to be played; its bubble is that of the closed form.";
   const double more = report.step->summary.end / report.time() - 1;
@@ -197,20 +197,22 @@ std::string describe_drawn_step(const PlanReport& report) {
       show(report.time()));
 }
 
-bool can_be_drawn(const RunTrace& run) { return slice_count(run) <= std::size_t(kMaxDrawnCells); }
+bool can_be_drawn(const importer::RunTrace& run) {
+  return slice_count(run) <= std::size_t(kMaxDrawnCells);
+}
 
-std::string describe_measurement(const PlanReport& report) {
-  const RunTrace& run = *report.measured;
+std::string describe_measurement(const planner::PlanReport& report) {
+  const importer::RunTrace& run = *report.measured;
   Seconds busy{};
-  for (const std::vector<TraceSlice>& of_rank : run.ranks)
-    for (const TraceSlice& slice : of_rank)
+  for (const std::vector<importer::TraceSlice>& of_rank : run.ranks)
+    for (const importer::TraceSlice& slice : of_rank)
       if (!slice.beside) busy += slice.end - slice.begin;
   const double ranks = double(run.ranks.size());
   const double idle = run.end > Seconds{} ? std::max(0.0, 1 - busy / (ranks * run.end)) : 0;
   std::string text =
       fmt::format("Measured {}, {} of the ranks' time idle", show(run.end), percent(idle));
   if (report.step) {
-    const TimelineSummary& simulated = report.step->summary;
+    const planner::TimelineSummary& simulated = report.step->summary;
     text += fmt::format("; predicted {}, {} idle: the run took {:.2f} of that", show(simulated.end),
                         percent(simulated.bubble), run.end / simulated.end);
   }
@@ -219,8 +221,8 @@ std::string describe_measurement(const PlanReport& report) {
                             count(i64(slice_count(run))), count(kMaxDrawnCells));
 }
 
-std::string describe_contents(const RankContents& on_rank) {
-  const std::string more = besides(on_rank);
+std::string describe_contents(const plan::RankContents& on_rank) {
+  const std::string more = planner::besides(on_rank);
   return plural(on_rank.layers, "layer", "layers") + (more.empty() ? "" : ", " + more);
 }
 
@@ -230,7 +232,7 @@ std::string command_line(std::string_view verb, std::span<const std::string> wor
   return line;
 }
 
-std::vector<NextCommand> next_commands(const PlanReport& report) {
+std::vector<NextCommand> next_commands(const planner::PlanReport& report) {
   const std::string file = shell_path(report.name);
   std::vector<NextCommand> all = {
       {"what each number means", "rankwright explain " + file, ""},
@@ -240,9 +242,9 @@ std::vector<NextCommand> next_commands(const PlanReport& report) {
        "rankwright explain " + file + " --timeline --trace step.pftrace", ""},
       {"other layouts of the same job", "rankwright plan " + file, ""},
       {"this page again", "rankwright report " + file + " -o plan.html", ""}};
-  for (const TargetVerdict& verdict : report.targets) {
+  for (const planner::TargetVerdict& verdict : report.targets) {
     std::string broken;
-    for (const Rule* rule : verdict.broken)
+    for (const rules::Rule* rule : verdict.broken)
       broken +=
           fmt::format("{}{}: {}", broken.empty() ? "" : "; ", rule->page.code, rule->page.title);
     all.push_back({fmt::format("the files of {}", verdict.target->name),
@@ -253,4 +255,4 @@ std::vector<NextCommand> next_commands(const PlanReport& report) {
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

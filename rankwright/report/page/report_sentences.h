@@ -9,7 +9,7 @@
 
 #include "rankwright/report/page/report_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// How a plan stands, worst last. One that fits and was held against no other is neither good nor
 /// slower.
@@ -20,37 +20,37 @@ struct PlanVerdict {
   Standing standing{};
   std::string sentence{};
 };
-PlanVerdict plan_verdict(const PlanReport& report);
+PlanVerdict plan_verdict(const planner::PlanReport& report);
 
 struct KeyFigure {
   std::string_view name;
   std::string text;
   std::string detail;
 };
-std::vector<KeyFigure> key_figures(const PlanReport& report);
+std::vector<KeyFigure> key_figures(const planner::PlanReport& report);
 
 /// The degree_tags, and what they leave out.
-std::vector<std::string> list_all_tags(const TrainingConfig& config);
+std::vector<std::string> list_all_tags(const plan::TrainingConfig& config);
 
 /// Why this plan or another, and what ties; what was searched, and in which space. Empty where
 /// nothing was.
-std::vector<std::string> explain_choice(const PlanReport& report);
-std::vector<std::string> describe_certificate(const PlanReport& report);
+std::vector<std::string> explain_choice(const planner::PlanReport& report);
+std::vector<std::string> describe_certificate(const planner::PlanReport& report);
 
 /// Why nothing was searched, and what to type. Empty where something was.
-std::string explain_missing_search(const PlanReport& report);
+std::string explain_missing_search(const planner::PlanReport& report);
 
 /// How the drawn step and the estimate go together.
-std::string describe_drawn_step(const PlanReport& report);
+std::string describe_drawn_step(const planner::PlanReport& report);
 
 /// Whether the slices of a run are few enough to be drawn one by one.
-bool can_be_drawn(const RunTrace& run);
+bool can_be_drawn(const importer::RunTrace& run);
 
 /// What a run took against what was predicted of it; of a report that has one.
-std::string describe_measurement(const PlanReport& report);
+std::string describe_measurement(const planner::PlanReport& report);
 
 /// "8 layers, embedding".
-std::string describe_contents(const RankContents& on_rank);
+std::string describe_contents(const plan::RankContents& on_rank);
 
 /// Something to type next.
 struct NextCommand {
@@ -58,9 +58,9 @@ struct NextCommand {
   std::string command;
   std::string remark;  // why it would be refused; else empty
 };
-std::vector<NextCommand> next_commands(const PlanReport& report);
+std::vector<NextCommand> next_commands(const planner::PlanReport& report);
 
 /// What was typed, so that it can be typed again.
 std::string command_line(std::string_view verb, std::span<const std::string> words);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -10,7 +10,7 @@
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace report_words_test {
 
 using ::testing::Contains;
@@ -23,15 +23,15 @@ using ::testing::StartsWith;
 constexpr std::string_view kJob =
     "model: llama-3.1-8b, cluster: dgx-h100 x 1, job: {global_batch: 64, sequence: 4096}";
 
-PlanReport report_with(const std::string& degrees, bool searched = true) {
-  const rankwright::TrainingConfig config =
+planner::PlanReport report_with(const std::string& degrees, bool searched = true) {
+  const rankwright::plan::TrainingConfig config =
       config_of("{" + std::string(kJob) + ", " + degrees + "}");
-  if (!searched) return build_plan_report("plan.yaml", config, {});
-  rankwright::TrainingConfig open = config;
+  if (!searched) return planner::build_plan_report("plan.yaml", config, {});
+  rankwright::plan::TrainingConfig open = config;
   open.plan = {};
-  PlanAnswer view{.problem = problem(open)};
+  planner::PlanAnswer view{.problem = search::problem(open)};
   view.answer = answer(view.problem, calibration(open));
-  PlanReport report = build_plan_report("plan.yaml", config, {});
+  planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
   add_search(report, view);
   return report;
 }
@@ -41,11 +41,11 @@ struct Found {
   std::string best, fastest{};
   double band = 0;
 };
-PlanReport report_against(const std::string& degrees, const Found& found) {
-  PlanReport report = report_with(degrees, false);
-  rankwright::TrainingConfig open = report.config;
+planner::PlanReport report_against(const std::string& degrees, const Found& found) {
+  planner::PlanReport report = report_with(degrees, false);
+  rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
-  PlanAnswer view{.problem = problem(open)};
+  planner::PlanAnswer view{.problem = search::problem(open)};
   view.answer.band = found.band;
   view.answer.best = report_with(found.best, false).priced();
   if (!found.fastest.empty()) view.answer.fastest = report_with(found.fastest, false).priced();
@@ -68,7 +68,7 @@ TEST(PlanVerdict, IsHeldAgainstTheFastestNotAgainstWhatTheSearchWouldRun) {
   ASSERT_GT(behind(kSlow, kMiddle), 0);
   ASSERT_GT(behind(kMiddle, kFast), 0);
   const double between = (behind(kSlow, kMiddle) + behind(kSlow, kFast)) / 2;
-  const PlanReport report =
+  const planner::PlanReport report =
       report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = between});
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::slower);
@@ -78,13 +78,15 @@ TEST(PlanVerdict, IsHeldAgainstTheFastestNotAgainstWhatTheSearchWouldRun) {
   EXPECT_THAT(verdict.sentence,
               HasSubstr("and the fastest of all is tp 4 dp 2 ZeRO-1 in " + time_of(kFast) + " (-"));
   EXPECT_THAT(verdict.sentence, Not(HasSubstr("within the model's error")));
-  const PlanReport tie = report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = 9});
+  const planner::PlanReport tie =
+      report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = 9});
   EXPECT_EQ(plan_verdict(tie).standing, Standing::tie);
   EXPECT_THAT(plan_verdict(tie).sentence, EndsWith(": within the model's error."));
 }
 
 TEST(PlanVerdict, OfWhatTheSearchWouldRunSaysThatNothingIsClearlyFaster) {
-  const PlanReport report = report_against(kMiddle, {.best = kMiddle, .fastest = kFast, .band = 9});
+  const planner::PlanReport report =
+      report_against(kMiddle, {.best = kMiddle, .fastest = kFast, .band = 9});
   EXPECT_EQ(plan_verdict(report).standing, Standing::good);
   EXPECT_THAT(plan_verdict(report).sentence,
               EndsWith("no layout that was found is faster by more than the model's error."));
@@ -93,7 +95,8 @@ TEST(PlanVerdict, OfWhatTheSearchWouldRunSaysThatNothingIsClearlyFaster) {
 }
 
 TEST(PlanVerdict, OfTheFastestSaysWhatWouldBeRunInstead) {
-  const PlanReport report = report_against(kFast, {.best = kMiddle, .fastest = kFast, .band = 9});
+  const planner::PlanReport report =
+      report_against(kFast, {.best = kMiddle, .fastest = kFast, .band = 9});
   EXPECT_EQ(plan_verdict(report).standing, Standing::good);
   EXPECT_THAT(plan_verdict(report).sentence,
               HasSubstr("no layout that was found is faster, but the search would run tp 8 in "));
@@ -105,7 +108,7 @@ TEST(PlanVerdict, OfTheFastestSaysWhatWouldBeRunInstead) {
 // It would be faster than whatever fits: no reason to praise it.
 TEST(PlanVerdict, NeverPraisesWhatDoesNotFit) {
   ASSERT_LT(behind(kTooLarge, kMiddle), 0);
-  const PlanReport report = report_against(kTooLarge, {.best = kMiddle, .band = 9});
+  const planner::PlanReport report = report_against(kTooLarge, {.best = kMiddle, .band = 9});
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::refused);
   EXPECT_THAT(verdict.sentence, HasSubstr("; a step would take " + time_of(kTooLarge) + " ±"));
@@ -123,9 +126,9 @@ TEST(PlanVerdict, IsNeutralWhereNothingWasSearched) {
 }
 
 TEST(PlanVerdict, SaysThatAPlanIsTheFastest) {
-  PlanReport first = report_with("parallelism: {dp_size: 8, zero_stage: 1}");
-  const rankwright::TrainingConfig best = first.search->best().config;
-  PlanReport report = build_plan_report("plan.yaml", best, {});
+  planner::PlanReport first = report_with("parallelism: {dp_size: 8, zero_stage: 1}");
+  const rankwright::plan::TrainingConfig best = first.search->best().config;
+  planner::PlanReport report = planner::build_plan_report("plan.yaml", best, {});
   add_search(report, *first.search);
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, report.sheet.estimate.sure() ? Standing::good : Standing::unsure);
@@ -133,7 +136,7 @@ TEST(PlanVerdict, SaysThatAPlanIsTheFastest) {
 }
 
 TEST(PlanVerdict, SaysWhatIsFasterAndByHowMuch) {
-  const PlanReport report = report_with("parallelism: {tp_size: 8, recompute: full}");
+  const planner::PlanReport report = report_with("parallelism: {tp_size: 8, recompute: full}");
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::slower);
   EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
@@ -151,8 +154,8 @@ TEST(PlanVerdict, SaysThatAPlanDoesNotFit) {
 }
 
 TEST(PlanVerdict, SaysNothingOfMemoryWhereNoModelIsNamed) {
-  const PlanReport report =
-      build_plan_report("plan.yaml", config_of("{world_size: 8, parallelism: {tp_size: 8}}"), {});
+  const planner::PlanReport report = planner::build_plan_report(
+      "plan.yaml", config_of("{world_size: 8, parallelism: {tp_size: 8}}"), {});
   EXPECT_EQ(plan_verdict(report).standing, Standing::unsure);
   EXPECT_THAT(plan_verdict(report).sentence,
               StartsWith("Whether it fits cannot be said: no model is named; a step takes "));
@@ -161,7 +164,7 @@ TEST(PlanVerdict, SaysNothingOfMemoryWhereNoModelIsNamed) {
 }
 
 TEST(KeyFigures, AreThoseOfTheEstimate) {
-  const PlanReport report = report_with("parallelism: {dp_size: 8, zero_stage: 1}", false);
+  const planner::PlanReport report = report_with("parallelism: {dp_size: 8, zero_stage: 1}", false);
   const std::vector<KeyFigure> figures = key_figures(report);
   ASSERT_EQ(figures.size(), 5u);
   EXPECT_EQ(figures[0].name, "step");
@@ -170,7 +173,7 @@ TEST(KeyFigures, AreThoseOfTheEstimate) {
 }
 
 TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
-  PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
+  planner::PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
   report.measured = run_as_simulated(report);
   EXPECT_TRUE(can_be_drawn(*report.measured));
   EXPECT_THAT(describe_measurement(report), EndsWith("the run took 1.00 of that."));
@@ -181,7 +184,7 @@ TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
 }
 
 TEST(NextCommands, NameThePlanAndWhatATargetWouldRefuse) {
-  PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
+  planner::PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
   report.name = "my plan.yaml";
   const std::vector<NextCommand> commands = next_commands(report);
   EXPECT_THAT(commands,
@@ -197,4 +200,4 @@ TEST(HoldsWords, CountLayersAndNameTheEnds) {
 }
 
 }  // namespace report_words_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -8,7 +8,7 @@
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "rankwright/report/timeline/timeline_json.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -40,25 +40,25 @@ class Names {
   std::vector<std::string> all_{};
 };
 
-ordered_json event_json(const SimulatedStep& p, i64 rank, const Event& e, Seconds tick,
-                        Names& steps) {
+ordered_json event_json(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
+                        Seconds tick, Names& steps) {
   const i64 begin = ticks(e.start, tick);
   const i64 length = ticks(e.end, tick) - begin;
-  const std::size_t ink = std::size_t(event_kind(p.program, rank, e.action));
+  const std::size_t ink = std::size_t(planner::event_kind(p.program, rank, e.action));
   if (is_cell(e.action.kind))
     return {
         begin, length, ink, shade_of(p.shape, rank, e.action), e.action.stage, e.action.microbatch};
   return {begin, length,
-          ink,   is_beside(p.program, rank, e.action) ? 1 : 0,
+          ink,   planner::is_beside(p.program, rank, e.action) ? 1 : 0,
           -1,    steps.of(event_name(p.program, rank, e.action))};
 }
 
-ordered_json rows_json(const SimulatedStep& p, const std::vector<i64>& ranks, Seconds tick,
+ordered_json rows_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks, Seconds tick,
                        Names& steps) {
   ordered_json rows = ordered_json::array();
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
-    for (const Event& e : events(p, rank))
+    for (const program::Event& e : events(p, rank))
       if (!is_transfer(e.action.kind)) line.push_back(event_json(p, rank, e, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
   }
@@ -66,14 +66,14 @@ ordered_json rows_json(const SimulatedStep& p, const std::vector<i64>& ranks, Se
 }
 
 /// What a trace calls a kind of work; what it calls otherwise is drawn as a collective.
-EventKind ink_named(std::string_view category) {
-  for (std::size_t k = 0; k < kEventKinds; ++k)
-    if (row(EventKind(k)).category == category) return EventKind(k);
-  return EventKind::collective;
+planner::EventKind ink_named(std::string_view category) {
+  for (std::size_t k = 0; k < planner::kEventKinds; ++k)
+    if (row(planner::EventKind(k)).category == category) return planner::EventKind(k);
+  return planner::EventKind::collective;
 }
 
-ordered_json slice_json(const PipelineShape& shape, i64 rank, const TraceSlice& slice, Seconds tick,
-                        Names& steps) {
+ordered_json slice_json(const plan::PipelineShape& shape, i64 rank,
+                        const importer::TraceSlice& slice, Seconds tick, Names& steps) {
   const i64 begin = ticks(slice.begin, tick);
   const i64 length = ticks(slice.end, tick) - begin;
   const std::size_t ink = std::size_t(ink_named(slice.category));
@@ -88,7 +88,7 @@ ordered_json slice_json(const PipelineShape& shape, i64 rank, const TraceSlice& 
 }
 
 /// Shares in percent, so that they are short.
-ordered_json columns_json(const SimulatedStep& p, const std::vector<i64>& ranks) {
+ordered_json columns_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks) {
   ordered_json rows = ordered_json::array();
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
@@ -105,30 +105,30 @@ ordered_json columns_json(const SimulatedStep& p, const std::vector<i64>& ranks)
 /// With the colours of a rank's chunks, the first chunk's first.
 ordered_json kinds_json(i64 chunks) {
   ordered_json all = ordered_json::array();
-  for (std::size_t k = 0; k < kEventKinds; ++k) {
-    const EventColor& of = row(EventKind(k));
+  for (std::size_t k = 0; k < planner::kEventKinds; ++k) {
+    const EventColor& of = row(planner::EventKind(k));
     ordered_json colors = ordered_json::array();
     for (i64 chunk = 0; chunk < chunks; ++chunk)
-      colors.push_back(hex(shade(EventKind(k), chunk, chunks)));
+      colors.push_back(hex(shade(planner::EventKind(k), chunk, chunks)));
     all.push_back({{"name", of.name}, {"category", of.category}, {"colors", std::move(colors)}});
   }
   return all;
 }
 
-ordered_json path_json(const TimelineSummary& summary, Seconds tick) {
+ordered_json path_json(const planner::TimelineSummary& summary, Seconds tick) {
   ordered_json path = ordered_json::array();
   if (summary.path.size() > kMaxJsonRuns) return path;
-  for (const PathRun& run : summary.path)
+  for (const planner::PathRun& run : summary.path)
     path.push_back({run.pp_rank, ticks(run.begin, tick), ticks(run.end, tick)});
   return path;
 }
 
 }  // namespace
 
-ordered_json timeline_report_json(const PlanReport& report) {
+ordered_json timeline_report_json(const planner::PlanReport& report) {
   if (!report.step) return nullptr;
-  const SimulatedStep& p = report.step->simulated;
-  const TimelineSummary& sum = report.step->summary;
+  const planner::SimulatedStep& p = report.step->simulated;
+  const planner::TimelineSummary& sum = report.step->summary;
   const Seconds tick = tick_of(sum.end);
   const bool each = draws_each(p.program, sum.cells);
   const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMaxJsonRows);
@@ -150,9 +150,9 @@ ordered_json timeline_report_json(const PlanReport& report) {
           {"columns", each ? ordered_json(nullptr) : columns_json(p, ranks)}};
 }
 
-ordered_json measured_report_json(const PlanReport& report) {
+ordered_json measured_report_json(const planner::PlanReport& report) {
   if (!report.measured) return nullptr;
-  const RunTrace& run = *report.measured;
+  const importer::RunTrace& run = *report.measured;
   const Seconds tick = tick_of(run.end);
   Names steps;
   ordered_json rows = ordered_json::array();
@@ -160,7 +160,7 @@ ordered_json measured_report_json(const PlanReport& report) {
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
     if (can_be_drawn(run))
-      for (const TraceSlice& slice : run.ranks[std::size_t(rank)])
+      for (const importer::TraceSlice& slice : run.ranks[std::size_t(rank)])
         line.push_back(slice_json(pipeline_shape(report.config), rank, slice, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
   }
@@ -169,4 +169,4 @@ ordered_json measured_report_json(const PlanReport& report) {
           {"steps", steps.all()},       {"rows", std::move(rows)}};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

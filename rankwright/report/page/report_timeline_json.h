@@ -7,12 +7,12 @@
 
 #include "rankwright/report/page/report_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Null where the step was not simulated.
-nlohmann::ordered_json timeline_report_json(const PlanReport& report);
+nlohmann::ordered_json timeline_report_json(const planner::PlanReport& report);
 
 /// Null where no trace was given.
-nlohmann::ordered_json measured_report_json(const PlanReport& report);
+nlohmann::ordered_json measured_report_json(const planner::PlanReport& report);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -10,13 +10,13 @@
 #include "rankwright/planner/report.h"
 #include "rankwright/report/compare/compare_text.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct Report {
   std::string version{};
   std::string command{};
-  std::vector<PlanReport> plans{};  // one, or two
-  std::optional<CompareView> compare{};
+  std::vector<planner::PlanReport> plans{};  // one, or two
+  std::optional<planner::CompareView> compare{};
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -9,7 +9,7 @@
 #include "rankwright/report/render/bars.h"
 #include "rankwright/report/render/chart.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kPitch = 25, kBarHeight = 17;  // from row to row, and of a bar's height
@@ -23,11 +23,12 @@ constexpr double kFigureGap = 7;
 struct ItemGroup {
   std::string_view name;
   std::string_view css;
-  bool (*holds)(const Waterfall::Bar& bar);
+  bool (*holds)(const planner::Waterfall::Bar& bar);
 };
 
-bool is_model_math(const Waterfall::Bar& bar) {
-  return bar.item == Item::matmul || bar.item == Item::attention || bar.item == Item::vocabulary;
+bool is_model_math(const planner::Waterfall::Bar& bar) {
+  return bar.item == cost::Item::matmul || bar.item == cost::Item::attention ||
+         bar.item == cost::Item::vocabulary;
 }
 
 constexpr ItemGroup kFamilies[] = {
@@ -39,7 +40,7 @@ constexpr ItemGroup kFamilies[] = {
     {"idle", "#f5cf7d", [](const auto& bar) { return !bar.computes && bar.level.empty(); }},
 };
 
-std::size_t family_of(const Waterfall::Bar& bar) {
+std::size_t family_of(const planner::Waterfall::Bar& bar) {
   return std::size_t(std::find_if(std::begin(kFamilies), std::end(kFamilies),
                                   [&](const ItemGroup& f) { return f.holds(bar); }) -
                      std::begin(kFamilies));
@@ -49,7 +50,7 @@ std::string bar_class(std::size_t family) { return fmt::format("f{}", family); }
 
 class StepDrawing {
  public:
-  explicit StepDrawing(const PlanReport& report)
+  explicit StepDrawing(const planner::PlanReport& report)
       : fall_(report.sheet.waterfall),
         chart_(report.config, "where the time of a step goes", about(report)),
         x_{.high = fall_.total.value * (1 + fall_.band.within),
@@ -62,7 +63,7 @@ class StepDrawing {
   std::string drawn() {
     axis();
     Seconds begin{};
-    for (const Waterfall::Bar& bar : fall_.bars) {
+    for (const planner::Waterfall::Bar& bar : fall_.bars) {
       row(bar, begin);
       begin += bar.time;
     }
@@ -72,7 +73,7 @@ class StepDrawing {
   }
 
  private:
-  static std::string about(const PlanReport& report) {
+  static std::string about(const planner::PlanReport& report) {
     std::string words = figures(report.config, report.sheet.estimate);
     for (std::size_t at; (at = words.find("   ")) != std::string::npos;)
       words.replace(at, 3, " · ");
@@ -100,7 +101,7 @@ class StepDrawing {
   }
 
   /// On the side that has more room, cut to it.
-  void level(const Waterfall::Bar& bar, Seconds begin, double baseline) {
+  void level(const planner::Waterfall::Bar& bar, Seconds begin, double baseline) {
     if (bar.level.empty()) return;
     const double left = x(begin) - kFigureGap - x_.from, end = x(begin + bar.time) + kFigureGap;
     const std::string words = "on " + bar.level;
@@ -110,7 +111,7 @@ class StepDrawing {
       chart_.write(x(begin) - kFigureGap, baseline, "e q s", fitted(words, left, "s"));
   }
 
-  void row(const Waterfall::Bar& bar, Seconds begin) {
+  void row(const planner::Waterfall::Bar& bar, Seconds begin) {
     const double top = chart_.y + (kPitch - kBarHeight) / 2, baseline = top + kBarHeight - 4;
     const double end = x(begin + bar.time);
     chart_.write(kChartMargin, baseline, "", bar.name);
@@ -151,7 +152,7 @@ class StepDrawing {
 
   Seconds time_of(std::size_t family) const {
     Seconds sum{};
-    for (const Waterfall::Bar& bar : fall_.bars)
+    for (const planner::Waterfall::Bar& bar : fall_.bars)
       if (family_of(bar) == family) sum += bar.time;
     return sum;
   }
@@ -176,13 +177,13 @@ class StepDrawing {
     chart_.y += kChartLine;
   }
 
-  const Waterfall& fall_;
+  const planner::Waterfall& fall_;
   Chart chart_;
   Scale x_;
 };
 
 }  // namespace
 
-std::string step_svg(const PlanReport& report) { return StepDrawing(report).drawn(); }
+std::string step_svg(const planner::PlanReport& report) { return StepDrawing(report).drawn(); }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

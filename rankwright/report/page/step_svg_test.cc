@@ -6,7 +6,7 @@
 #include "tests/support/parsed_svg.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace step_svg_test {
 
 using drawn::Box;
@@ -22,13 +22,13 @@ std::vector<Box> bars(const drawn::Picture& picture, bool of_the_step) {
   return all;
 }
 
-PlanReport ten_seconds() {
-  PlanReport report = course_report();
-  Estimate& e = report.sheet.estimate;
+planner::PlanReport ten_seconds() {
+  planner::PlanReport report = course_report();
+  cost::Estimate& e = report.sheet.estimate;
   e.step.items = {};
-  e.step[Item::matmul] = 6.0_s;
-  e.step[Item::tp] = 2.0_s;
-  e.step[Item::bubble] = 2.0_s;
+  e.step[cost::Item::matmul] = 6.0_s;
+  e.step[cost::Item::tp] = 2.0_s;
+  e.step[cost::Item::bubble] = 2.0_s;
   e.step_band = {.within = 0.1, .rows = 7};
   report.sheet.waterfall = make_waterfall(report.config, report.sheet.communication, e);
   return report;
@@ -76,7 +76,7 @@ TEST(StepSvg, EscapesAndCutsNames) {
 }
 
 RC_GTEST_PROP(StepSvg, AddsUpToTheStep, ()) {
-  const PlanReport report = random_report();
+  const planner::PlanReport report = random_report();
   const std::string svg = step_svg(report);
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
@@ -90,4 +90,4 @@ RC_GTEST_PROP(StepSvg, AddsUpToTheStep, ()) {
 }
 
 }  // namespace step_svg_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -11,7 +11,7 @@
 #include "rankwright/report/render/chart.h"
 #include "rankwright/report/render/label_room.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using Role = PlanPoint::Role;
@@ -53,7 +53,7 @@ Scale scale_over(double min, double max, double from, double to) {
 
 class WhyNotDrawing {
  public:
-  WhyNotDrawing(const PlanReport& report, const PlanPoints& points)
+  WhyNotDrawing(const planner::PlanReport& report, const PlanPoints& points)
       : report_(report),
         points_(points),
         limit_(report.sheet.estimate.capacity),
@@ -94,7 +94,7 @@ class WhyNotDrawing {
   void ground() {
     const double edge = x(limit_);
     chart_.body += svg::rect(edge, top_, x_.to - edge, kHeight, "w") + "/>\n";
-    const Answer& found = report_.search->answer;
+    const search::Answer& found = report_.search->answer;
     if (!found.best) return;
     const double fast = std::min(bottom_, y(found.best->time()));
     const double tied = std::max(top_, y((1 + found.band) * found.best->time()));
@@ -161,7 +161,7 @@ class WhyNotDrawing {
 
   /// Of two: what the search would run leaves room, the fastest of all may not.
   std::string_view best_name(const PlanPoint& p) const {
-    const std::optional<Priced>& best = report_.search->answer.best;
+    const std::optional<search::Priced>& best = report_.search->answer.best;
     return best && best->config.plan == p.config.plan ? "best" : "fastest";
   }
 
@@ -227,7 +227,7 @@ class WhyNotDrawing {
       if (std::any_of(points_.points.begin(), points_.points.end(),
                       [&](const PlanPoint& p) { return p.role == kRoles[k].role; }))
         keys.push_back({role_class(k), std::string(kRoles[k].words), kRoles[k].path});
-    if (const Answer& found = report_.search->answer; found.best)
+    if (const search::Answer& found = report_.search->answer; found.best)
       keys.push_back({"b", fmt::format("within {} of the best: as fast, for all that is known",
                                        percent(found.band))});
     keys.push_back({"w", "does not fit"});
@@ -255,7 +255,7 @@ class WhyNotDrawing {
     chart_.y += 2;
   }
 
-  const PlanReport& report_;
+  const planner::PlanReport& report_;
   const PlanPoints& points_;
   Bytes limit_;
   Chart chart_;
@@ -266,12 +266,12 @@ class WhyNotDrawing {
 
 }  // namespace
 
-std::string why_not_svg(const PlanReport& report, const PlanPoints& points) {
+std::string why_not_svg(const planner::PlanReport& report, const PlanPoints& points) {
   return WhyNotDrawing(report, points).drawn();
 }
 
-std::string why_not_svg(const PlanReport& report) {
+std::string why_not_svg(const planner::PlanReport& report) {
   return why_not_svg(report, collect_points(report));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

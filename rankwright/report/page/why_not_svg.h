@@ -7,11 +7,11 @@
 
 #include "rankwright/report/plan/plan_points.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Draws the plan of a report among these points. Requires: the report has a search.
-std::string why_not_svg(const PlanReport& report, const PlanPoints& points);
+std::string why_not_svg(const planner::PlanReport& report, const PlanPoints& points);
 /// Draws it among all points of its search.
-std::string why_not_svg(const PlanReport& report);
+std::string why_not_svg(const planner::PlanReport& report);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,7 +6,7 @@
 #include "tests/support/parsed_svg.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace why_not_svg_test {
 
 using Role = PlanPoint::Role;
@@ -15,28 +15,28 @@ using ::testing::Not;
 
 /// A report and the points that are drawn of it.
 struct Drawing {
-  PlanReport report;
+  planner::PlanReport report;
   PlanPoints shown{};
 
   std::string svg() const { return why_not_svg(report, shown); }
 };
 
 /// The course's on a device of 80 GiB with these points, of which the second is what would be run.
-Drawing drawing_of(std::vector<PlanPoint> points, const PlanReport& base) {
-  PlanReport report = base;
+Drawing drawing_of(std::vector<PlanPoint> points, const planner::PlanReport& base) {
+  planner::PlanReport report = base;
   report.sheet.estimate.capacity = 80.0_GiB;
-  report.search = PlanAnswer{.problem = problem(report.config)};
+  report.search = planner::PlanAnswer{.problem = search::problem(report.config)};
   for (std::size_t k = 0; k < points.size(); ++k) {
     points[k].config.plan.micro_batch = i64(k) + 1;  // each is another plan
     if (points[k].role == Role::best && !report.search->answer.best)
       report.search->answer.best =
-          Priced{.config = points[k].config, .estimate = report.sheet.estimate};
+          search::Priced{.config = points[k].config, .estimate = report.sheet.estimate};
   }
   report.search->answer.band = 0.05;
   return {std::move(report), {std::move(points), {}}};
 }
 
-PlanPoint point(const PlanReport& of, Role role, Seconds time, Bytes memory) {
+PlanPoint point(const planner::PlanReport& of, Role role, Seconds time, Bytes memory) {
   return {.role = role,
           .change = role == Role::neighbour ? "tp 4" : "",
           .config = of.config,
@@ -59,7 +59,7 @@ std::vector<std::pair<double, double>> marks(const drawn::Picture& picture,
 }
 
 TEST(WhyNotSvg, PutsMemoryToTheRightAndTimeUpwards) {
-  const PlanReport course = course_report();
+  const planner::PlanReport course = course_report();
   const Seconds now = course.time();
   const Drawing drawing = drawing_of(
       {point(course, Role::itself, now, 60.0_GiB), point(course, Role::best, now / 2, 70.0_GiB)},
@@ -80,7 +80,7 @@ TEST(WhyNotSvg, PutsMemoryToTheRightAndTimeUpwards) {
 }
 
 TEST(WhyNotSvg, JoinsThePlansThatNoneBeats) {
-  const PlanReport course = course_report();
+  const planner::PlanReport course = course_report();
   // The third takes more of both than the second, the fourth does not fit.
   const Drawing drawing = drawing_of(
       {point(course, Role::itself, 8.0_s, 40.0_GiB), point(course, Role::best, 4.0_s, 60.0_GiB),
@@ -96,7 +96,7 @@ TEST(WhyNotSvg, JoinsThePlansThatNoneBeats) {
 }
 
 TEST(WhyNotSvg, LabelsThisPlanAndTheBestEvenInACrowd) {
-  const PlanReport course = course_report();
+  const planner::PlanReport course = course_report();
   std::vector<PlanPoint> points{point(course, Role::itself, 5.0_s, 60.0_GiB),
                                 point(course, Role::best, 4.9_s, 60.5_GiB)};
   for (int k = 0; k < 60; ++k)
@@ -110,7 +110,7 @@ TEST(WhyNotSvg, LabelsThisPlanAndTheBestEvenInACrowd) {
 }
 
 TEST(WhyNotSvg, SaysWhatCannotBeMade) {
-  const PlanReport course = course_report();
+  const planner::PlanReport course = course_report();
   Drawing drawing = drawing_of({point(course, Role::itself, 5.0_s, 60.0_GiB)}, course);
   EXPECT_THAT(drawing.svg(), Not(HasSubstr("cannot be made")));
   drawing.shown.refused = {{.change = "tp 3"}, {.change = "<pp 5>"}};
@@ -120,7 +120,7 @@ TEST(WhyNotSvg, SaysWhatCannotBeMade) {
 }
 
 TEST(WhyNotSvg, EscapesAndCutsNames) {
-  const PlanReport hostile = hostile_report();
+  const planner::PlanReport hostile = hostile_report();
   const std::string svg =
       drawing_of({point(hostile, Role::itself, 5.0_s, 60.0_GiB)}, hostile).svg();
   EXPECT_EQ(drawn::Picture(svg).fault(), "");
@@ -128,7 +128,7 @@ TEST(WhyNotSvg, EscapesAndCutsNames) {
 }
 
 RC_GTEST_PROP(WhyNotSvg, DrawsEveryPointAndKeepsWordsApart, ()) {
-  static const PlanReport course = course_report();
+  static const planner::PlanReport course = course_report();
   std::vector<PlanPoint> points;
   const int many = *rc::gen::inRange(1, 80);
   for (int k = 0; k < many; ++k)
@@ -147,4 +147,4 @@ RC_GTEST_PROP(WhyNotSvg, DrawsEveryPointAndKeepsWordsApart, ()) {
 }
 
 }  // namespace why_not_svg_test
-}  // namespace rankwright
+}  // namespace rankwright::report

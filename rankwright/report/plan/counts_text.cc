@@ -13,24 +13,24 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
 /// The first row that fits: what others scale from.
-const CountRow* first_fit(const CountsAnswer& view) {
-  for (const CountRow& row : view.rows)
+const search::CountRow* first_fit(const planner::CountsAnswer& view) {
+  for (const search::CountRow& row : view.rows)
     if (row.plan) return &row;
   return nullptr;
 }
 
 /// Work of a GPU over that of a GPU of the fewest.
-double scaling(const CountRow& base, const CountRow& row) {
+double scaling(const search::CountRow& base, const search::CountRow& row) {
   return double(base.gpus) * base.plan->time().value / (double(row.gpus) * row.plan->time().value);
 }
 
-Table table_of(const CountsAnswer& view) {
+Table table_of(const planner::CountsAnswer& view) {
   const bool trained = view.training.tokens.has_value(), paid = view.training.price.has_value();
   Table table{{{"GPUs", kRight},
                {"step", kRight},
@@ -40,9 +40,9 @@ Table table_of(const CountsAnswer& view) {
   if (trained) table.columns.insert(table.columns.end(), {{"time", kRight}, {"GPU-hours", kRight}});
   if (paid) table.columns.push_back({"cost", kRight});
   table.columns.push_back({"plan"});
-  const CountRow* const base = first_fit(view);
+  const search::CountRow* const base = first_fit(view);
   for (std::size_t k = 0; k < view.rows.size(); ++k) {
-    const CountRow& row = view.rows[k];
+    const search::CountRow& row = view.rows[k];
     std::vector<std::string> cells{count(row.gpus)};
     if (!row.plan) {
       cells.resize(table.columns.size(), "-");
@@ -52,11 +52,11 @@ Table table_of(const CountsAnswer& view) {
       table.rows.push_back(std::move(cells));
       continue;
     }
-    const Priced& plan = *row.plan;
+    const search::Priced& plan = *row.plan;
     cells.insert(cells.end(),
-                 {show(plan.time()), short_count(tokens_per_second(plan.config, plan.time())),
+                 {show(plan.time()), short_count(cost::tokens_per_second(plan.config, plan.time())),
                   percent(scaling(*base, row)), show_memory(plan.estimate.memory.total())});
-    if (const std::optional<Training>& run = view.runs[k]) {
+    if (const std::optional<planner::Training>& run = view.runs[k]) {
       cells.insert(cells.end(), {show(run->time), short_count(run->gpu_hours)});
       if (run->cost) cells.push_back(money(*run->cost, *view.training.price));
     }
@@ -66,14 +66,14 @@ Table table_of(const CountsAnswer& view) {
   return table;
 }
 
-std::string describe_choice(const CountsAnswer& view) {
+std::string describe_choice(const planner::CountsAnswer& view) {
   const bool deadline = view.training.deadline.has_value();
   if (!view.chosen)
     return deadline && first_fit(view) != nullptr
                ? fmt::format("None of these makes {}.", show(*view.training.deadline))
                : "Nothing fits on any of these.";
-  const CountRow& row = view.rows[*view.chosen];
-  const std::optional<Training>& run = view.runs[*view.chosen];
+  const search::CountRow& row = view.rows[*view.chosen];
+  const std::optional<planner::Training>& run = view.runs[*view.chosen];
   std::string text = deadline ? fmt::format("{} GPUs are the fewest of these that make {}",
                                             count(row.gpus), show(*view.training.deadline))
                               : fmt::format("{} GPUs are the fastest of these", count(row.gpus));
@@ -83,13 +83,13 @@ std::string describe_choice(const CountsAnswer& view) {
 
 /// Where the framework whose prices these are does not run the chosen plan; a single plan says what
 /// runs it.
-std::string describe_unrunnable(const CountsAnswer& view) {
-  if (!view.chosen || view.problem.limits.target != Target::any) return {};
-  const TrainingConfig& config = view.chosen_plan().config;
-  for (const TargetVerdict& verdict : view.targets) {
+std::string describe_unrunnable(const planner::CountsAnswer& view) {
+  if (!view.chosen || view.problem.limits.target != rules::Target::any) return {};
+  const plan::TrainingConfig& config = view.chosen_plan().config;
+  for (const planner::TargetVerdict& verdict : view.targets) {
     const bool refused =
         std::any_of(verdict.broken.begin(), verdict.broken.end(),
-                    [](const Rule* rule) { return rule->page.severity == Severity::error; });
+                    [](const rules::Rule* rule) { return rule->page.severity == Severity::error; });
     if (refused && verdict.target->software == config.software.name)
       return fmt::format("{}, whose prices these are, does not run it: --for {}.",
                          config.software.name, verdict.target->name);
@@ -97,7 +97,7 @@ std::string describe_unrunnable(const CountsAnswer& view) {
   return {};
 }
 
-std::string headline_of(const CountsAnswer& view) {
+std::string headline_of(const planner::CountsAnswer& view) {
   return headline(view.chosen ? view.chosen_plan().config : view.problem.config);
 }
 
@@ -105,14 +105,14 @@ constexpr std::string_view kNote =
     "Each row is the fastest plan on so many GPUs by closed form; scaling is the work of a GPU "
     "over "
     "that of one in the first row that fits.";
-std::string stopped_sentences(const CountsAnswer& view) {
+std::string stopped_sentences(const planner::CountsAnswer& view) {
   const std::string budget = describe_budget(view.stopped, view.budget);
   return "Stopped: larger counts were not looked at." + (budget.empty() ? "" : " " + budget);
 }
 
 }  // namespace
 
-std::string counts_text(const CountsAnswer& view, const Paint& paint, std::size_t width) {
+std::string counts_text(const planner::CountsAnswer& view, const Paint& paint, std::size_t width) {
   std::string out = paint.bold(headline_of(view)) + "\n";
   const std::string assumed = describe_assumptions(view.problem.config);
   if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
@@ -120,48 +120,49 @@ std::string counts_text(const CountsAnswer& view, const Paint& paint, std::size_
   out += remarked(table_of(view), paint, "  ", width) + "\n";
   out += wrapped(describe_choice(view), width - 2, "  ");
   if (view.chosen) {
-    const Priced& plan = view.chosen_plan();
+    const search::Priced& plan = view.chosen_plan();
     out += lines_of(degree_tags(plan.config), " · ", " ·", width, "  ");
     out += lines_of(figures(plan.config, plan.estimate), "   ", "", width, "  ");
   }
   const std::string unrunnable = describe_unrunnable(view);
   if (!unrunnable.empty()) out += wrapped(unrunnable, width - 2, "  ");
-  if (view.stopped != StopReason::none) out += wrapped(stopped_sentences(view), width - 2, "  ");
+  if (view.stopped != planner::StopReason::none)
+    out += wrapped(stopped_sentences(view), width - 2, "  ");
   return out + wrapped(kNote, width - 2, "  ");
 }
 
-std::string counts_markdown(const CountsAnswer& view) {
+std::string counts_markdown(const planner::CountsAnswer& view) {
   std::string out = "# " + headline_of(view) + "\n\n" + table_of(view).markdown() + "\n";
   out += describe_choice(view) + "\n\n";
   const std::string unrunnable = describe_unrunnable(view);
   if (!unrunnable.empty()) out += unrunnable + "\n\n";
-  if (view.stopped != StopReason::none) out += stopped_sentences(view) + "\n\n";
+  if (view.stopped != planner::StopReason::none) out += stopped_sentences(view) + "\n\n";
   const std::string assumed = describe_assumptions(view.problem.config);
   if (!assumed.empty()) out += "Assumed: " + assumed + "\n\n";
   return out + std::string(kNote) + "\n";
 }
 
-std::string counts_json(const CountsAnswer& view) {
+std::string counts_json(const planner::CountsAnswer& view) {
   ordered_json rows = ordered_json::array();
-  const CountRow* const base = first_fit(view);
+  const search::CountRow* const base = first_fit(view);
   for (std::size_t k = 0; k < view.rows.size(); ++k) {
-    const CountRow& row = view.rows[k];
+    const search::CountRow& row = view.rows[k];
     ordered_json json = {{"gpus", row.gpus}, {"fits", row.plan.has_value()}};
     if (row.plan) {
-      const Priced& plan = *row.plan;
+      const search::Priced& plan = *row.plan;
       json["brief"] = brief(plan.config);
       json["plan"] = plan_json(plan.config);
       json["step_seconds"] = plan.time().value;
       json["within"] = plan.estimate.step_band.within;
-      json["tokens_per_second_per_device"] = tokens_per_second(plan.config, plan.time());
-      json["mfu"] = mfu(plan.config, plan.time());
+      json["tokens_per_second_per_device"] = cost::tokens_per_second(plan.config, plan.time());
+      json["mfu"] = cost::mfu(plan.config, plan.time());
       json["scaling"] = scaling(*base, row);
       json["memory_bytes"] = plan.estimate.memory.total().value;
       json["surely_fits"] = row.sure;
     } else if (row.leanest) {
       json["leanest_bytes"] = row.leanest->memory.value;
     }
-    if (const std::optional<Training>& run = view.runs[k]) {
+    if (const std::optional<planner::Training>& run = view.runs[k]) {
       json["training_seconds"] = run->time.value;
       json["gpu_hours"] = run->gpu_hours;
       if (run->cost) json["cost"] = *run->cost;
@@ -169,14 +170,14 @@ std::string counts_json(const CountsAnswer& view) {
     }
     rows.push_back(std::move(json));
   }
-  const TrainingConfig& asked = view.problem.config;
+  const plan::TrainingConfig& asked = view.problem.config;
   const ordered_json json = {
       {"schema", "rankwright.counts/1"},
       {"model", model_json(asked)},
       {"cluster", cluster_json(asked)},
       {"job", job_json(asked)},
       {"assumed", assumed_json(asked)},
-      {"stopped", view.stopped != StopReason::none},
+      {"stopped", view.stopped != planner::StopReason::none},
       {"stop_reason", name(view.stopped)},
       {"counts", rows},
       {"chosen_gpus",
@@ -184,4 +185,4 @@ std::string counts_json(const CountsAnswer& view) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

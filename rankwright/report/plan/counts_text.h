@@ -7,10 +7,10 @@
 #include "rankwright/planner/plan/counts_answer.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string counts_text(const CountsAnswer& view, const Paint& paint, std::size_t width);
-std::string counts_markdown(const CountsAnswer& view);
-std::string counts_json(const CountsAnswer& view);
+std::string counts_text(const planner::CountsAnswer& view, const Paint& paint, std::size_t width);
+std::string counts_markdown(const planner::CountsAnswer& view);
+std::string counts_json(const planner::CountsAnswer& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

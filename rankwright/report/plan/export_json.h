@@ -5,9 +5,9 @@
 
 #include "rankwright/planner/export.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Schema rankwright.export/1: names and texts of the files, and what they cannot express.
-std::string export_json(const ExportAnswer& answer);
+std::string export_json(const planner::ExportAnswer& answer);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

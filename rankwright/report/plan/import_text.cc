@@ -10,25 +10,26 @@
 #include "rankwright/report/explain/findings.h"
 #include "rankwright/report/render/labels.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string imported_plan_text(const ImportedPlan& plan) {
-  const PlanFile& file = plan.input.file;
-  const TrainingConfig& config = *plan.input.config;
-  const TrainingConfig named = with_safe_names(config);
-  PlanComments comments;
-  comments.head = {fmt::format("From {} ({}).", safe_name(file.name), file.format->summary),
-                   headline(named)};
+std::string imported_plan_text(const planner::ImportedPlan& plan) {
+  const importer::PlanFile& file = plan.input.file;
+  const plan::TrainingConfig& config = *plan.input.config;
+  const plan::TrainingConfig named = exporter::with_safe_names(config);
+  exporter::PlanComments comments;
+  comments.head = {
+      fmt::format("From {} ({}).", exporter::safe_name(file.name), file.format->summary),
+      headline(named)};
   if (plan.valid) comments.head.push_back(degree_tags(named));
-  for (const Assumption& assumed : config.assumed)
+  for (const plan::Assumption& assumed : config.assumed)
     comments.beside.push_back(
         {assumed.key, assumed.why.empty() ? "assumed" : "assumed: " + assumed.why});
   return plan_yaml(config, comments);
 }
 
-std::string imported_plan_json(const ImportedPlan& plan) {
+std::string imported_plan_json(const planner::ImportedPlan& plan) {
   using Json = nlohmann::ordered_json;
-  const PlanFile& file = plan.input.file;
+  const importer::PlanFile& file = plan.input.file;
   const Json out{{"schema", "rankwright.import/1"},
                  {"format", file.format->name},
                  {"plan", imported_plan_text(plan)},
@@ -37,4 +38,4 @@ std::string imported_plan_json(const ImportedPlan& plan) {
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

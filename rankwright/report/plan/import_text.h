@@ -5,11 +5,11 @@
 
 #include "rankwright/planner/import.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string imported_plan_text(const ImportedPlan& plan);
+std::string imported_plan_text(const planner::ImportedPlan& plan);
 
 /// Schema rankwright.import/1: the plan file as text, and what `check --json` says of the input.
-std::string imported_plan_json(const ImportedPlan& plan);
+std::string imported_plan_json(const planner::ImportedPlan& plan);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,13 +6,14 @@
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/report/render/labels.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 /// `stopped`: what a search that was stopped had looked at; empty where it was complete.
-std::string file_text(const Priced& plan, const std::string& command, const std::string& stopped) {
-  const TrainingConfig named = with_safe_names(plan.config);
-  PlanComments comments;
+std::string file_text(const search::Priced& plan, const std::string& command,
+                      const std::string& stopped) {
+  const plan::TrainingConfig named = exporter::with_safe_names(plan.config);
+  exporter::PlanComments comments;
   comments.head = {command, headline(named), degree_tags(named), figures(named, plan.estimate)};
   if (!stopped.empty()) comments.head.push_back("stopped: " + stopped);
   return plan_yaml(plan.config, comments);
@@ -20,15 +21,16 @@ std::string file_text(const Priced& plan, const std::string& command, const std:
 
 }  // namespace
 
-std::string plan_file_text(const PlanAnswer& answer, const std::string& command) {
+std::string plan_file_text(const planner::PlanAnswer& answer, const std::string& command) {
   if (!answer.answer.best) return {};
   return file_text(answer.best(), command, describe_stop(answer.answer));
 }
 
-std::string plan_file_text(const CountsAnswer& answer, const std::string& command) {
+std::string plan_file_text(const planner::CountsAnswer& answer, const std::string& command) {
   if (!answer.chosen) return {};
-  return file_text(answer.chosen_plan(), command,
-                   answer.stopped != StopReason::none ? "larger counts were not looked at" : "");
+  return file_text(
+      answer.chosen_plan(), command,
+      answer.stopped != planner::StopReason::none ? "larger counts were not looked at" : "");
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

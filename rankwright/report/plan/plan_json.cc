@@ -5,27 +5,27 @@
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/report/render/labels.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json items_json(const StepTime& step) {
+ordered_json items_json(const cost::StepTime& step) {
   ordered_json all = ordered_json::object();
-  for (const ItemRow& of : items())
+  for (const cost::ItemRow& of : cost::items())
     if (step[of.item] > Seconds{}) all[std::string(of.name)] = step[of.item].value;
   return all;
 }
 
-ordered_json entries_json(const MemoryEstimate& estimate_memory) {
+ordered_json entries_json(const cost::MemoryEstimate& estimate_memory) {
   ordered_json all = ordered_json::object();
-  for (const EntryRow& of : entries())
+  for (const cost::EntryRow& of : cost::entries())
     if (estimate_memory[of.entry] > Bytes{})
       all[std::string(of.name)] = estimate_memory[of.entry].value;
   return all;
 }
 
-ordered_json memory_json(const Estimate& e) {
+ordered_json memory_json(const cost::Estimate& e) {
   return {{"pp_rank", e.memory.pp_rank},
           {"total_bytes", e.memory.total().value},
           {"capacity_bytes", e.capacity.value},
@@ -34,23 +34,24 @@ ordered_json memory_json(const Estimate& e) {
           {"band", band_json(e.memory_band)}};
 }
 
-ordered_json mfu_json(const TrainingConfig& s, Seconds step) {
-  return {{"megatron_causal", mfu(s, step)},
-          {"palm_full", mfu(s, step, FlopsConvention::palm_full)}};
+ordered_json mfu_json(const plan::TrainingConfig& s, Seconds step) {
+  return {{"megatron_causal", cost::mfu(s, step)},
+          {"palm_full", cost::mfu(s, step, model::FlopsConvention::palm_full)}};
 }
 
 /// A plan with what it comes to; `more`: with all its items.
-ordered_json priced_json(const Priced& one, bool more = false) {
-  const Estimate& e = one.estimate;
-  ordered_json json = {{"brief", brief(one.config)},
-                       {"world", one.config.world},
-                       {"plan", plan_json(one.config)},
-                       {"step_seconds", one.time().value},
-                       {"closed_form_seconds", one.closed.value},
-                       {"band", band_json(e.step_band)},
-                       {"tokens_per_second_per_device", tokens_per_second(one.config, one.time())},
-                       {"mfu", mfu_json(one.config, one.time())},
-                       {"memory", memory_json(e)}};
+ordered_json priced_json(const search::Priced& one, bool more = false) {
+  const cost::Estimate& e = one.estimate;
+  ordered_json json = {
+      {"brief", brief(one.config)},
+      {"world", one.config.world},
+      {"plan", plan_json(one.config)},
+      {"step_seconds", one.time().value},
+      {"closed_form_seconds", one.closed.value},
+      {"band", band_json(e.step_band)},
+      {"tokens_per_second_per_device", cost::tokens_per_second(one.config, one.time())},
+      {"mfu", mfu_json(one.config, one.time())},
+      {"memory", memory_json(e)}};
   if (more) {
     json["items_seconds"] = items_json(e.step);
     json["entries_bytes"] = entries_json(e.memory);
@@ -58,18 +59,18 @@ ordered_json priced_json(const Priced& one, bool more = false) {
   return json;
 }
 
-ordered_json maybe(const std::optional<Priced>& one) {
+ordered_json maybe(const std::optional<search::Priced>& one) {
   return one ? priced_json(*one) : ordered_json(nullptr);
 }
 
-ordered_json neighbours_json(const PlanAnswer& view) {
+ordered_json neighbours_json(const planner::PlanAnswer& view) {
   constexpr std::string_view kVerdicts[] = {"priced", "misfit", "rule", "memory"};
   ordered_json all = ordered_json::array();
   if (!view.answer.best) return all;
   for (const WhyRow& row : why_rows(view)) {
-    const Neighbour& n = view.neighbours[row.neighbour];
-    const bool runs = n.verdict == Neighbour::Verdict::priced;
-    const bool held = runs || n.verdict == Neighbour::Verdict::memory;
+    const search::Neighbour& n = view.neighbours[row.neighbour];
+    const bool runs = n.verdict == search::Neighbour::Verdict::priced;
+    const bool held = runs || n.verdict == search::Neighbour::Verdict::memory;
     all.push_back(
         {{"change", row.change},
          {"key", row.key},
@@ -87,17 +88,17 @@ ordered_json neighbours_json(const PlanAnswer& view) {
   return all;
 }
 
-ordered_json trade_json(const PlanAnswer& view) {
+ordered_json trade_json(const planner::PlanAnswer& view) {
   ordered_json all = ordered_json::array();
-  for (const TradePoint& point : view.trade)
+  for (const search::TradePoint& point : view.trade)
     all.push_back({{"gpus", point.gpus},
                    {"capacity_bytes", point.capacity.value},
                    {"plan", maybe(point.plan)}});
   return all;
 }
 
-ordered_json search_json(const PlanAnswer& view) {
-  const Answer& a = view.answer;
+ordered_json search_json(const planner::PlanAnswer& view) {
+  const search::Answer& a = view.answer;
   ordered_json find_violations = ordered_json::object(), rules = ordered_json::object();
   for (const auto& [why, n] : a.stats.find_violations) find_violations[std::string(name(why))] = n;
   for (const auto& [code, n] : a.stats.rules) rules[std::string(code)] = n;
@@ -110,11 +111,11 @@ ordered_json search_json(const PlanAnswer& view) {
           {"space", describe_space(view)}};
 }
 
-ordered_json targets_json(const PlanAnswer& view) {
+ordered_json targets_json(const planner::PlanAnswer& view) {
   ordered_json all = ordered_json::array();
-  for (const TargetVerdict& verdict : view.targets) {
+  for (const planner::TargetVerdict& verdict : view.targets) {
     ordered_json broken = ordered_json::array();
-    for (const Rule* rule : verdict.broken)
+    for (const rules::Rule* rule : verdict.broken)
       broken.push_back({{"code", rule->page.code},
                         {"severity", name(rule->page.severity)},
                         {"title", rule->page.title}});
@@ -125,8 +126,8 @@ ordered_json targets_json(const PlanAnswer& view) {
   return all;
 }
 
-ordered_json training_json(const PlanAnswer& view) {
-  const std::optional<Training>& run = view.run;
+ordered_json training_json(const planner::PlanAnswer& view) {
+  const std::optional<planner::Training>& run = view.run;
   if (!run) return nullptr;
   ordered_json json = {{"tokens", *view.training.tokens},
                        {"steps", run->steps},
@@ -145,7 +146,7 @@ ordered_json training_json(const PlanAnswer& view) {
   return json;
 }
 
-ordered_json leanest_json(const PlanAnswer& view) {
+ordered_json leanest_json(const planner::PlanAnswer& view) {
   if (!view.leanest) return nullptr;
   const auto& [lean, estimate_memory] = *view.leanest;
   return {{"brief", brief(lean)},
@@ -157,7 +158,7 @@ ordered_json leanest_json(const PlanAnswer& view) {
           {"entries_bytes", entries_json(estimate_memory)}};
 }
 
-ordered_json own_json(const PlanAnswer& view) {
+ordered_json own_json(const planner::PlanAnswer& view) {
   if (!view.own) return nullptr;
   return {{"name", view.own->name},
           {"possible", view.own->priced.has_value()},
@@ -165,9 +166,9 @@ ordered_json own_json(const PlanAnswer& view) {
           {"priced", maybe(view.own->priced)}};
 }
 
-ordered_json hosts_json(const PlanAnswer& view) {
+ordered_json hosts_json(const planner::PlanAnswer& view) {
   if (!view.hosts) return nullptr;
-  const HostUse& out = *view.hosts;
+  const planner::HostUse& out = *view.hosts;
   ordered_json broken = ordered_json::object();
   for (const auto& [why, n] : out.broken) broken[std::string(name(why))] = n;
   return {{"out", out.count},
@@ -180,9 +181,9 @@ ordered_json hosts_json(const PlanAnswer& view) {
           {"cut_short", out.cut_short}};
 }
 
-ordered_json front_json(const Answer& a, const Problem& problem) {
+ordered_json front_json(const search::Answer& a, const search::Problem& problem) {
   ordered_json all = ordered_json::array();
-  for (const Candidate& one : a.front)
+  for (const search::Candidate& one : a.front)
     all.push_back({{"brief", brief(config_of(problem, one.plan))},
                    {"closed_form_seconds", one.time.value},
                    {"memory_bytes", one.memory.value}});
@@ -191,11 +192,11 @@ ordered_json front_json(const Answer& a, const Problem& problem) {
 
 }  // namespace
 
-std::string plan_json(const PlanAnswer& view) {
-  const Answer& a = view.answer;
-  const TrainingConfig& asked = view.problem.config;
+std::string plan_json(const planner::PlanAnswer& view) {
+  const search::Answer& a = view.answer;
+  const plan::TrainingConfig& asked = view.problem.config;
   ordered_json rivals = ordered_json::array();
-  for (const Priced& one : a.rivals) rivals.push_back(priced_json(one));
+  for (const search::Priced& one : a.rivals) rivals.push_back(priced_json(one));
   ordered_json fewest_gpus = nullptr;
   if (view.fewest) fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", maybe(view.fewest->plan)}};
   const ordered_json json = {
@@ -206,7 +207,7 @@ std::string plan_json(const PlanAnswer& view) {
       {"cluster", cluster_json(asked)},
       {"job", job_json(asked)},
       {"assumed", assumed_json(asked)},
-      {"stopped", view.stopped != StopReason::none},
+      {"stopped", view.stopped != planner::StopReason::none},
       {"stop_reason", name(view.stopped)},
       {"best", a.best ? priced_json(*a.best, true) : ordered_json(nullptr)},
       {"why", a.best ? ordered_json(describe_choices(view)) : ordered_json(nullptr)},
@@ -228,4 +229,4 @@ std::string plan_json(const PlanAnswer& view) {
   return dumped(json);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

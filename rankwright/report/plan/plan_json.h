@@ -6,8 +6,8 @@
 
 #include "rankwright/planner/plan/plan_answer.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string plan_json(const PlanAnswer& view);
+std::string plan_json(const planner::PlanAnswer& view);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

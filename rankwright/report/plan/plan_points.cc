@@ -5,10 +5,10 @@
 
 #include "rankwright/report/plan/plan_sentences.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
-PlanPoint point(PlanPoint::Role role, const Priced& plan, std::string because) {
+PlanPoint point(PlanPoint::Role role, const search::Priced& plan, std::string because) {
   return {.role = role,
           .config = plan.config,
           .time = plan.time(),
@@ -27,11 +27,11 @@ class PointList {
   std::vector<PlanPoint> all{};
 };
 
-void add_neighbours(const PlanAnswer& search, const Priced& plan, PointList& points,
-                    std::vector<RefusedChange>& refused) {
-  using Verdict = Neighbour::Verdict;
+void add_neighbours(const planner::PlanAnswer& search, const search::Priced& plan,
+                    PointList& points, std::vector<RefusedChange>& refused) {
+  using Verdict = search::Neighbour::Verdict;
   for (const WhyRow& row : why_rows(search, plan)) {
-    const Neighbour& n = search.neighbours[row.neighbour];
+    const search::Neighbour& n = search.neighbours[row.neighbour];
     if (n.verdict == Verdict::violation || n.verdict == Verdict::rule) {
       refused.push_back({row.change, row.plan, row.because});
       continue;
@@ -67,25 +67,25 @@ std::string_view name(PlanPoint::Role role) {
   return kNames[std::size_t(role)];
 }
 
-PlanPoints collect_points(const PlanReport& report) {
+PlanPoints collect_points(const planner::PlanReport& report) {
   using Role = PlanPoint::Role;
   if (!report.search) return {};
-  const PlanAnswer& search = *report.search;
-  const Answer& found = search.answer;
-  const Priced itself = report.priced();
+  const planner::PlanAnswer& search = *report.search;
+  const search::Answer& found = search.answer;
+  const search::Priced itself = report.priced();
   PointList list;
   std::vector<RefusedChange> refused;
   list.add(point(Role::itself, itself, "the plan that this is about"));
   if (found.best) list.add(point(Role::best, *found.best, "what the search would run"));
   if (found.fastest) list.add(point(Role::best, *found.fastest, "the fastest of all"));
   if (found.safe) list.add(point(Role::safe, *found.safe, "fits whatever the ledger's error"));
-  for (const Priced& rival : found.rivals)
+  for (const search::Priced& rival : found.rivals)
     list.add(point(Role::tie, rival, "within the model's error of the fastest"));
   add_neighbours(search, itself, list, refused);
-  for (const Priced& plan : report.front)
+  for (const search::Priced& plan : report.front)
     list.add(point(Role::front, plan, "nothing faster takes less memory"));
   drop_beaten(list.all);
   return {std::move(list.all), std::move(refused)};
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -8,14 +8,14 @@
 
 #include "rankwright/planner/report.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// One plan of the picture: the one that the report is about, or one that might be chosen instead.
 struct PlanPoint {
   enum class Role : unsigned char { itself, best, tie, safe, front, neighbour };
   Role role{};
   std::string change{};  // of a neighbour: "tp 4"
-  TrainingConfig config;
+  plan::TrainingConfig config;
   Seconds time{};
   Bytes memory{};
   bool fits = true;
@@ -37,6 +37,6 @@ struct PlanPoints {
 
 /// Collects the points of a report's search; nothing where nothing was searched. Every plan appears
 /// once, as the first thing that it is.
-PlanPoints collect_points(const PlanReport& report);
+PlanPoints collect_points(const planner::PlanReport& report);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,13 +5,13 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/reports.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace plan_points_test {
 
 const std::string kJob =
     "model: llama-3.1-8b, cluster: dgx-h100 x 1, job: {global_batch: 64, sequence: 4096}";
 
-PlanReport with(const std::string& parallelism) {
+planner::PlanReport with(const std::string& parallelism) {
   return report_of("{" + kJob + ", parallelism: {" + parallelism + "}}");
 }
 
@@ -20,7 +20,7 @@ bool beats(const PlanPoint& a, const PlanPoint& b) {
          (a.time < b.time || a.memory < b.memory);
 }
 
-std::vector<PlanPoint> front_of(const PlanReport& report) {
+std::vector<PlanPoint> front_of(const planner::PlanReport& report) {
   std::vector<PlanPoint> front;
   for (const PlanPoint& p : collect_points(report).points)
     if (p.role == PlanPoint::Role::front) front.push_back(p);
@@ -29,15 +29,15 @@ std::vector<PlanPoint> front_of(const PlanReport& report) {
 
 // GPipe takes as long as 1F1B and keeps the activations of all microbatches.
 TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
-  PlanReport report = with("dp_size: 8, zero_stage: 0");
+  planner::PlanReport report = with("dp_size: 8, zero_stage: 0");
   ASSERT_FALSE(report.sheet.estimate.fits());
-  const PlanReport lean = with("pp_size: 8, recompute: full");
+  const planner::PlanReport lean = with("pp_size: 8, recompute: full");
   ASSERT_TRUE(lean.sheet.estimate.fits());
-  Plan wasteful = lean.config.plan;
-  wasteful.schedule = Schedule::gpipe;
-  rankwright::TrainingConfig open = report.config;
+  plan::Plan wasteful = lean.config.plan;
+  wasteful.schedule = plan::Schedule::gpipe;
+  rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
-  PlanAnswer view{.problem = problem(open)};
+  planner::PlanAnswer view{.problem = search::problem(open)};
   view.answer.front = {{.plan = wasteful}, {.plan = lean.config.plan}};
   add_search(report, view);
   const std::vector<PlanPoint> front = front_of(report);
@@ -46,10 +46,10 @@ TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
 }
 
 TEST(CollectPoints, NoPointOfASearchBeatsTheFront) {
-  PlanReport report = with("tp_size: 8, recompute: full");
-  rankwright::TrainingConfig open = report.config;
+  planner::PlanReport report = with("tp_size: 8, recompute: full");
+  rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
-  PlanAnswer view{.problem = problem(open)};
+  planner::PlanAnswer view{.problem = search::problem(open)};
   view.answer = answer(view.problem, calibration(open));
   ASSERT_FALSE(view.answer.front.empty());
   add_search(report, view);
@@ -58,4 +58,4 @@ TEST(CollectPoints, NoPointOfASearchBeatsTheFront) {
 }
 
 }  // namespace plan_points_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -12,18 +12,18 @@
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/rules/change.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
-using Kind = Neighbour::Kind;
-using Verdict = Neighbour::Verdict;
+using Kind = search::Neighbour::Kind;
+using Verdict = search::Neighbour::Verdict;
 
-std::string describe_recompute(const Plan& p) {
-  return p.recompute == Recompute::none ? "no recompute"
-                                        : fmt::format("{} recompute", name(p.recompute));
+std::string describe_recompute(const plan::Plan& p) {
+  return p.recompute == plan::Recompute::none ? "no recompute"
+                                              : fmt::format("{} recompute", name(p.recompute));
 }
 
-std::string describe_schedule(const Plan& p) {
+std::string describe_schedule(const plan::Plan& p) {
   const std::string chunks =
       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
   return std::string(name(p.schedule)) + chunks;
@@ -31,7 +31,7 @@ std::string describe_schedule(const Plan& p) {
 
 /// An axis: what was asked of its degree.
 template <Kind kind>
-std::string describe_degrees(const Neighbour& n) {
+std::string describe_degrees(const search::Neighbour& n) {
   constexpr std::string_view kNames[] = {"tp", "cp", "pp", "dp", "ep"};
   return fmt::format("{} {}", kNames[std::size_t(kind)], count(n.degree));
 }
@@ -40,44 +40,48 @@ std::string describe_degrees(const Neighbour& n) {
 struct KindRow {
   Kind kind;
   std::string_view key;
-  std::string (*change)(const Neighbour&);
+  std::string (*change)(const search::Neighbour&);
 };
 constexpr KindRow kNeighbourKinds[] = {
-    {Kind::data_alone, "data_alone", [](const Neighbour&) { return std::string("dp alone"); }},
+    {Kind::data_alone, "data_alone",
+     [](const search::Neighbour&) { return std::string("dp alone"); }},
     {Kind::tp, "tp", describe_degrees<Kind::tp>},
     {Kind::pp, "pp", describe_degrees<Kind::pp>},
     {Kind::cp, "cp", describe_degrees<Kind::cp>},
     {Kind::ep, "ep", describe_degrees<Kind::ep>},
     {Kind::dp, "dp", describe_degrees<Kind::dp>},
     {Kind::zero, "zero",
-     [](const Neighbour& n) {
+     [](const search::Neighbour& n) {
        return n.config.plan.zero == 0 ? std::string("no ZeRO")
                                       : fmt::format("ZeRO-{}", n.config.plan.zero);
      }},
     {Kind::recompute, "recompute",
-     [](const Neighbour& n) { return describe_recompute(n.config.plan); }},
+     [](const search::Neighbour& n) { return describe_recompute(n.config.plan); }},
     {Kind::micro_batch, "micro_batch",
-     [](const Neighbour& n) { return fmt::format("microbatch {}", n.config.plan.micro_batch); }},
+     [](const search::Neighbour& n) {
+       return fmt::format("microbatch {}", n.config.plan.micro_batch);
+     }},
     {Kind::schedule, "schedule",
-     [](const Neighbour& n) { return describe_schedule(n.config.plan); }},
+     [](const search::Neighbour& n) { return describe_schedule(n.config.plan); }},
     {Kind::sequence_parallel, "sequence_parallel",
-     [](const Neighbour& n) {
+     [](const search::Neighbour& n) {
        return std::string(n.config.plan.sequence_parallel ? "with" : "no") +
               " sequence parallelism";
      }},
-    {Kind::order, "order", [](const Neighbour& n) { return "order " + show(n.config.plan.order); }},
+    {Kind::order, "order",
+     [](const search::Neighbour& n) { return "order " + show(n.config.plan.order); }},
 };
 
 /// "tp collectives +3.1 s, bubble +1.2 s, matmuls -0.4 s": what decides the difference, most first.
-std::string describe_items(const StepTime& from, const StepTime& to) {
+std::string describe_items(const cost::StepTime& from, const cost::StepTime& to) {
   struct Change {
-    Item item;
+    cost::Item item;
     Seconds more;
   };
   constexpr std::size_t kMax = 3;
   constexpr double kMin = 0.2;  // of the largest
   std::vector<Change> changes;
-  for (const ItemRow& of : items())
+  for (const cost::ItemRow& of : cost::items())
     if (from[of.item] != to[of.item]) changes.push_back({of.item, to[of.item] - from[of.item]});
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return std::abs(a.more.value) > std::abs(b.more.value);
@@ -92,10 +96,11 @@ std::string describe_items(const StepTime& from, const StepTime& to) {
 }
 
 /// "needs 194 of 79.1 GiB: gradients +120 GiB".
-std::string memory_refusal(const MemoryEstimate& from, const MemoryEstimate& to, Bytes capacity) {
-  const EntryRow* grown = nullptr;
+std::string memory_refusal(const cost::MemoryEstimate& from, const cost::MemoryEstimate& to,
+                           Bytes capacity) {
+  const cost::EntryRow* grown = nullptr;
   Bytes max{};
-  for (const EntryRow& of : entries()) {
+  for (const cost::EntryRow& of : cost::entries()) {
     const Bytes more = to[of.entry] - from[of.entry];
     if (more > max) grown = &of, max = more;
   }
@@ -104,18 +109,19 @@ std::string memory_refusal(const MemoryEstimate& from, const MemoryEstimate& to,
 }
 
 /// Returns what arithmetic says, with the numbers.
-std::string misfit_refusal(const Neighbour& n) {
+std::string misfit_refusal(const search::Neighbour& n) {
   return n.detail.empty() ? std::string(words(n.violation.why)) : n.detail;
 }
 
 std::string rule_refusal(std::string_view code) {
-  const Page* const page = find_page(code);
+  const rules::Page* const page = rules::find_page(code);
   RW_CHECK(page != nullptr);
   return fmt::format("{} ({})", page->title, code);
 }
 
-WhyRow why_row(const KindRow& kind, std::size_t index, const PlanAnswer& view, const Priced& plan) {
-  const Neighbour& n = view.neighbours[index];
+WhyRow why_row(const KindRow& kind, std::size_t index, const planner::PlanAnswer& view,
+               const search::Priced& plan) {
+  const search::Neighbour& n = view.neighbours[index];
   WhyRow row{.key = kind.key,
              .change = kind.change(n),
              .step = "-",
@@ -148,8 +154,8 @@ WhyRow why_row(const KindRow& kind, std::size_t index, const PlanAnswer& view, c
 
 }  // namespace
 
-std::string brief(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::string brief(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   std::string text;
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
   const auto axis = [&](std::string_view name, i64 degree) {
@@ -165,18 +171,18 @@ std::string brief(const TrainingConfig& s) {
   if (p.zero > 0) add(fmt::format("ZeRO-{}", p.zero));
   if (p.shard_size > 0) add(fmt::format("in {}s", count(p.shard_size)));
   if (p.micro_batch > 1) add(fmt::format("mb {}", count(p.micro_batch)));
-  if (p.pp > 1 && p.schedule != Schedule::one_f_one_b) add(std::string(name(p.schedule)));
-  if (p.recompute != Recompute::none) add(describe_recompute(p));
-  if (!same_order(s, kDefaultOrder)) add(show(p.order));
+  if (p.pp > 1 && p.schedule != plan::Schedule::one_f_one_b) add(std::string(name(p.schedule)));
+  if (p.recompute != plan::Recompute::none) add(describe_recompute(p));
+  if (!rules::same_order(s, mesh::kDefaultOrder)) add(show(p.order));
   return text.empty() ? "one GPU" : text;
 }
 
-std::vector<std::string> detail_list(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<std::string> detail_list(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   std::vector<std::string> all;
   const std::string microbatches = plural(s.microbatches(), "microbatch", "microbatches");
   all.push_back(p.pp > 1 ? fmt::format("{}, {}", name(p.schedule), microbatches) : microbatches);
-  if (p.pp > 1 && uneven_stages(s)) all.push_back("stages " + show_layout(p.stages));
+  if (p.pp > 1 && rules::uneven_stages(s)) all.push_back("stages " + show_layout(p.stages));
   if (p.tp > 1)
     all.emplace_back(p.sequence_parallel ? "sequence parallelism" : "no sequence parallelism");
   if (p.cp > 1) all.push_back(fmt::format("context by {}", name(p.cp_comm)));
@@ -184,11 +190,11 @@ std::vector<std::string> detail_list(const TrainingConfig& s) {
   if (p.zero > 0 && p.shards() != p.data_ranks())
     all.push_back(
         fmt::format("shards of {} of {} data ranks", count(p.shards()), count(p.data_ranks())));
-  if (!same_order(s, kDefaultOrder)) all.push_back("order " + show(p.order));
+  if (!rules::same_order(s, mesh::kDefaultOrder)) all.push_back("order " + show(p.order));
   return all;
 }
 
-std::string details(const TrainingConfig& s) {
+std::string details(const plan::TrainingConfig& s) {
   return fmt::format("{}", fmt::join(detail_list(s), " · "));
 }
 
@@ -198,9 +204,11 @@ std::string difference_text(Seconds time, Seconds than) {
   return fmt::format("{:+.1f} %", 100 * more);
 }
 
-std::vector<WhyRow> why_rows(const PlanAnswer& view) { return why_rows(view, view.best()); }
+std::vector<WhyRow> why_rows(const planner::PlanAnswer& view) {
+  return why_rows(view, view.best());
+}
 
-std::vector<WhyRow> why_rows(const PlanAnswer& view, const Priced& plan) {
+std::vector<WhyRow> why_rows(const planner::PlanAnswer& view, const search::Priced& plan) {
   std::vector<WhyRow> rows;
   for (const KindRow& kind : kNeighbourKinds)
     for (std::size_t k = 0; k < view.neighbours.size(); ++k)
@@ -211,8 +219,9 @@ std::vector<WhyRow> why_rows(const PlanAnswer& view, const Priced& plan) {
 namespace {
 
 /// What the chosen plan has before the fastest, in the order in which it counts (search/answer.cc).
-std::string choice_reason(const Priced& chosen, const Priced& fastest, Bytes safe) {
-  const Family a = family(chosen.config.plan), b = family(fastest.config.plan);
+std::string choice_reason(const search::Priced& chosen, const search::Priced& fastest, Bytes safe) {
+  const search::Family a = search::family(chosen.config.plan),
+                       b = search::family(fastest.config.plan);
   if (chosen.estimate.memory.total() <= safe && fastest.estimate.memory.total() > safe)
     return fmt::format("fits whatever the ledger's error, while that one takes {}",
                        show_memory(fastest.estimate.memory.total(), fastest.estimate.capacity));
@@ -230,9 +239,9 @@ std::string choice_reason(const Priced& chosen, const Priced& fastest, Bytes saf
 
 }  // namespace
 
-std::string describe_choices(const PlanAnswer& view, std::string_view chosen) {
-  const Answer& a = view.answer;
-  const Priced& best = view.best();
+std::string describe_choices(const planner::PlanAnswer& view, std::string_view chosen) {
+  const search::Answer& a = view.answer;
+  const search::Priced& best = view.best();
   const std::string which = a.complete ? "The fastest" : "The fastest so far";
   std::string text;
   if (a.fastest)
@@ -247,20 +256,20 @@ std::string describe_choices(const PlanAnswer& view, std::string_view chosen) {
         a.margin ? fmt::format("; the fastest with other degrees, ZeRO or recompute takes {} more",
                                percent(std::max(0.0, *a.margin)))
                  : ": there is no other");
-  const Item longest = [&] {
-    Item max = Item::tp;
-    for (const ItemRow& of : items())
+  const cost::Item longest = [&] {
+    cost::Item max = cost::Item::tp;
+    for (const cost::ItemRow& of : cost::items())
       if (!of.computes && best.estimate.step[of.item] > best.estimate.step[max]) max = of.item;
     return max;
   }();
-  const StepTime& step = best.estimate.step;
+  const cost::StepTime& step = best.estimate.step;
   return text + fmt::format(" {} of its step is compute; most of the rest is {}: {}.",
                             percent(step.compute() / step.total()), row(longest).name,
                             show(step[longest]));
 }
 
-std::string describe_memory(const Priced& best) {
-  const Estimate& e = best.estimate;
+std::string describe_memory(const search::Priced& best) {
+  const cost::Estimate& e = best.estimate;
   const Bytes left = e.capacity - e.memory.total();
   const std::string band = band_text(e.memory_band);
   if (e.sure())
@@ -269,7 +278,7 @@ std::string describe_memory(const Priced& best) {
                      show_memory(left), band);
 }
 
-std::string describe_trade(const Problem& problem, const TradePoint& point) {
+std::string describe_trade(const search::Problem& problem, const search::TradePoint& point) {
   if (point.gpus != problem.config.world)
     return fmt::format("1/{} of the GPUs: {}", problem.config.world / point.gpus,
                        count(point.gpus));
@@ -277,19 +286,19 @@ std::string describe_trade(const Problem& problem, const TradePoint& point) {
   return fmt::format("leave {} of the memory free", percent(free));
 }
 
-std::string describe_assumptions(const TrainingConfig& s) {
+std::string describe_assumptions(const plan::TrainingConfig& s) {
   std::string text;
-  for (const Assumption& a : s.assumed)
+  for (const plan::Assumption& a : s.assumed)
     text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", a.key.substr(a.key.rfind('.') + 1),
                         a.value, a.why.empty() ? "" : fmt::format(" ({})", a.why));
   return text;
 }
 
-Entry largest_item(const MemoryEstimate& estimate_memory) {
-  Entry max{};
-  for (const EntryRow& of : entries())
+cost::Entry largest_item(const cost::MemoryEstimate& estimate_memory) {
+  cost::Entry max{};
+  for (const cost::EntryRow& of : cost::entries())
     if (estimate_memory[of.entry] > estimate_memory[max]) max = of.entry;
   return max;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

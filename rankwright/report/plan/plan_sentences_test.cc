@@ -7,20 +7,20 @@
 #include "rankwright/report/plan/counts_text.h"
 #include "rankwright/report/plan/search_sentences.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace plan_words_test {
 
 using ::testing::HasSubstr;
 
-rankwright::TrainingConfig config_of(const std::string& plan) {
-  return resolve(
-      read_plan("model: llama-3.1-8b\ncluster: dgx-h100 x 2\n" + plan, "p.yaml", refuse_file)
-          .draft);
+rankwright::plan::TrainingConfig config_of(const std::string& plan) {
+  return resolve(importer::read_plan("model: llama-3.1-8b\ncluster: dgx-h100 x 2\n" + plan,
+                                     "p.yaml", importer::refuse_file)
+                     .draft);
 }
 
-PlanAnswer view_of(const rankwright::TrainingConfig& config) {
-  PlanAnswer view{.problem = problem(config)};
-  view.answer.best = priced(view.problem, config.plan, calibration());
+planner::PlanAnswer view_of(const rankwright::plan::TrainingConfig& config) {
+  planner::PlanAnswer view{.problem = search::problem(config)};
+  view.answer.best = priced(view.problem, config.plan, catalog::calibration());
   return view;
 }
 
@@ -52,33 +52,35 @@ TEST(Difference, HasASign) {
 }
 
 TEST(MisfitWords, StandInTheOrderOfTheirNames) {
-  for (int k = 0; k <= int(ConstraintViolation::Why::buckets); ++k)
-    EXPECT_FALSE(words(ConstraintViolation::Why(k)).empty());
-  EXPECT_EQ(name(ConstraintViolation::Why::heads), "heads");
-  EXPECT_EQ(name(ConstraintViolation::Why::batch), "batch");
-  EXPECT_EQ(name(ConstraintViolation::Why::shard), "shard");
+  for (int k = 0; k <= int(plan::ConstraintViolation::Why::buckets); ++k)
+    EXPECT_FALSE(words(plan::ConstraintViolation::Why(k)).empty());
+  EXPECT_EQ(name(plan::ConstraintViolation::Why::heads), "heads");
+  EXPECT_EQ(name(plan::ConstraintViolation::Why::batch), "batch");
+  EXPECT_EQ(name(plan::ConstraintViolation::Why::shard), "shard");
 }
 
 TEST(Why, NamesWhatGrewAndWhatRefuses) {
-  const rankwright::TrainingConfig best =
+  const rankwright::plan::TrainingConfig best =
       config_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
-  PlanAnswer view = view_of(best);
+  planner::PlanAnswer view = view_of(best);
   // tp 16 leaves the node.
-  Neighbour slower{.kind = Neighbour::Kind::tp,
-                   .searched = true,
-                   .degree = 16,
-                   .verdict = Neighbour::Verdict::priced,
-                   .config = config_of("job: {global_batch: 64}\nparallelism: {tp_size: 16}")};
-  slower.step = step_time(slower.config, calibration());
+  search::Neighbour slower{
+      .kind = search::Neighbour::Kind::tp,
+      .searched = true,
+      .degree = 16,
+      .verdict = search::Neighbour::Verdict::priced,
+      .config = config_of("job: {global_batch: 64}\nparallelism: {tp_size: 16}")};
+  slower.step = cost::step_time(slower.config, catalog::calibration());
   slower.time = slower.step.total();
-  Neighbour full{
-      .kind = Neighbour::Kind::zero, .verdict = Neighbour::Verdict::memory, .config = best};
-  full.memory[Entry::optimizer] = 1000.0_GiB;
-  Neighbour broken{
-      .kind = Neighbour::Kind::tp,
+  search::Neighbour full{.kind = search::Neighbour::Kind::zero,
+                         .verdict = search::Neighbour::Verdict::memory,
+                         .config = best};
+  full.memory[cost::Entry::optimizer] = 1000.0_GiB;
+  search::Neighbour broken{
+      .kind = search::Neighbour::Kind::tp,
       .searched = true,
       .degree = 3,
-      .verdict = Neighbour::Verdict::violation,
+      .verdict = search::Neighbour::Verdict::violation,
       .config = config_of("world_size: 3\njob: {global_batch: 64}\nparallelism: {tp_size: 3}")};
   broken.violation = first_misfit(broken.config);
   view.neighbours = {full, slower, broken};
@@ -96,7 +98,7 @@ TEST(Why, NamesWhatGrewAndWhatRefuses) {
 }
 
 TEST(SearchedWords, AddUpAndSayWhetherItIsAll) {
-  Answer answer;
+  search::Answer answer;
   answer.stats.candidates = 60;
   answer.stats.duplicates = 10;
   answer.stats.memory = 20;
@@ -110,11 +112,11 @@ TEST(SearchedWords, AddUpAndSayWhetherItIsAll) {
 }
 
 TEST(HostsWords, SayHowManyIdleAndWhy) {
-  HostUse out{.count = 1, .listed = {3}, .left = 7, .used = 7};
+  planner::HostUse out{.count = 1, .listed = {3}, .left = 7, .used = 7};
   EXPECT_EQ(describe_hosts(out, 8), "1 host is out, 7 left, and all of them are used.");
   out.used = 4;
   out.counts_tried = 2;
-  out.broken = {{ConstraintViolation::Why::batch, 8}};
+  out.broken = {{plan::ConstraintViolation::Why::batch, 8}};
   EXPECT_EQ(describe_hosts(out, 8),
             "1 host is out, 7 left, 4 used (32 GPUs), 3 idle. On all of them every choice of "
             "degrees breaks a rule: microbatch x dp does not divide the batch (8). 2 numbers of "
@@ -124,11 +126,11 @@ TEST(HostsWords, SayHowManyIdleAndWhy) {
 }
 
 TEST(CountsText, SaysThatNoneMakesTheDeadline) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
-  CountsAnswer answer{.problem = problem(config)};
-  answer.rows.push_back({.gpus = 16, .plan = Priced{.config = config}, .leanest = {}});
-  answer.rows[0].plan->estimate.step[Item::matmul] = 8.0_s;
+  planner::CountsAnswer answer{.problem = search::problem(config)};
+  answer.rows.push_back({.gpus = 16, .plan = search::Priced{.config = config}, .leanest = {}});
+  answer.rows[0].plan->estimate.step[cost::Item::matmul] = 8.0_s;
   // 64 x 4,096 tokens per step: 10 steps take 80 s.
   answer.training = {.tokens = 10 * 64 * 4096.0, .price = {}, .deadline = Seconds{30}};
   choose_count(answer);
@@ -136,4 +138,4 @@ TEST(CountsText, SaysThatNoneMakesTheDeadline) {
 }
 
 }  // namespace plan_words_test
-}  // namespace rankwright
+}  // namespace rankwright::report

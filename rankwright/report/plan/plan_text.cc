@@ -15,7 +15,7 @@
 #include "rankwright/report/render/markdown.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr std::string_view kLineDot = " · ";
@@ -31,14 +31,15 @@ std::string labelled(std::string_view label, const std::string& words, const Pai
   return paint.bold(name) + std::string(kLabel - name.size(), ' ') + text.substr(kLabel);
 }
 
-std::string figures_more(const Priced& best) {
-  return fmt::format("MFU {} where attention counts in full (PaLM) · {}",
-                     percent(mfu(best.config, best.time(), FlopsConvention::palm_full)),
-                     describe_memory(best));
+std::string figures_more(const search::Priced& best) {
+  return fmt::format(
+      "MFU {} where attention counts in full (PaLM) · {}",
+      percent(cost::mfu(best.config, best.time(), model::FlopsConvention::palm_full)),
+      describe_memory(best));
 }
 
-std::string describe_safe(const PlanAnswer& view) {
-  const Answer& a = view.answer;
+std::string describe_safe(const planner::PlanAnswer& view) {
+  const search::Answer& a = view.answer;
   if (a.best->estimate.sure()) return {};
   if (!a.safe) return "No plan fits whatever the ledger's error.";
   return fmt::format("Fits whatever the ledger's error: {} ({}), {}: {}.", show(a.safe->time()),
@@ -48,7 +49,7 @@ std::string describe_safe(const PlanAnswer& view) {
 }
 
 /// On a terminal the plan stands before its reasons, so that lines stay short.
-Table why_table(const PlanAnswer& view, bool joined) {
+Table why_table(const planner::PlanAnswer& view, bool joined) {
   Table table{{{"change"}, {"step", kRight}, {"difference", kRight}}};
   if (!joined) table.columns.push_back({"best such plan"});
   table.columns.push_back({"because"});
@@ -62,37 +63,37 @@ Table why_table(const PlanAnswer& view, bool joined) {
 }
 
 /// What ties, above the table of the fastest others.
-std::string tie_line(const PlanAnswer& view) {
+std::string tie_line(const planner::PlanAnswer& view) {
   const std::string text = describe_tie(view.answer);
   const std::size_t others = view.answer.rivals.size();
   if (text.empty() || others == 0) return text;
   return text + fmt::format(" The fastest {}:", others == 1 ? "other" : "others");
 }
 
-Table tie_table(const PlanAnswer& view) {
+Table tie_table(const planner::PlanAnswer& view) {
   Table table{{{"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"plan"}}};
-  for (const Priced& rival : view.answer.rivals)
+  for (const search::Priced& rival : view.answer.rivals)
     table.rows.push_back({show(rival.time()), difference_text(rival.time(), view.best().time()),
                           show_memory(rival.estimate.memory.total()), brief(rival.config)});
   return table;
 }
 
-std::string describe_order(const PlanAnswer& view) {
-  const Answer& a = view.answer;
-  const Priced* other = a.reordered();
+std::string describe_order(const planner::PlanAnswer& view) {
+  const search::Answer& a = view.answer;
+  const search::Priced* other = a.reordered();
   if (!a.usual || other == nullptr) return {};
   const bool chosen = other == &*a.best;
   return fmt::format(
       "{} {}, which no default gives: {}. In the default order {} the fastest plan "
       "takes {} ({}): {}.",
       chosen ? "Ranks are numbered" : "The fastest of all numbers its ranks",
-      show(other->config.plan.order), show(other->time()), show(kDefaultOrder),
+      show(other->config.plan.order), show(other->time()), show(mesh::kDefaultOrder),
       show(a.usual->time()), difference_text(a.usual->time(), other->time()),
       brief(a.usual->config));
 }
 
-Table trade_table(const PlanAnswer& view) {
-  const Priced& best = view.best();
+Table trade_table(const planner::PlanAnswer& view) {
+  const search::Priced& best = view.best();
   Table table{{{"instead"},
                {"step", kRight},
                {"difference", kRight},
@@ -100,7 +101,7 @@ Table trade_table(const PlanAnswer& view) {
                {"memory", kRight},
                {"plan"}}};
   for (std::size_t k = 1; k < view.trade.size(); ++k) {
-    const TradePoint& point = view.trade[k];
+    const search::TradePoint& point = view.trade[k];
     std::vector<std::string> cells{describe_trade(view.problem, point)};
     if (point.plan) {
       const Seconds time = point.plan->time();
@@ -117,13 +118,13 @@ Table trade_table(const PlanAnswer& view) {
   return table;
 }
 
-std::string describe_own_plan(const PlanAnswer& view) {
+std::string describe_own_plan(const planner::PlanAnswer& view) {
   if (!view.own) return {};
-  const OwnPlan& own = *view.own;
+  const planner::OwnPlan& own = *view.own;
   if (!own.priced)
     return fmt::format("{} cannot be: rankwright check {}", excerpt(own.name, 200),
                        shell_path(own.name));
-  const Estimate& e = own.priced->estimate;
+  const cost::Estimate& e = own.priced->estimate;
   return fmt::format(
       "Your plan{}: {} ({}){}: {}.",
       own.config.world == view.best().config.world
@@ -135,20 +136,20 @@ std::string describe_own_plan(const PlanAnswer& view) {
       brief(own.config));
 }
 
-std::string describe_training(const PlanAnswer& view) {
+std::string describe_training(const planner::PlanAnswer& view) {
   return view.run ? training_text(*view.run, view.training) + "." : "";
 }
 
 /// "megatron yes · torchtitan no: RW0512 it splits the layers itself".
-std::string describe_targets(const PlanAnswer& view) {
+std::string describe_targets(const planner::PlanAnswer& view) {
   std::string text;
-  for (const TargetVerdict& verdict : view.targets) {
+  for (const planner::TargetVerdict& verdict : view.targets) {
     text += fmt::format("{}{} ", text.empty() ? "" : " · ", verdict.target->name);
     if (verdict.broken.empty()) {
       text += "yes";
       continue;
     }
-    const Page& first = verdict.broken.front()->page;
+    const rules::Page& first = verdict.broken.front()->page;
     text += fmt::format("{}: {} {}", first.severity == Severity::error ? "no" : "with a warning",
                         first.code, first.title);
     if (verdict.broken.size() > 1) text += fmt::format(" (+{})", verdict.broken.size() - 1);
@@ -157,18 +158,18 @@ std::string describe_targets(const PlanAnswer& view) {
 }
 
 /// The target that was asked for, else the first framework that runs the plan; or none.
-const TargetRow* target_to_name(const PlanAnswer& view) {
-  const Target asked = view.problem.limits.target;
-  if (asked != Target::any) return &row(asked);
-  for (const TargetVerdict& verdict : view.targets)
+const rules::TargetRow* target_to_name(const planner::PlanAnswer& view) {
+  const rules::Target asked = view.problem.limits.target;
+  if (asked != rules::Target::any) return &row(asked);
+  for (const planner::TargetVerdict& verdict : view.targets)
     if (verdict.broken.empty()) return verdict.target;
   return nullptr;
 }
 
 /// `saved`: the file that the plan was written to; empty where it was not.
-std::string describe_next_steps(const PlanAnswer& view, const std::string& saved) {
+std::string describe_next_steps(const planner::PlanAnswer& view, const std::string& saved) {
   std::string text = "-o plan.yaml writes this plan";
-  const TargetRow* const target = target_to_name(view);
+  const rules::TargetRow* const target = target_to_name(view);
   if (!saved.empty()) {
     const std::string file = shell_path(saved);
     text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
@@ -176,18 +177,19 @@ std::string describe_next_steps(const PlanAnswer& view, const std::string& saved
       text += fmt::format(" · rankwright export {} --to {}", file, target->name);
   }
   if (target == nullptr)
-    text += fmt::format(" · --for {} finds the fastest that it runs", targets().front().name);
+    text +=
+        fmt::format(" · --for {} finds the fastest that it runs", rules::targets().front().name);
   return text;
 }
 
-std::string describe_fit(const PlanAnswer& view) {
+std::string describe_fit(const planner::PlanAnswer& view) {
   if (!view.fit_asked || !view.fewest) return {};
   return fmt::format("{} are the fewest of {} on which it fits.",
                      plural(view.fewest->gpus, "GPU", "GPUs"),
                      count(view.problem.config.cluster.devices()));
 }
 
-std::string out_words(const PlanAnswer& view) {
+std::string out_words(const planner::PlanAnswer& view) {
   return view.hosts ? describe_hosts(*view.hosts, view.problem.config.cluster.host_devices) : "";
 }
 
@@ -196,8 +198,8 @@ std::string indented_lines(const std::string& text, std::size_t width) {
 }
 
 /// The headline and what was assumed.
-std::string head(const PlanAnswer& view, const TrainingConfig& config, const Paint& paint,
-                 std::size_t width) {
+std::string head(const planner::PlanAnswer& view, const plan::TrainingConfig& config,
+                 const Paint& paint, std::size_t width) {
   std::string out = bold_lines(lines_of(headline(config), kLineDot, " ·", width, ""), paint);
   const std::string assumed = describe_assumptions(view.problem.config);
   if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
@@ -206,9 +208,9 @@ std::string head(const PlanAnswer& view, const TrainingConfig& config, const Pai
 
 }  // namespace
 
-std::string plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width,
+std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
                       const std::string& saved) {
-  const Priced& best = view.best();
+  const search::Priced& best = view.best();
   std::string out = head(view, best.config, paint, width);
   out += bold_lines(indented_lines(degree_tags(best.config), width), paint);
   out += indented_lines(details(best.config), width);
@@ -238,7 +240,7 @@ std::string plan_text(const PlanAnswer& view, const Paint& paint, std::size_t wi
   say("searched", describe_search(view.answer));
   say("", describe_violations(view.answer.stats));
   say("", describe_space(view));
-  if (view.stopped != StopReason::none && view.answer.complete)
+  if (view.stopped != planner::StopReason::none && view.answer.complete)
     say("stopped",
         "The search was complete; what else it would cost was not looked at to the end.");
   say("budget", describe_budget(view.stopped, view.budget));
@@ -247,8 +249,8 @@ std::string plan_text(const PlanAnswer& view, const Paint& paint, std::size_t wi
   return out;
 }
 
-std::string plan_markdown(const PlanAnswer& view) {
-  const Priced& best = view.best();
+std::string plan_markdown(const planner::PlanAnswer& view) {
+  const search::Priced& best = view.best();
   std::string out = "# " + markdown_text(headline(best.config)) + "\n\n";
   const auto say = [&](const std::string& words) {
     if (!words.empty()) out += markdown_text(words) + "\n\n";
@@ -285,16 +287,16 @@ std::string plan_markdown(const PlanAnswer& view) {
 namespace {
 
 /// The name of a catalog system without its number of units; empty for other clusters.
-std::string system_name(const Cluster& cluster) {
-  for (const System& system : systems())
+std::string system_name(const cluster::Cluster& cluster) {
+  for (const catalog::System& system : catalog::systems())
     if (cluster.name == system.name || cluster.name.starts_with(system.name + " x "))
       return system.name;
   return {};
 }
 
 /// What would make it fit: `lean` needs least.
-std::string describe_remedy(const PlanAnswer& view, const MemoryEstimate& lean) {
-  const TrainingConfig& config = view.problem.config;
+std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryEstimate& lean) {
+  const plan::TrainingConfig& config = view.problem.config;
   std::string text, system = system_name(config.cluster);
   if (view.fewest && view.fewest->plan && !system.empty()) {
     const i64 gpus = view.fewest->gpus;
@@ -310,15 +312,15 @@ std::string describe_remedy(const PlanAnswer& view, const MemoryEstimate& lean) 
   if (2.0 * lean.states() < lean.total() && config.job.sequence > 1)
     text += fmt::format("Or --seq {}. ", config.job.sequence / 2);
   if (view.problem.capacity < config.cluster.device.memory) text += "Or no --max-memory. ";
-  if (view.problem.limits != Limits{}) text += "Or fewer limits. ";
+  if (view.problem.limits != search::Limits{}) text += "Or fewer limits. ";
   text.pop_back();
   return text;
 }
 
 }  // namespace
 
-std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t width) {
-  const Answer& a = view.answer;
+std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width) {
+  const search::Answer& a = view.answer;
   std::string out = head(view, view.problem.config, paint, width);
   const auto say = [&](std::string_view label, const std::string& words) {
     out += labelled(label, words, paint, width);
@@ -328,7 +330,7 @@ std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t
     say("stopped", "Nothing was found yet. " + describe_budget(view.stopped, view.budget));
   } else if (view.leanest) {
     const auto& [lean, estimate_memory] = *view.leanest;
-    const Entry max = largest_item(estimate_memory);
+    const cost::Entry max = largest_item(estimate_memory);
     say("nothing",
         fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "
                     "{}: {}.",
@@ -347,9 +349,9 @@ std::string no_plan_text(const PlanAnswer& view, const Paint& paint, std::size_t
   return out;
 }
 
-std::string answer_text(const PlanAnswer& view, const Paint& paint, std::size_t width,
+std::string answer_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
                         const std::string& saved) {
   return view.answer.best ? plan_text(view, paint, width, saved) : no_plan_text(view, paint, width);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -8,14 +8,14 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 struct ViolationRow {
-  ConstraintViolation::Why why;
+  plan::ConstraintViolation::Why why;
   std::string_view name, words;
 };
-using Why = ConstraintViolation::Why;
+using Why = plan::ConstraintViolation::Why;
 constexpr ViolationRow kMisfits[] = {
     {Why::none, "none", "nothing"},
     {Why::degrees, "degrees", "the degrees do not multiply to the world"},
@@ -48,7 +48,7 @@ constexpr ViolationRow kMisfits[] = {
 static_assert(std::size(kMisfits) == std::size_t(Why::buckets) + 1);
 
 /// Returns how much of the space a search that was stopped had decided.
-std::string decided_share(const Answer& answer) {
+std::string decided_share(const search::Answer& answer) {
   const double decided = double(answer.stats.candidates);
   const double all = decided + double(answer.undecided);
   return percent(all > 0 ? decided / all : 0);
@@ -56,16 +56,16 @@ std::string decided_share(const Answer& answer) {
 
 }  // namespace
 
-std::string_view name(StopReason reason) {
+std::string_view name(planner::StopReason reason) {
   constexpr std::string_view kNames[] = {"none", "asked", "time", "memory"};
   return kNames[std::size_t(reason)];
 }
 
-std::string describe_budget(StopReason reason, const SearchBudget& budget) {
-  if (reason == StopReason::time)
+std::string describe_budget(planner::StopReason reason, const planner::SearchBudget& budget) {
+  if (reason == planner::StopReason::time)
     return fmt::format("The search used up its {}; --search-time {:.0f}s would give it more.",
                        show(budget.time), 4 * std::max(1.0, budget.time.value));
-  if (reason == StopReason::memory)
+  if (reason == planner::StopReason::memory)
     return fmt::format(
         "The search used up its {} of memory; --search-memory {}GiB would give it more.",
         show_memory(budget.memory),
@@ -73,15 +73,19 @@ std::string describe_budget(StopReason reason, const SearchBudget& budget) {
   return {};
 }
 
-std::string describe_stop(const Answer& answer) {
+std::string describe_stop(const search::Answer& answer) {
   return answer.complete ? "" : fmt::format("the best of {} of the space", decided_share(answer));
 }
 
-std::string_view name(ConstraintViolation::Why why) { return kMisfits[std::size_t(why)].name; }
-std::string_view words(ConstraintViolation::Why why) { return kMisfits[std::size_t(why)].words; }
+std::string_view name(plan::ConstraintViolation::Why why) {
+  return kMisfits[std::size_t(why)].name;
+}
+std::string_view words(plan::ConstraintViolation::Why why) {
+  return kMisfits[std::size_t(why)].words;
+}
 
-std::string describe_search(const Answer& answer) {
-  const SearchStats& t = answer.stats;
+std::string describe_search(const search::Answer& answer) {
+  const search::SearchStats& t = answer.stats;
   std::string text = fmt::format("{} layouts", count(t.candidates + answer.undecided));
   std::string parts;
   const auto add = [&](i64 n, std::string_view words) {
@@ -109,14 +113,14 @@ std::string describe_search(const Answer& answer) {
   return text;
 }
 
-std::string describe_space(const PlanAnswer& answer) {
-  const TrainingConfig& s = answer.problem.config;
-  const Limits& limits = answer.problem.limits;
+std::string describe_space(const planner::PlanAnswer& answer) {
+  const plan::TrainingConfig& s = answer.problem.config;
+  const search::Limits& limits = answer.problem.limits;
   std::string inner;
   for (std::size_t k = 0; k + 1 < s.cluster.levels.size(); ++k)
     inner += (inner.empty() ? "" : ", ") + s.cluster.levels[k].name;
   const std::string pipes = limits.schedule ? std::string(name(*limits.schedule))
-                                            : fmt::format("{} schedules", schedules().size());
+                                            : fmt::format("{} schedules", plan::schedules().size());
   const std::string shards = limits.hybrid && !inner.empty()
                                  ? fmt::format(" over all data ranks or inside {}", inner)
                                  : " over all data ranks";
@@ -131,11 +135,11 @@ std::string describe_space(const PlanAnswer& answer) {
       limits.cp_comm ? "one exchange" : "3 exchanges");
 }
 
-std::string describe_violations(const SearchStats& stats) {
+std::string describe_violations(const search::SearchStats& stats) {
   std::vector<std::pair<i64, std::string>> all;
   for (const auto& [why, n] : stats.find_violations) all.emplace_back(n, std::string(words(why)));
   for (const auto& [code, n] : stats.rules)
-    all.emplace_back(n, fmt::format("{} ({})", find_page(code)->title, code));
+    all.emplace_back(n, fmt::format("{} ({})", rules::find_page(code)->title, code));
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
@@ -144,7 +148,7 @@ std::string describe_violations(const SearchStats& stats) {
   return text.empty() ? text : text + ".";
 }
 
-std::string describe_tie(const Answer& answer) {
+std::string describe_tie(const search::Answer& answer) {
   if (answer.tied <= 1) return {};
   return fmt::format(
       "{} choices of degrees, ZeRO and recompute are within {} of the fastest, the model's error "
@@ -152,7 +156,7 @@ std::string describe_tie(const Answer& answer) {
       count(answer.tied), percent(answer.band));
 }
 
-std::string describe_hosts(const HostUse& out, i64 host_devices) {
+std::string describe_hosts(const planner::HostUse& out, i64 host_devices) {
   const i64 idle = out.left - out.used;
   std::string text =
       fmt::format("{} out, {} left", plural(out.count, "host is", "hosts are"), count(out.left));
@@ -173,4 +177,4 @@ std::string describe_hosts(const HostUse& out, i64 host_devices) {
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

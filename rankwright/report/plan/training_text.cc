@@ -6,15 +6,15 @@
 
 #include "rankwright/base/format.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string money(double amount, const Price& price) {
+std::string money(double amount, const planner::Price& price) {
   const std::string figure = amount < 1000 ? fmt::format("{:.2f}", amount) : short_count(amount);
   const std::string after = price.after.empty() ? "" : " " + price.after;
   return price.before + figure + after;
 }
 
-std::string training_text(const Training& run, const TrainingAsk& ask) {
+std::string training_text(const planner::Training& run, const planner::TrainingAsk& ask) {
   const std::string steps = run.steps < 9e15 ? count(i64(run.steps)) : short_count(run.steps);
   std::string text =
       fmt::format("{} tokens: {} steps, {} ±{}, {} GPU-hours", short_count(*ask.tokens), steps,
@@ -32,4 +32,4 @@ std::string training_text(const Training& run, const TrainingAsk& ask) {
          (open ? ", within the error" : "");
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,12 +5,12 @@
 
 #include "rankwright/planner/plan/training.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// "$1.2 M", "1.2 M EUR".
-std::string money(double amount, const Price& price);
+std::string money(double amount, const planner::Price& price);
 
 /// "15 T tokens: 3,576,279 steps, 276 days ±36 days, 424 k GPU-hours, $0.89 M ±0.12 M"
-std::string training_text(const Training& run, const TrainingAsk& ask);
+std::string training_text(const planner::Training& run, const planner::TrainingAsk& ask);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -2,17 +2,18 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace training_text_test {
 
 TEST(TrainingText, NamesStepsTimeGpuHoursAndCost) {
-  const TrainingAsk ask{.tokens = 1'000'001, .price = Price{2.5, "$", ""}, .deadline = {}};
-  const Training run{.steps = 63,
-                     .time = Seconds{63 * 3600.0},
-                     .within = 0.1,
-                     .gpu_hours = 504,
-                     .cost = 1260,
-                     .in_time = {}};
+  const planner::TrainingAsk ask{
+      .tokens = 1'000'001, .price = planner::Price{2.5, "$", ""}, .deadline = {}};
+  const planner::Training run{.steps = 63,
+                              .time = Seconds{63 * 3600.0},
+                              .within = 0.1,
+                              .gpu_hours = 504,
+                              .cost = 1260,
+                              .in_time = {}};
   EXPECT_EQ(training_text(run, ask),
             "1 M tokens: 63 steps, 2.62 days ±6.3 h, 504 GPU-hours, $1.26 k ±$126.00 at $2.50 a "
             "GPU-hour");
@@ -20,13 +21,14 @@ TEST(TrainingText, NamesStepsTimeGpuHoursAndCost) {
 
 TEST(TrainingText, SaysWhetherItIsInTime) {
   const auto said = [](double days) {
-    const TrainingAsk ask{.tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
-    const Training run{.steps = 100,
-                       .time = Seconds{86400},
-                       .within = 0.1,
-                       .gpu_hours = 192,
-                       .cost = {},
-                       .in_time = days >= 1};
+    const planner::TrainingAsk ask{
+        .tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
+    const planner::Training run{.steps = 100,
+                                .time = Seconds{86400},
+                                .within = 0.1,
+                                .gpu_hours = 192,
+                                .cost = {},
+                                .in_time = days >= 1};
     return training_text(run, ask);
   };
   EXPECT_EQ(said(2), "1.6 M tokens: 100 steps, 1 day ±2.4 h, 192 GPU-hours; in time for 2 days");
@@ -43,4 +45,4 @@ TEST(Money, StandsWithItsCurrency) {
 }
 
 }  // namespace training_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,7 +7,7 @@
 
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr std::size_t kShortest = 12, kLongest = 40;  // columns of the longest bar
@@ -109,4 +109,4 @@ std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,7 +7,7 @@
 
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct BarLine {
   enum class Tone : unsigned char { work, wait, total };
@@ -31,4 +31,4 @@ std::string share_text(double share);
 /// Names, bars, figures and remarks in columns. Remarks that do not fit in `width` go on below.
 std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std::size_t width);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

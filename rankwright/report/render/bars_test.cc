@@ -7,7 +7,7 @@
 
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace bars_test {
 
 constexpr Paint kPlain{}, kColor{.on = true};
@@ -86,4 +86,4 @@ TEST(Bars, LetLongRemarksGoOnBelow) {
 }
 
 }  // namespace bars_test
-}  // namespace rankwright
+}  // namespace rankwright::report

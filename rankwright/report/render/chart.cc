@@ -10,7 +10,7 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/time_ticks.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 /// Sizes by the class that stands for them.
@@ -86,7 +86,7 @@ constexpr std::string_view kDark =
 
 }  // namespace
 
-Chart::Chart(const TrainingConfig& config, std::string_view name, std::string_view about)
+Chart::Chart(const plan::TrainingConfig& config, std::string_view name, std::string_view about)
     : title_(fmt::format("{}: {}", name, headline(config))), about_(about) {
   constexpr double kWide = kChartRight - kChartMargin;
   y = 30;
@@ -235,4 +235,4 @@ std::vector<double> ticks(const Scale& scale, i64 max) {
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

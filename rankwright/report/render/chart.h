@@ -12,7 +12,7 @@
 #include "rankwright/report/render/event_color.h"
 #include "rankwright/report/render/svg.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// A page of a paper is as wide as 1,000 pixels at 150 to the inch.
 inline constexpr double kChartWidth = 1000, kChartMargin = 24;
@@ -23,7 +23,7 @@ inline constexpr double kChartLine = 18;  // from one line of text to the next
 class Chart {
  public:
   /// `name` is what it shows; `about` one or two sentences, which stand under the title.
-  Chart(const TrainingConfig& config, std::string_view name, std::string_view about);
+  Chart(const plan::TrainingConfig& config, std::string_view name, std::string_view about);
 
   /// The whole file.
   std::string text() const;
@@ -93,4 +93,4 @@ struct Scale {
 /// where it is logarithmic at least an equal part of it apart.
 std::vector<double> ticks(const Scale& scale, i64 max);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace chart_test {
 
 using ::testing::ElementsAre;
@@ -87,4 +87,4 @@ RC_GTEST_PROP(Ticks, AreFewAndInside, ()) {
 }
 
 }  // namespace chart_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -9,19 +9,19 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 // Okabe and Ito, "Color Universal Design", 2008.
 constexpr EventColor kEventColors[] = {
-    {EventKind::forward, "forward", "forward", '-', {0x00, 0x72, 0xB2}},
-    {EventKind::backward, "backward", "backward", '=', {0xD5, 0x5E, 0x00}},
-    {EventKind::input_grad, "input gradient", "input_grad", '<', {0xE6, 0x9F, 0x00}},
-    {EventKind::weight_grad, "weight gradient", "weight_grad", '+', {0x00, 0x9E, 0x73}},
-    {EventKind::collective, "collective", "collective", '*', {0xCC, 0x79, 0xA7}},
-    {EventKind::optimizer, "optimizer", "optimizer", '@', {0x80, 0x80, 0x80}},
+    {planner::EventKind::forward, "forward", "forward", '-', {0x00, 0x72, 0xB2}},
+    {planner::EventKind::backward, "backward", "backward", '=', {0xD5, 0x5E, 0x00}},
+    {planner::EventKind::input_grad, "input gradient", "input_grad", '<', {0xE6, 0x9F, 0x00}},
+    {planner::EventKind::weight_grad, "weight gradient", "weight_grad", '+', {0x00, 0x9E, 0x73}},
+    {planner::EventKind::collective, "collective", "collective", '*', {0xCC, 0x79, 0xA7}},
+    {planner::EventKind::optimizer, "optimizer", "optimizer", '@', {0x80, 0x80, 0x80}},
 };
-static_assert(std::size(kEventColors) == kEventKinds);
+static_assert(std::size(kEventColors) == planner::kEventKinds);
 
 constexpr double kLightest = 0.6;  // share of white in the last chunk's colour
 
@@ -40,13 +40,13 @@ double luminance(Rgb c) {
 
 }  // namespace
 
-const EventColor& row(EventKind kind) {
+const EventColor& row(planner::EventKind kind) {
   const EventColor& found = kEventColors[std::size_t(kind)];
   RW_CHECK(found.kind == kind);
   return found;
 }
 
-Rgb shade(EventKind kind, i64 chunk, i64 chunks) {
+Rgb shade(planner::EventKind kind, i64 chunk, i64 chunks) {
   const Rgb c = row(kind).color;
   const double white = chunks < 2 ? 0 : kLightest * double(chunk) / double(chunks - 1);
   return {mixed(c.red, 255, white), mixed(c.green, 255, white), mixed(c.blue, 255, white)};
@@ -71,4 +71,4 @@ int terminal_color(Rgb c) {
   return 16 + 36 * nearest(c.red) + 6 * nearest(c.green) + nearest(c.blue);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -9,7 +9,7 @@
 
 #include "rankwright/planner/timeline/event_kind.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct Rgb {
   int red = 0, green = 0, blue = 0;
@@ -18,16 +18,16 @@ struct Rgb {
 };
 
 struct EventColor {
-  EventKind kind;
+  planner::EventKind kind;
   std::string_view name;      // "input gradient"
   std::string_view category;  // "input_grad": in traces and JSON
   char fill;                  // fills its cells where there is no colour
   Rgb color;
 };
-const EventColor& row(EventKind kind);
+const EventColor& row(planner::EventKind kind);
 
 /// The first chunk in the kind's own colour, the others ever lighter.
-Rgb shade(EventKind kind, i64 chunk, i64 chunks);
+Rgb shade(planner::EventKind kind, i64 chunk, i64 chunks);
 
 /// Black or white, whichever is easier to read on `ground`.
 Rgb text_on(Rgb ground);
@@ -37,4 +37,4 @@ std::string hex(Rgb color);  // "#0072b2"
 /// The nearest of the 6 x 6 x 6 colours that terminals number from 16.
 int terminal_color(Rgb color);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -9,7 +9,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr i64 kMaxNodes = 16;     // all are drawn up to here
@@ -42,7 +42,7 @@ std::string repeated(std::string_view text, std::size_t times) {
 }
 
 /// "pp 0", "pp 0-3": the coordinates on `axis` of the ranks in a node.
-std::string coordinates(const Mesh& mesh, Axis axis, const std::vector<i64>& ranks) {
+std::string coordinates(const mesh::Mesh& mesh, mesh::Axis axis, const std::vector<i64>& ranks) {
   std::set<i64> seen;
   for (const i64 rank : ranks) seen.insert(mesh.coordinate(rank, axis));
   const bool range = seen.size() > 1 && *seen.rbegin() - *seen.begin() + 1 == i64(seen.size());
@@ -53,32 +53,32 @@ std::string coordinates(const Mesh& mesh, Axis axis, const std::vector<i64>& ran
 }
 
 /// What tells this node from the others: its coordinates on the axes that are split.
-std::string title(const TrainingConfig& config, i64 node, const std::vector<i64>& ranks) {
-  const Mesh mesh = config.plan.meshes().dense;
+std::string title(const plan::TrainingConfig& config, i64 node, const std::vector<i64>& ranks) {
+  const mesh::Mesh mesh = config.plan.meshes().dense;
   std::string text = fmt::format("node {}", count(node));
   if (ranks.empty()) return text + " · idle";
-  for (const Axis axis : {Axis::pp, Axis::dp, Axis::cp})
+  for (const mesh::Axis axis : {mesh::Axis::pp, mesh::Axis::dp, mesh::Axis::cp})
     if (mesh.degree(axis) > 1) text += " · " + coordinates(mesh, axis, ranks);
   return text;
 }
 
-bool same_tensor_group(const Mesh& mesh, i64 a, i64 b) {
+bool same_tensor_group(const mesh::Mesh& mesh, i64 a, i64 b) {
   const auto first = [&](i64 rank) {
-    return rank - mesh.coordinate(rank, Axis::tp) * mesh.stride(Axis::tp);
+    return rank - mesh.coordinate(rank, mesh::Axis::tp) * mesh.stride(mesh::Axis::tp);
   };
   return first(a) == first(b);
 }
 
 /// Devices up to the last that has a rank.
-i64 devices_in_use(const TrainingConfig& config) {
-  const Placement& placement = config.plan.placement;
-  if (placement.kind != Placement::Kind::listed) return config.world;
+i64 devices_in_use(const plan::TrainingConfig& config) {
+  const mesh::Placement& placement = config.plan.placement;
+  if (placement.kind != mesh::Placement::Kind::listed) return config.world;
   return 1 + *std::max_element(placement.devices.begin(), placement.devices.end());
 }
 
-Box fill(const TrainingConfig& config, i64 node, i64 per_node, const Paint& paint,
+Box fill(const plan::TrainingConfig& config, i64 node, i64 per_node, const Paint& paint,
          std::size_t digits) {
-  const Mesh mesh = config.plan.meshes().dense;
+  const mesh::Mesh mesh = config.plan.meshes().dense;
   const i64 devices = devices_in_use(config);
   std::vector<i64> ranks;
   for (i64 slot = 0; slot < per_node && node * per_node + slot < devices; ++slot)
@@ -92,7 +92,7 @@ Box fill(const TrainingConfig& config, i64 node, i64 per_node, const Paint& pain
     const bool new_group = mesh.tp > 1 && i > 0 && !same_tensor_group(mesh, ranks[i - 1], ranks[i]);
     const std::size_t gap = line.width == 1 ? 0 : new_group ? 2 : 1;
     const std::string cell = fmt::format("{}{:>{}}", std::string(gap, ' '), ranks[i], digits);
-    line.text += paint.group(mesh.coordinate(ranks[i], Axis::pp), cell);
+    line.text += paint.group(mesh.coordinate(ranks[i], mesh::Axis::pp), cell);
     line.width += cell.size();
   }
   return box;
@@ -138,13 +138,13 @@ std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Pa
 
 }  // namespace
 
-std::string rank_grid(const TrainingConfig& config, const Paint& paint, std::size_t width) {
+std::string rank_grid(const plan::TrainingConfig& config, const Paint& paint, std::size_t width) {
   const i64 per_node = std::min(config.cluster.domain(0), kMaxRanksInBox);
   const i64 nodes = ceil_div(devices_in_use(config), per_node);
   const i64 drawn = nodes <= kMaxNodes ? nodes : kFirstNodes;
   const std::size_t digits = std::to_string(std::min(config.world, drawn * per_node) - 1).size();
   // Permuted placements put high ranks on the first nodes.
-  const bool block = config.plan.placement.kind == Placement::Kind::block;
+  const bool block = config.plan.placement.kind == mesh::Placement::Kind::block;
   const std::size_t wide = block ? digits : std::to_string(config.world - 1).size();
   std::vector<Box> boxes;
   for (i64 node = 0; node < drawn; ++node)
@@ -156,4 +156,4 @@ std::string rank_grid(const TrainingConfig& config, const Paint& paint, std::siz
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -8,10 +8,10 @@
 #include "rankwright/plan/plan.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// `width` is how many characters a line may have. With colour the boxes are drawn with lines,
 /// without it in ASCII.
-std::string rank_grid(const TrainingConfig& config, const Paint& paint, std::size_t width);
+std::string rank_grid(const plan::TrainingConfig& config, const Paint& paint, std::size_t width);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

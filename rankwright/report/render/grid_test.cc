@@ -7,7 +7,7 @@
 #include "rankwright/report/render/table.h"
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace grid_test {
 
 using ::testing::HasSubstr;
@@ -16,7 +16,7 @@ using ::testing::Not;
 const std::string kModel = "model: llama-3.2-1b\n";
 
 TEST(RankGrid, DrawsNodesSideBySide) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kModel +
                 "cluster: dgx-h100 x 2\n"
                 "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2}\n");
@@ -28,7 +28,7 @@ TEST(RankGrid, DrawsNodesSideBySide) {
 }
 
 TEST(RankGrid, PutsThemBelowEachOtherWhereTheLineIsShort) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 2\nparallelism: {dp_size: 16}\n");
   EXPECT_EQ(rank_grid(config, {}, 40),
             "  node 0 · dp 0-7\n"
@@ -42,7 +42,7 @@ TEST(RankGrid, PutsThemBelowEachOtherWhereTheLineIsShort) {
 }
 
 TEST(RankGrid, LeavesHostsEmptyThatAreOut) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kModel +
                 "cluster: dgx-h100 x 3\nworld_size: 16\n"
                 "parallelism: {tp_size: 8}\nplacement: {hosts: [0, 2]}\n");
@@ -62,7 +62,7 @@ TEST(RankGrid, LeavesHostsEmptyThatAreOut) {
 }
 
 TEST(RankGrid, DrawsLinesAndColoursByPpRankOnATerminal) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 1\nworld_size: 2\nparallelism: {pp_size: 2}\n");
   EXPECT_EQ(rank_grid(config, {.on = true}, 80),
             "  \033[1mnode 0 · pp 0-1\033[0m\n"
@@ -72,7 +72,7 @@ TEST(RankGrid, DrawsLinesAndColoursByPpRankOnATerminal) {
 }
 
 TEST(RankGrid, DrawsOnlyTheRanksThatThereAre) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 1\nworld_size: 3\nparallelism: {dp_size: 3}\n");
   EXPECT_EQ(rank_grid(config, {}, 80),
             "  node 0 · dp 0-2\n"
@@ -82,7 +82,7 @@ TEST(RankGrid, DrawsOnlyTheRanksThatThereAre) {
 }
 
 TEST(RankGrid, FoldsARackIntoLinesOfEight) {
-  const rankwright::TrainingConfig config =
+  const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: gb200-nvl72 x 1\nparallelism: {dp_size: 72}\n");
   const std::string picture = rank_grid(config, {}, 80);
   EXPECT_EQ(std::count(picture.begin(), picture.end(), '\n'), 9 + 3);
@@ -90,9 +90,10 @@ TEST(RankGrid, FoldsARackIntoLinesOfEight) {
 }
 
 TEST(RankGrid, ShowsWhereACyclicPlacementPutsThem) {
-  const rankwright::TrainingConfig config = config_of(kModel +
-                                                      "cluster: dgx-h100 x 2\nplacement: cyclic\n"
-                                                      "parallelism: {tp_size: 2, dp_size: 8}\n");
+  const rankwright::plan::TrainingConfig config =
+      config_of(kModel +
+                "cluster: dgx-h100 x 2\nplacement: cyclic\n"
+                "parallelism: {tp_size: 2, dp_size: 8}\n");
   // Rank r is on host r mod 2: even ranks on node 0, no two of a tensor-parallel group together.
   const std::string picture = rank_grid(config, {}, 120);
   EXPECT_THAT(picture, HasSubstr("|  0   2   4   6   8  10  12  14 |"));
@@ -101,9 +102,11 @@ TEST(RankGrid, ShowsWhereACyclicPlacementPutsThem) {
 
 TEST(RankGrid, DrawsTheFirstOfManyNodesAndSaysSo) {
   const std::string plan = kModel + "parallelism: {dp_size: ";
-  const rankwright::TrainingConfig sixteen = config_of(plan + "128}\ncluster: dgx-h100 x 16\n");
+  const rankwright::plan::TrainingConfig sixteen =
+      config_of(plan + "128}\ncluster: dgx-h100 x 16\n");
   EXPECT_THAT(rank_grid(sixteen, {}, 120), Not(HasSubstr("more nodes")));
-  const rankwright::TrainingConfig seventeen = config_of(plan + "136}\ncluster: dgx-h100 x 17\n");
+  const rankwright::plan::TrainingConfig seventeen =
+      config_of(plan + "136}\ncluster: dgx-h100 x 17\n");
   const std::string picture = rank_grid(seventeen, {}, 120);
   EXPECT_THAT(picture, HasSubstr("node 5 "));
   EXPECT_THAT(picture, Not(HasSubstr("node 6 ")));
@@ -112,7 +115,7 @@ TEST(RankGrid, DrawsTheFirstOfManyNodesAndSaysSo) {
 }
 
 TEST(RankGrid, KeepsToTheWidthAndLinesUp) {
-  const rankwright::TrainingConfig config = config_of(
+  const rankwright::plan::TrainingConfig config = config_of(
       kModel + "cluster: dgx-h100 x 8\nparallelism: {tp_size: 4, pp_size: 2, dp_size: 8}\n");
   for (const std::size_t width : {72u, 100u, 120u, 160u}) {
     std::istringstream lines(rank_grid(config, {}, width));
@@ -122,4 +125,4 @@ TEST(RankGrid, KeepsToTheWidthAndLinesUp) {
 }
 
 }  // namespace grid_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace rankwright {
+namespace rankwright::report {
 
 bool LabelRoom::is_free(const LabelBox& box) const {
   return box.inside(frame_) && std::none_of(taken_.begin(), taken_.end(),
@@ -34,4 +34,4 @@ std::optional<LabelBox> LabelRoom::take(double x, double y, double width, double
   return std::nullopt;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct LabelBox {
   double left = 0, top = 0, right = 0, bottom = 0;
@@ -35,4 +35,4 @@ class LabelRoom {
   std::vector<LabelBox> taken_{};
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::report

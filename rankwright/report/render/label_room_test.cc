@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace label_room_test {
 
 constexpr LabelBox kFrame{0, 0, 400, 300};
@@ -43,4 +43,4 @@ RC_GTEST_PROP(LabelRoom, NeverGivesTheSameRoomTwice, ()) {
 }
 
 }  // namespace label_room_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,17 +6,17 @@
 #include "rankwright/cost/priced.h"
 #include "rankwright/model/parameters.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
-std::string level_of(const TrainingConfig& s, GroupKind kind) {
-  const int level = span_of(s, kind).level;
+std::string level_of(const plan::TrainingConfig& s, mesh::GroupKind kind) {
+  const int level = cost::span_of(s, kind).level;
   return level < 0 ? "" : s.cluster.levels[std::size_t(level)].name;
 }
 
 }  // namespace
 
-std::string headline(const TrainingConfig& s) {
+std::string headline(const plan::TrainingConfig& s) {
   const std::string model =
       s.reference_model
           ? fmt::format("a model that is not named ({}'s layers for prices)", s.model.name)
@@ -29,26 +29,26 @@ std::string headline(const TrainingConfig& s) {
                      count(s.job.global_batch), count(s.job.sequence), short_count(tokens));
 }
 
-std::vector<std::string> list_degree_tags(const TrainingConfig& s) {
-  const Plan& p = s.plan;
+std::vector<std::string> list_degree_tags(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   std::vector<std::string> degree_tags;
-  const auto axis = [&](std::string_view name, i64 degree, GroupKind kind,
+  const auto axis = [&](std::string_view name, i64 degree, mesh::GroupKind kind,
                         const std::string& more = "") {
     degree_tags.push_back(
         degree == 1 ? fmt::format("{} 1", name)
                     : fmt::format("{} {}{} on {}", name, count(degree), more, level_of(s, kind)));
   };
-  axis("tp", p.tp, GroupKind::tp);
-  if (p.cp > 1) axis("cp", p.cp, GroupKind::cp);
-  axis("pp", p.pp, GroupKind::pp,
+  axis("tp", p.tp, mesh::GroupKind::tp);
+  if (p.cp > 1) axis("cp", p.cp, mesh::GroupKind::cp);
+  axis("pp", p.pp, mesh::GroupKind::pp,
        p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "");
-  axis("dp", p.dp, GroupKind::dp);
-  if (p.ep > 1) axis("ep", p.ep, GroupKind::ep);
+  axis("dp", p.dp, mesh::GroupKind::dp);
+  if (p.ep > 1) axis("ep", p.ep, mesh::GroupKind::ep);
   degree_tags.push_back(p.zero == 0 ? "no ZeRO" : fmt::format("ZeRO-{}", p.zero));
   degree_tags.push_back(fmt::format("microbatch {}", p.micro_batch));
-  if (p.recompute == Recompute::none)
+  if (p.recompute == plan::Recompute::none)
     degree_tags.emplace_back("no recompute");
-  else if (p.recompute == Recompute::full && p.recompute_layers > 0)
+  else if (p.recompute == plan::Recompute::full && p.recompute_layers > 0)
     degree_tags.push_back(fmt::format("full recompute of {} a pp rank",
                                       plural(p.recompute_layers, "layer", "layers")));
   else
@@ -56,8 +56,8 @@ std::vector<std::string> list_degree_tags(const TrainingConfig& s) {
   return degree_tags;
 }
 
-std::string degree_tags(const TrainingConfig& s) {
+std::string degree_tags(const plan::TrainingConfig& s) {
   return fmt::format("{}", fmt::join(list_degree_tags(s), " · "));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,15 +6,15 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Returns the model, the cluster and the batch in one line, the heading of every report.
-std::string headline(const TrainingConfig& config);
+std::string headline(const plan::TrainingConfig& config);
 
 /// Returns the choices of a plan: "tp 8 on nvlink", "pp 4 x 2 chunks on infiniband", "ZeRO-1".
-std::vector<std::string> list_degree_tags(const TrainingConfig& config);
+std::vector<std::string> list_degree_tags(const plan::TrainingConfig& config);
 
 /// Returns the same in one line: "tp 8 on nvlink · pp 4 on infiniband · ...".
-std::string degree_tags(const TrainingConfig& config);
+std::string degree_tags(const plan::TrainingConfig& config);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -4,7 +4,7 @@
 
 #include "tests/support/typed_configs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace labels_test {
 
 using ::testing::HasSubstr;
@@ -36,4 +36,4 @@ TEST(DegreeTags, AreThePlanInOneLine) {
 }
 
 }  // namespace labels_test
-}  // namespace rankwright
+}  // namespace rankwright::report

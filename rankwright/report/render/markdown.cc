@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
@@ -80,4 +80,4 @@ std::string markdown_target(std::string_view path) {
   return out + ">";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// In a heading, a paragraph or the cell of a table; on one line.
 std::string markdown_text(std::string_view text);
@@ -19,4 +19,4 @@ std::string markdown_block(std::string_view language, std::string_view lines);
 /// What a link or a picture points to: blanks and brackets may be in it.
 std::string markdown_target(std::string_view path);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

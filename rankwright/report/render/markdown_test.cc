@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace markdown_test {
 
 TEST(MarkdownText, IsNoMarkup) {
@@ -35,4 +35,4 @@ TEST(MarkdownTarget, MayHaveBlanksAndBrackets) {
 }
 
 }  // namespace markdown_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -2,7 +2,7 @@
 
 #include "rankwright/base/check.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 std::string page_with(std::string_view page, std::string_view document) {
   constexpr std::string_view kPlace = "RANKWRIGHT_DOCUMENT";
@@ -18,4 +18,4 @@ std::string page_with(std::string_view page, std::string_view document) {
   return out + std::string(page.substr(at + kPlace.size()));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

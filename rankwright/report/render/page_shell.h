@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Empty where the program was built without Node.
 extern const std::string_view kReportPage;
@@ -12,4 +12,4 @@ extern const std::string_view kReportPage;
 /// The page with a document put in, as report_json() writes it.
 std::string page_with(std::string_view page, std::string_view document);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

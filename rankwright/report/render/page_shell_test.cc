@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace page_test {
 
 constexpr std::string_view kPage = "<script id=d>RANKWRIGHT_DOCUMENT</script><p>";
@@ -39,4 +39,4 @@ TEST(Page, NeedsNothingElse) {
 }
 
 }  // namespace page_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,7 +7,7 @@
 #include "rankwright/base/diagnostic.h"
 #include "rankwright/base/integer.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct Paint {
   bool on = false;
@@ -36,4 +36,4 @@ struct Paint {
   }
 };
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,7 +6,7 @@
 
 #include "rankwright/base/utf8.h"
 
-namespace rankwright::svg {
+namespace rankwright::report::svg {
 namespace {
 
 /// Bytes of the character that begins `text`; 0 where none does, or one that XML has not.
@@ -67,4 +67,4 @@ std::string line(double x1, double y1, double x2, double y2, std::string_view cl
                      px(y1), px(x2), px(y2), classes);
 }
 
-}  // namespace rankwright::svg
+}  // namespace rankwright::report::svg

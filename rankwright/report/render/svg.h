@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace rankwright::svg {
+namespace rankwright::report::svg {
 
 /// Without what XML would read as markup, and what it cannot hold: control characters, bytes that
 /// are no UTF-8.
@@ -24,4 +24,4 @@ std::string titled(std::string_view element, std::string_view words);
 
 std::string line(double x1, double y1, double x2, double y2, std::string_view classes);
 
-}  // namespace rankwright::svg
+}  // namespace rankwright::report::svg

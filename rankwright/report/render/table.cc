@@ -5,7 +5,7 @@
 
 #include "rankwright/report/render/markdown.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 std::string padded(const std::string& cell, std::size_t width, Table::Align align) {
@@ -145,4 +145,4 @@ std::string bold_lines(const std::string& lines, const Paint& paint) {
   return paint.bold(lines.substr(0, lines.size() - 1)) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

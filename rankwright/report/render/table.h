@@ -8,7 +8,7 @@
 
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 struct Table {
   enum class Align : unsigned char { left, right };
@@ -43,4 +43,4 @@ std::string bold_lines(const std::string& lines, const Paint& paint);
 std::string remarked(const Table& table, const Paint& paint, std::string_view indent,
                      std::size_t width);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace table_test {
 
 const Table kTable{{{"name"}, {"µ", Table::Align::right}, {"remark"}},
@@ -93,4 +93,4 @@ TEST(Remarked, WordsStandBelowWhereThereIsNoRoomBeside) {
 }
 
 }  // namespace table_test
-}  // namespace rankwright
+}  // namespace rankwright::report

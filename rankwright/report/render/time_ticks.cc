@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::report {
 
 std::vector<Seconds> place_ticks(Seconds end, i64 max) {
   if (!(end.value > 0) || !std::isfinite(end.value) || max < 2) return {Seconds{}};
@@ -16,4 +16,4 @@ std::vector<Seconds> place_ticks(Seconds end, i64 max) {
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,9 +6,9 @@
 #include "rankwright/base/integer.h"
 #include "rankwright/base/units.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Returns times from 0 to `end`, 1, 2 or 5 of a power of ten apart, at most `max` of them.
 std::vector<Seconds> place_ticks(Seconds end, i64 max);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace time_ticks_test {
 
 using ::testing::ElementsAre;
@@ -35,4 +35,4 @@ RC_GTEST_PROP(Ticks, AreFewAndReachTheEnd, ()) {
 }
 
 }  // namespace time_ticks_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,33 +7,33 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-Table matmul_table(const ProbeFigures& probe) {
+Table matmul_table(const fit::ProbeFigures& probe) {
   Table table{{{"matmul"},
                {"rows", kRight},
                {"inner", kRight},
                {"columns", kRight},
                {"time", kRight},
                {"rate", kRight}}};
-  for (const ProbedMatmul& one : probe.matmuls)
+  for (const fit::ProbedMatmul& one : probe.matmuls)
     table.rows.push_back({one.number, count(one.rows), count(one.inner), count(one.columns),
                           show(one.time), show(one.rate())});
   return table;
 }
 
-Table memory_table(const ProbeFigures& probe) {
+Table memory_table(const fit::ProbeFigures& probe) {
   Table table{{{"memory"}, {"moved", kRight}, {"time", kRight}, {"rate", kRight}}};
-  for (const ProbedStream& one : probe.streams)
+  for (const fit::ProbedStream& one : probe.streams)
     table.rows.push_back({one.name, show(one.moved), show(one.time), show(one.rate())});
   table.rows.push_back({"tiny operation", "-", show(probe.launch), "-"});
   return table;
 }
 
-Table call_table(const ProbeFigures& probe, const Cluster& cluster) {
+Table call_table(const fit::ProbeFigures& probe, const cluster::Cluster& cluster) {
   Table table{{{"calls"},
                {""},
                {"size", kRight},
@@ -41,9 +41,9 @@ Table call_table(const ProbeFigures& probe, const Cluster& cluster) {
                {"size/time", kRight},
                {"model", kRight},
                {"model/measured", kRight}}};
-  for (const ProbedCalls& series : probe.calls) {
+  for (const fit::ProbedCalls& series : probe.calls) {
     std::string group(name(series.group)), op(name(series.op));
-    for (const MeasuredCall& call : series.calls) {
+    for (const fit::MeasuredCall& call : series.calls) {
       const Seconds model = modelled(cluster, series, call.size);
       table.rows.push_back({std::exchange(group, ""), std::exchange(op, ""), show_memory(call.size),
                             show(call.time), show(call.size / call.time), show(model),
@@ -53,12 +53,12 @@ Table call_table(const ProbeFigures& probe, const Cluster& cluster) {
   return table;
 }
 
-std::string level_lines(const Cluster& cluster) {
+std::string level_lines(const cluster::Cluster& cluster) {
   std::string text;
-  for (const Level& level : cluster.levels) {
+  for (const cluster::Level& level : cluster.levels) {
     if (level.arity == 1) continue;
     text += fmt::format("{}: {}{}, {} a hop, joins {}\n", level.name, show(level.bandwidth),
-                        level.per == Level::Per::domain ? " a host" : " a rank",
+                        level.per == cluster::Level::Per::domain ? " a host" : " a rank",
                         show(level.latency), level.arity);
   }
   return text;
@@ -66,7 +66,7 @@ std::string level_lines(const Cluster& cluster) {
 
 }  // namespace
 
-std::vector<std::string> probe_head(const ProbeFigures& probe) {
+std::vector<std::string> probe_head(const fit::ProbeFigures& probe) {
   std::vector<std::string> head{
       fmt::format("{} on {}, measured by rankwright probe",
                   plural(probe.host_ranks.front() * i64(probe.hosts.size()), "rank", "ranks"),
@@ -79,7 +79,8 @@ std::vector<std::string> probe_head(const ProbeFigures& probe) {
   return head;
 }
 
-std::string probe_text(const ProbeFigures& probe, const Cluster& cluster, const Paint& paint) {
+std::string probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
+                       const Paint& paint) {
   std::string text = probe_head(probe).front() + "\n";
   text += fmt::format("{}: {} and {} a rank\n", cluster.device.name,
                       show(cluster.device.best_matmul), show_memory(cluster.device.memory));
@@ -89,29 +90,29 @@ std::string probe_text(const ProbeFigures& probe, const Cluster& cluster, const 
   return text;
 }
 
-std::string probe_json(const ProbeFigures& probe, const Cluster& cluster) {
+std::string probe_json(const fit::ProbeFigures& probe, const cluster::Cluster& cluster) {
   ordered_json matmuls = ordered_json::array(), streams = ordered_json::array(),
                calls = ordered_json::array(), levels = ordered_json::array();
-  for (const ProbedMatmul& one : probe.matmuls)
+  for (const fit::ProbedMatmul& one : probe.matmuls)
     matmuls.push_back({{"number", one.number},
                        {"rows", one.rows},
                        {"inner", one.inner},
                        {"columns", one.columns},
                        {"seconds", one.time.value},
                        {"flops_per_second", one.rate().value}});
-  for (const ProbedStream& one : probe.streams)
+  for (const fit::ProbedStream& one : probe.streams)
     streams.push_back({{"name", one.name},
                        {"bytes", one.moved.value},
                        {"seconds", one.time.value},
                        {"bytes_per_second", one.rate().value}});
-  for (const ProbedCalls& series : probe.calls)
-    for (const MeasuredCall& call : series.calls)
+  for (const fit::ProbedCalls& series : probe.calls)
+    for (const fit::MeasuredCall& call : series.calls)
       calls.push_back({{"group", name(series.group)},
                        {"collective", name(series.op)},
                        {"bytes", call.size.value},
                        {"seconds", call.time.value},
                        {"model_seconds", modelled(cluster, series, call.size).value}});
-  for (const Level& level : cluster.levels)
+  for (const cluster::Level& level : cluster.levels)
     levels.push_back({{"name", level.name},
                       {"arity", level.arity},
                       {"bytes_per_second", level.bandwidth.value},
@@ -134,4 +135,4 @@ std::string probe_json(const ProbeFigures& probe, const Cluster& cluster) {
   return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

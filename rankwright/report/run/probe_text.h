@@ -8,14 +8,15 @@
 #include "rankwright/fit/probed.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-std::string probe_text(const ProbeFigures& probe, const Cluster& cluster, const Paint& paint);
+std::string probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
+                       const Paint& paint);
 
 /// One object, with every series as it was measured.
-std::string probe_json(const ProbeFigures& probe, const Cluster& cluster);
+std::string probe_json(const fit::ProbeFigures& probe, const cluster::Cluster& cluster);
 
 /// The comments above the cluster file: which hosts, how many ranks on each.
-std::vector<std::string> probe_head(const ProbeFigures& probe);
+std::vector<std::string> probe_head(const fit::ProbeFigures& probe);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -15,7 +15,7 @@ std::string line(const ordered_json& json) {
 
 double rate(i64 tokens, Seconds time) { return time.value > 0 ? double(tokens) / time.value : 0; }
 
-ordered_json sent_json(const RunSummary& s, const SentRow& one) {
+ordered_json sent_json(const planner::RunSummary& s, const planner::SentRow& one) {
   const bool named = one.level >= 0 && std::size_t(one.level) < s.level_names.size();
   return {{"communication", row(one.kind).label},
           {"group", name(one.group)},
@@ -31,7 +31,7 @@ ordered_json sent_json(const RunSummary& s, const SentRow& one) {
 
 }  // namespace
 
-std::string step_json(const TrainedStep& step, i64 tokens) {
+std::string step_json(const planner::TrainedStep& step, i64 tokens) {
   return line({{"type", "step"},
                {"schema", kSchema},
                {"step", step.step},
@@ -42,10 +42,10 @@ std::string step_json(const TrainedStep& step, i64 tokens) {
                {"bubble_fraction", step.bubble}});
 }
 
-std::string summary_json(const RunSummary& s) {
+std::string summary_json(const planner::RunSummary& s) {
   ordered_json sent = ordered_json::array(), memory = ordered_json::array();
-  for (const SentRow& one : s.sent) sent.push_back(sent_json(s, one));
-  for (const RunMemory& one : s.memory)
+  for (const planner::SentRow& one : s.sent) sent.push_back(sent_json(s, one));
+  for (const planner::RunMemory& one : s.memory)
     memory.push_back({{"pp_rank", one.pp_rank},
                       {"predicted_bytes", one.predicted.value},
                       {"peak_bytes", one.peak.value},
@@ -74,4 +74,4 @@ std::string summary_json(const RunSummary& s) {
                {"memory", memory}});
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

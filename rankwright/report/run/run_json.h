@@ -6,12 +6,12 @@
 
 #include "rankwright/planner/run/run_view.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// {"type":"step",...}; `tokens` are those of a step.
-std::string step_json(const TrainedStep& step, i64 tokens);
+std::string step_json(const planner::TrainedStep& step, i64 tokens);
 
 /// {"type":"summary",...}.
-std::string summary_json(const RunSummary& summary);
+std::string summary_json(const planner::RunSummary& summary);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,7 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 /// Whole percents, as nobody reads more from a line that moves.
@@ -15,13 +15,13 @@ std::string whole_percent(double fraction) { return fmt::format("{:.0f} %", frac
 
 std::string loss_text(double loss) { return fmt::format("{:.4g}", loss); }
 
-std::string level_name(const RunSummary& s, int level) {
+std::string level_name(const planner::RunSummary& s, int level) {
   return level >= 0 && std::size_t(level) < s.level_names.size() ? s.level_names[std::size_t(level)]
                                                                  : std::string("-");
 }
 
 /// "=", or what is different: bytes where they are, else calls, else the link.
-std::string verdict(const SentRow& row) {
+std::string verdict(const planner::SentRow& row) {
   if (row.equal()) return "=";
   const std::string on = " on " + plural(row.ranks_off, "rank", "ranks");
   if (row.sent != row.predicted) {
@@ -35,7 +35,7 @@ std::string verdict(const SentRow& row) {
   return "another group or level" + on;
 }
 
-Table sent_table(const RunSummary& s) {
+Table sent_table(const planner::RunSummary& s) {
   Table table{{{"sent in a step, by all ranks"},
                {"group"},
                {"level"},
@@ -44,14 +44,14 @@ Table sent_table(const RunSummary& s) {
                {"measured", kRight},
                {""},
                {"waited", kRight}}};
-  for (const SentRow& one : s.sent)
+  for (const planner::SentRow& one : s.sent)
     table.rows.push_back({std::string(row(one.kind).label), std::string(name(one.group)),
                           level_name(s, one.level), count(one.calls), show(one.predicted),
                           show(one.sent), verdict(one), show(one.waited)});
   return table;
 }
 
-Table figure_table(const RunSummary& s) {
+Table figure_table(const planner::RunSummary& s) {
   Table table{{{""}, {"predicted", kRight}, {"measured", kRight}, {""}}};
   table.rows.push_back({"bytes", show(s.predicted_bytes()), show(s.sent_bytes()),
                         s.bytes_equal() ? "equal on every rank, call by call"
@@ -69,7 +69,7 @@ Table figure_table(const RunSummary& s) {
   return table;
 }
 
-std::string opening(const RunSummary& s) {
+std::string opening(const planner::RunSummary& s) {
   return fmt::format("{} of {} on {}{}: loss {} to {}, {} tokens/s\n", count(i64(s.steps.size())),
                      plural(s.wanted, "step", "steps"), plural(s.ranks, "rank", "ranks"),
                      s.stopped ? ", stopped" : "", loss_text(s.steps.front().loss),
@@ -87,7 +87,7 @@ std::string clock_text(Seconds time) {
   return fmt::format("{}:{:02}:{:02}", hours, minutes, seconds % 60);
 }
 
-std::string progress_text(const TrainedStep& step, const RunProgress& p) {
+std::string progress_text(const planner::TrainedStep& step, const RunProgress& p) {
   std::string text = fmt::format("step {}/{}  loss {}", step.step, p.wanted, loss_text(step.loss));
   if (step.time.value > 0)
     text += fmt::format("  {} tokens/s", count(std::llround(double(p.tokens) / step.time.value)));
@@ -100,11 +100,11 @@ std::string progress_text(const TrainedStep& step, const RunProgress& p) {
   return text;
 }
 
-std::string csv_line(const TrainedStep& step) {
+std::string csv_line(const planner::TrainedStep& step) {
   return fmt::format("{},{},{},{}\n", step.step, step.loss, step.gradient_norm, step.time.value);
 }
 
-std::string run_text(const RunSummary& s, const Paint& paint) {
+std::string run_text(const planner::RunSummary& s, const Paint& paint) {
   if (s.steps.empty()) return "stopped before the first step was done\n";
   std::string out = opening(s) + "\n";
   if (!s.sent.empty()) out += sent_table(s).text(paint) + "\n";
@@ -122,4 +122,4 @@ std::string run_text(const RunSummary& s, const Paint& paint) {
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -8,7 +8,7 @@
 #include "rankwright/planner/run/run_view.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// What the progress line needs besides the step.
 struct RunProgress {
@@ -20,15 +20,15 @@ struct RunProgress {
 };
 
 /// "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 % (predicted 17 %)  eta 0:41".
-std::string progress_text(const TrainedStep& step, const RunProgress& progress);
+std::string progress_text(const planner::TrainedStep& step, const RunProgress& progress);
 
 /// "0:41", "1:02:03", "26:00:00"; whole seconds.
 std::string clock_text(Seconds time);
 
 /// Lines of a comma-separated file, the head and one for a step.
 inline constexpr std::string_view kRunCsvHead = "step,loss,gradient_norm,seconds\n";
-std::string csv_line(const TrainedStep& step);
+std::string csv_line(const planner::TrainedStep& step);
 
-std::string run_text(const RunSummary& summary, const Paint& paint);
+std::string run_text(const planner::RunSummary& summary, const Paint& paint);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -13,7 +13,7 @@
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "rankwright/report/timeline/timeline_sentences.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr i64 kMaxRows = 24;      // all ranks are drawn up to here
@@ -48,20 +48,20 @@ struct Slot {
   std::optional<Rgb> ground{}, ink{};
 };
 
-Seconds mean_cell(const TimelineSummary& s) {
+Seconds mean_cell(const planner::TimelineSummary& s) {
   Seconds busy{};
-  for (const RankSummary& rank : s.ranks) busy += rank.cells;
+  for (const planner::RankSummary& rank : s.ranks) busy += rank.cells;
   return busy / double(std::max<i64>(1, s.cells));
 }
 
 /// The shortest cell that counts: slivers, of stages with hardly a layer, may vanish.
-Seconds shortest_cell(const SimulatedStep& p, const TimelineSummary& s,
+Seconds shortest_cell(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
                       const std::vector<i64>& ranks) {
   constexpr double kSliver = 1.0 / 8;  // of the mean
   const Seconds mean = mean_cell(s);
   Seconds shortest{std::numeric_limits<double>::infinity()};
   for (const i64 rank : ranks)
-    for (const Event& e : events(p, rank)) {
+    for (const program::Event& e : events(p, rank)) {
       const Seconds length = e.end - e.start;
       if (is_cell(e.action.kind) && length.value > 0 && length > kSliver * mean)
         shortest = std::min(shortest, length);
@@ -72,7 +72,8 @@ Seconds shortest_cell(const SimulatedStep& p, const TimelineSummary& s,
 constexpr double kReadable = 2;  // characters of a cell that shows its number and its kind
 constexpr std::string_view kGanttColumns = "   busy  held";
 
-GanttLayout layout(const SimulatedStep& p, const TimelineSummary& s, std::size_t width) {
+GanttLayout layout(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                   std::size_t width) {
   GanttLayout where{.end = s.end};
   where.ranks = drawn_ranks(p.program.pp(), p.program.pp() <= kMaxRows ? kMaxRows : kSampledRows);
   where.margin = 3 + std::to_string(p.program.pp() - 1).size() + 1;
@@ -96,8 +97,8 @@ GanttLayout layout(const SimulatedStep& p, const TimelineSummary& s, std::size_t
 
 /// "7", or "7b" for the second chunk where no colour can say so. Without colour one character is
 /// left for the kind.
-std::string label_of(const SimulatedStep& p, i64 rank, const Action& a, std::size_t columns,
-                     bool color) {
+std::string label_of(const planner::SimulatedStep& p, i64 rank, const program::Action& a,
+                     std::size_t columns, bool color) {
   if (!is_cell(a.kind)) return "";
   const std::size_t room = color || columns == 0 ? columns : columns - 1;
   std::string label = std::to_string(a.microbatch);
@@ -108,12 +109,12 @@ std::string label_of(const SimulatedStep& p, i64 rank, const Action& a, std::siz
   return label;
 }
 
-std::vector<Slot> row_of_cells(const SimulatedStep& p, i64 rank, const GanttLayout& where,
+std::vector<Slot> row_of_cells(const planner::SimulatedStep& p, i64 rank, const GanttLayout& where,
                                bool color) {
   std::vector<Slot> slots(where.columns);
   const i64 max = shades(p.shape);
-  const auto draw = [&](const Event& e) {
-    const EventKind ink = event_kind(p.program, rank, e.action);
+  const auto draw = [&](const program::Event& e) {
+    const planner::EventKind ink = planner::event_kind(p.program, rank, e.action);
     const std::size_t begin = where.column(e.start), end = where.column(e.end);
     const std::string label = label_of(p, rank, e.action, end - begin, color);
     const Rgb ground = shade(ink, shade_of(p.shape, rank, e.action), max);
@@ -123,29 +124,30 @@ std::vector<Slot> row_of_cells(const SimulatedStep& p, i64 rank, const GanttLayo
       if (color) slot = {slot.text, ground, text_on(ground)};
     }
   };
-  const std::vector<Event> all = events(p, rank);
+  const std::vector<program::Event> all = events(p, rank);
   // What runs beside cells is seen where there are none.
-  for (const Event& e : all)
-    if (is_beside(p.program, rank, e.action)) draw(e);
-  for (const Event& e : all)
-    if (!is_beside(p.program, rank, e.action)) draw(e);
+  for (const program::Event& e : all)
+    if (planner::is_beside(p.program, rank, e.action)) draw(e);
+  for (const program::Event& e : all)
+    if (!planner::is_beside(p.program, rank, e.action)) draw(e);
   return slots;
 }
 
 /// Input and weight gradients, a good part of each: that is a backward.
 bool is_both(const Column& column) {
   constexpr double kPart = 0.3;
-  const double input = column.of(EventKind::input_grad), weight = column.of(EventKind::weight_grad);
+  const double input = column.of(planner::EventKind::input_grad),
+               weight = column.of(planner::EventKind::weight_grad);
   return std::min(input, weight) >= kPart * (input + weight);
 }
 
 /// The kind that fills most of the column, of backward ones or of the others.
-EventKind largest(const Column& column, bool backward) {
-  if (backward && is_both(column)) return EventKind::backward;
-  EventKind found = backward ? EventKind::backward : EventKind::forward;
-  for (std::size_t i = 0; i < kEventKinds; ++i)
-    if (is_backward(EventKind(i)) == backward && column.share[i] > column.of(found))
-      found = EventKind(i);
+planner::EventKind largest(const Column& column, bool backward) {
+  if (backward && is_both(column)) return planner::EventKind::backward;
+  planner::EventKind found = backward ? planner::EventKind::backward : planner::EventKind::forward;
+  for (std::size_t i = 0; i < planner::kEventKinds; ++i)
+    if (is_backward(planner::EventKind(i)) == backward && column.share[i] > column.of(found))
+      found = planner::EventKind(i);
   return found;
 }
 
@@ -185,15 +187,16 @@ std::vector<Column> smooth(const std::vector<Column>& sharp, std::size_t reach) 
     while (end < sharp.size() && end - c <= reach && busy(end)) ++end;
     Column& column = all[c];
     for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t ink = 0; ink < kEventKinds; ++ink) column.share[ink] += sharp[i].share[ink];
+      for (std::size_t ink = 0; ink < planner::kEventKinds; ++ink)
+        column.share[ink] += sharp[i].share[ink];
     const double sum = column.busy();
     for (double& share : column.share) share *= sum > 0 ? sharp[c].busy() / sum : 0;
   }
   return all;
 }
 
-std::vector<Slot> row_of_columns(const SimulatedStep& p, i64 rank, const GanttLayout& where,
-                                 bool color) {
+std::vector<Slot> row_of_columns(const planner::SimulatedStep& p, i64 rank,
+                                 const GanttLayout& where, bool color) {
   std::vector<Slot> slots;
   for (const Column& column : smooth(columns(p, rank, where.columns), where.reach))
     slots.push_back(color ? mixture(column) : Slot{std::string(1, letter(column))});
@@ -220,9 +223,9 @@ std::string text_of(const std::vector<Slot>& slots) {
 }
 
 /// "|---- warm-up 10 s ----|---": what does not fit is left out.
-std::string ruler(const std::vector<Band>& bands, const GanttLayout& where) {
+std::string ruler(const std::vector<planner::Band>& bands, const GanttLayout& where) {
   std::string line = "|" + std::string(where.columns, '-') + "|";
-  for (const Band& band : bands) {
+  for (const planner::Band& band : bands) {
     const std::size_t begin = where.column(band.begin), end = where.column(band.end);
     if (begin > 0 && begin < where.columns) line[begin + 1] = '|';
     const std::size_t from = begin > 0 ? begin + 2 : 1;  // behind the mark
@@ -250,15 +253,16 @@ std::pair<std::string, std::string> axis(const GanttLayout& where, std::size_t r
 }
 
 /// Kinds of work and how they look, in lines of at most `width`.
-std::string legend(const SimulatedStep& p, const GanttLayout& where, bool color,
+std::string legend(const planner::SimulatedStep& p, const GanttLayout& where, bool color,
                    std::size_t width) {
-  std::vector<EventKind> inks = used_kinds(p.program);
-  const auto has = [&](EventKind ink) {
+  std::vector<planner::EventKind> inks = used_kinds(p.program);
+  const auto has = [&](planner::EventKind ink) {
     return std::find(inks.begin(), inks.end(), ink) != inks.end();
   };
   // Both gradients in one column are drawn as a backward.
-  if (!where.cells && has(EventKind::input_grad) && !has(EventKind::backward))
-    inks.insert(std::find(inks.begin(), inks.end(), EventKind::input_grad), EventKind::backward);
+  if (!where.cells && has(planner::EventKind::input_grad) && !has(planner::EventKind::backward))
+    inks.insert(std::find(inks.begin(), inks.end(), planner::EventKind::input_grad),
+                planner::EventKind::backward);
   std::string text;
   std::size_t used = 0;
   const auto add = [&](const Slot& sample, std::string_view name) {
@@ -268,7 +272,7 @@ std::string legend(const SimulatedStep& p, const GanttLayout& where, bool color,
     used = used > 0 && fits ? used + 3 + length : length;
     text += text_of({sample}) + " " + std::string(name);
   };
-  for (const EventKind ink : inks)
+  for (const planner::EventKind ink : inks)
     add(color ? Slot{"  ", row(ink).color} : Slot{std::string(where.cells ? 2 : 1, row(ink).fill)},
         row(ink).name);
   if (!color && !where.cells) add({std::string(1, kMixed)}, "forward and backward");
@@ -277,8 +281,8 @@ std::string legend(const SimulatedStep& p, const GanttLayout& where, bool color,
 }
 
 /// What the marks in the cells mean, or what a column is.
-std::string reading(const SimulatedStep& p, const GanttLayout& where, bool color) {
-  const bool mirror = row(p.shape.schedule).order == StageOrder::mirror;
+std::string reading(const planner::SimulatedStep& p, const GanttLayout& where, bool color) {
+  const bool mirror = row(p.shape.schedule).order == plan::StageOrder::mirror;
   const bool shaded = shades(p.shape) > 1;
   std::string text;
   if (!where.cells)
@@ -296,15 +300,15 @@ std::string reading(const SimulatedStep& p, const GanttLayout& where, bool color
   return text;
 }
 
-std::string busy(const TimelineSummary& s, const RankSummary& rank) {
+std::string busy(const planner::TimelineSummary& s, const planner::RankSummary& rank) {
   return fmt::format("{:.0f} %", 100 * s.share(rank.cells));
 }
 
 /// What else stands behind the rows.
-Remark figures(const TimelineSummary& s, const GanttLayout& where) {
+Remark figures(const planner::TimelineSummary& s, const GanttLayout& where) {
   std::string text;
   for (const i64 rank : where.ranks) {
-    const RankSummary& of = s.ranks[std::size_t(rank)];
+    const planner::RankSummary& of = s.ranks[std::size_t(rank)];
     text +=
         fmt::format("{}pp {} {}, {} held", text.empty() ? "" : "; ", rank, busy(s, of), of.held);
   }
@@ -313,8 +317,8 @@ Remark figures(const TimelineSummary& s, const GanttLayout& where) {
 
 }  // namespace
 
-std::string gantt(const SimulatedStep& p, const TimelineSummary& s, const Paint& paint,
-                  std::size_t width) {
+std::string gantt(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                  const Paint& paint, std::size_t width) {
   width = std::max(width, kMinWidth);
   const GanttLayout where = layout(p, s, width);
   const std::string left(where.margin, ' ');
@@ -325,7 +329,7 @@ std::string gantt(const SimulatedStep& p, const TimelineSummary& s, const Paint&
   out += left + paint.dim(ruler(s.bands, where)) + std::string(where.figures ? kGanttColumns : "") +
          "\n";
   for (const i64 rank : where.ranks) {
-    const RankSummary& of = s.ranks[std::size_t(rank)];
+    const planner::RankSummary& of = s.ranks[std::size_t(rank)];
     const std::vector<Slot> slots = where.cells ? row_of_cells(p, rank, where, paint.on)
                                                 : row_of_columns(p, rank, where, paint.on);
     out += fmt::format("{:<{}}{}{}{}", fmt::format("pp {}", rank), where.margin, bar,
@@ -346,4 +350,4 @@ std::string gantt(const SimulatedStep& p, const TimelineSummary& s, const Paint&
   return out;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -9,11 +9,11 @@
 #include "rankwright/planner/timeline/timeline_summary.h"
 #include "rankwright/report/render/paint.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// No line is longer than `width`, which is at least 60. SearchContext colours where `paint` is on;
 /// else ASCII, in which each kind of work has a character of its own.
-std::string gantt(const SimulatedStep& simulated, const TimelineSummary& summary,
+std::string gantt(const planner::SimulatedStep& simulated, const planner::TimelineSummary& summary,
                   const Paint& paint, std::size_t width);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

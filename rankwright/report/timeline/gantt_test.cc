@@ -13,7 +13,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/simulated_steps.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace gantt_test {
 
 using ::testing::HasSubstr;
@@ -24,7 +24,7 @@ std::string bare(const std::string& text) {
   return std::regex_replace(text, std::regex("\033\\[[0-9;]*m"), "");
 }
 
-std::string drawn(const SimulatedStep& p, std::size_t width, bool color = false) {
+std::string drawn(const planner::SimulatedStep& p, std::size_t width, bool color = false) {
   return gantt(p, summary(p), Paint{color}, width);
 }
 
@@ -51,17 +51,17 @@ TEST(Gantt, ShowsEveryCellWithItsMicrobatch) {
 }
 
 TEST(Gantt, ShowsTheSameInColor) {
-  const SimulatedStep p = sample::four_by_eight();
+  const planner::SimulatedStep p = sample::four_by_eight();
   const std::string text = drawn(p, 80, true);
   EXPECT_EQ(rows(text).at(0), "0 1 2 3             0   4 1   5 2   6 3   7 4     5     6     7   ");
-  EXPECT_THAT(
-      text, HasSubstr(fmt::format("\033[48;5;{}m", terminal_color(row(EventKind::forward).color))));
+  EXPECT_THAT(text, HasSubstr(fmt::format("\033[48;5;{}m",
+                                          terminal_color(row(planner::EventKind::forward).color))));
   EXPECT_THAT(drawn(p, 80), Not(HasSubstr("\033")));
 }
 
 TEST(Gantt, ShowsPhasesWhereCellsAreTooNarrow) {
-  const SimulatedStep p = sample::unit_play(
-      {.schedule = Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
+  const planner::SimulatedStep p = sample::unit_play(
+      {.schedule = plan::Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
   const std::string text = drawn(p, 120);
   const std::map<i64, std::string> all = rows(text);
   ASSERT_EQ(all.size(), 16u);
@@ -81,26 +81,27 @@ TEST(Gantt, DrawsSomeOfManyRanksAndSaysSo) {
 }
 
 TEST(Gantt, OfNoTimeIsEmpty) {
-  SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
+  planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
   p.durations = alike(p.program, {}, {}, {});
   const std::map<i64, std::string> all =
-      rows(drawn(simulate_step(p.shape, p.program, p.durations), 80));
+      rows(drawn(planner::simulate_step(p.shape, p.program, p.durations), 80));
   EXPECT_EQ(all.at(0), std::string(all.at(0).size(), ' '));
 }
 
 TEST(Gantt, ShowsStepsWhereNoCellRuns) {
-  Program program = sample::program_of({.pp = 1, .microbatches = 2});
+  program::Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
-  Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
-  const std::string text = drawn(simulate_step({.pp = 1, .microbatches = 2}, program, times), 60);
+  const std::string text =
+      drawn(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times), 60);
   // F0 B0 F1 B1 take 6 s and hide what runs beside; then 2 s and 3 s: 11 s in 40 columns, 3 each.
   EXPECT_EQ(rows(text).at(0), "0--0=====1--1=====******@@@@@@@@@");
   EXPECT_THAT(text, HasSubstr("** collective   @@ optimizer"));
 }
 
 RC_GTEST_PROP(Gantt, LinesAreNoLongerThanTheTerminalAndRowsAreEqual, ()) {
-  const SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::random_play();
   const std::size_t width = *rc::gen::inRange<std::size_t>(60, 220);
   for (const bool color : {false, true}) {
     const std::string text = bare(drawn(p, width, color));
@@ -122,20 +123,20 @@ std::string cells_of(const std::string& row) {
 }
 
 RC_GTEST_PROP(Gantt, LosesNoCellThatIsWideEnough, ()) {
-  const SimulatedStep p = sample::unit_play(sample::random_shape());
+  const planner::SimulatedStep p = sample::unit_play(sample::random_shape());
   // Four characters a second: number, chunk and kind fit.
   const std::map<i64, std::string> all = rows(drawn(p, std::size_t(4 * p.timeline.end.value) + 60));
   for (i64 r = 0; r < p.program.pp(); ++r) {
     std::string expected;
-    for (const Event& e : events(p, r))
-      expected +=
-          fmt::format("{}{} ", e.action.microbatch, row(event_kind(p.program, r, e.action)).fill);
+    for (const program::Event& e : events(p, r))
+      expected += fmt::format("{}{} ", e.action.microbatch,
+                              row(planner::event_kind(p.program, r, e.action)).fill);
     RC_ASSERT(cells_of(all.at(r)) == expected);
   }
 }
 
 RC_GTEST_PROP(Gantt, IsBlankWhereTheRankIsIdleAndNowhereElse, ()) {
-  const SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::random_play();
   const std::map<i64, std::string> all = rows(drawn(p, 220));
   for (i64 r = 0; r < p.program.pp(); ++r) {
     const std::string& row = all.at(r);
@@ -149,4 +150,4 @@ RC_GTEST_PROP(Gantt, IsBlankWhereTheRankIsIdleAndNowhereElse, ()) {
 }
 
 }  // namespace gantt_test
-}  // namespace rankwright
+}  // namespace rankwright::report

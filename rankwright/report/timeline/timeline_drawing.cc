@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
-std::string_view name(Part part) {
+std::string_view name(program::Part part) {
   constexpr std::string_view kNames[] = {"none",    "embedding",  "attention", "mlp",      "router",
                                          "experts", "projection", "head",      "optimizer"};
   return kNames[std::size_t(part)];
 }
 
 /// Adds what `event` takes of each column that it touches.
-void spread(const Event& event, double width, EventKind ink, std::vector<Column>& columns) {
+void spread(const program::Event& event, double width, planner::EventKind ink,
+            std::vector<Column>& columns) {
   const double last = double(columns.size());
   const double begin = std::clamp(event.start.value / width, 0.0, last);
   const double end = std::clamp(event.end.value / width, 0.0, last);
@@ -25,38 +26,38 @@ void spread(const Event& event, double width, EventKind ink, std::vector<Column>
 
 }  // namespace
 
-bool draws_each(const Program& program, i64 cells) {
-  for (const Body& of_rank : program.steps) cells += i64(of_rank.size());
+bool draws_each(const program::Program& program, i64 cells) {
+  for (const program::Body& of_rank : program.steps) cells += i64(of_rank.size());
   return cells <= kMaxDrawnCells;
 }
 
-i64 shades(const PipelineShape& shape) {
-  const bool mirror = row(shape.schedule).order == StageOrder::mirror;
+i64 shades(const plan::PipelineShape& shape) {
+  const bool mirror = row(shape.schedule).order == plan::StageOrder::mirror;
   return mirror && shape.pp > 1 ? 2 : shape.chunks;
 }
 
-i64 shade_of(const PipelineShape& shape, i64 pp_rank, const Action& a) {
+i64 shade_of(const plan::PipelineShape& shape, i64 pp_rank, const program::Action& a) {
   if (!is_cell(a.kind)) return 0;
-  if (row(shape.schedule).order == StageOrder::mirror)
+  if (row(shape.schedule).order == plan::StageOrder::mirror)
     return shape.pp > 1 && i64(a.stage) != pp_rank ? 1 : 0;
   return std::min(i64(a.stage) / shape.pp, shape.chunks - 1);
 }
 
-std::string event_name(const Program& program, i64 pp_rank, const Action& a) {
+std::string event_name(const program::Program& program, i64 pp_rank, const program::Action& a) {
   if (is_cell(a.kind))
     return fmt::format("{}{}{}", a.stage, "FBIW"[std::size_t(a.kind)], a.microbatch);
-  const Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
+  const program::Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
   return std::string(step.computes() ? name(step.part) : row(step.kind).label);
 }
 
-std::vector<EventKind> used_kinds(const Program& program) {
-  std::array<bool, kEventKinds> used{};
+std::vector<planner::EventKind> used_kinds(const program::Program& program) {
+  std::array<bool, planner::kEventKinds> used{};
   for (i64 r = 0; r < program.pp(); ++r)
-    for (const Action& a : program.roles[std::size_t(r)])
-      if (!is_transfer(a.kind)) used[std::size_t(event_kind(program, r, a))] = true;
-  std::vector<EventKind> found;
-  for (std::size_t i = 0; i < kEventKinds; ++i)
-    if (used[i]) found.push_back(EventKind(i));
+    for (const program::Action& a : program.roles[std::size_t(r)])
+      if (!is_transfer(a.kind)) used[std::size_t(planner::event_kind(program, r, a))] = true;
+  std::vector<planner::EventKind> found;
+  for (std::size_t i = 0; i < planner::kEventKinds; ++i)
+    if (used[i]) found.push_back(planner::EventKind(i));
   return found;
 }
 
@@ -69,7 +70,8 @@ std::vector<i64> drawn_ranks(i64 pp, i64 max) {
 }
 
 double Column::backward() const {
-  return of(EventKind::backward) + of(EventKind::input_grad) + of(EventKind::weight_grad);
+  return of(planner::EventKind::backward) + of(planner::EventKind::input_grad) +
+         of(planner::EventKind::weight_grad);
 }
 
 double Column::busy() const {
@@ -78,20 +80,20 @@ double Column::busy() const {
   return sum;
 }
 
-std::vector<Column> columns(const SimulatedStep& p, i64 pp_rank, std::size_t count) {
+std::vector<Column> columns(const planner::SimulatedStep& p, i64 pp_rank, std::size_t count) {
   std::vector<Column> all(count);
   const double width = p.timeline.end.value / double(count);
   if (!(width > 0)) return all;
   std::vector<Column> beside(count);
-  for (const Event& e : events(p, pp_rank)) {
-    const EventKind ink = event_kind(p.program, pp_rank, e.action);
-    spread(e, width, ink, is_beside(p.program, pp_rank, e.action) ? beside : all);
+  for (const program::Event& e : events(p, pp_rank)) {
+    const planner::EventKind ink = planner::event_kind(p.program, pp_rank, e.action);
+    spread(e, width, ink, planner::is_beside(p.program, pp_rank, e.action) ? beside : all);
   }
   // What runs beside cells is seen where there are none.
   for (std::size_t c = 0; c < count; ++c)
-    for (std::size_t ink = 0; ink < kEventKinds; ++ink)
+    for (std::size_t ink = 0; ink < planner::kEventKinds; ++ink)
       all[c].share[ink] += std::min(beside[c].share[ink], std::max(0.0, 1 - all[c].busy()));
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,7 +7,7 @@
 
 #include "tests/support/simulated_steps.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace timeline_drawing_test {
 
 using ::testing::ElementsAre;
@@ -26,20 +26,20 @@ double contrast(Rgb a, Rgb b) {
 }
 
 TEST(EventColor, IsReadableInEveryShade) {
-  for (std::size_t i = 0; i < kEventKinds; ++i)
+  for (std::size_t i = 0; i < planner::kEventKinds; ++i)
     for (const i64 chunks : {1, 2, 4, 16})
       for (i64 chunk = 0; chunk < chunks; ++chunk) {
-        const Rgb ground = shade(EventKind(i), chunk, chunks);
+        const Rgb ground = shade(planner::EventKind(i), chunk, chunks);
         EXPECT_GE(contrast(ground, text_on(ground)), 4.5) << hex(ground);
       }
 }
 
 TEST(EventColor, TellsChunksApart) {
-  for (std::size_t i = 0; i < kEventKinds; ++i)
+  for (std::size_t i = 0; i < planner::kEventKinds; ++i)
     for (i64 chunk = 1; chunk < 4; ++chunk)
-      EXPECT_NE(shade(EventKind(i), chunk, 4), shade(EventKind(i), chunk - 1, 4))
-          << row(EventKind(i)).name;
-  EXPECT_EQ(shade(EventKind::forward, 0, 1), row(EventKind::forward).color);
+      EXPECT_NE(shade(planner::EventKind(i), chunk, 4), shade(planner::EventKind(i), chunk - 1, 4))
+          << row(planner::EventKind(i)).name;
+  EXPECT_EQ(shade(planner::EventKind::forward, 0, 1), row(planner::EventKind::forward).color);
 }
 
 TEST(EventColor, HasNumbersOnTerminals) {
@@ -69,57 +69,58 @@ RC_GTEST_PROP(DrawnRanks, RiseFromTheFirstToTheLast, ()) {
 }
 
 TEST(Shades, AreChunksOrDirections) {
-  const PipelineShape looped{
-      .schedule = Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
+  const plan::PipelineShape looped{
+      .schedule = plan::Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
   EXPECT_EQ(shades(looped), 2);
   EXPECT_EQ(shade_of(looped, 1, cell::F(1, 0)), 0);
   EXPECT_EQ(shade_of(looped, 1, cell::F(5, 0)), 1);  // stage 5 of 8 is the second of rank 1
-  const PipelineShape mirror{.schedule = Schedule::dualpipe, .pp = 4, .microbatches = 8};
+  const plan::PipelineShape mirror{
+      .schedule = plan::Schedule::dualpipe, .pp = 4, .microbatches = 8};
   EXPECT_EQ(shades(mirror), 2);
   EXPECT_EQ(shade_of(mirror, 1, cell::F(1, 0)), 0);
   EXPECT_EQ(shade_of(mirror, 1, cell::F(2, 4)), 1);  // stage 2 on rank 4 - 1 - 2
 }
 
 RC_GTEST_PROP(Shades, OfEveryCellAreInRange, ()) {
-  const SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::random_play();
   for (i64 r = 0; r < p.program.pp(); ++r)
-    for (const Event& e : events(p, r)) {
+    for (const program::Event& e : events(p, r)) {
       const i64 shade = shade_of(p.shape, r, e.action);
       RC_ASSERT(shade >= 0 && shade < shades(p.shape));
     }
 }
 
 TEST(EventName, IsTheCellOrTheStep) {
-  SimulatedStep p = sample::four_by_eight();
+  planner::SimulatedStep p = sample::four_by_eight();
   EXPECT_EQ(event_name(p.program, 2, cell::F(2, 0)), "2F0");
   EXPECT_EQ(event_name(p.program, 2, cell::W(2, 7)), "2W7");
   sample::add_steps(p.program);
-  EXPECT_EQ(event_name(p.program, 0, action(ActionKind::step, 0, 0)), "DP all-reduce");
-  EXPECT_EQ(event_name(p.program, 0, action(ActionKind::step, 0, 2)), "optimizer");
+  EXPECT_EQ(event_name(p.program, 0, action(program::ActionKind::step, 0, 0)), "DP all-reduce");
+  EXPECT_EQ(event_name(p.program, 0, action(program::ActionKind::step, 0, 2)), "optimizer");
 }
 
 TEST(Columns, SplitWhatLiesOnTheirBorder) {
   // One rank, F 1 s and B 2 s: of two columns of 1.5 s the first is F and a quarter of B.
-  const SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 1});
+  const planner::SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 1});
   const std::vector<Column> two = columns(p, 0, 2);
-  EXPECT_DOUBLE_EQ(two[0].of(EventKind::forward), 1 / 1.5);
-  EXPECT_DOUBLE_EQ(two[0].of(EventKind::backward), 0.5 / 1.5);
+  EXPECT_DOUBLE_EQ(two[0].of(planner::EventKind::forward), 1 / 1.5);
+  EXPECT_DOUBLE_EQ(two[0].of(planner::EventKind::backward), 0.5 / 1.5);
   EXPECT_DOUBLE_EQ(two[1].backward(), 1);
 }
 
 RC_GTEST_PROP(Columns, HoldTheTimeOfTheRank, ()) {
-  const SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::random_play();
   const std::size_t count = *rc::gen::inRange<std::size_t>(1, 200);
   const Seconds width = p.timeline.end / double(count);
   for (i64 r = 0; r < p.program.pp(); ++r) {
     Seconds cells{};
     for (const Column& c : columns(p, r, count)) {
       RC_ASSERT(c.busy() < 1 + 1e-9);
-      cells += (c.of(EventKind::forward) + c.backward()) * width;
+      cells += (c.of(planner::EventKind::forward) + c.backward()) * width;
     }
     RC_ASSERT(std::abs((cells - p.timeline.busy[std::size_t(r)]).value) < 1e-9);
   }
 }
 
 }  // namespace timeline_drawing_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -4,12 +4,12 @@
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "rankwright/report/timeline/timeline_sentences.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json rank_json(const RankSummary& r) {
+ordered_json rank_json(const planner::RankSummary& r) {
   return {{"pp_rank", r.pp_rank},
           {"cells_seconds", r.cells.value},
           {"steps_seconds", r.steps.value},
@@ -24,16 +24,16 @@ ordered_json rank_json(const RankSummary& r) {
 
 }  // namespace
 
-ordered_json timeline_document(const SimulatedStep& p, const TimelineSummary& s,
+ordered_json timeline_document(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
                                std::string_view headline) {
   ordered_json ranks = ordered_json::array(), bands = ordered_json::array();
-  for (const RankSummary& rank : s.ranks) ranks.push_back(rank_json(rank));
-  for (const Band& band : s.bands)
+  for (const planner::RankSummary& rank : s.ranks) ranks.push_back(rank_json(rank));
+  for (const planner::Band& band : s.bands)
     bands.push_back({{"phase", band.name},
                      {"begin_seconds", band.begin.value},
                      {"end_seconds", band.end.value}});
   ordered_json kinds = ordered_json::object();
-  for (const EventKind ink : used_kinds(p.program))
+  for (const planner::EventKind ink : used_kinds(p.program))
     kinds[std::string(row(ink).category)] = s.critical[std::size_t(ink)].value;
   ordered_json words = ordered_json::object();
   for (const Remark& remark : remarks(p, s)) words[std::string(remark.name)] = remark.text;
@@ -56,9 +56,9 @@ ordered_json timeline_document(const SimulatedStep& p, const TimelineSummary& s,
           {"words", words}};
 }
 
-std::string timeline_json(const SimulatedStep& p, const TimelineSummary& s,
+std::string timeline_json(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
                           std::string_view headline) {
   return dumped(timeline_document(p, s, headline));
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

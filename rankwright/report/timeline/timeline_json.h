@@ -7,11 +7,12 @@
 
 #include "rankwright/planner/timeline/timeline_summary.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
-nlohmann::ordered_json timeline_document(const SimulatedStep& simulated,
-                                         const TimelineSummary& summary, std::string_view headline);
-std::string timeline_json(const SimulatedStep& simulated, const TimelineSummary& summary,
-                          std::string_view headline);
+nlohmann::ordered_json timeline_document(const planner::SimulatedStep& simulated,
+                                         const planner::TimelineSummary& summary,
+                                         std::string_view headline);
+std::string timeline_json(const planner::SimulatedStep& simulated,
+                          const planner::TimelineSummary& summary, std::string_view headline);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,21 +7,22 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/event_color.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kWorthAWord = 0.0005;  // of the step
 
 /// The ranks with most of it, then what it consists of.
-std::string describe_path(const TimelineSummary& s) {
+std::string describe_path(const planner::TimelineSummary& s) {
   constexpr std::size_t kMaxRanks = 4;
   constexpr double kSmall = 0.05;  // not worth a name of its own
-  std::vector<const RankSummary*> ranks;
-  for (const RankSummary& rank : s.ranks)
+  std::vector<const planner::RankSummary*> ranks;
+  for (const planner::RankSummary& rank : s.ranks)
     if (rank.critical.value > 0) ranks.push_back(&rank);
-  std::stable_sort(ranks.begin(), ranks.end(), [](const RankSummary* a, const RankSummary* b) {
-    return a->critical > b->critical;
-  });
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const planner::RankSummary* a, const planner::RankSummary* b) {
+                     return a->critical > b->critical;
+                   });
   if (ranks.empty()) return "nothing takes time";
   std::string text;
   Seconds rest{};
@@ -39,9 +40,9 @@ std::string describe_path(const TimelineSummary& s) {
   if (others > 0)
     text += fmt::format(", {} on {}", percent(s.share(rest)), plural(others, "other", "others"));
   bool first = true;
-  for (std::size_t ink = 0; ink < kEventKinds; ++ink)
+  for (std::size_t ink = 0; ink < planner::kEventKinds; ++ink)
     if (s.share(s.critical[ink]) >= kWorthAWord) {
-      text += fmt::format("{}{} {}", first ? "; " : ", ", row(EventKind(ink)).name,
+      text += fmt::format("{}{} {}", first ? "; " : ", ", row(planner::EventKind(ink)).name,
                           percent(s.share(s.critical[ink])));
       first = false;
     }
@@ -50,13 +51,13 @@ std::string describe_path(const TimelineSummary& s) {
   return text;
 }
 
-std::string what_limits(const SimulatedStep& p, const TimelineSummary& s) {
+std::string what_limits(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
   constexpr double kMuch = 0.2;    // of the step
   constexpr double kEven = 0.02;   // more work than the mean, and still called equal
   constexpr double kSmall = 0.05;  // a bubble not worth a word
-  const RankSummary& rank = s.longest();
+  const planner::RankSummary& rank = s.longest();
   Seconds mean{};
-  for (const RankSummary& one : s.ranks) mean += one.cells / double(s.ranks.size());
+  for (const planner::RankSummary& one : s.ranks) mean += one.cells / double(s.ranks.size());
   const bool uneven = rank.cells > (1 + kEven) * mean;
   std::string text = fmt::format("pp rank {} is on the critical path for {} of the step",
                                  rank.pp_rank, percent(s.share(rank.critical)));
@@ -67,8 +68,8 @@ std::string what_limits(const SimulatedStep& p, const TimelineSummary& s) {
     text += ", with no more work than the others";
   if (s.share(s.travelled) >= kMuch)
     text += fmt::format("; transfers between stages are {} of it", percent(s.share(s.travelled)));
-  const ScheduleRow& schedule = row(p.shape.schedule);
-  const bool cut = schedule.groups || p.shape.schedule == Schedule::one_f_one_b;
+  const plan::ScheduleRow& schedule = row(p.shape.schedule);
+  const bool cut = schedule.groups || p.shape.schedule == plan::Schedule::one_f_one_b;
   if (!uneven && s.bubble > kSmall && s.ranks.size() > 1)
     text += fmt::format("; more microbatches{} shrink the bubble", cut ? " or chunks" : "");
   return text;
@@ -76,21 +77,21 @@ std::string what_limits(const SimulatedStep& p, const TimelineSummary& s) {
 
 }  // namespace
 
-std::string timeline_title(const SimulatedStep& p, const TimelineSummary& s) {
+std::string timeline_title(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
   std::string text = fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
   if (p.shape.chunks > 1) text += fmt::format(" x {} chunks", count(p.shape.chunks));
   text += " · " + plural(p.program.microbatches, "microbatch", "microbatches");
   return text + fmt::format(" · step {} · bubble {}", show(s.end), percent(s.bubble));
 }
 
-std::vector<Remark> remarks(const SimulatedStep& p, const TimelineSummary& s) {
+std::vector<Remark> remarks(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
   std::string step = show(s.end);
   for (std::size_t i = 0; i < s.bands.size(); ++i)
     step +=
         fmt::format("{}{} {}", i == 0 ? ": " : ", ", s.bands[i].name, show(s.bands[i].length()));
   const auto [low, high] = std::minmax_element(
       s.ranks.begin(), s.ranks.end(),
-      [](const RankSummary& a, const RankSummary& b) { return a.idle < b.idle; });
+      [](const planner::RankSummary& a, const planner::RankSummary& b) { return a.idle < b.idle; });
   std::string bubble = fmt::format("{} of the ranks' time is idle", percent(s.bubble));
   if (high->idle > low->idle)
     bubble +=
@@ -104,4 +105,4 @@ std::vector<Remark> remarks(const SimulatedStep& p, const TimelineSummary& s) {
   return all;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,10 +7,11 @@
 
 #include "rankwright/planner/timeline/timeline_summary.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// "1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %".
-std::string timeline_title(const SimulatedStep& simulated, const TimelineSummary& summary);
+std::string timeline_title(const planner::SimulatedStep& simulated,
+                           const planner::TimelineSummary& summary);
 
 /// A name and a sentence, in the order in which people ask: step, bubble, critical path, limits,
 /// times.
@@ -18,6 +19,7 @@ struct Remark {
   std::string_view name;
   std::string text;
 };
-std::vector<Remark> remarks(const SimulatedStep& simulated, const TimelineSummary& summary);
+std::vector<Remark> remarks(const planner::SimulatedStep& simulated,
+                            const planner::TimelineSummary& summary);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -7,31 +7,31 @@
 #include "rankwright/report/timeline/timeline_json.h"
 #include "tests/support/simulated_steps.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace timeline_words_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string said(const SimulatedStep& p, std::string_view name) {
+std::string said(const planner::SimulatedStep& p, std::string_view name) {
   for (const Remark& remark : remarks(p, summary(p)))
     if (remark.name == name) return remark.text;
   return "nothing";
 }
 
 TEST(TimelineWords, OfOneRankIsAllBusy) {
-  const SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 3});
-  const TimelineSummary s = summary(p);
+  const planner::SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 3});
+  const planner::TimelineSummary s = summary(p);
   EXPECT_DOUBLE_EQ(s.bubble, 0);
   EXPECT_EQ(s.longest().pp_rank, 0);
   EXPECT_THAT(said(p, "limits"), Not(HasSubstr("others")));
 }
 
 TEST(TimelineWords, NamesTheHeavierRank) {
-  SimulatedStep p = sample::four_by_eight();
+  planner::SimulatedStep p = sample::four_by_eight();
   for (Seconds& one : p.durations.cells[2]) one = 1.5 * one;
-  p = simulate_step(p.shape, p.program, p.durations, "made up");
+  p = planner::simulate_step(p.shape, p.program, p.durations, "made up");
   EXPECT_EQ(summary(p).longest().pp_rank, 2);
   // Rank 2 works 8 x 4.5 s, the others 8 x 3 s; the mean is 27 s.
   EXPECT_THAT(said(p, "limits"), HasSubstr("its cells take 36 s, the mean is 27 s"));
@@ -40,15 +40,15 @@ TEST(TimelineWords, NamesTheHeavierRank) {
 }
 
 TEST(TimelineWords, OfNothingDividesByNothing) {
-  SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
+  planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
   p.durations = duplicates(p.program, {}, {}, {});
-  p = simulate_step(p.shape, p.program, p.durations);
+  p = planner::simulate_step(p.shape, p.program, p.durations);
   EXPECT_EQ(summary(p).bubble, 0);
   EXPECT_THAT(timeline_title(p, summary(p)), HasSubstr("step 0 s · bubble 0 %"));
 }
 
 TEST(TimelineJson, SaysWhatTheSummarySays) {
-  const SimulatedStep p = sample::four_by_eight();
+  const planner::SimulatedStep p = sample::four_by_eight();
   const json all = json::parse(timeline_json(p, summary(p), "a \"model\""));
   EXPECT_EQ(all["schema"], "rankwright.timeline/1");
   EXPECT_EQ(all["headline"], "a \"model\"");
@@ -64,4 +64,4 @@ TEST(TimelineJson, SaysWhatTheSummarySays) {
 }
 
 }  // namespace timeline_words_test
-}  // namespace rankwright
+}  // namespace rankwright::report

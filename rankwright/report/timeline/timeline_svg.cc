@@ -12,7 +12,7 @@
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "rankwright/report/timeline/timeline_sentences.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using svg::escaped;
@@ -42,7 +42,7 @@ struct Place {
   double bottom() const { return y(ranks.size()); }
 };
 
-Place place(const SimulatedStep& p, const TimelineSummary& s) {
+Place place(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
   Place where{.end = s.end};
   where.ranks = drawn_ranks(p.program.pp(), kMaxDrawnRows);
   const std::size_t rows = where.ranks.size();
@@ -53,11 +53,11 @@ Place place(const SimulatedStep& p, const TimelineSummary& s) {
 }
 
 /// The class of a colour: "f0" is the first chunk's forward.
-std::string color_class(EventKind ink, i64 shade) {
+std::string color_class(planner::EventKind ink, i64 shade) {
   return fmt::format("{}{}", "fbiwco"[std::size_t(ink)], shade);
 }
 
-std::string style(const SimulatedStep& p) {
+std::string style(const planner::SimulatedStep& p) {
   std::string css =
       "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
       "font-size:13px;fill:#1b1f23}\n"
@@ -71,10 +71,10 @@ std::string style(const SimulatedStep& p) {
       ".a{stroke:#8c959f;stroke-width:1}.d{stroke:#57606a;stroke-width:1;stroke-dasharray:4 3}\n"
       ".p{fill:none;stroke:#1b1f23;stroke-width:1.6;stroke-linejoin:round;pointer-events:none}\n";
   const i64 max = shades(p.shape);
-  for (std::size_t i = 0; i < kEventKinds; ++i)
+  for (std::size_t i = 0; i < planner::kEventKinds; ++i)
     for (i64 chunk = 0; chunk < (i < 4 ? max : 1); ++chunk)
-      css += fmt::format(".{}{{fill:{}}}", color_class(EventKind(i), chunk),
-                         hex(shade(EventKind(i), chunk, i < 4 ? max : 1)));
+      css += fmt::format(".{}{{fill:{}}}", color_class(planner::EventKind(i), chunk),
+                         hex(shade(planner::EventKind(i), chunk, i < 4 ? max : 1)));
   css +=
       "\n@media (prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9da7b1}.g{fill:#0d1117}"
       ".r{fill:#1d232b}.k{fill:#000}.v{fill:#fff}.z0,.z2,.z3{fill-opacity:.16}.z1{fill-opacity:.2}"
@@ -83,14 +83,15 @@ std::string style(const SimulatedStep& p) {
 }
 
 /// One cell or step, with what it says when pointed at, and its microbatch where that fits.
-std::string cell(const SimulatedStep& p, i64 rank, const Event& e, const Place& where, double y) {
+std::string cell(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
+                 const Place& where, double y) {
   constexpr double kGap = 0.7;     // between cells that are wide enough to lose it
   constexpr double kBeside = 0.2;  // of a row's height
-  const bool beside = is_beside(p.program, rank, e.action);
+  const bool beside = planner::is_beside(p.program, rank, e.action);
   const double x = where.x(e.start);
   const double width = where.x(e.end) - x;
   const double height = beside ? kBeside * where.height : where.height;
-  const EventKind ink = event_kind(p.program, rank, e.action);
+  const planner::EventKind ink = planner::event_kind(p.program, rank, e.action);
   const i64 shade_index = shade_of(p.shape, rank, e.action);
   std::string out = rect(x, y + where.height - height, width > 4 * kGap ? width - kGap : width,
                          height, color_class(ink, shade_index));
@@ -112,17 +113,18 @@ std::string cell(const SimulatedStep& p, i64 rank, const Event& e, const Place& 
 
 /// A row whose columns are stacked: backward below, forward above it. One path a kind of work;
 /// columns that look alike are one step of it.
-std::string stacked(const SimulatedStep& p, i64 rank, std::size_t bins, const Place& where,
+std::string stacked(const planner::SimulatedStep& p, i64 rank, std::size_t bins, const Place& where,
                     double y) {
-  constexpr EventKind kOrder[] = {EventKind::weight_grad, EventKind::input_grad,
-                                  EventKind::backward,    EventKind::forward,
-                                  EventKind::collective,  EventKind::optimizer};
+  constexpr planner::EventKind kOrder[] = {
+      planner::EventKind::weight_grad, planner::EventKind::input_grad,
+      planner::EventKind::backward,    planner::EventKind::forward,
+      planner::EventKind::collective,  planner::EventKind::optimizer};
   const std::vector<Column> all = columns(p, rank, bins);
   const double width = kChart / double(bins);
   std::vector<double> floor_of(bins, 0.0);  // what stands below, as a share
   std::string out;
   const auto quarter = [&](double share) { return std::round(share * where.height * 4) / 4; };
-  for (const EventKind ink : kOrder) {
+  for (const planner::EventKind ink : kOrder) {
     std::string d;
     for (std::size_t c = 0; c < bins;) {
       const double low = quarter(floor_of[c]);
@@ -144,12 +146,12 @@ std::string stacked(const SimulatedStep& p, i64 rank, std::size_t bins, const Pl
 }
 
 /// The ground of the rows, and of the phases over it.
-std::string ground(const TimelineSummary& s, const Place& where) {
+std::string ground(const planner::TimelineSummary& s, const Place& where) {
   constexpr double kLetter = 8;  // pixels
   std::string out;
   for (std::size_t i = 0; i < where.ranks.size(); ++i)
     out += rect(kLeftEdge, where.y(i), kChart, where.height, "r") + "/>\n";
-  for (const Band& band : s.bands) {
+  for (const planner::Band& band : s.bands) {
     const double begin = where.x(band.begin), end = where.x(band.end);
     const int index = band.name == "warm-up"  ? 0
                       : band.name == "steady" ? 1
@@ -167,7 +169,8 @@ std::string ground(const TimelineSummary& s, const Place& where) {
   return out;
 }
 
-std::string rows_of(const SimulatedStep& p, const TimelineSummary& s, const Place& where) {
+std::string rows_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                    const Place& where) {
   const std::size_t bins =
       std::size_t(std::min<i64>(i64(kChart), kMaxBins / i64(where.ranks.size())));
   // Numbers in every row where there is room, else in some.
@@ -175,7 +178,7 @@ std::string rows_of(const SimulatedStep& p, const TimelineSummary& s, const Plac
   std::string out;
   for (std::size_t i = 0; i < where.ranks.size(); ++i) {
     const i64 rank = where.ranks[i];
-    const RankSummary& of = s.ranks[std::size_t(rank)];
+    const planner::RankSummary& of = s.ranks[std::size_t(rank)];
     const double y = where.y(i), middle = y + where.height / 2 + 4.5;
     const std::size_t left = where.ranks.size() - i - 1;
     if (left == 0 || (i % every == 0 && left >= every)) {
@@ -188,21 +191,23 @@ std::string rows_of(const SimulatedStep& p, const TimelineSummary& s, const Plac
       out += stacked(p, rank, bins, where, y);
       continue;
     }
-    const std::vector<Event> line = events(p, rank);
+    const std::vector<program::Event> line = events(p, rank);
     for (const bool beside : {false, true})
-      for (const Event& e : line)
-        if (is_beside(p.program, rank, e.action) == beside) out += cell(p, rank, e, where, y);
+      for (const program::Event& e : line)
+        if (planner::is_beside(p.program, rank, e.action) == beside)
+          out += cell(p, rank, e, where, y);
   }
   return out;
 }
 
 /// A line along the cells of the critical path.
-std::string path_of(const SimulatedStep& p, const TimelineSummary& s, const Place& where) {
+std::string path_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                    const Place& where) {
   if (s.path.size() > kMaxDrawnRuns || i64(where.ranks.size()) < p.program.pp() ||
       p.program.pp() < 2)
     return "";
   std::string points;
-  for (const PathRun& run : s.path) {
+  for (const planner::PathRun& run : s.path) {
     const double y = where.y(std::size_t(run.pp_rank)) + where.height - 2;
     points +=
         fmt::format("{},{} {},{} ", px(where.x(run.begin)), px(y), px(where.x(run.end)), px(y));
@@ -221,8 +226,8 @@ std::string axis_of(const Place& where) {
 }
 
 /// Samples of the colours, in one line at `y`.
-std::string legend_of(const SimulatedStep& p, const TimelineSummary& s, const Place& where,
-                      double y) {
+std::string legend_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                      const Place& where, double y) {
   std::string out;
   double x = kLeftEdge;
   const auto sample = [&](std::string_view name, auto draw) {
@@ -231,10 +236,11 @@ std::string legend_of(const SimulatedStep& p, const TimelineSummary& s, const Pl
     x += 26 + 7.2 * double(name.size()) + 22;
   };
   const i64 max = shades(p.shape);
-  for (const EventKind ink : used_kinds(p.program))
+  for (const planner::EventKind ink : used_kinds(p.program))
     sample(row(ink).name, [&](double at) {
       std::string boxes;
-      const i64 parts = where.cells && ink < EventKind::collective ? std::min<i64>(max, 5) : 1;
+      const i64 parts =
+          where.cells && ink < planner::EventKind::collective ? std::min<i64>(max, 5) : 1;
       for (i64 i = 0; i < parts; ++i)
         boxes += rect(at + 20.0 * double(i) / double(parts), y - 11, 20.0 / double(parts), 13,
                       color_class(ink, parts < 2 ? 0 : i * (max - 1) / (parts - 1))) +
@@ -248,12 +254,13 @@ std::string legend_of(const SimulatedStep& p, const TimelineSummary& s, const Pl
 }
 
 /// How to read it.
-std::string caption(const SimulatedStep& p, const TimelineSummary& s, const Place& where) {
+std::string caption(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                    const Place& where) {
   std::string words;
   if (where.cells) {
     words = "Numbers are microbatches, where they fit; point at a cell for its times.";
     if (shades(p.shape) > 1)
-      words += row(p.shape.schedule).order == StageOrder::mirror
+      words += row(p.shape.schedule).order == plan::StageOrder::mirror
                    ? " Lighter cells entered at the other end."
                    : " Lighter cells are later chunks.";
   } else {
@@ -269,8 +276,8 @@ std::string caption(const SimulatedStep& p, const TimelineSummary& s, const Plac
 }
 
 /// What stands below the picture; `y` moves down.
-std::string words_of(const SimulatedStep& p, const TimelineSummary& s, const Place& where,
-                     double& y) {
+std::string words_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                     const Place& where, double& y) {
   constexpr double kLine = 19;
   std::string out = text(kLeftEdge, y, "q", caption(p, s, where));
   y += kLine + 8;
@@ -288,7 +295,7 @@ std::string words_of(const SimulatedStep& p, const TimelineSummary& s, const Pla
 
 }  // namespace
 
-std::string timeline_svg(const SimulatedStep& p, const TimelineSummary& s,
+std::string timeline_svg(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
                          std::string_view heading) {
   const Place where = place(p, s);
   double y = where.bottom() + 48;
@@ -310,4 +317,4 @@ std::string timeline_svg(const SimulatedStep& p, const TimelineSummary& s,
   return out + "</svg>\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -8,10 +8,10 @@
 
 #include "rankwright/planner/timeline/timeline_summary.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// `heading` stands above the picture: the model and the cluster.
-std::string timeline_svg(const SimulatedStep& simulated, const TimelineSummary& summary,
-                         std::string_view heading);
+std::string timeline_svg(const planner::SimulatedStep& simulated,
+                         const planner::TimelineSummary& summary, std::string_view heading);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

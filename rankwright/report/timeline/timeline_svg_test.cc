@@ -9,13 +9,14 @@
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "tests/support/simulated_steps.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace timeline_svg_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string drawn(const SimulatedStep& p, std::string_view heading = "a model on a cluster") {
+std::string drawn(const planner::SimulatedStep& p,
+                  std::string_view heading = "a model on a cluster") {
   return timeline_svg(p, summary(p), heading);
 }
 
@@ -69,7 +70,7 @@ TEST(TimelineSvg, StandsAloneInLightAndDark) {
 }
 
 TEST(TimelineSvg, EscapesWhatItIsGiven) {
-  SimulatedStep p = sample::four_by_eight();
+  planner::SimulatedStep p = sample::four_by_eight();
   p.times = "a < b && \"c\"";
   const std::string text = drawn(p, "</text><script>\033");
   EXPECT_THAT(text, HasSubstr("&lt;/text&gt;&lt;script&gt;?"));
@@ -93,12 +94,12 @@ TEST(TimelineSvg, DrawsSomeOfManyRanksAndSaysSo) {
 }
 
 RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
-  const SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::random_play();
   const std::string text = drawn(p);
   RC_ASSERT(badly_nested(text) == "");
   std::size_t all = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
-    for (const Event& e : events(p, r)) {
+    for (const program::Event& e : events(p, r)) {
       ++all;
       RC_ASSERT(text.find("<title>" + event_name(p.program, r, e.action) + ": ") !=
                 std::string::npos);
@@ -130,4 +131,4 @@ TEST(TimelineSvg, ColumnsCoverTheTimeThatIsSpent) {
 }
 
 }  // namespace timeline_svg_test
-}  // namespace rankwright
+}  // namespace rankwright::report

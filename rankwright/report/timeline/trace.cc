@@ -13,43 +13,45 @@
 #include "rankwright/import/log/perfetto_fields.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 /// A slice with all that either format says of it.
 struct Slice {
-  Action action{};
+  program::Action action{};
   bool beside = false;
   i64 begin = 0, end = 0;               // nanoseconds
   std::optional<i64> sends{}, takes{};  // numbers of arrows
 };
 
 i64 nanoseconds(Seconds t) {
-  return i64(std::llround(std::min(t.value * 1e9, double(kMaxNanoseconds))));
+  return i64(std::llround(std::min(t.value * 1e9, double(importer::kMaxNanoseconds))));
 }
 
 /// The arrow to (stage, microbatch) on another rank; nothing where it stays on this one.
-std::optional<i64> arrow(const Program& program, i64 rank, i64 from, i64 to, const Action& a) {
+std::optional<i64> arrow(const program::Program& program, i64 rank, i64 from, i64 to,
+                         const program::Action& a) {
   if (from < 0 || to < 0 || from >= program.stages || to >= program.stages) return std::nullopt;
   const i64 m = a.microbatch;
   const i64 other = program.stage_to_rank.of(i64(a.stage) == from ? to : from, m);
-  if (other == rank || other == StageToRank::kNobody) return std::nullopt;
+  if (other == rank || other == program::StageToRank::kNobody) return std::nullopt;
   return 2 * i64(program.stage_to_rank.index(to, m)) + (from < to ? 1 : 2);
 }
 
 /// The slices of one rank, in order. On each track one ends before the next begins, also where a
 /// double says otherwise in its last digit.
-std::vector<Slice> slices(const Program& p, i64 rank, const std::vector<Event>& events) {
+std::vector<Slice> slices(const program::Program& p, i64 rank,
+                          const std::vector<program::Event>& events) {
   std::vector<Slice> all;
   i64 free = 0, side = 0;
-  for (const Event& e : events) {
+  for (const program::Event& e : events) {
     if (is_transfer(e.action.kind)) continue;  // an arrow says so
-    Slice slice{.action = e.action, .beside = is_beside(p, rank, e.action)};
+    Slice slice{.action = e.action, .beside = planner::is_beside(p, rank, e.action)};
     i64& last = slice.beside ? side : free;
     slice.begin = std::max(last, nanoseconds(e.start));
     slice.end = last = std::max(slice.begin, nanoseconds(e.end));
     const i64 stage = e.action.stage;
-    if (e.action.kind == ActionKind::forward) {
+    if (e.action.kind == program::ActionKind::forward) {
       slice.sends = arrow(p, rank, stage, stage + 1, e.action);
       slice.takes = arrow(p, rank, stage - 1, stage, e.action);
     } else if (gives_gradient(e.action.kind)) {
@@ -61,19 +63,20 @@ std::vector<Slice> slices(const Program& p, i64 rank, const std::vector<Event>& 
   return all;
 }
 
-bool any_beside(const Program& p, i64 rank) {
+bool any_beside(const program::Program& p, i64 rank) {
   if (p.steps.empty()) return false;
-  const Body& steps = p.steps[std::size_t(rank)];
-  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.beside; });
+  const program::Body& steps = p.steps[std::size_t(rank)];
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const program::Step& step) { return step.beside; });
 }
 
-std::string_view category(const Program& p, i64 rank, const Action& a) {
-  return row(event_kind(p, rank, a)).category;
+std::string_view category(const program::Program& p, i64 rank, const program::Action& a) {
+  return row(planner::event_kind(p, rank, a)).category;
 }
 
 constexpr i64 kProcess = 1;  // rank 0 is its main thread, which viewers show first
 
-i64 thread_of(const Program& p, i64 rank, bool beside) {
+i64 thread_of(const program::Program& p, i64 rank, bool beside) {
   return kProcess + rank + (beside ? p.pp() : 0);
 }
 
@@ -92,7 +95,7 @@ void describe_process(pbf_writer& trace) {
   process.add_string(perfetto::process::kName, "pipeline");
 }
 
-void describe_thread(pbf_writer& trace, const Program& p, i64 rank, bool beside) {
+void describe_thread(pbf_writer& trace, const program::Program& p, i64 rank, bool beside) {
   const i64 thread = thread_of(p, rank, beside);
   pbf_writer packet(trace, perfetto::kTracePacket);
   packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
@@ -103,10 +106,10 @@ void describe_thread(pbf_writer& trace, const Program& p, i64 rank, bool beside)
   of.add_int32(perfetto::thread::kPid, std::int32_t(kProcess));
   of.add_int32(perfetto::thread::kTid, std::int32_t(thread));
   of.add_int32(perfetto::thread::kSortIndex, std::int32_t(2 * rank + (beside ? 1 : 0)));
-  of.add_string(perfetto::thread::kName, track_name({rank, beside}));
+  of.add_string(perfetto::thread::kName, importer::track_name({rank, beside}));
 }
 
-void begin_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
+void begin_slice(pbf_writer& trace, const program::Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
   pbf_writer packet(trace, perfetto::kTracePacket);
   packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.begin));
@@ -121,7 +124,7 @@ void begin_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& sli
   if (slice.takes) event.add_fixed64(perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
 }
 
-void end_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice) {
+void end_slice(pbf_writer& trace, const program::Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
   pbf_writer packet(trace, perfetto::kTracePacket);
   packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.end));
@@ -134,7 +137,7 @@ void end_slice(pbf_writer& trace, const Program& p, i64 rank, const Slice& slice
 /// Microseconds, the unit of the trace event format, to the nanosecond.
 std::string microseconds(i64 ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-void name_thread(std::string& out, const Program& p, i64 rank, bool beside) {
+void name_thread(std::string& out, const program::Program& p, i64 rank, bool beside) {
   const i64 thread = thread_of(p, rank, beside);
   const auto say = [&](std::string_view what, std::string_view key, const nlohmann::json& value) {
     fmt::format_to(
@@ -142,11 +145,11 @@ void name_thread(std::string& out, const Program& p, i64 rank, bool beside) {
         ",\n{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\",\"args\":{{\"{}\":{}}}}}",
         kProcess, thread, what, key, value.dump());
   };
-  say("thread_name", "name", track_name({rank, beside}));
+  say("thread_name", "name", importer::track_name({rank, beside}));
   say("thread_sort_index", "sort_index", 2 * rank + (beside ? 1 : 0));
 }
 
-void write_slice(std::string& out, const Program& p, i64 rank, const Slice& slice) {
+void write_slice(std::string& out, const program::Program& p, i64 rank, const Slice& slice) {
   const i64 thread = thread_of(p, rank, slice.beside);
   fmt::format_to(std::back_inserter(out),
                  ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"cat\":\"{}\","
@@ -168,8 +171,8 @@ void write_slice(std::string& out, const Program& p, i64 rank, const Slice& slic
 
 }  // namespace
 
-std::string perfetto_trace(const Program& p, const Events& events) {
-  RW_CHECK(slice_count(p) <= kMaxSlices);
+std::string perfetto_trace(const program::Program& p, const Events& events) {
+  RW_CHECK(planner::slice_count(p) <= importer::kMaxSlices);
   std::string out;
   pbf_writer trace(out);
   describe_process(trace);
@@ -184,8 +187,8 @@ std::string perfetto_trace(const Program& p, const Events& events) {
   return out;
 }
 
-std::string chrome_trace(const Program& p, const Events& events) {
-  RW_CHECK(slice_count(p) <= kMaxSlices);
+std::string chrome_trace(const program::Program& p, const Events& events) {
+  RW_CHECK(planner::slice_count(p) <= importer::kMaxSlices);
   std::string out = fmt::format(
       "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
       "{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"pipeline\"}}}}",
@@ -198,20 +201,23 @@ std::string chrome_trace(const Program& p, const Events& events) {
   return out + "\n]}\n";
 }
 
-Events all_events(const SimulatedStep& p) {
+Events all_events(const planner::SimulatedStep& p) {
   Events all;
   for (i64 r = 0; r < p.program.pp(); ++r) all.push_back(events(p, r));
   return all;
 }
 
-std::string perfetto_trace(const SimulatedStep& p) {
+std::string perfetto_trace(const planner::SimulatedStep& p) {
   return perfetto_trace(p.program, all_events(p));
 }
 
-std::string chrome_trace(const SimulatedStep& p) { return chrome_trace(p.program, all_events(p)); }
+std::string chrome_trace(const planner::SimulatedStep& p) {
+  return chrome_trace(p.program, all_events(p));
+}
 
-std::string trace_for(std::string_view path, const Program& program, const Events& events) {
+std::string trace_for(std::string_view path, const program::Program& program,
+                      const Events& events) {
   return path.ends_with(".json") ? chrome_trace(program, events) : perfetto_trace(program, events);
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

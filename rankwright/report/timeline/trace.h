@@ -10,21 +10,21 @@
 #include "rankwright/import/log/trace_format.h"
 #include "rankwright/planner/timeline/simulated_step.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// By pp rank, each rank's by their start. Transfers may be among them: they are drawn as arrows.
-using Events = std::vector<std::vector<Event>>;
-Events all_events(const SimulatedStep& simulated);
+using Events = std::vector<std::vector<program::Event>>;
+Events all_events(const planner::SimulatedStep& simulated);
 
 /// A protobuf of perfetto.protos.Trace: .pftrace.
-std::string perfetto_trace(const Program& program, const Events& events);
-std::string perfetto_trace(const SimulatedStep& simulated);
+std::string perfetto_trace(const program::Program& program, const Events& events);
+std::string perfetto_trace(const planner::SimulatedStep& simulated);
 
 /// The trace event format: .json.
-std::string chrome_trace(const Program& program, const Events& events);
-std::string chrome_trace(const SimulatedStep& simulated);
+std::string chrome_trace(const program::Program& program, const Events& events);
+std::string chrome_trace(const planner::SimulatedStep& simulated);
 
 /// The one that a file of this name holds.
-std::string trace_for(std::string_view path, const Program& program, const Events& events);
+std::string trace_for(std::string_view path, const program::Program& program, const Events& events);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -14,7 +14,7 @@
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "tests/support/simulated_steps.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace trace_test {
 
 using nlohmann::json;
@@ -132,7 +132,7 @@ Trace read_chrome(const std::string& text) {
 
 TEST(Trace, ReadsBackAsItWasWritten) {
   // Two ranks, one microbatch: F0 0-1 s, F1 1-2 s, B1 2-4 s, B0 4-6 s; an arrow down, one up.
-  const SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 1});
+  const planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 1});
   const Trace trace = read_perfetto(perfetto_trace(p));
   EXPECT_EQ(trace.process, "pipeline");
   EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 1"}));
@@ -149,14 +149,15 @@ TEST(Trace, ReadsBackAsItWasWritten) {
 
 TEST(Trace, OfMeasuredEventsLeavesTransfersToArrows) {
   // As above, with the times of a run: sends and receives are among what was timed.
-  const Program program = sample::program_of({.pp = 2, .microbatches = 1});
-  const auto event = [](const Action& a, double begin, double end) {
-    return Event{a, begin * 1.0_ms, end * 1.0_ms};
+  const program::Program program = sample::program_of({.pp = 2, .microbatches = 1});
+  const auto event = [](const program::Action& a, double begin, double end) {
+    return program::Event{a, begin * 1.0_ms, end * 1.0_ms};
   };
   const Events measured = {
-      {event(cell::F(0, 0), 0.25, 1), event(action(ActionKind::send_forward, 0, 0), 1, 1.5),
-       event(action(ActionKind::recv_backward, 0, 0), 1.5, 5), event(cell::B(0, 0), 5, 7)},
-      {event(action(ActionKind::recv_forward, 1, 0), 0, 1.5), event(cell::F(1, 0), 1.5, 2),
+      {event(cell::F(0, 0), 0.25, 1),
+       event(action(program::ActionKind::send_forward, 0, 0), 1, 1.5),
+       event(action(program::ActionKind::recv_backward, 0, 0), 1.5, 5), event(cell::B(0, 0), 5, 7)},
+      {event(action(program::ActionKind::recv_forward, 1, 0), 0, 1.5), event(cell::F(1, 0), 1.5, 2),
        event(cell::B(1, 0), 2, 4)}};
   const Trace trace = read_perfetto(perfetto_trace(program, measured));
   ASSERT_EQ(trace.slices.size(), 4u);
@@ -169,12 +170,12 @@ TEST(Trace, OfMeasuredEventsLeavesTransfersToArrows) {
 }
 
 TEST(Trace, PutsWhatRunsBesideOnItsOwnTrack) {
-  Program program = sample::program_of({.pp = 1, .microbatches = 2});
+  program::Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
-  Durations times = duplicates(program, Seconds{1}, Seconds{1}, Seconds{1});
+  program::Durations times = duplicates(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
-  const Trace trace =
-      read_perfetto(perfetto_trace(simulate_step({.pp = 1, .microbatches = 2}, program, times)));
+  const Trace trace = read_perfetto(
+      perfetto_trace(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times)));
   EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 0, beside"}));
   std::map<std::string, std::string> categories;
   for (const Read& slice : trace.slices)
@@ -185,24 +186,25 @@ TEST(Trace, PutsWhatRunsBesideOnItsOwnTrack) {
 }
 
 TEST(Trace, CountsItsSlices) {
-  Program program = sample::four_by_eight().program;
-  EXPECT_EQ(slice_count(program), 64);
+  program::Program program = sample::four_by_eight().program;
+  EXPECT_EQ(planner::slice_count(program), 64);
   sample::add_steps(program);
-  EXPECT_EQ(slice_count(program), 64 + 4 * 3);
+  EXPECT_EQ(planner::slice_count(program), 64 + 4 * 3);
 }
 
 RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
-  const SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::random_play();
   const Trace trace = read_perfetto(perfetto_trace(p));
   RC_ASSERT(trace.slices == read_chrome(chrome_trace(p)).slices);
   RC_ASSERT(trace.tracks == read_chrome(chrome_trace(p)).tracks);
   std::size_t at = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
-    for (const Event& e : events(p, r)) {
+    for (const program::Event& e : events(p, r)) {
       const Read& slice = trace.slices.at(at++);
       RC_ASSERT(slice.name == event_name(p.program, r, e.action));
-      RC_ASSERT(slice.track == fmt::format("pp rank {}{}", r,
-                                           is_beside(p.program, r, e.action) ? ", beside" : ""));
+      RC_ASSERT(slice.track ==
+                fmt::format("pp rank {}{}", r,
+                            planner::is_beside(p.program, r, e.action) ? ", beside" : ""));
       RC_ASSERT(std::abs(double(slice.begin) - e.start.value * 1e9) <= 1);
       RC_ASSERT(std::abs(double(slice.end) - e.end.value * 1e9) <= 1);
     }
@@ -211,24 +213,24 @@ RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
 
 /// import/log/run_trace.h reads what is written here, with the times in whole nanoseconds.
 RC_GTEST_PROP(Trace, IsReadAsTheStepThatWasPlayed, ()) {
-  const SimulatedStep p = sample::random_play();
-  const Result<RunTrace> trace = read_run_trace(perfetto_trace(p), "run");
-  const Result<RunTrace> of_json = read_run_trace(chrome_trace(p), "run");
+  const planner::SimulatedStep p = sample::random_play();
+  const Result<importer::RunTrace> trace = importer::read_run_trace(perfetto_trace(p), "run");
+  const Result<importer::RunTrace> of_json = importer::read_run_trace(chrome_trace(p), "run");
   RC_ASSERT(trace.has_value() && of_json.has_value());
   RC_ASSERT(*trace == *of_json);
   RC_ASSERT(i64(trace->ranks.size()) == p.program.pp());
   RC_ASSERT(std::abs((trace->end - p.timeline.end).value) <= 1e-9);
   for (i64 r = 0; r < p.program.pp(); ++r) {
-    const std::vector<Event> simulated = events(p, r);
-    const std::vector<TraceSlice>& read = trace->ranks[std::size_t(r)];
+    const std::vector<program::Event> simulated = events(p, r);
+    const std::vector<importer::TraceSlice>& read = trace->ranks[std::size_t(r)];
     RC_ASSERT(read.size() == simulated.size());
     for (std::size_t i = 0; i < read.size(); ++i) {
-      const Action& a = simulated[i].action;
+      const program::Action& a = simulated[i].action;
       RC_ASSERT(std::abs((read[i].begin - simulated[i].start).value) <= 1e-9);
       RC_ASSERT(std::abs((read[i].end - simulated[i].end).value) <= 1e-9);
       RC_ASSERT(read[i].name == event_name(p.program, r, a));
-      RC_ASSERT(read[i].category == row(event_kind(p.program, r, a)).category);
-      RC_ASSERT(read[i].beside == is_beside(p.program, r, a));
+      RC_ASSERT(read[i].category == row(planner::event_kind(p.program, r, a)).category);
+      RC_ASSERT(read[i].beside == planner::is_beside(p.program, r, a));
       RC_ASSERT(read[i].cell.has_value() == is_cell(a.kind));
       if (is_cell(a.kind)) RC_ASSERT(*read[i].cell == action(a.kind, a.stage, a.microbatch));
     }
@@ -236,10 +238,11 @@ RC_GTEST_PROP(Trace, IsReadAsTheStepThatWasPlayed, ()) {
 }
 
 TEST(Trace, OfARunThatBeganLateIsReadFromItsFirstSlice) {
-  const Program program = sample::program_of({.pp = 1, .microbatches = 1});
+  const program::Program program = sample::program_of({.pp = 1, .microbatches = 1});
   const Events measured = {{{cell::F(0, 0), 250.0_us, 1.0_ms}, {cell::B(0, 0), 1.0_ms, 3.0_ms}}};
   for (const std::string path : {"a.json", "a.pftrace"}) {
-    const Result<RunTrace> trace = read_run_trace(trace_for(path, program, measured), path);
+    const Result<importer::RunTrace> trace =
+        importer::read_run_trace(trace_for(path, program, measured), path);
     ASSERT_TRUE(trace.has_value()) << trace.error().detail;
     EXPECT_EQ(trace->file, path);
     EXPECT_EQ(trace->ranks.at(0).at(0).begin, Seconds{});
@@ -259,10 +262,10 @@ RC_GTEST_PROP(Trace, RisesOnEveryTrack, ()) {
 
 /// Every transfer of the program is one arrow, from a slice that ends before the other begins.
 RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
-  const SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::random_play();
   i64 sends = 0;
-  for (const Sequence& role : p.program.roles)
-    for (const Action& a : role) sends += is_send(a.kind) ? 1 : 0;
+  for (const program::Sequence& role : p.program.roles)
+    for (const program::Action& a : role) sends += is_send(a.kind) ? 1 : 0;
   std::map<std::uint64_t, Read> from, to;
   for (const Read& slice : read_perfetto(perfetto_trace(p)).slices) {
     for (const std::uint64_t id : slice.sends) RC_ASSERT(from.emplace(id, slice).second);
@@ -280,4 +283,4 @@ RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
 }
 
 }  // namespace trace_test
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -3,17 +3,17 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/report/validation/collectives_text.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json errors_json(const ErrorTable& table) {
+ordered_json errors_json(const validate::ErrorTable& table) {
   constexpr std::string_view kKeys[] = {"below_1_mb", "from_1_mb", "from_64_mb"};
-  static_assert(std::size(kKeys) == kSizeClasses);
+  static_assert(std::size(kKeys) == validate::kSizeClasses);
   ordered_json json = ordered_json::object();
-  for (std::size_t c = 0; c < kSizeClasses; ++c) {
-    const ErrorStats& stats = table[c];
+  for (std::size_t c = 0; c < validate::kSizeClasses; ++c) {
+    const validate::ErrorStats& stats = table[c];
     if (stats.rows == 0) continue;
     json[std::string(kKeys[c])] = {{"rows", stats.rows},
                                    {"mean_absolute_error", stats.mean_absolute},
@@ -24,9 +24,10 @@ ordered_json errors_json(const ErrorTable& table) {
   return json;
 }
 
-ordered_json prediction_json(const CollectiveScore& score, const CollectivePrediction& p) {
-  const MeasuredCollective& row = score.measured.rows[p.row];
-  const CollectiveSetting& setting = score.measured.settings[row.setting];
+ordered_json prediction_json(const validate::CollectiveScore& score,
+                             const validate::CollectivePrediction& p) {
+  const validate::MeasuredCollective& row = score.measured.rows[p.row];
+  const validate::CollectiveSetting& setting = score.measured.settings[row.setting];
   ordered_json json = {{"line", row.line},
                        {"system", row.system},
                        {"cluster", setting.cluster.name},
@@ -43,19 +44,19 @@ ordered_json prediction_json(const CollectiveScore& score, const CollectivePredi
 
 }  // namespace
 
-std::string collectives_json(const CollectiveScore& score) {
+std::string collectives_json(const validate::CollectiveScore& score) {
   ordered_json systems = ordered_json::array(), predictions = ordered_json::array();
   ordered_json unscored = ordered_json::array(), constants_of = ordered_json::array();
-  for (const SystemScore& s : score.systems)
+  for (const validate::SystemScore& s : score.systems)
     systems.push_back({{"system", s.system},
                        {"given", errors_json(s.given)},
                        {"held_out", errors_json(s.held_out)}});
-  for (const CollectivePrediction& p : score.predictions)
+  for (const validate::CollectivePrediction& p : score.predictions)
     predictions.push_back(prediction_json(score, p));
-  for (const Unscored& u : score.measured.unscored)
+  for (const validate::Unscored& u : score.measured.unscored)
     unscored.push_back({{"reason", u.reason}, {"rows", u.rows}, {"systems", u.systems}});
-  for (const Constant c : kCollectiveConstants) {
-    const ConstantRow& row = constants()[std::size_t(c)];
+  for (const cluster::Constant c : validate::kCollectiveConstants) {
+    const catalog::ConstantRow& row = catalog::constants()[std::size_t(c)];
     constants_of.push_back({{"constant", row.name},
                             {"unit", row.unit},
                             {"given", score.given[c]},
@@ -73,4 +74,4 @@ std::string collectives_json(const CollectiveScore& score) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,17 +6,17 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
-void add_rows(Table& table, const std::string& system, const ErrorTable& given,
-              const ErrorTable& held_out) {
+void add_rows(Table& table, const std::string& system, const validate::ErrorTable& given,
+              const validate::ErrorTable& held_out) {
   std::string label = excerpt(system, 60);
-  for (std::size_t c = 0; c < kSizeClasses; ++c) {
-    const ErrorStats& with = given[c];
-    const ErrorStats& without = held_out[c];
+  for (std::size_t c = 0; c < validate::kSizeClasses; ++c) {
+    const validate::ErrorStats& with = given[c];
+    const validate::ErrorStats& without = held_out[c];
     if (with.rows == 0) continue;
-    table.rows.push_back({label, std::string(name(SizeClass(c))), count(with.rows),
+    table.rows.push_back({label, std::string(name(validate::SizeClass(c))), count(with.rows),
                           exact_percent(with.mean_absolute), signed_percent(with.bias),
                           exact_percent(with.p90), signed_percent(with.worst),
                           without.rows == 0 ? "-" : exact_percent(without.mean_absolute),
@@ -26,7 +26,7 @@ void add_rows(Table& table, const std::string& system, const ErrorTable& given,
   }
 }
 
-Table error_table(const CollectiveScore& score) {
+Table error_table(const validate::CollectiveScore& score) {
   Table table{{{"system"},
                {"size"},
                {"rows", kRight},
@@ -38,15 +38,15 @@ Table error_table(const CollectiveScore& score) {
                {"bias", kRight},
                {"p90", kRight}}};
   add_rows(table, "all", score.total, score.total_held_out);
-  for (const SystemScore& system : score.systems)
+  for (const validate::SystemScore& system : score.systems)
     add_rows(table, system.system, system.given, system.held_out);
   return table;
 }
 
-Table constant_table(const CollectiveScore& score) {
+Table constant_table(const validate::CollectiveScore& score) {
   Table table{{{"constant"}, {"given", kRight}, {"fitted", kRight}, {"unit"}, {"meaning"}}};
-  for (const Constant c : kCollectiveConstants) {
-    const ConstantRow& row = constants()[std::size_t(c)];
+  for (const cluster::Constant c : validate::kCollectiveConstants) {
+    const catalog::ConstantRow& row = catalog::constants()[std::size_t(c)];
     table.rows.push_back({row.name, fmt::format("{:.3g}", score.given[c]),
                           fmt::format("{:.3g}", score.fitted.constants[c]), row.unit, row.meaning});
   }
@@ -55,9 +55,9 @@ Table constant_table(const CollectiveScore& score) {
   return table;
 }
 
-Table unscored_table(const CollectiveScore& score) {
+Table unscored_table(const validate::CollectiveScore& score) {
   Table table{{{"rows not scored", kRight}, {"because"}, {"systems"}}};
-  for (const Unscored& one : score.measured.unscored) {
+  for (const validate::Unscored& one : score.measured.unscored) {
     std::string systems;
     for (const std::string& system : one.systems)
       systems += (systems.empty() ? "" : "; ") + excerpt(system, 60);
@@ -68,7 +68,7 @@ Table unscored_table(const CollectiveScore& score) {
 
 }  // namespace
 
-std::string collectives_text(const CollectiveScore& score, const Paint& paint) {
+std::string collectives_text(const validate::CollectiveScore& score, const Paint& paint) {
   std::string out = fmt::format(
       "{} of collectives on {}. Error: mean of |predicted / measured - 1| with the\n"
       "constants given; held out: with constants that were fitted without the system.\n\n",
@@ -79,8 +79,8 @@ std::string collectives_text(const CollectiveScore& score, const Paint& paint) {
   return out;
 }
 
-std::string collectives_markdown(const CollectiveScore& score) {
+std::string collectives_markdown(const validate::CollectiveScore& score) {
   return error_table(score).markdown();
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,16 +6,16 @@
 
 #include "rankwright/catalog/catalog.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace collectives_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
 
-CollectiveScore score_of(const std::string& rows) {
+validate::CollectiveScore score_of(const std::string& rows) {
   const Result<Csv> table =
       parse_csv("system,nranks,collective,bytes,time_us,cluster,skip\n" + rows, "c.csv");
-  return score_collectives(*read_collectives(*table, "c.csv"), calibration());
+  return score_collectives(*validate::read_collectives(*table, "c.csv"), catalog::calibration());
 }
 
 const char* const kTwo =
@@ -49,7 +49,7 @@ TEST(CollectivesText, OfOneSystemHasNothingHeldOut) {
 }
 
 TEST(CollectivesJson, HasEveryPrediction) {
-  const CollectiveScore score = score_of(kTwo);
+  const validate::CollectiveScore score = score_of(kTwo);
   const nlohmann::json json = nlohmann::json::parse(collectives_json(score));
   EXPECT_EQ(json["schema"], "rankwright.collectives/1");
   ASSERT_EQ(json["rows"].size(), 2u);
@@ -62,4 +62,4 @@ TEST(CollectivesJson, HasEveryPrediction) {
 }
 
 }  // namespace collectives_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

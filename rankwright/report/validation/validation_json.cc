@@ -3,29 +3,29 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/report/validation/validation_text.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json errors_json(const Errors& e) {
+ordered_json errors_json(const validate::Errors& e) {
   return {{"rows", e.rows},     {"mape", 100 * e.mape},   {"bias", 100 * e.bias},
           {"p90", 100 * e.p90}, {"worst", 100 * e.worst}, {"worst_id", e.worst_id}};
 }
 
 /// Here `rows` counts families, and the worst is the one whose MAPE is.
-ordered_json families_json(const Errors& e) {
+ordered_json families_json(const validate::Errors& e) {
   return {{"families", e.rows}, {"mape", 100 * e.mape},        {"bias", 100 * e.bias},
           {"p90", 100 * e.p90}, {"worst_mape", 100 * e.worst}, {"worst_family", e.worst_id}};
 }
 
-ordered_json beside_json(const Beside& beside) {
+ordered_json beside_json(const validate::Beside& beside) {
   ordered_json json = errors_json(beside.theirs);
   json["here"] = errors_json(beside.ours);
   return json;
 }
 
-ordered_json step_json(const Score& s) {
+ordered_json step_json(const validate::Score& s) {
   ordered_json json = errors_json(s.all);
   json["over_families"] = families_json(s.over_families);
   json["dense"] = errors_json(s.dense);
@@ -33,7 +33,7 @@ ordered_json step_json(const Score& s) {
   json["moe"] = errors_json(s.sparse);
   json["moe"]["over_families"] = families_json(s.sparse_over_families);
   json["families"] = ordered_json::array();
-  for (const FamilyErrors& f : s.families) {
+  for (const validate::FamilyErrors& f : s.families) {
     ordered_json one = {{"family", f.family}, {"kind", f.sparse ? "moe" : "dense"}};
     one.update(errors_json(f.errors));
     json["families"].push_back(one);
@@ -44,17 +44,17 @@ ordered_json step_json(const Score& s) {
 }
 
 /// A pair is off by the ratio of its two ratios of predicted to measured, less 1.
-ordered_json pairs_json(const PairErrors& e) {
+ordered_json pairs_json(const validate::PairErrors& e) {
   return {
       {"pairs", e.pairs}, {"groups", e.groups}, {"median", 100 * e.median}, {"p90", 100 * e.p90}};
 }
 
-ordered_json memory_json(const Score& s) {
+ordered_json memory_json(const validate::Score& s) {
   ordered_json json = {{"all", errors_json(s.memory)},
                        {"allocated", errors_json(s.allocated)},
                        {"reserved", errors_json(s.reserved)},
                        {"families", ordered_json::array()}};
-  for (const Errors& f : s.memory_families) {
+  for (const validate::Errors& f : s.memory_families) {
     ordered_json one = {{"family", f.name}};
     one.update(errors_json(f));
     json["families"].push_back(one);
@@ -62,9 +62,9 @@ ordered_json memory_json(const Score& s) {
   return json;
 }
 
-ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {
+ordered_json sweeps_json(const std::vector<validate::Sweep>& sweeps) {
   ordered_json json = ordered_json::array();
-  for (const Sweep& s : sweeps)
+  for (const validate::Sweep& s : sweeps)
     json.push_back({{"family", s.family},
                     {"name", s.name},
                     {"rows", s.rows},
@@ -75,9 +75,9 @@ ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {
   return json;
 }
 
-ordered_json row_json(const ScoredRun& row) {
-  const Run& run = *row.run;
-  const Plan& plan = row.config->plan;
+ordered_json row_json(const validate::ScoredRun& row) {
+  const validate::Run& run = *row.run;
+  const plan::Plan& plan = row.config->plan;
   ordered_json json = {{"id", run.id},
                        {"family", run.family},
                        {"kind", run.sparse ? "moe" : "dense"},
@@ -102,13 +102,13 @@ ordered_json row_json(const ScoredRun& row) {
   return json;
 }
 
-ordered_json constants_json(const Validation& v) {
+ordered_json constants_json(const validate::Validation& v) {
   ordered_json json = ordered_json::array();
-  for (const ConstantRow& row : constants()) {
+  for (const catalog::ConstantRow& row : catalog::constants()) {
     ordered_json one = {{"constant", row.name},   {"value", row.value},     {"unit", row.unit},
                         {"how", name(row.found)}, {"meaning", row.meaning}, {"origin", row.origin}};
-    if (row.found == Found::fitted) one["prior"] = row.prior;
-    if (row.data == FitData::steps || row.data == FitData::memory)
+    if (row.found == catalog::Found::fitted) one["prior"] = row.prior;
+    if (row.data == catalog::FitData::steps || row.data == catalog::FitData::memory)
       for (const auto& [publication, values] : v.refits)
         one["without"][publication] = values[row.constant];
     json.push_back(one);
@@ -118,18 +118,19 @@ ordered_json constants_json(const Validation& v) {
 
 }  // namespace
 
-std::string validation_json(const Validation& v, const ValidationSource& source) {
-  const Score& s = v.score;
+std::string validation_json(const validate::Validation& v,
+                            const planner::ValidationSource& source) {
+  const validate::Score& s = v.score;
   ordered_json rows = ordered_json::array(), excluded = ordered_json::array();
-  for (const ScoredRun& row : v.rows) rows.push_back(row_json(row));
-  for (const Excluded& one : source.excluded)
+  for (const validate::ScoredRun& row : v.rows) rows.push_back(row_json(row));
+  for (const validate::Excluded& one : source.excluded)
     excluded.push_back({{"id", one.id}, {"family", one.family}, {"why", one.why}});
   const ordered_json json = {
       {"schema", "rankwright.validation/1"},
       {"units", {{"error", "percent"}, {"regret", "percent"}, {"time", "s"}, {"memory", "bytes"}}},
       {"files", source.files},
       {"with", source.with},
-      {"leave_one_family_out", v.options.mode == Mode::leave_one_family_out},
+      {"leave_one_family_out", v.options.mode == validate::Mode::leave_one_family_out},
       {"calibrate_one", v.options.calibrate_one},
       {"at_priors", v.at_priors},
       {"scored",
@@ -150,4 +151,4 @@ std::string validation_json(const Validation& v, const ValidationSource& source)
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -8,7 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/svg.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr double kPlotWidth = 980, kLeft = 84, kTop = 66, kSide = 640;
@@ -34,11 +34,13 @@ struct PlotScale {
   double y(Seconds t) const { return kTop + kSide * (1 - at(t)); }
 };
 
-bool drawn(const ScoredRun& row) { return row.timed() && !row.calibrates && row.step.value > 0; }
+bool drawn(const validate::ScoredRun& row) {
+  return row.timed() && !row.calibrates && row.step.value > 0;
+}
 
-PlotScale scale_of(const Validation& v) {
+PlotScale scale_of(const validate::Validation& v) {
   double low = INFINITY, high = -INFINITY;
-  for (const ScoredRun& row : v.rows) {
+  for (const validate::ScoredRun& row : v.rows) {
     if (!drawn(row)) continue;
     for (const Seconds t : {row.step, row.run->measured}) {
       low = std::min(low, std::log10(t.value));
@@ -50,9 +52,9 @@ PlotScale scale_of(const Validation& v) {
   return {low - room, high + room};
 }
 
-std::vector<std::string> families_of(const Validation& v) {
+std::vector<std::string> families_of(const validate::Validation& v) {
   std::vector<std::string> names;
-  for (const FamilyErrors& f : v.score.families)
+  for (const validate::FamilyErrors& f : v.score.families)
     if (names.empty() || names.back() != f.family) names.push_back(f.family);
   return names;
 }
@@ -138,21 +140,21 @@ std::string frame(const PlotScale& scale) {
                    svg::px(22), svg::px(kTop + kSide / 2));
 }
 
-std::string points(const Validation& v, const PlotScale& scale,
+std::string points(const validate::Validation& v, const PlotScale& scale,
                    const std::vector<std::string>& families) {
   std::string out;
   // Families with many rows lie below.
   std::vector<std::pair<std::size_t, std::size_t>> order;  // rows, family
   for (std::size_t i = 0; i < families.size(); ++i) {
     std::size_t rows = 0;
-    for (const FamilyErrors& f : v.score.families)
+    for (const validate::FamilyErrors& f : v.score.families)
       if (f.family == families[i]) rows += f.errors.rows;
     order.emplace_back(rows, i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [rows, family] : order)
-    for (const ScoredRun& row : v.rows) {
+    for (const validate::ScoredRun& row : v.rows) {
       if (!drawn(row) || row.run->family != families[family]) continue;
       out += family_marker(family, row.run->sparse, scale.x(row.run->measured), scale.y(row.step));
       out += fmt::format("><title>{}: predicted {}, measured {}, {:+.1f} %</title></{}>\n",
@@ -162,12 +164,12 @@ std::string points(const Validation& v, const PlotScale& scale,
   return out;
 }
 
-std::string legend(const Validation& v, const std::vector<std::string>& families) {
+std::string legend(const validate::Validation& v, const std::vector<std::string>& families) {
   double y = kTop + 14;
   std::string out =
       svg::text(kLegend, y, "n", "family") + svg::text(kPlotWidth - 14, y, "e n", "MAPE");
   for (std::size_t i = 0; i < std::min(families.size(), kMaxFamilies); ++i)
-    for (const FamilyErrors& f : v.score.families) {
+    for (const validate::FamilyErrors& f : v.score.families) {
       if (f.family != families[i]) continue;
       y += kLine;
       out += family_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
@@ -190,13 +192,13 @@ std::string legend(const Validation& v, const std::vector<std::string>& families
 
 }  // namespace
 
-std::string validation_svg(const Validation& v) {
-  const Score& s = v.score;
+std::string validation_svg(const validate::Validation& v) {
+  const validate::Score& s = v.score;
   const PlotScale scale = scale_of(v);
   const std::vector<std::string> families = families_of(v);
   const std::string title = fmt::format("{}, predicted and measured",
                                         plural(i64(s.all.rows), "training run", "training runs"));
-  std::string heading = v.options.mode == Mode::shipped
+  std::string heading = v.options.mode == validate::Mode::shipped
                             ? "with the shipped constants"
                             : "each family with constants that were fitted without it";
   if (v.options.calibrate_one) heading += ", and one of its rows";
@@ -211,4 +213,4 @@ std::string validation_svg(const Validation& v) {
   return out + frame(scale) + points(v, scale, families) + legend(v, families) + "</svg>\n";
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -6,9 +6,9 @@
 
 #include "rankwright/validate/score.h"
 
-namespace rankwright {
+namespace rankwright::report {
 
 /// Light or dark, as the viewer's page is.
-std::string validation_svg(const Validation& validation);
+std::string validation_svg(const validate::Validation& validation);
 
-}  // namespace rankwright
+}  // namespace rankwright::report

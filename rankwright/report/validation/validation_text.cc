@@ -8,7 +8,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/report/render/table.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace {
 
 constexpr std::size_t kProseWidth = 96;  // of prose
@@ -28,7 +28,7 @@ Table error_table(std::string_view title) {
 }
 
 /// Over families the worst is the MAPE of one, without a sign.
-void add(Table& table, std::string label, const Errors& e, bool families = false) {
+void add(Table& table, std::string label, const validate::Errors& e, bool families = false) {
   if (e.rows == 0) return;
   table.rows.push_back({std::move(label), rows_text(e.rows), exact_percent(e.mape),
                         signed_percent(e.bias), exact_percent(e.p90),
@@ -36,10 +36,10 @@ void add(Table& table, std::string label, const Errors& e, bool families = false
                         excerpt(e.worst_id, kId)});
 }
 
-std::string heading(const Validation& v, const ValidationSource& source) {
+std::string heading(const validate::Validation& v, const planner::ValidationSource& source) {
   const std::size_t rows = v.rows.size();
   std::string text;
-  if (v.options.mode == Mode::shipped)
+  if (v.options.mode == validate::Mode::shipped)
     text = fmt::format("{} with the shipped constants.", plural(i64(rows), "run", "runs"));
   else
     text = fmt::format("{}, each with constants that were fitted without its publication.",
@@ -62,7 +62,7 @@ std::string heading(const Validation& v, const ValidationSource& source) {
   return out;
 }
 
-std::string describe_sweep(const Score& s) {
+std::string describe_sweep(const validate::Score& s) {
   std::string text = fmt::format(
       "{} of layouts: the one picked takes {} longer than the fastest measured, on average; rank "
       "correlation (Spearman) {:.3f}",
@@ -75,7 +75,7 @@ std::string describe_sweep(const Score& s) {
 }
 
 /// Of two plans, one of which would be chosen.
-std::string pairs_text(std::string_view kind, const PairErrors& e) {
+std::string pairs_text(std::string_view kind, const validate::PairErrors& e) {
   if (e.groups == 0) return {};
   const std::string text = fmt::format(
       "Two plans of one {} model on the same GPUs: half of the pairs are off against each other by "
@@ -85,8 +85,8 @@ std::string pairs_text(std::string_view kind, const PairErrors& e) {
   return "\n" + wrapped(text, kProseWidth, "");
 }
 
-std::string totals(const Validation& v, const Paint& paint) {
-  const Score& s = v.score;
+std::string totals(const validate::Validation& v, const Paint& paint) {
+  const validate::Score& s = v.score;
   Table table = error_table("step time");
   add(table, "all", s.all);
   add(table, "dense", s.dense);
@@ -102,7 +102,7 @@ std::string totals(const Validation& v, const Paint& paint) {
                 {"bias", kRight},
                 {"here", kRight},
                 {"bias", kRight}}};
-  for (const Beside* other : {&s.calculon, &s.baseline})
+  for (const validate::Beside* other : {&s.calculon, &s.baseline})
     if (other->theirs.rows > 0)
       beside.rows.push_back({other->theirs.name, rows_text(other->theirs.rows),
                              exact_percent(other->theirs.mape), signed_percent(other->theirs.bias),
@@ -119,24 +119,26 @@ std::string totals(const Validation& v, const Paint& paint) {
   return out;
 }
 
-std::string families_text(const Score& s, const Paint& paint) {
+std::string families_text(const validate::Score& s, const Paint& paint) {
   Table table = error_table("family");
-  for (const FamilyErrors& f : s.families) add(table, excerpt(f.errors.name, 20), f.errors);
+  for (const validate::FamilyErrors& f : s.families)
+    add(table, excerpt(f.errors.name, 20), f.errors);
   std::string out = table.rows.empty() ? "" : "\n" + table.text(paint);
   Table memory = error_table("memory of");
-  for (const Errors& f : s.memory_families) add(memory, excerpt(f.name, 20), f);
+  for (const validate::Errors& f : s.memory_families) add(memory, excerpt(f.name, 20), f);
   return out + (memory.rows.empty() ? "" : "\n" + memory.text(paint));
 }
 
-std::string sweeps_text(const Score& s, bool all, const Paint& paint) {
+std::string sweeps_text(const validate::Score& s, bool all, const Paint& paint) {
   Table table{{{"sweep"}, {"rows", kRight}, {"Spearman", kRight}, {"regret", kRight}}};
   const auto line = [&](const std::string& name, std::size_t rows, double rank, double regret) {
     table.rows.push_back(
         {excerpt(name, 66), rows_text(rows), fmt::format("{:.3f}", rank), exact_percent(regret)});
   };
   for (auto begin = s.sweeps.begin(); begin != s.sweeps.end();) {
-    const auto end = std::find_if(begin, s.sweeps.end(),
-                                  [&](const Sweep& one) { return one.family != begin->family; });
+    const auto end = std::find_if(begin, s.sweeps.end(), [&](const validate::Sweep& one) {
+      return one.family != begin->family;
+    });
     const std::size_t size = std::size_t(end - begin);
     if (all || size <= kMaxSweeps) {
       for (auto one = begin; one != end; ++one)
@@ -158,7 +160,7 @@ std::string sweeps_text(const Score& s, bool all, const Paint& paint) {
 }
 
 /// Smallest and largest of a constant over the refits.
-std::string spread(const Validation& v, const ConstantRow& row) {
+std::string spread(const validate::Validation& v, const catalog::ConstantRow& row) {
   double low = INFINITY, high = -INFINITY;
   for (const auto& [publication, values] : v.refits) {
     low = std::min(low, values[row.constant]);
@@ -167,13 +169,13 @@ std::string spread(const Validation& v, const ConstantRow& row) {
   return fmt::format("{:.4g} to {:.4g}", low, high);
 }
 
-std::string constants_text(const Validation& v, const Paint& paint) {
+std::string constants_text(const validate::Validation& v, const Paint& paint) {
   Table table{{{"fitted constant"}, {"shipped"}, {"prior", kRight}}};
   if (!v.refits.empty()) table.columns.push_back({"refits", kRight});
   table.columns.push_back({"from"});
   std::string others;
-  for (const ConstantRow& row : constants()) {
-    if (row.found != Found::fitted) {
+  for (const catalog::ConstantRow& row : catalog::constants()) {
+    if (row.found != catalog::Found::fitted) {
       others += fmt::format("{}{} {:.4g}{}{} ({})", others.empty() ? "" : ", ", row.name, row.value,
                             row.unit.empty() ? "" : " ", row.unit, name(row.found));
       continue;
@@ -181,7 +183,7 @@ std::string constants_text(const Validation& v, const Paint& paint) {
     std::vector<std::string> cells{row.name, fmt::format("{:.4g} {}", row.value, row.unit),
                                    fmt::format("{:.4g}", row.prior)};
     if (!v.refits.empty())
-      cells.push_back(row.data == FitData::collectives ? "not refitted" : spread(v, row));
+      cells.push_back(row.data == catalog::FitData::collectives ? "not refitted" : spread(v, row));
     // Beside refits there is no room for where the prior is from.
     cells.push_back(
         excerpt(v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
@@ -193,9 +195,9 @@ std::string constants_text(const Validation& v, const Paint& paint) {
 }
 
 /// Rows that were left out, by reason.
-std::string excluded_text(const ValidationSource& source) {
+std::string excluded_text(const planner::ValidationSource& source) {
   std::vector<std::pair<std::string, std::string>> reasons;  // why, and which
-  for (const Excluded& one : source.excluded) {
+  for (const validate::Excluded& one : source.excluded) {
     const auto found = std::find_if(reasons.begin(), reasons.end(),
                                     [&](const auto& reason) { return reason.first == one.why; });
     if (found == reasons.end())
@@ -210,8 +212,8 @@ std::string excluded_text(const ValidationSource& source) {
 }
 
 /// "micro-batch 2, 4 chunks": what the model chose for blanks.
-std::string chosen(const ScoredRun& row) {
-  const Plan& plan = row.config->plan;
+std::string chosen(const validate::ScoredRun& row) {
+  const plan::Plan& plan = row.config->plan;
   std::string text;
   const auto say = [&](bool open, const std::string& words) {
     if (open) text += (text.empty() ? "" : " ") + words;
@@ -223,14 +225,14 @@ std::string chosen(const ScoredRun& row) {
   return text;
 }
 
-std::string rows_of(const Validation& v, const Paint& paint) {
+std::string rows_of(const validate::Validation& v, const Paint& paint) {
   Table table{{{"run"},
                {"predicted", kRight},
                {"measured", kRight},
                {"error", kRight},
                {"memory", kRight},
                {"blanks"}}};
-  for (const ScoredRun& row : v.rows) {
+  for (const validate::ScoredRun& row : v.rows) {
     const bool timed = row.timed();
     table.rows.push_back({excerpt(row.run->id, kId - 2), timed ? show(row.step) : "",
                           timed ? show(row.run->measured) : "",
@@ -245,8 +247,8 @@ std::string rows_of(const Validation& v, const Paint& paint) {
 
 }  // namespace
 
-std::string validation_text(const Validation& v, const ValidationSource& source, bool all,
-                            const Paint& paint) {
+std::string validation_text(const validate::Validation& v, const planner::ValidationSource& source,
+                            bool all, const Paint& paint) {
   std::string out = heading(v, source) + "\n" + totals(v, paint) + families_text(v.score, paint) +
                     sweeps_text(v.score, all, paint) + constants_text(v, paint) +
                     excluded_text(source);
@@ -254,12 +256,12 @@ std::string validation_text(const Validation& v, const ValidationSource& source,
   return out;
 }
 
-std::string fitted_csv(const Calibration& fitted) {
+std::string fitted_csv(const cluster::Calibration& fitted) {
   std::string text = "constant,shipped,fitted\n";
-  for (const ConstantRow& row : constants())
-    if (row.data == FitData::steps || row.data == FitData::memory)
+  for (const catalog::ConstantRow& row : catalog::constants())
+    if (row.data == catalog::FitData::steps || row.data == catalog::FitData::memory)
       text += fmt::format("{},{:.4g},{:.4g}\n", row.name, row.value, fitted[row.constant]);
   return text;
 }
 
-}  // namespace rankwright
+}  // namespace rankwright::report

@@ -10,7 +10,7 @@
 #include "rankwright/report/validation/validation_svg.h"
 #include "tests/support/runs.h"
 
-namespace rankwright {
+namespace rankwright::report {
 namespace validation_text_test {
 
 using nlohmann::json;
@@ -19,9 +19,10 @@ using ::testing::Not;
 
 /// Two dense rows that are 10 % too long and 20 % too short, and a sparse one 50 % too long.
 struct Sample {
-  std::vector<Run> runs{3};
-  Validation validation{};
-  ValidationSource source{.files = {"own.csv"}, .with = {}, .excluded = {{"x", "own", "no heads"}}};
+  std::vector<validate::Run> runs{3};
+  validate::Validation validation{};
+  planner::ValidationSource source{
+      .files = {"own.csv"}, .with = {}, .excluded = {{"x", "own", "no heads"}}};
 
   Sample() {
     const double predicted[] = {11, 8, 15};
@@ -73,9 +74,9 @@ TEST(ValidationText, SaysThatConstantsStandAtTheirPriors) {
 
 TEST(ValidationText, IsNoWiderThanAHundredColumns) {
   Sample sample;
-  for (rankwright::Run& run : sample.runs) run.id.append(200, 'x');
+  for (rankwright::validate::Run& run : sample.runs) run.id.append(200, 'x');
   sample.validation.score = score(sample.validation.rows);
-  sample.validation.refits["own"] = calibration();
+  sample.validation.refits["own"] = catalog::calibration();
   std::istringstream lines(validation_text(sample.validation, sample.source, true));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }
@@ -96,7 +97,7 @@ TEST(ValidationJson, GivesPercentsByName) {
   EXPECT_EQ(j["pairs"]["moe"]["pairs"], 0);
   EXPECT_EQ(j["scored"]["percent"], 75);
   EXPECT_EQ(j["excluded"][0]["why"], "no heads");
-  EXPECT_EQ(j["constants"].size(), constants().size());
+  EXPECT_EQ(j["constants"].size(), catalog::constants().size());
   EXPECT_EQ(j["rows"][0]["chosen"]["micro_batch"], 1);
   EXPECT_NEAR(j["rows"][1]["error"].get<double>(), -20, 1e-9);
 }
@@ -113,7 +114,7 @@ TEST(ValidationSvg, DrawsEachRowInTheFrame) {
 }
 
 TEST(ValidationSvg, OfNoRowsIsAnEmptyFrame) {
-  EXPECT_THAT(validation_svg(Validation{}), HasSubstr("0 training runs"));
+  EXPECT_THAT(validation_svg(validate::Validation{}), HasSubstr("0 training runs"));
 }
 
 TEST(Svg, HoldsNothingThatXmlCannot) {
@@ -122,4 +123,4 @@ TEST(Svg, HoldsNothingThatXmlCannot) {
 }
 
 }  // namespace validation_text_test
-}  // namespace rankwright
+}  // namespace rankwright::report

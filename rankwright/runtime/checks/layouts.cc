@@ -13,39 +13,39 @@ namespace {
 
 constexpr i64 kSequence = 16;
 
-Model model_of(const LayoutCase& layout) {
+model::Model model_of(const LayoutCase& layout) {
   const bool gpt2 = layout.style == Style::gpt2;
-  Shapes shapes{.name = gpt2 ? "tiny gpt2" : "tiny llama",
-                .architecture = gpt2 ? "gpt2" : "llama",
-                .hidden = 32,
-                .layers = std::max<i64>(4, layout.pp * layout.chunks),
-                .heads = gpt2 ? 8 : 16,
-                .kv_heads = 8,
-                .head_dim = gpt2 ? 4 : 2,
-                .ffn = gpt2 ? 64 : 48,
-                .vocab = 61,  // not a multiple of tp
-                .positions = gpt2 ? kSequence : 0};
+  model::Shapes shapes{.name = gpt2 ? "tiny gpt2" : "tiny llama",
+                       .architecture = gpt2 ? "gpt2" : "llama",
+                       .hidden = 32,
+                       .layers = std::max<i64>(4, layout.pp * layout.chunks),
+                       .heads = gpt2 ? 8 : 16,
+                       .kv_heads = 8,
+                       .head_dim = gpt2 ? 4 : 2,
+                       .ffn = gpt2 ? 64 : 48,
+                       .vocab = 61,  // not a multiple of tp
+                       .positions = gpt2 ? kSequence : 0};
   shapes.tied = layout.tied;
-  Result<Model> model = build(shapes);
+  Result<model::Model> model = build(shapes);
   RW_CHECK(model.has_value());
   return *model;
 }
 
 bool valid(const LayoutCase& layout) {
-  const TrainingConfig config = config_of(layout);
+  const plan::TrainingConfig config = config_of(layout);
   return find_violations(config).empty() && !shape_fault(pipeline_shape(config));
 }
 
 /// ZeRO-3 holds what it gathers by chunk: a weight that two chunks of a rank read it cannot.
 bool reads_twice(const LayoutCase& layout) {
   return layout.tied && layout.zero == 3 && layout.pp > 1 &&
-         row(layout.schedule).order != StageOrder::loop;
+         row(layout.schedule).order != plan::StageOrder::loop;
 }
 
 std::vector<LayoutCase> pipelines(const LayoutCase& plain) {
   if (plain.pp == 1) return {plain};
   std::vector<LayoutCase> all;
-  for (const ScheduleRow& schedule : schedules()) {
+  for (const plan::ScheduleRow& schedule : plan::schedules()) {
     LayoutCase one = plain;
     one.schedule = schedule.schedule;
     one.chunks = schedule.min_chunks;
@@ -64,15 +64,15 @@ std::string show(const LayoutCase& l) {
   if (l.sequence_parallel) text += " sp";
   if (l.pp > 1) text += fmt::format(" {}", name(l.schedule));
   text += l.tied ? " tied" : " untied";
-  if (l.recompute != Recompute::none) text += fmt::format(" {} recompute", name(l.recompute));
+  if (l.recompute != plan::Recompute::none) text += fmt::format(" {} recompute", name(l.recompute));
   if (l.bucket > 0) text += fmt::format(" buckets of {}", l.bucket);
   if (!l.overlap) text += " no overlap";
-  if (l.dtype != Dtype::fp64) text += fmt::format(" {}", name(l.dtype));
+  if (l.dtype != plan::Dtype::fp64) text += fmt::format(" {}", name(l.dtype));
   return text;
 }
 
-TrainingConfig config_of(const LayoutCase& layout) {
-  TrainingConfig config{.model = model_of(layout), .cluster = {}, .job = {}, .plan = {}};
+plan::TrainingConfig config_of(const LayoutCase& layout) {
+  plan::TrainingConfig config{.model = model_of(layout), .cluster = {}, .job = {}, .plan = {}};
   config.cluster.name = "one host";
   config.cluster.levels = {{.name = "host", .arity = layout.ranks(), .bandwidth = {1e9}}};
   config.cluster.host_devices = layout.ranks();
@@ -82,8 +82,8 @@ TrainingConfig config_of(const LayoutCase& layout) {
       .global_batch = layout.dp * std::max<i64>(2, layout.pp > 1 ? rounds * layout.pp : 2),
       .sequence = kSequence,
       .param_dtype = layout.dtype,
-      .grad_dtype = layout.dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32};
-  Plan& plan = config.plan;
+      .grad_dtype = layout.dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32};
+  plan::Plan& plan = config.plan;
   plan.tp = layout.tp;
   plan.pp = layout.pp;
   plan.dp = layout.dp;
@@ -98,8 +98,8 @@ TrainingConfig config_of(const LayoutCase& layout) {
   return config;
 }
 
-TrainingConfig alone(const TrainingConfig& config) {
-  TrainingConfig one = config;
+plan::TrainingConfig alone(const plan::TrainingConfig& config) {
+  plan::TrainingConfig one = config;
   one.plan = {};
   one.plan.micro_batch = config.plan.micro_batch;
   one.world = 1;
@@ -135,9 +135,9 @@ std::vector<LayoutCase> some_layouts(i64 ranks) {
   for (std::size_t i = 0; i < all.size(); i += stride) some.push_back(all[i]);
   if (ranks < 2) return some;
   for (LayoutCase special : {all.front(), all.back()}) {
-    special.recompute = Recompute::full;
+    special.recompute = plan::Recompute::full;
     some.push_back(special);
-    special.recompute = Recompute::selective;
+    special.recompute = plan::Recompute::selective;
     special.bucket = 5000;
     some.push_back(special);
     special.overlap = false;

@@ -16,11 +16,11 @@ struct LayoutCase {
   i64 tp = 1, pp = 1, dp = 1;
   int zero = 0;
   bool sequence_parallel = false;
-  Schedule schedule = Schedule::one_f_one_b;
+  plan::Schedule schedule = plan::Schedule::one_f_one_b;
   i64 chunks = 1;
   bool tied = true;
-  Dtype dtype = Dtype::fp64;
-  Recompute recompute = Recompute::none;
+  plan::Dtype dtype = plan::Dtype::fp64;
+  plan::Recompute recompute = plan::Recompute::none;
   i64 bucket = 0;
   bool overlap = true;
 
@@ -31,10 +31,10 @@ struct LayoutCase {
 std::string show(const LayoutCase& layout);
 
 /// A model just large enough for the layout, and the fewest microbatches that its schedule takes.
-TrainingConfig config_of(const LayoutCase& layout);
+plan::TrainingConfig config_of(const LayoutCase& layout);
 
 /// The same model, batch and microbatches on one rank.
-TrainingConfig alone(const TrainingConfig& config);
+plan::TrainingConfig alone(const plan::TrainingConfig& config);
 
 /// Every valid (tp, pp, dp) with powers of two that multiply to `ranks`, ZeRO 0 to 3, SP on and
 /// off, each schedule where pp > 1, both styles.

@@ -19,26 +19,26 @@ namespace {
 constexpr double kBound = 0.05;
 
 /// Large enough that what counts is tensors of layers, not scalars.
-TrainingConfig larger(const LayoutCase& layout) {
+plan::TrainingConfig larger(const LayoutCase& layout) {
   const bool gpt2 = layout.style == Style::gpt2;
-  TrainingConfig config = config_of(layout);
-  Shapes shapes{.name = "memory",
-                .architecture = gpt2 ? "gpt2" : "llama",
-                .hidden = 256,
-                .layers = 8,
-                .heads = 8,
-                .kv_heads = gpt2 ? 8 : 4,
-                .ffn = gpt2 ? 1024 : 768,
-                .vocab = 1024,
-                .positions = gpt2 ? 128 : 0};
+  plan::TrainingConfig config = config_of(layout);
+  model::Shapes shapes{.name = "memory",
+                       .architecture = gpt2 ? "gpt2" : "llama",
+                       .hidden = 256,
+                       .layers = 8,
+                       .heads = 8,
+                       .kv_heads = gpt2 ? 8 : 4,
+                       .ffn = gpt2 ? 1024 : 768,
+                       .vocab = 1024,
+                       .positions = gpt2 ? 128 : 0};
   shapes.tied = layout.tied;
-  Result<Model> model = build(shapes);
+  Result<model::Model> model = build(shapes);
   RW_CHECK(model.has_value());
   config.model = *model;
   config.job.sequence = 128;
   config.plan.micro_batch = 2;
   config.job.global_batch *= 2;
-  for (const Software& software : frameworks())
+  for (const plan::Software& software : plan::frameworks())
     if (software.name == "rankwright") config.software = software;
   return config;
 }
@@ -47,7 +47,7 @@ std::vector<LayoutCase> cases(i64 ranks) {
   std::vector<LayoutCase> all;
   const auto add = [&](LayoutCase layout) {
     if (layout.ranks() != ranks) return;
-    layout.dtype = Dtype::fp32;
+    layout.dtype = plan::Dtype::fp32;
     for (const Style style : {Style::gpt2, Style::llama}) {
       layout.style = style;
       layout.tied = style == Style::gpt2;
@@ -60,13 +60,13 @@ std::vector<LayoutCase> cases(i64 ranks) {
     add({.tp = 2, .pp = 2, .dp = ranks / 4, .zero = zero});
   }
   add({.tp = 4, .dp = ranks / 4});
-  for (const Recompute recompute : {Recompute::selective, Recompute::full})
+  for (const plan::Recompute recompute : {plan::Recompute::selective, plan::Recompute::full})
     add({.tp = 2, .pp = 2, .dp = ranks / 4, .recompute = recompute});
-  for (const ScheduleRow& schedule : schedules())
+  for (const plan::ScheduleRow& schedule : plan::schedules())
     add({.pp = 4, .dp = ranks / 4, .schedule = schedule.schedule, .chunks = schedule.min_chunks});
   for (LayoutCase half :
        {LayoutCase{.dp = ranks, .zero = 1}, {.tp = 2, .pp = 2, .dp = ranks / 4}}) {
-    half.dtype = Dtype::bf16;
+    half.dtype = plan::Dtype::bf16;
     if (half.ranks() == ranks) all.push_back(half);
   }
   return all;
@@ -76,13 +76,14 @@ int check(const World& world, const std::string& only) {
   i64 done = 0, failed = 0;
   for (const LayoutCase& layout : cases(world.size())) {
     if (show(layout).find(only) == std::string::npos) continue;
-    const TrainingConfig config = larger(layout);
+    const plan::TrainingConfig config = larger(layout);
     Result<std::unique_ptr<Trainer>> trainer =
         Trainer::create(config, {}, world, *find_backend("mpi"));
     RW_CHECK(trainer.has_value());
     const Corpus corpus = Corpus::made_up(config.model.vocab, 3);
     for (i64 step = 0; step < 2; ++step) (*trainer)->step(corpus, step);
-    const MemoryEstimate said = estimate_memory(config, (*trainer)->pp_rank(), calibration(config));
+    const cost::MemoryEstimate said =
+        cost::estimate_memory(config, (*trainer)->pp_rank(), calibration(config));
     const std::vector<double> rows =
         world.gather({(*trainer)->peak().value, said.allocated().value});
     ++done;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr Number kNumbers[] = {Number::f64, Number::f32, Number::bf16, Number::i64};
 constexpr i64 kCounts[] = {0, 1, 2, 3, 5, 7, 1000, 140003};  // short of a part each, uneven, long
-constexpr TrafficKind kKind = TrafficKind::dp_all_reduce;
+constexpr plan::TrafficKind kKind = plan::TrafficKind::dp_all_reduce;
 
 struct Checks {
   const World& world;
@@ -124,7 +124,7 @@ void check_all_gather(Checks& checks, const Group& group) {
   for (const Number number : kNumbers)
     for (const i64 count : kCounts) {
       Buffer whole = part_filled(number, count, group.part(count));
-      group.all_gather(TrafficKind::dp_all_gather, whole.slab());
+      group.all_gather(plan::TrafficKind::dp_all_gather, whole.slab());
       for (i64 i = 0; i < count; ++i)
         checks.expect(whole.at(i) == value(0, i), "all-gather", i64(number), i);
     }
@@ -136,7 +136,7 @@ void check_reduce_scatter(Checks& checks, const Group& group) {
       const Part mine = group.part(count);
       Buffer whole = filled(number, count, group.rank());
       Buffer part(number, mine.count);
-      group.reduce_scatter(TrafficKind::dp_reduce_scatter, whole.slab(), part.slab());
+      group.reduce_scatter(plan::TrafficKind::dp_reduce_scatter, whole.slab(), part.slab());
       for (i64 i = 0; i < mine.count; ++i)
         checks.expect(part.at(i) == sum(group.size(), mine.first + i), "reduce-scatter",
                       i64(number), i);
@@ -186,10 +186,11 @@ void check_messages(Checks& checks, const Group& group) {
   for (const i64 tag : kTags) sent.push_back(filled(Number::f32, count(tag), group.rank() + tag));
   for (const i64 tag : kReceived) received.emplace_back(Number::f32, count(tag));
   for (std::size_t i = 0; i < std::size(kTags); ++i)
-    pending.push_back(group.start_send(TrafficKind::pp_forward, sent[i].slab(), next, kTags[i]));
+    pending.push_back(
+        group.start_send(plan::TrafficKind::pp_forward, sent[i].slab(), next, kTags[i]));
   for (std::size_t i = 0; i < std::size(kReceived); ++i)
     pending.push_back(
-        group.start_recv(TrafficKind::pp_forward, received[i].slab(), before, kReceived[i]));
+        group.start_recv(plan::TrafficKind::pp_forward, received[i].slab(), before, kReceived[i]));
   for (Pending& one : pending) one.wait();
   for (std::size_t m = 0; m < received.size(); ++m)
     for (i64 i = 0; i < count(kReceived[m]); ++i)
@@ -207,9 +208,9 @@ void check_many_pending(Checks& checks, const Group& group) {
   Buffer part(Number::bf16, mine.count);
   std::vector<Pending> pending;
   for (Buffer& buffer : reduced) pending.push_back(group.start_all_reduce(kKind, buffer.slab()));
-  pending.push_back(group.start_all_gather(TrafficKind::dp_all_gather, gathered.slab()));
+  pending.push_back(group.start_all_gather(plan::TrafficKind::dp_all_gather, gathered.slab()));
   pending.push_back(
-      group.start_reduce_scatter(TrafficKind::dp_reduce_scatter, whole.slab(), part.slab()));
+      group.start_reduce_scatter(plan::TrafficKind::dp_reduce_scatter, whole.slab(), part.slab()));
   while (!pending.back().done()) continue;
   checks.expect(!pending.back(), "what is done is still pending");
   while (!pending.empty()) pending.pop_back();  // the destructor waits, too
@@ -230,17 +231,17 @@ void check_counters(Checks& checks, const Group& group, Counters& counters) {
   Buffer part(Number::bf16, group.part(1001).count);
   group.all_reduce(kKind, buffer.slab());
   group.start_all_reduce(kKind, buffer.slab()).wait();
-  group.all_gather(TrafficKind::dp_all_gather, buffer.slab());
-  group.reduce_scatter(TrafficKind::dp_reduce_scatter, buffer.slab(), part.slab());
-  Pending sent = group.start_send(TrafficKind::pp_forward, buffer.slab(), group.rank(), 1);
-  group.start_recv(TrafficKind::pp_backward, other.slab(), group.rank(), 1).wait();
+  group.all_gather(plan::TrafficKind::dp_all_gather, buffer.slab());
+  group.reduce_scatter(plan::TrafficKind::dp_reduce_scatter, buffer.slab(), part.slab());
+  Pending sent = group.start_send(plan::TrafficKind::pp_forward, buffer.slab(), group.rank(), 1);
+  group.start_recv(plan::TrafficKind::pp_backward, other.slab(), group.rank(), 1).wait();
   sent.wait();
-  using K = TrafficKind;
-  const Traffic expected[] = {
-      {K::pp_forward, Op::send_recv, GroupKind::dp, 1, Bytes{2002}},
-      {K::dp_all_reduce, Op::all_reduce, GroupKind::dp, 2, Bytes{4004}},
-      {K::dp_reduce_scatter, Op::reduce_scatter, GroupKind::dp, 1, Bytes{2002}},
-      {K::dp_all_gather, Op::all_gather, GroupKind::dp, 1, Bytes{2002}},
+  using K = plan::TrafficKind;
+  const plan::Traffic expected[] = {
+      {K::pp_forward, plan::Op::send_recv, mesh::GroupKind::dp, 1, Bytes{2002}},
+      {K::dp_all_reduce, plan::Op::all_reduce, mesh::GroupKind::dp, 2, Bytes{4004}},
+      {K::dp_reduce_scatter, plan::Op::reduce_scatter, mesh::GroupKind::dp, 1, Bytes{2002}},
+      {K::dp_all_gather, plan::Op::all_gather, mesh::GroupKind::dp, 1, Bytes{2002}},
   };
   const std::vector<Counted> rows = counters.rows();
   checks.expect(rows.size() == std::size(expected), "rows counted", i64(rows.size()));
@@ -251,8 +252,8 @@ void check_counters(Checks& checks, const Group& group, Counters& counters) {
   checks.expect(counters.waited(K::pp_backward) > Seconds{0}, "a receive waits, too");
 }
 
-TrainingConfig config_of(Plan plan) {
-  TrainingConfig config{.model = {}, .cluster = {}, .job = {}, .plan = std::move(plan)};
+plan::TrainingConfig config_of(plan::Plan plan) {
+  plan::TrainingConfig config{.model = {}, .cluster = {}, .job = {}, .plan = std::move(plan)};
   config.world = config.plan.ranks();
   config.cluster.levels.push_back({.name = "host", .arity = 4});
   config.cluster.levels.push_back({.name = "network", .arity = ceil_div(config.world, 4)});
@@ -260,12 +261,13 @@ TrainingConfig config_of(Plan plan) {
 }
 
 struct Expected {
-  GroupKind kind;
+  mesh::GroupKind kind;
   std::vector<i64> members;
 };
 
 /// That the group is of these ranks, in this order: each says its number in its place.
-void check_groups(Checks& checks, const TrainingConfig& config, const std::vector<Expected>& all) {
+void check_groups(Checks& checks, const plan::TrainingConfig& config,
+                  const std::vector<Expected>& all) {
   for (const auto& [kind, members] : all) {
     const Result<Group> group = checks.world.group(config, kind, *find_backend("mpi"), nullptr);
     checks.expect(group.has_value(), "no group of kind", i64(kind));
@@ -283,7 +285,7 @@ void check_groups(Checks& checks, const TrainingConfig& config, const std::vecto
 
 /// tp 2 x dp 2 x pp 2: rank = tp + 2 dp + 4 pp. Then dp 2 x pp 4: rank = dp + 2 pp.
 void check_plans(Checks& checks) {
-  using K = GroupKind;
+  using K = mesh::GroupKind;
   const i64 me = checks.world.rank();
   const std::vector<i64> everybody{0, 1, 2, 3, 4, 5, 6, 7};
   const std::vector<i64> tp{me / 2 * 2, me / 2 * 2 + 1};
@@ -337,7 +339,7 @@ void check_world(Checks& checks) {
   checks.expect(!world.host().empty(), "no host name");
   checks.expect(world.host_rank() == world.rank(), "number on the one host", world.host_rank());
   const Result<Group> wrong =
-      world.group(config_of({.dp = 64}), GroupKind::dp, *find_backend("mpi"), nullptr);
+      world.group(config_of({.dp = 64}), mesh::GroupKind::dp, *find_backend("mpi"), nullptr);
   checks.expect(!wrong && wrong.error().code == "RW0702", "a plan of another size is taken");
 }
 
@@ -349,8 +351,8 @@ int check(const World& world) {
     return checks.faults == 0 ? 0 : 1;
   }
   Counters counters;
-  const Result<Group> group =
-      world.group(config_of({.dp = world.size()}), GroupKind::dp, *find_backend("mpi"), &counters);
+  const Result<Group> group = world.group(config_of({.dp = world.size()}), mesh::GroupKind::dp,
+                                          *find_backend("mpi"), &counters);
   RW_CHECK(group.has_value());
   check_all_reduce(checks, *group);
   check_all_gather(checks, *group);

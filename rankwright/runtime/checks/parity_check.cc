@@ -43,23 +43,23 @@ void take_gradients(Engine& engine, Training& into) {
   for (Parameter& parameter : engine.shard().parameters) {
     Tensor whole = engine.params().gradient_of(parameter);
     if (engine.config().plan.zero > 0)
-      engine.rank().groups.data.all_reduce(TrafficKind::dp_all_reduce, slab(whole));
+      engine.rank().groups.data.all_reduce(plan::TrafficKind::dp_all_reduce, slab(whole));
     into.gradients[parameter.name] = whole;
   }
 }
 
 /// Empty where the counters are what Traffic says, row by row.
-std::string difference(const Counters& counters, const TrainingConfig& config, i64 pp_rank) {
-  std::map<TrafficKind, Traffic> predicted, counted;
-  for (const Traffic& row : traffic(config, pp_rank)) predicted[row.kind] = row;
+std::string difference(const Counters& counters, const plan::TrainingConfig& config, i64 pp_rank) {
+  std::map<plan::TrafficKind, plan::Traffic> predicted, counted;
+  for (const plan::Traffic& row : traffic(config, pp_rank)) predicted[row.kind] = row;
   for (const Counted& row : counters.rows()) counted[row.traffic.kind] = row.traffic;
   std::string text;
-  for (const TrafficKindRow& kind : traffic_kinds()) {
+  for (const plan::TrafficKindRow& kind : plan::traffic_kinds()) {
     const auto p = predicted.find(kind.kind), c = counted.find(kind.kind);
     if (p == predicted.end() && c == counted.end()) continue;
-    const Traffic none{};
-    const Traffic& said = p == predicted.end() ? none : p->second;
-    const Traffic& done = c == counted.end() ? none : c->second;
+    const plan::Traffic none{};
+    const plan::Traffic& said = p == predicted.end() ? none : p->second;
+    const plan::Traffic& done = c == counted.end() ? none : c->second;
     if (said.calls == done.calls && said.total == done.total) continue;
     text += fmt::format("\n    {}: predicted {} calls, {:.0f} bytes; counted {}, {:.0f}",
                         kind.label, said.calls, said.total.value, done.calls, done.total.value);
@@ -88,9 +88,9 @@ Training train(Engine& engine, const World* world, Counters* counters, i64 steps
 }
 
 /// One process, the same model and batch: computed once for each of them.
-const Training& reference(const TrainingConfig& config, bool clips, i64 steps) {
+const Training& reference(const plan::TrainingConfig& config, bool clips, i64 steps) {
   static std::map<std::string, Training> known;
-  TrainingConfig one_rank = alone(config);
+  plan::TrainingConfig one_rank = alone(config);
   // From ZeRO-2 on microbatches are added up in another way; a pipeline alone shall change nothing.
   if (config.plan.tp == 1 && config.plan.dp == 1) one_rank.plan.zero = config.plan.zero;
   const std::string key =
@@ -125,10 +125,10 @@ Worst compare(const Training& ours, const Training& one, Engine& engine) {
 
 /// A pipeline alone changes no sum: every number is the same, but where two pp ranks add up.
 Bounds bounds(const LayoutCase& layout, bool clips) {
-  if (layout.dtype == Dtype::bf16) return {2e-2, 8e-2};
+  if (layout.dtype == plan::Dtype::bf16) return {2e-2, 8e-2};
   const bool pipeline_alone = layout.tp == 1 && layout.dp == 1;
   const bool adds_nothing =
-      !layout.tied && !clips && row(layout.schedule).order != StageOrder::mirror;
+      !layout.tied && !clips && row(layout.schedule).order != plan::StageOrder::mirror;
   if (pipeline_alone) return adds_nothing ? Bounds{0, 0} : Bounds{1e-12, 1e-12};
   return {1e-9, 1e-10};
 }
@@ -160,7 +160,7 @@ class Matrix {
         flags_.all ? all_layouts(world_.size()) : some_layouts(world_.size());
     for (const Style style : {Style::gpt2, Style::llama}) {
       LayoutCase half{
-          .style = style, .dp = world_.size(), .zero = 1, .tied = true, .dtype = Dtype::bf16};
+          .style = style, .dp = world_.size(), .zero = 1, .tied = true, .dtype = plan::Dtype::bf16};
       list.push_back(half);
       if (world_.size() < 2) continue;
       half.tp = 2;
@@ -172,7 +172,7 @@ class Matrix {
   }
 
   void one(const LayoutCase& layout, bool clips) {
-    const TrainingConfig config = config_of(layout);
+    const plan::TrainingConfig config = config_of(layout);
     Counters counters;
     const Result<Groups> groups = join(config, world_, *find_backend("mpi"), &counters);
     RW_CHECK(groups.has_value());

@@ -86,8 +86,8 @@ i64 World::size() const { return parts_->size; }
 i64 World::host_rank() const { return parts_->host_rank; }
 std::string World::host() const { return parts_->host; }
 
-Result<Group> World::group(const TrainingConfig& config, GroupKind kind, const Backend& backend,
-                           Counters* counters) const {
+Result<Group> World::group(const plan::TrainingConfig& config, mesh::GroupKind kind,
+                           const Backend& backend, Counters* counters) const {
   if (config.plan.ranks() != size())
     return fail(running_fault(
         "RW0702",

@@ -85,17 +85,17 @@ struct Places {
   std::vector<std::vector<i64>> by_host{};
   i64 own_host = 0, own_place = 0;
 
-  std::vector<i64> members(ProbeGroup group) const {
+  std::vector<i64> members(fit::ProbeGroup group) const {
     std::vector<i64> all;
     for (const std::vector<i64>& host : by_host) {
-      if (group == ProbeGroup::rails) all.push_back(host[std::size_t(own_place)]);
-      if (group == ProbeGroup::world) all.insert(all.end(), host.begin(), host.end());
+      if (group == fit::ProbeGroup::rails) all.push_back(host[std::size_t(own_place)]);
+      if (group == fit::ProbeGroup::world) all.insert(all.end(), host.begin(), host.end());
     }
-    return group == ProbeGroup::host ? by_host[std::size_t(own_host)] : all;
+    return group == fit::ProbeGroup::host ? by_host[std::size_t(own_host)] : all;
   }
 };
 
-Places find_places(const World& world, ProbeFigures& probe) {
+Places find_places(const World& world, fit::ProbeFigures& probe) {
   Places places;
   const std::vector<std::string> names = host_names(world);
   for (std::size_t rank = 0; rank < names.size(); ++rank) {
@@ -115,7 +115,7 @@ Places find_places(const World& world, ProbeFigures& probe) {
   return places;
 }
 
-void describe(ProbeFigures& probe) {
+void describe(fit::ProbeFigures& probe) {
   probe.processor = proc_value("/proc/cpuinfo", "model name");
   probe.vendor = proc_value("/proc/cpuinfo", "vendor_id");
   constexpr double kKiB = 1024;
@@ -149,7 +149,7 @@ class Prober {
         options_(options),
         pace_(options.quick ? kQuickPace : kPace) {}
 
-  Result<ProbeFigures> run() {
+  Result<fit::ProbeFigures> run() {
     places_ = find_places(world_, probe_);
     if (const std::optional<Diagnostic> unequal = unequal_hosts(probe_)) return fail(*unequal);
     describe(probe_);
@@ -157,11 +157,11 @@ class Prober {
     memory();
     const bool several = places_.by_host.size() > 1, shared = places_.by_host[0].size() > 1;
     if (shared)
-      if (const Result<void> done = calls(ProbeGroup::host); !done) return fail(done.error());
+      if (const Result<void> done = calls(fit::ProbeGroup::host); !done) return fail(done.error());
     if (several)
-      if (const Result<void> done = calls(ProbeGroup::world); !done) return fail(done.error());
+      if (const Result<void> done = calls(fit::ProbeGroup::world); !done) return fail(done.error());
     if (several && shared)
-      if (const Result<void> done = calls(ProbeGroup::rails); !done) return fail(done.error());
+      if (const Result<void> done = calls(fit::ProbeGroup::rails); !done) return fail(done.error());
     return probe_;
   }
 
@@ -193,22 +193,24 @@ class Prober {
     probe_.streams.push_back({"add", bytes(3, size), timed(world_, pace_, add_work(elements))});
   }
 
-  Result<void> calls(ProbeGroup kind) {
+  Result<void> calls(fit::ProbeGroup kind) {
     const Result<std::shared_ptr<Transport>> joined = backend_.join(places_.members(kind));
     if (!joined) return fail(joined.error());
-    const Group group(*joined, GroupKind::world, -1, nullptr);
-    for (const Op op : {Op::all_reduce, Op::all_gather, Op::reduce_scatter, Op::send_recv}) {
+    const Group group(*joined, mesh::GroupKind::world, -1, nullptr);
+    for (const plan::Op op : {plan::Op::all_reduce, plan::Op::all_gather, plan::Op::reduce_scatter,
+                              plan::Op::send_recv}) {
       // Neighbours on the same host and on others at the same time are no figure of either level.
-      if (op == Op::send_recv && kind == ProbeGroup::world && places_.by_host[0].size() > 1)
+      if (op == plan::Op::send_recv && kind == fit::ProbeGroup::world &&
+          places_.by_host[0].size() > 1)
         continue;
       probe_.calls.push_back(series(kind, op, group));
     }
     return {};
   }
 
-  ProbedCalls series(ProbeGroup kind, Op op, const Group& group) {
+  fit::ProbedCalls series(fit::ProbeGroup kind, plan::Op op, const Group& group) {
     constexpr i64 kSizes[] = {4096, 32768, 262144, 1048576, 4194304, 16777216};
-    ProbedCalls found{.group = kind, .op = op};
+    fit::ProbedCalls found{.group = kind, .op = op};
     double before = 0;
     i64 last = 0;
     for (const i64 size : kSizes) {
@@ -224,23 +226,23 @@ class Prober {
   }
 
   /// One call with `size` bytes of zeros, which sums leave as they are.
-  Work call(Op op, const Group& group, i64 size) {
+  Work call(plan::Op op, const Group& group, i64 size) {
     constexpr i64 kElement = 4;
     const i64 count = size / kElement;
     whole_.assign(std::size_t(count), 0);
-    part_.assign(std::size_t(op == Op::send_recv ? count : group.part(count).count), 0);
+    part_.assign(std::size_t(op == plan::Op::send_recv ? count : group.part(count).count), 0);
     const Slab whole{whole_.data(), count, Number::f32};
     const Slab part{part_.data(), i64(part_.size()), Number::f32};
-    constexpr TrafficKind kKind = TrafficKind::dp_all_reduce;  // nobody counts it
+    constexpr plan::TrafficKind kKind = plan::TrafficKind::dp_all_reduce;  // nobody counts it
     switch (op) {
-      case Op::all_reduce:
+      case plan::Op::all_reduce:
         return [=] { group.all_reduce(kKind, whole); };
-      case Op::all_gather:
+      case plan::Op::all_gather:
         return [=] { group.all_gather(kKind, whole); };
-      case Op::reduce_scatter:
+      case plan::Op::reduce_scatter:
         return [=] { group.reduce_scatter(kKind, whole, part); };
-      case Op::send_recv:
-      case Op::all_to_all:
+      case plan::Op::send_recv:
+      case plan::Op::all_to_all:
         break;
     }
     // Everybody to the next and from the one before: links carry as much both ways.
@@ -259,14 +261,14 @@ class Prober {
   const ProbeOptions& options_;
   Pace pace_;
   Places places_{};
-  ProbeFigures probe_{};
+  fit::ProbeFigures probe_{};
   std::vector<float> whole_{}, part_{};
 };
 
 }  // namespace
 
-Result<ProbeFigures> probe(const World& world, const Backend& backend,
-                           const ProbeOptions& options) {
+Result<fit::ProbeFigures> probe(const World& world, const Backend& backend,
+                                const ProbeOptions& options) {
   return Prober(world, backend, options).run();
 }
 

@@ -19,6 +19,7 @@ struct ProbeOptions {
 };
 
 /// Collective; every rank gets the same. RW0705 where hosts have unequal numbers of ranks.
-Result<ProbeFigures> probe(const World& world, const Backend& backend, const ProbeOptions& options);
+Result<fit::ProbeFigures> probe(const World& world, const Backend& backend,
+                                const ProbeOptions& options);
 
 }  // namespace rankwright::runtime
