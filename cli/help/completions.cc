@@ -47,8 +47,8 @@ int completions(Args args, const Io& io) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const ShellScript& one) { return one.shell == shell; });
   if (found == all.end())
-    return print_refusal("complanner::pletions",
-                         unknown_name({"shell", shell, names(), "one of " + known}), io);
+    return print_refusal("completions",
+                         planner::unknown_name({"shell", shell, names(), "one of " + known}), io);
   return options.write(options.json() ? json(*found) : std::string(found->text), io);
 }
 

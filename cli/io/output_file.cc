@@ -31,7 +31,7 @@ std::string folder_of(const fs::path& path) {
 int fill(int file, std::string_view text) {
   int error = 0;
   while (error == 0 && !text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
+    const ssize_t written = ::write(file, text.data(), text.size());
     if (written >= 0)
       text.remove_prefix(std::size_t(written));
     else if (errno != EINTR)

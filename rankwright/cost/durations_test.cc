@@ -95,7 +95,7 @@ TEST(Durations, PlayToTheStepsPipelineUnderEverySchedule) {
       const rankwright::plan::TrainingConfig config = sample::timed(sample::config_of(
           sample::model_of({{32, sample::dense_layer()}}),
           {.tp = 2, .pp = pp, .virtual_stages = chunks, .schedule = schedule.schedule}, 4 * pp));
-      ASSERT_FALSE(first_misfit(config)) << schedule.name << " on " << pp;
+      ASSERT_FALSE(find_violation(config)) << schedule.name << " on " << pp;
       EXPECT_NEAR(simulated(config) / pipeline_part(config), 1, 0.03)
           << schedule.name << " on " << pp;
     }

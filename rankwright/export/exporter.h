@@ -41,7 +41,7 @@ struct Exporter {
   std::span<const std::string_view> (*states)();
   /// Of those, what this plan has and the files cannot say; null: nothing.
   std::vector<Lost> (*lost)(const plan::TrainingConfig&) = nullptr;
-  /// The files, the main one first, for a config without find_violations. Each begins with `head`,
+  /// The files, the main one first, for a config without violations. Each begins with `head`,
   /// as comments of its format.
   std::vector<ExportFile> (*write)(const plan::TrainingConfig&, const ExportOptions&,
                                    const std::vector<std::string>& head) = nullptr;

@@ -78,7 +78,7 @@ std::string overlap(const plan::TrainingConfig& s) {
 
 template <auto plan::Job::*member>
 std::string job(const plan::TrainingConfig& s) {
-  return std::string(cluster::name(s.job.*member));
+  return std::string(name(s.job.*member));
 }
 
 /// The hosts in the order of the ranks, where each has `host` neighbouring ranks in order; or none.
@@ -133,7 +133,7 @@ const plan::Software& framework(const plan::TrainingConfig& s) {
 
 template <auto plan::Software::*member>
 std::string kernel(const plan::TrainingConfig& s) {
-  return std::string(cluster::name(s.software.*member));
+  return std::string(name(s.software.*member));
 }
 template <auto plan::Software::*member>
 bool other_kernel(const plan::TrainingConfig& s) {

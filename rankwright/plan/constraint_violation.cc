@@ -211,7 +211,7 @@ constexpr Test kGroupTests[] = {shard, pipelines_differ, placement};
 
 }  // namespace
 
-ConstraintViolation first_misfit(const TrainingConfig& config) {
+ConstraintViolation find_violation(const TrainingConfig& config) {
   for (const std::span<const Test> tests :
        {std::span<const Test>(kMeshTests), std::span<const Test>(kTests),
         std::span<const Test>(kGroupTests)})
@@ -220,7 +220,7 @@ ConstraintViolation first_misfit(const TrainingConfig& config) {
   return {};
 }
 
-ConstraintViolation first_pipeline_misfit(const TrainingConfig& config) {
+ConstraintViolation find_pipeline_violation(const TrainingConfig& config) {
   for (const Test test : kPipelineTests)
     if (const ConstraintViolation violation = test(config)) return violation;
   return {};

@@ -50,11 +50,11 @@ struct ConstraintViolation {
 };
 
 /// The first rule that the config breaks, cheapest first. All degrees and sizes are at least 1.
-ConstraintViolation first_misfit(const TrainingConfig& config);
+ConstraintViolation find_violation(const TrainingConfig& config);
 
 /// The same of the rules that look at schedule, chunks and stages: for a search that changes
 /// nothing else.
-ConstraintViolation first_pipeline_misfit(const TrainingConfig& config);
+ConstraintViolation find_pipeline_violation(const TrainingConfig& config);
 
 /// All of them. Rules that ask for groups are left out while the degrees do not give any.
 std::vector<ConstraintViolation> find_violations(const TrainingConfig& config);

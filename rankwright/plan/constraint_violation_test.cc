@@ -49,14 +49,14 @@ bool has(const TrainingConfig& s, Why why) {
 ConstraintViolation only(const TrainingConfig& s) {
   const std::vector<ConstraintViolation> all = find_violations(s);
   EXPECT_EQ(all.size(), 1u);
-  EXPECT_EQ(first_misfit(s), all.empty() ? ConstraintViolation{} : all.front());
+  EXPECT_EQ(find_violation(s), all.empty() ? ConstraintViolation{} : all.front());
   return all.empty() ? ConstraintViolation{} : all.front();
 }
 
 TEST(Misfits, AreNoneInASoundPlan) {
   EXPECT_TRUE(find_violations(config_of({})).empty());
   EXPECT_TRUE(find_violations(config_of({.tp = 4, .cp = 2, .dp = 3, .pp = 4, .etp = 4})).empty());
-  EXPECT_FALSE(first_misfit(config_of({.tp = 2, .dp = 3, .ep = 6}, true)));
+  EXPECT_FALSE(find_violation(config_of({.tp = 2, .dp = 3, .ep = 6}, true)));
 }
 
 TEST(Misfits, DegreesMultiplyToTheWorld) {
@@ -66,7 +66,7 @@ TEST(Misfits, DegreesMultiplyToTheWorld) {
   // A product that leaves 64 bits is no number at all.
   s = config_of({});
   s.plan = {.tp = kMaxCount, .dp = kMaxCount, .etp = kMaxCount};
-  EXPECT_EQ(first_misfit(s), (ConstraintViolation{Why::degrees, -1, 1}));
+  EXPECT_EQ(find_violation(s), (ConstraintViolation{Why::degrees, -1, 1}));
 }
 
 TEST(Misfits, RanksHaveDevices) {
@@ -134,7 +134,7 @@ TEST(Misfits, ListedDevicesAreOneARank) {
 
 TEST(Misfits, TensorParallelismDividesHeadsAndWidths) {
   EXPECT_TRUE(find_violations(config_of({.tp = 8, .etp = 8})).empty());
-  EXPECT_EQ(first_misfit(config_of({.tp = 16, .etp = 16})),
+  EXPECT_EQ(find_violation(config_of({.tp = 16, .etp = 16})),
             (ConstraintViolation{Why::heads, 16, 8}));
   Case s = config_of({.tp = 8, .etp = 8});
   s.model.runs[0].layer.ffn.width = 44;
@@ -256,13 +256,13 @@ TEST(Misfits, BucketsAreAtMostAMillionOfThem) {
   s.plan.bucket_size = min;
   EXPECT_TRUE(find_violations(s).empty());
   s.model.vocab *= kMaxBuckets;  // far more parameters for the same bucket
-  const ConstraintViolation found = first_misfit(s);
+  const ConstraintViolation found = find_violation(s);
   EXPECT_EQ(found.why, Why::buckets);
   EXPECT_EQ(found.need, min);
   s.plan.bucket_size = found.have;
   EXPECT_TRUE(find_violations(s).empty());
   s.plan.bucket_size = found.have - 1;
-  EXPECT_EQ(first_misfit(s).why, Why::buckets);
+  EXPECT_EQ(find_violation(s).why, Why::buckets);
 }
 
 /// pp ranks with this schedule and so many microbatches.

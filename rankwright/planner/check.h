@@ -20,7 +20,7 @@ struct CheckAnswer {
   Diagnostics findings{};                        // each with its place, most severe first
   bool readable = true;                          // else the findings say why it is not
   std::optional<plan::TrainingConfig> config{};  // of a plan that could be read
-  std::optional<cost::Estimate> estimate{};      // of a plan without find_violations
+  std::optional<cost::Estimate> estimate{};      // of a plan without violations
   std::optional<rules::ProvedPlan> proof{};      // of a plan with a pipeline that is not too long
   std::optional<rules::CheckedSchedule> schedule{};  // of a schedule that could be read
 };

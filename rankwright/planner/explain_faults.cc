@@ -200,7 +200,7 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
   return task;
 }
 
-/// Returns what the faults of a plan without find_violations cost, or what is wrong with an option.
+/// Returns what the faults of a plan without violations cost, or what is wrong with an option.
 Result<Faults> price_faults(const plan::TrainingConfig& config, const FaultOptions& options,
                             plan::TrainingConfig& slowed) {
   if (options.about_failures() && !options.fail)

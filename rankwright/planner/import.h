@@ -30,7 +30,7 @@ struct ImportRequest {
 /// A framework's file as a plan.
 struct ImportedPlan {
   PlanInput input;    // it has a config
-  bool valid = true;  // it has no find_violations
+  bool valid = true;  // it has no violations
   Diagnostics findings{};
 };
 

@@ -55,7 +55,7 @@ struct ReportRequest {
   bool search = true;                    // for what else could be chosen
 };
 
-/// Reads a plan and builds its report. Refuses a plan with find_violations, and a trace of another
+/// Reads a plan and builds its report. Refuses a plan with violations, and a trace of another
 /// plan.
 Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchControl& control = {});
 

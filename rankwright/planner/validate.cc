@@ -70,7 +70,7 @@ std::vector<std::string> names_of(const std::vector<SourceFile>& files) {
 cluster::Calibration fit_all(const std::vector<validate::Case>& cases) {
   std::vector<const validate::Case*> rows;
   for (const validate::Case& one : cases) rows.push_back(&one);
-  return fit(rows);
+  return validate::fit(rows);
 }
 
 Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
@@ -87,7 +87,7 @@ Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
                                                       : validate::Mode::shipped,
                                           .calibrate_one = request.calibrate_one};
   const validate::Progress quiet = [](std::size_t, std::size_t, std::string_view) {};
-  validate::Validation validation = validate(*cases, make_cases(with->scored), options,
+  validate::Validation validation = validate::validate(*cases, make_cases(with->scored), options,
                                              request.progress ? request.progress : quiet);
   return ValidateAnswer{
       .runs = ScoredRuns{

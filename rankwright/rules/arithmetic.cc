@@ -19,7 +19,7 @@ using Why = plan::ConstraintViolation::Why;
 template <Why why,
           Finding (*describe)(const plan::TrainingConfig&, const plan::ConstraintViolation&)>
 std::optional<Finding> on(const Subject& subject) {
-  for (const plan::ConstraintViolation& violation : subject.find_violations)
+  for (const plan::ConstraintViolation& violation : subject.violations)
     if (violation.why == why) return describe(subject.config, violation);
   return std::nullopt;
 }

@@ -160,7 +160,7 @@ std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target ta
         std::vector<std::pair<std::string, std::string>> keys;
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
-        if (!seen.insert(std::move(keys)).second || first_misfit(change.config())) continue;
+        if (!seen.insert(std::move(keys)).second || find_violation(change.config())) continue;
         const Bytes total = cost::fullest(change.config(), calibration(config)).total();
         const double room = surely ? 1 - catalog::bands().memory.within : 1;
         if (total <= room * capacity)

@@ -71,7 +71,7 @@ TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
       if (tp * pp > 1 && tp * pp <= 8) tried.push_back(Change(config).degrees(tp, pp, 8 / tp / pp));
   Seconds best{1e9};
   for (const Change& change : tried) {
-    if (first_misfit(change.config())) continue;
+    if (find_violation(change.config())) continue;
     const cost::Estimate e = cost::estimate(change.config(), catalog::calibration());
     if (e.fits() && e.sure()) best = std::min(best, e.time());
   }

@@ -12,7 +12,7 @@ namespace rankwright::rules {
 Diagnostics proof_findings(const program::Program& program, const program::Proof& proof,
                            const program::WrittenSchedule* written);
 
-/// The proof of a plan without find_violations. Nothing where there is no pipeline, or one too long
+/// The proof of a plan without violations. Nothing where there is no pipeline, or one too long
 /// to be proved here.
 struct ProvedPlan {
   i64 actions = 0;

@@ -83,7 +83,7 @@ RC_GTEST_PROP(Fixes, HealRandomPlansForEveryTarget, ()) {
     const std::string fixed = typed(text, d.fix);
     RC_LOG() << d.code << " for " << target.name << " in\n" << text << "fixed:\n" << fixed;
     const Diagnostics after = without_memory(diagnose(fixed, target.target));
-    // Rules of a target are asked only once there are no find_violations: those may come to light.
+    // Rules of a target are asked only once there are no violations: those may come to light.
     const bool hidden = d.code.starts_with("RW01");
     const std::string left = typing::unhealed(before, after, d.code);
     RC_ASSERT(left.empty() || (hidden && left.starts_with("RW05")));

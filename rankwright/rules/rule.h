@@ -58,10 +58,10 @@ struct Page {
 };
 
 /// What a rule looks at. Rules that need groups, traffic or memory run only on a plan without
-/// find_violations.
+/// violations.
 struct Subject {
   const plan::TrainingConfig& config;
-  const std::vector<plan::ConstraintViolation>& find_violations;
+  const std::vector<plan::ConstraintViolation>& violations;
   Target target = Target::any;
 };
 
@@ -74,7 +74,7 @@ struct Finding {
   std::vector<std::string> notes{};
 };
 
-/// Whether a config without find_violations breaks one rule.
+/// Whether a config without violations breaks one rule.
 using Fault = bool (*)(const plan::TrainingConfig&);
 
 struct Rule {

@@ -55,6 +55,6 @@ void count_allocations() {
 
 Bytes allocated() { return {double(g_now.load())}; }
 Bytes peak_allocated() { return {double(g_peak.load())}; }
-void forget_peak() { g_peak.params(g_now.load()); }
+void forget_peak() { g_peak.store(g_now.load()); }
 
 }  // namespace rankwright::runtime

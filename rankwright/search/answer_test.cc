@@ -73,7 +73,7 @@ Seconds fastest_simulated(const Answered& one) {
 
 void expect_priced_as_any_plan(const Answered& one) {
   const Priced& best = *one.answer.best;
-  EXPECT_FALSE(first_misfit(best.config));
+  EXPECT_FALSE(find_violation(best.config));
   EXPECT_LE(best.estimate.memory.total(), one.problem.capacity);
   EXPECT_TRUE(best.estimate.fits());
   EXPECT_EQ(best.closed, cost::step_time(best.config, catalog::calibration()).total());
@@ -123,7 +123,7 @@ void expect_rivals(const Answered& one) {
     EXPECT_TRUE(seen.insert(family(rival.config.plan)).second);
     EXPECT_LE(rival.time(), (1 + kRounding) * (1 + a.band) * a.min);
     EXPECT_LE(rival.estimate.memory.total(), one.problem.capacity);
-    EXPECT_FALSE(first_misfit(rival.config));
+    EXPECT_FALSE(find_violation(rival.config));
   }
   for (std::size_t k = 1; k < a.rivals.size(); ++k)
     EXPECT_LE(a.rivals[k - 1].time(), a.rivals[k].time());

@@ -92,7 +92,7 @@ TEST(Bounds, NoCandidateIsFasterThanItsNodePromises) {
     Problem one = problems::random_problem(dice);
     BruteForce force(one, catalog::calibration());
     while (force.count(1500) > 1500) problems::narrow(one.limits, dice);
-    const SearchContext on = context(one, catalog::calibration(), {});
+    const SearchContext on = make_context(one, catalog::calibration(), {});
     std::map<std::vector<i64>, NodeBound> prospects;
     const auto degrees = [](const auto& p) {
       return std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.etp};
@@ -115,7 +115,7 @@ TEST(Bounds, NodesCountTheSpace) {
     BruteForce force(one, catalog::calibration());
     constexpr i64 kMax = 5'000;
     while (force.count(kMax) > kMax) problems::narrow(one.limits, dice);
-    const SearchContext on = context(one, catalog::calibration(), {});
+    const SearchContext on = make_context(one, catalog::calibration(), {});
     i64 sum = 0;
     for (const Node& node : nodes(one)) sum += bound_node(on, node).candidates;
     EXPECT_EQ(sum, force.count(kMax)) << "seed " << seed;

@@ -15,7 +15,7 @@ Family family(const plan::Plan& p) {
 
 i64 SearchStats::broken() const {
   i64 sum = 0;
-  for (const auto& [why, count] : find_violations) sum += count;
+  for (const auto& [why, count] : violations) sum += count;
   for (const auto& [code, count] : rules) sum += count;
   return sum;
 }
@@ -26,7 +26,7 @@ SearchStats& SearchStats::operator+=(const SearchStats& other) {
   pruned += other.pruned;
   memory += other.memory;
   priced += other.priced;
-  for (const auto& [why, count] : other.find_violations) find_violations[why] += count;
+  for (const auto& [why, count] : other.violations) violations[why] += count;
   for (const auto& [code, count] : other.rules) rules[code] += count;
   return *this;
 }

@@ -39,7 +39,7 @@ Family family(const plan::Plan& plan);
 /// The better known of two: the faster, and of two that are equally fast the one found first.
 inline bool faster(const Candidate& a, const Candidate& b) { return a.time < b.time; }
 
-/// Where the candidates of a space went. They add up: candidates = alike + find_violations + rules
+/// Where the candidates of a space went. They add up: candidates = alike + violations + rules
 /// + bounded + memory + priced.
 struct SearchStats {
   i64 candidates = 0;
@@ -47,8 +47,8 @@ struct SearchStats {
   i64 pruned = 0;      // cannot be as fast as the best, whatever their inner choices
   i64 memory = 0;      // do not fit
   i64 priced = 0;
-  std::map<plan::ConstraintViolation::Why, i64> find_violations{};  // arithmetic forbids
-  std::map<std::string_view, i64> rules{};                          // the target refuses: by code
+  std::map<plan::ConstraintViolation::Why, i64> violations{};  // arithmetic forbids
+  std::map<std::string_view, i64> rules{};                     // the target refuses: by code
 
   i64 broken() const;
   SearchStats& operator+=(const SearchStats& other);

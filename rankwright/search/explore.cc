@@ -1,13 +1,386 @@
 #include "rankwright/search/explore.h"
 
 #include <algorithm>
+#include <span>
 
-#include "rankwright/search/explorer.h"
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/step.h"
+#include "rankwright/search/lower_bounds.h"
+#include "rankwright/search/node_result.h"
 
 namespace rankwright::search {
+namespace {
 
-SearchContext context(const Problem& problem, const cluster::Calibration& calibration,
-                      const Windows& windows) {
+// The levels of a search below the node (NodeSpace). Each is made from the one above, holds the
+// plan with all choices so far, and does not change.
+
+/// One microbatch size with or without sequence parallelism.
+struct BatchLevel {
+  plan::Plan plan;
+  ActivationsByRecompute activations;
+};
+
+/// One choice of recompute, and pipelines that all hide their sends or all do not: axis orders with
+/// the times of their layers.
+struct OrderLevel {
+  plan::Plan plan;
+  ActivationBytes activations;
+  std::vector<PricedOrder> orders;  // lowest bound first
+  cost::LayerPrices unlinked;       // without communication
+  i64 candidates = 0;               // per pipeline
+};
+
+/// One pipeline with its stages.
+struct PipelineLevel {
+  plan::Plan plan;
+  Pipe pipe;
+  plan::Stages stages;
+  EndStages ends;
+  std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
+};
+
+/// A way to shard that fits, with a lower bound of the step time.
+struct FittingShard {
+  const Shard* shard = nullptr;
+  Bytes memory{};
+  Seconds min{};
+};
+
+/// Sets the minimum times over all layer kinds.
+void set_lightest_layer(PricedOrder& order) {
+  order.forward = order.backward = kInfiniteTime;
+  for (const cost::KindPrice& kind : order.prices.kinds) {
+    order.forward = std::min(order.forward, kind.time.forward.total());
+    order.backward = std::min(order.backward, kind.time.backward() + kind.time.again);
+  }
+}
+
+class NodeSearch {
+ public:
+  NodeSearch(const SearchContext& context, const Node& node, const Incumbent& incumbent,
+             StageSplitCache& split_cache)
+      : context_(context),
+        calibration_(context.calibration),
+        problem_(context.problem),
+        split_cache_(split_cache),
+        result_(context, incumbent),
+        space_(make_node_space(context, node, result_.stats())),
+        scratch_(space_.config) {}
+
+  PartialResult run() {
+    for (const i64 size : space_.micro_batches) search_micro_batch(size);
+    return result_.finish(candidates(problem_, space_.node), stopped_);
+  }
+
+ private:
+  void search_micro_batch(i64 size);
+  void search_orders(const BatchLevel& batch, bool chunked);
+  void search_pipeline(const OrderLevel& level, const Pipe& pipe);
+  void search_shards(const PipelineLevel& level, const PricedOrder& order);
+
+  std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard);
+  std::vector<PricedOrder> order_by_bound(std::vector<PricedOrder> orders, const plan::Plan& plan,
+                                          i64 pipes);
+  std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
+  std::vector<FittingShard> find_fitting(const PipelineLevel& level, const PricedOrder& order,
+                                         Seconds min, plan::TrainingConfig& config);
+  Bytes find_memory(const PipelineLevel& level, const Shard& shard,
+                    const plan::TrainingConfig& config);
+  bool fits_never(const BatchLevel& batch) const;
+  bool is_refused(const plan::TrainingConfig& config);
+  /// The config of a plan, to evaluate it. Valid until the next call.
+  plan::TrainingConfig& config_with(const plan::Plan& plan) {
+    scratch_.plan = plan;
+    return scratch_;
+  }
+  bool is_stopped() { return stopped_ = stopped_ || context_.stopped(); }
+
+  const SearchContext& context_;
+  const cluster::Calibration& calibration_;
+  const Problem& problem_;
+  StageSplitCache& split_cache_;
+  NodeResult result_;
+  const NodeSpace space_;
+  plan::TrainingConfig scratch_;       // copies of the model and the cluster would cost more
+  std::vector<Bytes> shard_memory_{};  // of the current pipeline by Shard::at
+  bool stopped_ = false;
+};
+
+/// Returns whether a rule of the target refuses the plan.
+bool NodeSearch::is_refused(const plan::TrainingConfig& config) {
+  for (const rules::Rule* rule : context_.rules)
+    if (rule->fault(config)) {
+      ++result_.stats().rules[rule->page.code];
+      return true;
+    }
+  return false;
+}
+
+/// Memory does not depend on the axis order: one estimate per pipeline and way to shard.
+Bytes NodeSearch::find_memory(const PipelineLevel& level, const Shard& shard,
+                              const plan::TrainingConfig& config) {
+  Bytes& total = shard_memory_[shard.at];
+  if (total == kInfiniteBytes) total = fullest(config, calibration_, level.loads).total();
+  return total;
+}
+
+/// Returns the order's ways to shard that fit and that no rule refuses. Leaves the last one in
+/// `config`.
+std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
+                                                   const PricedOrder& order, Seconds min,
+                                                   plan::TrainingConfig& config) {
+  std::vector<FittingShard> fitting;
+  for (const Shard& shard : order.placed->shards) {
+    choose(config.plan, shard.zero, shard.size, problem_);
+    if (is_refused(config)) continue;
+    const Bytes total = find_memory(level, shard, config);
+    if (total <= problem_.capacity)
+      fitting.push_back({&shard, total, min});
+    else
+      result_.reject(config.plan, total);
+  }
+  return fitting;
+}
+
+void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& order) {
+  if (is_stopped()) return;
+  plan::TrainingConfig& config = config_with(level.plan);
+  config.plan.order = order.placed->order;
+  config.plan.cp_comm = order.comm;
+  const Seconds min = min_time(context_, config, order, level.pipe, level.ends);
+  if (min > result_.limit()) {
+    result_.stats().pruned += i64(order.placed->shards.size());
+    return;
+  }
+  std::vector<FittingShard> fitting = find_fitting(level, order, min, config);
+  // Prunes with bounds that become tighter and more expensive.
+  const auto prune = [&] {
+    result_.stats().pruned += i64(std::erase_if(fitting, [&](const FittingShard& one) {
+      return result_.can_prune(one.min, config.plan.recompute, one.shard->zero, one.memory);
+    }));
+    return fitting.empty();
+  };
+  if (prune()) return;
+  const cost::StagePrices staged = stage_prices(config, calibration_, order.prices);
+  const Seconds soonest = min_end(config, staged);
+  const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
+  for (FittingShard& one : fitting)
+    one.min = cost::apply_overheads(config, calibration_, staged.step.total() + idle);
+  if (prune()) return;
+  cost::Links links = order.placed->links;
+  for (FittingShard& one : fitting) {
+    choose(config.plan, one.shard->zero, one.shard->size, problem_);
+    links.set(mesh::GroupKind::shard, one.shard->shard);
+    links.set(mesh::GroupKind::replicate, one.shard->replicate);
+    one.min = step_time(config, calibration_, links, order.prices, staged, soonest).total();
+  }
+  if (prune()) return;
+  const Seconds later =
+      cost::apply_overheads(config, calibration_, pipeline_end(config, staged) - soonest);
+  for (const FittingShard& one : fitting) {
+    choose(config.plan, one.shard->zero, one.shard->size, problem_);
+    result_.add(config.plan, one.min + later, one.memory);
+  }
+}
+
+/// Chooses the stages of a pipeline. Returns nothing, and counts its candidates, where a constraint
+/// is violated or all of them are duplicates, too slow or too large.
+std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, const Pipe& pipe) {
+  SearchStats& stats = result_.stats();
+  const auto all_slower = [&](auto&& bound) {
+    return std::all_of(level.orders.begin(), level.orders.end(),
+                       [&](const PricedOrder& one) { return bound(one) > result_.limit(); });
+  };
+  plan::TrainingConfig& config = config_with(level.plan);
+  choose(config.plan, pipe);
+  choose(config.plan, 0, 0, problem_);
+  if (result_.is_too_large(min_memory(space_, level.activations, pipe))) {
+    stats.memory += level.candidates;
+    return std::nullopt;
+  }
+  if (all_slower([&](const PricedOrder& one) { return one.min_with(pipe); })) {
+    stats.pruned += level.candidates;
+    return std::nullopt;
+  }
+  const auto is_violated = [&] {
+    const plan::ConstraintViolation violation = find_pipeline_violation(config);
+    if (violation) stats.violations[violation.why] += level.candidates;
+    return bool(violation);
+  };
+  if (is_violated()) return std::nullopt;
+  plan::Stages stages = config.stages();
+  if (pipe.balanced) {
+    plan::Stages balanced = split_cache_.stages(config, level.unlinked);
+    if (balanced.empty() || balanced == stages) {
+      stats.duplicates += level.candidates;
+      return std::nullopt;
+    }
+    stages = config.plan.stages = std::move(balanced);
+    if (is_violated()) return std::nullopt;
+  }
+  const EndStages ends = find_end_stages(stages, pipe, config.plan.pp);
+  if (all_slower(
+          [&](const PricedOrder& one) { return min_time(context_, config, one, pipe, ends); })) {
+    stats.pruned += level.candidates;
+    return std::nullopt;
+  }
+  if (result_.is_too_large(min_memory_on_first_rank(space_, level.activations, config, stages))) {
+    stats.memory += level.candidates;
+    return std::nullopt;
+  }
+  return PipelineLevel{.plan = config.plan,
+                       .pipe = pipe,
+                       .stages = std::move(stages),
+                       .ends = ends,
+                       .loads = cost::RankLoads(config).peak_candidates()};
+}
+
+void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
+  if (is_stopped()) return;
+  const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
+  if (!pipeline) return;
+  shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
+  for (const PricedOrder& order : level.orders) search_shards(*pipeline, order);
+}
+
+/// Computes the times of the layers on each order with each context-parallel algorithm, without
+/// recompute. Orders with equal groups inside layers share them.
+std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
+                                                  i64 candidates_per_shard) {
+  std::vector<PricedOrder> all;
+  if (space_.orders.empty()) return all;
+  SearchStats& stats = result_.stats();
+  plan::TrainingConfig& config = config_with(plan);
+  std::vector<std::optional<Seconds>> with_tensor(space_.num_tensor_placements);
+  std::vector<std::optional<cost::LayerPrices>> inside(space_.num_layer_placements);
+  const auto bound_with_tensor = [&](const PlacedOrder& placed) {
+    cost::Links links = cost::Links::none(config, calibration_);
+    links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
+    return cost::min_time(config, calibration_, layer_prices(config, links, calibration_));
+  };
+  for (const plan::CpComm comm : space_.comms) {
+    std::fill(inside.begin(), inside.end(), std::nullopt);
+    config.plan.order = space_.orders.front().order;
+    config.plan.cp_comm = comm;
+    if (const plan::ConstraintViolation violation = find_violation(config)) {
+      stats.violations[violation.why] += candidates_per_shard * space_.num_shards;
+      continue;
+    }
+    for (const PlacedOrder& placed : space_.orders) {
+      config.plan.order = placed.order;
+      const i64 candidates = candidates_per_shard * i64(placed.shards.size());
+      std::optional<Seconds>& min_with_tensor = with_tensor[placed.tensor_placement];
+      if (!min_with_tensor) min_with_tensor = bound_with_tensor(placed);
+      if (*min_with_tensor > result_.limit()) {
+        stats.pruned += candidates;
+        continue;
+      }
+      std::optional<cost::LayerPrices>& prices = inside[placed.layer_placement];
+      if (!prices) prices = layer_prices(config, placed.links, calibration_);
+      prices->send = send_time(config, placed.links);
+      const Seconds min = cost::min_time(config, calibration_, *prices);
+      if (min > result_.limit()) {
+        stats.pruned += candidates;
+        continue;
+      }
+      all.push_back({.placed = &placed,
+                     .comm = comm,
+                     .prices = *prices,
+                     .min = min,
+                     .per_chunk = min_time_per_extra_chunk(config, calibration_, *prices)});
+    }
+  }
+  return all;
+}
+
+/// Applies the plan's recompute to the times of the orders, drops those that are too slow, and puts
+/// the lowest bound first.
+std::vector<PricedOrder> NodeSearch::order_by_bound(std::vector<PricedOrder> orders,
+                                                    const plan::Plan& plan, i64 pipes) {
+  const plan::TrainingConfig& config = config_with(plan);
+  std::erase_if(orders, [&](PricedOrder& one) {
+    one.prices.recompute(plan.recompute);
+    one.min = cost::min_time(config, calibration_, one.prices);
+    set_lightest_layer(one);
+    if (one.min <= result_.limit()) return false;
+    result_.stats().pruned += pipes * i64(one.placed->shards.size());
+    return true;
+  });
+  std::stable_sort(orders.begin(), orders.end(),
+                   [](const PricedOrder& a, const PricedOrder& b) { return a.min < b.min; });
+  return orders;
+}
+
+/// Searches the pipelines with one chunk per pp rank, or the others: those may hide sends.
+void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
+  std::vector<Pipe> pipes = space_.pipes;
+  if (problem_.overlap_chunks)
+    std::erase_if(pipes, [&](const Pipe& pipe) { return (pipe.chunks > 1) != chunked; });
+  else if (chunked)
+    return;
+  if (pipes.empty()) return;
+  plan::Plan plan = batch.plan;
+  if (problem_.overlap_chunks) plan.overlap.pp = chunked;
+  const std::vector<PricedOrder> priced =
+      price_orders(plan, i64(space_.recomputes.size() * pipes.size()));
+  if (priced.empty()) return;
+  plan.order = mesh::kDefaultOrder;
+  plan.cp_comm = plan::CpComm::p2p;
+  cost::LayerPrices unlinked =
+      layer_prices(config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
+  for (const plan::Recompute recompute : space_.recomputes) {
+    plan.recompute = recompute;
+    unlinked.recompute(recompute);
+    OrderLevel level{.plan = plan,
+                     .activations = batch.activations[std::size_t(recompute)],
+                     .orders = order_by_bound(priced, plan, i64(pipes.size())),
+                     .unlinked = unlinked};
+    for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
+    if (level.orders.empty()) continue;
+    for (const Pipe& pipe : pipes) search_pipeline(level, pipe);
+  }
+}
+
+/// Returns whether no pipeline of any recompute fits.
+bool NodeSearch::fits_never(const BatchLevel& batch) const {
+  return std::all_of(
+      space_.recomputes.begin(), space_.recomputes.end(), [&](plan::Recompute recompute) {
+        const ActivationBytes& activations = batch.activations[std::size_t(recompute)];
+        return std::all_of(space_.pipes.begin(), space_.pipes.end(), [&](const Pipe& pipe) {
+          return result_.is_too_large(min_memory(space_, activations, pipe));
+        });
+      });
+}
+
+void NodeSearch::search_micro_batch(i64 size) {
+  if (is_stopped()) return;
+  const i64 candidates =
+      space_.num_shards * space_.candidates_per_shard() / i64(space_.micro_batches.size());
+  plan::Plan plan = space_.config.plan;
+  plan.micro_batch = size;
+  if (min_compute_time(context_, config_with(plan)) > result_.limit()) {
+    result_.stats().pruned += candidates;
+    return;
+  }
+  for (const bool sequence_parallel : space_.sequence_parallels) {
+    choose(plan, Pipe{});
+    plan.sequence_parallel = sequence_parallel;
+    plan.recompute = plan::Recompute::none;
+    choose(plan, 0, 0, problem_);  // what tp overlaps follows from the above
+    const BatchLevel batch{.plan = plan,
+                           .activations = weigh_activations(space_, config_with(plan))};
+    if (fits_never(batch)) {
+      result_.stats().memory += candidates / i64(space_.sequence_parallels.size());
+      continue;
+    }
+    for (const bool chunked : {false, true}) search_orders(batch, chunked);
+  }
+}
+
+}  // namespace
+
+SearchContext make_context(const Problem& problem, const cluster::Calibration& calibration,
+                           const Windows& windows) {
   return {.problem = problem,
           .calibration = calibration,
           .windows = windows,
@@ -17,27 +390,27 @@ SearchContext context(const Problem& problem, const cluster::Calibration& calibr
 
 NodeBound bound_node(const SearchContext& context, const Node& node) {
   plan::TrainingConfig config = config_of(context.problem, node);
-  NodeBound bound_node{.node = node,
-                       .min = kInfiniteTime,
-                       .priority = kInfiniteTime,
-                       .candidates = candidates(context.problem, node)};
-  // What the pipeline's schedule or the order asks may be met by another choice.
-  bound_node.violation = first_misfit(config);
-  if (bound_node.violation) return bound_node;
+  NodeBound bound{.node = node,
+                  .min = kInfiniteTime,
+                  .priority = kInfiniteTime,
+                  .candidates = candidates(context.problem, node)};
+  // What the pipeline's schedule or the order requires may be met by another choice.
+  bound.violation = find_violation(config);
+  if (bound.violation) return bound;
   const cost::Links links(config, context.calibration);
   for (const i64 size : micro_batches(context.problem, node)) {
     config.plan.micro_batch = size;
-    bound_node.min = std::min(bound_node.min, unlinked_time(context, config));
-    bound_node.priority = std::min(
-        bound_node.priority,
-        min_time(config, context.calibration, layer_prices(config, links, context.calibration)));
+    bound.min = std::min(bound.min, min_compute_time(context, config));
+    bound.priority =
+        std::min(bound.priority, cost::min_time(config, context.calibration,
+                                                layer_prices(config, links, context.calibration)));
   }
-  return bound_node;
+  return bound;
 }
 
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
                       StageSplitCache& split_cache) {
-  return Explorer(context, node, incumbent, split_cache).all();
+  return NodeSearch(context, node, incumbent, split_cache).run();
 }
 
 }  // namespace rankwright::search

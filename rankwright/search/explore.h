@@ -1,6 +1,5 @@
-// Goes through the candidates of one node: each is refused by a rule, does not fit, is bounded
-// away, or is priced. What is lost by a bound cannot be as fast as what is known already: the
-// bounds are what the step takes at least, part by part (cost/step.h).
+// Searches the candidates of one node: each is rejected by a rule, does not fit, is pruned by a
+// lower bound, or is evaluated. A pruned candidate cannot be as fast as the incumbent.
 #pragma once
 
 #include <functional>
@@ -14,36 +13,38 @@
 
 namespace rankwright::search {
 
-/// What explore() looks up and does not change.
+/// The input of a search, shared by all nodes and never changed.
 struct SearchContext {
   const Problem& problem;
   const cluster::Calibration& calibration;
   Windows windows{};
-  Bytes safe{};                             // what takes no more fits whatever the ledger's error
-  bool bounds = true;                       // else everything that fits is priced
+  Bytes safe{};                             // a plan that takes no more fits at any estimate error
+  bool bounds = true;                       // false: evaluate everything that fits
   std::vector<const rules::Rule*> rules{};  // of the target
   std::function<bool()> stop{};             // as in SearchOptions
 
   bool stopped() const { return stop && stop(); }
 };
-SearchContext context(const Problem& problem, const cluster::Calibration& calibration,
-                      const Windows& windows);
+SearchContext make_context(const Problem& problem, const cluster::Calibration& calibration,
+                           const Windows& windows);
 
-/// A node that may hold something, with the least that a step takes on it.
+/// A node with a lower bound of its step time.
 struct NodeBound {
   Node node{};
   Seconds min{};
-  Seconds priority{};  // the same on the default order of the axes: a guess where to look first
+  Seconds priority{};  // a guess of the step time; nodes with a low one are searched first
   i64 candidates = 0;
-  plan::ConstraintViolation violation{};  // that all its candidates have
+  plan::ConstraintViolation violation{};  // of all its candidates
 };
 NodeBound bound_node(const SearchContext& context, const Node& node);
 
-/// What the rest of the space has.
+/// The best plans found so far in the rest of the space.
 struct Incumbent {
-  std::optional<Seconds> best{};   // the fastest that fits
-  std::optional<Bytes> leanest{};  // what needs least of those that do not
+  std::optional<Seconds> best{};   // step time of the fastest plan that fits
+  std::optional<Bytes> leanest{};  // memory of the smallest plan that does not fit
 };
+
+/// Searches all candidates of a node. Thread-safe.
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
                       StageSplitCache& split_cache);
 

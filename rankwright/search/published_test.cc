@@ -20,7 +20,7 @@ Priced as_published(const std::string& example) {
   const importer::PlanFile file = importer::read_plan(text, example, importer::refuse_file);
   EXPECT_TRUE(file.findings.empty());
   const rankwright::plan::TrainingConfig config = resolve(file.draft);
-  EXPECT_FALSE(first_misfit(config));
+  EXPECT_FALSE(find_violation(config));
   return priced(problem(config), config.plan, catalog::calibration());
 }
 

@@ -37,7 +37,7 @@ std::optional<Candidate> probe(const SearchContext& context, std::span<const Nod
   for (const Problem& small : {part(context.problem, plan::Schedule::one_f_one_b, {1, 1}),
                                part(context.problem, plan::Schedule::interleaved, {2, 4}),
                                part(context.problem, plan::Schedule::interleaved_zb, {2, 4})}) {
-    SearchContext plain = rankwright::search::context(small, context.calibration, {});
+    SearchContext plain = make_context(small, context.calibration, {});
     plain.stop = context.stop;
     std::vector<std::optional<Candidate>> each(some.size());
     Incumbent incumbent{};
@@ -107,7 +107,7 @@ void BestFirstSearch::add_prospects(const std::vector<Node>& nodes) {
     candidates_ += one.candidates;
     if (one.violation) {
       space().stats.candidates += one.candidates;
-      space().stats.find_violations[one.violation.why] += one.candidates;
+      space().stats.violations[one.violation.why] += one.candidates;
     } else {
       left_.push_back(one);
     }
@@ -187,7 +187,7 @@ SearchResult BestFirstSearch::all() {
 
 SearchResult search(const Problem& problem, const cluster::Calibration& calibration,
                     const SearchOptions& options) {
-  SearchContext on = context(problem, calibration, options.windows);
+  SearchContext on = make_context(problem, calibration, options.windows);
   on.bounds = options.bounds;
   on.stop = options.stop;
   SearchResult found;

@@ -166,7 +166,7 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
       ++points;
       EXPECT_LE(a.plan->estimate.memory.total(), a.capacity);
       EXPECT_EQ(a.plan->config.plan.ranks(), a.gpus);
-      EXPECT_FALSE(first_misfit(a.plan->config));
+      EXPECT_FALSE(find_violation(a.plan->config));
       for (const TradePoint& b : trades) {
         // The answer itself stands first whatever the others are: it is what they are held against.
         if (&a == &b || !b.plan || &b == &trades.front()) continue;

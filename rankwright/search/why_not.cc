@@ -57,7 +57,7 @@ class WhyNot {
 Neighbour WhyNot::judge(Kind kind, const plan::Plan& plan) const {
   if (options_.stop && options_.stop()) return {};  // nobody looks at the rest
   Neighbour one{.kind = kind, .config = config_of(problem_, plan)};
-  one.violation = first_misfit(one.config);
+  one.violation = find_violation(one.config);
   if (one.violation) {
     one.verdict = Verdict::violation;
     return one;

@@ -58,7 +58,7 @@ bool refused(const plan::TrainingConfig& config, rules::Target target) {
 }
 
 Verdict verdict(const Problem& problem, const plan::TrainingConfig& config) {
-  if (first_misfit(config)) return Verdict::violation;
+  if (find_violation(config)) return Verdict::violation;
   if (refused(config, problem.limits.target)) return Verdict::rule;
   const Bytes total = cost::fullest(config, catalog::calibration()).total();
   return total <= problem.capacity ? Verdict::priced : Verdict::memory;

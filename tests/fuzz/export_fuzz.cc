@@ -147,7 +147,7 @@ int fuzz_export(const std::uint8_t* data, std::size_t size) {
       importer::read_plan(std::string(as_text(data, size)), "fuzz.yaml", importer::refuse_file);
   if (has_errors(file.findings)) return 0;
   plan::TrainingConfig config = resolve(file.draft);
-  if (config.world > kMaxWorld || config.model.layers() > kMaxWorld || first_misfit(config))
+  if (config.world > kMaxWorld || config.model.layers() > kMaxWorld || find_violation(config))
     return 0;
   const std::optional<i64> cells =
       product({config.plan.pp, config.plan.virtual_stages, config.microbatches()});

@@ -1,5 +1,5 @@
 // For tests of writers: configs with any of what a plan file can state, whether or not it goes
-// together. Setups without find_violations are sample.h. Not part of the library.
+// together. Setups without violations are sample.h. Not part of the library.
 #pragma once
 
 #include <fmt/format.h>

@@ -37,7 +37,7 @@ inline std::string told(const search::Candidate& one) {
 struct Brute {
   i64 candidates = 0;
   i64 duplicates = 0;  // groups, shards or stages are those of another candidate
-  i64 find_violations = 0;
+  i64 violations = 0;
   i64 rules = 0;
   std::vector<search::Candidate> runs{};  // that nothing forbids, whether or not they fit
 };
@@ -94,7 +94,7 @@ class BruteForce {
           sizes(plan);
   }
 
-  /// One, where the batch does not divide over the replicas: all of those are find_violations.
+  /// One, where the batch does not divide over the replicas: all of those are violations.
   void sizes(plan::Plan plan) {
     const i64 batch = problem_.config.job.global_batch;
     const i64 replica = batch % plan.dp == 0 ? batch / plan.dp : 1;
@@ -217,7 +217,7 @@ class BruteForce {
       for (int level = 0; level + 1 < int(problem_.config.cluster.levels.size()); ++level) {
         if (counting_ || world() % (plan.etp * plan.ep * plan.pp) != 0) {
           ++found_.candidates;
-          ++found_.find_violations;
+          ++found_.violations;
           continue;
         }
         const auto [max, fewest] = inside(plan, level);
@@ -226,7 +226,7 @@ class BruteForce {
           ++found_.duplicates;
         } else if (max != fewest) {
           ++found_.candidates;
-          ++found_.find_violations;
+          ++found_.violations;
         } else {
           known.insert(plan.shard_size = max);
           judge(plan, balanced);
@@ -246,16 +246,16 @@ class BruteForce {
     config.plan.overlap.param_gather = asked.param_gather && plan.zero > 0;
     config.plan.overlap.tp = asked.tp && plan.tp > 1 && plan.sequence_parallel;
     if (problem_.overlap_chunks) config.plan.overlap.pp = plan.virtual_stages > 1;
-    if (first_misfit(config)) {
-      ++found_.find_violations;
+    if (find_violation(config)) {
+      ++found_.violations;
       return;
     }
     if (repeated_ || (balanced && !split_cache(config))) {
       ++found_.duplicates;
       return;
     }
-    if (first_misfit(config)) {
-      ++found_.find_violations;
+    if (find_violation(config)) {
+      ++found_.violations;
       return;
     }
     const std::vector<plan::ConstraintViolation> none;

@@ -101,7 +101,7 @@ inline std::string differences(const exporter::Exporter& exporter,
   return text;
 }
 
-/// The law for one case of a property: four configs without find_violations, so that the usual 100
+/// The law for one case of a property: four configs without violations, so that the usual 100
 /// cases are 400 of which none is thrown away.
 inline void hold(const exporter::Exporter& exporter) {
   const importer::PlanFormat& format = *importer::find_plan_format(row(exporter.target).name);

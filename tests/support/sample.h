@@ -1,5 +1,5 @@
 // For the tests of plan/ and cost/: a small config to write worked examples with, and random
-// configs without find_violations to hold laws over. Not part of the library.
+// configs without violations to hold laws over. Not part of the library.
 #pragma once
 
 #include <rapidcheck.h>
@@ -157,11 +157,11 @@ inline plan::TrainingConfig random_setup(const model::Model& model, plan::Schedu
     return config_of(model, plan, random_microbatches(plan));
   };
   plan::TrainingConfig config = draw();
-  for (int tries = 0; first_misfit(config) && tries < 100; ++tries) config = draw();
+  for (int tries = 0; find_violation(config) && tries < 100; ++tries) config = draw();
   config.job.sequence = one_of({64, 128, 192});
   config.job.param_dtype = plan::Dtype(one_of({0, 1, 3, 4}));
   config.job.grad_dtype = plan::Dtype(one_of({0, 1}));
-  RC_PRE(!first_misfit(config));
+  RC_PRE(!find_violation(config));
   return config;
 }
 

@@ -81,7 +81,7 @@ LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibratio
     orders.resize(std::size_t(kFewOrders));
   for (const mesh::Order& order : orders) {
     slow.plan.order = order;
-    if (first_misfit(slow)) continue;
+    if (find_violation(slow)) continue;
     ++out.tried;
     const Seconds after = step_time(slow, calibration).total();
     if (after < out.best.after) out.best = {order, after};

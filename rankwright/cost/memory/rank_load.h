@@ -28,7 +28,7 @@ struct RankLoad {
   double attention = 0, dense = 0, sparse = 0;  // numbers in the largest matrices of each kind
 };
 
-/// The loads of a config without find_violations: what is alike on all pp ranks is counted once.
+/// The loads of a config without violations: what is alike on all pp ranks is counted once.
 class RankLoads {
  public:
   explicit RankLoads(const plan::TrainingConfig& config);

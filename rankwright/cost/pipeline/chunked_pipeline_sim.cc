@@ -65,7 +65,7 @@ class Counter {
 };
 
 /// A followed microbatch in a chunk: its forward, and the backward that has as many before it.
-struct Item {
+struct SimItem {
   double cells;  // forwards before it
   Count before;
   std::size_t slot;
@@ -166,9 +166,9 @@ class ChunkedPipelineSim {
   }
 
   /// The item of the same microbatch in the next chunk of the order, or null.
-  Item* next(const Item& item) {
+  SimItem* next(const SimItem& item) {
     if (item.before.chunk + 1 == groups_.chunks) return nullptr;
-    Item* other = &items_[std::size_t(&item - items_.data()) + 1];
+    SimItem* other = &items_[std::size_t(&item - items_.data()) + 1];
     while (other->slot != item.slot) ++other;
     return other;
   }
@@ -193,7 +193,7 @@ class ChunkedPipelineSim {
 
   /// One forward down the ranks, as far as the backwards before it are done.
   bool forward(std::size_t index) {
-    Item& item = items_[index];
+    SimItem& item = items_[index];
     if (item.activation == kNotYet) return false;
     const std::size_t limit = index == 0 ? pp_ : items_[index - 1].forward_rank;
     const std::size_t begin = item.forward_rank;
@@ -222,13 +222,13 @@ class ChunkedPipelineSim {
     item.forward_rank = r;
     item.activation = ready;
     if (r == pp_ && r > begin)
-      if (Item* const other = next(item)) other->activation = ready;
+      if (SimItem* const other = next(item)) other->activation = ready;
     return r > begin;
   }
 
   /// One backward up the ranks, as far as the forwards before it are done.
   bool backward(std::size_t index) {
-    Item& item = items_[index];
+    SimItem& item = items_[index];
     if (item.gradient == kNotYet) return false;
     const std::size_t limit = index == 0 ? 0 : items_[index - 1].backward_rank;
     const std::size_t begin = item.backward_rank;
@@ -255,7 +255,7 @@ class ChunkedPipelineSim {
     item.backward_rank = r;
     item.gradient = ready;
     if (r == 0 && begin > 0) {
-      if (Item* const other = next(item)) other->gradient = ready;
+      if (SimItem* const other = next(item)) other->gradient = ready;
       if (item.before.chunk == 0) left_[item.slot] = ready;
     }
     return r < begin;
@@ -266,7 +266,7 @@ class ChunkedPipelineSim {
   double size_ = 0, step_ = 1, hop_;
   std::pmr::vector<Rank> ranks_;
   std::pmr::vector<CellDurations> sums_;  // by rank: its first 0, 1, .. chunks together
-  std::pmr::vector<Item> items_;          // in the order of the forwards
+  std::pmr::vector<SimItem> items_;          // in the order of the forwards
   std::pmr::vector<double> left_;         // by slot: when its first backward has left rank 0
 };
 

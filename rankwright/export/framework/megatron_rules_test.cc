@@ -112,7 +112,7 @@ rankwright::plan::TrainingConfig drawn() {
 rankwright::plan::TrainingConfig random_case() {
   rankwright::plan::TrainingConfig s = drawn();
   const bool careful = coin();
-  for (int tries = 0; careful && first_misfit(s) && tries < 60; ++tries) s = drawn();
+  for (int tries = 0; careful && find_violation(s) && tries < 60; ++tries) s = drawn();
   return s;
 }
 

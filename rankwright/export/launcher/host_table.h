@@ -38,7 +38,7 @@ struct HostTable {
   std::vector<i64> by_first_rank() const;
 };
 
-/// For a config without find_violations. Time and memory grow with the world.
+/// For a config without violations. Time and memory grow with the world.
 HostTable host_table(const plan::TrainingConfig& config);
 
 /// How many hosts must have a name for the used ones to have theirs: 1 + the last that is used.

@@ -179,7 +179,7 @@ TEST(Resolve, AWorldThatNoClusterHasIsAMisfit) {
   draft.cp = 1024;
   const rankwright::plan::TrainingConfig config = resolve(draft);
   EXPECT_EQ(config.cluster.devices(), cluster::kMaxDevices);
-  EXPECT_EQ(first_misfit(config),
+  EXPECT_EQ(find_violation(config),
             (plan::ConstraintViolation{plan::ConstraintViolation::Why::devices,
                                        cluster::kMaxDevices * 1024, cluster::kMaxDevices}));
 }
@@ -199,7 +199,7 @@ RC_GTEST_PROP(Resolve, NeverLeavesSixtyFourBits, ()) {
   draft.micro_batch = any(i64{1} << 20);
   const rankwright::plan::TrainingConfig config = resolve(draft);
   RC_ASSERT(config.world >= 1 && config.plan.dp >= 1 && config.job.global_batch >= 1);
-  RC_ASSERT(bool(first_misfit(config)) == !find_violations(config).empty());
+  RC_ASSERT(bool(find_violation(config)) == !find_violations(config).empty());
 }
 
 TEST(Resolve, TakesGradientsAsTheFrameworkAddsThemUp) {

@@ -21,7 +21,7 @@ struct StagesView {
   double titan_imbalance = 0;
 };
 
-/// The config has no find_violations.
+/// The config has no violations.
 StagesView stages_view(const plan::TrainingConfig& config);
 
 /// "embedding", "2 MTP modules, head and loss": what a pp rank holds besides layers.

@@ -23,8 +23,8 @@ void override_model(importer::PlanFile& file, const PlanSource& source) {
   file.findings.push_back(std::move(model.error()));
 }
 
-/// Applies the run of the source's log. A plan with find_violations keeps its constants: its
-/// findings report the find_violations first.
+/// Applies the run of the source's log. A plan with violations keeps its constants: its
+/// findings report the violations first.
 void calibrate_input(const PlanSource& source, PlanInput& input) {
   if (!input.config || !find_violations(*input.config).empty()) return;
   const auto refuse = [&](Diagnostic finding) {

@@ -48,7 +48,7 @@ void override_input(const PlanSource& source, importer::PlanFile& file);
 /// framework's file is linted for that framework where no target is given.
 Diagnostics all_findings(const PlanInput& input, rules::Target target);
 
-/// A plan without find_violations, and what was found in it. It may still need more memory than
+/// A plan without violations, and what was found in it. It may still need more memory than
 /// there is.
 struct ValidPlan {
   PlanInput input;
@@ -58,7 +58,7 @@ struct ValidPlan {
   const plan::TrainingConfig& config() const { return *input.config; }
 };
 
-/// Reads and lints a plan. Refuses one that cannot be read, or that has find_violations.
+/// Reads and lints a plan. Refuses one that cannot be read, or that has violations.
 Outcome<ValidPlan> read_valid_plan(const PlanSource& source,
                                    rules::Target target = rules::Target::any);
 

@@ -16,7 +16,7 @@ using Broken = std::vector<std::pair<plan::ConstraintViolation::Why, i64>>;
 Broken broken_by_all(const search::Problem& problem) {
   std::map<plan::ConstraintViolation::Why, i64> broken;
   for (const search::Node& node : nodes(problem)) {
-    const plan::ConstraintViolation violation = first_misfit(config_of(problem, node));
+    const plan::ConstraintViolation violation = find_violation(config_of(problem, node));
     if (!violation) return {};
     ++broken[violation.why];
   }
@@ -49,7 +49,7 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
       break;
     }
     ++out.counts_tried;
-    const search::SearchResult found = search(fewer, calibration(fewer.config), options);
+    const search::SearchResult found = search::search(fewer, calibration(fewer.config), options);
     if (found.space.best) {
       search::Priced one = priced(fewer, found.space.best->plan, calibration(fewer.config));
       if (!best || one.time() < best->time()) best = std::move(one), out.used = hosts;

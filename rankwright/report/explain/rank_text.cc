@@ -39,7 +39,7 @@ std::string half_text(const plan::MicrobatchRun& run) {
 }
 
 /// Who the chunks hand over to, or have from: other ranks than this one, each once.
-std::string partners(const planner::RankView& view, i64 RankView::Chunk::*partner) {
+std::string partners(const planner::RankView& view, i64 planner::RankView::Chunk::*partner) {
   std::set<i64> ranks;
   for (const planner::RankView::Chunk& chunk : view.chunks)
     if (chunk.*partner >= 0 && chunk.*partner != view.rank) ranks.insert(chunk.*partner);

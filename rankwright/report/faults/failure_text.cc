@@ -57,7 +57,7 @@ std::string gpu_hours(Seconds time, const plan::TrainingConfig& config) {
   return about(time.value / 3600 * double(config.world));
 }
 
-Table figures(const plan::TrainingConfig& config, const cost::Failure& failure,
+Table failure_table(const plan::TrainingConfig& config, const cost::Failure& failure,
               const planner::FailureSources& from) {
   const cost::FailureModel& model = failure.task.model;
   Table table{{{"figure"}, {"value", Table::Align::right}, {"from"}}};
@@ -103,7 +103,7 @@ std::string failure_text(const plan::TrainingConfig& config, i64 rank, const cos
                                     show(failure.task.hang), from.hang),
                         width, "");
   out += wrapped(survivors(failure), width, "") + "\n";
-  out += figures(config, failure, from).text(paint, "  ") + "\n";
+  out += failure_table(config, failure, from).text(paint, "  ") + "\n";
   out += wrapped(fmt::format("One failure costs {} of work on average and {} of restart, on all "
                              "GPUs: {} GPU-hours.",
                              show(up.lost_each), show(model.restart),

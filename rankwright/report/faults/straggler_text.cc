@@ -35,7 +35,7 @@ std::string who(const plan::TrainingConfig& config, const cost::SlowRank& slow) 
 std::string verdict(const plan::TrainingConfig& config, Seconds before, Seconds after) {
   const double lost = 1 - before / after;
   std::string text = fmt::format("The step takes {} instead of {}, {}", show(after), show(before),
-                                 longer(before, after));
+                                 describe_slowdown(before, after));
   if (lost < 5e-5) return text + ": nothing is lost.";
   const double gpus = lost * double(config.world);
   return text + fmt::format(
@@ -111,7 +111,7 @@ Table by_pp_rank(const cost::Straggler& slow) {
     };
     table.rows.push_back({std::to_string(place.pp_rank), idle(slow.before, rank.busy),
                           idle(slow.after, rank.busy + rank.extra),
-                          fmt::format("{} {}", show(place.after), longer(slow.before, place.after)),
+                          fmt::format("{} {}", show(place.after), describe_slowdown(slow.before, place.after)),
                           bar((place.after - slow.before).value, max.value, kBarCells) +
                               (now ? " it is here" : "")});
   }
@@ -128,7 +128,7 @@ std::string remedies(const plan::TrainingConfig& config, const cost::Straggler& 
         fmt::format("Another place: {} {} and {} change places, so that the slow device works for "
                     "pp rank {}: {}, {}.",
                     swap.hosts ? "nodes" : "devices", swap.first, swap.second, swap.pp_rank,
-                    show(swap.after), longer(slow.before, swap.after)));
+                    show(swap.after), describe_slowdown(slow.before, swap.after)));
     if (swap.placement) {
       const std::string text = typed(*swap.placement, config.cluster.host_devices);
       if (!text.empty()) out += "    placement: " + text + "\n";
@@ -141,7 +141,7 @@ std::string remedies(const plan::TrainingConfig& config, const cost::Straggler& 
     add(fmt::format("Fewer layers for it: {} to other pp ranks, on all replicas: {}, {}.",
                     plural(mitigate_straggler.lighter->moved, "layer goes", "layers go"),
                     show(mitigate_straggler.lighter->after),
-                    longer(slow.before, mitigate_straggler.lighter->after)));
+                    describe_slowdown(slow.before, mitigate_straggler.lighter->after)));
     out += fmt::format("    parallelism: {{stages: \"{}\"}}\n",
                        show_layout(mitigate_straggler.lighter->stages));
   }
@@ -203,7 +203,7 @@ std::string about(double amount) {
   return amount < 100 ? fmt::format("{:.3g}", amount) : count(i64(std::llround(amount)));
 }
 
-std::string longer(Seconds before, Seconds after) {
+std::string describe_slowdown(Seconds before, Seconds after) {
   const double more = after / before - 1;
   if (std::abs(more) < 5e-5) return "no longer";
   return (more > 0 ? "+" : "") + percent(more);
@@ -273,7 +273,7 @@ std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& 
           : fmt::format(
                 "What would hurt less: order: {}, {} ({}), the best of {} orders of the "
                 "same degrees.",
-                show(loss.best.order), show(loss.best.after), longer(before, loss.best.after),
+                show(loss.best.order), show(loss.best.after), describe_slowdown(before, loss.best.after),
                 loss.tried);
   return out + wrapped(verdict, width, "");
 }

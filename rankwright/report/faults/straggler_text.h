@@ -19,7 +19,7 @@ std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& 
                       const Paint& paint, std::size_t width);
 
 /// "+21.4 %", "-3 %", "no longer".
-std::string longer(Seconds before, Seconds after);
+std::string describe_slowdown(Seconds before, Seconds after);
 
 /// "7.86", "1,432": an amount of GPUs or GPU-hours.
 std::string about(double amount);

@@ -99,11 +99,11 @@ ordered_json trade_json(const planner::PlanAnswer& view) {
 
 ordered_json search_json(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
-  ordered_json find_violations = ordered_json::object(), rules = ordered_json::object();
-  for (const auto& [why, n] : a.stats.find_violations) find_violations[std::string(name(why))] = n;
+  ordered_json violations = ordered_json::object(), rules = ordered_json::object();
+  for (const auto& [why, n] : a.stats.violations) violations[std::string(name(why))] = n;
   for (const auto& [code, n] : a.stats.rules) rules[std::string(code)] = n;
   return {{"complete", a.complete},       {"candidates", a.stats.candidates + a.undecided},
-          {"misfits", find_violations},   {"rules", rules},
+          {"misfits", violations},   {"rules", rules},
           {"alike", a.stats.duplicates},  {"memory", a.stats.memory},
           {"bounded", a.stats.pruned},    {"priced", a.stats.priced},
           {"undecided", a.undecided},     {"ranked_again", a.ranked_again},

@@ -82,7 +82,7 @@ TEST(Why, NamesWhatGrewAndWhatRefuses) {
       .degree = 3,
       .verdict = search::Neighbour::Verdict::violation,
       .config = config_of("world_size: 3\njob: {global_batch: 64}\nparallelism: {tp_size: 3}")};
-  broken.violation = first_misfit(broken.config);
+  broken.violation = find_violation(broken.config);
   view.neighbours = {full, slower, broken};
   complete_figures(view);
   const std::vector<WhyRow> rows = why_rows(view);

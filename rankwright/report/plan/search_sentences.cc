@@ -137,7 +137,7 @@ std::string describe_space(const planner::PlanAnswer& answer) {
 
 std::string describe_violations(const search::SearchStats& stats) {
   std::vector<std::pair<i64, std::string>> all;
-  for (const auto& [why, n] : stats.find_violations) all.emplace_back(n, std::string(words(why)));
+  for (const auto& [why, n] : stats.violations) all.emplace_back(n, std::string(words(why)));
   for (const auto& [code, n] : stats.rules)
     all.emplace_back(n, fmt::format("{} ({})", rules::find_page(code)->title, code));
   std::stable_sort(all.begin(), all.end(),

@@ -35,7 +35,7 @@ struct Columns {
   }
 };
 
-Columns columns(const std::vector<BarLine>& lines, std::size_t width) {
+Columns measure_columns(const std::vector<BarLine>& lines, std::size_t width) {
   Columns c;
   std::size_t longest = 0;
   for (const BarLine& line : lines) {
@@ -89,7 +89,7 @@ std::string share_text(double share) {
 }
 
 std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std::size_t width) {
-  const Columns c = columns(lines, width);
+  const Columns c = measure_columns(lines, width);
   std::string out;
   for (const BarLine& line : lines) {
     const std::string drawn = bar(line.fraction, c.bar, paint);

@@ -4,7 +4,7 @@
 namespace rankwright::runtime {
 namespace {
 
-Result<std::shared_ptr<Transport>> join(const std::vector<i64>&) {
+Result<std::shared_ptr<Transport>> refuse_join(const std::vector<i64>&) {
   return fail(
       running_fault("RW0704", "nccl.h, libnccl or libcudart was not found when this was built"));
 }
@@ -16,7 +16,7 @@ constinit const Backend nccl_backend{.name = "nccl",
                                          "memory of GPUs, over NCCL; not built: nccl.h, "
                                          "libnccl or libcudart was not found",
                                      .built = false,
-                                     .join = join};
+                                     .join = refuse_join};
 
 std::string nccl_version() { return {}; }
 

@@ -1,0 +1,66 @@
+// Lower bounds of time and memory of the candidates of a node. All are certain: no candidate takes
+// less. The bounds of a whole step are cost/step.h's.
+#pragma once
+
+#include <array>
+
+#include "rankwright/cost/layer_prices.h"
+#include "rankwright/search/node_space.h"
+
+namespace rankwright::search {
+
+/// Returns a lower bound of the step time over all orders, both choices of sequence parallelism and
+/// all of recompute: no communication, and sequence parallelism where it is allowed.
+/// `config` is changed meanwhile and restored.
+Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config);
+
+/// Returns a lower bound of the fullest rank's model states: the mean over ranks, sharded as far as
+/// the node's choices allow.
+Bytes min_states(const NodeSpace& space);
+
+/// Activations of one microbatch: of all layers, as if one rank held them, and of the layer that
+/// keeps least.
+struct ActivationBytes {
+  Bytes kept{}, lightest{};
+};
+using ActivationsByRecompute = std::array<ActivationBytes, 3>;
+
+/// Computes the activations of the node's choices of recompute, with the microbatch and the
+/// sequence parallelism of `config`, which is changed meanwhile and restored.
+ActivationsByRecompute weigh_activations(const NodeSpace& space, plan::TrainingConfig& config);
+
+/// Returns a lower bound of the fullest pp rank's memory: the mean over ranks of their chunks of
+/// one microbatch, whose backward begins after its last forward, and of their states.
+Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe);
+
+/// Returns a lower bound of the memory of pp rank 0, which holds its microbatches in flight of its
+/// smallest chunk. Requires: `stages` are those of `config`.
+Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
+                               const plan::TrainingConfig& config, const plan::Stages& stages);
+
+/// An axis order and a context-parallel algorithm with the times of their layers.
+struct PricedOrder {
+  const PlacedOrder* placed = nullptr;
+  plan::CpComm comm{};
+  cost::LayerPrices prices;
+  Seconds min{};                  // lower bound of a step with one chunk per pp rank
+  Seconds per_chunk{};            // what sends add per additional chunk
+  Seconds forward{}, backward{};  // minimum over all layer kinds
+
+  Seconds min_with(const Pipe& pipe) const { return min + double(pipe.chunks - 1) * per_chunk; }
+};
+
+/// Layers of a looped pipeline: on its first and its last pp rank, and in the stages that a
+/// microbatch passes before it reaches the last rank. Unknown for other pipelines.
+struct EndStages {
+  bool known = false;
+  double first = 0, last = 0, before = 0;
+};
+EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp);
+
+/// Returns a lower bound of the step time from the first and the last pp rank (PT8), in constant
+/// time. Requires: `ends` are those of the pipeline of `config`.
+Seconds min_time(const SearchContext& context, const plan::TrainingConfig& config,
+                 const PricedOrder& order, const Pipe& pipe, const EndStages& ends);
+
+}  // namespace rankwright::search

@@ -1,0 +1,62 @@
+// The choices of one node that do not depend on its pipeline: the axis orders with the topology of
+// their groups and the ways to shard on each. Computed once per node.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "rankwright/cost/links.h"
+#include "rankwright/search/explore.h"
+
+namespace rankwright::search {
+
+/// A ZeRO stage and shard size on one axis order.
+struct Shard {
+  int zero = 0;
+  i64 size = 0;        // ranks per shard; 0: all data ranks
+  std::size_t at = 0;  // index in NodeSpace::shard_sizes
+  mesh::Span shard{}, replicate{};
+
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
+/// An axis order and the spans of its groups.
+struct PlacedOrder {
+  mesh::Order order{};
+  cost::Links links;
+  std::vector<Shard> shards{};
+  std::size_t layer_placement = 0;   // orders with equal groups inside layers share a number
+  std::size_t tensor_placement = 0;  // orders with equal tensor-parallel groups share a number
+  i64 duplicates = 0;                // ways to shard that are equivalent to another one
+  i64 broken = 0;                    // ways to shard that violate a constraint
+};
+
+/// The state of the node level of a search. Immutable once it is made.
+struct NodeSpace {
+  const SearchContext& context;
+  Node node;
+  plan::TrainingConfig config;  // the simplest plan of the node
+  std::vector<Sharding> shardings{};
+  std::vector<Pipe> pipes{};
+  std::vector<plan::CpComm> comms{};
+  std::vector<i64> micro_batches{};
+  std::vector<bool> sequence_parallels{};
+  std::vector<plan::Recompute> recomputes{};
+  std::vector<PlacedOrder> orders{};  // without duplicates
+  std::size_t num_layer_placements = 0, num_tensor_placements = 0;
+  std::vector<std::pair<int, i64>> shard_sizes{};  // ZeRO stage and shard size, of any order
+  i64 num_shards = 0;                              // summed over orders
+  Bytes min_states{};  // lower bound of the model states of the fullest rank
+
+  const Problem& problem() const { return context.problem; }
+  /// Number of candidates that differ in neither order nor sharding.
+  i64 candidates_per_shard() const {
+    return i64(micro_batches.size() * sequence_parallels.size() * recomputes.size() * comms.size() *
+               pipes.size());
+  }
+};
+
+/// Counts duplicates and violations of the node's orders in `stats`.
+NodeSpace make_node_space(const SearchContext& context, const Node& node, SearchStats& stats);
+
+}  // namespace rankwright::search
