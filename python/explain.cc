@@ -28,11 +28,14 @@ planner::Outcome<Answer> word(const std::string& word) {
   return make_answer(
       planner::explain_word(word),
       [](const A& a) {
-        return a.page != nullptr ? report::page_json(*a.page) : report::key_json(*a.key);
+        return a.page != nullptr  ? report::page_json(*a.page)
+               : a.key != nullptr ? report::key_json(*a.key)
+                                  : report::term_json(*a.term);
       },
       [](const A& a) {
-        return a.page != nullptr ? report::page_text(*a.page, {}, kTextWidth)
-                                 : report::key_text(*a.key, {}, kTextWidth);
+        return a.page != nullptr  ? report::page_text(*a.page, {}, kTextWidth)
+               : a.key != nullptr ? report::key_text(*a.key, {}, kTextWidth)
+                                  : report::term_text(*a.term, {}, kTextWidth);
       });
 }
 

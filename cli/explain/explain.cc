@@ -123,9 +123,13 @@ int show_word(const std::string& word, const Options& options, const Io& io) {
     return options.write(options.json() ? report::page_json(*answer->page)
                                         : page_text(*answer->page, paint, io.prose()),
                          io);
-  return options.write(
-      options.json() ? report::key_json(*answer->key) : key_text(*answer->key, paint, io.prose()),
-      io);
+  if (answer->key != nullptr)
+    return options.write(
+        options.json() ? report::key_json(*answer->key) : key_text(*answer->key, paint, io.prose()),
+        io);
+  return options.write(options.json() ? report::term_json(*answer->term)
+                                      : report::term_text(*answer->term, paint, io.prose()),
+                       io);
 }
 
 }  // namespace
@@ -135,7 +139,8 @@ int explain(Args args, const Io& io) {
   ExplainFlags flags;
   options
       .add("what", flags.plan.plan,
-           "a plan file or -, a schedule (.csv), a code (RW0301), or a key (zero_stage)")
+           "a plan file or -, a schedule (.csv), a code (RW0301), a key (zero_stage) or a term "
+           "(bubble)")
       .required();
   options.add("--rank", flags.rank, "everything about one rank");
   options.add_switch("--stages", flags.stages,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "rankwright/catalog/glossary.h"
 #include "rankwright/import/plan/plan_keys.h"
 #include "rankwright/rules/rule.h"
 #include "tests/support/golden.h"
@@ -104,16 +105,28 @@ TEST(ExplainWord, KnowsEveryKeyByItsShortAndItsLongName) {
   EXPECT_EQ(say({"explain", "plan.zero_stage"}).out, say({"explain", "zero_stage"}).out);
 }
 
+TEST(ExplainWord, EveryTermOfTheGlossary_HasAnAnswer) {
+  ASSERT_FALSE(catalog::glossary().empty());
+  for (const catalog::Term& term : catalog::glossary()) {
+    const Said said = say({"explain", term.name});
+    EXPECT_EQ(said.code, 0) << term.name << said.err;
+    // A plan key of the same name has a page of its own.
+    const json answer = json::parse(say({"explain", term.name, "--json"}).out);
+    if (answer["schema"] != "rankwright.term/1") continue;
+    EXPECT_EQ(answer["definition"], term.definition);
+    EXPECT_THAT(said.out, StartsWith(term.name + "\n\n"));
+  }
+}
+
 TEST(ExplainWord, GuessesWhatWasMeant) {
   const Said said = say({"explain", "zero_stag"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err,
-            "rankwright explain: 'zero_stag' is no file, no code and no plan key\n"
+            "rankwright explain: no such file, diagnostic code, plan key or term: 'zero_stag'\n"
             "  help: did you mean zero_stage?\n");
   EXPECT_EQ(say({"explain", "RW9999"}).code, 1);
-  EXPECT_THAT(say({"explain", "no/such/plan.yaml"}).err,
-              HasSubstr("catalog codes lists the codes"));
+  EXPECT_THAT(say({"explain", "no/such/plan.yaml"}).err, HasSubstr("rankwright catalog lists"));
 }
 
 TEST(ExplainWord, TakesACodeInEitherCase) {

@@ -5,6 +5,7 @@
 
 #include "cli/help/completions.h"
 #include "rankwright/catalog/failures.h"
+#include "rankwright/catalog/glossary.h"
 #include "rankwright/export/exporter.h"
 #include "rankwright/import/cluster/cluster_format.h"
 #include "rankwright/import/plan/plan_format.h"
@@ -82,6 +83,11 @@ Values explained(Args) {
     const std::string_view path = row.key.path;
     values.names.push_back(
         {std::string(path.substr(path.rfind('.') + 1)), std::string(row.key.meaning)});
+  }
+  for (const catalog::Term& term : catalog::glossary()) {
+    std::string name = term.name;
+    std::replace(name.begin(), name.end(), ' ', '-');
+    values.names.push_back({std::move(name), term.definition});
   }
   return values;
 }

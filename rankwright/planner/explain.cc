@@ -35,12 +35,13 @@ Refusal unknown_word(const std::string& word) {
   for (const rules::Page* page : rules::pages()) known.emplace_back(page->code);
   for (const importer::KeyRow& row : importer::key_rows())
     known.emplace_back(row.key.path.substr(row.key.path.rfind('.') + 1));
+  for (const catalog::Term& term : catalog::glossary()) known.push_back(term.name);
   const std::optional<std::string> near = nearest(word, known);
   return {.kind = Refusal::Kind::unreadable,
-          .message = fmt::format("'{}' is no file, no code and no plan key", excerpt(word, 60)),
+          .message = fmt::format("no such file, diagnostic code, plan key or term: '{}'",
+                                 excerpt(word, 60)),
           .hint = near ? fmt::format("did you mean {}?", *near)
-                       : "rankwright catalog codes lists the codes, rankwright catalog keys the "
-                         "keys"};
+                       : "rankwright catalog lists codes, keys and terms"};
 }
 
 }  // namespace
@@ -114,6 +115,7 @@ Outcome<ExplainWordAnswer> explain_word(const std::string& word) {
   if (const rules::Page* page = rules::find_page(upper(word)))
     return ExplainWordAnswer{.page = page};
   if (const importer::PlanKey* key = find_key(word)) return ExplainWordAnswer{.key = key};
+  if (const catalog::Term* term = catalog::find_term(word)) return ExplainWordAnswer{.term = term};
   return tl::unexpected(unknown_word(word));
 }
 

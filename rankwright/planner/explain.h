@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "rankwright/catalog/glossary.h"
 #include "rankwright/import/plan/plan_keys.h"
 #include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/planner/explain/rank_view.h"
@@ -55,10 +56,11 @@ struct ExplainViews {
 std::optional<Refusal> check_views(const ExplainViews& views);
 std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source);
 
-/// The page of a diagnostic code, or a plan key; one of the two.
+/// The page of a diagnostic code, a plan key or a term of the glossary; one of the three.
 struct ExplainWordAnswer {
   const rules::Page* page = nullptr;
   const importer::PlanKey* key = nullptr;
+  const catalog::Term* term = nullptr;
 };
 Outcome<ExplainWordAnswer> explain_word(const std::string& word);
 

@@ -154,7 +154,7 @@ void PipelineExecutor::forward(const program::Action& cell) {
   }
   if (last) {
     loss_ += x.item<double>();
-  } else if (program_.owners.of(cell.stage + 1, cell.microbatch) == rank_.pp_rank) {
+  } else if (program_.stage_to_rank.of(cell.stage + 1, cell.microbatch) == rank_.pp_rank) {
     microbatch_state(cell.stage + 1, cell.microbatch).input = x;
   } else {
     f.output = x;
@@ -185,7 +185,7 @@ void PipelineExecutor::backward(const program::Action& cell, bool last) {
     rank_.move_on();
   }
   if (cell.stage > 0) {
-    if (program_.owners.of(cell.stage - 1, cell.microbatch) == rank_.pp_rank)
+    if (program_.stage_to_rank.of(cell.stage - 1, cell.microbatch) == rank_.pp_rank)
       microbatch_state(cell.stage - 1, cell.microbatch).gradient = gradient;
     else
       f.input_gradient = gradient;
@@ -217,7 +217,7 @@ void PipelineExecutor::transfer(const program::Action& a, std::vector<Pending>& 
   const i64 s = a.stage, m = a.microbatch;
   const bool forward = is_activation(a.kind), sends = is_send(a.kind);
   const i64 other = forward == sends ? s + 1 : s - 1;
-  const i64 peer = program_.owners.of(other, m);
+  const i64 peer = program_.stage_to_rank.of(other, m);
   const K kind = forward ? K::pp_forward : K::pp_backward;
   // Both ends name the boundary, the direction and the microbatch.
   const i64 tag = (boundary(a) * program_.microbatches + m) * 2 + (forward ? 0 : 1);

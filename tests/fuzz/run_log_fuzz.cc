@@ -12,7 +12,7 @@ using namespace rankwright;
 
 namespace {
 
-const plan::TrainingConfig& plan() {
+const plan::TrainingConfig& example_plan() {
   static const plan::TrainingConfig config =
       resolve(importer::read_plan("world_size: 8\nmodel: llama-3.2-1b\ncluster: dgx-h100\n"
                                   "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n"
@@ -35,17 +35,18 @@ int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
     RW_CHECK(step.iteration > 0 && std::isfinite(step.time.value) && step.time.value >= 0);
     RW_CHECK(step.time.value > 0 || step.tokens > 0);
   }
-  const planner::GapView view = planner::gap_view(plan(), catalog::calibration(), *log, nullptr);
+  const planner::GapView view =
+      planner::gap_view(example_plan(), catalog::calibration(), *log, nullptr);
   if (view.time) {
     const importer::MeasuredStep& m = view.time->measured;
     RW_CHECK(m.min <= m.low && m.low <= m.median && m.median <= m.high);
     for (const validate::Explanation& e : view.time->explanations)
       RW_CHECK(std::isfinite(e.score()) && e.factor > 0);
   }
-  RW_CHECK(!report::gap_text(plan(), view, {}, 100).empty());
-  RW_CHECK(!report::gap_json(plan(), view).empty());
+  RW_CHECK(!report::gap_text(example_plan(), view, {}, 100).empty());
+  RW_CHECK(!report::gap_json(example_plan(), view).empty());
   const Result<plan::RunCalibration> found =
-      validate::calibrate(plan(), catalog::calibration(), *log, "fuzz.log");
+      validate::calibrate(example_plan(), catalog::calibration(), *log, "fuzz.log");
   if (!found) {
     check_finding(found.error());
   } else {

@@ -19,7 +19,7 @@ int fuzz_runs(const std::uint8_t* data, std::size_t size) {
   }
   for (const validate::Excluded& row : runs->excluded) RW_CHECK(!row.why.empty());
   const std::vector<validate::Case> cases = make_cases(runs->scored);
-  const validate::Validation validation = validate(
+  const validate::Validation validation = validate::validate(
       cases, {}, {.calibrate_one = true}, [](std::size_t, std::size_t, std::string_view) {});
   RW_CHECK(validation.rows.size() == cases.size());
   for (const validate::ScoredRun& row : validation.rows) {

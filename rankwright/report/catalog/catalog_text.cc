@@ -9,6 +9,7 @@
 #include "rankwright/base/suggest.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/failures.h"
+#include "rankwright/catalog/glossary.h"
 #include "rankwright/import/plan/plan_keys.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/model/parameters.h"
@@ -331,6 +332,24 @@ Result<Table> failure_show(std::string_view name) {
   return unknown("failure rate", name, known);
 }
 
+Table term_list() {
+  Table table{{{"term"}, {"also"}, {"definition"}}};
+  for (const catalog::Term& term : catalog::glossary())
+    table.rows.push_back(
+        {term.name, fmt::format("{}", fmt::join(term.also, ", ")), excerpt(term.definition, 80)});
+  return table;
+}
+
+Result<Table> term_show(std::string_view name) {
+  if (const catalog::Term* const term = catalog::find_term(name))
+    return Table{{{term->name}, {"value"}},
+                 {{"also", fmt::format("{}", fmt::join(term->also, ", "))},
+                  {"definition", term->definition}}};
+  std::vector<std::string> known;
+  for (const catalog::Term& term : catalog::glossary()) known.push_back(term.name);
+  return unknown("term", name, known);
+}
+
 constexpr CatalogKind kKinds[] = {
     {"models", "networks by name, with their parameters", model_list, model_show},
     {"devices", "accelerators, from their data sheets", device_list, device_show},
@@ -342,6 +361,7 @@ constexpr CatalogKind kKinds[] = {
     {"failures", "published failure rates, restarts and storage", failure_list, failure_show},
     {"codes", "diagnostics of `check`", code_list, code_show},
     {"keys", "keys of a plan file", key_list, key_show},
+    {"terms", "words of the output and of the documentation", term_list, term_show},
 };
 
 constexpr std::string_view kOverview = "kinds";

@@ -67,4 +67,19 @@ std::string key_json(const importer::PlanKey& key) {
   return json.dump(2) + "\n";
 }
 
+std::string term_text(const catalog::Term& term, const Paint& paint, std::size_t width) {
+  std::string out = paint.bold(term.name) + "\n\n" + wrapped(term.definition, width - 4, "  ");
+  if (!term.also.empty())
+    out += "\n" + wrapped(fmt::format("Also: {}.", fmt::join(term.also, ", ")), width - 4, "  ");
+  return out;
+}
+
+std::string term_json(const catalog::Term& term) {
+  const ordered_json json = {{"schema", "rankwright.term/1"},
+                             {"term", term.name},
+                             {"also", term.also},
+                             {"definition", term.definition}};
+  return json.dump(2) + "\n";
+}
+
 }  // namespace rankwright::report

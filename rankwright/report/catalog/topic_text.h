@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rankwright/catalog/glossary.h"
 #include "rankwright/import/plan/plan_keys.h"
 #include "rankwright/report/render/paint.h"
 #include "rankwright/rules/rule.h"
@@ -14,5 +15,8 @@ std::string page_json(const rules::Page& page);
 
 std::string key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width);
 std::string key_json(const importer::PlanKey& key);
+
+std::string term_text(const catalog::Term& term, const Paint& paint, std::size_t width);
+std::string term_json(const catalog::Term& term);
 
 }  // namespace rankwright::report
