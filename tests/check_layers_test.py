@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).parent.parent
-LAYERS = "# a comment\nbase\nplan\nimport\n"
+LAYERS = "# a comment\nbase\ncost/pipeline\ncost\ncost/faults\nplan\nimport/syntax\n"
 
 
 def check(root):
@@ -32,38 +32,26 @@ class CheckLayers(unittest.TestCase):
         text = '#include <string>\n#include "rankwright/plan/b.h"\n#include "rankwright/base/a.h"\n'
         self.assertEqual(check_planted("rankwright/plan/a.cc", text)[0], 0)
 
-    def test_tests_may_look_down(self):
-        text = '#include "rankwright/import/a.h"\n#include "tests/support/finding_lines.h"\n'
+    def test_tests_may_include_folders_below(self):
+        text = '#include "rankwright/import/syntax/a.h"\n#include "tests/support/finding_lines.h"\n'
         self.assertEqual(check_planted("rankwright/plan/a_test.cc", text)[0], 0)
         text = '#include "cli/verb.h"\n'
         self.assertEqual(check_planted("rankwright/plan/a_test.cc", text)[0], 1)
 
     def test_components_may_include_the_library(self):
-        text = '#include "rankwright/import/a.h"\n#include "rankwright/runtime/b.h"\n'
+        text = '#include "rankwright/import/syntax/a.h"\n#include "rankwright/runtime/b.h"\n'
         self.assertEqual(check_planted("rankwright/runtime/a.cc", text)[0], 0)
-
-    def test_finds_two_types_of_one_name(self):
-        text = "\nnamespace rankwright {\n\nstruct Answer {\n};\n}\n"
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            (root / "LAYERS").write_text(LAYERS)
-            for header in ("plan/a.h", "import/b.h"):
-                (root / "rankwright" / header).parent.mkdir(parents=True)
-                (root / "rankwright" / header).write_text(text)
-            self.assertEqual(
-                check(root),
-                (1, "rankwright/plan/a.h:4: Answer is a type of rankwright/import/b.h, too\n"),
-            )
 
     def test_finds_each_fault_with_its_place(self):
         included = {
-            "rankwright/import/b.h": "import/ is below plan/ in LAYERS",
+            "rankwright/import/syntax/b.h": "import/syntax/ is below plan/ in LAYERS",
+            "rankwright/import/b.h": "import/ is not in LAYERS",
             "rankwright/runtime/b.h": "runtime/ is an optional component: the library builds "
             "without it",
             "rankwright/sim/b.h": "sim/ is an optional component: the library builds without it",
             "rankwright/utils/b.h": "utils/ is not in LAYERS",
-            "cli/verb.h": "the library does not know cli/",
-            "tests/b.h": "the library does not know tests/",
+            "cli/verb.h": "the library does not depend on cli/",
+            "tests/b.h": "the library does not depend on tests/",
         }
         for header, why in included.items():
             with self.subTest(header):
@@ -72,11 +60,30 @@ class CheckLayers(unittest.TestCase):
                     (1, f"rankwright/plan/a.h:2: includes {header}, but {why}\n"),
                 )
 
+    def test_a_subfolder_has_a_layer_of_its_own(self):
+        includes = [  # file, header, why not
+            ("cost/a.h", "cost/pipeline/b.h", None),
+            ("cost/faults/a.h", "cost/b.h", None),
+            ("cost/faults/a.h", "cost/pipeline/b.h", None),
+            ("cost/pipeline/a.h", "cost/b.h", "cost/ is below cost/pipeline/ in LAYERS"),
+            ("cost/a.h", "cost/faults/b.h", "cost/faults/ is below cost/ in LAYERS"),
+        ]
+        for source, header, why in includes:
+            with self.subTest(source=source, header=header):
+                code, output = check_planted(f"rankwright/{source}", f'#include "rankwright/{header}"\n')
+                if why:
+                    fault = f"rankwright/{source}:1: includes rankwright/{header}, but {why}\n"
+                    self.assertEqual((code, output), (1, fault))
+                else:
+                    self.assertEqual(code, 0, output)
+
     def test_finds_a_folder_that_has_no_layer(self):
-        self.assertEqual(
-            check_planted("rankwright/utils/a.h", ""),
-            (1, "rankwright/utils: the folder is not in LAYERS\n"),
-        )
+        for folder in ("utils", "import", "cost/utils"):
+            with self.subTest(folder):
+                self.assertEqual(
+                    check_planted(f"rankwright/{folder}/a.h", ""),
+                    (1, f"rankwright/{folder}/a.h: {folder}/ is not in LAYERS\n"),
+                )
 
 
 unittest.main()

@@ -12,15 +12,17 @@
 #include "rankwright/report/explain/refusal_text.h"
 #include "rankwright/report/plan/plan_json.h"
 
-namespace rw = rankwright;
+namespace importer = rankwright::importer;
+namespace planner = rankwright::planner;
+namespace report = rankwright::report;
 
-int refuse(const rw::Refusal& refusal) {
-  std::fputs(rw::refusal_text("plan", refusal).c_str(), stderr);
-  return rw::exit_code(refusal);
+int refuse(const planner::Refusal& refusal) {
+  std::fputs(report::refusal_text("plan", refusal).c_str(), stderr);
+  return report::exit_code(refusal);
 }
 
 int main(int argc, char** argv) {
-  rw::OptionTexts options;
+  planner::OptionTexts options;
   for (int k = 1; k < argc; ++k) {
     const std::string_view argument = argv[k];
     const std::size_t at = argument.find('=');
@@ -28,13 +30,13 @@ int main(int argc, char** argv) {
     options[std::string(argument.substr(0, at))] = argument.substr(at + 1);
   }
 
-  rw::Outcome<rw::PlanRequest> request = rw::read_plan_options(options);
+  planner::Outcome<planner::PlanRequest> request = planner::read_plan_options(options);
   if (!request) return refuse(request.error());
-  request->files = rw::read_file;  // a model or a cluster may be the name of a file
-  rw::read_named_files(*request);
+  request->files = importer::read_file;  // a model or a cluster may be the name of a file
+  planner::read_named_files(*request);
 
-  const rw::Outcome<rw::PlanAnswer> answer = rw::find_plan(*request);
+  const planner::Outcome<planner::PlanAnswer> answer = planner::find_plan(*request);
   if (!answer) return refuse(answer.error());
-  std::fputs(rw::plan_json(*answer).c_str(), stdout);
+  std::fputs(report::plan_json(*answer).c_str(), stdout);
   return answer->answer.best ? 0 : 2;
 }
