@@ -17,7 +17,7 @@ i64 pp_rank_of(const plan::TrainingConfig& config, std::size_t rank) {
   return config.plan.meshes().dense.coordinate(i64(rank), mesh::Axis::pp);
 }
 
-/// What one rank is predicted to send and what it sent, for one kind of traffic.
+/// The predicted and the measured traffic of one kind on one rank.
 struct Pair {
   const cost::PricedTraffic* predicted = nullptr;
   const Sent* sent = nullptr;
