@@ -69,9 +69,9 @@ std::string random_text() {
 
 RC_GTEST_PROP(TypedText, RandomText_ReadsBack, ()) {
   const std::string text = random_text();
-  const std::string typed = typed_text(text);
-  RC_ASSERT(typed.find('\n') == std::string::npos);
-  RC_ASSERT(read_back(typed) == text);
+  const std::string yaml = typed_text(text);
+  RC_ASSERT(yaml.find('\n') == std::string::npos);
+  RC_ASSERT(read_back(yaml) == text);
 }
 
 TEST(TypedQuantity, CommonFigures_HaveTheUsualUnit) {
