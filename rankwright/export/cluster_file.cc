@@ -9,13 +9,14 @@
 namespace rankwright::exporter {
 namespace {
 
-/// A line of a map that begins at `column`.
+/// Appends one `key: value` line, indented to `column`.
 void add_line(std::string& map, std::size_t column, std::string_view key, std::string_view value) {
   map += fmt::format("\n{:{}}{}: {}", "", column, key, value);
 }
 
-/// The device's name where the catalog has it so, else a map of its figures.
-std::string device(const cluster::Device& d, std::size_t column) {
+/// Returns the device's name if the catalog has an equal device of that name, else a map of its
+/// figures.
+std::string write_device(const cluster::Device& d, std::size_t column) {
   const Result<cluster::Device> known = catalog::find_device(d.name);
   if (known && *known == d) return " " + typed_text(d.name);
   std::string map;
@@ -44,19 +45,19 @@ std::string device(const cluster::Device& d, std::size_t column) {
   return map;
 }
 
-std::string level(const cluster::Level& l) {
-  const cluster::Level usual{};
+std::string write_level(const cluster::Level& l) {
+  const cluster::Level defaults{};
   std::string text = fmt::format("{{name: {}, arity: {}, bandwidth: {}", typed_text(l.name),
                                  l.arity, typed(l.bandwidth));
   const auto add = [&](std::string_view key, std::string_view value) {
     text += fmt::format(", {}: {}", key, value);
   };
-  if (l.latency != usual.latency) add("latency", typed(l.latency));
-  if (l.oversubscription != usual.oversubscription)
+  if (l.latency != defaults.latency) add("latency", typed(l.latency));
+  if (l.oversubscription != defaults.oversubscription)
     add("oversubscription", typed(l.oversubscription));
   if (l.per == cluster::Level::Per::domain) add("per", "domain");
-  if (l.origin != usual.origin) add("origin", name(l.origin));
-  if (l.latency_origin != usual.latency_origin) add("latency_origin", name(l.latency_origin));
+  if (l.origin != defaults.origin) add("origin", name(l.origin));
+  if (l.latency_origin != defaults.latency_origin) add("latency_origin", name(l.latency_origin));
   return text + "}";
 }
 
@@ -64,11 +65,12 @@ std::string level(const cluster::Level& l) {
 
 std::string cluster_map(const cluster::Cluster& c, std::size_t column) {
   std::string map;
-  if (c.name != "cluster") add_line(map, column, "name", typed_text(c.name));  // unnamed ones are
-  map += fmt::format("\n{:{}}device:{}", "", column, device(c.device, column + 2));
+  if (c.name != "cluster")
+    add_line(map, column, "name", typed_text(c.name));  // "cluster" is the name of unnamed ones
+  map += fmt::format("\n{:{}}device:{}", "", column, write_device(c.device, column + 2));
   map += fmt::format("\n{:{}}levels:", "", column);
   for (const cluster::Level& l : c.levels)
-    map += fmt::format("\n{:{}}- {}", "", column + 2, level(l));
+    map += fmt::format("\n{:{}}- {}", "", column + 2, write_level(l));
   if (c.host_devices != c.levels.front().arity)
     add_line(map, column, "host_devices", std::to_string(c.host_devices));
   return map;

@@ -1,5 +1,5 @@
-// Writes clusters: the text of a cluster file, and the map that stands under `cluster` in a plan
-// file. What is written is read back equal, to the last bit (import/cluster/cluster_file.h).
+// Writes a cluster as the text of a cluster file, or as the map under `cluster` in a plan file.
+// import/cluster/cluster_file.h reads the text back to an equal value, bit for bit.
 #pragma once
 
 #include <string>
@@ -9,10 +9,12 @@
 
 namespace rankwright::exporter {
 
-/// The lines of a map at `column`, each with a line break before it.
+/// Returns the lines of the cluster's YAML map, indented to `column`, each preceded by a line
+/// break.
 std::string cluster_map(const cluster::Cluster& cluster, std::size_t column);
 
-/// A whole file, with `head` as comments above it. A device is a name where the catalog has it so.
+/// Returns a whole cluster file with `head` as comments at the top. A device that equals its
+/// catalog entry is written by name only.
 std::string cluster_yaml(const cluster::Cluster& cluster,
                          const std::vector<std::string>& head = {});
 

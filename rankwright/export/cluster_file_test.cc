@@ -10,7 +10,7 @@
 namespace rankwright::exporter {
 namespace cluster_file_test {
 
-TEST(ClusterYaml, NamesWhatTheCatalogHas) {
+TEST(ClusterYaml, CatalogDevice_IsWrittenByName) {
   EXPECT_EQ(cluster_yaml(*catalog::find_cluster("gb200-nvl72 x 2"), {"two racks", "of 72"}),
             "# two racks\n# of 72\n"
             "name: gb200-nvl72 x 2\n"
@@ -21,14 +21,14 @@ TEST(ClusterYaml, NamesWhatTheCatalogHas) {
             "host_devices: 4\n");
 }
 
-TEST(ClusterYaml, ACommentStaysInItsLine) {
+TEST(ClusterYaml, LineBreakInComment_DoesNotAddKeys) {
   const std::string text = cluster_yaml(*catalog::find_cluster("dgx-h100"), {"a\ndevice: other"});
   Diagnostics findings;
   EXPECT_EQ(importer::read_cluster_file(text, "c.yaml", findings),
             *catalog::find_cluster("dgx-h100"));
 }
 
-RC_GTEST_PROP(ClusterYaml, IsReadBackEqual, ()) {
+RC_GTEST_PROP(ClusterYaml, RandomCluster_ReadsBackEqual, ()) {
   const cluster::Cluster cluster = any::random_cluster(any::one_of({1, 8, 24, 64}));
   Diagnostics findings;
   const std::optional<cluster::Cluster> back =

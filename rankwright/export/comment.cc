@@ -18,12 +18,12 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Returns `text` with every character replaced by `other` that is neither ASCII that `keep` takes
-/// nor listed in `signs`; cut to `max` characters.
-std::string restricted(std::string_view text, bool (*keep)(char), std::string_view signs,
-                       char other, std::size_t max) {
+/// Returns `text` with `other` for every character that is neither ASCII accepted by `keep` nor
+/// listed in `signs`, cut to `max` characters.
+std::string restrict_characters(std::string_view text, bool (*keep)(char), std::string_view signs,
+                                char other, std::size_t max) {
   std::string out;
-  std::size_t before_cut = 0;  // bytes of the characters that stay if the text is cut
+  std::size_t before_cut = 0;  // bytes that remain if the text is cut
   for (std::size_t length = 0; !text.empty(); ++length) {
     if (length == max - kCut.size()) before_cut = out.size();
     if (length == max) return out.substr(0, before_cut) + std::string(kCut);
@@ -37,8 +37,8 @@ std::string restricted(std::string_view text, bool (*keep)(char), std::string_vi
   return out;
 }
 
-/// Returns whether a ':' or '=' behind `before` makes a tool take a setting from the comment: an
-/// encoding (Python, Emacs), a modeline (vim), a schema to load (YAML language servers).
+/// Returns whether a ':' or '=' after `before` makes a tool read a setting from the comment: an
+/// encoding (Python, Emacs), a modeline (vim) or a schema to load (YAML language servers).
 bool begins_setting(std::string_view before) {
   constexpr std::string_view kWords[] = {"coding", " vim", " vi", " ex", "language-server"};
   const std::size_t last = before.find_last_not_of(" <>=0123456789");  // "vim>700:"
@@ -61,7 +61,7 @@ std::string safe_name(std::string_view name) {
   const auto keep = [](char c) {
     return is_letter_or_digit(c) || std::string_view(" ._-+/()").find(c) != std::string_view::npos;
   };
-  return restricted(name, keep, "", '_', kMaxName);
+  return restrict_characters(name, keep, "", '_', kMaxName);
 }
 
 plan::TrainingConfig with_safe_names(plan::TrainingConfig config) {
@@ -76,7 +76,7 @@ plan::TrainingConfig with_safe_names(plan::TrainingConfig config) {
 
 std::string comment_line(std::string_view line) {
   const auto keep = [](char c) { return c >= ' ' && c <= '~'; };
-  std::string out = restricted(line, keep, "·±×→…", '?', kMaxComment);
+  std::string out = restrict_characters(line, keep, "·±×→…", '?', kMaxComment);
   defuse(out);
   return out;
 }

@@ -1,7 +1,7 @@
-// Comments of generated files. Tools act on comments too: Python takes an encoding from one,
-// editors take settings. So a name from input enters a comment only through safe_name(), and every
-// comment line passes comment_line(). Values are quoted instead: quote.h, and typed_text() for
-// YAML.
+// Makes text safe for the comments of generated files. Tools act on comments: Python reads an
+// encoding from them, editors read settings. Names from input therefore enter a comment only
+// through safe_name(), and every comment line passes comment_line(). Values are quoted by quote.h,
+// or by typed_text() for YAML.
 #pragma once
 
 #include <string>
@@ -12,24 +12,26 @@
 
 namespace rankwright::exporter {
 
-/// The first line of every generated Python file. Python takes the encoding from the first line
-/// that names one, so no later line can name another (PEP 263).
+/// First line of every generated Python file. Python takes the encoding from the first line that
+/// names one, so no later line can change it (PEP 263).
 inline constexpr std::string_view kPythonEncoding = "# -*- coding: utf-8 -*-\n";
 
 /// Returns `name` with every character replaced by '_' that is not a letter, a digit, a space or
-/// one of ._-+/(); cut to 64 characters, the last three then being "...".
+/// one of ._-+/(). Longer names are cut to 64 characters, the last three being "...".
 std::string safe_name(std::string_view name);
 
-/// Returns `config` with every text that comes from input as safe_name() returns it. Texts about
-/// the result, such as findings, may enter comments.
+/// Returns `config` with safe_name() applied to every text that comes from input. Text derived from
+/// the result, such as findings, may then enter comments.
 plan::TrainingConfig with_safe_names(plan::TrainingConfig config);
 
-/// Returns `line` as one line of ASCII and of the few other signs that our own lines have, with '?'
-/// for the rest; cut to 1,000 characters. An encoding or an editor's setting in it is defused:
-/// "coding:" becomes "coding_".
+/// Returns `line` as one line of at most 1,000 characters. It keeps printable ASCII and the few
+/// other symbols that our own text uses, and replaces the rest with '?'. Encoding declarations and
+/// editor settings are made inert: "coding:" becomes "coding_".
 std::string comment_line(std::string_view line);
 
-/// Returns each line behind `mark`, as comment_line() returns it: "# a\n# b\n".
+/// Returns each line after comment_line(), prefixed with `mark`: "# a
+/// # b
+/// ".
 std::string commented(const std::vector<std::string>& lines, std::string_view mark);
 
 }  // namespace rankwright::exporter

@@ -10,27 +10,27 @@
 namespace rankwright::exporter {
 namespace comment_test {
 
-TEST(SafeName, KeepsNamesOfTheCatalog) {
+TEST(SafeName, CatalogNames_AreUnchanged) {
   for (const cluster::Device& device : catalog::devices())
     EXPECT_EQ(safe_name(device.name), device.name);
   for (const catalog::KnownModel& known : catalog::known_models())
     EXPECT_EQ(safe_name(known.name), known.name);
 }
 
-TEST(SafeName, ReplacesEverySignThatAToolCouldActOn) {
+TEST(SafeName, CharactersThatToolsActOn_AreReplaced) {
   EXPECT_EQ(safe_name("Meta/Llama-3.1_8B (v2+)"), "Meta/Llama-3.1_8B (v2+)");
   EXPECT_EQ(safe_name("coding:utf_7"), "coding_utf_7");
   EXPECT_EQ(safe_name("$(touch x)\n#SBATCH `a` 'b' \"c\""), "_(touch x)__SBATCH _a_ _b_ _c_");
-  EXPECT_EQ(safe_name("a\xE2\x80\xA8z"), "a_z");                   // one character, one sign
-  EXPECT_EQ(safe_name(std::string_view("\xFF\xC3\0", 3)), "___");  // no UTF-8, and NUL
+  EXPECT_EQ(safe_name("a\xE2\x80\xA8z"), "a_z");                   // one character becomes one '_'
+  EXPECT_EQ(safe_name(std::string_view("\xFF\xC3\0", 3)), "___");  // invalid UTF-8, and NUL
 }
 
-TEST(SafeName, CutsLongNamesTo64Characters) {
+TEST(SafeName, LongNames_AreCutTo64Characters) {
   EXPECT_EQ(safe_name(std::string(64, 'a')), std::string(64, 'a'));
   EXPECT_EQ(safe_name(std::string(65, 'a')), std::string(61, 'a') + "...");
 }
 
-TEST(CommentLine, DefusesEncodingsAndModelines) {
+TEST(CommentLine, EncodingsAndModelines_AreMadeInert) {
   EXPECT_EQ(comment_line("coding: utf_7"), "coding_ utf_7");
   EXPECT_EQ(comment_line("enCoding=latin1"), "enCoding_latin1");
   EXPECT_EQ(comment_line("-*- mode: x -*-"), "-_- mode: x -_-");
@@ -39,13 +39,13 @@ TEST(CommentLine, DefusesEncodingsAndModelines) {
   EXPECT_EQ(comment_line("yaml-language-server : $schema=x"), "yaml-language-server _ $schema=x");
 }
 
-TEST(CommentLine, KeepsWhatOurOwnLinesSay) {
+TEST(CommentLine, OwnText_IsUnchanged) {
   for (const char* const line : {"8 ranks = tp 2 x cp 1", "512 x 8,192 · ±9 %", "index: 3",
                                  "parallelism.order: tp-cp-ep-dp-pp"})
     EXPECT_EQ(comment_line(line), line);
 }
 
-RC_GTEST_PROP(CommentLine, IsOneLineThatYamlIgnores, (const std::string& text)) {
+RC_GTEST_PROP(CommentLine, AnyText_IsOneLineThatYamlIgnores, (const std::string& text)) {
   const std::string comment = comment_line(text + "\xE2\x80\xA8\xC2\x85\r\n");
   RC_ASSERT(comment.find_first_of("\r\n\t") == std::string::npos);
   const Result<importer::YamlNode> root =
@@ -55,9 +55,11 @@ RC_GTEST_PROP(CommentLine, IsOneLineThatYamlIgnores, (const std::string& text)) 
   RC_ASSERT(root->find("a")->scalar == "1");
 }
 
-TEST(Commented, IsOneLineEach) { EXPECT_EQ(commented({"a", "", "b\nc"}, "#"), "# a\n#\n# b?c\n"); }
+TEST(Commented, EachLine_GetsTheMark) {
+  EXPECT_EQ(commented({"a", "", "b\nc"}, "#"), "# a\n#\n# b?c\n");
+}
 
-TEST(WithSafeNames, LeavesNoNameAsItWas) {
+TEST(WithSafeNames, EveryNameOfTheConfig_IsReplaced) {
   const std::string hostile = "coding:\x01$(x)";
   rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 2\n");

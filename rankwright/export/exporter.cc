@@ -34,23 +34,26 @@ constexpr Exporter kExporters[] = {
      nullptr, write_openmpi},
 };
 
-/// No framework's file says on what it runs; and how fast kernels are is no setting.
-constexpr std::string_view kNotOfFrameworks[] = {"world_size", "node_shape", "cluster", "software"};
-/// A launcher starts ranks in their places; all else is the framework's.
-constexpr std::string_view kOfLaunchers[] = {"world_size", "node_shape", "placement"};
+/// Keys that no framework's configuration states: the hardware and how fast its kernels are.
+constexpr std::string_view kNotInFrameworkFiles[] = {"world_size", "node_shape", "cluster",
+                                                     "software"};
+/// Keys that a launcher states. All others belong to the framework.
+constexpr std::string_view kLauncherKeys[] = {"world_size", "node_shape", "placement"};
 
+/// Returns whether `keys` has `path` or a map that contains it.
 bool covers(std::span<const std::string_view> keys, std::string_view path) {
   return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
     return path == key || (path.starts_with(key) && path[key.size()] == '.');
   });
 }
 
-bool concerns(const Exporter& exporter, std::string_view path) {
-  return row(exporter.target).launcher ? covers(kOfLaunchers, path)
-                                       : !covers(kNotOfFrameworks, path);
+/// Returns whether the target is expected to state `path`.
+bool should_state(const Exporter& exporter, std::string_view path) {
+  return row(exporter.target).launcher ? covers(kLauncherKeys, path)
+                                       : !covers(kNotInFrameworkFiles, path);
 }
 
-void add(std::vector<Lost>& lost, std::string_view key, std::string why) {
+void add_once(std::vector<Lost>& lost, std::string_view key, std::string why) {
   const bool known =
       std::any_of(lost.begin(), lost.end(), [&](const Lost& one) { return one.key == key; });
   if (!known) lost.push_back({std::string(key), std::move(why)});
@@ -60,15 +63,15 @@ void add_broken_rules(const Exporter& exporter, const plan::TrainingConfig& conf
                       std::vector<Lost>& lost) {
   const std::vector<plan::ConstraintViolation> none;
   for (const rules::Rule* rule : refusals(exporter.target)) {
-    if (!rule->fault(config)) continue;  // the words take time
+    if (!rule->fault(config)) continue;  // fault() is cheap; check() formats text
     if (const std::optional<rules::Finding> finding = rule->check({config, none, exporter.target}))
-      add(lost, finding->key,
-          fmt::format("{}: {} ({})", rule->page.title, finding->detail, rule->page.code));
+      add_once(lost, finding->key,
+               fmt::format("{}: {} ({})", rule->page.title, finding->detail, rule->page.code));
   }
 }
 
-std::string why_unstated(const Exporter& exporter, const ConfigKey& key,
-                         const plan::TrainingConfig& config) {
+std::string explain_unstated(const Exporter& exporter, const ConfigKey& key,
+                             const plan::TrainingConfig& config) {
   const rules::TargetRow& target = row(exporter.target);
   if (key.path == "placement") return "a launcher places ranks: rankwright export PLAN --to slurm";
   return fmt::format("{} has no setting for {}", target.name, key.value(config));
@@ -89,23 +92,23 @@ std::vector<Lost> losses(const Exporter& exporter, const plan::TrainingConfig& c
   std::vector<Lost> lost;
   add_broken_rules(exporter, config, lost);
   if (exporter.lost != nullptr)
-    for (Lost& one : exporter.lost(config)) add(lost, one.key, std::move(one.why));
+    for (Lost& one : exporter.lost(config)) add_once(lost, one.key, std::move(one.why));
   for (const ConfigKey& key : setup_keys()) {
     const bool unplaced =
         key.path == "placement" && config.plan.placement.kind == mesh::Placement::Kind::block;
-    if (!key.written(config) || unplaced || !concerns(exporter, key.path) ||
+    if (!key.written(config) || unplaced || !should_state(exporter, key.path) ||
         covers(exporter.states(), key.path))
       continue;
-    add(lost, key.path, why_unstated(exporter, key, config));
+    add_once(lost, key.path, explain_unstated(exporter, key, config));
   }
-  const auto place = [](const Lost& one) {
+  const auto position = [](const Lost& one) {
     const std::span<const ConfigKey> keys = setup_keys();
     return std::find_if(keys.begin(), keys.end(),
                         [&](const ConfigKey& key) { return key.path == one.key; }) -
            keys.begin();
   };
   std::stable_sort(lost.begin(), lost.end(),
-                   [&](const Lost& a, const Lost& b) { return place(a) < place(b); });
+                   [&](const Lost& a, const Lost& b) { return position(a) < position(b); });
   return lost;
 }
 

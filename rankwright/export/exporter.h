@@ -1,7 +1,7 @@
-// The back ends: what writes a plan as the files that a framework or a launcher runs, one file and
-// one row each. An exporter states what its target can say. What it cannot is found here for all of
-// them, from the target's rules, from what the exporter itself finds it cannot say of this plan,
-// and from every key that it never states: nothing is dropped in silence.
+// The exporters: each writes a plan as the files that one framework or launcher reads, and is one
+// row of a table. No setting is dropped silently: losses() lists every plan key that the target
+// cannot express, from the target's rules, from the exporter's own check of the plan, and from the
+// keys that its files never state.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace rankwright::exporter {
 
-/// Something that the plan says and the target does not do: the key, and why.
+/// A setting of the plan that the target cannot express: its key and the reason.
 struct Lost {
   std::string key;
   std::string why;
@@ -23,46 +23,50 @@ struct Lost {
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 
-/// What is not in the plan and a launcher can be told.
+/// Input of launcher exporters that is not part of the plan.
 struct ExportOptions {
-  std::vector<std::string> hosts{};  // names, by the cluster's numbers; empty: found at run time
+  std::vector<std::string>
+      hosts{};  // names, indexed by host number in the cluster; empty: resolved at run time
 };
 
+/// One generated file.
 struct ExportFile {
-  std::string name;  // "torchtitan.toml": without a folder
+  std::string name;  // without a folder: "torchtitan.toml"
   std::string text;
 };
 
+/// One row of the exporter table: a target and the functions that write its files.
 struct Exporter {
   rules::Target target;
   std::string_view summary;  // one line of `rankwright export --list`
-  /// Plan keys that its files state, or that follow from what they state. A map's name stands for
-  /// all keys in it.
+  /// Returns the plan keys that the files state or imply. The name of a map covers all keys in it.
   std::span<const std::string_view> (*states)();
-  /// Of those, what this plan has and the files cannot say; null: nothing.
+  /// Returns those stated keys whose value in this plan the files cannot express. Null: none.
   std::vector<Lost> (*lost)(const plan::TrainingConfig&) = nullptr;
-  /// The files, the main one first, for a config without violations. Each begins with `head`,
-  /// as comments of its format.
+  /// Returns the files, the main one first. Each begins with `head` as comments in its own format.
+  /// Requires: a config without constraint violations.
   std::vector<ExportFile> (*write)(const plan::TrainingConfig&, const ExportOptions&,
                                    const std::vector<std::string>& head) = nullptr;
 };
 
-/// In the order of targets().
+/// Returns all exporters, in the order of targets().
 std::span<const Exporter> exporters();
+/// Returns the exporter of the target called `name`, or null.
 const Exporter* find_exporter(std::string_view name);
 
-/// Everything that the plan says and the target will not do, by key in the order of plan files.
+/// Returns every setting of the plan that the target cannot express, in plan-file order.
 std::vector<Lost> losses(const Exporter& exporter, const plan::TrainingConfig& config);
 
-/// Returns what every file says first: what it is, for which version, and what it leaves out. Names
-/// in it are safe in comments.
+/// Returns the first lines of every file: the target's version, the layout and the settings that
+/// are left out. Names in them are safe in comments.
 std::vector<std::string> head_lines(const Exporter& exporter, const plan::TrainingConfig& config);
 
-/// The files with their heads.
+/// Returns the exporter's files for `config`, each with its head. Requires: a config without
+/// constraint violations.
 std::vector<ExportFile> export_plan(const Exporter& exporter, const plan::TrainingConfig& config,
                                     const ExportOptions& options = {});
 
-// The rows' functions, one file a target.
+// Functions of the table's rows, one source file per target.
 std::vector<Lost> lost_by_megatron(const plan::TrainingConfig&);
 std::vector<ExportFile> write_megatron(const plan::TrainingConfig&, const ExportOptions&,
                                        const std::vector<std::string>& head);

@@ -13,7 +13,7 @@
 namespace rankwright::exporter {
 namespace exporter_test {
 
-TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
+TEST(Exporters, EachTarget_HasOneRowWithKnownKeys) {
   std::set<rules::Target> seen;
   std::set<std::string_view> keys;
   for (const ConfigKey& key : setup_keys()) keys.insert(key.path);
@@ -26,9 +26,7 @@ TEST(Exporters, HaveOneRowATargetAndStateKeysThatThereAre) {
   }
 }
 
-// Whatever a plan says is in the file, or said to be lost: the files of two plans that differ are
-// different, heads and all, unless the difference is none of the target's business.
-RC_GTEST_PROP(Exporters, WriteTheSameBytesTwiceAndListLossesOnce, ()) {
+RC_GTEST_PROP(Exporters, RandomPlan_GivesEqualBytesTwiceAndNoDuplicateLosses, ()) {
   const rankwright::plan::TrainingConfig config = any::random_setup();
   RC_PRE(find_violations(config).empty());
   for (const Exporter& exporter : exporters()) {

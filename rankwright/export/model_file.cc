@@ -18,11 +18,12 @@ std::string model_map(const model::Model& model, std::size_t column) {
   const auto add = [&](std::string_view key, std::string_view value) {
     map += fmt::format("\n{:{}}{}: {}", "", column, key, value);
   };
-  if (shapes->name != "this model") add("name", typed_text(shapes->name));  // as unnamed ones are
+  if (shapes->name != "this model")
+    add("name", typed_text(shapes->name));  // unnamed models are called this
   add("architecture", typed_text(shapes->architecture));
-  const model::Shapes unstated{};
+  const model::Shapes defaults{};
   for (const model::ShapeField& field : model::shape_fields())
-    if (const i64 n = (*shapes).*field.member; n != unstated.*field.member)
+    if (const i64 n = (*shapes).*field.member; n != defaults.*field.member)
       add(field.name, std::to_string(n));
   if (shapes->tied) add("tied", typed(*shapes->tied));
   if (shapes->qkv_bias) add("qkv_bias", typed(*shapes->qkv_bias));

@@ -1,5 +1,5 @@
-// Writes a model as the map of shapes that stands under `model` in a plan file;
-// import/plan/model_file.h reads it back equal.
+// Writes a model as the map of shapes under `model` in a plan file. import/plan/model_file.h reads
+// it back to an equal model.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace rankwright::exporter {
 
-/// The lines of a map at `column`, each with a line break before it. For models that build() makes.
+/// Returns the lines of the model's YAML map, indented to `column`, each preceded by a line break.
+/// Requires: a model that build() can make.
 std::string model_map(const model::Model& model, std::size_t column);
 
-/// A plan file that states the model alone, with `head` as comments above it.
+/// Returns a plan file that states only the model, with `head` as comments at the top.
 std::string model_yaml(const model::Model& model, const std::vector<std::string>& head = {});
 
 }  // namespace rankwright::exporter

@@ -8,7 +8,7 @@
 namespace rankwright::exporter {
 namespace {
 
-/// "    tp: true" and its remark; a map's lines follow behind the remark.
+/// Returns "    tp: true" and its comment. The lines of a map follow the comment.
 std::string key_line(std::string_view path, std::string_view value, const PlanComments& comments) {
   const std::ptrdiff_t depth = std::count(path.begin(), path.end(), '.');
   const std::size_t first = std::min(value.find('\n'), value.size());
@@ -23,8 +23,9 @@ std::string key_line(std::string_view path, std::string_view value, const PlanCo
   return text + "\n";
 }
 
-/// The maps around `path` that the key before it did not stand in.
-std::string opened(std::string_view path, std::string_view before, const PlanComments& comments) {
+/// Returns the lines that open the maps around `path` which `before`, the previous key, is not in.
+std::string open_maps(std::string_view path, std::string_view before,
+                      const PlanComments& comments) {
   std::string text;
   for (std::size_t dot = path.find('.'); dot != std::string_view::npos;
        dot = path.find('.', dot + 1))
@@ -40,7 +41,7 @@ std::string plan_yaml(const plan::TrainingConfig& config, const PlanComments& co
   std::string_view before;
   for (const ConfigKey& row : setup_keys()) {
     if (!row.written(config)) continue;
-    text += opened(row.path, before, comments) + key_line(row.path, row.value(config), comments);
+    text += open_maps(row.path, before, comments) + key_line(row.path, row.value(config), comments);
     before = row.path;
   }
   return text;

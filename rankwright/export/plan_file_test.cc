@@ -19,8 +19,8 @@
 namespace rankwright::exporter {
 namespace plan_file_test {
 
-/// What differs after `config` was written and read again; "" where nothing does.
-std::string lost(const plan::TrainingConfig& config) {
+/// Returns what differs after writing and reading `config`; empty if nothing does.
+std::string find_differences(const plan::TrainingConfig& config) {
   const std::string text = plan_yaml(config);
   const importer::PlanFile file = importer::read_plan(text, "written.yaml", importer::refuse_file);
   if (!file.findings.empty()) return told(file.findings) + text;
@@ -42,8 +42,8 @@ std::string lost(const plan::TrainingConfig& config) {
   return differs.empty() ? "" : differs + "\n" + text;
 }
 
-/// A config to change for an example: one node, nothing cut.
-plan::TrainingConfig plain_setup() {
+/// Returns a config on one node with data parallelism only, to be changed by tests.
+plan::TrainingConfig simple_config() {
   return config_of(
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
@@ -51,8 +51,8 @@ plan::TrainingConfig plain_setup() {
       "job: {global_batch: 64, sequence: 8192}\n");
 }
 
-TEST(PlanYaml, IsWhatAPersonWouldWrite) {
-  EXPECT_EQ(plan_yaml(plain_setup()),
+TEST(PlanYaml, DefaultConfig_WritesOnlyMeaningfulKeys) {
+  EXPECT_EQ(plan_yaml(simple_config()),
             "world_size: 8\n"
             "node_shape: 1_node_x_8_gpus\n"
             "parallelism:\n"
@@ -76,8 +76,8 @@ TEST(PlanYaml, IsWhatAPersonWouldWrite) {
             "  framework: megatron-core\n");
 }
 
-TEST(PlanYaml, StatesWhatIsNotTheDefault) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, NonDefaultSettings_AreWritten) {
+  rankwright::plan::TrainingConfig config = simple_config();
   config.cluster.levels.front().bandwidth = 0.25 * config.cluster.levels.front().bandwidth;
   config.cluster.name = "slow: #1";
   config.plan = {.tp = 2, .dp = 2, .pp = 2, .order = config.plan.order, .zero = 3};
@@ -99,11 +99,11 @@ TEST(PlanYaml, StatesWhatIsNotTheDefault) {
         "arity: 8, bandwidth: 112.5 GB/s, latency: 1.2 us}\n",
         "  matmul: fp8\n", "software:\n  framework: megatron-core\n  launch: graphs\n"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
-  EXPECT_EQ(lost(config), "");
+  EXPECT_EQ(find_differences(config), "");
 }
 
-TEST(PlanYaml, CarriesCommentsThatNobodyReads) {
-  const rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, Comments_AreWrittenAndIgnoredByTheReader) {
+  const rankwright::plan::TrainingConfig config = simple_config();
   const PlanComments comments{
       .head = {"made for a test\nworld_size: 9", ""},
       .beside = {{"world_size", "one node"}, {"job", "as published"}, {"no.such.key", "nowhere"}}};
@@ -117,50 +117,50 @@ TEST(PlanYaml, CarriesCommentsThatNobodyReads) {
   EXPECT_EQ(plan_yaml(resolve(file.draft)), plan_yaml(config));
 }
 
-TEST(PlanYaml, KeepsAModelThatStandsInAsOne) {
+TEST(PlanYaml, PlaceholderModel_IsLeftOut) {
   rankwright::plan::TrainingConfig config =
       config_of("parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
   ASSERT_TRUE(config.reference_model);
   EXPECT_EQ(plan_yaml(config).find("model"), std::string::npos);
-  EXPECT_EQ(lost(config), "");
+  EXPECT_EQ(find_differences(config), "");
   config.reference_model = false;
   EXPECT_NE(plan_yaml(config).find("\nmodel: llama-3.1-70b\n"), std::string::npos);
 }
 
-TEST(PlanYaml, LeavesOutHostsThatAreIdle) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, IdleHosts_AreLeftOutOfThePlacement) {
+  rankwright::plan::TrainingConfig config = simple_config();
   config.world = config.plan.dp = 16;
   config.cluster = *catalog::find_cluster("dgx-h100 x 3");
   config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (const i64 host : {0, 2})
     for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
   EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [0, 2]\n"), std::string::npos);
-  EXPECT_EQ(lost(config), "");
+  EXPECT_EQ(find_differences(config), "");
 }
 
-TEST(PlanYaml, NamesHostsWhereRanksFillThem) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, FullHosts_AreWrittenAsHosts) {
+  rankwright::plan::TrainingConfig config = simple_config();
   config.world = config.plan.dp = 24;
   config.cluster = *catalog::find_cluster("dgx-h100 x 3");
   config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (const i64 host : {2, 0, 1})
     for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
   EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [2, 0, 1]\n"), std::string::npos);
-  EXPECT_EQ(lost(config), "");
+  EXPECT_EQ(find_differences(config), "");
   std::swap(config.plan.placement.devices[0], config.plan.placement.devices[1]);
   EXPECT_NE(plan_yaml(config).find("placement:\n  ranks: [17, 16, 18, "), std::string::npos);
-  EXPECT_EQ(lost(config), "");
+  EXPECT_EQ(find_differences(config), "");
 }
 
-TEST(PlanYaml, ListsWhatNoHostsSay) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, OtherPlacements_AreWrittenAsRanks) {
+  rankwright::plan::TrainingConfig config = simple_config();
   config.world = config.plan.dp = 16;
   config.cluster = *catalog::find_cluster("dgx-h100 x 2");
-  // Half of the ranks have a device: hosts: [1] would be none.
+  // Only half of the ranks have a device: `hosts: [1]` would mean something else.
   config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (i64 device = 8; device < 16; ++device) config.plan.placement.devices.push_back(device);
-  EXPECT_EQ(lost(config), "");
-  // Dealt round four hosts where the cluster has two.
+  EXPECT_EQ(find_differences(config), "");
+  // Cyclic over four hosts on a cluster of two.
   config.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
   const mesh::Placement again =
       resolve(importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file).draft)
@@ -171,14 +171,15 @@ TEST(PlanYaml, ListsWhatNoHostsSay) {
   EXPECT_EQ(plan_yaml(config).find("cyclic"), std::string::npos);
 }
 
-TEST(PlanYaml, DescribesAModelThatHasOnlyItsNameFromTheCatalog) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, ModelWithACatalogNameButOtherShapes_IsWrittenInFull) {
+  rankwright::plan::TrainingConfig config = simple_config();
   config.model.vocab = 100;
-  EXPECT_EQ(lost(config), "");
+  EXPECT_EQ(find_differences(config), "");
 }
 
-TEST(PlanYaml, StatesNoMoreThanAFileMay) {
-  // 2^22 x 2^22 ranks: the file's limit for a world is 2^22, and the product says it anyway.
+TEST(PlanYaml, WorldAboveTheFileLimit_IsLeftOut) {
+  // 2^22 x 2^22 x 2^22 ranks exceed the file's limit of 2^22. The world size follows from the
+  // degrees.
   const importer::PlanFile file = importer::read_plan(
       "parallelism: {tp_size: 4194304, dp_size: 4194304, pp_size: 4194304}\n"
       "model: llama-3.1-8b\n",
@@ -202,61 +203,61 @@ std::vector<std::filesystem::path> files_in(const std::string& folder, std::stri
   return files;
 }
 
-TEST(PlanYaml, ReadsBackEveryModelOfTheCatalogAndEveryConfig) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, EveryCatalogModelAndHfConfig_ReadsBack) {
+  rankwright::plan::TrainingConfig config = simple_config();
   for (const catalog::KnownModel& known : catalog::known_models()) {
     config.model = known.model;
     config.plan.etp = 1;
-    EXPECT_EQ(lost(config), "") << known.name;
+    EXPECT_EQ(find_differences(config), "") << known.name;
     EXPECT_NE(plan_yaml(config).find("\nmodel: " + known.name + "\n"), std::string::npos);
     config.model.name = "renamed";
-    EXPECT_EQ(lost(config), "") << known.name;
+    EXPECT_EQ(find_differences(config), "") << known.name;
   }
   for (const std::filesystem::path& path : files_in("tests/data/hf", ".json")) {
     config.model =
         *importer::read_hf_config(*importer::read_file(path.string()), path.filename().string());
-    EXPECT_EQ(lost(config), "") << path;
+    EXPECT_EQ(find_differences(config), "") << path;
   }
 }
 
-TEST(PlanYaml, ReadsBackEverySystemWholeAndChanged) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, EveryCatalogSystem_ReadsBackUnchangedAndModified) {
+  rankwright::plan::TrainingConfig config = simple_config();
   for (const catalog::System& system : catalog::systems())
     for (const i64 units : {1, 3}) {
       config.cluster = *catalog::find_cluster(fmt::format("{} x {}", system.name, units));
-      EXPECT_EQ(lost(config), "") << system.name;
+      EXPECT_EQ(find_differences(config), "") << system.name;
       EXPECT_NE(plan_yaml(config).find("\ncluster: " + system.name), std::string::npos);
       config.cluster.levels.back().latency = 1.5 * config.cluster.levels.back().latency;
-      EXPECT_EQ(lost(config), "") << system.name;
+      EXPECT_EQ(find_differences(config), "") << system.name;
       config.cluster.device.memory = 0.9 * config.cluster.device.memory;
-      EXPECT_EQ(lost(config), "") << system.name;
+      EXPECT_EQ(find_differences(config), "") << system.name;
     }
 }
 
-TEST(PlanYaml, ReadsBackEveryExample) {
+TEST(PlanYaml, EveryExample_ReadsBack) {
   for (const std::filesystem::path& path : files_in("examples", ".yaml")) {
-    if (path.filename() == "racks-of-64.yaml") continue;  // a cluster
+    if (path.filename() == "racks-of-64.yaml") continue;  // a cluster file
     const importer::PlanFile file = importer::read_plan(*importer::read_file(path.string()),
                                                         path.string(), importer::read_file);
     ASSERT_FALSE(has_errors(file.findings)) << path;
-    EXPECT_EQ(lost(resolve(file.draft)), "") << path;
+    EXPECT_EQ(find_differences(resolve(file.draft)), "") << path;
   }
 }
 
-TEST(PlanYaml, ReadsBackNamesOfEveryKind) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, SpecialNames_ReadBack) {
+  rankwright::plan::TrainingConfig config = simple_config();
   const std::string names[] = {"",   "~",      "null",    "a: b",        "- a",
                                "#",  "{a: 1}", "it's",    "\"a\"",       "back\\",
                                "*a", "8",      " blank ", "caf\xC3\xA9", "plan.json"};
   for (const std::string& name : names) {
     config.model.name = config.cluster.name = config.cluster.device.name = name;
     config.cluster.levels.front().name = config.cluster.device.source = name;
-    EXPECT_EQ(lost(config), "") << name;
+    EXPECT_EQ(find_differences(config), "") << name;
   }
 }
 
-TEST(PlanYaml, ReadsBackConfigsWithHostileNames) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+TEST(PlanYaml, HostileModelNames_ReadBack) {
+  rankwright::plan::TrainingConfig config = simple_config();
   const std::string text = *importer::read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/hf/gpt2.json");
   const std::string names[] = {"a\nworld_size: 9",    "\xFF\xFE",
                                std::string(500, 'x'), std::string(200, '\xC3') + "\xA9",
@@ -265,28 +266,29 @@ TEST(PlanYaml, ReadsBackConfigsWithHostileNames) {
     const Result<model::Model> model = importer::read_hf_config(text, name);
     ASSERT_TRUE(model);
     config.model = *model;
-    EXPECT_EQ(lost(config), "");
+    EXPECT_EQ(find_differences(config), "");
   }
 }
 
-TEST(PlanYaml, ReadsBackThePlansOfPublishedRuns) {
+TEST(PlanYaml, PublishedRuns_ReadBack) {
   const validate::Runs runs = published("runs.csv");
   EXPECT_FALSE(runs.scored.empty());
   for (const rankwright::validate::Run& run : runs.scored) {
     rankwright::plan::TrainingConfig config = run.config;
-    // Tables of runs state models by a few numbers, without a family.
+    // Tables of runs describe models by a few numbers, without an architecture, so use catalog
+    // models.
     config.model = *catalog::find_model(config.model.sparse() ? "mixtral-8x7b" : "llama-3.1-8b");
     any::settle(config);
-    EXPECT_EQ(lost(config), "");
+    EXPECT_EQ(find_differences(config), "");
   }
 }
 
-RC_GTEST_PROP(PlanYaml, ReadsBackAsTheSetup, ()) {
+RC_GTEST_PROP(PlanYaml, RandomConfig_ReadsBack, ()) {
   const rankwright::plan::TrainingConfig config = any::random_setup();
-  RC_ASSERT(lost(config) == "");
+  RC_ASSERT(find_differences(config) == "");
 }
 
-RC_GTEST_PROP(PlanYaml, WritesNoFindingIntoASetupWithoutMisfit, ()) {
+RC_GTEST_PROP(PlanYaml, ConfigWithoutViolations_ReadsBackWithoutViolations, ()) {
   rankwright::plan::TrainingConfig config = sample::random_setup(sample::random_known_model());
   config.cluster = any::random_cluster(config.world);
   any::settle(config);
@@ -295,9 +297,9 @@ RC_GTEST_PROP(PlanYaml, WritesNoFindingIntoASetupWithoutMisfit, ()) {
   RC_ASSERT(find_violations(resolve(file.draft)).size() == find_violations(config).size());
 }
 
-/// The keys of `config`'s file in its order, maps and what stands inside a model or cluster left
-/// out.
-std::vector<std::string> keys_written(const plan::TrainingConfig& config) {
+/// Returns the keys of `config`'s file, in its order, without maps and without the keys inside a
+/// model or a cluster.
+std::vector<std::string> list_written_keys(const plan::TrainingConfig& config) {
   std::set<std::string_view> known;
   for (const importer::KeyRow& row : importer::key_rows()) known.insert(row.key.path);
   std::vector<std::string> keys;
@@ -307,8 +309,8 @@ std::vector<std::string> keys_written(const plan::TrainingConfig& config) {
   return keys;
 }
 
-RC_GTEST_PROP(PlanYaml, HasItsKeysInTheOrderOfTheTable, ()) {
-  const std::vector<std::string> keys = keys_written(any::random_setup());
+RC_GTEST_PROP(PlanYaml, RandomConfig_WritesKeysInTableOrder, ()) {
+  const std::vector<std::string> keys = list_written_keys(any::random_setup());
   std::vector<std::string> in_order;
   for (const importer::KeyRow& row : importer::key_rows())
     if (std::find(keys.begin(), keys.end(), row.key.path) != keys.end())
@@ -316,10 +318,10 @@ RC_GTEST_PROP(PlanYaml, HasItsKeysInTheOrderOfTheTable, ()) {
   RC_ASSERT(keys == in_order);
 }
 
-// A new row of plan_keys fails here until export/plan_keys.cc has one, too, and this config uses
-// it.
-TEST(PlanYaml, WritesEveryKeyOfTheTableWhereItSaysSomething) {
-  rankwright::plan::TrainingConfig config = plain_setup();
+// A new row of import's key table fails this test until export/plan_keys.cc has the key and this
+// config sets it.
+TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
+  rankwright::plan::TrainingConfig config = simple_config();
   config.model = *catalog::find_model("mixtral-8x7b");
   config.plan = {.tp = 2, .cp = 2, .dp = 2, .pp = 2, .ep = 2, .etp = 1, .zero = 1};
   config.world = 16;
@@ -334,7 +336,7 @@ TEST(PlanYaml, WritesEveryKeyOfTheTableWhereItSaysSomething) {
   config.software.launch = plan::Launch::graphs;
   config.software.loss = plan::Loss::eager;
   config.software.tuned = true;
-  const std::vector<std::string> keys = keys_written(config);
+  const std::vector<std::string> keys = list_written_keys(config);
   for (const importer::KeyRow& row : importer::key_rows()) {
     const bool remark = row.key.path == "name" || row.key.path == "reading_note";
     EXPECT_EQ(std::count(keys.begin(), keys.end(), row.key.path), remark ? 0 : 1) << row.key.path;

@@ -17,7 +17,7 @@ namespace {
 std::string number(i64 n) { return std::to_string(n); }
 
 bool has_shape(const plan::TrainingConfig& s) {
-  constexpr i64 kMaxGpus = 4096;  // that the key takes
+  constexpr i64 kMaxGpus = 4096;  // limit of the key node_shape
   const i64 gpus = s.cluster.host_devices;
   return divides(gpus, s.world) && gpus <= kMaxGpus && s.world <= cluster::kMaxDevices;
 }
@@ -37,7 +37,7 @@ bool not_one(const plan::TrainingConfig& s) {
   return s.plan.*member != 1;
 }
 
-/// A dense layer's "experts" are cut as the layer is, whatever a file says.
+/// Returns "-" for dense models: there etp has no effect.
 std::string etp_size(const plan::TrainingConfig& s) {
   return s.model.sparse() ? number(s.plan.etp) : "-";
 }
@@ -81,7 +81,8 @@ std::string job(const plan::TrainingConfig& s) {
   return std::string(name(s.job.*member));
 }
 
-/// The hosts in the order of the ranks, where each has `host` neighbouring ranks in order; or none.
+/// Returns the hosts in rank order if each has `host` consecutive ranks in device order, else an
+/// empty list.
 std::vector<i64> whole_hosts(const std::vector<i64>& devices, i64 host) {
   std::vector<i64> hosts;
   if (host < 2 || devices.empty() || !divides(host, i64(devices.size()))) return {};
@@ -104,7 +105,7 @@ std::string placement(const plan::TrainingConfig& s) {
     for (i64 rank = 0; rank < s.world; ++rank) devices.push_back(p.device(rank));
   const bool all = i64(devices.size()) == s.world;
   const std::vector<i64> hosts = all ? whole_hosts(devices, host) : std::vector<i64>{};
-  constexpr std::size_t kColumn = 9;  // of the list behind "  ranks: "
+  constexpr std::size_t kColumn = 9;  // of the list after "  ranks: "
   if (hosts.empty()) return "\n  ranks: " + typed(devices, kColumn);
   return "\n  hosts: " + typed(hosts, kColumn);
 }
@@ -121,8 +122,8 @@ std::string cluster(const plan::TrainingConfig& s) {
   return cluster_map(s.cluster, 2);
 }
 
-/// What the framework does by itself.
-const plan::Software& framework(const plan::TrainingConfig& s) {
+/// Returns the framework's row of defaults.
+const plan::Software& find_framework(const plan::TrainingConfig& s) {
   const std::span<const plan::Software> all = plan::frameworks();
   const auto found = std::find_if(all.begin(), all.end(), [&](const plan::Software& software) {
     return software.name == s.software.name;
@@ -137,10 +138,10 @@ std::string kernel(const plan::TrainingConfig& s) {
 }
 template <auto plan::Software::*member>
 bool other_kernel(const plan::TrainingConfig& s) {
-  return s.software.*member != framework(s).*member;
+  return s.software.*member != find_framework(s).*member;
 }
 
-// The order of import/plan_keys; a test holds it to that table.
+// In the order of import/plan_keys; a test checks it.
 constexpr ConfigKey kRows[] = {
     {"world_size", [](const plan::TrainingConfig& s) { return number(s.world); },
      [](const plan::TrainingConfig& s) { return s.world <= cluster::kMaxDevices; }},

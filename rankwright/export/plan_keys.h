@@ -1,6 +1,6 @@
-// What a TrainingConfig has for each key of a plan file, as it is typed there, one row a key: plan
-// files are written from this table and plans are compared by it. Reading keys is
-// import/plan/plan_keys.h, the layout of a file plan_file.h.
+// The text of each plan-file key for a TrainingConfig, one row per key. Plan files are written from
+// this table, and plans are compared by it. import/plan/plan_keys.h reads keys; plan_file.h lays
+// out the file.
 #pragma once
 
 #include <span>
@@ -11,19 +11,21 @@
 
 namespace rankwright::exporter {
 
+/// One key of a plan file.
 struct ConfigKey {
   std::string_view path;  // "parallelism.zero_stage"
-  /// Text for the key's line, or lines of a map that begin with a line break. Where the key is not
-  /// written: what its absence stands for, if anything.
+  /// Returns the value as the key's line has it, or the lines of a map, beginning with a line
+  /// break. For a key that is not written: the value that its absence means, if any.
   std::string (*value)(const plan::TrainingConfig&);
-  /// Whether a file states it; not given: always.
+  /// Returns whether a file states the key. Null: always.
   bool (*says)(const plan::TrainingConfig&) = nullptr;
 
   bool written(const plan::TrainingConfig& config) const { return says == nullptr || says(config); }
 };
 
-/// In the order of import/plan_keys; all but those that compute nothing (name, reading_note).
-/// Values of node_shape and model are of configs that have them written.
+/// Returns the keys in the order of import/plan_keys, except those that do not affect the result
+/// (name, reading_note). Requires: value() of node_shape and model is called only if
+/// written().
 std::span<const ConfigKey> setup_keys();
 
 }  // namespace rankwright::exporter

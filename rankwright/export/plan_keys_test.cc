@@ -12,20 +12,21 @@
 namespace rankwright::exporter {
 namespace plan_keys_test {
 
-const ConfigKey& key(std::string_view path) {
+const ConfigKey& find_key_row(std::string_view path) {
   return *std::find_if(setup_keys().begin(), setup_keys().end(),
                        [&](const ConfigKey& row) { return row.path == path; });
 }
 
-TEST(SetupKeys, AreThoseOfAPlanFileInItsOrder) {
+TEST(SetupKeys, Table_HasTheKeysOfPlanFilesInOrder) {
   std::vector<std::string_view> expected, actual;
   for (const importer::KeyRow& row : importer::key_rows())
-    if (row.key.path != "reading_note" && row.key.path != "name") expected.push_back(row.key.path);
+    if (row.key.path != "reading_note" && row.key.path != "name")
+      expected.push_back(row.key.path);
   for (const ConfigKey& row : setup_keys()) actual.push_back(row.path);
   EXPECT_EQ(actual, expected);
 }
 
-TEST(SetupKeys, HaveAValueWhereAFileIsSilent) {
+TEST(SetupKeys, UnwrittenKeys_GiveTheirDefaults) {
   const rankwright::plan::TrainingConfig plain =
       config_of("model: llama-3.1-8b\ncluster: dgx-h100\n");
   const std::pair<std::string_view, std::string> silent[] = {
@@ -39,12 +40,12 @@ TEST(SetupKeys, HaveAValueWhereAFileIsSilent) {
       {"job.matmul", "same"},
   };
   for (const auto& [path, value] : silent) {
-    EXPECT_FALSE(key(path).written(plain)) << path;
-    EXPECT_EQ(key(path).value(plain), value) << path;
+    EXPECT_FALSE(find_key_row(path).written(plain)) << path;
+    EXPECT_EQ(find_key_row(path).value(plain), value) << path;
   }
 }
 
-RC_GTEST_PROP(SetupKeys, HaveAValueWhereTheyAreWritten, ()) {
+RC_GTEST_PROP(SetupKeys, WrittenKeys_HaveAValue, ()) {
   const rankwright::plan::TrainingConfig config = any::random_setup();
   for (const ConfigKey& row : setup_keys())
     if (row.written(config)) RC_ASSERT(!row.value(config).empty());

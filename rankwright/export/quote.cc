@@ -9,7 +9,7 @@
 namespace rankwright::exporter {
 namespace {
 
-/// Returns a string with the escapes that Python and TOML share.
+/// Returns `text` in double quotes, with the escapes that Python and TOML share.
 std::string quote_ascii(std::string_view text) {
   constexpr char32_t kReplacement = 0xFFFD;
   std::string out = "\"";

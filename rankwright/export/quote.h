@@ -1,5 +1,5 @@
-// Quotes text as one value of a generated file: one function per language. YAML's is typed_text(),
-// JSON's is nlohmann-json's dump. Comments are not quoted: comment.h.
+// Quotes text as one value of a generated file, one function per language. typed_text() quotes
+// YAML, nlohmann-json's dump() quotes JSON, and comment.h handles comments.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace rankwright::exporter {
 
-/// Returns `text` as a Python string: "a". Everything but printable ASCII is escaped, and what is
-/// not UTF-8 becomes U+FFFD.
+/// Returns `text` as a Python string: "a". Everything but printable ASCII is escaped; invalid UTF-8
+/// becomes U+FFFD.
 std::string quote_python(std::string_view text);
 
 /// Returns `text` as a TOML basic string, with the same escapes.
 std::string quote_toml(std::string_view text);
 
-/// Returns `word` as it is where a shell takes it literally, else quoted by quote_shell().
+/// Returns `word` unchanged if a shell takes it literally, else quoted by quote_shell().
 std::string script_word(std::string_view word);
 
 }  // namespace rankwright::exporter

@@ -1,4 +1,4 @@
-// For this project's own runtime: the plan file itself, complete, with the runtime as its software.
+// Writes the complete plan file for Rankwright's own runtime, with the runtime as its software.
 #include <algorithm>
 
 #include "rankwright/base/check.h"
@@ -8,7 +8,7 @@
 
 namespace rankwright::exporter {
 
-/// All of them.
+/// Returns all keys.
 std::span<const std::string_view> stated_by_rankwright() {
   static const std::vector<std::string_view> all = [] {
     std::vector<std::string_view> paths;
@@ -25,9 +25,9 @@ std::vector<ExportFile> write_rankwright(const plan::TrainingConfig& s, const Ex
     return one.name == row(rules::Target::rankwright).software;
   });
   RW_CHECK(own != known.end());
-  plan::TrainingConfig here = s;
-  here.software = *own;
-  return {{"plan.yaml", plan_yaml(here, {.head = head})}};
+  plan::TrainingConfig runtime_config = s;
+  runtime_config.software = *own;
+  return {{"plan.yaml", plan_yaml(runtime_config, {.head = head})}};
 }
 
 }  // namespace rankwright::exporter

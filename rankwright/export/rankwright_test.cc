@@ -7,11 +7,11 @@
 namespace rankwright::exporter {
 namespace rankwright_test {
 
-RC_GTEST_PROP(RankwrightExport, ReadsBackAsThePlanOnTheRuntime, ()) {
+RC_GTEST_PROP(RankwrightExport, RandomPlan_ReadsBack, ()) {
   round_trip::hold(*find_exporter("rankwright"));
 }
 
-TEST(RankwrightExport, LosesNothingAndNamesTheRuntime) {
+TEST(RankwrightExport, RuntimeFeatures_AreAllWritten) {
   rankwright::plan::TrainingConfig config = sample::config_of(
       *catalog::find_model("tinyllama-1.1b"), {.dp = 4, .zero = 1, .bucket_size = 1'000'000}, 4);
   config.job.grad_dtype = plan::Dtype::fp32;

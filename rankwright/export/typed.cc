@@ -19,31 +19,33 @@ constexpr std::size_t kMaxLine = 100;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Words that YAML takes for something else than text, in lower case.
-bool means_something(std::string_view word) {
+/// Returns whether YAML reads the word as something other than text, in any case.
+bool is_yaml_keyword(std::string_view word) {
   constexpr std::string_view kWords[] = {"null", "true", "false", "yes", "no",
                                          "on",   "off",  "y",     "n"};
   return std::find(std::begin(kWords), std::end(kWords), lower(word)) != std::end(kWords);
 }
 
-/// Begins with a letter and goes on with what means nothing to YAML, inside {} and [] neither:
-/// narrower than YAML's rules, so that every reader of it agrees.
+/// Returns whether YAML reads the text unquoted as itself, also inside {} and []. Stricter than
+/// YAML's rules, so that every YAML parser agrees: a letter, then characters without meaning in
+/// YAML.
 bool is_plain(std::string_view text) {
   constexpr std::string_view kSafe = "0123456789_-./+*|() ";
   if (text.empty() || !is_letter(text.front()) || text.back() == ' ') return false;
   for (const char c : text)
     if (!is_letter(c) && kSafe.find(c) == std::string_view::npos) return false;
-  return !means_something(text);
+  return !is_yaml_keyword(text);
 }
 
-/// Returns whether YAML and a reader take the character for itself.
+/// Returns whether the character may appear unescaped: YAML accepts it, and a person sees it.
 bool is_shown(char32_t c) {
   constexpr char32_t kNoBreakSpace = 0xA0;
-  const bool is_character = (c & 0xFFFE) != 0xFFFE;  // the last two of each plane are none
+  const bool is_character =
+      (c & 0xFFFE) != 0xFFFE;  // the last two code points of each plane are noncharacters
   return is_character && c != kNoBreakSpace && !is_unsafe_to_show(c);
 }
 
-std::string escaped(char32_t c) {
+std::string escape(char32_t c) {
   if (c == '\n') return "\\n";
   if (c == '\t') return "\\t";
   if (c <= 0xFF) return fmt::format("\\x{:02x}", unsigned(c));
@@ -51,11 +53,11 @@ std::string escaped(char32_t c) {
   return fmt::format("\\U{:08x}", unsigned(c));
 }
 
-/// `value` in `unit` as a decimal that reads back as it was, or nothing. The quotient may be one
-/// step off, since the reader's product is rounded, too.
+/// Returns `value` in `unit` as a decimal that reads back exactly, or an empty string. Also tries
+/// the neighbors of the quotient, because the reader's multiplication rounds too.
 template <class Quantity>
-std::string in_unit(Quantity value, std::string_view unit,
-                    Result<Quantity> (*parse)(std::string_view)) {
+std::string write_in_unit(Quantity value, std::string_view unit,
+                          Result<Quantity> (*parse)(std::string_view)) {
   const double factor = parse(fmt::format("1 {}", unit))->value;
   const double near = value.value / factor;
   constexpr double kEnd = std::numeric_limits<double>::infinity();
@@ -68,14 +70,14 @@ std::string in_unit(Quantity value, std::string_view unit,
   return best;
 }
 
-/// The shortest; of equally short ones the first, so `units` begins with the usual one. The unit of
-/// factor 1 is among them, so there always is one.
+/// Returns the shortest text over `units`; ties go to the earlier unit. Requires: `units` has the
+/// unit of factor 1, so that a text always exists.
 template <class Quantity>
-std::string shortest(Quantity value, std::initializer_list<std::string_view> units,
-                     Result<Quantity> (*parse)(std::string_view)) {
+std::string write_shortest(Quantity value, std::initializer_list<std::string_view> units,
+                           Result<Quantity> (*parse)(std::string_view)) {
   std::string best;
   for (const std::string_view unit : units) {
-    std::string text = in_unit(value, unit, parse);
+    std::string text = write_in_unit(value, unit, parse);
     if (!text.empty() && (best.empty() || text.size() < best.size())) best = std::move(text);
   }
   RW_CHECK(!best.empty());
@@ -96,7 +98,7 @@ std::string typed_text(std::string_view text) {
     else if (c.code == '"' || c.code == '\\')
       out += "\\" + std::string(itself);
     else
-      out += is_shown(c.code) ? std::string(itself) : escaped(c.code);
+      out += is_shown(c.code) ? std::string(itself) : escape(c.code);
     text.remove_prefix(itself.size());
   }
   return out + "\"";
@@ -107,17 +109,17 @@ std::string typed(bool flag) { return flag ? "true" : "false"; }
 std::string typed(double number) { return fmt::format("{}", number); }
 
 std::string typed(Bytes b) {
-  return shortest(b, {"GB", "GiB", "MiB", "MB", "TB", "TiB", "KiB", "kB", "B"}, parse_bytes);
+  return write_shortest(b, {"GB", "GiB", "MiB", "MB", "TB", "TiB", "KiB", "kB", "B"}, parse_bytes);
 }
 
 std::string typed(BytesPerSecond r) {
-  return shortest(r, {"GB/s", "TB/s", "MB/s", "kB/s", "B/s"}, parse_bandwidth);
+  return write_shortest(r, {"GB/s", "TB/s", "MB/s", "kB/s", "B/s"}, parse_bandwidth);
 }
 
-std::string typed(Seconds s) { return shortest(s, {"us", "ms", "ns", "s"}, parse_duration); }
+std::string typed(Seconds s) { return write_shortest(s, {"us", "ms", "ns", "s"}, parse_duration); }
 
 std::string typed(FlopsPerSecond r) {
-  return shortest(r, {"TFLOP/s", "PFLOP/s", "GFLOP/s", "MFLOP/s", "FLOP/s"}, parse_flops);
+  return write_shortest(r, {"TFLOP/s", "PFLOP/s", "GFLOP/s", "MFLOP/s", "FLOP/s"}, parse_flops);
 }
 
 std::string typed(std::span<const i64> numbers, std::size_t column) {

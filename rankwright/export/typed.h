@@ -1,6 +1,6 @@
-// Values as a person types them in YAML: text in quotes where it needs them, quantities with the
-// unit that makes them shortest. What is written here is read back to the last bit; figures for
-// people, rounded, are base/format.
+// Writes values as YAML text: strings quoted where necessary, quantities with the unit that makes
+// them shortest. The text reads back to the same value, bit for bit. base/format rounds figures for
+// display.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace rankwright::exporter {
 
-/// One line, whatever the text holds; what is no UTF-8 becomes U+FFFD.
+/// Returns `text` as one YAML line, quoted where necessary. Invalid UTF-8 becomes U+FFFD.
 std::string typed_text(std::string_view text);
 
 std::string typed(bool);            // true
@@ -22,8 +22,8 @@ std::string typed(BytesPerSecond);  // 450 GB/s
 std::string typed(Seconds);         // 1.2 us
 std::string typed(FlopsPerSecond);  // 989 TFLOP/s
 
-/// "[0, 1, 2]", broken into lines that begin under the first number; `column` is where the list
-/// begins.
+/// Returns "[0, 1, 2]" with line breaks; continuation lines align with the first number. `column`
+/// is the column of the opening bracket.
 std::string typed(std::span<const i64> numbers, std::size_t column);
 
 }  // namespace rankwright::exporter

@@ -14,7 +14,8 @@
 namespace rankwright::exporter {
 namespace typed_test {
 
-/// What a YAML reader takes `text` for, as a value, in a list and in a map.
+/// Returns what a YAML reader reads `text` as; checks that it is equal as a value, in a list and in
+/// a map.
 std::string read_back(const std::string& text) {
   const Result<importer::YamlNode> root = importer::read_yaml(
       "a: " + text + "  # b\nc: {d: " + text + ", e: [" + text + "]}\n", "t.yaml");
@@ -27,13 +28,13 @@ std::string read_back(const std::string& text) {
   return root->find("a")->scalar;
 }
 
-TEST(TypedText, IsPlainWhereItMay) {
+TEST(TypedText, SafeText_IsNotQuoted) {
   for (const std::string_view plain :
        {"llama-3.1-8b", "meta-llama/Llama-3.1-8B", "dgx-h100 x 8", "E|(t|)*126L", "data sheet"})
     EXPECT_EQ(typed_text(plain), plain);
 }
 
-TEST(TypedText, IsQuotedWhereItMustBe) {
+TEST(TypedText, UnsafeText_IsQuoted) {
   EXPECT_EQ(typed_text(""), R"("")");
   EXPECT_EQ(typed_text("a: b"), R"("a: b")");
   EXPECT_EQ(typed_text("a #b"), R"("a #b")");
@@ -41,21 +42,21 @@ TEST(TypedText, IsQuotedWhereItMustBe) {
   EXPECT_EQ(typed_text("a\nb\tc"), R"("a\nb\tc")");
   EXPECT_EQ(typed_text(std::string_view("\0\x1b", 2)), R"("\x00\x1b")");
   EXPECT_EQ(typed_text("caf\xC3\xA9"), "\"caf\xC3\xA9\"");
-  EXPECT_EQ(typed_text("\xE2\x80\xA8"), R"("\u2028")");          // a line break to YAML 1.1
-  EXPECT_EQ(typed_text("\xF3\xBF\xBF\xBF"), R"("\U000fffff")");  // no character
-  EXPECT_EQ(typed_text("a\xFF"), "\"a\xEF\xBF\xBD\"");           // no UTF-8
+  EXPECT_EQ(typed_text("\xE2\x80\xA8"), R"("\u2028")");          // a line break in YAML 1.1
+  EXPECT_EQ(typed_text("\xF3\xBF\xBF\xBF"), R"("\U000fffff")");  // a noncharacter
+  EXPECT_EQ(typed_text("a\xFF"), "\"a\xEF\xBF\xBD\"");           // invalid UTF-8
   for (const std::string_view other :
        {"null", "~", "Yes", "OFF", "n", "8", "1e3", "-a", " a", "a "})
     EXPECT_EQ(typed_text(other), "\"" + std::string(other) + "\"");
 }
 
-/// Of all kinds of bytes, many of which mean something to YAML.
+/// Returns text of random bytes, many of which have a meaning in YAML.
 std::string random_text() {
-  const std::string_view kLoud = "\"'\\#:,[]{}&*!|>%@` \n\r\t\x04-?~";
+  const std::string_view kYamlSpecial = "\"'\\#:,[]{}&*!|>%@` \n\r\t\x04-?~";
   std::string text;
   for (int i = *rc::gen::inRange(0, 12); i > 0; --i) {
     const int kind = *rc::gen::inRange(0, 4);
-    if (kind == 0) text += kLoud[*rc::gen::inRange<std::size_t>(0, kLoud.size())];
+    if (kind == 0) text += kYamlSpecial[*rc::gen::inRange<std::size_t>(0, kYamlSpecial.size())];
     if (kind == 1) text += char(*rc::gen::inRange(0, 128));
     if (kind == 2)
       text += *rc::gen::elementOf(std::vector<std::string>{
@@ -66,14 +67,14 @@ std::string random_text() {
   return text;
 }
 
-RC_GTEST_PROP(TypedText, ReadsBackAsItWas, ()) {
+RC_GTEST_PROP(TypedText, RandomText_ReadsBack, ()) {
   const std::string text = random_text();
-  const std::string typed = typed_text(text);
-  RC_ASSERT(typed.find('\n') == std::string::npos);
-  RC_ASSERT(read_back(typed) == text);
+  const std::string yaml = typed_text(text);
+  RC_ASSERT(yaml.find('\n') == std::string::npos);
+  RC_ASSERT(read_back(yaml) == text);
 }
 
-TEST(TypedQuantity, HasTheUnitThatPeopleUse) {
+TEST(TypedQuantity, CommonFigures_HaveTheUsualUnit) {
   EXPECT_EQ(typed(80.0_GB), "80 GB");
   EXPECT_EQ(typed(79.6_GiB), "79.6 GiB");
   EXPECT_EQ(typed(*parse_bytes("81559 MiB")), "81559 MiB");
@@ -85,8 +86,8 @@ TEST(TypedQuantity, HasTheUnitThatPeopleUse) {
   EXPECT_EQ(typed(2.5), "2.5");
 }
 
-TEST(TypedQuantity, IsShortForEveryFigureOfTheCatalog) {
-  // As short as a person wrote it, or shorter: no figure there has more than 7 digits.
+TEST(TypedQuantity, CatalogFigures_AreShort) {
+  // No figure of the catalog has more than 7 digits.
   for (const cluster::Device& d : catalog::devices())
     for (const std::string& text : {typed(d.memory), typed(d.memory_bandwidth), typed(d.bf16)})
       EXPECT_LE(text.find(' '), 8u) << d.name << ": " << text;
@@ -96,13 +97,13 @@ TEST(TypedQuantity, IsShortForEveryFigureOfTheCatalog) {
         EXPECT_LE(text.find(' '), 8u) << system.name << ": " << text;
 }
 
-/// Any positive double, by its bits.
+/// Returns a positive double with random bits.
 double random_double() {
   const std::uint64_t bits = *rc::gen::inRange<std::uint64_t>(1, 0x7FF0000000000000u);
   return std::bit_cast<double>(bits);
 }
 
-RC_GTEST_PROP(TypedQuantity, ReadsBackToTheLastBit, ()) {
+RC_GTEST_PROP(TypedQuantity, RandomValue_ReadsBackExactly, ()) {
   const double value = random_double();
   RC_ASSERT(parse_bytes(typed(Bytes{value}))->value == value);
   RC_ASSERT(parse_bandwidth(typed(BytesPerSecond{value}))->value == value);
@@ -111,19 +112,19 @@ RC_GTEST_PROP(TypedQuantity, ReadsBackToTheLastBit, ()) {
   RC_ASSERT(*parse_real(typed(value)) == value);
 }
 
-RC_GTEST_PROP(TypedQuantity, KeepsShortFiguresShort, ()) {
-  // Four digits in a unit were typed; no more come back.
+RC_GTEST_PROP(TypedQuantity, FigureOfFourDigits_StaysAsShort, ()) {
   const std::string typed_by_hand = std::to_string(*rc::gen::inRange(1, 10000)) + " us";
   const std::string text = typed(*parse_duration(typed_by_hand));
   RC_ASSERT(text.size() <= typed_by_hand.size());
 }
 
-TEST(TypedList, BreaksLinesUnderItsFirstNumber) {
+TEST(TypedList, LongLists_BreakUnderTheFirstNumber) {
   const std::vector<i64> few{1, 2, 3};
   EXPECT_EQ(typed(few, 5), "[1, 2, 3]");
   EXPECT_EQ(typed(std::vector<i64>{}, 5), "[]");
   const std::vector<i64> long_ones(12, 1'000'000'000'000);  // 15 columns each with ", "
-  // From column 11 on: 5 of them end at 11 + 5 * 15 = 86, a sixth needs 13 + 2 more than 100 has.
+  // From column 11 on, 5 numbers end at 11 + 5 * 15 = 86. A sixth needs 13 + 2 columns, more than
+  // 100 allows.
   const std::string line = "1000000000000, 1000000000000, 1000000000000, 1000000000000, ";
   EXPECT_EQ(typed(long_ones, 10), "[" + line + "1000000000000,\n           " + line +
                                       "1000000000000,\n           1000000000000, 1000000000000]");

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::string_view kLabKey = "lab";
 
-/// What an answer leaves open of the task is what the question states.
-plan::TrainingConfig completed(importer::Draft draft, const plan::TrainingConfig& given) {
+/// Returns the answer's config. Settings of the task that the answer leaves open are the
+/// question's.
+plan::TrainingConfig complete_config(importer::Draft draft, const plan::TrainingConfig& given) {
   if (!draft.model && !given.reference_model) draft.model = given.model;
   if (!draft.cluster && !draft.shape) draft.cluster = given.cluster;
   if (!draft.world && !draft.shape) draft.world = given.world;
@@ -23,7 +24,8 @@ plan::TrainingConfig completed(importer::Draft draft, const plan::TrainingConfig
   return resolve(draft);
 }
 
-/// The plan in a file that the answer names, in a format of any framework; or in the answer itself.
+/// Reads the plan from the answer itself, or from a file that it names, in the format of any
+/// framework.
 importer::PlanFile read_answer_plan(const importer::YamlNode& node, const GivenAnswers& all,
                                     const importer::FileReader& files) {
   if (node.kind != importer::YamlNode::Kind::scalar)
@@ -32,7 +34,7 @@ importer::PlanFile read_answer_plan(const importer::YamlNode& node, const GivenA
   Result<std::string> text = files(path);
   if (text) {
     importer::PlanFile plan = importer::read_any_plan(std::move(*text), path, files);
-    // A framework's file is a layout here: it is priced on the software of the question.
+    // Only the layout counts: evaluate a framework's file with the software of the question.
     if (plan.format != nullptr && plan.format->target != rules::Target::any)
       plan.draft.framework.reset();
     return plan;
@@ -49,7 +51,7 @@ std::string lower(std::string_view text) {
   return small;
 }
 
-/// The index of a word, whatever its case.
+/// Returns the index of a word, ignoring case.
 std::optional<std::size_t> read_choice(importer::FieldReader& fields, importer::YamlNode node,
                                        std::span<const std::string_view> words) {
   node.scalar = lower(node.scalar);
@@ -66,7 +68,7 @@ void read_one(importer::FieldReader& fields, const importer::YamlNode& node,
     importer::PlanFile plan = read_answer_plan(node, all, files);
     answer.given = !has_errors(plan.findings);
     for (Diagnostic& finding : plan.findings) fields.report(node, std::move(finding));
-    if (answer.given) answer.plan = completed(plan.draft, scene(question.file));
+    if (answer.given) answer.plan = complete_config(plan.draft, scene(question.file));
   } else if (question.kind == AnswerKind::choice) {
     const std::optional<std::size_t> word = read_choice(fields, node, question.choices);
     answer.given = word.has_value();
@@ -78,8 +80,8 @@ void read_one(importer::FieldReader& fields, const importer::YamlNode& node,
   }
 }
 
-/// Errors that came with this answer are its own.
-void keep_faults(Diagnostics& findings, std::size_t before, GivenAnswer& answer) {
+/// Moves the errors of this answer from `findings` to the answer.
+void move_faults(Diagnostics& findings, std::size_t before, GivenAnswer& answer) {
   const auto first = findings.begin() + std::ptrdiff_t(before);
   const auto errors = std::stable_partition(
       first, findings.end(), [](const Diagnostic& d) { return d.severity != Severity::error; });
@@ -87,28 +89,28 @@ void keep_faults(Diagnostics& findings, std::size_t before, GivenAnswer& answer)
   findings.erase(errors, findings.end());
 }
 
-Diagnostic another_lab(const Lab& lab, std::string detail) {
+Diagnostic other_lab_error(const Lab& lab, std::string detail) {
   return {.code = "RW0933",
           .message = "not the answers of this lab",
           .detail = std::move(detail),
           .hint = fmt::format("begin with rankwright lab {} --template", lab.number)};
 }
 
-/// A file that says which lab it answers is taken at its word; one that answers nothing is none.
-void look_for_lab(const Lab& lab, const importer::YamlNode& root, importer::FieldReader& fields) {
+/// Reports a file that states another lab, or that has no key of this lab.
+void check_lab(const Lab& lab, const importer::YamlNode& root, importer::FieldReader& fields) {
   const importer::YamlNode* const stated = root.find(kLabKey);
   if (stated != nullptr) {
     const std::optional<i64> number = fields.whole(*stated, 1, kMaxCount);
     if (number && *number != lab.number)
-      fields.report(*stated, another_lab(lab, fmt::format("it answers lab {}, not lab {}", *number,
-                                                          lab.number)));
+      fields.report(*stated, other_lab_error(lab, fmt::format("it answers lab {}, not lab {}",
+                                                              *number, lab.number)));
     return;
   }
   const bool any = std::any_of(lab.questions.begin(), lab.questions.end(),
                                [&](const Question& q) { return root.find(q.key) != nullptr; });
   if (!any)
-    fields.report(root, another_lab(lab, fmt::format("it has none of the {} keys of lab {}",
-                                                     lab.questions.size(), lab.number)));
+    fields.report(root, other_lab_error(lab, fmt::format("it has none of the {} keys of lab {}",
+                                                         lab.questions.size(), lab.number)));
 }
 
 }  // namespace
@@ -127,13 +129,13 @@ GivenAnswers read_answers(const Lab& lab, std::string text, std::string name,
   for (const Question& question : lab.questions) keys.push_back(question.key);
   keys.push_back(kLabKey);
   if (!fields.expect(*root, importer::YamlNode::Kind::map, "a map (`key: value`)")) return all;
-  look_for_lab(lab, *root, fields);
+  check_lab(lab, *root, fields);
   if (has_errors(all.findings)) return all;
   fields.each(*root, keys, [&](std::size_t index, const importer::YamlNode& value) {
     if (index >= all.answers.size()) return;
     const std::size_t before = all.findings.size();
     read_one(fields, value, all, files, all.answers[index]);
-    keep_faults(all.findings, before, all.answers[index]);
+    move_faults(all.findings, before, all.answers[index]);
   });
   return all;
 }

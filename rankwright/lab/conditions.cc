@@ -13,12 +13,12 @@
 namespace rankwright::lab {
 namespace {
 
-std::string task(const plan::TrainingConfig& s) {
+std::string describe_task(const plan::TrainingConfig& s) {
   return fmt::format("{} on {} {}, {} x {}", s.model.name, count(s.cluster.devices()),
                      s.cluster.device.name, count(s.job.global_batch), count(s.job.sequence));
 }
 
-/// A part of the task: whether two configs have it in common, and how it is told.
+/// A part of the task: whether two configs agree in it, and its text.
 struct TaskPart {
   std::string_view key;
   bool (*same)(const plan::TrainingConfig&, const plan::TrainingConfig&);
@@ -46,7 +46,7 @@ std::string name_in_software(const plan::TrainingConfig& s) {
   return std::string(name(s.software.*Member));
 }
 
-/// "dgx-h100 x 8 (64 h100-sxm, nvlink x 8 at 450 GB/s, infiniband x 8 at 50 GB/s)".
+/// Returns "dgx-h100 x 8 (64 h100-sxm, nvlink x 8 at 450 GB/s, infiniband x 8 at 50 GB/s)".
 std::string show_cluster(const plan::TrainingConfig& s) {
   std::string text =
       fmt::format("{} ({} {}", s.cluster.name, count(s.cluster.devices()), s.cluster.device.name);
@@ -95,12 +95,12 @@ constexpr TaskPart kTask[] = {
      }},
 };
 
-std::string degrees(const plan::Plan& p) {
+std::string describe_degrees(const plan::Plan& p) {
   return fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp);
 }
 
-std::string told(const TaskPart& part, const plan::TrainingConfig& answer,
-                 const plan::TrainingConfig& given) {
+std::string describe_difference(const TaskPart& part, const plan::TrainingConfig& answer,
+                                const plan::TrainingConfig& given) {
   const std::string is = part.show(answer), was = part.show(given);
   return is == was ? fmt::format("{}: {} with other figures", part.key, is)
                    : fmt::format("{}: {} instead of {}", part.key, is, was);
@@ -112,14 +112,15 @@ Met keeps_task(const plan::TrainingConfig& answer, const plan::TrainingConfig& g
   std::string differs;
   for (const TaskPart& part : kTask)
     if (!part.same(answer, given))
-      differs += (differs.empty() ? "" : "; ") + told(part, answer, given);
-  return {differs.empty(), differs.empty() ? task(answer) : differs};
+      differs += (differs.empty() ? "" : "; ") + describe_difference(part, answer, given);
+  return {differs.empty(), differs.empty() ? describe_task(answer) : differs};
 }
 
 Met keeps_degrees(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   const plan::Plan &a = answer.plan, &b = given.plan;
   const bool same = a.tp == b.tp && a.pp == b.pp && a.dp == b.dp && a.cp == b.cp;
-  return {same, same ? degrees(a) : fmt::format("{} instead of {}", degrees(a), degrees(b))};
+  return {same, same ? describe_degrees(a)
+                     : fmt::format("{} instead of {}", describe_degrees(a), describe_degrees(b))};
 }
 
 Met fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
@@ -129,11 +130,11 @@ Met fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&)
 }
 
 Met inside(const plan::TrainingConfig& config, mesh::GroupKind kind) {
-  const mesh::Span lies = cost::span_of(config, kind);
-  const bool in = lies.level <= 0;
-  return {in, lies.level < 0 ? "groups of one rank"
-                             : fmt::format("groups of {} {} {}", lies.size, in ? "inside" : "cross",
-                                           config.cluster.levels[std::size_t(lies.level)].name)};
+  const mesh::Span span = cost::span_of(config, kind);
+  const bool in = span.level <= 0;
+  return {in, span.level < 0 ? "groups of one rank"
+                             : fmt::format("groups of {} {} {}", span.size, in ? "inside" : "cross",
+                                           config.cluster.levels[std::size_t(span.level)].name)};
 }
 
 Met keeps_tp_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {

@@ -1,4 +1,4 @@
-// Lab 1: a full copy on every rank.
+// Lab 1: data parallelism, a full copy of the model on every rank.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -52,7 +52,7 @@ Worked reduced(const plan::TrainingConfig& s) {
 constexpr std::string_view kModels[] = {"llama-3.2-1b", "llama-3.2-3b", "llama-3.1-8b",
                                         "llama-3.1-70b"};
 
-/// The last model, by size, whose full copy a GPU holds.
+/// Returns the largest model whose full copy fits on a GPU.
 Worked largest(const plan::TrainingConfig& s) {
   Worked worked;
   for (std::size_t i = 0; i < std::size(kModels); ++i) {

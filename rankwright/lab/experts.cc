@@ -1,4 +1,4 @@
-// Lab 8: experts spread over ranks, and the all-to-alls that find them.
+// Lab 8: experts distributed over ranks, and the all-to-alls that reach them.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"

@@ -1,4 +1,4 @@
-// Lab 10: sentences that sound right, refuted by numbers.
+// Lab 10: plausible statements, refuted by numbers.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -25,16 +25,16 @@ Worked needs(const plan::TrainingConfig& s) {
             "those are the states alone: activations and buffers come on top"}}};
 }
 
-Seconds pipeline_price(const cost::StepTime& t) {
+Seconds pipeline_overhead(const cost::StepTime& t) {
   return t[cost::Item::sends] + t[cost::Item::bubble] + t[cost::Item::imbalance];
 }
 
 Worked pipeline(const plan::TrainingConfig& s) {
   const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
-  return {pipeline_price(t).value,
+  return {pipeline_overhead(t).value,
           fmt::format("sends {} + bubble {} + uneven stages {} = {}", show(t[cost::Item::sends]),
                       show(t[cost::Item::bubble]), show(t[cost::Item::imbalance]),
-                      show(pipeline_price(t))),
+                      show(pipeline_overhead(t))),
           {{t[cost::Item::sends].value,
             "those are the sends alone: the ranks also idle at fill and drain, and for the slowest "
             "stage"},
@@ -85,18 +85,18 @@ Worked slowest(const plan::TrainingConfig& s) {
                              rank, s.plan.pp - 1, contents(s, rank).layers, count(s.model.vocab))};
 }
 
-constexpr double kEvener = 0.4;
+constexpr double kMinReduction = 0.4;
 
 Met evens_out(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   const Seconds before =
                     cost::close_estimate(given, calibration(given)).step[cost::Item::imbalance],
                 after =
                     cost::close_estimate(answer, calibration(answer)).step[cost::Item::imbalance];
-  return {after <= (1 - kEvener) * before,
+  return {after <= (1 - kMinReduction) * before,
           fmt::format("uneven stages cost {} instead of {}", show(after), show(before))};
 }
 
-constexpr Condition kEven[] = {
+constexpr Condition kEvenConditions[] = {
     {"keep model, cluster, job and software", keeps_task},
     {"keep tp 4, pp 4 and dp 1", keeps_degrees},
     {"fit in memory", fits_memory},
@@ -124,7 +124,7 @@ constexpr Question kQuestions[] = {
      "rankwright explain examples/labs/pp-4.yaml --stages",
      0,
      {},
-     kEven},
+     kEvenConditions},
 };
 
 }  // namespace

@@ -11,11 +11,11 @@
 namespace rankwright::lab {
 namespace {
 
-/// What is wrong with a number: a mistake that is known, else how far it is off.
-std::string reason_of(const Question& question, double given, const Worked& worked) {
+/// Returns what is wrong with a number: a known mistake, else the ratio to the right value.
+std::string explain_error(const Question& question, double given, const Worked& worked) {
   for (const Slip& slip : worked.slips)
     if (near(question, given, slip.value)) return slip.why;
-  // Of a count a ratio says nothing that the numbers do not.
+  // For a count, a ratio adds nothing to the numbers.
   if (question.kind == AnswerKind::whole || given == 0 || worked.value == 0) return "";
   const double ratio = given / worked.value;
   return ratio > 1 ? fmt::format("that is {:.3g} times too much", ratio)
@@ -32,11 +32,11 @@ void judge_value(const GivenAnswer& answer, Verdict& verdict) {
   verdict.arithmetic = worked.arithmetic;
   verdict.expected = choice ? std::string(question.choices[std::size_t(worked.value)])
                             : row(question.kind).show(worked.value);
-  if (!right) verdict.reason = reason_of(question, answer.value, worked);
+  if (!right) verdict.reason = explain_error(question, answer.value, worked);
   if (!right && choice) verdict.reason = "";
 }
 
-/// A plan that cannot be is not asked anything else.
+/// Judges a plan. A plan with constraint violations is wrong without checking its conditions.
 void judge_plan(const GivenAnswer& answer, Verdict& verdict) {
   const Question& question = *answer.question;
   const plan::TrainingConfig given = scene(question.file);
@@ -62,14 +62,14 @@ void judge_plan(const GivenAnswer& answer, Verdict& verdict) {
                                     one.says, one.met.numbers);
 }
 
-/// "answer.yaml:2:9: not a whole number: 'many' [RW0903]; such as 4".
+/// Returns "answer.yaml:2:9: not a whole number: 'many' [RW0903]; such as 4".
 std::string fault_text(const Diagnostic& d) {
   std::string text = fmt::format("{}:{}:{}: {}: {} [{}]", d.where.file, d.where.line,
                                  d.where.column, d.message, d.detail, d.code);
   return d.hint.empty() ? text : text + "; " + d.hint;
 }
 
-void tell_faults(const GivenAnswer& answer, Verdict& verdict) {
+void report_faults(const GivenAnswer& answer, Verdict& verdict) {
   verdict.outcome = LabOutcome::unread;
   for (const Diagnostic& fault : answer.faults)
     verdict.reason += (verdict.reason.empty() ? "" : "; ") + fault_text(fault);
@@ -85,7 +85,7 @@ std::string_view name(LabOutcome outcome) {
 Verdict judge(const GivenAnswer& answer) {
   Verdict verdict{.question = answer.question, .given = answer.text};
   if (!answer.faults.empty())
-    tell_faults(answer, verdict);
+    report_faults(answer, verdict);
   else if (!answer.given)
     return verdict;
   else if (answer.question->kind == AnswerKind::plan)

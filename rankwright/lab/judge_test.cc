@@ -1,5 +1,5 @@
-// What is judged right and what wrong: the stored answers of every lab, every question with a wrong
-// one, and the laws of tolerance.
+// Checks which answers are judged right and wrong: the stored answers of every lab, wrong answers
+// to every question, and the tolerance.
 #include "rankwright/lab/judge.h"
 
 #include <fmt/format.h>
@@ -18,16 +18,16 @@ std::string stored_path(const Lab& lab) {
   return fmt::format("{}/tests/data/labs/{:02}.yaml", RANKWRIGHT_SOURCE_DIR, lab.number);
 }
 
-GivenAnswer valued(const Question& question, double value) {
+GivenAnswer answer_value(const Question& question, double value) {
   return {.question = &question, .given = true, .text = "x", .value = value};
 }
 
-GivenAnswer planned(const Question& question, const plan::TrainingConfig& plan) {
+GivenAnswer answer_plan(const Question& question, const plan::TrainingConfig& plan) {
   return {.question = &question, .given = true, .text = "x", .value = 0, .plan = plan};
 }
 
-/// The verdict on one key of an answer file.
-Verdict judged(i64 number, const std::string& text, std::string_view key) {
+/// Returns the verdict on one key of an answer file.
+Verdict judge_key(i64 number, const std::string& text, std::string_view key) {
   const GivenAnswers all =
       read_answers(*find_lab(number), text, "answer.yaml", importer::refuse_file);
   EXPECT_TRUE(all.findings.empty()) << text;
@@ -37,7 +37,7 @@ Verdict judged(i64 number, const std::string& text, std::string_view key) {
   return {};
 }
 
-TEST(Judge, AcceptsTheStoredAnswersOfEveryLab) {
+TEST(Judge, StoredAnswersOfEveryLab_AreRight) {
   for (const Lab& lab : labs()) {
     const std::string path = stored_path(lab);
     const GivenAnswers all = read_answers(lab, golden::read(path), path, importer::read_file);
@@ -47,38 +47,38 @@ TEST(Judge, AcceptsTheStoredAnswersOfEveryLab) {
   }
 }
 
-TEST(Judge, RefusesAWrongAnswerToEveryQuestionWithItsReason) {
+TEST(Judge, WrongAnswerToEveryQuestion_IsWrongWithAReason) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.work == nullptr) continue;
       const Worked worked = q.work(scene(q.file));
       const bool choice = q.kind == AnswerKind::choice;
       for (std::size_t i = 0; i < q.choices.size(); ++i)
-        EXPECT_EQ(judge(valued(q, double(i))).outcome == LabOutcome::right,
+        EXPECT_EQ(judge(answer_value(q, double(i))).outcome == LabOutcome::right,
                   double(i) == worked.value);
       if (choice) continue;
-      const Verdict wrong = judge(valued(q, 3 * worked.value + 1));
+      const Verdict wrong = judge(answer_value(q, 3 * worked.value + 1));
       EXPECT_EQ(wrong.outcome, LabOutcome::wrong) << q.key;
       const bool count = q.kind == AnswerKind::whole;
       EXPECT_THAT(wrong.reason, HasSubstr(count ? "" : "times too much")) << q.key;
       EXPECT_FALSE(wrong.expected.empty()) << q.key;
       EXPECT_EQ(wrong.arithmetic, worked.arithmetic) << q.key;
       for (const Slip& slip : worked.slips)
-        EXPECT_EQ(judge(valued(q, slip.value)).reason, slip.why) << q.key;
+        EXPECT_EQ(judge(answer_value(q, slip.value)).reason, slip.why) << q.key;
     }
 }
 
-TEST(Judge, RefusesThePlanThatAQuestionIsAboutAsItsAnswer) {
+TEST(Judge, QuestionsOwnPlan_IsWrong) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.kind != AnswerKind::plan) continue;
-      const Verdict verdict = judge(planned(q, scene(q.file)));
+      const Verdict verdict = judge(answer_plan(q, scene(q.file)));
       EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << lab.page << " " << q.key;
       EXPECT_THAT(verdict.reason, HasSubstr("it must ")) << q.key;
     }
 }
 
-TEST(Judge, SaysWhichConditionAPlanBreaks) {
+TEST(Judge, PlanThatBreaksACondition_IsWrongWithTheCondition) {
   struct Case {
     i64 lab;
     std::string_view key, plan, reason;
@@ -109,23 +109,23 @@ TEST(Judge, SaysWhichConditionAPlanBreaks) {
       {9, "inside", "{parallelism: {tp_size: 8, dp_size: 4}}", "cp 1"},
   };
   for (const Case& one : cases) {
-    const Verdict verdict = judged(one.lab, fmt::format("{}: {}\n", one.key, one.plan), one.key);
+    const Verdict verdict = judge_key(one.lab, fmt::format("{}: {}\n", one.key, one.plan), one.key);
     EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << one.plan;
     EXPECT_THAT(verdict.reason, HasSubstr(std::string(one.reason))) << one.plan;
   }
 }
 
-TEST(Judge, SaysWhyAPlanCannotBe) {
+TEST(Judge, PlanWithAViolation_IsWrongWithTheViolation) {
   // 4 x 3 = 12 ranks, but there are 16.
   const Verdict verdict =
-      judged(3, "faster: {parallelism: {tp_size: 4, pp_size: 3, dp_size: 1}}\n", "faster");
+      judge_key(3, "faster: {parallelism: {tp_size: 4, pp_size: 3, dp_size: 1}}\n", "faster");
   EXPECT_EQ(verdict.outcome, LabOutcome::wrong);
   EXPECT_THAT(verdict.reason, HasSubstr("tp 4 x pp 3 x dp 1 = 12, but world_size is 16"));
   EXPECT_THAT(verdict.reason, HasSubstr("[RW0102]"));
   EXPECT_TRUE(verdict.conditions.empty());
 }
 
-TEST(Judge, SaysWhyAnAnswerCannotBeReadAndJudgesTheOthers) {
+TEST(Judge, UnreadableAnswer_IsReported_OthersAreJudged) {
   const GivenAnswers all =
       read_answers(*find_lab(3), "bubble: 27.3\nheld: 4\n", "answer.yaml", importer::refuse_file);
   const std::vector<Verdict> verdicts = judge(all);
@@ -138,7 +138,7 @@ TEST(Judge, SaysWhyAnAnswerCannotBeReadAndJudgesTheOthers) {
   EXPECT_FALSE(all_right(verdicts));
 }
 
-TEST(Judge, KnowsTheUsualMistakes) {
+TEST(Judge, CommonMistakes_AreRecognized) {
   struct Case {
     i64 lab;
     std::string_view key, answer, reason;
@@ -162,20 +162,21 @@ TEST(Judge, KnowsTheUsualMistakes) {
       {10, "stopped", "32", "its copy of the model"},
   };
   for (const Case& one : cases) {
-    const Verdict verdict = judged(one.lab, fmt::format("{}: {}\n", one.key, one.answer), one.key);
+    const Verdict verdict =
+        judge_key(one.lab, fmt::format("{}: {}\n", one.key, one.answer), one.key);
     EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << one.key << " " << one.answer;
     EXPECT_THAT(verdict.reason, HasSubstr(std::string(one.reason))) << one.key;
   }
 }
 
-TEST(Judge, LeavesOpenWhatIsNotAnswered) {
-  const Verdict verdict = judged(3, "held: 4\n", "bubble");
+TEST(Judge, MissingAnswer_IsOpen) {
+  const Verdict verdict = judge_key(3, "held: 4\n", "bubble");
   EXPECT_EQ(verdict.outcome, LabOutcome::open);
-  EXPECT_EQ(verdict.expected, "");  // it still is to be found
+  EXPECT_EQ(verdict.expected, "");  // not revealed
   EXPECT_EQ(verdict.arithmetic, "");
 }
 
-RC_GTEST_PROP(Judge, AcceptsWithinTheToleranceAndRefusesOutside, ()) {
+RC_GTEST_PROP(Judge, AnswerIsRightExactlyWithinTheTolerance, ()) {
   std::vector<const Question*> numbers;
   for (const Lab& lab : labs())
     for (const Question& one : lab.questions)
@@ -186,8 +187,8 @@ RC_GTEST_PROP(Judge, AcceptsWithinTheToleranceAndRefusesOutside, ()) {
   const double sign = *rc::gen::arbitrary<bool>() ? 1 : -1;
   const double inside = value * (1 + sign * part * q.tolerance * 0.999);
   const double outside = value * (1 + sign * q.tolerance * (1.001 + 10 * part));
-  RC_ASSERT(judge(valued(q, inside)).outcome == LabOutcome::right);
-  RC_ASSERT(judge(valued(q, outside)).outcome == LabOutcome::wrong);
+  RC_ASSERT(judge(answer_value(q, inside)).outcome == LabOutcome::right);
+  RC_ASSERT(judge(answer_value(q, outside)).outcome == LabOutcome::wrong);
 }
 
 }  // namespace judge_test

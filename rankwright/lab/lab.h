@@ -1,5 +1,5 @@
-// The labs: each a page of docs/labs and a table of questions, both compiled in. To add one, write
-// its page and its questions' file, and add its row.
+// The labs. Each is a page of docs/labs and a table of questions, both compiled in. To add a lab,
+// write its page and its source file of questions, and add a row.
 #pragma once
 
 #include <span>
@@ -9,22 +9,25 @@
 
 namespace rankwright::lab {
 
+/// One lab.
 struct Lab {
   i64 number = 0;
-  std::string_view page;  // "01-data-parallelism.md" of docs/labs
+  std::string_view page;  // file in docs/labs: "01-data-parallelism.md"
   std::span<const Question> questions;
 };
 
+/// Returns all labs, by number.
 std::span<const Lab> labs();
+/// Returns the lab with this number, or null.
 const Lab* find_lab(i64 number);
 
-/// The text of an embedded file, by its path in the repository; nothing where there is none.
+/// Returns the text of an embedded file, by its path in the repository; empty if there is none.
 std::string_view lab_file(std::string_view path);
 
-/// The config of examples/`file`.
+/// Returns the config of examples/`file`. Requires: the file is embedded and has no errors.
 plan::TrainingConfig scene(std::string_view file);
 
-// The questions of the rows, one file each.
+// Questions of the labs, one source file each.
 std::span<const Question> data_parallelism_questions();
 std::span<const Question> tensor_parallelism_questions();
 std::span<const Question> pipeline_questions();

@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json begun() { return {{"schema", "rankwright.lab/1"}}; }
-std::string written(const ordered_json& json) { return json.dump(2) + "\n"; }
+ordered_json begin_json() { return {{"schema", "rankwright.lab/1"}}; }
+std::string write_json(const ordered_json& json) { return json.dump(2) + "\n"; }
 
 ordered_json question_json(const Question& question, const LabPage& page) {
   ordered_json one{{"key", question.key},
@@ -37,32 +37,32 @@ ordered_json verdict_json(const Verdict& v) {
 }  // namespace
 
 std::string list_json() {
-  ordered_json json = begun();
+  ordered_json json = begin_json();
   for (const Lab& lab : labs())
     json["labs"].push_back({{"number", lab.number},
                             {"title", lab_page(lab).title},
                             {"questions", lab.questions.size()}});
-  return written(json);
+  return write_json(json);
 }
 
 std::string task_json(const Lab& lab) {
   const LabPage page = lab_page(lab);
-  ordered_json json = begun();
+  ordered_json json = begin_json();
   json["lab"] = lab.number;
   json["title"] = page.title;
   json["markdown"] = page.task;
   json["about"] = page.about;
   for (const Question& question : lab.questions)
     json["questions"].push_back(question_json(question, page));
-  return written(json);
+  return write_json(json);
 }
 
 std::string verdicts_json(const Lab& lab, const std::vector<Verdict>& verdicts) {
-  ordered_json json = begun();
+  ordered_json json = begin_json();
   json["lab"] = lab.number;
   json["all_right"] = all_right(verdicts);
   for (const Verdict& verdict : verdicts) json["verdicts"].push_back(verdict_json(verdict));
-  return written(json);
+  return write_json(json);
 }
 
 }  // namespace rankwright::lab

@@ -1,4 +1,4 @@
-// Guards of the tables: every page goes with its questions, every plan of them can be.
+// Checks the tables: every page matches its questions, and every plan of a question is possible.
 #include "rankwright/lab/lab.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace lab_test {
 
 using ::testing::HasSubstr;
 
-TEST(Labs, AreNumberedAndHaveATitle) {
+TEST(Labs, Numbers_AreConsecutive_TitlesAreSet) {
   i64 number = 0;
   for (const Lab& lab : labs()) {
     EXPECT_EQ(lab.number, ++number);
@@ -28,7 +28,7 @@ TEST(Labs, AreNumberedAndHaveATitle) {
   EXPECT_EQ(find_lab(number + 1), nullptr);
 }
 
-TEST(Labs, AskWhatTheirPageAsksInItsOrder) {
+TEST(Labs, Questions_MatchThePageInOrder) {
   for (const Lab& lab : labs()) {
     const LabPage page = lab_page(lab);
     ASSERT_EQ(page.questions.size(), lab.questions.size()) << lab.page;
@@ -37,7 +37,7 @@ TEST(Labs, AskWhatTheirPageAsksInItsOrder) {
   }
 }
 
-TEST(Labs, SayWhatHoldsOfAllQuestionsInTheTaskAndTheTemplate) {
+TEST(Labs, Introduction_IsInTheTaskAndTheTemplate) {
   EXPECT_EQ(lab_page(*find_lab(3)).about, "About examples/labs/pp-4.yaml, stages taken as equal:");
   for (const Lab& lab : labs()) {
     const std::string about = lab_page(lab).about;
@@ -47,7 +47,7 @@ TEST(Labs, SayWhatHoldsOfAllQuestionsInTheTaskAndTheTemplate) {
   }
 }
 
-TEST(Labs, NameEveryChoiceInThePage) {
+TEST(Labs, EveryChoice_IsNamedInThePage) {
   for (const Lab& lab : labs())
     for (const Question& question : lab.questions)
       for (const std::string_view word : question.choices)
@@ -56,12 +56,12 @@ TEST(Labs, NameEveryChoiceInThePage) {
             << lab.page << " " << question.key;
 }
 
-TEST(Labs, AreAllInTheIndex) {
+TEST(Labs, EveryLab_IsInTheIndex) {
   const std::string index = golden::read(RANKWRIGHT_SOURCE_DIR "/docs/labs/index.md");
   for (const Lab& lab : labs()) EXPECT_THAT(index, HasSubstr("](" + std::string(lab.page) + ")"));
 }
 
-TEST(Questions, HaveWhatTheirKindNeeds) {
+TEST(Questions, EveryQuestion_HasTheFieldsOfItsKind) {
   for (const Lab& lab : labs()) {
     std::set<std::string_view> keys;
     for (const Question& q : lab.questions) {
@@ -77,7 +77,7 @@ TEST(Questions, HaveWhatTheirKindNeeds) {
   }
 }
 
-TEST(Questions, AreAboutPlansThatCanBeAndStandAlone) {
+TEST(Questions, PlansOfQuestions_AreValidAndSelfContained) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       const std::string path = "examples/" + std::string(q.file);
@@ -89,7 +89,7 @@ TEST(Questions, AreAboutPlansThatCanBeAndStandAlone) {
     }
 }
 
-TEST(Questions, HaveAnArithmeticAndSlipsThatAreNotRight) {
+TEST(Questions, Arithmetic_IsSet_MistakesAreWrong) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.work == nullptr) continue;
@@ -102,13 +102,13 @@ TEST(Questions, HaveAnArithmeticAndSlipsThatAreNotRight) {
     }
 }
 
-TEST(Kinds, ReadBackWhatTheyShow) {
+TEST(Kinds, Examples_AreParsed) {
   // 8.57 % is 0.0857, 19.8 GB is 19.8e9, 412 ms is 0.412.
   EXPECT_DOUBLE_EQ(*row(AnswerKind::percent).parse("8.57 %"), 0.0857);
   EXPECT_DOUBLE_EQ(*row(AnswerKind::bytes).parse("19.8 GB"), 19.8e9);
   EXPECT_DOUBLE_EQ(*row(AnswerKind::time).parse("412 ms"), 0.412);
   EXPECT_DOUBLE_EQ(*row(AnswerKind::whole).parse("1,024"), 1024);
-  // As calculators and hasty people write them.
+  // Other spellings that people use.
   EXPECT_DOUBLE_EQ(*row(AnswerKind::whole).parse("32.0"), 32);
   EXPECT_DOUBLE_EQ(*row(AnswerKind::number).parse("2.23x"), 2.23);
   EXPECT_DOUBLE_EQ(*row(AnswerKind::bytes).parse("19.8 gb"), 19.8e9);
@@ -128,7 +128,7 @@ TEST(Kinds, ReadBackWhatTheyShow) {
     EXPECT_TRUE(kind.parse == nullptr || kind.parse(kind.example)) << kind.name;
 }
 
-TEST(Markdown, IsWrappedButConsolesAreNot) {
+TEST(Markdown, Prose_IsWrapped_ConsoleBlocksAreNot) {
   const std::string text =
       markdown_text("## A head\n\none two\nthree\n- a\n- b\n\n```console\n$ x   y\n```\n", {}, 9);
   EXPECT_EQ(text, "A head\n\none two\nthree\n- a\n- b\n\n    $ x   y\n");

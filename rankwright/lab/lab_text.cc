@@ -12,12 +12,13 @@ namespace {
 
 constexpr std::size_t kTemplateWidth = 96;
 
-/// "a size with its unit; three digits are enough", "one of nvlink, infiniband".
-std::string how(const Question& question) {
+/// Returns how to answer: "a size with its unit; three digits are enough", "one of nvlink,
+/// infiniband".
+std::string describe_form(const Question& question) {
   if (question.kind == AnswerKind::choice)
     return fmt::format("one of {}", fmt::join(question.choices, ", "));
   std::string text(row(question.kind).words);
-  // A tolerance in % beside a share would read as points of it.
+  // A tolerance in % next to a percentage would read as percentage points.
   if (question.tolerance > 0) text += "; three digits are enough";
   return text;
 }
@@ -29,7 +30,7 @@ std::string conditions_text(const Question& question) {
   return text.empty() ? text : text + ".";
 }
 
-/// What a verdict says below its first line.
+/// Returns the lines of a verdict below its first line.
 std::string verdict_details(const Verdict& v, std::size_t width) {
   std::string out;
   const auto line = [&](const std::string& text) {
@@ -65,8 +66,8 @@ std::string task_text(const Lab& lab, const report::Paint& paint, std::size_t wi
   out += markdown_text(page.task, paint, width);
   out += "\n" + paint.bold("Questions") + "\n" + report::wrapped(page.about, width, "");
   for (const Question& question : lab.questions) {
-    const std::string words =
-        fmt::format("{} (examples/{}; {})", page.words(question.key), question.file, how(question));
+    const std::string words = fmt::format("{} (examples/{}; {})", page.words(question.key),
+                                          question.file, describe_form(question));
     out += "  " + paint.bold(question.key) + "\n" + report::wrapped(words, width - 4, "    ");
     if (const std::string more = conditions_text(question); !more.empty())
       out += report::wrapped(more, width - 4, "    ");
@@ -93,7 +94,7 @@ std::string template_text(const Lab& lab) {
   for (const Question& question : lab.questions) {
     out += "\n";
     comment(fmt::format("{} {}", page.words(question.key), conditions_text(question)));
-    std::string form = fmt::format("examples/{}; {}", question.file, how(question));
+    std::string form = fmt::format("examples/{}; {}", question.file, describe_form(question));
     if (question.kind != AnswerKind::choice)
       form += fmt::format(", such as {}", row(question.kind).example);
     comment(form);

@@ -1,5 +1,5 @@
-// Labs as people and machines read them: the list, a task with its questions, the answer file to
-// fill in, the verdicts. JSON has the schema rankwright.lab/1.
+// Presents labs as text and as JSON: the list, a task with its questions, the answer file to fill
+// in, and the verdicts. The JSON schema is rankwright.lab/1.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace rankwright::lab {
 
 std::string list_text(const report::Paint& paint);
 std::string task_text(const Lab& lab, const report::Paint& paint, std::size_t width);
-/// YAML: a key a question, each under its words. It parses as it is, with every question open.
+/// Returns the answer file to fill in: YAML with one key per question, below the question as a
+/// comment. It parses as it is, with every question open.
 std::string template_text(const Lab& lab);
 std::string verdicts_text(const Lab& lab, const std::vector<Verdict>& verdicts,
                           const report::Paint& paint, std::size_t width);

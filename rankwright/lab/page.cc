@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kQuestions = "\n## Questions\n";
 
-/// The first line of `text`, which loses it.
+/// Removes and returns the first line of `text`.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
@@ -20,7 +20,7 @@ std::string_view after(std::string_view line, std::string_view mark) {
   return line.substr(line.find(mark) + mark.size());
 }
 
-/// "- `key` words", going on in lines that are indented; before the first what holds of all.
+/// Reads one line: "- `key` text", its indented continuation, or the introduction before the first.
 void read_question(std::string_view line, LabPage& page) {
   if (line.starts_with("- `")) {
     const std::string_view rest = line.substr(3);

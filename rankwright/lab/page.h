@@ -1,5 +1,5 @@
-// A lab's page: Markdown of docs/labs, with a heading, prose, console blocks, and under "Questions"
-// what holds of all of them, then a list: "- `key` What is asked?".
+// Reads a lab's page, Markdown in docs/labs: a heading, prose, console blocks, and under
+// "Questions" an introduction and a list: "- `key` What is asked?".
 #pragma once
 
 #include <string>
@@ -12,19 +12,21 @@
 
 namespace rankwright::lab {
 
+/// The parsed page of a lab.
 struct LabPage {
   std::string title;      // without the number
-  std::string_view task;  // all between the heading and the questions, as Markdown
-  std::string about{};    // what holds of all questions: stands above the first
-  std::vector<std::pair<std::string, std::string>> questions{};  // key, words
+  std::string_view task;  // Markdown between the heading and the questions
+  std::string about{};    // introduction to the questions
+  std::vector<std::pair<std::string, std::string>> questions{};  // key and text
 
-  /// The words of a question; empty where the page has none.
+  /// Returns the text of a question; empty if the page has none.
   std::string_view words(std::string_view key) const;
 };
 
+/// Reads the page of a lab.
 LabPage lab_page(const Lab& lab);
 
-/// Markdown for a terminal: headings in bold, prose wrapped, what a console shows as it is.
+/// Returns Markdown as terminal text: headings in bold, prose wrapped, console blocks unchanged.
 std::string markdown_text(std::string_view markdown, const report::Paint& paint, std::size_t width);
 
 }  // namespace rankwright::lab

@@ -1,4 +1,4 @@
-// Lab 3: stages, the bubble, and what shrinks it.
+// Lab 3: pipeline stages, the bubble, and how to shrink it.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -52,8 +52,8 @@ Worked held(const plan::TrainingConfig& s) {
        {double(program::max_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
 }
 
-Worked of_schedule(const plan::TrainingConfig& s, plan::Schedule schedule, i64 chunks,
-                   std::string formula) {
+Worked bubble_of(const plan::TrainingConfig& s, plan::Schedule schedule, i64 chunks,
+                 std::string formula) {
   const i64 p = s.plan.pp, m = s.microbatches();
   const double value = cost::bubble_fraction(schedule, p, chunks, m);
   return {value,
@@ -64,21 +64,21 @@ Worked of_schedule(const plan::TrainingConfig& s, plan::Schedule schedule, i64 c
 }
 
 Worked interleaved(const plan::TrainingConfig& s) {
-  return of_schedule(
+  return bubble_of(
       s, plan::Schedule::interleaved, kChunks,
       fmt::format("fill and drain pass chunks of half the size: r = ({} - 1) / ({} x {})",
                   s.plan.pp, kChunks, s.microbatches()));
 }
 
 Worked zero_bubble(const plan::TrainingConfig& s) {
-  return of_schedule(
+  return bubble_of(
       s, plan::Schedule::zb_h1, 1,
       fmt::format("weight gradients fill the drain; of 3 parts (F, I, W) one is left: r = ({} - 1) "
                   "x (1 + 1 - 1) / (3 x {})",
                   s.plan.pp, s.microbatches()));
 }
 
-Met shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+Met is_shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   return faster_by(answer, given, 0.1);
 }
 
@@ -86,7 +86,7 @@ constexpr Condition kFaster[] = {
     {"keep model, cluster, job and software", keeps_task},
     {"keep tp 4, pp 4 and dp 1", keeps_degrees},
     {"fit in memory", fits_memory},
-    {"take a step that is 10 % shorter", shorter},
+    {"take a step that is 10 % shorter", is_shorter},
 };
 
 constexpr std::string_view kFile = "labs/pp-4.yaml";

@@ -1,4 +1,4 @@
-// Lab 6: degrees are no plan until every rank has a place.
+// Lab 6: degrees are not a plan until every rank has a place.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -29,9 +29,9 @@ Worked peer(const plan::TrainingConfig& s) {
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
 Worked link(const plan::TrainingConfig& s) {
-  const mesh::Span lies = cost::span_of(s, mesh::GroupKind::tp);
-  return {double(lies.level), fmt::format("a node holds {} of the {} members of a tp group",
-                                          lies.inside[0], lies.size)};
+  const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
+  return {double(span.level), fmt::format("a node holds {} of the {} members of a tp group",
+                                          span.inside[0], span.size)};
 }
 
 Worked slower(const plan::TrainingConfig& s) {

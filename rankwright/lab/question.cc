@@ -13,7 +13,7 @@
 namespace rankwright::lab {
 namespace {
 
-/// "32", and "32.0" as calculators write it.
+/// Parses "32", and "32.0" as calculators write it.
 Result<double> parse_whole(std::string_view text) {
   const Result<i64> n = parse_count(text, 0);
   if (n) return double(*n);
@@ -22,14 +22,14 @@ Result<double> parse_whole(std::string_view text) {
   return fail(n.error());
 }
 
-/// "2.5", and "2.5x" for so many times.
+/// Parses "2.5", and the factor "2.5x".
 Result<double> parse_number(std::string_view text) {
   const std::size_t last = text.find_last_not_of(" \t");
   const bool times = last != std::string_view::npos && text[last] == 'x';
   return parse_real(times ? text.substr(0, last) : text);
 }
 
-/// "8.57 %": the sign decides between a share and a hundredth of it, so it must be there.
+/// Parses "8.57 %". The sign is required: without it, 0.0857 and 8.57 could both be meant.
 Result<double> parse_percent(std::string_view text) {
   const std::size_t sign = text.find_last_not_of(" \t");
   if (sign == std::string_view::npos || text[sign] != '%')
@@ -46,8 +46,9 @@ bool same_letter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-/// `text` with its unit in the case that quantities have: no two of `units` differ in it alone.
-std::string with_unit(std::string_view text, std::span<const std::string_view> units) {
+/// Returns `text` with its unit in the case that quantities require. Requires: no two of `units`
+/// differ only in case.
+std::string fix_unit_case(std::string_view text, std::span<const std::string_view> units) {
   text = text.substr(0, text.find_last_not_of(" \t") + 1);
   for (const std::string_view unit : units) {
     if (text.size() <= unit.size()) continue;
@@ -58,19 +59,19 @@ std::string with_unit(std::string_view text, std::span<const std::string_view> u
   return std::string(text);
 }
 
-// The longest first: each ends in the last.
+// Longer units first: "B" is a suffix of all others.
 constexpr std::string_view kSizes[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "kB",
                                        "MB",  "GB",  "TB",  "PB",  "B"};
 constexpr std::string_view kTimes[] = {"min", "ns", "us", "ms", "s", "h"};
 
 Result<double> parse_size(std::string_view text) {
-  const Result<Bytes> size = parse_bytes(with_unit(text, kSizes));
+  const Result<Bytes> size = parse_bytes(fix_unit_case(text, kSizes));
   if (!size) return fail(size.error());
   return size->value;
 }
 
 Result<double> parse_time(std::string_view text) {
-  const Result<Seconds> time = parse_duration(with_unit(text, kTimes));
+  const Result<Seconds> time = parse_duration(fix_unit_case(text, kTimes));
   if (!time) return fail(time.error());
   return time->value;
 }

@@ -1,4 +1,4 @@
-// Lab 9: sequences cut with tp, and by axes of their own.
+// Lab 9: sequences split with tp (sequence parallelism), and by cp (context parallelism).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,31 +49,31 @@ Worked tokens(const plan::TrainingConfig& s) {
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
 Worked ring(const plan::TrainingConfig& s) {
-  const mesh::Span lies = cost::span_of(s, mesh::GroupKind::cp);
-  return {double(lies.level),
+  const mesh::Span span = cost::span_of(s, mesh::GroupKind::cp);
+  return {double(span.level),
           fmt::format("tp {} stands inside, so a node of {} holds {} of the {} cp ranks", s.plan.tp,
-                      s.cluster.levels[0].arity, lies.inside[0], lies.size)};
+                      s.cluster.levels[0].arity, span.inside[0], span.size)};
 }
 
-plan::TrainingConfig exchanging_heads(plan::TrainingConfig s, i64 cp) {
+plan::TrainingConfig with_head_exchange(plan::TrainingConfig s, i64 cp) {
   s.plan.cp_comm = plan::CpComm::a2a;
   s.plan.cp = cp;
   s.world = s.plan.ranks();
   return s;
 }
 
-/// RW0513 is the rule that says which all-to-alls Megatron-LM runs.
+/// Returns whether Megatron-LM cannot run the all-to-alls of this cp (rule RW0513).
 bool megatron_refuses(const plan::TrainingConfig& s) {
   const std::vector<const rules::Rule*> rules = refusals(rules::Target::megatron);
   return std::any_of(rules.begin(), rules.end(),
                      [&](const rules::Rule* r) { return r->page.code == "RW0513" && r->fault(s); });
 }
 
-/// The widest cp whose ranks find whole heads to exchange, also of keys and values.
+/// Returns the largest cp whose ranks get whole heads to exchange, including keys and values.
 Worked ulysses(const plan::TrainingConfig& s) {
   Worked worked;
   for (const i64 cp : divisors(s.world))
-    if (!megatron_refuses(exchanging_heads(s, cp))) worked.value = double(cp);
+    if (!megatron_refuses(with_head_exchange(s, cp))) worked.value = double(cp);
   const model::Attention& a = s.model.layer(0).attention;
   worked.arithmetic =
       fmt::format("{} key-value heads / tp {} = {} on a tp rank, and each cp rank takes some",

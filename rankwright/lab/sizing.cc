@@ -1,4 +1,4 @@
-// Lab 5: from 16 bytes a parameter to a configuration.
+// Lab 5: from 16 bytes per parameter to a configuration.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,7 +13,8 @@ namespace rankwright::lab {
 namespace sizing_impl {
 namespace {
 
-constexpr double kEach = 16;  // bytes a parameter with bf16 and Adam: formulas M1 to M3
+constexpr double kBytesPerParameter =
+    16;  // bytes per parameter with bf16 and Adam: formulas M1 to M3
 
 Bytes model_states(const plan::TrainingConfig& s) {
   plan::TrainingConfig one = s;
@@ -29,22 +30,22 @@ Worked whole_states(const plan::TrainingConfig& s) {
   return {all.value,
           fmt::format("{} parameters x (2 + 2 + 12) bytes = {}",
                       short_count(double(parameters_of(s))), show(all)),
-          {{all.value * 2 / kEach, "those are the weights alone, 2 bytes each"},
-           {billions * 1e9 * kEach,
+          {{all.value * 2 / kBytesPerParameter, "those are the weights alone, 2 bytes each"},
+           {billions * 1e9 * kBytesPerParameter,
             fmt::format("that is of {} billion parameters: it has fewer", billions)}}};
 }
 
-Worked units(const plan::TrainingConfig& s, double each, std::string_view what) {
+Worked count_units(const plan::TrainingConfig& s, double each, std::string_view what) {
   const double ratio = model_states(s).value / each;
   return {std::ceil(ratio),
           fmt::format("{} / {} a {} = {:.3g}, so {}", show_memory(model_states(s)),
                       show_memory(Bytes{each}), what, ratio, std::ceil(ratio))};
 }
 
-Worked gpus(const plan::TrainingConfig& s) { return units(s, capacity(s).value, "GPU"); }
+Worked gpus(const plan::TrainingConfig& s) { return count_units(s, capacity(s).value, "GPU"); }
 
 Worked nodes(const plan::TrainingConfig& s) {
-  return units(s, double(s.cluster.levels[0].arity) * capacity(s).value, "node");
+  return count_units(s, double(s.cluster.levels[0].arity) * capacity(s).value, "node");
 }
 
 Worked cut_states(const plan::TrainingConfig& s) {

@@ -1,4 +1,4 @@
-// Lab 2: matrices cut over ranks, and the link that this asks for.
+// Lab 2: matrices split over ranks, and the link that this requires.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -32,7 +32,7 @@ Worked call_bytes(const plan::TrainingConfig& s) {
             "that is one rank's part: bytes are those of the whole tensor, as nccl-tests counts"}}};
 }
 
-/// The widest group that stays inside the innermost domain, over all degrees that the model takes.
+/// Returns the largest tp degree whose groups stay inside the innermost domain.
 Worked widest(const plan::TrainingConfig& s) {
   Worked worked;
   for (const i64 tp : divisors(s.world)) {
@@ -58,7 +58,8 @@ Worked link(const plan::TrainingConfig& s) {
                       row.span.size / row.span.inside[0], level.name, show(level.bandwidth))};
 }
 
-/// The other way to split the same work over the same GPUs: tp inside the node, more stages.
+/// Compares with another split of the same work over the same GPUs: tp inside the node, more
+/// stages.
 Worked slower(const plan::TrainingConfig& s) {
   plan::TrainingConfig inner = s;
   inner.plan.tp = s.cluster.levels[0].arity;

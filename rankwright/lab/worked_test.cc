@@ -1,4 +1,4 @@
-// GivenAnswers that a person finds with paper alone, worked here by hand: the library has to agree.
+// Checks the library's answers against values worked out by hand.
 #include <gtest/gtest.h>
 
 #include "rankwright/lab/lab.h"
@@ -13,26 +13,27 @@ double answer(i64 lab, std::string_view key) {
   return 0;
 }
 
-// llama-3.2-1b: embedding 128,256 x 2,048, tied; 16 layers of queries and output 2 x 2,048^2, keys
-// and values 2 x 2,048 x 512, three matrices of 2,048 x 8,192, two norms; a final norm.
+// llama-3.2-1b: tied embedding 128,256 x 2,048; 16 layers, each with queries and output 2 x
+// 2,048^2, keys and values 2 x 2,048 x 512, three matrices of 2,048 x 8,192 and two norms; a final
+// norm.
 constexpr double kOneB =
     128256.0 * 2048 + 16 * (2 * 2048.0 * 2048 + 2 * 2048.0 * 512 + 3 * 2048.0 * 8192 + 2 * 2048) +
     2048;
 
-TEST(Worked, SixteenBytesAParameter) {
+TEST(Worked, DataParallelism_SixteenBytesPerParameter) {
   EXPECT_DOUBLE_EQ(answer(1, "states"), 16 * kOneB);
   EXPECT_DOUBLE_EQ(answer(1, "reduced"), 2 * kOneB);
   EXPECT_EQ(answer(1, "sequences"), 256 / 8);
 }
 
-TEST(Worked, TensorParallelismOfTwentyLayers) {
-  // 80 layers over 4 stages, 64 / 2 microbatches, 6 + 4 collectives in both passes.
+TEST(Worked, TensorParallelism_TwentyLayersPerStage) {
+  // 80 layers over 4 stages, 64 / 2 microbatches, 6 + 4 collectives per layer in both passes.
   EXPECT_EQ(answer(2, "calls"), 20 * 32 * 10);
   EXPECT_EQ(answer(2, "size"), 4096.0 * 8192 * 2);
   EXPECT_EQ(answer(2, "widest"), 8);
 }
 
-TEST(Worked, BubblesOfFourStages) {
+TEST(Worked, Pipeline_FourStages) {
   EXPECT_DOUBLE_EQ(answer(3, "bubble"), 3.0 / 11);
   EXPECT_EQ(answer(3, "microbatches"), 57);  // 3 / 60 = 5 %
   EXPECT_DOUBLE_EQ(answer(3, "interleaved"), 3.0 / 19);
@@ -40,29 +41,30 @@ TEST(Worked, BubblesOfFourStages) {
   EXPECT_EQ(answer(3, "held"), 4);
 }
 
-TEST(Worked, ShardsOfSixteenRanks) {
-  const double whole = answer(4, "stage_0"), each = whole / 16;  // a parameter's 16 bytes
+TEST(Worked, Zero_SixteenRanks) {
+  const double whole = answer(4, "stage_0"), each = whole / 16;  // 16 bytes per parameter
   const double tolerance = 1e-6 * whole;                         // shards are whole elements
   EXPECT_NEAR(answer(4, "stage_1"), each * (2 + 2 + 12.0 / 16), tolerance);
   EXPECT_NEAR(answer(4, "stage_2"), each * (2 + 14.0 / 16), tolerance);
   EXPECT_NEAR(answer(4, "stage_3"), each * 16 / 16, tolerance);
 }
 
-TEST(Worked, PlacesOfRanks) {
+TEST(Worked, Placement_SixtyFourRanks) {
   EXPECT_EQ(answer(6, "dp"), 64 / (8 * 4));
-  EXPECT_EQ(answer(6, "peer"), 2 * 4);  // dp-pp-tp: 8 ranks stand before the next of tp
-  // The last of 4 stages: 6,400 inside its layers, 32 microbatches with 3 calls of the head and 3
-  // of the loss, and one of the norms' gradients. The embedding's 64 are the first stage's.
+  EXPECT_EQ(answer(6, "peer"), 2 * 4);  // dp-pp-tp: the next tp rank is 8 ranks away
+  // The last of 4 stages: 6,400 calls inside its layers, 32 microbatches with 3 calls of the head
+  // and 3 of the loss, and one for the norms' gradients. The embedding's 64 calls are on the first
+  // stage.
   EXPECT_EQ(answer(7, "tp_calls"), 20 * 32 * 10 + 32 * (3 + 3) + 1);
-  EXPECT_EQ(answer(7, "stage_of_19"), 1);  // 16 ranks a stage: 16 to 31
+  EXPECT_EQ(answer(7, "stage_of_19"), 1);  // 16 ranks per stage: 16 to 31
 }
 
-TEST(Worked, ExpertsAndSequences) {
-  EXPECT_EQ(answer(8, "calls"), 8 * 32 * 4);  // layers x microbatches x there and back, twice
+TEST(Worked, ExpertsAndSequences_MatchHandArithmetic) {
+  EXPECT_EQ(answer(8, "calls"), 8 * 32 * 4);  // layers x microbatches x 2 directions x 2 passes
   EXPECT_EQ(answer(8, "size"), 4096.0 * 2 * 4096 * 2);
   EXPECT_EQ(answer(8, "copies"), 32 / (8 * 4));
   EXPECT_EQ(answer(9, "tokens"), 131072 / 8);
-  EXPECT_EQ(answer(9, "ulysses"), 8 / 4);  // key-value heads of a tp rank
+  EXPECT_EQ(answer(9, "ulysses"), 8 / 4);  // key-value heads per tp rank
   EXPECT_EQ(answer(9, "all_reduces"), 32 * 64 * 4);
   EXPECT_EQ(answer(10, "stopped"), 64);
 }

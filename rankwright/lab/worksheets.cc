@@ -1,4 +1,4 @@
-// Lab 7: the worksheet of 64 GPUs, filled and said out loud.
+// Lab 7: the worksheet for 64 GPUs, filled in.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -48,7 +48,7 @@ Worked stage_of(const plan::TrainingConfig& s) {
                   show(s.plan.order), s.plan.tp, s.plan.dp, each, rank, each, stage, rank % each)};
 }
 
-constexpr std::string_view kAxes3[] = {"tp", "pp", "dp"};
+constexpr std::string_view kAxes[] = {"tp", "pp", "dp"};
 
 Worked longest(const plan::TrainingConfig& s) {
   const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
@@ -58,7 +58,7 @@ Worked longest(const plan::TrainingConfig& s) {
   Worked worked;
   for (std::size_t i = 0; i < std::size(waits); ++i) {
     if (waits[i] > waits[std::size_t(worked.value)]) worked.value = double(i);
-    worked.arithmetic += fmt::format("{}{} {}", i == 0 ? "" : ", ", kAxes3[i], show(waits[i]));
+    worked.arithmetic += fmt::format("{}{} {}", i == 0 ? "" : ", ", kAxes[i], show(waits[i]));
   }
   worked.arithmetic += "; pp's is bubble, uneven stages and sends";
   return worked;
@@ -73,7 +73,7 @@ Worked exposed(const plan::TrainingConfig& s) {
           {{all.value, "that is all of it, hidden or not"}}};
 }
 
-Met shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+Met is_shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   return faster_by(answer, given, 0.05);
 }
 
@@ -81,7 +81,7 @@ constexpr Condition kBetter[] = {
     {"keep model, cluster, job and software", keeps_task},
     {"fit in memory", fits_memory},
     {"keep tp inside the node", keeps_tp_inside},
-    {"take a step that is 5 % shorter", shorter},
+    {"take a step that is 5 % shorter", is_shorter},
     {"give the rules no error and no warning", lints_clean},
 };
 
@@ -92,7 +92,7 @@ constexpr Question kQuestions[] = {
     {"message", AnswerKind::bytes, kFile, message, kSee, kRounded},
     {"stage_of_19", AnswerKind::whole, kFile, stage_of,
      "rankwright explain examples/course-64.yaml --rank 19"},
-    {"longest", AnswerKind::choice, kFile, longest, kSee, 0, kAxes3},
+    {"longest", AnswerKind::choice, kFile, longest, kSee, 0, kAxes},
     {"exposed", AnswerKind::time, kFile, exposed, kSee, kEstimated},
     {"better",
      AnswerKind::plan,

@@ -20,7 +20,8 @@ plan::TrainingConfig with_zero(plan::TrainingConfig s, int stage) {
   return s;
 }
 
-/// What a rank keeps between steps; what ZeRO-3 gathers for a layer comes and goes.
+/// Returns the states that a rank keeps between steps. Parameters that ZeRO-3 gathers for a layer
+/// are temporary.
 Bytes kept(const plan::TrainingConfig& s) {
   const cost::States held = cost::states(s, 0);
   return held.parameters + held.gradients + held.optimizer;
@@ -46,8 +47,8 @@ Worked stage_1(const plan::TrainingConfig& s) { return stage_states(s, 1); }
 Worked stage_2(const plan::TrainingConfig& s) { return stage_states(s, 2); }
 Worked stage_3(const plan::TrainingConfig& s) { return stage_states(s, 3); }
 
-/// The lowest stage that fits whatever the ledger's error.
-Worked min(const plan::TrainingConfig& s) {
+/// Returns the lowest stage that fits with margin, whatever the error of the memory estimate.
+Worked lowest_stage(const plan::TrainingConfig& s) {
   Worked worked{.value = kStages, .arithmetic = {}};
   for (int stage = kStages - 1; stage >= 0; --stage) {
     const cost::Estimate e = cost::estimate(with_zero(s, stage), calibration(s));
@@ -63,8 +64,8 @@ Worked min(const plan::TrainingConfig& s) {
   return worked;
 }
 
-/// On the wire, of the gradients and of what ZeRO gathers.
-Bytes data_wire(const plan::TrainingConfig& s) {
+/// Returns the bytes on the wire for gradients and for what ZeRO gathers.
+Bytes dp_wire_bytes(const plan::TrainingConfig& s) {
   Bytes sum{};
   for (const plan::TrafficKind kind :
        {plan::TrafficKind::dp_all_reduce, plan::TrafficKind::dp_reduce_scatter,
@@ -75,12 +76,13 @@ Bytes data_wire(const plan::TrainingConfig& s) {
 
 Worked traffic(const plan::TrainingConfig& s) {
   const plan::TrainingConfig plain = with_zero(s, 0), sharded = with_zero(s, 3);
-  const double ratio = data_wire(sharded) / data_wire(plain);
+  const double ratio = dp_wire_bytes(sharded) / dp_wire_bytes(plain);
   return {
       ratio,
       fmt::format("{} a rank / {} = {:.3g}: parameters are gathered twice and gradients "
                   "scattered once for each of {} microbatches, and not once a step",
-                  show(data_wire(sharded)), show(data_wire(plain)), ratio, s.microbatches()),
+                  show(dp_wire_bytes(sharded)), show(dp_wire_bytes(plain)), ratio,
+                  s.microbatches()),
       {{1.5, "that is of one microbatch a step: two gathers and a scatter against an all-reduce"},
        {2 * ratio, "an all-reduce sends its tensor twice: it scatters sums, then gathers them"}}};
 }
@@ -104,7 +106,7 @@ Met shards_parameters(const plan::TrainingConfig& answer, const plan::TrainingCo
   return {answer.plan.zero == 3, fmt::format("zero_stage: {}", answer.plan.zero)};
 }
 
-/// A group of one rank shards nothing.
+/// Checks that shard groups are inside a node and have more than one rank.
 Met shards_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   Met met = inside(answer, mesh::GroupKind::shard);
   met.met = met.met && answer.plan.shards() > 1;
@@ -128,7 +130,8 @@ constexpr Question kQuestions[] = {
     {"stage_2", AnswerKind::bytes, kPlain, stage_2, kSeeStages, kRounded},
     {"stage_3", AnswerKind::bytes, kPlain, stage_3,
      "rankwright explain examples/labs/zero-3.yaml --rank 0", kRounded},
-    {"least", AnswerKind::whole, kPlain, min, "rankwright check examples/labs/zero-0.yaml"},
+    {"least", AnswerKind::whole, kPlain, lowest_stage,
+     "rankwright check examples/labs/zero-0.yaml"},
     {"traffic", AnswerKind::number, kPlain, traffic, kSeeSharded, kEstimated},
     {"hidden", AnswerKind::percent, kSharded, hidden, kSeeSharded, kEstimated},
     {"inside",

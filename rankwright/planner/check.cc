@@ -7,7 +7,7 @@
 namespace rankwright::planner {
 namespace {
 
-CheckAnswer check_cells(const SourceFile& file) {
+CheckAnswer check_schedule_file(const SourceFile& file) {
   CheckAnswer answer{.file = file, .readable = false};
   if (file.unreadable) {
     answer.findings.push_back(*file.unreadable);
@@ -32,7 +32,7 @@ Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   if (is_schedule(request.plan.plan)) {
     if (request.target != rules::Target::any || request.plan.overrides())
       return refuse_plan_options("--for, --model and --cluster");
-    return check_cells(request.plan.plan);
+    return check_schedule_file(request.plan.plan);
   }
   PlanInput input = read_input(request.plan);
   CheckAnswer answer{.findings = all_findings(input, request.target),

@@ -1,4 +1,4 @@
-// `check` as a library call: everything that is wrong with a plan, or with a schedule, at once.
+// Implements `check` as a library call: finds all problems of a plan, or of a schedule, at once.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,27 @@
 
 namespace rankwright::planner {
 
+/// A plan or a schedule to check.
 struct CheckRequest {
-  PlanSource plan{};  // or, by the name's ending .csv, a schedule: one line of cells per pp rank
+  PlanSource
+      plan{};  // a plan; or, if its name ends in .csv, a schedule: one line of cells per pp rank
   rules::Target target = rules::Target::any;
 };
 
-/// Findings, and what holds where there are no errors among them.
+/// The findings, and the results of the checks that could run.
 struct CheckAnswer {
-  SourceFile file{};                             // what was checked
-  Diagnostics findings{};                        // each with its place, most severe first
-  bool readable = true;                          // else the findings say why it is not
-  std::optional<plan::TrainingConfig> config{};  // of a plan that could be read
-  std::optional<cost::Estimate> estimate{};      // of a plan without violations
-  std::optional<rules::ProvedPlan> proof{};      // of a plan with a pipeline that is not too long
-  std::optional<rules::CheckedSchedule> schedule{};  // of a schedule that could be read
+  SourceFile file{};                             // the file that was checked
+  Diagnostics findings{};                        // each with its position, most severe first
+  bool readable = true;                          // if false, the findings say why
+  std::optional<plan::TrainingConfig> config{};  // set if a plan could be read
+  std::optional<cost::Estimate> estimate{};      // set if the plan has no constraint violations
+  std::optional<rules::ProvedPlan>
+      proof{};  // set if the plan has a pipeline that is small enough to verify
+  std::optional<rules::CheckedSchedule> schedule{};  // set if a schedule could be read
 };
 
-/// Faults of the file are findings of the answer. Refuses only options that a schedule cannot have.
+/// Checks the file. Problems of the file are findings of the answer; the call refuses only options
+/// that do not apply to a schedule.
 Outcome<CheckAnswer> check_plan(const CheckRequest& request);
 
 }  // namespace rankwright::planner

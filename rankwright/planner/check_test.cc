@@ -23,7 +23,7 @@ TEST(CheckPlan, ValidPlan_IsEstimatedAndProved) {
   EXPECT_TRUE(answer->proof.has_value());
 }
 
-TEST(CheckPlan, Misfit_IsAFindingWithoutAnEstimate) {
+TEST(CheckPlan, ConstraintViolation_IsAFindingWithoutAnEstimate) {
   const Outcome<CheckAnswer> answer =
       check("world_size: 8\nparallelism: {tp_size: 3, dp_size: 2}\n");
   ASSERT_TRUE(answer.has_value());
@@ -42,7 +42,7 @@ TEST(CheckPlan, UnreadableFile_IsAFinding) {
 }
 
 TEST(CheckPlan, Schedule_IsProved) {
-  // Two ranks, two microbatches: 8 cells, and 4 sends with their receives.
+  // Two ranks, two microbatches: 8 cells, 4 sends and 4 receives.
   const Outcome<CheckAnswer> answer = check("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n", "order.csv");
   ASSERT_TRUE(answer.has_value());
   EXPECT_TRUE(answer->findings.empty());

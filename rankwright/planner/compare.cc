@@ -7,9 +7,9 @@
 namespace rankwright::planner {
 namespace {
 
-constexpr std::size_t kMaxName = 200;  // characters of a file's name
+constexpr std::size_t kMaxName = 200;  // characters of a file name
 
-Refusal unreadable_log(const SourceFile& log, Diagnostic fault) {
+Refusal refuse_log(const SourceFile& log, Diagnostic fault) {
   return {
       .kind = Refusal::Kind::unreadable, .findings = {std::move(fault)}, .file = {log.name, {}}};
 }
@@ -40,9 +40,9 @@ Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
   if (!plan) return tl::unexpected(std::move(plan.error()));
   const SourceFile& file = request.log;
-  if (file.unreadable) return tl::unexpected(unreadable_log(file, *file.unreadable));
+  if (file.unreadable) return tl::unexpected(refuse_log(file, *file.unreadable));
   const Result<importer::RunLog> log = importer::read_run_log(file.text, file.name);
-  if (!log) return tl::unexpected(unreadable_log(file, log.error()));
+  if (!log) return tl::unexpected(refuse_log(file, log.error()));
   const plan::TrainingConfig& config = plan->config();
   const std::optional<importer::PlanFile> ran = plan_of_log(file.text, file.name);
   GapView view = gap_view(config, calibration(config), *log, ran ? &*ran : nullptr);

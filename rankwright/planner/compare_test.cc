@@ -20,7 +20,7 @@ TEST(ComparePlans, PlanWithItself_IsATie) {
   EXPECT_TRUE(answer->view.tie());
 }
 
-TEST(ComparePlans, ListsTheKeysThatDiffer) {
+TEST(ComparePlans, OtherDegrees_ListsTheKeysThatDiffer) {
   const Outcome<CompareAnswer> answer =
       compare_plans({.a = plan("tp_size: 8, dp_size: 2"), .b = plan("tp_size: 4, dp_size: 4")});
   ASSERT_TRUE(answer.has_value());

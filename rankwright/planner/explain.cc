@@ -11,7 +11,8 @@
 namespace rankwright::planner {
 namespace {
 
-/// "zero_stage", "plan.zero_stage" and "parallelism.zero_stage" name the same key.
+/// Returns the key called `name`, or null. "zero_stage", "plan.zero_stage" and
+/// "parallelism.zero_stage" are the same key.
 const importer::PlanKey* find_key(std::string_view name) {
   if (name.starts_with("plan.")) name.remove_prefix(5);
   for (const importer::KeyRow& row : importer::key_rows()) {
@@ -23,14 +24,13 @@ const importer::PlanKey* find_key(std::string_view name) {
   return nullptr;
 }
 
-/// Codes are known in either case.
 std::string upper(std::string word) {
   for (char& c : word)
     if (c >= 'a' && c <= 'z') c = char(c - 'a' + 'A');
   return word;
 }
 
-Refusal unknown_word(const std::string& word) {
+Refusal refuse_word(const std::string& word) {
   std::vector<std::string> known;
   for (const rules::Page* page : rules::pages()) known.emplace_back(page->code);
   for (const importer::KeyRow& row : importer::key_rows())
@@ -49,8 +49,8 @@ Refusal unknown_word(const std::string& word) {
 Outcome<ExplainAnswer> explain_plan(const PlanSource& source) {
   Outcome<ValidPlan> plan = read_valid_plan(source);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  ExplainView sheet = make_explain_view(plan->config());
-  return ExplainAnswer{std::move(*plan), std::move(sheet)};
+  ExplainView view = make_explain_view(plan->config());
+  return ExplainAnswer{std::move(*plan), std::move(view)};
 }
 
 Outcome<ExplainRankAnswer> explain_rank(const PlanSource& source, i64 rank) {
@@ -115,8 +115,7 @@ Outcome<ExplainWordAnswer> explain_word(const std::string& word) {
   if (const rules::Page* page = rules::find_page(upper(word)))
     return ExplainWordAnswer{.page = page};
   if (const importer::PlanKey* key = find_key(word)) return ExplainWordAnswer{.key = key};
-  if (const catalog::Term* term = catalog::find_term(word)) return ExplainWordAnswer{.term = term};
-  return tl::unexpected(unknown_word(word));
+  return tl::unexpected(refuse_word(word));
 }
 
 }  // namespace rankwright::planner

@@ -1,6 +1,6 @@
-// `explain` as library calls, one per view of a plan: its worksheet, one rank, its stages, what its
-// figures depend on; and what a diagnostic code or a plan key means. The step in time is
-// explain_timeline.h, slow and dead ranks are explain_faults.h.
+// Implements `explain` as library calls, one per view of a plan: the estimate, one rank, the
+// stages, and the sensitivity to calibration constants. Also explains a diagnostic code or a plan
+// key. explain_timeline.h covers the simulated step, explain_faults.h slow and failed ranks.
 #pragma once
 
 #include <optional>
@@ -16,28 +16,36 @@
 
 namespace rankwright::planner {
 
+/// A plan and its estimate in full.
 struct ExplainAnswer {
   ValidPlan plan;
   ExplainView sheet;
 };
+/// Reads a plan and estimates its step and memory.
 Outcome<ExplainAnswer> explain_plan(const PlanSource& plan);
 
+/// A plan and the view of one of its ranks.
 struct ExplainRankAnswer {
   ValidPlan plan;
   RankView view;
 };
+/// Describes one rank of the plan. Refuses a rank outside the world.
 Outcome<ExplainRankAnswer> explain_rank(const PlanSource& plan, i64 rank);
 
+/// A plan and its pipeline stages.
 struct ExplainStagesAnswer {
   ValidPlan plan;
   StagesView view;
 };
+/// Describes the stages of the plan.
 Outcome<ExplainStagesAnswer> explain_stages(const PlanSource& plan);
 
+/// A plan and the sensitivity of its estimate.
 struct ExplainSensitivityAnswer {
   ValidPlan plan;
   SensitivityView view;
 };
+/// Computes how the plan's estimate changes with each calibration constant.
 Outcome<ExplainSensitivityAnswer> explain_sensitivity(const PlanSource& plan);
 
 /// Two plans, and the constants that would change which of them is faster.
@@ -45,23 +53,26 @@ struct ExplainRivalsAnswer {
   ValidPlan plan, against;
   RivalsView view;
 };
+/// Finds the constants that would change which of the two plans is faster.
 Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& plan, const SourceFile& against);
 
-/// Which views of a plan are asked for.
+/// The views of a plan that the caller asks for.
 struct ExplainViews {
   bool rank = false, stages = false, timeline = false, faults = false, sensitivity = false;
-  bool against = false;  // of the sensitivity
+  bool against = false;  // a second plan for the sensitivity view
 };
-/// Returns the refusal of more than one view, or of a view that a schedule does not have.
+/// Returns the refusal of more than one view, or of `against` without sensitivity.
 std::optional<Refusal> check_views(const ExplainViews& views);
+/// Returns the refusal of a view or of an option that a schedule does not have.
 std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source);
 
-/// The page of a diagnostic code, a plan key or a term of the glossary; one of the three.
+/// The page of a diagnostic code, or a plan key. One of the two is set.
 struct ExplainWordAnswer {
   const rules::Page* page = nullptr;
   const importer::PlanKey* key = nullptr;
   const catalog::Term* term = nullptr;
 };
+/// Looks up a diagnostic code, in either case, or a plan key.
 Outcome<ExplainWordAnswer> explain_word(const std::string& word);
 
 }  // namespace rankwright::planner

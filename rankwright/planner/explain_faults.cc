@@ -13,11 +13,11 @@
 namespace rankwright::planner {
 namespace {
 
-constexpr std::size_t kMaxFaults = 64;  // of a kind
+constexpr std::size_t kMaxFaults = 64;  // per kind
 constexpr Seconds kMaxTime{86400.0 * 365 * 1000};
 
-/// Returns a fault of an option: what is wrong, and what to type.
-Diagnostic usage(std::string what, std::string hint) {
+/// Returns the error of an option: what is wrong, and what to type.
+Diagnostic usage_error(std::string what, std::string hint) {
   return {.code = "", .message = std::move(what), .hint = std::move(hint)};
 }
 
@@ -25,7 +25,7 @@ struct NamedValue {
   std::string_view name, value;
 };
 
-/// "17:1.3x" at its last colon; level names may have others.
+/// Splits "17:1.3x" at its last colon, because level names may contain colons.
 std::optional<NamedValue> split(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size())
@@ -33,8 +33,8 @@ std::optional<NamedValue> split(std::string_view text) {
   return NamedValue{text.substr(0, colon), text.substr(colon + 1)};
 }
 
-/// "1.3x", "1.3" and "130%" are the same.
-std::optional<double> factor(std::string_view text) {
+/// Parses a factor: "1.3x", "1.3" and "130%" are equal.
+std::optional<double> parse_factor(std::string_view text) {
   double scale = 1;
   if (text.ends_with('%')) scale = 0.01;
   if (text.ends_with('%') || text.ends_with('x') || text.ends_with('X')) text.remove_suffix(1);
@@ -43,27 +43,27 @@ std::optional<double> factor(std::string_view text) {
   return scale * *number;
 }
 
-Diagnostic no_rank(const plan::TrainingConfig& config, std::string_view flag, std::string_view rank,
-                   std::string_view rest) {
-  return usage(fmt::format("there is no rank {}: the plan has ranks 0 to {}", excerpt(rank),
-                           config.world - 1),
-               fmt::format("--{} {}{}", flag, config.world - 1, rest));
+Diagnostic rank_error(const plan::TrainingConfig& config, std::string_view flag,
+                      std::string_view rank, std::string_view rest) {
+  return usage_error(fmt::format("there is no rank {}: the plan has ranks 0 to {}", excerpt(rank),
+                                 config.world - 1),
+                     fmt::format("--{} {}{}", flag, config.world - 1, rest));
 }
 
 Result<cost::SlowRank> read_slow(const plan::TrainingConfig& config, const std::string& text) {
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
-    return fail(usage(fmt::format("--slow '{}' is not a rank and a factor", excerpt(text)),
-                      "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
+    return fail(usage_error(fmt::format("--slow '{}' is not a rank and a factor", excerpt(text)),
+                            "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
   const Result<i64> rank = parse_count(pair->name, 0);
   if (!rank || *rank >= config.world)
-    return fail(no_rank(config, "slow", pair->name, ":" + excerpt(pair->value)));
-  const std::optional<double> times = factor(pair->value);
+    return fail(rank_error(config, "slow", pair->name, ":" + excerpt(pair->value)));
+  const std::optional<double> times = parse_factor(pair->value);
   if (!times || *times < cost::kMinFactor || *times > cost::kMaxFactor)
     return fail(
-        usage(fmt::format("--slow {}: '{}' is not a factor from {} to {}", *rank,
-                          excerpt(pair->value), cost::kMinFactor, cost::kMaxFactor),
-              fmt::format("--slow {}:1.3x says that it computes 1.3 times as long", *rank)));
+        usage_error(fmt::format("--slow {}: '{}' is not a factor from {} to {}", *rank,
+                                excerpt(pair->value), cost::kMinFactor, cost::kMaxFactor),
+                    fmt::format("--slow {}:1.3x says that it computes 1.3 times as long", *rank)));
   return cost::SlowRank{*rank, *times};
 }
 
@@ -74,46 +74,47 @@ Result<int> read_level(const cluster::Cluster& cluster, std::string_view name) {
     if (known.back() == name) return int(k);
   }
   const std::optional<std::string> near = nearest(name, known);
-  return fail(usage(fmt::format("the cluster has no level '{}'", excerpt(name)),
-                    near ? fmt::format("did you mean {}?", *near)
-                         : fmt::format("its levels are {}", fmt::join(known, ", "))));
+  return fail(usage_error(fmt::format("the cluster has no level '{}'", excerpt(name)),
+                          near ? fmt::format("did you mean {}?", *near)
+                               : fmt::format("its levels are {}", fmt::join(known, ", "))));
 }
 
 Result<cost::SlowLink> read_link(const plan::TrainingConfig& config, const std::string& text) {
   const std::string& first = config.cluster.levels.back().name;
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
-    return fail(usage(fmt::format("--slow-link '{}' is not a level and a factor", excerpt(text)),
-                      fmt::format("--slow-link {}:0.5x halves its bandwidth", first)));
+    return fail(
+        usage_error(fmt::format("--slow-link '{}' is not a level and a factor", excerpt(text)),
+                    fmt::format("--slow-link {}:0.5x halves its bandwidth", first)));
   const Result<int> level = read_level(config.cluster, pair->name);
   if (!level) return fail(level.error());
   const BytesPerSecond now = config.cluster.levels[std::size_t(*level)].bandwidth;
   const Result<BytesPerSecond> stated = parse_bandwidth(pair->value);
-  const double times = stated ? *stated / now : factor(pair->value).value_or(-1);
+  const double times = stated ? *stated / now : parse_factor(pair->value).value_or(-1);
   if (!(times >= cost::kMinBandwidth && times <= cost::kMaxBandwidth))
-    return fail(usage(
+    return fail(usage_error(
         fmt::format("--slow-link {}: '{}' is neither a factor from {} to {} nor such a bandwidth",
                     pair->name, excerpt(pair->value), cost::kMinBandwidth, cost::kMaxBandwidth),
         fmt::format("{0}:0.5x, {0}:50% or {0}:{1}", pair->name, show(0.5 * now))));
   return cost::SlowLink{*level, times * now};
 }
 
-/// Each flag read, none of them twice.
+/// Reads all values of a flag. Fails if there are too many, or if two have the same key.
 template <class T, class Key>
 Result<std::vector<T>> read_each(const plan::TrainingConfig& config,
                                  const std::vector<std::string>& texts, std::string_view flag,
                                  Result<T> (*read)(const plan::TrainingConfig&, const std::string&),
                                  Key key) {
   if (texts.size() > kMaxFaults)
-    return fail(usage(fmt::format("--{} is given {} times", flag, texts.size()),
-                      fmt::format("at most {} at a time", kMaxFaults)));
+    return fail(usage_error(fmt::format("--{} is given {} times", flag, texts.size()),
+                            fmt::format("at most {} at a time", kMaxFaults)));
   std::vector<T> all;
   for (const std::string& text : texts) {
     Result<T> one = read(config, text);
     if (!one) return fail(one.error());
     for (const T& other : all)
       if (key(other) == key(*one))
-        return fail(usage(
+        return fail(usage_error(
             fmt::format("--{} {} is given twice", flag, excerpt(text.substr(0, text.rfind(':')))),
             "once is enough"));
     all.push_back(*one);
@@ -121,28 +122,29 @@ Result<std::vector<T>> read_each(const plan::TrainingConfig& config,
   return all;
 }
 
-/// A duration that a flag states, or nothing; more than 0, or at least 0 where `zero` may be.
+/// Reads the duration of a flag; empty if the flag is not given. It must be above 0, or at least 0
+/// if `zero` is allowed.
 Result<std::optional<Seconds>> read_time(const std::string& text, std::string_view flag,
                                          std::string_view example, bool zero) {
   if (text.empty()) return std::optional<Seconds>{};
   const Result<Seconds> time = parse_duration(text);
   const std::string type = fmt::format("--{} \"{}\"", flag, example);
-  if (!time) return fail(usage(fmt::format("--{} {}", flag, time.error().detail), type));
+  if (!time) return fail(usage_error(fmt::format("--{} {}", flag, time.error().detail), type));
   if (*time > kMaxTime)
-    return fail(
-        usage(fmt::format("--{} '{}' is more than {}", flag, excerpt(text), show(kMaxTime)), type));
+    return fail(usage_error(
+        fmt::format("--{} '{}' is more than {}", flag, excerpt(text), show(kMaxTime)), type));
   if (time->value == 0 && !zero)
-    return fail(usage(fmt::format("--{} '{}' is not above 0", flag, excerpt(text)), type));
+    return fail(usage_error(fmt::format("--{} '{}' is not above 0", flag, excerpt(text)), type));
   return std::optional<Seconds>(*time);
 }
 
-/// A published figure with its source.
-std::string cited(const catalog::FailureRow& row) {
+/// Returns a published figure with its source.
+std::string cite_row(const catalog::FailureRow& row) {
   return fmt::format("{}, {}: {}{}", row.name, row.system, row.source,
                      row.verified == "yes" ? "" : " (recalled, not seen)");
 }
 
-/// Which published restart stands for that of so many GPUs.
+/// Returns which published restart time applies to this number of GPUs.
 std::string describe_restart(i64 gpus) {
   std::vector<i64> known;
   for (const catalog::FailureRow& row : catalog::failure_rows())
@@ -154,7 +156,7 @@ std::string describe_restart(i64 gpus) {
   return "between published ones";
 }
 
-/// Rate, restart and checkpoint as stated, else as published.
+/// Reads failure rate, restart time and checkpoint time as stated, else as published.
 Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
                                        const FaultOptions& options, FailureSources& from) {
   using Kind = catalog::FailureRow::Kind;
@@ -168,11 +170,11 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
   for (const Result<std::optional<Seconds>>* one : {&mtbf, &restart, &checkpoint, &interval})
     if (!*one) return fail(one->error());
   if (*mtbf && !options.failures.empty())
-    return fail(usage("--mtbf and --failures both say how often ranks fail", "one of them"));
+    return fail(usage_error("--mtbf and --failures both say how often ranks fail", "one of them"));
   const Result<catalog::FailureRow> rate = options.failures.empty()
                                                ? Result<catalog::FailureRow>(usual(Kind::rate))
                                                : catalog::find_failure_rate(options.failures);
-  if (!rate) return fail(usage(rate.error().detail, rate.error().hint));
+  if (!rate) return fail(usage_error(rate.error().detail, rate.error().hint));
 
   const catalog::FailureRow& storage = usual(Kind::storage);
   const catalog::FailureRow& hang = usual(Kind::hang);
@@ -188,24 +190,25 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
     if (!stated) from.cites.push_back(std::move(cite));
   };
   say(mtbf->has_value(), from.between,
-      fmt::format("{} per 1,000 node-days, {}", rate->value, rate->name), cited(*rate));
+      fmt::format("{} per 1,000 node-days, {}", rate->value, rate->name), cite_row(*rate));
   say(restart->has_value(), from.restart, describe_restart(config.world),
-      cited(catalog::nearest_restart(config.world)));
+      cite_row(catalog::nearest_restart(config.world)));
   say(checkpoint->has_value(), from.checkpoint,
       fmt::format("{} from {} at {} GB/s each", show(size), plural(nodes, "node", "nodes"),
                   storage.value),
-      cited(storage));
+      cite_row(storage));
   from.hang = hang.system;
-  from.cites.push_back(cited(hang));
+  from.cites.push_back(cite_row(hang));
   return task;
 }
 
-/// Returns what the faults of a plan without violations cost, or what is wrong with an option.
-Result<Faults> price_faults(const plan::TrainingConfig& config, const FaultOptions& options,
-                            plan::TrainingConfig& slowed) {
+/// Estimates what the faults cost, and sets `slowed`. Fails if an option is invalid. Requires: a
+/// config without constraint violations.
+Result<Faults> estimate_faults(const plan::TrainingConfig& config, const FaultOptions& options,
+                               plan::TrainingConfig& slowed) {
   if (options.about_failures() && !options.fail)
-    return fail(usage("failure rates, checkpoints and restarts are about a rank that dies",
-                      "add --fail 0"));
+    return fail(usage_error("failure rates, checkpoints and restarts are about a rank that dies",
+                            "add --fail 0"));
   const Result<std::vector<cost::SlowRank>> slow = read_each<cost::SlowRank>(
       config, options.slow, "slow", read_slow, [](const cost::SlowRank& s) { return s.rank; });
   if (!slow) return fail(slow.error());
@@ -214,7 +217,7 @@ Result<Faults> price_faults(const plan::TrainingConfig& config, const FaultOptio
                                 [](const cost::SlowLink& s) { return s.level; });
   if (!links) return fail(links.error());
   if (options.fail && (*options.fail < 0 || *options.fail >= config.world))
-    return fail(no_rank(config, "fail", std::to_string(*options.fail), ""));
+    return fail(rank_error(config, "fail", std::to_string(*options.fail), ""));
 
   Faults faults;
   slowed.cluster = with_links(config.cluster, *links);
@@ -238,7 +241,7 @@ Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
   if (!plan) return tl::unexpected(std::move(plan.error()));
   plan::TrainingConfig slowed = plan->config();
-  Result<Faults> faults = price_faults(plan->config(), request.faults, slowed);
+  Result<Faults> faults = estimate_faults(plan->config(), request.faults, slowed);
   if (!faults) return refuse_usage(faults.error().message, faults.error().hint);
   return FaultsAnswer{std::move(*plan), std::move(slowed), std::move(*faults)};
 }

@@ -1,5 +1,6 @@
-// `explain --slow --slow-link --fail` as a library call: what slow ranks, slow links and a dead
-// rank cost. Reads them from the texts that people type, and prices them with cost/.
+// Implements `explain --slow --slow-link --fail` as a library call: estimates the cost of slow
+// ranks, slow links and a failed rank. Parses the options as the user types them; cost/ computes
+// the estimates.
 #pragma once
 
 #include <optional>
@@ -13,50 +14,53 @@
 
 namespace rankwright::planner {
 
-/// Faults as people type them.
+/// The faults, as typed by the user.
 struct FaultOptions {
   std::vector<std::string> slow{};       // RANK:FACTOR
-  std::vector<std::string> slow_link{};  // LEVEL:FACTOR, or a bandwidth
-  std::optional<i64> fail{};             // the rank that dies
-  std::string failures{};                // how often: a published rate
-  std::string mtbf{};                    // how often: a time between failures
+  std::vector<std::string> slow_link{};  // LEVEL:FACTOR or LEVEL:BANDWIDTH
+  std::optional<i64> fail{};             // the rank that fails
+  std::string failures{};                // failure rate: the name of a published one
+  std::string mtbf{};                    // failure rate: a mean time between failures
   std::string checkpoint_time{};
   std::string checkpoint_interval{};
   std::string restart_time{};
 
   bool any() const { return !slow.empty() || !slow_link.empty() || fail || about_failures(); }
-  /// Returns whether something says more about `fail`.
+  /// Returns whether an option is set that only applies to `fail`.
   bool about_failures() const {
     return !failures.empty() || !mtbf.empty() || !checkpoint_time.empty() ||
            !checkpoint_interval.empty() || !restart_time.empty();
   }
 };
 
-/// Where the figures of a failure come from, in words; publications below the table.
+/// Where the figures of a failure come from, as text, and the publications to cite.
 struct FailureSources {
   std::string between{}, restart{}, checkpoint{}, hang{};
   std::vector<std::string> cites{};
 };
 
-/// Costs of the faults. Slow ranks and failures are estimated on the slow links.
+/// Costs of the faults. Slow ranks and failures are estimated with the slow links applied.
 struct Faults {
   std::optional<cost::LinkLoss> links{};
   std::optional<cost::Straggler> slow{};
   cost::StragglerMitigation mitigate_straggler{};
-  std::optional<i64> dead{};  // a rank
+  std::optional<i64> dead{};  // the failed rank
   cost::Failure failure{};
   FailureSources from{};
 };
 
+/// A plan and its faults.
 struct FaultsRequest {
   PlanSource plan{};
   FaultOptions faults{};
 };
+/// The plan and the costs of its faults.
 struct FaultsAnswer {
   ValidPlan plan;
-  plan::TrainingConfig slowed;  // the plan's config with the slow links
+  plan::TrainingConfig slowed;  // the plan's config with the slow links applied
   Faults faults;
 };
+/// Reads a plan and estimates the cost of its faults. Refuses invalid options.
 Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request);
 
 }  // namespace rankwright::planner

@@ -7,7 +7,7 @@ namespace explain_faults_test {
 
 using ::testing::HasSubstr;
 
-Outcome<FaultsAnswer> ask(const FaultOptions& faults) {
+Outcome<FaultsAnswer> explain(const FaultOptions& faults) {
   return explain_faults(
       {.plan = {.plan = {"plan.yaml",
                          "model: llama-3.1-8b\ncluster: dgx-h100 x 2\n"
@@ -16,15 +16,15 @@ Outcome<FaultsAnswer> ask(const FaultOptions& faults) {
        .faults = faults});
 }
 
-std::string refused(const FaultOptions& faults) {
-  const Outcome<FaultsAnswer> answer = ask(faults);
+std::string refusal_of(const FaultOptions& faults) {
+  const Outcome<FaultsAnswer> answer = explain(faults);
   if (answer) return "answered";
   EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);
   return answer.error().message;
 }
 
 TEST(ExplainFaults, SlowRank_MakesTheStepLonger) {
-  const Outcome<FaultsAnswer> answer = ask({.slow = {"3:1.3x"}});
+  const Outcome<FaultsAnswer> answer = explain({.slow = {"3:1.3x"}});
   ASSERT_TRUE(answer.has_value());
   ASSERT_TRUE(answer->faults.slow.has_value());
   EXPECT_GT(answer->faults.slow->after, answer->faults.slow->before);
@@ -32,14 +32,14 @@ TEST(ExplainFaults, SlowRank_MakesTheStepLonger) {
   EXPECT_FALSE(answer->faults.dead.has_value());
 }
 
-TEST(ExplainFaults, FactorsAreTypedInThreeWays) {
-  const Seconds times = ask({.slow = {"3:1.3x"}})->faults.slow->after;
-  EXPECT_EQ(ask({.slow = {"3:1.3"}})->faults.slow->after, times);
-  EXPECT_EQ(ask({.slow = {"3:130%"}})->faults.slow->after, times);
+TEST(ExplainFaults, Factors_HaveThreeSpellings) {
+  const Seconds times = explain({.slow = {"3:1.3x"}})->faults.slow->after;
+  EXPECT_EQ(explain({.slow = {"3:1.3"}})->faults.slow->after, times);
+  EXPECT_EQ(explain({.slow = {"3:130%"}})->faults.slow->after, times);
 }
 
-TEST(ExplainFaults, SlowLink_SlowsTheClusterOfWhatFollows) {
-  const Outcome<FaultsAnswer> answer = ask({.slow_link = {"infiniband:0.5x"}, .fail = 3});
+TEST(ExplainFaults, SlowLink_ChangesTheClusterForAllEstimates) {
+  const Outcome<FaultsAnswer> answer = explain({.slow_link = {"infiniband:0.5x"}, .fail = 3});
   ASSERT_TRUE(answer.has_value());
   const cluster::Cluster& before = answer->plan.config().cluster;
   const cluster::Cluster& after = answer->slowed.cluster;
@@ -47,14 +47,14 @@ TEST(ExplainFaults, SlowLink_SlowsTheClusterOfWhatFollows) {
   EXPECT_EQ(answer->faults.dead, 3);
 }
 
-TEST(ExplainFaults, WhatIsTypedWrong_IsRefused) {
-  EXPECT_EQ(refused({.slow = {"16:2x"}}), "there is no rank 16: the plan has ranks 0 to 15");
-  EXPECT_EQ(refused({.slow = {"3"}}), "--slow '3' is not a rank and a factor");
-  EXPECT_EQ(refused({.slow = {"3:2x", "3:3x"}}), "--slow 3 is given twice");
-  EXPECT_EQ(refused({.slow_link = {"nvlnk:0.5x"}}), "the cluster has no level 'nvlnk'");
-  EXPECT_EQ(refused({.fail = -1}), "there is no rank -1: the plan has ranks 0 to 15");
-  EXPECT_THAT(refused({.mtbf = "3 h"}), HasSubstr("are about a rank that dies"));
-  EXPECT_EQ(refused({.fail = 0, .failures = "bloom", .mtbf = "3 h"}),
+TEST(ExplainFaults, InvalidOptions_AreRefused) {
+  EXPECT_EQ(refusal_of({.slow = {"16:2x"}}), "there is no rank 16: the plan has ranks 0 to 15");
+  EXPECT_EQ(refusal_of({.slow = {"3"}}), "--slow '3' is not a rank and a factor");
+  EXPECT_EQ(refusal_of({.slow = {"3:2x", "3:3x"}}), "--slow 3 is given twice");
+  EXPECT_EQ(refusal_of({.slow_link = {"nvlnk:0.5x"}}), "the cluster has no level 'nvlnk'");
+  EXPECT_EQ(refusal_of({.fail = -1}), "there is no rank -1: the plan has ranks 0 to 15");
+  EXPECT_THAT(refusal_of({.mtbf = "3 h"}), HasSubstr("are about a rank that dies"));
+  EXPECT_EQ(refusal_of({.fail = 0, .failures = "bloom", .mtbf = "3 h"}),
             "--mtbf and --failures both say how often ranks fail");
 }
 

@@ -9,10 +9,10 @@ const PlanSource kPlan{
     .plan = {"plan.yaml",
              "model: llama-3.2-1b\ncluster: dgx-h100 x 1\njob: {global_batch: 32, sequence: 2048}\n"
              "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n"}};
-const PlanSource kMisfit{
+const PlanSource kInvalidPlan{
     .plan = {"misfit.yaml", "world_size: 8\nparallelism: {tp_size: 3, dp_size: 2}\n"}};
 
-TEST(ExplainPlan, ReturnsTheWorksheetOfTheSetup) {
+TEST(ExplainPlan, ValidPlan_ReturnsItsEstimate) {
   const Outcome<ExplainAnswer> answer = explain_plan(kPlan);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->plan.name(), "plan.yaml");
@@ -20,14 +20,14 @@ TEST(ExplainPlan, ReturnsTheWorksheetOfTheSetup) {
   EXPECT_EQ(answer->sheet.waterfall.total, answer->sheet.estimate.time());
 }
 
-TEST(ExplainPlan, Misfit_IsRefusedByEveryView) {
-  EXPECT_EQ(explain_plan(kMisfit).error().kind, Refusal::Kind::refused);
-  EXPECT_EQ(explain_rank(kMisfit, 0).error().kind, Refusal::Kind::refused);
-  EXPECT_EQ(explain_stages(kMisfit).error().kind, Refusal::Kind::refused);
-  EXPECT_EQ(explain_sensitivity(kMisfit).error().kind, Refusal::Kind::refused);
+TEST(ExplainPlan, ConstraintViolation_IsRefusedByEveryView) {
+  EXPECT_EQ(explain_plan(kInvalidPlan).error().kind, Refusal::Kind::refused);
+  EXPECT_EQ(explain_rank(kInvalidPlan, 0).error().kind, Refusal::Kind::refused);
+  EXPECT_EQ(explain_stages(kInvalidPlan).error().kind, Refusal::Kind::refused);
+  EXPECT_EQ(explain_sensitivity(kInvalidPlan).error().kind, Refusal::Kind::refused);
 }
 
-TEST(ExplainRank, LastRank_IsKnownAndTheNextRefused) {
+TEST(ExplainRank, LastRank_IsDescribed_NextIsRefused) {
   const Outcome<ExplainRankAnswer> last = explain_rank(kPlan, 7);
   ASSERT_TRUE(last.has_value());
   EXPECT_EQ(last->view.rank, 7);
@@ -38,7 +38,7 @@ TEST(ExplainRank, LastRank_IsKnownAndTheNextRefused) {
   EXPECT_EQ(next.error().hint, "--rank 7");
 }
 
-TEST(ExplainStages, SplitsAllLayers) {
+TEST(ExplainStages, ValidPlan_ShowsAllLayers) {
   const Outcome<ExplainStagesAnswer> answer = explain_stages(kPlan);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(total_layers(answer->view.now), answer->plan.config().model.layers());
@@ -50,27 +50,27 @@ TEST(ExplainRivals, PlanAgainstItself_HasNoLead) {
   EXPECT_DOUBLE_EQ(answer->view.comparison.lead, 0);
 }
 
-TEST(ExplainRivals, RefusesTheOtherPlanByItsName) {
-  const Outcome<ExplainRivalsAnswer> answer = explain_rivals(kPlan, kMisfit.plan);
+TEST(ExplainRivals, InvalidOtherPlan_IsRefusedByItsName) {
+  const Outcome<ExplainRivalsAnswer> answer = explain_rivals(kPlan, kInvalidPlan.plan);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().file.name, "misfit.yaml");
 }
 
-TEST(ExplainWord, CodesInEitherCaseAndKeysByAnyPath) {
+TEST(ExplainWord, CodesInEitherCase_KeysByAnyPath) {
   EXPECT_EQ(explain_word("rw0301")->page, explain_word("RW0301")->page);
   ASSERT_NE(explain_word("RW0301")->page, nullptr);
   ASSERT_NE(explain_word("zero_stage")->key, nullptr);
   EXPECT_EQ(explain_word("zero_stage")->key, explain_word("plan.zero_stage")->key);
 }
 
-TEST(ExplainWord, Misspelt_IsRefusedWithTheNearest) {
+TEST(ExplainWord, Misspelling_IsRefusedWithTheNearestName) {
   const Outcome<ExplainWordAnswer> answer = explain_word("zero_stge");
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::unreadable);
   EXPECT_EQ(answer.error().hint, "did you mean zero_stage?");
 }
 
-TEST(CheckViews, OneAtATime_AndAgainstOnlyWithSensitivity) {
+TEST(CheckViews, SeveralViews_AreRefused_AgainstNeedsSensitivity) {
   EXPECT_FALSE(check_views({}));
   EXPECT_FALSE(check_views({.rank = true}));
   EXPECT_FALSE(check_views({.sensitivity = true, .against = true}));
@@ -78,7 +78,7 @@ TEST(CheckViews, OneAtATime_AndAgainstOnlyWithSensitivity) {
   EXPECT_EQ(check_views({.against = true})->message, "--against belongs to --sensitivity");
 }
 
-TEST(CheckViews, Schedule_HasNoViewOfAPlan) {
+TEST(CheckViews, Schedule_HasNoPlanViews) {
   EXPECT_FALSE(check_schedule_views({.timeline = true}, {}));
   EXPECT_TRUE(check_schedule_views({.stages = true}, {}));
   EXPECT_TRUE(check_schedule_views({}, {.model = "gpt2"}));

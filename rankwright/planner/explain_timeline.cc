@@ -18,9 +18,9 @@
 namespace rankwright::planner {
 namespace {
 
-/// Returns a batch with so few microbatches that `most` cells are not exceeded. Each pp rank gets
-/// its even share of them, which every schedule takes.
-std::string smaller_batch(const plan::TrainingConfig& config, i64 max) {
+/// Returns a hint: a global batch that keeps the step within `max` cells. The number of
+/// microbatches is a multiple of 2 pp, which every schedule accepts.
+std::string suggest_smaller_batch(const plan::TrainingConfig& config, i64 max) {
   const plan::PipelineShape shape = pipeline_shape(config);
   const std::optional<i64> one = program::cell_count({shape.schedule, shape.pp, shape.chunks, 1});
   const i64 round = 2 * shape.pp;
@@ -31,42 +31,41 @@ std::string smaller_batch(const plan::TrainingConfig& config, i64 max) {
                      count(microbatches));
 }
 
-Refusal refused(std::string message, std::string hint) {
+Refusal make_refusal(std::string message, std::string hint) {
   return {.kind = Refusal::Kind::refused, .message = std::move(message), .hint = std::move(hint)};
 }
 
-Refusal too_many(const plan::TrainingConfig& config, i64 have, i64 max, std::string_view done) {
-  return refused(
+Refusal refuse_cells(const plan::TrainingConfig& config, i64 have, i64 max, std::string_view done) {
+  return make_refusal(
       fmt::format("the step has {} cells; at most {} can be {}", count(have), count(max), done),
-      smaller_batch(config, max));
+      suggest_smaller_batch(config, max));
 }
 
-/// Returns nothing where the step is small enough to be simulated, and to be traced where that is
-/// asked for.
-std::optional<Refusal> too_large(const plan::TrainingConfig& config, bool traced) {
+/// Returns the refusal of a step that is too large to simulate, or to trace if `traced`.
+std::optional<Refusal> check_step_size(const plan::TrainingConfig& config, bool traced) {
   const plan::PipelineShape shape = pipeline_shape(config);
   const i64 cells = program::cell_count(shape).value_or(std::numeric_limits<i64>::max());
   if (cells > cost::kMaxSimulatedCells)
-    return too_many(config, cells, cost::kMaxSimulatedCells, "played");
+    return refuse_cells(config, cells, cost::kMaxSimulatedCells, "played");
   if (const Bytes need = program::expansion_bytes(config); need > program::kMaxExpansion)
-    return refused(
+    return make_refusal(
         fmt::format("the step's actions and collectives take {}; at most {} can be played",
                     show(need), show(program::kMaxExpansion)),
         "fewer layers or a smaller cp_size: what is inside a cell takes the most");
   if (!traced) return std::nullopt;
-  // The ranks' own steps are slices too.
+  // Actions outside cells, once per step and rank, are slices of the trace too.
   i64 max = importer::kMaxSlices;
   for (const program::Body& of_rank : program::steps(config)) max -= i64(of_rank.size());
-  if (cells > max) return too_many(config, cells, std::max<i64>(max, 0), "written to a trace");
+  if (cells > max) return refuse_cells(config, cells, std::max<i64>(max, 0), "written to a trace");
   return std::nullopt;
 }
 
-/// Returns a shape that a written schedule can be drawn as: its chunks, round and round.
+/// Returns a shape to draw a written schedule with: stages assigned to pp ranks round-robin.
 plan::PipelineShape drawn_shape(const rules::CheckedSchedule& s) {
   return {.pp = s.pp, .chunks = ceil_div(s.stages, s.pp), .microbatches = s.microbatches};
 }
 
-SummarizedStep summarized(SimulatedStep step) {
+SummarizedStep summarize(SimulatedStep step) {
   TimelineSummary sum = summary(step);
   return {std::move(step), std::move(sum)};
 }
@@ -77,9 +76,9 @@ Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
   if (!plan) return tl::unexpected(std::move(plan.error()));
   const plan::TrainingConfig& config = plan->config();
-  if (std::optional<Refusal> refusal = too_large(config, request.traced))
+  if (std::optional<Refusal> refusal = check_step_size(config, request.traced))
     return tl::unexpected(std::move(*refusal));
-  SummarizedStep step = summarized(simulate_step(config, request.unit_times));
+  SummarizedStep step = summarize(simulate_step(config, request.unit_times));
   return TimelineAnswer{std::move(*plan), std::move(step)};
 }
 
@@ -97,14 +96,14 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
       with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
   if (const i64 cells = slice_count(program); traced && cells > importer::kMaxSlices)
     return tl::unexpected(
-        refused(fmt::format("the schedule has {} cells; at most {} can be written to a trace",
-                            count(cells), count(importer::kMaxSlices)),
-                ""));
+        make_refusal(fmt::format("the schedule has {} cells; at most {} can be written to a trace",
+                                 count(cells), count(importer::kMaxSlices)),
+                     ""));
   program::Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
   SimulatedStep step = simulate_step(drawn_shape(checked), std::move(program), std::move(times),
                                      std::string(kUnitTimes));
   step.what = "as written";
-  return summarized(std::move(step));
+  return summarize(std::move(step));
 }
 
 bool is_schedule(const SourceFile& file) { return file.name.ends_with(".csv"); }

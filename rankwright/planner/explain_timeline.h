@@ -1,5 +1,5 @@
-// `explain --timeline` as library calls: the step of a plan, or of a schedule that somebody wrote,
-// simulated. Refuses what is too large to simulate or to write to a trace.
+// Implements `explain --timeline` as library calls: simulates the step of a plan or of a written
+// schedule. Refuses steps that are too large to simulate or to write to a trace.
 #pragma once
 
 #include <string_view>
@@ -9,24 +9,28 @@
 
 namespace rankwright::planner {
 
+/// A plan to simulate.
 struct TimelineRequest {
   PlanSource plan{};
-  bool unit_times = false;  // one unit of time for every forward, input and weight gradient
-  bool traced = false;      // the caller writes a trace, which can hold fewer cells
+  bool unit_times =
+      false;            // every forward, input gradient and weight gradient takes one unit of time
+  bool traced = false;  // the caller writes a trace, which has a lower limit on cells
 };
+/// A plan and its simulated step.
 struct TimelineAnswer {
   ValidPlan plan;
   SummarizedStep step;
 };
+/// Reads a plan and simulates its step.
 Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request);
 
-/// One line of cells per pp rank, simulated in units of time.
+/// Simulates a schedule file, one line of cells per pp rank, with unit times.
 Outcome<SummarizedStep> explain_schedule(const SourceFile& schedule, bool traced);
 
-/// Returns whether the file is a schedule and not a plan, by its name.
+/// Returns whether the file is a schedule rather than a plan, judged by its name.
 bool is_schedule(const SourceFile& file);
 
-/// Returns the refusal of options that mean nothing for a schedule.
+/// Returns the refusal of options that do not apply to a schedule.
 tl::unexpected<Refusal> refuse_plan_options(std::string_view options);
 
 }  // namespace rankwright::planner

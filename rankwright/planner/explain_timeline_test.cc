@@ -13,7 +13,7 @@ std::string plan_text(i64 batch) {
 }
 
 TEST(ExplainTimeline, UnitTimes_TakeOneUnitPerForwardAndTwoPerBackward) {
-  // 16 microbatches and 7 stages ahead of the last, 3 s each.
+  // 16 microbatches, plus 7 to fill the pipeline, 3 s each.
   const Outcome<TimelineAnswer> answer =
       explain_timeline({.plan = {.plan = {"plan.yaml", plan_text(16)}}, .unit_times = true});
   ASSERT_TRUE(answer.has_value());
@@ -21,8 +21,8 @@ TEST(ExplainTimeline, UnitTimes_TakeOneUnitPerForwardAndTwoPerBackward) {
   EXPECT_EQ(answer->step.summary.cells, 8 * 16 * 2);
 }
 
-TEST(ExplainTimeline, MoreCellsThanMemoryHolds_AreRefusedWithASmallerBatch) {
-  // 2 x 8 cells per microbatch: 1,000,000 cells are 62,496 microbatches in rounds of 8.
+TEST(ExplainTimeline, TooManyCells_AreRefusedWithASmallerBatch) {
+  // 16 cells per microbatch: 1,000,000 cells allow 62,496 microbatches, a multiple of 16.
   const Outcome<TimelineAnswer> answer =
       explain_timeline({.plan = {.plan = {"plan.yaml", plan_text(4'194'304)}}});
   ASSERT_FALSE(answer.has_value());
@@ -31,9 +31,9 @@ TEST(ExplainTimeline, MoreCellsThanMemoryHolds_AreRefusedWithASmallerBatch) {
   EXPECT_THAT(answer.error().hint, HasSubstr("job: {global_batch: 62496}"));
 }
 
-TEST(ExplainTimeline, ATraceHoldsFewerCells) {
-  // 2 x 4 x 120,000 cells, and above a million buckets that are reduced and gathered: more than a
-  // trace's two million.
+TEST(ExplainTimeline, Trace_HoldsFewerCells) {
+  // 2 x 4 x 120,000 cells and more than a million buckets that are reduced and gathered exceed the
+  // trace's limit of two million slices.
   const PlanSource plan{.plan = {"plan.yaml",
                                  "model: llama-3.2-1b\ncluster: dgx-h100 x 1\n"
                                  "job: {global_batch: 240000, sequence: 2048}\nparallelism: "
@@ -44,22 +44,22 @@ TEST(ExplainTimeline, ATraceHoldsFewerCells) {
   EXPECT_THAT(answer.error().message, HasSubstr("can be written to a trace"));
 }
 
-TEST(ExplainSchedule, WrittenCells_AreSimulatedInUnits) {
-  // F 1 s, B 2 s on one rank.
+TEST(ExplainSchedule, WrittenCells_AreSimulatedWithUnitTimes) {
+  // F takes 1 s and B takes 2 s, on one rank.
   const Outcome<SummarizedStep> step = explain_schedule({"order.csv", "0F0,0B0\n"}, false);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->summary.end, Seconds{3});
   EXPECT_EQ(step->simulated.what, "as written");
 }
 
-TEST(ExplainSchedule, Nonsense_IsUnreadable) {
+TEST(ExplainSchedule, InvalidCells_AreUnreadable) {
   const Outcome<SummarizedStep> step = explain_schedule({"order.csv", "0F0,xx\n"}, false);
   ASSERT_FALSE(step.has_value());
   EXPECT_EQ(step.error().kind, Refusal::Kind::unreadable);
   EXPECT_EQ(step.error().file.name, "order.csv");
 }
 
-TEST(ExplainSchedule, ARankThatWaitsForItself_IsRefused) {
+TEST(ExplainSchedule, DeadlockedRank_IsRefused) {
   const Outcome<SummarizedStep> step = explain_schedule({"order.csv", "0B0,0F0\n"}, false);
   ASSERT_FALSE(step.has_value());
   EXPECT_EQ(step.error().kind, Refusal::Kind::refused);

@@ -7,14 +7,15 @@ namespace {
 
 SourceFile file_of(const PlanInput& input) { return {input.file.name, input.file.text}; }
 
-Refusal unknown_target(const std::string& word) {
+Refusal refuse_target(const std::string& word) {
   const std::string takes = fmt::format("--to takes {}", fmt::join(export_target_names(), ", "));
   if (word.empty()) return {.message = "--to is missing", .hint = takes};
   return unknown_name({"target", word, export_target_names(), takes});
 }
 
-Diagnostics as_findings(const std::vector<exporter::Lost>& lost, const rules::TargetRow& target,
-                        bool strict, const importer::PlanFile& file) {
+Diagnostics make_loss_findings(const std::vector<exporter::Lost>& lost,
+                               const rules::TargetRow& target, bool strict,
+                               const importer::PlanFile& file) {
   Diagnostics findings;
   for (const exporter::Lost& one : lost)
     findings.push_back({.code = "RW0602",
@@ -27,7 +28,7 @@ Diagnostics as_findings(const std::vector<exporter::Lost>& lost, const rules::Ta
   return findings;
 }
 
-/// Returns the names of the hosts; none where none are given.
+/// Returns the host names; empty if none are given.
 Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const rules::TargetRow& target,
                                              const plan::TrainingConfig& config) {
   if (!hosts.given()) return std::vector<std::string>{};
@@ -46,7 +47,7 @@ bool about_memory(const Diagnostic& d) { return d.code.starts_with("RW02"); }
 
 Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
   const exporter::Exporter* const exporter = exporter::find_exporter(request.target);
-  if (exporter == nullptr) return tl::unexpected(unknown_target(request.target));
+  if (exporter == nullptr) return tl::unexpected(refuse_target(request.target));
   const rules::TargetRow& target = row(exporter->target);
   ExportAnswer answer{.plan = read_input(request.plan), .exporter = exporter};
   const PlanInput& input = answer.plan;
@@ -66,7 +67,7 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
     return tl::unexpected(std::move(hosts.error()));
   }
   answer.lost = losses(*exporter, *input.config);
-  answer.findings = as_findings(answer.lost, target, request.strict, input.file);
+  answer.findings = make_loss_findings(answer.lost, target, request.strict, input.file);
   if (request.strict && !answer.lost.empty()) {
     Refusal refusal{.kind = Refusal::Kind::refused,
                     .findings = std::move(answer.findings),

@@ -1,5 +1,5 @@
-// `export` as a library call: a plan as the files that a framework or a launcher runs, and what of
-// it they cannot express.
+// Implements `export` as a library call: writes a plan as the files of a framework or launcher, and
+// lists the settings that they cannot express.
 #pragma once
 
 #include <string>
@@ -11,26 +11,29 @@
 
 namespace rankwright::planner {
 
+/// A plan and the target to export it to.
 struct ExportRequest {
   PlanSource plan{};
-  std::string target{};  // a name of exporters()
-  HostNames hosts{};     // for a launcher
-  bool strict = false;   // refuse where the target cannot express all of the plan
+  std::string target{};  // name of a target in exporters()
+  HostNames hosts{};     // for launchers
+  bool strict = false;   // refuse if the target cannot express the whole plan
 };
 
+/// The exported files and the findings about them.
 struct ExportAnswer {
   PlanInput plan;
   const exporter::Exporter* exporter = nullptr;
-  Diagnostics memory{};  // errors about memory: our estimate, so the files are written all the same
-  std::vector<exporter::Lost> lost{};         // what the target cannot express
-  Diagnostics findings{};                     // the same as warnings, each with its place
-  std::vector<exporter::ExportFile> files{};  // the main one first
+  Diagnostics
+      memory{};  // memory errors: they rest on our estimate, so the files are written anyway
+  std::vector<exporter::Lost> lost{};         // settings that the target cannot express
+  Diagnostics findings{};                     // `lost` as warnings, each with its position
+  std::vector<exporter::ExportFile> files{};  // the main file first
 };
 
-/// Refuses a plan with errors other than about memory: its files would not run.
+/// Exports a plan. Refuses a plan with errors other than about memory: its files would not run.
 Outcome<ExportAnswer> export_plan(const ExportRequest& request);
 
-/// Returns the names of the targets.
+/// Returns the names of all targets.
 std::vector<std::string> export_target_names();
 
 }  // namespace rankwright::planner

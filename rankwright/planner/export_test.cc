@@ -11,12 +11,12 @@ using ::testing::StartsWith;
 const PlanSource kPlan{.plan = {"plan.yaml",
                                 "world_size: 16\nmodel: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
                                 "parallelism: {dp_size: 16}\n"}};
-// 70.6 B parameters of 16 bytes on each of 8 GPUs.
+// 70.6 B parameters at 16 bytes each on each of 8 GPUs.
 const PlanSource kTooLarge{
     .plan = {"plan.yaml",
              "model: llama-3.1-70b\ncluster: dgx-h100 x 1\nparallelism: {dp_size: 8}\n"}};
 
-TEST(ExportPlan, WritesTheMainFileFirst) {
+TEST(ExportPlan, ValidPlan_WritesTheMainFileFirst) {
   const Outcome<ExportAnswer> answer = export_plan({.plan = kPlan, .target = "nanotron"});
   ASSERT_TRUE(answer.has_value());
   ASSERT_FALSE(answer->files.empty());
@@ -36,13 +36,13 @@ TEST(ExportPlan, Strict_RefusesWhatTheTargetCannotExpress) {
   const Outcome<ExportAnswer> answer = export_plan(request);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::refused);
-  // The memory first, then what is lost.
+  // Findings about memory come first, then the losses.
   ASSERT_EQ(answer.error().also.size(), 1u);
   EXPECT_THAT(std::string(answer.error().findings[0].code), StartsWith("RW02"));
   EXPECT_EQ(answer.error().also[0].findings[0].code, "RW0602");
 }
 
-TEST(ExportPlan, NamesHostsForLaunchersOnly) {
+TEST(ExportPlan, Hosts_AreForLaunchersOnly) {
   const Outcome<ExportAnswer> named =
       export_plan({.plan = kPlan, .target = "slurm", .hosts = {.list = "gpu-[7-8]"}});
   ASSERT_TRUE(named.has_value());
@@ -53,7 +53,7 @@ TEST(ExportPlan, NamesHostsForLaunchersOnly) {
             "--hosts: nanotron starts no ranks");
 }
 
-TEST(ExportPlan, UnknownTarget_IsAUsageFault) {
+TEST(ExportPlan, UnknownTarget_IsAUsageError) {
   const Outcome<ExportAnswer> answer = export_plan({.plan = kPlan, .target = "nanotrn"});
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);

@@ -11,7 +11,7 @@
 namespace rankwright::planner {
 namespace {
 
-Refusal unknown_format(const std::string& word) {
+Refusal refuse_format(const std::string& word) {
   std::vector<std::string> names;
   for (const importer::PlanFormat& format : importer::plan_formats())
     names.emplace_back(format.name);
@@ -23,10 +23,10 @@ Refusal unknown_format(const std::string& word) {
 }  // namespace
 
 Outcome<ImportAnswer> import_file(const ImportRequest& request) {
-  const bool open = request.from.empty();
+  const bool detect = request.from.empty();
   const bool cluster_format = importer::find_cluster_format(request.from) != nullptr;
-  if (!open && !cluster_format && importer::find_plan_format(request.from) == nullptr)
-    return tl::unexpected(unknown_format(request.from));
+  if (!detect && !cluster_format && importer::find_plan_format(request.from) == nullptr)
+    return tl::unexpected(refuse_format(request.from));
   const SourceFile& file = request.inputs.front();
   if (importer::claims_safetensors_index(file.name, "")) return import_model(request);
   if (file.unreadable)
@@ -34,10 +34,10 @@ Outcome<ImportAnswer> import_file(const ImportRequest& request) {
                                   .findings = {*file.unreadable},
                                   .file = {file.name, {}}});
   if (cluster_format ||
-      (open && (request.about_clusters() ||
-                importer::claiming_cluster_format(file.name, file.text) != nullptr)))
+      (detect && (request.about_clusters() ||
+                  importer::claiming_cluster_format(file.name, file.text) != nullptr)))
     return import_cluster(request);
-  if (open && importer::claims_hf_config(file.name, file.text)) return import_model(request);
+  if (detect && importer::claims_hf_config(file.name, file.text)) return import_model(request);
   if (request.inputs.size() > 1)
     return refuse_usage(fmt::format("one thing too many: '{}'", excerpt(request.inputs[1].name)),
                         "several files make a cluster; a plan is made of one");

@@ -11,12 +11,13 @@
 namespace rankwright::planner {
 namespace {
 
+/// An input file and its format.
 struct Source {
   const SourceFile& file;
   const importer::ClusterFormat* format;
 };
 
-/// Returns all files with their formats; nothing, with a finding, where one has none.
+/// Returns all files with their formats. Returns nothing and adds a finding if a file has none.
 std::optional<std::vector<Source>> read_sources(const ImportRequest& request,
                                                 Diagnostics& findings) {
   const importer::ClusterFormat* const stated = importer::find_cluster_format(request.from);
@@ -41,7 +42,8 @@ std::optional<std::vector<Source>> read_sources(const ImportRequest& request,
   return sources;
 }
 
-/// Returns the cluster that the files describe, or the stated one with what they measured.
+/// Returns the cluster that the files describe, or the stated one calibrated with their
+/// measurements.
 std::optional<cluster::Cluster> merge(const ImportRequest& request,
                                       const std::vector<Source>& sources,
                                       importer::ClusterParts& parts, Diagnostics& findings) {

@@ -37,7 +37,7 @@ TEST(ImportFile, HuggingFaceConfig_IsAModel) {
   EXPECT_THAT(made->origins[0], HasSubstr("From config.json"));
 }
 
-TEST(ImportFile, ConfigBesideAnIndex_IsReadByTheGivenReader) {
+TEST(ImportFile, ConfigNextToAnIndex_IsReadWithTheGivenReader) {
   std::vector<std::string> asked;
   const ImportRequest request{.inputs = {{"m/model.safetensors.index.json", "{}"}},
                               .files = [&](const std::string& path) -> Result<std::string> {
@@ -50,14 +50,14 @@ TEST(ImportFile, ConfigBesideAnIndex_IsReadByTheGivenReader) {
   EXPECT_THAT(asked, ::testing::ElementsAre("m/config.json"));
 }
 
-TEST(ImportFile, UnknownFormatOrCollective_IsAUsageFault) {
+TEST(ImportFile, UnknownFormatOrCollective_IsAUsageError) {
   EXPECT_EQ(import_file({.inputs = {{"x", ""}}, .from = "megatrn"}).error().hint,
             "did you mean megatron?");
   EXPECT_EQ(import_file({.inputs = {{"x", ""}}, .collective = "gather"}).error().message,
             "there is no collective 'gather'");
 }
 
-TEST(ImportFile, ClusterFileOfNoKnownFormat_IsRefusedWithItsSources) {
+TEST(ImportFile, UnrecognizedClusterFile_IsRefusedWithItsSources) {
   const Outcome<ImportAnswer> answer =
       import_file({.inputs = {{"notes.txt", "hello\n"}}, .device = "h100-sxm"});
   ASSERT_FALSE(answer.has_value());
@@ -66,7 +66,7 @@ TEST(ImportFile, ClusterFileOfNoKnownFormat_IsRefusedWithItsSources) {
   EXPECT_EQ(answer.error().findings[0].code, "RW0603");
 }
 
-TEST(ImportFile, TwoFilesOfAPlan_AreOneTooMany) {
+TEST(ImportFile, TwoFilesForAPlan_AreRefused) {
   const Outcome<ImportAnswer> answer =
       import_file({.inputs = {{"train.sh", kScript}, {"other.sh", kScript}}});
   ASSERT_FALSE(answer.has_value());

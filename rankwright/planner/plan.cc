@@ -17,9 +17,9 @@
 namespace rankwright::planner {
 namespace {
 
-constexpr i64 kMaxHosts = 512;  // that a cluster on which nothing fits is grown to
+constexpr i64 kMaxHosts = 512;  // limit to which a too small cluster is grown
 
-/// The searches of one request: they share stage splits, and tell the caller how far they are.
+/// The searches of one request. They share stage splits and report progress to the caller.
 class SearchRun {
  public:
   SearchRun(const SearchControl& control, const PlanRequest& request)
@@ -34,14 +34,15 @@ class SearchRun {
   void begin(const std::string& phase) const {
     if (control_.phase) control_.phase(phase);
   }
-  /// Also lets the caller show it at once.
+  /// Begins a phase and reports empty progress, so that the caller can show the phase at once.
   void begin_shown(const std::string& phase) const {
     begin(phase);
     show({});
   }
 
   search::SearchOptions options() const {
-    search::SearchOptions all{.bounds = !exhaustive_, .threads = threads_, .split_cache = balance_};
+    search::SearchOptions all{
+        .bounds = !exhaustive_, .threads = threads_, .split_cache = split_cache_};
     all.go_on = [this](const search::SearchProgress& progress) {
       show(progress);
       return !stopped();
@@ -59,10 +60,11 @@ class SearchRun {
   SearchWatch watch_;
   bool exhaustive_ = false;
   int threads_ = 0;
-  std::shared_ptr<search::StageSplitCache> balance_ = std::make_shared<search::StageSplitCache>();
+  std::shared_ptr<search::StageSplitCache> split_cache_ =
+      std::make_shared<search::StageSplitCache>();
 };
 
-/// Returns, where nothing fits, on how many more GPUs of the same system something would.
+/// Returns the smallest larger GPU count of the same system that fits a plan, if any.
 std::optional<search::CountRow> find_larger(const search::Problem& problem, const SearchRun& run) {
   const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
   const std::optional<cluster::Cluster> larger =
@@ -74,7 +76,7 @@ std::optional<search::CountRow> find_larger(const search::Problem& problem, cons
   return fewest(other, calibration(other.config), run.options());
 }
 
-/// Chooses the number of GPUs where the request leaves it open.
+/// Chooses the world size if the request leaves it open.
 void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRun& run) {
   plan::TrainingConfig& config = answer.problem.config;
   if (request.fit) {
@@ -93,7 +95,7 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
   }
 }
 
-/// Looks around the best plan; or for more GPUs where nothing fits.
+/// Finds the neighbors of the best plan and its trade-offs. If nothing fits, looks for more GPUs.
 void look_around(PlanAnswer& answer, const SearchRun& run) {
   const search::Answer& found = answer.answer;
   const cluster::Calibration& constants = calibration(answer.problem.config);
@@ -104,7 +106,7 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   }
   if (run.stopped()) return;
   run.begin_shown("why not otherwise");
-  // Of a search that was stopped nothing is known that could be said: half of a table misleads.
+  // Discard the results of a stopped search: half a table would mislead.
   std::vector<search::Neighbour> around =
       neighbours(answer.problem, found, constants, run.options());
   if (run.stopped()) return;
@@ -114,7 +116,7 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   if (!run.stopped()) answer.trade = std::move(points);
 }
 
-/// Adds the row of one number of GPUs. Returns false where the search was stopped.
+/// Adds the row of one GPU count. Returns false if the search was stopped.
 bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
   run.begin(fmt::format("{} GPUs", count(gpus)));
   std::vector<search::CountRow> row =
@@ -125,7 +127,7 @@ bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
   return true;
 }
 
-/// Adds numbers of GPUs below the chosen row, from below until one makes the deadline.
+/// Adds GPU counts below the chosen row, in ascending order, until one meets the deadline.
 void add_counts_between(CountsAnswer& answer, i64 host, const SearchRun& run) {
   const auto first = answer.rows.begin() + i64(*answer.chosen);
   std::vector<search::CountRow> more(std::make_move_iterator(first),

@@ -1,5 +1,5 @@
-// The search for a plan as one call: a request in, an answer out. Reads and writes no files; what a
-// caller shows meanwhile, and when it wants to stop, goes through SearchControl.
+// The plan search as one call: a request in, an answer out. Reads and writes no files. The caller
+// shows progress and stops the search through SearchControl.
 #pragma once
 
 #include <functional>
@@ -13,26 +13,26 @@
 
 namespace rankwright::planner {
 
-/// Callbacks of a search, all of them optional; but for should_stop, called by the thread that
-/// called the search.
+/// Callbacks of a search, all optional. All but should_stop run on the thread that called the
+/// search.
 struct SearchControl {
-  std::function<void(const std::string&)> phase{};  // what begins: "why not otherwise"
+  std::function<void(const std::string&)> phase{};  // the phase that begins: "why not otherwise"
   std::function<void(const search::SearchProgress&)> progress{};
-  /// True ends the search early, and the answer says so. Called by all threads of the search.
+  /// Returns true to end the search early; the answer then says so. Called by all search threads.
   std::function<bool()> should_stop{};
 };
 
-/// Finds the plan to run, its neighbors, and what less memory or fewer GPUs cost. An answer
-/// without a best plan says why nothing fits. Refuses a request for several numbers of GPUs.
+/// Finds the plan to run, its neighbors, and the cost of less memory or fewer GPUs. An answer
+/// without a best plan says why nothing fits. Refuses a request for several GPU counts.
 Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& control = {});
 
-/// Finds the fastest plan on each number of GPUs from `gpus->least` to `gpus->most`. Where a
-/// deadline falls between two numbers, also on numbers between them.
+/// Finds the fastest plan for each GPU count from `gpus->min` to `gpus->max`. If a deadline falls
+/// between two counts, also searches counts between them.
 Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
                                           const SearchControl& control = {});
 
-/// Finds what else there is for the job of a given plan; the neighbors are those of that plan.
-/// `stated` is what its file states. Requires: the plan has no violation.
+/// Searches for alternatives to a given plan for its job; the neighbors are those of that plan.
+/// `stated` is the content of its file. Requires: the plan has no constraint violations.
 PlanAnswer search_around(const search::Priced& plan, const importer::Draft& stated,
                          rules::Target target, const SearchControl& control = {});
 

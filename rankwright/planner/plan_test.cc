@@ -10,7 +10,7 @@ namespace plan_test {
 
 using ::testing::ElementsAre;
 
-/// A small space: a search takes some milliseconds.
+/// Returns a request with a small search space: a search takes a few milliseconds.
 PlanRequest small_request(OptionTexts more = {}) {
   OptionTexts texts{
       {"model", "llama-3.2-1b"}, {"cluster", "dgx-a100"}, {"global-batch", "256"}, {"seq", "2048"}};
@@ -18,14 +18,14 @@ PlanRequest small_request(OptionTexts more = {}) {
   return read_plan_options(texts).value();
 }
 
-TEST(FindPlan, RefusesARequestWithoutAModel) {
+TEST(FindPlan, NoModel_IsRefused) {
   const Outcome<PlanAnswer> answer = find_plan({});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);
   EXPECT_EQ(answer.error().message, "which model is trained is not said");
 }
 
-TEST(FindPlan, RefusesFilesThatCannotBeRead) {
+TEST(FindPlan, InvalidPlanFile_IsRefused) {
   PlanRequest request = small_request();
   request.plan_file = SourceFile{.name = "plan.yaml", .text = "parallelism: {tp_size: many}"};
   const Outcome<PlanAnswer> broken = find_plan(request);
@@ -35,13 +35,13 @@ TEST(FindPlan, RefusesFilesThatCannotBeRead) {
   EXPECT_FALSE(broken.error().findings.empty());
 }
 
-TEST(FindPlan, RefusesARangeOfGpus) {
+TEST(FindPlan, RangeOfGpus_IsRefused) {
   EXPECT_FALSE(find_plan(small_request({{"gpus", "1..8"}})));
   EXPECT_FALSE(find_plans_by_count(small_request()));
 }
 
-// 1 B parameters take 16 GB of states: every device of 80 GiB holds a copy.
-TEST(FindPlan, OfASmallModelIsDataParallel) {
+// 1 B parameters have 16 GB of states: every 80 GiB device holds a copy.
+TEST(FindPlan, SmallModel_IsDataParallel) {
   const PlanAnswer answer = find_plan(small_request({{"tokens", "1B"}})).value();
   ASSERT_TRUE(answer.answer.best);
   EXPECT_EQ(answer.best().config.plan.dp, 8);
@@ -54,8 +54,8 @@ TEST(FindPlan, OfASmallModelIsDataParallel) {
   EXPECT_EQ(answer.run.value().steps, 1908);
 }
 
-// 70 B parameters need 1.1 TB of states, a node has 0.6.
-TEST(FindPlan, SaysWhatIsLeanestAndWhereItFits) {
+// 70 B parameters have 1.1 TB of states; a node has 0.6 TB.
+TEST(FindPlan, TooLargeModel_ReportsTheLeanestPlanAndWhereItFits) {
   const PlanAnswer answer =
       find_plan(read_plan_options({{"model", "llama-3.1-70b"}, {"cluster", "dgx-a100"}}).value())
           .value();
@@ -64,7 +64,7 @@ TEST(FindPlan, SaysWhatIsLeanestAndWhereItFits) {
   EXPECT_GT(answer.fewest.value().gpus, 8);
 }
 
-TEST(FindPlan, StopsWhenAskedAndSaysSo) {
+TEST(FindPlan, ShouldStop_EndsTheSearch) {
   std::vector<std::string> phases;
   const SearchControl control{.phase = [&](const std::string& what) { phases.push_back(what); },
                               .should_stop = [] { return true; }};
@@ -74,7 +74,7 @@ TEST(FindPlan, StopsWhenAskedAndSaysSo) {
   EXPECT_TRUE(phases.empty());
 }
 
-TEST(FindPlan, TimeUsedUp_AnswersWithTheBestSoFar) {
+TEST(FindPlan, TimeLimit_AnswersWithTheBestSoFar) {
   PlanRequest request = small_request();
   request.budget.time = Seconds{1e-9};
   const PlanAnswer answer = find_plan(request).value();
@@ -83,9 +83,9 @@ TEST(FindPlan, TimeUsedUp_AnswersWithTheBestSoFar) {
   EXPECT_TRUE(answer.neighbours.empty());
 }
 
-TEST(FindPlan, MemoryUsedUp_AnswersWithTheBestSoFar) {
+TEST(FindPlan, MemoryLimit_AnswersWithTheBestSoFar) {
   PlanRequest request = small_request();
-  request.budget.memory = Bytes{-1};  // less than nothing is used up at once
+  request.budget.memory = Bytes{-1};  // a negative limit is reached at once
   EXPECT_EQ(find_plan(request).value().stopped, StopReason::memory);
 }
 
@@ -96,7 +96,7 @@ TEST(FindPlan, Budget_IsReadFromOptions) {
   EXPECT_FALSE(read_plan_options({{"search-memory", "much"}}));
 }
 
-TEST(FindPlan, NamesItsPhases) {
+TEST(FindPlan, Phases_AreReported) {
   std::vector<std::string> phases;
   i64 rounds = 0;
   const SearchControl control{.phase = [&](const std::string& what) { phases.push_back(what); },
@@ -106,8 +106,8 @@ TEST(FindPlan, NamesItsPhases) {
   EXPECT_GT(rounds, 0);
 }
 
-TEST(FindPlansByCount, ChoosesTheFewestGpusInTime) {
-  // Half of a node takes about twice as long as the node: within 2.5 times.
+TEST(FindPlansByCount, Deadline_ChoosesTheFewestGpusThatMeetIt) {
+  // Half a node takes about twice as long as the node, so a deadline of 2.5 times suffices.
   const PlanAnswer all = find_plan(small_request()).value();
   PlanRequest request = small_request({{"gpus", "1..8"}, {"tokens", "1B"}});
   request.training.deadline = 1908 * 2.5 * all.best().time();

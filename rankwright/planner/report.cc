@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxFrontPlans = 24;
 
-/// Larger steps take longer to simulate than anybody would wait for a picture.
+/// Returns whether the step is small enough to simulate in the time that a report may take.
 bool can_simulate(const plan::TrainingConfig& config) {
   const plan::PipelineShape shape = pipeline_shape(config);
   const std::optional<i64> cells = program::cell_count(shape);
@@ -25,7 +25,7 @@ bool can_simulate(const plan::TrainingConfig& config) {
          program::expansion_bytes(config) <= program::kMaxExpansion;
 }
 
-/// Reads the trace of a run of this plan.
+/// Reads a trace. Refuses one that is not of this plan.
 Outcome<importer::RunTrace> read_measured(const SourceFile& file,
                                           const plan::TrainingConfig& config) {
   Result<importer::RunTrace> run =

@@ -1,5 +1,5 @@
-// Everything that a report shows of one plan: its worksheet, memory per pp rank, where ranks are,
-// its step simulated, a measured run, and what else could be chosen. Data; report/ lays it out.
+// Collects everything that a report shows about one plan: its estimate, memory per pp rank,
+// placement, simulated step, a measured run, and the alternatives. Data only; report/ renders it.
 #pragma once
 
 #include <optional>
@@ -16,51 +16,51 @@
 
 namespace rankwright::planner {
 
+/// The content of one plan's report.
 struct PlanReport {
   std::string name{};  // the file, as commands name it
   plan::TrainingConfig config;
   ExplainView sheet{};
   Diagnostics findings{};
-  std::vector<cost::MemoryEstimate> estimate_memory_per_pp_rank{};  // per pp rank
+  std::vector<cost::MemoryEstimate> estimate_memory_per_pp_rank{};  // by pp rank
   RankMap ranks{};
   std::vector<TargetVerdict> targets{};
-  std::optional<SummarizedStep> step{};          // empty where it is too large to simulate
-  std::optional<importer::RunTrace> measured{};  // of a run of the plan
-  /// What was found for the same job; its neighbors are those of this plan. Empty where nothing was
-  /// searched.
+  std::optional<SummarizedStep> step{};          // empty if too large to simulate
+  std::optional<importer::RunTrace> measured{};  // trace of a run of the plan
+  /// The search for the same job, with the neighbors of this plan. Empty if nothing was searched.
   std::optional<PlanAnswer> search{};
   std::vector<search::Priced>
-      front{};  // of the search: nothing is faster and smaller, by closed form
+      front{};  // Pareto front of the search: no plan is both faster and smaller, by closed form
 
   Seconds time() const { return sheet.estimate.time(); }
   search::Priced priced() const { return {.config = config, .estimate = sheet.estimate}; }
 };
 
-/// Builds the report of a plan alone. Requires: the config has no violation.
+/// Builds the report of a plan without a search. Requires: a config without constraint violations.
 PlanReport build_plan_report(std::string name, const plan::TrainingConfig& config,
                              Diagnostics findings);
 
-/// Adds what was found for the same job. Requires: its neighbors are those of this plan.
+/// Adds the search for the same job. Requires: its neighbors are those of this plan.
 void add_search(PlanReport& report, PlanAnswer search);
 
 /// Builds the report of an answer's best plan. Requires: the answer has one.
 PlanReport report_best_plan(std::string name, const PlanAnswer& answer);
 
-/// What `report` is asked.
+/// A plan to report on.
 struct ReportRequest {
   PlanSource plan{};
   rules::Target target =
-      rules::Target::any;                // search only what this framework runs without a warning
-  std::optional<SourceFile> measured{};  // the trace of a run of the plan
-  bool search = true;                    // for what else could be chosen
+      rules::Target::any;  // search only plans that this framework runs without a warning
+  std::optional<SourceFile> measured{};  // trace of a run of the plan
+  bool search = true;                    // search for alternatives
 };
 
-/// Reads a plan and builds its report. Refuses a plan with violations, and a trace of another
-/// plan.
+/// Reads a plan and builds its report. Refuses a plan with constraint violations, and a trace of
+/// another plan.
 Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchControl& control = {});
 
-/// Returns what in a trace cannot be of this plan: other pp ranks, stages or microbatches, cells on
-/// another pp rank, missing forward cells. Empty where it matches.
+/// Returns why a trace cannot be of this plan: other pp ranks, stages or microbatches, cells on
+/// another pp rank, missing forward cells. Empty if it matches.
 std::string trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run);
 
 }  // namespace rankwright::planner

@@ -17,7 +17,7 @@ PlanReport report_with(const std::string& degrees) {
   return report_of("{" + kJob + ", " + degrees + "}");
 }
 
-TEST(ReportPlan, RefusesAPlanWithMisfitsAndATraceThatIsNone) {
+TEST(ReportPlan, ConstraintViolationAndInvalidTrace_AreRefused) {
   ReportRequest request{.plan = {.plan = {.name = "plan.yaml",
                                           .text = "{world_size: 8, parallelism: {tp_size: 3}}"}}};
   const Outcome<PlanReport> violation = report_plan(request);
@@ -31,7 +31,7 @@ TEST(ReportPlan, RefusesAPlanWithMisfitsAndATraceThatIsNone) {
   EXPECT_EQ(untraced.error().file.name, "step.json");
 }
 
-TEST(ReportPlan, SearchesAroundThePlanUnlessToldNotTo) {
+TEST(ReportPlan, Search_CanBeTurnedOff) {
   ReportRequest request{
       .plan = {.plan = {.name = "plan.yaml", .text = "{" + kJob + ", parallelism: {tp_size: 8}}"}},
       .search = false};
@@ -43,7 +43,7 @@ TEST(ReportPlan, SearchesAroundThePlanUnlessToldNotTo) {
   EXPECT_EQ(report.config.plan.tp, 8);
 }
 
-TEST(TraceMismatch, IsEmptyForTheSamePipeline) {
+TEST(TraceMismatch, SamePipeline_Matches) {
   for (const char* degrees :
        {"parallelism: {tp_size: 2, pp_size: 4}", "parallelism: {dp_size: 8, zero_stage: 1}",
         "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}",
@@ -53,8 +53,8 @@ TEST(TraceMismatch, IsEmptyForTheSamePipeline) {
   }
 }
 
-// 64 microbatches through 8 stages are 512 forward cells, through 4 stages 256.
-TEST(TraceMismatch, NamesMissingStages) {
+// 64 microbatches through 8 stages are 512 forward cells; through 4 stages, 256.
+TEST(TraceMismatch, OtherStageCount_IsNamed) {
   const PlanReport plain = report_with("parallelism: {tp_size: 2, pp_size: 4}");
   const PlanReport chunks = report_with(
       "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}");
@@ -64,7 +64,7 @@ TEST(TraceMismatch, NamesMissingStages) {
               HasSubstr("the plan 4 stages"));
 }
 
-TEST(TraceMismatch, NamesCellsOnAnotherRankAndMissingOnes) {
+TEST(TraceMismatch, CellsOnAnotherRankAndMissingCells_AreNamed) {
   const PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}");
   importer::RunTrace swapped = run_as_simulated(report);
   std::swap(swapped.ranks[0], swapped.ranks[1]);

@@ -11,7 +11,7 @@
 namespace rankwright::planner {
 namespace {
 
-Refusal unreadable(Diagnostic fault, const std::string& file) {
+Refusal refuse_unreadable(Diagnostic fault, const std::string& file) {
   if (fault.where.file.empty()) fault.where.file = file;
   return {.kind = Refusal::Kind::unreadable, .findings = {std::move(fault)}, .file = {file, {}}};
 }
@@ -32,26 +32,26 @@ Outcome<ValidateAnswer> score_table(const Csv& table, const ValidateRequest& req
         "this is a table of collectives",
         "leave them out");
   Result<validate::MeasuredCollectives> measured = validate::read_collectives(table, file);
-  if (!measured) return tl::unexpected(unreadable(measured.error(), file));
+  if (!measured) return tl::unexpected(refuse_unreadable(measured.error(), file));
   return ValidateAnswer{.collectives =
                             score_collectives(std::move(*measured), catalog::calibration())};
 }
 
-/// Returns the runs of all files, with those that were left out.
+/// Returns the runs of all files, including the excluded ones.
 Outcome<validate::Runs> read_run_tables(const std::vector<SourceFile>& files) {
   validate::Runs all;
   for (const SourceFile& file : files) {
     const Result<Csv> table = read_table(file);
-    if (!table) return tl::unexpected(unreadable(table.error(), file.name));
+    if (!table) return tl::unexpected(refuse_unreadable(table.error(), file.name));
     Result<validate::Runs> runs = validate::read_runs(*table, file.name);
-    if (!runs) return tl::unexpected(unreadable(runs.error(), file.name));
+    if (!runs) return tl::unexpected(refuse_unreadable(runs.error(), file.name));
     std::move(runs->scored.begin(), runs->scored.end(), std::back_inserter(all.scored));
     std::move(runs->excluded.begin(), runs->excluded.end(), std::back_inserter(all.excluded));
   }
   return all;
 }
 
-Refusal nothing_to_score(const validate::Runs& runs) {
+Refusal refuse_empty(const validate::Runs& runs) {
   std::string message = "no row can be scored";
   if (!runs.excluded.empty())
     message +=
@@ -78,7 +78,7 @@ Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
   if (!runs) return tl::unexpected(std::move(runs.error()));
   const Outcome<validate::Runs> with = read_run_tables(request.with);
   if (!with) return tl::unexpected(with.error());
-  if (runs->scored.empty()) return tl::unexpected(nothing_to_score(*runs));
+  if (runs->scored.empty()) return tl::unexpected(refuse_empty(*runs));
   std::shared_ptr<const std::vector<validate::Case>> cases =
       std::make_shared<std::vector<validate::Case>>(make_cases(runs->scored));
   if (request.fit) return ValidateAnswer{.fitted = fit_all(*cases)};
@@ -108,7 +108,7 @@ Outcome<ValidateAnswer> validate_runs(const ValidateRequest& request) {
     return refuse_usage("--with is about refits", "add --leave-one-family-out");
   const SourceFile& file = request.files.front();
   const Result<Csv> first = read_table(file);
-  if (!first) return tl::unexpected(unreadable(first.error(), file.name));
+  if (!first) return tl::unexpected(refuse_unreadable(first.error(), file.name));
   if (validate::holds_collectives(*first)) return score_table(*first, request);
   return score_runs(request);
 }

@@ -14,11 +14,11 @@ SourceFile table(const std::string& name) {
   return {path, importer::read_file(path).value()};
 }
 
-TEST(ValidateRuns, ScoresEveryRunAndOwnsItsRows) {
+TEST(ValidateRuns, TableOfRuns_IsScoredAndOwnsItsRows) {
   Outcome<ValidateAnswer> answer = validate_runs({.files = {table("vtrain_single_node.csv")}});
   ASSERT_TRUE(answer.has_value());
   ASSERT_TRUE(answer->runs.has_value());
-  const ScoredRuns runs = std::move(*answer->runs);  // rows point into its cases
+  const ScoredRuns runs = std::move(*answer->runs);  // its rows point into its cases
   ASSERT_FALSE(runs.validation.rows.empty());
   EXPECT_EQ(runs.validation.rows[0].run, &(*runs.cases)[0].run);
   EXPECT_GT(runs.source.share(runs.validation.rows.size()), 0);

@@ -1,5 +1,5 @@
-// Writes accelerate's YAML config for FSDP2 with a ParallelismConfig, or DDP (checked against
-// accelerate 1.15 dev). Model, batch and optimizer are the training script's.
+// Writes accelerate's YAML config for FSDP2 with a ParallelismConfig, or for DDP. The training
+// script sets model, batch and optimizer. Checked against accelerate 1.15 dev.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr std::string_view kAccelerateStates[] = {
 
 constexpr std::string_view kAccelerateDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
 
-plan::Dtype reduced_in(const plan::TrainingConfig& s) {
+/// Returns the type that gradients are reduced in: fp32 with DDP, the parameters' type with FSDP.
+plan::Dtype reduction_dtype(const plan::TrainingConfig& s) {
   return s.plan.zero == 0 ? plan::Dtype::fp32 : s.job.param_dtype;
 }
 
@@ -47,7 +48,7 @@ std::vector<Lost> lost_by_accelerate(const plan::TrainingConfig& s) {
   if (!s.reference_model) lost.push_back({"model", std::string(kScript)});
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
-  if (s.job.grad_dtype != reduced_in(s) || !kept)
+  if (s.job.grad_dtype != reduction_dtype(s) || !kept)
     lost.push_back({"job.grad_dtype", p.zero == 0 ? "DDP keeps gradients in fp32"
                                                   : "gradients are reduced as parameters are "
                                                     "gathered"});

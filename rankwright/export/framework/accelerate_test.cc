@@ -13,13 +13,13 @@ using ::testing::Not;
 
 const Exporter& accelerate() { return *find_exporter("accelerate"); }
 
-std::string written(const std::string& plan) {
+std::string export_text(const std::string& plan) {
   return export_plan(accelerate(), config_of(plan)).front().text;
 }
 
-TEST(AccelerateExport, StatesReplicasOfShards) {
+TEST(AccelerateExport, HybridSharding_WritesReplicasAndShards) {
   // 32 ranks = tp 2 x dp 16; shards of 8 ranks, so 2 replicas.
-  const std::string text = written(
+  const std::string text = export_text(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\n"
       "parallelism: {tp_size: 2, dp_size: 16, zero_stage: 3, shard_size: 8, recompute: full, "
       "sequence_parallel: false}\n");
@@ -31,14 +31,14 @@ TEST(AccelerateExport, StatesReplicasOfShards) {
   EXPECT_THAT(text, HasSubstr("#   job.global_batch: the training script says so\n"));
 }
 
-TEST(AccelerateExport, IsDdpWithoutShards) {
-  const std::string text = written(
+TEST(AccelerateExport, ZeroStage0_WritesDdp) {
+  const std::string text = export_text(
       "model: llama-3.2-1b\nworld_size: 8\nparallelism: {dp_size: 8}\njob: {grad_dtype: fp32}\n");
   EXPECT_THAT(text, HasSubstr("distributed_type: MULTI_GPU\n"));
   EXPECT_THAT(text, Not(HasSubstr("fsdp_config")));
 }
 
-RC_GTEST_PROP(AccelerateExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
+RC_GTEST_PROP(AccelerateExport, RandomPlan_ReadsBackExceptForListedLosses, ()) {
   round_trip::hold(accelerate());
 }
 

@@ -1,6 +1,6 @@
-// Writes DeepSpeed's JSON config: what a layout decides (checked against DeepSpeed 0.19.6). Model,
-// data and the pipeline's degree are the training script's. JSON has no comments: the head is a key
-// that DeepSpeed does not look at.
+// Writes the part of DeepSpeed's JSON config that a layout decides. The training script sets the
+// model, the data and the pipeline degree. JSON has no comments, so the head is a key that
+// DeepSpeed ignores. Checked against DeepSpeed 0.19.6.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -38,14 +38,14 @@ constexpr std::string_view kDeepspeedStates[] = {"parallelism.tp_size",
 constexpr std::string_view kDeepspeedDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
 constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
 
-bool pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
+bool has_pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool hybrid(const plan::Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks(); }
+bool shards_hybrid(const plan::Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks(); }
 
 Json zero_optimization(const plan::Plan& p) {
   Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce}};
   if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
-  if (hybrid(p)) zero["mics_shard_size"] = p.shards();
+  if (shards_hybrid(p)) zero["mics_shard_size"] = p.shards();
   return zero;
 }
 
@@ -56,7 +56,7 @@ std::span<const std::string_view> stated_by_deepspeed() { return kDeepspeedState
 std::vector<Lost> lost_by_deepspeed(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   std::vector<Lost> lost;
-  if (pipelined(s))
+  if (has_pipeline(s))
     lost.push_back({"parallelism.pp_size",
                     fmt::format("set in code: PipelineModule(num_stages={}, ...)", p.pp)});
   if (p.cp > 1)
@@ -67,10 +67,10 @@ std::vector<Lost> lost_by_deepspeed(const plan::TrainingConfig& s) {
   if (s.model.sparse() && p.etp != usual)
     lost.push_back({"parallelism.etp_size", "experts are whole, or cut as dense layers are"});
   const bool whole = p.recompute == plan::Recompute::full && p.recompute_layers == 0;
-  if (p.recompute != plan::Recompute::none && !(whole && pipelined(s)))
-    lost.push_back(
-        {"parallelism.recompute", pipelined(s) ? "its pipeline recomputes all layers or none"
-                                               : "without a pipeline the model's code recomputes"});
+  if (p.recompute != plan::Recompute::none && !(whole && has_pipeline(s)))
+    lost.push_back({"parallelism.recompute",
+                    has_pipeline(s) ? "its pipeline recomputes all layers or none"
+                                    : "without a pipeline the model's code recomputes"});
   if (p.zero == 0 && p.data_ranks() > 1 && p.overlap.grad_reduce)
     lost.push_back(
         {"parallelism.overlap.grad_reduce", "stage 0 reduces gradients when backward is done"});
@@ -93,18 +93,19 @@ std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig& s, const Exp
   const plan::Plan& p = s.plan;
   Json config;
   for (const std::string& line : head) config["_comment"].push_back(comment_line(line));
-  // With AutoTP it holds the batch against all ranks and refuses what is right: the factors say it.
+  // With AutoTP, DeepSpeed checks the batch against all ranks and rejects correct values. The two
+  // factors below define the batch as well.
   if (p.tp == 1) config["train_batch_size"] = s.job.global_batch;
   config["train_micro_batch_size_per_gpu"] = p.micro_batch;
   config["gradient_accumulation_steps"] = s.microbatches();
   config["zero_optimization"] = zero_optimization(p);
   if (p.tp > 1) config["tensor_parallel"] = {{"autotp_size", p.tp}};
-  if (p.cp > 1) {  // the mesh is made where both are there
+  if (p.cp > 1) {  // DeepSpeed creates the mesh only if both keys are present
     config["sequence_parallel_size"] = p.cp;
     config["data_parallel_size"] = p.dp;
   }
   if (p.ep > 1) config["expert_parallel"] = {{"enabled", true}, {"autoep_size", p.ep}};
-  if (pipelined(s))
+  if (has_pipeline(s))
     config["pipeline"] = {
         {"activation_checkpoint_interval", p.recompute == plan::Recompute::full ? 1 : 0}};
   config["bf16"] = {{"enabled", kDeepspeedDtypes[std::size_t(s.job.param_dtype)] == "bf16"}};

@@ -15,16 +15,17 @@ using Json = nlohmann::json;
 
 const Exporter& deepspeed() { return *find_exporter("deepspeed"); }
 
-std::string written(const std::string& plan) {
+std::string export_text(const std::string& plan) {
   return export_plan(deepspeed(), config_of(plan)).front().text;
 }
 
-TEST(DeepspeedExport, StatesAShardedPlan) {
-  // 32 data ranks; 256 sequences = microbatch 2 x 32 x 4 accumulated; shards of 8 ranks are MiCS.
+TEST(DeepspeedExport, HybridSharding_WritesMics) {
+  // 32 data ranks; 256 sequences = microbatch 2 x 32 ranks x 4 accumulation steps; shards of 8
+  // ranks are MiCS.
   const Json config = Json::parse(
-      written("model: llama-3.1-8b\ncluster: dgx-h100 x 4\n"
-              "parallelism: {dp_size: 32, zero_stage: 3, shard_size: 8, micro_batch: 2}\n"
-              "job: {global_batch: 256, grad_dtype: fp32}\n"));
+      export_text("model: llama-3.1-8b\ncluster: dgx-h100 x 4\n"
+                  "parallelism: {dp_size: 32, zero_stage: 3, shard_size: 8, micro_batch: 2}\n"
+                  "job: {global_batch: 256, grad_dtype: fp32}\n"));
   EXPECT_EQ(config["train_batch_size"], 256);
   EXPECT_EQ(config["train_micro_batch_size_per_gpu"], 2);
   EXPECT_EQ(config["gradient_accumulation_steps"], 4);
@@ -35,8 +36,8 @@ TEST(DeepspeedExport, StatesAShardedPlan) {
   EXPECT_EQ(config["_comment"][0], "Written by rankwright for DeepSpeed 0.19.6.");
 }
 
-TEST(DeepspeedExport, SaysThatThePipelineIsSetInCode) {
-  const std::string text = written(
+TEST(DeepspeedExport, Pipeline_IsReportedAsSetInCode) {
+  const std::string text = export_text(
       "model: llama-3.2-1b\nworld_size: 8\n"
       "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 1, recompute: full}\n");
   EXPECT_THAT(text,
@@ -44,7 +45,7 @@ TEST(DeepspeedExport, SaysThatThePipelineIsSetInCode) {
   EXPECT_EQ(Json::parse(text)["pipeline"]["activation_checkpoint_interval"], 1);
 }
 
-RC_GTEST_PROP(DeepspeedExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
+RC_GTEST_PROP(DeepspeedExport, RandomPlan_ReadsBackExceptForListedLosses, ()) {
   round_trip::hold(deepspeed());
 }
 

@@ -1,6 +1,6 @@
-// Writes Megatron-LM's flags (checked against main of 2026-08, core 0.20 dev) as a shell file to be
-// sourced: a list of flags for pretrain_gpt.py, and the environment that it asks for. Data,
-// tokenizer, checkpoints and learning rates stay the user's.
+// Writes Megatron-LM's flags as a shell file to source: the flags of pretrain_gpt.py and the
+// environment that they need. Data, tokenizer, checkpoints and learning rates are left to the user.
+// Checked against main of 2026-08 (core 0.20 dev).
 #include <fmt/format.h>
 
 #include "rankwright/export/framework/megatron_settings.h"
@@ -16,8 +16,8 @@ constexpr std::string_view kUse =
     "# does not change a step's cost is yours: rotary base and scaling, epsilons, router "
     "details.\n";
 
-/// Nodes of all the GPUs that they have, else ranks.
-std::string launch(const plan::TrainingConfig& s) {
+/// Returns the number of nodes and of GPUs per node if ranks fill whole nodes, else the world size.
+std::string write_launch(const plan::TrainingConfig& s) {
   constexpr i64 kMaxGpus = 4096;
   const i64 gpus = s.cluster.host_devices;
   if (divides(gpus, s.world) && gpus <= kMaxGpus)
@@ -25,8 +25,9 @@ std::string launch(const plan::TrainingConfig& s) {
   return fmt::format("WORLD_SIZE={}\n", s.world);
 }
 
-/// Before Blackwell one queue keeps collectives of tp and cp in order; FSDP needs several.
-std::string environment(const plan::TrainingConfig& s) {
+/// Returns the environment. Before Blackwell, tp and cp need a single device queue to keep their
+/// collectives in order; FSDP needs several.
+std::string write_environment(const plan::TrainingConfig& s) {
   const bool blackwell =
       s.cluster.device.vendor != "NVIDIA" || s.cluster.device.fp4 > FlopsPerSecond{};
   if (s.plan.zero >= 2) return "unset CUDA_DEVICE_MAX_CONNECTIONS\n";
@@ -39,7 +40,8 @@ std::string environment(const plan::TrainingConfig& s) {
 
 std::vector<ExportFile> write_megatron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
-  std::string text = commented(head, "#") + std::string(kUse) + launch(s) + environment(s);
+  std::string text =
+      commented(head, "#") + std::string(kUse) + write_launch(s) + write_environment(s);
   text += "RANKWRIGHT_ARGS=(\n";
   for (const std::vector<MegatronSetting>& rows : {megatron_layout(s), megatron_model(s)})
     for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", as_flag(row));

@@ -1,7 +1,7 @@
-// Writes a plan for Megatron-Bridge (checked against 0.7 dev): Python functions that set the fields
-// of a ConfigContainer, such as a recipe returns. Everything that the layout decides is set, what
-// is off too, because a recipe has its own settings. Data, tokenizer and learning rates stay its
-// own.
+// Writes a plan for Megatron-Bridge: Python functions that set the fields of a ConfigContainer,
+// such as a recipe returns. Every field that the layout decides is set, including features that are
+// off, because a recipe has its own values. Data, tokenizer and learning rates stay the recipe's.
+// Checked against Megatron-Bridge 0.7 dev.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,14 +26,14 @@ struct Body {
   void set(std::string_view field, const char* value) { set(field, std::string_view(value)); }
 };
 
-/// The value of a flag that the settings have, else nothing.
+/// Returns the setting of `flag`, or null.
 const MegatronSetting* find(const std::vector<MegatronSetting>& rows, std::string_view flag) {
   const auto found = std::find_if(rows.begin(), rows.end(),
                                   [&](const MegatronSetting& row) { return row.flag == flag; });
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// What the flag says, as a number, a word in quotes, or None where it is not given.
+/// Return the flag's value as a number or as a quoted word, or None if the flag is not set.
 std::string number_or_none(const std::vector<MegatronSetting>& rows, std::string_view flag) {
   const MegatronSetting* const row = find(rows, flag);
   return row == nullptr ? "None" : row->value;
@@ -48,8 +48,8 @@ std::string torch_dtype(plan::Dtype dtype) {
   return dtype == plan::Dtype::fp16 ? "torch.float16" : "torch.bfloat16";
 }
 
-/// Megatron-Bridge takes its number formats from one object.
-std::string mixed_precision(const plan::Job& job) {
+/// Returns the MixedPrecisionConfig, which holds all number formats of Megatron-Bridge.
+std::string write_mixed_precision(const plan::Job& job) {
   constexpr std::string_view kFormats[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
   const std::string dtype = torch_dtype(job.param_dtype);
   std::string text = fmt::format(
@@ -66,7 +66,7 @@ std::string mixed_precision(const plan::Job& job) {
   return text + "    )";
 }
 
-std::string comm_overlap(const plan::Plan& p) {
+std::string write_comm_overlap(const plan::Plan& p) {
   const bool sends = p.virtual_stages > 1 && p.overlap.pp;
   const auto flag = [](bool on) { return on ? "True" : "False"; };
   return fmt::format(
@@ -77,7 +77,7 @@ std::string comm_overlap(const plan::Plan& p) {
       flag(p.overlap.param_gather));
 }
 
-std::string layout(const plan::TrainingConfig& s) {
+std::string write_layout(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   const std::vector<MegatronSetting> rows = megatron_layout(s);
   Body b;
@@ -113,8 +113,8 @@ std::string layout(const plan::TrainingConfig& s) {
   b.set("ddp.overlap_param_gather", p.overlap.param_gather);
   b.set("ddp.grad_reduce_in_fp32", s.job.grad_dtype == plan::Dtype::fp32);
   if (p.zero >= 2) b.set("checkpoint.ckpt_format", "\"fsdp_dtensor\"");
-  b.set("comm_overlap", comm_overlap(p));
-  b.set("mixed_precision", mixed_precision(s.job));
+  b.set("comm_overlap", write_comm_overlap(p));
+  b.set("mixed_precision", write_mixed_precision(s.job));
   b.set("model.recompute_granularity", word_or_none(rows, "recompute-granularity"));
   if (p.recompute == plan::Recompute::selective)
     b.set("model.recompute_modules", "[\"core_attn\"]");
@@ -128,12 +128,12 @@ std::string layout(const plan::TrainingConfig& s) {
   return b.text;
 }
 
-/// Fields of a model provider, by the flags that say the same.
+/// A field of a model provider and the Megatron-LM flag with the same meaning.
 struct ModelField {
   enum class Kind : unsigned char { number, word, yes, no, expression };
   std::string_view flag, field;
   Kind kind = Kind::number;
-  bool latent = false;  // only providers with latent attention have it
+  bool latent = false;  // only providers with latent attention have the field
 };
 
 constexpr ModelField kModelFields[] = {
@@ -171,7 +171,7 @@ constexpr ModelField kModelFields[] = {
     {"vocab-size", "vocab_size"},
 };
 
-std::string model_lines(const plan::TrainingConfig& s) {
+std::string write_model(const plan::TrainingConfig& s) {
   const std::vector<MegatronSetting> rows = megatron_model(s);
   const bool latent = find(rows, "multi-latent-attention") != nullptr;
   Body b;
@@ -218,13 +218,13 @@ std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig& s, con
       "from megatron.bridge.training.mixed_precision import MixedPrecisionConfig\n\n\n"
       "def set_layout(cfg):\n"
       "    \"\"\"Sets the layout on a ConfigContainer, such as a recipe returns.\"\"\"\n";
-  text += layout(s) + "    return cfg\n";
+  text += write_layout(s) + "    return cfg\n";
   if (with_model)
     text +=
         "\n\ndef set_model(cfg):\n"
         "    \"\"\"Sets the shapes on its model provider; a recipe of this model has "
         "them.\"\"\"\n" +
-        model_lines(s) + "    return cfg\n";
+        write_model(s) + "    return cfg\n";
   return {{"megatron_bridge.py", text}};
 }
 

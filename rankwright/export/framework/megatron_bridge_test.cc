@@ -17,12 +17,12 @@ using ::testing::Not;
 
 const Exporter& bridge() { return *find_exporter("megatron-bridge"); }
 
-std::string written(const rankwright::plan::TrainingConfig& config) {
+std::string export_text(const rankwright::plan::TrainingConfig& config) {
   return export_plan(bridge(), config).front().text;
 }
 
-TEST(MegatronBridgeExport, SetsTheFieldsOfARecipe) {
-  const std::string text = written(config_of(
+TEST(MegatronBridgeExport, Layout_SetsTheFieldsOfARecipe) {
+  const std::string text = export_text(config_of(
       "model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, virtual_stages: 2}\n"
       "job: {global_batch: 128, sequence: 8192, grad_dtype: fp32}\n"));
@@ -36,8 +36,8 @@ TEST(MegatronBridgeExport, SetsTheFieldsOfARecipe) {
   EXPECT_THAT(text, HasSubstr("    cfg.model.share_embeddings_and_output_weights = False\n"));
 }
 
-TEST(MegatronBridgeExport, QuotesALayoutAndTurnsOffWhatThePlanHasNot) {
-  const std::string text = written(config_of(
+TEST(MegatronBridgeExport, UnevenStages_AreQuotedAndUnusedFeaturesTurnedOff) {
+  const std::string text = export_text(config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\nworld_size: 8\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 1, stages: [7, 9, 9, 7], overlap: {tp: "
       "true}}\n"));
@@ -47,7 +47,8 @@ TEST(MegatronBridgeExport, QuotesALayoutAndTurnsOffWhatThePlanHasNot) {
   EXPECT_THAT(text, Not(HasSubstr("tp_comm_overlap=True")));
 }
 
-/// "    cfg.a.b = value" -> value, by field. Fails on a field that is set twice in one function.
+/// Returns the values of lines "    cfg.a.b = value", by field. Fails if a function sets a field
+/// twice.
 std::map<std::string, std::string> fields_of(const std::string& text) {
   std::map<std::string, std::string> fields;
   std::istringstream lines(text);
@@ -60,10 +61,9 @@ std::map<std::string, std::string> fields_of(const std::string& text) {
   return fields;
 }
 
-// Both back ends say the same of a plan, whatever it is.
-RC_GTEST_PROP(MegatronBridgeExport, SaysWhatTheFlagsSay, ()) {
+RC_GTEST_PROP(MegatronBridgeExport, RandomPlan_SetsTheValuesOfMegatronsFlags, ()) {
   const rankwright::plan::TrainingConfig config = any::random_setup();
-  const std::map<std::string, std::string> fields = fields_of(written(config));
+  const std::map<std::string, std::string> fields = fields_of(export_text(config));
   constexpr std::pair<std::string_view, const char*> kSame[] = {
       {"tensor-model-parallel-size", "model.tensor_model_parallel_size"},
       {"pipeline-model-parallel-size", "model.pipeline_model_parallel_size"},

@@ -1,6 +1,6 @@
-// Holds our rules for Megatron-LM to its own, as tests/support/megatron_judge.h has them from its
-// sources: a plan is accepted exactly where the flags that it is written as would be. What
-// Megatron-LM does not look at (memory, placement) is left out.
+// Compares our rules for Megatron-LM with its own checks, which tests/support/megatron_judge.h
+// copies from its sources: a plan is accepted exactly if its exported flags would be. Rules on
+// memory and placement are left out, because Megatron-LM does not check these.
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -19,7 +19,7 @@ namespace megatron_rules_test {
 using sample::coin;
 using sample::one_of;
 
-/// The codes of what stops the plan.
+/// Returns the codes of the errors that reject the plan.
 std::string our_refusal(const rankwright::plan::TrainingConfig& config) {
   std::string codes;
   for (const Diagnostic& d : lint(config, rules::Target::megatron)) {
@@ -29,7 +29,7 @@ std::string our_refusal(const rankwright::plan::TrainingConfig& config) {
   return codes;
 }
 
-std::string text_of(const rankwright::plan::TrainingConfig& config) {
+std::string export_text(const rankwright::plan::TrainingConfig& config) {
   return export_plan(*find_exporter("megatron"), config).front().text;
 }
 
@@ -56,7 +56,7 @@ model::Model random_stated_model() {
   return *build(shapes);
 }
 
-/// MTP modules where they may stand, and where they may not.
+/// Returns stages with MTP modules at valid and, rarely, at invalid places.
 plan::Stages random_layout(const model::Model& model, i64 stages) {
   if (coin()) return plan::even_stages(model.layers(), stages, model.mtp_layers);
   plan::Stages split = sample::random_stages(model, stages);
@@ -93,7 +93,7 @@ plan::Plan random_layout_plan(const model::Model& model) {
   return p;
 }
 
-rankwright::plan::TrainingConfig drawn() {
+rankwright::plan::TrainingConfig random_config() {
   const model::Model model = random_stated_model();
   const plan::Plan plan = random_layout_plan(model);
   rankwright::plan::TrainingConfig s = sample::config_of(model, plan, one_of({1, 2, 4, 6, 8, 12}));
@@ -108,22 +108,23 @@ rankwright::plan::TrainingConfig drawn() {
   return s;
 }
 
-/// Half of the configs as they come, half such that arithmetic at least has nothing against them.
+/// Returns a config that is random in half of the cases, and in the other half one without
+/// constraint violations if 60 tries find one.
 rankwright::plan::TrainingConfig random_case() {
-  rankwright::plan::TrainingConfig s = drawn();
+  rankwright::plan::TrainingConfig s = random_config();
   const bool careful = coin();
-  for (int tries = 0; careful && find_violation(s) && tries < 60; ++tries) s = drawn();
+  for (int tries = 0; careful && first_misfit(s) && tries < 60; ++tries) s = random_config();
   return s;
 }
 
-TEST(MegatronRules, AcceptWhatMegatronWouldTrain) {
+TEST(MegatronRules, RandomPlan_IsAcceptedExactlyIfMegatronAcceptsIt) {
   int accepted = 0, refused = 0;
   std::map<std::string, int> reasons;
   const bool agreed = rc::check("ours and theirs", [&] {
     for (int i = 0; i < 12; ++i) {
       const rankwright::plan::TrainingConfig s = random_case();
       if (megatron_model(s).empty()) continue;  // shapes that no flags state
-      const std::string text = text_of(s);
+      const std::string text = export_text(s);
       const std::string ours = our_refusal(s), theirs = their_refusal(s, text);
       RC_LOG() << "ours: " << ours << "\ntheirs: " << theirs << "\n" << text;
       RC_ASSERT(ours.empty() == theirs.empty());
@@ -135,7 +136,7 @@ TEST(MegatronRules, AcceptWhatMegatronWouldTrain) {
   EXPECT_GE(accepted, 100);
   EXPECT_GE(refused, 100);
   EXPECT_GE(accepted + refused, 300);
-  EXPECT_GE(reasons.size(), 15u);  // of some 35 ways to be refused
+  EXPECT_GE(reasons.size(), 15u);  // of about 35 reasons to be refused
 }
 
 }  // namespace megatron_rules_test

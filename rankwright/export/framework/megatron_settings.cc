@@ -44,7 +44,6 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
 constexpr mesh::Order kAlternateOrder{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep,
                                       mesh::Axis::pp, mesh::Axis::dp};
 
-/// Collects rows.
 struct Settings {
   std::vector<MegatronSetting> rows{};
 
@@ -55,7 +54,8 @@ struct Settings {
   }
 };
 
-/// Stages that come out of pp and virtual stages alone need no layout.
+/// Returns whether the stages must be written as a layout: they differ from the even split that pp
+/// and virtual stages imply.
 bool needs_layout(const plan::TrainingConfig& s) {
   const std::optional<i64> count = product({s.plan.pp, s.plan.virtual_stages});
   if (s.plan.stages.empty()) return false;
@@ -99,8 +99,8 @@ void add_data_parallel(const plan::TrainingConfig& s, Settings& out) {
   out.on("overlap-param-gather", p.overlap.param_gather);
 }
 
-/// "block" counts within a chunk.
-i64 layers_of_a_chunk(const plan::Plan& p) {
+/// Returns the recomputed layers per chunk: the method "block" counts within a chunk.
+i64 recomputed_layers_per_chunk(const plan::Plan& p) {
   return ceil_div(p.recompute_layers, p.virtual_stages);
 }
 
@@ -110,10 +110,10 @@ void add_recompute(const plan::Plan& p, Settings& out) {
   if (p.recompute == plan::Recompute::selective) return;
   const bool all = p.recompute_layers == 0;
   out.add("recompute-method", all ? "uniform" : "block");
-  out.add("recompute-num-layers", all ? 1 : layers_of_a_chunk(p));
+  out.add("recompute-num-layers", all ? 1 : recomputed_layers_per_chunk(p));
 }
 
-void add_numbers(const plan::Job& job, Settings& out) {
+void add_number_formats(const plan::Job& job, Settings& out) {
   const bool half = job.param_dtype == plan::Dtype::fp16;
   const bool bf16 = job.param_dtype == plan::Dtype::bf16 || job.param_dtype == plan::Dtype::fp8;
   out.on("bf16", bf16);
@@ -138,7 +138,7 @@ void add_attention(const model::Attention& a, i64 hidden, Settings& out) {
     out.add("qk-head-dim", a.nope_dim);
     out.add("qk-pos-emb-head-dim", a.rope_dim);
     out.add("v-head-dim", a.value_dim);
-    out.on("qk-layernorm");  // of the latents: what DeepSeek's have
+    out.on("qk-layernorm");  // norms of the latents, as in DeepSeek's models
     return;
   }
   if (a.kv_heads != a.heads) {
@@ -149,7 +149,7 @@ void add_attention(const model::Attention& a, i64 hidden, Settings& out) {
   out.on("qk-layernorm", a.qk_norm);
 }
 
-/// "([0]*3+[1]*58)".
+/// Returns "([0]*3+[1]*58)": 1 for each MoE layer, 0 for each dense one.
 std::string layer_pattern(const model::Model& model) {
   std::string text;
   for (const model::LayerRun& run : model.runs)
@@ -173,7 +173,7 @@ void add_feed_forward(const model::Model& model, Settings& out) {
     out.add("moe-shared-expert-intermediate-size", sparse->shared_width);
   out.on("moe-shared-expert-gate", sparse->shared_gate);
   if (sparse->router_bias) {
-    out.add("moe-router-score-function", "sigmoid");  // which the bias is for
+    out.add("moe-router-score-function", "sigmoid");  // the router bias requires it
     out.on("moe-router-enable-expert-bias");
   }
   if (dense != nullptr) out.add("moe-layer-freq", layer_pattern(model));
@@ -198,7 +198,7 @@ std::vector<MegatronSetting> model_rows(const plan::TrainingConfig& s) {
                                                          : "rope");
   out.add("max-position-embeddings",
           model.positions > 0 ? model.positions : std::max(model.max_sequence, s.job.sequence));
-  if (model.architecture != "gpt" && model.architecture != "gpt2") {  // its default is 0.1
+  if (model.architecture != "gpt" && model.architecture != "gpt2") {  // Megatron's default is 0.1
     out.add("attention-dropout", i64{0});
     out.add("hidden-dropout", i64{0});
   }
@@ -207,22 +207,24 @@ std::vector<MegatronSetting> model_rows(const plan::TrainingConfig& s) {
   return out.rows;
 }
 
-/// Whether a reader of the flags builds the same network.
+/// Returns whether reading the flags back builds the same network.
 bool states_model(const plan::TrainingConfig& s, const std::vector<MegatronSetting>& rows) {
   const bool gelu_gates = s.model.architecture.starts_with("gemma");
-  const bool learned_mtp = s.model.mtp_layers > 0 && s.model.positions > 0;  // it refuses those
+  const bool learned_mtp =
+      s.model.mtp_layers > 0 && s.model.positions > 0;  // Megatron refuses these
   if (gelu_gates || learned_mtp) return false;
   std::string text = fmt::format("A=(--seq-length {} ", s.job.sequence);
   for (const MegatronSetting& row : rows) text += as_flag(row) + " ";
   const importer::PlanFile read = read_plan_as(*importer::find_plan_format("megatron"),
                                                text + ")\n", "megatron.sh", importer::refuse_file);
   model::Model stated = s.model;
-  // The flag has to hold the sequence: a model made for a shorter one cannot be said.
+  // The flag must cover the training sequence, so a model with a shorter maximum cannot be stated.
   if (stated.positions == 0 && stated.max_sequence <= s.job.sequence) stated.max_sequence = 0;
   return read.draft.model && same_network(*read.draft.model, stated);
 }
 
-bool grads_stated(const plan::Job& job) {
+/// Returns whether Megatron's flags can state the gradient type for this parameter type.
+bool can_state_grads(const plan::Job& job) {
   switch (job.param_dtype) {
     case plan::Dtype::fp32:
       return job.grad_dtype == plan::Dtype::fp32;
@@ -261,7 +263,7 @@ std::vector<MegatronSetting> megatron_layout(const plan::TrainingConfig& s) {
   out.add("micro-batch-size", p.micro_batch);
   out.add("global-batch-size", s.job.global_batch);
   out.add("seq-length", s.job.sequence);
-  add_numbers(s.job, out);
+  add_number_formats(s.job, out);
   return out.rows;
 }
 
@@ -291,7 +293,7 @@ std::vector<Lost> lost_by_megatron(const plan::TrainingConfig& s) {
       "bf16 is written: --fp8-param-gather gathers parameters in fp8 and keeps both");
   add(s.job.param_dtype == plan::Dtype::fp64, "job.param_dtype",
       "fp32 is written: there is no fp64");
-  add(!grads_stated(s.job), "job.grad_dtype", "gradients are fp32 or as the parameters");
+  add(!can_state_grads(s.job), "job.grad_dtype", "gradients are fp32 or as the parameters");
   add(s.job.optimizer == plan::Optimizer::lion, "job.optimizer",
       "adam is written: there is no lion");
   return lost;

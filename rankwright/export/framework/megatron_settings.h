@@ -1,5 +1,5 @@
-// A plan as Megatron-LM's settings, one row a flag: what both of its back ends write, the one as
-// flags and the other as fields of a configuration.
+// A plan as Megatron-LM's settings, one row per flag. The exporter for Megatron-LM writes them as
+// flags, the one for Megatron-Bridge as fields of a configuration.
 #pragma once
 
 #include <string>
@@ -11,20 +11,21 @@
 
 namespace rankwright::exporter {
 
+/// One flag and its value.
 struct MegatronSetting {
   std::string_view flag;  // without "--"
   std::string value{};    // empty: a switch that is on
 };
 
-/// What the layout and the job decide. Made for any config: what does not go together is written as
-/// it stands.
+/// Returns the settings that the layout and the job decide. Works for any config: incompatible
+/// settings are written as they are.
 std::vector<MegatronSetting> megatron_layout(const plan::TrainingConfig& config);
 
-/// The model's shapes; nothing where the flags would make another network of them, or no model is
-/// given.
+/// Returns the model's shapes. Empty if no model is given, or if the flags would build a different
+/// network.
 std::vector<MegatronSetting> megatron_model(const plan::TrainingConfig& config);
 
-/// "--num-layers 32", quoted where a shell would read it otherwise.
+/// Returns "--num-layers 32", with the value quoted for a shell where necessary.
 std::string as_flag(const MegatronSetting& setting);
 
 }  // namespace rankwright::exporter

@@ -15,12 +15,12 @@ using ::testing::Not;
 
 const Exporter& megatron() { return *find_exporter("megatron"); }
 
-std::string written(const std::string& plan) {
+std::string export_text(const std::string& plan) {
   return export_plan(megatron(), config_of(plan)).front().text;
 }
 
-TEST(MegatronExport, StatesTheCoursesPlan) {
-  const std::string text = written(
+TEST(MegatronExport, InterleavedPlan_WritesItsFlags) {
+  const std::string text = export_text(
       "model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, virtual_stages: 2}\n"
       "job: {global_batch: 128, sequence: 8192, grad_dtype: fp32}\n");
@@ -33,15 +33,15 @@ TEST(MegatronExport, StatesTheCoursesPlan) {
   EXPECT_THAT(text, Not(HasSubstr("and this file cannot")));
 }
 
-TEST(MegatronExport, WritesUnevenStagesAsALayoutInQuotes) {
-  const std::string text = written(
+TEST(MegatronExport, UnevenStages_AreWrittenAsAQuotedLayout) {
+  const std::string text = export_text(
       "model: llama-3.1-8b\ncluster: dgx-h100\nworld_size: 8\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 1, stages: [7, 9, 9, 7]}\n");
   EXPECT_THAT(text, HasSubstr("  --pipeline-model-parallel-layout 'Et*7|t*9|t*9|t*7L'\n"));
 }
 
-TEST(MegatronExport, ShardsParametersByFsdp) {
-  const std::string text = written(
+TEST(MegatronExport, ZeroStage3_WritesMegatronFsdp) {
+  const std::string text = export_text(
       "model: llama-3.1-8b\ncluster: dgx-h100\nworld_size: 8\n"
       "parallelism: {dp_size: 8, zero_stage: 3, shard_size: 4}\n");
   EXPECT_THAT(text, HasSubstr("unset CUDA_DEVICE_MAX_CONNECTIONS\n"));
@@ -50,16 +50,16 @@ TEST(MegatronExport, ShardsParametersByFsdp) {
   EXPECT_THAT(text, HasSubstr("  --num-distributed-optimizer-instances 2\n"));  // 8 ranks / 4
 }
 
-TEST(MegatronExport, DescribesDeepSeeksNetwork) {
-  const std::string text = written(
+TEST(MegatronExport, DeepSeekV3_WritesLatentAttentionAndLayerPattern) {
+  const std::string text = export_text(
       "model: deepseek-v3\ncluster: dgx-h100 x 64\n"
       "parallelism: {tp_size: 1, pp_size: 1, ep_size: 64, dp_size: 512}\n");
   EXPECT_THAT(text, HasSubstr("  --moe-layer-freq '([0]*3+[1]*58)'\n"));
   EXPECT_THAT(text, HasSubstr("  --multi-latent-attention\n  --q-lora-rank 1536\n"));
 }
 
-TEST(MegatronExport, SaysInItsHeadWhatItCannotSay) {
-  const std::string text = written(
+TEST(MegatronExport, UnsupportedSettings_AreListedInTheHead) {
+  const std::string text = export_text(
       "model: gemma-2-9b\ncluster: dgx-h100\nworld_size: 8\nplacement: cyclic\n"
       "parallelism: {dp_size: 8}\njob: {optimizer: lion}\n");
   EXPECT_THAT(text, HasSubstr("#   job.optimizer: adam is written: there is no lion\n"));
@@ -68,14 +68,14 @@ TEST(MegatronExport, SaysInItsHeadWhatItCannotSay) {
   EXPECT_THAT(text, Not(HasSubstr("--num-layers")));
 }
 
-TEST(MegatronFlag, IsQuotedWhereAShellWouldReadIt) {
+TEST(MegatronFlag, SpecialCharacters_AreQuoted) {
   EXPECT_EQ(as_flag({"bf16"}), "--bf16");
   EXPECT_EQ(as_flag({"cp-comm-type", "all_gather"}), "--cp-comm-type all_gather");
   EXPECT_EQ(as_flag({"moe-layer-freq", "([0]*1)"}), "--moe-layer-freq '([0]*1)'");
 }
 
-/// Nothing where it comes back the same; else what does not.
-std::string changed(const rankwright::plan::TrainingConfig& config) {
+/// Returns the differences after export and import; empty if there are none.
+std::string find_changes(const rankwright::plan::TrainingConfig& config) {
   Diagnostics findings;
   const rankwright::plan::TrainingConfig again = round_trip::there_and_back(
       megatron(), *importer::find_plan_format("megatron"), config, findings);
@@ -85,14 +85,14 @@ std::string changed(const rankwright::plan::TrainingConfig& config) {
   return text + round_trip::differences(megatron(), config, again);
 }
 
-// At least 300 plans each, of any kind and of the kind that is made to fit.
-TEST(MegatronExport, ReadsBackAsThePlanButForWhatIsLost) {
+// At least 300 random plans and at least 300 random plans without violations.
+TEST(MegatronExport, RandomPlan_ReadsBackExceptForListedLosses) {
   int tried = 0, with_model = 0;
   const auto law = [&](const rankwright::plan::TrainingConfig& config) {
     if (!find_violations(config).empty()) return;
     ++tried;
     with_model += megatron_model(config).empty() ? 0 : 1;
-    RC_ASSERT(changed(config) == "");
+    RC_ASSERT(find_changes(config) == "");
   };
   EXPECT_TRUE(rc::check("any setup", [&] {
     for (int i = 0; i < 20; ++i) law(any::random_setup());

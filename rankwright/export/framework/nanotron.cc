@@ -1,5 +1,5 @@
-// Writes nanotron's YAML config: the sections that a layout decides (checked against nanotron 0.4).
-// Data, checkpoints and learning rates stay the user's.
+// Writes the sections of nanotron's YAML config that a layout decides. Data, checkpoints and
+// learning rates are left to the user. Checked against nanotron 0.4.
 #include <fmt/format.h>
 
 #include "rankwright/export/exporter.h"
@@ -36,11 +36,11 @@ constexpr std::string_view kNanotronDtypes[] = {"float32", "bfloat16", "float16"
 
 bool is_qwen(const model::Model& model) { return model.layer(0).attention.qkv_bias; }
 
-/// Its Llama and Qwen2 modules, from what model_config() states; what else there is in its tree is
-/// not for training.
+/// Returns whether nanotron's Llama or Qwen2 module, built from model_config(), is this model. Its
+/// other modules are not for training.
 bool has_module(const model::Model& model) {
   const model::Layer& layer = model.layer(0);
-  // Its configs have no head_dim.
+  // Nanotron's configs have no head_dim.
   if (layer.attention.head_dim * layer.attention.heads != model.hidden) return false;
   const Result<model::Model> read =
       model::build({.name = "read back",
@@ -68,7 +68,7 @@ std::string model_config(const model::Model& model) {
   add("num_hidden_layers", model.layers());
   add("num_attention_heads", layer.attention.heads);
   add("num_key_value_heads", layer.attention.kv_heads);
-  if (is_qwen(model)) add("attention_bias", "true");  // of queries, keys and values
+  if (is_qwen(model)) add("attention_bias", "true");  // for queries, keys and values
   add("intermediate_size", layer.ffn.width);
   add("vocab_size", model.vocab);
   if (model.max_sequence > 0) add("max_position_embeddings", model.max_sequence);

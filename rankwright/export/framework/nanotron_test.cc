@@ -12,13 +12,13 @@ using ::testing::HasSubstr;
 
 const Exporter& nanotron() { return *find_exporter("nanotron"); }
 
-std::string written(const std::string& plan) {
+std::string export_text(const std::string& plan) {
   return export_plan(nanotron(), config_of(plan)).front().text;
 }
 
-TEST(NanotronExport, StatesTheCoursesPlan) {
-  // 64 = tp 8 x pp 4 x dp 2; 128 sequences = microbatch 1 x dp 2 x 64 accumulated.
-  const std::string text = written(
+TEST(NanotronExport, PipelinePlan_WritesItsSections) {
+  // 64 ranks = tp 8 x pp 4 x dp 2; 128 sequences = microbatch 1 x dp 2 x 64 accumulation steps.
+  const std::string text = export_text(
       "model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"
       "job: {global_batch: 128, sequence: 8192}\n");
@@ -28,8 +28,8 @@ TEST(NanotronExport, StatesTheCoursesPlan) {
   EXPECT_THAT(text, HasSubstr("# Written by rankwright for nanotron 0.4.\n"));
 }
 
-TEST(NanotronExport, SaysInItsHeadWhatItCannotSay) {
-  const std::string text = written(
+TEST(NanotronExport, UnsupportedSettings_AreListedInTheHead) {
+  const std::string text = export_text(
       "model: mixtral-8x7b\ncluster: dgx-h100\nworld_size: 8\nplacement: cyclic\n"
       "parallelism: {ep_size: 8, dp_size: 8}\njob: {optimizer: lion}\n");
   EXPECT_THAT(text, HasSubstr("# The plan also says, and this file cannot:\n"));
@@ -37,7 +37,7 @@ TEST(NanotronExport, SaysInItsHeadWhatItCannotSay) {
   EXPECT_THAT(text, HasSubstr("#   model: it trains Llama and Qwen2 shapes"));
 }
 
-RC_GTEST_PROP(NanotronExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
+RC_GTEST_PROP(NanotronExport, RandomPlan_ReadsBackExceptForListedLosses, ()) {
   round_trip::hold(nanotron());
 }
 

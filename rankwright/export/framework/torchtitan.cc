@@ -1,6 +1,6 @@
-// Writes a Python function that lays a config of torchtitan's main out as the plan says: after
-// February 2026 its configs are Python, and batches count tokens. What could not be seen in its
-// sources stands in the file's head.
+// Writes a Python function that applies the plan to a config of torchtitan's main branch: since
+// February 2026 its configs are Python, and batches count tokens. Names that could not be verified
+// in its sources are listed in the file's head.
 #include "rankwright/export/framework/torchtitan.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,8 @@ constexpr std::string_view kTorchtitanStates[] = {"parallelism.tp_size",
                                                   "job.grad_dtype",
                                                   "job.optimizer"};
 
-/// Names of registry functions that were seen; others follow no rule that is known.
+/// Returns the registry function of the flavor, or an empty string. Only names that were seen in
+/// the sources: they follow no known rule.
 std::string_view registry_function(const importer::TorchtitanFlavor& flavor) {
   constexpr std::pair<std::string_view, std::string_view> kSeen[] = {
       {"llama-3.1-8b", "llama3_8b"},
@@ -96,7 +97,7 @@ std::string_view recompute(plan::Recompute recompute) {
   return kWays[std::size_t(recompute)];
 }
 
-std::vector<std::string> unseen(const plan::TrainingConfig& s, std::string_view function) {
+std::vector<std::string> list_unverified(const plan::TrainingConfig& s, std::string_view function) {
   std::vector<std::string> lines = {
       "Names were read in torchtitan's sources of mid-2026, which change from week to week.",
       "Not seen: Trainer's home, whether a config may be changed after it is made, and None for no "
@@ -132,8 +133,8 @@ std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const Ex
       s.reference_model ? nullptr : importer::flavor_of(s.model);
   const std::string_view function =
       flavor == nullptr ? std::string_view{} : registry_function(*flavor);
-  std::string text =
-      std::string(kPythonEncoding) + commented(head, "#") + commented(unseen(s, function), "#");
+  std::string text = std::string(kPythonEncoding) + commented(head, "#") +
+                     commented(list_unverified(s, function), "#");
   text +=
       "from torchtitan.config import ParallelismConfig\n"
       "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n";

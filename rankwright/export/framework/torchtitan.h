@@ -1,5 +1,5 @@
-// What both versions of torchtitan are told the same way: the data axis in replicas and shards, the
-// modules of each stage, the schedule. Not part of the exporters' table.
+// The part of the export that is equal for both torchtitan versions: the data axis as replicas and
+// shards, the modules of each stage, and the schedule. Not part of the exporter table.
 #pragma once
 
 #include <string>
@@ -12,31 +12,35 @@ namespace rankwright::exporter {
 
 inline constexpr std::string_view kScheduleFile = "torchtitan_schedule.csv";
 
-/// dp = replicas x shards, FSDP's shard being shards x cp ranks.
+/// The data axis: dp = replicas x shards. FSDP shards over shards x cp ranks.
 struct DataRanks {
   i64 replicas = 1;
   i64 shards = 1;
 };
+/// Returns how the plan's data ranks divide into replicas and shards.
 DataRanks torchtitan_data_ranks(const plan::Plan& plan);
 
-/// "never" keeps parameters gathered after forward (ZeRO-2), "always" does not (ZeRO-3).
+/// Returns fsdp_reshard_after_forward: "never" keeps parameters gathered after the forward pass
+/// (ZeRO-2), "always" reshards them (ZeRO-3).
 std::string_view reshard_policy(const plan::Plan& plan);
 
-/// Returns whether the schedule is given cell by cell: needs_cells(), and at most kMaxTorchCells.
+/// Returns whether the schedule is written cell by cell: needs_cells(), with at most
+/// kMaxTorchCells.
 bool writes_cells(const plan::TrainingConfig& config);
 
-/// The class that runs the schedule, or that says how stages lie where cells are given.
+/// Returns the torch class that runs the schedule. With cells, the class only decides how stages
+/// are placed on ranks.
 std::string_view schedule_class(const plan::TrainingConfig& config);
 
-/// The stages' modules: [["tok_embeddings", "layers.0"], ...], a line a stage; empty where the
-/// framework's own split is the same.
+/// Returns the modules of each stage, one line per stage: [["tok_embeddings", "layers.0"], ...].
+/// Empty if the framework's own split is the same.
 std::string module_lists(const plan::TrainingConfig& config, std::string_view head_module,
                          std::string_view indent);
 
-/// The file of cells, where the schedule needs one.
+/// Returns the schedule's file of cells, or nothing if the schedule needs none.
 std::vector<ExportFile> schedule_files(const plan::TrainingConfig& config);
 
-/// What neither version can say.
+/// Returns the settings that neither version can express.
 std::vector<Lost> lost_by_both_torchtitans(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::exporter

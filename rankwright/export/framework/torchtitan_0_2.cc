@@ -1,5 +1,5 @@
-// Writes torchtitan's TOML config, and the schedule's cells where torch has no class for it
-// (checked against torchtitan v0.2.2). Data, checkpoints and learning rates stay the user's.
+// Writes torchtitan's TOML config, and the schedule's cells if torch has no class for the schedule.
+// Data, checkpoints and learning rates are left to the user. Checked against torchtitan v0.2.2.
 #include <fmt/format.h>
 
 #include "rankwright/export/framework/torchtitan.h"
@@ -36,12 +36,13 @@ constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
                                                     "job.matmul",
                                                     "job.optimizer"};
 
+/// Returns the model converter that quantizes matmuls to the format, or an empty string.
 std::string_view converter(plan::Matmul matmul) {
   if (matmul == plan::Matmul::fp8) return "quantize.linear.float8";
   return matmul == plan::Matmul::mxfp8 ? "quantize.linear.mx" : "";
 }
 
-/// One section of the file.
+/// Builds one section of the TOML file.
 class Section {
  public:
   explicit Section(std::string_view name) : text_(fmt::format("\n[{}]\n", name)) {}
@@ -64,15 +65,16 @@ class Section {
 std::string model_section(const plan::TrainingConfig& s) {
   const importer::TorchtitanFlavor* const flavor =
       s.reference_model ? nullptr : importer::flavor_of(s.model);
-  const std::string_view quantised = converter(s.job.matmul);
-  if (flavor == nullptr && quantised.empty()) return "";
+  const std::string_view quantized = converter(s.job.matmul);
+  if (flavor == nullptr && quantized.empty()) return "";
   Section section("model");
   if (flavor != nullptr) section.text("name", flavor->name).text("flavor", flavor->flavor);
-  if (!quantised.empty()) section.add("converters", fmt::format("[{}]", quote_toml(quantised)));
+  if (!quantized.empty()) section.add("converters", fmt::format("[{}]", quote_toml(quantized)));
   return section.done();
 }
 
-/// With a pipeline the local batch is all of a data rank's; without one it is the microbatch.
+/// Returns the section. With a pipeline, the local batch is the whole batch of a data rank; without
+/// one, it is one microbatch.
 std::string training_section(const plan::TrainingConfig& s) {
   const i64 passes = s.plan.pp > 1 ? s.microbatches() : 1;
   return Section("training")
@@ -116,7 +118,8 @@ std::string recompute_section(const plan::Plan& p) {
   return section.done();
 }
 
-/// Asynchronous tensor parallelism is a pass of the compiler: without it the trainer stops.
+/// Returns the section that turns on the compiler if tensor parallelism overlaps: async tensor
+/// parallelism is a compiler pass, and the trainer stops without it.
 std::string compile_section(const plan::Plan& p) {
   if (!p.overlap.tp) return "";
   return Section("compile").flag("enable", true).add("components", "[\"model\", \"loss\"]").done();

@@ -19,13 +19,14 @@ using ::testing::SizeIs;
 
 const Exporter& torchtitan() { return *find_exporter("torchtitan-0.2"); }
 
-std::vector<ExportFile> written(const std::string& plan) {
+std::vector<ExportFile> export_files(const std::string& plan) {
   return export_plan(torchtitan(), config_of(plan));
 }
 
-TEST(TorchtitanExport, StatesAHybridPlan) {
-  // 256 = tp 8 x dp 32; shards of 8 ranks, so 4 replicas; 64 sequences = 1 x 32 x 2 accumulated.
-  const std::vector<ExportFile> files = written(
+TEST(TorchtitanExport, HybridSharding_WritesReplicasAndShards) {
+  // 256 ranks = tp 8 x dp 32; shards of 8 ranks, so 4 replicas; 64 sequences = microbatch 1 x dp 32
+  // x 2 accumulation steps.
+  const std::vector<ExportFile> files = export_files(
       "model: llama-3.1-70b\ncluster: dgx-h100 x 32\n"
       "parallelism: {tp_size: 8, dp_size: 32, zero_stage: 3, shard_size: 8, recompute: full}\n"
       "job: {global_batch: 64, sequence: 8192, grad_dtype: fp32}\n");
@@ -42,14 +43,14 @@ TEST(TorchtitanExport, StatesAHybridPlan) {
   EXPECT_EQ(config["activation_checkpoint"]["mode"].value_or(""), std::string("full"));
 }
 
-TEST(TorchtitanExport, ListsTheModulesOfStagesThatAreNotItsOwn) {
+TEST(TorchtitanExport, UnevenStages_ListTheirModules) {
   const std::string plan =
       "model: llama-3.1-8b\nworld_size: 8\n"
       "parallelism: {pp_size: 4, dp_size: 2, zero_stage: 2, stages: ";
-  // torchtitan counts embedding and output as a layer each: 34 over 4 is 9 9 8 8, less one at
-  // either end: 8 9 8 7.
-  EXPECT_THAT(written(plan + "[8, 9, 8, 7]}\n")[0].text, Not(HasSubstr("module_fqns")));
-  const toml::table config = toml::parse(written(plan + "[7, 9, 9, 7]}\n")[0].text);
+  // torchtitan counts the embedding and the output as one layer each: 34 over 4 stages is 9 9 8 8,
+  // minus one at each end: 8 9 8 7.
+  EXPECT_THAT(export_files(plan + "[8, 9, 8, 7]}\n")[0].text, Not(HasSubstr("module_fqns")));
+  const toml::table config = toml::parse(export_files(plan + "[7, 9, 9, 7]}\n")[0].text);
   const toml::array& parts = *config["parallelism"]["module_fqns_per_model_part"].as_array();
   ASSERT_EQ(parts.size(), 4u);
   EXPECT_EQ(parts[0].as_array()->size(), 8u);  // the embedding and 7 layers
@@ -57,7 +58,7 @@ TEST(TorchtitanExport, ListsTheModulesOfStagesThatAreNotItsOwn) {
   EXPECT_EQ((*parts[3].as_array())[8].value_or(""), std::string("output"));  // 7 layers, norm
 }
 
-TEST(TorchtitanExport, WritesCellsWhereTorchHasNoClass) {
+TEST(TorchtitanExport, ScheduleWithoutTorchClass_WritesCells) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\nworld_size: 8\n"
       "parallelism: {pp_size: 4, dp_size: 2, zero_stage: 2, schedule: zb-h1}\n"
@@ -73,7 +74,7 @@ TEST(TorchtitanExport, WritesCellsWhereTorchHasNoClass) {
   EXPECT_EQ(read->ranks, program::cells(pipeline_shape(config)));
 }
 
-TEST(TorchtitanExport, MoreCellsThanAFileHolds_AreALoss) {
+TEST(TorchtitanExport, TooManyCells_AreALoss) {
   // 8 ranks x 2^22 microbatches x 3 cells would be a file of 800 MB.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\nworld_size: 8\nparallelism: {pp_size: 8, schedule: zb-2p}\n"
@@ -82,18 +83,18 @@ TEST(TorchtitanExport, MoreCellsThanAFileHolds_AreALoss) {
   EXPECT_THAT(losses(torchtitan(), config), Contains(Field(&Lost::key, "parallelism.schedule")));
 }
 
-TEST(TorchtitanExport, WritesCellsForAGroupThatTorchWouldNotTake) {
-  // 16 microbatches on pp 4 are 4 rounds of 4; groups of 8 have to be spelt out.
+TEST(TorchtitanExport, OtherMicrobatchGroup_WritesCells) {
+  // 16 microbatches on pp 4 are 4 rounds of 4 in torch's schedule; groups of 8 need explicit cells.
   const std::string plan =
       "model: llama-3.1-8b\nworld_size: 8\njob: {global_batch: 32}\n"
       "parallelism: {pp_size: 4, dp_size: 2, zero_stage: 2, virtual_stages: 2";
-  EXPECT_THAT(written(plan + "}\n"), SizeIs(1));
-  const std::vector<ExportFile> files = written(plan + ", microbatch_group: 8}\n");
+  EXPECT_THAT(export_files(plan + "}\n"), SizeIs(1));
+  const std::vector<ExportFile> files = export_files(plan + ", microbatch_group: 8}\n");
   ASSERT_THAT(files, SizeIs(2));
   EXPECT_THAT(files[0].text, HasSubstr("\"PipelineScheduleMulti\""));
 }
 
-RC_GTEST_PROP(TorchtitanExport, ReadsBackAsThePlanButForWhatIsLost, ()) {
+RC_GTEST_PROP(TorchtitanExport, RandomPlan_ReadsBackExceptForListedLosses, ()) {
   round_trip::hold(torchtitan());
 }
 

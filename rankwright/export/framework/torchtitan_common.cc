@@ -10,12 +10,14 @@
 namespace rankwright::exporter {
 namespace {
 
-bool whole_shards(const plan::Plan& p) { return divides(p.cp, p.shards()); }
+/// Returns whether shards contain whole context-parallel groups.
+bool has_whole_shards(const plan::Plan& p) { return divides(p.cp, p.shards()); }
 
-/// DDP: FSDP is on as soon as a shard has more than one rank.
-bool plain_replicas(const plan::Plan& p) { return p.zero == 0 && p.cp == 1; }
+/// Returns whether the plan is DDP. FSDP is on as soon as a shard has more than one rank.
+bool is_ddp(const plan::Plan& p) { return p.zero == 0 && p.cp == 1; }
 
-bool has_own_split(const plan::TrainingConfig& s) {
+/// Returns whether torchtitan's own split of the layers gives the plan's stages.
+bool matches_own_split(const plan::TrainingConfig& s) {
   const importer::TorchtitanFlavor* const flavor = importer::flavor_of(s.model);
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   const i64 usual = row(s.plan.schedule).min_chunks;
@@ -28,8 +30,8 @@ bool has_own_split(const plan::TrainingConfig& s) {
 }  // namespace
 
 DataRanks torchtitan_data_ranks(const plan::Plan& p) {
-  if (plain_replicas(p)) return {.replicas = p.dp};
-  if (p.zero == 0 || !whole_shards(p)) return {.shards = p.dp};
+  if (is_ddp(p)) return {.replicas = p.dp};
+  if (p.zero == 0 || !has_whole_shards(p)) return {.shards = p.dp};
   const i64 shards = p.shards() / p.cp;
   return {.replicas = p.dp / shards, .shards = shards};
 }
@@ -54,13 +56,13 @@ std::string_view schedule_class(const plan::TrainingConfig& s) {
 
 std::string module_lists(const plan::TrainingConfig& s, std::string_view head_module,
                          std::string_view indent) {
-  if (s.plan.pp == 1 || has_own_split(s)) return "";
+  if (s.plan.pp == 1 || matches_own_split(s)) return "";
   std::string text = "[\n";
   i64 layer = 0;
   for (const plan::Stage& stage : s.stages()) {
     std::string modules;
     const auto add = [&](const std::string& name) {
-      modules += (modules.empty() ? "" : ", ") + quote_python(name);  // as TOML quotes it, too
+      modules += (modules.empty() ? "" : ", ") + quote_python(name);  // valid in TOML too
     };
     if (stage.embedding) add("tok_embeddings");
     for (i64 i = 0; i < stage.layers; ++i) add(fmt::format("layers.{}", layer++));
@@ -79,7 +81,7 @@ std::vector<ExportFile> schedule_files(const plan::TrainingConfig& s) {
 std::vector<Lost> lost_by_both_torchtitans(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   std::vector<Lost> lost;
-  if (p.zero >= 1 && !whole_shards(p))
+  if (p.zero >= 1 && !has_whole_shards(p))
     lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
   if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
     for (const char* const key : {"parallelism.zero_stage", "parallelism.shard_size"})

@@ -10,13 +10,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::vector<ExportFile> written(const std::string& plan) {
+std::vector<ExportFile> export_files(const std::string& plan) {
   return export_plan(*find_exporter("torchtitan"), config_of(plan));
 }
 
-TEST(TorchtitanPython, CountsTokens) {
-  // 16 = tp 2 x pp 4 x dp 2; 32 sequences = 2 a microbatch x dp 2 x 8 microbatches.
-  const std::vector<ExportFile> files = written(
+TEST(TorchtitanPython, PipelinePlan_CountsBatchesInTokens) {
+  // 16 ranks = tp 2 x pp 4 x dp 2; 32 sequences = 2 per microbatch x dp 2 x 8 microbatches.
+  const std::vector<ExportFile> files = export_files(
       "model: llama-3.1-8b\nworld_size: 16\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 2, micro_batch: 2, stages: "
       "[7, 9, 9, 7], recompute: full}\n"
@@ -34,9 +34,10 @@ TEST(TorchtitanPython, CountsTokens) {
   EXPECT_THAT(text, HasSubstr("    return rankwright_layout(llama3_8b())\n"));
 }
 
-TEST(TorchtitanPython, LeavesTheModelToTheUserWhereItKnowsNoFunction) {
+TEST(TorchtitanPython, UnknownModel_IsLeftToTheUser) {
   const std::string text =
-      written("model: mistral-7b\nworld_size: 8\nparallelism: {dp_size: 8, zero_stage: 3}\n")[0]
+      export_files(
+          "model: mistral-7b\nworld_size: 8\nparallelism: {dp_size: 8, zero_stage: 3}\n")[0]
           .text;
   EXPECT_THAT(text, HasSubstr("# Not known: a registry function for this model"));
   EXPECT_THAT(text, Not(HasSubstr("config_registry")));

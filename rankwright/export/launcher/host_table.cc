@@ -13,13 +13,13 @@ namespace rankwright::exporter {
 namespace {
 
 constexpr std::size_t kColumns = 100;
-constexpr std::size_t kMaxHostName = 253;  // of a name in DNS
+constexpr std::size_t kMaxHostName = 253;  // maximum length of a DNS name
 
 i64 host_devices_of(const plan::TrainingConfig& config) {
   return std::max<i64>(1, config.cluster.host_devices);
 }
 
-/// By rank, the cluster's number of its host.
+/// Returns the host number of each rank, by rank, as the cluster numbers hosts.
 std::vector<i64> hosts_of_ranks(const plan::TrainingConfig& config) {
   const i64 size = host_devices_of(config);
   std::vector<i64> hosts(std::size_t(config.world), 0);
@@ -28,8 +28,8 @@ std::vector<i64> hosts_of_ranks(const plan::TrainingConfig& config) {
   return hosts;
 }
 
-/// Equal neighbours become one run, and runs that only count up become one run of hosts.
-std::vector<HostRun> runs_of(const std::vector<i64>& hosts) {
+/// Groups equal neighbors into runs, and runs of equal length on consecutive hosts into one run.
+std::vector<HostRun> group_runs(const std::vector<i64>& hosts) {
   std::vector<HostRun> runs;
   for (std::size_t at = 0; at < hosts.size();) {
     std::size_t end = at;
@@ -44,12 +44,12 @@ std::vector<HostRun> runs_of(const std::vector<i64>& hosts) {
   return runs;
 }
 
-/// A line and the number in it that may count up: its last digits before the first space.
-struct Numbered {
-  std::string_view before, digits, behind;
+/// A line split around the number that may count up: the last digits before the first space.
+struct NumberedLine {
+  std::string_view before, digits, after;
 };
 
-std::optional<Numbered> numbered(std::string_view line) {
+std::optional<NumberedLine> split_at_number(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(' '));
   const std::size_t last = name.find_last_of("0123456789");
   if (last == std::string_view::npos) return std::nullopt;
@@ -57,30 +57,30 @@ std::optional<Numbered> numbered(std::string_view line) {
   const std::size_t first = before == std::string_view::npos ? 0 : before + 1;
   constexpr std::size_t kExact = 15;  // digits that `seq` counts without rounding
   if (last + 1 - first > kExact) return std::nullopt;
-  return Numbered{line.substr(0, first), line.substr(first, last + 1 - first),
-                  line.substr(last + 1)};
+  return NumberedLine{line.substr(0, first), line.substr(first, last + 1 - first),
+                      line.substr(last + 1)};
 }
 
-i64 value(std::string_view digits) {
+i64 parse_digits(std::string_view digits) {
   i64 n = 0;
   for (const char digit : digits) n = n * 10 + (digit - '0');
   return n;
 }
 
-/// Zeros lead where they lead in the first number of a run: 08, 09, 10.
-std::size_t width(const Numbered& first) {
+/// Returns the width to pad to. Numbers are zero-padded if the first of the run is: 08, 09, 10.
+std::size_t padded_width(const NumberedLine& first) {
   return first.digits.front() == '0' ? first.digits.size() : 1;
 }
 
-/// How many lines from `at` on count up from the first.
-std::size_t counting(const std::vector<std::string>& lines, std::size_t at) {
-  const std::optional<Numbered> first = numbered(lines[at]);
+/// Returns how many lines, from `at` on, count up from the first one.
+std::size_t count_consecutive(const std::vector<std::string>& lines, std::size_t at) {
+  const std::optional<NumberedLine> first = split_at_number(lines[at]);
   if (!first) return 1;
-  const i64 from = value(first->digits);
+  const i64 from = parse_digits(first->digits);
   std::size_t count = 1;
   while (at + count < lines.size() &&
          lines[at + count] == fmt::format("{}{:0{}}{}", first->before, from + i64(count),
-                                          width(*first), first->behind))
+                                          padded_width(*first), first->after))
     ++count;
   return count;
 }
@@ -121,17 +121,17 @@ HostTable host_table(const plan::TrainingConfig& config) {
   HostTable table;
   table.host_devices = host_devices_of(config);
   std::vector<i64> host = hosts_of_ranks(config);
-  // Numbers of hosts become places among those in use.
-  std::vector<i64> place(std::size_t(1 + *std::max_element(host.begin(), host.end())), -1);
-  for (const i64 one : host) place[std::size_t(one)] = 0;
-  for (std::size_t i = 0; i < place.size(); ++i)
-    if (place[i] == 0) {
-      place[i] = table.size();
+  // Renumber the hosts: only those in use count.
+  std::vector<i64> new_number(std::size_t(1 + *std::max_element(host.begin(), host.end())), -1);
+  for (const i64 one : host) new_number[std::size_t(one)] = 0;
+  for (std::size_t i = 0; i < new_number.size(); ++i)
+    if (new_number[i] == 0) {
+      new_number[i] = table.size();
       table.hosts.push_back(i64(i));
     }
-  for (i64& one : host) one = place[std::size_t(one)];
-  table.runs = runs_of(host);
-  // Ranks of each host, then where each host's devices begin.
+  for (i64& one : host) one = new_number[std::size_t(one)];
+  table.runs = group_runs(host);
+  // Count the ranks per host, then turn the counts into offsets.
   table.begins.assign(table.hosts.size() + 1, 0);
   for (const i64 one : host) ++table.begins[std::size_t(one) + 1];
   table.max = *std::max_element(table.begins.begin(), table.begins.end());
@@ -205,16 +205,17 @@ std::string printing(const std::vector<std::string>& lines, std::string_view ind
     single.clear();
   };
   for (std::size_t at = 0; at < lines.size();) {
-    const std::size_t count = counting(lines, at);
-    constexpr std::size_t kWorth = 3;  // lines that a `seq` of their own is shorter for
+    const std::size_t count = count_consecutive(lines, at);
+    constexpr std::size_t kWorth = 3;  // from this many lines on, `seq` is shorter
     if (count < kWorth) {
       single.push_back(quote_shell(lines[at++]));
       continue;
     }
     flush();
-    const Numbered first = *numbered(lines[at]);
-    const i64 from = value(first.digits);
-    const std::string format = fmt::format("{}%0{}.0f{}", first.before, width(first), first.behind);
+    const NumberedLine first = *split_at_number(lines[at]);
+    const i64 from = parse_digits(first.digits);
+    const std::string format =
+        fmt::format("{}%0{}.0f{}", first.before, padded_width(first), first.after);
     text += fmt::format("{}seq -f {} {} {}\n", indent, quote_shell(format), from,
                         from + i64(count) - 1);
     at += count;

@@ -1,6 +1,6 @@
-// What launchers need to know of a placement: which hosts are used, the host of each rank in order
-// and the devices that the ranks of a host take. Also how lists of hosts stand in shell scripts.
-// It knows no launcher: those are slurm, torchrun and openmpi, one file each.
+// The hosts of a plan's placement, as launchers need them: the hosts in use, the host of each rank,
+// and the devices that the ranks of each host use. Also writes host lists for shell scripts. The
+// launchers themselves are slurm.cc, torchrun.cc and openmpi.cc.
 #pragma once
 
 #include <span>
@@ -12,60 +12,64 @@
 
 namespace rankwright::exporter {
 
-/// The next ranks: `ranks` of them on host `first`, as many on the one after it, up to `last`.
+/// Consecutive ranks: `ranks` of them on host `first`, then `ranks` on each next host up to `last`.
 struct HostRun {
   i64 first = 0, last = 0, ranks = 1;
 
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 
-/// Hosts without ranks are left out, and the others counted from 0: a launcher asks for no more
-/// than are used. `hosts` says which ones they are.
+/// The hosts in use, renumbered from 0. Hosts without ranks are left out, so that a launcher
+/// requests only those in use; `hosts` maps back to the cluster's numbers.
 struct HostTable {
-  std::vector<i64> hosts{};     // by the cluster's numbers, ascending
-  std::vector<HostRun> runs{};  // all ranks in order
-  std::vector<i64> begins{};  // where the devices of a host begin in `devices`; one more at the end
-  std::vector<i64> devices{};  // by host, in order of its ranks: 0 is the first of that host
-  i64 max = 1;                 // ranks on the fullest host
+  std::vector<i64> hosts{};     // numbers in the cluster, ascending
+  std::vector<HostRun> runs{};  // all ranks, in rank order
+  std::vector<i64> begins{};    // offset of each host's devices in `devices`, and the end
+  std::vector<i64> devices{};   // per host in rank order, numbered from 0 on that host
+  i64 max = 1;                  // ranks on the fullest host
   i64 host_devices = 1;
 
   i64 size() const { return i64(hosts.size()); }
+  /// Returns the devices of the host's ranks, in rank order.
   std::span<const i64> devices_of(i64 host) const;
-  /// Its first rank takes its first device, and so on.
+  /// Returns whether the host's i-th rank uses its i-th device, for all its ranks.
   bool in_order(i64 host) const;
   bool all_in_order() const;
-  /// Hosts in order of their first ranks.
+  /// Returns the hosts in order of their first rank.
   std::vector<i64> by_first_rank() const;
 };
 
-/// For a config without violations. Time and memory grow with the world.
+/// Returns the hosts of the plan's placement. Time and memory grow linearly with the world size.
+/// Requires: a config without constraint violations.
 HostTable host_table(const plan::TrainingConfig& config);
 
-/// How many hosts must have a name for the used ones to have theirs: 1 + the last that is used.
+/// Returns how many host names are needed to name all hosts in use: 1 + the highest host number.
 i64 hosts_to_name(const plan::TrainingConfig& config);
 
-/// Of the used hosts: those of the options, or host0, host1, ... by the cluster's numbers.
+/// Returns the names of the hosts in use: those in `options`, or host0, host1, ... by their numbers
+/// in the cluster. Requires: `options.hosts` is empty or has a valid name for every host in use.
 std::vector<std::string> host_names(const HostTable& table, const ExportOptions& options);
 
-/// "0-3x2 7x8": how runs stand in a script, a word each.
+/// Returns the runs as words of a script: "0-3x2", "7x8".
 std::vector<std::string> describe_run(const std::vector<HostRun>& runs);
 
-/// "1,0,2"
+/// Returns "1,0,2".
 std::string device_list(std::span<const i64> devices);
 
-/// Words in lines of at most 100 columns behind `indent`.
+/// Returns the words in lines of at most 100 columns, each line after `indent`.
 std::string wrapped(const std::vector<std::string>& words, std::string_view indent);
 
-/// Commands that print `lines` one after another, each behind `indent`: `seq` where numbers count
-/// up, so that many hosts stay a short text. A line holds what is_host_name() lets through, and
-/// spaces.
+/// Returns shell commands, each after `indent`, that print `lines` in order. Consecutive numbers
+/// are printed with `seq`, so that many hosts make a short script. Requires: lines of characters
+/// that is_host_name() accepts, and spaces.
 std::string printing(const std::vector<std::string>& lines, std::string_view indent);
 
-/// The command line of a script as its own argument: "$@", or a complaint and exit code 64.
+/// Returns shell code that prints `usage` and exits with code 64 if the script has no arguments.
+/// The arguments ("$@") are the command that the script runs.
 std::string wants_a_command(std::string_view usage);
 
-/// Letters, digits, '-', '.' and '_', at most 253, and no '-' in front: what may stand in a script
-/// as it is.
+/// Returns whether `name` can be written to a script unquoted: 1 to 253 letters, digits, '-', '.'
+/// and '_', not beginning with '-'.
 bool is_host_name(std::string_view name);
 
 }  // namespace rankwright::exporter

@@ -1,9 +1,9 @@
 // Writes a rankfile and a script that starts mpirun with it. Checked against Open MPI 4.1.4.
 //
-// A slot of a rankfile is processor cores, not a GPU: a rank is bound to them whatever --bind-to
-// says, and mpirun stops where a core is not there. `slot=0:*`, all cores of the first socket, is
-// there on every machine and may be given any number of ranks; the script then takes the binding
-// off, as a rank that trains needs more than one core.
+// A slot of a rankfile is a set of processor cores, not a GPU. mpirun binds a rank to them whatever
+// --bind-to says, and stops if a core does not exist. `slot=0:*`, all cores of the first socket,
+// exists on every machine and accepts any number of ranks. The script then removes the binding,
+// because a training rank needs more than one core.
 #include <fmt/format.h>
 
 #include "rankwright/export/exporter.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kOpenmpiUsage = "bash openmpi.sh COMMAND [ARGUMENT ...]";
 
-std::string rank_lines(const HostTable& table, const std::vector<std::string>& names) {
+std::string write_rank_lines(const HostTable& table, const std::vector<std::string>& names) {
   std::string text;
   i64 rank = 0;
   for (const HostRun& run : table.runs)
@@ -26,9 +26,11 @@ std::string rank_lines(const HostTable& table, const std::vector<std::string>& n
   return text;
 }
 
-/// By host name: mpirun tells a process its host by no other means. All hosts are in it, so that
-/// one of another name is noticed. In parts, as a string of the environment ends at 128 kB.
-std::string device_table(const HostTable& table, const std::vector<std::string>& names) {
+/// Returns shell code that exports the devices of each host under its host name, the only
+/// identification that mpirun gives a process. All hosts are listed, so that an unexpected host
+/// name is noticed. The table is split over several variables: an environment string ends at 128
+/// kB.
+std::string write_device_table(const HostTable& table, const std::vector<std::string>& names) {
   std::vector<std::string> words;
   for (i64 host = 0; host < table.size(); ++host)
     words.push_back(
@@ -57,15 +59,16 @@ constexpr std::string_view kOpenmpiFindDevices =
     "    exit 1\n"
     "  fi\n";
 
-std::string script(const plan::TrainingConfig& s, const HostTable& table,
-                   const std::vector<std::string>& names, const std::vector<std::string>& head) {
+std::string write_script(const plan::TrainingConfig& s, const HostTable& table,
+                         const std::vector<std::string>& names,
+                         const std::vector<std::string>& head) {
   const i64 first = table.runs.front().first;
   std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
                      fmt::format("# Use: {}\n", kOpenmpiUsage) + "set -euo pipefail\n\n" +
                      wants_a_command(kOpenmpiUsage) +
                      "\nhere=$(dirname \"$(readlink -f \"$0\")\")\n"
                      "pass=(-x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE)\n";
-  if (!table.all_in_order()) text += device_table(table, names);
+  if (!table.all_in_order()) text += write_device_table(table, names);
   return text +
          fmt::format(
              "export MASTER_ADDR=${{MASTER_ADDR:-{}}} MASTER_PORT=${{MASTER_PORT:-29500}}\n"
@@ -96,8 +99,8 @@ std::vector<ExportFile> write_openmpi(const plan::TrainingConfig& s, const Expor
         "Hosts are called host0, host1, ...: give their names with rankwright export --hosts.");
   std::vector<std::string> slots = about;
   slots.emplace_back("slot=0:* is all cores of the first socket; openmpi.sh takes that off again.");
-  return {{"openmpi.rankfile", commented(slots, "#") + rank_lines(table, names)},
-          {"openmpi.sh", script(s, table, names, about)}};
+  return {{"openmpi.rankfile", commented(slots, "#") + write_rank_lines(table, names)},
+          {"openmpi.sh", write_script(s, table, names, about)}};
 }
 
 }  // namespace rankwright::exporter

@@ -1,6 +1,6 @@
-// Writes a batch script for sbatch that starts every rank on its host: `srun
-// --distribution=arbitrary` with a host file that the script makes when it runs. Checked against
-// Slurm 22.05. The program that it starts is the script's own argument.
+// Writes a batch script for sbatch that starts every rank on its host with `srun
+// --distribution=arbitrary` and a host file that the script creates when it runs. The arguments of
+// the script are the command to start. Checked against Slurm 22.05.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,14 @@ constexpr std::string_view kSlurmStates[] = {"world_size", "node_shape", "placem
 
 constexpr std::string_view kSlurmUsage = "sbatch slurm.sbatch COMMAND [ARGUMENT ...]";
 
-/// Devices to ask for on each host: all of them where ranks leave some out, as the numbers in the
-/// table are those of the whole host.
-i64 gpus(const HostTable& table) { return table.all_in_order() ? table.max : table.host_devices; }
+/// Returns the GPUs to request per node. If the ranks of a host skip devices, all are requested,
+/// because the table numbers the devices of the whole host.
+i64 gpus_per_node(const HostTable& table) {
+  return table.all_in_order() ? table.max : table.host_devices;
+}
 
-std::string directives(const plan::TrainingConfig& s, const HostTable& table,
-                       const ExportOptions& options) {
+std::string write_directives(const plan::TrainingConfig& s, const HostTable& table,
+                             const ExportOptions& options) {
   std::string text = fmt::format(
       "#SBATCH --nodes={}\n"
       "#SBATCH --ntasks={}\n"
@@ -35,12 +37,12 @@ std::string directives(const plan::TrainingConfig& s, const HostTable& table,
   text += fmt::format(
       "# Where GPUs are another resource, such as gres=gpu:h100:8, or none, change this line:\n"
       "#SBATCH --gpus-per-node={}\n",
-      gpus(table));
+      gpus_per_node(table));
   return text;
 }
 
-/// Fills the array `host`.
-std::string hosts(const HostTable& table, const ExportOptions& options) {
+/// Returns shell code that fills the array `host` with the host names.
+std::string write_hosts(const HostTable& table, const ExportOptions& options) {
   if (options.hosts.empty())
     return fmt::format(
         "# Host i is the i-th node of the allocation.\n"
@@ -53,7 +55,8 @@ std::string hosts(const HostTable& table, const ExportOptions& options) {
   return "mapfile -t host < <(\n" + printing(host_names(table, options), "  ") + ")\n";
 }
 
-std::string host_file(const HostTable& table) {
+/// Returns shell code that writes SLURM_HOSTFILE, one line per rank.
+std::string write_host_file(const HostTable& table) {
   return "# Ranks in order: 0-3x2 is 2 ranks on each of hosts 0 to 3, host by host.\n"
          "runs=(\n" +
          wrapped(describe_run(table.runs), "  ") +
@@ -69,8 +72,9 @@ std::string host_file(const HostTable& table) {
          "export SLURM_HOSTFILE\n";
 }
 
-/// A string of the environment may not be longer than 128 kB, so the table goes in parts.
-std::string device_table(const HostTable& table) {
+/// Returns shell code that exports the devices of hosts whose ranks use them out of order. The
+/// table is split over several variables: an environment string may not exceed 128 kB.
+std::string write_device_table(const HostTable& table) {
   std::vector<std::string> words;
   for (i64 host = 0; host < table.size(); ++host)
     if (!table.in_order(host))
@@ -95,9 +99,9 @@ constexpr std::string_view kSlurmFindDevices =
     "    fi\n"
     "  done\n";
 
-/// Slurm gives task i the i-th line of the host file, and counts the tasks of a node in the order
-/// of their numbers.
-std::string start(const plan::TrainingConfig& s, const HostTable& table) {
+/// Returns the srun command. Slurm runs task i on the i-th line of the host file, and numbers the
+/// tasks of a node in task order.
+std::string write_srun(const plan::TrainingConfig& s, const HostTable& table) {
   return fmt::format(
       "MASTER_ADDR=$(head -n 1 \"$SLURM_HOSTFILE\")\n"
       "export MASTER_ADDR MASTER_PORT=${{MASTER_PORT:-29500}} WORLD_SIZE={0}\n"
@@ -117,11 +121,11 @@ std::vector<ExportFile> write_slurm(const plan::TrainingConfig& s, const ExportO
                                     const std::vector<std::string>& head) {
   const HostTable table = host_table(s);
   std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
-                     fmt::format("# Use: {}\n", kSlurmUsage) + directives(s, table, options) +
+                     fmt::format("# Use: {}\n", kSlurmUsage) + write_directives(s, table, options) +
                      "set -euo pipefail\n\n" + wants_a_command(kSlurmUsage) + "\n" +
-                     hosts(table, options) + "\n" + host_file(table) + "\n";
-  if (!table.all_in_order()) text += device_table(table) + "\n";
-  return {{"slurm.sbatch", text + start(s, table)}};
+                     write_hosts(table, options) + "\n" + write_host_file(table) + "\n";
+  if (!table.all_in_order()) text += write_device_table(table) + "\n";
+  return {{"slurm.sbatch", text + write_srun(s, table)}};
 }
 
 }  // namespace rankwright::exporter

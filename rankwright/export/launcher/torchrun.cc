@@ -1,8 +1,8 @@
-// Writes a script that runs on every node and starts torchrun there with its node's number.
-// By its documented flags; no torchrun has run it yet. The c10d rendezvous takes no number: it
-// sorts nodes by host name as text, node66 before node7 (pytorch#191190), so the static one is
-// used. Ranks of a node then follow each other and take its devices in order; for other placements
-// see rules/launchers.cc.
+// Writes a script to run on every node, which starts torchrun there with the node's rank. Written
+// from torchrun's documented flags; not yet run with torchrun. The script uses the static
+// rendezvous: the c10d rendezvous ignores node ranks and sorts nodes by host name as text, node66
+// before node7 (pytorch#191190). The ranks of a node are then consecutive and use its devices in
+// order; rules/launchers.cc rejects other placements.
 #include <fmt/format.h>
 
 #include "rankwright/export/exporter.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kTorchrunUsage = "bash torchrun.sh SCRIPT [ARGUMENT ...]";
 
-/// "NAME RANKS" in the order of node ranks.
-std::vector<std::string> nodes(const HostTable& table, const ExportOptions& options) {
+/// Returns "NAME RANKS" for each node, in node-rank order.
+std::vector<std::string> list_nodes(const HostTable& table, const ExportOptions& options) {
   const std::vector<std::string> names = host_names(table, options);
   std::vector<std::string> lines;
   lines.reserve(names.size());
@@ -23,7 +23,8 @@ std::vector<std::string> nodes(const HostTable& table, const ExportOptions& opti
   return lines;
 }
 
-std::string find_node(bool named) {
+/// Returns shell code that finds this node's rank and its number of ranks.
+std::string write_node_lookup(bool named) {
   return fmt::format(
       "# awk reads to the end: who stops early ends the other side of the pipe.\n"
       "# NODE_RANK says which node this is; else its name, which NODE may give, is looked up.\n"
@@ -47,7 +48,7 @@ std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const Expo
                                        const std::vector<std::string>& head) {
   const HostTable table = host_table(s);
   const bool named = !options.hosts.empty();
-  const std::vector<std::string> lines = nodes(table, options);
+  const std::vector<std::string> lines = list_nodes(table, options);
   const std::string first = lines.front().substr(0, lines.front().find(' '));
   std::string text =
       "#!/usr/bin/env bash\n" + commented(head, "#") +
@@ -59,7 +60,7 @@ std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const Expo
         "# rankwright export --hosts the script finds its number by the name of the node.\n";
   text += "set -euo pipefail\n\n" + wants_a_command(kTorchrunUsage) +
           "\n# Name and ranks of each node, in the order of node ranks.\nnodes() {\n" +
-          printing(lines, "  ") + "}\n\n" + find_node(named);
+          printing(lines, "  ") + "}\n\n" + write_node_lookup(named);
   text += fmt::format("\nmaster=${{MASTER_ADDR:{}}}\n",
                       named ? "-" + first : "?give the address of node rank 0");
   text += fmt::format(

@@ -10,14 +10,14 @@
 namespace rankwright::planner {
 namespace {
 
-const CommunicationRow* find(const ExplainView& sheet, plan::TrafficKind kind) {
+const CommunicationRow* find_traffic(const ExplainView& sheet, plan::TrafficKind kind) {
   for (const CommunicationRow& c : sheet.communication)
     if (c.priced.traffic.kind == kind) return &c;
   return nullptr;
 }
 
-/// Of the collectives that the item waits for the longest; nullptr where it waits for none.
-const CommunicationRow* longest(const ExplainView& sheet, cost::Item item) {
+/// Returns the collective that the item waits for the longest; null if it waits for none.
+const CommunicationRow* find_longest(const ExplainView& sheet, cost::Item item) {
   const CommunicationRow* max = nullptr;
   for (const CommunicationRow& c : sheet.communication)
     if (waits_for(item, c.priced.traffic.group) &&
@@ -26,13 +26,13 @@ const CommunicationRow* longest(const ExplainView& sheet, cost::Item item) {
   return max;
 }
 
-/// The collective of the item whose time differs most, in both plans; where one has no such, what
-/// it has instead.
-void focus(FactSubject& a, FactSubject& b) {
+/// Selects, for both plans, the collective of the item whose time differs most. A plan without that
+/// collective gets its longest one.
+void select_collectives(FactSubject& a, FactSubject& b) {
   Seconds max{-1};
   for (const plan::TrafficKindRow& kind : plan::traffic_kinds()) {
-    const CommunicationRow* const in_a = find(a.plan.sheet, kind.kind);
-    const CommunicationRow* const in_b = find(b.plan.sheet, kind.kind);
+    const CommunicationRow* const in_a = find_traffic(a.plan.sheet, kind.kind);
+    const CommunicationRow* const in_b = find_traffic(b.plan.sheet, kind.kind);
     const CommunicationRow* const any = in_a != nullptr ? in_a : in_b;
     if (any == nullptr || !waits_for(a.item, any->priced.traffic.group)) continue;
     const auto time = [](const CommunicationRow* c) {
@@ -41,24 +41,25 @@ void focus(FactSubject& a, FactSubject& b) {
     const Seconds apart{std::abs((time(in_b) - time(in_a)).value)};
     if (apart <= max) continue;
     max = apart;
-    a.collective = in_a != nullptr ? in_a : longest(a.plan.sheet, a.item);
-    b.collective = in_b != nullptr ? in_b : longest(b.plan.sheet, b.item);
+    a.collective = in_a != nullptr ? in_a : find_longest(a.plan.sheet, a.item);
+    b.collective = in_b != nullptr ? in_b : find_longest(b.plan.sheet, b.item);
   }
 }
 
-std::string joined(const std::vector<std::string>& all) {
+std::string join_texts(const std::vector<std::string>& all) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-std::string all_of(const Facts& facts) {
+std::string describe_all(const Facts& facts) {
   std::vector<std::string> texts;
   for (const Fact& fact : facts)
     if (!fact.value.empty()) texts.push_back(fact.text());
-  return joined(texts);
+  return join_texts(texts);
 }
 
-/// "TP all-gather", "DP reduce-scatter instead of DP all-reduce"; nothing where there is no choice.
-std::string collective_names(const FactSubject& a, const FactSubject& b) {
+/// Returns "TP all-gather" or "DP reduce-scatter instead of DP all-reduce"; empty if the item has
+/// only one collective.
+std::string name_collectives(const FactSubject& a, const FactSubject& b) {
   const auto kinds = [](const FactSubject& s) {
     const std::vector<CommunicationRow>& all = s.plan.sheet.communication;
     return std::count_if(all.begin(), all.end(), [&](const CommunicationRow& c) {
@@ -75,19 +76,19 @@ std::string collective_names(const FactSubject& a, const FactSubject& b) {
   return in_b.empty() ? in_a : in_b + " instead of " + in_a;
 }
 
-/// What differs first, then what does not.
+/// The differing facts first, then the equal ones.
 struct Contrast {
   std::string words{};
   bool differs = true;
 };
 
-/// "on infiniband instead of nvlink, over 16 ranks instead of 8 (in both 3,840 calls)", after
-/// `whose`.
-Contrast contrast(const Facts& a, const Facts& b, const std::string& whose) {
+/// Returns "on infiniband instead of nvlink, over 16 ranks instead of 8 (in both 3,840 calls)",
+/// preceded by `whose`.
+Contrast make_contrast(const Facts& a, const Facts& b, const std::string& whose) {
   const std::string begin = whose.empty() ? "" : fmt::format("most of it {}, ", whose);
   if (a.size() != b.size())
-    return b.size() > a.size() ? Contrast{"only in B: " + begin + all_of(b)}
-                               : Contrast{"only in A: " + begin + all_of(a)};
+    return b.size() > a.size() ? Contrast{"only in B: " + begin + describe_all(b)}
+                               : Contrast{"only in A: " + begin + describe_all(a)};
   std::vector<std::string> unlike, alike;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const bool same = a[i].value == b[i].value, none = b[i].value.empty();
@@ -99,19 +100,19 @@ Contrast contrast(const Facts& a, const Facts& b, const std::string& whose) {
     else
       unlike.push_back(b[i].text() + " instead of " + a[i].value);
   }
-  if (unlike.empty()) return {begin + "in both " + joined(alike), false};
-  return {begin + joined(unlike) +
-          (alike.empty() ? "" : fmt::format(" (in both {})", joined(alike)))};
+  if (unlike.empty()) return {begin + "in both " + join_texts(alike), false};
+  return {begin + join_texts(unlike) +
+          (alike.empty() ? "" : fmt::format(" (in both {})", join_texts(alike)))};
 }
 
-/// Nothing where there is nothing to explain.
-std::string explained(const CauseRow& row, const TimeRow& time, const Compared& plan_a,
-                      const Compared& plan_b) {
+/// Returns the explanation; empty if there is nothing to explain.
+std::string explain_item(const CauseRow& row, const TimeRow& time, const Compared& plan_a,
+                         const Compared& plan_b) {
   FactSubject a{plan_a, row.item}, b{plan_b, row.item};
-  focus(a, b);
+  select_collectives(a, b);
   const Contrast found =
-      contrast(time.a > Seconds{} ? row.facts(a) : Facts{},
-               time.b > Seconds{} ? row.facts(b) : Facts{}, collective_names(a, b));
+      make_contrast(time.a > Seconds{} ? row.facts(a) : Facts{},
+                    time.b > Seconds{} ? row.facts(b) : Facts{}, name_collectives(a, b));
   return row.follows && !found.differs ? std::string() : found.words;
 }
 
@@ -119,7 +120,7 @@ std::string explained(const CauseRow& row, const TimeRow& time, const Compared& 
 
 std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vector<TimeRow>& rows) {
   constexpr std::size_t kMax = 3;
-  constexpr double kMin = 0.1;  // of the largest
+  constexpr double kMin = 0.1;  // of the largest difference
   std::vector<TimeRow> largest = rows;
   std::stable_sort(largest.begin(), largest.end(), [](const TimeRow& x, const TimeRow& y) {
     return std::abs(x.difference().value) > std::abs(y.difference().value);
@@ -129,7 +130,7 @@ std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vecto
     const double apart = std::abs(time.difference().value);
     if (found.size() == kMax || apart <= 0) break;
     if (!found.empty() && apart < kMin * std::abs(found.front().difference.value)) break;
-    std::string words = explained(cause_row(time.item), time, a, b);
+    std::string words = explain_item(cause_row(time.item), time, a, b);
     if (!words.empty()) found.push_back({time.item, time.difference(), std::move(words)});
   }
   return found;

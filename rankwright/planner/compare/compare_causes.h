@@ -1,6 +1,6 @@
-// What is behind the difference of an item between two plans, from facts about both: which
-// collective, its link, calls and bytes; stages and microbatches; shapes of matmuls. One row an
-// item, which lists its facts; what is not the same in both is the cause.
+// Explains the difference of an item between two plans from facts about both: the collective, its
+// link, calls and bytes; stages and microbatches; shapes of matmuls. compare_facts.h lists the
+// facts of each item; those that differ are the cause.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,12 @@ namespace rankwright::planner {
 struct Compared {
   const plan::TrainingConfig& config;
   const ExplainView& sheet;
-  double scale = 1;       // from a step to what is compared
-  bool by_token = false;  // which is a million tokens
+  double scale = 1;       // from one step to the basis of the comparison
+  bool by_token = false;  // the basis is a million tokens
 };
 
-/// The three items that differ most, if they explain a tenth of what the first does; items that are
-/// a share of all others are left out where that share is the same.
+/// Returns up to three items that differ most, each by at least a tenth of the first. Items that
+/// are a share of all others are left out if that share is equal.
 std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vector<TimeRow>& rows);
 
 }  // namespace rankwright::planner

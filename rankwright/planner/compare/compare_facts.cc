@@ -16,19 +16,20 @@
 namespace rankwright::planner {
 namespace {
 
-/// The layer that there are most of.
-const model::Layer& usual_layer(const model::Model& model) {
+/// Returns the layer kind with the most layers.
+const model::Layer& most_common_layer(const model::Model& model) {
   return std::max_element(
              model.runs.begin(), model.runs.end(),
              [](const model::LayerRun& a, const model::LayerRun& b) { return a.count < b.count; })
       ->layer;
 }
 
+/// Work of the layers: matmuls and attention core.
 struct LayerWork {
   Flops matmuls{}, core{};
 };
 
-/// Of one device in a step, forward and backward, MTP modules with it.
+/// Returns the work of one device in a step, forward and backward, including MTP modules.
 LayerWork layer_work(const FactSubject& s) {
   const plan::TrainingConfig& config = s.config();
   LayerWork sum;
@@ -43,15 +44,15 @@ LayerWork layer_work(const FactSubject& s) {
   return {times * sum.matmuls, times * sum.core};
 }
 
-/// "61.2 %" of what the device could do.
-std::string reached(Flops work, Seconds time, FlopsPerSecond max) {
+/// Returns "61.2 %": the share of the device's peak that the work reaches.
+std::string percent_of_peak(Flops work, Seconds time, FlopsPerSecond max) {
   return percent(std::round(1000 * (work / time / max)) / 1000);
 }
 
-/// "4,096 x 3,584": rows and columns of the feed-forward's first matrix on a rank.
+/// Returns "4,096 x 3,584": rows and columns of the feed-forward's first matrix on a rank.
 Fact matmul_shape(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  const model::FeedForward& ffn = usual_layer(s.model).ffn;
+  const model::FeedForward& ffn = most_common_layer(s.model).ffn;
   const double rows = double(p.micro_batch) * double(s.job.sequence) / double(p.cp) *
                       (ffn.sparse() ? 1 / double(p.tp) : 1);
   if (!ffn.sparse())
@@ -62,9 +63,9 @@ Fact matmul_shape(const plan::TrainingConfig& s) {
           " rows and columns of an expert's matrix on a rank"};
 }
 
-Facts matmul(const FactSubject& s) {
+Facts list_matmul_facts(const FactSubject& s) {
   return {
-      {"", reached(layer_work(s).matmuls, s.step()[s.item], cost::layer_peak(s.config())),
+      {"", percent_of_peak(layer_work(s).matmuls, s.step()[s.item], cost::layer_peak(s.config())),
        " of peak"},
       matmul_shape(s.config()),
       {"",
@@ -73,53 +74,53 @@ Facts matmul(const FactSubject& s) {
        ""}};
 }
 
-Facts attention(const FactSubject& s) {
+Facts list_attention_facts(const FactSubject& s) {
   const plan::TrainingConfig& config = s.config();
   const FlopsPerSecond max = cost::peak(config.cluster.device, plan::Dtype::bf16);
-  return {{"", reached(layer_work(s).core, s.step()[s.item], max), " of peak"},
+  return {{"", percent_of_peak(layer_work(s).core, s.step()[s.item], max), " of peak"},
           {"", count(config.job.sequence), " tokens a sequence"},
           {"", std::string(name(config.software.attention)), " kernel"}};
 }
 
-Facts elementwise(const FactSubject& s) {
+Facts list_elementwise_facts(const FactSubject& s) {
   const plan::Plan& p = s.config().plan;
   return {{"layers cut over tp ", count(p.tp), ""},
           {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
           {"at ", show(cost::rates(s.config(), calibration(s.config())).memory), ""}};
 }
 
-Facts casts(const FactSubject& s) {
+Facts list_cast_facts(const FactSubject& s) {
   return {{"matmuls in ", std::string(name(s.config().job.matmul)), ""},
           {"layers cut over tp ", count(s.config().plan.tp), ""}};
 }
 
-Facts permute(const FactSubject& s) {
+Facts list_permute_facts(const FactSubject& s) {
   return {{"ep ", count(s.config().plan.ep), ""}, {"tp ", count(s.config().plan.tp), ""}};
 }
 
-Facts vocabulary(const FactSubject& s) {
+Facts list_vocabulary_facts(const FactSubject& s) {
   return {{"vocabulary cut over tp ", count(s.config().plan.tp), ""},
           {"head on one of ", count(s.config().plan.pp), " pp ranks"},
           {"loss ", std::string(name(s.config().software.loss)), ""}};
 }
 
-/// What is run again waits for its collectives too.
-Fact again_on(const plan::TrainingConfig& config) {
+/// Returns the link of the tensor-parallel collectives, which recomputation repeats.
+Fact recompute_link(const plan::TrainingConfig& config) {
   const int level = cost::span_of(config, mesh::GroupKind::tp).level;
   if (level < 0) return {};
   return {"with tp collectives on ", config.cluster.levels[std::size_t(level)].name, ""};
 }
 
-Facts recompute(const FactSubject& s) {
+Facts list_recompute_facts(const FactSubject& s) {
   const plan::Plan& p = s.config().plan;
   const std::string layers =
       p.recompute == plan::Recompute::full && p.recompute_layers > 0
           ? fmt::format(" of {} a pp rank", plural(p.recompute_layers, "layer", "layers"))
           : "";
-  return {{"", std::string(name(p.recompute)) + layers, ""}, again_on(s.config())};
+  return {{"", std::string(name(p.recompute)) + layers, ""}, recompute_link(s.config())};
 }
 
-Facts launch(const FactSubject& s) {
+Facts list_launch_facts(const FactSubject& s) {
   const plan::TrainingConfig& config = s.config();
   const i64 passes = config.microbatches() * ceil_div(config.model.layers(), config.plan.pp);
   return {{"", s.often(passes), " layers to launch on a rank"},
@@ -127,8 +128,9 @@ Facts launch(const FactSubject& s) {
           {"", std::string(name(config.software.launch)), ""}};
 }
 
-/// Layers that run again call again, and that time is recompute's.
-Fact calls(const FactSubject& s, i64 n) {
+/// Returns the number of calls. Recomputed layers repeat their calls; the time of these is
+/// recompute's.
+Fact count_calls(const FactSubject& s, i64 n) {
   const bool in_layers =
       s.item == cost::Item::tp || s.item == cost::Item::cp || s.item == cost::Item::ep;
   const bool again = in_layers && s.config().plan.recompute == plan::Recompute::full;
@@ -136,32 +138,35 @@ Fact calls(const FactSubject& s, i64 n) {
           s.plan.by_token ? " calls a million tokens" : " calls"};
 }
 
-/// The link of the collective, how often, how much.
-Facts collective(const FactSubject& s) {
+/// Returns the collective's link, its calls and its bytes.
+Facts list_collective_facts(const FactSubject& s) {
   if (s.collective == nullptr) return {};
   const cost::PricedTraffic& p = s.collective->priced;
   return {{"on ", s.collective->level, ""},
           {"over ", count(p.span.size), " ranks"},
-          calls(s, p.traffic.calls),
+          count_calls(s, p.traffic.calls),
           {"of ", show(p.traffic.bytes()), ""},
           {"", show(p.total / p.traffic.calls), " a call"}};
 }
 
-Facts with(Facts facts, Fact more) {
+Facts append(Facts facts, Fact more) {
   if (!facts.empty()) facts.push_back(std::move(more));
   return facts;
 }
 
-Facts tensor(const FactSubject& s) {
-  return with(collective(s), {"", s.config().plan.overlap.tp ? "with" : "without", " overlap"});
+Facts list_tp_facts(const FactSubject& s) {
+  return append(list_collective_facts(s),
+                {"", s.config().plan.overlap.tp ? "with" : "without", " overlap"});
 }
 
-Facts sends(const FactSubject& s) {
-  return with(collective(s), {"", s.config().plan.overlap.pp ? "with" : "without", " overlap"});
+Facts list_send_facts(const FactSubject& s) {
+  return append(list_collective_facts(s),
+                {"", s.config().plan.overlap.pp ? "with" : "without", " overlap"});
 }
 
-/// What the mean pp rank takes for its microbatches: the items before it.
-Seconds mean_rank(const cost::StepTime& step) {
+/// Returns the time that the mean pp rank takes for its microbatches: the sum of the items before
+/// sends.
+Seconds mean_rank_time(const cost::StepTime& step) {
   Seconds sum{};
   for (const cost::ItemRow& of : cost::items()) {
     if (of.item == cost::Item::sends) break;
@@ -170,31 +175,33 @@ Seconds mean_rank(const cost::StepTime& step) {
   return sum;
 }
 
-Facts imbalance(const FactSubject& s) {
+Facts list_imbalance_facts(const FactSubject& s) {
   const i64 slowest = s.step().slowest;
   const plan::RankContents on_rank = contents(s.config(), slowest);
   const std::string edges = besides(on_rank);
-  return {{"the slowest is pp rank ", count(slowest), ""},
-          {"", plural(on_rank.layers, "layer", "layers") + (edges.empty() ? "" : ", ") + edges,
-           " on it"},
-          {"", percent(s.step()[cost::Item::imbalance] / mean_rank(s.step())), " over the mean"}};
+  return {
+      {"the slowest is pp rank ", count(slowest), ""},
+      {"", plural(on_rank.layers, "layer", "layers") + (edges.empty() ? "" : ", ") + edges,
+       " on it"},
+      {"", percent(s.step()[cost::Item::imbalance] / mean_rank_time(s.step())), " over the mean"}};
 }
 
-/// The slowest one, with what it sends.
-Seconds slowest_rank(const cost::StepTime& step) {
-  return mean_rank(step) + step[cost::Item::sends] + step[cost::Item::imbalance];
+/// Returns the time of the slowest pp rank, including its sends.
+Seconds slowest_rank_time(const cost::StepTime& step) {
+  return mean_rank_time(step) + step[cost::Item::sends] + step[cost::Item::imbalance];
 }
 
-/// What is idle is counted in slots: how long they are, or where batches differ their share.
+/// Returns the length of a slot, the unit of idle time; if the batches differ, the share of the
+/// bubble.
 Fact slot_length(const FactSubject& s) {
   const cost::StepTime& step = s.step();
   if (s.plan.by_token)
     return {"", percent(step[cost::Item::bubble] / step.total()), " of the step"};
-  const Seconds slot = slowest_rank(step) / s.config().microbatches();
+  const Seconds slot = slowest_rank_time(step) / s.config().microbatches();
   return {"a microbatch takes ", show(slot), " on the slowest pp rank"};
 }
 
-Facts bubble(const FactSubject& s) {
+Facts list_bubble_facts(const FactSubject& s) {
   const plan::Plan& p = s.config().plan;
   const i64 m = s.config().microbatches();
   return {{"", std::string(name(p.schedule)), ""},
@@ -206,16 +213,17 @@ Facts bubble(const FactSubject& s) {
           slot_length(s)};
 }
 
-/// These two are a share of all others: with the same share there is nothing to explain.
-Facts untuned(const FactSubject& s) {
+/// This item and jitter are a share of all others: if the share is equal, there is nothing to
+/// explain.
+Facts list_untuned_facts(const FactSubject& s) {
   return {{"the recipe is ", s.config().software.tuned ? "tuned" : "not tuned", ""}};
 }
 
-Facts jitter(const FactSubject& s) { return {{"", count(s.config().world), " GPUs"}}; }
+Facts list_jitter_facts(const FactSubject& s) { return {{"", count(s.config().world), " GPUs"}}; }
 
-Facts data(const FactSubject& s) {
+Facts list_dp_facts(const FactSubject& s) {
   const Seconds shown = s.step()[cost::Item::dp], hidden = s.step().hidden_dp;
-  Facts facts = collective(s);
+  Facts facts = list_collective_facts(s);
   if (facts.empty()) return facts;
   const int zero = s.config().plan.zero;
   const double share = hidden / (shown + hidden);
@@ -224,7 +232,7 @@ Facts data(const FactSubject& s) {
   return facts;
 }
 
-Facts optimizer(const FactSubject& s) {
+Facts list_optimizer_facts(const FactSubject& s) {
   plan::Share max;
   for (const plan::RankContents& on_rank : rank_contents(s.config()))
     if (const plan::Share share = rank_share(s.config(), on_rank); share.total() > max.total())
@@ -238,24 +246,24 @@ Facts optimizer(const FactSubject& s) {
 }
 
 constexpr CauseRow kRows[] = {
-    {cost::Item::matmul, matmul},
-    {cost::Item::attention, attention},
-    {cost::Item::elementwise, elementwise},
-    {cost::Item::casts, casts},
-    {cost::Item::permute, permute},
-    {cost::Item::vocabulary, vocabulary},
-    {cost::Item::recompute, recompute},
-    {cost::Item::launch, launch},
-    {cost::Item::tp, tensor},
-    {cost::Item::cp, collective},
-    {cost::Item::ep, collective},
-    {cost::Item::sends, sends},
-    {cost::Item::imbalance, imbalance},
-    {cost::Item::bubble, bubble},
-    {cost::Item::untuned, untuned, true},
-    {cost::Item::dp, data},
-    {cost::Item::optimizer, optimizer},
-    {cost::Item::jitter, jitter, true},
+    {cost::Item::matmul, list_matmul_facts},
+    {cost::Item::attention, list_attention_facts},
+    {cost::Item::elementwise, list_elementwise_facts},
+    {cost::Item::casts, list_cast_facts},
+    {cost::Item::permute, list_permute_facts},
+    {cost::Item::vocabulary, list_vocabulary_facts},
+    {cost::Item::recompute, list_recompute_facts},
+    {cost::Item::launch, list_launch_facts},
+    {cost::Item::tp, list_tp_facts},
+    {cost::Item::cp, list_collective_facts},
+    {cost::Item::ep, list_collective_facts},
+    {cost::Item::sends, list_send_facts},
+    {cost::Item::imbalance, list_imbalance_facts},
+    {cost::Item::bubble, list_bubble_facts},
+    {cost::Item::untuned, list_untuned_facts, true},
+    {cost::Item::dp, list_dp_facts},
+    {cost::Item::optimizer, list_optimizer_facts},
+    {cost::Item::jitter, list_jitter_facts, true},
 };
 static_assert(std::size(kRows) == cost::kItems);
 

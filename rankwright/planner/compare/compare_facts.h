@@ -1,5 +1,5 @@
-// Facts about an item of a plan's step that may explain why another plan's differs: one row an
-// item. Which of them do is compare_causes.h.
+// Facts about an item of a plan's step that may explain why another plan's item differs, one row
+// per item. compare_causes.h selects the facts that do.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace rankwright::planner {
 
-/// "on " "nvlink" "", "" "32" " microbatches". Rows list the same ones, in the same order, of every
-/// plan that has the item; one without a value is not there.
+/// One fact: {"on ", "nvlink", ""} or {"", "32", " microbatches"}. A row lists the same facts, in
+/// the same order, for every plan that has the item. A fact without a value does not apply.
 struct Fact {
   std::string before, value, after;
 
@@ -18,7 +18,7 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;
 
-/// A plan, and of the collectives that the item waits for the one whose time differs most.
+/// A plan, an item, and the collective of the item whose time differs most.
 struct FactSubject {
   const Compared& plan;
   cost::Item item;
@@ -29,15 +29,17 @@ struct FactSubject {
   double tokens() const {
     return double(config().job.global_batch) * double(config().job.sequence);
   }
-  /// So many things a step, or for a million tokens.
+  /// Returns `n` events per step, scaled to the basis of the comparison.
   std::string often(i64 n) const;
 };
 
+/// The facts of one item.
 struct CauseRow {
   cost::Item item;
-  Facts (*facts)(const FactSubject&);  // of a plan in which the item takes time
-  bool follows = false;                // it is a share of the others
+  Facts (*facts)(const FactSubject&);  // requires: the item takes time in the plan
+  bool follows = false;                // the item is a share of the others
 };
+/// Returns the row of the item.
 const CauseRow& cause_row(cost::Item item);
 
 }  // namespace rankwright::planner

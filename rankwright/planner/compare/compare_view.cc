@@ -20,15 +20,15 @@ constexpr std::array<BasisRow, 3> kBases = {{
     {"device_tokens", "of GPU time a million tokens"},
 }};
 
-Basis basis_of(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+Basis choose_basis(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   if (a.world != b.world) return Basis::device_tokens;
   const bool same = a.model == b.model && a.job.global_batch == b.job.global_batch &&
                     a.job.sequence == b.job.sequence;
   return same ? Basis::step : Basis::tokens;
 }
 
-/// What a time of a step is multiplied by.
-double scale(const plan::TrainingConfig& s, Basis basis) {
+/// Returns the factor from the time of a step to the basis.
+double find_scale(const plan::TrainingConfig& s, Basis basis) {
   switch (basis) {
     case Basis::step:
       return 1;
@@ -42,7 +42,7 @@ double scale(const plan::TrainingConfig& s, Basis basis) {
 
 std::vector<TimeRow> time_rows(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                                const CompareView& view) {
-  const double of_a = scale(a, view.basis), of_b = scale(b, view.basis);
+  const double of_a = find_scale(a, view.basis), of_b = find_scale(b, view.basis);
   std::vector<TimeRow> rows;
   for (const cost::ItemRow& of : cost::items()) {
     const TimeRow row{of.item, of_a * view.a.step[of.item], of_b * view.b.step[of.item]};
@@ -74,10 +74,10 @@ double CompareView::gap() const {
 }
 
 CompareView compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
-  const ExplainView sheet_a = make_explain_view(a), sheet_b = make_explain_view(b);
-  CompareView view{.a = sheet_a.estimate,
-                   .b = sheet_b.estimate,
-                   .basis = basis_of(a, b),
+  const ExplainView view_a = make_explain_view(a), view_b = make_explain_view(b);
+  CompareView view{.a = view_a.estimate,
+                   .b = view_b.estimate,
+                   .basis = choose_basis(a, b),
                    .within = cost::tie_band(a, b),
                    .paired = cost::paired(a, b)};
   view.keys = key_differences(a, b);
@@ -85,8 +85,8 @@ CompareView compare_view(const plan::TrainingConfig& a, const plan::TrainingConf
   for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;
   if (!a.reference_model && !b.reference_model) view.entries = memory_rows(view);
   const bool by_token = view.basis != Basis::step;
-  view.causes = causes({a, sheet_a, scale(a, view.basis), by_token},
-                       {b, sheet_b, scale(b, view.basis), by_token}, view.items);
+  view.causes = causes({a, view_a, find_scale(a, view.basis), by_token},
+                       {b, view_b, find_scale(b, view.basis), by_token}, view.items);
   return view;
 }
 

@@ -1,7 +1,7 @@
-// Two plans side by side: what each item of the step and each entry of the memory is in both, which
-// keys differ, what explains the difference, and whether it is more than the model's error. How it
-// is said is report/compare/compare_sentences.h. Which constants would change the winner is
-// cost/sensitivity.h.
+// Compares two plans: each item of the step and each entry of the memory, the keys that differ, the
+// causes of the difference, and whether it exceeds the model's error.
+// report/compare/compare_sentences.h describes it; cost/sensitivity.h finds the constants that
+// would change the winner.
 #pragma once
 
 #include <string>
@@ -12,12 +12,13 @@
 
 namespace rankwright::planner {
 
-/// What is compared. Steps where both train the same tokens; else a million tokens, and where the
-/// devices are not as many, the time of all devices together.
+/// The basis of a comparison: a step if both train the same tokens, else a million tokens. If the
+/// device counts differ, it is the total time of all devices per million tokens.
 enum class Basis : unsigned char { step, tokens, device_tokens };
 std::string_view name(Basis);   // "step", "tokens", "device_tokens"
 std::string_view words(Basis);  // "a step", "a million tokens", ...
 
+/// One item of the step in both plans.
 struct TimeRow {
   cost::Item item{};
   Seconds a{}, b{};
@@ -25,6 +26,7 @@ struct TimeRow {
   Seconds difference() const { return b - a; }
 };
 
+/// One entry of the memory in both plans.
 struct MemoryRow {
   cost::Entry entry{};
   Bytes a{}, b{};
@@ -32,36 +34,39 @@ struct MemoryRow {
   Bytes difference() const { return b - a; }
 };
 
-/// An item that explains much of the difference, and what is behind it.
+/// An item that explains a large part of the difference, and its cause.
 struct Cause {
   cost::Item item{};
   Seconds difference{};
   std::string words{};
 };
 
+/// The comparison of two plans.
 struct CompareView {
   cost::Estimate a{}, b{};
   Basis basis = Basis::step;
-  double within = 0;    // X12: they tie up to this
-  bool paired = false;  // it is of pairs of plans, not of each
+  double within = 0;    // relative error: smaller differences are a tie (X12)
+  bool paired = false;  // `within` is the error of pairs of plans, not of each plan
   std::vector<KeyDifference> keys{};
-  std::vector<TimeRow> items{};  // that take time in either, on the basis, in the order of a step
-  Seconds total_a{}, total_b{};  // of the items
-  std::vector<MemoryRow> entries{};  // empty where a model is not named
+  std::vector<TimeRow>
+      items{};  // that take time in either plan, on the basis, in the order of a step
+  Seconds total_a{}, total_b{};      // sums of the items
+  std::vector<MemoryRow> entries{};  // empty if a model is not named
   std::vector<Cause> causes{};       // the largest first
 
   Seconds difference() const { return total_b - total_a; }
-  /// Time of A over that of B, less 1: how much faster B is, negative where it is slower.
+  /// Returns how much faster B is: the time of A over that of B, minus 1. Negative if B is slower.
   double lead() const { return total_a / total_b - 1; }
-  /// The same for the faster of the two.
+  /// Returns how much faster the faster plan is.
   double gap() const;
   bool tie() const { return gap() <= within; }
 };
 
-/// Tokens of one step.
+/// Returns the tokens of one step.
 double tokens_per_step(const plan::TrainingConfig& config);
 
-/// Requires: neither config has a violation; they may differ in everything.
+/// Compares two plans, which may differ in everything. Requires: configs without constraint
+/// violations.
 CompareView compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
 
 }  // namespace rankwright::planner

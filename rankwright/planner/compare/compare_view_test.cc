@@ -13,7 +13,7 @@ namespace compare_view_test {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Llama 8B on two nodes; `parallelism` as typed.
+/// Returns Llama 8B on two nodes, with `parallelism` as typed.
 rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism, i64 batch = 32) {
   return config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: " + std::to_string(batch) +
@@ -32,7 +32,7 @@ std::string words_of(const CompareView& view, cost::Item item) {
   return cause == nullptr ? "(no cause)" : cause->words;
 }
 
-TEST(Compare, OfAPlanWithItself_FindsNothing) {
+TEST(Compare, PlanWithItself_HasNoDifference) {
   const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
   const CompareView view = compare_view(plan, plan);
   EXPECT_EQ(view.difference(), Seconds{});
@@ -41,40 +41,40 @@ TEST(Compare, OfAPlanWithItself_FindsNothing) {
   EXPECT_TRUE(view.tie());
 }
 
-TEST(Compare, IsOfStepsWhereTheWorkIsTheSame) {
+TEST(Compare, SameTokens_ComparesSteps) {
   const CompareView view =
       compare_view(on_two_nodes(kPlan), on_two_nodes("tp_size: 8, dp_size: 2"));
   EXPECT_EQ(view.basis, Basis::step);
   EXPECT_NEAR(view.total_a / view.a.time(), 1, 1e-12);
 }
 
-TEST(Compare, IsOfAMillionTokensWhereBatchesDiffer) {
-  // Of 32 x 4,096 = 131,072 tokens a step a million takes 10^6 / 131,072 steps.
+TEST(Compare, OtherBatch_ComparesAMillionTokens) {
+  // A step has 32 x 4,096 = 131,072 tokens, so a million tokens take 10^6 / 131,072 steps.
   const CompareView view = compare_view(on_two_nodes(kPlan), on_two_nodes(kPlan, 64));
   EXPECT_EQ(view.basis, Basis::tokens);
   EXPECT_NEAR(view.total_a / view.a.time(), 1e6 / 131'072, 1e-9);
   EXPECT_NEAR(view.total_b / view.b.time(), 1e6 / 262'144, 1e-9);
 }
 
-TEST(Compare, IsOfGpuTimeWhereWorldsDiffer) {
+TEST(Compare, OtherWorld_ComparesGpuTime) {
   const rankwright::plan::TrainingConfig large = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
   const CompareView view = compare_view(on_two_nodes(kPlan), large);
   EXPECT_EQ(view.basis, Basis::device_tokens);
-  // 16 and 32 devices for as long as a million tokens take.
+  // 16 and 32 devices, each for the time of a million tokens.
   EXPECT_NEAR(view.total_a / view.a.time(), 16 * 1e6 / 131'072, 1e-9);
   EXPECT_NEAR(view.total_b / view.b.time(), 32 * 1e6 / 131'072, 1e-9);
 }
 
-TEST(Cause, NamesWhatIsRecomputedInOnePlanOnly) {
+TEST(Cause, RecomputeInOnePlan_IsNamed) {
   rankwright::plan::TrainingConfig slow = on_two_nodes(kPlan);
-  slow.plan.recompute = plan::Recompute::full;  // a forward more: a third of the work
+  slow.plan.recompute = plan::Recompute::full;  // one more forward pass: a third of the work
   EXPECT_THAT(words_of(compare_view(slow, on_two_nodes(kPlan)), cost::Item::recompute),
               StartsWith("only in A: full, with tp collectives on nvlink"));
 }
 
-TEST(Compare, PlansOnTwoDevicesAreNoPair) {
+TEST(Compare, OtherDevice_IsNotPaired) {
   const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.cluster.device = *catalog::find_device("h200-sxm");
@@ -82,7 +82,7 @@ TEST(Compare, PlansOnTwoDevicesAreNoPair) {
   EXPECT_TRUE(compare_view(a, a).paired);
 }
 
-TEST(Verdict, IsATieUpToTheErrorAndNoFurther) {
+TEST(CompareView, DifferenceWithinTheError_IsATie) {
   CompareView view{.within = 0.1};
   view.total_a = 1.0_s;
   view.total_b = 1.09_s;
@@ -90,13 +90,13 @@ TEST(Verdict, IsATieUpToTheErrorAndNoFurther) {
   EXPECT_LT(view.lead(), 0);
   view.total_b = 1.11_s;
   EXPECT_FALSE(view.tie());
-  std::swap(view.total_a, view.total_b);  // whoever is faster
+  std::swap(view.total_a, view.total_b);  // symmetric
   EXPECT_FALSE(view.tie());
   EXPECT_NEAR(view.lead(), 0.11, 1e-12);
   EXPECT_NEAR(view.gap(), 0.11, 1e-12);
 }
 
-TEST(Cause, NamesTheLinkThatTensorParallelismCrosses) {
+TEST(Cause, TensorParallelismAcrossNodes_NamesTheLink) {
   const CompareView view = compare_view(on_two_nodes("tp_size: 8, dp_size: 2"),
                                         on_two_nodes("tp_size: 8, dp_size: 2, order: dp-tp"));
   EXPECT_GT(view.difference(), Seconds{});
@@ -105,8 +105,8 @@ TEST(Cause, NamesTheLinkThatTensorParallelismCrosses) {
   EXPECT_THAT(words, HasSubstr("in both over 8 ranks"));
 }
 
-TEST(Cause, NamesChunksAndMicrobatchesOfABubble) {
-  // 16 microbatches behind one stage: 1 / 17 = 5.88 %; with 4 chunks 1 / 65 = 1.54 %.
+TEST(Cause, Bubble_NamesChunksAndMicrobatches) {
+  // 16 microbatches on 2 stages: 1 / 17 = 5.88 % idle; with 4 chunks 1 / 65 = 1.54 %.
   const CompareView view =
       compare_view(on_two_nodes(kPlan), on_two_nodes(kPlan + ", virtual_stages: 4"));
   const std::string words = words_of(view, cost::Item::bubble);
@@ -116,8 +116,8 @@ TEST(Cause, NamesChunksAndMicrobatchesOfABubble) {
   EXPECT_THAT(words, HasSubstr("16 microbatches"));
 }
 
-TEST(Cause, NamesShapesOfMatmuls) {
-  // 14,336 columns, on tp 2 and tp 8.
+TEST(Cause, Matmul_NamesShapes) {
+  // 14,336 columns, divided by tp 2 and tp 8.
   const CompareView view = compare_view(on_two_nodes("tp_size: 2, dp_size: 8, zero_stage: 1"),
                                         on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
   const std::string words = words_of(view, cost::Item::matmul);
@@ -126,7 +126,7 @@ TEST(Cause, NamesShapesOfMatmuls) {
   EXPECT_THAT(words, HasSubstr("of peak instead of "));
 }
 
-TEST(Cause, NamesTheSlowestPpRankAndWhatStandsThere) {
+TEST(Cause, Imbalance_NamesTheSlowestPpRankAndItsLayers) {
   rankwright::plan::TrainingConfig uneven = on_two_nodes(kPlan);
   uneven.plan.stages = {{.layers = 26, .embedding = true}, {.layers = 6, .loss = true}};
   const CompareView view = compare_view(on_two_nodes(kPlan), uneven);
@@ -135,14 +135,14 @@ TEST(Cause, NamesTheSlowestPpRankAndWhatStandsThere) {
   EXPECT_THAT(words, HasSubstr("26 layers, embedding on it instead of 16 layers, head and loss"));
 }
 
-TEST(Cause, SaysWhatOnlyOneHas) {
+TEST(Cause, ItemOfOnePlan_IsNamed) {
   const CompareView view = compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
                                         on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
   EXPECT_THAT(words_of(view, cost::Item::tp),
               StartsWith("only in B: most of it TP all-gather, on nvlink, over 8 ranks"));
 }
 
-TEST(Cause, OfZeroIsItsCollectives) {
+TEST(Cause, ZeroStage_NamesStageAndOverlap) {
   const CompareView view = compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
                                         on_two_nodes("dp_size: 16, zero_stage: 3"));
   const std::string words = words_of(view, cost::Item::dp);
@@ -150,7 +150,7 @@ TEST(Cause, OfZeroIsItsCollectives) {
   EXPECT_THAT(words, HasSubstr("hidden"));
 }
 
-RC_GTEST_PROP(Compare, AddsUpToTheDifference, ()) {
+RC_GTEST_PROP(Compare, RandomPlans_ItemsAddUpToTheDifference, ()) {
   const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   const CompareView view = compare_view(a, b);
   Seconds time{};
@@ -167,7 +167,7 @@ RC_GTEST_PROP(Compare, AddsUpToTheDifference, ()) {
             1e-12 * std::max(view.b.memory.total().value, view.a.memory.total().value));
 }
 
-RC_GTEST_PROP(Compare, IsTheOppositeTheOtherWayRound, ()) {
+RC_GTEST_PROP(Compare, SwappedPlans_GiveTheOppositeDifference, ()) {
   const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   const CompareView there = compare_view(a, b), back = compare_view(b, a);
   RC_ASSERT(there.items.size() == back.items.size());
@@ -178,7 +178,7 @@ RC_GTEST_PROP(Compare, IsTheOppositeTheOtherWayRound, ()) {
     RC_ASSERT(there.causes[i].difference.value == -back.causes[i].difference.value);
 }
 
-RC_GTEST_PROP(Causes, AreTheLargestDifferencesInWords, ()) {
+RC_GTEST_PROP(Causes, RandomPlans_ListTheLargestDifferencesFirst, ()) {
   const CompareView view = compare_view(sample::random_timed(), sample::random_timed());
   RC_ASSERT(view.causes.size() <= 3u);
   double last = std::numeric_limits<double>::infinity();

@@ -9,24 +9,24 @@
 namespace rankwright::planner {
 namespace {
 
-/// What the lines of the log say themselves.
+/// Adds the settings that the lines of the log state.
 void add_stated(std::vector<SettingGap>& all, const plan::TrainingConfig& config,
                 const importer::RunLog& log) {
   if (log.world && *log.world != config.world)
     all.push_back({"world_size", count(config.world), count(*log.world)});
-  i64 batch = 0;  // the last: it may grow at first
+  i64 batch = 0;  // the last one: the batch may ramp up
   for (const importer::RunStep& step : log.steps)
     if (step.global_batch > 0) batch = step.global_batch;
   if (batch > 0 && batch != config.job.global_batch)
     all.push_back({"job.global_batch", count(config.job.global_batch), count(batch)});
   if (!log.oom || log.oom->capacity <= Bytes{}) return;
-  // What a framework finds is a little less than the driver says.
+  // The memory that a framework sees is slightly less than what the driver reports.
   const Bytes device = config.cluster.device.memory;
   if (device > Bytes{} && std::abs(log.oom->capacity / device - 1) > 0.03)
     all.push_back({"memory of the device", show_memory(device), show_memory(log.oom->capacity)});
 }
 
-/// Keys that the log's own arguments give. What they leave open says nothing about the run.
+/// Adds the settings that the log's own arguments state. Settings that they leave open are skipped.
 void add_arguments(std::vector<SettingGap>& all, const plan::TrainingConfig& config,
                    const importer::PlanFile& ran) {
   const auto known = [&](std::string_view key) {

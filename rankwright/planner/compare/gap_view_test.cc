@@ -19,7 +19,7 @@ rankwright::plan::TrainingConfig config_of(const std::string& text) {
   return resolve(plan_file(text).draft);
 }
 
-/// Ten lines of a step that takes so many times what is predicted.
+/// Returns a log of ten steps that each take `times` the predicted time.
 importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double times) {
   importer::RunLog log;
   for (i64 i = 1; i <= 10; ++i)
@@ -28,13 +28,13 @@ importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double t
   return log;
 }
 
-TEST(GapView, IsInsideWhereTheRunTakesWhatWasPredicted) {
+TEST(GapView, PredictedStepTime_IsInside) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const GapView view = gap_view(config, catalog::calibration(), log_of(config, 1.05), nullptr);
   EXPECT_FALSE(view.outside());
 }
 
-TEST(GapView, PutsSettingsFirstThatTheLogStatesOtherwise) {
+TEST(GapView, DifferingSettings_AreListedFirst) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   importer::RunLog log = log_of(config, 1.5);
   log.world = 16;
@@ -44,19 +44,19 @@ TEST(GapView, PutsSettingsFirstThatTheLogStatesOtherwise) {
   const GapView view = gap_view(config, catalog::calibration(), log, &ran);
   std::vector<std::string> keys;
   for (const SettingGap& s : view.settings) keys.push_back(s.key);
-  // The model and all else that the log's arguments leave open is not among them.
+  // Settings that the log's arguments leave open, such as the model, are not listed.
   EXPECT_THAT(keys,
               ::testing::ElementsAre("world_size", "job.global_batch", "parallelism.tp_size"));
   EXPECT_TRUE(view.outside());
 }
 
-TEST(GapView, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
+TEST(GapView, NoTimers_IsReported) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const GapView view = gap_view(config, catalog::calibration(), log_of(config, 1.18), nullptr);
   EXPECT_FALSE(view.timed);
 }
 
-TEST(GapView, SaysNothingOfMemoryForAModelThatIsNotNamed) {
+TEST(GapView, NoModel_HasNoMemoryGap) {
   const rankwright::plan::TrainingConfig config =
       config_of("world_size: 8\nparallelism: {tp_size: 2, pp_size: 2, dp_size: 2}\n");
   importer::RunLog log = log_of(config, 1);

@@ -15,7 +15,7 @@ bool same_stages(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   return (a.plan.stages.empty() && b.plan.stages.empty()) || a.stages() == b.stages();
 }
 
-std::string placement(const plan::TrainingConfig& s) {
+std::string describe_placement(const plan::TrainingConfig& s) {
   switch (s.plan.placement.kind) {
     case mesh::Placement::Kind::block:
       return "block";
@@ -24,21 +24,21 @@ std::string placement(const plan::TrainingConfig& s) {
     case mesh::Placement::Kind::listed:
       break;
   }
-  constexpr std::size_t kShownKeys = 8;
+  constexpr std::size_t kMaxListed = 8;
   const std::vector<i64>& devices = s.plan.placement.devices;
   std::string list;
-  for (std::size_t r = 0; r < std::min(kShownKeys, devices.size()); ++r)
+  for (std::size_t r = 0; r < std::min(kMaxListed, devices.size()); ++r)
     list += (r == 0 ? "" : ", ") + std::to_string(devices[r]);
-  return fmt::format("{{ranks: [{}{}]}}", list, devices.size() > kShownKeys ? ", ..." : "");
+  return fmt::format("{{ranks: [{}{}]}}", list, devices.size() > kMaxListed ? ", ..." : "");
 }
 
 bool same_placement(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
-  // How many hosts a cyclic one goes round follows from the cluster.
+  // The number of hosts of a cyclic placement follows from the cluster.
   return a.plan.placement.kind == b.plan.placement.kind &&
          a.plan.placement.devices == b.plan.placement.devices;
 }
 
-std::string model(const plan::TrainingConfig& s) { return s.model.name; }
+std::string model_name(const plan::TrainingConfig& s) { return s.model.name; }
 
 std::string model_details(const plan::TrainingConfig& s) {
   return fmt::format("{}: {}, hidden {}, vocabulary {}, {} parameters", s.model.name,
@@ -53,40 +53,42 @@ std::string cluster_details(const plan::TrainingConfig& s) {
   return text;
 }
 
-/// A file's cluster that has no name is called "cluster", which says nothing.
-std::string cluster(const plan::TrainingConfig& s) {
+/// Returns the cluster's name, or its details if the name is the "cluster" of unnamed ones.
+std::string cluster_name(const plan::TrainingConfig& s) {
   return s.cluster.name == "cluster" ? cluster_details(s) : s.cluster.name;
 }
 
-/// A key that is not compared by what is typed: whether two configs are alike, what is shown for
-/// the text of a file where that is long, and more words where that is the same.
-struct Shown {
+/// A key that is not compared by its text: whether two configs are equal in it, a short value if
+/// the file's text is long, and details if the short values are equal.
+struct SpecialKey {
   std::string_view path;
   bool (*alike)(const plan::TrainingConfig&, const plan::TrainingConfig&);
   std::string (*brief)(const plan::TrainingConfig&) = nullptr;
   std::string (*details)(const plan::TrainingConfig&) = nullptr;
 };
-constexpr Shown kShownKeys[] = {
-    {"node_shape", [](const plan::TrainingConfig&,
-                      const plan::TrainingConfig&) { return true; }},  // world_size and cluster do
+constexpr SpecialKey kSpecialKeys[] = {
+    {"node_shape",
+     [](const plan::TrainingConfig&, const plan::TrainingConfig&) {
+       return true;
+     }},  // world_size and cluster cover it
     {"parallelism.stages", same_stages},
-    {"placement", same_placement, placement},
+    {"placement", same_placement, describe_placement},
     {"model",
      [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
        return a.model == b.model;
      },
-     model, model_details},
+     model_name, model_details},
     {"cluster",
      [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
        return a.cluster == b.cluster;
      },
-     cluster, cluster_details},
+     cluster_name, cluster_details},
 };
 
-Shown shown(std::string_view path) {
-  const auto found = std::find_if(std::begin(kShownKeys), std::end(kShownKeys),
-                                  [&](const Shown& row) { return row.path == path; });
-  return found == std::end(kShownKeys) ? Shown{path, nullptr} : *found;
+SpecialKey find_special_key(std::string_view path) {
+  const auto found = std::find_if(std::begin(kSpecialKeys), std::end(kSpecialKeys),
+                                  [&](const SpecialKey& row) { return row.path == path; });
+  return found == std::end(kSpecialKeys) ? SpecialKey{path, nullptr} : *found;
 }
 
 }  // namespace
@@ -95,7 +97,7 @@ std::vector<KeyDifference> key_differences(const plan::TrainingConfig& a,
                                            const plan::TrainingConfig& b) {
   std::vector<KeyDifference> all;
   for (const exporter::ConfigKey& row : exporter::setup_keys()) {
-    const Shown as = shown(row.path);
+    const SpecialKey as = find_special_key(row.path);
     if (as.alike != nullptr && as.alike(a, b)) continue;
     const auto value = as.brief != nullptr ? as.brief : row.value;
     KeyDifference d{.key = row.path,

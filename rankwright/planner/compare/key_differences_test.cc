@@ -13,7 +13,7 @@ const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
-TEST(KeyDifferences, SayWhatIsTypedAndWhatIsAssumed) {
+TEST(KeyDifferences, OtherRecompute_GivesTypedAndAssumedValues) {
   const rankwright::plan::TrainingConfig a = config_of(kPlan);
   rankwright::plan::TrainingConfig b = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
@@ -27,7 +27,7 @@ TEST(KeyDifferences, SayWhatIsTypedAndWhatIsAssumed) {
   EXPECT_FALSE(all[0].b_assumed);
 }
 
-TEST(KeyDifferences, SeeThroughEqualNames) {
+TEST(KeyDifferences, EqualNames_AreComparedByContent) {
   const rankwright::plan::TrainingConfig a = config_of(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.model.vocab += 1;
@@ -41,7 +41,7 @@ TEST(KeyDifferences, SeeThroughEqualNames) {
   EXPECT_THAT(all[2].b, ::testing::HasSubstr("infiniband of 2 at 25 GB/s"));
 }
 
-TEST(KeyDifferences, TakeTheEvenSplitForWhatItIs) {
+TEST(KeyDifferences, EvenSplit_EqualsItsStatedForm) {
   const rankwright::plan::TrainingConfig a = config_of(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.plan.stages = a.stages();
@@ -52,7 +52,7 @@ TEST(KeyDifferences, TakeTheEvenSplitForWhatItIs) {
   EXPECT_EQ(key_differences(a, b)[0].a, "even");
 }
 
-RC_GTEST_PROP(KeyDifferences, AreNoneOfAPlanAgainstItselfAndTheSameBothWays, ()) {
+RC_GTEST_PROP(KeyDifferences, RandomPlans_AreSymmetric_EqualPlansHaveNone, ()) {
   const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   RC_ASSERT(key_differences(a, a).empty());
   const std::vector<KeyDifference> there = key_differences(a, b), back = key_differences(b, a);
@@ -60,7 +60,7 @@ RC_GTEST_PROP(KeyDifferences, AreNoneOfAPlanAgainstItselfAndTheSameBothWays, ())
   for (std::size_t i = 0; i < there.size(); ++i) {
     RC_ASSERT(there[i].key == back[i].key);
     RC_ASSERT(there[i].a != there[i].b);
-    RC_ASSERT(there[i].key != "node_shape");  // another word for world_size and cluster
+    RC_ASSERT(there[i].key != "node_shape");  // follows from world_size and cluster
   }
 }
 

@@ -15,8 +15,8 @@ std::string level_name(const plan::TrainingConfig& config, int level) {
   return level < 0 ? "-" : config.cluster.levels[std::size_t(level)].name;
 }
 
-/// One row a kind, from the pp rank on which it takes longest.
-std::vector<CommunicationRow> communication(const plan::TrainingConfig& config) {
+/// Returns one row per kind of collective, from the pp rank on which it takes longest.
+std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& config) {
   std::vector<CommunicationRow> rows;
   cost::SpanTable spans;
   for (i64 r = 0; r < config.plan.pp; ++r)
@@ -41,9 +41,9 @@ std::vector<CommunicationRow> communication(const plan::TrainingConfig& config) 
   return rows;
 }
 
-/// Calls and bytes of all rows of a group kind, on the pp rank that has most.
-plan::Traffic sum_of(const std::vector<CommunicationRow>& rows,
-                     std::initializer_list<mesh::GroupKind> kinds) {
+/// Sums calls and bytes over all rows of these group kinds.
+plan::Traffic sum_traffic(const std::vector<CommunicationRow>& rows,
+                          std::initializer_list<mesh::GroupKind> kinds) {
   plan::Traffic sum{};
   for (const CommunicationRow& c : rows)
     if (std::find(kinds.begin(), kinds.end(), c.priced.traffic.group) != kinds.end()) {
@@ -55,7 +55,7 @@ plan::Traffic sum_of(const std::vector<CommunicationRow>& rows,
 
 AxisRow tensor_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
   if (s.plan.tp == 1) return {"TP", "1", "-", "layers stay whole"};
-  const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::tp});
+  const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::tp});
   return {"TP", count(s.plan.tp), placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::tp)),
           fmt::format("{} collectives a step inside the layers, each waited for: {} in all",
                       count(sum.calls), show(sum.total))};
@@ -79,8 +79,8 @@ AxisRow pipeline_row(const plan::TrainingConfig& s) {
 AxisRow data_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
   if (s.plan.dp == 1)
     return {"DP", "1", "-", s.plan.mirrored() ? "no copies but the mirror's" : "one copy"};
-  const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::dp_cp, mesh::GroupKind::shard,
-                                          mesh::GroupKind::replicate, mesh::GroupKind::edp});
+  const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::dp_cp, mesh::GroupKind::shard,
+                                               mesh::GroupKind::replicate, mesh::GroupKind::edp});
   return {"DP", count(s.plan.dp), placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::dp)),
           fmt::format("{} copies share a batch of {}; {} a rank and step", count(s.plan.dp),
                       count(s.job.global_batch), show(sum.total))};
@@ -103,8 +103,8 @@ AxisRow zero_row(const plan::TrainingConfig& s) {
                       show_memory(cost::fullest(s, calibration(s)).states()))};
 }
 
-std::vector<AxisRow> axes(const plan::TrainingConfig& s,
-                          const std::vector<CommunicationRow>& rows) {
+std::vector<AxisRow> list_axes(const plan::TrainingConfig& s,
+                               const std::vector<CommunicationRow>& rows) {
   const plan::Plan& p = s.plan;
   std::vector<AxisRow> all{tensor_row(s, rows)};
   if (p.tp > 1 && p.sequence_parallel)
@@ -112,7 +112,7 @@ std::vector<AxisRow> axes(const plan::TrainingConfig& s,
         {"SP", "with TP", all.front().placement,
          "norms and dropout cut along the sequence: gathers and scatters, no all-reduce"});
   if (p.cp > 1) {
-    const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::cp});
+    const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::cp});
     all.push_back({"CP", count(p.cp),
                    placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::cp)),
                    fmt::format("{} tokens a rank of {}; keys and values travel ({}): {}",
@@ -120,7 +120,7 @@ std::vector<AxisRow> axes(const plan::TrainingConfig& s,
                                show(sum.total))});
   }
   if (p.ep > 1) {
-    const plan::Traffic sum = sum_of(rows, {mesh::GroupKind::ep});
+    const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::ep});
     const std::string etp = p.etp > 1 ? fmt::format(" x etp {}", p.etp) : "";
     all.push_back({"EP", count(p.ep) + etp,
                    placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::ep)),
@@ -133,7 +133,7 @@ std::vector<AxisRow> axes(const plan::TrainingConfig& s,
   return all;
 }
 
-/// What hands activations from rank to rank.
+/// Returns the collectives that pass activations between ranks.
 std::string activations_by(const plan::Plan& p) {
   std::string text;
   const auto add = [&](i64 degree, std::string_view what) {
@@ -146,7 +146,8 @@ std::string activations_by(const plan::Plan& p) {
   return text.empty() ? "nothing" : text;
 }
 
-/// Which collectives make gradients equal: of data ranks, and of the two ranks that hold a stage.
+/// Returns the collectives that keep gradients equal: among data ranks, and between the two ranks
+/// that hold a stage.
 std::string gradients_by(const plan::Plan& p) {
   const std::string data = p.zero == 0 ? "DP all-reduce" : "DP reduce-scatter";
   if (!p.mirrored()) return p.data_ranks() > 1 ? data : "nothing: one copy";
@@ -160,7 +161,7 @@ std::string gradients_when(const plan::Plan& p) {
   return p.data_ranks() > 1 ? data + "; mirror: end of step" : "end of step";
 }
 
-std::vector<StateRow> state_rows(const plan::TrainingConfig& s) {
+std::vector<StateRow> list_states(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   const auto mark = [](bool split, i64 degree, std::string_view text) {
     return degree == 1 ? std::string("-") : std::string(split ? text : "same");
@@ -242,16 +243,16 @@ ExplainView make_explain_view(const plan::TrainingConfig& config) {
 }
 
 ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate) {
-  ExplainView sheet;
-  sheet.communication = communication(config);
-  sheet.axes = axes(config, sheet.communication);
-  sheet.states = state_rows(config);
-  sheet.estimate = estimate;
-  sheet.waterfall = make_waterfall(config, sheet.communication, sheet.estimate);
+  ExplainView view;
+  view.communication = list_communication(config);
+  view.axes = list_axes(config, view.communication);
+  view.states = list_states(config);
+  view.estimate = estimate;
+  view.waterfall = make_waterfall(config, view.communication, view.estimate);
   for (const cost::MemoryEstimate& of_rank :
        cost::estimate_memory_per_pp_rank(config, calibration(config)))
-    sheet.totals.push_back(of_rank.total());
-  return sheet;
+    view.totals.push_back(of_rank.total());
+  return view;
 }
 
 }  // namespace rankwright::planner

@@ -1,6 +1,6 @@
-// The worksheet of a plan, filled from computed numbers: axis, degree, placement and reason;
-// communication with its frequency, bytes, links and risk; states by axis; the estimate and where
-// its time goes. How it is laid out is report/explain_text and explain_json.
+// The view of a plan that `explain` shows: the axes with degree, placement and reason; the
+// collectives with calls, bytes and links; the states by axis; the estimate and where its time
+// goes. report/explain_text and explain_json present it.
 #pragma once
 
 #include <string>
@@ -13,48 +13,51 @@
 
 namespace rankwright::planner {
 
+/// One parallel axis of the plan.
 struct AxisRow {
-  std::string axis;  // "TP", "PP", "DP", "FSDP/ZeRO", and those that are used of CP, EP, SP
+  std::string axis;  // "TP", "PP", "DP", "FSDP/ZeRO", and CP, EP and SP if used
   std::string degree;
   std::string placement;
   std::string reason;
 };
 
-/// A collective on the pp rank that has most of it.
+/// One kind of collective, on the pp rank where it takes longest.
 struct CommunicationRow {
   cost::PricedTraffic priced;
   i64 pp_rank = 0;
-  std::string level{};      // the outermost link that it crosses
-  std::string slowest{};    // the link that decides its time
-  std::string preferred{};  // the link where it belongs
+  std::string level{};      // outermost link that it crosses
+  std::string slowest{};    // link that determines its time
+  std::string preferred{};  // link where it should be
 };
 
+/// How one kind of state is divided over the axes.
 struct StateRow {
   std::string state;
   std::string tp, pp, cp, dp, ep;  // "cut", "same", "-"
-  std::string consistent;          // which collective keeps it so
-  std::string critical;            // whether that is on the critical path
+  std::string consistent;          // collective that keeps it consistent
+  std::string critical;            // whether that collective is on the critical path
 };
 
+/// The estimate of a plan in full.
 struct ExplainView {
   std::vector<AxisRow> axes;
   std::vector<CommunicationRow> communication;
   std::vector<StateRow> states;
   cost::Estimate estimate;
   Waterfall waterfall;        // of the estimate's step
-  std::vector<Bytes> totals;  // what must fit, by pp rank
+  std::vector<Bytes> totals;  // required memory, by pp rank
 };
 
-/// Fills the worksheet with the closed-form estimate, or with `estimate`. Requires: the config has
-/// no violation.
+/// Builds the view with the closed-form estimate, or with `estimate`. Requires: a config without
+/// constraint violations.
 ExplainView make_explain_view(const plan::TrainingConfig& config);
 ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate);
 
-/// The item of a step in which the collectives of these groups are waited for.
+/// Returns whether the item of a step waits for the collectives of this kind of group.
 bool waits_for(cost::Item item, mesh::GroupKind group);
 
-/// "8 inside nvlink x 4 across infiniband", "inside nvlink", "one rank",
-/// "some inside nvlink, some across infiniband".
+/// Returns where a group is placed: "8 inside nvlink x 4 across infiniband", "inside nvlink", "one
+/// rank", "some inside nvlink, some across infiniband".
 std::string placement_text(const cluster::Cluster& cluster, const mesh::Span& span);
 
 }  // namespace rankwright::planner

@@ -15,58 +15,58 @@ std::vector<std::string> cells(const StateRow& row) {
   return {row.state, row.tp, row.pp, row.cp, row.dp, row.ep, row.consistent, row.critical};
 }
 
-std::vector<std::string> axes_of(const ExplainView& sheet) {
+std::vector<std::string> axes_of(const ExplainView& view) {
   std::vector<std::string> names;
-  for (const AxisRow& row : sheet.axes) names.push_back(row.axis);
+  for (const AxisRow& row : view.axes) names.push_back(row.axis);
   return names;
 }
 
-const AxisRow& axis(const ExplainView& sheet, std::string_view name) {
-  for (const AxisRow& row : sheet.axes)
+const AxisRow& axis(const ExplainView& view, std::string_view name) {
+  for (const AxisRow& row : view.axes)
     if (row.axis == name) return row;
-  return sheet.axes.front();
+  return view.axes.front();
 }
 
-// How a group lies, in words.
+// Returns the placement text of a group.
 
-std::string lies(const std::string& cluster, const std::string& parallelism, mesh::GroupKind kind) {
+std::string placement_of(const std::string& cluster, const std::string& parallelism,
+                         mesh::GroupKind kind) {
   const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.1-70b\n" + cluster + "parallelism: {" + parallelism + "}\n");
   return placement_text(config.cluster, cost::span_of(config, kind));
 }
 
-TEST(PlacementText, SaysHowManyLieInsideAndAcross) {
+TEST(PlacementText, Groups_SayHowManyRanksAreInsideAndAcross) {
   const std::string cluster = "cluster: dgx-h100 x 8\n";
-  EXPECT_EQ(lies(cluster, "dp_size: 64", mesh::GroupKind::tp), "one rank");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 8", mesh::GroupKind::tp), "inside nvlink");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 8", mesh::GroupKind::dp), "8 across infiniband");
-  EXPECT_EQ(lies(cluster, "tp_size: 2, dp_size: 32", mesh::GroupKind::dp),
+  EXPECT_EQ(placement_of(cluster, "dp_size: 64", mesh::GroupKind::tp), "one rank");
+  EXPECT_EQ(placement_of(cluster, "tp_size: 8, dp_size: 8", mesh::GroupKind::tp), "inside nvlink");
+  EXPECT_EQ(placement_of(cluster, "tp_size: 8, dp_size: 8", mesh::GroupKind::dp),
+            "8 across infiniband");
+  EXPECT_EQ(placement_of(cluster, "tp_size: 2, dp_size: 32", mesh::GroupKind::dp),
             "4 inside nvlink x 8 across infiniband");
 }
 
-TEST(PlacementText, SaysWhereGroupsLieUnevenly) {
-  // Groups of 16 in racks of 72: four lie inside, the fifth has 8 on either side.
-  EXPECT_EQ(lies("cluster: gb200-nvl72 x 2\n", "tp_size: 16, pp_size: 3, dp_size: 3",
-                 mesh::GroupKind::tp),
+TEST(PlacementText, UnevenGroups_SayWhere) {
+  // Groups of 16 in racks of 72: four are inside a rack, the fifth has 8 ranks in each.
+  EXPECT_EQ(placement_of("cluster: gb200-nvl72 x 2\n", "tp_size: 16, pp_size: 3, dp_size: 3",
+                         mesh::GroupKind::tp),
             "some inside nvlink, some across infiniband");
 }
 
-TEST(PlacementText, NamesEveryLevelThatIsCrossed) {
+TEST(PlacementText, EveryLevelThatIsCrossed_IsNamed) {
   const std::string cluster =
       "cluster:\n  device: h100-sxm\n  levels:\n"
       "    - {name: nvlink, arity: 4, bandwidth: 450 GB/s, latency: 2 us}\n"
       "    - {name: rail, arity: 2, bandwidth: 50 GB/s, latency: 5 us}\n"
       "    - {name: spine, arity: 2, bandwidth: 25 GB/s, latency: 9 us}\n";
-  EXPECT_EQ(lies(cluster, "dp_size: 16", mesh::GroupKind::dp),
+  EXPECT_EQ(placement_of(cluster, "dp_size: 16", mesh::GroupKind::dp),
             "4 inside nvlink x 2 across rail x 2 across spine");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 2", mesh::GroupKind::dp), "2 across spine");
-  EXPECT_EQ(lies(cluster, "tp_size: 8, dp_size: 2", mesh::GroupKind::tp),
+  EXPECT_EQ(placement_of(cluster, "tp_size: 8, dp_size: 2", mesh::GroupKind::dp), "2 across spine");
+  EXPECT_EQ(placement_of(cluster, "tp_size: 8, dp_size: 2", mesh::GroupKind::tp),
             "4 inside nvlink x 2 across rail");
 }
 
-// Which axes have a row.
-
-TEST(Axes, AreTheFourOfTheWorksheetAndThoseThatAreUsed) {
+TEST(Axes, FourAxesAlways_OthersIfUsed) {
   const std::string plan = "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: ";
   EXPECT_THAT(axes_of(make_explain_view(config_of(plan + "{dp_size: 8}\n"))),
               ElementsAre("TP", "PP", "DP", "FSDP/ZeRO"));
@@ -79,40 +79,40 @@ TEST(Axes, AreTheFourOfTheWorksheetAndThoseThatAreUsed) {
               ElementsAre("TP", "EP", "PP", "DP", "FSDP/ZeRO"));
 }
 
-TEST(Axes, OfDegreeOneSayThatNothingIsSplit) {
-  const ExplainView sheet =
+TEST(Axes, DegreeOne_SaysThatNothingIsSplit) {
+  const ExplainView view =
       make_explain_view(config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\nworld_size: 1\n"
                                   "parallelism: {dp_size: 1}\n"));
-  EXPECT_EQ(axis(sheet, "TP").reason, "layers stay whole");
-  EXPECT_EQ(axis(sheet, "PP").reason, "no stages, no bubble");
-  EXPECT_EQ(axis(sheet, "DP").reason, "one copy");
-  EXPECT_EQ(axis(sheet, "FSDP/ZeRO").reason, "there is nothing to shard over");
+  EXPECT_EQ(axis(view, "TP").reason, "layers stay whole");
+  EXPECT_EQ(axis(view, "PP").reason, "no stages, no bubble");
+  EXPECT_EQ(axis(view, "DP").reason, "one copy");
+  EXPECT_EQ(axis(view, "FSDP/ZeRO").reason, "there is nothing to shard over");
 }
 
-TEST(Axes, CarryTheirNumbers) {
+TEST(Axes, Reasons_HaveNumbers) {
   // 32 microbatches on 4 pp ranks: 3 / (32 + 3) = 8.57 % bubble.
-  const ExplainView sheet = make_explain_view(
+  const ExplainView view = make_explain_view(
       config_of("model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
                 "job: {global_batch: 64, sequence: 4096}\n"
                 "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"));
-  EXPECT_EQ(axis(sheet, "PP").reason,
+  EXPECT_EQ(axis(view, "PP").reason,
             "80 layers over 4 stages; 32 microbatches, 8.57 % bubble of equal stages (1f1b)");
-  EXPECT_EQ(axis(sheet, "PP").placement, "4 across infiniband");
-  EXPECT_EQ(axis(sheet, "FSDP/ZeRO").degree, "stage 1 over 2");
+  EXPECT_EQ(axis(view, "PP").placement, "4 across infiniband");
+  EXPECT_EQ(axis(view, "FSDP/ZeRO").degree, "stage 1 over 2");
 }
 
-TEST(Axes, SayThatDualPipeHoldsEveryStageTwice) {
-  const ExplainView sheet = make_explain_view(
+TEST(Axes, DualPipe_HoldsEveryStageTwice) {
+  const ExplainView view = make_explain_view(
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\n"
                 "parallelism: {tp_size: 2, pp_size: 4, dp_size: 1, schedule: dualpipe}\n"));
-  // (4/2 - 1) x (3 + 2 - 3) = 2 idle of 32 x 3 + 2
-  EXPECT_EQ(axis(sheet, "PP").reason,
+  // (4/2 - 1) x (3 + 2 - 3) = 2 idle slots of 32 x 3 + 2.
+  EXPECT_EQ(axis(view, "PP").reason,
             "16 layers over 4 stages, each on two pp ranks; 32 microbatches, 2.04 % bubble of "
             "equal stages (dualpipe)");
-  EXPECT_EQ(axis(sheet, "DP").reason, "no copies but the mirror's");
+  EXPECT_EQ(axis(view, "DP").reason, "no copies but the mirror's");
 }
 
-// State by axis, for every ZeRO stage.
+// Returns the states by axis for a ZeRO stage.
 
 std::vector<StateRow> states_with(int zero) {
   return make_explain_view(
@@ -122,7 +122,7 @@ std::vector<StateRow> states_with(int zero) {
       .states;
 }
 
-TEST(States, WithoutZeroAreTheSameOnEveryDataRank) {
+TEST(States, ZeroStage0_ReplicatesStates) {
   const std::vector<StateRow> rows = states_with(0);
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_THAT(cells(rows[0]), ElementsAre("parameters", "cut", "by layer", "-", "same", "-",
@@ -137,7 +137,7 @@ TEST(States, WithoutZeroAreTheSameOnEveryDataRank) {
               ElementsAre("batch", "same", "same", "-", "by sample", "-", "the data loader", "no"));
 }
 
-TEST(States, WithZeroOneShardTheOptimizer) {
+TEST(States, ZeroStage1_ShardsTheOptimizer) {
   const std::vector<StateRow> rows = states_with(1);
   EXPECT_THAT(cells(rows[0]), ElementsAre("parameters", "cut", "by layer", "-", "same", "-",
                                           "all-gather after the update", "no"));
@@ -147,7 +147,7 @@ TEST(States, WithZeroOneShardTheOptimizer) {
                                           "each rank updates its shard", "no"));
 }
 
-TEST(States, WithZeroTwoShardGradientsToo) {
+TEST(States, ZeroStage2_ShardsGradientsToo) {
   const std::vector<StateRow> rows = states_with(2);
   EXPECT_EQ(rows[0].dp, "same");
   EXPECT_THAT(cells(rows[1]), ElementsAre("gradients", "cut", "by layer", "-", "sharded", "-",
@@ -155,7 +155,7 @@ TEST(States, WithZeroTwoShardGradientsToo) {
   EXPECT_EQ(rows[2].dp, "sharded");
 }
 
-TEST(States, WithZeroThreeShardParametersToo) {
+TEST(States, ZeroStage3_ShardsParametersToo) {
   const std::vector<StateRow> rows = states_with(3);
   EXPECT_THAT(cells(rows[0]), ElementsAre("parameters", "cut", "by layer", "-", "sharded", "-",
                                           "FSDP all-gather before use", "yes, unless prefetched"));
@@ -163,7 +163,7 @@ TEST(States, WithZeroThreeShardParametersToo) {
   EXPECT_EQ(rows[2].dp, "sharded");
 }
 
-TEST(States, OfOneCopyAreKeptByNobody) {
+TEST(States, OneCopy_NeedsNoCollectives) {
   const std::vector<StateRow> rows =
       make_explain_view(config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\nworld_size: 1\n"
                                   "parallelism: {dp_size: 1, zero_stage: 3}\n"))
@@ -181,7 +181,7 @@ std::vector<StateRow> mirror_states(const std::string& degrees) {
       .states;
 }
 
-TEST(States, OfDualPipeAreHeldTwiceAndAddedUp) {
+TEST(States, DualPipe_HoldsStatesTwiceAndReducesGradients) {
   const std::vector<StateRow> rows = mirror_states("tp_size: 2, pp_size: 4");
   EXPECT_THAT(cells(rows[0]), ElementsAre("parameters", "cut", "by layer, twice", "-", "-", "-",
                                           "equal gradients, equal update", "no"));
@@ -191,14 +191,14 @@ TEST(States, OfDualPipeAreHeldTwiceAndAddedUp) {
   EXPECT_EQ(rows[3].pp, "by layer");
 }
 
-TEST(States, OfDualPipeAreReducedOverDataRanksFirst) {
+TEST(States, DualPipeWithDataParallelism_ReducesOverDataRanksFirst) {
   const std::vector<StateRow> rows = mirror_states("pp_size: 4, dp_size: 2, zero_stage: 2");
   EXPECT_EQ(rows[0].consistent, "all-gather after the update");
   EXPECT_EQ(rows[1].consistent, "DP reduce-scatter, mirror all-reduce");
   EXPECT_EQ(rows[1].critical, "every microbatch, beside compute; mirror: end of step");
 }
 
-TEST(States, FollowSequencesAndExperts) {
+TEST(States, ContextAndExpertParallelism_AreShown) {
   const std::vector<StateRow> rows =
       make_explain_view(
           config_of("model: mixtral-8x7b\ncluster: dgx-h100 x 2\n"
@@ -210,14 +210,14 @@ TEST(States, FollowSequencesAndExperts) {
   EXPECT_EQ(rows[3].consistent, "CP exchange, EP all-to-all");
 }
 
-// Communication rows come from the pp rank that has most of each.
+// Communication rows are from the pp rank that has most of each kind.
 
-TEST(Communication, NamesTheLinkAndWhereItBelongs) {
-  const ExplainView sheet = make_explain_view(
+TEST(Communication, EachRow_NamesItsLinkAndThePreferredOne) {
+  const ExplainView view = make_explain_view(
       config_of("model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
                 "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"));
   bool tensor = false, sent = false;
-  for (const CommunicationRow& c : sheet.communication) {
+  for (const CommunicationRow& c : view.communication) {
     if (c.priced.traffic.kind == plan::TrafficKind::tp_all_gather) {
       tensor = true;
       EXPECT_EQ(c.level, "nvlink");
@@ -232,13 +232,13 @@ TEST(Communication, NamesTheLinkAndWhereItBelongs) {
   EXPECT_TRUE(tensor && sent);
 }
 
-TEST(Communication, HasOneRowAKindInTheOrderOfTheTable) {
-  const ExplainView sheet = make_explain_view(
+TEST(Communication, EachKind_HasOneRowInTableOrder) {
+  const ExplainView view = make_explain_view(
       config_of("model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
                 "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"));
-  for (std::size_t i = 1; i < sheet.communication.size(); ++i)
-    EXPECT_LT(sheet.communication[i - 1].priced.traffic.kind,
-              sheet.communication[i].priced.traffic.kind);
+  for (std::size_t i = 1; i < view.communication.size(); ++i)
+    EXPECT_LT(view.communication[i - 1].priced.traffic.kind,
+              view.communication[i].priced.traffic.kind);
 }
 
 }  // namespace worksheet_test

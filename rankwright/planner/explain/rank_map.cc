@@ -14,39 +14,45 @@
 namespace rankwright::planner {
 namespace {
 
-/// What tells ranks apart, finest first: two of one part may be folded. `words` say what folding by
-/// it leaves out.
-struct Likeness {
+/// A criterion for folding: ranks with the same value of `of` may be folded. `words` names the axes
+/// that this leaves out.
+struct FoldCriterion {
   i64 (*of)(const mesh::MeshPair& meshes, i64 rank);
   std::string_view words;
-  bool idle = true;  // idle devices are alike
+  bool idle = true;  // idle devices count as equal
 };
 constexpr i64 kMaxRuns = 64;  // of pp ranks
 
-i64 joined(std::initializer_list<std::pair<i64, i64>> coordinates) {
+/// Returns one number for a tuple of coordinates (mixed radix).
+i64 combine(std::initializer_list<std::pair<i64, i64>> coordinates) {
   i64 part = 0;
   for (const auto& [coordinate, degree] : coordinates) part = part * degree + coordinate;
   return part;
 }
-std::pair<i64, i64> on(const mesh::Mesh& mesh, i64 rank, mesh::Axis axis) {
+std::pair<i64, i64> coordinate_on(const mesh::Mesh& mesh, i64 rank, mesh::Axis axis) {
   return {mesh.coordinate(rank, axis), mesh.degree(axis)};
 }
 
-constexpr Likeness kLikenesses[] = {
+/// From the finest criterion to the coarsest.
+constexpr FoldCriterion kFoldCriteria[] = {
     {[](const mesh::MeshPair&, i64 rank) { return rank; }, "", false},
     {[](const mesh::MeshPair&, i64 rank) { return rank; }, ""},
     {[](const mesh::MeshPair& m, i64 rank) {
-       return joined({on(m.dense, rank, mesh::Axis::pp), on(m.dense, rank, mesh::Axis::cp),
-                      on(m.dense, rank, mesh::Axis::tp), on(m.expert, rank, mesh::Axis::ep)});
+       return combine({coordinate_on(m.dense, rank, mesh::Axis::pp),
+                       coordinate_on(m.dense, rank, mesh::Axis::cp),
+                       coordinate_on(m.dense, rank, mesh::Axis::tp),
+                       coordinate_on(m.expert, rank, mesh::Axis::ep)});
      },
      "dp"},
     {[](const mesh::MeshPair& m, i64 rank) {
-       return joined({on(m.dense, rank, mesh::Axis::pp), on(m.dense, rank, mesh::Axis::cp),
-                      on(m.dense, rank, mesh::Axis::tp)});
+       return combine({coordinate_on(m.dense, rank, mesh::Axis::pp),
+                       coordinate_on(m.dense, rank, mesh::Axis::cp),
+                       coordinate_on(m.dense, rank, mesh::Axis::tp)});
      },
      "dp"},
     {[](const mesh::MeshPair& m, i64 rank) {
-       return joined({on(m.dense, rank, mesh::Axis::pp), on(m.dense, rank, mesh::Axis::tp)});
+       return combine({coordinate_on(m.dense, rank, mesh::Axis::pp),
+                       coordinate_on(m.dense, rank, mesh::Axis::tp)});
      },
      "dp and cp"},
     {[](const mesh::MeshPair& m, i64 rank) { return m.dense.coordinate(rank, mesh::Axis::pp); },
@@ -58,9 +64,9 @@ constexpr Likeness kLikenesses[] = {
     {[](const mesh::MeshPair&, i64) { return i64{0}; }, "every axis"},
 };
 
-/// Numbers for values, as they come.
+/// Numbers distinct values in order of appearance.
 template <class Value>
-class Numbers {
+class Numbering {
  public:
   i64 of(const Value& value) {
     return numbers_.try_emplace(value, i64(numbers_.size())).first->second;
@@ -70,14 +76,14 @@ class Numbers {
   std::map<Value, i64> numbers_{};
 };
 
-/// Different things with how often each comes, in the order in which they come first.
-struct Tallied {
+/// A distinct part and how often it occurs, in order of first appearance.
+struct PartCount {
   i64 part = 0;
-  i64 first = 0;  // index
+  i64 first = 0;  // index of the first occurrence
   i64 count = 0;
 };
 
-/// One way to fold: which domains, level by level, simulate the same part.
+/// One way to fold: finds, level by level, the domains with equal contents.
 class Folding {
  public:
   Folding(const cluster::Cluster& cluster, std::vector<i64> parts, bool inside)
@@ -85,15 +91,15 @@ class Folding {
     for (int level = 0; level < levels(); ++level) add_level(level);
   }
 
-  /// Devices that a drawing has, or more than `most` of them.
-  i64 drawn(i64 max) const { return drawn(levels() - 1, 0, max); }
+  /// Returns the number of drawn devices, or a number above `max` if there are more.
+  i64 count_drawn(i64 max) const { return count_drawn(levels() - 1, 0, max); }
 
   MapDomain build(RankMap& map) const { return build(levels() - 1, 0, 1, 1, map); }
 
-  /// By device of the cluster: which one of the map it is drawn as.
+  /// Returns, for each device of the cluster, the device of the map that represents it.
   std::vector<std::size_t> devices(const MapDomain& root) const {
     std::vector<std::size_t> all(parts_[0].size());
-    find(root, levels() - 1, 0, all);
+    assign_devices(root, levels() - 1, 0, all);
     return all;
   }
 
@@ -102,14 +108,14 @@ class Folding {
   const std::vector<i64>& below(int level) const { return parts_[std::size_t(level)]; }
   i64 arity(int level) const { return cluster_.levels[std::size_t(level)].arity; }
 
-  /// Devices keep their places, so that a drawing shows which slot is which, unless folding inside
-  /// an innermost domain is the only way.
+  /// Returns whether the children of a domain are folded. Devices keep their positions, so that a
+  /// drawing shows each slot, unless folding inside an innermost domain is the only way.
   bool folds(int level) const { return level > 0 || inside_; }
 
   void add_level(int level) {
     const std::vector<i64>& children = below(level);
     const std::size_t each = std::size_t(arity(level));
-    Numbers<std::vector<i64>> numbers;
+    Numbering<std::vector<i64>> numbers;
     std::vector<i64> parts;
     for (std::size_t first = 0; first < children.size(); first += each) {
       std::vector<i64> key;
@@ -125,9 +131,9 @@ class Folding {
     parts_.push_back(std::move(parts));
   }
 
-  /// What is drawn inside domain `index` of `level`.
-  std::vector<Tallied> inside(int level, i64 index) const {
-    std::vector<Tallied> all;
+  /// Returns what is drawn inside domain `index` of `level`.
+  std::vector<PartCount> inside(int level, i64 index) const {
+    std::vector<PartCount> all;
     std::map<i64, std::size_t> seen;
     for (i64 child = index * arity(level); child < (index + 1) * arity(level); ++child) {
       const i64 part = below(level)[std::size_t(child)];
@@ -140,18 +146,18 @@ class Folding {
     return all;
   }
 
-  i64 drawn(int level, i64 index, i64 max) const {
+  i64 count_drawn(int level, i64 index, i64 max) const {
     i64 devices = 0;
-    for (const Tallied& child : inside(level, index)) {
+    for (const PartCount& child : inside(level, index)) {
       if (devices > max) break;
-      devices += level == 0 ? 1 : drawn(level - 1, child.first, max - devices);
+      devices += level == 0 ? 1 : count_drawn(level - 1, child.first, max - devices);
     }
     return devices;
   }
 
   MapDomain build(int level, i64 index, i64 count, i64 copies, RankMap& map) const {
     MapDomain domain{.level = level, .index = index, .count = count};
-    for (const Tallied& child : inside(level, index)) {
+    for (const PartCount& child : inside(level, index)) {
       if (level > 0) {
         domain.domains.push_back(
             build(level - 1, child.first, child.count, copies * child.count, map));
@@ -163,16 +169,17 @@ class Folding {
     return domain;
   }
 
-  void find(const MapDomain& as, int level, i64 index, std::vector<std::size_t>& all) const {
-    std::map<i64, std::size_t> drawn;  // by part
-    const std::vector<Tallied> shown = inside(level, as.index);
+  void assign_devices(const MapDomain& as, int level, i64 index,
+                      std::vector<std::size_t>& all) const {
+    std::map<i64, std::size_t> drawn;  // position in `shown`, by part
+    const std::vector<PartCount> shown = inside(level, as.index);
     for (std::size_t k = 0; k < shown.size(); ++k) drawn.emplace(shown[k].part, k);
     for (i64 k = 0; k < arity(level); ++k) {
       const i64 child = index * arity(level) + k;
       const std::size_t at =
           folds(level) ? drawn.at(below(level)[std::size_t(child)]) : std::size_t(k);
       if (level > 0)
-        find(as.domains[at], level - 1, child, all);
+        assign_devices(as.domains[at], level - 1, child, all);
       else
         all[std::size_t(child)] = as.devices[at];
     }
@@ -180,13 +187,15 @@ class Folding {
 
   const cluster::Cluster& cluster_;
   bool inside_;
-  std::vector<std::vector<i64>> parts_;  // of devices, then of the domains of each level
+  std::vector<std::vector<i64>> parts_;  // parts of devices, then of the domains of each level
 };
 
-/// Sets that grow together.
-class Joined {
+/// Disjoint sets (union-find).
+class DisjointSets {
  public:
-  explicit Joined(std::size_t n) : up_(n) { std::iota(up_.begin(), up_.end(), std::size_t{0}); }
+  explicit DisjointSets(std::size_t n) : up_(n) {
+    std::iota(up_.begin(), up_.end(), std::size_t{0});
+  }
   std::size_t root(std::size_t k) {
     while (up_[k] != k) k = up_[k] = up_[up_[k]];
     return k;
@@ -197,17 +206,18 @@ class Joined {
   std::vector<std::size_t> up_;
 };
 
-/// Groups that meet in a device of the map, as one. Edges and mirrors are not shown.
-MapGroups groups(const plan::TrainingConfig& config, mesh::GroupKind kind, const RankMap& map,
-                 const std::vector<std::size_t>& drawn) {
+/// Returns the groups of a kind. Groups that meet in a device of the map become one. Edge and
+/// mirror groups are not shown.
+MapGroups find_groups(const plan::TrainingConfig& config, mesh::GroupKind kind, const RankMap& map,
+                      const std::vector<std::size_t>& drawn) {
   const mesh::GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
   MapGroups of{
       .kind = kind, .span = cost::span_of(config, kind), .groups = config.world / shape.size()};
   const mesh::Placement& placement = config.plan.placement;
   const auto at = [&](i64 rank) { return drawn[std::size_t(placement.device(rank))]; };
-  Joined sets(map.devices.size());
+  DisjointSets sets(map.devices.size());
   for (i64 rank = 0; rank < config.world; ++rank) sets.join(at(group_base(shape, rank)), at(rank));
-  Numbers<std::size_t> numbers;
+  Numbering<std::size_t> numbers;
   for (std::size_t k = 0; k < map.devices.size(); ++k)
     of.of_device.push_back(map.devices[k].rank < 0 ? -1 : numbers.of(sets.root(k)));
   return of;
@@ -240,7 +250,7 @@ std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config) {
     const bool expert =
         kind == mesh::GroupKind::ep || kind == mesh::GroupKind::etp || kind == mesh::GroupKind::edp;
     if ((expert && !config.model.sparse()) || (kind == mesh::GroupKind::shard && !hybrid)) continue;
-    if (kind == mesh::GroupKind::dp_cp && plan.cp == 1) continue;  // the same as dp
+    if (kind == mesh::GroupKind::dp_cp && plan.cp == 1) continue;  // equal to dp
     if (group_shape(meshes, kind, plan.shards()).size() > 1) all.push_back(kind);
   }
   return all;
@@ -248,15 +258,17 @@ std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config) {
 
 namespace {
 
-/// Returns the part of each device; nothing where there are more than `most`, each of which would
-/// be drawn at least once.
+/// Returns the part of each device; nothing if there are more than `max` parts, because each is
+/// drawn at least once.
 std::optional<std::vector<i64>> parts_of(const std::vector<i64>& rank_on,
-                                         const mesh::MeshPair& meshes, const Likeness& alike,
-                                         i64 max) {
+                                         const mesh::MeshPair& meshes,
+                                         const FoldCriterion& criterion, i64 max) {
   std::vector<i64> parts(rank_on.size());
   std::unordered_set<i64> seen;
   for (std::size_t k = 0; k < parts.size(); ++k) {
-    parts[k] = rank_on[k] >= 0 ? alike.of(meshes, rank_on[k]) : alike.idle ? -1 : -1 - i64(k);
+    parts[k] = rank_on[k] >= 0  ? criterion.of(meshes, rank_on[k])
+               : criterion.idle ? -1
+                                : -1 - i64(k);
     if (k > 0 && parts[k] == parts[k - 1]) continue;
     seen.insert(parts[k]);
     if (i64(seen.size()) > max) return std::nullopt;
@@ -275,21 +287,21 @@ RankMap rank_map(const plan::TrainingConfig& config, i64 max) {
     rank_on[std::size_t(config.plan.placement.device(rank))] = rank;
   RankMap map;
   for (const bool inside : {false, true})
-    for (const Likeness& alike : kLikenesses) {
+    for (const FoldCriterion& criterion : kFoldCriteria) {
       if (!inside && cluster.levels.front().arity > max) break;
-      const bool last = inside && &alike == std::end(kLikenesses) - 1;
+      const bool last = inside && &criterion == std::end(kFoldCriteria) - 1;
       std::optional<std::vector<i64>> parts =
-          parts_of(rank_on, meshes, alike, last ? cluster.devices() : max);
+          parts_of(rank_on, meshes, criterion, last ? cluster.devices() : max);
       if (!parts) continue;
       const Folding folding(cluster, std::move(*parts), inside);
-      if (!last && folding.drawn(max) > max) continue;
+      if (!last && folding.count_drawn(max) > max) continue;
       map.root = folding.build(map);
       for (MapDevice& device : map.devices) device.rank = rank_on[std::size_t(device.device)];
       map.folded = i64(map.devices.size()) < cluster.devices();
-      map.words = describe_map(config, map, alike.words);
+      map.words = describe_map(config, map, criterion.words);
       const std::vector<std::size_t> drawn = folding.devices(map.root);
       for (const mesh::GroupKind kind : shown_groups(config))
-        map.groups.push_back(groups(config, kind, map, drawn));
+        map.groups.push_back(find_groups(config, kind, map, drawn));
       return map;
     }
   RW_CHECK(false);

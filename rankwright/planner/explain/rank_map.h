@@ -1,7 +1,6 @@
-// The cluster as it is drawn: nested domains with every rank in its place, and which of them form a
-// group. Where there are too many, domains that simulate the same part are folded into one that
-// stands for all of them, as much as is needed and no more. Geometry and colours are up to the
-// drawing.
+// The cluster as it is drawn: nested domains with every rank in its place, and the groups. If there
+// are too many devices, domains with the same role are folded into one that represents all of them,
+// only as far as necessary. Geometry and colors are left to the drawing.
 #pragma once
 
 #include <string>
@@ -12,45 +11,50 @@
 
 namespace rankwright::planner {
 
+/// One device of the map.
 struct MapDevice {
   i64 device = 0;
   i64 rank = -1;       // -1: idle
-  i64 stands_for = 1;  // devices of the cluster
+  i64 stands_for = 1;  // number of the cluster's devices that it represents
 };
 
-/// One domain of a level; `count` that simulate the same part lie in the domain above.
+/// One domain of a level. It represents `count` domains with the same role inside the parent
+/// domain.
 struct MapDomain {
   int level = 0;
-  i64 index = 0;  // which domain of its level: the first of those that it stands for
+  i64 index = 0;  // number of the domain in its level: the first of those that it represents
   i64 count = 1;
-  std::vector<MapDomain> domains{};    // below it; none in an innermost one
-  std::vector<std::size_t> devices{};  // of an innermost one: which of the map
+  std::vector<MapDomain> domains{};    // child domains; empty if innermost
+  std::vector<std::size_t> devices{};  // of an innermost domain: indices into the map's devices
 };
 
+/// The groups of one kind.
 struct MapGroups {
   mesh::GroupKind kind{};
   mesh::Span span{};
-  i64 groups = 0;  // of the world
-  /// By device of the map: which group it is in, numbered as they come; those of folded ranks that
-  /// meet in one device are one. -1: idle.
+  i64 groups = 0;  // in the whole world
+  /// The group of each device of the map, numbered in order of appearance; -1: idle. Groups that
+  /// meet in one device because of folding count as one.
   std::vector<i64> of_device{};
 };
 
+/// The drawn cluster.
 struct RankMap {
   MapDomain root{};
   std::vector<MapDevice> devices{};
-  std::vector<MapGroups> groups{};  // of more than one rank, as shown_groups() has them
+  std::vector<MapGroups> groups{};  // groups of more than one rank, in the order of shown_groups()
   bool folded = false;
-  std::string words{};  // what a box is
+  std::string words{};  // describes what a box represents
 };
 
 inline constexpr i64 kMaxMapDevices = 512;
 
-/// The config has no violation. In time and memory that grow with the cluster's devices.
+/// Builds the map with at most `max` devices if folding allows it. Time and memory grow linearly
+/// with the cluster's devices. Requires: a config without constraint violations.
 RankMap rank_map(const plan::TrainingConfig& config, i64 max = kMaxMapDevices);
 
-/// The kinds of groups that a person asks for, in the order of the worksheet: those of more than
-/// one rank.
+/// Returns the kinds of groups to show, those of more than one rank, in the order of explain's
+/// axes.
 std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::planner

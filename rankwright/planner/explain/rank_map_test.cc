@@ -16,34 +16,34 @@ namespace rank_map_test {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-void visit(const MapDomain& domain, const std::function<void(const MapDomain&)>& see) {
-  see(domain);
-  for (const MapDomain& below : domain.domains) visit(below, see);
+void visit(const MapDomain& domain, const std::function<void(const MapDomain&)>& call) {
+  call(domain);
+  for (const MapDomain& below : domain.domains) visit(below, call);
 }
 
-const MapGroups& of_kind(const RankMap& map, mesh::GroupKind kind) {
+const MapGroups& find_groups(const RankMap& map, mesh::GroupKind kind) {
   for (const MapGroups& groups : map.groups)
     if (groups.kind == kind) return groups;
   throw std::out_of_range("no such groups");
 }
 
-i64 stood_for(const RankMap& map, bool idle) {
+i64 count_devices(const RankMap& map, bool idle) {
   i64 devices = 0;
   for (const MapDevice& device : map.devices)
     if ((device.rank < 0) == idle) devices += device.stands_for;
   return devices;
 }
 
-TEST(RankMap, OfOneDeviceIsOneBoxWithoutGroups) {
+TEST(RankMap, OneRank_HasNoGroups) {
   const RankMap map = rank_map(config_of("{world_size: 1, cluster: dgx-h100}"));
-  EXPECT_EQ(stood_for(map, false), 1);
-  EXPECT_EQ(stood_for(map, true), 7);
+  EXPECT_EQ(count_devices(map, false), 1);
+  EXPECT_EQ(count_devices(map, true), 7);
   EXPECT_TRUE(map.groups.empty());
 }
 
-// 64 ranks, tp 8 inside a node, then dp 2, then pp 4: node 2p + d holds dp d of pp rank p. 64 / 8 =
-// 8 tensor groups, 64 / 4 = 16 pipelines, 64 / 2 = 32 pairs of replicas.
-TEST(RankMap, HasEveryRankInItsPlaceWhereThereIsRoom) {
+// 64 ranks: tp 8 inside a node, then dp 2, then pp 4, so node 2p + d holds dp d of pp rank p. There
+// are 64 / 8 = 8 tensor-parallel groups, 64 / 4 = 16 pipelines and 64 / 2 = 32 pairs of replicas.
+TEST(RankMap, SmallCluster_ShowsEveryRank) {
   const RankMap map =
       rank_map(config_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}"));
   EXPECT_FALSE(map.folded);
@@ -53,21 +53,21 @@ TEST(RankMap, HasEveryRankInItsPlaceWhereThereIsRoom) {
     EXPECT_EQ(node.count, 1);
     EXPECT_EQ(node.devices.size(), 8u);
   }
-  EXPECT_EQ(of_kind(map, mesh::GroupKind::tp).groups, 8);
-  EXPECT_EQ(of_kind(map, mesh::GroupKind::pp).groups, 16);
-  EXPECT_EQ(of_kind(map, mesh::GroupKind::dp).groups, 32);
+  EXPECT_EQ(find_groups(map, mesh::GroupKind::tp).groups, 8);
+  EXPECT_EQ(find_groups(map, mesh::GroupKind::pp).groups, 16);
+  EXPECT_EQ(find_groups(map, mesh::GroupKind::dp).groups, 32);
   // Ranks 3, 19, 35 and 51 are one pipeline; ranks 3 and 11 are replicas.
-  const std::vector<i64>& pipelines = of_kind(map, mesh::GroupKind::pp).of_device;
+  const std::vector<i64>& pipelines = find_groups(map, mesh::GroupKind::pp).of_device;
   EXPECT_EQ(pipelines[3], pipelines[51]);
   EXPECT_NE(pipelines[3], pipelines[11]);
-  const std::vector<i64>& replicas = of_kind(map, mesh::GroupKind::dp).of_device;
+  const std::vector<i64>& replicas = find_groups(map, mesh::GroupKind::dp).of_device;
   EXPECT_EQ(replicas[3], replicas[11]);
   EXPECT_NE(replicas[3], replicas[19]);
 }
 
-// tp 8 fills a node; dp 128 then stands in 128 nodes, and there are 16 such runs, one a pp rank: 16
-// nodes are drawn, each for 128.
-TEST(RankMap, FoldsReplicasFirst) {
+// tp 8 fills a node. dp 128 then spans 128 nodes, once per pp rank, so 16 nodes are drawn, each for
+// 128.
+TEST(RankMap, LargeCluster_FoldsReplicasFirst) {
   const RankMap map = rank_map(config_of(
       "{cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, dp_size: 128, pp_size: 16}}"));
   EXPECT_TRUE(map.folded);
@@ -75,35 +75,35 @@ TEST(RankMap, FoldsReplicasFirst) {
   ASSERT_EQ(map.root.domains.size(), 16u);
   for (const MapDomain& node : map.root.domains) EXPECT_EQ(node.count, 128);
   EXPECT_EQ(map.root.domains[1].index, 128);
-  EXPECT_EQ(stood_for(map, false), 16384);
+  EXPECT_EQ(count_devices(map, false), 16384);
   EXPECT_THAT(map.words, HasSubstr("16,384 ranks on 16,384 devices, drawn as 128"));
-  // The tensor group of a node is that node; a pipeline is the same slot of every node; a box's
-  // replicas are all in the box.
-  const MapGroups& tensor = of_kind(map, mesh::GroupKind::tp);
+  // A node is one tensor-parallel group; a pipeline is the same slot of every node; all replicas of
+  // a box are in the box.
+  const MapGroups& tensor = find_groups(map, mesh::GroupKind::tp);
   EXPECT_EQ(tensor.of_device[0], tensor.of_device[7]);
   EXPECT_NE(tensor.of_device[0], tensor.of_device[8]);
-  const MapGroups& pipelines = of_kind(map, mesh::GroupKind::pp);
+  const MapGroups& pipelines = find_groups(map, mesh::GroupKind::pp);
   EXPECT_EQ(pipelines.of_device[0], pipelines.of_device[8]);
   EXPECT_NE(pipelines.of_device[0], pipelines.of_device[1]);
-  const std::vector<i64>& replicas = of_kind(map, mesh::GroupKind::dp).of_device;
+  const std::vector<i64>& replicas = find_groups(map, mesh::GroupKind::dp).of_device;
   EXPECT_EQ(std::set<i64>(replicas.begin(), replicas.end()).size(), 128u);
 }
 
-// Two nodes, and ranks on the first alone.
-TEST(RankMap, ShowsIdleDevices) {
+// Two nodes, with ranks on the first only.
+TEST(RankMap, IdleDevices_AreShown) {
   const RankMap map =
       rank_map(config_of("{world_size: 8, cluster: dgx-h100 x 2, parallelism: {tp_size: 8}}"), 16);
-  EXPECT_EQ(stood_for(map, true), 8);
+  EXPECT_EQ(count_devices(map, true), 8);
   for (const MapGroups& groups : map.groups)
     for (std::size_t k = 0; k < map.devices.size(); ++k)
       EXPECT_EQ(groups.of_device[k] < 0, map.devices[k].rank < 0);
 }
 
-/// Every device of the cluster is drawn once or stood for, domains hold what they should, and the
-/// boxes are no more than asked for.
+/// Checks that every device of the cluster is drawn or represented once, and that domains have all
+/// their children.
 void expect_whole(const plan::TrainingConfig& config, const RankMap& map) {
-  RC_ASSERT(stood_for(map, false) == config.world);
-  RC_ASSERT(stood_for(map, true) == config.cluster.devices() - config.world);
+  RC_ASSERT(count_devices(map, false) == config.world);
+  RC_ASSERT(count_devices(map, true) == config.cluster.devices() - config.world);
   std::vector<std::size_t> seen;
   visit(map.root, [&](const MapDomain& domain) {
     seen.insert(seen.end(), domain.devices.begin(), domain.devices.end());
@@ -117,8 +117,8 @@ void expect_whole(const plan::TrainingConfig& config, const RankMap& map) {
   RC_ASSERT(seen == all);
 }
 
-/// Of ranks that are drawn: they are in one group of the map if they are in one of the plan's, and
-/// only then where nothing is folded.
+/// Checks drawn ranks: those in one group of the plan are in one group of the map; without folding,
+/// also the reverse.
 void expect_groups(const plan::TrainingConfig& config, const RankMap& map) {
   for (const MapGroups& groups : map.groups) {
     const mesh::GroupShape shape =
@@ -135,17 +135,18 @@ void expect_groups(const plan::TrainingConfig& config, const RankMap& map) {
   }
 }
 
-/// Three levels that hold all ranks and may hold more, whether or not groups line up with them.
-void nest(rankwright::plan::TrainingConfig& config) {
+/// Replaces the cluster with three levels that hold all ranks, and possibly more, whether or not
+/// groups align with them.
+void set_random_levels(rankwright::plan::TrainingConfig& config) {
   const i64 inner = sample::one_of({1, 2, 3, 4, 8}), middle = sample::one_of({1, 2, 3, 5});
   config.cluster.levels = {{.name = "inner", .arity = inner},
                            {.name = "middle", .arity = middle},
                            {.name = "outer", .arity = ceil_div(config.world, inner * middle)}};
 }
 
-RC_GTEST_PROP(RankMapLaw, IsWholeAndKeepsGroupsTogether, ()) {
+RC_GTEST_PROP(RankMap, RandomCluster_IsCompleteAndKeepsGroupsTogether, ()) {
   rankwright::plan::TrainingConfig config = sample::random_setup();
-  nest(config);
+  set_random_levels(config);
   const i64 max = *rc::gen::element<i64>(1, 4, 16, 64, 512);
   const RankMap map = rank_map(config, max);
   expect_whole(config, map);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxMembers = 16;
 
-/// The member of a group with this index, in ascending order: no list is made.
-i64 member(const mesh::GroupShape& shape, i64 base, i64 index) {
+/// Returns the member of a group by its index in ascending order, without building the list.
+i64 find_member(const mesh::GroupShape& shape, i64 base, i64 index) {
   i64 rank = base;
   for (const mesh::Extent& extent : shape) {
     rank += index % extent.count * extent.stride;
@@ -24,7 +24,8 @@ i64 member(const mesh::GroupShape& shape, i64 base, i64 index) {
   return rank;
 }
 
-RankView::GroupView group_view(const plan::TrainingConfig& config, mesh::GroupKind kind, i64 rank) {
+RankView::GroupView make_group_view(const plan::TrainingConfig& config, mesh::GroupKind kind,
+                                    i64 rank) {
   const mesh::GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
   RankView::GroupView view{.name = std::string(name(kind)),
                            .levels = placement_text(config.cluster, cost::span_of(config, kind)),
@@ -32,12 +33,13 @@ RankView::GroupView group_view(const plan::TrainingConfig& config, mesh::GroupKi
   const i64 base = group_base(shape, rank);
   view.shortened = view.size > i64(kMaxMembers);
   const i64 listed = view.shortened ? 3 : view.size;
-  for (i64 i = 0; i < listed; ++i) view.members.push_back(member(shape, base, i));
-  if (view.shortened) view.members.push_back(member(shape, base, view.size - 1));
+  for (i64 i = 0; i < listed; ++i) view.members.push_back(find_member(shape, base, i));
+  if (view.shortened) view.members.push_back(find_member(shape, base, view.size - 1));
   return view;
 }
 
-std::vector<RankView::Chunk> chunks(const plan::TrainingConfig& config, i64 rank, i64 pp_rank) {
+std::vector<RankView::Chunk> list_chunks(const plan::TrainingConfig& config, i64 rank,
+                                         i64 pp_rank) {
   const plan::Stages stages = config.stages();
   const plan::PipelineShape shape = pipeline_shape(config);
   const i64 stride = config.plan.meshes().dense.stride(mesh::Axis::pp);
@@ -47,9 +49,9 @@ std::vector<RankView::Chunk> chunks(const plan::TrainingConfig& config, i64 rank
     for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
     const plan::Stage& stage = stages[std::size_t(s)];
     const plan::MicrobatchRun run = microbatches_of(shape, pp_rank, s);
-    const auto holder = [&](i64 neighbour) {
-      if (neighbour < 0 || neighbour == shape.stages()) return i64{-1};
-      return rank + (pp_rank_of(shape, neighbour, run.first) - pp_rank) * stride;
+    const auto holder = [&](i64 neighbor) {
+      if (neighbor < 0 || neighbor == shape.stages()) return i64{-1};
+      return rank + (pp_rank_of(shape, neighbor, run.first) - pp_rank) * stride;
     };
     all.push_back({s, first, stage.layers, stage.mtp, stage.embedding, stage.loss, run,
                    holder(s - 1), holder(s + 1)});
@@ -57,8 +59,8 @@ std::vector<RankView::Chunk> chunks(const plan::TrainingConfig& config, i64 rank
   return all;
 }
 
-/// The other rank that holds the same stages, and what lies between the two.
-RankView::GroupView mirror_view(const plan::TrainingConfig& config, const RankView& view) {
+/// Returns the other rank that holds the same stages, and the level between the two.
+RankView::GroupView make_mirror_view(const plan::TrainingConfig& config, const RankView& view) {
   const plan::Plan& plan = config.plan;
   const i64 stride = plan.meshes().dense.stride(mesh::Axis::pp);
   const i64 other = view.rank + (plan.pp - 1 - 2 * view.pp) * stride;
@@ -89,14 +91,14 @@ RankView rank_view(const plan::TrainingConfig& config, i64 rank) {
   view.slot = view.device % host;
   for (int level = 0; level < int(config.cluster.levels.size()); ++level)
     view.domains.push_back(view.device / config.cluster.domain(level));
-  view.chunks = chunks(config, rank, view.pp);
+  view.chunks = list_chunks(config, rank, view.pp);
   for (const mesh::GroupKind kind : shown_groups(config)) {
-    view.groups.push_back(group_view(config, kind, rank));
+    view.groups.push_back(make_group_view(config, kind, rank));
     if (kind == mesh::GroupKind::pp && plan.mirrored())
-      view.groups.push_back(mirror_view(config, view));
+      view.groups.push_back(make_mirror_view(config, view));
   }
   const i64 stride = meshes.dense.stride(mesh::Axis::pp);
-  // With chunks in a loop the last pp rank hands over to the first one's next chunk.
+  // With looped chunks, the last pp rank sends to the next chunk on the first pp rank.
   const bool ring = plan.virtual_stages > 1 && row(plan.schedule).order == plan::StageOrder::loop;
   const i64 round = (plan.pp - 1) * stride;
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);

@@ -12,19 +12,19 @@ namespace rank_view_test {
 
 using ::testing::ElementsAre;
 
-std::vector<RankView> all_of(const plan::TrainingConfig& config) {
+std::vector<RankView> view_all_ranks(const plan::TrainingConfig& config) {
   std::vector<RankView> views;
   for (i64 rank = 0; rank < config.world; ++rank) views.push_back(rank_view(config, rank));
   return views;
 }
 
-const RankView::GroupView* group(const RankView& view, std::string_view name) {
+const RankView::GroupView* find_group(const RankView& view, std::string_view name) {
   for (const RankView::GroupView& g : view.groups)
     if (g.name == name) return &g;
   return nullptr;
 }
 
-/// Which coordinates the members of a group of each kind share.
+/// The coordinates that the members of a group share, by kind.
 using Key = std::function<std::vector<i64>(const RankView&)>;
 const std::map<std::string, Key> kShared{{"tp",
                                           [](const RankView& v) {
@@ -58,9 +58,9 @@ const std::map<std::string, Key> kShared{{"tp",
                                             return std::vector<i64>{v.etp, v.ep, v.pp};
                                           }}};
 
-/// Every group of every rank is what counting by coordinates gives.
-void expect_groups_by_counting(const plan::TrainingConfig& config) {
-  const std::vector<RankView> views = all_of(config);
+/// Checks every group of every rank against an enumeration by coordinates.
+void expect_enumerated_groups(const plan::TrainingConfig& config) {
+  const std::vector<RankView> views = view_all_ranks(config);
   for (const RankView& view : views)
     for (const RankView::GroupView& g : view.groups) {
       const Key& key = kShared.at(g.name);
@@ -72,11 +72,11 @@ void expect_groups_by_counting(const plan::TrainingConfig& config) {
     }
 }
 
-TEST(RankView, HasTheCoordinatesOfTheOrder) {
+TEST(RankView, Coordinates_FollowTheOrder) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, pp_size: 2, order: tp-cp-dp-pp}\n");
-  for (const RankView& v : all_of(config)) {
+  for (const RankView& v : view_all_ranks(config)) {
     EXPECT_EQ(v.rank, v.tp + 2 * (v.cp + 2 * (v.dp + 2 * v.pp)));
     EXPECT_EQ(v.device, v.rank);
     EXPECT_EQ(v.host, v.rank / 8);
@@ -84,28 +84,28 @@ TEST(RankView, HasTheCoordinatesOfTheOrder) {
   }
 }
 
-TEST(RankView, HasTheGroupsThatCountingGives) {
-  expect_groups_by_counting(config_of(
+TEST(RankView, Groups_EqualAnEnumerationByCoordinates) {
+  expect_enumerated_groups(config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, pp_size: 2, order: tp-pp-cp-dp}\n"));
-  expect_groups_by_counting(
+  expect_enumerated_groups(
       config_of("model: mixtral-8x7b\ncluster: dgx-h100 x 2\n"
                 "parallelism: {tp_size: 2, dp_size: 4, pp_size: 2, ep_size: 4, etp_size: 1}\n"));
-  expect_groups_by_counting(
+  expect_enumerated_groups(
       config_of("model: mixtral-8x7b\ncluster: dgx-h100 x 2\n"
                 "parallelism: {tp_size: 2, dp_size: 8, ep_size: 2, etp_size: 2}\n"));
 }
 
-TEST(RankView, ShardsInNeighbourhoods) {
+TEST(RankView, HybridSharding_ShardsNeighboringRanks) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {dp_size: 16, zero_stage: 3, shard_size: 4}\n");
   const RankView view = rank_view(config, 6);
-  ASSERT_NE(group(view, "shard"), nullptr);
-  EXPECT_THAT(group(view, "shard")->members, ElementsAre(4, 5, 6, 7));
+  ASSERT_NE(find_group(view, "shard"), nullptr);
+  EXPECT_THAT(find_group(view, "shard")->members, ElementsAre(4, 5, 6, 7));
 }
 
-TEST(RankView, LeavesOutGroupsOfOneAndExpertsOfDenseModels) {
+TEST(RankView, GroupsOfOneRank_AreLeftOut) {
   const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {tp_size: 8}\n");
   const RankView view = rank_view(config, 3);
@@ -115,19 +115,19 @@ TEST(RankView, LeavesOutGroupsOfOneAndExpertsOfDenseModels) {
   EXPECT_EQ(view.next, -1);
 }
 
-TEST(RankView, ListsTheFirstAndTheLastOfALargeGroup) {
+TEST(RankView, LargeGroup_ListsTheFirstAndTheLast) {
   const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 4\nparallelism: {dp_size: 32}\n");
   const RankView view = rank_view(config, 17);
-  ASSERT_NE(group(view, "dp"), nullptr);
-  EXPECT_TRUE(group(view, "dp")->shortened);
-  EXPECT_THAT(group(view, "dp")->members, ElementsAre(0, 1, 2, 31));
+  ASSERT_NE(find_group(view, "dp"), nullptr);
+  EXPECT_TRUE(find_group(view, "dp")->shortened);
+  EXPECT_THAT(find_group(view, "dp")->members, ElementsAre(0, 1, 2, 31));
 }
 
 const std::string kPipeline =
     "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {pp_size: 4, dp_size: 2, ";
 
-std::vector<std::pair<i64, i64>> neighbours(const plan::TrainingConfig& config) {
+std::vector<std::pair<i64, i64>> list_neighbors(const plan::TrainingConfig& config) {
   std::vector<std::pair<i64, i64>> all;
   for (const i64 rank : {0, 2, 4, 6}) {
     const RankView view = rank_view(config, rank);
@@ -138,30 +138,31 @@ std::vector<std::pair<i64, i64>> neighbours(const plan::TrainingConfig& config) 
 
 using Pairs = std::vector<std::pair<i64, i64>>;
 
-TEST(PipelineNeighbours, AreALineWithOneChunk) {
-  EXPECT_EQ(neighbours(config_of(kPipeline + "schedule: 1f1b}\n")),
+TEST(PipelineNeighbors, OneChunk_IsALine) {
+  EXPECT_EQ(list_neighbors(config_of(kPipeline + "schedule: 1f1b}\n")),
             (Pairs{{-1, 2}, {0, 4}, {2, 6}, {4, -1}}));
 }
 
-TEST(PipelineNeighbours, AreARingWithChunksInALoop) {
-  EXPECT_EQ(neighbours(config_of(kPipeline + "virtual_stages: 2, schedule: interleaved-1f1b}\n")),
-            (Pairs{{6, 2}, {0, 4}, {2, 6}, {4, 0}}));
+TEST(PipelineNeighbors, LoopedChunks_AreARing) {
+  EXPECT_EQ(
+      list_neighbors(config_of(kPipeline + "virtual_stages: 2, schedule: interleaved-1f1b}\n")),
+      (Pairs{{6, 2}, {0, 4}, {2, 6}, {4, 0}}));
 }
 
-TEST(PipelineNeighbours, AreALineWithChunksInAV) {
-  // There and back: the last pp rank hands its first chunk's output to itself.
+TEST(PipelineNeighbors, VShapedChunks_AreALine) {
+  // Down and back up: the last pp rank passes the output of its first chunk to itself.
   const rankwright::plan::TrainingConfig config =
       config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
-  EXPECT_EQ(neighbours(config), (Pairs{{-1, 2}, {0, 4}, {2, 6}, {4, -1}}));
+  EXPECT_EQ(list_neighbors(config), (Pairs{{-1, 2}, {0, 4}, {2, 6}, {4, -1}}));
 }
 
 const std::string kMirror = kPipeline + "schedule: dualpipe}\n";  // 64 / 2 = 32 microbatches
 
-TEST(RankView, OfDualPipeNamesTheRankThatHoldsTheSameStages) {
+TEST(RankView, DualPipe_NamesTheRankWithTheSameStages) {
   const rankwright::plan::TrainingConfig config = config_of(kMirror);
-  for (const RankView& view : all_of(config)) {
-    ASSERT_NE(group(view, "mirror"), nullptr);
-    const std::vector<i64> members = group(view, "mirror")->members;
+  for (const RankView& view : view_all_ranks(config)) {
+    ASSERT_NE(find_group(view, "mirror"), nullptr);
+    const std::vector<i64> members = find_group(view, "mirror")->members;
     ASSERT_EQ(members.size(), 2u);
     EXPECT_THAT(members, ::testing::Contains(view.rank));
     for (const i64 member : members) {
@@ -172,26 +173,26 @@ TEST(RankView, OfDualPipeNamesTheRankThatHoldsTheSameStages) {
     }
   }
   const rankwright::plan::TrainingConfig other = config_of(kPipeline + "schedule: 1f1b}\n");
-  EXPECT_EQ(group(rank_view(other, 0), "mirror"), nullptr);
+  EXPECT_EQ(find_group(rank_view(other, 0), "mirror"), nullptr);
 }
 
-TEST(RankView, OfDualPipeSaysWhatLiesBetweenThisPair) {
-  // pp 4 on two nodes, dp inside: pp ranks 1 and 2 are on different nodes as 0 and 3 are; with pp
-  // inside dp every pipeline is in one node.
+TEST(RankView, DualPipe_NamesTheLevelBetweenThePair) {
+  // pp 4 on two nodes with dp inside: pp ranks 1 and 2 are on different nodes, and so are 0 and 3.
+  // With pp inside dp, every pipeline is in one node.
   const std::string plan =
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {pp_size: 4, dp_size: 4, schedule: dualpipe, order: ";
   const rankwright::plan::TrainingConfig across = config_of(plan + "dp-pp}\n"),
                                          inside = config_of(plan + "pp-dp}\n");
-  EXPECT_EQ(group(rank_view(across, 4), "mirror")->levels, "2 across infiniband");
-  EXPECT_EQ(group(rank_view(inside, 1), "mirror")->levels, "inside nvlink");
+  EXPECT_EQ(find_group(rank_view(across, 4), "mirror")->levels, "2 across infiniband");
+  EXPECT_EQ(find_group(rank_view(inside, 1), "mirror")->levels, "inside nvlink");
 }
 
-TEST(RankView, HandsOverWhereTheNextStageIs) {
-  // In a V the way back runs against the way there, and the turn stays on the last rank.
-  const rankwright::plan::TrainingConfig vee =
+TEST(RankView, Chunks_SendToTheRankOfTheNextStage) {
+  // In a V the second chunks run in the opposite direction, and the turn stays on the last rank.
+  const rankwright::plan::TrainingConfig v_shape =
       config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
-  const RankView last = rank_view(vee, 6);
+  const RankView last = rank_view(v_shape, 6);
   EXPECT_EQ(last.chunks[0].receives_from, 4);
   EXPECT_EQ(last.chunks[0].sends_to, 6);
   EXPECT_EQ(last.chunks[1].sends_to, 4);
@@ -199,7 +200,7 @@ TEST(RankView, HandsOverWhereTheNextStageIs) {
   EXPECT_EQ(rank_view(line, 0).chunks[0].receives_from, -1);
 }
 
-TEST(RankView, CoversEveryLayerOnce) {
+TEST(RankView, EveryLayer_IsOnOnePpRank) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: deepseek-v3\ncluster: dgx-h800 x 16\n"
       "parallelism: {pp_size: 16, dp_size: 8, ep_size: 8, zero_stage: 1}\n");

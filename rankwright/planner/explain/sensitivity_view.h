@@ -1,5 +1,5 @@
-// Which constants of the cost model the figures of a plan depend on, and which would change the
-// faster of two plans. How it looks is report/explain/sensitivity_text.h.
+// Finds the cost-model constants that the figures of a plan depend on, and those that would change
+// which of two plans is faster. report/explain/sensitivity_text.h presents it.
 #pragma once
 
 #include <vector>
@@ -8,21 +8,22 @@
 
 namespace rankwright::planner {
 
+/// The sensitivity of one plan's estimate.
 struct SensitivityView {
   cost::Estimate now{};
-  std::vector<cost::Sensitivity> constants{};  // all that move something, largest first
+  std::vector<cost::Sensitivity> constants{};  // all that have an effect, the largest first
 };
 
-/// Requires: the config has no violation.
+/// Computes the sensitivity of a plan. Requires: a config without constraint violations.
 SensitivityView sensitivity_view(const plan::TrainingConfig& config);
 
-/// Two plans under the constants of the first.
+/// Two plans, compared with the constants of the first.
 struct RivalsView {
   cost::Estimate first{}, second{};
   cost::Comparison comparison{};
 };
 
-/// Requires: neither config has a violation.
+/// Compares two plans. Requires: configs without constraint violations.
 RivalsView rivals_view(const plan::TrainingConfig& first, const plan::TrainingConfig& second);
 
 }  // namespace rankwright::planner

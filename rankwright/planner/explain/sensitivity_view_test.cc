@@ -11,7 +11,7 @@ const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
-TEST(SensitivityView, ListsTheLargestFirst) {
+TEST(SensitivityView, Constants_AreSortedByEffect) {
   const SensitivityView view = sensitivity_view(config_of(kPlan));
   ASSERT_GT(view.constants.size(), 12u);
   for (std::size_t i = 1; i < view.constants.size(); ++i)
@@ -27,7 +27,7 @@ TEST(RivalsView, PlanAgainstItself_HasNoLead) {
 
 TEST(RivalsView, RecomputingAllLayers_IsSlower) {
   rankwright::plan::TrainingConfig slow = config_of(kPlan);
-  slow.plan.recompute = plan::Recompute::full;  // a forward more: a third of the work
+  slow.plan.recompute = plan::Recompute::full;  // one more forward pass: a third of the work
   const RivalsView view = rivals_view(config_of(kPlan), slow);
   EXPECT_GT(view.comparison.lead, 0.1);
   EXPECT_GT(view.second.time(), view.first.time());

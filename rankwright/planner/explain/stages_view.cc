@@ -8,14 +8,14 @@
 namespace rankwright::planner {
 namespace {
 
-/// Among torchtitan's two settings those with which the busiest pp rank does least; its defaults
-/// where nothing is better.
-void ask_torchtitan(const plan::TrainingConfig& config, StagesView& view) {
+/// Finds the values of torchtitan's two settings that minimize the work of the busiest pp rank; its
+/// defaults if nothing is better.
+void find_titan_split(const plan::TrainingConfig& config, StagesView& view) {
   for (const plan::Stage& stage : view.best.stages)
     if (stage.mtp > 0) return;
   const i64 stages = i64(view.best.stages.size());
   plan::TrainingConfig trial = config;
-  const auto ask = [&](i64 first, i64 last) {
+  const auto try_settings = [&](i64 first, i64 last) {
     const std::optional<std::vector<i64>> layers =
         split::titan_layers(config.model.layers(), stages, first, last);
     if (!layers) return;
@@ -28,10 +28,10 @@ void ask_torchtitan(const plan::TrainingConfig& config, StagesView& view) {
     }
   };
   const split::TitanSplit defaults;
-  ask(defaults.first_less, defaults.last_less);
+  try_settings(defaults.first_less, defaults.last_less);
   const i64 max = std::min<i64>(32, 2 * ceil_div(config.model.layers(), stages) + 1);
   for (i64 first = 0; first <= max; ++first)
-    for (i64 last = 0; last <= max; ++last) ask(first, last);
+    for (i64 last = 0; last <= max; ++last) try_settings(first, last);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ StagesView stages_view(const plan::TrainingConfig& config) {
   plan::TrainingConfig after = config;
   after.plan.stages = view.best.stages;
   view.best_imbalance = cost::imbalance(cost::work(after));
-  ask_torchtitan(config, view);
+  find_titan_split(config, view);
   return view;
 }
 

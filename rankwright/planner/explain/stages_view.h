@@ -1,5 +1,5 @@
-// Which layers are on which pp rank, how even that is, and the most even split there is. The
-// figures are FLOPs (formula W1), not times. How it looks is report/explain/stages_text.h.
+// Describes which layers are on which pp rank, how even that is, and the most even split. The
+// figures are FLOPs (formula W1), not times. report/explain/stages_text.h presents it.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,22 @@
 
 namespace rankwright::planner {
 
+/// The stages of a plan and better splits.
 struct StagesView {
   plan::Stages now{};
-  std::vector<Flops> work{};  // by pp rank, one token forward
-  double imbalance = 0;       // of the busiest pp rank over the mean
+  std::vector<Flops> work{};  // by pp rank: forward FLOPs per token
+  double imbalance = 0;       // busiest pp rank over the mean
   split::Split best{};
   double best_imbalance = 0;
-  std::optional<split::TitanSplit> titan{};  // the most even that torchtitan can say
+  std::optional<split::TitanSplit>
+      titan{};  // the most even split that torchtitan's settings can express
   double titan_imbalance = 0;
 };
 
-/// The config has no violations.
+/// Describes the stages of a plan. Requires: a config without constraint violations.
 StagesView stages_view(const plan::TrainingConfig& config);
 
-/// "embedding", "2 MTP modules, head and loss": what a pp rank holds besides layers.
+/// Returns what a pp rank holds besides layers: "embedding", "2 MTP modules, head and loss".
 std::string besides(const plan::RankContents& on_rank);
 
 }  // namespace rankwright::planner

@@ -17,8 +17,8 @@ rankwright::plan::TrainingConfig deepseek() {
       "job: {global_batch: 512, sequence: 4096}\n");
 }
 
-TEST(StagesView, SaysWhatIsEvenAlready) {
-  // 126 layers on 16 ranks: 14 x 8 + 2 x 7. A rank with 8 layers is the least that can be.
+TEST(StagesView, EvenStages_AreKept) {
+  // 126 layers on 16 ranks: 14 x 8 + 2 x 7. A maximum of 8 layers per rank is optimal.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 16\n"
       "parallelism: {tp_size: 8, pp_size: 16}\njob: {global_batch: 64, sequence: 8192}\n");
@@ -27,7 +27,7 @@ TEST(StagesView, SaysWhatIsEvenAlready) {
   EXPECT_EQ(view.best_imbalance, view.imbalance);
 }
 
-TEST(StagesView, ProposesWhatTakesLayersFromTheHead) {
+TEST(StagesView, LargeHead_GetsFewerLayers) {
   const rankwright::plan::TrainingConfig config = deepseek();
   const StagesView view = stages_view(config);
   EXPECT_LT(view.best_imbalance, view.imbalance / 2);
@@ -35,9 +35,9 @@ TEST(StagesView, ProposesWhatTakesLayersFromTheHead) {
   EXPECT_EQ(plan::parse_layout(layout).value(), view.best.stages);
 }
 
-TEST(StagesView, FindsTorchtitansSettings) {
-  // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank takes two layers less, and the
-  // other 30 are spread: 5 5 4 4 4 4 4 2 is as good as any.
+TEST(StagesView, TorchtitansSettings_ReachTheBestSplit) {
+  // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank gets two layers fewer, and the
+  // other 30 are distributed: 5 5 4 4 4 4 4 2 is optimal.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 64, sequence: 8192}\n");
@@ -46,11 +46,11 @@ TEST(StagesView, FindsTorchtitansSettings) {
   EXPECT_DOUBLE_EQ(view.titan_imbalance, view.best_imbalance);
 }
 
-RC_GTEST_PROP(StagesView, NeverProposesAHeavierRank, ()) {
+RC_GTEST_PROP(StagesView, RandomPlan_NeverGetsAHeavierRank, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_setup();
   const StagesView view = stages_view(config);
   if (view.best.fault != split::Split::Fault::none || !view.best.proved) return;
-  // Stated splits may have stages without an item, which the search leaves out.
+  // A stated split may have empty stages, which the search leaves out.
   for (const plan::Stage& stage : view.now)
     if (stage == plan::Stage{}) return;
   RC_ASSERT(view.best_imbalance <= view.imbalance + 1e-9);

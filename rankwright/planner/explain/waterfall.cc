@@ -15,8 +15,8 @@ namespace {
 
 using Communication = std::vector<CommunicationRow>;
 
-/// "15,360 calls, 2.06 TB a rank, on nvlink": of the pp rank that has most.
-std::string traffic(const Communication& rows, cost::Item item) {
+/// Returns "15,360 calls, 2.06 TB a rank, on nvlink", for the pp rank that has most.
+std::string describe_traffic(const Communication& rows, cost::Item item) {
   i64 calls = 0;
   Bytes sent{};
   const CommunicationRow* farthest = nullptr;
@@ -32,12 +32,13 @@ std::string traffic(const Communication& rows, cost::Item item) {
 }
 
 std::string data_remark(const Communication& rows, const cost::StepTime& step) {
-  const std::string calls = traffic(rows, cost::Item::dp);
+  const std::string calls = describe_traffic(rows, cost::Item::dp);
   if (step.hidden_dp <= Seconds{}) return "nothing hides it; " + calls;
   return fmt::format("exposed of {}; {}", show(step[cost::Item::dp] + step.hidden_dp), calls);
 }
 
-/// B1 and B2 as slots, the others as a share.
+/// Returns the bubble in idle slots for schedules with formulas B1 and B2, and as a share for the
+/// others.
 std::string bubble_remark(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   const i64 m = config.microbatches();
@@ -62,7 +63,7 @@ std::string recompute_remark(const plan::Plan& plan) {
   return fmt::format("full: {} a pp rank", plural(plan.recompute_layers, "layer", "layers"));
 }
 
-/// "at most 741 of 989 TFLOP/s".
+/// Returns "at 741 TFLOP/s in large shapes, 74.9 % of peak".
 std::string rate_remark(FlopsPerSecond rate, FlopsPerSecond max) {
   return fmt::format("at {} in large shapes, {} of peak", show(rate), percent(rate / max));
 }
@@ -86,15 +87,15 @@ std::string compute_remark(const plan::TrainingConfig& config, cost::Item item) 
   }
 }
 
-std::string remark(const plan::TrainingConfig& config, const Communication& rows,
-                   const cost::StepTime& step, cost::Item item) {
+std::string make_remark(const plan::TrainingConfig& config, const Communication& rows,
+                        const cost::StepTime& step, cost::Item item) {
   const cluster::Calibration& c = calibration(config);
   switch (item) {
     case cost::Item::tp:
     case cost::Item::cp:
     case cost::Item::ep:
     case cost::Item::sends:
-      return traffic(rows, item);
+      return describe_traffic(rows, item);
     case cost::Item::imbalance:
       return fmt::format("pp rank {} is the slowest: see --stages", step.slowest);
     case cost::Item::bubble:
@@ -112,9 +113,9 @@ std::string remark(const plan::TrainingConfig& config, const Communication& rows
   }
 }
 
-/// What nothing of this device's generation was fitted on is assumed. Of a machine that was probed
-/// matmuls and calls are measured; what memory-bound work moves is counted, on a measured
-/// bandwidth.
+/// Returns where the item's figure comes from. It is assumed if the constants were not fitted on
+/// this device's generation. On a probed machine, matmuls and calls are measured, and memory-bound
+/// work is counted bytes at a measured bandwidth.
 cluster::Origin origin_of(const plan::TrainingConfig& config, const cost::ItemRow& of) {
   if (config.cluster.device.cpu())
     return of.item == cost::Item::casts ? cluster::Origin::assumed : cluster::Origin::measured;
@@ -123,7 +124,7 @@ cluster::Origin origin_of(const plan::TrainingConfig& config, const cost::ItemRo
   return of.origin;
 }
 
-/// Which collectives the item waits for, and the outermost level that any of them crosses.
+/// Sets the collectives that the item waits for and the outermost level that they cross.
 void name_links(const plan::TrainingConfig& config, const Communication& rows,
                 Waterfall::Bar& bar) {
   int outermost = -1;
@@ -142,21 +143,21 @@ Waterfall make_waterfall(const plan::TrainingConfig& config,
                          const std::vector<CommunicationRow>& communication,
                          const cost::Estimate& estimate) {
   const cost::StepTime& step = estimate.step;
-  Waterfall fall{.total = step.total(), .band = estimate.step_band};
+  Waterfall waterfall{.total = step.total(), .band = estimate.step_band};
   for (const cost::ItemRow& of : cost::items()) {
     const Seconds time = step[of.item];
     if (time <= Seconds{}) continue;
     Waterfall::Bar bar{.item = of.item,
                        .name = std::string(of.name),
                        .time = time,
-                       .share = time / fall.total,
+                       .share = time / waterfall.total,
                        .computes = of.computes,
                        .origin = origin_of(config, of),
-                       .remark = remark(config, communication, step, of.item)};
+                       .remark = make_remark(config, communication, step, of.item)};
     name_links(config, communication, bar);
-    fall.bars.push_back(std::move(bar));
+    waterfall.bars.push_back(std::move(bar));
   }
-  return fall;
+  return waterfall;
 }
 
 }  // namespace rankwright::planner

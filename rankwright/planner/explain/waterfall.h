@@ -1,5 +1,5 @@
-// Where a step's time goes: one bar per item of StepTime, with its share and a remark that carries
-// numbers of the plan. The bars add up to the step. Drawing them is left to report/.
+// Shows where a step's time goes: one bar per item of StepTime, with its share and a remark that
+// has numbers of the plan. The bars add up to the step. report/ draws them.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@ namespace rankwright::planner {
 
 struct CommunicationRow;
 
+/// The bars of one step.
 struct Waterfall {
   struct Bar {
     cost::Item item{};
@@ -20,7 +21,7 @@ struct Waterfall {
     double share = 0;  // of the step
     bool computes = false;
     cluster::Origin origin = cluster::Origin::calibrated;
-    std::string level{};                     // that its collectives cross; empty where it has none
+    std::string level{};  // outermost level that its collectives cross; empty if there are none
     std::vector<std::size_t> collectives{};  // indices of communication rows
     std::string remark{};
   };
@@ -29,8 +30,8 @@ struct Waterfall {
   cost::ErrorBand band{};
 };
 
-/// Returns the bars of `estimate`, whose step has these collectives. Requires: the config has no
-/// violation.
+/// Returns the bars of `estimate`. Requires: `communication` has the collectives of its step, and
+/// the config has no constraint violations.
 Waterfall make_waterfall(const plan::TrainingConfig& config,
                          const std::vector<CommunicationRow>& communication,
                          const cost::Estimate& estimate);

@@ -17,48 +17,52 @@ const std::string kPlan =
 const std::string kAlone =
     "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nworld_size: 1\nparallelism: {dp_size: 1}\n";
 
-Waterfall fall_of(const std::string& plan) { return make_explain_view(config_of(plan)).waterfall; }
-
-const Waterfall::Bar& bar_of(const Waterfall& fall, cost::Item item) {
-  for (const Waterfall::Bar& bar : fall.bars)
-    if (bar.item == item) return bar;
-  ADD_FAILURE() << row(item).name << " is not there";
-  return fall.bars.front();
+Waterfall waterfall_of(const std::string& plan) {
+  return make_explain_view(config_of(plan)).waterfall;
 }
 
-TEST(Waterfall, LeavesOutWhatTakesNoTime) {
-  for (const Waterfall::Bar& bar : fall_of(kAlone).bars) {
+const Waterfall::Bar& bar_of(const Waterfall& waterfall, cost::Item item) {
+  for (const Waterfall::Bar& bar : waterfall.bars)
+    if (bar.item == item) return bar;
+  ADD_FAILURE() << row(item).name << " is not there";
+  return waterfall.bars.front();
+}
+
+TEST(Waterfall, ItemsWithoutTime_AreLeftOut) {
+  for (const Waterfall::Bar& bar : waterfall_of(kAlone).bars) {
     EXPECT_GT(bar.time, Seconds{}) << bar.name;
     EXPECT_TRUE(bar.computes) << bar.name;
   }
 }
 
-TEST(Waterfall, AddsUpToTheStep) {
-  const Waterfall fall = fall_of(kPlan);
+TEST(Waterfall, Bars_AddUpToTheStep) {
+  const Waterfall waterfall = waterfall_of(kPlan);
   Seconds sum{};
   double shares = 0;
-  for (const Waterfall::Bar& bar : fall.bars) sum += bar.time, shares += bar.share;
-  EXPECT_NEAR(sum / fall.total, 1, 1e-12);
+  for (const Waterfall::Bar& bar : waterfall.bars) sum += bar.time, shares += bar.share;
+  EXPECT_NEAR(sum / waterfall.total, 1, 1e-12);
   EXPECT_NEAR(shares, 1, 1e-12);
 }
 
-TEST(Waterfall, RemarksOnLinksCallsAndSlots) {
-  const Waterfall fall = fall_of(kPlan);
-  EXPECT_THAT(bar_of(fall, cost::Item::tp).remark, HasSubstr("on nvlink"));
-  // 16 microbatches in both directions.
-  EXPECT_THAT(bar_of(fall, cost::Item::sends).remark, HasSubstr("32 calls"));
-  EXPECT_THAT(bar_of(fall, cost::Item::sends).remark, HasSubstr("on infiniband"));
-  EXPECT_THAT(bar_of(fall, cost::Item::dp).remark, HasSubstr("exposed of "));
-  // One stage ahead of 16 microbatches: 1 of 17.
-  EXPECT_EQ(bar_of(fall, cost::Item::bubble).remark, "1f1b, 16 microbatches: 1 of 17 slots idle");
-  EXPECT_THAT(bar_of(fall, cost::Item::imbalance).remark, HasSubstr("pp rank 1 is the slowest"));
+TEST(Waterfall, Remarks_NameLinksCallsAndSlots) {
+  const Waterfall waterfall = waterfall_of(kPlan);
+  EXPECT_THAT(bar_of(waterfall, cost::Item::tp).remark, HasSubstr("on nvlink"));
+  // 16 microbatches, forward and backward.
+  EXPECT_THAT(bar_of(waterfall, cost::Item::sends).remark, HasSubstr("32 calls"));
+  EXPECT_THAT(bar_of(waterfall, cost::Item::sends).remark, HasSubstr("on infiniband"));
+  EXPECT_THAT(bar_of(waterfall, cost::Item::dp).remark, HasSubstr("exposed of "));
+  // 2 stages and 16 microbatches: 1 of 17 slots is idle.
+  EXPECT_EQ(bar_of(waterfall, cost::Item::bubble).remark,
+            "1f1b, 16 microbatches: 1 of 17 slots idle");
+  EXPECT_THAT(bar_of(waterfall, cost::Item::imbalance).remark,
+              HasSubstr("pp rank 1 is the slowest"));
 }
 
-TEST(Waterfall, SaysWhatIsAssumedOnADeviceThatNobodyPublished) {
-  const Waterfall known = fall_of(kAlone);
+TEST(Waterfall, UnpublishedDevice_IsAssumed) {
+  const Waterfall known = waterfall_of(kAlone);
   EXPECT_EQ(bar_of(known, cost::Item::matmul).origin, cluster::Origin::calibrated);
   EXPECT_EQ(bar_of(known, cost::Item::optimizer).origin, cluster::Origin::assumed);
-  const Waterfall other = fall_of(
+  const Waterfall other = waterfall_of(
       "model: llama-3.2-1b\ncluster:\n  device: {name: mine, memory: 80 GB, memory_bandwidth: "
       "2000 GB/s, bf16: 300 TFLOP/s}\n  levels:\n"
       "    - {name: bus, arity: 1, bandwidth: 450 GB/s, latency: 2 us}\n"

@@ -16,20 +16,21 @@ namespace {
 
 constexpr std::string_view kHint = "write --hosts n[0-7], or --hosts FILE with a name on each line";
 
-Diagnostic fault(std::string detail) {
+Diagnostic make_error(std::string detail) {
   return {.code = "RW0620",
           .message = "not a list of hosts",
           .detail = std::move(detail),
           .hint = std::string(kHint)};
 }
 
-/// As they are, or the first fault in them.
-Result<std::vector<std::string>> checked(std::vector<std::string> names) {
+/// Returns the names unchanged, or the first error in them.
+Result<std::vector<std::string>> check_names(std::vector<std::string> names) {
   for (const std::string& name : names)
     if (!exporter::is_host_name(name))
-      return fail(fault(fmt::format(
+      return fail(make_error(fmt::format(
           "'{}' is no host name: letters, digits, '-', '.' and '_', at most 253", excerpt(name))));
-  // Sorted, not hashed: names could be chosen to collide. Numbered names are in this order already.
+  // Sorted, not hashed, because names could be chosen to collide. Numbered names are already in
+  // this order.
   const auto shorter = [](std::string_view a, std::string_view b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   };
@@ -37,12 +38,12 @@ Result<std::vector<std::string>> checked(std::vector<std::string> names) {
   if (!std::is_sorted(sorted.begin(), sorted.end(), shorter))
     std::sort(sorted.begin(), sorted.end(), shorter);
   if (const auto twin = std::adjacent_find(sorted.begin(), sorted.end()); twin != sorted.end())
-    return fail(fault(fmt::format("{} is named twice", excerpt(*twin))));
-  if (names.empty()) return fail(fault("there is no name in it"));
+    return fail(make_error(fmt::format("{} is named twice", excerpt(*twin))));
+  if (names.empty()) return fail(make_error("there is no name in it"));
   return names;
 }
 
-std::string_view trimmed(std::string_view line) {
+std::string_view trim_line(std::string_view line) {
   constexpr std::string_view kSpace = " \t\r";
   line = line.substr(0, line.find('#'));
   const std::size_t first = line.find_first_not_of(kSpace);
@@ -56,17 +57,18 @@ Result<std::vector<std::string>> read_host_lines(std::string_view text, std::str
   std::vector<std::string> names;
   for (i64 number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = trim_line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty()) continue;
     Result<std::vector<std::string>> more =
         importer::parse_host_list(line, std::size_t(cluster::kMaxDevices) - names.size());
     if (!more)
-      return fail(fault(fmt::format("{}:{}: {}", excerpt(file, 200), number, more.error().detail)));
+      return fail(
+          make_error(fmt::format("{}:{}: {}", excerpt(file, 200), number, more.error().detail)));
     names.insert(names.end(), std::make_move_iterator(more->begin()),
                  std::make_move_iterator(more->end()));
   }
-  return checked(std::move(names));
+  return check_names(std::move(names));
 }
 
 Result<std::vector<std::string>> read_hosts(const HostNames& given) {
@@ -76,8 +78,8 @@ Result<std::vector<std::string>> read_hosts(const HostNames& given) {
   }
   Result<std::vector<std::string>> names =
       importer::parse_host_list(given.list, std::size_t(cluster::kMaxDevices));
-  if (!names) return fail(fault(names.error().detail));
-  return checked(std::move(*names));
+  if (!names) return fail(make_error(names.error().detail));
+  return check_names(std::move(*names));
 }
 
 Result<std::vector<std::string>> hosts_for(const plan::TrainingConfig& config,
@@ -86,7 +88,7 @@ Result<std::vector<std::string>> hosts_for(const plan::TrainingConfig& config,
   if (!names) return names;
   const i64 needed = exporter::hosts_to_name(config);
   if (i64(names->size()) < needed)
-    return fail(fault(
+    return fail(make_error(
         fmt::format("the plan needs {}, and there {}", plural(needed, "host", "hosts"),
                     names->size() == 1 ? std::string("is 1 name")
                                        : "are " + plural(i64(names->size()), "name", "names"))));

@@ -1,4 +1,4 @@
-// The host names that an export is given: a list such as n[0-7], or a file with names on its lines.
+// Reads the host names for an export: a list such as n[0-7], or a file with names on its lines.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace rankwright::planner {
 
-/// Names by the cluster's numbers: a list, or instead of it a file.
+/// Host names, by host number in the cluster: a list, or a file instead of it.
 struct HostNames {
   std::string list{};
   std::optional<SourceFile> file{};
@@ -20,13 +20,13 @@ struct HostNames {
   bool given() const { return file || !list.empty(); }
 };
 
-/// Reads the names. Names that are no host names, or occur twice, are a fault.
+/// Reads the names. Fails on invalid host names and on duplicates.
 Result<std::vector<std::string>> read_hosts(const HostNames& names);
 
-/// Reads the text of a file: a name or a list on each line, '#' begins a comment.
+/// Reads the text of a file: a name or a list on each line; '#' begins a comment.
 Result<std::vector<std::string>> read_host_lines(std::string_view text, std::string_view file);
 
-/// Reads the names, and requires one for each host that the plan uses.
+/// Reads the names. Fails if a host that the plan uses has none.
 Result<std::vector<std::string>> hosts_for(const plan::TrainingConfig& config,
                                            const HostNames& names);
 

@@ -17,12 +17,12 @@ TEST(ReadHosts, ListOrLines_ReturnsNames) {
               ElementsAre("n0", "n2", "n3", "last"));
 }
 
-TEST(ReadHosts, InvalidOrRepeatedNames_AreFaults) {
+TEST(ReadHosts, InvalidOrRepeatedNames_AreErrors) {
   EXPECT_EQ(read_host_lines("a\nb c\n", "names").error().detail.substr(0, 8), "names:2:");
   EXPECT_EQ(read_list("a,b,a").error().detail, "a is named twice");
   EXPECT_EQ(read_host_lines("# none\n", "f").error().detail, "there is no name in it");
   EXPECT_FALSE(read_list("$(reboot)"));
-  EXPECT_FALSE(read_list("-n"));  // would be an option
+  EXPECT_FALSE(read_list("-n"));  // would be read as an option
   EXPECT_FALSE(read_list("a'b"));
   EXPECT_FALSE(read_list(std::string(254, 'a')));
   EXPECT_TRUE(read_list(std::string(253, 'a')));

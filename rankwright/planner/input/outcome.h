@@ -1,5 +1,5 @@
-// Common to all calls of the planner: files as values, so that the library reads none by itself,
-// and an answer or the reason why there is none.
+// Common to all planner calls: files as values, so that the library reads none by itself, and the
+// type of a result, which is an answer or a refusal.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace rankwright::planner {
 
-/// A file that the caller has read: how messages name it, and its bytes. Where reading failed, why:
-/// calls report it among the findings of that file.
+/// A file that the caller has read: its name in messages and its bytes. If reading failed,
+/// `unreadable` says why, and calls report it among the findings of the file.
 struct SourceFile {
   std::string name{};
   std::string text{};
@@ -22,8 +22,8 @@ struct SourceFile {
 };
 
 /// Why a request has no answer. Either the request contradicts itself (`message` and `hint`), or a
-/// file that it names has errors (`findings`, most of which point into `file`). With both, the
-/// findings come first.
+/// file that it names has errors (`findings`, most of which point into `file`). If both are set,
+/// the findings come first.
 struct Refusal {
   enum class Kind : unsigned char {
     usage,       // the request itself is wrong
@@ -35,18 +35,19 @@ struct Refusal {
   std::string hint{};
   Diagnostics findings{};
   SourceFile file{};
-  std::vector<Refusal> also{};  // about other files of the same request
-  /// The files of findings that do not point into one; each finding is shown with its own.
+  std::vector<Refusal> also{};  // refusals about other files of the same request
+  /// Files of the findings that do not point into `file`. Each finding is shown with its own file.
   std::optional<std::vector<SourceFile>> sources{};
 };
 
-/// A name that a request states and no table has.
+/// A name in a request that no table has.
 struct UnknownName {
-  std::string_view what;  // "target"
+  std::string_view what;  // kind of name: "target"
   std::string word;
   std::vector<std::string> known;
-  std::string otherwise;  // the hint where no known name is near
+  std::string otherwise;  // the hint if no known name is similar
 };
+/// Returns the refusal of an unknown name, with the nearest known name as a hint.
 Refusal unknown_name(const UnknownName& name);
 
 /// Returns a refusal of the request itself.
@@ -54,11 +55,12 @@ inline Refusal usage_fault(std::string message, std::string hint) {
   return {.kind = Refusal::Kind::usage, .message = std::move(message), .hint = std::move(hint)};
 }
 
-/// Returns it as the outcome of a call.
+/// Returns the refusal of the request itself as the outcome of a call.
 inline tl::unexpected<Refusal> refuse_usage(std::string message, std::string hint) {
   return tl::unexpected(usage_fault(std::move(message), std::move(hint)));
 }
 
+/// The result of a call: an answer or a refusal.
 template <class T>
 using Outcome = tl::expected<T, Refusal>;
 

@@ -23,8 +23,8 @@ void override_model(importer::PlanFile& file, const PlanSource& source) {
   file.findings.push_back(std::move(model.error()));
 }
 
-/// Applies the run of the source's log. A plan with violations keeps its constants: its
-/// findings report the violations first.
+/// Applies the run of the source's log. A plan with constraint violations keeps its constants: its
+/// findings report the violations.
 void calibrate_input(const PlanSource& source, PlanInput& input) {
   if (!input.config || !find_violations(*input.config).empty()) return;
   const auto refuse = [&](Diagnostic finding) {
@@ -103,7 +103,7 @@ Diagnostics all_findings(const PlanInput& input, rules::Target target) {
   for (Diagnostic& d : findings) {
     if (d.where.file.empty()) d.where = input.file.where(d.key);
     if (format == nullptr || format->spell == nullptr || d.fix.empty()) continue;
-    d.hint = spelt(*format, d.fix);  // what can be typed into this file
+    d.hint = spelt(*format, d.fix);  // the fix in the syntax of this file
     d.fix.clear();
   }
   sort(findings);

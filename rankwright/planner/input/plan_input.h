@@ -1,6 +1,6 @@
-// From the plan that a request names to a TrainingConfig: a file of any format that is read, with
-// overrides on top. Every call that takes a plan begins here. It reads no files but through the
-// request's reader, and computes no cost.
+// Reads the plan that a request names as a TrainingConfig: a file of any known format, with
+// overrides applied. Every call that takes a plan begins here. Files are read only through the
+// request's reader, and no cost is computed.
 #pragma once
 
 #include <optional>
@@ -16,40 +16,41 @@ namespace rankwright::planner {
 /// A plan as a request names it.
 struct PlanSource {
   SourceFile plan{};
-  std::string model{};                           // instead of the plan's: a catalog name, or a file
-  std::string cluster{};                         // instead of the plan's: "dgx-h100 x 8", or a file
-  std::optional<i64> world{};                    // ranks, where a framework's file does not say
-  const importer::PlanFormat* format = nullptr;  // nullptr: the format that claims the file
-  std::optional<SourceFile> log{};               // of the run that calibrates the constants
-  std::optional<SourceFile> ran{};               // the plan of that run; nothing: this one
+  std::string model{};                           // replaces the plan's: a catalog name, or a file
+  std::string cluster{};                         // replaces the plan's: "dgx-h100 x 8", or a file
+  std::optional<i64> world{};                    // ranks, if a framework's file does not state them
+  const importer::PlanFormat* format = nullptr;  // null: the format that recognizes the file
+  std::optional<SourceFile> log{};               // log of the run that calibrates the constants
+  std::optional<SourceFile> ran{};               // the plan of that run; empty: this plan
   importer::FileReader files =
-      importer::refuse_file;  // reads the models and clusters that are named as files
+      importer::refuse_file;  // reads models and clusters that are named as files
 
-  /// Returns whether something replaces what the plan states.
+  /// Returns whether an option replaces something that the plan states.
   bool overrides() const { return !model.empty() || !cluster.empty() || world || log; }
 };
 
+/// A plan as it was read.
 struct PlanInput {
   importer::PlanFile file;
-  std::optional<plan::TrainingConfig> config{};  // nothing where reading found an error
+  std::optional<plan::TrainingConfig> config{};  // empty if reading found an error
 };
 
-/// Reads the plan with everything that the source states about it.
+/// Reads the plan and applies everything that the source states about it.
 PlanInput read_input(const PlanSource& source);
 
-/// Reads the file alone.
+/// Reads the file without overrides.
 importer::PlanFile read_plan_source(const SourceFile& file, const importer::PlanFormat* format,
                                     const importer::FileReader& files);
 
-/// Applies the model, the cluster and the world of `source` to what the file states.
+/// Applies the model, the cluster and the world size of `source` to the content of the file.
 void override_input(const PlanSource& source, importer::PlanFile& file);
 
-/// Returns what reading and linting for `target` found, each with its place, most severe first. A
-/// framework's file is linted for that framework where no target is given.
+/// Returns the findings of reading and of linting for `target`, each with its position, most severe
+/// first. Without a target, a framework's file is linted for that framework.
 Diagnostics all_findings(const PlanInput& input, rules::Target target);
 
-/// A plan without violations, and what was found in it. It may still need more memory than
-/// there is.
+/// A plan without constraint violations, and its findings. It may still need more memory than there
+/// is.
 struct ValidPlan {
   PlanInput input;
   Diagnostics findings{};
@@ -58,14 +59,14 @@ struct ValidPlan {
   const plan::TrainingConfig& config() const { return *input.config; }
 };
 
-/// Reads and lints a plan. Refuses one that cannot be read, or that has violations.
+/// Reads and lints a plan. Refuses a plan that cannot be read or that has constraint violations.
 Outcome<ValidPlan> read_valid_plan(const PlanSource& source,
                                    rules::Target target = rules::Target::any);
 
-/// Lints a plan that has been read, and refuses it under the same conditions.
+/// Lints a plan that has been read. Refuses it under the same conditions.
 Outcome<ValidPlan> require_valid(PlanInput input, rules::Target target = rules::Target::any);
 
-/// Returns the framework that `word` names; of an empty word, Target::any.
+/// Returns the framework that `word` names; Target::any if it is empty.
 Outcome<rules::Target> read_target(const std::string& word);
 
 }  // namespace rankwright::planner

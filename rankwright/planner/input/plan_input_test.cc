@@ -14,7 +14,7 @@ const std::string kPlan =
 
 PlanSource source_of(const std::string& text) { return {.plan = {"plan.yaml", text}}; }
 
-TEST(ReadInput, ValidPlan_HasASetup) {
+TEST(ReadInput, ValidPlan_HasAConfig) {
   const PlanInput input = read_input(source_of(kPlan));
   ASSERT_TRUE(input.config.has_value());
   EXPECT_EQ(input.config->plan.tp, 2);
@@ -22,7 +22,7 @@ TEST(ReadInput, ValidPlan_HasASetup) {
   EXPECT_EQ(input.file.name, "plan.yaml");
 }
 
-TEST(ReadInput, Overrides_ReplaceWhatThePlanStates) {
+TEST(ReadInput, Overrides_ReplaceThePlansValues) {
   PlanSource source = source_of(kPlan);
   source.model = "llama-3.1-8b";
   source.cluster = "dgx-h200 x 1";
@@ -33,7 +33,7 @@ TEST(ReadInput, Overrides_ReplaceWhatThePlanStates) {
   EXPECT_EQ(input.config->cluster.device.name, "h200-sxm");
 }
 
-TEST(ReadInput, UnreadableFile_IsAFindingBesideOthers) {
+TEST(ReadInput, UnreadableFile_IsAFindingAmongOthers) {
   PlanSource source{
       .plan = {.name = "gone.yaml", .unreadable = Diagnostic{.code = "RW0901", .message = "gone"}},
       .model = "no-such-model"};
@@ -43,7 +43,7 @@ TEST(ReadInput, UnreadableFile_IsAFindingBesideOthers) {
   EXPECT_EQ(input.file.findings.size(), 2u);
 }
 
-TEST(ReadInput, ModelFile_IsReadByTheGivenReaderOnly) {
+TEST(ReadInput, ModelFile_IsReadOnlyWithTheGivenReader) {
   PlanSource source = source_of("model: my/config.json\nparallelism: {dp_size: 8}\n");
   EXPECT_FALSE(read_input(source).config.has_value());
   std::vector<std::string> asked;
@@ -55,7 +55,7 @@ TEST(ReadInput, ModelFile_IsReadByTheGivenReaderOnly) {
   EXPECT_THAT(asked, ElementsAre("my/config.json"));
 }
 
-TEST(ReadValidPlan, Misfit_IsRefusedWithItsFindings) {
+TEST(ReadValidPlan, ConstraintViolation_IsRefusedWithItsFindings) {
   const std::string text = "world_size: 8\nparallelism: {tp_size: 3, dp_size: 2}\n";
   const Outcome<ValidPlan> plan = read_valid_plan(source_of(text));
   ASSERT_FALSE(plan.has_value());
@@ -72,14 +72,14 @@ TEST(ReadValidPlan, BrokenYaml_IsUnreadable) {
 }
 
 TEST(ReadValidPlan, PlanThatDoesNotFit_IsValidWithAnError) {
-  // 70.6 B parameters of 16 bytes on each of 8 GPUs.
+  // 70.6 B parameters at 16 bytes each on each of 8 GPUs.
   const Outcome<ValidPlan> plan = read_valid_plan(
       source_of("model: llama-3.1-70b\ncluster: dgx-h100 x 1\nparallelism: {dp_size: 8}\n"));
   ASSERT_TRUE(plan.has_value());
   EXPECT_TRUE(has_errors(plan->findings));
 }
 
-TEST(UnknownName, NearAKnownOne_SuggestsIt) {
+TEST(UnknownName, SimilarToAKnownName_SuggestsIt) {
   EXPECT_EQ(unknown_name({"target", "nanotrn", {"nanotron"}, "a list"}).hint,
             "did you mean nanotron?");
   const Refusal far = unknown_name({"target", "zzz", {"nanotron"}, "a list"});

@@ -1,5 +1,4 @@
-// The same job on several numbers of GPUs, one row each, and which of them is chosen. Data;
-// plan.h fills it.
+// One job on several GPU counts, one row each, and the chosen row. Data only; plan.h fills it in.
 #pragma once
 
 #include <optional>
@@ -12,23 +11,25 @@
 
 namespace rankwright::planner {
 
+/// The rows of all GPU counts, and the choice among them.
 struct CountsAnswer {
-  search::Problem problem;               // its world is the most GPUs
-  std::vector<search::CountRow> rows{};  // rising
+  search::Problem problem;               // its world is the largest GPU count
+  std::vector<search::CountRow> rows{};  // in ascending order of GPU count
   TrainingAsk training{};
-  StopReason stopped = StopReason::none;  // why not all numbers were looked at
+  StopReason stopped = StopReason::none;  // why not all counts were searched
   SearchBudget budget{};
 
-  std::vector<std::optional<Training>> runs{};  // per row; empty without a plan or tokens
-  /// The row that is written: the fewest GPUs that make the deadline, else the fastest. Empty where
-  /// nothing fits, or nothing makes it.
+  std::vector<std::optional<Training>>
+      runs{};  // by row; empty without a plan or a number of tokens
+  /// The row to write: the fewest GPUs that meet the deadline, or without a deadline the fastest.
+  /// Empty if nothing fits or nothing meets the deadline.
   std::optional<std::size_t> chosen{};
   std::vector<TargetVerdict> targets{};  // of the chosen plan
 
   const search::Priced& chosen_plan() const { return *rows[*chosen].plan; }
 };
 
-/// Fills in the training figures of every row and which row is chosen.
+/// Fills in the training figures of every row, and chooses a row.
 void choose_count(CountsAnswer& answer);
 
 }  // namespace rankwright::planner

@@ -5,7 +5,8 @@
 namespace rankwright::planner {
 namespace counts_answer_test {
 
-/// Rows of 1, 2 and 3 GPUs whose steps take 8, 4 and 5 s; the third pays for more without a gain.
+/// Returns rows of 1, 2 and 3 GPUs whose steps take 8, 4 and 5 s: the third is more expensive and
+/// slower.
 CountsAnswer three_counts() {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 64, sequence: 4096}\n"
@@ -19,7 +20,7 @@ CountsAnswer three_counts() {
   return answer;
 }
 
-TEST(ChooseCount, ChoosesNothingWithoutAPlan) {
+TEST(ChooseCount, NoPlan_ChoosesNothing) {
   CountsAnswer answer = three_counts();
   for (search::CountRow& row : answer.rows) row.plan.reset();
   choose_count(answer);
@@ -27,13 +28,13 @@ TEST(ChooseCount, ChoosesNothingWithoutAPlan) {
   EXPECT_EQ(answer.runs.size(), 3u);
 }
 
-TEST(ChooseCount, ChoosesTheFastestWithoutADeadline) {
+TEST(ChooseCount, NoDeadline_ChoosesTheFastest) {
   CountsAnswer answer = three_counts();
   choose_count(answer);
   EXPECT_EQ(answer.chosen, 1u);
 }
 
-TEST(ChooseCount, ChoosesTheFewestGpusThatMakeTheDeadline) {
+TEST(ChooseCount, Deadline_ChoosesTheFewestGpusThatMeetIt) {
   CountsAnswer answer = three_counts();
   // 64 x 4,096 tokens per step: 10 steps take 80, 40 and 50 s.
   answer.training.tokens = 10 * 64 * 4096.0;

@@ -13,7 +13,7 @@ namespace rankwright::planner {
 namespace {
 
 constexpr double kMaxTokens = 1e18;
-constexpr double kMaxMoney = 1e9;  // of a GPU-hour
+constexpr double kMaxMoney = 1e9;  // per GPU-hour
 constexpr double kMaxDays = 1e5;
 constexpr i64 kMaxThreads = 1024;
 constexpr std::size_t kLongestCurrency = 8;
@@ -31,14 +31,14 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-Result<i64> bounded(std::string_view text, i64 min, i64 max) {
+Result<i64> parse_bounded(std::string_view text, i64 min, i64 max) {
   Result<i64> n = parse_count(text, min);
   if (n && *n > max) return refuse(fmt::format("{} is more than {}", count(*n), count(max)), "");
   return n;
 }
 
-/// A number from above 0 to `most`.
-Result<double> amount(std::string_view text, double max, std::string_view example) {
+/// Parses a number above 0 and up to `max`.
+Result<double> parse_amount(std::string_view text, double max, std::string_view example) {
   const Result<double> n = parse_real(text);
   if (!n || *n <= 0 || *n > max)
     return refuse(fmt::format("'{}' is no number above 0 and up to {:g}", excerpt(text), max),
@@ -50,10 +50,10 @@ Result<double> amount(std::string_view text, double max, std::string_view exampl
 
 Result<search::Range> parse_gpus(std::string_view text) {
   const std::size_t dots = text.find("..");
-  const Result<i64> min = bounded(trim(text.substr(0, dots)), 1, cluster::kMaxDevices);
+  const Result<i64> min = parse_bounded(trim(text.substr(0, dots)), 1, cluster::kMaxDevices);
   if (!min) return refuse(min.error().detail, "--gpus 64 or --gpus 8..512");
   if (dots == std::string_view::npos) return search::Range{*min, *min};
-  const Result<i64> max = bounded(trim(text.substr(dots + 2)), 1, cluster::kMaxDevices);
+  const Result<i64> max = parse_bounded(trim(text.substr(dots + 2)), 1, cluster::kMaxDevices);
   if (!max) return refuse(max.error().detail, "--gpus 64 or --gpus 8..512");
   if (*max < *min)
     return refuse(fmt::format("{} is less than {}", count(*max), count(*min)),
@@ -64,7 +64,7 @@ Result<search::Range> parse_gpus(std::string_view text) {
 Result<ExcludedHosts> parse_excluded(std::string_view text) {
   constexpr std::string_view kSuch = "--exclude-nodes 4, or 3,17,120-123";
   const auto number = [&](std::string_view part, i64 min) -> Result<i64> {
-    const Result<i64> n = bounded(trim(part), min, cluster::kMaxDevices);
+    const Result<i64> n = parse_bounded(trim(part), min, cluster::kMaxDevices);
     if (!n) return refuse(n.error().detail, std::string(kSuch));
     return n;
   };
@@ -78,7 +78,7 @@ Result<ExcludedHosts> parse_excluded(std::string_view text) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view part = trim(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
-    if (part.empty()) continue;  // "3," is a list of one
+    if (part.empty()) continue;  // "3," is a list of one host
     const std::size_t dash = std::min(part.find('-'), part.size());
     const Result<i64> first = number(part.substr(0, dash), 0);
     if (!first) return fail(first.error());
@@ -109,7 +109,9 @@ Result<double> parse_tokens(std::string_view text) {
         text.remove_suffix(1);
         break;
       }
-  return amount(trim(text), kMaxTokens / scale, "15T").map([&](double n) { return n * scale; });
+  return parse_amount(trim(text), kMaxTokens / scale, "15T").map([&](double n) {
+    return n * scale;
+  });
 }
 
 Result<Price> parse_price(std::string_view text) {
@@ -123,13 +125,13 @@ Result<Price> parse_price(std::string_view text) {
   const bool words = (before + after).find_first_of(" \t+-") == std::string::npos;
   if (!words || before.size() > kLongestCurrency || after.size() > kLongestCurrency)
     return refuse(fmt::format("'{}' is no price", excerpt(text)), std::string(kSuch));
-  return amount(text.substr(first, last - first + 1), kMaxMoney, "2.10").map([&](double n) {
+  return parse_amount(text.substr(first, last - first + 1), kMaxMoney, "2.10").map([&](double n) {
     return Price{n, excerpt(before), excerpt(after)};
   });
 }
 
 Result<Seconds> parse_days(std::string_view text) {
-  return amount(trim(text), kMaxDays, "30").map([](double n) { return Seconds{n * 86400}; });
+  return parse_amount(trim(text), kMaxDays, "30").map([](double n) { return Seconds{n * 86400}; });
 }
 
 Result<Seconds> parse_search_time(std::string_view text) {
@@ -143,7 +145,7 @@ Result<Seconds> parse_search_time(std::string_view text) {
 }
 
 Result<int> parse_threads(std::string_view text) {
-  return bounded(trim(text), 1, kMaxThreads).map([](i64 n) { return int(n); });
+  return parse_bounded(trim(text), 1, kMaxThreads).map([](i64 n) { return int(n); });
 }
 
 }  // namespace rankwright::planner

@@ -1,5 +1,5 @@
-// Parses amounts as people type them: counts of GPUs, excluded hosts, tokens, money, days. Text in,
-// value out; which option each belongs to is plan_options.
+// Parses amounts as users type them: GPU counts, excluded hosts, tokens, prices, days.
+// plan_options.h maps options to them.
 #pragma once
 
 #include <string_view>

@@ -6,14 +6,14 @@
 namespace rankwright::planner {
 namespace plan_amounts_test {
 
-TEST(Gpus, AreANumberOrARange) {
+TEST(ParseGpus, NumberOrRange_IsParsed) {
   EXPECT_EQ(parse_gpus("64").value(), (search::Range{64, 64}));
   EXPECT_EQ(parse_gpus("8..1,024").value(), (search::Range{8, 1024}));
   for (const char* wrong : {"", "x", "0", "8..", "..8", "9..8", "5000000", "8-16"})
     EXPECT_FALSE(parse_gpus(wrong)) << wrong;
 }
 
-TEST(HostsThatAreOut, AreCountedOrListed) {
+TEST(ParseExcluded, CountOrList_IsParsed) {
   EXPECT_EQ(parse_excluded("4").value().count, 4);
   EXPECT_TRUE(parse_excluded("4").value().hosts.empty());
   EXPECT_EQ(parse_excluded("17, 3,120-122").value().hosts,
@@ -24,7 +24,7 @@ TEST(HostsThatAreOut, AreCountedOrListed) {
     EXPECT_FALSE(parse_excluded(wrong)) << wrong;
 }
 
-TEST(Tokens, HaveSuffixes) {
+TEST(ParseTokens, Suffixes_AreParsed) {
   EXPECT_DOUBLE_EQ(parse_tokens("15T").value(), 15e12);
   EXPECT_DOUBLE_EQ(parse_tokens("300 b").value(), 300e9);
   EXPECT_DOUBLE_EQ(parse_tokens("2.5m").value(), 2.5e6);
@@ -33,7 +33,7 @@ TEST(Tokens, HaveSuffixes) {
     EXPECT_FALSE(parse_tokens(wrong)) << wrong;
 }
 
-TEST(Prices, KeepTheirCurrency) {
+TEST(ParsePrice, Currency_IsKept) {
   const Price plain = parse_price("2.10").value(), before = parse_price("$2.10").value(),
               after = parse_price("1,200.5 EUR").value();
   EXPECT_DOUBLE_EQ(plain.amount, 2.1);
@@ -46,13 +46,13 @@ TEST(Prices, KeepTheirCurrency) {
     EXPECT_FALSE(parse_price(wrong)) << wrong;
 }
 
-TEST(Days, AreSeconds) {
+TEST(ParseDays, Days_AreSeconds) {
   EXPECT_DOUBLE_EQ(parse_days("1.5").value().value, 129600);  // 1.5 x 86,400
   EXPECT_FALSE(parse_days("0"));
   EXPECT_FALSE(parse_days("soon"));
 }
 
-RC_GTEST_PROP(Amounts, NoTextBringsTheReadersDown, ()) {
+RC_GTEST_PROP(ParseAmounts, RandomText_IsParsedWithinLimitsOrRefused, ()) {
   const std::string text = *rc::gen::container<std::string>(
       rc::gen::elementOf(std::string("0123456789.,-_ TBx$\xe2\n")));
   (void)parse_threads(text);

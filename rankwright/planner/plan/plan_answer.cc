@@ -12,8 +12,8 @@ i64 count_degree_choices(const search::Problem& problem) {
   return all;
 }
 
-/// Returns what arithmetic says against a config, with the numbers; empty where it says nothing.
-std::string misfit_detail(const plan::TrainingConfig& config) {
+/// Returns the first error of a config, with its numbers; empty if there is none.
+std::string describe_violation(const plan::TrainingConfig& config) {
   for (const Diagnostic& found : lint(config, rules::Target::any))
     if (found.severity == Severity::error) return found.detail;
   return {};
@@ -25,7 +25,7 @@ void complete_figures(PlanAnswer& answer) {
   const search::Answer& found = answer.answer;
   answer.degree_choices = count_degree_choices(answer.problem);
   for (search::Neighbour& n : answer.neighbours)
-    if (n.verdict == search::Neighbour::Verdict::violation) n.detail = misfit_detail(n.config);
+    if (n.verdict == search::Neighbour::Verdict::violation) n.detail = describe_violation(n.config);
   if (found.best) {
     const plan::TrainingConfig& best = found.best->config;
     answer.sheet = make_explain_view(best, found.best->estimate);

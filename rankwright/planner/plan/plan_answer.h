@@ -1,6 +1,6 @@
-// Everything that a search for a plan found: the best plan, its neighbors, what less memory or
-// fewer GPUs cost, which frameworks run it. Data that renderers lay out without computing anything;
-// plan.h fills it.
+// Everything that a search found: the best plan, its neighbors, the cost of less memory or fewer
+// GPUs, and the frameworks that run it. Data that renderers lay out without computing anything;
+// plan.h fills it in.
 #pragma once
 
 #include <optional>
@@ -18,48 +18,49 @@
 
 namespace rankwright::planner {
 
-/// The plan of the plan file, for the same job.
+/// The plan of the user's plan file, for the same job.
 struct OwnPlan {
   std::string name{};
   plan::TrainingConfig config;
-  std::optional<search::Priced> priced{};  // empty where it has a violation
+  std::optional<search::Priced> priced{};  // empty if it has constraint violations
 };
 
-/// Which hosts are used where some are excluded.
+/// The hosts in use when some are excluded.
 struct HostUse {
-  i64 count = 0;              // excluded
-  std::vector<i64> listed{};  // which; empty where only their number is known
-  i64 left = 0;               // hosts
-  i64 used = 0;               // 0: nothing fits on any number of them
-  i64 counts_tried = 0;       // numbers of hosts that a layout exists for
-  bool cut_short = false;     // smaller numbers were not tried
-  /// Where no layout uses all that are left: what their degrees break, most frequent first, and how
-  /// often.
+  i64 count = 0;              // number of excluded hosts
+  std::vector<i64> listed{};  // which ones; empty if only their number is known
+  i64 left = 0;               // remaining hosts
+  i64 used = 0;               // hosts in use; 0: nothing fits on any number of them
+  i64 counts_tried = 0;       // host counts for which a layout exists
+  bool cut_short = false;     // smaller host counts were not tried
+  /// If no layout uses all remaining hosts: the constraints that the layouts violate and how often,
+  /// most frequent first.
   std::vector<std::pair<plan::ConstraintViolation::Why, i64>> broken{};
 };
 
-/// The layout that needs least memory, where nothing fits.
+/// The layout that needs the least memory, if nothing fits.
 struct LeanestPlan {
   plan::TrainingConfig config;
-  cost::MemoryEstimate estimate_memory{};  // of the fullest rank
+  cost::MemoryEstimate estimate_memory{};  // memory of the fullest rank
 };
 
+/// The answer to a request for a plan.
 struct PlanAnswer {
   search::Problem problem;
   search::Answer answer{};
-  i64 degree_choices = 0;  // ways to write the world as degrees, within the limits
+  i64 degree_choices = 0;  // factorizations of the world size into degrees, within the limits
   std::vector<search::Neighbour> neighbours{};
   std::vector<search::TradePoint> trade{};
   std::optional<OwnPlan> own{};
   TrainingAsk training{};
   std::optional<HostUse> hosts{};
   std::optional<search::CountRow>
-      fewest{};  // of --fit, or where nothing fits: on how many GPUs it would
+      fewest{};  // for --fit, or if nothing fits: the smallest GPU count that does
   bool fit_asked = false;
-  StopReason stopped = StopReason::none;  // why not everything was looked at
+  StopReason stopped = StopReason::none;  // why the search is incomplete
   SearchBudget budget{};
 
-  // Of the best plan; empty where nothing fits.
+  // Figures of the best plan; empty if nothing fits.
   ExplainView sheet{};
   std::optional<Training> run{};  // empty without a number of tokens
   std::vector<TargetVerdict> targets{};
@@ -69,8 +70,8 @@ struct PlanAnswer {
   const search::Priced& best() const { return *answer.best; }
 };
 
-/// Fills in what follows from the search: figures of the best plan or of the leanest, and what
-/// arithmetic says against neighbors that cannot exist.
+/// Fills in what follows from the search: the figures of the best plan or of the leanest, and the
+/// violated constraint of each neighbor that cannot exist.
 void complete_figures(PlanAnswer& answer);
 
 }  // namespace rankwright::planner

@@ -13,8 +13,8 @@
 namespace rankwright::planner {
 namespace {
 
-/// Returns the divisors of `all` around `n`, as an option to type.
-std::string near_divisors(std::string_view flag, i64 n, i64 all) {
+/// Returns the divisors of `all` next to `n`, as an option to type.
+std::string suggest_divisors(std::string_view flag, i64 n, i64 all) {
   i64 below = 1, above = all;
   for (i64 d = 1; d <= all; ++d) {
     if (all % d != 0) continue;
@@ -81,8 +81,9 @@ std::optional<Refusal> check_degrees(const search::Limits& limits, i64 world) {
     const i64 n = range.min;
     if (world % n != 0)
       return usage_fault(fmt::format("{} {} does not divide {} GPUs", flag, n, count(world)),
-                         near_divisors(flag, n, world));
-    all *= n;  // each is at most the world, and the product before divides it
+                         suggest_divisors(flag, n, world));
+    all *= n;  // cannot overflow: each degree is at most the world, and the previous product
+               // divides it
     named += fmt::format("{}{} {}", named.empty() ? "" : " x ", flag, n);
     if (world % all != 0)
       return usage_fault(

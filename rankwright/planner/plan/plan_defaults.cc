@@ -12,11 +12,11 @@
 namespace rankwright::planner {
 namespace {
 
-constexpr i64 kUsualSequence = 8192;            // of pre-training, unless the model takes less
-constexpr i64 kUnknownSequence = 4096;          // where the model does not state its longest
+constexpr i64 kUsualSequence = 8192;    // for pre-training, unless the model's maximum is lower
+constexpr i64 kUnknownSequence = 4096;  // if the model does not state its maximum
 constexpr double kUsualTokens = 4 * 1048576.0;  // per step
 
-/// Returns what a draft states besides its plan.
+/// Returns the draft without its plan.
 importer::Draft without_plan(const importer::Draft& d) {
   importer::Draft bare;
   bare.world = d.world;
@@ -44,13 +44,13 @@ i64 usual_sequence(const model::Model& model) {
   return model.max_sequence > 0 ? std::min(model.max_sequence, kUsualSequence) : kUnknownSequence;
 }
 
-/// Returns the first multiple of the GPUs that makes the usual number of tokens.
+/// Returns the smallest multiple of the world size that has at least the usual number of tokens.
 i64 usual_batch(i64 sequence, i64 world) {
   const i64 sequences = std::max<i64>(1, i64(kUsualTokens / double(sequence)));
   return ceil_div(sequences, world) * world;
 }
 
-/// Takes the framework of the target where the draft names none.
+/// Uses the target's framework if the draft names none.
 void follow_target(importer::Draft& draft, rules::Target target,
                    std::vector<plan::Assumption>& assumed) {
   if (draft.framework || target == rules::Target::any) return;
@@ -64,7 +64,7 @@ void follow_target(importer::Draft& draft, rules::Target target,
 plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target target,
                                  std::optional<i64> world) {
   importer::Draft draft = without_plan(stated);
-  // A batch that is stated by its factors is that of the file's own plan.
+  // A batch that is stated by its factors is the batch of the file's own plan.
   if (!draft.global_batch && stated.accumulation)
     draft.global_batch = resolve(stated).job.global_batch;
   std::vector<plan::Assumption> noted;
@@ -96,10 +96,10 @@ plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target ta
 search::Problem open_problem(plan::TrainingConfig config, const importer::Draft& stated,
                              const search::Limits& limits) {
   std::erase_if(config.assumed, [](const plan::Assumption& a) {
-    return a.key.starts_with("parallelism.");  // that is what is searched
+    return a.key.starts_with("parallelism.");  // these are searched
   });
   config.plan = {};
-  // What a framework does by itself where nothing is stated: import/draft.
+  // The frameworks' defaults if nothing is stated, as in import/draft.
   config.plan.overlap = {.grad_reduce = stated.overlap_grad.value_or(true),
                          .param_gather = stated.overlap_param.value_or(true),
                          .tp = stated.overlap_tp.value_or(false),

@@ -10,17 +10,18 @@ namespace {
 
 constexpr i64 kMaxSearches = 64;
 
-using Broken = std::vector<std::pair<plan::ConstraintViolation::Why, i64>>;
+using ViolationCounts = std::vector<std::pair<plan::ConstraintViolation::Why, i64>>;
 
-/// Returns what the nodes break, most frequent first, where none is possible; else empty.
-Broken broken_by_all(const search::Problem& problem) {
+/// Returns the constraints that the nodes violate, most frequent first, if no node is possible;
+/// else empty.
+ViolationCounts find_violated(const search::Problem& problem) {
   std::map<plan::ConstraintViolation::Why, i64> broken;
   for (const search::Node& node : nodes(problem)) {
     const plan::ConstraintViolation violation = find_violation(config_of(problem, node));
     if (!violation) return {};
     ++broken[violation.why];
   }
-  Broken sorted(broken.begin(), broken.end());
+  ViolationCounts sorted(broken.begin(), broken.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   return sorted;
@@ -35,12 +36,12 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
   out.left = problem.config.cluster.devices() / host - excluded.count;
   std::optional<search::Priced> best;
   for (i64 hosts = out.left; hosts >= 1; --hosts) {
-    // The compute of the best plan, spread perfectly, is a lower bound on fewer hosts.
+    // Lower bound for fewer hosts: the compute of the best plan, scaled perfectly.
     if (best && (double(out.used) / double(hosts)) * best->estimate.step.compute() > best->time())
       break;
     search::Problem fewer = problem;
     fewer.config.world = hosts * host;
-    Broken broken = broken_by_all(fewer);
+    ViolationCounts broken = find_violated(fewer);
     const bool possible = broken.empty() && !nodes(fewer).empty();
     if (hosts == out.left) out.broken = std::move(broken);
     if (!possible) continue;
@@ -75,15 +76,15 @@ mesh::Placement place_around(const HostUse& out, const cluster::Cluster& cluster
 
 void apply_placement(PlanAnswer& view, const mesh::Placement& placement) {
   if (placement.kind == mesh::Placement::Kind::block || !view.answer.best) return;
-  const auto again = [&](search::Priced& one) {
+  const auto reestimate = [&](search::Priced& one) {
     one.config.plan.placement = placement;
     one = priced(view.problem, one.config.plan, calibration(view.problem.config));
   };
   search::Answer& answer = view.answer;
   for (std::optional<search::Priced>* one :
        {&answer.best, &answer.fastest, &answer.safe, &answer.usual})
-    if (*one) again(**one);
-  for (search::Priced& rival : answer.rivals) again(rival);
+    if (*one) reestimate(**one);
+  for (search::Priced& rival : answer.rivals) reestimate(rival);
   for (search::Neighbour& n : view.neighbours) {
     n.config.plan.placement = placement;
     if (n.verdict != search::Neighbour::Verdict::priced) continue;

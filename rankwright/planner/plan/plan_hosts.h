@@ -1,5 +1,5 @@
-// Excluded hosts: how many of the others to use, and where ranks go around the holes. Odd numbers
-// of hosts rarely factor into degrees, so the search goes down from all of them.
+// Chooses how many hosts to use if some are excluded, and places ranks around the excluded ones.
+// Odd host counts rarely factor into degrees, so the search goes down from all remaining hosts.
 #pragma once
 
 #include "rankwright/planner/plan/plan_answer.h"
@@ -7,17 +7,17 @@
 
 namespace rankwright::planner {
 
-/// Returns how many hosts to use: those of the fastest plan, over all numbers down to where even
-/// perfect scaling could not win.
+/// Returns the number of hosts of the fastest plan. Tries all counts in descending order until even
+/// perfect scaling could not be faster.
 HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& excluded,
                      const search::SearchOptions& options);
 
-/// Returns the placement on the first hosts that are not excluded; block where only their number is
-/// known.
+/// Returns the placement on the first hosts that are not excluded; block placement if only the
+/// number of excluded hosts is known.
 mesh::Placement place_around(const HostUse& hosts, const cluster::Cluster& cluster);
 
-/// Moves every plan of the answer to `placement` and estimates it again: holes change which levels
-/// groups span.
+/// Moves every plan of the answer to `placement` and estimates it again: skipped hosts change which
+/// levels groups span.
 void apply_placement(PlanAnswer& answer, const mesh::Placement& placement);
 
 }  // namespace rankwright::planner

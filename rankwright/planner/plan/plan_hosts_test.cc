@@ -1,4 +1,5 @@
-// Excluded hosts: the number of hosts that is used, against trying all, and estimates with holes.
+// Excluded hosts: checks the chosen number of hosts against trying all, and the estimates around
+// excluded hosts.
 #include "rankwright/planner/plan/plan_hosts.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace rankwright::planner {
 namespace plan_hosts_test {
 
-/// Racks of 2 hosts of 2 GPUs, four of them, whose switch above is slow.
+/// Returns a job on four racks of 2 hosts with 2 GPUs each, connected by a slow spine.
 search::Problem racks(i64 batch) {
   const std::string text =
       "model: llama-3.2-1b\n"
@@ -30,7 +31,7 @@ search::Problem racks(i64 batch) {
   return problem(std::move(config), limits);
 }
 
-TEST(ChooseHosts, TakesTheFastestPlanOverAllNumbers) {
+TEST(ChooseHosts, ExcludedHosts_ChoosesTheFastestOverAllCounts) {
   for (const i64 batch : {8, 12, 21, 60})
     for (const i64 out : {1, 2, 3}) {
       const search::Problem asked = racks(batch);
@@ -51,8 +52,8 @@ TEST(ChooseHosts, TakesTheFastestPlanOverAllNumbers) {
     }
 }
 
-TEST(ChooseHosts, NamesTheRulesThatAllHostsBreak) {
-  // Without a pipeline 10 GPUs are tp x dp; 5 divides neither 32 heads nor 8 sequences.
+TEST(ChooseHosts, NoLayoutForAllHosts_NamesTheViolatedConstraints) {
+  // Without a pipeline, 10 GPUs are tp x dp; 5 divides neither 32 heads nor 8 sequences.
   search::Problem asked = racks(8);
   asked.limits.pp = {1, 1};
   const HostUse used = choose_hosts(asked, {.count = 3}, {});
@@ -64,7 +65,7 @@ TEST(ChooseHosts, NamesTheRulesThatAllHostsBreak) {
   EXPECT_TRUE(choose_hosts(asked, {.count = 4}, {}).broken.empty());
 }
 
-TEST(PlaceAround, SkipsExcludedHosts) {
+TEST(PlaceAround, ExcludedHosts_AreSkipped) {
   const search::Problem asked = racks(8);
   const HostUse out{.count = 2, .listed = {0, 2}, .left = 6, .used = 3};
   const mesh::Placement placement = place_around(out, asked.config.cluster);
@@ -74,8 +75,9 @@ TEST(PlaceAround, SkipsExcludedHosts) {
             mesh::Placement{});
 }
 
-TEST(ApplyPlacement, EstimatesTheCostOfHoles) {
-  // Two hosts of one rack; with host 1 out the second is in another rack, across the spine.
+TEST(ApplyPlacement, SkippedHost_MakesTheEstimateSlower) {
+  // Two hosts of one rack. With host 1 excluded, the second host is in another rack, across the
+  // spine.
   PlanAnswer view{.problem = racks(8)};
   view.problem.config.world = 4;
   plan::Plan plan{.dp = 4};

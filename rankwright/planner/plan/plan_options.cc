@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kJobGroup = "Job and software", kLimitGroup = "Limits",
                            kSearchGroup = "Search";
 
-/// An option that replaces the value of a key of the plan file.
+/// An option that replaces the value of a plan-file key.
 struct KeyOption {
   std::string_view name, key;
 };
@@ -40,7 +40,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"overlap-pp", "parallelism.overlap.pp"},
 };
 
-/// A number of the plan: NAME fixes it, max-NAME bounds it, no-NAME sets it to 1.
+/// A number of the plan: NAME fixes it, max-NAME limits it, no-NAME sets it to 1.
 struct NumberOption {
   std::string_view name, key;
   std::optional<i64> (*value)(const importer::Draft&);
@@ -89,7 +89,7 @@ constexpr ChoiceOption kChoiceOptions[] = {
      [](const importer::Draft& d, search::Limits& l) { l.order = d.order; }},
 };
 
-/// An option with a value of its own kind, read in read_amounts().
+/// An option with its own kind of value, read in read_target(), read_amounts() and read_others().
 struct TextOption {
   std::string_view name, type, help;
 };
@@ -108,6 +108,7 @@ constexpr TextOption kTextOptions[] = {
     {"threads", "N", "of the search; all there are if not given. The answer is the same"},
 };
 
+/// An option without a value.
 struct SwitchOption {
   std::string_view name, help;
 };
@@ -118,9 +119,9 @@ constexpr SwitchOption kSwitches[] = {
     {"exhaustive", "price everything that fits: no bounds"},
 };
 
-using MaybeFault = std::optional<Refusal>;
+using MaybeRefusal = std::optional<Refusal>;
 
-const importer::KeyRow& key_row(std::string_view path) {
+const importer::KeyRow& find_key_row(std::string_view path) {
   const std::span<const importer::KeyRow> rows = importer::key_rows();
   const auto found = std::find_if(
       rows.begin(), rows.end(), [&](const importer::KeyRow& row) { return row.key.path == path; });
@@ -128,7 +129,7 @@ const importer::KeyRow& key_row(std::string_view path) {
   return *found;
 }
 
-std::vector<PlanOption> all_rows() {
+std::vector<PlanOption> list_options() {
   std::vector<PlanOption> all;
   const auto add = [&](std::string name, std::string_view type, std::string help,
                        std::string_view group) {
@@ -141,17 +142,17 @@ std::vector<PlanOption> all_rows() {
   add("model", "", "a name or a config.json", "");
   add("cluster", "", "\"dgx-h100 x 8\" or a cluster file", "");
   for (const KeyOption& row : kKeyOptions) {
-    const importer::PlanKey& key = key_row(row.key).key;
+    const importer::PlanKey& key = find_key_row(row.key).key;
     add(std::string(row.name), key.values, std::string(key.meaning), kJobGroup);
   }
   for (const NumberOption& row : kNumberOptions) {
-    add(std::string(row.name), "N", fmt::format("just this: {}", key_row(row.key).key.meaning),
+    add(std::string(row.name), "N", fmt::format("just this: {}", find_key_row(row.key).key.meaning),
         kLimitGroup);
     if (row.max) add(fmt::format("max-{}", row.name), "N", "no more than this", kLimitGroup);
     if (row.no) add_switch(fmt::format("no-{}", row.name), "none of it", kLimitGroup);
   }
   for (const ChoiceOption& row : kChoiceOptions)
-    add(std::string(row.name), key_row(row.key).key.values, "just this", kLimitGroup);
+    add(std::string(row.name), find_key_row(row.key).key.values, "just this", kLimitGroup);
   for (const TextOption& row : kTextOptions)
     add(std::string(row.name), row.type, std::string(row.help), kSearchGroup);
   for (const SwitchOption& row : kSwitches)
@@ -159,9 +160,9 @@ std::vector<PlanOption> all_rows() {
   return all;
 }
 
-/// Reads an option's value with the reader of the plan-file key that it stands for.
-MaybeFault read_key(std::string_view name, std::string_view key, const std::string& value,
-                    importer::Draft& draft) {
+/// Reads an option's value with the reader of the plan-file key that it replaces.
+MaybeRefusal read_key(std::string_view name, std::string_view key, const std::string& value,
+                      importer::Draft& draft) {
   const std::string flag = fmt::format("--{}", name);
   Diagnostics findings;
   importer::FieldReader fields(flag, findings);
@@ -169,31 +170,32 @@ MaybeFault read_key(std::string_view name, std::string_view key, const std::stri
   importer::YamlNode node;
   node.kind = importer::YamlNode::Kind::scalar;
   node.scalar = value;
-  key_row(key).read(reading, node);
+  find_key_row(key).read(reading, node);
   if (findings.empty()) return std::nullopt;
   const Diagnostic& first = findings.front();
-  return usage_fault(
-      fmt::format("{}: {}", flag, first.detail),
-      first.hint.empty() ? fmt::format("{} takes {}", flag, key_row(key).key.values) : first.hint);
+  return usage_fault(fmt::format("{}: {}", flag, first.detail),
+                     first.hint.empty()
+                         ? fmt::format("{} takes {}", flag, find_key_row(key).key.values)
+                         : first.hint);
 }
 
-/// Reads the texts of options into a request, group by group, so that of several faults the same
-/// one is always reported.
+/// Reads the texts of options into a request, group by group, so that the same error is reported
+/// for the same input.
 class OptionReader {
  public:
   explicit OptionReader(const OptionTexts& texts) : texts_(texts) {}
 
   Outcome<PlanRequest> read() {
-    for (MaybeFault (OptionReader::*part)() :
+    for (MaybeRefusal (OptionReader::*part)() :
          {&OptionReader::check_names, &OptionReader::read_numbers, &OptionReader::read_choices,
           &OptionReader::read_target, &OptionReader::read_amounts, &OptionReader::read_others,
           &OptionReader::check_combinations})
-      if (MaybeFault fault = (this->*part)()) return tl::unexpected<Refusal>(std::move(*fault));
+      if (MaybeRefusal fault = (this->*part)()) return tl::unexpected<Refusal>(std::move(*fault));
     return std::move(request_);
   }
 
  private:
-  /// Returns the text of an option; empty where it is not given.
+  /// Returns the text of an option; empty if it is not given.
   const std::string& text(std::string_view name) const {
     static const std::string none;
     const auto found = texts_.find(std::string(name));
@@ -201,7 +203,7 @@ class OptionReader {
   }
   bool is_set(std::string_view name) const { return text(name) == "true"; }
 
-  MaybeFault check_names() {
+  MaybeRefusal check_names() {
     std::vector<std::string> names;
     for (const PlanOption& option : plan_options()) names.push_back(option.name);
     for (const auto& [name, value] : texts_) {
@@ -215,20 +217,20 @@ class OptionReader {
     return std::nullopt;
   }
 
-  MaybeFault read_numbers() {
+  MaybeRefusal read_numbers() {
     for (const NumberOption& row : kNumberOptions) {
       search::Range& range = request_.limits.*row.range;
       const std::string exact(row.name), max = fmt::format("max-{}", row.name),
                                          no = fmt::format("no-{}", row.name);
-      std::string bound;  // the option that says what it is at most
-      const auto value = [&](const std::string& name, i64& into) -> MaybeFault {
+      std::string bound;  // the option that sets the upper limit
+      const auto value = [&](const std::string& name, i64& into) -> MaybeRefusal {
         importer::Draft draft;
-        if (MaybeFault fault = read_key(name, row.key, text(name), draft)) return fault;
+        if (MaybeRefusal fault = read_key(name, row.key, text(name), draft)) return fault;
         into = *row.value(draft);
         return std::nullopt;
       };
       if (row.max && !text(max).empty()) {
-        if (MaybeFault fault = value(max, range.max)) return fault;
+        if (MaybeRefusal fault = value(max, range.max)) return fault;
         bound = fmt::format("--{} {}", max, range.max);
       }
       if (row.no && is_set(no)) {
@@ -237,7 +239,7 @@ class OptionReader {
       }
       if (text(exact).empty()) continue;
       i64 n = 0;
-      if (MaybeFault fault = value(exact, n)) return fault;
+      if (MaybeRefusal fault = value(exact, n)) return fault;
       if (n > range.max)
         return usage_fault(fmt::format("--{} {} contradicts {}", exact, n, bound),
                            fmt::format("--{} {} alone, or {} alone", exact, n, bound));
@@ -246,11 +248,11 @@ class OptionReader {
     return std::nullopt;
   }
 
-  MaybeFault read_choices() {
+  MaybeRefusal read_choices() {
     for (const ChoiceOption& row : kChoiceOptions) {
       if (text(row.name).empty()) continue;
       importer::Draft draft;
-      if (MaybeFault fault = read_key(row.name, row.key, text(row.name), draft)) return fault;
+      if (MaybeRefusal fault = read_key(row.name, row.key, text(row.name), draft)) return fault;
       row.set(draft, request_.limits);
     }
     request_.limits.even = is_set("even-stages");
@@ -258,16 +260,16 @@ class OptionReader {
     return std::nullopt;
   }
 
-  MaybeFault read_target() {
+  MaybeRefusal read_target() {
     Outcome<rules::Target> target = rankwright::planner::read_target(text("for"));
     if (!target) return std::move(target.error());
     request_.limits.target = *target;
     return std::nullopt;
   }
 
-  MaybeFault read_amounts() {
-    MaybeFault fault;
-    // Reads the value of an option that was given, unless one before it was at fault.
+  MaybeRefusal read_amounts() {
+    MaybeRefusal fault;
+    // Reads the value of an option, unless it is not given or an earlier one had an error.
     const auto read = [&](std::string_view name, auto parse, auto take) {
       const std::string& value = text(name);
       if (value.empty() || fault) return;
@@ -291,7 +293,7 @@ class OptionReader {
     return fault;
   }
 
-  MaybeFault read_others() {
+  MaybeRefusal read_others() {
     request_.model = text("model");
     request_.cluster = text("cluster");
     if (!text("calibrate").empty()) request_.log = SourceFile{.name = text("calibrate")};
@@ -303,7 +305,7 @@ class OptionReader {
     return std::nullopt;
   }
 
-  MaybeFault check_combinations() {
+  MaybeRefusal check_combinations() {
     const PlanRequest& r = request_;
     if (!r.log && r.ran)
       return usage_fault("--ran belongs to --calibrate", "--calibrate run.log --ran plan.yaml");
@@ -327,7 +329,7 @@ class OptionReader {
 }  // namespace
 
 std::span<const PlanOption> plan_options() {
-  static const std::vector<PlanOption> rows = all_rows();
+  static const std::vector<PlanOption> rows = list_options();
   return rows;
 }
 
@@ -339,7 +341,7 @@ std::optional<Refusal> apply_overrides(const OptionTexts& overrides, importer::D
   for (const KeyOption& row : kKeyOptions) {
     const auto given = overrides.find(std::string(row.name));
     if (given == overrides.end()) continue;
-    if (MaybeFault fault = read_key(row.name, row.key, given->second, draft)) return fault;
+    if (MaybeRefusal fault = read_key(row.name, row.key, given->second, draft)) return fault;
   }
   return std::nullopt;
 }

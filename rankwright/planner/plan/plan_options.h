@@ -1,5 +1,5 @@
-// The options of a search for a plan, one row each: name, type, help. The command line has a flag
-// per row and Python a keyword, so both take the same options, read by the same functions.
+// The options of a plan search, one row each: name, type, help. The command line has a flag per row
+// and Python a keyword, so that both accept the same options through the same functions.
 #pragma once
 
 #include <optional>
@@ -11,25 +11,25 @@
 
 namespace rankwright::planner {
 
+/// One option of a plan search.
 struct PlanOption {
   std::string name{};   // "max-tp": the flag without its dashes
-  std::string type{};   // "N"; of a switch, empty
+  std::string type{};   // "N"; empty for a switch
   std::string help{};   // one line
-  std::string group{};  // the heading that help lists it under
+  std::string group{};  // heading in the help text
   bool takes_value = true;
 };
 
-/// All rows, in the order in which help lists them.
+/// Returns all options, in the order of the help text.
 std::span<const PlanOption> plan_options();
 
-/// Returns the request that these options make, with the first fault as a Refusal. Options with an
-/// empty text count as not given. Files are named, not read: the caller sets the plan file and
-/// how other files are read, and calls read_named_files() of source_files.h. Overrides of plan-file
-/// keys are checked when they are applied, after the plan file was read.
+/// Returns the request that the options describe, or the first error as a Refusal. An option with
+/// an empty text counts as not given. Files are named, not read: the caller sets the plan file and
+/// the file reader, and calls read_named_files() of source_files.h. Overrides of plan-file keys are
+/// checked when they are applied, after the plan file is read.
 Outcome<PlanRequest> read_plan_options(const OptionTexts& texts);
 
-/// Writes what the overrides say of job, software and overlap over what `draft` says. Returns the
-/// first fault.
+/// Applies the overrides of job, software and overlap to `draft`. Returns the first error.
 std::optional<Refusal> apply_overrides(const OptionTexts& overrides, importer::Draft& draft);
 
 }  // namespace rankwright::planner

@@ -9,12 +9,12 @@ namespace plan_options_test {
 
 using ::testing::HasSubstr;
 
-std::string fault_of(const OptionTexts& texts) {
+std::string refusal_of(const OptionTexts& texts) {
   const Outcome<PlanRequest> request = read_plan_options(texts);
   return request ? "" : request.error().message;
 }
 
-TEST(PlanOptions, HaveUniqueNamesAndHelp) {
+TEST(PlanOptions, EveryOption_HasAUniqueNameAndHelp) {
   std::set<std::string> names;
   for (const PlanOption& option : plan_options()) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name << " appears twice";
@@ -23,13 +23,13 @@ TEST(PlanOptions, HaveUniqueNamesAndHelp) {
   }
 }
 
-TEST(ReadPlanOptions, WithoutOptionsLimitsNothing) {
+TEST(ReadPlanOptions, NoOptions_LimitNothing) {
   const PlanRequest request = read_plan_options({}).value();
   EXPECT_EQ(request.limits, search::Limits{});
   EXPECT_FALSE(request.gpus || request.fit || request.log || request.plan_file);
 }
 
-TEST(ReadPlanOptions, ReadsEveryKindOfOption) {
+TEST(ReadPlanOptions, EveryKindOfOption_IsRead) {
   const PlanRequest request = read_plan_options({{"model", "llama-3.1-8b"},
                                                  {"global-batch", "256"},
                                                  {"tp", "4"},
@@ -56,17 +56,17 @@ TEST(ReadPlanOptions, ReadsEveryKindOfOption) {
   EXPECT_EQ(request.log.value().name, "run.log");
 }
 
-TEST(ReadPlanOptions, NamesTheOptionAtFault) {
-  EXPECT_EQ(fault_of({{"tp", "8"}, {"max-tp", "4"}}), "--tp 8 contradicts --max-tp 4");
-  EXPECT_EQ(fault_of({{"tp", "8"}, {"no-tp", "true"}}), "--tp 8 contradicts --no-tp");
-  EXPECT_EQ(fault_of({{"ran", "plan.yaml"}}), "--ran belongs to --calibrate");
-  EXPECT_EQ(fault_of({{"days", "30"}}), "--days needs to know how much is trained");
-  EXPECT_EQ(fault_of({{"gpu", "8"}}), "there is no option 'gpu'");
-  EXPECT_EQ(fault_of({{"fit", "yes"}}), "--fit takes no value");
-  EXPECT_THAT(fault_of({{"gpus", "9..8"}}), HasSubstr("--gpus: 8 is less than 9"));
+TEST(ReadPlanOptions, InvalidOption_IsNamed) {
+  EXPECT_EQ(refusal_of({{"tp", "8"}, {"max-tp", "4"}}), "--tp 8 contradicts --max-tp 4");
+  EXPECT_EQ(refusal_of({{"tp", "8"}, {"no-tp", "true"}}), "--tp 8 contradicts --no-tp");
+  EXPECT_EQ(refusal_of({{"ran", "plan.yaml"}}), "--ran belongs to --calibrate");
+  EXPECT_EQ(refusal_of({{"days", "30"}}), "--days needs to know how much is trained");
+  EXPECT_EQ(refusal_of({{"gpu", "8"}}), "there is no option 'gpu'");
+  EXPECT_EQ(refusal_of({{"fit", "yes"}}), "--fit takes no value");
+  EXPECT_THAT(refusal_of({{"gpus", "9..8"}}), HasSubstr("--gpus: 8 is less than 9"));
 }
 
-TEST(ApplyOverrides, WritesOverTheDraftOrNamesTheFault) {
+TEST(ApplyOverrides, ValidOverride_IsApplied_InvalidIsNamed) {
   importer::Draft draft;
   draft.sequence = 1024;
   draft.global_batch = 8;

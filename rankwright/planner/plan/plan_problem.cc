@@ -16,20 +16,20 @@
 namespace rankwright::planner {
 namespace {
 
-using MaybeFault = std::optional<Refusal>;
+using MaybeRefusal = std::optional<Refusal>;
 
 bool states_a_plan(const importer::Draft& d) {
   return d.tp || d.cp || d.dp || d.pp || d.ep || d.etp;
 }
 
 /// Returns the refusal of a file with these findings.
-Refusal unreadable(Diagnostics findings, std::string name, std::string text = {}) {
+Refusal refuse_unreadable(Diagnostics findings, std::string name, std::string text = {}) {
   return {.kind = Refusal::Kind::unreadable,
           .findings = std::move(findings),
           .file = {std::move(name), std::move(text)}};
 }
 
-/// Reads the plan file with the model, the cluster and the overrides of the request.
+/// Reads the plan file and applies the model, the cluster and the overrides of the request.
 Outcome<importer::PlanFile> read_stated(const PlanRequest& request) {
   importer::PlanFile file;
   if (request.plan_file) file = read_plan_source(*request.plan_file, nullptr, request.files);
@@ -38,25 +38,26 @@ Outcome<importer::PlanFile> read_stated(const PlanRequest& request) {
   if (has_errors(file.findings)) {
     sort(file.findings);
     return tl::unexpected(
-        unreadable(std::move(file.findings), std::move(file.name), std::move(file.text)));
+        refuse_unreadable(std::move(file.findings), std::move(file.name), std::move(file.text)));
   }
-  if (MaybeFault fault = apply_overrides(request.overrides, file.draft))
+  if (MaybeRefusal fault = apply_overrides(request.overrides, file.draft))
     return tl::unexpected(std::move(*fault));
   return file;
 }
 
-MaybeFault check_stated(const PlanRequest& request, const importer::Draft& draft) {
+MaybeRefusal check_stated(const PlanRequest& request, const importer::Draft& draft) {
   if (!draft.model)
     return usage_fault("which model is trained is not said",
                        "--model llama-3.1-70b, or a config.json");
   if (!draft.cluster && !draft.world && !draft.shape)
     return usage_fault("which cluster it is for is not said",
-                       request.gpus ? "--cluster dgx-h100, or a file"  // as many units as it takes
-                                    : "--cluster \"dgx-h100 x 8\", or a file");
+                       request.gpus
+                           ? "--cluster dgx-h100, or a file"  // grown to the requested size
+                           : "--cluster \"dgx-h100 x 8\", or a file");
   return std::nullopt;
 }
 
-/// Returns the number of ranks where the request decides it; else the draft does.
+/// Returns the world size if the request decides it; empty if the draft does.
 std::optional<i64> requested_world(const PlanRequest& request, const importer::Draft& draft) {
   if (request.gpus) return request.gpus->max;
   if (draft.cluster && (!request.cluster.empty() || (!draft.world && !draft.shape)))
@@ -64,27 +65,27 @@ std::optional<i64> requested_world(const PlanRequest& request, const importer::D
   return std::nullopt;
 }
 
-MaybeFault check_problem(const PlanRequest& request, const plan::TrainingConfig& config) {
+MaybeRefusal check_problem(const PlanRequest& request, const plan::TrainingConfig& config) {
   if (config.world > config.cluster.devices())
     return usage_fault(fmt::format("{} ranks, but the cluster has {} GPUs", count(config.world),
                                    count(config.cluster.devices())),
                        "--gpus with fewer, or a larger --cluster");
-  if (MaybeFault fault = check_size(request, config.cluster)) return fault;
-  if (MaybeFault fault = check_limits(request.limits, config.model)) return fault;
+  if (MaybeRefusal fault = check_size(request, config.cluster)) return fault;
+  if (MaybeRefusal fault = check_limits(request.limits, config.model)) return fault;
   const bool one_world = !request.several_counts() && !request.fit && !request.excluded;
   return one_world ? check_degrees(request.limits, config.world) : std::nullopt;
 }
 
-/// Returns the config that ran: the plan of --ran, what the log itself states, or the plan file's
-/// own plan. Empty where none of them states one.
-Outcome<std::optional<plan::TrainingConfig>> read_ran_setup(const PlanRequest& request,
-                                                            const plan::TrainingConfig& asked,
-                                                            const importer::Draft& own) {
+/// Returns the config that ran: the plan of --ran, else the plan that the log states, else the plan
+/// file's own. Empty if none of them states a plan.
+Outcome<std::optional<plan::TrainingConfig>> read_ran_config(const PlanRequest& request,
+                                                             const plan::TrainingConfig& asked,
+                                                             const importer::Draft& own) {
   if (request.ran) {
     PlanInput ran = read_input({.plan = *request.ran, .files = request.files});
     if (!ran.config)
-      return tl::unexpected(unreadable(std::move(ran.file.findings), std::move(ran.file.name),
-                                       std::move(ran.file.text)));
+      return tl::unexpected(refuse_unreadable(std::move(ran.file.findings),
+                                              std::move(ran.file.name), std::move(ran.file.text)));
     return std::move(ran.config);
   }
   importer::Draft draft = own;
@@ -98,25 +99,25 @@ Outcome<std::optional<plan::TrainingConfig>> read_ran_setup(const PlanRequest& r
   return resolve(draft);
 }
 
-/// Calibrates `config` by the request's log. Returns the fault.
-MaybeFault calibrate_setup(const PlanRequest& request, const importer::Draft& own,
-                           plan::TrainingConfig& config) {
+/// Calibrates `config` with the request's log. Returns the refusal, if any.
+MaybeRefusal calibrate_config(const PlanRequest& request, const importer::Draft& own,
+                              plan::TrainingConfig& config) {
   if (!request.log) return std::nullopt;
   const SourceFile& log = *request.log;
-  if (log.unreadable) return unreadable({*log.unreadable}, log.name);
-  Outcome<std::optional<plan::TrainingConfig>> ran = read_ran_setup(request, config, own);
+  if (log.unreadable) return refuse_unreadable({*log.unreadable}, log.name);
+  Outcome<std::optional<plan::TrainingConfig>> ran = read_ran_config(request, config, own);
   if (!ran) return std::move(ran.error());
   if (!*ran || !find_violations(**ran).empty())
     return usage_fault("which plan ran is not said, or it cannot be priced",
                        "--calibrate run.log --ran plan.yaml");
   const Result<std::shared_ptr<const plan::RunCalibration>> found =
       read_calibration(log.text, log.name, **ran);
-  if (!found) return unreadable({found.error()}, log.name);
+  if (!found) return refuse_unreadable({found.error()}, log.name);
   calibrate_by(config, *found);
   return std::nullopt;
 }
 
-/// Returns the file's own plan for the same job, estimated where it has no violation.
+/// Returns the file's own plan for the same job, evaluated if it has no constraint violations.
 OwnPlan own_plan_of(const std::string& name, importer::Draft draft,
                     const search::Problem& problem) {
   const plan::TrainingConfig& asked = problem.config;
@@ -138,21 +139,21 @@ Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
   Outcome<importer::PlanFile> file = read_stated(request);
   if (!file) return tl::unexpected(std::move(file.error()));
   importer::Draft& draft = file->draft;
-  if (MaybeFault fault = check_stated(request, draft)) return tl::unexpected(std::move(*fault));
-  // One unit of a catalog system stands for the system: as many units as are asked for.
+  if (MaybeRefusal fault = check_stated(request, draft)) return tl::unexpected(std::move(*fault));
+  // A catalog system without a number of units means as many units as the GPUs need.
   if (draft.cluster && request.gpus && request.gpus->max > draft.cluster->devices() &&
       draft.cluster->levels.back().arity == 1)
     if (std::optional<cluster::Cluster> larger = grow_cluster(*draft.cluster, request.gpus->max))
       draft.cluster = std::move(larger);
   if (draft.cluster)
-    if (MaybeFault fault = check_size(request, *draft.cluster))
+    if (MaybeRefusal fault = check_size(request, *draft.cluster))
       return tl::unexpected(std::move(*fault));
   const plan::TrainingConfig job =
       resolve_job(draft, request.limits.target, requested_world(request, draft));
   PlanProblem made{.problem = open_problem(job, draft, request.limits)};
-  if (MaybeFault fault = check_problem(request, made.problem.config))
+  if (MaybeRefusal fault = check_problem(request, made.problem.config))
     return tl::unexpected(std::move(*fault));
-  if (MaybeFault fault = calibrate_setup(request, draft, made.problem.config))
+  if (MaybeRefusal fault = calibrate_config(request, draft, made.problem.config))
     return tl::unexpected(std::move(*fault));
   if (request.max_memory) made.problem.capacity = *request.max_memory;
   if (states_a_plan(draft)) made.own = own_plan_of(file->name, draft, made.problem);

@@ -1,5 +1,5 @@
-// From a PlanRequest to the Problem that a search solves: file and options together, defaults for
-// what both leave open, the cluster as large as it has to be. Searches nothing.
+// Turns a PlanRequest into the Problem that a search solves: merges file and options, fills in
+// defaults, and makes the cluster as large as necessary. Does not search.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace rankwright::planner {
 
-/// What a search is asked, and the plan to compare with.
+/// The problem to solve, and the plan to compare with.
 struct PlanProblem {
   search::Problem problem;
-  std::optional<OwnPlan> own{};  // of a plan file that states one
+  std::optional<OwnPlan> own{};  // set if the plan file states a plan
 };
 
-/// Reads the files and checks the request against them.
+/// Reads the files of the request and checks the request against them.
 Outcome<PlanProblem> read_plan_problem(const PlanRequest& request);
 
 }  // namespace rankwright::planner

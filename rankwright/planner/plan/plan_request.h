@@ -1,5 +1,5 @@
-// What a search for a plan is asked: model, cluster and job, what the plan may be, and what else to
-// find out. Values only; plan_options.h reads them from option texts, plan.h answers them.
+// The input of a plan search: model, cluster and job, the limits of the plan, and what else to find
+// out. Values only; plan_options.h reads them from option texts, and plan.h answers them.
 #pragma once
 
 #include <map>
@@ -18,32 +18,34 @@ namespace rankwright::planner {
 /// Hosts of the cluster that cannot be used.
 struct ExcludedHosts {
   i64 count = 0;
-  std::vector<i64> hosts{};  // ascending; empty where only their number is known
+  std::vector<i64> hosts{};  // ascending; empty if only their number is known
 };
 
-/// Option texts by option name without dashes: {"global-batch", "256"}. A switch has "true".
+/// Option texts by option name without dashes: {"global-batch", "256"}. A switch has the text
+/// "true".
 using OptionTexts = std::map<std::string, std::string>;
 
+/// A request for a plan.
 struct PlanRequest {
-  /// Model, cluster, job and software, and a plan to compare with.
+  /// States model, cluster, job and software, and optionally a plan to compare with.
   std::optional<SourceFile> plan_file{};
   std::string model{}, cluster{};  // a catalog name or a path; replace those of the plan file
-  OptionTexts overrides{};         // of options that stand for a key of the plan file
+  OptionTexts overrides{};         // texts of options that replace a plan-file key
 
   search::Limits limits{};
-  std::optional<Bytes> max_memory{};        // per device; else all of it
-  std::optional<search::Range> gpus{};      // one number is a range of one
-  bool fit = false;                         // find the fewest GPUs on which something fits
+  std::optional<Bytes> max_memory{};        // per device; empty: all of it
+  std::optional<search::Range> gpus{};      // a single count is a range of one
+  bool fit = false;                         // find the smallest GPU count that fits
   std::optional<ExcludedHosts> excluded{};  // use as many of the other hosts as is fastest
   TrainingAsk training{};
 
-  /// The log of a run that calibrates the estimate, and the plan of that run. Without a plan, what
-  /// the log itself states or the plan file's own plan is taken.
+  /// The log of a run that calibrates the estimate, and the plan of that run. Without a plan, the
+  /// one that the log states is used, or the plan file's own.
   std::optional<SourceFile> log{}, ran{};
 
   SearchBudget budget{};
-  bool exhaustive = false;  // evaluate everything that fits, without lower bounds
-  int threads = 0;          // 0: as many as there are; the answer is the same
+  bool exhaustive = false;  // evaluate every plan that fits, without lower bounds
+  int threads = 0;          // 0: all hardware threads; the answer does not depend on it
   importer::FileReader files =
       importer::refuse_file;  // reads the files that arguments and other files name
 

@@ -17,8 +17,8 @@ SearchWatch::SearchWatch(const SearchBudget& budget, const std::function<bool()>
     : budget_(budget), should_stop_(should_stop), before_(peak_kilobytes()) {}
 
 bool SearchWatch::over_memory() const {
-  constexpr i64 kBetween = 16;
-  if (asked_.fetch_add(1, std::memory_order_relaxed) % kBetween != 0) return false;
+  constexpr i64 kCallsPerQuery = 16;
+  if (asked_.fetch_add(1, std::memory_order_relaxed) % kCallsPerQuery != 0) return false;
   return 1024.0 * double(peak_kilobytes() - before_) > budget_.memory.value;
 }
 

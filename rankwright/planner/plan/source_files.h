@@ -1,5 +1,5 @@
-// Reads the files that a caller names into values of a request. The planner's calls read none by
-// themselves.
+// Reads the files that a caller names into the values of a request. The planner's calls do not read
+// files by themselves.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace rankwright::planner {
 
-/// Returns a file that was read, or why it was not.
+/// Returns a file with its text, or with the reason why it could not be read.
 SourceFile make_source(std::string name, Result<std::string> text);
 
 /// Reads a file of at most kMaxFileBytes.
 SourceFile read_source(const std::string& name,
                        const importer::FileReader& files = importer::read_file);
 
-/// Reads the log of a run; it may be longer than other files.
+/// Reads the log of a run, which may be longer than other files.
 SourceFile read_log_source(const std::string& path);
 
-/// Reads the trace of a run; it may be longer than other files.
+/// Reads the trace of a run, which may be longer than other files.
 SourceFile read_trace_source(const std::string& path);
 
-/// Reads the log and the plan of its run that the options of `request` name.
+/// Reads the files that the options of `request` name: the log, and the plan of its run.
 void read_named_files(PlanRequest& request,
                       const importer::FileReader& files = importer::read_file);
 

@@ -1,4 +1,4 @@
-// Which frameworks run a plan, and which of their rules it breaks.
+// Checks which frameworks run a plan, and which of their rules it breaks.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace rankwright::planner {
 struct TargetVerdict {
   const rules::TargetRow* target = nullptr;
   std::vector<const rules::Rule*>
-      broken{};  // errors and warnings, no notes; empty: it runs the plan
+      broken{};  // rules with an error or a warning; empty: the framework runs the plan
 };
 
 /// Checks the plan against the rules of every framework.

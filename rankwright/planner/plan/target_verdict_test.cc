@@ -5,8 +5,8 @@
 namespace rankwright::planner {
 namespace target_verdict_test {
 
-TEST(CheckTargets, HoldsEveryFrameworkToItsOwnRules) {
-  // DeepSpeed has no context parallelism but Ulysses; Megatron-LM takes a ring.
+TEST(CheckTargets, RingContextParallelism_BreaksDeepSpeedsRulesOnly) {
+  // DeepSpeed's only context parallelism is Ulysses; Megatron-LM also has a ring.
   const rankwright::plan::TrainingConfig ring = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 64}\n"
       "parallelism: {cp_size: 2, dp_size: 8}");

@@ -1,5 +1,6 @@
-// A whole training run on a plan: steps, days, GPU-hours and money, from the time of one step.
-// Failures and restarts are left to `explain --fail`, sentences to report/plan/training_text.h.
+// Estimates a whole training run on a plan: steps, days, GPU-hours and cost, from the time of one
+// step. Failures and restarts are left to `explain --fail`, sentences to
+// report/plan/training_text.h.
 #pragma once
 
 #include <optional>
@@ -9,13 +10,13 @@
 
 namespace rankwright::planner {
 
-/// The price of a GPU-hour, with its currency as it was typed: "$" before, "EUR" after.
+/// The price of a GPU-hour, with its currency as typed: "$" before, "EUR" after.
 struct Price {
   double amount = 0;
   std::string before{}, after{};
 };
 
-/// How much is trained, for which price, and by when.
+/// How many tokens to train on, at which price, and by when.
 struct TrainingAsk {
   std::optional<double> tokens{};
   std::optional<Price> price{};
@@ -25,15 +26,15 @@ struct TrainingAsk {
 /// The figures of a whole training run.
 struct Training {
   double steps = 0;   // rounded up
-  Seconds time{};     // of all steps, one after another
-  double within = 0;  // relative error of `time`: the same as of one step
+  Seconds time{};     // of all steps
+  double within = 0;  // relative error of `time`, equal to that of one step
   double gpu_hours = 0;
   std::optional<double> cost{};
   std::optional<bool> in_time{};  // empty without a deadline
 };
 
-/// Returns the figures of the training that `ask` describes; empty without a number of tokens.
-/// Requires: the config has no violation.
+/// Returns the figures of the training run; empty without a number of tokens. Requires: a config
+/// without constraint violations.
 std::optional<Training> estimate_training(const plan::TrainingConfig& config,
                                           const cost::Estimate& estimate, const TrainingAsk& ask);
 

@@ -5,7 +5,7 @@
 namespace rankwright::planner {
 namespace training_test {
 
-/// A step of `seconds` over 16 x 1,000 tokens on 8 GPUs.
+/// A step of `seconds` with 16 x 1,000 tokens on 8 GPUs.
 struct Case {
   rankwright::plan::TrainingConfig config{.model = {}, .cluster = {}, .job = {}, .plan = {}};
   cost::Estimate estimate{};
@@ -18,14 +18,14 @@ struct Case {
   }
 };
 
-TEST(Training, IsNothingWithoutTokens) {
+TEST(Training, NoTokens_ReturnsNothing) {
   const Case one(2);
   EXPECT_FALSE(estimate_training(one.config, one.estimate, {}));
 }
 
-TEST(Training, MatchesTheWorkedExample) {
-  // 1,000,001 tokens are 63 steps of 16,000 (62.5 rounded up); 63 x 3,600 s are 63 h; on 8 GPUs
-  // 504 GPU-hours; at 2.50 that is 1,260.
+TEST(Training, TokensAndPrice_GiveStepsTimeAndCost) {
+  // 1,000,001 tokens are 63 steps of 16,000 (62.5 rounded up). 63 x 3,600 s are 63 h, on 8 GPUs 504
+  // GPU-hours, which cost 1,260 at 2.50.
   const Case one(3600);
   const TrainingAsk ask{.tokens = 1'000'001, .price = Price{2.5, "$", ""}, .deadline = {}};
   const Training run = estimate_training(one.config, one.estimate, ask).value();
@@ -35,8 +35,8 @@ TEST(Training, MatchesTheWorkedExample) {
   EXPECT_DOUBLE_EQ(run.cost.value(), 1260);
 }
 
-TEST(Training, ComparesTheTimeWithTheDeadline) {
-  // 100 steps of 864 s are a day.
+TEST(Training, Deadline_IsComparedWithTheTime) {
+  // 100 steps of 864 s are one day.
   const Case one(864);
   const auto in_time = [&](double days) {
     const TrainingAsk ask{.tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};

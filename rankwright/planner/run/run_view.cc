@@ -17,7 +17,7 @@ i64 pp_rank_of(const plan::TrainingConfig& config, std::size_t rank) {
   return config.plan.meshes().dense.coordinate(i64(rank), mesh::Axis::pp);
 }
 
-/// What one rank is predicted to send, and what it sent, by kind.
+/// The predicted and the measured traffic of one kind on one rank.
 struct Pair {
   const cost::PricedTraffic* predicted = nullptr;
   const Sent* sent = nullptr;
@@ -35,7 +35,7 @@ void add(const Pair& pair, SentRow& row) {
     row.calls += pair.sent->traffic.calls;
     row.sent += pair.sent->traffic.total;
   }
-  if (pair.predicted != nullptr) {  // the name of a row is what was predicted
+  if (pair.predicted != nullptr) {  // a row is named after the prediction
     row.group = pair.predicted->traffic.group;
     row.level = pair.predicted->level;
     row.predicted_calls += pair.predicted->traffic.calls;
@@ -52,7 +52,7 @@ T median(std::vector<T> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// Of the steps after the first, or of all there are.
+/// Returns the median over the steps after the first, or over all if there is only one.
 template <class T>
 T median_of(const std::vector<TrainedStep>& steps, T TrainedStep::*figure) {
   std::vector<T> values;
@@ -96,10 +96,9 @@ std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
 std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
                                   const std::vector<Bytes>& peaks) {
   std::vector<RunMemory> all;
-  for (const cost::MemoryEstimate& estimate_memory :
+  for (const cost::MemoryEstimate& memory :
        cost::estimate_memory_per_pp_rank(config, calibration(config)))
-    all.push_back(
-        {.pp_rank = estimate_memory.pp_rank, .predicted = estimate_memory.allocated(), .rank = -1});
+    all.push_back({.pp_rank = memory.pp_rank, .predicted = memory.allocated(), .rank = -1});
   for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
     RunMemory& of = all[std::size_t(pp_rank_of(config, rank))];
     if (of.rank >= 0 && peaks[rank] <= of.peak) continue;

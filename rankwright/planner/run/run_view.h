@@ -1,6 +1,6 @@
-// A run as it was measured, against what was predicted of it: what every rank sent, what tensors
-// took, how long steps were and how much of them was idle. Values in, values out; how they look is
-// run_text.h and run_json.h. It knows no ranks that are processes: who ran hands the figures in.
+// Compares a measured run with its prediction: the traffic of every rank, memory, step times and
+// idle time. Values in, values out: the caller passes in the measurements, and run_text.h and
+// run_json.h present the result.
 #pragma once
 
 #include <optional>
@@ -14,23 +14,24 @@
 
 namespace rankwright::planner {
 
-/// One step, the same on every rank.
+/// One training step; equal on every rank.
 struct TrainedStep {
   i64 step = 1;  // from 1
   double loss = 0;
   double gradient_norm = 0;
-  Seconds time{};  // of the rank that took longest
+  Seconds time{};  // of the slowest rank
   double bubble = 0;
 };
 
-/// One kind of traffic that one rank sent in a step; of no calls where it only waited for others'.
+/// One kind of traffic that one rank sent in a step. Without calls, the rank only waited for
+/// others.
 struct Sent {
   plan::Traffic traffic{};
-  int level = -1;    // the outermost level of the cluster that it crossed
-  Seconds waited{};  // by the rank, for it
+  int level = -1;    // outermost level of the cluster that it crossed
+  Seconds waited{};  // time that the rank waited for it
 };
 
-/// The same of all ranks together, and what was predicted.
+/// One kind of traffic over all ranks, measured and predicted.
 struct SentRow {
   plan::TrafficKind kind{};
   mesh::GroupKind group{};
@@ -38,68 +39,75 @@ struct SentRow {
   i64 predicted_calls = 0, calls = 0;
   Bytes predicted{}, sent{};
   Seconds waited{};   // mean over the ranks that sent or waited
-  i64 ranks_off = 0;  // ranks that sent something else than predicted
+  i64 ranks_off = 0;  // ranks whose traffic differs from the prediction
 
   bool equal() const { return ranks_off == 0; }
 };
 
-/// `by_rank` has one entry for each rank of the plan. In the order of TrafficKind. The config has
-/// no violation.
+/// Compares measured and predicted traffic. Returns the rows in the order of TrafficKind. Requires:
+/// `by_rank` has one entry per rank of the plan, and the config has no constraint violations.
 std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
                                const std::vector<std::vector<Sent>>& by_rank);
 
-/// The fullest rank of a pp rank.
+/// The memory of the fullest rank among those of one pp rank.
 struct RunMemory {
   i64 pp_rank = 0;
-  Bytes predicted{};  // what tensors take, by the ledger
+  Bytes predicted{};  // tensors, by the memory estimate
   Bytes peak{};
-  i64 rank = 0;  // the first with that peak
+  i64 rank = 0;  // the first rank with that peak
 };
+/// Returns the memory per pp rank. `peaks` has the measured peak of each rank.
 std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
                                   const std::vector<Bytes>& peaks);
 
-/// Of the ranks' time together from the beginning of a step to the end of its last action, what is
-/// not spent in cells: as Timeline::idle_share. `busy` is over `ranks` ranks.
+/// Returns the share of the ranks' total time, from the beginning of a step to the end of its last
+/// action, that is not spent in cells; as Timeline::idle_share. `busy` is the sum over `ranks`
+/// ranks.
 double idle_share(Seconds busy, Seconds end, i64 ranks);
+/// Returns the time spent in cells.
 Seconds busy_in(const std::vector<program::Event>& events);
+/// Returns the end of the last event.
 Seconds end_of(const std::vector<program::Event>& events);
 
-/// Times are predicted only where all figures of the cluster's links were measured, as a probe
-/// writes them: a data sheet of another machine says nothing about this one.
+/// Returns whether all figures of the cluster's links are measured, as a probe writes them. Times
+/// are predicted only then: a data sheet of another machine says nothing about this one.
 bool is_measured(const cluster::Cluster& cluster);
 
+/// The predicted time and bubble of a step.
 struct RunPrediction {
   Seconds step{};
   double bubble = 0;
 };
-/// The program is the config's expansion. Nothing where the cluster is not measured.
+/// Predicts the step; empty if the cluster is not measured. Requires: `program` is the config's
+/// expansion.
 std::optional<RunPrediction> predict_run(const plan::TrainingConfig& config,
                                          const program::Program& program);
 
+/// The measurements of a whole run, and their predictions.
 struct RunSummary {
-  i64 wanted = 0;        // steps
-  bool stopped = false;  // somebody asked to end before
+  i64 wanted = 0;        // steps that were asked for
+  bool stopped = false;  // the user ended the run early
   i64 pp = 1, ranks = 1;
-  i64 tokens = 0;  // a step
+  i64 tokens = 0;  // per step
   std::vector<TrainedStep> steps{};
   std::vector<SentRow> sent{};
   std::vector<RunMemory> memory{};  // by pp rank
   std::optional<RunPrediction> predicted{};
   std::vector<std::string> level_names{};
 
-  /// Medians of the steps after the first, which also sets things up; of the first where it is the
-  /// only one.
+  /// Return the median over all steps but the first, which includes setup. If there is only one
+  /// step, it counts.
   Seconds step_time() const;
   double bubble() const;
   double tokens_per_second() const;
-  /// Counted calls and bytes are the predicted ones on every rank.
+  /// Returns whether every rank made the predicted calls with the predicted bytes.
   bool bytes_equal() const;
   Bytes predicted_bytes() const;
   Bytes sent_bytes() const;
-  /// Of the fullest rank, predicted and measured; they may be different ones.
+  /// Return the memory of the fullest rank, predicted and measured. The two ranks may differ.
   Bytes predicted_memory() const;
   const RunMemory& fullest() const;
-  /// The first step whose loss is no number; 0: none.
+  /// Returns the first step whose loss is not finite; 0 if there is none.
   i64 broken() const;
 };
 

@@ -30,8 +30,8 @@ cluster:
 job: {global_batch: 8, sequence: 16, param_dtype: fp32, grad_dtype: fp32}
 )";
 
-/// What ranks send that do just what was predicted.
-std::vector<std::vector<Sent>> as_predicted(const rankwright::plan::TrainingConfig& config) {
+/// Returns traffic that equals the prediction on every rank.
+std::vector<std::vector<Sent>> predicted_traffic(const rankwright::plan::TrainingConfig& config) {
   std::vector<std::vector<Sent>> all;
   for (i64 rank = 0; rank < config.plan.ranks(); ++rank) {
     all.emplace_back();
@@ -49,28 +49,28 @@ const SentRow& row_of(const std::vector<SentRow>& rows, plan::TrafficKind kind) 
   return *found;
 }
 
-TEST(SentRows, AddUpAllRanksAndAreEqualWhereEveryRankIs) {
+TEST(SentRows, PredictedTraffic_IsSummedAndEqual) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const std::vector<SentRow> rows = sent_rows(config, as_predicted(config));
+  const std::vector<SentRow> rows = sent_rows(config, predicted_traffic(config));
   for (const SentRow& one : rows) {
     EXPECT_TRUE(one.equal()) << row(one.kind).label;
     EXPECT_EQ(one.calls, one.predicted_calls);
     EXPECT_EQ(one.sent, one.predicted);
     EXPECT_DOUBLE_EQ(one.waited.value, 2e-3);  // each rank waited that long
   }
-  // 8 / dp 2 / micro_batch 1 = 4 microbatches; pp rank 0 has 4 ranks, each sends one forward for
-  // each of them, 16 tokens x 32 hidden x 4 bytes.
+  // 8 / dp 2 / micro_batch 1 = 4 microbatches. Each of the 4 ranks of pp rank 0 sends one forward
+  // activation per microbatch, 16 tokens x 32 hidden x 4 bytes.
   const SentRow& sends = row_of(rows, plan::TrafficKind::pp_forward);
   EXPECT_EQ(sends.calls, 4 * 4);
   EXPECT_EQ(sends.level, 0);
 }
 
-TEST(SentRows, CountRanksThatDoSomethingElse) {
+TEST(SentRows, RanksWithOtherTraffic_AreCounted) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  std::vector<std::vector<Sent>> sent = as_predicted(config);
+  std::vector<std::vector<Sent>> sent = predicted_traffic(config);
   sent[3].pop_back();                         // less than predicted
   sent[5].front().traffic.total += Bytes{8};  // more
-  sent[6].front().level = 1;                  // elsewhere
+  sent[6].front().level = 1;                  // on another level
   const plan::TrafficKind missing = sent[2].back().traffic.kind,
                           other = sent[5].front().traffic.kind;
   const std::vector<SentRow> rows = sent_rows(config, sent);
@@ -80,9 +80,9 @@ TEST(SentRows, CountRanksThatDoSomethingElse) {
   EXPECT_EQ(row_of(rows, other).level, 0);  // as predicted
 }
 
-TEST(SentRows, CountWaitsOfRanksThatOnlyReceive) {
+TEST(SentRows, RanksThatOnlyReceive_CountTheirWaits) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  std::vector<std::vector<Sent>> sent = as_predicted(config);
+  std::vector<std::vector<Sent>> sent = predicted_traffic(config);
   const plan::Traffic nothing{plan::TrafficKind::pp_forward, plan::Op::send_recv,
                               mesh::GroupKind::pp};
   for (std::size_t rank = 4; rank < 8; ++rank) sent[rank].push_back({nothing, -1, 4.0_ms});
@@ -92,9 +92,9 @@ TEST(SentRows, CountWaitsOfRanksThatOnlyReceive) {
   EXPECT_DOUBLE_EQ(sends.waited.value, 3e-3);  // four ranks 2 ms, four 4 ms
 }
 
-TEST(SentRows, ShowWhatNobodyPredicted) {
+TEST(SentRows, UnpredictedTraffic_HasARow) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  std::vector<std::vector<Sent>> sent = as_predicted(config);
+  std::vector<std::vector<Sent>> sent = predicted_traffic(config);
   const plan::Traffic extra{plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,
                             mesh::GroupKind::ep, 2, Bytes{64}};
   sent[0].push_back({extra, 0, {}});
@@ -105,8 +105,8 @@ TEST(SentRows, ShowWhatNobodyPredicted) {
   EXPECT_EQ(found.ranks_off, 1);
 }
 
-TEST(RunMemory, IsOfTheFullestRankOfEachPpRank) {
-  const rankwright::plan::TrainingConfig config = config_of(kPlan);  // ranks 0-3 are pp rank 0
+TEST(RunMemory, EachPpRank_ReportsItsFullestRank) {
+  const rankwright::plan::TrainingConfig config = config_of(kPlan);  // ranks 0 to 3 are pp rank 0
   std::vector<Bytes> peaks(8, Bytes{100});
   peaks[2] = Bytes{300};
   peaks[7] = Bytes{200};
@@ -118,7 +118,7 @@ TEST(RunMemory, IsOfTheFullestRankOfEachPpRank) {
   EXPECT_EQ(memory[1].predicted, cost::estimate_memory(config, 1, calibration(config)).allocated());
 }
 
-TEST(Idle, IsThatOfThePlayForAPlaysEvents) {
+TEST(IdleShare, SimulatedEvents_EqualTheTimelinesShare) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const program::Program program = program::expand(config);
   const program::Durations times = alike(program, 3.0_ms, 2.0_ms, 1.0_ms);
@@ -130,10 +130,10 @@ TEST(Idle, IsThatOfThePlayForAPlaysEvents) {
     end = std::max(end, end_of(of_rank));
   }
   EXPECT_NEAR(idle_share(busy, end, program.pp()), timeline.idle_share(), 1e-12);
-  EXPECT_EQ(idle_share({}, {}, 4), 0);  // nothing was done
+  EXPECT_EQ(idle_share({}, {}, 4), 0);  // an empty step
 }
 
-TEST(Prediction, OfTimeIsMadeForMeasuredLinksOnly) {
+TEST(PredictRun, UnmeasuredLinks_GiveNoPrediction) {
   rankwright::plan::TrainingConfig config = config_of(kPlan);
   const program::Program program = program::expand(config);
   EXPECT_FALSE(predict_run(config, program).has_value());
@@ -154,12 +154,12 @@ RunSummary sample_summary() {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   RunSummary s{.wanted = 4, .pp = 2, .ranks = 8, .tokens = 128, .level_names = {"memory"}};
   s.steps = {step_of(1, 5.5, 9), step_of(2, 5.25, 1), step_of(3, 5, 2), step_of(4, 4.75, 4)};
-  s.sent = sent_rows(config, as_predicted(config));
+  s.sent = sent_rows(config, predicted_traffic(config));
   s.memory = run_memory(config, std::vector<Bytes>(8, Bytes{1024}));
   return s;
 }
 
-TEST(Summary, TakesTheMedianOfTheStepsAfterTheFirst) {
+TEST(RunSummary, StepTime_IsTheMedianAfterTheFirstStep) {
   RunSummary s = sample_summary();
   EXPECT_EQ(s.step_time(), Seconds{2});  // of 1, 2, 4
   EXPECT_DOUBLE_EQ(s.tokens_per_second(), 64);
@@ -170,7 +170,7 @@ TEST(Summary, TakesTheMedianOfTheStepsAfterTheFirst) {
   EXPECT_EQ(RunSummary{}.step_time(), Seconds{});
 }
 
-TEST(Summary, TextSaysWhetherBytesAreEqual) {
+TEST(RunSummary, Text_SaysWhetherBytesAreEqual) {
   RunSummary s = sample_summary();
   const std::string text = report::run_text(s, {});
   EXPECT_THAT(text, HasSubstr("4 of 4 steps on 8 ranks: loss 5.5 to 4.75, 64 tokens/s\n"));
@@ -186,14 +186,14 @@ TEST(Summary, TextSaysWhetherBytesAreEqual) {
   EXPECT_THAT(other, HasSubstr("warning: the loss is no number since step 3\n"));
 }
 
-TEST(Summary, OfARunWithoutAStepIsOneLine) {
+TEST(RunSummary, NoSteps_IsOneLine) {
   EXPECT_EQ(report::run_text({.wanted = 4, .stopped = true}, {}),
             "stopped before the first step was done\n");
   EXPECT_EQ(nlohmann::json::parse(report::summary_json({.wanted = 4, .stopped = true}))["steps"],
             0);
 }
 
-TEST(Summary, JsonIsOneLineAndHasEveryRow) {
+TEST(RunSummary, Json_IsOneLineWithEveryRow) {
   RunSummary s = sample_summary();
   s.predicted = RunPrediction{.step = Seconds{3}, .bubble = 0.125};
   const std::string text = report::summary_json(s);
@@ -208,7 +208,7 @@ TEST(Summary, JsonIsOneLineAndHasEveryRow) {
   EXPECT_EQ(json["memory"].size(), 2u);
 }
 
-TEST(Steps, AreWrittenAsTheyAre) {
+TEST(TrainedStep, Json_HasExactValues) {
   const TrainedStep step = step_of(37, 2.9134, 0.5);
   const nlohmann::json json = nlohmann::json::parse(report::step_json(step, 4096));
   EXPECT_EQ(json["type"], "step");
@@ -218,7 +218,7 @@ TEST(Steps, AreWrittenAsTheyAre) {
   EXPECT_EQ(report::csv_line(step), "37,2.9134,1,0.5\n");
 }
 
-TEST(Progress, IsOneLine) {
+TEST(ProgressText, AnyStep_IsOneLine) {
   const TrainedStep step{.step = 37, .loss = 2.9134, .time = Seconds{0.5}, .bubble = 0.18};
   report::RunProgress progress{.wanted = 100, .tokens = 4205, .pipelined = true};
   EXPECT_EQ(progress_text(step, progress), "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 %");
@@ -230,7 +230,7 @@ TEST(Progress, IsOneLine) {
   EXPECT_EQ(progress_text(step, progress), "step 37/100  loss 2.913  8,410 tokens/s  eta 0:41");
 }
 
-TEST(Clock, ReadsAsOnAWatch) {
+TEST(ClockText, Seconds_AreHoursMinutesAndSeconds) {
   EXPECT_EQ(report::clock_text(Seconds{0}), "0:00");
   EXPECT_EQ(report::clock_text(Seconds{59.6}), "1:00");
   EXPECT_EQ(report::clock_text(Seconds{3723}), "1:02:03");
@@ -238,7 +238,7 @@ TEST(Clock, ReadsAsOnAWatch) {
   EXPECT_EQ(report::clock_text(Seconds{std::numeric_limits<double>::infinity()}), "2400000:00:00");
 }
 
-RC_GTEST_PROP(Clock, GivesBackItsSeconds, ()) {
+RC_GTEST_PROP(ClockText, RandomSeconds_ReadBack, ()) {
   const i64 seconds = *rc::gen::inRange<i64>(0, 1'000'000);
   const std::string text = report::clock_text(Seconds{double(seconds)});
   i64 back = 0;

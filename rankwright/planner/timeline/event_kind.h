@@ -1,10 +1,11 @@
-// The kinds of work that a timeline tells apart. Their colours are report/render/event_color.h.
+// The kinds of work that a timeline distinguishes. report/render/event_color.h has their colors.
 #pragma once
 
 #include "rankwright/program/program.h"
 
 namespace rankwright::planner {
 
+/// One kind of work.
 enum class EventKind : unsigned char {
   forward,
   backward,
@@ -15,7 +16,7 @@ enum class EventKind : unsigned char {
 };
 inline constexpr std::size_t kEventKinds = 6;
 
-/// Returns the kind of a cell, or of a step of the role itself: a collective, or the optimizer.
+/// Returns the kind of a cell, or of an action outside cells: a collective or the optimizer.
 EventKind event_kind(const program::Program& program, i64 pp_rank, const program::Action& action);
 
 constexpr bool is_backward(EventKind kind) {

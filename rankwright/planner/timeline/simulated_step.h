@@ -1,5 +1,5 @@
-// A Program that was simulated: what every rank does, how long it takes, and when. What it comes to
-// is timeline_summary.h; what drawings of it share is report/timeline/timeline_drawing.h.
+// A simulated Program: what every rank does, how long it takes, and when. timeline_summary.h
+// summarizes it; report/timeline/timeline_drawing.h has what its drawings share.
 #pragma once
 
 #include <string>
@@ -12,36 +12,39 @@
 
 namespace rankwright::planner {
 
+/// One simulated step.
 struct SimulatedStep {
   plan::PipelineShape shape;
   program::Program program;
   program::Durations durations;
   program::Timeline timeline;
-  std::string times{};  // where the durations come from, for people
-  std::string what{};   // the schedule's name, or the file that it was read from
+  std::string times{};  // where the durations come from, as text
+  std::string what{};   // name of the schedule, or of the file that it was read from
 };
 
+/// Simulates a program with the given durations.
 SimulatedStep simulate_step(const plan::PipelineShape& shape, program::Program program,
                             program::Durations durations, std::string times = "");
 
-/// Describes unit times for people.
+/// The text that describes unit times.
 inline constexpr std::string_view kUnitTimes =
     "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
     "transfers and collectives none";
 
-/// Simulates the step of a config. Requires: no violation, and expansion_bytes of at most
-/// kMaxExpansion.
+/// Simulates the step of a config. Requires: no constraint violations, and expansion_bytes of at
+/// most kMaxExpansion.
 SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times = false);
 
+/// Returns the events of one pp rank, in order.
 std::vector<program::Event> events(const SimulatedStep& simulated, i64 pp_rank);
 
-/// Returns whether the action runs beside the cells of its rank.
+/// Returns whether the action overlaps with the cells of its rank.
 bool is_beside(const program::Program& program, i64 pp_rank, const program::Action& action);
 
 /// Returns the number of cells of all ranks.
 i64 cell_count(const program::Program& program);
 
-/// Returns the number of slices of a trace; at most kMaxSlices can be written.
+/// Returns the number of slices in a trace. At most kMaxSlices can be written.
 i64 slice_count(const program::Program& program);
 
 }  // namespace rankwright::planner

@@ -9,14 +9,14 @@ namespace rankwright::planner {
 namespace played_test {
 
 TEST(SimulatedStep, FourRanksEightMicrobatches_TakesElevenSlots) {
-  // 8 microbatches and 3 stages ahead of the last, 3 s each: (8 + 3) x 3 s.
+  // 8 microbatches, plus 3 to fill the pipeline, 3 s each: (8 + 3) x 3 s.
   const SimulatedStep p = sample::four_by_eight();
   EXPECT_EQ(p.timeline.end, Seconds{33});
   EXPECT_EQ(p.what, "1f1b");
   EXPECT_EQ(cell_count(p.program), 4 * 8 * 2);
 }
 
-TEST(IsBeside, OnlyStepsMarkedSo) {
+TEST(IsBeside, OnlyMarkedSteps_OverlapWithCells) {
   SimulatedStep p = sample::four_by_eight();
   sample::add_steps(p.program);
   EXPECT_TRUE(is_beside(p.program, 0, action(program::ActionKind::step, 0, 0)));
@@ -24,14 +24,14 @@ TEST(IsBeside, OnlyStepsMarkedSo) {
   EXPECT_FALSE(is_beside(p.program, 0, cell::F(0, 0)));
 }
 
-TEST(SliceCount, CountsCellsAndStepsButNoTransfers) {
+TEST(SliceCount, CellsAndSteps_AreCounted_TransfersAreNot) {
   SimulatedStep p = sample::four_by_eight();
   EXPECT_EQ(slice_count(p.program), cell_count(p.program));
   sample::add_steps(p.program);  // three per rank
   EXPECT_EQ(slice_count(p.program), cell_count(p.program) + 4 * 3);
 }
 
-TEST(EventKind, StepsAreCollectivesOrTheOptimizer) {
+TEST(EventKind, Steps_AreCollectivesOrTheOptimizer) {
   SimulatedStep p = sample::four_by_eight();
   sample::add_steps(p.program);
   EXPECT_EQ(event_kind(p.program, 0, cell::F(0, 0)), EventKind::forward);

@@ -7,7 +7,8 @@
 namespace rankwright::planner {
 namespace {
 
-/// A forward begins to hold its stage's activations, the backward or the weight gradient lets go.
+/// Returns the maximum number of activations held. A forward pass begins to hold its stage's
+/// activations; the backward pass or the weight gradient releases them.
 i64 max_held(const std::vector<program::Event>& events) {
   i64 now = 0, max = 0;
   for (const program::Event& e : events) {
@@ -19,20 +20,19 @@ i64 max_held(const std::vector<program::Event>& events) {
   return max;
 }
 
-/// A link of the critical path and the time that it takes there, those it is joined with included.
+/// A link of the critical path with its time, including the cells that are joined with it.
 struct Stretch {
   program::CriticalLink link;
   Seconds begin{}, end{};
 };
 
-/// Whether an event is the one of a link: a step may stand in a role more than once, so not one
-/// that was over before.
-bool is(const program::Event& event, const program::Event& link) {
+/// Returns whether an event is the event of a link. An action may occur more than once on a rank,
+/// so events that ended before the link are excluded.
+bool is_event_of(const program::Event& event, const program::Event& link) {
   return event.action == link.action && (event.end > link.start || event.start >= link.start);
 }
 
-/// Adds the links of one rank, in order. Cells that are joined run as one: where one is on the
-/// path, all are.
+/// Adds the links of one rank, in order. Joined cells run as one: if one is on the path, all are.
 void add_links(const SimulatedStep& p, const std::vector<program::Event>& events,
                const std::vector<Stretch*>& stretches, RankSummary& rank, TimelineSummary& all) {
   const auto joined = [&](std::size_t i) {
@@ -40,7 +40,7 @@ void add_links(const SimulatedStep& p, const std::vector<program::Event>& events
   };
   std::size_t at = 0;
   for (Stretch* const stretch : stretches) {
-    while (at < events.size() && !is(events[at], stretch->link.event)) ++at;
+    while (at < events.size() && !is_event_of(events[at], stretch->link.event)) ++at;
     RW_CHECK(at < events.size());
     std::size_t first = at;
     while (first > 0 && joined(first - 1)) --first;
@@ -56,8 +56,8 @@ void add_links(const SimulatedStep& p, const std::vector<program::Event>& events
   }
 }
 
-/// Consecutive links of one rank together.
-std::vector<PathRun> runs(const std::vector<Stretch>& stretches) {
+/// Merges consecutive links on the same rank.
+std::vector<PathRun> merge_runs(const std::vector<Stretch>& stretches) {
   std::vector<PathRun> all;
   for (const Stretch& stretch : stretches) {
     if (all.empty() || all.back().pp_rank != stretch.link.pp_rank)
@@ -100,7 +100,7 @@ TimelineSummary summary(const SimulatedStep& p) {
     phases_of.push_back(rank.phases);
     all.ranks.push_back(rank);
   }
-  all.path = runs(path);
+  all.path = merge_runs(path);
   all.bands = bands(phases_of, all.end);
   return all;
 }

@@ -1,6 +1,6 @@
-// Summary of a simulated step: who was busy, how long, what was held, and what the step waited
-// for. Sentences made of it are report/timeline/timeline_sentences.h; pictures are gantt.h and
-// timeline_svg.h.
+// Summarizes a simulated step: busy and idle time per rank, activations held, and the critical
+// path. report/timeline/timeline_sentences.h describes it in sentences; gantt.h and timeline_svg.h
+// draw it.
 #pragma once
 
 #include <array>
@@ -12,14 +12,15 @@
 
 namespace rankwright::planner {
 
+/// The summary of one pp rank.
 struct RankSummary {
   i64 pp_rank = 0;
-  Seconds cells{};  // in its cells
-  Seconds steps{};  // in its own steps that nothing runs beside
+  Seconds cells{};  // time in cells
+  Seconds steps{};  // time in actions outside cells that overlap with nothing
   Seconds idle{};
-  i64 held = 0;  // the most stage activations at once
+  i64 held = 0;  // maximum stage activations held at once
   program::Phases phases{};
-  Seconds critical{};  // of the critical path, what lies on this rank
+  Seconds critical{};  // part of the critical path on this rank
 };
 
 /// A part of the critical path on one rank, before it moves to another.
@@ -28,7 +29,7 @@ struct PathRun {
   Seconds begin{}, end{};
 };
 
-/// A part of the step that has a name.
+/// A named phase of the step.
 struct Band {
   std::string_view name;
   Seconds begin{}, end{};
@@ -36,33 +37,36 @@ struct Band {
   Seconds length() const { return end - begin; }
 };
 
+/// The summary of a step.
 struct TimelineSummary {
   i64 cells = 0;
   Seconds end{};
-  double bubble = 0;  // of the ranks' time together, what is idle
+  double bubble = 0;  // idle share of the ranks' total time
   std::vector<RankSummary> ranks{};
   std::vector<Band> bands{};
-  // The critical path by what it consists of: with `travelled` it is as long as the step.
+  // The critical path by kind of work. With `travelled` it adds up to the step.
   std::array<Seconds, kEventKinds> critical{};
   Seconds travelled{};
   std::vector<PathRun> path{};
 
-  /// The rank on which most of the critical path lies; the first of equals.
+  /// Returns the rank with most of the critical path; the first of equals.
   const RankSummary& longest() const;
   double share(Seconds part) const { return end.value > 0 ? part / end : 0; }
 };
 
+/// Summarizes a simulated step.
 TimelineSummary summary(const SimulatedStep& simulated);
 
-/// A simulated step, with what it comes to.
+/// A simulated step and its summary.
 struct SummarizedStep {
   SimulatedStep simulated;
   TimelineSummary summary;
 };
 
-/// Warm-up lasts until every rank has begun a backward, drain begins when the first rank has done
-/// its last forward; between them all ranks alternate. Where they would overlap there is no steady
-/// state, and the first backward of all parts them. What follows the last cell is the end.
+/// Returns the phases of the step. Warm-up lasts until every rank has begun a backward pass; drain
+/// begins when the first rank has finished its last forward pass; the steady state is between them.
+/// If they would overlap, there is no steady state, and the first backward pass of all ranks
+/// separates them. The end is everything after the last cell.
 std::vector<Band> bands(const std::vector<program::Phases>& ranks, Seconds end);
 
 }  // namespace rankwright::planner

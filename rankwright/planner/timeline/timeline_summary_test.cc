@@ -10,8 +10,8 @@
 namespace rankwright::planner {
 namespace timeline_summary_test {
 
-TEST(TimelineSummary, MatchesTheWorkedExample) {
-  // 8 microbatches through 4 ranks: (8 + 3) x 3 s, of which each rank works 8 x 3 s.
+TEST(TimelineSummary, FourRanksEightMicrobatches_MatchesHandArithmetic) {
+  // 8 microbatches through 4 ranks take (8 + 3) x 3 s, of which each rank works 8 x 3 s.
   const TimelineSummary s = summary(sample::four_by_eight());
   EXPECT_EQ(s.cells, 64);
   EXPECT_EQ(s.end, Seconds{33});
@@ -25,14 +25,14 @@ TEST(TimelineSummary, MatchesTheWorkedExample) {
   EXPECT_EQ(s.critical[std::size_t(EventKind::backward)], Seconds{22});
 }
 
-RC_GTEST_PROP(TimelineSummary, CriticalPathIsAsLongAsTheStep, ()) {
+RC_GTEST_PROP(TimelineSummary, CriticalPath_IsAsLongAsTheStep, ()) {
   const SimulatedStep p = sample::random_play();
   const TimelineSummary s = summary(p);
-  Seconds by_rank = s.travelled, by_ink = s.travelled;
+  Seconds by_rank = s.travelled, by_kind = s.travelled;
   for (const RankSummary& rank : s.ranks) by_rank += rank.critical;
-  for (const Seconds one : s.critical) by_ink += one;
+  for (const Seconds one : s.critical) by_kind += one;
   RC_ASSERT(std::abs((by_rank - s.end).value) < 1e-9);
-  RC_ASSERT(std::abs((by_ink - s.end).value) < 1e-9);
+  RC_ASSERT(std::abs((by_kind - s.end).value) < 1e-9);
   RC_ASSERT(s.path.front().begin == Seconds{});
   for (std::size_t i = 1; i < s.path.size(); ++i) {
     RC_ASSERT(s.path[i].pp_rank != s.path[i - 1].pp_rank);
@@ -40,8 +40,9 @@ RC_GTEST_PROP(TimelineSummary, CriticalPathIsAsLongAsTheStep, ()) {
   }
 }
 
-/// No slack: what a link waits for ended just then, or was on its way from another rank.
-RC_GTEST_PROP(TimelineSummary, CriticalPathHasNoGaps, ()) {
+/// There is no slack: the predecessor of a link ended at that moment, or its message was in transit
+/// from another rank.
+RC_GTEST_PROP(TimelineSummary, CriticalPath_HasNoGaps, ()) {
   const SimulatedStep p = sample::random_play();
   i64 before = -1;
   for (const program::CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
@@ -55,7 +56,7 @@ RC_GTEST_PROP(TimelineSummary, CriticalPathHasNoGaps, ()) {
   }
 }
 
-RC_GTEST_PROP(TimelineSummary, TimeOfARankIsWorkOrIdle, ()) {
+RC_GTEST_PROP(TimelineSummary, TimeOfARank_IsWorkOrIdle, ()) {
   const SimulatedStep p = sample::random_play();
   const TimelineSummary s = summary(p);
   Seconds idle{};
@@ -73,9 +74,9 @@ TEST(TimelineSummary, OneRank_HasNoBubble) {
   EXPECT_EQ(s.longest().pp_rank, 0);
 }
 
-TEST(Bands, PartAStepThatAlternates) {
-  // Rank 0 begins its first backward after 4 F downwards and 3 B upwards, at 4 + 6, and ends its
-  // last forward after 8 F and the 4 B between them, which began at 10: 10 + 4 x 2 + 4.
+TEST(Bands, OneFOneB_HasWarmUpSteadyStateAndDrain) {
+  // Rank 0 begins its first backward pass after 4 F down the pipeline and 3 B up, at 4 + 6. It ends
+  // its last forward pass after the 4 B and 4 F that follow: 10 + 4 x 2 + 4.
   const SimulatedStep p = sample::four_by_eight();
   std::vector<program::Phases> ranks;
   for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
@@ -89,8 +90,8 @@ TEST(Bands, PartAStepThatAlternates) {
   EXPECT_EQ(found[2].end, Seconds{33});
 }
 
-TEST(Bands, HaveNoSteadyStateWhereNobodyAlternates) {
-  // All 8 forwards reach the last of 4 ranks at 3 + 8; there the first backward begins.
+TEST(Bands, Gpipe_HasNoSteadyState) {
+  // All 8 forward passes reach the last of 4 ranks at 3 + 8. There the first backward pass begins.
   const SimulatedStep p =
       sample::unit_play({.schedule = plan::Schedule::gpipe, .pp = 4, .microbatches = 8});
   std::vector<program::Phases> ranks;
@@ -102,7 +103,7 @@ TEST(Bands, HaveNoSteadyStateWhereNobodyAlternates) {
   EXPECT_TRUE(bands({}, Seconds{1}).empty());
 }
 
-RC_GTEST_PROP(Bands, CoverTheStep, ()) {
+RC_GTEST_PROP(Bands, RandomStep_IsCovered, ()) {
   const SimulatedStep p = sample::random_play();
   std::vector<program::Phases> ranks;
   for (i64 r = 0; r < p.program.pp(); ++r) ranks.push_back(phases(events(p, r)));
