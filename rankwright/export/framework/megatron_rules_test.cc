@@ -113,7 +113,7 @@ rankwright::plan::TrainingConfig random_config() {
 rankwright::plan::TrainingConfig random_case() {
   rankwright::plan::TrainingConfig s = random_config();
   const bool careful = coin();
-  for (int tries = 0; careful && first_misfit(s) && tries < 60; ++tries) s = random_config();
+  for (int tries = 0; careful && find_violation(s) && tries < 60; ++tries) s = random_config();
   return s;
 }
 
