@@ -1,5 +1,5 @@
-// RW_CHECK: a promise that our own code makes to itself. It is never reachable from input: what a
-// user can get wrong is a Diagnostic, what a search can get wrong is a ConstraintViolation.
+// RW_CHECK: an internal invariant. It is never reachable from input: a user's mistake is a
+// Diagnostic, an infeasible candidate of a search is a ConstraintViolation.
 #pragma once
 
 #include <cstdio>
