@@ -1,6 +1,6 @@
-// The search for models of few runs of equal items: inside a run only counts matter. It goes
-// through all ways in which the ends of runs can fall into stages, and for each asks packing.h how
-// many items of each run every team takes: exact as long as the steps last. For split.cc only.
+// Searches for splits of models with few runs of equal items, where only counts per run matter. It
+// enumerates in which stages the runs end, and for each combination asks packing.h how many items
+// of each run every team takes. Exact while the step budget lasts. For split.cc only.
 #pragma once
 
 #include "rankwright/split/problem.h"
